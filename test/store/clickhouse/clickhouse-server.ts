@@ -53,6 +53,27 @@ export async function makeDatabase(): Promise<string> {
   return url
 }
 
+const lent: string[] = []
+
+/**
+ * A database that may have been another test's: with its tables, which are empty. For tests that alter no table and
+ * leave no write behind, as emptying them takes 8 ms of the processor, and creating them 62.
+ *
+ * @returns its address
+ */
+export async function borrowDatabase(): Promise<string> {
+  const url = lent.pop() ?? (await createDatabase()).url
+  onTestFinished(async () => {
+    const client = createClient({ url })
+    await client.command({
+      query: `TRUNCATE ALL TABLES FROM ${new URL(url).pathname.slice(1)} NOT LIKE 'weft_migrations'`,
+    })
+    await client.close()
+    lent.push(url)
+  })
+  return url
+}
+
 /** The same for more than one test: the caller drops it. */
 export async function createDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const url = new URL(await serverUrl())

@@ -2,11 +2,11 @@
 import { describe } from 'vitest'
 import type { Config } from '../../../src/config.ts'
 import { buildTestApp, type TestApp } from '../../support/build-test-app.ts'
-import { createDatabase, hasClickHouse, makeDatabase } from './clickhouse-server.ts'
+import { borrowDatabase, createDatabase, hasClickHouse } from './clickhouse-server.ts'
 
 /** An app over a ClickHouse database of its own, closed by itself when the test ends. */
 export async function buildClickHouseApp(overrides: Partial<Config> = {}): Promise<TestApp> {
-  const clickhouse = { url: await makeDatabase(), cluster: null }
+  const clickhouse = { url: await borrowDatabase(), cluster: null }
   return buildTestApp({ ...overrides, store: 'clickhouse', clickhouse })
 }
 

@@ -16,7 +16,8 @@ const PROJECT = 'acme/demo'
 const INSERT = 'INSERT INTO'
 
 async function openWithFaults(faults: readonly Fault[], fields = {}) {
-  const stores = await openTestStores(fields)
+  // Writes that failed may still come, so that no other test gets this database.
+  const stores = await openTestStores({ url: await makeDatabase(), ...fields })
   onTestFinished(() => setFaults([]))
   await setFaults(faults)
   return stores

@@ -7,14 +7,14 @@ import {
   openClickHouseStores,
 } from '../../../src/store/clickhouse/open.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
-import { makeDatabase } from './clickhouse-server.ts'
+import { borrowDatabase } from './clickhouse-server.ts'
 
 /** @param given - what calls are put beside; closed with the stores. Default: a node in memory */
 export async function openTestStores(
   fields: Partial<ClickHouseStoreOptions> = {},
   given: NodeStores | null = null,
 ): Promise<Stores> {
-  const url = fields.url ?? (await makeDatabase())
+  const url = fields.url ?? (await borrowDatabase())
   const node = given ?? openSqliteStore({ dataDir: ':memory:', ingestQueueMax: 1000 })
   const stores = await openClickHouseStores(node, {
     ...{ url, cluster: null, ingestQueueMax: 1000, ingestQueueBytesMax: 64 * 1024 * 1024 },

@@ -5,11 +5,11 @@ import type { NodeStores } from '../../../src/store/base/node-stores.ts'
 import { openPostgresStores } from '../../../src/store/postgres/open.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
 import { openTestStores as openClickHouseStores } from '../clickhouse/open-clickhouse.ts'
-import { makeDatabase } from './postgres-server.ts'
+import { borrowDatabase } from './postgres-server.ts'
 
 /** @param url - of a database that others use, too */
 async function openUnclosed(url?: string): Promise<NodeStores> {
-  const address = url ?? (await makeDatabase())
+  const address = url ?? (await borrowDatabase())
   const node = openSqliteStore({ dataDir: ':memory:', ingestQueueMax: 1000 })
   const stores = await openPostgresStores(node, {
     ...{ url: address, writeTimeoutMs: 20_000 },

@@ -40,8 +40,8 @@ async function startFront(): Promise<string> {
   return `postgres://weft@${encodeURIComponent(folder)}/postgres`
 }
 
-async function command(sql: string): Promise<void> {
-  const client = new Client({ connectionString: await serverUrl() })
+async function command(sql: string, url?: string): Promise<void> {
+  const client = new Client({ connectionString: url ?? (await serverUrl()) })
   await client.connect()
   try {
     await client.query(sql)
@@ -73,9 +73,42 @@ function newName(): string {
  * @returns its address
  */
 export async function makeDatabase({ isEmpty = false } = {}): Promise<string> {
-  const name = newName()
-  template ??= makeTemplate()
-  await command(`CREATE DATABASE ${name} TEMPLATE ${isEmpty ? 'template0' : await template}`)
+  const name = await copyDatabase(isEmpty ? 'template0' : await findTemplate())
   onTestFinished(() => command(`DROP DATABASE ${name} WITH (FORCE)`))
   return addressOf(await serverUrl(), name)
+}
+
+function findTemplate(): Promise<string> {
+  template ??= makeTemplate()
+  return template
+}
+
+async function copyDatabase(source: string): Promise<string> {
+  const name = newName()
+  await command(`CREATE DATABASE ${name} TEMPLATE ${source} STRATEGY file_copy`)
+  return name
+}
+
+const lent: string[] = []
+
+/** Empties every table but that of migrations. Without foreign keys, which would want an order. */
+const EMPTY = `SET session_replication_role = replica;
+DO $$ DECLARE name text; BEGIN
+  FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'weft_migrations'
+  LOOP EXECUTE format('DELETE FROM %I', name); END LOOP;
+END $$`
+
+/**
+ * A database that may have been another test's: with its tables, which are empty. For tests that alter no table, as
+ * emptying them takes a few milliseconds, and making and dropping a database 20 to 40.
+ *
+ * @returns its address
+ */
+export async function borrowDatabase(): Promise<string> {
+  const url = lent.pop() ?? addressOf(await serverUrl(), await copyDatabase(await findTemplate()))
+  onTestFinished(async () => {
+    await command(EMPTY, url)
+    lent.push(url)
+  })
+  return url
 }

@@ -23,11 +23,11 @@ import {
   describePriceStoreContract,
 } from '../keys-and-prices-contract.ts'
 import { openTestStores, openWithCalls } from './open-postgres.ts'
-import { hasPostgres, makeDatabase } from './postgres-server.ts'
+import { borrowDatabase, hasPostgres } from './postgres-server.ts'
 
 describe.skipIf(!hasPostgres)('with PostgreSQL', () => {
   describeClosingContract('postgres', openTestStores)
-  describeClosingContract('keys of postgres', async () => openPostgresKeys(await makeDatabase()))
+  describeClosingContract('keys of postgres', async () => openPostgresKeys(await borrowDatabase()))
   describeKeyStoreContract('postgres', async () => (await openTestStores()).keys)
   describePriceStoreContract('postgres', async () => (await openTestStores()).prices)
   describeRetentionStoreContract('postgres', async () => (await openTestStores()).retention)
