@@ -42,7 +42,8 @@ export function createOpenCalls({ emit, spend, end }: OpenCallsOptions): OpenCal
     const open = calls.get(number)
     if (open === undefined) return
     const { item, output_index } = open
-    const told = { item_id: item.id, output_index, arguments: item.arguments }
+    // Not all releases of the SDKs know the name, but some require it.
+    const told = { item_id: item.id, output_index, name: item.name, arguments: item.arguments }
     emit('response.function_call_arguments.done', told)
     end(open, status)
     calls.delete(number)

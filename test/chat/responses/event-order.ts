@@ -10,6 +10,7 @@ const ENDS = ['response.completed', 'response.incomplete', 'response.failed']
 interface OpenItem {
   readonly type: string
   readonly id: string
+  readonly name: unknown
   readonly parts: string[]
   partType: string | null
   text: string
@@ -60,8 +61,8 @@ export function walkEvents(events: readonly ResponseEvent[]): Json[] {
     } else if (name === 'response.output_item.added') {
       require([...open.values()].every(mayStay) && event.output_index === begunCount)
       require(event.item.status === 'in_progress')
-      const { type, id } = event.item
-      open.set(begunCount++, { type, id, parts: [], partType: null, text: '' })
+      const { type, id, name } = event.item
+      open.set(begunCount++, { type, id, name, parts: [], partType: null, text: '' })
     } else if (name === 'response.output_item.done') {
       const item = find(event.item.id)
       require(item.partType === null)
@@ -87,7 +88,9 @@ export function walkEvents(events: readonly ResponseEvent[]): Json[] {
       require(isCall ? item.type === 'function_call' : name === `response.${item.partType}.delta`)
       item.text += event.delta
     } else if (name.endsWith('.done')) {
-      require((event.text ?? event.refusal ?? event.arguments) === find(event.item_id).text)
+      const item = find(event.item_id)
+      require((event.text ?? event.refusal ?? event.arguments) === item.text)
+      require(event.name === item.name)
     } else throw new Error(`unknown event ${name}`)
   }
   if (!isEnded) throw new Error('the response has no end')

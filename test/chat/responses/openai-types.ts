@@ -51,7 +51,12 @@ type Json = Readonly<Record<string, unknown>>
 /** Faults of an event against the package's own types; none when it keeps them. */
 export function findFaults(event: Json): string[] {
   const name = EVENT_INTERFACES.get(String(event.type))
-  return name === undefined ? [`no event ${event.type}`] : faultsOf(name, event)
+  if (name === undefined) return [`no event ${event.type}`]
+  const { name: calledName, ...others } = event
+  // Python's package of version 2 and Java's require the name here, which this package no longer has.
+  if (name !== 'ResponseFunctionCallArgumentsDoneEvent') return faultsOf(name, event)
+  const faults = faultsOf(name, others)
+  return typeof calledName === 'string' ? faults : [...faults, `${name}.name is missing`]
 }
 
 /** The same for the response object. */
