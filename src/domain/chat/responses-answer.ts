@@ -15,7 +15,7 @@ export interface OutputPart {
   readonly type: 'output_text' | 'refusal' | 'reasoning_text'
   text?: string
   refusal?: string
-  readonly annotations?: readonly []
+  annotations?: unknown[]
   logprobs?: unknown[]
 }
 

@@ -12,6 +12,8 @@ export interface OutputItems {
   readonly items: readonly OutputItem[]
   /** Adds text to the part of its kind, which it begins where another one is open. */
   addText(type: OutputPart['type'], text: string, logprobs?: readonly unknown[]): void
+  /** Adds a citation to the text that is open. @returns whether there was one */
+  addCitation(citation: object): boolean
   /** Begins an item of a call. @param number - of the call in the chat */
   openCall(call: { name: string; id: unknown; number: number }): void
   /** Whether an item of the call was begun. */
@@ -80,6 +82,15 @@ export function createOutputItems(responseId: string, emit: Emit): OutputItems {
       const more = type === 'output_text' ? { logprobs } : {}
       const told = { ...placeOf(open), delta: text, ...more }
       if (text !== '') emit(`${TEXT_EVENTS[type]}.delta`, told)
+    },
+    addCitation(citation) {
+      const { annotations } = openText?.item.content?.at(-1) ?? {}
+      if (openText === null || annotations === undefined) return false
+      spend(JSON.stringify(citation))
+      const told = { annotation: citation, annotation_index: annotations.length }
+      annotations.push(citation)
+      emit('response.output_text.annotation.added', { ...placeOf(openText), ...told })
+      return true
     },
     openCall({ name, id, number }) {
       const itemId = toItemId('fc', responseId, items.length)

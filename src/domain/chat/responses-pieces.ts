@@ -21,6 +21,13 @@ interface MessagePieces {
 export function createMessagePieces(output: OutputItems): MessagePieces {
   const calls = createCallPieces(output)
   let held: unknown[] = []
+  let citations: Fields[] = []
+
+  /** Citations wait for the text that they belong to, if there is none yet. */
+  function addCitations(annotations: unknown): void {
+    citations.push(...readCitations(annotations))
+    if (citations.every(output.addCitation)) citations = []
+  }
 
   function addTexts({ reasoning, reasoning_content, content, refusal }: Fields): void {
     const thought = isText(reasoning) ? reasoning : reasoning_content
@@ -37,6 +44,7 @@ export function createMessagePieces(output: OutputItems): MessagePieces {
     add(delta, logprobs) {
       if (Array.isArray(logprobs)) held.push(...logprobs)
       addTexts(delta)
+      addCitations(delta.annotations)
       const { transcript, data } = toObject(delta.audio)
       if (isText(transcript) || isText(data)) throw unusable('sent audio')
       const pieces = delta.tool_calls || []
@@ -69,6 +77,17 @@ function readPart(part: unknown): Texts {
   return thoughts.map((thought) => {
     if (typeof thought !== 'string') throw unusable('sent thinking that is no text')
     return ['reasoning_text', thought]
+  })
+}
+
+/** Returns the citations of a message as a response has them. Some engines send one instead of a list. */
+function readCitations(annotations: unknown): Fields[] {
+  const list = Array.isArray(annotations) ? annotations : [annotations]
+  return list.flatMap((annotation) => {
+    const { url, title, start_index, end_index } = toObject(toObject(annotation).url_citation)
+    if (!isText(url)) return []
+    const place = { start_index: start_index ?? 0, end_index: end_index ?? 0 }
+    return [{ type: 'url_citation', ...place, title: title ?? '', url }]
   })
 }
 

@@ -14,6 +14,8 @@ interface OpenItem {
   readonly parts: string[]
   partType: string | null
   text: string
+  /** Of the part. */
+  annotations: unknown[]
 }
 
 /** Whether an item may stay open while the next one begins: a call of which more may come. */
@@ -62,7 +64,15 @@ export function walkEvents(events: readonly ResponseEvent[]): Json[] {
       require([...open.values()].every(mayStay) && event.output_index === begunCount)
       require(event.item.status === 'in_progress')
       const { type, id, name } = event.item
-      open.set(begunCount++, { type, id, name, parts: [], partType: null, text: '' })
+      open.set(begunCount++, {
+        type,
+        id,
+        name,
+        parts: [],
+        partType: null,
+        text: '',
+        annotations: [],
+      })
     } else if (name === 'response.output_item.done') {
       const item = find(event.item.id)
       require(item.partType === null)
@@ -76,10 +86,12 @@ export function walkEvents(events: readonly ResponseEvent[]): Json[] {
     } else if (name === 'response.content_part.added') {
       const item = find(event.item_id)
       require(item.partType === null && event.content_index === item.parts.length)
-      Object.assign(item, { partType: event.part.type, text: '' })
+      Object.assign(item, { partType: event.part.type, text: '', annotations: [] })
     } else if (name === 'response.content_part.done') {
       const item = find(event.item_id)
       require(item.partType !== null && (event.part.text ?? event.part.refusal) === item.text)
+      const annotations = event.part.annotations ?? []
+      require(JSON.stringify(annotations) === JSON.stringify(item.annotations))
       item.partType = null
       item.parts.push(item.text)
     } else if (name.endsWith('.delta')) {
@@ -87,6 +99,11 @@ export function walkEvents(events: readonly ResponseEvent[]): Json[] {
       const isCall = name === 'response.function_call_arguments.delta'
       require(isCall ? item.type === 'function_call' : name === `response.${item.partType}.delta`)
       item.text += event.delta
+    } else if (name === 'response.output_text.annotation.added') {
+      const item = find(event.item_id)
+      require(item.partType === 'output_text' && event.content_index === item.parts.length)
+      require(event.annotation_index === item.annotations.length)
+      item.annotations.push(event.annotation)
     } else if (name.endsWith('.done')) {
       const item = find(event.item_id)
       require((event.text ?? event.refusal ?? event.arguments) === item.text)

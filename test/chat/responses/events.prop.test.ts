@@ -13,6 +13,10 @@ const HEAD: ResponseHead = {
   callsTools: true,
 }
 
+const CITED = { start_index: 0, end_index: 3, title: 'B', url: 'http://b' }
+const CHAT_CITATION = { type: 'url_citation', url_citation: CITED }
+const CITATION = { type: 'url_citation', ...CITED }
+
 type Piece =
   | { kind: 'reasoning' | 'content' | 'refusal'; text: string }
   | { kind: 'call'; name: string; pieces: string[] }
@@ -118,7 +122,13 @@ describe('events of a response', () => {
       { id: 'a', function: { name: 'f', arguments: '{"x":1}' } },
       { id: 'b', function: { name: 'g', arguments: '' } },
     ]
-    const message = { role: 'assistant', reasoning: 'why', content: 'so', tool_calls: calls }
+    const message = {
+      role: 'assistant',
+      reasoning: 'why',
+      content: 'so',
+      tool_calls: calls,
+      annotations: [CHAT_CITATION],
+    }
     const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
     const whole = createResponseWriter(HEAD)
     whole.open()
@@ -133,6 +143,7 @@ describe('events of a response', () => {
     ])) {
       streamed.add(chunk)
     }
+    streamed.add({ choices: [{ index: 0, delta: { annotations: [CHAT_CITATION] } }] })
     for (const [index, call] of calls.entries()) {
       streamed.add({ choices: [{ index: 0, delta: { tool_calls: [{ index, ...call }] } }] })
     }
@@ -141,6 +152,7 @@ describe('events of a response', () => {
     expect(streamed.response()).toEqual(whole.response())
     expect(whole.response()).toMatchObject({
       status: 'completed',
+      output: [{}, { content: [{ annotations: [CITATION] }] }, {}, {}],
       usage: { input_tokens: 3, output_tokens: 4, total_tokens: 7 },
     })
     expect(findResponseFaults(whole.response())).toEqual([])
@@ -159,6 +171,24 @@ describe('events of a response', () => {
       [
         { type: 'reasoning', content: [{ text: 'hm' }] },
         { type: 'message', content: [{ text: 'seven' }, { refusal: 'no' }] },
+      ],
+    ],
+    [
+      'citations, also those that come before their text, as one, or with others',
+      [
+        { annotations: { type: 'url_citation', url_citation: { url: 'http://a' } } },
+        { content: 'see', annotations: [] },
+        { annotations: [CHAT_CITATION, { type: 'file', file: { name: 'f' } }] },
+      ],
+      [
+        {
+          content: [
+            {
+              text: 'see',
+              annotations: [{ ...CITATION, end_index: 0, title: '', url: 'http://a' }, CITATION],
+            },
+          ],
+        },
       ],
     ],
     [
