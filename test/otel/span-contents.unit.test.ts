@@ -186,3 +186,41 @@ describe('a content that OpenLLMetry wrote as JSON', () => {
     expect(messagesOf(attributes)[0]).toEqual({ role: 'user', content })
   })
 })
+
+describe('a message', () => {
+  it.each<[string, Json]>([
+    ['flattened', { function_call_name: 'f', function_call_arguments_json: '{"a":1}' }],
+    ['as an object', { function_call: { name: 'f', arguments: '{"a":1}' } }],
+  ])('has beside it thoughts, a refusal and a call in the deprecated form, %s', (_title, call) => {
+    const message = { role: 'assistant', reasoning_content: 'hm', refusal: 'no', ...call }
+    const attributes = Object.fromEntries(
+      Object.entries(message).map(([key, value]) => [
+        `llm.output_messages.0.message.${key}`,
+        value,
+      ]),
+    )
+    const { end } = toSpanCall(buildSpan({ attributes }), 'acme/demo')
+    expect(end.output).toMatchObject({
+      choices: [
+        {
+          message: {
+            role: 'assistant',
+            content: null,
+            reasoning_content: 'hm',
+            refusal: 'no',
+            function_call: { name: 'f', arguments: '{"a":1}' },
+          },
+        },
+      ],
+    })
+  })
+
+  it('of which there is only the role gives way to the value beside it', () => {
+    const roles = { 'llm.input_messages.0.message.role': 'user' }
+    const inputsOf = (attributes: Json) =>
+      toSpanCall(buildSpan({ attributes }), 'acme/demo').start.inputs
+    const question = { messages: [{ role: 'user', content: 'hi' }] }
+    expect(inputsOf({ ...roles, 'input.value': JSON.stringify(question) })).toEqual(question)
+    expect(inputsOf(roles)).toEqual({ messages: [{ role: 'user', content: null }] })
+  })
+})

@@ -3,7 +3,13 @@ import type { TimedEnd, TimedStart } from '../calls/new-call.ts'
 import { isObject } from '../json/is-object.ts'
 import { MODEL_KINDS } from './dialects.ts'
 import { requireUsableSpan, type Span } from './span.ts'
-import { type ChatMessage, roleOfEvent, toMessages, toToolCalls } from './span-messages.ts'
+import {
+  type ChatMessage,
+  roleOfEvent,
+  saysSomething,
+  toMessages,
+  toToolCalls,
+} from './span-messages.ts'
 import { parseText, readSpanFields, type SpanReader } from './span-reader.ts'
 import { readSpanUsage } from './span-usage.ts'
 
@@ -117,13 +123,14 @@ function readInputs(
   ]
   const tools = reader.take('tools')
   const input = reader.take('input')
+  // What a library repeats as one value beside its messages is not shown twice.
+  const isValue = input !== null && !messages.some(saysSomething)
   return {
     ...(requested === null ? {} : { model: requested }),
     ...settings,
-    ...(messages.length > 0 ? { messages } : {}),
+    ...(messages.length > 0 && !isValue ? { messages } : {}),
     ...(tools ? { tools: toTools(tools.value) } : {}),
-    // What a library repeats as one value beside its messages is not shown twice.
-    ...(input && messages.length === 0 ? valueFields(input.value, 'value') : {}),
+    ...(isValue ? valueFields(input.value, 'value') : {}),
   }
 }
 

@@ -15,6 +15,8 @@ export interface ChatMessage {
   content: unknown
   name?: string
   reasoning_content?: string
+  refusal?: string
+  function_call?: unknown
   tool_calls?: ToolCall[]
   tool_call_id?: string
   finish_reason?: string
@@ -99,7 +101,25 @@ function namedMessage(item: Json, role: string, content: unknown): ChatMessage {
   if (typeof item.name === 'string') message.name = item.name
   const callId = item.tool_call_id ?? (role === 'tool' ? item.id : undefined)
   if (typeof callId === 'string') message.tool_call_id = callId
+  for (const key of ['reasoning_content', 'refusal'] as const) {
+    const text = item[key]
+    if (typeof text === 'string' && text !== '') message[key] = text
+  }
+  const call = toFunctionCall(item)
+  if (call !== null) message.function_call = call
   return message
+}
+
+/** The deprecated form of one call, also in the flattened spelling of OpenInference. */
+function toFunctionCall(item: Json): unknown {
+  const { function_call, function_call_name, function_call_arguments_json } = item
+  if (typeof function_call_name !== 'string') return function_call || null
+  return { name: function_call_name, arguments: textOf(function_call_arguments_json ?? '') }
+}
+
+/** Whether a message has more than a role. */
+export function saysSomething({ role, content, ...others }: ChatMessage): boolean {
+  return content !== null || Object.keys(others).length > 0
 }
 
 /** A message whose parts are taken apart; results of tools become messages of their own, as chat has them. */
@@ -161,7 +181,7 @@ function toToolCall(item: Json): ToolCall {
     type: 'function',
     function: {
       name: textOr(called.name ?? called.toolName ?? called.tool_name, ''),
-      arguments: typeof given === 'string' ? given : JSON.stringify(given),
+      arguments: textOf(given),
     },
   }
 }
@@ -179,7 +199,7 @@ function toToolMessage(part: Json): ChatMessage {
   const given = part.response ?? part.result ?? part.output ?? part.content ?? null
   const isTyped = isObject(given) && OUTPUT_TYPES.has(given.type) && 'value' in given
   const output = isTyped ? given.value : given
-  const content = typeof output === 'string' ? output : JSON.stringify(output)
+  const content = textOf(output)
   const id = textOrNull(part.id ?? part.toolCallId ?? part.tool_call_id)
   return { role: 'tool', content, ...(id === null ? {} : { tool_call_id: id }) }
 }
@@ -197,6 +217,10 @@ export function roleOfEvent(name: unknown): string | null {
   const match = /^gen_ai\.(system|user|assistant|tool)\.message$/.exec(name)
   if (match?.[1]) return match[1]
   return name === 'gen_ai.choice' ? 'assistant' : null
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function textOr(value: unknown, fallback: string): string {
