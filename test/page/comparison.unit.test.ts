@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { compareExamples, LATENCY, tallyOf } from '../../src/page/evaluations/comparison.ts'
 import type { Example } from '../../src/page/evaluations/example.ts'
 import {
+  formatDifference,
+  formatScore,
   isBetterLow,
   meansOf,
   namesOf,
@@ -27,6 +29,15 @@ describe('scores', () => {
     [null, {}],
   ])('of %j', (value, scores) => {
     expect(scoresOf(value)).toEqual(scores)
+  })
+
+  it.each([
+    [0.833333, '0.8333', '+0.833'],
+    [57.8523, '57.85', '+57.9'],
+    [12_345, '12,345', '+12,345'],
+    [-123_456.7, '-123,457', '-123,457'],
+  ])('of %d lose no digit before the point', (score, words, difference) => {
+    expect([formatScore(score), formatDifference(score)]).toEqual([words, difference])
   })
 
   it('are a hundred of one value at most', () => {

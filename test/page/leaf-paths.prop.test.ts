@@ -3,6 +3,11 @@ import { expect, it } from 'vitest'
 import { createLeafPaths } from '../../src/domain/json/json-paths.ts'
 import { leafPathsOf } from '../../src/page/feedback/leaf-paths.ts'
 
+it('takes a number with all its digits for a number', () => {
+  const payload = { n: JSON.rawJSON('12345678901234567891') }
+  expect(leafPathsOf([payload])).toEqual([{ json_path: 'n', value_type: 'numeric' }])
+})
+
 it('finds the paths and types that payload schemas tell of the same payloads', () => {
   const key = fc.constantFrom('value', 'a b', 'x.y', '', '_1')
   const { payload } = fc.letrec((tie) => ({

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { hasBrowser, openPage, recordCalls } from './browser.ts'
+import { publishDataset, recordRun } from './evaluation-fixtures.ts'
 
 describe.skipIf(!hasBrowser)('odd values in a browser', () => {
   it('shows calls whose reports of usage are none', async () => {
@@ -92,6 +93,49 @@ describe.skipIf(!hasBrowser)('odd values in a browser', () => {
       .poll(() => cells.allTextContents())
       .toEqual([`{"n":${long}}`, long, '0.25', '12,345,678.9T'])
     expect(await cells.nth(1).getAttribute('title')).toBe(long)
+    expect(complaints).toEqual([])
+  })
+
+  it('keeps all digits of numbers in threads, evaluations, datasets and tool calls', async () => {
+    const test = await openPage()
+    const { page, url, key, complaints } = test
+    const open = (path: string) => page.goto(`${url}/acme/demo/weave${path}#key=${key}`)
+    const [one, two] = ['90071992547409921', '90071992547409922']
+    const [n, m] = [JSON.rawJSON(one), JSON.rawJSON(two)]
+    const called = { function: { name: 'find', arguments: `{"order":${two}}` } }
+    await recordCalls(test, [
+      {
+        ...{ id: 't', thread_id: 'talk', turn_id: 't', inputs: { n } },
+        output: { role: 'assistant', content: null, tool_calls: [called] },
+      },
+    ])
+    await open('/threads/talk')
+    for (const digits of [one, two]) await page.locator('.turn').getByText(digits).waitFor()
+    // Rounded, the two would be one example with two trials.
+    const [evaluation, model] = ['an evaluation', 'a model']
+    await recordRun(test, {
+      ...{ id: 'run', name: 'Run', evaluation, model, examples: [{ n }, { n: m }] },
+      outputs: [
+        { output: n, scores: { sum: m } },
+        { output: m, scores: { sum: 12_345 } },
+      ],
+      summary: { sum: 123_456 },
+    })
+    await open('/evaluations/run')
+    await page.locator('.figure', { hasText: '123,456' }).waitFor()
+    const rows = page.locator('[aria-label=Examples] .window-list [role=row]')
+    await expect.poll(() => rows.count()).toBe(2)
+    await expect.poll(() => rows.first().innerText()).toContain(`${one}\n${one}`)
+    await expect.poll(() => rows.last().innerText()).toContain('12,345')
+    await rows.last().getByRole('button').click()
+    await page.locator('.row-panel').getByText(two).first().waitFor()
+    await publishDataset(test, 'numbers', [{ id: n, n }])
+    const { ref } = await publishDataset(test, 'numbers', [{ id: n, n: m }], { description: m })
+    await open(`/datasets/numbers/versions/${ref.split(':').at(-1)}?against=v0`)
+    const changes = page.getByLabel('Differences of the row')
+    await expect
+      .poll(() => changes.innerText())
+      .toMatch(new RegExp(`n changed\\s+${one}\\s+${two}`))
     expect(complaints).toEqual([])
   })
 })

@@ -1,5 +1,6 @@
 /** Calls the server's public API with the key of the signed-in user. */
 import { noteServerTime } from './clock.ts'
+import { parseExact } from './exact-json.ts'
 import { dropKey, key } from './key.ts'
 
 /** An error answer of the server, or no answer at all (status 0). */
@@ -28,13 +29,19 @@ export async function ask<T>(path: string, body?: unknown, asking: Asking = {}):
   return (await response.json()) as T
 }
 
-/** Yields the values of an answer in JSON lines as they arrive. @throws ApiFailure */
+/** The same for an answer that holds what programs wrote: numbers in it keep every digit. @throws ApiFailure */
+export async function askExact<T>(path: string, body: unknown, asking: Asking = {}): Promise<T> {
+  const response = await request(path, body, asking)
+  return parseExact<T>(await response.text())
+}
+
+/** Yields the values of an answer in JSON lines as they arrive; numbers keep every digit. @throws ApiFailure */
 export async function* askLines<T>(path: string, body: unknown, asking: Asking = {}) {
-  for await (const line of askLineTexts(path, body, asking)) yield JSON.parse(line) as T
+  for await (const line of askLineTexts(path, body, asking)) yield parseExact<T>(line)
 }
 
 /** Yields the lines as text, without line ends. @throws ApiFailure */
-export async function* askLineTexts(
+async function* askLineTexts(
   path: string,
   body: unknown,
   asking: Asking = {},

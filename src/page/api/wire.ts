@@ -10,7 +10,7 @@ import type { FeedbackPayloadPath } from '../../schemas/feedback/feedback.ts'
 import type { CallStatsRequest, CallStatsResponse } from '../../schemas/stats/stats.ts'
 import type { ThreadSchema } from '../../schemas/threads/thread.ts'
 import type { ModelUsageTotals, UsageResponse } from '../../schemas/usage/usage.ts'
-import { roundedNumber } from './exact-json.ts'
+import { isExactNumber, roundedNumber } from './exact-json.ts'
 
 export type Call = CallSchema
 export type CallsQuestion = Partial<CallsQueryRequest> & { readonly project_id: string }
@@ -93,7 +93,7 @@ export function usageOf(call: Call): {
 /** Returns the members of a value written by a program; a value that is not an object has none. */
 export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isObject ? (value as Record<string, unknown>) : {}
+  return isObject && !isExactNumber(value) ? (value as Record<string, unknown>) : {}
 }
 
 function sumOf(model: Readonly<Record<string, unknown>>, ...names: string[]): number {

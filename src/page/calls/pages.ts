@@ -1,6 +1,5 @@
 /** Calls of a list by index, fetched page by page as they scroll into view. */
-import { askLineTexts } from '../api/client.ts'
-import { parseExact } from '../api/exact-json.ts'
+import { askLines } from '../api/client.ts'
 import type { Call, CallsQuestion } from '../api/wire.ts'
 import { askedFor, type Column, cellOf } from './columns.ts'
 
@@ -71,8 +70,7 @@ export function openCallPages(options: CallPagesOptions): CallPages {
       limit: PAGE_CALLS,
     }
     const calls: ShownCall[] = []
-    for await (const line of askLineTexts('/calls/stream_query', body, { signal })) {
-      const call = parseExact<Call>(line)
+    for await (const call of askLines<Call>('/calls/stream_query', body, { signal })) {
       const cells = columns.map((column) => cellOf(column.read(call)))
       calls.push({ id: call.id, opName: call.op_name, cells })
     }

@@ -1,15 +1,15 @@
 /** The examples of a run: the calls that predicted and scored, each with what a table needs of it. */
 import { ask, askLines } from '../api/client.ts'
+import { isExactNumber } from '../api/exact-json.ts'
 import { type Call, factsOf, membersOf } from '../api/wire.ts'
 import { preview } from '../parts/format.ts'
 import type { Example } from './example.ts'
 import { opNames, type Run } from './runs.ts'
-import { scoresOf } from './scores.ts'
+import { scoresOf, secondsAsMs } from './scores.ts'
 
 /** Limit: examples of a run that are read. */
 export const EXAMPLES_MAX = 10_000
 const PREVIEW_CHARS = 300
-const MS_PER_S = 1000
 /** What stands beside the scores in the output of a call; older clients have the scores right there. */
 const NO_SCORES = new Set(['output', 'model_output', 'model_latency', 'model_success', 'scores'])
 
@@ -94,8 +94,7 @@ function scoresIn(output: Readonly<Record<string, unknown>>): unknown {
 
 /** Seconds, or a mean of some. */
 function latencyOf(value: unknown): number | null {
-  const seconds = typeof value === 'number' ? value : (value as { mean?: unknown } | null)?.mean
-  return typeof seconds === 'number' ? seconds * MS_PER_S : null
+  return secondsAsMs(value) ?? secondsAsMs(membersOf(value).mean)
 }
 
 /** Of the row alone: other versions of a dataset have the same rows. */
@@ -121,5 +120,5 @@ function hashOf(text: string): string {
 
 function asRecord(value: unknown): Record<string, unknown> {
   const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isRecord ? (value as Record<string, unknown>) : { example: value }
+  return isRecord && !isExactNumber(value) ? (value as Record<string, unknown>) : { example: value }
 }

@@ -10,11 +10,10 @@ import {
   usageOf,
 } from '../api/wire.ts'
 import { parseRef, wordsOfRef } from '../parts/refs.ts'
-import { type Scores, scoresOf } from './scores.ts'
+import { type Scores, scoresOf, secondsAsMs } from './scores.ts'
 
 /** Limit: runs that are listed, the newest. */
 export const RUNS_MAX = 1000
-const MS_PER_S = 1000
 /** How the Python SDK begins the names that it makes up. */
 const DATED = /^eval-\d{4}-\d{2}-\d{2}-(?=.)/
 
@@ -102,7 +101,7 @@ function runOf(call: Call): Run {
     // What the scorers gave first, then what the answers themselves add up to.
     scores: { ...scoresOf(scores), ...scoresOf({ output: output ?? model_output }) },
     latencyMs: latency_ms,
-    modelLatencyMs: typeof mean === 'number' ? mean * MS_PER_S : null,
+    modelLatencyMs: secondsAsMs(mean),
   }
 }
 

@@ -1,9 +1,11 @@
 /** Scores out of what scorers gave: numbers by name, and how they compare. Pure. */
+import { isExactNumber, roundedNumber } from '../api/exact-json.ts'
 
 /** A score of one example or of a run; texts are labels. */
 export type Score = number | boolean | string
 export type Scores = Readonly<Record<string, Score>>
 
+const MS_PER_S = 1000
 /** Limit: scores taken out of one value. */
 const SCORES_MAX = 100
 /** Longer texts are reasons rather than labels. */
@@ -24,14 +26,26 @@ export function scoresOf(value: unknown): Scores {
 
 function collect(value: unknown, path: string, found: Record<string, Score>): void {
   if (Object.keys(found).length >= SCORES_MAX) return
-  if (typeof value === 'number' || typeof value === 'boolean') {
-    found[path.replace(SUMMED, '')] = value
+  const score = typeof value === 'boolean' ? value : numberIn(value)
+  if (score !== null) {
+    found[path.replace(SUMMED, '')] = score
   } else if (typeof value === 'string') {
     if (value.length <= LABEL_CHARS_MAX && !value.includes('\n')) found[path] = value
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, member] of Object.entries(value))
       collect(member, path === '' ? name : `${path}.${name}`, found)
   }
+}
+
+/** A number written by a program, rounded to what can be calculated with. */
+function numberIn(value: unknown): number | null {
+  return typeof value === 'number' || isExactNumber(value) ? roundedNumber(value) : null
+}
+
+/** Seconds written by a program, in milliseconds; null for what is no number. */
+export function secondsAsMs(value: unknown): number | null {
+  const seconds = numberIn(value)
+  return seconds === null ? null : seconds * MS_PER_S
 }
 
 /** A score as a number; null for labels and for what is not there. */
@@ -69,11 +83,15 @@ export function namesOf(all: readonly Scores[]): readonly string[] {
   return [...new Set(all.flatMap(Object.keys))].filter((name) => !COUNTED.test(name))
 }
 
-const numbers = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 })
-const differences = new Intl.NumberFormat('en', {
-  maximumSignificantDigits: 3,
-  signDisplay: 'exceptZero',
-})
+/** So many digits, but never fewer than stand before the point. */
+function formatOf(digits: number, signDisplay: 'auto' | 'exceptZero'): Intl.NumberFormat {
+  return new Intl.NumberFormat('en', {
+    ...{ maximumSignificantDigits: digits, maximumFractionDigits: 0 },
+    ...{ roundingPriority: 'morePrecision', signDisplay },
+  })
+}
+const numbers = formatOf(4, 'auto')
+const differences = formatOf(3, 'exceptZero')
 
 export function formatScore(score: Score | null | undefined): string {
   if (score === null || score === undefined) return '–'

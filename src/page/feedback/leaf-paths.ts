@@ -1,4 +1,5 @@
 /** The paths of the leaves inside payloads with their types, by the rules of the server's payload schemas. Pure. */
+import { isExactNumber } from '../api/exact-json.ts'
 import type { PayloadPath } from '../api/wire.ts'
 
 /** Limit: distinct paths; keys that are ids would have no end. */
@@ -20,7 +21,7 @@ export function leafPathsOf(payloads: readonly unknown[]): readonly PayloadPath[
 function addLeaves(path: string, value: unknown, types: Map<string, Set<ValueType>>): void {
   if (Array.isArray(value)) {
     for (const item of value) addLeaves(`${path}[*]`, item, types)
-  } else if (typeof value === 'object' && value !== null) {
+  } else if (typeof value === 'object' && value !== null && !isExactNumber(value)) {
     for (const [key, item] of Object.entries(value)) addLeaves(withKey(path, key), item, types)
   } else if (types.has(path) || types.size < PATHS_MAX) {
     const found = types.get(path) ?? new Set()
@@ -35,6 +36,6 @@ function withKey(path: string, key: string): string {
 }
 
 function typeOf(value: unknown): ValueType {
-  if (typeof value === 'number') return 'numeric'
+  if (typeof value === 'number' || isExactNumber(value)) return 'numeric'
   return typeof value === 'boolean' ? 'boolean' : 'categorical'
 }

@@ -1,5 +1,5 @@
 /** Fetches the newest feedback of a time. */
-import { ask } from '../api/client.ts'
+import { askExact } from '../api/client.ts'
 import { newestFirst } from './newest-first.ts'
 import type { FeedbackWindow } from './window.ts'
 
@@ -32,5 +32,5 @@ export async function readNewest(
   signal: AbortSignal,
 ): Promise<readonly FeedbackRow[]> {
   const body = newestFirst(asked, FIELDS, ROWS_MAX)
-  return (await ask<{ result: FeedbackRow[] }>('/feedback/query', body, { signal })).result
+  return (await askExact<{ result: FeedbackRow[] }>('/feedback/query', body, { signal })).result
 }

@@ -1,5 +1,5 @@
 /** What the views of objects ask the server for. */
-import { ask, request } from '../api/client.ts'
+import { ask, askExact, request } from '../api/client.ts'
 import { parseRef } from '../parts/refs.ts'
 import type { ObjectVersion } from './kinds.ts'
 import type { Row } from './row-changes.ts'
@@ -15,7 +15,7 @@ export async function readVersion(
   signal: AbortSignal,
 ): Promise<ObjectVersion> {
   const body = { project_id, object_id, digest, include_tags_and_aliases: true }
-  return (await ask<{ obj: ObjectVersion }>('/obj/read', body, { signal })).obj
+  return (await askExact<{ obj: ObjectVersion }>('/obj/read', body, { signal })).obj
 }
 
 /** All versions without their contents, the newest first. */
@@ -50,7 +50,7 @@ export async function readRows(
   signal: AbortSignal,
 ): Promise<readonly Row[]> {
   const body = { project_id, digest, ...question }
-  return (await ask<{ rows: Row[] }>('/table/query', body, { signal })).rows
+  return (await askExact<{ rows: Row[] }>('/table/query', body, { signal })).rows
 }
 
 export async function countRows(

@@ -1,4 +1,5 @@
 /** What differs between the rows of two tables. Pure. */
+import { isExactNumber, textOf } from '../api/exact-json.ts'
 
 /** A row of a table. */
 export interface Row {
@@ -63,5 +64,6 @@ function pairRows(removed: readonly Row[], added: readonly Row[]): Map<Row, Row>
 
 function idOf({ val }: Row): string | undefined {
   const id = (val as { id?: unknown } | null)?.id
-  return typeof id === 'string' || typeof id === 'number' ? String(id) : undefined
+  const isName = typeof id === 'string' || typeof id === 'number' || isExactNumber(id)
+  return isName ? textOf(id) : undefined
 }

@@ -1,4 +1,5 @@
 /** What differs between two JSON values, as a list of places. Pure. */
+import { isExactNumber } from '../api/exact-json.ts'
 import { align } from '../parts/align.ts'
 
 export interface Change {
@@ -18,14 +19,16 @@ const ITEMS_MAX = 1000
 export function listChanges(before: unknown, after: unknown, path = ''): Change[] {
   if (Array.isArray(before) && Array.isArray(after)) return changesOfArrays(before, after, path)
   if (isRecord(before) && isRecord(after)) return changesOfRecords(before, after, path)
-  if (before === after) return []
+  if (before === after || textOf(before) === textOf(after)) return []
   return [{ path, kind: 'changed', before, after }]
 }
 
 type Json = Readonly<Record<string, unknown>>
 
 function isRecord(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value)
+  )
 }
 
 function changesOfRecords(before: Json, after: Json, path: string): Change[] {

@@ -1,6 +1,7 @@
 /** Messages of a chat as people read them. */
 import { html } from 'htm/preact'
 import type { ComponentChildren } from 'preact'
+import { parseExact } from '../api/exact-json.ts'
 import { JsonTree, LongText } from './json-tree.ts'
 import type { Message, ToolCall } from './messages.ts'
 
@@ -71,7 +72,7 @@ function pictureOf(part: Part | null): string | null {
 function parsed(text: unknown): unknown {
   if (typeof text !== 'string') return text
   try {
-    return JSON.parse(text)
+    return parseExact(text)
   } catch {
     return text
   }

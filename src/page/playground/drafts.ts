@@ -1,4 +1,5 @@
 /** Messages that are being edited: texts as they are, parts of other kinds as JSON. Pure. */
+import { parseExact } from '../api/exact-json.ts'
 import type { Message } from '../parts/messages.ts'
 
 /** What was typed so far, by the message that it would change. */
@@ -22,7 +23,7 @@ export function changed(message: Message, text: string): Message {
   if (text === textOf(message)) return message
   if (isText(message)) return { ...message, content: text }
   try {
-    return { ...message, content: JSON.parse(text) }
+    return { ...message, content: parseExact(text) }
   } catch {
     throw new Error('The edited message is not valid JSON.')
   }

@@ -1,4 +1,5 @@
 /** The parameters of a completion, as the server's own document describes them. Pure. */
+import { parseExact } from '../api/exact-json.ts'
 
 type ParameterKind = 'number' | 'integer' | 'boolean' | 'choice' | 'text' | 'json'
 
@@ -121,7 +122,7 @@ function parsedValue(name: string, kind: ParameterKind, text: string): unknown {
   if (kind === 'boolean') return text === 'true'
   if (kind !== 'json') return Number(text)
   try {
-    return JSON.parse(text)
+    return parseExact(text)
   } catch {
     // Fields that take a text or a list, as stop, are written without quotes most of the time.
     if (/^[[{"]/.test(text.trim())) throw new Error(`${name} is not valid JSON.`)

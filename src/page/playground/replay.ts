@@ -1,6 +1,5 @@
 /** A recorded call as the beginning of a new one. */
-import { askLineTexts } from '../api/client.ts'
-import { parseExact } from '../api/exact-json.ts'
+import { askLines } from '../api/client.ts'
 import type { Call } from '../api/wire.ts'
 import { answersOf, type Message, promptOf } from '../parts/messages.ts'
 import { type Parameter, type Texts, textOfValue } from './parameters.ts'
@@ -21,8 +20,7 @@ export async function readRecorded(
   signal: AbortSignal,
 ): Promise<Recorded> {
   const body = { project_id, filter: { call_ids: [id] } }
-  for await (const line of askLineTexts('/calls/stream_query', body, { signal })) {
-    const { inputs, output } = parseExact<Call>(line)
+  for await (const { inputs, output } of askLines<Call>('/calls/stream_query', body, { signal })) {
     const messages = promptOf(inputs)
     if (messages.length === 0) throw new Error('The call has no messages to replay.')
     const model = typeof inputs.model === 'string' ? inputs.model : ''

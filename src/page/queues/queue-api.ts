@@ -1,6 +1,5 @@
 /** The calls of a queue, one after the other: claimed, so that two people never rate the same one. */
-import { ApiFailure, ask, askLineTexts } from '../api/client.ts'
-import { parseExact } from '../api/exact-json.ts'
+import { ApiFailure, ask, askLines } from '../api/client.ts'
 import type { AnnotationState, Call, Queue, QueueItem } from '../api/wire.ts'
 
 /** Items per request; others may claim some of them meanwhile. */
@@ -61,8 +60,7 @@ export function openQueue(project_id: string, queue: string, user: string | null
 
   async function readCall(id: string, signal?: AbortSignal): Promise<Call | null> {
     const body = { project_id, filter: { call_ids: [id] }, include_feedback: true }
-    for await (const line of askLineTexts('/calls/stream_query', body, { signal }))
-      return parseExact<Call>(line)
+    for await (const call of askLines<Call>('/calls/stream_query', body, { signal })) return call
     return null
   }
 

@@ -1,6 +1,7 @@
 /** One turn of a conversation: what was asked, what was answered, and what it took. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
+import { isExactNumber } from '../api/exact-json.ts'
 import { may } from '../api/session.ts'
 import { type Call, factsOf, totalOf, type Usage } from '../api/wire.ts'
 import { formatCost, formatCount, formatMs, formatTime } from '../parts/format.ts'
@@ -58,7 +59,7 @@ const SAID = [
 
 /** A value that has one text alone, or one by a name that tells, as this text. */
 function onlyTextOf(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
+  if (typeof value !== 'object' || value === null || isExactNumber(value)) return value
   const texts = Object.entries(value).filter(([, member]) => typeof member === 'string')
   const named = SAID.flatMap((name) => texts.filter(([other]) => other === name))
   const [only] = texts.length === 1 ? texts : named

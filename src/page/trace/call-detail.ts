@@ -2,8 +2,7 @@
 import { html } from 'htm/preact'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { askLineTexts } from '../api/client.ts'
-import { parseExact } from '../api/exact-json.ts'
+import { askLines } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import { type Call, factsOf, totalOf, type Usage, usageOf } from '../api/wire.ts'
 import { CopyCurl } from '../parts/charts/copy-curl.ts'
@@ -29,8 +28,8 @@ function askFor(project_id: string, id: string) {
 }
 
 async function readCall(project: string, id: string, signal: AbortSignal): Promise<Call> {
-  const lines = askLineTexts('/calls/stream_query', askFor(project, id), { signal })
-  for await (const line of lines) return parseExact<Call>(line)
+  const calls = askLines<Call>('/calls/stream_query', askFor(project, id), { signal })
+  for await (const call of calls) return call
   throw new Error('There is no such call; it may have been deleted.')
 }
 
