@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { limitsOf, nameDuration, stepsOf } from '../../src/page/parts/charts/axes.ts'
-import { bucketAt, endOf, middlesOf } from '../../src/page/parts/charts/buckets.ts'
+import { bucketAt, endOf, endOfAnswer, middlesOf } from '../../src/page/parts/charts/buckets.ts'
 import { formatCost, formatNumber, formatShort } from '../../src/page/parts/format.ts'
 
 // Formats read the zone that a browser has stored.
@@ -66,4 +66,24 @@ describe('the vertical axis of a chart', () => {
     expect(limitsOf(2, 10)).toEqual([0, 11])
     expect(limitsOf(-10, -5)).toEqual([-11, 0])
   })
+})
+
+describe('the last bucket of a chart', () => {
+  it.each([
+    ['one alone', ['2026-06-01T00:00:00Z'], 10, '2026-06-01T00:00:05Z', '2026-06-01T00:00:10Z'],
+    [
+      ...['after a day of 23 hours', ['2026-03-28T23:00:00Z', '2026-03-29T22:00:00Z']],
+      ...[86_400, '2026-03-30T12:00:00Z', '2026-03-30T22:00:00Z'],
+    ],
+    [
+      ...['a day of 25 hours', ['2026-10-23T22:00:00Z', '2026-10-24T22:00:00Z']],
+      ...[86_400, '2026-10-25T23:00:00Z', '2026-10-25T23:00:00Z'],
+    ],
+  ] as [string, string[], number, string, string][])(
+    'ends where it does: %s',
+    (_name, starts, granularity, end, expected) => {
+      const times = starts.map((start) => Date.parse(start) / 1000)
+      expect(endOfAnswer(times, { granularity, end }) * 1000).toBe(Date.parse(expected))
+    },
+  )
 })

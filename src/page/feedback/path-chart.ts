@@ -2,6 +2,7 @@
 import { html } from 'htm/preact'
 import { useMemo } from 'preact/hooks'
 import { ask } from '../api/client.ts'
+import { endOfAnswer } from '../parts/charts/buckets.ts'
 import { Chart } from '../parts/charts/chart.ts'
 import { CopyCurl } from '../parts/charts/copy-curl.ts'
 import type { Line } from '../parts/charts/line.ts'
@@ -15,6 +16,9 @@ import type { FeedbackWindow } from './window.ts'
 const MS_PER_S = 1000
 
 interface FeedbackStats {
+  readonly end: string
+  /** Seconds of a bucket. */
+  readonly granularity: number
   readonly buckets: readonly Readonly<Record<string, string | number | null>>[]
 }
 
@@ -40,21 +44,22 @@ export function PathChart({ asked, path }: PathChartProps) {
   const drawn = useMemo(() => (stats.value === null ? null : linesOf(stats.value)), [stats.value])
   if (drawn === null)
     return html`<${Failure} words=${stats.failure} />${stats.isLoading && html`<${Loading} />`}`
-  const { times, values, counts, given } = drawn
-  const zoom = (from: number, to: number) => chooseStretch(from * MS_PER_S, to * MS_PER_S)
+  const { times, end, values, counts, given } = drawn
+  const onZoom = (from: number, to: number) => chooseStretch(from * MS_PER_S, to * MS_PER_S)
+  const shared = { times, end, onZoom, onChoose: () => undefined }
   return html`<div class="charts">
     <section class="card">
       <header><h2>${path}</h2><${CopyCurl} path="/feedback/stats" body=${question} /></header>
-      <${Chart} title=${path} times=${times} lines=${values} format=${formatNumber} onZoom=${zoom} onChoose=${() => undefined} />
+      <${Chart} ...${shared} title=${path} lines=${values} format=${formatNumber} />
     </section>
     <section class="card">
       <header><h2>How often it was given: ${formatCount(given)}</h2><${CopyCurl} path="/feedback/stats" body=${question} /></header>
-      <${Chart} title="How often it was given" times=${times} lines=${counts} format=${formatShort} isBars onZoom=${zoom} onChoose=${() => undefined} />
+      <${Chart} ...${shared} title="How often it was given" lines=${counts} format=${formatShort} isBars />
     </section>
   </div>`
 }
 
-function linesOf({ buckets }: FeedbackStats) {
+function linesOf({ buckets, ...answer }: FeedbackStats) {
   // A bucket has one key for each aggregation, which ends with a name that the server makes of the path.
   const valuesOf = (start: string) =>
     buckets.map((bucket) => {
@@ -68,8 +73,9 @@ function linesOf({ buckets }: FeedbackStats) {
     label,
     values: valuesOf(start).map((value, at) => (counts[at] ? value : null)),
   })
+  const times = buckets.map(({ timestamp }) => Date.parse(String(timestamp)) / MS_PER_S)
   return {
-    times: buckets.map(({ timestamp }) => Date.parse(String(timestamp)) / MS_PER_S),
+    ...{ times, end: endOfAnswer(times, answer) },
     values: [
       line('average', 'avg_'),
       line('median', 'p50_'),

@@ -5,6 +5,7 @@ import { useMemo, useState } from 'preact/hooks'
 import { ask } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
 import type { StatsAnswer, StatsQuestion } from '../api/wire.ts'
+import { endOfAnswer } from '../parts/charts/buckets.ts'
 import { Chart } from '../parts/charts/chart.ts'
 import type { ChartProps } from '../parts/charts/chart-props.ts'
 import { CopyCurl } from '../parts/charts/copy-curl.ts'
@@ -74,7 +75,7 @@ function Charts({ project, question, answer }: ChartsProps) {
   if (callCount === 0) return html`<${NoCalls} project=${project} />`
   const shared = {
     times,
-    end: (times.at(-1) ?? 0) + answer.granularity,
+    end: endOfAnswer(times, answer),
     question,
     onZoom: (from: number, to: number) => chooseStretch(from * 1000, to * 1000),
     onChoose: (index: number) => showBucket(project, answer, index),

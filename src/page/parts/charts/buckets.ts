@@ -6,6 +6,18 @@ export function endOf(times: readonly number[], end?: number): number {
   return end ?? last + (last - (times.at(-2) ?? last - 1))
 }
 
+/**
+ * Returns the end of the last bucket of an answer. Where clocks are set back, a day is longer than its granularity says.
+ *
+ * @param times - starts of buckets, seconds
+ */
+export function endOfAnswer(
+  times: readonly number[],
+  { granularity, end }: { readonly granularity: number; readonly end: string },
+): number {
+  return Math.max((times.at(-1) ?? 0) + granularity, Date.parse(end) / 1000)
+}
+
 /** Returns the middle of each bucket, where its value is drawn. */
 export function middlesOf(times: readonly number[], end: number): number[] {
   return times.map((time, at) => (time + (times[at + 1] ?? end)) / 2)
