@@ -138,4 +138,35 @@ describe.skipIf(!hasBrowser)('odd values in a browser', () => {
       .toMatch(new RegExp(`n changed\\s+${one}\\s+${two}`))
     expect(complaints).toEqual([])
   })
+
+  it('shows refusals, spoken answers and the older calls of functions as messages', async () => {
+    const test = await openPage()
+    const { page, url, key, complaints } = test
+    // The beginning of a WAV file of no samples.
+    const data = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA='
+    const assistant = { role: 'assistant', content: null }
+    const messages = [
+      { role: 'user', content: [{ type: 'input_audio', input_audio: { data, format: 'wav' } }] },
+      { ...assistant, refusal: 'I cannot do that.' },
+      { ...assistant, function_call: { name: 'find', arguments: '{"order":7}' } },
+      { ...assistant, tool_calls: [null, { function: null }, { function: { name: {} } }] },
+      { ...assistant, audio: { id: 'a', data, transcript: 'Hello there.' } },
+    ]
+    await recordCalls(test, [{ id: 'a', inputs: { messages } }])
+    await page.goto(`${url}/acme/demo/weave/calls/a#key=${key}`)
+    const said = page.locator('.message')
+    await expect
+      .poll(async () =>
+        (await said.allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim()),
+      )
+      .toEqual([
+        'user',
+        'assistant I cannot do that.',
+        'assistant find {1} order: 7',
+        'assistant a tool a tool a tool',
+        'assistant Hello there.',
+      ])
+    await expect.poll(() => page.locator('audio').count()).toBe(2)
+    expect(complaints).toEqual([])
+  })
 })

@@ -126,6 +126,10 @@ describe('messages in what a call took and gave', () => {
     [[{ role: 'user', content: [{ type: 'text', text: 'a' }, { type: 'image_url' }, 'b'] }], 'a b'],
     [[{ role: 'assistant', content: '', tool_calls: [{ function: { name: 'find' } }] }], '→ find'],
     [[{ role: 'assistant', content: null }], null],
+    [[{ role: 'assistant', content: null, refusal: 'No.' }], 'No.'],
+    [[{ role: 'assistant', content: null, audio: { transcript: 'Hello.' } }], 'Hello.'],
+    [[{ role: 'assistant', content: null, function_call: { name: 'find' } }], '→ find'],
+    [[{ role: 'assistant', content: null, tool_calls: [{ function: { name: {} } }] }], '→ a tool'],
     [[{ role: 'user', content: { text: 'of an object' } }], 'of an object'],
   ])('in a line: %j', (messages, words) => expect(saidLast(messages)).toBe(words))
 })

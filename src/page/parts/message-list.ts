@@ -3,7 +3,7 @@ import { html } from 'htm/preact'
 import type { ComponentChildren } from 'preact'
 import { parseExact } from '../api/exact-json.ts'
 import { JsonTree, LongText } from './json-tree.ts'
-import type { Message, ToolCall } from './messages.ts'
+import { callsOf, type Message, nameOf, saidBeside, type ToolCall } from './messages.ts'
 
 export function MessageList({ messages }: { readonly messages: readonly Message[] }) {
   return html`<ol class="messages">
@@ -18,20 +18,22 @@ interface MessageItemProps {
 
 /** The role is a data attribute: it is text from the trace, not a class name. */
 export function MessageItem({ message, children }: MessageItemProps) {
-  const { role, content, tool_calls } = message
+  const { role, content, audio } = message
   const thought = message.reasoning ?? message.reasoning_content
   return html`<li class="message" data-role=${role}>
     <span class="role">${role}</span>
     ${thought && html`<details><summary class="faint">reasoning</summary><${LongText} text=${String(thought)} /></details>`}
     <${Content} content=${content} />
-    ${(Array.isArray(tool_calls) ? tool_calls : []).map((call, at) => html`<${Called} key=${at} call=${call} />`)}
+    ${saidBeside(message).map((text) => html`<${LongText} key=${text} text=${text} />`)}
+    <${Sound} data=${audio?.data} />
+    ${callsOf(message).map((call, at) => html`<${Called} key=${at} call=${call} />`)}
     ${children}
   </li>`
 }
 
 function Called({ call }: { readonly call: ToolCall }) {
-  const called = call?.function
-  return html`<div class="tool-call"><b>${String(called?.name ?? 'a tool')}</b> <${JsonTree} value=${parsed(called?.arguments)} /></div>`
+  const given = call?.function?.arguments
+  return html`<div class="tool-call"><b>${nameOf(call)}</b> ${given !== undefined && html`<${JsonTree} value=${parsed(given)} />`}</div>`
 }
 
 function Content({ content }: { readonly content: unknown }) {
@@ -47,6 +49,7 @@ interface Part {
   readonly name?: string
   readonly input?: unknown
   readonly image_url?: unknown
+  readonly input_audio?: { readonly data?: unknown }
   readonly source?: { readonly media_type?: unknown; readonly data?: unknown }
 }
 
@@ -56,7 +59,31 @@ function ContentPart({ part }: { readonly part: Part | null }) {
     return html`<${Called} call=${{ function: { name: part.name, arguments: part.input } }} />`
   const url = pictureOf(part)
   if (url !== null) return html`<img src=${url} alt="picture in the message" />`
+  const data = part?.input_audio?.data
+  if (soundOf(data) !== null) return html`<${Sound} data=${data} />`
   return html`<${JsonTree} value=${part} />`
+}
+
+/** Audio files by the bytes that they begin with, in base64. */
+const SOUNDS: readonly (readonly [RegExp, string])[] = [
+  [/^UklGR/, 'wav'],
+  [/^(?:SUQz|\/\/)/, 'mpeg'],
+  [/^T2dnUw/, 'ogg'],
+  [/^ZkxhQw/, 'flac'],
+]
+
+function soundOf(data: unknown): string | null {
+  if (typeof data !== 'string') return null
+  const [, type] = SOUNDS.find(([begin]) => begin.test(data)) ?? []
+  return type === undefined ? null : `data:audio/${type};base64,${data}`
+}
+
+/** A sound embedded in the trace; nothing for one that a browser cannot play. */
+function Sound({ data }: { readonly data: unknown }) {
+  const url = soundOf(data)
+  return url === null
+    ? null
+    : html`<audio controls src=${url} aria-label="sound in the message"></audio>`
 }
 
 /** Only pictures embedded in the trace: fetching others would reveal the viewer to their hosts. */

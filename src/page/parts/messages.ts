@@ -4,6 +4,12 @@ export interface Message {
   readonly role: string
   readonly content: unknown
   readonly tool_calls?: readonly ToolCall[] | null
+  /** The one call of older models. */
+  readonly function_call?: ToolCall['function'] | null
+  /** What a model says instead of an answer. */
+  readonly refusal?: string | null
+  /** A spoken answer. */
+  readonly audio?: { readonly data?: unknown; readonly transcript?: unknown } | null
   /** What a model thought before it spoke. */
   readonly reasoning?: string | null
   readonly reasoning_content?: string | null
@@ -56,18 +62,41 @@ function asMessage(value: unknown): Message | null {
   return null
 }
 
+/** Returns the name of a called tool; what stands in its place may be anything. */
+export function nameOf(call: ToolCall | null): string {
+  const { name } = fieldsOf(call?.function)
+  return typeof name === 'string' ? name : 'a tool'
+}
+
 function textOrNone(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
+/** The tools that a message calls, also in the older form. */
+export function callsOf({ tool_calls, function_call }: Partial<Message>): readonly ToolCall[] {
+  if (Array.isArray(tool_calls)) return tool_calls
+  return typeof function_call === 'object' && function_call !== null
+    ? [{ function: function_call }]
+    : []
+}
+
+/** What is said beside the content: a refusal, and the words of a spoken answer. */
+export function saidBeside({ refusal, audio }: Partial<Message>): readonly string[] {
+  return [refusal, fieldsOf(audio).transcript].filter(
+    (text): text is string => typeof text === 'string' && text !== '',
+  )
+}
+
 /** The last message in one line: its text or its tool calls; null when it has neither. */
 export function saidLast(messages: readonly Message[]): string | null {
-  const { content, tool_calls } = messages.at(-1) ?? {}
-  const parts = Array.isArray(content) ? content : [content]
+  const last: Partial<Message> = messages.at(-1) ?? {}
+  const parts = Array.isArray(last.content) ? last.content : [last.content]
   const texts = parts.map((part) => (typeof part === 'string' ? part : fieldsOf(part).text))
-  const said = texts.filter((text) => typeof text === 'string' && text !== '').join(' ')
+  const said = [...texts, ...saidBeside(last)]
+    .filter((text) => typeof text === 'string' && text !== '')
+    .join(' ')
   if (said !== '') return said
-  const calls = Array.isArray(tool_calls) ? tool_calls.map((call) => call?.function?.name) : []
+  const calls = callsOf(last).map((call) => nameOf(call))
   return calls.length === 0 ? null : `→ ${calls.join(', ')}`
 }
 

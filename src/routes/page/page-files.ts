@@ -174,8 +174,9 @@ function renderPolicy(importMap: string): string {
     "default-src 'none'",
     `script-src 'self' 'sha256-${hash}'`,
     "style-src 'self'",
-    // Pictures embedded in traces; none is fetched from elsewhere.
+    // Pictures and sounds embedded in traces; none is fetched from elsewhere.
     "img-src 'self' data:",
+    'media-src data:',
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
