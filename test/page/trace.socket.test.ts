@@ -66,6 +66,7 @@ describe.skipIf(!hasBrowser)('traces and threads in a browser', () => {
     expect((await post('/call/start', start)).status).toBe(200)
     await page.goto(`${url}/acme/demo/weave/calls/exact#key=${key}`)
     await page.getByText('12345678901234567890').waitFor()
+    await page.locator('.tree .bar').getByText('running').waitFor()
     const chosen = page.locator('.trace-row[aria-selected="true"]')
     await chosen.waitFor()
     await expect

@@ -3,6 +3,7 @@ import { html } from 'htm/preact'
 import { useMemo, useState } from 'preact/hooks'
 import { type Call, totalOf, type Usage } from '../api/wire.ts'
 import { formatCalls, formatCost, formatCount, formatMs } from '../parts/format.ts'
+import { StatusMark } from '../parts/status.ts'
 import { WindowList } from '../parts/tables/window-list.ts'
 import { rowId, TraceRow } from './trace-row.ts'
 import { buildTrees, findCalls, listRows, type Node, parentsOf, spanOfAll } from './tree.ts'
@@ -83,13 +84,15 @@ interface TotalsProps extends Pick<TraceTreeProps, 'calls' | 'isWhole' | 'usage'
 }
 
 function Totals({ calls, isWhole, trees, usage, ms }: TotalsProps) {
+  const isOpen = calls.some(({ ended_at }) => ended_at === null)
   const errors = trees.reduce((sum, node) => sum + node.errors, 0)
   const totals = trees.map(({ call }) => totalOf(usage?.get(call.id) ?? {}))
   const tokens = totals.reduce((sum, total) => sum + total.tokens, 0)
   const costs = totals.flatMap(({ cost }) => cost ?? [])
   return html`<div class="bar">
     <b role="status">${formatCalls(calls.length, isWhole ? '' : ' …')}</b>
-    <span>${formatMs(ms)}</span>
+    <span>${isOpen && ms === 0 ? '' : formatMs(ms)}</span>
+    ${isOpen && html`<${StatusMark} status="running" />`}
     ${errors > 0 && html`<span class="status error">${formatCount(errors)} failed</span>`}
     ${tokens > 0 && html`<span title="each token counted once">${formatCount(tokens)} tokens</span>`}
     ${costs.length > 0 && html`<span>${formatCost(costs.reduce((sum, cost) => sum + cost, 0))}</span>`}
