@@ -106,6 +106,10 @@ CREATE TABLE "calls" (
 
 CREATE UNIQUE INDEX calls_project_key_id ON calls (project_key, id);
 
+CREATE INDEX calls_project_key_last_updated
+ON calls (project_key, ifnull(ended_at_us, started_at_us), thread_id)
+WHERE turn_id = id AND thread_id IS NOT NULL AND started_at_us IS NOT NULL AND deleted_at_us IS NULL;
+
 CREATE INDEX calls_project_key_op_key_started_at_us ON calls (project_key, op_key, started_at_us);
 
 CREATE INDEX calls_project_key_parent_id ON calls (project_key, parent_id) WHERE parent_id IS NOT NULL;

@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest'
 import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { describeRetentionStoreContract } from '../projects/retention-store-contract.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
+import { describeThreadStoreContract } from '../threads/threads-contract.ts'
 import { describeCallRemovalContract } from './call-removal-contract.ts'
 import { describeCallSumsContract } from './call-sums-contract.ts'
 import { describeClosingContract } from './closing-contract.ts'
@@ -24,6 +25,8 @@ describeCallSumsContract('sqlite', () => open(':memory:'))
 describeCallSumsContract('sqlite with threads', () => open(makeTempDir()))
 describeCallRemovalContract('sqlite', () => open(':memory:'))
 describeCallRemovalContract('sqlite with threads', () => open(makeTempDir()))
+describeThreadStoreContract('sqlite', () => open(':memory:'))
+describeThreadStoreContract('sqlite with threads', () => open(makeTempDir()))
 describeKeyStoreContract('sqlite', async () => (await open(':memory:')).keys)
 describePriceStoreContract('sqlite', async () => (await open(':memory:')).prices)
 describeRetentionStoreContract('sqlite', async () => (await open(':memory:')).retention)

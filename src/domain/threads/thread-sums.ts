@@ -1,11 +1,10 @@
-/** Aggregates threads from their turns, filters and sorts them. Pure. Spec: §2.5 thread_id, turn_id. */
-import { ApiError } from '../../errors.ts'
+/** Sums threads up from their turns. Pure. Spec: §2.5 thread_id, turn_id. */
 import type { ThreadSchema, ThreadsQueryRequest } from '../../schemas/threads/thread.ts'
 import { renderTimestamp, timestampUs } from '../../schemas/timestamp.ts'
 import { createOrderStatistics } from '../stats/order-statistics.ts'
 
 /** A call that is a turn. Times in microseconds. */
-interface Turn {
+export interface Turn {
   readonly id: string
   readonly started_at_us: number
   readonly ended_at_us: number | null
@@ -53,7 +52,7 @@ export function resolveThreadListing(request: ThreadsQueryRequest): ThreadListin
 }
 
 /** Adds the turns of one thread up. */
-function createThreadSums(thread_id: string) {
+export function createThreadSums(thread_id: string) {
   const durations = createOrderStatistics()
   let [turns, ended] = [0, 0]
   let first: Turn | null = null
@@ -86,46 +85,6 @@ function createThreadSums(thread_id: string) {
   }
 }
 
-/** Limit: threads that are held to be sorted, at some 250 bytes each. */
-const THREADS_MAX = 100_000
-
-/** Sums threads up whose turns come together, and keeps those that a listing wants. */
-export function createThreadList(listing: ThreadListing) {
-  const threads: ThreadSums[] = []
-  let current = createThreadSums('')
-
-  function endThread(): void {
-    const thread = current.sums()
-    if (thread === null || !isWanted(thread, listing)) return
-    if (threads.length === THREADS_MAX) throw tooMany()
-    threads.push(thread)
-  }
-
-  return {
-    /**
-     * @param turn - null for a call of the thread that is not a turn
-     * @throws ApiError validation_failed for too many threads; so does `page`
-     */
-    add(thread_id: string, turn: Turn | null): void {
-      if (current.thread_id !== thread_id) {
-        endThread()
-        current = createThreadSums(thread_id)
-      }
-      if (turn) current.add(turn)
-    },
-    /** After all turns. */
-    page(): ThreadSums[] {
-      endThread()
-      return pageOf(threads, listing)
-    },
-  }
-}
-
-function tooMany(): ApiError {
-  const message = `More than ${THREADS_MAX} threads meet the filter: narrow it.`
-  return new ApiError('validation_failed', { message, param: 'filter' })
-}
-
 /**
  * Returns the time of the last activity of a turn.
  *
@@ -133,33 +92,6 @@ function tooMany(): ApiError {
  */
 function endOf({ started_at_us, ended_at_us }: Turn): number {
   return ended_at_us ?? started_at_us
-}
-
-function isWanted(thread: ThreadSums, { after_us, before_us }: ThreadListing): boolean {
-  return thread.start_time > after_us && thread.last_updated < before_us
-}
-
-/** The page of a listing; equals in order of thread_id. */
-function pageOf(threads: readonly ThreadSums[], listing: ThreadListing): ThreadSums[] {
-  const { sort_by, offset, limit } = listing
-  const terms = [...sort_by, { field: 'thread_id', direction: 'asc' } as const]
-  const sorted = threads.toSorted((left, right) => {
-    for (const { field, direction } of terms) {
-      const order = compare(left[field], right[field], direction)
-      if (order !== 0) return order
-    }
-    return 0
-  })
-  return sorted.slice(offset, offset + limit)
-}
-
-type Sortable = string | number | null
-
-function compare(left: Sortable, right: Sortable, direction: 'asc' | 'desc'): number {
-  if (left === right) return 0
-  if (left === null) return 1
-  if (right === null) return -1
-  return left < right === (direction === 'asc') ? -1 : 1
 }
 
 export function renderThread({ start_time, last_updated, ...sums }: ThreadSums): ThreadSchema {

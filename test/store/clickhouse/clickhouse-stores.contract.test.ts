@@ -2,6 +2,7 @@ import { describe } from 'vitest'
 import { describeAnnotationStoreContract } from '../../annotation/annotation-store-contract.ts'
 import { describeCallsQueryContract } from '../../calls/query/calls-query-contract.ts'
 import { describeCallsRefsContract } from '../../calls/query/calls-refs-contract.ts'
+import { describeThreadStoreContract } from '../../threads/threads-contract.ts'
 import { describeCallRemovalContract } from '../call-removal-contract.ts'
 import { describeCallStoreContract } from '../call-store-contract.ts'
 import { describeCallSumsContract } from '../call-sums-contract.ts'
@@ -17,6 +18,7 @@ describe.skipIf(!hasClickHouse)('with ClickHouse', () => {
   describeCallRemovalContract('clickhouse', openTestStores, {
     laterParents: 'notes hold as long as the reports of children are there',
   })
+  describeThreadStoreContract('clickhouse', () => openTestStores())
   describeRecordingContract('clickhouse', () => openTestStores())
   describeCallsQueryContract('clickhouse', openTestStores)
   describeCallsRefsContract('clickhouse', openTestStores)

@@ -1,5 +1,5 @@
 /** Lists of threads in ClickHouse, summed up in the domain. */
-import { createThreadList } from '../../../domain/threads/thread-sums.ts'
+import { createThreadList } from '../../../domain/threads/thread-list.ts'
 import type { ThreadStore } from '../../api/threads/threads.ts'
 import type { Reads } from '../db/reads.ts'
 import { selectTurns } from './threads.sql.ts'

@@ -1,12 +1,10 @@
 /** The read job that lists threads: walks the calls of threads in parts and can pause in between. */
-import {
-  createThreadList,
-  type ThreadListing,
-  type ThreadSums,
-} from '../../../domain/threads/thread-sums.ts'
-import type { PackedId } from '../calls/columns/id-columns.ts'
+import { createThreadList, type ThreadList } from '../../../domain/threads/thread-list.ts'
+import type { ThreadListing, ThreadSums } from '../../../domain/threads/thread-sums.ts'
+import { type PackedId, packId } from '../calls/columns/id-columns.ts'
 import type { Connection } from '../db/connection.ts'
 import type { Checkpoint, ReadJob } from '../read/read-job.ts'
+import { findNewestThreads, wantsNewest } from './newest-threads.ts'
 import { SELECT_TURNS, SELECT_TURNS_OF_THREAD } from './threads.sql.ts'
 
 /** Limit: calls of one statement. */
@@ -27,34 +25,58 @@ export const listThreads: ReadJob<ThreadListing, ThreadSums[]> = function* (
   listing,
   checkpoint,
 ) {
+  if (wantsNewest(listing)) {
+    const newest = yield* listNewest(db, listing, checkpoint)
+    if (newest !== null) return newest
+  }
   const { project_id, thread_ids } = listing
   const list = createThreadList(listing)
-  const walks =
-    thread_ids === null
-      ? [walkParts(db, SELECT_TURNS, { project_id }, checkpoint)]
-      : thread_ids.map((thread_id) =>
-          walkParts(db, SELECT_TURNS_OF_THREAD, { project_id, thread_id }, checkpoint),
-        )
-  for (const walk of walks) {
-    for (const part of walk) {
-      for (const { thread_id, is_turn, ...turn } of part ?? []) {
-        list.add(thread_id, is_turn === 1 ? turn : null)
-      }
-      if (part === null) yield
-    }
+  if (thread_ids === null) {
+    yield* addCalls(list, walkParts(db, SELECT_TURNS, { project_id, place: '' }, checkpoint))
+  }
+  for (const thread_id of thread_ids ?? []) {
+    const parameters = { project_id, place: packId(thread_id) }
+    yield* addCalls(list, walkParts(db, SELECT_TURNS_OF_THREAD, parameters, checkpoint))
   }
   return list.page()
+}
+
+/** Sums up no more threads than the page needs; null when the newest turns do not tell which these are. */
+function* listNewest(
+  db: Connection,
+  listing: ThreadListing,
+  checkpoint: Checkpoint,
+): Generator<void, ThreadSums[] | null> {
+  const { project_id, offset, limit } = listing
+  const { threads, isWhole } = findNewestThreads(db, listing)
+  const list = createThreadList(listing)
+  for (const { place, last_updated } of threads) {
+    if (list.countUpdatedAfter(last_updated) >= offset + limit) return list.page()
+    const walk = walkParts(db, SELECT_TURNS_OF_THREAD, { project_id, place }, checkpoint)
+    yield* addCalls(list, walk)
+    if (checkpoint()) yield
+  }
+  return isWhole ? list.page() : null
+}
+
+function* addCalls(list: ThreadList, walk: Iterable<TurnRow[] | null>): Generator<void, void> {
+  for (const part of walk) {
+    for (const { thread_id, is_turn, ...turn } of part ?? []) {
+      list.add(thread_id, is_turn === 1 ? turn : null)
+    }
+    if (part === null) yield
+  }
 }
 
 /** Yields calls in parts; null when the job must pause. */
 function* walkParts(
   db: Connection,
   statement: string,
-  parameters: Readonly<Record<string, string>>,
+  parameters: { readonly project_id: string; readonly place: PackedId },
   checkpoint: Checkpoint,
 ): Generator<TurnRow[] | null, void> {
   const select = db.prepare(statement)
-  let behind: Pick<TurnRow, 'place' | 'call_key'> = { place: '', call_key: 0 }
+  let behind = { place: parameters.place, call_key: 0 }
   while (true) {
     const rows = select.all({ ...parameters, ...behind, limit: PART_CALLS }) as TurnRow[]
     yield rows

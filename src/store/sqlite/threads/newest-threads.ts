@@ -1,0 +1,68 @@
+/** Finds the threads that were heard of last, without a look at the others. */
+import type { ThreadListing } from '../../../domain/threads/thread-sums.ts'
+import type { PackedId } from '../calls/columns/id-columns.ts'
+import type { Connection } from '../db/connection.ts'
+import { SELECT_NEWEST_TURNS } from './threads.sql.ts'
+
+/** Limit: turns that are read, at 1 us each. A listing that needs more walks all threads. */
+const TURNS_MAX = 32_768
+/** Turns of one statement. */
+const PART_TURNS = 4096
+
+interface TurnPlace {
+  readonly call_key: number
+  readonly place: PackedId
+  readonly last_updated: number
+}
+
+export interface NewestThreads {
+  /** The last heard of first. Times in microseconds. */
+  readonly threads: readonly Pick<TurnPlace, 'place' | 'last_updated'>[]
+  /** Whether there are no others. */
+  readonly isWhole: boolean
+}
+
+/** Whether a listing begins with what was heard of last, and ends somewhere. */
+export function wantsNewest({ thread_ids, sort_by, limit }: ThreadListing): boolean {
+  const [first] = sort_by
+  const isNewestFirst = first?.field === 'last_updated' && first.direction === 'desc'
+  return thread_ids === null && isNewestFirst && Number.isFinite(limit)
+}
+
+/**
+ * Returns at least the threads of a listing that has no filter, if it does not need too many turns. All parts are of
+ * one moment: between two, a turn that ends would move out of sight.
+ */
+export function findNewestThreads(db: Connection, listing: ThreadListing): NewestThreads {
+  const { project_id, after_us, before_us, offset, limit } = listing
+  const isFiltered = after_us !== Number.NEGATIVE_INFINITY || before_us !== Number.POSITIVE_INFINITY
+  const wanted = isFiltered ? Number.POSITIVE_INFINITY : offset + limit
+  const select = db.prepare(SELECT_NEWEST_TURNS)
+  const threads: TurnPlace[] = []
+  const seen = new Set<string>()
+  let behind: TurnPlace = {
+    ...{ place: '', call_key: 0 },
+    last_updated: Math.min(before_us, Number.MAX_SAFE_INTEGER),
+  }
+  for (let turns = 0; turns < TURNS_MAX; turns += PART_TURNS) {
+    const rows = select.all({ project_id, ...behind, limit: PART_TURNS }) as TurnPlace[]
+    for (const row of rows) {
+      const name = nameOf(row.place)
+      if (seen.has(name)) continue
+      seen.add(name)
+      threads.push(row)
+    }
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < PART_TURNS) return { threads, isWhole: true }
+    // Those of the same time as the last one that is wanted may come before it.
+    const end = threads[wanted - 1]
+    if (end !== undefined && last.last_updated < end.last_updated) break
+    behind = last
+  }
+  return { threads, isWhole: false }
+}
+
+/** Differs for a text and for bytes. */
+function nameOf(place: PackedId): string {
+  return typeof place === 'string' ? `t${place}` : place.toString('latin1')
+}
