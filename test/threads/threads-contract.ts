@@ -79,10 +79,14 @@ function naiveThreads(calls: readonly DrawnCall[], request: DrawnRequest) {
     .slice(offset ?? 0, limit === null ? undefined : (offset ?? 0) + limit)
 }
 
-/** @param create - empty stores that close themselves when the test ends */
+/**
+ * @param create - empty stores that close themselves when the test ends
+ * @param runs - fewer where each statement is dear
+ */
 export function describeThreadStoreContract(
   name: string,
   create: () => Promise<Pick<Stores, 'calls' | 'threads'>>,
+  runs = 20,
 ): void {
   async function write(
     { calls }: Pick<Stores, 'calls'>,
@@ -133,7 +137,7 @@ export function describeThreadStoreContract(
           }
         },
       )
-      await fc.assert(property, { numRuns: 15 })
+      await fc.assert(property, { numRuns: runs })
     })
   })
 }

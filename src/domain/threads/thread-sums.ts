@@ -51,6 +51,13 @@ export function resolveThreadListing(request: ThreadsQueryRequest): ThreadListin
   }
 }
 
+/** Whether a listing begins with the threads that were updated last, and ends somewhere. */
+export function wantsNewest({ thread_ids, sort_by, limit }: ThreadListing): boolean {
+  const [first] = sort_by
+  const isNewestFirst = first?.field === 'last_updated' && first.direction === 'desc'
+  return thread_ids === null && isNewestFirst && Number.isFinite(limit)
+}
+
 /** Adds the turns of one thread up. */
 export function createThreadSums(thread_id: string) {
   const durations = createOrderStatistics()

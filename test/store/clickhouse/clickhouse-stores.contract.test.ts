@@ -18,7 +18,7 @@ describe.skipIf(!hasClickHouse)('with ClickHouse', () => {
   describeCallRemovalContract('clickhouse', openTestStores, {
     laterParents: 'notes hold as long as the reports of children are there',
   })
-  describeThreadStoreContract('clickhouse', () => openTestStores())
+  describeThreadStoreContract('clickhouse', () => openTestStores(), 5)
   describeRecordingContract('clickhouse', () => openTestStores())
   describeCallsQueryContract('clickhouse', openTestStores)
   describeCallsRefsContract('clickhouse', openTestStores)

@@ -8,8 +8,8 @@ export interface ThreadStore {
    * are out.
    *
    * @param caller - who waits
-   * @throws ApiError validation_failed (param `filter`) when more than 100,000 threads meet the filter;
-   * server_overloaded, read_timeout, client_closed_request, store_unavailable
+   * @throws ApiError validation_failed (param `filter`) when more than 50,000 threads are asked for and more than
+   * 100,000 meet the filter; server_overloaded, read_timeout, client_closed_request, store_unavailable
    */
   listThreads(listing: ThreadListing, caller: ReadCaller): Promise<ThreadSums[]>
 }

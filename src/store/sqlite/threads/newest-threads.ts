@@ -22,13 +22,6 @@ export interface NewestThreads {
   readonly isWhole: boolean
 }
 
-/** Whether a listing begins with what was heard of last, and ends somewhere. */
-export function wantsNewest({ thread_ids, sort_by, limit }: ThreadListing): boolean {
-  const [first] = sort_by
-  const isNewestFirst = first?.field === 'last_updated' && first.direction === 'desc'
-  return thread_ids === null && isNewestFirst && Number.isFinite(limit)
-}
-
 /**
  * Returns at least the threads of a listing that has no filter, if it does not need too many turns. All parts are of
  * one moment: between two, a turn that ends would move out of sight.

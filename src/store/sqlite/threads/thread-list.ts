@@ -1,10 +1,14 @@
 /** The read job that lists threads: walks the calls of threads in parts and can pause in between. */
 import { createThreadList, type ThreadList } from '../../../domain/threads/thread-list.ts'
-import type { ThreadListing, ThreadSums } from '../../../domain/threads/thread-sums.ts'
+import {
+  type ThreadListing,
+  type ThreadSums,
+  wantsNewest,
+} from '../../../domain/threads/thread-sums.ts'
 import { type PackedId, packId } from '../calls/columns/id-columns.ts'
 import type { Connection } from '../db/connection.ts'
 import type { Checkpoint, ReadJob } from '../read/read-job.ts'
-import { findNewestThreads, wantsNewest } from './newest-threads.ts'
+import { findNewestThreads } from './newest-threads.ts'
 import { SELECT_TURNS, SELECT_TURNS_OF_THREAD } from './threads.sql.ts'
 
 /** Limit: calls of one statement. */
