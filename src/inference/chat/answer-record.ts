@@ -72,7 +72,8 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
       whole = text
       return
     }
-    if (head.id === undefined) head = { id, created, model, system_fingerprint, prompt_token_ids }
+    // An engine may begin with a chunk about the prompt, in which the id and the model are empty.
+    if (!head.id) head = { id, created, model, system_fingerprint, prompt_token_ids }
     for (const choice of choicesOf(text)) {
       if (!isObject(choice) || !openParts().addChunkChoice(choice)) continue
       firstTokenAt ??= now()

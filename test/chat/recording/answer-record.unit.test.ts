@@ -135,6 +135,20 @@ describe('the record of an answer', () => {
     expect(record.isCut()).toBe(false)
   })
 
+  it('has the id and the model of the first chunk that has them', () => {
+    const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
+    const choices = [{ index: 0, delta: { content: 'a' } }]
+    const chunks = [
+      { id: '', model: '', created: 0, choices: [], prompt_filter_results: [] },
+      { id: 'c1', model: 'm', created: 5, choices },
+      { id: 'c2', model: 'n', created: 6, choices },
+    ]
+    for (const value of chunks) {
+      record.note({ type: 'relayed', texts: [{ json: JSON.stringify(value), value }] })
+    }
+    expect(JSON.parse(record.output())).toMatchObject({ id: 'c1', model: 'm', created: 5 })
+  })
+
   it('has every digit of arguments that are an object', () => {
     const { record, note } = open()
     note('{"tool_calls":[{"function":{"name":"f","arguments":{"n":12345678901234567890}}}]}')
