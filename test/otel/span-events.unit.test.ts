@@ -58,4 +58,43 @@ describe('events of a span', () => {
       choices: [{ message: { role: 'assistant', content: 'ho' }, finish_reason: 'stop' }],
     })
   })
+
+  it('that tell an answer as its text alone have that text', () => {
+    const answerOf = (message: string) => {
+      const events = [event('gen_ai.choice', { finish_reason: 'end_turn', message })]
+      return callOf({}, { events }).end.output
+    }
+    for (const content of ['ho', '[1]', '[{"text":"ho"}]', '[{"toolUse":{"name":"f"}}]']) {
+      expect(answerOf(content)).toEqual({
+        choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'end_turn' }],
+      })
+    }
+  })
+
+  it('of Strands Agents have contents as in the Converse API', () => {
+    const toolUse = { toolUseId: 'c1', name: 'add', input: { a: 1 } }
+    const toolResult = { toolUseId: 'c1', status: 'success', content: [{ text: '3' }] }
+    const thought = { reasoningContent: { reasoningText: { text: 'hm' } } }
+    const { start, end } = callOf(
+      { 'gen_ai.operation.name': 'chat' },
+      {
+        scope: { name: 'strands.telemetry.tracer', version: '', attributes: {} },
+        events: [
+          event('gen_ai.user.message', { content: JSON.stringify([{ text: '[{"text":1}]' }]) }),
+          event('gen_ai.assistant.message', { content: JSON.stringify([{ toolUse }]) }),
+          event('gen_ai.tool.message', { content: JSON.stringify([{ toolResult }]) }),
+          event('gen_ai.choice', { message: JSON.stringify([thought, { text: 'ho' }]) }),
+        ],
+      },
+    )
+    const call = { id: 'c1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } }
+    expect(start.inputs.messages).toEqual([
+      { role: 'user', content: '[{"text":1}]' },
+      { role: 'assistant', content: null, tool_calls: [call] },
+      { role: 'tool', content: '3', tool_call_id: 'c1' },
+    ])
+    expect(end.output).toMatchObject({
+      choices: [{ message: { content: 'ho', reasoning_content: 'hm' } }],
+    })
+  })
 })

@@ -1,8 +1,9 @@
 /** Converts a span to the start and the end of a call. Pure. The whole span is kept as `attributes.otel_span`. */
 import type { TimedEnd, TimedStart } from '../calls/new-call.ts'
 import { isObject } from '../json/is-object.ts'
+import { isConverse, readConverseParts } from './converse-parts.ts'
 import { MODEL_KINDS } from './dialects.ts'
-import { requireUsableSpan, type Span } from './span.ts'
+import { type Attributes, requireUsableSpan, type Span } from './span.ts'
 import {
   type ChatMessage,
   roleOfEvent,
@@ -213,11 +214,18 @@ function eventMessages(span: Span, isAnswer: boolean): ChatMessage[] {
     }
     const role = roleOfEvent(name)
     if (role === null || (name === 'gen_ai.choice') !== isAnswer) return []
-    const fields = Object.entries(attributes).map(([key, value]) =>
-      key === 'content' ? [key, value] : [key, parseText(value)],
-    )
-    return toMessages([{ role, ...Object.fromEntries(fields) }], role, 'flattened')
+    return toMessages([eventMessage(span, role, attributes)], role, 'flattened')
   })
+}
+
+/** The message of one event. That of an answer may be an object, its text, or its text alone. */
+function eventMessage(span: Span, role: string, attributes: Attributes): Record<string, unknown> {
+  const { content, message, ...others } = attributes
+  const fields = Object.entries(others).map(([key, value]) => [key, parseText(value)])
+  const parsed = parseText(message)
+  const told = isObject(parsed) ? { message: parsed } : { content: content ?? message }
+  const parts = isConverse(span) ? readConverseParts(told.content) : null
+  return { role, ...Object.fromEntries(fields), ...told, ...(parts === null ? {} : { parts }) }
 }
 
 function valueFields(value: unknown, name: string): Record<string, unknown> {
