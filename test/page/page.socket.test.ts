@@ -23,6 +23,14 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await expect.poll(() => page.url()).not.toContain(key)
     await page.reload()
     await page.getByText('No calls yet').waitFor()
+    // A tab beside it need not be signed in again, and both are signed out together.
+    const other = await page.context().newPage()
+    await other.goto(`${url}/acme/demo/weave/objects`)
+    await other.getByText('No objects yet').waitFor()
+    await other.getByText('Sign out').click()
+    await page.locator('#key:focus').waitFor()
+    await page.reload()
+    await page.locator('#key:focus').waitFor()
   })
 
   it('signs out when the key is revoked, and says why', async () => {

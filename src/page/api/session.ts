@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import type { CallerResponse } from '../../schemas/projects/project.ts'
 import { ApiFailure, ask, wordsOf } from './client.ts'
 import { dropKey, isKeyText, keepKey, key, takeLinkedKey } from './key.ts'
+import { joinTabs, leaveTabs } from './tabs.ts'
 
 type Caller = z.infer<typeof CallerResponse>
 
@@ -11,12 +12,13 @@ export const caller = signal<Caller | null>(null)
 /** Why the signed-in user is not known yet. */
 export const sessionFailure = signal<string | null>(null)
 
-/** Signs in with the key stored in this tab, if any, and with the key of each link followed later. */
+/** Signs in with the key stored in this tab or another one, if any, and with the key of each link followed later. */
 export async function openSession(): Promise<void> {
   addEventListener('hashchange', () => {
     const linked = takeLinkedKey()
     if (linked !== null) void signIn(linked)
   })
+  joinTabs((secret) => void signIn(secret))
   await readCallerAgain()
 }
 
@@ -33,6 +35,7 @@ export async function signIn(secret: string): Promise<string | null> {
 }
 
 export function signOut(): void {
+  leaveTabs()
   caller.value = null
   dropKey()
 }

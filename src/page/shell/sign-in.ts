@@ -33,7 +33,7 @@ export function SignIn() {
     <${Failure} words=${failure ?? signedOutBecause.value} />
     <p class="faint">
       The key was printed when the server first started; <code>npm run keys -- create</code> creates another one. It is
-      stored only in this tab.
+      stored only in this tab and those that are opened beside it.
     </p>
   </main>`
 }
