@@ -46,9 +46,18 @@ describe.skipIf(!hasBrowser)('the home of a project in a browser', () => {
     await page.mouse.move(x + width / 2, y + height / 2)
     await page.mouse.down()
     await page.mouse.move(x + width - 2, y + height / 2, { steps: 5 })
+    const answered = Promise.withResolvers<void>()
+    await page.route('**/calls/stats', async (route) => {
+      await answered.promise
+      await route.continue()
+    })
     await page.mouse.up()
+    // What was there before is not shown as if it were of the new time.
     const figure = page.locator('.figure', { hasText: 'calls' }).locator('.value')
+    await expect.poll(() => page.locator('[aria-busy=true] .figure').count()).toBeGreaterThan(0)
+    answered.resolve()
     await expect.poll(() => figure.textContent()).toBe('3')
+    await expect.poll(() => page.locator('.stale, [aria-busy=true]').count()).toBe(0)
     const { searchParams } = new URL(page.url())
     const ms = Date.parse(searchParams.get('to')!) - Date.parse(searchParams.get('from')!)
     expect(ms / HOUR_MS).toBeGreaterThan(2)

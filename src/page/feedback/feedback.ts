@@ -38,13 +38,15 @@ export function Feedback({ project }: ViewProps) {
     }
     <${Failure} words=${paths.failure} />
     ${paths.value === null && paths.isLoading && html`<${Loading} />`}
+    <div class=${paths.isOther ? 'stale' : ''} aria-busy=${paths.isOther}>
     ${paths.value !== null && html`<${Paths} paths=${paths.value.paths} chosen=${path} isOfType=${type !== null} />`}
     ${
       paths.value !== null &&
       path !== null &&
       html`<${PathChart} key=${path} asked=${paths.value.asked} path=${path} />`
     }
-    ${paths.value !== null && html`<${NewestFeedback} project=${project} rows=${paths.value.rows} />`}`
+    ${paths.value !== null && html`<${NewestFeedback} project=${project} rows=${paths.value.rows} />`}
+    </div>`
 }
 
 interface PathsProps {
@@ -67,7 +69,7 @@ function Paths({ paths, chosen, isOfType }: PathsProps) {
       <thead><tr><th scope="col">Path</th><th scope="col">Type</th><th scope="col">Over time</th></tr></thead>
       <tbody>${paths.map(
         ({ json_path, value_type }) => html`<tr key=${`${json_path} ${value_type}`}>
-          <td><code>${json_path}</code></td>
+          <td class="wrap"><code>${json_path}</code></td>
           <td>${value_type}</td>
           <td>${value_type === 'numeric' && html`<button aria-pressed=${json_path === chosen} onClick=${() => choose(json_path)}>chart</button>`}</td>
         </tr>`,

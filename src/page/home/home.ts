@@ -56,7 +56,7 @@ export function Home({ project }: { readonly project: string }) {
   return html`<h1 class="hidden">Home</h1>
     <${RangeBar} isLoading=${stats.isLoading} isLive=${isLive} />
     <${Failure} words=${stats.failure} />
-    ${stats.value === null ? stats.isLoading && html`<${Loading} />` : html`<${Charts} project=${project} ...${stats.value} /><${Retention} key=${project} project=${project} />`}`
+    ${stats.value === null ? stats.isLoading && html`<${Loading} />` : html`<div class=${stats.isOther ? 'stale' : ''} aria-busy=${stats.isOther}><${Charts} project=${project} ...${stats.value} /></div><${Retention} key=${project} project=${project} />`}`
 }
 
 interface ChartsProps {

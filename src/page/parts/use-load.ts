@@ -7,6 +7,8 @@ export interface Loaded<T> {
   readonly value: T | null
   readonly failure: string | null
   readonly isLoading: boolean
+  /** Whether the value is still that of another name. */
+  readonly isOther: boolean
 }
 
 /**
@@ -20,14 +22,18 @@ export function useLoad<T>(
   load: (signal: AbortSignal, tell: (part: T) => void) => Promise<T>,
   turn: number | string = 0,
 ): Loaded<T> {
-  const [loaded, setLoaded] = useState<Loaded<T>>({ value: null, failure: null, isLoading: true })
+  const [loaded, setLoaded] = useState<Omit<Loaded<T>, 'isOther'>>({
+    value: null,
+    failure: null,
+    isLoading: true,
+  })
   const shownName = useRef(name)
   // At once, and not when the next frame is drawn.
   useLayoutEffect(() => {
     const abort = new AbortController()
     // An error stays shown until the next result: otherwise it would flicker in views that poll.
     setLoaded((last) => (last.isLoading ? last : { ...last, isLoading: true }))
-    const show = (next: Loaded<T>) => {
+    const show = (next: typeof loaded) => {
       shownName.current = name
       setLoaded(next)
     }
@@ -47,5 +53,5 @@ export function useLoad<T>(
     )
     return () => abort.abort()
   }, [name, turn])
-  return loaded
+  return { ...loaded, isOther: loaded.value !== null && shownName.current !== name }
 }
