@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { findBarriers, hasBrowser, openPage, recordCalls } from './browser.ts'
-import { publishDataset } from './evaluation-fixtures.ts'
+import { findBarriers, hasBrowser, openPage, PROJECT, recordCalls } from './browser.ts'
+import { publishDataset, recordRun } from './evaluation-fixtures.ts'
+
+/** A name as long as one may be that has no place to be broken at. */
+const NAME = 'n'.repeat(100)
 
 /** Every view that needs no more than one call and one object. */
 const VIEWS = [
@@ -10,13 +13,15 @@ const VIEWS = [
   ['/acme/demo/weave/calls?all=1', 'a.row'],
   ['/acme/demo/weave/calls/a', '.message'],
   ['/acme/demo/weave/threads', '.list tbody tr'],
-  ['/acme/demo/weave/threads/talk', '.message'],
-  ['/acme/demo/weave/feedback', 'h1'],
+  [`/acme/demo/weave/threads/${NAME}`, '.turn footer'],
+  [`/acme/demo/weave/feedback?path=${NAME}`, '.chart canvas'],
   ['/acme/demo/weave/queues', 'h1'],
-  ['/acme/demo/weave/evaluations', 'main .first'],
+  ['/acme/demo/weave/evaluations', '.grid a'],
+  ['/acme/demo/weave/evaluations/run-0', '.figure'],
+  ['/acme/demo/weave/evaluations/compare?runs=run-0,run-1', '.compared'],
   ['/acme/demo/weave/objects', '.grid a'],
   ['/acme/demo/weave/objects/questions/versions/latest', '.content .grid'],
-  ['/acme/demo/weave/playground', '.settings select'],
+  ['/acme/demo/weave/playground?call=a', '.message'],
   ['/acme/demo/weave/training', 'main .first'],
   ['/acme/demo/weave/training/new', '.choices'],
   ['/keys', 'h1'],
@@ -32,11 +37,25 @@ describe.skipIf(!hasBrowser)('the page on a phone, in the dark', () => {
     const long = 'x'.repeat(500)
     await recordCalls(test, [
       {
-        ...{ id: 'a', thread_id: 'talk', turn_id: 'a', op_name: long, output: long },
-        inputs: { messages: [{ role: 'user', content: long }] },
+        ...{ id: 'a', thread_id: NAME, turn_id: 'a', op_name: long, output: long },
+        inputs: {
+          messages: [
+            { role: 'user', content: long },
+            { role: NAME, content: '' },
+          ],
+        },
+        summary: { usage: { [NAME]: { total_tokens: 1 } } },
       },
     ])
     await publishDataset(test, 'questions', [{ question: long }])
+    const weave_ref = `weave:///${PROJECT}/call/a`
+    const given = { project_id: PROJECT, weave_ref, feedback_type: NAME, payload: { [NAME]: 5 } }
+    expect((await test.post('/traces/feedback/create', given)).status).toBe(200)
+    for (const id of ['run-0', 'run-1'])
+      await recordRun(test, {
+        ...{ id, name: `${NAME}${id}`, evaluation: NAME, model: NAME, summary: { [NAME]: 1 } },
+        ...{ examples: [{ [NAME]: NAME }], outputs: [{ output: NAME, scores: { [NAME]: 1 } }] },
+      })
     await page.goto(`${url}/#key=${key}`)
     for (const [path, sign] of VIEWS) {
       await page.goto(url + path)

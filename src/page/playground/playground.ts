@@ -152,8 +152,10 @@ function withoutAnswer(messages: PaneState['messages']): PaneState['messages'] {
 }
 
 function Before({ project, recorded }: { readonly project: string; readonly recorded: Recorded }) {
-  return html`<details>
-    <summary>What <a href=${pathTo(project, 'calls', recorded.id)}>the recorded call</a> answered</summary>
+  // The link stands before the summary: in it, it would be one thing to press inside another.
+  return html`<p>It begins as <a href=${pathTo(project, 'calls', recorded.id)}>the recorded call</a>.</p>
+  <details>
+    <summary>What the call answered</summary>
     <${MessageList} messages=${recorded.answers} />
   </details>`
 }

@@ -51,7 +51,7 @@ interface ThreadRowProps {
 
 function ThreadRow({ project, thread }: ThreadRowProps) {
   return html`<tr>
-    <td><a href=${pathTo(project, 'threads', thread.thread_id)}>${thread.thread_id}</a></td>
+    <td class="wrap"><a href=${pathTo(project, 'threads', thread.thread_id)}>${thread.thread_id}</a></td>
     <td class="number">${formatCount(thread.turn_count)}</td>
     <td>${formatTime(thread.last_updated, false)}</td>
     <td>${formatTime(thread.start_time, false)}</td>
