@@ -30,7 +30,7 @@ function Row({ project, row }: RowProps) {
     <td>${formatTime(row.created_at, false)}</td>
     <td class="wrap"><button class="quiet" onClick=${() => setQuery({ type: row.feedback_type }, { isStep: true })}>${row.feedback_type}</button></td>
     <td class="wrap">${preview(emoji ?? note ?? value ?? row.payload)}</td>
-    <td>${row.creator ?? row.svc_user_id}</td>
+    <td class="wrap">${row.creator ?? row.svc_user_id}</td>
     <td><${About} project=${project} about=${row.weave_ref} /></td>
   </tr>`
 }
