@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { resolveCallsSelection } from '../../src/domain/calls/calls-query.ts'
 import { parseQuery } from '../../src/domain/query/query-expression.ts'
-import { matches } from '../../src/domain/query/query-matcher.ts'
+import { createMatcher } from '../../src/domain/query/query-matcher.ts'
 import { timeValue } from '../../src/domain/query/query-values.ts'
 import { exactBounds } from '../../src/domain/query/time-bounds.ts'
 
@@ -38,7 +38,7 @@ describe('a condition on started_at alone', () => {
         const bounds = exactBounds(expression, 'started_at')
         const us = START_US + offset
         const isWithin = bounds !== null && bounds.from <= us && us <= bounds.to
-        expect(isWithin).toBe(matches(expression, () => timeValue(us)))
+        expect(isWithin).toBe(createMatcher(expression)(() => timeValue(us)))
       }),
     )
   })

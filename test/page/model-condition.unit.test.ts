@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseQuery } from '../../src/domain/query/query-expression.ts'
-import { matches } from '../../src/domain/query/query-matcher.ts'
+import { createMatcher } from '../../src/domain/query/query-matcher.ts'
 import { modelCondition } from '../../src/page/calls/model-condition.ts'
 
 const REPORT = {
@@ -21,7 +21,8 @@ function findCalls(name: string): string[] {
   const expression = parseQuery({ $expr: modelCondition(name) }, { fields })
   const valueAt = (call: unknown, path: readonly string[]) =>
     path.reduce((at, part) => (at as Record<string, unknown> | undefined)?.[part], call)
-  return Object.keys(CALLS).filter((id) => matches(expression, (path) => valueAt(CALLS[id], path)))
+  const matches = createMatcher(expression)
+  return Object.keys(CALLS).filter((id) => matches((path) => valueAt(CALLS[id], path)))
 }
 
 describe('the filter for a model', () => {

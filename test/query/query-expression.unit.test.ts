@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseQuery } from '../../src/domain/query/query-expression.ts'
-import { matches } from '../../src/domain/query/query-matcher.ts'
+import { createMatcher } from '../../src/domain/query/query-matcher.ts'
 import { orderForSort, timeValue, valueAt } from '../../src/domain/query/query-values.ts'
 import { parseTimestampUs } from '../../src/schemas/timestamp.ts'
 
@@ -28,7 +28,7 @@ const convert = (input: unknown, to: string) => ({ $convert: { input, to } })
 
 function holds(expr: unknown): boolean {
   const parsed = parseQuery({ $expr: expr }, { fields: FIELDS })
-  return matches(parsed, ([first = '', ...rest]) =>
+  return createMatcher(parsed)(([first = '', ...rest]) =>
     valueAt((ROW as Record<string, unknown>)[first], rest),
   )
 }

@@ -5,11 +5,6 @@ import { convert, eachOf, equals, isMissing, order, severalValues, toText } from
 /** What a field of a row holds: a JSON value, a TimeValue, or undefined when there is none. */
 export type GetField = (path: readonly string[]) => unknown
 
-/** Whether a row meets an expression; see createMatcher. */
-export function matches(expression: Expression, getField: GetField): boolean {
-  return createMatcher(expression)(getField)
-}
-
 /** What was read of one row. */
 interface RowView {
   readonly getField: GetField
