@@ -6,7 +6,8 @@
 import { createRestWatch, LOOK_EVERY_MS } from '../domain/time/rest-watch.ts'
 
 /** Runs the collector when the process becomes idle. Needs `--expose-gc`, as in `npm start`; otherwise does nothing. */
-export function collectAtRest(collect = globalThis.gc): void {
+export function collectAtRest(): void {
+  const collect = globalThis.gc
   if (!collect) return
   const { rss } = process.memoryUsage
   const watch = createRestWatch(rss())

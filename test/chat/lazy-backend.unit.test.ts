@@ -6,7 +6,7 @@ import { createLazyBackend } from '../../src/inference/models/lazy-backend.ts'
 const CALL = {} as CompletionCall & ServiceCall
 const OPTIONS = { signal: new AbortController().signal }
 
-function createBackend(changes: Partial<InferenceBackend> = {}) {
+function createBackend() {
   const seen: string[] = []
   async function* answer() {
     yield { type: 'relayed', texts: [] } as never
@@ -17,7 +17,6 @@ function createBackend(changes: Partial<InferenceBackend> = {}) {
       seen.push('open')
       return {
         ...{ complete: answer, serve: answer, close: async () => void seen.push('close') },
-        ...changes,
       } as unknown as InferenceBackend
     },
   })

@@ -8,18 +8,14 @@ import { buildSpan, spanId, TRACE, toJsonRequest, toProtobufRequest } from './ot
 const HEADERS = { project_id: 'acme/demo' }
 
 /** Sends spans in protobuf. */
-async function sendProtobuf(
-  test: TestApp,
-  payload: Uint8Array,
-  headers: Record<string, string> = HEADERS,
-) {
+async function sendProtobuf(test: TestApp, payload: Uint8Array) {
   return test.app.inject({
     method: 'POST',
     url: '/v1/traces',
     headers: {
       authorization: `Bearer ${test.key}`,
       'content-type': 'application/x-protobuf',
-      ...headers,
+      ...HEADERS,
     },
     payload: Buffer.from(payload),
   })

@@ -21,8 +21,9 @@ async function create(app: TestApp, costs: object, project_id = 'acme/demo'): Pr
 }
 
 /** Records a call with the usage and gives its costs as a read and as statistics tell them. */
-async function priceCall(app: TestApp, usage: object, started_at = '2026-01-01T10:00:00Z') {
-  const id = `c-${Math.abs(Date.parse(started_at))}-${Object.keys(usage).join()}`
+async function priceCall(app: TestApp, usage: object) {
+  const started_at = '2026-01-01T10:00:00Z'
+  const id = `c-${Object.keys(usage).join()}`
   const start = { ...PROJECT, id, op_name: 'o', started_at, attributes: {}, inputs: {} }
   await app.post('/call/start', { start })
   const end = { ...PROJECT, id, ended_at: started_at, summary: { usage } }

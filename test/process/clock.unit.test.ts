@@ -4,8 +4,8 @@ import { createClock } from '../../src/http/clock.ts'
 const DAY_MS = 86_400_000
 
 /** A clock over times that the test sets. */
-function openClock(startMs = 1_700_000_000_000) {
-  let wallMs = startMs
+function openClock() {
+  let wallMs = 1_700_000_000_000
   let steadyMs = 5_000
   const clock = createClock(
     () => wallMs,

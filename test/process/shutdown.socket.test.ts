@@ -18,7 +18,7 @@ const STORY = {
 /** Less than SQLite would wait for each of two connections, far more than the shutdown takes. */
 const PATIENCE_MS = 8_000
 
-async function openStream(url: string, body: object = STORY): Promise<Response> {
+async function openStream(url: string, body: object): Promise<Response> {
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },

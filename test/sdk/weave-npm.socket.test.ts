@@ -33,7 +33,7 @@ async function ask(path: string, body: object): Promise<string> {
   return text
 }
 
-async function askJson(path: string, body: object = {}): Promise<Json> {
+async function askJson(path: string, body: object): Promise<Json> {
   return JSON.parse(await ask(path, body))
 }
 

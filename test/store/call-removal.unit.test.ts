@@ -26,7 +26,8 @@ function callAt(id: string, hour: number, size = 1) {
   return { start: startOf(start), end: endOf({ id, ended_at: time, summary, exception: SECRET }) }
 }
 
-function open(dataDir = makeTempDir()) {
+function open() {
+  const dataDir = makeTempDir()
   const store = openSqliteStore({ dataDir, ingestQueueMax: 1000 })
   const db = openDatabase(dataDir)
   onTestFinished(async () => {

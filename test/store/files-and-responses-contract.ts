@@ -7,11 +7,13 @@ import type { ResponseStore } from '../../src/store/api/chat/responses.ts'
 import type { FileStore, StoredFile } from '../../src/store/api/objects/files.ts'
 
 const SMALL = Buffer.from('a few bytes')
+const CHUNK_BYTES = 40_000
+
 /** More than a store would like to hold in memory. */
 const LARGE = Buffer.alloc(300_000, 'large ')
 
-async function* inChunks(bytes: Buffer, size = 40_000): AsyncGenerator<Buffer> {
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+async function* inChunks(bytes: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES)
 }
 
 function digestOf(bytes: Buffer): string {

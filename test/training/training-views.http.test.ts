@@ -15,11 +15,11 @@ import {
   tryClaim,
 } from './worker-fixtures.ts'
 
-async function remove({ app, key }: TestApp, url: string, body?: object, other: string = key) {
+async function remove({ app, key }: TestApp, url: string, body?: object) {
   const answer = await app.inject({
     method: 'DELETE',
     url,
-    headers: { authorization: `Bearer ${other}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     ...(body && { payload: body }),
   })
   return { status: answer.statusCode, body: answer.json() }

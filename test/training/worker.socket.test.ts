@@ -43,11 +43,11 @@ async function listen(overrides = {}) {
 }
 
 /** Calls the spawned server. */
-async function send(server: string, method: string, path: string, body?: object) {
+async function send(server: string, method: string, path: string, body: object) {
   const response = await fetch(server + path, {
     method,
     headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
+    body: JSON.stringify(body),
   })
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
   return { status: response.status, body: (await response.json()) as any }

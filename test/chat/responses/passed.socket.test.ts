@@ -89,9 +89,9 @@ async function start(behaviour: Behaviour = WHOLE) {
 }
 
 /** The events of a streamed response. */
-async function eventsOf({ client }: { readonly client: OpenAI }, input = 'hi') {
+async function eventsOf({ client }: { readonly client: OpenAI }) {
   const { data, response } = await client.responses
-    .create({ model: 'short', input, stream: true })
+    .create({ model: 'short', input: 'hi', stream: true })
     .withResponse()
   const events: OpenAI.Responses.ResponseStreamEvent[] = []
   for await (const one of data) events.push(one)

@@ -14,7 +14,7 @@ import type { TestReadJobs } from './test-read-jobs.ts'
 
 const other = readCaller({ project_id: 'acme/other' })
 
-function open(options: Partial<ReadPoolOptions> = {}) {
+function open(options: Partial<ReadPoolOptions>) {
   const directory = makeTempDir()
   const db = openDatabase(directory)
   const pool = createReadPool<TestReadJobs>({

@@ -36,7 +36,7 @@ async function rate({ post }: TestApp, callId: string, payload: object, type = '
 }
 
 /** A traced chat of a client's, with what was said. */
-async function trace({ post }: TestApp, id: string, fields: object = {}, output?: unknown) {
+async function trace({ post }: TestApp, id: string, fields: object, output?: unknown) {
   const started_at = `2026-01-31T09:30:0${id.length}Z`
   const start = { project_id: PROJECT, id, op_name: 'agent', started_at, attributes: {} }
   await post('/call/start', { start: { inputs: {}, ...start, ...fields } })

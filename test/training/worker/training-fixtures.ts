@@ -42,12 +42,9 @@ export function listMatrices(adapter: Pick<Adapter, 'layers'>): [string, Float64
 }
 
 /** A sequence of ids that begins with the given ones. */
-export function sequenceOf(
-  start: readonly number[],
-  trained: readonly number[],
-  sampled: readonly number[] = trained.map(() => Number.NaN),
-): TrainingSequence {
+export function sequenceOf(start: readonly number[], trained: readonly number[]): TrainingSequence {
   const places = trained.map((_, i) => start.length + i)
+  const sampled = trained.map(() => Number.NaN)
   return { ids: [...start, ...trained], places, sampled }
 }
 

@@ -62,8 +62,8 @@ export function migrate(db: Connection, directory: string = DIRECTORY): number {
  *
  * @throws MigrationError when it has another version or is of another program
  */
-export function requireMigrated(db: Connection, directory: string = DIRECTORY): void {
-  const migrations = readMigrations(directory)
+export function requireMigrated(db: Connection): void {
+  const migrations = readMigrations()
   requireOwn(db)
   const isNew = db.prepare(SELECT_SCHEMA).all().length === 0
   const applied = isNew ? [] : (db.prepare(SELECT_MIGRATIONS).all() as AppliedMigration[])

@@ -10,12 +10,12 @@ import {
 
 const AWAY = () => new TryFailure(new ApiError('upstream_unreachable', { param: 'p' }))
 
-function startClock(random = 0.5) {
+function startClock() {
   let now = 0
   const waits: number[] = []
   const clock: RetryClock = {
     nowMs: () => now,
-    random: () => random,
+    random: () => 0.5,
     async sleep(ms) {
       waits.push(ms)
       now += ms
