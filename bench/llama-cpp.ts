@@ -2,7 +2,7 @@
 import { importTool } from './tools.ts'
 
 /** A model in llama.cpp. */
-export interface LlamaCpp {
+interface LlamaCpp {
   /** @param parsesControl - whether texts of control tokens become these tokens */
   tokenize(text: string, parsesControl: boolean): readonly number[]
   /** Sequences that can be computed at the same time, as many as were asked for. */
@@ -17,7 +17,7 @@ export interface LlamaSequence {
 }
 
 /** Logits by token id, in the order of their size. */
-export type LlamaLogits = ReadonlyMap<number, number>
+type LlamaLogits = ReadonlyMap<number, number>
 
 /** What the library answers for one token. */
 type Evaluated = { readonly next: { readonly logits?: LlamaLogits } } | undefined

@@ -16,7 +16,7 @@ export type Variant = (typeof VARIANTS)[number]
 /** The project that completions are recorded in. */
 const RECORDED = 'openai-project: bench/relay'
 
-export interface BodyOptions {
+interface BodyOptions {
   /** Characters of the prompt. */
   readonly promptChars: number
   readonly isStream?: boolean

@@ -8,7 +8,7 @@ const SAMPLE_MS = 30_000
 /** Whole answers and streams in turn. */
 const TURN_MS = 5_000
 
-export interface SoakOptions {
+interface SoakOptions {
   readonly upstream: Server
   readonly generator: Generator
   readonly servers: ReadonlyMap<string, Server>

@@ -9,7 +9,7 @@ export interface Measure extends LoadResult {
   readonly mainMs: number
 }
 
-export interface CaseResults {
+interface CaseResults {
   readonly name: string
   readonly connections: number
   readonly isStream?: boolean

@@ -14,7 +14,7 @@ export const DAYS = 30
 /** March holds a change of clocks in New York. */
 export const FIRST_US = Date.UTC(2026, 2, 1) * 1000
 export const DAY_US = 86_400e6
-export const MODELS = [
+const MODELS = [
   'gpt-4o',
   'gpt-4o-mini',
   'claude-3-5-sonnet-20241022',

@@ -43,7 +43,7 @@ export function startRequest(newId: () => string): () => Buffer {
 }
 
 /** The hour that runs, minute by minute. */
-export function currentHour(nowUs: number): Question {
+function currentHour(nowUs: number): Question {
   const [whole] = listQuestions(1)
   const startUs = Math.floor(nowUs / HOUR_US) * HOUR_US
   return { ...(whole as Question), startUs, endUs: nowUs, granularityS: 60 }
@@ -69,7 +69,7 @@ export async function askUnderIngest(server: BenchServer, times: number): Promis
   return taken
 }
 
-export interface AckResult {
+interface AckResult {
   readonly without: number
   readonly withPolls: number
   readonly polls: number
@@ -136,7 +136,7 @@ function startPolls(server: BenchServer, onAnswer: () => void): () => Promise<vo
 }
 
 /** `call/start` at 64 connections: calls a second by kind of server and of ids. */
-export interface IngestResult {
+interface IngestResult {
   readonly name: string
   readonly perSecond: number
   readonly p50Ms: number

@@ -20,14 +20,14 @@ export interface BenchServer {
   stop(): Promise<void>
 }
 
-export interface Answer {
+interface Answer {
   readonly ms: number
   readonly bytes: number
   readonly text: string
 }
 
 /** Beside what `npm start` has. */
-export interface StartOptions {
+interface StartOptions {
   readonly environment?: Readonly<Record<string, string>>
   readonly flags?: readonly string[]
 }

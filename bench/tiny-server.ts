@@ -6,7 +6,7 @@ const KEY = 'wk_key_of_the_benchmark_of_the_model'
 const PROJECT = 'bench/tiny'
 
 /** A running server. */
-export interface TinyServer {
+interface TinyServer {
   /** One whole answer of exactly so many tokens; returns their number as the server tells it. */
   complete(seed: number, tokens: number): Promise<number>
   stop(): void

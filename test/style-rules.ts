@@ -92,7 +92,7 @@ function layerOf(path: string): string | undefined {
  *
  * @param withThreads - whether the entries of threads that it starts count
  */
-export function importsOf(path: string, text: string, withThreads = true): string[] {
+function importsOf(path: string, text: string, withThreads = true): string[] {
   const imports = /(?:from|import|import\(|(new URL\())\s*'(\.{1,2}\/[^']+)'/g
   return [...text.matchAll(imports)]
     .filter(([, startsThread]) => withThreads || startsThread === undefined)
@@ -204,7 +204,9 @@ export const RULES: Readonly<Record<string, (tree: Tree) => string[]>> = {
   },
   'what is exported is imported by another file': (tree) => {
     const used = new Set(Object.entries(tree).flatMap(([path, text]) => namesImported(path, text)))
-    const others = sources(tree).filter(([path]) => !ENTRIES.test(path))
+    const others = Object.entries(tree).filter(
+      ([path]) => path.endsWith('.ts') && !ENTRIES.test(path),
+    )
     return others.flatMap(([path, text]) =>
       exportsOf(text)
         .filter((name) => !used.has(`${path}#${name}`) && !used.has(`${path}#*`))

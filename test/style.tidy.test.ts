@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { RULES, type Tree } from './style-rules.ts'
 
 const TREE: Tree = Object.fromEntries(
-  globSync(['{src,test,bench,examples}/**/*.{ts,mjs}', 'migrations/*/*.sql']).map((path) => [
-    path,
-    readFileSync(path, 'utf8'),
-  ]),
+  globSync([
+    '{src,test,bench,examples}/**/*.{ts,mjs}',
+    'vitest.config.ts',
+    'migrations/*/*.sql',
+  ]).map((path) => [path, readFileSync(path, 'utf8')]),
 )
 
 /** For each rule a tree that breaks it, and what the rule must say. */

@@ -10,7 +10,7 @@ const SEED = 7
 const RATED = 90
 const QUEUED = 12
 
-export interface DemoOptions extends DemoTarget {
+interface DemoOptions extends DemoTarget {
   /** Training jobs, one after the other. */
   readonly jobs: number
   /** Answers that each of them is made of. */

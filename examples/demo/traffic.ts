@@ -22,7 +22,7 @@ interface Ops {
   readonly classify: string
 }
 
-export interface Traffic {
+interface Traffic {
   /** Traces. */
   readonly traces: number
   /** Ids of the agent's root calls, the newest first. */

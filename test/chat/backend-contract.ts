@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { CompletionCall, Delta, InferenceBackend } from '../../src/inference/backend.ts'
 import { ChatCompletionRequest } from '../../src/schemas/chat/chat-request.ts'
 
-export interface ContractSubject {
+interface ContractSubject {
   readonly backend: InferenceBackend
   /** The backend's name of a model that answers in at least three deltas. */
   readonly model: string

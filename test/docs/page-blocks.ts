@@ -10,7 +10,7 @@ export interface Block {
 }
 
 /** Commands, and the answer that stands as comments below them, or null. */
-export interface Step {
+interface Step {
   readonly commands: string
   readonly answer: string | null
 }

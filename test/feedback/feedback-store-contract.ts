@@ -32,7 +32,7 @@ export async function pathsOf(
 }
 
 /** Ids of the feedback that a query finds. */
-export async function idsOf(feedback: FeedbackStore, request: object = {}): Promise<string[]> {
+async function idsOf(feedback: FeedbackStore, request: object = {}): Promise<string[]> {
   const query = resolveRowQuery({ fields: ['id'], ...request }, FEEDBACK_FIELDS)
   const { rows } = await feedback.queryFeedback('acme/demo', query, readCaller())
   return rows.map((text) => JSON.parse(text).id)

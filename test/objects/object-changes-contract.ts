@@ -12,7 +12,7 @@ import {
   storeTable,
 } from './object-store-contract.ts'
 
-export interface ChangedStores extends ContentStores {
+interface ChangedStores extends ContentStores {
   readonly projects: Pick<ProjectStore, 'sumContents'>
 }
 

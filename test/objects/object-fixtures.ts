@@ -47,7 +47,7 @@ export async function readRows({ post }: TestApp, digest: string, fields: object
   return body.rows.map((row: { val: unknown }) => row.val)
 }
 
-export interface FormFields {
+interface FormFields {
   readonly project_id?: string
   readonly expected_digest?: string
   readonly file?: Uint8Array | string
@@ -89,7 +89,7 @@ export async function postForm(
 }
 
 /** A field at fault, and the fields that a good request is given to have it. */
-export type BadFields = readonly [param: string, fields: object]
+type BadFields = readonly [param: string, fields: object]
 
 /**
  * One test for all bad fields of a route: each is refused by its path.

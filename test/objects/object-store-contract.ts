@@ -36,7 +36,7 @@ export function newObject(val: unknown, fields: Partial<NewObject> = {}): NewObj
   }
 }
 
-export function rowOf(value: unknown) {
+function rowOf(value: unknown) {
   const val_json = JSON.stringify(value)
   return { digest: digestOfJson(val_json), val_json }
 }

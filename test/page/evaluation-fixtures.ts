@@ -23,7 +23,7 @@ function classed(name: string, fields: object) {
   return { _type: name, _class_name: name, _bases: ['Object', 'BaseModel'], ...fields }
 }
 
-export interface PublishedDataset {
+interface PublishedDataset {
   readonly ref: string
   /** Of each row, as calls name it. */
   readonly rowRefs: readonly string[]
@@ -61,7 +61,7 @@ export async function publishModel(test: Test, name: string, fields: object) {
   return publish(test, name, classed('Model', { name, ...fields }))
 }
 
-export interface RecordedRun {
+interface RecordedRun {
   readonly id: string
   readonly name: string
   readonly evaluation: string

@@ -10,7 +10,7 @@ import { readCaller } from '../support/read-caller.ts'
 import { endOf, startOf } from './call-store-contract.ts'
 import { expireAll } from './support/expire-all.ts'
 
-export interface RemovalStores {
+interface RemovalStores {
   readonly calls: CallStore
   readonly callsQuery: CallsQueryStore
   readonly stats: StatsStore

@@ -9,7 +9,7 @@ import type { UsageStore } from '../../src/store/api/usage/usage.ts'
 import { readCaller } from '../support/read-caller.ts'
 import { endOf, startOf } from './call-store-contract.ts'
 
-export interface CallSumsStores {
+interface CallSumsStores {
   readonly calls: CallStore
   readonly stats: StatsStore
   readonly usage: UsageStore

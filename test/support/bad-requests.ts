@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { Scope } from '../../src/domain/access/permissions.ts'
 import { authorizationFor, buildTestApp } from './build-test-app.ts'
 
-export interface RouteUnderTest {
+interface RouteUnderTest {
   readonly url: string
   /** A body that the route takes, when nothing must exist before. */
   readonly body: Record<string, unknown>

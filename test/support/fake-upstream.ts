@@ -19,7 +19,7 @@ export interface UpstreamRequest {
 
 export type Behaviour = (response: ServerResponse, request: UpstreamRequest) => unknown
 
-export interface FakeUpstream {
+interface FakeUpstream {
   /** Ends in /v1. */
   readonly baseUrl: string
   readonly host: string
@@ -104,7 +104,7 @@ export function html(status: number): Behaviour {
 }
 
 /** How a stream goes on after its last written piece. */
-export type StreamEnd = 'end' | 'cut' | 'hang'
+type StreamEnd = 'end' | 'cut' | 'hang'
 
 /** A stream of pieces written one after another, then its end, a cut connection, or silence. */
 export function stream(

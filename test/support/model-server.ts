@@ -10,7 +10,7 @@ import { SYSTEM_CLOCK } from '../../src/inference/openai/upstream/retry.ts'
 import type { ProxySettings } from '../../src/inference/openai/upstream/upstream-pool.ts'
 import { buildTestApp, type TestApp } from './build-test-app.ts'
 
-export interface ModelServer extends TestApp {
+interface ModelServer extends TestApp {
   /** Ends in /v1. */
   readonly baseUrl: string
   /** POSTs a chat request over a socket. */

@@ -17,7 +17,7 @@ export interface SpawnedServer {
   stop(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-export interface EndedServer {
+interface EndedServer {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string

@@ -4,14 +4,14 @@
  */
 import { CHARACTER_OF_BYTE } from '../../src/inference/tiny/text/byte-characters.ts'
 
-export type FixtureValue =
+type FixtureValue =
   | { readonly type: 'u32' | 'f32' | 'u64'; readonly value: number }
   | { readonly type: 'bool'; readonly value: boolean }
   | { readonly type: 'string'; readonly value: string }
   | { readonly type: 'strings'; readonly value: readonly string[] }
   | { readonly type: 'i32s'; readonly value: readonly number[] }
 
-export interface FixtureTensor {
+interface FixtureTensor {
   readonly name: string
   /** Innermost axis first. */
   readonly shape: readonly number[]

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { onTestFinished } from 'vitest'
 
-export interface WorkerLine {
+interface WorkerLine {
   readonly claimed?: string
   readonly completed?: string
   readonly attempt: number

@@ -7,7 +7,7 @@ export const PROJECT = 'acme/demo'
 export const url = '/calls/stream_query'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into calls of every shape.
-export type Call = any
+type Call = any
 
 export async function start(app: TestApp, id: string, fields: object = {}) {
   const body = { start: { ...STARTED, id, trace_id: `t-${id}`, ...fields } }
@@ -31,7 +31,7 @@ export async function list(app: TestApp, query: object = {}, at = url): Promise<
 }
 
 export const ids = (calls: Call[]) => calls.map(({ id }) => id)
-export const at = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`
+const at = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`
 
 export async function seed(app: TestApp) {
   await start(app, 'b', { started_at: at(2), inputs: { n: 2, s: 'Beta' }, op_name: 'x' })

@@ -1,12 +1,12 @@
 /** A strict parser of the text format of Prometheus: whatever it does not know is thrown. */
 
-export interface Sample {
+interface Sample {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
 }
 
-export interface ParsedMetric {
+interface ParsedMetric {
   readonly name: string
   readonly help: string
   readonly type: string

@@ -5,9 +5,9 @@
 import { renderTimestamp } from '../../../src/schemas/timestamp.ts'
 import { naiveBucketStartUs } from './naive-buckets.ts'
 
-export const AGGREGATIONS = ['sum', 'avg', 'min', 'max', 'count', 'count_true', 'count_false']
-export const PERCENTILES = [0, 37.5, 50, 99.9]
-export const CALL_METRICS = ['latency_ms', 'call_count', 'error_count']
+const AGGREGATIONS = ['sum', 'avg', 'min', 'max', 'count', 'count_true', 'count_false']
+const PERCENTILES = [0, 37.5, 50, 99.9]
+const CALL_METRICS = ['latency_ms', 'call_count', 'error_count']
 const TOKEN_METRICS = [
   'input_tokens',
   'output_tokens',
@@ -16,7 +16,7 @@ const TOKEN_METRICS = [
   'cache_creation_input_tokens',
 ] as const
 const COST_METRICS = ['input_cost', 'output_cost', 'total_cost'] as const
-export const USAGE_METRICS = [...TOKEN_METRICS, ...COST_METRICS]
+const USAGE_METRICS = [...TOKEN_METRICS, ...COST_METRICS]
 
 /** Atoms of money in a dollar. */
 const DOLLAR = 10n ** 15n

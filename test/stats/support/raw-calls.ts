@@ -20,7 +20,7 @@ const PACKAGE_PRICES: Readonly<Record<string, readonly (readonly number[])[]>> =
   ],
 }
 const TIER_ABOVE = 200_000
-export const MODELS = [...Object.keys(PACKAGE_PRICES), 'mystery']
+const MODELS = [...Object.keys(PACKAGE_PRICES), 'mystery']
 
 /** null: nobody tells. */
 const requests = fc.constantFrom(null, 1, 1, 2, 3)

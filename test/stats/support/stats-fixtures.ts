@@ -13,7 +13,7 @@ export const WINDOW = {
 
 export const COUNTS = { ...WINDOW, call_metrics: [{ metric: 'call_count' }] }
 
-export interface SampleCall {
+interface SampleCall {
   readonly id: string
   /** Fields of the start; `at` is short for started_at on the window's day. */
   readonly at?: string

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-export interface PostgresProxy {
+interface PostgresProxy {
   /** Address of the database through the proxy. */
   readonly url: string
   /** Ends what is connected, and all that comes, until it is mended. */

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { runWhole } from '../../../src/store/sqlite/db/whole-work.ts'
 
 /** Its words: times that the work was begun, times that it was ended. */
-export interface PackingData {
+interface PackingData {
   readonly counts: SharedArrayBuffer
 }
 

@@ -10,7 +10,7 @@ if (!hasPython) {
   process.stderr.write('skipped: examples/worker.py needs python3, version 3.9 or newer\n')
 }
 
-export interface PythonWorker {
+interface PythonWorker {
   readonly child: ChildProcess
   /** What it told so far. */
   readonly told: () => string
