@@ -5,6 +5,6 @@ const [way, from = '', to = ''] = process.argv.slice(2)
 
 const db = new Database(from, { readonly: true, fileMustExist: true })
 if (way === 'vacuum') db.prepare('VACUUM INTO ?').run(to)
-// In one step, because it would begin anew with each commit between two.
+// In one step: with several, each commit in between would restart the copy.
 else await db.backup(to, { progress: () => 2 ** 31 - 1 })
 db.close()

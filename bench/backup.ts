@@ -1,6 +1,6 @@
 /**
- * A backup beside a server that records calls: what its acknowledgements feel of it, and how long the log gets; by
- * `npm run backup`, and by other ways that SQLite has.
+ * A backup while the server records calls: how much it slows acknowledgements, and how large the log grows. Compares
+ * `npm run backup` with SQLite's other ways to copy a database.
  *
  * npm run bench:backup -- [--calls 1000000] [--data DIR] [--rounds 3]
  */
@@ -19,7 +19,7 @@ import { startRequest } from './stats-ingest.ts'
 import { type BenchServer, median, startServer } from './stats-server.ts'
 
 const CONNECTIONS = 64
-/** Load is measured second by second, as long as the copy takes, and for so long without one. */
+/** Load is measured second by second while the copy runs, and then for as long without one. */
 const SLICE_MS = 1000
 const WITHOUT_MS = 8000
 const REST_MS = 8000

@@ -1,4 +1,4 @@
-/** The other side of bench/batch.ts: the same rows through better-sqlite3 alone, one fsynced commit a batch. */
+/** The baseline of bench/batch.ts: the same rows through better-sqlite3 alone, one fsynced commit a batch. */
 import { packId } from '../src/store/sqlite/calls/columns/id-columns.ts'
 import { createNameKeys } from '../src/store/sqlite/calls/columns/name-keys.ts'
 import { openDatabase } from '../src/store/sqlite/db/connection.ts'

@@ -16,7 +16,7 @@ import { BATCH_CALLS, type BenchCall, buildBody, buildCall } from './batch-rows.
 
 const KEY = 'wk_bench_key_with_enough_letters'
 const PROJECT = 'bench/batch'
-/** Batches under way at once, as of a few SDK processes. */
+/** Batches in flight at once, like those of a few SDK processes. */
 const CONNECTIONS = 4
 
 const [rounds = 5, calls = 20_000, streamed = 100_000] = readCounts()
@@ -102,12 +102,12 @@ function memoryMb(pid: number | undefined, field: 'VmRSS' | 'VmHWM'): number {
   }
 }
 
-/** Lets the peak count from now on. */
+/** Restarts the measurement of the peak. */
 function resetPeak(pid: number | undefined): void {
   try {
     writeFileSync(`/proc/${pid}/clear_refs`, '5')
   } catch {
-    // The peak then holds for the whole run.
+    // Without the right to reset it, the peak covers the whole run.
   }
 }
 

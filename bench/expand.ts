@@ -1,5 +1,5 @@
 /**
- * How long pages of 100 calls take whose condition or order looks behind the refs of a column, and into feedback:
+ * How long pages of 100 calls take when the condition or the order follows the refs of a column, or reads feedback:
  *
  *   npm run bench:expand -- --calls 100000 --rounds 9
  *
@@ -84,7 +84,7 @@ const equals = (field: string, value: unknown) => ({
 const newest = [{ field: 'started_at', direction: 'desc' }]
 const expand_columns = ['inputs.model']
 
-/** By what a page is found, and in which order. */
+/** The condition and the order of each kind of page. */
 const QUESTIONS: Readonly<Record<string, object>> = {
   'few match, behind a ref': {
     ...{ expand_columns, sort_by: newest },

@@ -1,9 +1,9 @@
 /**
- * What it takes to let half of the calls of a project go, and what writes beside it feel of that:
+ * How long it takes to expire half of the calls of a project, and how much it slows concurrent writes:
  *
  *   npm run bench:expiry -- --calls 1000000
  *
- * A quarter leaves alone, a quarter beside starts of calls that come all the time.
+ * One quarter expires on an idle server, the other while calls are being started.
  */
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,7 @@ const TRACE_CALLS = 8
 const HOUR_MS = 3_600_000
 const BASE_MS = Date.UTC(2026, 0, 1)
 const HOURS = 48
-/** Writers, each of which waits for its answer and then a little. */
+/** Writers; each waits for its answer, then pauses briefly. */
 const LANES = 8
 const LANE_PAUSE_MS = 5
 const project_id = 'acme/demo'
@@ -61,11 +61,11 @@ async function fill(): Promise<void> {
     await Promise.all(batches.map((parts) => store.calls.writeParts(parts)))
   }
   await store.segments.buildAll()
-  // The log is cut when it is quiet.
+  // The log is truncated once nothing is written.
   await sleep(6000)
 }
 
-/** Starts calls until the work is done. @returns what the acknowledgements took, milliseconds */
+/** Starts calls until the work is done. @returns milliseconds of each acknowledgement */
 async function startBeside(work: Promise<unknown>): Promise<number[]> {
   let isOver = false
   const tookMs: number[] = []

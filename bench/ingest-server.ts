@@ -1,4 +1,4 @@
-/** Child process of bench/ingest.ts: the real app over one of three stores; tells its port and waits. */
+/** Child process of bench/ingest.ts: the real app over one of three stores. Sends its port to the parent and waits. */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ export type Variant = 'group commit' | 'validation only' | 'one commit per reque
 
 const [variant, key, directory] = process.argv.slice(2) as [Variant, string, string]
 
-/** Answers at once and keeps nothing: what the HTTP side alone can do. */
+/** Answers at once and stores nothing, to measure HTTP alone. */
 const NO_STORE: Partial<CallStore> = {
   startCall: async ({ id, trace_id }) => ({ id, trace_id }),
 }

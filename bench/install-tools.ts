@@ -1,4 +1,4 @@
-/** Installs tools to compare with: `npm run tools -- chdb node-llama-cpp portkey phoenix mlflow`. */
+/** Installs programs to compare with: `npm run tools -- chdb node-llama-cpp portkey phoenix mlflow`. */
 
 import { readArguments, refuseArguments } from '../examples/script-arguments.ts'
 import { installTool, PYTHON_TOOLS, TOOLS, type ToolName } from './tools.ts'

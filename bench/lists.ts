@@ -34,7 +34,7 @@ const BATCH = 500
 
 const dataDir = mkdtempSync(join(tmpdir(), 'weft-lists-'))
 
-/** Rows that take long to make by requests. One of 20,000 is rare. */
+/** Written straight into the tables, since requests would take long. One row in 20,000 is rare. */
 const NUMBERS = `WITH RECURSIVE numbers (n) AS (
   SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${ROWS}
 )`
@@ -78,7 +78,7 @@ async function fetchText(url: string, body: object): Promise<string> {
   return text(await send(url, body))
 }
 
-/** The bytes of an answer, of which none is kept: that would count as work of the server. */
+/** Counts the bytes of an answer without keeping them, which would be measured as work of the server. */
 async function ask(url: string, body?: object): Promise<number> {
   let bytes = 0
   for await (const piece of await send(url, body)) bytes += piece.length

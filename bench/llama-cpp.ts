@@ -1,11 +1,11 @@
-/** llama.cpp on one thread, to compare the embedded engine with: its tokens, its logits, its speed. */
+/** llama.cpp on one thread, for comparing tokens, logits and speed with the embedded engine. */
 import { importTool } from './tools.ts'
 
 /** A model in llama.cpp. */
 interface LlamaCpp {
   /** @param parsesControl - whether texts of control tokens become these tokens */
   tokenize(text: string, parsesControl: boolean): readonly number[]
-  /** Sequences that can be computed at the same time, as many as were asked for. */
+  /** As many as were asked for; all can be computed at the same time. */
   readonly sequences: readonly LlamaSequence[]
 }
 
@@ -19,10 +19,10 @@ export interface LlamaSequence {
 /** Logits by token id, in the order of their size. */
 type LlamaLogits = ReadonlyMap<number, number>
 
-/** What the library answers for one token. */
+/** The library's answer for one token. */
 type Evaluated = { readonly next: { readonly logits?: LlamaLogits } } | undefined
 
-/** Neither sampling nor a filter: the distribution of the model itself. */
+/** No sampling and no filter: the distribution of the model itself. */
 const UNFILTERED = { logits: true, options: { temperature: 0, topK: 0, topP: 1 } }
 
 /**
@@ -37,7 +37,7 @@ export async function openLlamaCpp(
 ): Promise<LlamaCpp | null> {
   const library = await importTool('node-llama-cpp')
   if (library === null) return null
-  // Why: with more threads a model as small as this becomes many times slower.
+  // With more threads a model as small as this one is many times slower.
   const llama = await library.getLlama({
     build: 'never',
     gpu: false,
@@ -52,7 +52,7 @@ export async function openLlamaCpp(
       clear: () => sequence.clearHistory(),
       async append(ids, wants) {
         const before = wants === 'all' ? [] : ids.slice(0, -1)
-        // Why: with logits it computes token by token, without them all at once.
+        // With logits it computes token by token, without them all at once.
         if (before.length > 0) await sequence.evaluateWithoutGeneratingNewTokens(before)
         const input = ids.slice(before.length).map((id) => [id, { generateNext: UNFILTERED }])
         const output: readonly Evaluated[] = await sequence.controlledEvaluate(input)

@@ -78,15 +78,15 @@ function driveConnection(
 const TAIL_BYTES = 32
 const LAST_CHUNK = '0\r\n\r\n'
 
-/** Finds the end of one answer without copying what lies before it. */
+/** Finds the end of one answer without copying the bytes before it. */
 function createAnswerReader() {
   let head = ''
   let isHeadRead = false
-  /** Bytes of the body that are still to come; null: it comes in chunks. */
+  /** Bytes of the body still missing; null if it comes in chunks. */
   let left: number | null = 0
   let tail = ''
 
-  /** Takes the next bytes of the body; whether it is whole. */
+  /** Takes the next bytes of the body. @returns whether it is complete */
   function pushBody(piece: Buffer): boolean {
     tail = (tail + piece.toString('latin1', Math.max(0, piece.length - TAIL_BYTES))).slice(
       -TAIL_BYTES,
@@ -97,7 +97,7 @@ function createAnswerReader() {
   }
 
   return {
-    /** Takes the next bytes; whether the answer is whole. */
+    /** Takes the next bytes. @returns whether the answer is complete */
     push(piece: Buffer): boolean {
       if (isHeadRead) return pushBody(piece)
       const before = head.length
@@ -115,7 +115,7 @@ function createAnswerReader() {
   }
 }
 
-/** Limit: how long a stream may take to its first event. */
+/** Limit: time to the first event of a stream. */
 const FIRST_EVENT_MS_MAX = 10_000
 
 /** Opens streams one after another and keeps them open. @returns their sockets, each past its first event */

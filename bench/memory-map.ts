@@ -8,9 +8,9 @@ export interface MemoryKinds {
   readonly malloc: number
   /** Heaps of V8, buffers, stacks. */
   readonly other: number
-  /** The program, libraries, files that are mapped. */
+  /** The program, its libraries and other mapped files. */
   readonly files: number
-  /** Of those glibc made for threads. */
+  /** Number of arenas that glibc made for threads. */
   readonly arenas: number
 }
 
@@ -22,7 +22,7 @@ interface Mapping {
   readonly rssKb: number
 }
 
-/** An arena of a thread lies on a multiple of its largest size, the rest of which is reserved behind it. */
+/** A thread's arena begins at a multiple of its maximum size and reserves the whole size. */
 const ARENA_BYTES = 64 * 1024 * 1024
 const HEAD = /^([0-9a-f]+)-([0-9a-f]+) (\S{4}) \S+ \S+ \S+ *(.*)$/
 

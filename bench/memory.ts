@@ -46,7 +46,7 @@ interface Look extends MemoryKinds {
   readonly when: string
 }
 
-/** What one round of a case showed. */
+/** The results of one round of a case. */
 interface Round {
   readonly name: string
   readonly looks: readonly Look[]
@@ -58,7 +58,7 @@ interface Round {
   readonly afterRestMs: number
 }
 
-/** A data directory in which all that statistics need is built; made once. */
+/** A data directory with all statistics built. It is made once and used again. */
 async function provideBuilt(): Promise<string> {
   const { dataDir } = provideData(values.data, calls, 10)
   const built = `${dataDir}.built`
@@ -136,7 +136,7 @@ async function runRound(name: string, built: string): Promise<Round> {
   }
 }
 
-/** The kinds are those of the round with the median RSS. */
+/** Shows the kinds of memory of the round with the median RSS. */
 function middleLook(rounds: readonly Round[], at: number): Look {
   const looks = rounds.map((round) => round.looks[at] as Look)
   const middle = median(looks.map(({ rss }) => rss))

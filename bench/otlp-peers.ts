@@ -1,4 +1,4 @@
-/** Other servers that take spans, with SQLite as they come: `npm run tools -- phoenix mlflow`. */
+/** Other servers for spans, with SQLite and their default settings: `npm run tools -- phoenix mlflow`. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync } from 'node:fs'
@@ -69,7 +69,7 @@ export async function startPeer(name: PythonToolName, parent: string): Promise<P
     cwd: directory,
     env: { PATH: process.env.PATH, HOME: directory, ...env(directory, ports) },
     stdio: 'ignore',
-    // Its workers are processes of their own and end with it.
+    // Its workers are separate processes, which end with it.
     detached: true,
   })
   const stop = async () => {

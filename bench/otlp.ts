@@ -33,7 +33,7 @@ const FIRST_S = Date.UTC(2026, 0, 1) / 1000
 const [rounds = 5, spans = 20_480] = readCounts()
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
 
-/** What one step is, whichever way it is sent. */
+/** The content of one step, however it is sent. */
 interface Step {
   readonly trace: string
   readonly id: string
@@ -111,7 +111,7 @@ const WAYS = {
   'call/upsert_batch': { path: '/call/upsert_batch', type: 'application/json', encode: toBatch },
 } as const
 
-/** Who a request is from, for Weft. */
+/** The credentials and project of a request to Weft. */
 const CREDENTIALS = {
   authorization: `Basic ${Buffer.from(`api:${KEY}`).toString('base64')}`,
   project_id: 'bench/otlp',
@@ -158,7 +158,7 @@ async function sendToPeer({ url, headers, stored }: Peer): Promise<number> {
   const bodies = Array.from({ length: PEER_SPANS / BATCH }, () => encode(buildSteps()))
   const before = stored()
   const begin = performance.now()
-  // One after the other: MLflow refuses what comes beside another request as locked.
+  // Sequentially: MLflow refuses concurrent requests because its database is locked.
   for (const body of bodies) await post(url + path, type, body, headers)
   while (stored() < before + PEER_SPANS) {
     if (performance.now() > begin + PEER_MS_MAX) throw new Error(`${url} has lost spans`)

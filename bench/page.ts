@@ -21,11 +21,11 @@ const FANOUT = 4
 const BATCH_CALLS = 500
 const MB = 1e6
 const SCROLL_SECONDS = 5
-/** Pixels of a frame: some thirty rows, faster than anybody reads. */
+/** Pixels per frame: some thirty rows, faster than anybody reads. */
 const SCROLL_STEP_PX = 1000
-/** What a screen of 60 Hz waits between two frames. */
+/** Milliseconds between two frames at 60 Hz. */
 const FRAME_MS = 1000 / 60
-/** Milliseconds; a large table may be counted for long. */
+/** Milliseconds: counting a large table takes long. */
 const TIMEOUT_MS = 600_000
 
 const { values } = readArguments({
@@ -116,7 +116,7 @@ interface Scrolling {
   readonly frames: number
   readonly lost: number
   readonly longestMs: number
-  /** From the jump to the last row until it is there. */
+  /** From the jump to the last row until that row is shown. */
   readonly endMs: number
 }
 

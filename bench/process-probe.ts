@@ -7,7 +7,7 @@
 export interface ProcessUse {
   /** All threads, user and system. */
   readonly cpuMs: number
-  /** Of it the main thread. */
+  /** The part of the main thread. */
   readonly mainMs: number
   readonly rssMb: number
   readonly heapMb: number

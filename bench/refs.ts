@@ -1,5 +1,5 @@
 /**
- * What refs cost the writing of calls, and how long it takes to find the calls that use one:
+ * How much refs slow down the writing of calls, and how long it takes to find the calls that use one:
  *
  *   npm run bench:refs -- --calls 100000
  *
@@ -20,7 +20,7 @@ const REF = 'AbCdEfGhIjKlMnOpQrStUvWxYz0123456789aBcDeFg'
 const project_id = 'acme/demo'
 const user = { svc_user_id: 'u', svc_username: 'u' }
 
-/** Two refs each; null: none. */
+/** The two refs of a call; null for calls without refs. */
 function partsOf(n: number, hasRefs: boolean) {
   const id = `01980000-${(n >>> 16).toString(16).padStart(4, '0')}-7000-8000-${n.toString(16).padStart(12, '0')}`
   const inputs = hasRefs

@@ -1,8 +1,8 @@
-/** Child process of bench/relay.ts: the load generator. Takes one job at a time and tells its result. */
+/** Child process of bench/relay.ts: the load generator. Runs one job at a time and sends its result. */
 import type { Socket } from 'node:net'
 import { type LoadResult, openStreams, runLoad } from './load.ts'
 
-/** The bytes of a request go as text: all are ASCII. */
+/** Requests are sent as text, since all are ASCII. */
 export type LoadJob =
   | {
       readonly kind: 'run'

@@ -9,8 +9,8 @@ Server.prototype.listen = function (this: Server, ...given: unknown[]) {
   return listen.call(this, { port: Number(port), host: '127.0.0.1' }, callback as () => void)
 } as typeof listen
 
-// Why: the gateway writes to the headers of a stream that it fetched, which Node makes read-only; without
-// this every stream of it ends as status 500.
+// The gateway writes to the headers of the stream that it fetched, which Node makes read-only. Without this, each of its
+// streams fails with status 500.
 const { fetch, Response } = globalThis
 globalThis.fetch = async (...given: Parameters<typeof fetch>) => {
   const answer = await fetch(...given)

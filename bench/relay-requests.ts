@@ -1,15 +1,15 @@
-/** What bench/relay.ts sends: the same bodies to everyone, each with the headers that it wants. */
+/** The requests of bench/relay.ts: the same bodies for all servers, with the headers that each of them needs. */
 
 /** Pieces of text in a stream. */
 export const EVENTS = 200
 /** Model whose streams stay open. */
 export const HELD_MODEL = 'held'
-/** Key of the servers that want one. */
+/** Key of the servers that need one. */
 export const KEY = 'wk_bench_key_with_enough_letters'
 
-/** What is asked where `--only` names nothing. */
+/** The variants measured without `--only`. */
 export const USUAL_VARIANTS = ['direct', 'bare', 'weft', 'portkey'] as const
-/** And Weft without its record of calls, and without its log. */
+/** Besides, Weft without recording calls, and without its log. */
 export const VARIANTS = [...USUAL_VARIANTS, 'unrecorded', 'silent'] as const
 export type Variant = (typeof VARIANTS)[number]
 
@@ -40,7 +40,7 @@ function renderBody({ promptChars, isStream = false, model = 'bench' }: BodyOpti
   })
 }
 
-/** The whole bytes of a request. @param upstreamPort - for those who are told it by a header */
+/** The bytes of a request. @param upstreamPort - for relays that read the upstream from a header */
 export function renderRequest(
   variant: Variant,
   upstreamPort: number,

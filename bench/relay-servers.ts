@@ -17,7 +17,7 @@ const START_MS_MAX = 30_000
 
 export interface Server {
   readonly port: number
-  /** What its process used since its start; for its memory it collects garbage first. */
+  /** What the process has used since its start. It collects garbage before memory is measured. */
   use(question?: 'time' | 'memory'): Promise<ProcessUse>
   stop(): void
 }
@@ -27,10 +27,10 @@ const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 interface Program {
   readonly script: string
   readonly args: readonly string[]
-  /** Of Node. */
+  /** Flags of Node. */
   readonly flags?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
-  /** Whether its complaints are left out: one for each request would bury the tables. */
+  /** Whether its log is hidden: one line per request would bury the tables. */
   readonly isQuiet?: boolean
 }
 
@@ -115,7 +115,7 @@ export async function startRelay(
   return startProcess(port, { script: pathOf('./relay-portkey.ts'), args, isQuiet: true })
 }
 
-/** Weft as it starts, with room for the streams that are opened at once. */
+/** Weft with default settings, except that it accepts all streams at once. */
 function configureWeft(
   port: number,
   upstreamPort: number,

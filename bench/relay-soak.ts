@@ -1,4 +1,4 @@
-/** The soak of bench/relay.ts: hours of mixed load in small, to see whether memory stays flat. */
+/** The soak test of bench/relay.ts: mixed load, to see whether memory stays flat. */
 import { EVENTS, renderRequest } from './relay-requests.ts'
 import type { Generator, Server } from './relay-servers.ts'
 
@@ -15,7 +15,7 @@ interface SoakOptions {
   readonly minutes: number
 }
 
-/** Runs Weft alone under load and prints what it holds. */
+/** Runs Weft alone under load and prints its memory. */
 export async function soak({ upstream, generator, servers, minutes }: SoakOptions): Promise<void> {
   const weft = servers.get('weft')
   if (weft === undefined) throw new Error('the soak needs weft')

@@ -5,7 +5,7 @@ import { EVENTS, type Variant } from './relay-requests.ts'
 export interface Measure extends LoadResult {
   /** CPU time of the server for one answer. */
   readonly cpuMs: number
-  /** Of it the main thread. */
+  /** The part of the main thread. */
   readonly mainMs: number
 }
 
@@ -30,7 +30,7 @@ function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }
 
-/** One table a case. The columns "added" are the difference to the direct answers. */
+/** One table per case. The columns "added" are the difference from direct answers. */
 export function renderTables(cases: readonly CaseResults[]): string {
   return cases.map(renderTable).join('\n\n')
 }

@@ -1,7 +1,7 @@
 /**
- * Child process of bench/relay.ts: the upstream. It answers at once and understands as little as it can, on bare
- * sockets, so that the relays have the processors for themselves: a whole answer, a stream of events, one a turn of
- * its loop, or a stream that stays open.
+ * Child process of bench/relay.ts: the upstream. It works on bare sockets and parses as little as possible, to leave
+ * the processors to the relays. It answers at once: a whole answer, a stream with one event per turn of the event loop,
+ * or a stream that stays open.
  */
 import { createServer, type Socket } from 'node:net'
 import { EVENTS, HELD_MODEL } from './relay-requests.ts'
@@ -50,7 +50,7 @@ function stream(socket: Socket, body: string): void {
   else setImmediate(step)
 }
 
-/** Where the request that a text begins with ends, and where its body begins; null while it is not whole. */
+/** Where the first request of a text ends, and where its body begins; null while it is incomplete. */
 function findRequest(text: string): { readonly bodyStart: number; readonly end: number } | null {
   const headEnd = text.indexOf('\r\n\r\n')
   if (headEnd === -1) return null

@@ -34,10 +34,10 @@ const { values, positionals } = readArguments({
 const [rounds = 5, seconds = 2] = readCounts(positionals)
 const chosen: readonly string[] = values.only?.split(',') ?? USUAL_VARIANTS
 
-/** Before anything is measured: code runs at its full speed only after tens of thousands of requests. */
+/** Warm-up: code reaches its full speed only after tens of thousands of requests. */
 const WARM_UP_MS = 10_000
 const OPEN_STREAMS = 1_000
-/** What a stream that came whole ends with. */
+/** The end of a complete stream. */
 const STREAM_ENDING = '[DONE]'
 
 /** The kinds of load. */
@@ -91,7 +91,7 @@ async function measureOpen({ upstream, generator, servers }: Bench, variant: Var
   return { beforeMb: before.rssMb, openMb: open.rssMb }
 }
 
-/** The same list begun elsewhere: nobody is always measured behind the same other. */
+/** Rotates a list, so that a server is not always measured after the same other one. */
 function rotate<T>(list: readonly T[], by: number): readonly T[] {
   const start = by % list.length
   return [...list.slice(start), ...list.slice(0, start)]

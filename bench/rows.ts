@@ -1,5 +1,5 @@
 /**
- * How much room calls take in the database, before and after the migration that made them narrow, and how long it takes:
+ * How much space calls take in the database before and after the migration that made them narrow, and how long it runs:
  *
  *   npm run bench:rows -- --calls 1000000
  *
@@ -14,7 +14,7 @@ import { type Connection, DATABASE_FILE, openDatabase } from '../src/store/sqlit
 import { migrate } from '../src/store/sqlite/db/migrate.ts'
 import { migrateTo } from './stats-data.ts'
 
-/** The schema that calls are written in. */
+/** The schema in which calls are written before the migration. */
 const MIGRATIONS = 13
 const MB = 1e6
 
@@ -49,7 +49,7 @@ FROM dbstat
 LEFT JOIN sqlite_schema AS names ON names.name = dbstat.name
 GROUP BY dbstat.name
 ORDER BY 1, 2`
-/** Those that hold calls. */
+/** The tables that hold calls. */
 const TABLES = ['calls', 'call_bodies', 'call_refs', 'refs', 'projects', 'ops']
 
 function reportSizes(db: Connection, title: string): void {
@@ -62,7 +62,7 @@ function reportSizes(db: Connection, title: string): void {
   console.log(`${(total / MB).toFixed(1).padStart(8)} MB`)
 }
 
-/** Files were made without auto_vacuum, and keep that. */
+/** Older files were created without auto_vacuum, which cannot be changed later. */
 function makeOldFile(): void {
   const db = new Database(join(dataDir, DATABASE_FILE))
   db.pragma('journal_mode = WAL')

@@ -9,7 +9,7 @@ export const START_FLAGS: readonly string[] = scripts.start.match(/--\S+/g) ?? [
 
 const compiled = /NODE_COMPILE_CACHE=(\S+)/.exec(scripts.start)?.[1] ?? ''
 
-/** Without the folder of compiled code a server takes longer to start, and some 20 MB more. */
+/** Without the compile cache a server starts slower and takes some 20 MB more. */
 export const START_ENVIRONMENT = {
   NODE_COMPILE_CACHE: fileURLToPath(new URL(`../${compiled}`, import.meta.url)),
 }

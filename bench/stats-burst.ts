@@ -1,6 +1,6 @@
 /**
- * What a question costs where an hour is full: calls that come in a burst, calls that never end, and millions in
- * one hour, of which one is deleted, on a store in a directory of its own, without HTTP.
+ * What a query costs when an hour is full: a burst of calls, calls that never end, and millions of calls in one hour
+ * of which one is deleted. Runs on a store of its own, without HTTP.
  *
  * npm run bench:burst -- [thousands of calls, default 100] [thousands in the large hour, default 0; 5000 for five million]
  */

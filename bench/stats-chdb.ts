@@ -1,6 +1,6 @@
 /**
- * Child process of bench/stats.ts: ClickHouse's engine over the same calls, narrow columns alone. Loads a
- * database file of Weft once, then answers each message, a list of statements, with the time they took.
+ * Child process of bench/stats.ts: ClickHouse's engine over the same calls, without their bodies. Loads a
+ * database file of Weft once. Each message is a list of statements, and the reply is the time that they took.
  */
 
 import { once } from 'node:events'
@@ -82,7 +82,7 @@ PARTITION BY toYYYYMM(started_at) ORDER BY (project_id, started_at)`)
   }
   const session: Session = new chdb.Session(directory)
   session.query('USE bench')
-  // A repeated question would else be answered in part from what was remembered of the last.
+  // Otherwise a repeated query would partly be answered from a cache.
   session.query('SET use_query_condition_cache = 0')
   return session
 }

@@ -11,7 +11,7 @@ import { migrate, readMigrations } from '../src/store/sqlite/db/migrate.ts'
 
 export const PROJECT = 'bench/stats'
 export const DAYS = 30
-/** March holds a change of clocks in New York. */
+/** In March the clocks of New York change. */
 export const FIRST_US = Date.UTC(2026, 2, 1) * 1000
 export const DAY_US = 86_400e6
 const MODELS = [
@@ -23,21 +23,21 @@ const MODELS = [
   'a-model-without-price',
 ] as const
 
-/** Calls are written by the schema of these migrations; the server brings it along when it starts. */
+/** Calls are written in the schema of these migrations; the server applies the later ones when it starts. */
 const MIGRATIONS = 7
-/** Calls of one transaction. */
+/** Calls per transaction. */
 const SLICE = 500_000
 const SEED = 20_260_301
 
 export interface StatsData {
   readonly dataDir: string
   readonly calls: number
-  /** Seconds of making it; null when it was there. */
+  /** Seconds that it took to make; null if it existed. */
   readonly seconds: number | null
 }
 
 /**
- * Makes a data directory with so many calls, or finds it.
+ * Returns a data directory with that many calls; makes it if it is missing.
  *
  * @param root - folder of the data directories
  * @param bodiesEvery - every n-th call has bodies of 1 KB, the others next to nothing
@@ -57,7 +57,7 @@ function fill(dataDir: string, calls: number, bodiesEvery: number): void {
   const db = openDatabase(dataDir)
   try {
     migrateTo(db, MIGRATIONS)
-    // Nothing is lost that cannot be made again.
+    // A crash loses nothing that cannot be made again.
     db.pragma('journal_mode = DELETE')
     db.pragma('journal_mode = OFF')
     db.pragma('synchronous = OFF')
@@ -84,7 +84,7 @@ interface State {
   readonly root: string
 }
 
-/** Writes the calls behind the state up to a number. @returns the state of the last one */
+/** Writes calls from the generator's state up to a number. @returns the state after the last one */
 function fillSlice(
   db: Connection,
   state: State,
@@ -106,8 +106,8 @@ function fillSlice(
 }
 
 /**
- * Has roots report what they used together with what their children report of the same model, as SDKs sum it up, in a
- * migrated directory: some calls of each hour then used something else than they report. All hours are built anew.
+ * Adds the usage of children to that of their roots, as SDKs do, in a migrated directory: some calls of each hour then
+ * report more than they used themselves. All hours are rebuilt.
  */
 export function nestReports(dataDir: string): void {
   const db = openDatabase(dataDir)
@@ -119,7 +119,7 @@ export function nestReports(dataDir: string): void {
   }
 }
 
-/** The first migrations alone. */
+/** Applies only the first migrations. */
 export function migrateTo(db: Connection, count: number): void {
   const directory = mkdtempSync(join(tmpdir(), 'weft-migrations-'))
   const source = fileURLToPath(new URL('../migrations/sqlite/', import.meta.url))
@@ -131,7 +131,7 @@ export function migrateTo(db: Connection, count: number): void {
   rmSync(directory, { recursive: true })
 }
 
-/** Words in no order, as varied as prose: bodies are cuts of it. */
+/** Random words, as varied as prose. Bodies are slices of it. */
 function buildText(): string {
   const words =
     'the model answered a question about rivers and named three of them in order of length with a short reason for each'

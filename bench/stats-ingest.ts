@@ -1,4 +1,4 @@
-/** The parts of bench/stats.ts that write: ingest beside polls, and beside an empty database. */
+/** The parts of bench/stats.ts that write: ingest during polls, and compared with an empty database. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -15,7 +15,7 @@ const CONNECTIONS = 64
 const BODY_BYTES = 1024
 const WARM_UP_MS = 2000
 const HOUR_US = 3600e6
-/** Of the part with polls: calls a second, far from what the server can do. */
+/** Calls per second during polls, far below what the server can do. */
 const PACE_PER_S = 1000
 const POLLS_PER_S = 10
 const ROUNDS = 5
@@ -42,14 +42,14 @@ export function startRequest(newId: () => string): () => Buffer {
   }
 }
 
-/** The hour that runs, minute by minute. */
+/** Asks for the current hour by the minute. */
 function currentHour(nowUs: number): Question {
   const [whole] = listQuestions(1)
   const startUs = Math.floor(nowUs / HOUR_US) * HOUR_US
   return { ...(whole as Question), startUs, endUs: nowUs, granularityS: 60 }
 }
 
-/** Milliseconds of questions about the running hour while 64 connections write into it. */
+/** Milliseconds of queries about the current hour while 64 connections write into it. */
 export async function askUnderIngest(server: BenchServer, times: number): Promise<number[]> {
   const load = runLoad({
     port: server.port,
@@ -75,7 +75,7 @@ interface AckResult {
   readonly polls: number
 }
 
-/** p99 of the acknowledgements of paced calls, with ten polls a second and without, in turns. */
+/** p99 of acknowledgements at a steady pace, alternately with and without ten polls a second. */
 export async function measureAcks(server: BenchServer): Promise<AckResult> {
   const without: number[] = []
   const withPolls: number[] = []
@@ -97,7 +97,7 @@ function p99(values: readonly number[]): number {
   return sorted[Math.floor(0.99 * (sorted.length - 1))] ?? Number.NaN
 }
 
-/** Sends calls at a steady pace, each at its time whether or not the one before was answered. */
+/** Sends calls at a steady pace, without waiting for the answers to earlier ones. */
 async function paceCalls(server: BenchServer, durationMs: number): Promise<number[]> {
   const taken: number[] = []
   const text = 'x'.repeat(BODY_BYTES - 300)
@@ -117,7 +117,7 @@ async function paceCalls(server: BenchServer, durationMs: number): Promise<numbe
   return taken
 }
 
-/** Polls of the month and of the running hour, in turns. */
+/** Alternately polls the month and the current hour. */
 function startPolls(server: BenchServer, onAnswer: () => void): () => Promise<void> {
   const [whole] = listQuestions(1)
   const pending = new Set<Promise<void>>()
@@ -144,7 +144,7 @@ interface IngestResult {
   readonly failed: number
 }
 
-/** The full server, an empty one and one without a store, in turns; with random ids and with ordered ones. */
+/** In turns: the full server, an empty one and one without a store, with random and with ordered ids. */
 export async function measureIngest(full: BenchServer): Promise<IngestResult[]> {
   const directory = mkdtempSync(join(tmpdir(), 'weft-bench-'))
   const empty = await startServer(join(directory, 'empty'))

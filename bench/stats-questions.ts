@@ -4,12 +4,12 @@ import { DAY_US, DAYS, FIRST_US, PROJECT } from './stats-data.ts'
 /** Percentiles asked for in every question. */
 const PERCENTILES = [50, 95, 99]
 
-/** A length that no day divides stands on the epoch: the second bucket of this one holds all calls. */
+/** Buckets of a length that does not divide a day are aligned to the epoch. The second one holds all calls. */
 const ONE_BUCKET_S = FIRST_US / 1e6 - 1
 
 export interface Question {
   readonly name: string
-  /** Milliseconds at 1 and at 10 million calls; null: none was set. */
+  /** The goal in milliseconds at 1 and 10 million calls; null if none was set. */
   readonly goalMs: readonly [number | null, number | null]
   readonly startUs: number
   readonly endUs: number
@@ -18,7 +18,7 @@ export interface Question {
   readonly filter: Readonly<Record<string, unknown>>
   /** The filter as a condition that both SQL dialects know. */
   readonly where: string
-  /** Default: each token once. */
+  /** Default: each token is counted once. */
   readonly counting?: 'own' | 'reported'
 }
 
@@ -31,7 +31,7 @@ const WHOLE = {
   where: '',
 }
 
-/** A thread of the middle of the month, with the day around it. */
+/** A thread in the middle of the month, and its day. */
 function threadQuestion(calls: number): Question {
   const thread = `thread-${Math.floor(calls / 2 / 160)}`
   const middleUs = FIRST_US + (DAYS / 2) * DAY_US

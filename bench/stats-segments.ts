@@ -1,4 +1,4 @@
-/** When statistics have all that the builder makes. */
+/** Waits for the builder of statistics. */
 import { openReadOnlyDatabase } from '../src/store/sqlite/db/connection.ts'
 
 const BUILD_SECONDS_MAX = 1800

@@ -26,7 +26,7 @@ interface Answer {
   readonly text: string
 }
 
-/** Beside what `npm start` has. */
+/** Flags of Node besides those of `npm start`. */
 interface StartOptions {
   readonly environment?: Readonly<Record<string, string>>
   readonly flags?: readonly string[]
@@ -110,7 +110,7 @@ function post({ agent, port, path, body }: Post): Promise<Answer> {
   })
 }
 
-/** Memory of a process in MB: what it holds, or held at most since the last resetPeak. */
+/** Memory of a process in MB: now, or the peak since the last resetPeak. */
 export function memoryMb(pid: number | undefined, field: 'VmRSS' | 'VmHWM'): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024

@@ -1,11 +1,11 @@
 /**
- * Statistics over millions of calls: the whole request over HTTP beside ClickHouse's engine and plain SQL on
- * the same rows, and what ingest feels of them. Data is made once and used again.
+ * Statistics over millions of calls: requests over HTTP, compared with ClickHouse's engine and with plain SQL on the
+ * same rows, and how much they slow down ingest. The data is made once and used again.
  *
  * npm run bench:stats -- [millions ...] [--data DIR] [--bodies N] [--only questions,chdb,sql,hour,acks,ingest] [--keep]
  *
  * --bodies N: every n-th call has bodies of 1 KB (default 1 up to a million calls, 10 above).
- * --keep: the server's directory stays, and is used again with all that was built in it.
+ * --keep: keeps the server's directory with all that was built in it, for the next run.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -29,7 +29,7 @@ import { type BenchServer, median, memoryMb, resetPeak, startServer } from './st
 import { findTool } from './tools.ts'
 
 const TIMES = 20
-/** The readers' code is compiled while it is warm. */
+/** Warm-up, until the readers' code is compiled. */
 const WARM_UPS = 25
 const CHDB_WARM_UPS = 5
 const PLAIN_TIMES = 2
@@ -50,7 +50,7 @@ const parts = new Set(values.only.split(','))
 /** Rows of the table that is printed. */
 type Row = readonly [name: string, goal: string, measured: string]
 
-/** A write that makes every answer that was remembered too old. */
+/** A write that invalidates every cached answer. */
 async function touch(server: BenchServer): Promise<void> {
   const started_at = new Date().toISOString()
   const start = { project_id: PROJECT, op_name: 'touch', started_at, attributes: {}, inputs: {} }
@@ -171,8 +171,8 @@ async function measureWriting(server: BenchServer): Promise<Row[]> {
 }
 
 /**
- * Starts the server on a copy: what was made stays as it was for the next run. Each new copy is migrated, and its roots
- * report what their children do, as SDKs have it.
+ * Starts the server on a copy, so that the original can be used again. A new copy is migrated, and its roots report the
+ * usage of their children, as SDKs do.
  */
 async function startOnCopy({ dataDir }: StatsData, rows: Row[]): Promise<BenchServer> {
   const workDir = workDirOf(dataDir)
@@ -190,7 +190,7 @@ async function startOnCopy({ dataDir }: StatsData, rows: Row[]): Promise<BenchSe
   nestReports(workDir)
   const server = await startServer(workDir)
   const [whole] = listQuestions(1) as [Question]
-  // Over many millions it may take longer than a read may.
+  // With many millions of calls this may exceed the timeout of reads.
   const first = await server.post('/calls/stats', toBody(whole)).catch(() => ({ ms: Number.NaN }))
   console.error(`first answer after ${inMs(first.ms)}`)
   rows.push(['first answer, before anything is built', '', inMs(first.ms)])

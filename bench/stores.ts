@@ -1,10 +1,10 @@
 /**
- * Both stores of calls over the same calls: how fast they take them in, and how long reads take.
+ * Compares both stores of calls: how fast they record the same calls, and how long reads take.
  *
  *   npm run bench:stores -- --calls 1000000 --rounds 5
  *   npm run bench:stores -- --calls 1000000 --only clickhouse --url http://user:password@host:8123/bench
  *
- * Without an address ClickHouse is its engine in a process of its own (npm run setup:chdb). The database must be empty.
+ * Without --url, ClickHouse's engine runs in a process of its own (npm run setup:chdb). The database must be empty.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -38,14 +38,14 @@ interface Usage {
   readonly completion_tokens: number
 }
 
-/** What a call used itself, by model: one in three used something. */
+/** A call's own usage by model: one call in three used tokens. */
 function usedBy(at: number): Record<string, Usage> {
   if (at % 3 !== 0) return {}
   const used = { requests: 1, prompt_tokens: 100 + (at % 900), completion_tokens: at % 300 }
   return { [`model-${at % 5}`]: used }
 }
 
-/** What a call reports: a root what its whole trace used, as SDKs add it up. */
+/** A call's reported usage: a root reports that of its whole trace, as SDKs do. */
 function reportOf(at: number): Record<string, Usage> {
   if (at % TRACE_CALLS !== 0) return usedBy(at)
   const sums: Record<string, Usage> = {}
@@ -113,7 +113,7 @@ function tell(figure: number | string, what: string): void {
   console.log(`${String(figure).padStart(10)} ${what}`)
 }
 
-/** The load average of the last minute, which the figures below it are to be read with. */
+/** The load average of the last minute, to judge the figures below it. */
 function tellLoad(): void {
   tell(loadavg()[0]?.toFixed(1) ?? '-', 'load average')
 }
@@ -196,7 +196,7 @@ async function benchSqlite(calls: number, dataDir: string): Promise<void> {
   tellMemory(process.pid)
 }
 
-/** The most that a process has held; nothing where the system does not tell. */
+/** Peak memory of a process; empty if the system does not report it. */
 function tellMemory(pid: number | undefined): void {
   try {
     const kilobytes = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]

@@ -7,7 +7,7 @@ const PROJECT = 'bench/tiny'
 
 /** A running server. */
 interface TinyServer {
-  /** One whole answer of exactly so many tokens; returns their number as the server tells it. */
+  /** Asks for one answer of that many tokens. @returns the count that the server reports */
   complete(seed: number, tokens: number): Promise<number>
   stop(): void
 }

@@ -1,7 +1,7 @@
 /**
- * Tokens per second of the embedded model: the engine alone, beside llama.cpp on the same file and one
- * thread where that is installed (`npm run tools -- node-llama-cpp`), and through the backend with its thread
- * and through HTTP. All in turns, in one run.
+ * Tokens per second of the embedded model: the engine alone, through the backend with its thread, and over HTTP. If
+ * llama.cpp is installed (`npm run tools -- node-llama-cpp`), it is measured on the same file with one thread. All
+ * variants take turns in one run.
  *
  * npm run bench:tiny [-- rounds]
  */
@@ -18,7 +18,7 @@ import { startTinyServer } from './tiny-server.ts'
 const TOKENS = 256
 const PASS = 32
 const TOGETHER = 8
-/** A variant is repeated for so long in each round, as one repetition can be very short. */
+/** How long each variant is repeated per round, since one repetition can be very short. */
 const ROUND_MS = 300
 
 const [rounds = 7] = readCounts()
@@ -34,7 +34,7 @@ const server = await startTinyServer()
 const idAt = (place: number): number => 3 + ((place * 7) % (engine.tokenizer.size - 3))
 const passAt = (at: number): number[] => Array.from({ length: PASS }, (_, i) => idAt(at + i))
 
-/** Each of the sequences one token further, until all have TOKENS. */
+/** Advances all sequences token by token until each has TOKENS. */
 function decode(count: number): number {
   const caches = Array.from({ length: count }, () => createKvCache(engine.shape))
   for (let place = 0; place < TOKENS; place++) {
@@ -52,7 +52,7 @@ function prefill(): number {
   return TOKENS
 }
 
-/** Something done at the same time, all tokens together. */
+/** Runs something several times at once and adds up the tokens. */
 async function together(count: number, one: (seed: number) => Promise<number>): Promise<number> {
   const counts = await Promise.all(Array.from({ length: count }, (_, seed) => one(seed)))
   return counts.reduce((sum, tokens) => sum + tokens, 0)
@@ -71,7 +71,7 @@ async function complete(seed: number): Promise<number> {
   return tokens
 }
 
-/** As `decode`: all sequences have got their logits before the next token goes in. */
+/** Like `decode`: the next tokens are added after all sequences have their logits. */
 async function decodeLlama(sequences: readonly LlamaSequence[]): Promise<number> {
   for (const sequence of sequences) await sequence.clear()
   for (let place = 0; place < TOKENS; place++) {

@@ -1,6 +1,6 @@
 /**
- * Foreign programs that benchmarks and some tests compare with. They are too large for the project's own
- * dependencies: `npm run tools -- <name>` puts one of them into .tools, which git ignores.
+ * Other programs that benchmarks and some tests compare with. They are too large to be dependencies of the
+ * project: `npm run tools -- <name>` puts one of them into .tools, which git ignores.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -8,11 +8,11 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 interface Tool {
-  /** The package that is used. */
+  /** The package that is loaded. */
   readonly package: string
-  /** Everything that is installed, with versions. */
+  /** All packages to install, with versions. */
   readonly install: readonly string[]
-  /** Further arguments of the installation. */
+  /** More arguments for the installation. */
   readonly flags: readonly string[]
 }
 
@@ -36,9 +36,9 @@ export const TOOLS = {
 
 /** Programs in Python, each in an environment of its own, with the command that starts it. */
 export const PYTHON_TOOLS = {
-  /** Arize's server of traces; 850 MB. */
+  /** Arize's trace server; 850 MB. */
   phoenix: { command: 'phoenix', install: ['arize-phoenix==20.26.1'] },
-  /** Another one; 700 MB. */
+  /** Another trace server; 700 MB. */
   mlflow: { command: 'mlflow', install: ['mlflow==3.17.2'] },
 } as const
 
@@ -48,14 +48,14 @@ export type ToolName = NpmToolName | PythonToolName
 
 const ROOT = fileURLToPath(new URL('../.tools/', import.meta.url))
 
-/** Folder of the tool's package, with a slash at its end; null where it is not installed. */
+/** Folder of the tool's package, with a trailing slash; null if it is not installed. */
 export function findTool(name: NpmToolName): string | null {
   const folder = `${ROOT}${name}/node_modules/${TOOLS[name].package}/`
   return existsSync(folder) ? folder : null
 }
 
-/** Loads the tool's package; null where it is not installed. Its types are there only where it is. */
-// biome-ignore lint/suspicious/noExplicitAny: its types are there only where it is installed.
+/** Loads the tool's package; null if it is not installed. */
+// biome-ignore lint/suspicious/noExplicitAny: its types exist only if it is installed.
 export async function importTool(name: NpmToolName): Promise<any> {
   if (findTool(name) === null) return null
   const entry = createRequire(`${ROOT}${name}/package.json`).resolve(TOOLS[name].package)
