@@ -1,4 +1,4 @@
-/** Puts the page into the document. */
+/** Mounts the page. */
 import { html, render } from 'htm/preact'
 import { openSession } from './api/session.ts'
 import { App } from './shell/app.ts'

@@ -4,7 +4,7 @@ interface RawNumber {
   readonly rawJSON: string
 }
 
-/** Newer than the types of the language; without it numbers are rounded as everywhere else. */
+/** Newer than TypeScript's types. Where it is missing, numbers are rounded. */
 interface ExactJson {
   rawJSON?(text: string): RawNumber
   isRawJSON?(value: unknown): value is RawNumber
@@ -19,7 +19,7 @@ const exact = JSON as unknown as ExactJson
 /** Number of digits that every double preserves. */
 const DIGITS_KEPT = 15
 
-/** A text without it has no number that a double rounds, and is parsed many times faster. It stands behind no quote, as ids do. */
+/** Texts without a match have no number that a double would round, and are parsed many times faster. Digits after a quote, as in ids, do not match. */
 const LONG_NUMBER = /(?:^|[[:,\s])-?\d[\d.]{15}/
 
 export function parseExact<T>(text: string): T {
@@ -39,7 +39,7 @@ function isRounded(value: number, source: string): boolean {
   return digits.length > DIGITS_KEPT && String(value) !== source
 }
 
-/** A value as a number, rounded where it has to be; NaN for what is none. */
+/** A value as a number, rounded to a double; NaN for anything else. */
 export function roundedNumber(value: unknown): number {
   const plain = isExactNumber(value) ? value.rawJSON : value
   return typeof plain === 'object' ? Number.NaN : Number(plain)

@@ -56,7 +56,7 @@ interface CallFacts {
   readonly total_cost?: number
 }
 
-/** The four of a model add up to what it cost. */
+/** The four costs of a model; their sum is the total. */
 interface CostFacts {
   readonly prompt_tokens_total_cost?: number | null
   readonly completion_tokens_total_cost?: number | null
@@ -68,7 +68,7 @@ export function factsOf(call: Call): CallFacts {
   return call.summary.weave as unknown as CallFacts
 }
 
-/** Tokens and costs that a call reports, all models together; null for what it does not report. */
+/** Tokens and costs that a call reports, summed over models; null if it does not report them. */
 export function usageOf(call: Call): {
   tokens: number | null
   cost: number | null

@@ -1,4 +1,4 @@
-/** Puts the newest calls of the filter into a queue, to be rated. */
+/** Adds the newest calls of the filter to a queue for rating. */
 import { html } from 'htm/preact'
 import { useRef, useState } from 'preact/hooks'
 import { ask, askLines, wordsOf } from '../api/client.ts'
@@ -9,7 +9,7 @@ import { Menu } from '../parts/menu.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { pathTo } from '../shell/place.ts'
 
-/** Limit: calls that are put in at once; one request takes no more. */
+/** Limit: calls added at once, the maximum of one request. */
 const CALLS_MAX = 1000
 const CALLS_DEFAULT = '100'
 
@@ -39,7 +39,7 @@ async function listNewest(question: CallsQuestion, limit: number): Promise<reado
   return ids
 }
 
-/** @returns calls that are in the queue now and were not before */
+/** @returns how many calls were added, without those that were in the queue before */
 async function fillQueue(
   project_id: string,
   queue: string,
@@ -60,7 +60,7 @@ function Choice({ project, question }: AddToQueueProps) {
   const [limit, setLimit] = useState(CALLS_DEFAULT)
   const [told, tell] = useState<string | null>(null)
   const [filled, setFilled] = useState<string | null>(null)
-  // A state would be there only after the next draw.
+  // A ref, because a state would change only with the next render.
   const isSending = useRef(false)
   const add = async () => {
     const ids = await listNewest(question, Math.min(Number(limit), CALLS_MAX))
@@ -88,7 +88,7 @@ function Choice({ project, question }: AddToQueueProps) {
     }
     isSending.current = false
   }
-  // The second half of a double click adds nothing.
+  // Ignores the second click of a double click.
   const click = (event: MouseEvent) => {
     if (event.detail > 1) event.preventDefault()
   }

@@ -28,12 +28,12 @@ export interface Column {
   readonly width: string
   /** Its name in an export; by default the column's name. */
   readonly fields?: readonly string[]
-  /** The body that must be fetched for it. */
+  /** The body that must be fetched for this column. */
   readonly body?: string
   read(call: Call): unknown
-  /** As the table shows it; by default as a text. */
+  /** What the cell shows; by default the value as text. */
   show?(value: never): string
-  /** As its tooltip tells it; by default as the table shows it. */
+  /** Text of the tooltip; by default the text of the cell. */
   tell?(value: never): string
 }
 
@@ -189,7 +189,7 @@ export function showCell({ show }: Column, cell: string | number | null): string
   return show === undefined ? String(cell) : show(cell as never)
 }
 
-/** The whole of a cell, which may be shown in short. */
+/** The full text of a cell, which may be shown shortened. */
 export function tellCell(column: Column, cell: string | number | null): string {
   if (cell === null || column.tell === undefined) return showCell(column, cell)
   return column.tell(cell as never)

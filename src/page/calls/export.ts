@@ -8,7 +8,7 @@ export type ExportKind = 'jsonl' | 'csv'
 interface Export {
   readonly question: CallsQuestion
   readonly kind: ExportKind
-  /** Of a CSV file, behind the ids. */
+  /** Columns of a CSV file, after the ids. */
   readonly columns: readonly Column[]
 }
 

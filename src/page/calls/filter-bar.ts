@@ -42,7 +42,7 @@ function ChoiceField({ name, choices = {} }: Filter) {
   </select>`
 }
 
-/** What is typed is one step of the way back, from its first change until the field is left or Enter is pressed. */
+/** Typing adds one history entry, from the first change until the field is left or Enter is pressed. */
 function TextField({ name, kind, hint }: Filter) {
   const value = filterValues.value[name as FilterName]
   const [typed, setTyped] = useState(value)

@@ -11,7 +11,7 @@ export interface Filter {
   /** Label of the field. */
   readonly label: string
   readonly kind: 'text' | 'number' | 'choice'
-  /** What may be entered, where the label does not tell. */
+  /** Hint about valid input, if the label does not say enough. */
   readonly hint?: string
   /** Options of a choice: the value in the address and its label. */
   readonly choices?: Readonly<Record<string, string>>

@@ -1,7 +1,7 @@
 /** The condition that a call has used a model. Pure. */
 import { contains, escapedInJson, field, isThere, literal } from './conditions.ts'
 
-/** What reports of usage hold besides the names of models. */
+/** Keys in reports of usage that are not names of models. */
 const COUNTERS = [
   ...['prompt_tokens_details', 'completion_tokens_details', 'total_tokens', 'requests'],
   ...['input_tokens_details', 'output_tokens_details', 'cached_tokens', 'reasoning_tokens'],
@@ -16,8 +16,8 @@ export const MODEL_HINT =
   'The name of a model, or a part of it. A part that is also found in names of counters, such as “total”, must be the whole name.'
 
 /**
- * The names are the keys of a report of usage, and can only be searched in the text of the whole report. So a part that
- * any report may hold, or its numbers, has to be the whole name.
+ * Names of models are keys of the usage report, and the query can only search the text of the whole report. A search text
+ * that also occurs in other keys or in numbers must therefore equal the whole name.
  */
 export function modelCondition(name: string): object {
   const isCommon =
@@ -26,7 +26,7 @@ export function modelCondition(name: string): object {
     return {
       $or: [contains('summary.usage', escapedInJson(name)), contains('inputs.model', name)],
     }
-  // A plain dot would lead on into the report.
+  // An unescaped dot would be a path into the report.
   const key = `summary.usage.${name.replaceAll('.', '\\.')}`
   return { $or: [isThere(key), { $eq: [field('inputs.model'), literal(name)] }] }
 }

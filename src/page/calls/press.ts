@@ -18,6 +18,6 @@ function end(): void {
 
 addEventListener('mousedown', ({ button }) => (isPressed = button === 0), { capture: true })
 addEventListener('click', end, { capture: true })
-// The click follows the first of them only.
+// A click follows only the first of these events.
 for (const type of ['mouseup', 'dragend', 'contextmenu'])
   addEventListener(type, () => setTimeout(end), { capture: true })

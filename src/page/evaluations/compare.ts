@@ -1,4 +1,4 @@
-/** Two to five runs side by side: their scores, what they ran, and each example by how much it got worse. */
+/** Two to five runs side by side: their scores, what they ran, and the examples, the largest regression first. */
 import { html } from 'htm/preact'
 import { useMemo } from 'preact/hooks'
 import { formatCount } from '../parts/format.ts'

@@ -82,7 +82,7 @@ function valueColumn(
     cell: ({ values, gains }) => {
       const [value, gain] = [values[at] ?? null, gains[at] ?? null]
       const shown = value === null ? '–' : format(value)
-      // A gain is above 0 where it is better, whichever way the score goes.
+      // A gain is above 0 if the value is better, whether high or low scores are good.
       return gain === null
         ? shown
         : html`${shown} <${DifferenceMark} difference=${gain} isLowBetter=${false} format=${format} />`

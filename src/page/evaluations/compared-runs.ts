@@ -18,7 +18,7 @@ import {
 
 interface ComparedRunsProps {
   readonly project: string
-  /** The first one is what the others are compared with. */
+  /** All others are compared with the first one. */
   readonly runs: readonly Run[]
 }
 
@@ -53,7 +53,7 @@ export function ComparedRuns({ project, runs }: ComparedRunsProps) {
   </table></div>`
 }
 
-/** With the differences of the models where both are versions of one. */
+/** Shows the differences of the models if both are versions of the same one. */
 function Model({ run, first }: { readonly run: Run; readonly first: Run | undefined }) {
   const [from, to] = [parseRef(first?.model), parseRef(run.model)]
   const isOther = from !== null && to !== null && from.name === to.name && from.digest !== to.digest
@@ -92,7 +92,7 @@ interface DifferenceMarkProps {
   readonly format?: (value: number) => string
 }
 
-/** A difference with its sign; whether it is better is said by colour and by word. */
+/** A difference with its sign. Colour and a word say whether it is better. */
 export function DifferenceMark({
   difference,
   isLowBetter,

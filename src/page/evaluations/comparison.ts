@@ -1,21 +1,21 @@
-/** Examples of several runs beside each other, by how much a score differs from that of the first run. Pure. */
+/** Compares the examples of several runs by how much a score differs from that of the first run. Pure. */
 import { type Example, mergeTrials } from './example.ts'
 import { numberOf } from './scores.ts'
 
-/** An example with what each run made of it; null where a run did not have it. */
+/** An example and its result in each run; null if a run does not have it. */
 export interface ComparedExample {
   readonly key: string
   readonly outcomes: readonly (Example | null)[]
   /** The score of each run; null where there is no number. */
   readonly values: readonly (number | null)[]
-  /** Better than the first run is above 0; null for the first run, and where either has no number. */
+  /** Above 0 if better than the first run; null for the first run, and if either has no number. */
   readonly gains: readonly (number | null)[]
-  /** The least of the gains; null where there is none. */
+  /** The smallest gain; null if there is none. */
   readonly worst: number | null
 }
 
 /**
- * The examples of all runs; those that got worst against the first run come first, those that cannot be compared last.
+ * The examples of all runs; those with the largest regression come first, those that cannot be compared last.
  *
  * @param score - its name; @param isLowBetter - whether less of it is better
  */

@@ -1,4 +1,4 @@
-/** The runs of evaluations of a project: a list, or of each model its newest run in the order of a score. */
+/** The evaluation runs of a project: all as a list, or the newest run of each model ranked by a score. */
 import { html } from 'htm/preact'
 import { useMemo } from 'preact/hooks'
 import { formatCount } from '../parts/format.ts'
@@ -73,7 +73,7 @@ function Choices({ project, runs, evaluation }: ChoicesProps) {
   </div>`
 }
 
-/** Lists all versions of an evaluation together, and each version alone if there are several. */
+/** The choices of the filter: all versions of an evaluation together, and each version if there are several. */
 function evaluationChoices(runs: readonly Run[], chosen: string): readonly [string, string][] {
   const versions = new Map<string, Set<string>>()
   for (const value of [...runs.map(({ evaluation }) => evaluation), chosen]) {

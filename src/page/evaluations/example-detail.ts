@@ -1,4 +1,4 @@
-/** One example whole: what was asked, and side by side what came out of it in each run or trial. */
+/** One example in full: the input, and side by side the result of each run or trial. */
 import { html } from 'htm/preact'
 import type { Call } from '../api/wire.ts'
 import { JsonTree } from '../parts/json-tree.ts'

@@ -1,4 +1,4 @@
-/** The examples of a run as a table: what was asked, what the model gave, and each score. */
+/** The examples of a run as a table: input, output of the model, and scores. */
 import { html } from 'htm/preact'
 import { useMemo } from 'preact/hooks'
 import { formatCount, formatMs } from '../parts/format.ts'
@@ -75,7 +75,7 @@ function sortExamples(examples: readonly Example[], order: string): readonly Exa
   )
 }
 
-/** The least first, then the greatest first, then as they were run. */
+/** Cycles through ascending, descending and the order in which they were run. */
 function sorting(name: string, order: string): Pick<Column<Example>, 'sorted' | 'onSort'> {
   const next = order === name ? `-${name}` : order === `-${name}` ? null : name
   const sorted = order === name ? 'asc' : order === `-${name}` ? 'desc' : null

@@ -1,21 +1,21 @@
-/** An example of a run as tables have it. Pure. */
+/** An example of a run as the tables show it. Pure. */
 import type { Status } from '../api/wire.ts'
 import { meansOf, type Scores } from './scores.ts'
 
 export interface Example {
-  /** The same for the same example in other runs. */
+  /** Equal for the same example in other runs. */
   readonly key: string
   readonly callId: string
   readonly status: Status
-  /** Members of the example as texts, cut. */
+  /** Members of the example as shortened texts. */
   readonly inputs: Readonly<Record<string, string>>
-  /** What the model gave, cut. */
+  /** The model's output, shortened. */
   readonly output: string
   readonly scores: Scores
   readonly latencyMs: number | null
 }
 
-/** Examples that were tried several times as one, with the means of their scores. */
+/** Merges the trials of an example into one, with mean scores. */
 export function mergeTrials(examples: readonly Example[]): ReadonlyMap<string, Example> {
   const merged = new Map<string, Example>()
   for (const [key, trials] of Map.groupBy(examples, (example) => example.key)) {

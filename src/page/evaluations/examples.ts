@@ -1,4 +1,4 @@
-/** The examples of a run: the calls that predicted and scored, each with what a table needs of it. */
+/** The examples of a run, read from the calls that predicted and scored. */
 import { ask, askLines } from '../api/client.ts'
 import { isExactNumber } from '../api/exact-json.ts'
 import { type Call, factsOf, membersOf } from '../api/wire.ts'
@@ -10,12 +10,12 @@ import { scoresOf, secondsAsMs } from './scores.ts'
 /** Limit: examples of a run that are read. */
 export const EXAMPLES_MAX = 10_000
 const PREVIEW_CHARS = 300
-/** What stands beside the scores in the output of a call; older clients have the scores right there. */
+/** Keys next to `scores` in the output of a call. Older clients put the scores themselves there. */
 const NO_SCORES = new Set(['output', 'model_output', 'model_latency', 'model_success', 'scores'])
 
 export interface Examples {
   readonly examples: readonly Example[]
-  /** More than are read. */
+  /** Whether the run has more examples than were read. */
   readonly hasMore: boolean
 }
 
@@ -38,7 +38,7 @@ export async function readExamples(
   return { examples: examples.slice(0, EXAMPLES_MAX), hasMore: examples.length > EXAMPLES_MAX }
 }
 
-/** The calls of examples whole, as many as are found. */
+/** The complete calls of examples; those not found are left out. */
 export async function readExampleCalls(
   project_id: string,
   ids: readonly string[],
@@ -92,12 +92,12 @@ function scoresIn(output: Readonly<Record<string, unknown>>): unknown {
   return Object.fromEntries(Object.entries(output).filter(([name]) => !NO_SCORES.has(name)))
 }
 
-/** Seconds, or a mean of some. */
+/** Seconds, or a mean of seconds. */
 function latencyOf(value: unknown): number | null {
   return secondsAsMs(value) ?? secondsAsMs(membersOf(value).mean)
 }
 
-/** Of the row alone: other versions of a dataset have the same rows. */
+/** Depends on the row only, so that it is the same in other versions of the dataset. */
 function keyOfRef(ref: string): string {
   return /\/attr\/rows\/id\/([0-9a-zA-Z]+)$/.exec(ref)?.[1] ?? ref
 }
@@ -107,7 +107,7 @@ function keyOfValue(value: unknown): string {
   return hashOf(JSON.stringify(members))
 }
 
-/** 64 bits of a text, in two halves as FNV-1a makes them: short enough for an address. */
+/** A hash of 64 bits, two halves of FNV-1a: short enough for an address. */
 function hashOf(text: string): string {
   let [left, right] = [0x811c9dc5, 0x01000193]
   for (let at = 0; at < text.length; at++) {

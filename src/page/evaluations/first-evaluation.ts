@@ -1,4 +1,4 @@
-/** What to do where nothing was evaluated yet. */
+/** Shows how to start if nothing has been evaluated yet. */
 import { html } from 'htm/preact'
 
 export function FirstEvaluation({ project }: { readonly project: string }) {

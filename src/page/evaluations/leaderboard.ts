@@ -89,7 +89,7 @@ function scoreIn(run: Run, column: BoardColumn): Score | null {
   return run.scores[scoreName(column)] ?? null
 }
 
-/** As runs name it, which leave out how it was summed up. */
+/** The name of the score in runs, without the way it was summed up. */
 function scoreName({ scorer_name, summary_metric_path }: BoardColumn): string {
   const path = summary_metric_path === '' ? scorer_name : `${scorer_name}.${summary_metric_path}`
   return path.replace(/\.(?:mean|true_fraction)$/, '')
@@ -97,7 +97,7 @@ function scoreName({ scorer_name, summary_metric_path }: BoardColumn): string {
 
 const isLow = (column: BoardColumn) => column.should_minimize ?? isBetterLow(scoreName(column))
 
-/** @param order - the place of a column, with `-` before it for the worst first, which changes no rank */
+/** @param order - index of a column; a leading `-` lists the worst first and keeps the ranks */
 function placesInOrder(
   places: readonly Place[],
   columns: readonly BoardColumn[],

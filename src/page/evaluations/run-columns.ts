@@ -10,12 +10,12 @@ import { pathTo } from '../shell/place.ts'
 import { type Run, wordsOfSubject } from './runs.ts'
 import { formatScore, isBetterLow, isNeutral, numberOf } from './scores.ts'
 
-/** How the names of columns of scores begin. */
+/** Prefix of the names of score columns. */
 const SCORE = 'score:'
 /** Limit: scores with a column of their own. */
 const SCORES_MAX = 40
 
-/** Columns that are sorted by numbers, the scores aside. */
+/** Sortable columns besides the scores. */
 const MEASURES: Readonly<Record<string, Measure>> = {
   latency: { label: 'Latency', width: 84, numberIn: (run) => run.latencyMs, format: formatMs },
   model_latency: {
@@ -37,7 +37,7 @@ type Format = (value: number | null) => string
 /**
  * The runs by a column: a measure, or `score:` and the name of a score. The best come first, and those without a value last.
  *
- * @param order - a name with `-` before it has the worst first; '' keeps the order
+ * @param order - the name of a column, a leading `-` lists the worst first; '' keeps the order
  */
 export function sortRuns(runs: readonly Run[], order: string): readonly Run[] {
   const name = order.replace(/^-/, '')
@@ -46,13 +46,13 @@ export function sortRuns(runs: readonly Run[], order: string): readonly Run[] {
   return sortByNumber(runs, isLowFirst ? 'asc' : 'desc', valueBy(name))
 }
 
-/** The order of a leaderboard where nothing is chosen: the first score in which one run is better than another. */
+/** The default order of a leaderboard: by the first score of which one direction is better. */
 export function firstOrder(scores: readonly string[]): string {
   const first = scores.find((name) => !isNeutral(name))
   return first === undefined ? '' : `${SCORE}${first}`
 }
 
-/** Ranks by the column of an order, the best first in either direction; none where neither way is better. */
+/** Ranks by the ordered column, 1 for the best in either direction; none if neither direction is better. */
 export function rankRuns(runs: readonly Run[], order: string): ReadonlyMap<Run, number> {
   const name = order.replace(/^-/, '')
   if (name.startsWith(SCORE) && isNeutral(name.slice(SCORE.length))) return new Map()
@@ -71,7 +71,7 @@ interface RunColumnsOptions {
   readonly order: string
 }
 
-/** @param isChosen - and `onToggle`: of the box before each run */
+/** @param isChosen - state of the checkbox of each run; `onToggle` changes it */
 export function runColumns(
   { project, scores, order }: RunColumnsOptions,
   isChosen: (run: Run) => boolean,
@@ -133,7 +133,7 @@ export function measureColumn(name: string, order: string): Column<Run> {
   }
 }
 
-/** The best first, then the worst first, then as it was. */
+/** Cycles through best first, worst first and the original order. */
 function sorting(name: string, order: string): Pick<Column<Run>, 'sorted' | 'onSort'> {
   const isBest = order === name
   const isWorst = order === `-${name}`

@@ -68,7 +68,7 @@ interface ScoreFiguresProps {
   readonly examples: Examples | null
 }
 
-/** What the run was ended with; while it runs, means over its examples so far. */
+/** The scores that ended the run; while it runs, means over the examples so far. */
 function ScoreFigures({ run, examples }: ScoreFiguresProps) {
   const isEnded = run.status !== 'running'
   const scores: Scores = useMemo(() => {

@@ -14,29 +14,29 @@ import { type Scores, scoresOf, secondsAsMs } from './scores.ts'
 
 /** Limit: runs that are listed, the newest. */
 export const RUNS_MAX = 1000
-/** How the Python SDK begins the names that it makes up. */
+/** Prefix of the names that the Python SDK makes up. */
 const DATED = /^eval-\d{4}-\d{2}-\d{2}-(?=.)/
 
 export interface Run {
   readonly id: string
   readonly name: string
-  /** Without what the names of a day have in common. */
+  /** The name without the prefix that generated names share. */
   readonly shortName: string
   readonly status: Status
   readonly started_at: string
-  /** Refs, or what stood in their place. */
+  /** Refs, or the values given instead. */
   readonly evaluation: unknown
   readonly model: unknown
-  /** Of its summary; empty while it runs. */
+  /** Scores of the summary; empty while it runs. */
   readonly scores: Scores
   readonly latencyMs: number | null
-  /** Mean of the model alone. */
+  /** Mean latency of the model alone. */
   readonly modelLatencyMs: number | null
   readonly tokens: number | null
   readonly cost: number | null
 }
 
-/** An op of all versions, and as the routes of evaluation runs name it. */
+/** Matches an op in all versions, and by the plain name that the routes of evaluation runs use. */
 export function opNames(project: string, ...names: readonly string[]): string[] {
   return names.flatMap((name) => [`${refScheme()}:///${project}/op/${name}:*`, name])
 }
@@ -61,7 +61,7 @@ export async function readRuns(
   return { runs, count }
 }
 
-/** Runs by their ids, in this order. @throws when one is not there */
+/** Runs by their ids, in this order. @throws when one is missing */
 export async function readRunsOf(
   project_id: string,
   ids: readonly string[],
@@ -98,7 +98,7 @@ function runOf(call: Call): Run {
     shortName: (call.display_name ?? call.id).replace(DATED, ''),
     evaluation: self,
     model,
-    // What the scorers gave first, then what the answers themselves add up to.
+    // The scores of scorers first, then those of the outputs themselves.
     scores: { ...scoresOf(scores), ...scoresOf({ output: output ?? model_output }) },
     latencyMs: latency_ms,
     modelLatencyMs: secondsAsMs(mean),

@@ -1,4 +1,4 @@
-/** Scores out of what scorers gave: numbers by name, and how they compare. Pure. */
+/** Reads scores from the output of scorers, and compares them. Pure. */
 import { isExactNumber, roundedNumber } from '../api/exact-json.ts'
 
 /** A score of one example or of a run; texts are labels. */
@@ -10,14 +10,14 @@ const MS_PER_S = 1000
 const SCORES_MAX = 100
 /** Longer texts are reasons rather than labels. */
 const LABEL_CHARS_MAX = 40
-/** How the SDKs sum up numbers and truths; the name stands for it. */
+/** Suffixes under which the SDKs sum up numbers and booleans; they are left out of the name of a score. */
 const SUMMED = /\.(?:mean|true_fraction)$/
 const COUNTED = /\.true_count$/
-/** Names of what is better when it is less. */
+/** Names of scores for which less is better. */
 const COSTLY =
   /(?:^|[:._\s-])(?:latency|cost|costs|tokens|error|errors|loss|distance|toxicity|hallucination)(?:$|[._\s-])/i
 
-/** The numbers, truths and labels inside a value, by their paths. */
+/** The numbers, booleans and labels inside a value, by their paths. */
 export function scoresOf(value: unknown): Scores {
   const found: Record<string, Score> = {}
   collect(value, '', found)
@@ -48,7 +48,7 @@ export function secondsAsMs(value: unknown): number | null {
   return seconds === null ? null : seconds * MS_PER_S
 }
 
-/** A score as a number; null for labels and for what is not there. */
+/** A score as a number; null for labels and missing scores. */
 export function numberOf(score: Score | undefined): number | null {
   if (typeof score === 'boolean') return score ? 1 : 0
   return typeof score === 'number' && Number.isFinite(score) ? score : null
@@ -59,7 +59,7 @@ export function isBetterLow(name: string): boolean {
   return COSTLY.test(name)
 }
 
-/** Whether neither way is better: means over answers are no scores. */
+/** Whether neither direction is better, as for means over outputs, which are no scores. */
 export function isNeutral(name: string): boolean {
   return name === 'output' || name.startsWith('output.')
 }
@@ -78,7 +78,7 @@ export function meansOf(all: readonly Scores[]): Scores {
   return Object.fromEntries([...sums].map(([name, { sum, count }]) => [name, sum / count]))
 }
 
-/** Names of all scores, in the order in which they are met; a count that stands beside its share is left out. */
+/** Names of all scores in order of appearance, without counts that have a fraction next to them. */
 export function namesOf(all: readonly Scores[]): readonly string[] {
   return [...new Set(all.flatMap(Object.keys))].filter((name) => !COUNTED.test(name))
 }

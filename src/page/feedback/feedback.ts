@@ -1,4 +1,4 @@
-/** The feedback of a project: what its payloads hold, numbers of them over time, and the newest of it. */
+/** The feedback of a project: the paths in its payloads, charts of their numbers, and the newest feedback. */
 import { html } from 'htm/preact'
 import { serverNow } from '../api/clock.ts'
 import type { PayloadPath } from '../api/wire.ts'

@@ -2,7 +2,7 @@
 import { isExactNumber } from '../api/exact-json.ts'
 import type { PayloadPath } from '../api/wire.ts'
 
-/** Limit: distinct paths; keys that are ids would have no end. */
+/** Limit: distinct paths; payloads with ids as keys would have any number. */
 const PATHS_MAX = 1000
 const PLAIN_KEY = /^[A-Za-z0-9_]+$/
 

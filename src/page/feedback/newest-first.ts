@@ -1,7 +1,7 @@
-/** Questions for the newest feedback of a time. */
+/** The query for the newest feedback of a time range. */
 import type { FeedbackWindow } from './window.ts'
 
-/** Asked of `/feedback/query`. */
+/** Body of `/feedback/query`. */
 export function newestFirst(
   { project_id, start, end, feedback_type }: FeedbackWindow,
   fields: readonly string[],

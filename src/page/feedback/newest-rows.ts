@@ -1,4 +1,4 @@
-/** Fetches the newest feedback of a time. */
+/** Fetches the newest feedback of a time range. */
 import { askExact } from '../api/client.ts'
 import { newestFirst } from './newest-first.ts'
 import type { FeedbackWindow } from './window.ts'

@@ -1,4 +1,4 @@
-/** The newest feedback of a time, with the way to what it is about. */
+/** The newest feedback of a time range, with links to what it is about. */
 import { html } from 'htm/preact'
 import { formatTime, preview } from '../parts/format.ts'
 import { setQuery } from '../shell/location.ts'

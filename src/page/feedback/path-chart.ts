@@ -60,7 +60,7 @@ export function PathChart({ asked, path }: PathChartProps) {
 }
 
 function linesOf({ buckets, ...answer }: FeedbackStats) {
-  // A bucket has one key for each aggregation, which ends with a name that the server makes of the path.
+  // Each aggregation is one key of a bucket; the server derives the end of the key from the path.
   const valuesOf = (start: string) =>
     buckets.map((bucket) => {
       const key = Object.keys(bucket).find((name) => name.startsWith(start))
@@ -68,7 +68,7 @@ function linesOf({ buckets, ...answer }: FeedbackStats) {
       return typeof value === 'number' ? value : null
     })
   const counts = valuesOf('count_')
-  // The average of nothing is 0 there, and no value here.
+  // The server averages an empty bucket to 0; here it has no value.
   const line = (label: string, start: string): Line => ({
     label,
     values: valuesOf(start).map((value, at) => (counts[at] ? value : null)),

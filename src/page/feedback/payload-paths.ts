@@ -1,6 +1,6 @@
 /**
- * What payloads hold, asked for each type by itself: feedback that nothing set off is one group, of which the server looks
- * into the newest payload only. The newest payloads that the page lists anyway complete its answer.
+ * The paths in payloads, asked for each feedback type separately: feedback without a trigger is one group, and the server
+ * samples only the newest payload of a group. The payloads listed on the page complete its answer.
  */
 import { ask } from '../api/client.ts'
 import type { PayloadPath } from '../api/wire.ts'
@@ -42,7 +42,7 @@ export async function readPaths(
   return [...byName].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, path]) => path)
 }
 
-/** Of a path in both, the type that more payloads tell. */
+/** For a path in both lists, the type that occurs in more payloads. */
 function completed(
   paths: readonly PayloadPath[],
   inRows: readonly PayloadPath[],

@@ -1,4 +1,4 @@
-/** A stretch of time of a project's feedback. */
+/** A time range of a project's feedback. */
 
 /** The window in the address, with its current times. */
 export interface FeedbackWindow {

@@ -3,7 +3,7 @@ import { html } from 'htm/preact'
 import { key } from '../api/key.ts'
 import { CopyButton } from '../parts/copy-button.ts'
 
-/** In the place of the key where others may look over a shoulder. */
+/** Shown instead of the key, in case others can see the screen. */
 const HIDDEN = 'wk_…'
 
 type Example = readonly [title: string, text: string]

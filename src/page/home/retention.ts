@@ -116,7 +116,7 @@ function Warning({ days, beforeMs, count, has_more, onSure }: Doomed & { onSure:
 }
 
 async function countDoomed(project_id: string, days: number): Promise<Doomed> {
-  // As calls go: by whole hours.
+  // Calls are removed by whole hours.
   const beforeMs = Math.floor((serverNow() - days * DAY_MS) / HOUR_MS) * HOUR_MS
   const before = { $literal: new Date(beforeMs).toISOString() }
   const counted = await ask<Pick<Doomed, 'count' | 'has_more'>>('/calls/query_stats', {

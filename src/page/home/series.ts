@@ -1,4 +1,4 @@
-/** Buckets of statistics to lines of charts. */
+/** Turns buckets of statistics into lines of charts. */
 import type { StatsAnswer } from '../api/wire.ts'
 import type { Line } from '../parts/charts/line.ts'
 
@@ -17,8 +17,8 @@ export function lineOf(answer: StatsAnswer, label: string, metric: string, color
 }
 
 /**
- * One line for each of the models that have most of a metric, and one for the rest. Models without a value, as a cost
- * without a price, have none.
+ * One line for each model with the largest totals of a metric, and one for the rest. Models without values, such as
+ * costs without a price, have no line.
  *
  * @param like - lines of another metric, whose models keep their colours
  */
@@ -53,7 +53,7 @@ export function linesByModel(
   })
 }
 
-/** Each with the colour that it has in other lines, or else one that is free. */
+/** Gives each model the colour that it has in the other lines, or a free one. */
 function withColors(models: readonly string[], like: readonly Line[]) {
   const own = like.filter(({ label }) => models.includes(label))
   const known = new Map(own.map(({ label, color }) => [label, color]))

@@ -18,7 +18,7 @@ const ROWS_MAX = 10_000
 
 interface DifferenceProps {
   readonly object: ObjectVersion
-  /** Digest of the version to begin with. */
+  /** Digest of the version selected at first. */
   readonly against: string
 }
 
@@ -53,7 +53,7 @@ interface OtherObjectProps {
   readonly after: unknown
 }
 
-/** A member that leads to another version of another object has differences of its own. */
+/** A member that refers to another version of another object shows the differences of that object. */
 function OtherObject({ path, before, after }: OtherObjectProps) {
   const [from, to] = [parseRef(before), parseRef(after)]
   if (from === null || to === null || from.name !== to.name || from.kind !== to.kind) return null

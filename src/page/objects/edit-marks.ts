@@ -64,7 +64,7 @@ function NewMark({ onAdd }: { readonly onAdd: (mark: Mark) => void }) {
   </form>`
 }
 
-/** Tags are of a version, aliases of the object; an alias that led to another version leads here then. */
+/** Tags belong to a version, aliases to the object: adding an alias here takes it from another version. */
 function pathOf({ object_id, digest }: ObjectVersion, { kind }: Mark): string {
   const object = `/objs/${encodeURIComponent(object_id)}`
   return kind === 'tag'

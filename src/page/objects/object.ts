@@ -28,7 +28,7 @@ export function ObjectView({ project, subject, version = 'latest' }: ViewProps) 
   const versions = useLoad(place, (signal) => readVersions(project, name, signal), turn)
   const readAgain = () => {
     setTurn(turn + 1)
-    // The alias of the address may be the one that was taken off.
+    // The alias in the address may be the one that was removed.
     const object = chosen.value
     if (object?.aliases?.includes(version) && version !== 'latest') {
       go(pathToVersion(project, name, object.digest, object.kind === 'op'))
@@ -45,7 +45,7 @@ export function ObjectView({ project, subject, version = 'latest' }: ViewProps) 
 interface ChosenProps {
   readonly loaded: Loaded<ObjectVersion>
   readonly versions: readonly ObjectVersion[]
-  /** Called when the version has other tags or aliases. */
+  /** Called when tags or aliases of the version have changed. */
   readonly onChanged: () => void
 }
 

@@ -1,4 +1,4 @@
-/** The objects of a project: of each its newest version, by kind. */
+/** The objects of a project by kind, each with its newest version. */
 import { html } from 'htm/preact'
 import { useMemo } from 'preact/hooks'
 import { ask } from '../api/client.ts'
@@ -13,7 +13,7 @@ import { classWords, KINDS, kindOf, type ObjectVersion } from './kinds.ts'
 /** Limit: objects that are listed; the server gives no more at once. */
 const OBJECTS_MAX = 10_000
 
-/** The kind is that of the query, or else of an address as `.../weave/datasets`. */
+/** The kind comes from the query, or from an address such as `.../weave/datasets`. */
 export function Objects({ project, subject }: ViewProps) {
   const loaded = useLoad(project, (signal) => readNewest(project, signal))
   const objects = loaded.value ?? []

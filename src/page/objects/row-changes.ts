@@ -15,8 +15,8 @@ export interface RowChange {
 }
 
 /**
- * Rows of the same digest are the same wherever they stand. Of the others those of one `id`, or of the same place, are
- * one row that was changed.
+ * Rows with the same digest are equal, whatever their position. Of the others, two with the same `id` or at the same
+ * position are one changed row.
  */
 export function listRowChanges(before: readonly Row[], after: readonly Row[]): RowChange[] {
   const removed = without(before, after)
@@ -36,7 +36,7 @@ function placeOf({ before, after }: RowChange): number {
   return (after ?? before)?.original_index ?? 0
 }
 
-/** The surplus rows: those that the others lack, with multiplicity. */
+/** The rows missing in the other table; equal rows are counted. */
 function without(rows: readonly Row[], others: readonly Row[]): Row[] {
   const counts = new Map<string, number>()
   for (const { digest } of others) counts.set(digest, (counts.get(digest) ?? 0) + 1)

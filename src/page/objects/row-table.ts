@@ -1,4 +1,4 @@
-/** The rows of a table, read in pages as they come into sight, and one of them whole. */
+/** The rows of a table, fetched in pages as they scroll into view, and one row in full. */
 import { html } from 'htm/preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { wordsOf } from '../api/client.ts'
@@ -40,7 +40,7 @@ export function RowTable({ project, table }: RowTableProps) {
     <${WholeRow} project=${project} table=${table} digest=${query.value.get('row') || null} />`
 }
 
-/** The names of members, in the order in which they are met. */
+/** Names of members in order of appearance. */
 function namesOf(rows: readonly Row[]): readonly string[] {
   const names = new Set(rows.flatMap(({ val }) => Object.keys((val ?? {}) as object)))
   return [...names].slice(0, COLUMNS_MAX)
@@ -99,7 +99,7 @@ function columnOf(name: string, sort: string): Column<Row> {
   const next = sorted === null ? name : sorted === 'asc' ? `-${name}` : null
   return {
     ...{ name, label: name, width: 140, grow: 1, sorted },
-    // A dot would be a path into the member for the server.
+    // The server would read a dot as a path into the member.
     ...(/^[^.]+$/.test(name) && !name.startsWith('-')
       ? { onSort: () => setQuery({ sort: next }) }
       : {}),

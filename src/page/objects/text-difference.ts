@@ -48,7 +48,7 @@ function linesOf(before: readonly string[], after: readonly string[], isWhole: b
   return lines
 }
 
-/** For each step whether it is a difference, or near to one. */
+/** For each step, whether it is a difference or close to one. */
 function markNear(steps: readonly Step[]): boolean[] {
   const isNear = new Array<boolean>(steps.length).fill(false)
   for (const [at, { kind }] of steps.entries()) {

@@ -50,7 +50,7 @@ function alignMiddle(before: readonly string[], after: readonly string[], offset
   return steps
 }
 
-/** Of every two tails of the lists the length of their longest common part; null when that is too much to find out. */
+/** The length of the longest common subsequence of every two tails of the lists; null if the table would be too large. */
 function commonLengths(before: readonly string[], after: readonly string[]): Uint16Array | null {
   const width = after.length + 1
   const cells = (before.length + 1) * width

@@ -61,7 +61,7 @@ const smallDollars = new Intl.NumberFormat('en', {
   maximumSignificantDigits: 2,
 })
 
-/** Dollars; two digits of what is less than ten cents. */
+/** Dollars; costs below ten cents have two significant digits. */
 export function formatCost(cost: number | null | undefined): string {
   if (cost === null || cost === undefined) return ''
   if (cost === 0) return '$0'
@@ -69,7 +69,7 @@ export function formatCost(cost: number | null | undefined): string {
   return `${cost < 0 ? '−' : ''}$${(size < 0.1 ? smallDollars : dollars).format(size)}`
 }
 
-/** Limits: from here on a number has more digits than a narrow column shows. */
+/** Limits: numbers from here on are too long for a narrow column. */
 const FITTING_COUNT_MAX = 10_000_000
 const FITTING_COST_MIN = 1e-5
 const FITTING_COST_MAX = 100_000
@@ -94,7 +94,7 @@ export function formatExactCost(cost: number): string {
   return `${cost < 0 ? '−' : ''}$${exact.format(Math.abs(cost))}`
 }
 
-/** Four digits are enough to be compared. */
+/** Four significant digits, enough for comparison. */
 export function formatNumber(value: number): string {
   if (value === 0 || Number.isInteger(value)) return String(value)
   const size = Math.abs(value)
@@ -112,7 +112,7 @@ export function shortOp(opName: string): string {
   }
 }
 
-/** A value on one line, cut. */
+/** A value on one line, shortened. */
 export function preview(value: unknown, charsMax = 160): string {
   if (value === null || value === undefined) return ''
   return cutText(textOf(value), charsMax)

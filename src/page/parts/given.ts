@@ -1,10 +1,10 @@
-/** Feedback on a call in a few signs. Pure. */
+/** A short summary of the feedback on a call. Pure. */
 import type { Feedback } from '../api/wire.ts'
 import { preview } from './format.ts'
 
 const NOTE_CHARS = 40
 
-/** `👍 2 · rating 4 · a note`: reactions are counted, all else is told. */
+/** `👍 2 · rating 4 · a note`: reactions are counted, everything else is spelled out. */
 export function summaryOf(feedback: readonly Feedback[]): string {
   const reactions = new Map<string, number>()
   const others: string[] = []

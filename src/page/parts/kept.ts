@@ -1,21 +1,21 @@
-/** What was typed and not sent yet, kept while other views are shown: until a reload, and for one user only. */
+/** Keeps unsent input while other views are shown, until a reload and for one user only. */
 import { effect, type Signal, signal } from '@preact/signals'
 import { key } from '../api/key.ts'
 
-/** Limit: things that are kept, those that were opened last. */
+/** Limit: kept inputs; the last opened ones stay. */
 const KEPT_MAX = 100
 
 type Name = readonly (string | null)[]
 
 let kept = new Map<string, Signal<unknown>>()
 
-// A new map: what comes late from a view of the last user goes nowhere.
+// A new map, so that late writes from a view of the last user are lost.
 effect(() => {
   void key.value
   kept = new Map()
 })
 
-/** @param name - with the project; `first` makes what is kept under a new one */
+/** @param name - includes the project; @param first - makes the initial value */
 export function keptSignal<T>(name: Name, first: () => T): Signal<T> {
   const text = JSON.stringify(name)
   const found = (kept.get(text) ?? signal<unknown>(first())) as Signal<T>

@@ -15,7 +15,7 @@ export function Menu({ words, children }: MenuProps) {
   const [isOpen, setOpen] = useState(false)
   const press = (event: KeyboardEvent) => {
     if (event.key !== 'Escape' || !isOpen) return
-    // So that it closes nothing else.
+    // Escape should close only the menu.
     event.preventDefault()
     setOpen(false)
     const menu = event.currentTarget as HTMLElement

@@ -1,4 +1,4 @@
-/** Messages of a chat, found in what a call took and gave, whichever of the common shapes they have. Pure. */
+/** Finds chat messages in the inputs and outputs of calls, in any of the common shapes. Pure. */
 
 export interface Message {
   readonly role: string
@@ -10,7 +10,7 @@ export interface Message {
   readonly refusal?: string | null
   /** A spoken answer. */
   readonly audio?: { readonly data?: unknown; readonly transcript?: unknown } | null
-  /** What a model thought before it spoke. */
+  /** The reasoning before the answer. */
   readonly reasoning?: string | null
   readonly reasoning_content?: string | null
 }
@@ -19,7 +19,7 @@ export interface ToolCall {
   readonly function?: { readonly name?: string; readonly arguments?: unknown }
 }
 
-/** The messages of a request; none when it has none. */
+/** The messages of a request; empty if it has none. */
 export function promptOf(inputs: unknown): readonly Message[] {
   const { messages, input, instructions, system } = fieldsOf(inputs)
   const found = [messages, input].map(asMessages).find(({ length }) => length > 0) ?? []

@@ -1,11 +1,11 @@
-/** Words in the place of something that is not there. */
+/** A text shown instead of missing content. */
 import { html } from 'htm/preact'
 
 export function Failure({ words }: { readonly words: string | null }) {
   return words === null ? null : html`<p class="notice failure" role="alert">${words}</p>`
 }
 
-/** Seen after a moment: most answers are there before. */
+/** Shown after a moment, since most answers arrive earlier. */
 export function Loading() {
   return html`<p class="notice waiting" role="status">Loading …</p>`
 }

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { wordsOf } from '../api/client.ts'
 
 export interface Loaded<T> {
-  /** What came last; it stays while newer things load. */
+  /** The last value; it stays while a newer one loads. */
   readonly value: T | null
   readonly failure: string | null
   readonly isLoading: boolean
@@ -12,10 +12,10 @@ export interface Loaded<T> {
 }
 
 /**
- * @param name - of what is loaded; a new one loads anew
- * @param load - may tell a part of the value before it has the whole
- * @param turn - another one loads the same again. When that fails, what was there stays; under a new name it would
- *   be taken for what was not loaded, and goes.
+ * @param name - identifies the value; a new name loads another one
+ * @param load - may pass on a partial value before the complete one
+ * @param turn - a new number loads the same again. If that fails, the old value stays. Under a new name it is removed,
+ *   since it would be mistaken for the new value.
  */
 export function useLoad<T>(
   name: string,
@@ -28,7 +28,7 @@ export function useLoad<T>(
     isLoading: true,
   })
   const shownName = useRef(name)
-  // At once, and not when the next frame is drawn.
+  // Immediately, not with the next frame.
   useLayoutEffect(() => {
     const abort = new AbortController()
     // An error stays shown until the next result: otherwise it would flicker in views that poll.

@@ -1,4 +1,4 @@
-/** An answer as it grows by the chunks of a stream. Pure. */
+/** Builds an answer from the chunks of a stream. Pure. */
 import type { Message } from '../parts/messages.ts'
 
 export interface TokenLogprob {
@@ -39,7 +39,7 @@ export interface Answer {
   readonly content: string
   readonly reasoning: string
   readonly toolCalls: readonly CalledTool[]
-  /** Of each token, where they were asked for. */
+  /** Log-probabilities of each token, if requested. */
   readonly logprobs: readonly TokenLogprob[]
   readonly finishReason: string | null
   readonly promptTokens: number | null
@@ -56,7 +56,7 @@ export const NO_ANSWER: Answer = {
   completionTokens: null,
 }
 
-/** @returns the answer with what a chunk adds to it; the answer before stays as it was */
+/** @returns a new answer with the chunk added */
 export function addChunk(answer: Answer, { choices, usage }: Chunk): Answer {
   const [choice] = choices ?? []
   const delta = choice?.delta ?? {}
@@ -87,7 +87,7 @@ function addToolCall(calls: readonly CalledTool[], delta: ToolCallDelta): readon
   return next.filter((call) => call !== undefined)
 }
 
-/** The answer as a message that a conversation can go on from. */
+/** The answer as a message for the next request. */
 export function messageOf({ content, reasoning, toolCalls }: Answer): Message {
   return {
     role: 'assistant',

@@ -1,4 +1,4 @@
-/** All that a person has typed and been answered in a chat, kept for the way back to it. */
+/** The input and answers of a chat, kept for when the user returns to it. */
 import type { Signal } from '@preact/signals'
 import { forgetKept, keptSignal } from '../parts/kept.ts'
 import { cameBack } from '../shell/location.ts'
@@ -14,7 +14,7 @@ export interface ChatState {
   readonly message: string
 }
 
-/** What the address tells of a chat. */
+/** The part of a chat that is in the address. */
 export interface ChatPlace {
   readonly project: string
   /** The call that is replayed. */
@@ -24,7 +24,7 @@ export interface ChatPlace {
 
 const nameOf = ({ project, call, model }: ChatPlace) => ['chat', project, call, model]
 
-/** A replay begins at the recorded call again, unless the way back led here. */
+/** A replay starts again from the recorded call, unless the user came here by the back button. */
 export function openChat(
   place: ChatPlace,
   recorded: Recorded | null,

@@ -2,14 +2,14 @@
 import { parseExact } from '../api/exact-json.ts'
 import type { Message } from '../parts/messages.ts'
 
-/** What was typed so far, by the message that it would change. */
+/** Unsaved edits by message. */
 export type Drafts = ReadonlyMap<Message, string>
 
 function isText({ content }: Message): boolean {
   return typeof content === 'string' || content === null || content === undefined
 }
 
-/** A message as its editor shows it at first. */
+/** The initial text of a message's editor. */
 export function textOf(message: Message): string {
   const { content } = message
   return isText(message)
@@ -17,9 +17,9 @@ export function textOf(message: Message): string {
     : JSON.stringify(content, null, 2)
 }
 
-/** @throws Error when it should be JSON and is none */
+/** @throws Error when the text should be JSON but is not */
 export function changed(message: Message, text: string): Message {
-  // No content is not the same as an empty one.
+  // Missing content differs from empty content.
   if (text === textOf(message)) return message
   if (isText(message)) return { ...message, content: text }
   try {
@@ -44,7 +44,7 @@ export function withDraft(drafts: Drafts, message: Message, text: string | null)
   return new Map(text === null ? others : [...others, [message, text]])
 }
 
-/** The messages with all that was typed. @throws Error when some of it should be JSON and is none */
+/** The messages with all edits applied. @throws Error when an edit should be JSON but is not */
 export function changeAll(messages: readonly Message[], drafts: Drafts): readonly Message[] {
   return messages.map((message) => {
     const text = drafts.get(message)

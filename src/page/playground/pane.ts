@@ -15,7 +15,7 @@ export interface PaneState {
   readonly model: string
   readonly messages: readonly Message[]
   readonly drafts: Drafts
-  /** The last answer, whole or as far as it has come; null before the first. */
+  /** The last answer, complete or partial; null before the first. */
   readonly answer: Answer | null
   readonly callId: string | null
   readonly failure: string | null
@@ -32,17 +32,17 @@ export function newPane(model = '', messages: readonly Message[] = []): PaneStat
   }
 }
 
-/** With what is being edited taken as done. @throws Error when it cannot be taken */
+/** Applies the open edits. @throws Error when one is invalid */
 export function settled(pane: PaneState): PaneState {
   return { ...pane, messages: changeAll(pane.messages, pane.drafts), drafts: new Map() }
 }
 
-/** What is shown: the messages, and the answer to them that is still coming. */
+/** The messages shown, including the answer that is still arriving. */
 function shownOf({ messages, answer, isRunning }: PaneState): readonly Message[] {
   return isRunning && answer !== null ? [...messages, messageOf(answer)] : messages
 }
 
-/** Of messages that are kept: what is being typed stays with its message when others are taken out. */
+/** Keeps open edits with their messages when other messages are removed. */
 const keys = new WeakMap<Message, string>()
 let keyCount = 0
 
@@ -57,7 +57,7 @@ interface PaneProps {
   readonly state: PaneState
   readonly models: readonly string[]
   readonly onChange: (state: PaneState) => void
-  /** Null where there is one pane alone. */
+  /** Null if there is only one pane. */
   readonly onRemove: (() => void) | null
 }
 
@@ -117,11 +117,11 @@ function Facts({ state: { answer, firstMs, wholeMs } }: { readonly state: PaneSt
 
 interface EditableProps {
   readonly message: Message
-  /** What was typed to change it; null where it is not being edited. */
+  /** The open edit; null if the message is not being edited. */
   readonly draft: string | null
   readonly isFixed: boolean
   readonly onEdit: (draft: string | null) => void
-  /** @param message - null takes it out */
+  /** @param message - null removes it */
   readonly onChange: (message: Message | null) => void
 }
 
@@ -129,7 +129,7 @@ function Editable({ message, draft, isFixed, onEdit, onChange }: EditableProps) 
   const button = useRef<HTMLButtonElement>(null)
   const field = useRef<HTMLTextAreaElement>(null)
   const isLeft = useRef(false)
-  // The button that had the focus is gone: with its editor, or for it.
+  // The focused button was removed when the editor opened or closed.
   useLayoutEffect(() => {
     if (draft !== null) field.current?.focus()
     else if (isLeft.current) button.current?.focus()

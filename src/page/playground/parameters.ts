@@ -7,15 +7,15 @@ export interface Parameter {
   readonly name: string
   readonly kind: ParameterKind
   readonly description: string
-  /** Of a choice. */
+  /** Options of a choice. */
   readonly choices: readonly string[]
   readonly minimum?: number
   readonly maximum?: number
 }
 
-/** What the page itself fills in. */
+/** Parameters that the page sets itself. */
 const OWN = ['messages', 'model', 'stream', 'stream_options', 'n']
-/** What people set most, in this order; all others come after them. */
+/** The parameters used most, in this order, before all others. */
 const FIRST = [
   'temperature',
   'max_completion_tokens',
@@ -44,7 +44,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
 }
 
-/** As much of an OpenAPI document as tells of them. */
+/** The parts of an OpenAPI document that describe the parameters. */
 export interface Described {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
   readonly paths: Readonly<
@@ -124,13 +124,13 @@ function parsedValue(name: string, kind: ParameterKind, text: string): unknown {
   try {
     return parseExact(text)
   } catch {
-    // Fields that take a text or a list, as stop, are written without quotes most of the time.
+    // Fields for a text or a list, such as stop, are usually filled in without quotes.
     if (/^[[{"]/.test(text.trim())) throw new Error(`${name} is not valid JSON.`)
     return text
   }
 }
 
-/** A value as the form has it. */
+/** A value as the text of its field. */
 export function textOfValue(value: unknown, kind: ParameterKind): string {
   if (value === null || value === undefined) return ''
   return kind === 'text' || kind === 'choice'

@@ -56,7 +56,7 @@ function Chat({ place, parameters, recorded }: ChatProps) {
   useEffect(() => () => running.current.abort(), [])
   const box = useRef<HTMLDivElement>(null)
   const paneCount = useRef(panes.length)
-  // The button that added it is gone.
+  // The focused button, which added the pane, was removed.
   useLayoutEffect(() => {
     if (panes.length > paneCount.current)
       box.current?.querySelector<HTMLElement>('.pane:last-child select')?.focus()
@@ -146,7 +146,7 @@ function startAnew(
   setQuery({ call: null })
 }
 
-/** A conversation up to what was asked last. */
+/** A conversation up to the last question. */
 function withoutAnswer(messages: PaneState['messages']): PaneState['messages'] {
   return messages.at(-1)?.role === 'assistant' ? messages.slice(0, -1) : messages
 }

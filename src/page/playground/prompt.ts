@@ -16,7 +16,7 @@ export function Prompt({ text, isRunning, onType, onSend, onStop }: PromptProps)
     if (text.trim() === '' || isRunning) return
     if (onSend(text)) onType('')
   }
-  // The second half of a double click on Send stops nothing.
+  // The second click of a double click on Send must not stop the answer.
   const stop = ({ detail }: MouseEvent) => {
     if (detail < 2) onStop()
   }

@@ -1,4 +1,4 @@
-/** A recorded call as the beginning of a new one. */
+/** Prepares a recorded call for replay. */
 import { askLines } from '../api/client.ts'
 import type { Call } from '../api/wire.ts'
 import { answersOf, type Message, promptOf } from '../parts/messages.ts'
@@ -8,7 +8,7 @@ export interface Recorded {
   readonly id: string
   readonly model: string
   readonly messages: readonly Message[]
-  /** What it answered then. */
+  /** The recorded answer. */
   readonly answers: readonly Message[]
   readonly inputs: Readonly<Record<string, unknown>>
 }
@@ -31,7 +31,7 @@ export async function readRecorded(
 
 /** The parameters that a recorded call was made with, as the form has them. */
 export function textsOf({ inputs }: Recorded, parameters: readonly Parameter[]): Texts {
-  // What was recorded under the older name is sent under the newer one.
+  // A parameter recorded under its old name is sent under the new one.
   const values = { max_completion_tokens: inputs.max_tokens, ...inputs }
   const texts = parameters.map(({ name, kind }) => {
     const value = (values as Record<string, unknown>)[name]

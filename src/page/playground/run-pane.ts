@@ -1,4 +1,4 @@
-/** Lets one model answer, and tells the state of its pane as the answer comes. */
+/** Asks one model, and updates its pane as the answer arrives. */
 import { wordsOf } from '../api/client.ts'
 import { addChunk, messageOf, NO_ANSWER } from './answer.ts'
 import type { PaneState } from './pane.ts'
@@ -8,19 +8,19 @@ interface Run {
   readonly project: string
   /** Null sends no system message. */
   readonly system: string | null
-  /** Of the request, besides the model and the messages. */
+  /** Fields of the request besides model and messages. */
   readonly values: object
   readonly signal: AbortSignal
   readonly onState: (state: PaneState) => void
 }
 
-/** @returns when the answer is whole, broken off or refused; never throws */
+/** Resolves when the answer is complete, cut off or refused; never rejects. */
 export async function runPane(pane: PaneState, run: Run): Promise<void> {
   const { project, system, values, signal, onState } = run
   const begin = performance.now()
   const first = system === null ? [] : [{ role: 'system', content: system }]
   const model = pane.model === '' ? {} : { model: pane.model }
-  // What a model thought is no part of what is said to it.
+  // Reasoning is not sent back to the model.
   const said = pane.messages.map(({ reasoning: _, reasoning_content: __, ...message }) => message)
   const request = { ...values, ...model, messages: [...first, ...said] }
   let state: PaneState = {

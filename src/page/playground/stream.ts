@@ -3,7 +3,7 @@ import { request, textsOf } from '../api/client.ts'
 import type { Chunk } from './answer.ts'
 
 interface Streamed {
-  /** Null for the beginning, which tells the call alone. */
+  /** Null for the first item, which only has the id of the call. */
   readonly chunk: Chunk | null
   /** Id of the recorded call. */
   readonly callId: string | null
@@ -25,7 +25,7 @@ export async function* streamCompletion(
     const events = (rest + text).split('\n\n')
     rest = events.pop() ?? ''
     for (const event of events) {
-      // JSON of several lines stands in as many.
+      // An event may have several data lines.
       const data = [...event.matchAll(/^data: (.*)$/gm)].map(([, line]) => line).join('\n')
       if (data === '' || data === '[DONE]') continue
       const chunk = JSON.parse(data) as Chunk

@@ -2,7 +2,7 @@
 import { html } from 'htm/preact'
 import type { TokenLogprob } from './answer.ts'
 
-/** Probabilities from which a token is of a better level; the last level has the likeliest. */
+/** Lower bounds of the levels of probability; the last level is the most likely. */
 const LEVELS = [0.1, 0.4, 0.7, 0.95]
 
 export function Tokens({ logprobs }: { readonly logprobs: readonly TokenLogprob[] }) {

@@ -1,13 +1,13 @@
-/** A judgement that is not sent yet. Pure. */
+/** A rating that is not sent yet. Pure. */
 import type { Given } from '../api/feedback.ts'
 
 export interface Draft {
   readonly emoji: string
   readonly number: string
-  /** Kind of feedback that the number is. */
+  /** Feedback type of the number. */
   readonly name: string
   readonly note: string
-  /** Whether a part was sent already, and taken out. */
+  /** Whether a part was already sent and removed. */
   readonly isBegun: boolean
 }
 
@@ -24,7 +24,7 @@ export function givenIn({ emoji, number, name, note }: Draft): [Part, Given][] {
   return given
 }
 
-/** Whether nothing is said of the call. */
+/** Whether the draft is empty. */
 export function isEmpty(draft: Draft): boolean {
   return !draft.isBegun && givenIn(draft).length === 0
 }

@@ -2,14 +2,14 @@
 import { ApiFailure, ask, askLines } from '../api/client.ts'
 import type { AnnotationState, Call, Queue, QueueItem } from '../api/wire.ts'
 
-/** Items per request; others may claim some of them meanwhile. */
+/** Items per request: several, since other people may claim some of them first. */
 const TRIED = 20
 /** Limit: skipped items that are counted. */
 export const SKIPPED_MAX = 100
 
 export interface Progress {
   readonly total: number
-  /** Those that were skipped, too. */
+  /** Including skipped items. */
   readonly done: number
   readonly skipped: number
 }

@@ -9,7 +9,7 @@ import { Failure, Loading } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { pathTo, type ViewProps } from '../shell/place.ts'
 
-/** Limit: queues of one question for their progress. */
+/** Limit: queues per request for progress. */
 const STATS_MAX = 1000
 
 interface Progress {

@@ -37,7 +37,7 @@ export function RatedCall({ project, claimed: { item, call } }: RatedCallProps) 
   </section>`
 }
 
-/** Nothing comes out of a call that failed. */
+/** A failed call shows its error instead of an output. */
 function isMissing({ exception, output }: Call): boolean {
   return exception !== null && (output === null || output === undefined)
 }

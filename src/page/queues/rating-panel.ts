@@ -1,4 +1,4 @@
-/** What is said of a call: by buttons and fields, and by single keys. */
+/** The controls for rating a call: buttons, fields and single keys. */
 import { html } from 'htm/preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Draft } from './draft.ts'
@@ -85,7 +85,7 @@ function act(
   } else if (/^\d$/.test(key)) onChange({ ...draft, number: key })
   else if (key === 'n') focusNote()
   else if (key === 's') onSkip()
-  // What does something else at Enter keeps it.
+  // Controls that handle Enter themselves keep it.
   else if (key === 'Enter' && !target.matches('a, summary, button:not(.thumb)')) onSave()
   else return false
   return true

@@ -1,4 +1,4 @@
-/** Makes a key, and shows it once. */
+/** Creates a key and shows it once. */
 import { html } from 'htm/preact'
 import { useRef, useState } from 'preact/hooks'
 import type { KeyResponse, SCOPES } from '../../schemas/access/key.ts'

@@ -22,13 +22,13 @@ const LINKS: readonly { path: string; label: string; views: readonly View[] }[] 
   { path: 'training', label: 'Training', views: ['training'] },
 ]
 
-/** Pixels of the way before the chosen one that stay in sight. */
+/** Pixels of the previous link that stay visible. */
 const WAY_SEEN_PX = 60
 
 export function Header() {
   const at = place.value
   const ways = useRef<HTMLDivElement>(null)
-  // On a narrow screen the ways are one line that scrolls.
+  // On a narrow screen the links are one scrolling line.
   useLayoutEffect(() => {
     const chosen = ways.current?.querySelector<HTMLElement>('[aria-current]')
     if (ways.current && chosen) ways.current.scrollLeft = chosen.offsetLeft - WAY_SEEN_PX

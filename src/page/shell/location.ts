@@ -14,7 +14,7 @@ export const serverView = computed(() => parseServerView(address.value.pathname)
 
 let isBack = false
 
-/** Whether the browser's way back, or forth, led to this address. */
+/** Whether this address was reached by the browser's back or forward button. */
 export function cameBack(): boolean {
   return isBack
 }
@@ -43,7 +43,7 @@ interface QueryChange {
   readonly isStep?: boolean
 }
 
-/** Changes the query of the address; null takes a name out. */
+/** Changes the query of the address; null removes a name. */
 export function setQuery(
   changes: Readonly<Record<string, string | null>>,
   { isStep = false }: QueryChange = {},

@@ -24,14 +24,14 @@ export interface Place {
   readonly view: View
   /** What the view shows: a call, a thread, a queue, a training job or `new`, an object by its name, a kind of objects. */
   readonly subject: string | null
-  /** Of an object: `latest`, `v` and a number, a digest or an alias. */
+  /** Version of an object: `latest`, `v` and a number, a digest or an alias. */
   readonly version?: string
 }
 
 /** The props of each view. */
 export type ViewProps = Omit<Place, 'view'>
 
-/** By the word in the address: the view of all of a kind, and that of one. */
+/** By the word in the address: the list view, and the view of one item. */
 const VIEWS: ReadonlyMap<string, readonly [View, View]> = new Map(
   Object.entries({
     calls: ['calls', 'trace'],
@@ -51,7 +51,7 @@ const VIEWS: ReadonlyMap<string, readonly [View, View]> = new Map(
 const OBJECT_KINDS = ['datasets', 'models', 'ops', 'prompts', 'scorers']
 
 /**
- * Addresses as the tracing SDKs print them: `/<entity>/<project>/weave`, `.../weave/objects/<name>/versions/<digest>`,
+ * Parses addresses that the tracing SDKs print: `/<entity>/<project>/weave`, `.../weave/objects/<name>/versions/<digest>`,
  * `.../weave/ops/...`, `.../weave/leaderboards/<name>` and `.../r/call/<id>`; and those of the page itself.
  */
 export function parsePlace(path: string): Place | null {

@@ -26,7 +26,7 @@ const LOADERS: Readonly<Record<View, () => Promise<ViewComponent>>> = {
 
 const known = new Map<View, ViewComponent>()
 
-/** A view that was opened before; undefined for others. */
+/** A view that is already loaded; undefined for others. */
 export function knownView(view: View): ViewComponent | undefined {
   return known.get(view)
 }

@@ -1,4 +1,4 @@
-/** A thread as a conversation: its turns in order, each with the way to its trace. */
+/** A thread as a conversation: its turns in order, each with a link to its trace. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { ask, askLines } from '../api/client.ts'
@@ -9,7 +9,7 @@ import { useLoad } from '../parts/use-load.ts'
 import { pathTo, type ViewProps } from '../shell/place.ts'
 import { Turn } from './turn.ts'
 
-/** Turns of one page. */
+/** Turns per page. */
 const PAGE_TURNS = 50
 
 interface Turns {
@@ -54,7 +54,7 @@ export function Conversation({ project, subject }: ViewProps) {
   const turns = useLoad(
     thread,
     (signal) => readTurns(project, thread, page, signal),
-    // A page that fails leaves the one before, which says what it is.
+    // If a page fails to load, the previous one stays, labelled as such.
     `${page} ${turn}`,
   )
   const calls = turns.value?.calls ?? []

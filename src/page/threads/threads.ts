@@ -8,7 +8,7 @@ import { Failure, Loading } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { pathTo, type ViewProps } from '../shell/place.ts'
 
-/** Threads that are shown at first, and that come with each more. */
+/** Threads shown at first, and added by each click on "more". */
 const STEP = 200
 
 async function readThreads(
@@ -25,7 +25,7 @@ async function readThreads(
 
 export function Threads({ project }: ViewProps) {
   const [limit, setLimit] = useState(STEP)
-  // One more than is shown tells whether there are more.
+  // One more than shown, to know whether there are more.
   const threads = useLoad(project, (signal) => readThreads(project, limit + 1, signal), limit)
   if (threads.value === null)
     return html`<${Failure} words=${threads.failure} />${threads.isLoading && html`<${Loading} />`}`

@@ -1,4 +1,4 @@
-/** One turn of a conversation: what was asked, what was answered, and what it took. */
+/** One turn of a conversation: question, answer, and usage. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { isExactNumber } from '../api/exact-json.ts'
@@ -15,7 +15,7 @@ import { pathTo } from '../shell/place.ts'
 interface TurnProps {
   readonly project: string
   readonly call: Call
-  /** With all calls below; undefined while it is not known. */
+  /** Including all calls below; undefined until known. */
   readonly usage: Usage | undefined
   readonly onChange: () => void
 }
@@ -41,7 +41,7 @@ export function Turn({ project, call, usage, onChange }: TurnProps) {
   </article>`
 }
 
-/** The messages of a turn; inputs and output that are none are shown as if they were. */
+/** The messages of a turn. Inputs and outputs without messages are shown as if they were messages. */
 function saidIn({ inputs, output, exception }: Call): readonly Message[] {
   const prompt = newestOf(promptOf(inputs))
   const answers = answersOf(output)
@@ -51,13 +51,13 @@ function saidIn({ inputs, output, exception }: Call): readonly Message[] {
   return [...asked, ...given]
 }
 
-/** Names that programs give to what is said, the likeliest first. */
+/** Common names of inputs and outputs with text, the most likely first. */
 const SAID = [
   ...['question', 'query', 'prompt', 'message', 'input', 'user_input'],
   ...['answer', 'response', 'output', 'reply', 'content', 'text'],
 ]
 
-/** A value that has one text alone, or one by a name that tells, as this text. */
+/** The text of a value that has only one, or one under a common name. */
 function onlyTextOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || isExactNumber(value)) return value
   const texts = Object.entries(value).filter(([, member]) => typeof member === 'string')

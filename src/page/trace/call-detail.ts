@@ -1,4 +1,4 @@
-/** One call with all that is known of it. */
+/** One call in full. */
 import { html } from 'htm/preact'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
@@ -36,7 +36,7 @@ async function readCall(project: string, id: string, signal: AbortSignal): Promi
 interface CallDetailProps {
   readonly project: string
   readonly id: string
-  /** With all calls below; undefined while it is not known. */
+  /** Including all calls below; undefined until known. */
   readonly usage: Usage | undefined
 }
 
@@ -87,7 +87,7 @@ function Facts({ call, project, usage }: FactsProps) {
     ['Started', formatTime(call.started_at)],
     ['Latency', formatMs(latency_ms)],
     ['Model', (usage === undefined ? models : Object.keys(usage)).join(', ')],
-    // What the server has added up counts each token once; what a call reports may hold its children's.
+    // The server's sums count each token once. A call's own report may include its children's usage.
     [
       'Tokens, including descendants',
       usage !== undefined && all.tokens > 0 && formatCount(all.tokens),
@@ -124,7 +124,7 @@ interface BodyProps {
   readonly messages: readonly Message[]
 }
 
-/** Messages as a chat where there are some, and always as JSON on demand. */
+/** Shows messages as a chat if there are any, and always offers JSON. */
 function Body({ title, value, messages }: BodyProps) {
   const [isRaw, setRaw] = useState(false)
   const chat = messages.length > 0 && !isRaw

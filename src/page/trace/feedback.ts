@@ -1,4 +1,4 @@
-/** Feedback on a call: what is there, and a reaction, a note or a number of one's own. */
+/** Feedback on a call, and controls to add a reaction, a note or a number. */
 import { html } from 'htm/preact'
 import { may } from '../api/session.ts'
 import { type Call, type Feedback, factsOf } from '../api/wire.ts'

@@ -4,18 +4,18 @@ import type { Call, Usage, UsageAnswer } from '../api/wire.ts'
 
 /** Limit: calls of a trace that are drawn. */
 const CALLS_MAX = 100_000
-/** Calls after which the first part of a trace is shown, and how many times more the next one has. */
+/** Calls in the first part of a trace to be shown, and the growth factor of the next parts. */
 const PART_CALLS = 2000
 const PART_GROWTH = 8
-/** Limit: calls whose usage one answer adds up. */
+/** Limit: calls per request for usage. */
 const USAGE_CALLS_MAX = 50_000
-/** What the tree needs of a call: bodies are read when a call is opened. */
+/** The fields that the tree needs. Bodies are fetched when a call is opened. */
 const COLUMNS = ['display_name', 'parent_id', 'thread_id', 'ended_at', 'exception', 'summary']
 
 /**
  * Returns the calls of the trace that contains a call, ordered by start.
  *
- * @param tell - called with the calls of a long trace that are there so far
+ * @param tell - called with the calls loaded so far of a long trace
  */
 export async function readTrace(
   project_id: string,

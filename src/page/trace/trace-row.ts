@@ -5,9 +5,9 @@ import { formatCost, formatMs, formatShort, shortOp } from '../parts/format.ts'
 import { type Node, type Span, spanOf } from './tree.ts'
 
 const INDENT_PX = 14
-/** Of the column: deeper calls are moved no further to the right, so that their names stay legible. */
+/** Largest indent in percent of the column: deeper calls are not indented further, so that names stay legible. */
 const INDENT_MAX = '50%'
-/** Percent: a bar stays visible however short the call was. */
+/** Smallest width of a bar in percent, so that short calls stay visible. */
 const BAR_MIN = 0.3
 
 interface TraceRowProps {
@@ -55,7 +55,7 @@ export function TraceRow(props: TraceRowProps) {
   </div>`
 }
 
-/** What is below a call: how much where it is folded, and errors always. */
+/** The number of calls below a folded call, and of errors below any call. */
 function Below({ node, isFolded }: { readonly node: Node; readonly isFolded: boolean }) {
   const own = factsOf(node.call).status === 'error' ? 1 : 0
   const failed = node.errors - own

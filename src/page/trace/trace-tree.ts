@@ -1,4 +1,4 @@
-/** The tree of a trace: folded and unfolded, searched, walked through by keys. */
+/** The tree of a trace with folding, search and keyboard navigation. */
 import { html } from 'htm/preact'
 import { useMemo, useState } from 'preact/hooks'
 import { type Call, totalOf, type Usage } from '../api/wire.ts'
@@ -14,7 +14,7 @@ interface TraceTreeProps {
   readonly calls: readonly Call[]
   /** Whether these are all calls of the trace. */
   readonly isWhole: boolean
-  /** By call, with all below it; null while it is not known. */
+  /** By call, including all calls below; null until known. */
   readonly usage: ReadonlyMap<string, Usage> | null
   readonly chosen: string
   readonly onChoose: (id: string) => void
@@ -104,7 +104,7 @@ interface FindProps {
   readonly onFound: (id: string) => void
 }
 
-/** Goes from one call with a text in its name or error to the next. */
+/** Steps through the calls whose name or error contains a text. */
 function Find({ calls, onFound }: FindProps) {
   const [text, setText] = useState('')
   const [at, setAt] = useState(-1)
@@ -129,14 +129,14 @@ function Find({ calls, onFound }: FindProps) {
 
 interface Walk {
   readonly rows: readonly Node[]
-  /** Of the chosen call; -1 when it is not in sight. */
+  /** Index of the selected call; -1 if it is not visible. */
   readonly at: number
   readonly folded: ReadonlySet<string>
   readonly fold: (id: string, isFolded: boolean) => void
   readonly onChoose: (id: string) => void
 }
 
-/** The keys of a tree: up and down choose, right unfolds, left folds or goes to the parent. */
+/** Keys of the tree: up and down select, right unfolds, left folds or goes to the parent. */
 function keysOf({ rows, at, folded, fold, onChoose }: Walk) {
   const choose = (index: number) => {
     const node = rows[Math.max(0, Math.min(rows.length - 1, index))]

@@ -1,4 +1,4 @@
-/** A trace: the tree of its calls beside the times at which they ran, and the call that was chosen. */
+/** A trace: the tree and timeline of its calls, and the selected call. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import type { Call } from '../api/wire.ts'
@@ -23,7 +23,7 @@ export function Trace({ project, subject }: ViewProps) {
   const id = subject ?? ''
   const [count, reload] = useState(0)
   const read = async (signal: AbortSignal, tell: (part: Calls) => void): Promise<Calls> => {
-    // What was whole stays so while it is read again.
+    // A complete trace stays complete while it is reloaded.
     const isFirst = trace.value === null
     const onPart = (calls: readonly Call[]) => {
       if (isFirst) tell({ calls, isWhole: false })

@@ -5,13 +5,13 @@ export interface Node {
   readonly call: Call
   readonly depth: number
   readonly children: Node[]
-  /** Of the call and all below it: calls, and those that failed. */
+  /** Number of calls, and of failed ones, in this call and below it. */
   calls: number
   errors: number
 }
 
 /**
- * Builds the trees of a trace: a call whose parent is not there is a root, and so is one call of a circle of parents.
+ * Builds the trees of a trace. A call whose parent is missing is a root, and so is one call of each cycle of parents.
  *
  * @param calls - in order of their starts
  */
@@ -59,7 +59,7 @@ function newNode(call: Call, depth: number): Node {
   return { call, depth, children: [], calls: 1, errors }
 }
 
-/** The rows of trees from the top to the bottom, without what is below a folded call. */
+/** The visible rows of the trees from top to bottom, without those below folded calls. */
 export function listRows(trees: readonly Node[], folded: ReadonlySet<string>): Node[] {
   const rows: Node[] = []
   const waiting = [...trees].reverse()
@@ -72,7 +72,7 @@ export function listRows(trees: readonly Node[], folded: ReadonlySet<string>): N
 }
 
 /**
- * The ids of the calls whose name or error has a text in it, in any case.
+ * The ids of the calls whose name or error contains a text, ignoring case.
  *
  * @param text - not empty
  */
@@ -85,7 +85,7 @@ export function findCalls(calls: readonly Call[], text: string): string[] {
     .map(({ id }) => id)
 }
 
-/** The calls above a call, the nearest first; none twice, whatever circle they run in. */
+/** The ancestors of a call, the nearest first; each once, even in a cycle. */
 export function parentsOf(calls: readonly Call[], id: string): string[] {
   const parents = new Map(calls.map((call) => [call.id, call.parent_id]))
   const above = new Set<string>()
@@ -99,7 +99,7 @@ export interface Span {
   readonly endMs: number
 }
 
-/** When a call ran; one that still runs ends where the trace ends so far. */
+/** When a call ran. A running call ends at the latest time in the trace. */
 export function spanOf({ started_at, ended_at }: Call, lastMs: number): Span {
   const startMs = Date.parse(started_at)
   return { startMs, endMs: ended_at === null ? Math.max(lastMs, startMs) : Date.parse(ended_at) }

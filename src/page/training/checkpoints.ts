@@ -1,4 +1,4 @@
-/** The checkpoints of a model, the newest first, each with a way to talk to it. */
+/** The checkpoints of a model, the newest first, each with a link to the playground. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { may } from '../api/session.ts'

@@ -7,7 +7,7 @@ import { formatNumber } from '../parts/format.ts'
 
 /** Shown first, in this order; the others unfold. */
 const FIRST = ['reward', 'loss', 'entropy', 'kl_div', 'grad_norm']
-/** A line in the chart of another. */
+/** Lines drawn in the chart of another number. */
 const BESIDE: Readonly<Record<string, readonly string[]>> = { reward: ['reward_std_dev'] }
 
 interface Point {
@@ -20,7 +20,7 @@ interface CurvesProps {
   readonly points: readonly Point[]
   /** What is counted on the horizontal axis. */
   readonly unit: string
-  /** Address that the points come from. */
+  /** Address of the request for the points. */
   readonly source: string
 }
 

@@ -1,4 +1,4 @@
-/** What would be trained on: how many rollouts, what was left out, and the groups with their rewards. */
+/** Preview of the training data: number of rollouts, rollouts left out, and groups with their rewards. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { formatCalls, formatCount, formatNumber, preview } from '../parts/format.ts'
@@ -40,7 +40,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   cut_by_limit: 'older calls beyond the limit',
 }
 
-/** Whether the rollouts of a group differ, so that it can teach anything. */
+/** Whether the rewards of a group differ; otherwise nothing can be learned from it. */
 function teaches({ trajectories }: Group): boolean {
   return new Set(trajectories.map(({ reward }) => reward)).size > 1
 }

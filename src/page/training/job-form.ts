@@ -10,9 +10,9 @@ export interface JobChoices {
   readonly combine: 'newest' | 'mean'
   readonly rollout_by: 'call' | 'trace_id' | 'thread_id'
   readonly group_by: string
-  /** Calls at most. */
+  /** Limit: calls. */
   readonly limit: string
-  /** '' makes a model of `name` and `base`. */
+  /** '' creates a model from `name` and `base`. */
   readonly modelId: string
   readonly name: string
   readonly base: string

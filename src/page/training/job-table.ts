@@ -71,7 +71,7 @@ const UNTRAINED: Readonly<Record<string, string>> = {
   no_variance: 'nothing to train on: equal rewards in each group',
 }
 
-/** What a person should know of a job besides its state. */
+/** Notes on a job besides its state. */
 export function noteOf({ error, untrained_reason, attempt }: Job): string {
   if (error !== null) return `${error.code}: ${error.message}`
   if (untrained_reason !== null) return UNTRAINED[untrained_reason] ?? untrained_reason

@@ -33,9 +33,9 @@ interface Seen {
   readonly model: Model | null
 }
 
-/** @param seen - what was read last */
+/** @param seen - the last result */
 async function readAllOf(id: string, seen: Seen | null, signal: AbortSignal): Promise<Seen> {
-  // Events after the job: those of its end are then there when it is over.
+  // Events are read after the job, so that a finished job has its last events.
   const job = await readJob(id, signal)
   const known = seen?.job.attempt === job.attempt ? seen.events : []
   const [events, model] = await Promise.all([

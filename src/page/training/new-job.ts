@@ -1,4 +1,4 @@
-/** Makes a training job out of calls and their feedback; what is sent is shown before. */
+/** Creates a training job from calls and their feedback, after a preview. */
 import { html } from 'htm/preact'
 import { useRef, useState } from 'preact/hooks'
 import { ask, wordsOf } from '../api/client.ts'
@@ -139,13 +139,13 @@ function Start({ project, choices, groups }: StartProps) {
     <${Failure} words=${failure} />`
 }
 
-/** A job as sent, and the idempotency key of its repeats. */
+/** A submitted job, and the idempotency key for repeats. */
 interface Sent {
   readonly text: string
   readonly once: string
 }
 
-/** One name for all tries of the same job: a second click, or a lost answer, makes no second one. */
+/** All tries of the same job share one key, so that a second click or a lost answer creates no second job. */
 function nameSent(job: object, last: Sent | null): Sent {
   const text = JSON.stringify(job)
   return last?.text === text ? last : { text, once: newName() }

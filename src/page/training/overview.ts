@@ -20,22 +20,22 @@ import {
   readModels,
 } from './training-api.ts'
 
-/** Between two looks, while jobs run and while none does. */
+/** Milliseconds between polls, while jobs run and while none does. */
 const BUSY_PAUSE_MS = 1500
 const IDLE_PAUSE_MS = 10_000
 
 interface Seen {
   readonly models: readonly Model[]
   readonly model: Model | null
-  /** Of the model, the newest first. */
+  /** Jobs of the model, the newest first. */
   readonly jobs: readonly Job[]
-  /** Of the model, the last step first. */
+  /** Checkpoints of the model, the last step first. */
   readonly checkpoints: readonly Checkpoint[]
 }
 
 /**
- * @param seen - what was read last: of long lists only what may have changed is read again
- * @param turn - how often it was read
+ * @param seen - the last result; of long lists only the parts that may have changed are read again
+ * @param turn - how often the lists were read
  */
 async function readTraining(
   project: string,

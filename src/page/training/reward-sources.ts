@@ -1,21 +1,21 @@
-/** Which numbers of feedback could be a reward: found in the feedback that the project has. */
+/** Finds numbers in the feedback of a project that can be used as rewards. */
 import { ask } from '../api/client.ts'
 
-/** Limit: feedback that is looked at, the newest first. */
+/** Limit: feedback that is searched, the newest first. */
 const FEEDBACK_LOOKED_AT = 1000
-/** Depth to which payloads are looked through. */
+/** Depth to which payloads are searched. */
 const DEPTH_MAX = 4
-/** What paths of the query language can name. */
+/** Keys that a path of the query language can name. */
 const NAME = /^[\w-]+$/
 
 export interface RewardSource {
-  /** Names it in the form. */
+  /** Its name in the form. */
   readonly name: string
   readonly label: string
   readonly feedback_type: string
-  /** Of the request for trajectory groups: a path, or an expression. */
+  /** The reward in the request for trajectory groups: a path or an expression. */
   readonly reward: object
-  /** Feedback with it, of those that were looked at. */
+  /** How many of the searched feedback have it. */
   readonly count: number
 }
 

@@ -28,7 +28,7 @@ interface Page<Row> {
   readonly has_more: boolean
 }
 
-/** A list, of which the rows behind those that are known are read. @throws ApiFailure */
+/** Reads the rows of a list after the known ones. @throws ApiFailure */
 async function readOn<Row extends Known>(
   path: string,
   known: readonly Row[],
@@ -44,7 +44,7 @@ async function readOn<Row extends Known>(
 }
 
 /**
- * A list, the newest first. Of one that is known the pages are read that hold something new: as a rule the first.
+ * Reads a list, the newest first. If part of it is known, only pages with new rows are read, usually just the first.
  *
  * @throws ApiFailure
  */
@@ -75,7 +75,7 @@ function readPage<Row>(
   return ask(`${path}?${names}`, undefined, { signal })
 }
 
-/** The newest first. @param known - what was read last */
+/** The newest first. @param known - the last result */
 export function readModels(
   project_id: string,
   known: readonly Model[],
@@ -85,11 +85,11 @@ export function readModels(
 }
 
 /**
- * The jobs of a model, the newest first. Of a long queue the jobs at its two ends are read again, for workers take the
- * oldest first, and new ones come behind the newest; and one page between them, for any job may be cancelled.
+ * The jobs of a model, the newest first. Of a long queue only its two ends are read again, since workers take the oldest
+ * jobs and new ones are added after the newest, and one page in between, since any job may be cancelled.
  *
- * @param known - what was read last
- * @param turn - says which page it is; the next one reads the next page
+ * @param known - the last result
+ * @param turn - selects that page; the next number selects the next page
  */
 export async function readJobs(
   project_id: string,
@@ -122,7 +122,7 @@ export function readModel(id: string, signal: AbortSignal): Promise<Model> {
   return ask(`${BASE}/models/${encodeURIComponent(id)}`, undefined, { signal })
 }
 
-/** What happened in the last attempt of a job. @param known - of the same attempt */
+/** The events of the last attempt of a job. @param known - events read before, if they are of the same attempt */
 export function readEvents(
   id: string,
   known: readonly JobEvent[],
@@ -135,7 +135,7 @@ export function eventsPath(job: string): string {
   return `${BASE}/training-jobs/${encodeURIComponent(job)}/events`
 }
 
-/** Checkpoints, the last step first. @param known - what was read last */
+/** Checkpoints, the last step first. @param known - the last result */
 export function readCheckpoints(
   modelId: string,
   known: readonly Checkpoint[],
@@ -159,7 +159,7 @@ export function makeModel(project_id: string, name: string, base_model: string):
   return ask(`${BASE}/models`, { entity, project, name, base_model, return_existing: true })
 }
 
-/** @param once - sent again, the same text makes no second job */
+/** @param once - idempotency key: a repeat with the same key creates no second job */
 export function makeJob(job: object, once: string): Promise<{ readonly id: string }> {
   return ask(`${BASE}/training-jobs`, job, { headers: { 'idempotency-key': once } })
 }

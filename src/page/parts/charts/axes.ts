@@ -7,14 +7,14 @@ const S_PER_DAY = 86_400
 const S_PER_MIN = 60
 const MIN_PER_H = 60
 
-/** 1, 2 and 5 at every power of ten: up to ten such ticks from 0 differ in their first two digits. */
+/** 1, 2 and 5 at every power of ten. Up to ten such ticks from 0 have distinct labels of two digits. */
 const DECIMALS = Array.from({ length: 32 }, (_, at) =>
   [1, 2, 5].map((digit) => Number(`${digit}e${at - 16}`)),
 ).flat()
 const WHOLE = DECIMALS.filter(Number.isInteger)
 
 const SIXTIETHS = [1, 2, 5, 10, 15, 30]
-/** Milliseconds; from one second on as clocks count. */
+/** Steps in milliseconds; from one second on they follow clock units. */
 const DURATIONS = [
   ...DECIMALS.filter((step) => step < MS_PER_S),
   ...SIXTIETHS.map((seconds) => seconds * MS_PER_S),
@@ -47,12 +47,12 @@ export function nameDuration(ms: number): string {
   return parts.flatMap(([count, unit]) => (count === 0 ? [] : `${count} ${unit}`)).join(' ')
 }
 
-/** Whole steps alone. */
+/** Only whole steps. */
 export function nameSteps(ticks: readonly number[]): string[] {
   return ticks.map((tick) => (Number.isInteger(tick) ? String(tick) : ''))
 }
 
-/** Returns the hour, or the day if the ticks are that far apart; seconds where minutes do not tell ticks apart. */
+/** Returns the time of day, or the date if the ticks are days apart; with seconds if minutes are the same. */
 export function nameTimes(ticks: readonly number[]): string[] {
   const [first = 0, second = first] = ticks
   const isDaily = second - first >= S_PER_DAY

@@ -4,7 +4,7 @@ import { CopyButton } from '../copy-button.ts'
 
 interface CopyCurlProps {
   readonly path: string
-  /** Without one it is asked for by GET. */
+  /** Body of a POST; without one the request is a GET. */
   readonly body?: unknown
 }
 
@@ -12,7 +12,7 @@ export function CopyCurl({ path, body }: CopyCurlProps) {
   return html`<${CopyButton} isQuiet words="copy as curl" text=${curlOf(path, body)} />`
 }
 
-/** With `$KEY` in the place of the key. */
+/** Contains `$KEY` instead of the key. */
 function curlOf(path: string, body: unknown): string {
   const who = path.startsWith('/v1/') ? '-H "authorization: Bearer $KEY"' : '-u "api:$KEY"'
   if (body === undefined) return `curl "${location.origin}${path}" ${who}`

@@ -9,7 +9,7 @@ export interface Cursor {
 
 export interface Buckets {
   readonly times: readonly number[]
-  /** Of the last. */
+  /** End of the last bucket. */
   readonly end: number
 }
 

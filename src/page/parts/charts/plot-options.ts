@@ -71,7 +71,7 @@ export function optionsFor(last: Last, element: HTMLElement, legend: HTMLElement
   }
 }
 
-/** All that the legend may show, by its rows. */
+/** All values that each row of the legend may show. */
 function wordsOf({ times, unit, lines, format }: ChartProps): readonly (readonly string[])[] {
   const names = times.map((time) => nameInLegend(time, unit))
   return [names, ...lines.map(({ values }) => values.map((value) => wordsOfValue(value, format)))]
@@ -154,13 +154,13 @@ function seriesFor(
     stroke,
     width: isBars ? 0 : 1.5,
     points: isBars ? { show: false } : pointsFor(unit !== undefined),
-    // Empty without the mouse, and a dash on a bucket without a value.
+    // Empty while the mouse is elsewhere, and a dash for a bucket without a value.
     value: (_plot, value, _series, index) => (index === null ? '' : wordsOfValue(value, format)),
     ...(isBars && bars ? { paths: bars, fill: stroke } : {}),
   }
 }
 
-/** Steps are few, and each has a point; of a time only values that stand alone, which have no line. */
+/** Each step has a point, since there are few. Over time only isolated values have one, because they have no line. */
 function pointsFor(isEach: boolean): uPlot.Series.Points {
   if (isEach) return { show: true, size: 5 }
   const filter = (plot: uPlot, series: number) => findLonely(plot.data[series] ?? [])
@@ -173,7 +173,7 @@ function findLonely(values: ArrayLike<number | null | undefined>): number[] {
   return all.filter((at) => has(at) && !has(at - 1) && !has(at + 1))
 }
 
-/** A colour of the style sheet as the canvas takes it: of its two, the one of the theme. */
+/** Resolves a colour of the style sheet to that of the current theme, for the canvas. */
 function colorOf(name: string, element: HTMLElement): string {
   const probe = element.appendChild(document.createElement('i'))
   probe.style.color = `var(${name})`

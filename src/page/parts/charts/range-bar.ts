@@ -1,11 +1,11 @@
-/** Chooses the time that is looked at. */
+/** Chooses the time range. */
 import { html } from 'htm/preact'
 import { formatTime } from '../format.ts'
 import { choosePreset, PRESETS, readRange } from './range.ts'
 
 interface RangeBarProps {
   readonly isLoading: boolean
-  /** Whether what is shown follows the time. */
+  /** Whether the view is refreshed as time passes. */
   readonly isLive?: boolean
 }
 

@@ -18,7 +18,7 @@ export const PRESETS: Readonly<Record<string, { readonly label: string; readonly
 }
 const PRESET_DEFAULT = '24h'
 
-/** Seconds of buckets; the first that gives at most so many is taken. */
+/** Lengths of buckets in seconds. The first that gives few enough buckets is used. */
 const GRANULARITIES_S = [10, 60, 300, 900, 3600, 6 * 3600, 86_400, 7 * 86_400]
 const BUCKETS_MAX = 120
 

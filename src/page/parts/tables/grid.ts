@@ -7,14 +7,14 @@ const ROW_PX = 32
 const GAP_PX = 8
 
 export interface Column<Row> {
-  /** Of the column, once in a table. */
+  /** Unique name of the column. */
   readonly name: string
   readonly label: ComponentChildren
-  /** Pixels; more where `grow` shares out what is left. */
+  /** Pixels; `grow` distributes the remaining width. */
   readonly width: number
   readonly grow?: number
   readonly isNumber?: boolean
-  /** How the rows are sorted by it; null or undefined: not by it. */
+  /** Direction of the sort by this column; null or undefined if the rows are not sorted by it. */
   readonly sorted?: 'asc' | 'desc' | null
   readonly onSort?: () => void
   readonly cell: (row: Row, index: number) => ComponentChildren
@@ -24,16 +24,16 @@ interface GridProps<Row> {
   readonly label: string
   readonly columns: readonly Column<Row>[]
   readonly count: number
-  /** Undefined for a row that is still on its way. */
+  /** Undefined while the row is loading. */
   readonly at: (index: number) => Row | undefined
   /** Called with the rows that are in the document. */
   readonly onWindow?: (first: number, last: number) => void
   readonly isChosen?: (row: Row) => boolean
-  /** A row that is clicked anywhere but on what has an effect of its own. */
+  /** Called for a click on a row, except on its links and buttons. */
   readonly onChoose?: (row: Row) => void
-  /** Rows that are seen at the same time, at most. */
+  /** Limit: rows visible at the same time. */
   readonly rowsMax?: number
-  /** Another one begins at the top. */
+  /** A new value scrolls to the top. */
   readonly order?: string
 }
 

@@ -1,4 +1,4 @@
-/** One row of a table whole, below it. */
+/** One row of a table in full, below the table. */
 import { html } from 'htm/preact'
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
@@ -11,7 +11,7 @@ interface RowPanelProps {
   readonly children?: ComponentChildren
 }
 
-/** Whether Escape is about what is being typed, as in a field for searches, which it clears. */
+/** Whether Escape belongs to the focused field; it clears search fields, for example. */
 function isTyping({ target, isComposing }: KeyboardEvent): boolean {
   const field = target as HTMLInputElement
   return (
@@ -30,7 +30,7 @@ export function RowPanel({ label, title, onClose, children }: RowPanelProps) {
   const latest = useRef(close)
   latest.current = close
   useLayoutEffect(() => {
-    // Far below the row that a person at the keyboard has opened.
+    // The panel may be far below the row that was opened by keyboard.
     if (opener?.matches(':focus-visible')) panel.current?.focus()
     // After a click the focus is outside of the panel.
     const press = (event: KeyboardEvent) => {

@@ -1,6 +1,6 @@
-/** Rows by a number that not all of them have. Pure. */
+/** Sorts and ranks rows by a number that some of them lack. Pure. */
 
-/** A new list, in which those without the number come last in the order that they had. */
+/** Returns a sorted copy. Rows without the number come last, in their original order. */
 export function sortByNumber<Row>(
   rows: readonly Row[],
   direction: 'asc' | 'desc',

@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 /** Rows beyond both edges, so that fast scrolling finds them there. */
 const MARGIN_ROWS = 10
-/** Pixels of a list before its own are known. */
+/** Assumed height in pixels until the list is measured. */
 const HEIGHT_PX = 800
 /** Limit: browsers silently cut off elements that are higher. */
 const HEIGHT_MAX_PX = 16_000_000
@@ -15,11 +15,11 @@ interface WindowListProps {
   /** Pixels; each row has the same height. */
   readonly rowHeight: number
   readonly label: string
-  /** What its rows are together. */
+  /** ARIA role of the list. */
   readonly role: 'rowgroup' | 'group' | 'tree'
   /** The row that is scrolled into sight when it changes. */
   readonly shown?: number
-  /** Pixels that are scrolled to once there are rows enough. */
+  /** Scroll position in pixels, applied once there are enough rows. */
   readonly startAt?: number
   /** Called with the pixels above the rows in sight. */
   readonly onScroll?: (top: number) => void
@@ -31,7 +31,7 @@ interface WindowListProps {
   readonly renderRow: (index: number) => ComponentChildren
 }
 
-/** Rows that a list can show. */
+/** How many rows a list can show. */
 export function rowsMax(rowHeight: number): number {
   return Math.floor(HEIGHT_MAX_PX / rowHeight)
 }
