@@ -73,7 +73,7 @@ describe('GET and DELETE /v1/keys', () => {
     expect(idsOf(all.body.data)).toEqual(expect.arrayContaining(idsOf(made)))
   })
 
-  it('revoke a key, which then is refused, and once', async () => {
+  it('revoke a key once, which is refused from then on', async () => {
     const { get, post, delete: remove } = await buildTestApp()
     const { id, secret } = (await post(URL, WANTED)).body
     const revoked = await remove(`${URL}/${id}`)

@@ -64,7 +64,7 @@ describe('npm run keys', () => {
     expect((await keys(dataDir, 'create', '--user', 'second')).stderr).toBe('')
   })
 
-  it('revokes all keys that are named, and tells which it cannot', async () => {
+  it('revokes all keys that are named, and reports those it cannot', async () => {
     const dataDir = makeTempDir()
     const made = []
     for (const user of ['alice', 'bob']) made.push(await keys(dataDir, 'create', '--user', user))

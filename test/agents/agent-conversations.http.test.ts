@@ -55,7 +55,7 @@ describeEachStore('agents', (build) => {
   })
 
   describe('POST /agents/traces/chat', () => {
-    it('tells a trace as a chat, each answer once', async () => {
+    it('shows a trace as a chat, each answer once', async () => {
       await test.post('/traces/feedback/create', {
         ...{ project_id: PROJECT, feedback_type: 'note', payload: { note: 'good' } },
         weave_ref: `weave:///${PROJECT}/call/${spanId(20)}`,
@@ -96,7 +96,7 @@ describeEachStore('agents', (build) => {
       })
     })
 
-    it('tells instructions, tools that were asked for and not run, and what was compacted', async () => {
+    it('shows instructions, tool calls that were not run, and compacted messages', async () => {
       const place = (number: number, attributes: Record<string, unknown>) =>
         buildSpan({
           ...{ trace_id: traceId(5), span_id: spanId(500 + number), attributes },

@@ -89,7 +89,7 @@ describeEachStore('agents', (build) => {
       expect(grouped.body.rows).toEqual([])
     })
 
-    it('the last of times is a time', async () => {
+    it('the last of several times is returned as a time', async () => {
       const ends = { alias: 'end', value: { key: 'ended_at' }, value_type: 'datetime' }
       const metrics = [{ ...ends, aggregations: ['max', 'count'] }]
       const { body } = await ask('spans/stats', { ...window, granularity: 60, metrics })
@@ -137,7 +137,7 @@ describeEachStore('agents', (build) => {
   })
 
   describe('POST /agents/spans/custom-attrs/schema', () => {
-    it('tells which attributes spans carry, by pages', async () => {
+    it('lists the attributes of spans in pages', async () => {
       const { body } = await ask('spans/custom-attrs/schema', { limit: 3 })
       expect(body).toEqual({
         attributes: [

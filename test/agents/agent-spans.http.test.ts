@@ -104,7 +104,7 @@ describeEachStore('agents', (build) => {
       expect(body.spans).toMatchObject([{ span_id: 'odd', span_name: 'predict' }])
     })
 
-    it('adds up tokens beyond what a double holds exactly', async () => {
+    it('adds up tokens exactly, beyond 2^53', async () => {
       const attributes = {
         'gen_ai.agent.name': 'huge',
         'gen_ai.operation.name': 'chat',

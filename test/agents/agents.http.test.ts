@@ -39,7 +39,7 @@ describeEachStore('agents', (build) => {
       expect(none.body).toEqual({ agents: [], total_count: 0 })
     })
 
-    it('tell versions apart, in the asked order, by pages', async () => {
+    it('list versions separately, in the requested order, in pages', async () => {
       const sort_by = [{ field: 'agent_version', direction: 'desc' }]
       const { body } = await ask('agent-versions/query', {
         agent_name: 'helper',
@@ -101,7 +101,7 @@ describeEachStore('agents', (build) => {
   })
 
   describe('a reader who has left', () => {
-    it('stops what looks at many spans', async () => {
+    it('stops reads of many spans', async () => {
       const caller = readCaller({ signal: AbortSignal.abort() })
       const scope = resolveScope({ project_id: PROJECT })
       const page = { offset: 0, limit: 10 }

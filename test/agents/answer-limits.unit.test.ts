@@ -127,7 +127,7 @@ it('feedback about a chat that is more than 10,000 is refused', async () => {
   await expect(find(['a', 'b', 'c'])).rejects.toThrow('more feedback than the 10000')
 })
 
-it('a sum of spans that no double holds is the largest one', () => {
+it('a sum of spans that exceeds a double is reported as the largest double', () => {
   const [sum, mean] = [createMeasure('sum', createBudget()), createMeasure('avg', createBudget())]
   for (const measure of [sum, mean]) for (let time = 0; time < 2; time += 1) measure.add(1.5e308)
   expect(sum.value()).toBe(Number.MAX_VALUE)

@@ -237,7 +237,7 @@ export function describeAnnotationStoreContract(
       await expect(list({ queue_id: 'none' })).rejects.toMatchObject(NO_QUEUE)
     })
 
-    it('takes a step again, and none with items of others or after the end', async () => {
+    it('accepts a repeated step, but none on items of others or after the end', async () => {
       const stores = await create()
       const { annotation } = stores
       const [item] = await fill(stores, 1)

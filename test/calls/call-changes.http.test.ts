@@ -45,7 +45,7 @@ describe('POST /call/update', () => {
     }
   })
 
-  it('holds when the start and the end come later, or again', async () => {
+  it('stays when the start and the end arrive later or again', async () => {
     const app = await buildTestApp()
     await app.post(url, rename('early'))
     expect(await read(app, 'a')).toBe('call_not_found')

@@ -35,7 +35,7 @@ describe('POST /calls/exports and the download', () => {
     expect(file.text).toContain('"id":"a"')
   })
 
-  it('writes CSV: fields, names of its own, quotes, whole numbers, and no formula', async () => {
+  it('writes CSV with renamed fields, quotes and whole numbers, and without formulas', async () => {
     const app = await buildTestApp()
     const usage = { 'gpt-4o': { prompt_tokens: 1000 }, other: { input_tokens: 2 } }
     await record(app, 'a', {

@@ -82,7 +82,7 @@ describe('POST /call/start', () => {
       expect(second.status).toBe(200)
     })
 
-    it('takes null for every optional field', async () => {
+    it('accepts null for every optional field', async () => {
       const { post } = await buildTestApp()
       const { project_id, op_name, started_at, attributes, inputs, ...optional } = FULL
       const nulls = Object.fromEntries(
@@ -215,7 +215,7 @@ describe('POST /call/start', () => {
       }
     })
 
-    it('tells at most 10 problems', async () => {
+    it('reports at most 10 problems', async () => {
       const { post } = await buildTestApp()
       const start = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`field_${at}`, 1]))
       const { body } = await post('/call/start', { start })

@@ -131,7 +131,7 @@ describe('POST /v2/{entity}/{project}/eval_results/query', () => {
     })
   })
 
-  it('tells what models were given, as refs or as rows', async () => {
+  it('returns the inputs of models, as refs or as rows', async () => {
     const { ask, app, examples, row_digests } = await openEvaluated()
     const given = async (fields: object) => {
       const { rows, warnings } = await ask({ include_raw_data_rows: true, ...fields })
@@ -220,7 +220,7 @@ describe('POST /v2/{entity}/{project}/eval_results/query', () => {
     expect(empty.summary).toEqual({ row_count: 0, evaluations: [] })
   })
 
-  it('tells a mean of scores that no double can sum', async () => {
+  it('returns a mean of scores whose sum exceeds a double', async () => {
     const { ask, evaluate, examples } = await openEvaluated()
     const result = { example: examples[0], output: 'A', scores: { huge: -1.5e308 } }
     const least = { example: examples[1], output: 'A', scores: { huge: -1.6e308 } }

@@ -102,7 +102,7 @@ describe.each(['', '/traces'])('runs of evaluations below %s/', (root) => {
     expect(await runs(`evaluation_run_ids=${run}&evaluation_run_ids=other`)).toBe(1)
   })
 
-  it('are deleted with what lies below them, by their kind alone', async () => {
+  it('are deleted with the calls below them, and only by the route of their kind', async () => {
     const app = await buildTestApp()
     const { base, run, predictions } = await evaluate(app, root)
     const remove = async (path: string) => (await app.delete(`${base}/${path}`)).body

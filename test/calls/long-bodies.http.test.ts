@@ -37,7 +37,7 @@ describe('bodies of any length', () => {
     expect(listed.text.split(body)).toHaveLength(4)
   })
 
-  it('are the same when they come again, and a conflict when they differ', async () => {
+  it('are accepted again when they are the same, and are a conflict when they differ', async () => {
     const app = await buildTestApp()
     await record(app, 'c', bodyOf(9000))
     await record(app, 'c', bodyOf(9000))

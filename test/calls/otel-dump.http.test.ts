@@ -10,7 +10,7 @@ const START = {
 const DUMP = { name: 'the span of the dump', kind: 1 }
 
 describe('the otel_dump of a call', () => {
-  it('does not overwrite the otel_span that the client set, in no way of reading', async () => {
+  it('does not overwrite the otel_span that the client set, however it is read', async () => {
     const { post } = await buildTestApp()
     const project_id = START.project_id
     const attributes = { otel_span: 'mine' }

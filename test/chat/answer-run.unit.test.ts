@@ -112,7 +112,7 @@ describe('streamAnswer', () => {
     expect([deltas.length, error, ends]).toEqual([2, null, [null]])
   })
 
-  it('throws what the first one threw when all fail, and tells clients not to try again', async () => {
+  it('throws the error of the first one when all fail, and tells clients not to retry', async () => {
     const { drain } = open()
     const failed = await drain(DOWN, failing(new ApiError('upstream_timeout')))
     const headers = { 'x-should-retry': 'false' }
@@ -124,7 +124,7 @@ describe('streamAnswer', () => {
     expect(alone.turnedBack).not.toHaveBeenCalled()
   })
 
-  it('lets clients try again when the fallbacks only refused the request', async () => {
+  it('lets clients retry when the fallbacks only refused the request', async () => {
     const refusal = failing(new ApiError('invalid_value', { message: 'reads text only' }))
     const { error, turnedBack } = await open().drain(DOWN, refusal, refusal)
     expect([error?.code, error?.headers]).toEqual(['upstream_error', {}])

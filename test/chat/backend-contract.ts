@@ -29,7 +29,7 @@ export function describeBackendContract(
   }
 
   describe(`${name} keeps the InferenceBackend contract`, () => {
-    it('says what it does with every field of a request', async () => {
+    it('declares how it treats every field of a request', async () => {
       const { backend } = await open()
       expect(Object.keys(backend.fields).sort()).toEqual(
         Object.keys(ChatCompletionRequest.shape).sort(),
@@ -81,7 +81,7 @@ export function describeBackendContract(
       await expectFree(runningCount)
     })
 
-    it('frees what it holds when the reader leaves', async () => {
+    it('releases its resources when the reader leaves', async () => {
       const { start, runningCount } = await open()
       const deltas = start({ stream: true })
       await deltas.next()

@@ -45,7 +45,7 @@ describe('renderChunks', () => {
     }
   })
 
-  it('tells a tool call by its name first, then its arguments in pieces', async () => {
+  it('sends the name of a tool call first, then its arguments in pieces', async () => {
     const first = { index: 0, id: 'call_1', name: 'add', arguments: '' }
     const called = (call: ToolCallPiece) => piece('', { toolCalls: [call] })
     const end = finish({ finish_reason: 'tool_calls' })
@@ -98,7 +98,7 @@ describe('renderChunks', () => {
     for (const chunk of chunks) expect(ChatCompletionChunk.safeParse(chunk).success).toBe(true)
   })
 
-  it('tells reasoning under both of its names', async () => {
+  it('sends reasoning under both of its names', async () => {
     const chunks = await render([prompt(), piece('', { reasoning: 'Hm.' }), finish()])
     expect(chunks[1].choices[0].delta).toEqual({ reasoning: 'Hm.', reasoning_content: 'Hm.' })
   })

@@ -36,7 +36,7 @@ function late(behaviour: Behaviour): Behaviour {
 describe.each([false, true])('the timeout of the client, stream %s', (isStream) => {
   const request = { messages: MESSAGES, stream: isStream }
 
-  it('ends what the upstream does for it', async () => {
+  it('ends the work of the upstream', async () => {
     const { chat, upstreams } = await start(silence)
     const headers = isStream ? { 'x-stainless-read-timeout': '0.3' } : IMPATIENT
     const response = await chat(request, { headers })
@@ -61,7 +61,7 @@ describe.each([false, true])('the timeout of the client, stream %s', (isStream) 
 })
 
 describe('the timeout of the client', () => {
-  it('never ends before the client itself: seconds are told without what follows the point', async () => {
+  it('never ends before that of the client, which sends whole seconds without the fraction', async () => {
     const { chat } = await start(late(json(200, ANSWER)))
     const response = await chat({ messages: MESSAGES }, { headers: { 'x-stainless-timeout': '1' } })
     expect(response.status).toBe(200)

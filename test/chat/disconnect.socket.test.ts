@@ -201,7 +201,7 @@ describe('a client that leaves', () => {
     expect(upstream.requests).toHaveLength(2)
   })
 
-  it('is no client that has just sent its whole body: a slow answer still comes', async () => {
+  it('is not assumed when a client has only finished sending: it still gets a slow answer', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const backend = createScriptedBackend([promise, ...HELLO])
     const { chat } = await startModelServer(scriptedModels({ backend }))

@@ -33,7 +33,7 @@ describe('time in a stream', () => {
     vi.useRealTimers()
   })
 
-  it('fills silence with comments and goes on afterwards', async () => {
+  it('fills pauses with comments and then continues', async () => {
     const setting = vi.spyOn(globalThis, 'setTimeout')
     const clearing = vi.spyOn(globalThis, 'clearTimeout')
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -74,7 +74,7 @@ describe('time in a stream', () => {
     return { answer, resolve }
   }
 
-  it('commits the status when the first delta takes too long, and says that it lives', async () => {
+  it('sends the status and a comment when the first delta takes too long', async () => {
     const { answer, resolve } = await streamSlowly((wait) => [wait, ...HELLO])
     await vi.advanceTimersByTimeAsync(STATUS_HOLD_MS)
     await vi.advanceTimersByTimeAsync(KEEP_ALIVE_MS)

@@ -103,7 +103,7 @@ describe('POST /v1/completions', () => {
     }
   })
 
-  it('refuses by name a model that goes on with no texts', async () => {
+  it('refuses a model without text completions by name', async () => {
     const backend = createScriptedBackend(HELLO)
     const { post } = await buildTestApp({}, { models: scriptedModels({ backend }) })
     const { status, body } = await post(URL, { prompt: 'hi' })

@@ -81,7 +81,7 @@ it.each(PAGES)('the JSON of %s can be read, and its models are those of a models
   }
 })
 
-it('examples that cannot run say why, and they are few', () => {
+it('examples that are not run say why, and are few', () => {
   const left = PAGES.flatMap((page) =>
     findBlocks(readFileSync(page, 'utf8')).flatMap(({ language, note, line }) => {
       const reason = NOT_RUN.exec(note ?? '')?.[1]

@@ -30,13 +30,13 @@ function isThere(name: string): boolean {
 }
 
 describe('paths in the pages for engineers', () => {
-  it.each(PAGES)('lead somewhere in %s', (page) => {
+  it.each(PAGES)('exist: %s', (page) => {
     const paths = pathsOf(readFileSync(page, 'utf8'))
     expect(paths.length).toBeGreaterThan(5)
     expect(paths.filter((path) => !isThere(path))).toEqual([])
   })
 
-  it('lead somewhere in the comments of src', () => {
+  it('exist, in the comments of src', () => {
     const lost = globSync('src/**/*.ts').flatMap((path) =>
       filesOf(readFileSync(path, 'utf8'))
         .filter((name) => globSync([`src/${name}`, `src/**/${name}`]).length === 0)

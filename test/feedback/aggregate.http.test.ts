@@ -126,7 +126,7 @@ describe('POST /feedback/aggregate', () => {
     }
   })
 
-  it('sums ratings that no double holds together', async () => {
+  it('sums ratings that exceed a double in total', async () => {
     const app = await buildTestApp()
     for (const id of ['a', 'b', 'c']) {
       const fields = { scorer_ratings: { huge: 1.5e308, back: id === 'c' ? -1.5e308 : 1.5e308 } }

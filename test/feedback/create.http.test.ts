@@ -155,7 +155,7 @@ describe('POST /feedback/create', () => {
       expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
     })
 
-    it('takes one of many simultaneous contents of an id and refuses the others', async () => {
+    it('accepts one of many contents sent at once for an id and refuses the others', async () => {
       const app = await buildTestApp()
       const answers = await Promise.all(
         Array.from({ length: 30 }, (_, at) =>

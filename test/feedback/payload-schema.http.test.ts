@@ -60,7 +60,7 @@ describe('POST /feedback/payload_schema', () => {
       expect(body.paths).toEqual([{ json_path: 'score', value_type: 'numeric' }])
     })
 
-    it('unites the types of several triggers', async () => {
+    it('merges the types of several triggers', async () => {
       const app = await buildTestApp()
       const payloads = [{ a: 1, b: 1 }, { a: true }, { b: null }]
       for (const [at, payload] of payloads.entries()) {

@@ -3,7 +3,7 @@ import { basic, buildTestApp } from '../support/build-test-app.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
 describe('POST /feedback/payload_schema over a socket', () => {
-  it('answers a client that waits, from a reader', async () => {
+  it('is answered by a reader thread while the client waits', async () => {
     const { app, key } = await buildTestApp({ dataDir: makeTempDir() })
     const url = await app.listen({ port: 0, host: '127.0.0.1' })
     const post = async (path: string, body: object) => {

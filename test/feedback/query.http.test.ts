@@ -206,7 +206,7 @@ describe('POST /feedback/query', () => {
 })
 
 describe('POST /traces/feedback/query', () => {
-  it('spells the rows and the fields of queries as the vendor does, payloads aside', async () => {
+  it('uses the vendor’s names in rows and queries, except in payloads', async () => {
     const app = await buildTestApp()
     await store(app, { id: 'f', payload: { svc_user_id: 'mine', wb_user_id: 'theirs' } })
     const { body } = await app.post(`/traces${URL}`, {

@@ -140,7 +140,7 @@ describe('a compressed body', () => {
     },
   )
 
-  it('that is longer than the limit while it is packed is 413', async () => {
+  it('whose compressed bytes exceed the limit is 413', async () => {
     const test = await buildTestApp({ bodyBytesMax: 1000 })
     const packed = gzipSync(Buffer.from(Array.from({ length: 4000 }, (_, at) => (at * 7919) % 251)))
     const { status } = await send(test, '/call/start', packed, 'gzip')

@@ -114,14 +114,14 @@ it.each([
   expect(JSON.parse(body).error?.message ?? JSON.parse(body).message).toContain(told)
 })
 
-it('a body that is too long is told how long it may be', async () => {
+it('the error for a body that is too long says the limit', async () => {
   const { post } = await buildTestApp({ bodyBytesMax: 4096, trainingBodyBytesMax: 8192 })
   const told = async (url: string) => (await post(url, ' '.repeat(9000))).body.error.message
   expect(await told('/call/start')).toBe('The body has more than 4096 bytes.')
   expect(await told('/v1/preview/training-jobs')).toBe('The body has more than 8192 bytes.')
 })
 
-it('a body that is no export is told the encodings of OpenTelemetry', async () => {
+it('the error for a body that is no export names the encodings of OpenTelemetry', async () => {
   const { app, key } = await buildTestApp()
   const { statusCode, body } = await app.inject({
     method: 'POST',

@@ -33,7 +33,7 @@ it('puts feedback in the place of none below /traces only', async () => {
   expect((await post('/traces/feedback/query', asked)).body.result).toEqual([{ id: made.id }])
 })
 
-it('dates an object anew that was deleted and is published again', async () => {
+it('a deleted object that is published again gets a new creation time', async () => {
   const { post } = await buildTestApp()
   const obj = { project_id, object_id: 'thing', val: { a: 1 } }
   const { body } = await post('/obj/create', { obj })

@@ -20,7 +20,7 @@ it.each([
   }
 })
 
-it('tells an SDK whose address lacks /traces where to ask', async () => {
+it('names the right address to an SDK whose address lacks /traces', async () => {
   const { get } = await buildTestApp()
   const { status, body } = await get('/server_info')
   expect([status, body.error.message]).toEqual([

@@ -33,7 +33,7 @@ const body = fc
   })
 
 describe('createSparseCheck', () => {
-  it('takes nothing that the schema refuses, and gives what the schema gives', () => {
+  it('accepts nothing that the schema refuses, and returns what the schema returns', () => {
     let takenCount = 0
     fc.assert(
       fc.property(body, (data) => {
@@ -52,7 +52,7 @@ describe('createSparseCheck', () => {
     expect(check?.(request)).toEqual(request)
   })
 
-  it('remembers few values of a field, and none that is wrong', () => {
+  it('caches few values of a field, and no invalid one', () => {
     const asked: unknown[] = []
     const text = z.string().refine((value) => asked.push(value) > 0 && value !== 'wrong')
     const own = createSparseCheck(z.looseObject({ a: text }))

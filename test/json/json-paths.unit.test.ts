@@ -83,7 +83,7 @@ describe('§2.4 value_type', () => {
 })
 
 describe('limits of createLeafPaths', () => {
-  it('take up no new path past pathsMax but keep the known types exact', () => {
+  it('add no new path beyond pathsMax but keep the known types exact', () => {
     const leaves = createLeafPaths({ pathsMax: 2, pathLengthMax: 100 })
     leaves.add({ a: 1, b: 1 })
     expect(leaves.isComplete()).toBe(true)
@@ -102,7 +102,7 @@ describe('limits of createLeafPaths', () => {
     expect(leaves.list().map(({ json_path }) => json_path)).toEqual(['abc.d', 'abcde'])
   })
 
-  it('hold for a value as deep and as wide as a body may be', () => {
+  it('are kept for a value as deep and as wide as a body may be', () => {
     const deep = JSON.parse(`${'{"a":'.repeat(511)}[1]${'}'.repeat(511)}`)
     const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, at]))
     const leaves = createLeafPaths()

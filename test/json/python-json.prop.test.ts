@@ -32,7 +32,7 @@ describe('toPythonJson', () => {
     )
   })
 
-  it('does not depend on spaces and the order of keys, and changes nothing when applied again', () => {
+  it('ignores white space and the order of keys, and is idempotent', () => {
     fc.assert(
       fc.property(json, fc.nat({ max: 3 }), (value, spaces) => {
         const python = toPythonJson(JSON.stringify(value))
@@ -54,7 +54,7 @@ describe('toPythonJson', () => {
   })
 })
 
-it('reads a list to its elements, whose texts are the list', () => {
+it('splits a list into its elements, whose texts join to the list', () => {
   fc.assert(
     fc.property(fc.array(json, { maxLength: 5 }), (list) => {
       const elements = [...readElements(JSON.stringify(list))]

@@ -34,7 +34,7 @@ const relayed = (usage: unknown) => ({
 })
 
 describe('what is told of a completion', () => {
-  it('are tries, fallbacks and the end of a stream', () => {
+  it('includes tries, fallbacks and the end of a stream', () => {
     const { told, model, events, answers } = openTold(true)
     const first = told.turnTo(model)
     first.asked()
@@ -66,7 +66,7 @@ describe('what is told of a completion', () => {
     expect(answers).toMatchObject([{ model: 'scripted', failure: 'upstream_error' }])
   })
 
-  it('is the time without that of upstreams, which no clock makes negative', () => {
+  it('includes the time spent outside of upstreams, which is never negative', () => {
     const { told, model, answers } = openTold(false)
     told.turnTo(model).waited(60_000)
     told.note(relayed({ prompt_tokens: 5, completion_tokens: 4 }))
@@ -74,7 +74,7 @@ describe('what is told of a completion', () => {
     expect(answers).toMatchObject([{ ownSeconds: 0, promptTokens: 5, outputTokens: 4 }])
   })
 
-  it('is no time of its own where no upstream was asked, or nothing came', () => {
+  it('has no such time if no upstream was asked or nothing arrived', () => {
     const tiny = openTold(false)
     tiny.told.turnTo(tiny.model)
     tiny.told.note(piece('Hi'))

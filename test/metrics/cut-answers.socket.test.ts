@@ -42,14 +42,14 @@ async function sendChat(script: readonly Step[], body: string, length = body.len
 }
 
 describe('an answer whose client disconnects before its end is counted once', () => {
-  it('with its own status when it has begun', async () => {
+  it('with its own status if it had begun', async () => {
     const { socket, counts } = await sendChat([prompt(), piece('Hello'), NEVER], ASKED)
     await once(socket, 'data')
     socket.destroy()
     await expect.poll(counts).toEqual([counted('2xx')])
   })
 
-  it('as refused when it has not', async () => {
+  it('as refused if it had not begun', async () => {
     const { backend, socket, counts } = await sendChat([NEVER], ASKED)
     await expect.poll(backend.runningCount).toBe(1)
     socket.destroy()

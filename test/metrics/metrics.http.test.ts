@@ -112,7 +112,7 @@ describe('GET /metrics', () => {
     expect(value('weft_refusals_total', { code: 'otlp_project_missing' })).toBe(1)
   })
 
-  it('tells of training jobs that wait and run, and counts what workers do', async () => {
+  it('reports waiting and running training jobs, and counts the actions of workers', async () => {
     const testApp = await buildTestApp()
     await createJobs(testApp, 3)
     await finish(testApp, await claim(testApp))
@@ -172,7 +172,7 @@ describe('completions in /metrics', () => {
 })
 
 describe('labels', () => {
-  it('hold no word of a client: paths, methods, models, keys', async () => {
+  it('contain no text from clients: no paths, methods, models or keys', async () => {
     const testApp = await buildTestApp()
     const { app, post, get, key } = testApp
     const authorization = `Bearer ${key}`

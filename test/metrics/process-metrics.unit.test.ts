@@ -8,7 +8,7 @@ function delaysIn(text: string): number[] {
   return [...text.matchAll(DELAYS)].map(([, seconds]) => Number(seconds))
 }
 
-it('delays of the event loop are told once they were measured, and never as nonsense', async () => {
+it('delays of the event loop are reported once measured, and never as NaN', async () => {
   await expect
     .poll(async () => {
       await renderProcessMetrics()

@@ -12,7 +12,7 @@ const CHAT = { messages: [{ role: 'user', content: 'Hi' }] }
 const TIMEOUTS = { connect: 1000, first_byte: 5000, idle: 5000, total: 10_000 }
 
 describe('GET /v1/backends', () => {
-  it('tells what answers for a model, how often and how fast, whole or streamed', async () => {
+  it('reports which backend answers for a model, how often and how fast, whole or streamed', async () => {
     const { get, post } = await buildTestApp(OWN)
     const [before] = (await get('/v1/backends')).body.data
     expect(before).toMatchObject({
@@ -27,7 +27,7 @@ describe('GET /v1/backends', () => {
     expect(after.total_ms_p95).toBeGreaterThanOrEqual(after.first_ms_p95)
   })
 
-  it('tells of failures and of upstreams, without what stands in the query of an address', async () => {
+  it('reports failures and upstreams, without the query of their addresses', async () => {
     const upstream = await startFakeUpstream(json(500, { error: { message: 'broken' } }))
     const backend = createOpenAiBackend({
       upstreams: [

@@ -140,7 +140,7 @@ describe('GET /v1/preview/models/{model_id}/checkpoints', () => {
   })
 
   describe('401 and 403', () => {
-    it('wants a key with the scope', async () => {
+    it('needs a key with the scope', async () => {
       const { get, createKey } = await buildTestApp()
       const refused = [
         [null, 401, 'missing_api_key'],

@@ -88,7 +88,7 @@ describe('createModelProbe', () => {
     expect([down.askedCount(), up.askedCount()]).toEqual([1, 2])
   })
 
-  it('keeps what was told while all of them fail', async () => {
+  it('keeps the last listing while all of them fail', async () => {
     const failure = new Error('x')
     const [one, two] = [sourceOf([failure]), sourceOf([listing(4096), failure, listing(1)])]
     const { find, pass } = openSources(one, two)

@@ -44,7 +44,7 @@ function open(path: string, more: Partial<OpenModelsOptions> = {}) {
 }
 
 describe('parseModelsFile', () => {
-  it('fills in defaults: tiny calls tools, a relayed model only where it says so', () => {
+  it('fills in defaults: tiny calls tools, a relayed model only if its entry says so', () => {
     expect(parse(TINY, RELAYED)).toEqual([
       {
         ...TINY,
@@ -233,7 +233,7 @@ describe('openModelRegistry', () => {
     )
   })
 
-  it('offers what is usual for the engine, or what the file says', () => {
+  it('offers the default services of the engine, or those in the file', () => {
     const offersOf = (entry: object) => {
       const models = open(writeModels(entry))
       return listOffers(models.getModel(null))
@@ -255,7 +255,7 @@ describe('openModelRegistry', () => {
     expect(models.getModel(undefined)).toMatchObject({ id: 'org/m', backendModel: 'up' })
   })
 
-  it('tells when the file was changed as created', () => {
+  it('reports the time of the file’s last change as created', () => {
     expect(open(writeModels(TINY)).getEntry('tiny').created).toBe(1_600_000_000)
   })
 
@@ -383,7 +383,7 @@ describe('docs/models.md', () => {
     expect(rows.sort()).toEqual([...fields].sort())
   })
 
-  it('tells what can be asked of each kind of model', () => {
+  it('lists the capabilities of each kind of model', () => {
     const kinds = ['tiny', ...ENGINES]
     const told = kinds.map((_, column) => {
       const cells = [...text.matchAll(/^\| ([a-z_]+) \|[^|]*\|(.*)\|$/gm)].map(([, name, rest]) => [

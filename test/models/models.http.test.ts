@@ -34,7 +34,7 @@ describe('POST /v1/preview/models', () => {
       expect([status, body.name]).toEqual([200, MODEL.name])
     })
 
-    it('tells the same name in other projects and entities apart', async () => {
+    it('distinguishes the same name in other projects and entities', async () => {
       const testApp = await buildTestApp()
       const ids = [
         await createModel(testApp),

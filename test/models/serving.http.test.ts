@@ -69,7 +69,7 @@ describe('chat with a trained model', () => {
     expect(together.map(idsOf)).toEqual([...alone, ...alone])
   })
 
-  it('goes on with its weights when the checkpoint is deleted under it', async () => {
+  it('keeps its weights when the checkpoint is deleted meanwhile', async () => {
     const testApp = await buildTestApp()
     const model_id = await createModel(testApp)
     await train(testApp, model_id, 1)
@@ -120,7 +120,7 @@ describe('chat with a trained model', () => {
     expect((await ask(testApp, 'w:///acme/demo/policy')).status).toBe(200)
   })
 
-  it('is not served when its base is none of the served models, and says so', async () => {
+  it('is refused with the reason when its base model is not served', async () => {
     const testApp = await buildTestApp()
     await createModel(testApp, { base_model: 'another' })
     const { status, body: refused } = await ask(testApp, 'policy')
@@ -130,7 +130,7 @@ describe('chat with a trained model', () => {
     expect(body.data).toHaveLength(1)
   })
 
-  it('fails alone when the file of its checkpoint cannot be used', async () => {
+  it('fails without affecting others when the file of its checkpoint is unusable', async () => {
     const testApp = await buildTestApp()
     const model_id = await createModel(testApp)
     await testApp.post(JOBS_URL, jobOf(model_id))

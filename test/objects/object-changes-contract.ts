@@ -158,7 +158,7 @@ export function describeObjectChangesContract(
       expect(again).toMatchObject({ is_latest: 1, deleted_at_us: null })
     })
 
-    it('tells how much the contents of a project hold', async () => {
+    it('returns the size of the contents of a project', async () => {
       const stores = await create()
       const { projects } = stores
       expect(await projects.sumContents(CALLER)).toEqual({ objects: 0, tables: 0 })

@@ -142,7 +142,7 @@ describe('objects by kind', () => {
     expect(read).toContain('"attributes":{"n":12345678901234567890,"wb_user_id":1.5}')
   })
 
-  it('are found when clients published them, whatever they lack', async () => {
+  it('are found when clients published them, even with missing members', async () => {
     const app = await buildTestApp()
     await app.post('/obj/create', objectOf({ object_id: 'bare', val: OP_VAL }))
     await app.post('/obj/create', objectOf({ object_id: 'sub', val: MODEL_VAL }))

@@ -42,7 +42,7 @@ describe('POST /obj/read', () => {
     expect(Object.keys(body.obj)).not.toContain('tags')
   })
 
-  it('tells aliases when asked', async () => {
+  it('returns aliases when requested', async () => {
     const app = await buildTestApp()
     await publish(app, 1, 2)
     const read = async (digest: string) =>

@@ -33,7 +33,7 @@ function createReader(contents: Readonly<Record<string, unknown>>, rowCount = 0)
 const refusal = expect.objectContaining({ code: 'validation_failed', param: 'refs' })
 
 describe('a reader of refs', () => {
-  it('refuses more bytes than it may read, also of what lies on the way', async () => {
+  it('refuses to read too many bytes, including objects on the way', async () => {
     const big = 'x'.repeat(12_000)
     const way = `${BASE}/object/second:v0/key/text`
     const read = createReader({ first: { text: big }, second: { text: big }, way })

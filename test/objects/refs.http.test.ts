@@ -65,7 +65,7 @@ describe('POST /refs/read_batch', () => {
     expect(await read(app, ...paths.map(([ref]) => ref))).toEqual(paths.map(([, value]) => value))
   })
 
-  it('answers null where nothing lies at the end of the path', async () => {
+  it('answers null when the path leads to nothing', async () => {
     const { app, tableRef, foreignRow } = await setUp()
     const paths = [
       'object/holder:v0/key/none',

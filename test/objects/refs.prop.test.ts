@@ -71,7 +71,7 @@ describe('§2.1 object ref, §2.1 op ref and §2.1 call ref', () => {
     )
   })
 
-  it('are found again wherever they lie in a value', () => {
+  it('are found anywhere in a value', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(

@@ -122,7 +122,7 @@ describe('a text that is no ref', () => {
     expect(refOf('object', 'op', 'call').safeParse(text).success).toBe(false)
   })
 
-  it('is told in time that grows with its length, whatever it repeats', () => {
+  it('is recognized in linear time, whatever it repeats', () => {
     for (const piece of ['a', '/', ':', ' ', '/a', ':///', 'a:', 'a+']) {
       expect(parseRef(`weave:///${piece.repeat(200_000)}\n`)).toBeNull()
       expect(parseRef(piece.repeat(200_000))).toBeNull()
@@ -214,7 +214,7 @@ describe('findRefs', () => {
     expect(refsIn(Object.fromEntries(refs.entries()))).toHaveLength(REFS_PER_VALUE_MAX)
   })
 
-  it('goes as deep as a body may be', () => {
+  it('handles bodies of the maximum depth', () => {
     const deep = JSON.parse(`${'[{"a":'.repeat(20_000)}"${OBJECT}"${'}]'.repeat(20_000)}`)
     expect(refsIn(deep)).toEqual([OBJECT])
   })

@@ -58,7 +58,7 @@ it('does what changing a copied list one by one does, or names the change that c
   )
 })
 
-it('takes as many moves as its limit and not one more', () => {
+it('accepts as many moves as its limit and not one more', () => {
   const moves = Array.from({ length: MOVES_MAX }, () => ({
     kind: 'insert' as const,
     index: 0,

@@ -167,7 +167,7 @@ describe('POST /table/create_from_digests', () => {
     )
   })
 
-  it('takes no row of another project', async () => {
+  it('accepts no row of another project', async () => {
     const app = await buildTestApp()
     const { row_digests } = await storeTable(app, [{ n: 0 }])
     const { status, body } = await app.post('/table/create_from_digests', {

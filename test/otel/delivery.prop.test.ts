@@ -15,7 +15,7 @@ const SPANS: readonly Span[] = Array.from({ length: 12 }, (_, index) =>
   }),
 )
 
-it('the same spans are the same calls, in any order, batches and repetition, whoever else has their ids', async () => {
+it('the same spans give the same calls in any order, batches and repetition, even if others have their ids', async () => {
   const test = await buildTestApp()
   const send = async (project_id: string, spans: readonly Span[]) => {
     const answer = await test.post('/v1/traces', toJsonRequest(spans), { headers: { project_id } })

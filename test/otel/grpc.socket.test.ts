@@ -67,7 +67,7 @@ describe('OTLP over gRPC', () => {
     expect(await server.stop()).toEqual({ code: 0, signal: null })
   })
 
-  it('tells a fault from a refusal, and of a fault nothing', async () => {
+  it('distinguishes a fault from a refusal, and reveals nothing of a fault', async () => {
     const broken = new Error('broken')
     const faults: unknown[] = []
     const answers: unknown[] = []

@@ -110,7 +110,7 @@ describe('POST /v1/traces', () => {
     expect(ids).toEqual([spanId(2), spanId(3), spanId(1)])
   })
 
-  it('span ids that two projects share are two calls', async () => {
+  it('a span id in two projects gives two calls', async () => {
     const test = await buildTestApp()
     await sendJson(test, [buildSpan()])
     await sendJson(test, [buildSpan({ name: 'other' })], { project_id: 'acme/two' })
@@ -118,7 +118,7 @@ describe('POST /v1/traces', () => {
     expect(await listCalls(test, 'acme/two')).toMatchObject([{ op_name: 'other' }])
   })
 
-  it('a bad span is rejected alone and told of', async () => {
+  it('a bad span is rejected alone, and the answer says so', async () => {
     const test = await buildTestApp()
     const { status, body } = await sendJson(test, [buildSpan({ span_id: 'xyz' }), buildSpan()])
     expect(status).toBe(200)
@@ -313,7 +313,7 @@ const N = { key: 'n', value: { intValue: '1' } }
 const WHY = { key: 'why', value: { stringValue: 'retry' } }
 
 describe('GET /otel/v1/traces/{trace_id}', () => {
-  it('gives a trace back as it came, and calls of other clients as spans', async () => {
+  it('returns the spans of a trace unchanged, and calls of other clients as spans', async () => {
     const test = await buildTestApp()
     const span = buildSpan({
       attributes: { a: 1, b: [true], c: { d: 0.5 } },

@@ -215,7 +215,7 @@ describe('a span as a call', () => {
     })
   })
 
-  it('tells questions from answers in one list of events', () => {
+  it('distinguishes questions from answers in one list of events', () => {
     const choice = (index: number, content: string) => ({
       ...{ 'event.name': 'gen_ai.choice', index },
       message: { role: 'assistant', content },
@@ -272,7 +272,7 @@ describe('a span as a call', () => {
     expect(Object.keys((end.summary as { usage: Json }).usage)).toEqual([answering])
   })
 
-  it('tells the number of choices as chat requests do', () => {
+  it('names the number of choices as chat requests do', () => {
     const { inputs } = callOf({
       'gen_ai.request.model': 'm',
       'gen_ai.request.choice.count': 2,
@@ -320,7 +320,7 @@ describe('a span as a call', () => {
     expect(end.summary).toEqual({})
   })
 
-  it('tells an error by its status, else by its exception', () => {
+  it('recognizes an error by its status, otherwise by its exception', () => {
     const thrown = {
       name: 'exception',
       time_unix_nano: '1',

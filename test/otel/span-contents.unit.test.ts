@@ -144,7 +144,7 @@ describe('a content that OpenLLMetry wrote as JSON', () => {
     ])
   })
 
-  it('has thoughts, which are no content', () => {
+  it('returns reasoning separately from content', () => {
     const parts = [
       { type: 'thinking', thinking: 'hm', signature: 's' },
       { type: 'text', text: 'hi' },
@@ -168,7 +168,7 @@ describe('a content that OpenLLMetry wrote as JSON', () => {
     expect(answer).toEqual({ role: 'assistant', content: text })
   })
 
-  it('repeats tool calls that the message names, and makes none', () => {
+  it('makes no second tool call of one that the message names already', () => {
     const used = { type: 'tool_use', id: 'c1', name: 'add', input: { a: 1 } }
     const [, answer] = messagesOf({
       ...flattened(JSON.stringify([used])),

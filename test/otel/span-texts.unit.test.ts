@@ -93,7 +93,7 @@ describe('a value of OpenInference', () => {
     return [start.inputs, end.output]
   }
 
-  it.each(TEXTS)('that is told to be plain text is one: %s', (text) => {
+  it.each(TEXTS)('that is declared plain text stays a text: %s', (text) => {
     for (const type of ['text/plain', 'text/plain; charset=utf-8']) {
       expect(valuesOf(text, { input: type, output: type })).toEqual([{ value: text }, text])
     }

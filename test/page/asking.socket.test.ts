@@ -12,7 +12,7 @@ function watchQuestions(page: Page, path: string): Record<string, string>[] {
 }
 
 describe.skipIf(!hasBrowser)('what the page asks its server in a browser', () => {
-  it('asks again for what was refused when somebody does something, and not before', async () => {
+  it('retries refused requests when the user does something, and not before', async () => {
     const test = await openPage()
     const { page, url, key } = test
     await recordCalls(test, [{ id: 'a' }])
@@ -101,7 +101,7 @@ describe.skipIf(!hasBrowser)('what the page asks its server in a browser', () =>
     await page.getByText('3,000 calls').waitFor()
   })
 
-  it('does not lengthen the way back when a link leads to where one is', async () => {
+  it('adds no history entry for a link to the current address', async () => {
     const { page, url, key } = await openPage()
     await page.goto(`${url}/acme/demo/weave#key=${key}`)
     const link = page.getByRole('link', { name: 'Feedback' })

@@ -17,7 +17,7 @@ describe('the buckets of a chart', () => {
     expect(endOf([10])).toBe(11)
   })
 
-  it('have all places from their start to the next, and their point in the middle', () => {
+  it('cover all positions from their start to the next, with their point in the middle', () => {
     const times = [10, 20, 40]
     expect(middlesOf(times, 50)).toEqual([15, 30, 45])
     const places = [9, 10, 19.9, 20, 39.9, 40, 50]
@@ -61,7 +61,7 @@ describe('the vertical axis of a chart', () => {
       expect(new Set(ticksOf(step).map(name)).size, `${name.name} by ${step}`).toBe(6)
   })
 
-  it('reaches to 1 where there is nothing but 0', () => {
+  it('ends at 1 when all values are 0', () => {
     expect(limitsOf(0, 0)).toEqual([0, 1])
     expect(limitsOf(2, 10)).toEqual([0, 11])
     expect(limitsOf(-10, -5)).toEqual([-11, 0])

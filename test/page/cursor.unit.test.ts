@@ -15,7 +15,7 @@ describe('the cursor on a chart', () => {
     expect(moveCursor(TIMES, newest, 'x', false)).toBeNull()
   })
 
-  it('goes on from the first bucket where its own has left the chart', () => {
+  it('continues from the first bucket when its own has left the chart', () => {
     const gone = { at: 0, anchor: 0 }
     for (const key of ['ArrowLeft', 'ArrowRight'])
       expect(moveCursor(TIMES, gone, key, false)).toEqual({ at: 10, anchor: 10 })

@@ -7,7 +7,7 @@ import { hasBrowser, openTab } from './browser.ts'
 
 const project = 'demo/shop'
 
-it('the demo fills a project with all that it says', async () => {
+it('the demo fills a project with everything that it announces', async () => {
   const { url } = await spawnServer({ WEFT_DATA_DIR: makeTempDir(), WEFT_TRAINER: 'on' })
   const told: string[] = []
   const filled = await fillDemo({

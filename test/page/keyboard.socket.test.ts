@@ -4,7 +4,7 @@ import { findBarriers, hasBrowser, openPage, recordCalls } from './browser.ts'
 const HOUR_MS = 3_600_000
 
 describe.skipIf(!hasBrowser)('the page by keyboard', () => {
-  it('closes what opens over the rest with Escape, and leads back to its button', async () => {
+  it('closes menus with Escape and returns the focus to their button', async () => {
     const test = await openPage()
     const { page, url, key } = test
     await recordCalls(test, [{ id: 'a' }])

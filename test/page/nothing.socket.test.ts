@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { hasBrowser, openPage, PROJECT, recordCalls } from './browser.ts'
 import { publishDataset } from './evaluation-fixtures.ts'
 
-describe.skipIf(!hasBrowser)('what the page says where nothing is to be shown', () => {
-  it('tells nothing yet from nothing in what is chosen', async () => {
+describe.skipIf(!hasBrowser)('the page without data', () => {
+  it('distinguishes an empty project from an empty selection', async () => {
     const test = await openPage()
     const { page, url, key, post, complaints } = test
     const open = (path: string) => page.goto(`${url}/${PROJECT}/weave${path}`)

@@ -162,7 +162,7 @@ describe.skipIf(!hasBrowser)('objects on the page', () => {
     expect(complaints).toEqual([])
   })
 
-  it('take tags and aliases, and lose them, from those who may write', async () => {
+  it('get and lose tags and aliases, by users who may write', async () => {
     const test = await openPage()
     const { page, url, key, createKey, complaints } = test
     const ref = await publish(test, 'prompt', { text: 'one' })
@@ -201,7 +201,7 @@ describe.skipIf(!hasBrowser)('objects on the page', () => {
     expect(complaints.filter((text) => !text.includes('422'))).toEqual([])
   })
 
-  it('say what is not there', async () => {
+  it('say what is missing', async () => {
     const test = await openPage()
     const { page, url, key } = test
     await page.goto(`${url}/${PROJECT}/weave/objects/none/versions/v3#key=${key}`)

@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await expect.poll(() => figure.textContent()).toBe('3')
   })
 
-  it('filters calls by what the address says, and saves them all', async () => {
+  it('filters calls as the address says, and exports all of them', async () => {
     const test = await openPage()
     const { page, url, key, complaints } = test
     await recordCalls(test, [
@@ -165,7 +165,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     }
   })
 
-  it('leads back to the rows of a list that were in sight, whatever came since', async () => {
+  it('returns to the rows that were visible in a list, whatever was added since', async () => {
     const test = await openPage()
     const { page, url, key } = test
     const newest = Date.now() - 120_000

@@ -47,7 +47,7 @@ describe('addresses of the page', () => {
     expect(parsePlace('/keys')).toBeNull()
   })
 
-  it('lead back to what they were made of', () => {
+  it('parse back into their parts', () => {
     expect(parsePlace(pathTo('a b/c?d', 'calls', 'x/y#z'))).toEqual({
       ...{ project: 'a b/c?d', view: 'trace', subject: 'x/y#z' },
     })

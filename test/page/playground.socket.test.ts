@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser)('the playground in a browser', () => {
     expect(complaints).toEqual([])
   })
 
-  it('goes on with both models from the same messages, and lets both answer the last one again', async () => {
+  it('continues with both models from the same messages, and lets both answer the last one again', async () => {
     const test = await openPage()
     const { page, url, key, post } = test
     await page.goto(`${url}/acme/demo/weave/playground?model=tiny#key=${key}`)

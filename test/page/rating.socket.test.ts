@@ -120,7 +120,7 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
     expect(body.result).toEqual([{ payload: { value: 4 } }])
   })
 
-  it('tells what payloads hold, and draws a number of them over time', async () => {
+  it('lists the paths in payloads, and draws a number of them over time', async () => {
     const test = await openPage()
     const { page, url, key, post, complaints } = test
     await recordCalls(test, [{ id: 'a' }])
@@ -151,7 +151,7 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
     expect(complaints).toEqual([])
   })
 
-  it('tells the paths of older payloads of a type, too', async () => {
+  it('lists the paths of older payloads of a type, too', async () => {
     const test = await openPage()
     const { page, url, key, post } = test
     await recordCalls(test, [{ id: 'a' }])

@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000
 const focused = (page: Page) => page.evaluate('document.activeElement.textContent')
 
 describe.skipIf(!hasBrowser)('how long calls are kept, on the page', () => {
-  it('is changed in two steps where calls would go', async () => {
+  it('needs a second click when calls would be removed', async () => {
     const { page, url, key, post, deps, complaints } = await openPage()
     for (const days of [0, 40, 50]) {
       const started_at = new Date(Date.now() - days * DAY_MS).toISOString()
@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser)('how long calls are kept, on the page', () => {
     expect(complaints).toEqual([])
   })
 
-  it('is told to all who read, and can be left as it is', async () => {
+  it('is shown to all readers, and an edit can be cancelled', async () => {
     const { page, url, key, deps, createKey, complaints } = await openPage()
     await deps.retention.setRetention({ project_id: PROJECT, retention_days: 1 })
     const view = page.locator('.retention')

@@ -32,7 +32,7 @@ describe.skipIf(!hasBrowser)('keys and models on the page', () => {
     expect(complaints).toEqual([])
   })
 
-  it('tells why a key is refused', async () => {
+  it('says why a key is refused', async () => {
     const { page, url, createKey } = await openPage()
     const key = await createKey({ scopes: ['admin'], projects: ['acme/*'] })
     await page.goto(`${url}/keys#key=${key}`)
@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser)('keys and models on the page', () => {
     await page.getByText('The key may not use this project.').waitFor()
   })
 
-  it('signs out whoever revokes the own key', async () => {
+  it('signs out users who revoke their own key', async () => {
     const { page, url, createKey } = await openPage()
     const key = await createKey({ scopes: ['admin'] })
     await page.goto(`${url}/keys#key=${key}`)

@@ -20,7 +20,7 @@ const anyCalls = fc
   .map((calls) => calls as unknown as Call[])
 
 describe('the tree of a trace', () => {
-  it('holds every call once, below its parent unless parents run in a circle', () => {
+  it('holds every call once, below its parent unless parents form a cycle', () => {
     fc.assert(
       fc.property(anyCalls, (calls) => {
         const trees = buildTrees(calls)

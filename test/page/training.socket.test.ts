@@ -59,7 +59,7 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     expect(complaints).toEqual([])
   })
 
-  it('makes a model where there is none, and says so where nothing is rated', async () => {
+  it('creates a model if there is none, and says when nothing is rated', async () => {
     const test = await openPage()
     const { page, url, key, get } = test
     await page.goto(`${url}/acme/demo/weave/training#key=${key}`)

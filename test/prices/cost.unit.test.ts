@@ -67,7 +67,7 @@ describe('costs by hand', () => {
     expect(cost).toEqual([0.0024, 0.00075, 0.00315])
   })
 
-  it('takes the tier of all input tokens for every token of the call', () => {
+  it('prices every token of the call by the tier of all its input tokens', () => {
     const table = tableOf({
       input: { base: 3e9, tiers: [{ above: 200_000, price: 6e9 }] },
       output: { base: 15e9, tiers: [{ above: 200_000, price: 22.5e9 }] },

@@ -196,7 +196,7 @@ describe('POST /cost/purge', () => {
     scope: 'traces:write',
   })
 
-  it('removes what is named, in its project alone', async () => {
+  it('removes what is named, only in its project', async () => {
     const app = await buildTestApp()
     const [first = '', second = ''] = await create(app, { a: PRICE, b: PRICE })
     const query = { $expr: { $in: [{ $getField: 'id' }, [{ $literal: first }]] } }

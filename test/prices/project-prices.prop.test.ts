@@ -36,7 +36,7 @@ function defaultsSince(day: number | null): PriceTable {
 }
 
 describe('layerPrices', () => {
-  it('chooses as the rule says: holding first, then the project, then the newest', () => {
+  it('prefers prices already in force, then those of the project, then the newest', () => {
     const days = fc.array(fc.integer({ min: 0, max: 6 }), { maxLength: 5 })
     const since = fc.option(fc.integer({ min: 0, max: 6 }))
     const at = fc.integer({ min: 0, max: 6 })

@@ -18,7 +18,7 @@ function openReply({ isClosed = false } = {}) {
 const codeOf = ({ signal }: AbortController) => signal.reason?.code
 
 describe('createAborts', () => {
-  it('aborts a request whose client leaves, and none that was answered', () => {
+  it('aborts a request whose client leaves, unless it was answered', () => {
     const open = createAborts(new AbortController().signal)
     const [left, answered] = [openReply(), openReply()]
     const aborts = [open(left.reply), open(answered.reply)]

@@ -39,7 +39,7 @@ describe('npm start', () => {
     expect(second.output().stderr).not.toContain('wk_')
   })
 
-  it('goes on without its log when the reader of the log ends', async () => {
+  it('keeps running without its log when the reader of the log ends', async () => {
     const server = await spawnServer({ WEFT_DATA_DIR: makeTempDir() })
     server.process.stdout?.destroy()
     server.process.stderr?.destroy()

@@ -63,7 +63,7 @@ describe('createClock', () => {
     expect(jumps).toEqual([DAY_MS * 1000, -DAY_MS * 1000])
   })
 
-  it('takes time that passes without a look for no jump', () => {
+  it('does not mistake time that passes unobserved for a jump', () => {
     const { clock, jumps, pass, wallUs } = openClock()
     clock.nowUs()
     pass(DAY_MS)
@@ -71,7 +71,7 @@ describe('createClock', () => {
     expect(jumps).toEqual([])
   })
 
-  it('tells of a jump before it gives a time of it, also to a listener that asks for the time', () => {
+  it('reports a jump before it returns a time after it, even if the listener asks for the time', () => {
     const { clock, set } = openClock()
     const seen: number[] = []
     const leave = clock.onJump(() => seen.push(clock.nowUs()))

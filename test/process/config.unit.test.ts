@@ -15,7 +15,7 @@ describe('.env.example', () => {
     expect(EXAMPLE).toEqual(Object.fromEntries(defaults))
   })
 
-  it('is itself an environment that changes nothing', () => {
+  it('sets every variable to its default', () => {
     expect(readConfig(EXAMPLE)).toEqual(readConfig({}))
   })
 })
@@ -56,7 +56,7 @@ describe('readConfig', () => {
     expect(readConfig({ WEFT_CLICKHOUSE_URL: url }).clickhouse).toBeNull()
   })
 
-  it('takes a place to share things only where calls are shared, too', () => {
+  it('accepts WEFT_META_URL only with calls in ClickHouse', () => {
     const shared = { WEFT_META_URL: 'postgres://me:secret@a/weft' }
     const clickhouse = { WEFT_STORE: 'clickhouse', WEFT_CLICKHOUSE_URL: 'http://a:8123/weft' }
     expect(() => readConfig(shared)).toThrow(/^WEFT_META_URL needs WEFT_STORE=clickhouse$/)
@@ -64,7 +64,7 @@ describe('readConfig', () => {
     expect(readConfig(clickhouse).metaUrl).toBeNull()
   })
 
-  it('had no proxies, whatever the environment said', () => {
+  it('reads proxies from variables in either case, and has none without them', () => {
     expect(readConfig({}).proxies).toBeNull()
     expect(readConfig({ NO_PROXY: '*', HTTP_PROXY: '' }).proxies).toBeNull()
     const upper = { HTTP_PROXY: 'http://a:1', HTTPS_PROXY: 'b:2', NO_PROXY: 'c' }

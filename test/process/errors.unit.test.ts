@@ -15,7 +15,7 @@ describe('the error table', () => {
     expect(entry.text).toMatch(/^[A-Z].*\.$/)
   })
 
-  it('holds no code that nothing throws', () => {
+  it('has no code that is never thrown', () => {
     const unused = Object.keys(ERRORS).filter((code) => !SOURCES.includes(`'${code}'`))
     expect(unused).toEqual([])
   })

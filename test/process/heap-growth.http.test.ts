@@ -25,7 +25,7 @@ const READS: readonly (readonly [string, object])[] = [
 ]
 
 describe('the heap', () => {
-  it('does not grow with requests that end with their client or with the server', async () => {
+  it('does not grow with requests that depend on signals of their client and of the server', async () => {
     const { post } = await buildTestApp({ dataDir: makeTempDir() })
     async function ask(count: number): Promise<void> {
       for (const [url, body] of READS) {

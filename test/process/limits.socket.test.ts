@@ -74,7 +74,7 @@ describe('addresses', () => {
     expect((await get('/health')).status).toBe(200)
   })
 
-  it('answers the x-request-id of the client, or one of its own', async () => {
+  it('answer the x-request-id of the client, or a new one', async () => {
     const { get } = await buildTestApp()
     const given = await get('/health', { headers: { 'x-request-id': 'abc.DEF:1' } })
     expect(given.headers['x-request-id']).toBe('abc.DEF:1')

@@ -32,7 +32,7 @@ describe('log output', () => {
     expect(written).toEqual([line])
   })
 
-  it('writes the rest when it is told to, and nothing twice', () => {
+  it('writes the rest when flushed, and nothing twice', () => {
     const { written, output } = open()
     output.write('1\n')
     output.flush()

@@ -100,7 +100,7 @@ describe('GET /openapi.json', () => {
     }
   })
 
-  it('leads every reference somewhere and has no component without a reference', async () => {
+  it('has no dangling reference and no unused component', async () => {
     const { text, body } = await readDocument()
     const refs = [...text.matchAll(/"\$ref":"([^"]*)"/g)].map(([, ref]) => ref)
     const known = Object.keys(body.components.schemas).map((name) => `#/components/schemas/${name}`)
@@ -111,7 +111,7 @@ describe('GET /openapi.json', () => {
     ])
   })
 
-  it('names every operation once, in a group that is told of', async () => {
+  it('names every operation once, in a described group', async () => {
     const { body } = await readDocument()
     const operations = operationsOf(body)
     const names = operations.map(({ operationId }) => operationId)

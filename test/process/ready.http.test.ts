@@ -23,13 +23,13 @@ function openHealth(write: () => Promise<unknown>) {
 }
 
 describe('/ready', () => {
-  it('is ok while the store reads and writes, and says that nothing is missing', async () => {
+  it('is ok while the store reads and writes, and reports no missing files', async () => {
     const { get } = await buildTestApp()
     const { status, body } = await get('/ready')
     expect([status, body]).toEqual([200, { status: 'ok', missing: NOTHING }])
   })
 
-  it('does not say ok while the database is cut in half, and recovers by itself', async () => {
+  it('is not ok while the database is truncated, and recovers by itself', async () => {
     const dataDir = makeTempDir()
     const { get, post } = await buildTestApp({ dataDir })
     const text = (n: number) =>
@@ -62,13 +62,13 @@ describe('the health of a store', () => {
     expect(failing).toEqual(['writes fail: the disk is full'])
   })
 
-  it('tells a write that hangs from one that works', async () => {
+  it('reports a write that hangs', async () => {
     const health = openHealth(() => new Promise(() => undefined))
     const { failing } = await health.checkStore()
     expect(failing).toEqual(['writes fail: the disk is too slow'])
   })
 
-  it('takes a full queue for no failure', async () => {
+  it('does not treat a full queue as a failure', async () => {
     const health = openHealth(() => Promise.reject(new ApiError('server_overloaded')))
     expect((await health.checkStore()).failing).toEqual([])
   })
@@ -94,7 +94,7 @@ function onlyFile(dataDir: string, folder: string): string {
 }
 
 describe('a file whose row is there and whose bytes are gone', () => {
-  it('is told at the start and heals when it is sent again', async () => {
+  it('is logged at the start and restored when it is sent again', async () => {
     const dataDir = makeTempDir()
     const project_id = 'acme/demo'
     const file = Buffer.alloc(100_000, 'x')

@@ -53,7 +53,7 @@ describe('the log under overload', () => {
     expect(lines.filter(({ request_id }) => request_id !== undefined)).toEqual([])
   })
 
-  it('tells once why the store is gone', async () => {
+  it('says once why the store is unavailable', async () => {
     const cause = new Error('disk I/O error')
     const { app, lines, close } = await openLogged(new ApiError('store_unavailable', { cause }))
     const headers = { authorization: basic(KEY) }

@@ -23,7 +23,7 @@ async function fill(app: TestApp): Promise<void> {
 }
 
 describe.each(['', '/traces'])('POST %s/project/stats', (root) => {
-  it('sums up what a project holds, and what was asked for alone', async () => {
+  it('sums up the contents of a project, only as far as requested', async () => {
     const app = await buildTestApp()
     await fill(app)
     const { body } = await app.post(`${root}/project/stats`, { project_id: PROJECT })

@@ -13,7 +13,7 @@ export function describeRetentionStoreContract(
   create: () => Promise<RetentionStore>,
 ): void {
   describe(`${name} keeps the RetentionStore contract`, () => {
-    it('finds what a project was told last, and tells it from nothing', async () => {
+    it('finds the last setting of a project, and distinguishes it from none', async () => {
       const store = await create()
       expect(await store.findRetention(project_id)).toBeNull()
       for (const retention_days of [30, null, 36_500]) {

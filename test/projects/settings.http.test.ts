@@ -4,7 +4,7 @@ import { buildTestApp } from '../support/build-test-app.ts'
 const project_id = 'acme/demo'
 
 describe.each(['', '/traces'])('settings of projects below %s/', (root) => {
-  it('tell what holds', async () => {
+  it('say which setting applies', async () => {
     const { post, get } = await buildTestApp()
     const url = `${root}/project/sensitive_data_settings?project_id=${project_id}`
     expect((await get(url)).body).toEqual({ policy: 'off' })
@@ -29,7 +29,7 @@ describe.each(['', '/traces'])('settings of projects below %s/', (root) => {
     expect(await ask('read', { project_id })).toEqual({ retention_days: null })
   })
 
-  it('say what the server keeps until a project is told something else', async () => {
+  it('say the default of the server until a project has a setting of its own', async () => {
     const { post } = await buildTestApp({ retentionDays: 7 })
     const ask = async (verb: string, fields: object) =>
       (await post(`${root}/project/ttl_settings/${verb}`, { project_id, ...fields })).body

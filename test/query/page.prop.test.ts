@@ -48,7 +48,7 @@ const limit = fc.integer({ min: 1, max: 70 })
 const order = fc.constantFrom('asc', 'desc')
 
 describe('toPage', () => {
-  it('cuts a list into pages that are the whole list', () => {
+  it('cuts a list into pages that join to the whole list', () => {
     fc.assert(
       fc.property(steps, limit, order, (chosen, size, direction) => {
         const rows = chosen.map(rowOf)

@@ -36,7 +36,7 @@ describe('the clock that calls expire by', () => {
     expect(clock.doubts).toEqual([])
   })
 
-  it('goes on as before when the wall clock is set far ahead for a moment', () => {
+  it('is unaffected when the wall clock is set far ahead for a moment', () => {
     const clock = clockAt(YEAR)
     clock.set(5 * YEAR)
     expect(clock.nowMs()).toBe(YEAR)
@@ -48,7 +48,7 @@ describe('the clock that calls expire by', () => {
     expect(clock.doubts).toEqual([5 * YEAR])
   })
 
-  it('believes a clock that stands ahead for an hour, and begins anew when it is set again', () => {
+  it('believes a clock that is ahead for an hour, and starts over when it is set again', () => {
     const clock = clockAt(YEAR)
     clock.set(10 * HOUR)
     clock.nowMs()

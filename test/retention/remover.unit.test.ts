@@ -91,7 +91,7 @@ describe('a round of removal', () => {
     })
   })
 
-  it('goes by the default of the server where a project was told nothing', async () => {
+  it('uses the default of the server for a project without a setting', async () => {
     const told = [
       { project_id: 'acme/demo', retention_days: 30 },
       { project_id: 'acme/kept', retention_days: null },
@@ -101,7 +101,7 @@ describe('a round of removal', () => {
     expect(steps).toEqual([['acme/demo', 30], ['acme/untold', 7], ['deleted']])
   })
 
-  it('tells the first failure when all others have had their turn', async () => {
+  it('reports the first failure after all others have had their turn', async () => {
     const projects = ['acme/a', 'acme/b', 'acme/c']
     const failing = ['acme/a', 'acme/b', '']
     const { steps, failure } = await playRound({ projects, failing, defaultDays: 1 })

@@ -88,7 +88,7 @@ describe('the AI SDK over a relayed model', () => {
   })
 
   it.each([false, true])(
-    'calls tools and goes on with what they gave, stream %s',
+    'calls tools and continues with their results, stream %s',
     async (isStream) => {
       const { index, ...rest } = { index: 0, ...CALL }
       const [first, second] = isStream
@@ -216,7 +216,7 @@ describe('the AI SDK over the embedded model', () => {
     expect(answer.output).toEqual({ ok: expect.any(Boolean) })
   })
 
-  it('is told which field is wrong', async () => {
+  it('gets the name of the wrong field', async () => {
     const failure = generateText({ model: await startTiny(), prompt: 'hi', temperature: 9 })
     await expect(failure).rejects.toMatchObject({
       statusCode: 400,

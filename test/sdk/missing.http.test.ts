@@ -63,7 +63,7 @@ describe('what the SDKs can ask and Weft does not have', () => {
     }
   })
 
-  it('is all that the Python SDK can ask and does not find', async () => {
+  it('lists everything that the Python SDK can request and Weft lacks', async () => {
     const { ask } = await openLogged()
     const lost = []
     for (const endpoint of PYTHON) {
@@ -76,7 +76,7 @@ describe('what the SDKs can ask and Weft does not have', () => {
     expect(new Set(MISSING).size).toBe(MISSING.length)
   })
 
-  it('is nothing that the npm SDK asks', () => {
+  it('has nothing that the npm SDK requests', () => {
     const entry = createRequire(import.meta.url).resolve('weave')
     const client = readFileSync(entry.replace(/index\.js$/, 'generated/traceServerApi.js'), 'utf8')
     const asked = [...client.matchAll(/path: `([^`]+)`,\s+method: ["'](\w+)["']/g)].map(

@@ -179,7 +179,7 @@ describe('the openai package over a relayed model', () => {
     expect(text).toBe('Hello')
   })
 
-  it('is told how long an upstream asks to wait', async () => {
+  it('gets the Retry-After of the upstream', async () => {
     const busy = json(429, {}, { 'retry-after': '6' })
     const { client, upstream } = await start(inTurn(busy, json(200, ANSWER)))
     const failure = client.chat.completions.create(REQUEST, { maxRetries: 0 })
@@ -190,7 +190,7 @@ describe('the openai package over a relayed model', () => {
     expect(upstream.requests).toHaveLength(1)
   })
 
-  it('gets what the upstream says of a wrong field', async () => {
+  it('gets the message of the upstream about a wrong field', async () => {
     const error = { message: 'top_k is odd', type: 'BadRequestError', param: 'top_k', code: 400 }
     const { client } = await start(json(400, { error }))
     const failure = client.chat.completions.create(REQUEST)

@@ -65,7 +65,7 @@ async function runProgram(url: string, folder: string): Promise<Record<string, s
 }
 
 describeServerOnEachStore('the npm client', (openStore) => {
-  it('works by every public method of the npm client', async () => {
+  it('every public method of the npm client works', async () => {
     const methods = { client: listClientMethods(), api: listApiMethods() }
     expect([methods.client.length, methods.api.length]).toEqual([17, 27])
     const folder = makeTempDir()

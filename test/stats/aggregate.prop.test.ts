@@ -48,7 +48,7 @@ describe('createAccumulator', () => {
     )
   })
 
-  it('sums numbers of both signs exactly, and tells what is beyond a double as the last one', () => {
+  it('sums numbers of both signs exactly, and returns the largest double for larger sums', () => {
     const sumOf = (...values: number[]) => fill(values).read('sum')
     expect(sumOf(-1e308, 1e308, 0.5)).toBe(0.5)
     expect(sumOf(-(2 ** 53), -1, 2 ** 53)).toBe(-1)
@@ -83,7 +83,7 @@ describe('createAccumulator', () => {
     expect(accumulator.read('sum')).toBe(Number(2n ** 53n + 2n))
   })
 
-  it('starts anew after a reset', () => {
+  it('starts over after a reset', () => {
     const accumulator = fill([5, 9, 2 ** 53, 1, 0])
     expect(accumulator.read(50)).toBe(5)
     accumulator.reset()

@@ -43,7 +43,7 @@ describe('nextRoundS', () => {
 })
 
 describe('buildBucketGrid', () => {
-  it('begins at the grid, before a start that lies between', () => {
+  it('begins on the grid, at or before the start', () => {
     expect(grid('2026-01-01T10:07:30Z', '2026-01-01T10:15:00Z', 300).starts).toEqual([
       '2026-01-01T10:05Z',
       '2026-01-01T10:10Z',

@@ -86,7 +86,7 @@ describe('a question of statistics', () => {
     },
   )
 
-  it('lets go of what it reads when nobody waits any more', async () => {
+  it('stops reading when nobody waits any more', async () => {
     const dataDir = makeTempDir()
     const store = openSqliteStore({ dataDir, ingestQueueMax: 100 })
     onTestFinished(() => store.close())

@@ -145,7 +145,7 @@ describe('narrow calls', () => {
 })
 
 describe('a new database', () => {
-  it('can give room back that was let go', () => {
+  it('can return freed pages to the file system', () => {
     const db = open(makeTempDir())
     migrate(db)
     expect(db.pragma('auto_vacuum', { simple: true })).toBe(2)

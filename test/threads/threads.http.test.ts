@@ -116,7 +116,7 @@ describe(`POST ${URL}`, () => {
     expect(await listed({ offset: 5 })).toEqual([])
   })
 
-  it('takes 0 for the duration of a turn whose end comes before its start', async () => {
+  it('reports a duration of 0 for a turn that ends before its start', async () => {
     const app = await buildTestApp()
     await record(app, [turn('odd', 'talk', 5, 3), turn('even', 'talk', 1, 2)])
     const durations = { p50_turn_duration_ms: 500, turn_count: 2 }
@@ -135,7 +135,7 @@ describe(`POST ${URL}`, () => {
     expect(await list(app, { project_id: 'acme/other' })).toEqual([])
   })
 
-  it('walks on where one part of the calls ends', async () => {
+  it('continues across the parts in which calls are read', async () => {
     const app = await buildTestApp()
     const batch = Array.from({ length: 4200 }, (_, n) => ({
       mode: 'start',

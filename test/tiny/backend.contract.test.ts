@@ -123,7 +123,7 @@ describe('a completion', () => {
     })
   })
 
-  it('goes to its end for a consumer that pauses', async () => {
+  it('runs to completion for a consumer that pauses', async () => {
     const pieces = complete(backend, { ...LONG, max_tokens: 200 })
     await pieces.next()
     // Another request runs from its start to its end meanwhile.

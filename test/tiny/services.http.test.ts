@@ -166,7 +166,7 @@ describe('POST /v1/completions of the tiny model', () => {
     expect(whole.choices[2].text).toMatch(/^A cat/)
   })
 
-  it('judges a prompt and adds nothing', async () => {
+  it('scores a prompt without adding tokens', async () => {
     const { post } = await open()
     const prompt = 'The sky is blue.'
     const judged = { prompt, echo: true, max_tokens: 0, logprobs: 2 }
@@ -200,7 +200,7 @@ describe('POST /v1/completions of the tiny model', () => {
     expect(best.usage).toEqual(all.usage)
   })
 
-  it('stops at a text, after its tokens, and goes on from nothing', async () => {
+  it('stops at a text or after the tokens, and begins a text without a prompt', async () => {
     const { post } = await open()
     const { body: cut } = await post('/v1/tokenize', CHAT)
     const ask = async (fields: object) => (await post('/v1/completions', fields)).body.choices[0]

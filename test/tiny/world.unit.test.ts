@@ -49,7 +49,7 @@ describe('the world of the shipped model', () => {
     })
   })
 
-  it('knows that it does not know', () => {
+  it('says that it does not know the answer to an untrained question', () => {
     for (const question of ['What is the capital of Peru?', 'How do I boil an egg?']) {
       expect(ask(question).text).toContain('do not know')
     }

@@ -140,7 +140,7 @@ describe('any life of a job', () => {
     expect(half.job.available_at_us / 1000).toBe(1000)
   })
 
-  it('tells how far the rollouts are behind, and nothing when they do not say', () => {
+  it('reports how many steps the rollouts lag behind, if they name their step', () => {
     const parent = { id: 'p', step: 7 }
     const lagOf = (oldest_policy_version: number | null) =>
       startAttempt({ ...NEW_JOB_ROW, oldest_policy_version }, { ...start(0), parent }).policy_lag

@@ -63,7 +63,7 @@ describe('POST /v1/preview/worker/claim', () => {
     expect(lags).toEqual([null, 1, null])
   })
 
-  it('takes null config fields for absent ones', async () => {
+  it('treats null config fields as absent', async () => {
     const testApp = await buildTestApp()
     const model_id = await createModel(testApp)
     const nulls = Object.fromEntries(Object.keys(FULL_CONFIG).map((name) => [name, null]))

@@ -77,7 +77,7 @@ it('wakes a waiting worker when the job before has ended', async () => {
   expect(await (await next).json()).toMatchObject({ id: jobs[1] })
 })
 
-it('gives nothing to a worker that has left', async () => {
+it('assigns no job to a worker that has left', async () => {
   const { testApp, waitForJob, looked } = await listen()
   const leaving = new AbortController()
   const gone = waitForJob(leaving.signal).catch(() => 'left')

@@ -93,7 +93,7 @@ describe('POST /calls/stats with usage_counting', () => {
     expect(await askTokens(app)).toMatchObject({ tokens: [50, 0] })
   })
 
-  it('tells the counting of a question without metrics, and refuses another', async () => {
+  it('returns the way of counting without metrics, and refuses unknown ones', async () => {
     const { post } = await buildTestApp()
     expect((await post(URL, WINDOW)).body.usage_counting).toBe('own')
     const refused = await post(URL, { ...WINDOW, usage_counting: 'twice' })

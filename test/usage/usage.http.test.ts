@@ -57,7 +57,7 @@ describe('POST /trace/usage', () => {
   const url = '/trace/usage'
   itRefusesBadRequests({ url, body: PROJECT, scope: 'traces:read' })
 
-  it('adds up tokens beyond what a double holds exactly', async () => {
+  it('adds up tokens exactly, beyond 2^53', async () => {
     const app = await buildTestApp()
     const huge = { prompt_tokens: 1e30, completion_tokens: 1 }
     await record(app, { id: 'root', usage: { m: 10 } })

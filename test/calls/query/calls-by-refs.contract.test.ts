@@ -82,7 +82,7 @@ describe('a list that looks behind a ref', () => {
     expect(count(sizeIs(3))).toMatchObject({ count: ofSize(3).length })
   })
 
-  it('tells calls with the same ref apart by their ids', async () => {
+  it('distinguishes calls with the same ref by their ids', async () => {
     const { list } = await openChanged("UPDATE call_bodies SET inputs_json = '{}'")
     const isCall = { $eq: [{ $getField: 'id' }, { $literal: idOf(10) }] }
     const { $expr } = sizeIs(3).query

@@ -250,7 +250,7 @@ export function describeCallsQueryContract(
       expect(JSON.parse(wide?.call.inputs_json ?? '')).toEqual({ n: 10, s: 'alpha' })
     })
 
-    it('tells the bytes of the trace when asked for', async () => {
+    it('returns the bytes of the trace when requested', async () => {
       const stores = await create()
       await fill(stores)
       const shape = { include_total_storage_size: true }

@@ -98,7 +98,7 @@ describe('POST /calls/stream_query', () => {
       expect('output' in inputs).toBe(false)
     })
 
-    it('tells the end of a call with its summary', async () => {
+    it('returns the end of a call with its summary', async () => {
       const app = await buildTestApp()
       await seed(app)
       const query = { columns: ['id', 'summary'], filter: { call_ids: ['a'] } }

@@ -88,7 +88,7 @@ async function open() {
 }
 
 describe('a walk over many calls', () => {
-  it('meets each once and in order, in both directions, from any place', async () => {
+  it('visits each once and in order, in both directions, from any position', async () => {
     const { ascending, list, count } = await open()
     const since = new Date(BUSY_US / 1000 + 1).toISOString()
     const isSince = { $gte: [{ $getField: 'started_at' }, { $literal: since }] }

@@ -17,7 +17,7 @@ function open(requestsPerMinute: number | null, tokensPerMinute: number | null =
 }
 
 describe('createKeyLimits', () => {
-  it('says nothing and refuses nothing without limits', () => {
+  it('reports nothing and refuses nothing without limits', () => {
     const { limits } = open(null)
     for (let at = 0; at < 1_000; at++) expect(limits.take('k')).toEqual({})
     expect(limits.countsTokens).toBe(false)
@@ -50,7 +50,7 @@ describe('createKeyLimits', () => {
     expect(refusal('b')).toBeNull()
   })
 
-  it('tells what is left', () => {
+  it('returns what is left', () => {
     const { limits, pass } = open(2, 100)
     expect(limits.take('k')).toEqual({
       'x-ratelimit-limit-requests': '2',
@@ -65,7 +65,7 @@ describe('createKeyLimits', () => {
     expect(limits.take('k')).toMatchObject({ 'x-ratelimit-remaining-tokens': '70' })
   })
 
-  it('makes a key wait until what it took too much has come back', () => {
+  it('makes a key wait until its overdrawn tokens are refilled', () => {
     const { limits, refusal, pass } = open(null, 600)
     limits.take('k')
     limits.charge('k', 1_200)
@@ -74,7 +74,7 @@ describe('createKeyLimits', () => {
     expect(refusal()).toBeNull()
   })
 
-  it('never saves up more than a minute', () => {
+  it('never accumulates more than what one minute allows', () => {
     const { limits, refusal, pass } = open(1)
     limits.take('k')
     pass(3_600_000)

@@ -12,23 +12,26 @@ async function build(config: object, model: object = {}) {
 }
 
 describe('limits of a key', () => {
-  it.each([false, true])('are told on every answer and answer 429, stream %s', async (stream) => {
-    const { post, createKey, backend } = await build({ keyRequestsPerMinute: 1 })
-    const key = await createKey({})
-    const first = await post(URL, { ...BODY, stream }, { key })
-    expect(first.status).toBe(200)
-    expect(first.headers).toMatchObject({
-      'x-ratelimit-limit-requests': '1',
-      'x-ratelimit-remaining-requests': '0',
-    })
-    const second = await post(URL, { ...BODY, stream }, { key })
-    expect([second.status, second.body.error.code]).toEqual([429, 'rate_limit_exceeded'])
-    expect(Number(second.headers['retry-after'])).toBeGreaterThan(50)
-    expect(Number(second.headers['retry-after-ms'])).toBeGreaterThan(50_000)
-    expect(second.headers['x-ratelimit-limit-requests']).toBe('1')
-    expect(backend.calls).toHaveLength(1)
-    expect((await post(URL, BODY)).status).toBe(200)
-  })
+  it.each([false, true])(
+    'are in the headers of every answer, and exceeding them is 429, stream %s',
+    async (stream) => {
+      const { post, createKey, backend } = await build({ keyRequestsPerMinute: 1 })
+      const key = await createKey({})
+      const first = await post(URL, { ...BODY, stream }, { key })
+      expect(first.status).toBe(200)
+      expect(first.headers).toMatchObject({
+        'x-ratelimit-limit-requests': '1',
+        'x-ratelimit-remaining-requests': '0',
+      })
+      const second = await post(URL, { ...BODY, stream }, { key })
+      expect([second.status, second.body.error.code]).toEqual([429, 'rate_limit_exceeded'])
+      expect(Number(second.headers['retry-after'])).toBeGreaterThan(50)
+      expect(Number(second.headers['retry-after-ms'])).toBeGreaterThan(50_000)
+      expect(second.headers['x-ratelimit-limit-requests']).toBe('1')
+      expect(backend.calls).toHaveLength(1)
+      expect((await post(URL, BODY)).status).toBe(200)
+    },
+  )
 
   it('are not touched by requests that are refused', async () => {
     const { post } = await build({ keyRequestsPerMinute: 1 })
@@ -45,7 +48,7 @@ describe('limits of a key', () => {
     expect([second.status, second.headers['x-ratelimit-remaining-tokens']]).toEqual([429, '0'])
   })
 
-  it('are not told without limits', async () => {
+  it('are in no header when there are none', async () => {
     const { post } = await build({})
     const { headers } = await post(URL, BODY)
     expect(Object.keys(headers).filter((name) => name.startsWith('x-ratelimit'))).toEqual([])

@@ -156,7 +156,7 @@ describe('the record of an answer', () => {
     expect(sent.function.arguments).toBe('{"n":12345678901234567890}')
   })
 
-  it('keeps of lists and audio no more than of texts', () => {
+  it('bounds lists and audio as it bounds texts', () => {
     const { record, note } = open()
     const long = 'x'.repeat(RECORDED_CHARS_MAX)
     note({ content: [{ type: 'text', text: 'a' }], audio: { transcript: 'b' } })

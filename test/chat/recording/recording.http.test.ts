@@ -176,7 +176,7 @@ describe('a completion with a project', () => {
     expect((await readCall(headers)).inputs.messages).toEqual(MESSAGES)
   })
 
-  it('that is too large to keep tells its size', async () => {
+  it('that is too large to keep is recorded with its size', async () => {
     const { complete } = await buildRecordingApp()
     const content = 'x'.repeat(INPUT_CHARS_MAX)
     const { call } = await complete({ messages: [{ role: 'user', content }] })
@@ -203,7 +203,7 @@ describe('a completion with a project', () => {
     await expect.poll(() => log.mock.calls).toEqual([[named, 'completions not recorded']])
   })
 
-  it('that admission refuses is no call', async () => {
+  it('that admission refuses is not recorded', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const { post, backend, readCall } = await buildRecordingApp([promise, ...HELLO], {
       chatQueueMax: 1,

@@ -70,7 +70,7 @@ describe('an upstream that compresses unasked', () => {
     await expect.poll(find).toMatchObject({ max_model_len: 4096 })
   })
 
-  it('was not asked to', async () => {
+  it('is not asked to compress', async () => {
     const { chat, upstream } = await start(json(200, ANSWER))
     await chat({ messages: MESSAGES })
     expect(upstream.requests[0]?.headers['accept-encoding']).toBe('identity')
@@ -114,7 +114,7 @@ describe('an upstream that compresses unasked', () => {
     expect(eventsOf(text).at(-1)).toBe('[DONE]')
   })
 
-  it('has its errors read', async () => {
+  it('has its error bodies decompressed', async () => {
     const error = { message: 'top_k is odd', param: 'top_k' }
     const bytes = gzipSync(JSON.stringify({ error }))
     const { chat } = await start(send(bytes, asJson('gzip'), { status: 400 }))
@@ -142,7 +142,7 @@ describe('an upstream that compresses unasked', () => {
     ])
   })
 
-  it('and sends something else instead is told so', async () => {
+  it('and sends another encoding than it says is reported', async () => {
     const { chat } = await start(send(Buffer.from(HELLO_EVENTS.join('')), asStream('br')))
     const response = await chat({ messages: MESSAGES, stream: true })
     expect(response.status).toBe(502)

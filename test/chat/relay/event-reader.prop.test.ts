@@ -51,7 +51,7 @@ const ENDINGS = [
 ]
 
 describe('the events of a streamed answer', () => {
-  it('are the same however their bytes come, and all before a fault are read first', async () => {
+  it('are the same however their bytes are split, and all before a fault are delivered first', async () => {
     const cuts = fc.array(fc.nat(400), { maxLength: 12 })
     const waits = fc.array(fc.boolean(), { maxLength: 12 })
     const count = fc.integer({ min: 1, max: 5 })

@@ -116,7 +116,7 @@ const interim = fc.constantFrom(
 const places = fc.array(fc.nat(400), { maxLength: 6 })
 
 describe('an answer of an upstream', () => {
-  it('is the same as for another client, however it is framed, cut or broken off', async () => {
+  it('is read as the client of Node reads it, however it is framed, split or cut off', async () => {
     const server = await startServer()
     await fc.assert(
       fc.asyncProperty(kind, content, interim, places, fc.nat(600), async (...given) => {

@@ -102,7 +102,7 @@ describe('a relayed request', () => {
     expect(upstream.requests).toEqual([])
   })
 
-  it('goes without what the engine does not honour where the model says so, and that is told', async () => {
+  it('is sent without unsupported fields where the model allows it, and the answer names them', async () => {
     const { chat, upstream } = await start(json(200, ANSWER), {
       engine: 'ollama',
       unsupported: 'drop',
@@ -116,7 +116,7 @@ describe('a relayed request', () => {
     })
   })
 
-  it('says nothing of dropped fields where none was', async () => {
+  it('names no dropped fields when none was dropped', async () => {
     const { headers } = await ask(
       json(200, ANSWER),
       { parallel_tool_calls: true },
@@ -264,7 +264,7 @@ describe.each([false, true])('an upstream that fails before its answer, stream %
     expect(text).not.toMatch(/10\.0\.0\.7|127\.0\.0\.1|<html>/)
   })
 
-  it('that passes faults of the request on, with message and param', async () => {
+  it('that rejects the request has its message and param passed on', async () => {
     const error = { message: 'top_k is odd', type: 'BadRequestError', param: 'top_k', code: 400 }
     const { status, text } = await ask(json(400, { error }), { stream: isStream })
     expect(status).toBe(400)

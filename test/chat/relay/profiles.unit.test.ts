@@ -141,7 +141,7 @@ describe.each(ENGINES)('the profile of %s', (engine) => {
     expect(render(engine, members)).toBe(render(engine, ''))
   })
 
-  it('drops what it does not know where the model says so', () => {
+  it('drops unsupported fields where the model allows it', () => {
     const support = toFieldSupport(PROFILES[engine], 'drop')
     expect(Object.values(support)).not.toContain('rejected')
     const unknown = NAMES.filter((name) => PROFILES[engine][name] === 'reject')

@@ -88,7 +88,7 @@ async function start(behaviour: Behaviour, options: Case) {
 const CREDENTIALS = `Basic ${Buffer.from('me:word').toString('base64')}`
 
 describe.each([false, true])('an upstream behind a proxy, https %s', (isSecure) => {
-  it('was asked past HTTP_PROXY and HTTPS_PROXY', async () => {
+  it('is asked through HTTP_PROXY or HTTPS_PROXY, by its scheme', async () => {
     const { chat, upstream, proxy, port } = await start(json(200, ANSWER), { isSecure })
     const response = await chat({ messages: MESSAGES })
     expect([response.status, await response.json()]).toEqual([200, ANSWER])
@@ -146,7 +146,7 @@ describe('a proxy that does not let through', () => {
     },
   )
 
-  it('and says nothing is given up after the time for connecting', async () => {
+  it('and never answers is given up after the connect timeout', async () => {
     const { chat } = await start(json(200, ANSWER), { isSecure: true, status: 0, connectMs: 100 })
     const response = await chat({ messages: MESSAGES })
     expect([response.status, await response.json()]).toMatchObject([

@@ -243,10 +243,13 @@ describe('fallbacks', () => {
 })
 
 describe('the headers of an answer', () => {
-  it.each([false, true])('tell the model and the time spent here, stream %s', async (isStream) => {
-    const { chat } = await start(isStream ? stream([...HELLO_EVENTS, DONE]) : json(200, ANSWER))
-    const { headers } = await chat({ messages: MESSAGES, stream: isStream })
-    expect(headers.get('x-weft-backend')).toBe('org/relayed')
-    expect(headers.get('x-weft-overhead-ms')).toMatch(/^\d+\.\d{3}$/)
-  })
+  it.each([false, true])(
+    'name the model and the time spent in the server, stream %s',
+    async (isStream) => {
+      const { chat } = await start(isStream ? stream([...HELLO_EVENTS, DONE]) : json(200, ANSWER))
+      const { headers } = await chat({ messages: MESSAGES, stream: isStream })
+      expect(headers.get('x-weft-backend')).toBe('org/relayed')
+      expect(headers.get('x-weft-overhead-ms')).toMatch(/^\d+\.\d{3}$/)
+    },
+  )
 })

@@ -52,7 +52,7 @@ describe('an upstream over TLS', () => {
     expect(upstream.requests).toHaveLength(1)
   })
 
-  it('is not talked to under a certificate that nobody trusts', async () => {
+  it('is refused with an untrusted certificate', async () => {
     const { upstream, chat } = await start(json(200, ANSWER))
     const response = await chat(REQUEST)
     expect(response.status).toBe(502)

@@ -105,7 +105,7 @@ const ASKED: [string, Behaviour, string, object][] = [
 ]
 
 describe('the key of an upstream that repeats it', () => {
-  it('reaches no client, call, stored response or log, and no word of the upstream the log', async () => {
+  it('reaches no client, call, stored response or log; the log has no text of the upstream at all', async () => {
     const { ask, fetchText, write, server } = await start()
     const seen: Record<string, string[]> = {}
     async function askAll(round: string) {

@@ -76,7 +76,7 @@ describe('a chat request', () => {
     expect(parse(body).data).toEqual(body)
   })
 
-  it('has no default filled in, so that absent and set can be told apart', () => {
+  it('has no defaults filled in, so that absent and set fields stay distinct', () => {
     expect(parse({ messages }).data).toEqual({ messages })
   })
 

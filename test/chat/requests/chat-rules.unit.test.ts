@@ -58,13 +58,13 @@ describe('a request', () => {
     expect(() => requireValidChatRequest(request, PLAIN)).not.toThrow()
   })
 
-  it('is told the allowed values of tool_choice', () => {
+  it('gets the allowed values of tool_choice in the error', () => {
     expect(refusalOf({ tools, tool_choice: 'auto' }, PLAIN).message).toContain('none')
     const { message } = refusalOf({ tools, tool_choice: 'always' }, TOOLS)
     expect(message).toContain('none, auto, required')
   })
 
-  it('is told the received value where it is a number or of an enum', () => {
+  it('gets the received value in the error if it is a number or from an enum', () => {
     expect(refusalOf({ priority: 7 }, PLAIN).message).toContain('7')
     expect(refusalOf({ reasoning_effort: 'xhigh' }, PLAIN).message).toContain('xhigh')
     expect(refusalOf({ min_tokens: 6, max_tokens: 5 }, PLAIN).message).toMatch(/6.*5/)

@@ -80,7 +80,7 @@ describe('a completion that a tracing SDK asks for', () => {
     expect(text).toBe('')
   })
 
-  it('streams as lines, the first of which says where it is recorded', async () => {
+  it('streams as lines; the first has the id of the recorded call', async () => {
     const { ask, readCall } = await buildApp()
     const { headers, text } = await ask('/traces/completions/create_stream', { trace_id: 't' })
     expect(headers['content-type']).toBe('application/jsonl; charset=utf-8')
@@ -181,7 +181,7 @@ describe('a completion that a tracing SDK asks for', () => {
     expect(body.error.message).toMatch(/^inputs\.priority must be 0/)
   })
 
-  it('needs the scope inference and the project; unknown models and prompts are told', async () => {
+  it('needs the scope inference and the project; unknown models and prompts are errors', async () => {
     const { complete, createKey } = await buildApp()
     const reader = await createKey({ scopes: ['traces:read', 'traces:write'] })
     expect((await complete({}, { key: reader })).body.error.code).toBe('scope_missing')

@@ -61,7 +61,7 @@ describe('responses of the openai package, unmodified', () => {
     await expect(client.responses.retrieve(made.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError)
   })
 
-  it('go on from a previous one, whose input and output the model is told again', async () => {
+  it('continue a previous one, whose input and output are sent to the model again', async () => {
     const { client, asked } = await startClient()
     const first = await client.responses.create({ input: 'one', instructions: 'Be brief.' })
     const second = await client.responses.create({ input: 'two', previous_response_id: first.id })

@@ -130,7 +130,7 @@ describe('a response of an engine', () => {
     expect(upstream.requests).toHaveLength(1)
   })
 
-  it('goes on from another one, of which the engine is told all it can still read', async () => {
+  it('continues another one; the engine gets everything of it that can still be read', async () => {
     const { client, asked } = await start()
     const first = await client.responses.create({ input: 'one' })
     const second = await client.responses.create({ input: 'two', previous_response_id: first.id })
@@ -167,7 +167,7 @@ describe('a response of an engine', () => {
     expect([refused.status, refused.body.error.param]).toEqual([400, 'input[0].id'])
   })
 
-  it('streams its events in the same words, and keeps it before the last', async () => {
+  it('streams its events unchanged, and is stored before the last one', async () => {
     const test = await start(STREAMED)
     const { events, callId } = await eventsOf(test)
     expect(test.asked()).toMatchObject({ stream: true, store: false })
@@ -192,7 +192,7 @@ describe('a response of an engine', () => {
     expect(call.summary.usage['org/relayed']).toMatchObject({ total_tokens: 10 })
   })
 
-  it('that breaks off is failed, with the items that came whole', async () => {
+  it('that breaks off is stored as failed, with the complete items', async () => {
     for (const end of ['cut', 'end'] as const) {
       const test = await start(stream(BEGUN.map(event), end))
       const { events } = await eventsOf(test)

@@ -267,11 +267,11 @@ describe('fields of POST /v1/responses', () => {
     expect(backend.calls[0]?.request).toMatchObject({ top_k: 5, engine_trick: { a: 1 } })
   })
 
-  it('all have a use', () => {
+  it('are each used in the chat, returned in the response, or refused', () => {
     expect(Object.keys(RESPONSE_FIELDS).sort()).toEqual(Object.keys(ROWS).sort())
   })
 
-  it('tell that tools are not called by a model that has none', async () => {
+  it('have tool_choice none for a model that calls no tools', async () => {
     const { post } = await buildApp(false)
     const { body } = await post(URL, { input: 'hi', tools: TOOLS })
     expect(body.tool_choice).toBe('none')
@@ -307,7 +307,7 @@ describe('stored responses', () => {
     expect((await get(`${URL}/${body.id}?stream=true`)).body.error.param).toBe('stream')
   })
 
-  it('are told again by references to their items', async () => {
+  it('are included again by references to their items', async () => {
     const { post, backend } = await buildApp()
     const first = (await post(URL, { input: 'one' })).body
     const id = first.output[0].id
@@ -323,7 +323,7 @@ describe('stored responses', () => {
     ])
   })
 
-  it('are not told without bound for references to their items', async () => {
+  it('are included by references to their items only up to a limit', async () => {
     const { post } = await buildApp()
     const long = [{ role: 'user', content: 'x'.repeat(9 * 1024 * 1024) }]
     const [one, two] = [

@@ -48,7 +48,7 @@ describe('the hours that a reader keeps', () => {
     expect(blobs[0]?.byteLength).toBe(0)
   })
 
-  it('serve a question again whose hours have no room together', () => {
+  it('answer a repeated query whose hours do not fit into memory together', () => {
     const kept = createKeptHours(BYTES_MAX)
     const states = [1, 2, 3, 4, 5].map((key) => stateOf(key))
     const first = read(kept, states)
@@ -59,7 +59,7 @@ describe('the hours that a reader keeps', () => {
     expect(first.blobs.map(({ byteLength }) => byteLength > 0)).toEqual(again.known)
   })
 
-  it('let go of nothing that somebody reads', () => {
+  it('evict nothing that is being read', () => {
     const kept = createKeptHours(BYTES_MAX)
     const hour = kept.open(stateOf(1))
     const blob = new Uint8Array(BLOB_BYTES)

@@ -118,7 +118,7 @@ describe('an hour of many pieces', () => {
     }
   }
 
-  it('that names no calls, as it was built once, is built from the rows when one is deleted', async () => {
+  it('that names no calls, as older versions built it, is rebuilt from the rows when one is deleted', async () => {
     const { store, db, isBuilt } = await openMany()
     db.prepare('DELETE FROM stats_columns WHERE column_key % 16 = ?').run(SEGMENT_COLUMNS.key)
     await store.calls.deleteCalls({ project_id: PROJECT, ids: ['m13'], deleted_at_us: 1 })

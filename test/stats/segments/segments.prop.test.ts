@@ -119,7 +119,7 @@ function priceOf(id: string, llm_id: string, minute: number, cost: number): Proj
 }
 
 describe('segments of hours', () => {
-  it('tell what the rows tell, to the last digit, while calls come, end, change their price and go', async () => {
+  it('match the rows to the last digit while calls start, end, change their price and are deleted', async () => {
     const batch = fc.array(call, { minLength: 1, maxLength: 20 })
     const property = fc.asyncProperty(
       fc.tuple(batch, batch, batch),

@@ -141,7 +141,7 @@ describe('npm run backup beside the process that has the directory', () => {
     db.close()
   })
 
-  it('tells why there is none where the path is too long for a socket, as the log does', async () => {
+  it('says, like the log, that there is none because the path is too long for a socket', async () => {
     const dataDir = join(makeTempDir(), 'x'.repeat(120))
     const server = await spawnServer({ WEFT_DATA_DIR: dataDir })
     const reason = /too long path: a socket's path may have 10[37] bytes/

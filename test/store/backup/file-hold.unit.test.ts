@@ -29,7 +29,7 @@ describe('a hold of files', () => {
     expect(await folder.has('b')).toBe(false)
   })
 
-  it('lets a file stay that came again meanwhile', async () => {
+  it('keeps a file that was uploaded again meanwhile', async () => {
     const { hold, folder, put } = await fill()
     const end = hold.begin()
     await folder.remove('a')

@@ -75,7 +75,7 @@ describe.skipIf(!hasFaults)('calls in a ClickHouse that fails', () => {
     await expect(count(stores)).resolves.toMatchObject({ count: 1 })
   })
 
-  it('wait in a bounded queue while an insert does not end, and are told to come again', async () => {
+  it('wait in a bounded queue while an insert hangs, and get Retry-After', async () => {
     const stuck = { kind: 'reset', matching: INSERT, count: 1000 } as const
     const stores = await openWithFaults([stuck], { writeWaitMs: 2000, ingestQueueMax: 2 })
     const first = stores.calls.startCall(startOf({ id: 'first' })).catch((error) => error)

@@ -115,7 +115,7 @@ describe.skipIf(!hasClickHouse)('migrations of ClickHouse', () => {
     await expect(migrate(db, null, folder)).rejects.toThrow(/was changed/)
   })
 
-  it('tell in one line when ClickHouse cannot be asked', async () => {
+  it('fail with one line when ClickHouse is unreachable', async () => {
     const url = 'http://me:secret@127.0.0.1:1/weft'
     const db = connectClickHouse({ url, readTimeoutMs: 1000 })
     onTestFinished(() => db.close())

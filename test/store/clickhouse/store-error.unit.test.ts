@@ -34,7 +34,7 @@ describe('an error of ClickHouse', () => {
     expect((told.cause as Error).message).toBe(`ClickHouse: ${type} (code ${code})`)
   })
 
-  it('that a read took too long is told as such, and a network that fails passes', () => {
+  it('about a slow read is a timeout, and one about the network is temporary', () => {
     expect(toStoreError(errorOf('159', 'TIMEOUT_EXCEEDED')).code).toBe('read_timeout')
     expect(isPassing(new Error('read ECONNRESET'))).toBe(true)
     const page = toStoreError(new Error('<html>secret</html>'))

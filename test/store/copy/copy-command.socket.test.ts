@@ -62,7 +62,7 @@ describe.skipIf(!hasPostgres)('npm run store:copy -- --to postgres', () => {
     expect(await readStores(await openTestStores(url), filled)).toEqual(told)
   })
 
-  it('tells in one line what it needs', async () => {
+  it('says in one line what it needs', async () => {
     const WEFT_DATA_DIR = makeTempDir()
     const WEFT_META_URL = 'postgres://me:secret@127.0.0.1:1/weft'
     const endOf = async (settings: Record<string, string>, ...args: readonly string[]) => {

@@ -22,7 +22,7 @@ async function expectMoved(url: string, filled: Filled, told: object) {
 }
 
 describe.skipIf(!hasPostgres)('a copy of all that is no call in PostgreSQL', () => {
-  it('is told by the same contracts in the same words, and is gone on with', async () => {
+  it('reads the same through the same contracts, and can be continued', async () => {
     const { dataDir, filled, told } = await fillDirectory()
     const url = await makeDatabase()
     const { copied, missing } = await copy(dataDir, url)
@@ -136,7 +136,7 @@ describe.skipIf(!hasPostgres)('a copy of all that is no call in PostgreSQL', () 
     )
   })
 
-  it('is thrown away when both differ, whatever the reason', async () => {
+  it('is discarded when the copied rows differ from those of the source', async () => {
     const { dataDir } = await fillDirectory()
     const url = await makeDatabase()
     const loseOne = (target: CopyTarget): CopyTarget => ({

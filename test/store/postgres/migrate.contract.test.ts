@@ -47,7 +47,7 @@ describe.skipIf(!hasPostgres)('migrations of PostgreSQL', () => {
     await expect(migrate(url, { directory: folder })).rejects.toThrow(/was changed/)
   })
 
-  it('tell in one line, without the password, when PostgreSQL cannot be asked', async () => {
+  it('fail with one line, without the password, when PostgreSQL is unreachable', async () => {
     const away = migrate('postgres://me:secret@127.0.0.1:1/weft')
     await expect(away).rejects.toThrow(/^WEFT_META_URL: (?!.*secret).*ECONNREFUSED/)
     const wrong = migrate('postgres://me:se%cret@:x/weft')

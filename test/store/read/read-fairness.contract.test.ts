@@ -130,7 +130,7 @@ describe('a read pool', () => {
     openLogGate(memory).open()
   })
 
-  it('runs anew what ran beside a job that had to be ended by force', async () => {
+  it('reruns jobs that ran next to one that had to be killed', async () => {
     const { pool, hostile, abort } = open({ jobsPerReader: 2, cancelGraceMs: 50 })
     const told = new SharedArrayBuffer(4)
     const stays = pool.run('echoLater', { text: 'anew', slices: 3 }, other)

@@ -121,7 +121,7 @@ describe('a read pool on threads', () => {
     })
   })
 
-  it('turns any other error into internal_error and goes on', async () => {
+  it('turns any other error into internal_error and keeps working', async () => {
     const { pool } = openThreads()
     await expect(pool.run('fail', null, never)).rejects.toMatchObject({ code: 'internal_error' })
     expect(await pool.run('echo', { text: 'on' }, never)).toEqual({ text: 'on' })

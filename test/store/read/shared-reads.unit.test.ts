@@ -18,7 +18,7 @@ function openRead() {
 const turn = () => new Promise(setImmediate)
 
 describe('createSharedReads', () => {
-  it('gives no caller a read that began before he asked', async () => {
+  it('never shares a read that began before the caller asked', async () => {
     const { ask, started } = openRead()
     const first = ask('a')
     const later = [ask('a'), ask('a'), ask('a')]

@@ -34,7 +34,7 @@ describe('recorded calls on their way', () => {
     await arrivals.wait(PROJECT, ['a'])
   })
 
-  it('are waited for no more than are kept', async () => {
+  it('are not waited for beyond those that are kept', async () => {
     const arrivals = createArrivals()
     const arrive = Array.from({ length: 10_000 }, (_, n) => arrivals.expect(PROJECT, `c${n}`))
     arrivals.expect(PROJECT, 'more')

@@ -41,7 +41,7 @@ export function describeRecordingContract(name: string, create: () => Promise<St
       })
     })
 
-    it('has who reads an announced call wait until it is stored', async () => {
+    it('makes readers of an announced call wait until it is stored', async () => {
       const { calls, recordings } = await create()
       const arrive = recordings.announce(PROJECT, 'c1')
       const found = calls.findCall(PROJECT, 'c1')
@@ -49,7 +49,7 @@ export function describeRecordingContract(name: string, create: () => Promise<St
       await expect(found).resolves.toMatchObject({ id: 'c1' })
     })
 
-    it('has nobody wait for a call that will not be added', async () => {
+    it('lets nobody wait for a call that will not be added', async () => {
       const { calls, recordings } = await create()
       const arrive = recordings.announce(PROJECT, 'c1')
       const found = calls.findCall(PROJECT, 'c1')
@@ -80,7 +80,7 @@ export function describeRecordingContract(name: string, create: () => Promise<St
       }
     })
 
-    it('tells of calls that are refused, which leaves the others alone', async () => {
+    it('reports refused calls without affecting the others', async () => {
       const { calls, recordings } = await create()
       const losses: RecordingLoss[] = []
       recordings.onLoss((loss) => losses.push(loss))

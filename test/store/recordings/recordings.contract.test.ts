@@ -75,7 +75,7 @@ describe('sqlite recordings', () => {
     expect(rows.map(({ ref }) => ref)).toEqual(expected.map((_, n) => refOf(n)))
   })
 
-  it('that find no room are told as lost', async () => {
+  it('that find no space are reported as lost', async () => {
     const { recordings, calls } = openStore({ ingestQueueMax: 1 })
     const losses: RecordingLoss[] = []
     recordings.onLoss((loss) => losses.push(loss))
@@ -94,7 +94,7 @@ describe('sqlite recordings', () => {
     expect(losses).toHaveLength(1)
   })
 
-  it('are told as lost when the writer dies, and are waited for no longer', async () => {
+  it('are reported as lost when the writer dies, and nobody waits for them any longer', async () => {
     const { recordings, calls } = openStore({
       writerEntry: new URL('../support/dying-writer-entry.ts', import.meta.url),
     })

@@ -103,7 +103,7 @@ describe('a grammar', () => {
   })
 })
 
-it('names no new rule as one that is there, and leaves alone what it cannot read', () => {
+it('reports no new rule as an existing one, and ignores what it cannot parse', () => {
   const printed = 'root ::= (("ab" part_0) | ("a"))\npart_0 ::= (("b") (=([a-z])))\n'
   expect(separateAlternatives(printed).split('\n')).toEqual([
     'part_2 ::= "b" part_0',

@@ -120,7 +120,7 @@ describe('createScheduler', () => {
     expect(passes.every((pass) => pass.length === 1)).toBe(true)
   })
 
-  it('tells of each end once, and has nothing to do after that', () => {
+  it('reports each end once, and is then idle', () => {
     const { start, runDry, of, scheduler } = setUp(5)
     start(1)
     start(2)

@@ -33,7 +33,7 @@ const inTurn = (characters: string): Fields => ({
 })
 
 describe('a completion', () => {
-  it('tells of the prompt once, before anything else', () => {
+  it('reports the prompt once, before anything else', () => {
     const fresh = createEngine(modelFile())
     const deltas = runOn(fresh, { max_tokens: 3, ignore_eos: true })
     const length = fresh.prompt.encode(promptOf(MESSAGES)).length
@@ -99,7 +99,7 @@ describe('a completion', () => {
 describe('the end of an answer', () => {
   const ending = { allowed_token_ids: [END_ID] }
 
-  it("is the model's own: stop, without a reason, counted and not shown", () => {
+  it("is the model's own: the answer stops without a stop reason, and the token is counted but not shown", () => {
     expect(choiceOf(ending)).toMatchObject({
       text: '',
       tokens: 1,

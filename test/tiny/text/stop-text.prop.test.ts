@@ -52,7 +52,7 @@ describe('createStopText', () => {
     )
   })
 
-  it('never lets out any part of a stop string that is found', () => {
+  it('never sends any part of a matched stop string', () => {
     fc.assert(
       fc.property(pieces, stopList, (parts, stops) => {
         const { text, stop } = run(parts, stops, false)

@@ -72,7 +72,7 @@ describe('a tool call', () => {
     expect(count).toBeGreaterThan(15)
   })
 
-  it('is told from the text in pieces as in one', () => {
+  it('is separated from the text in pieces as in one', () => {
     const call =
       '<tool_call>{"name": "a\\"b", "arguments": {"x": "}</tool_call>\\\\", "y": [{}]}}</tool_call>'
     const told = (pieces: readonly string[]) => {

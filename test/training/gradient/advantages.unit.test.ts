@@ -37,7 +37,7 @@ describe('groupAdvantages', () => {
     expect(weighBatch([{ advantage: apart[0]!, trainableTokens: 1 }], 0)[0]?.advantage).toBe(1)
   })
 
-  it('tells the smallest rewards apart', () => {
+  it('distinguishes the smallest differences of rewards', () => {
     const [good = 0, bad = 0] = groupAdvantages([1e-300, -1e-300], true)
     expect([good > 0, bad < 0]).toEqual([true, true])
   })

@@ -95,7 +95,7 @@ describe('training', () => {
     expect(curve.at(-1)).toBeGreaterThan(0.9)
   })
 
-  it('raises nothing when the rewards are dealt out to other answers', async () => {
+  it('does not raise the reward when rewards are assigned to other answers', async () => {
     const curve = await learn((rollouts) =>
       rollouts.map((rollout, i) => ({
         ...rollout,

@@ -77,7 +77,7 @@ it.each([1, 2])('gives a job back whose worker left while look %d for it ran', a
   claims.close()
 })
 
-it('tells a waiting worker what the queue fails with', async () => {
+it('passes an error of the queue on to a waiting worker', async () => {
   const broken = new Error('broken')
   let isBroken = false
   const { claim, claims, ring } = await openClaims({

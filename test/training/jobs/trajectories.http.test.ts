@@ -55,7 +55,7 @@ const build = ({ post }: TestApp, fields: object = {}, options = {}) =>
   post(URL, { project_id: PROJECT, reward: REWARD, ...fields }, options)
 
 describe('POST /v1/preview/trajectory-groups/from-calls', () => {
-  it('takes calls by what they cost, at the prices of the project', async () => {
+  it('selects calls by cost, at the prices of the project', async () => {
     const testApp = await buildTestApp()
     await rate(testApp, await chat(testApp, 'Hi'), { score: 1 })
     const dear = (usd: number) => ({
@@ -268,7 +268,7 @@ describe('POST /v1/preview/trajectory-groups/from-calls', () => {
     ])
   })
 
-  it('tells why rollouts were left out', async () => {
+  it('says why rollouts were left out', async () => {
     const testApp = await buildTestApp()
     await trace(testApp, 'a', {}, 'no chat')
     await trace(testApp, 'bb', asked('Hi'), { choices: [{ finish_reason: 'stop' }, {}] })

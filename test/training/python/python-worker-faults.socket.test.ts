@@ -95,7 +95,7 @@ describe.skipIf(!hasPython)('examples/worker.py at a bad server', { timeout: 60_
     expect(worker.told().split('cannot be asked, is tried until it can: ')).toHaveLength(2)
   })
 
-  it('trains nothing whose hash is another, and takes its key to no other host', async () => {
+  it('trains on nothing with a wrong hash, and sends its key to no other host', async () => {
     const elsewhere = await listen((_asked, _before, response) => void response.end(PAYLOAD))
     const { url, seen } = await listen(({ path }, before, response) => {
       if (path === 'claim' && before.length < 2) return void response.end(JSON.stringify(CLAIMED))

@@ -268,7 +268,7 @@ export function describeTrainingQueueContract(
       expect((await checkpoints.findCheckpoint('m0', 'latest'))?.id).toBe('c-b')
     })
 
-    it('tells its listeners of jobs that come, end and are cancelled, until they leave', async () => {
+    it('notifies its listeners of new, ended and cancelled jobs until they unsubscribe', async () => {
       const { trainingQueue, trainingJobs } = await createWithJobs([2])
       let heard = 0
       const stop = trainingQueue.onChange(() => {

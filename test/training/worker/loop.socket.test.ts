@@ -41,7 +41,7 @@ describe('the training loop', () => {
     expect(rewards.at(-1)).toBeGreaterThan(0.9)
   })
 
-  it('raises nothing when the rewards belong to other answers', async () => {
+  it('does not raise the reward when rewards belong to other answers', async () => {
     const { rewards } = await learn({ judge: shuffle, jobs: 3 })
     expect(Math.max(...rewards)).toBeLessThan(0.6)
   })

@@ -92,7 +92,7 @@ async function makeHistory() {
 }
 
 describe('a job', () => {
-  it('tells its steps and their numbers, and makes a checkpoint with the same names', async () => {
+  it('reports its steps with their numbers, and makes a checkpoint with the same metric names', async () => {
     const { steps, told, metrics, artifact, reason } = await train(groupsOf(logprobsUnder(null)))
     expect({ steps, reason }).toEqual({ steps: 1, reason: null })
     expect(artifact).not.toBeNull()

@@ -116,7 +116,7 @@ describe('several choices', () => {
     expect(sequence!.sampled).toEqual([-0, -1, -2, -0, -1])
   })
 
-  it('stay apart when a prompt does not hold the tokens before', () => {
+  it('stay separate when a prompt does not contain the tokens before', () => {
     const cut = { logprobs: { content: [{ token: 'a', logprob: -1 }] }, finish_reason: 'length' }
     const sequences = read([user('hi'), choice('ba', cut), user('x'), choice('c')])
     expect(sequences).toHaveLength(2)

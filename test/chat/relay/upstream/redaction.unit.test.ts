@@ -36,7 +36,7 @@ describe('the words of an upstream', () => {
     )
   })
 
-  it('lose nothing else', () => {
+  it('are otherwise unchanged', () => {
     const text = 'top_k must be at least 1, got [key] null'
     expect(redact(text, 'sk-12345678')).toBe(text)
     expect(redact(text, ' ')).toBe(text)

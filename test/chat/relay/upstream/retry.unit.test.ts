@@ -67,7 +67,7 @@ describe('withRetries', () => {
     })
   })
 
-  it('never tries again what may not be, and says nothing about tries that were not made', async () => {
+  it('never retries what must not be retried, and reports no tries that were not made', async () => {
     const error = new ApiError('upstream_error')
     expect(await run([error, 'a'])).toMatchObject({ answer: error, tryCount: 1 })
     expect(error.headers).toEqual({})

@@ -20,7 +20,7 @@ describe('createTargetPool', () => {
     expect(take().value).toBe('u2')
   })
 
-  it('goes on in turn when nothing is busy', () => {
+  it('takes turns when nothing is busy', () => {
     const { take } = open(1, 1)
     const values = [1, 2, 3, 4].map(() => {
       const use = take()
@@ -36,7 +36,7 @@ describe('createTargetPool', () => {
     expect(values.filter((value) => value === 'u1')).toHaveLength(6)
   })
 
-  it('frees a place once, however often it is told', () => {
+  it('frees a place only once, however often it is released', () => {
     const { take } = open(1, 1)
     const first = take()
     first.end()
@@ -103,7 +103,7 @@ describe('createTargetPool', () => {
     expect(take().value).toBe('u2')
   })
 
-  it('goes round what a request has tried, if there is another', () => {
+  it('skips upstreams that the request has tried, if there is another', () => {
     const { take, pool } = open(1, 1)
     expect(take(new Set([1])).value).toBe('u2')
     expect(take(new Set([1, 2])).value).toBe('u1')

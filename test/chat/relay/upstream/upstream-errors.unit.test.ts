@@ -104,7 +104,7 @@ describe('toStatusError', () => {
     expect(flat.message).toBe('Incorrect API key provided: [key]')
   })
 
-  it('tells the log no word of a fault of the client', () => {
+  it('logs no text of an error that the client caused', () => {
     const error = { message: 'odd "my prompt"', param: 'my prompt', type: 'BadRequestError' }
     expect(statusError(400, { error })).toMatchObject({
       isQuoted: true,
