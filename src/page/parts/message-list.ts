@@ -46,7 +46,7 @@ function Content({ content }: { readonly content: unknown }) {
 interface Part {
   readonly type?: unknown
   readonly text?: unknown
-  readonly name?: string
+  readonly name?: unknown
   readonly input?: unknown
   readonly image_url?: unknown
   readonly input_audio?: { readonly data?: unknown }

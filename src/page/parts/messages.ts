@@ -16,7 +16,7 @@ export interface Message {
 }
 
 export interface ToolCall {
-  readonly function?: { readonly name?: string; readonly arguments?: unknown }
+  readonly function?: { readonly name?: unknown; readonly arguments?: unknown }
 }
 
 /** The messages of a request; empty if it has none. */
