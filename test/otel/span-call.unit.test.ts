@@ -50,6 +50,12 @@ describe('a span as a call', () => {
     })
   })
 
+  it('has the name of its own entity, not that of the workflow that it runs in', () => {
+    const below = { 'traceloop.workflow.name': 'flow' }
+    expect(callOf(below).start.op_name).toBe('step')
+    expect(callOf({ ...below, 'traceloop.entity.name': 'search' }).start.op_name).toBe('search')
+  })
+
   it('rebuilds flattened messages, with tool calls', () => {
     const at = `${FLAT}.0.message`
     const { start } = callOf({

@@ -141,7 +141,8 @@ const OPEN_INFERENCE: Dialect = {
 const TRACELOOP: Dialect = {
   name: 'traceloop',
   kind: ['traceloop.span.kind', 'llm.request.type'],
-  op: ['traceloop.entity.name', 'traceloop.workflow.name'],
+  // Every span below a workflow has the name of that.
+  op: ['traceloop.entity.name'],
   model: ['llm.response.model'],
   messages: [flattened('gen_ai.prompt')],
   tools: ['llm.request.functions'],
