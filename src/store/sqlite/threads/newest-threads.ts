@@ -1,4 +1,4 @@
-/** Finds the threads that were heard of last, without a look at the others. */
+/** Finds the threads that were updated last, without a look at the others. */
 import type { ThreadListing } from '../../../domain/threads/thread-sums.ts'
 import type { PackedId } from '../calls/columns/id-columns.ts'
 import type { Connection } from '../db/connection.ts'
@@ -15,7 +15,7 @@ interface TurnPlace {
   readonly last_updated: number
 }
 
-export interface NewestThreads {
+interface NewestThreads {
   /** The last heard of first. Times in microseconds. */
   readonly threads: readonly Pick<TurnPlace, 'place' | 'last_updated'>[]
   /** Whether there are no others. */
