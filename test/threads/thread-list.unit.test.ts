@@ -46,18 +46,16 @@ function run(db: Connection, fields: object) {
   }
 }
 
-describe('the threads that were heard of last', () => {
+describe('the threads that were updated last', () => {
   it('are found among the newest turns, or by a walk over all threads where these do not tell', () => {
     const db = fill(40_000)
     const find = (limit: number) => {
-      const { threads, isWhole } = findNewestThreads(
-        db,
-        resolveThreadListing({ project_id, limit }),
-      )
-      return [threads.map(({ place }) => place), isWhole]
+      const listing = resolveThreadListing({ project_id, limit })
+      const { threads, othersUpdated } = findNewestThreads(db, listing)
+      return [threads.map(({ place }) => place), othersUpdated]
     }
-    expect(find(1)).toEqual([['busy'], false])
-    expect(find(2)).toEqual([['busy'], false])
+    expect(find(1)).toEqual([['busy'], 40_000 - 4095])
+    expect(find(2)).toEqual([['busy'], 40_000 - 32_767])
     const both = [
       ['busy', 40_000],
       ['old', 1],
@@ -69,6 +67,7 @@ describe('the threads that were heard of last', () => {
 
   it('pause between threads and in a long one', () => {
     const db = fill(10_000)
+    expect(run(db, { limit: 1 })).toEqual({ parts: 4, threads: [['busy', 10_000]] })
     expect(run(db, { limit: 2 })).toEqual({
       parts: 5,
       threads: [

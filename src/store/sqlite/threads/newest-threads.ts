@@ -16,10 +16,10 @@ interface TurnPlace {
 }
 
 interface NewestThreads {
-  /** The last heard of first. Times in microseconds. */
+  /** The last updated first. Times in microseconds. */
   readonly threads: readonly Pick<TurnPlace, 'place' | 'last_updated'>[]
-  /** Whether there are no others. */
-  readonly isWhole: boolean
+  /** When others were updated last, or before; null: there are none. */
+  readonly othersUpdated: number | null
 }
 
 /**
@@ -46,16 +46,18 @@ export function findNewestThreads(db: Connection, listing: ThreadListing): Newes
       threads.push(row)
     }
     const last = rows.at(-1)
-    if (last === undefined || rows.length < PART_TURNS) return { threads, isWhole: true }
+    if (last === undefined || rows.length < PART_TURNS) return { threads, othersUpdated: null }
     // Those of the same time as the last one that is wanted may come before it.
     const end = threads[wanted - 1]
-    if (end !== undefined && last.last_updated < end.last_updated) break
+    if (end !== undefined && last.last_updated < end.last_updated) {
+      return { threads, othersUpdated: last.last_updated }
+    }
     behind = last
   }
-  return { threads, isWhole: false }
+  return { threads, othersUpdated: behind.last_updated }
 }
 
 /** Differs for a text and for bytes. */
 function nameOf(place: PackedId): string {
-  return typeof place === 'string' ? `t${place}` : place.toString('latin1')
+  return typeof place === 'string' ? `text ${place}` : `bytes ${place.toString('latin1')}`
 }

@@ -51,16 +51,18 @@ function* listNewest(
   listing: ThreadListing,
   checkpoint: Checkpoint,
 ): Generator<void, ThreadSums[] | null> {
-  const { project_id, offset, limit } = listing
-  const { threads, isWhole } = findNewestThreads(db, listing)
+  const { project_id } = listing
+  const wanted = listing.offset + listing.limit
+  const { threads, othersUpdated } = findNewestThreads(db, listing)
   const list = createThreadList(listing)
   for (const { place, last_updated } of threads) {
-    if (list.countUpdatedAfter(last_updated) >= offset + limit) return list.page()
+    if (list.countUpdatedAfter(last_updated) >= wanted) return list.page()
     const walk = walkParts(db, SELECT_TURNS_OF_THREAD, { project_id, place }, checkpoint)
     yield* addCalls(list, walk)
     if (checkpoint()) yield
   }
-  return isWhole ? list.page() : null
+  const isEnough = othersUpdated === null || list.countUpdatedAfter(othersUpdated) >= wanted
+  return isEnough ? list.page() : null
 }
 
 function* addCalls(list: ThreadList, walk: Iterable<TurnRow[] | null>): Generator<void, void> {

@@ -39,7 +39,7 @@ LIMIT @limit
 
 const LAST_UPDATED = 'ifnull(calls.ended_at_us, calls.started_at_us)'
 
-/** The next turns before one, the last heard of first (calls_project_key_last_updated). */
+/** The next turns before one, the last updated first (calls_project_key_last_updated). */
 export const SELECT_NEWEST_TURNS = `
 SELECT
   calls.call_key,
