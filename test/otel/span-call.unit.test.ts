@@ -221,6 +221,17 @@ describe('a span as a call', () => {
     })
   })
 
+  it('adds the calls that LiteLLM has beside an answer without any', () => {
+    const at = 'gen_ai.completion.0.function_call'
+    const { end } = callOf({
+      'gen_ai.output.messages': '[{"role":"assistant","parts":[],"finish_reason":"tool_calls"}]',
+      [`${at}.name`]: 'add',
+      [`${at}.arguments`]: '{"a":1}',
+    })
+    const message = { role: 'assistant', content: null, tool_calls: [{ ...CALLED, id: null }] }
+    expect(end.output).toEqual({ choices: [{ index: 0, message, finish_reason: 'tool_calls' }] })
+  })
+
   it('distinguishes questions from answers in one list of events', () => {
     const choice = (index: number, content: string) => ({
       ...{ 'event.name': 'gen_ai.choice', index },

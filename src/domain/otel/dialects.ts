@@ -42,6 +42,8 @@ export interface Dialect {
   readonly answers?: Places
   /** Tool calls of an answer whose text is in another attribute. */
   readonly toolCalls?: Places
+  /** Completions in which each call is one of its own, without an id, where the answer has neither text nor calls. */
+  readonly functionCalls?: Places
   /** What else came out. */
   readonly output?: Places
   readonly finish?: Places
@@ -148,6 +150,8 @@ const TRACELOOP: Dialect = {
   tools: ['llm.request.functions'],
   input: ['traceloop.entity.input'],
   answers: [flattened('gen_ai.completion')],
+  // LiteLLM has its calls there beside the answers of the newer conventions.
+  functionCalls: ['gen_ai.completion'],
   output: ['traceloop.entity.output'],
   finish: [text('gen_ai.response.finish_reason')],
   inputTokens: ['gen_ai.usage.prompt_tokens'],

@@ -162,6 +162,8 @@ function readOutput(span: Span, reader: SpanReader): unknown {
       : [...eventMessages(span, true), ...laterAnswers(reader)]
   const [first] = messages
   if (first && calls) first.tool_calls = toToolCalls(calls.value)
+  else if (first?.content === null && !(first.tool_calls ?? first.function_call))
+    addFunctionCalls(first, reader)
   const output = reader.take('output')
   if (messages.length === 0) return output ? output.value : null
   const reasons = [finish?.value].flat().filter((reason) => typeof reason === 'string')
@@ -171,6 +173,13 @@ function readOutput(span: Span, reader: SpanReader): unknown {
     finish_reason: finish_reason ?? reasons[index] ?? reasons[0] ?? null,
   }))
   return { choices }
+}
+
+function addFunctionCalls(message: ChatMessage, reader: SpanReader): void {
+  const completions = reader.take('functionCalls')?.value
+  if (!Array.isArray(completions)) return
+  const calls = completions.map((item) => (isObject(item) ? item.function_call : null))
+  if (calls.some(isObject)) message.tool_calls = toToolCalls(calls)
 }
 
 /** Answers that a dialect keeps in the same list as its prompts. */
