@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SqliteError } from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
@@ -20,6 +20,26 @@ describe('a data directory that cannot be used', () => {
     const cause = new SqliteError('unable to open database file', 'SQLITE_CANTOPEN')
     const told = `cannot use the data directory ${dataDir}: ENOENT`
     expect(unusableDirectory(dataDir, cause).message).toContain(told)
+  })
+
+  it.each(['weft.db', 'weft.db-wal', 'weft.db-shm', 'weft.lock'])(
+    'is named with %s when that is what cannot be written',
+    (file) => {
+      const dataDir = makeTempDir()
+      // Like the file of another user, but also for root.
+      symlinkSync(file, join(dataDir, file))
+      const cause = new SqliteError('attempt to write a readonly database', 'SQLITE_READONLY')
+      const told = new RegExp(`ELOOP: .*, access '${join(dataDir, file)}'$`)
+      expect(unusableDirectory(dataDir, cause).message).toMatch(told)
+    },
+  )
+
+  it('is named with the words of SQLite when the directory tells no more', () => {
+    const dataDir = makeTempDir()
+    writeFileSync(join(dataDir, 'weft.db'), '')
+    const cause = new SqliteError('attempt to write a readonly database', 'SQLITE_READONLY')
+    const told = `cannot use the data directory ${dataDir}: attempt to write a readonly database`
+    expect(unusableDirectory(dataDir, cause).message).toBe(told)
   })
 
   it('is named by a backup whose source cannot be opened', async () => {

@@ -1,5 +1,5 @@
 /** Opens the SQLite database with the pragmas that Weft relies on. The only place that opens it. */
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import Database, { SqliteError } from 'better-sqlite3'
 import { addBodyFunctions } from '../calls/body-compression.ts'
@@ -11,6 +11,8 @@ export type Connection = Database.Database
 
 /** Name of the database file in the data directory. */
 export const DATABASE_FILE = 'weft.db'
+/** The files that SQLite opens in the data directory: the database, its log and their index, and the lock. */
+const OPENED_FILE = /^weft\.(?:db|lock)/
 /** How long a statement waits for another process that writes. */
 export const BUSY_TIMEOUT_MS = 5000
 /** Bytes of the log file that are kept when the log restarts: overwriting is cheaper than growing the file. */
@@ -64,11 +66,15 @@ export function unusableDirectory(dataDir: string, cause: unknown): DataDirector
   return new DataDirectoryError(`cannot use the data directory ${dataDir}: ${reason}`, cause)
 }
 
-/** SQLite tells only that it cannot open or write a file; the directory may tell why. */
+/** SQLite tells only that it cannot open or write a file; the directory and its files may tell which, and why. */
 function reasonOf(dataDir: string, cause: unknown): string {
   if (cause instanceof SqliteError && /^SQLITE_(?:CANTOPEN|READONLY)/.test(cause.code)) {
     try {
       accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
+      for (const name of readdirSync(dataDir).sort()) {
+        if (!OPENED_FILE.test(name)) continue
+        accessSync(join(dataDir, name), constants.R_OK | constants.W_OK)
+      }
     } catch (fault) {
       return (fault as Error).message
     }
