@@ -34,6 +34,17 @@ describe('a data directory that cannot be used', () => {
     },
   )
 
+  it('is named with the parent that it cannot be made in, for which Node tells that nothing is there', () => {
+    const parent = join(makeTempDir(), 'parent')
+    // Like a read-only file system, but everywhere.
+    symlinkSync('parent', parent)
+    const cause = Object.assign(new Error('ENOENT: mkdir'), { code: 'ENOENT', syscall: 'mkdir' })
+    const told = `ELOOP: too many symbolic links encountered, access '${join(parent, 'a')}'`
+    expect(unusableDirectory(join(parent, 'a', 'b'), cause).message).toContain(told)
+    const gone = join(makeTempDir(), 'a', 'b')
+    expect(unusableDirectory(gone, cause).message).toContain(`${gone}: ENOENT: mkdir`)
+  })
+
   it('is named with the words of SQLite when the directory tells no more', () => {
     const dataDir = makeTempDir()
     writeFileSync(join(dataDir, 'weft.db'), '')

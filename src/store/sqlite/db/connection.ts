@@ -1,6 +1,6 @@
 /** Opens the SQLite database with the pragmas that Weft relies on. The only place that opens it. */
 import { accessSync, constants, mkdirSync, readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import Database, { SqliteError } from 'better-sqlite3'
 import { addBodyFunctions } from '../calls/body-compression.ts'
 import { prepareWhenUsed } from './lazy-statements.ts'
@@ -79,7 +79,21 @@ function reasonOf(dataDir: string, cause: unknown): string {
       return (fault as Error).message
     }
   }
-  return cause instanceof Error ? cause.message : String(cause)
+  const { code, syscall } = cause as NodeJS.ErrnoException
+  const fault = code === 'ENOENT' && syscall === 'mkdir' ? faultOfParent(dataDir) : null
+  return fault ?? (cause instanceof Error ? cause.message : String(cause))
+}
+
+/** Why nothing can be made in the closest parent that is there: of a read-only one, mkdir tells that it is missing. */
+function faultOfParent(path: string): string | null {
+  const parent = dirname(path)
+  try {
+    accessSync(parent, constants.W_OK | constants.X_OK)
+  } catch (fault) {
+    const isMissing = (fault as NodeJS.ErrnoException).code === 'ENOENT' && parent !== path
+    return isMissing ? faultOfParent(parent) : (fault as Error).message
+  }
+  return null
 }
 
 /** @throws DataDirectoryError when that cannot be told, for example without the rights to look */
