@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { DIALECTS } from '../../src/domain/otel/dialects.ts'
+import { DIALECTS } from '../../src/domain/otel/dialects/dialects.ts'
 import { toSpanCall } from '../../src/domain/otel/span-call.ts'
 import { buildSpan } from './otel-fixtures.ts'
 

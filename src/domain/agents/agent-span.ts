@@ -1,7 +1,7 @@
 /** A call that was received as an OpenTelemetry span, in the terms of the agent API. Pure. */
 import type { CallTexts } from '../calls/call-view.ts'
 import { parseLossless } from '../json/json-text.ts'
-import { MODEL_KINDS, type StepKind } from '../otel/dialects.ts'
+import { MODEL_KINDS, type StepKind } from '../otel/dialects/step-kinds.ts'
 import type { Attributes, Span } from '../otel/span.ts'
 import { readSpanFields } from '../otel/span-reader.ts'
 import { readSpanUsage, type SpanUsage } from '../otel/span-usage.ts'

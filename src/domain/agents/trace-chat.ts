@@ -1,7 +1,7 @@
 /** Renders the spans of a trace as a chat: prompts, agents, tool calls and their results. Pure. */
 import type { ChatMessage, TraceChat } from '../../schemas/agents/agent-chat.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
-import { MODEL_KINDS } from '../otel/dialects.ts'
+import { MODEL_KINDS } from '../otel/dialects/step-kinds.ts'
 import type { PriceTable } from '../prices/price-table.ts'
 import {
   type AgentSpan,

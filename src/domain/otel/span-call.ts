@@ -1,8 +1,8 @@
 /** Converts a span to the start and the end of a call. Pure. The whole span is kept as `attributes.otel_span`. */
 import type { TimedEnd, TimedStart } from '../calls/new-call.ts'
 import { isObject } from '../json/is-object.ts'
-import { isConverse, readConverseParts } from './converse-parts.ts'
-import { MODEL_KINDS } from './dialects.ts'
+import { isConverse, readConverseParts } from './dialects/converse-parts.ts'
+import { MODEL_KINDS } from './dialects/step-kinds.ts'
 import { type Attributes, requireUsableSpan, type Span } from './span.ts'
 import {
   type ChatMessage,

@@ -4,7 +4,7 @@
  */
 
 import { isObject } from '../json/is-object.ts'
-import type { Form } from './dialects.ts'
+import type { Form } from './dialects/dialects.ts'
 import { readEncodedParts } from './encoded-parts.ts'
 import { parseText } from './span-reader.ts'
 

@@ -1,14 +1,9 @@
 /** Reads a span by the tables of the dialects, and tracks which attributes were used. Pure. */
 import { exceedsDepth, JSON_DEPTH_MAX } from '../json/json-depth.ts'
 import { findAt, growTree, removeAt, type Tree } from './attribute-tree.ts'
-import {
-  DIALECTS,
-  type Dialect,
-  type Form,
-  type Place,
-  STEP_KINDS,
-  type StepKind,
-} from './dialects.ts'
+import { DIALECTS, type Dialect, type Form, type Place } from './dialects/dialects.ts'
+import { spreadObservation } from './dialects/langfuse-fields.ts'
+import { STEP_KINDS, type StepKind } from './dialects/step-kinds.ts'
 import type { Span } from './span.ts'
 
 type Field = Exclude<keyof Dialect, 'name'>
@@ -64,6 +59,7 @@ function placesOf(field: Field): readonly KnownPlace[] {
 export function readSpanFields(span: Span): SpanReader {
   const tree = growTree(span.attributes)
   parseHolders(tree)
+  spreadObservation(tree, parseText)
   const taken: string[] = []
   const find = (field: Field, accepts: (value: unknown) => boolean): Found | null => {
     for (const place of placesOf(field)) {

@@ -12,8 +12,15 @@ interface OtlpRoutesOptions {
   readonly otlpBodyBytesMax: number
 }
 
-/** The paths that exporters use: OTLP's own, and those of the Weave service in both spellings. */
-const BASES = ['', '/otel', '/agents/otel', '/traces/otel', '/traces/agents/otel'] as const
+/** The paths that exporters use: OTLP's own, those of the Weave service in both spellings, and that of Langfuse's SDKs. */
+const BASES = [
+  '',
+  '/otel',
+  '/agents/otel',
+  '/traces/otel',
+  '/traces/agents/otel',
+  '/api/public/otel',
+] as const
 
 const config = { renderError: renderRpcStatus }
 const tags = ['otel']

@@ -2,9 +2,9 @@
  * Reads contents in the format of Amazon's Converse API, which Strands Agents writes as JSON into the events of all its
  * spans, whatever the model. Pure.
  */
-import { isObject } from '../json/is-object.ts'
-import type { Span } from './span.ts'
-import { parseText } from './span-reader.ts'
+import { isObject } from '../../json/is-object.ts'
+import type { Span } from '../span.ts'
+import { parseText } from '../span-reader.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -213,6 +213,25 @@ const LOGFIRE: Dialect = {
   displayName: ['logfire.msg'],
 }
 
+/** As langfuse-fields.ts rewrites what its SDKs send; their sessions and users are those of OpenInference. */
+const LANGFUSE: Dialect = {
+  name: 'langfuse',
+  kind: ['langfuse.observation.type'],
+  model: ['langfuse.observation.model.name'],
+  messages: [text('langfuse.observation.messages')],
+  tools: ['langfuse.observation.tools'],
+  input: ['langfuse.observation.input'],
+  answers: [text('langfuse.observation.answer')],
+  output: ['langfuse.observation.output'],
+  inputTokens: ['langfuse.observation.usage.input'],
+  outputTokens: ['langfuse.observation.usage.output'],
+  totalTokens: ['langfuse.observation.usage.total'],
+  cacheRead: ['langfuse.observation.usage.cache_read'],
+  cacheWrite: ['langfuse.observation.usage.cache_write'],
+  reasoning: ['langfuse.observation.usage.reasoning'],
+  parameters: ['langfuse.observation.model.parameters'],
+}
+
 /** Keys of the Weave service itself, which any span may carry. */
 const WEAVE: Dialect = {
   name: 'weave',
@@ -228,65 +247,5 @@ export const DIALECTS: readonly Dialect[] = [
   TRACELOOP,
   VERCEL,
   LOGFIRE,
+  LANGFUSE,
 ]
-
-/** The meaning of a kind of step. Usage counts only in model calls, since spans above repeat it. */
-export type StepKind =
-  | 'llm'
-  | 'embedding'
-  | 'reranker'
-  | 'retriever'
-  | 'tool'
-  | 'agent'
-  | 'chain'
-  | 'guardrail'
-  | 'evaluator'
-  | 'prompt'
-
-/** The dialects' words for kinds, in lower case. */
-export const STEP_KINDS: Readonly<Record<string, StepKind>> = {
-  chat: 'llm',
-  completion: 'llm',
-  text_completion: 'llm',
-  generate_content: 'llm',
-  llm: 'llm',
-  response: 'llm',
-  responses: 'llm',
-  'ai.generatetext.dogenerate': 'llm',
-  'ai.streamtext.dostream': 'llm',
-  'ai.generateobject.dogenerate': 'llm',
-  'ai.streamobject.dostream': 'llm',
-  embeddings: 'embedding',
-  embedding: 'embedding',
-  'ai.embed.doembed': 'embedding',
-  'ai.embedmany.doembed': 'embedding',
-  rerank: 'reranker',
-  reranker: 'reranker',
-  'ai.rerank.dorerank': 'reranker',
-  retrieval: 'retriever',
-  retriever: 'retriever',
-  execute_tool: 'tool',
-  tool: 'tool',
-  'ai.toolcall': 'tool',
-  create_agent: 'agent',
-  invoke_agent: 'agent',
-  agent: 'agent',
-  invoke_workflow: 'chain',
-  agent_step: 'chain',
-  workflow: 'chain',
-  task: 'chain',
-  chain: 'chain',
-  plan: 'chain',
-  'ai.generatetext': 'chain',
-  'ai.streamtext': 'chain',
-  'ai.generateobject': 'chain',
-  'ai.streamobject': 'chain',
-  'ai.embed': 'chain',
-  'ai.embedmany': 'chain',
-  'ai.rerank': 'chain',
-  guardrail: 'guardrail',
-  evaluator: 'evaluator',
-  prompt: 'prompt',
-}
-
-export const MODEL_KINDS: ReadonlySet<StepKind> = new Set(['llm', 'embedding', 'reranker'])
