@@ -19,7 +19,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/inference/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
   'src/training/': ['src/schemas/', 'src/domain/', 'src/store/api/', 'src/inference/tiny/'],
   'src/retention/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
-  // What it tells of is told to it by the types of those who tell.
+  // Other layers report to it through interfaces of their own, whose types it imports.
   'src/metrics/': ['src/http/', 'src/schemas/', 'src/domain/', 'src/store/api/', 'src/inference/'],
   'src/http/': ['src/schemas/', 'src/domain/'],
   'src/page/': ['src/schemas/'],
@@ -149,7 +149,7 @@ function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\/|(^|\s)\/\/.*$/gm, '')
 }
 
-/** What a file loads when it runs, by way of others, too; types are not loaded. */
+/** All files that a file loads at run time, directly or indirectly; types are not loaded. */
 function loadedBy(entry: string, tree: Tree): Set<string> {
   const loaded = new Set([entry])
   for (const path of loaded) {
@@ -176,7 +176,7 @@ export const RULES: Readonly<Record<string, (tree: Tree) => string[]>> = {
     ),
   'imports run in no circle, types included': (tree) => {
     const left = new Map(sources(tree).map(([path, text]) => [path, importsOf(path, text, false)]))
-    // What imports nothing that is left stands in no circle; neither does what nothing left imports.
+    // A file that imports none of the remaining ones is in no cycle, nor is one that none of them imports.
     for (let size = -1; size !== left.size; ) {
       size = left.size
       const imported = new Set([...left.values()].flat())

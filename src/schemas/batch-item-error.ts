@@ -12,18 +12,18 @@ const fault = {
 }
 const index = z.int().describe('Index of the item in the batch, from 0.')
 
-/** In the place of an item's result. */
+/** Replaces the result of a failed item. */
 export const RefusedItem = z.object({
   error: z.object(fault).describe('Why the item was not stored.'),
   index,
 })
 export type RefusedItem = z.infer<typeof RefusedItem>
 
-/** In the list of all that failed. */
+/** An entry in the list of failed items. */
 export const BatchItemError = z.object({ index, ...fault })
 export type BatchItemError = z.infer<typeof BatchItemError>
 
-/** What is told of an item, with the place in the whole body. */
+/** The error of an item, with its path in the whole body. */
 export function toRefusedItem(place: number, { code, message, param }: ApiError): RefusedItem {
   const at = `batch[${place}]`
   return { error: { code, message, param: param ? `${at}.${param}` : at }, index: place }

@@ -1,11 +1,11 @@
 /**
  * Building blocks of request schemas: numbers, texts, lists and maps that all have bounds.
- * Their messages go on from the field's path, as in "temperature must be ...". They must never repeat
- * text that a client sent: only numbers and booleans are echoed.
+ * Their messages follow the field's path, as in "temperature must be ...". They must never repeat text that a client
+ * sent: only numbers and booleans are echoed.
  */
 import { z } from 'zod'
 
-/** Faults that one list or map reports before it stops looking. Limit: a reply names ten at most. */
+/** Limit: faults that one list or map reports; an answer names ten at most. */
 const FAULTS_MAX = 10
 
 /** Characters of a map's key that a path may repeat; longer keys are left out of it. */
@@ -26,7 +26,7 @@ interface TextBounds {
 interface ListBounds {
   readonly min?: number
   readonly max: number
-  /** Tells cheaply of most entries that keep the schema that they do; others are asked of the schema. */
+  /** A cheap check that accepts most valid entries; the schema decides about the others. */
   readonly passes?: (entry: unknown) => boolean
 }
 
@@ -34,7 +34,7 @@ interface ListBounds {
  * A field that may be left out; null is the same as left out.
  *
  * @param description - for readers and for the OpenAPI document
- * @param fallback - the documented default; told to readers, never filled in
+ * @param fallback - the documented default, for the document only: it is never filled in
  *
  * Spec: §4.3 (only `messages` is required).
  * Choice: null at the top level of a field means absent, because SDKs send null for what is not set.
@@ -48,7 +48,7 @@ export function optionalField<T extends z.ZodType>(
   return schema.nullish().meta(meta)
 }
 
-/** The rule as the rest of a sentence that a path opens, with the received value when it can hold no prompt text. */
+/** The rule as the end of a sentence that begins with a path, and the received value if it cannot contain prompt text. */
 export function ruleError(rule: string): { error: (issue: { input?: unknown }) => string } {
   return {
     error: ({ input }) => {
@@ -146,10 +146,10 @@ type Checked = z.core.ParsePayload<unknown>
 type Issue = z.core.$ZodIssue | { readonly code: 'custom'; readonly message: string }
 
 /**
- * Tells a fault from inside `check`.
+ * Reports a fault from inside `check`.
  *
- * Why not `superRefine`, which hangs a function on what is parsed: with it V8 moved the bodies of requests that were long answered
- * to its old heap, one after the other, and kept them until a full collection. At 32 KB that was 3 of 10 MB of new memory.
+ * Not `superRefine`, which attaches a function to what is parsed: with it V8 promoted the bodies of answered requests to
+ * its old heap, one after the other, and kept them until a full collection. At 32 KB that was 3 of 10 MB of new memory.
  */
 export function addIssue(
   { issues, value }: Checked,

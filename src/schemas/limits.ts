@@ -1,4 +1,4 @@
-/** Limits and words of the schemas that the store keeps, too. Without Zod, which its threads need not load. */
+/** Limits and names that schemas and stores share. Without Zod, which the threads of the store need not load. */
 
 /** Limit: queues of one answer; also of a project. */
 export const QUEUES_LIMIT_MAX = 10_000
@@ -18,5 +18,5 @@ export const QUERY_NODES_MAX = 1000
 /** Limit: rows of one answer. */
 export const ROWS_MAX = 10_000
 
-/** Asks for the number of rows instead of rows. */
+/** Name of the field that requests the number of rows instead of the rows. */
 export const COUNT_FIELD = 'count(*)'

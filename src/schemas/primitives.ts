@@ -7,8 +7,8 @@ const VISIBLE = /^[^\p{C}\s](?:[^\p{C}]*[^\p{C}\s])?$/u
 const REF_LENGTH_MAX = 2048
 
 /**
- * The patterns that the document shows in place of those above: other engines than that of JavaScript
- * read them, which know no `\\p{C}` or find a large repetition of it too long. They refuse less.
+ * The patterns in the document instead of those above, for regular expression engines without `\\p{C}` or with limits on
+ * its repetition. They refuse less.
  */
 const SHOWN_SEGMENT = '[^\\s/\\\\#?%:]([^/\\\\#?%:]*[^\\s/\\\\#?%:])?'
 const SHOWN_PROJECT_ID = `^${SHOWN_SEGMENT}/${SHOWN_SEGMENT}$`
@@ -80,7 +80,7 @@ export const AnyRef = z
   .regex(ANY_REF, 'must be a ref <scheme>:///<entity>/<project>/<kind>/<name>')
   .meta({ pattern: SHOWN_ANY_REF })
 
-/** A free JSON object, handed on as it came: its keys are not copied, checked or reordered. */
+/** A free JSON object, passed on unchanged: its keys are not copied, checked or reordered. */
 export const FreeObject = z
   .custom<JsonObject>(
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),

@@ -1,4 +1,4 @@
-/** What is wrong with a value that breaks a schema, as clients are told: every problem with its path. */
+/** The problems of a value that breaks a schema, as clients see them, each with its path. */
 import { z } from 'zod'
 import { ApiError } from '../errors.ts'
 
@@ -52,7 +52,7 @@ export function toProblems(issues: readonly Issue[], input: unknown): Problem[] 
 /** Limit: fields of an object that are named to a client that sent another one. */
 const FIELDS_NAMED_MAX = 40
 
-// The finished issue no longer has the schema, which knows the fields that there are.
+// The finished issue no longer has the schema, which knows the existing fields.
 z.config({
   customError: (issue) => {
     if (issue.code === 'unrecognized_keys')
@@ -64,7 +64,7 @@ z.config({
   },
 })
 
-/** Types by their names in Zod, as a sentence has them. */
+/** Names of types in a sentence, by their names in Zod. */
 const TYPES: Readonly<Record<string, string>> = {
   string: 'a string',
   number: 'a number',
@@ -88,7 +88,7 @@ function nameOf(input: unknown): string {
   return TYPES[Array.isArray(input) ? 'array' : typeof input] ?? 'that'
 }
 
-/** One and several of what Zod counts; of a number the value itself is bounded. */
+/** Singular and plural of what Zod counts; for a number the value itself is bounded. */
 const UNITS: Readonly<Record<string, readonly [string, string]>> = {
   string: ['character', 'characters'],
   array: ['entry', 'entries'],
@@ -122,7 +122,7 @@ function problemsOf(issue: Issue, input: unknown): Problem[] {
     const keys = issue.keys.slice(0, PROBLEMS_MAX)
     return keys.map((key, at) => ({
       path: renderPath([...issue.path, key]),
-      // What there is, is told once.
+      // The existing fields are listed once.
       message: at === keys.length - 1 ? issue.message : 'is not a field',
       isMissing: false,
     }))

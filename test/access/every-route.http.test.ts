@@ -1,4 +1,4 @@
-/** No route forgets who asks: all that the document shows are asked without a key, and with one of another project. */
+/** Asks all routes of the document without a key, and with a key of another project: each must refuse. */
 import { describe, expect, it } from 'vitest'
 import { buildTestApp, type TestApp, type TestResponse } from '../support/build-test-app.ts'
 
@@ -33,7 +33,7 @@ async function readDocument({ get }: TestApp) {
   const resolve = (schema: Schema): Schema =>
     schema.$ref ? resolve(document.components.schemas[schema.$ref.split('/').at(-1)]) : schema
 
-  /** The least value that a schema takes, of the project where it names one. */
+  /** The smallest value that a schema accepts, with the project where it names one. */
   function fill(given: Schema, name = ''): unknown {
     const schema = resolve(given)
     const { type, properties, required = [], items, format, pattern = '', examples } = schema
@@ -76,7 +76,7 @@ function send(app: TestApp, { method, path }: Route, { key, body, query = {} }: 
   return method === 'PUT' ? app.put(url, body, { key }) : app.post(url, body, { key })
 }
 
-/** The code of a refusal, of a batch that of its first item; else the status. */
+/** The error code, for a batch that of its first item; otherwise the status. */
 const outcomeOf = ({ status, body }: TestResponse): string =>
   body?.error?.code ?? body?.res?.[0]?.error?.code ?? String(status)
 
@@ -118,9 +118,9 @@ describe('every route', () => {
       if (outcome !== 'project_forbidden') others[route.name] = outcome
     }
     expect(others).toEqual({
-      // It tells of no project.
+      // Its answer has nothing of a project.
       'GET /metrics': '200',
-      // What they tell is of the projects of the key alone.
+      // Their answers cover only the projects of the key.
       ...{ 'GET /me': '200', 'POST /graphql': '200' },
       ...{ 'POST /service/projects_info': '200', 'POST /refs/read_batch': 'object_not_found' },
       // Forms, which have tests of their own.

@@ -1,4 +1,4 @@
-/** Messages that are searched, and traces and conversations told as chats. */
+/** Search in messages, and traces and conversations as chats. */
 import { beforeEach, describe, expect, it } from 'vitest'
 import { buildSpan, spanId, toJsonRequest } from '../otel/otel-fixtures.ts'
 import { describeEachStore } from '../store/clickhouse/describe-each-store.ts'

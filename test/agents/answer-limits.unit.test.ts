@@ -1,4 +1,4 @@
-/** What is too much for one answer is refused, and not cut. */
+/** Answers that would be too large are refused, not cut. */
 import { expect, it } from 'vitest'
 import { type AgentSpan, toAgentSpan } from '../../src/domain/agents/agent-span.ts'
 import { createBudget, createMeasure } from '../../src/domain/agents/groups/span-measures.ts'

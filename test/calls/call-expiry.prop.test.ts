@@ -1,4 +1,4 @@
-/** Two stores that are told the same, of which one lets calls expire: what remains is the same in both. */
+/** Two stores get the same writes, and calls expire in one of them: what remains is the same in both. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { resolveCallsSelection, resolveCallsShape } from '../../src/domain/calls/calls-query.ts'
@@ -33,7 +33,7 @@ const drawnCall = fc.record({
   tokens: fc.array(fc.tuple(fc.constantFrom('m', 'n'), fc.nat(20)), { maxLength: 2 }),
 })
 
-/** A call of the hour that leaves, and two that stay, of which the parent reports what its child used. */
+/** A call of the expiring hour, and two that stay; the parent of the two reports the usage of its child. */
 const FAMILY = toCalls(
   [
     { hour: 0, parent: null },
@@ -160,7 +160,7 @@ describe('calls that expire', () => {
           if (does === 'expire') return expire(hour)
           if (does === 'free') return store.removal.removeDeleted(new AbortController().signal)
           if (does === 'ask') return compare()
-          // What left is not known here any more: what is told of it later is another call.
+          // An expired call is forgotten, so later parts of it make a new call.
           if (cutoffUs > BASE_US && linkedTo(calls, cutoffUs).has(chosen.id)) return
           if (does === 'delete') {
             const deletion = { project_id: PROJECT, ids: [chosen.id], deleted_at_us: 1 }
@@ -187,7 +187,7 @@ describe('calls that expire', () => {
       },
     )
     await fc.assert(property, { numRuns: RUNS, examples: [[FAMILY, [], 2, false]] })
-    // However the draws fall, the example lets one call go, beside calls that count each other's usage.
+    // Whatever is drawn, this example expires one call next to calls that count each other's usage.
     expect(left).toBeGreaterThan(0)
     expect(differing).toBeGreaterThan(0)
   }, 120_000)

@@ -15,7 +15,7 @@ const text = db.prepare(`SELECT ${idText('@id')}`).pluck()
 const hex = fc.constantFrom(...'0123456789abcdef')
 const digits = (length: number) => fc.string({ unit: hex, minLength: length, maxLength: length })
 const usual = fc.oneof(fc.uuid(), digits(16), digits(32), digits(36))
-/** Next to a usual form: a character in the place of another, in upper case, one more, or one that ends a text in C. */
+/** Nearly usual ids: with another character, one in upper case, one too many, or a NUL. */
 const almost = fc
   .tuple(usual, fc.nat(), fc.constantFrom('-', 'G', '\0', 'é', 'A', '', '00'))
   .map(([id, at, other]) => {

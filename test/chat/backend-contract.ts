@@ -9,7 +9,7 @@ interface ContractSubject {
   readonly model: string
   /** How many completions hold something (a thread's time, a socket) now. */
   runningCount(): number | Promise<number>
-  /** Whether all tests share the backend, dear to open; only the last test, which closes, ends it. */
+  /** Whether all tests share the backend because opening it is slow; only the last test closes it. */
   readonly isShared?: boolean
 }
 
@@ -117,7 +117,7 @@ function toCall(model: string, more: Partial<ChatCompletionRequest>): Completion
   return { request, body: JSON.stringify(request), model, requestId: 'contract-1' }
 }
 
-/** The deltas of a completion, on the way that its request is to take. */
+/** The deltas of a completion, streamed or whole as its request says. */
 async function* ask(
   backend: InferenceBackend,
   call: CompletionCall,

@@ -25,7 +25,7 @@ async function start(...behaviours: Behaviour[]) {
   return { ...(await startModelServer(upstreamModel(urls))), upstreams }
 }
 
-/** A behaviour after a second and a half: when impatient clients of these tests have given up. */
+/** Delays a behaviour by 1.5 s, until the impatient clients of these tests have given up. */
 function late(behaviour: Behaviour): Behaviour {
   return async (response, request) => {
     await new Promise((resolve) => setTimeout(resolve, 1_500))

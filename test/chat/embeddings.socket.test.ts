@@ -24,7 +24,7 @@ async function startClient(behaviour = answerOf(BASE64)) {
   return { ...server, client, upstream }
 }
 
-/** Total over the fields: values that pass, and one that is refused. */
+/** For every field, values that pass and one that is refused. */
 const ROWS: RowsOf<EmbeddingRequest> = {
   input: [['a', ['a', 'b'], [1, 2], [[1], [2, 3]]], []],
   model: [['short', null], 5],

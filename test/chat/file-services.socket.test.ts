@@ -1,4 +1,4 @@
-/** What engines are asked with files, or answer with audio: passed on both ways, within limits. */
+/** Requests with files and answers with audio, passed on within limits. */
 import OpenAI, { toFile } from 'openai'
 import { describe, expect, it } from 'vitest'
 import { createModelRegistry, type ServedModel } from '../../src/inference/models/registry.ts'
@@ -234,7 +234,7 @@ describe('forms', () => {
     const large = formOf({})
     large.append('file', new Blob([Buffer.alloc(5000)]), 'b')
     expect((await send('/audio/transcriptions', large)).status).toBe(413)
-    // Without a length that tells it before.
+    // Without a content-length that would announce it.
     const head = '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n'
     const response = await fetch(
       `http://127.0.0.1:${(app.server.address() as { port: number }).port}/v1/audio/transcriptions`,

@@ -1,4 +1,4 @@
-/** What engines are asked beside chats: their addresses, and models that do not offer it. */
+/** Requests to engines besides chats: their addresses, and models that do not offer them. */
 import OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
 import { createModelRegistry, type ServedModel } from '../../src/inference/models/registry.ts'

@@ -102,7 +102,7 @@ describe('a stream', () => {
     const { baseUrl, key, backend } = await startScripted([prompt(), ...big, finish()])
     const socket = openSocket(baseUrl, key)
     socket.pause()
-    // The count stands still once the buffers of the kernel are full.
+    // The count stops once the buffers of the kernel are full.
     let last = -1
     while (backend.pulledCount() !== last || last < 2) {
       last = backend.pulledCount()

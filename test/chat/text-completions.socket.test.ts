@@ -47,7 +47,7 @@ async function startClient() {
 }
 
 const URL = '/v1/completions'
-/** Total over the fields: values that pass, and one that is refused. */
+/** For every field, values that pass and one that is refused. */
 const ROWS: RowsOf<TextCompletionRequest> = {
   prompt: [['a', ['a', 'b'], [1, 2], [[1], [2, 3]]], []],
   model: [['short', null], 5],

@@ -1,4 +1,4 @@
-/** Every example of the README and the docs, run from the text of the page, in its order, against a started server. */
+/** Runs every example of the README and the docs in order, from the text of the page, against a real server. */
 import { execFile } from 'node:child_process'
 import { globSync, readFileSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -31,7 +31,7 @@ interface Told {
   readonly answer: string | null
 }
 
-/** All commands of a page as one script, and what each step is told to answer. */
+/** All commands of a page as one script, and the documented answer of each step. */
 function toScript(blocks: readonly Block[], url: string): { script: string; told: Told[] } {
   const told: Told[] = []
   const texts: string[] = []

@@ -58,13 +58,13 @@ export function parseAnswer(text: string): unknown {
   return JSON.parse(whole)
 }
 
-/** Members that are different each time. */
+/** Members whose values differ each time. */
 const MASKED =
   /^(?:id|.*_id|created|.*_at|sha256|lease_token|loss|grad_norm|num_sequences|url|bytes|calls|reward|content)$/
-/** Kept to the letter all the same. */
+/** Values that must match exactly nevertheless. */
 const EXACT_TEXTS = new Set(['3 plus 4 is 7.', 'call-1'])
 
-/** What a documented answer says that a real one does not keep, as paths; empty when it is true. */
+/** Paths where a real answer differs from the documented one; empty if it is correct. */
 export function differences(told: unknown, real: unknown, path = ''): string[] {
   if (told === '...') return []
   if (Array.isArray(told)) {

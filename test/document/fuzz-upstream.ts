@@ -1,7 +1,6 @@
 /**
- * An engine for the fuzzer, which answers all that a model can be asked at once and shortly, whatever is asked: what the
- * fuzzer tries is this server, and how long it takes does not depend on a model. Writes a models file that names it
- * (argument) and prints a line when it listens.
+ * An engine for the fuzzer with short immediate answers to all kinds of requests, since the fuzzer tests this server and
+ * not a model. Writes a models file with its address (argument) and prints a line when it listens.
  */
 import { writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'

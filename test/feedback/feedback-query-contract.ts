@@ -29,7 +29,7 @@ type Order = (one: Feedback, other: Feedback) => number
 const byBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other))
 const byTime: Order = (one, other) =>
   one.created_at_us - other.created_at_us || byBytes(one.id, other.id)
-/** Numbers, texts behind them, others last, whatever the direction. */
+/** Numbers first, then texts, then others, in either direction. */
 const byScore: Order = (one, other) => {
   const [s, t] = [payloadOf(one).s, payloadOf(other).s]
   const rank = (value: unknown) => ['number', 'string'].indexOf(typeof value) >>> 0

@@ -18,7 +18,7 @@ const project_id = 'acme/demo'
 const CALLER = readCaller()
 /** More than two parts of a walk. */
 const ROWS = 2200
-/** So many have one time: the end of a part falls between equals. */
+/** How many have the same time, so that a part ends between equal ones. */
 const EQUAL_TIMES = 160
 const START_MS = Date.UTC(2026, 2, 28, 20)
 const STEP_MS = 40 * 60_000
@@ -73,7 +73,7 @@ export function makeRows(): Feedback[] {
     const row = feedbackAt(time, id, { ...fields, ...scores })
     return { ...row, weave_ref: pick(REFS, at), created_at_us: row.created_at_us + (at % 2) }
   })
-  // Of one time with others, and more than one statement reads.
+  // At the same time as others, and more than one statement reads.
   const large = ['large1', 'large2', 'large3'].map((id, at) =>
     feedbackAt(new Date(START_MS + STEP_MS).toISOString(), id, {
       payload: { s: at, text: 'x'.repeat(1_800_000) },

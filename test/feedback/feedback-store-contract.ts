@@ -11,7 +11,7 @@ import type { FeedbackStore } from '../../src/store/api/feedback/feedback.ts'
 import { readCaller } from '../support/read-caller.ts'
 import { feedbackAt, trigger } from './feedback-fixtures.ts'
 
-/** A caller that has left. */
+/** A caller that has disconnected. */
 const GONE = readCaller({ signal: AbortSignal.abort() })
 
 const T0 = '2026-01-01T00:00:00Z'

@@ -1,4 +1,4 @@
-/** What is not there is an error in neutral names, and an empty answer to the vendor's clients. */
+/** Missing things are an error at the root, and an empty answer for the vendor's clients. */
 import { expect, it } from 'vitest'
 import { STARTED } from '../calls/call-fixtures.ts'
 import { FEEDBACK } from '../feedback/feedback-fixtures.ts'

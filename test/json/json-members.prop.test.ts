@@ -1,4 +1,4 @@
-/** A member's text is found in JSON of every spelling, and means what JSON.parse says it means. */
+/** Finds the text of a member in JSON of any form, with the value that JSON.parse gives. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { splitMembers } from '../../src/domain/json/json-members.ts'

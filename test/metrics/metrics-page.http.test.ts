@@ -1,4 +1,4 @@
-/** The page about metrics names what the server tells, and nothing else. */
+/** docs/metrics.md lists exactly the metrics of the server. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { STARTED } from '../calls/call-fixtures.ts'

@@ -1,4 +1,4 @@
-/** What changes of objects must do in every ObjectStore, and what lists and sums tell of them. */
+/** How changes of objects must work in every ObjectStore, and how lists and sums show them. */
 import { describe, expect, it } from 'vitest'
 import { digestOfJson } from '../../src/domain/objects/digests.ts'
 import type { ObjectListing } from '../../src/store/api/objects/objects.ts'

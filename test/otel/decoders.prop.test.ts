@@ -11,7 +11,7 @@ function read(encoding: Encoding, bytes: Uint8Array) {
   })
 }
 
-/** What is refused is refused with a code of ours; everything else would be a crash. */
+/** Refusals must be an ApiError; any other error would be a crash. */
 function readOrRefuse(encoding: Encoding, bytes: Uint8Array): void {
   try {
     const { calls, rejected } = read(encoding, bytes)

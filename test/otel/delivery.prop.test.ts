@@ -39,7 +39,7 @@ it('the same spans give the same calls in any order, batches and repetition, eve
     fc.asyncProperty(batches, order, async (first, rest) => {
       project += 1
       const project_id = `acme/p${project}`
-      // What came in some batches comes again with all the others, as after a lost answer.
+      // Some batches are sent again with all the others, as after a lost answer.
       for (const batch of [...first, rest]) {
         await send(
           project_id,

@@ -168,7 +168,7 @@ describe('POST /v1/traces', () => {
     }
     expect((await storing).statusCode).toBe(200)
     expect(answered).toBeGreaterThan(10)
-    // Parts of it are stored one after the other, and others come in between.
+    // It is stored in parts, and other requests run in between.
     expect(between).toBeGreaterThan(2)
     const { body } = await test.post('/calls/query_stats', { project_id: 'acme/demo' })
     expect(body.count).toBe(spans.length)

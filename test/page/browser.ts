@@ -55,7 +55,7 @@ export const PROJECT = 'acme/demo'
 /** In every field that the page shows. */
 export const MARKUP = '<img src=x onerror="window.wasRun=1"><script>window.wasRun=1</script>'
 
-/** What of a page a reader of screens stumbles over, seriously. */
+/** Serious accessibility problems of a page. */
 export async function findBarriers(page: Page): Promise<string[]> {
   const file = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
   await page.evaluate(await readFile(file, 'utf8'))

@@ -22,7 +22,7 @@ describe.skipIf(!hasBrowser)('the page by keyboard', () => {
       await page.locator('summary:focus', { hasText: words }).waitFor()
       await button.press('Enter')
       await menu.getByLabel(field, { exact: true }).focus()
-      // Whoever goes on finds nothing lying over the rest.
+      // Nothing covers the content when the focus moves on.
       await page.getByRole('button', { name: 'Refresh' }).focus()
       await expect.poll(() => page.locator('.menu-body').count()).toBe(0)
     }
@@ -85,7 +85,7 @@ describe.skipIf(!hasBrowser)('the page by keyboard', () => {
     await expect.poll(() => figure.textContent()).toBe('2')
     expect(new URL(page.url()).searchParams.get('from')).toBe('2026-01-05T13:00:00.000Z')
     expect(new URL(page.url()).searchParams.get('to')).toBe('2026-01-05T15:00:00.000Z')
-    // The chart has kept the focus, and nothing that was chosen: a second Enter opens nothing.
+    // The chart has kept the focus but no selection, so a second Enter opens nothing.
     await page.keyboard.press('Enter')
     await page.keyboard.press('Home')
     await expect.poll(words).toBe('2026-01-05 13:00:00: calls 1')

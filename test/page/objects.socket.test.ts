@@ -59,7 +59,7 @@ describe.skipIf(!hasBrowser)('objects on the page', () => {
     await rows.locator('.window-list').evaluate((list) => list.scrollTo(0, 0))
     await rows.getByRole('button', { name: 'n', exact: true }).click()
     await rows.getByText('row 9999', { exact: true }).waitFor()
-    // Who sorts by keyboard stays where they are.
+    // Sorting by keyboard keeps the focus.
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('n ↑')
     await rows.getByText('row 9999', { exact: true }).click()
     await page.getByLabel('Row', { exact: true }).getByText('r9999').waitFor()

@@ -33,7 +33,7 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
     await page.keyboard.down('Enter')
     await page.getByText('1 of 3 done').waitFor()
     await page.locator('.rate').waitFor()
-    // Held on, it repeats.
+    // A held key repeats.
     await page.keyboard.down('Enter')
     await page.keyboard.up('Enter')
     await page.keyboard.press('s')

@@ -10,7 +10,7 @@ import {
 
 const HOUR_MS = 3_600_000
 
-/** How many pixels of what an element holds cannot be seen. */
+/** How many pixels of an element's content are clipped. */
 function cutOf(element: Locator): Promise<number> {
   return element.evaluate((node) => node.scrollWidth - node.clientWidth)
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createAborts } from '../../src/http/stream/client-signal.ts'
 import { collectGarbage } from '../support/heap.ts'
 
-/** As much of a reply as is looked at: it tells when its connection closes, and whether the answer is out. */
+/** The used part of a reply: when its connection closes, and whether the answer was sent. */
 function openReply({ isClosed = false } = {}) {
   const raw = Object.assign(new EventEmitter(), { closed: isClosed, writableFinished: false })
   const reply = { raw } as unknown as FastifyReply

@@ -8,7 +8,7 @@ import { makeTempDir } from '../support/temp-dir.ts'
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   scripts: Record<string, string>
 }
-/** Those that anybody runs; the others read their arguments in the same way. */
+/** Commands for users; the other scripts read their arguments in the same way. */
 const TRIED = ['keys', 'backup', 'migrate', 'store:copy', 'demo']
 
 const run = promisify(execFile)

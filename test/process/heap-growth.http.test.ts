@@ -6,7 +6,7 @@ import { makeTempDir } from '../support/temp-dir.ts'
 /** Of each route in one round. */
 const REQUESTS = 100
 const ROUNDS = 3
-/** Of one request on average: a quarter of what a signal leaves that stays joined to a lasting one. */
+/** Bytes per request on average: a quarter of what a signal leaks that stays attached to a permanent one. */
 const KEPT_BYTES_MAX = 300
 
 const project_id = 'acme/demo'
@@ -42,7 +42,7 @@ describe('the heap', () => {
       await ask(REQUESTS)
       kept.push(((await measureHeap()) - before) / (REQUESTS * READS.length))
     }
-    // What is kept is kept in each round; caches and compiled code grow in some.
+    // A leak shows in each round; caches and compiled code grow only in some.
     expect(Math.min(...kept)).toBeLessThan(KEPT_BYTES_MAX)
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
 import { createRawClient, type RawAnswer } from '../support/raw-client.ts'
 
-/** Sends bytes and gives back the answer, then leaves: the server may wait for more of a body. */
+/** Sends bytes, returns the answer and disconnects, since the server may wait for more of a body. */
 async function exchange({ app }: TestApp, bytes: string): Promise<RawAnswer> {
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as { port: number }

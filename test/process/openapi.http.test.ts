@@ -105,7 +105,7 @@ describe('GET /openapi.json', () => {
     const refs = [...text.matchAll(/"\$ref":"([^"]*)"/g)].map(([, ref]) => ref)
     const known = Object.keys(body.components.schemas).map((name) => `#/components/schemas/${name}`)
     expect([...new Set(refs)].sort()).toEqual(known.sort())
-    // Of what is read and of what is written there is one copy.
+    // Requests and answers share one definition.
     expect(known.filter((name) => name.endsWith('Input'))).toEqual([
       '#/components/schemas/CostCreateInput',
     ])

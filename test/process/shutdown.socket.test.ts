@@ -15,7 +15,7 @@ const STORY = {
   max_tokens: 100_000,
 }
 
-/** Less than SQLite would wait for each of two connections, far more than the shutdown takes. */
+/** Less than SQLite would wait for two connections, and far more than the shutdown takes. */
 const PATIENCE_MS = 8_000
 
 async function openStream(url: string, body: object): Promise<Response> {

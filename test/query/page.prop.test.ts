@@ -1,4 +1,4 @@
-/** Pages put together are the list, whatever the limit, the order, and what happens between pages. */
+/** Pages join to the list, whatever the limit, the order, and the changes between pages. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { rowsToRead, toPage } from '../../src/domain/query/page.ts'

@@ -135,7 +135,7 @@ describe('rounds', () => {
       if (ends.length === 0) resolve()
       if (end) throw end
     }
-    // The timers of rounds hold no process.
+    // The timers of rounds do not keep a process alive.
     const held = setInterval(() => undefined, 1000)
     const onFailure = (error: unknown) => failures.push(error)
     const rounds = repeatRounds(round, { firstMs: 0, pauseMs: 0, onFailure })

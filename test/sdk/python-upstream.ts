@@ -95,7 +95,7 @@ function textFor(word: string): string {
   return word.endsWith('Thought:') ? 'I know it.\nFinal Answer: 7' : 'Hello'
 }
 
-/** What is refused, by its word; `flaky` the first time only. */
+/** Errors by word; `flaky` fails only the first time. */
 const REFUSALS: Readonly<Record<string, { readonly status: number; readonly body: object }>> = {
   down: { status: 503, body: { error: { message: 'away' } } },
   flaky: { status: 500, body: {} },

@@ -42,7 +42,7 @@ async function ingest(
       onPart()
     }
   }
-  // A connection that breaks ends its sender: the server was killed.
+  // A broken connection ends its sender, because the server was killed.
   await Promise.allSettled(Array.from({ length: SENDERS }, send))
 }
 
@@ -65,7 +65,7 @@ describe('statistics after kill -9', () => {
     const dataDir = makeTempDir()
     const calls = fc.sample(sentCall, { numRuns: 250, seed: 11 })
     const acknowledged: Acknowledged = { starts: new Set(), ends: new Set() }
-    // Each time from the beginning: what is there is told again, which changes nothing.
+    // Each time from the start: repeating stored parts changes nothing.
     for (const killAfter of [100, 300]) {
       const server = await spawnServer({ WEFT_DATA_DIR: dataDir })
       let parts = 0
@@ -82,7 +82,7 @@ describe('statistics after kill -9', () => {
     const stored = readParts(dataDir)
     for (const id of acknowledged.starts) expect(stored.get(id)?.hasStarted).toBe(true)
     for (const id of acknowledged.ends) expect(stored.get(id)?.hasEnded).toBe(true)
-    // In doubt are at most the requests that were under way.
+    // Only requests in flight may or may not be stored.
     expect(stored.size).toBeLessThanOrEqual(acknowledged.starts.size + SENDERS * 2)
     const expected = calls.flatMap((call, index) => {
       const { hasStarted = false, hasEnded = false } = stored.get(idOf(index)) ?? {}

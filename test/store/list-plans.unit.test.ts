@@ -1,4 +1,4 @@
-/** Lists seek the rows that they show, in their order: what else there is costs them nothing. */
+/** Lists seek the rows that they show, in order, so that other rows cost nothing. */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import * as KEYS from '../../src/store/base/access/keys.sql.ts'
 import * as CALLS from '../../src/store/sqlite/calls/calls.sql.ts'

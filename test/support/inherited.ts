@@ -1,4 +1,4 @@
 const { PATH, TMPDIR, NODE_COMPILE_CACHE } = process.env
 
-/** What a process of a test takes from the environment, whatever else stands in it. */
+/** The variables that a process of a test inherits. */
 export const INHERITED = { PATH, TMPDIR, NODE_COMPILE_CACHE }

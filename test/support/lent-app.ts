@@ -1,7 +1,6 @@
 /**
- * Built apps that serve one test after the other. To build one takes longer than most tests do, so that it stands on
- * dependencies that are exchanged: each test has stores of its own, and of the last the app keeps
- * nothing but how fast models answered.
+ * Apps that serve one test after the other, because building one takes longer than most tests. Their dependencies are
+ * exchanged: each test has stores of its own, and the app keeps nothing of the previous test but how fast models answered.
  */
 import { buildApp } from '../../src/app.ts'
 import type { Config } from '../../src/config.ts'

@@ -46,7 +46,7 @@ export async function startModelServer(
   }
 }
 
-/** Longer than any test may last: what ends in time was ended by something else. */
+/** Longer than any test: a request that ends was ended by something else. */
 export const TIMEOUT_MS: UpstreamTimeouts = {
   connect: 60_000,
   first_byte: 60_000,

@@ -25,7 +25,7 @@ interface EndedServer {
 
 function start(environment: Record<string, string>) {
   const child = spawn(process.execPath, [...START_FLAGS, 'src/server.ts'], {
-    // Its own trainer would take the jobs that a test means for others.
+    // The built-in trainer would claim jobs that are meant for the test's workers.
     env: {
       ...INHERITED,
       ...{ WEFT_PORT: '0', WEFT_TRAINER: 'off', ...environment },

@@ -8,7 +8,7 @@ const backend = createTinyBackend({ name: 'tiny', queueMax: PLACES })
 afterAll(() => backend.close())
 
 describeBackendContract('the tiny backend', async () => {
-  /** Takes the places that are free, gives them back, and tells how many were not. */
+  /** Counts the places in use, by taking and freeing all others. */
   async function runningCount(): Promise<number> {
     const request = { messages: [{ role: 'user', content: 'hi' }] }
     const call = { request, body: '', model: 'tiny', requestId: 'probe' }

@@ -34,7 +34,7 @@ it(`completes ${JOBS} jobs once each, in order, by workers that die and are late
   onTestFinished(() => {
     isOver = true
   })
-  /** Keeps one worker running: who dies is replaced. */
+  /** Keeps one worker running, and replaces it when it dies. */
   const keepRunning = (name: string) => {
     seed += 1
     const settings = { url, key: testApp.key, id: `${name}-${seed}`, seed }
@@ -63,7 +63,7 @@ it(`completes ${JOBS} jobs once each, in order, by workers that die and are late
   const lines = started.flatMap((worker) => worker.lines)
   const completions = lines.filter(({ completed, status }) => completed && status === 200)
   const late = lines.filter(({ completed, status }) => completed && status === 409)
-  // The trial means nothing when nobody died and nobody was late.
+  // The test proves nothing if no worker died or was late.
   expect(started.length).toBeGreaterThan(WORKERS)
   expect(late.length).toBeGreaterThan(0)
   expect(new Set(completions.map(({ completed }) => completed)).size).toBe(completions.length)

@@ -6,7 +6,7 @@ import { pageOf } from '../query/page-query.ts'
 const USER_CHARS_MAX = 128
 const PATTERNS_MAX = 100
 const PATTERN_CHARS_MAX = 257
-/** For the document: other languages do not know the classes of characters of JavaScript. */
+/** For the document: other languages lack the character classes of JavaScript. */
 const SHOWN_PATTERN = '^(\\*|[^/*]+/(\\*|[^/*]+))$'
 
 /** Rights that a key may carry. `admin` includes all others. */

@@ -1,4 +1,4 @@
-/** What of a span is grouped by or measured, on the wire. Additions to the spec, in the shapes of the tracing SDKs. */
+/** References to values of spans, for groups and measures, on the wire. Additions to the spec, in the shapes of the tracing SDKs. */
 
 import { z } from 'zod'
 import { ProjectId, Timestamp, Total } from '../primitives.ts'
@@ -102,7 +102,7 @@ export const measures = z
   .max(SPECS_MAX, `must have at most ${SPECS_MAX} entries`)
 export const metrics = z.array(SpanMetric).max(SPECS_MAX, `must have at most ${SPECS_MAX} entries`)
 
-/** Lists of the vendor's service that nothing stands behind here; they may be sent empty. */
+/** Lists that only the vendor's service supports; they may be sent empty. */
 export function unsupportedList(what: string) {
   return z
     .array(z.unknown())
@@ -115,7 +115,7 @@ export function unsupportedList(what: string) {
 export const unsupportedNull = z
   .null()
   .optional()
-  // A type of null alone is unknown to generators of clients.
+  // Client generators do not understand the type null alone.
   .meta({
     description: 'Not supported. Must be null or absent.',
     type: ['string', 'null'],

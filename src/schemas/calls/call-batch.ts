@@ -44,7 +44,7 @@ export const CompletedCallSchemaForInsert = z
   .meta({ id: 'CompletedCallSchemaForInsert', description: 'A call that has begun and ended.' })
 export type CompletedCallSchemaForInsert = z.infer<typeof CompletedCallSchemaForInsert>
 
-/** The items are parsed one by one, so that a bad one fails alone. */
+/** Items are parsed one by one, so that a bad one fails alone. */
 function batchOf(items: string, item: z.ZodType) {
   return z.strictObject({
     batch: z
@@ -71,7 +71,7 @@ const param = z
   .describe('Path of the invalid field, such as `batch[3].req.end.id`.')
 const index = z.int().describe('Index of the item in the batch, from 0.')
 
-/** What became of each item. */
+/** The result of each item. */
 export const CallBatchResponse = z
   .object({
     res: z

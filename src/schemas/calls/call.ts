@@ -144,5 +144,5 @@ export const CallReadResponse = z
   .object({ call: CallSchema.describe('The call.') })
   .meta({ id: 'CallReadResponse', description: 'The requested call.' })
 
-/** The same where a call that is not there is no error. */
+/** The same for routes where a missing call is not an error. */
 export const LooseCallReadResponse = z.object({ call: CallSchema.nullable() })

@@ -34,7 +34,7 @@ const expandColumns = z
 const filter = CallsFilter.nullish().describe('Which calls; all when absent.')
 const query = Query.nullish().describe('A further condition on the calls.')
 
-/** Which calls of a project, in which order, with what of each. */
+/** Selects calls of a project, their order and their fields. */
 export const CallsQueryRequest = z
   .strictObject({
     project_id: ProjectId,

@@ -1,4 +1,4 @@
-/** The queries that may delete: by id and by nothing else. Additions to the spec. */
+/** Queries allowed for deletions: by id only. Additions to the spec. */
 import { z } from 'zod'
 import { ClientId, ProjectId } from '../primitives.ts'
 
@@ -22,7 +22,7 @@ const anyOf = z.strictObject({
 })
 
 /**
- * `$eq` of the id, `$in` of ids, or `$or` of such.
+ * `$eq` with an id, `$in` with ids, or `$or` of these.
  *
  * Spec: §1 (deleting not shown). Choice: what Weave allows; a query that could match by accident is
  * refused.

@@ -1,6 +1,6 @@
 /**
  * One piece of a streamed chat completion, the JSON of one server-sent event. Its keys must stay
- * those that client libraries of the OpenAI API add up: index, delta, finish_reason.
+ * those that client libraries of the OpenAI API combine: index, delta, finish_reason.
  */
 import { z } from 'zod'
 import { optionalField } from '../bounded-fields.ts'

@@ -1,6 +1,6 @@
 /**
- * The eight message variants of a chat request. They are tolerant: what a chat template may refuse
- * is not refused here, and unknown keys are kept. No issue may ever repeat a message's text.
+ * The eight message variants of a chat request. They are tolerant: what a chat template can refuse itself is accepted
+ * here, and unknown keys are kept. No issue may ever repeat a message's text.
  */
 import { z } from 'zod'
 import {
@@ -74,7 +74,7 @@ const ToolCall = z.looseObject(
   ruleError('an object'),
 )
 
-// Why: only the type here; the variant checks the length, and one fault is to be told once.
+// Only the type: the variant checks the length, and a fault should be reported once.
 const anyRole = z
   .string(ruleError(`a string of 1 to ${ROLE_CHARS_MAX} characters`))
   .describe('Role of the speaker; it selects the variant.')
@@ -181,7 +181,7 @@ export const CustomChatCompletionMessageParam = variant('CustomChatCompletionMes
   reasoning: text('The reasoning before the answer.'),
 })
 
-/** The generic message of channel-based templates, its author's role and name laid flat. Spec: §2.10. */
+/** The generic message of channel-based templates, with its author's role and name as fields of the message. Spec: §2.10. */
 export const Message = variant('Message', {
   role,
   content: givenContent,
@@ -202,7 +202,7 @@ const VARIANT_OF_ROLE: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodTyp
 
 const GENERIC_KEYS = ['channel', 'recipient', 'content_type']
 
-/** The variant that a message must keep: by its role, and for unknown roles by its keys. */
+/** The variant that a message must match: by its role, or for unknown roles by its keys. */
 export function chooseMessageVariant(message: Readonly<Record<string, unknown>>): z.ZodType {
   const known = VARIANT_OF_ROLE.get(String(message.role))
   if (known !== undefined) return known
@@ -213,7 +213,7 @@ export function chooseMessageVariant(message: Readonly<Record<string, unknown>>)
 const PLAIN_ROLES: readonly unknown[] = ['developer', 'system', 'user', 'assistant', 'tool']
 
 /**
- * Whether a message is a known role and a text and nothing else, as nearly all are: it keeps its variant.
+ * Whether a message is only a known role and a text, as nearly all are. Then it matches its variant.
  */
 export function isPlainMessage(message: unknown): boolean {
   if (typeof message !== 'object' || message === null) return false
@@ -239,8 +239,8 @@ type ToolCall = z.infer<typeof ToolCall>
 type FunctionCall = z.infer<typeof FunctionCall>
 
 /**
- * One message of a request: an object whose role picks the variant that it must keep. A union would
- * try all variants and report the faults of each; this reports the faults of one.
+ * One message of a request: its role selects the variant that it must match. A union would try all variants and report
+ * the faults of each; this reports those of one.
  *
  * Spec: §2.10, §4.3 messages.
  * Choice: the checks of chooseMessageVariant's schemas; whatever they do not name passes.
@@ -266,7 +266,7 @@ function roleNamed<T extends string>(value: T) {
   return z.literal(value).describe(`Role of the speaker: ${value}.`)
 }
 
-/** Whether a field of a message says anything; empty text does, an empty list does not. */
+/** Whether a field of a message counts as given: an empty text does, an empty list does not. */
 function holdsSomething(value: unknown): boolean {
   if (value === null || value === undefined) return false
   return !Array.isArray(value) || value.length > 0

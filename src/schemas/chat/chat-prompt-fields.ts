@@ -16,7 +16,7 @@ import {
 import { INT64_BOUND } from './chat-sampling-fields.ts'
 
 const DOCUMENTS_MAX = 1_000
-/** Limit: the longest templates of published models are a third of it. */
+/** Limit: three times the longest templates of published models. */
 const CHAT_TEMPLATE_CHARS_MAX = 65_536
 /** Keys of a free-form object. */
 export const EXTRA_KEYS_MAX = 256

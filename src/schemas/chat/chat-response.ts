@@ -23,7 +23,7 @@ export const ChatToolCall = z
   .meta({ id: 'ChatToolCall', description: 'A tool call that the model made.' })
 export type ChatToolCall = z.infer<typeof ChatToolCall>
 
-/** A call of a custom tool, by engines that know such tools; it passes as it is. */
+/** A call of a custom tool, from engines that support such tools; passed on unchanged. */
 const ChatCustomToolCall = z
   .looseObject({
     id: z.string().describe('Id that the answering tool message repeats.'),

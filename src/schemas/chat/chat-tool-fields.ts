@@ -54,7 +54,7 @@ const NamedTool = z.looseObject(
   ruleError('an object with a name'),
 )
 
-/** Checks that what is of type function says which one. */
+/** Checks that a tool of type function names one. */
 function requireFunction({ issues, value }: z.core.ParsePayload<Typed>): void {
   const { type, function: called } = value
   if ((type ?? 'function') !== 'function' || (called ?? null) !== null) return

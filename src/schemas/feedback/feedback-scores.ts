@@ -1,4 +1,4 @@
-/** What a scorer says of what it scored, and the span that it is about. Additions to the spec. */
+/** The results of a scorer, and the span that it scored. Additions to the spec. */
 import { z } from 'zod'
 import { boundedMap } from '../bounded-fields.ts'
 import { nameOf } from '../primitives.ts'

@@ -1,4 +1,4 @@
-/** Which feedback a question looks into. Spec: §4.2. */
+/** Selects the feedback of a request. Spec: §4.2. */
 
 import { z } from 'zod'
 import { nameOf, ProjectId, Timestamp } from '../primitives.ts'

@@ -44,7 +44,7 @@ export const FeedbackCreateRequest = z
       .optional()
       .meta({
         description: 'Must be absent or null: the server stores the user of the key.',
-        // A type of null alone is unknown to generators of clients.
+        // Client generators do not understand the type null alone.
         type: ['string', 'null'],
         enum: [null],
       }),

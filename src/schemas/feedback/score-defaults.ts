@@ -1,7 +1,7 @@
-/** What is read of a scorer that said nothing. Without Zod, which the threads of the store need not load. */
+/** Defaults of the fields of scorers. Without Zod, which the threads of the store need not load. */
 import type { FEEDBACK_SCORES } from './feedback-scores.ts'
 
-/** Each field as it is read where nothing was given. */
+/** The value of each field that was not given. */
 export const SCORE_DEFAULTS = {
   scorer_tags: [],
   scorer_tag_reasons: {},

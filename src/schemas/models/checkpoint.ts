@@ -47,7 +47,7 @@ export const CheckpointListResponse = pageOf(CheckpointResponse).meta({
 })
 export type CheckpointListResponse = z.infer<typeof CheckpointListResponse>
 
-/** One checkpoint with where it comes from. Spec: §2.13 (nothing of the spec reads a single one). */
+/** One checkpoint with its origin. Spec: §2.13 (nothing of the spec reads a single one). */
 export const CheckpointDetail = z
   .object({
     ...CheckpointResponse.shape,

@@ -52,7 +52,7 @@ export const AliasesRemoveRequest = z.strictObject({
   aliases: names(ObjectVersion, 'Names to take away.'),
 })
 
-/** An answer without anything to tell. */
+/** An empty answer. */
 export const DoneResponse = z.object({}).describe('Empty on success.')
 
 export const MarksListQuery = z.strictObject({ project_id: ProjectId })

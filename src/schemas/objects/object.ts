@@ -27,7 +27,7 @@ export const ObjectId = z
     description: 'Name of the object: letters and digits of any script, `_`, `.` and `-`.',
     minLength: 1,
     maxLength: 128,
-    // Of the characters of ASCII the same; engines differ in what they know of the others.
+    // The same for ASCII; regular expression engines differ in their support of other characters.
     pattern: '^[^\\x00-\\x2c/\\x3a-\\x40\\x5b-\\x5e\\x60\\x7b-\\x7f]+$',
   })
 

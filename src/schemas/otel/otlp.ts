@@ -1,4 +1,4 @@
-/** OTLP on the wire, as far as the document tells it: the messages are OpenTelemetry's. Spec: none, an addition. */
+/** OTLP on the wire, as far as the document describes it: the messages are OpenTelemetry's. Spec: none, an addition. */
 import { z } from 'zod'
 import { FreeObject } from '../primitives.ts'
 

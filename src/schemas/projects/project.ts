@@ -14,7 +14,7 @@ const size = (what: string) =>
     .nullish()
     .meta({ description: `Whether to sum up ${what}. Default true.`, default: true })
 
-/** Limit: projects that are named to a caller. */
+/** Limit: projects listed for a caller. */
 export const LISTED_PROJECTS_MAX = 1000
 
 export const CallerResponse = z.object({
@@ -49,7 +49,7 @@ export const ProjectStatsResponse = z.object({
 
 export const ProjectOnlyRequest = z.strictObject({ project_id: ProjectId })
 
-/** Limit: days that a project may be told to keep calls. */
+/** Limit: days in the retention setting of a project. */
 const RETENTION_DAYS_MAX = 36_500
 
 export const TtlSettingsResponse = z.object({

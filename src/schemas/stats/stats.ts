@@ -125,7 +125,7 @@ export const CallStatsRequest = z
 export type CallStatsRequest = z.infer<typeof CallStatsRequest>
 
 const time = z.string().meta({ format: 'date-time' })
-/** Metric values and `count`. Not named apart, so that the keys keep their order. */
+/** Metric values and `count`. Not separate fields, so that the keys keep their order. */
 const values = z
   .number()
   .nullable()

@@ -1,4 +1,4 @@
-/** What of a history is a choice. Without Zod, which the threads of the store need not load. */
+/** Recognizes choices in a history. Without Zod, which the threads of the store need not load. */
 
 /**
  * Whether an item of messages_and_choices is a choice that a model made, which is what trains; a

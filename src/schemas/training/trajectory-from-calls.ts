@@ -14,7 +14,7 @@ const TYPE_CHARS_MAX = 256
 const ROLLOUT_UNITS = ['call', 'trace_id', 'thread_id'] as const
 export type RolloutUnit = (typeof ROLLOUT_UNITS)[number]
 
-/** What counts of several feedbacks about one rollout. */
+/** How several feedbacks about one rollout are combined. */
 const COMBINATIONS = ['newest', 'mean'] as const
 
 /** Why a rollout is left out of the groups. */

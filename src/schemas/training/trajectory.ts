@@ -1,5 +1,5 @@
 /**
- * Trajectories of a training job: what was said, by whom, and how good it was. Bodies are large, so
+ * Trajectories of a training job: messages, choices and rewards. Bodies are large, so
  * every list stops at its first faults, and no fault repeats text. Unknown keys are kept everywhere.
  */
 
@@ -31,7 +31,7 @@ const BYTES_MAX = 4_096
 const NAME_CHARS_MAX = 256
 const SHORT_TEXT_CHARS_MAX = 64
 
-/** Roles whose messages say something by all means. */
+/** Roles whose messages must have content. */
 const ROLES_WITH_CONTENT: readonly unknown[] = ['developer', 'system', 'user', 'tool']
 
 const string = z.string(ruleError('a string'))

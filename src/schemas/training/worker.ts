@@ -1,5 +1,5 @@
 /**
- * The worker protocol on the wire: how a trainer takes a job, reports on it and hands in what it made.
+ * The worker protocol on the wire: how a trainer claims a job, reports on it and delivers the result.
  *
  * Spec: §4.8 (nothing of the spec runs a job). Choice: leases over HTTP, described in docs/training.md.
  */

@@ -44,7 +44,7 @@ const common = {
     ),
 }
 
-/** Which calls of a project, each with its descendants among them. */
+/** Selects calls of a project; each is summed up with its descendants among them. */
 export const TraceUsageRequest = z
   .strictObject({
     project_id: ProjectId,
@@ -70,7 +70,7 @@ const count = (what: string) => Total.describe(what)
 const money = (what: string) =>
   z.number().nullable().describe(`${what}, USD; null when not requested or without a price.`)
 
-/** What one model was used for. */
+/** The usage of one model. */
 export const ModelUsageTotals = z
   .object({
     requests: count('Requests to the model.'),

@@ -1,4 +1,4 @@
-/** Lists that look behind refs: from where refs stand, which is stored with each call, or else from its text. */
+/** Lists that follow refs, by the paths of refs stored with each call, or else by its text. */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { resolveCallsSelection } from '../../../src/domain/calls/calls-query.ts'
 import { countSelected, selectCalls } from '../../../src/store/sqlite/calls/query/calls-scan.ts'

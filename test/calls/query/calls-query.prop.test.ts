@@ -73,7 +73,7 @@ const operand = fc.oneof(
     }),
   }),
 )
-/** Values that a field really takes, so that comparisons are not of unlike things alone. */
+/** Values that occur in a field, so that comparisons are not only between different types. */
 const FITTING: Record<string, fc.Arbitrary<unknown>> = {
   id: fc.integer({ min: 0, max: 11 }).map((n) => `c${n}`),
   op_name: fc.constantFrom('f', 'g'),
@@ -104,7 +104,7 @@ const fittingPair = fc.constantFrom(...Object.keys(FITTING)).chain((name) =>
   ),
 )
 
-/** A query in which `$valueOf` is what a field of one of the calls really is: comparisons that part the calls. */
+/** Replaces `$valueOf` by the value of a field of one call, so that comparisons divide the calls. */
 function fillIn(query: Any, seen: (name: string, call: number) => Any): Any {
   if (Array.isArray(query)) return query.map((item) => fillIn(item, seen))
   if (typeof query !== 'object' || query === null) return query
@@ -244,6 +244,6 @@ it('stream_query and query_stats answer as a naive filter and sort do', async ()
     ),
     { numRuns: 25 },
   )
-  // Queries that take all or nothing tell little: the generators must make others too.
+  // Queries that match all or nothing prove little: the generators must make others, too.
   expect(telling / asked).toBeGreaterThan(0.2)
 })

@@ -8,7 +8,7 @@ import type { CallsQueryStores } from './calls-query-contract.ts'
 
 const project_id = 'acme/demo'
 const REACH = { refScheme: 'weave', projects: [project_id] }
-/** More than one block of a table has. */
+/** More rows than a block of a table. */
 const ROWS = 1100
 const nameOf = (name: string) => ({ name })
 const refOf = (object: string) => `weave:///acme/demo/object/${object}`

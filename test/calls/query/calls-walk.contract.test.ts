@@ -17,7 +17,7 @@ import { runPaused } from './run-paused.ts'
 const project_id = 'acme/demo'
 const REACH = { refScheme: 'weave', projects: [project_id] }
 const CALLS = 45_000
-/** At whose time 20,000 calls began. */
+/** The time at which 20,000 calls began. */
 const BUSY_US = Date.UTC(2026, 0, 1) * 1000
 
 /** A number that every id has, by the number of its call. */

@@ -1,4 +1,4 @@
-/** Lists that look into feedback, with a pause wherever there may be one. */
+/** Lists that read feedback, with a pause wherever one is possible. */
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { resolveCallsSelection } from '../../../src/domain/calls/calls-query.ts'
 import { selectCalls } from '../../../src/store/sqlite/calls/query/calls-scan.ts'

@@ -2,8 +2,8 @@ import type { Connection } from '../../../src/store/sqlite/db/connection.ts'
 import type { ReadJob } from '../../../src/store/sqlite/read/read-job.ts'
 
 /**
- * What a read job answers when looks say that others wait: each, so that it pauses wherever it can, unless `isDue` says
- * another thing.
+ * Runs a read job that is told at each check that others wait, so that it pauses wherever it can, unless `isDue` says
+ * otherwise.
  */
 export function runPaused<Input, Output>(
   db: Connection,

@@ -15,10 +15,10 @@ const MESSAGES = [{ role: 'user', content: 'hi' }]
 const ANSWER = { choices: [{ index: 0, message: { content: 'x' }, finish_reason: 'stop' }] }
 const BODY = JSON.stringify(ANSWER)
 const WHOLE = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`
-/** Longer than a close is on its way. */
+/** Longer than a close takes to arrive. */
 const AT_WORK_MS = 700
 
-/** Works on a request before it loses the connection. */
+/** Delays the loss of the connection, as if the request were being processed. */
 const worksThenResets: Behaviour = async (response) => {
   await sleep(50)
   response.socket?.resetAndDestroy()

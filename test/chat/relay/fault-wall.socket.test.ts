@@ -224,7 +224,7 @@ describe('a slow reader', () => {
     )
     socket.pause()
     const { closed } = await upstream.arrival(0)
-    // The count stands still once the buffers on the way are full, long before 100 MB.
+    // The count stops once all buffers are full, long before 100 MB.
     let last = -1
     while (sentCount !== last || last < 1) {
       last = sentCount

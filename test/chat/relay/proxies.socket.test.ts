@@ -17,7 +17,7 @@ import { startModelServer, upstreamModel } from '../../support/model-server.ts'
 const MESSAGES = [{ role: 'user', content: 'hi' }]
 const ANSWER = { choices: [{ index: 0, message: { content: 'x' }, finish_reason: 'stop' }] }
 
-/** A proxy that sends everything to one port; it knows the names that nobody else does. */
+/** A proxy that sends everything to one port, and so resolves names that do not exist. */
 async function startProxy(port: number, { status = 200 } = {}) {
   const seen: { readonly what: string; readonly credentials: string | undefined }[] = []
   const note = ({ method, url, headers }: IncomingMessage) =>
@@ -59,7 +59,7 @@ async function startProxy(port: number, { status = 200 } = {}) {
 interface Case {
   readonly isSecure: boolean
   readonly except?: string
-  /** Of answers to CONNECT; 0: there is none. */
+  /** Status of answers to CONNECT; 0 for no answer. */
   readonly status?: number
   readonly connectMs?: number
 }

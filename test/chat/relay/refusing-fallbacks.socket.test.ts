@@ -15,7 +15,7 @@ const CHAT = {
 }
 const EMBEDDING = { data: [{ index: 0, embedding: [1] }], usage: USAGE }
 
-/** Requests that only the embedded model itself finds out not to honour. */
+/** Requests that only the embedded model itself recognizes as unsupported. */
 const REQUESTS: [string, string, object][] = [
   [
     'a picture',

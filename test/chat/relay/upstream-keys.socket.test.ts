@@ -17,7 +17,7 @@ const PROJECT = 'acme/demo'
 const KEY = 'sk-upstream-0123456789abcdef'
 const NEW_KEY = 'sk-rotated-9876543210fedcba'
 const QUERY_KEY = 'query-key-0123456789'
-/** In every text of the upstream that is passed on. */
+/** Contained in every text of the upstream that is passed on. */
 const MARK = 'zebra'
 const INPUT = { messages: [{ role: 'user', content: 'hi' }], input: 'hi' }
 
@@ -78,7 +78,7 @@ async function start() {
     })
     return { text: await response.text(), headers: response.headers }
   }
-  /** What a client and the reader of its call see, and of a stored response what it holds. */
+  /** Everything that a client, a reader of its call and a stored response get. */
   async function ask(behaviour: Behaviour, url: string, body: object) {
     upstream.behave(behaviour)
     const { text, headers } = await fetchText(url, { model: 'up', ...INPUT, ...body })

@@ -11,7 +11,7 @@ import { INT64, messages } from './chat-request-rows.ts'
 
 type Json = { readonly [key: string]: unknown }
 
-/** Whether a property tells what it is; one with a name of its own does so among the definitions. */
+/** Whether a property has a description; a named one has it among the definitions. */
 function isDescribed(property: Json): boolean {
   return typeof property.description === 'string' || '$ref' in property || 'allOf' in property
 }

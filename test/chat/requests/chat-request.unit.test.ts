@@ -5,7 +5,7 @@ import { INT64_BOUND } from '../../../src/schemas/chat/chat-sampling-fields.ts'
 import { SPEC_FIELDS, type SpecField } from './chat-request-fields.ts'
 import { many, messages, ROWS, SECRET, tool } from './chat-request-rows.ts'
 
-// A schema that keeps unknown keys would make this `string`, and no record over it total.
+// With a schema that keeps unknown keys this would be `string`, and records need not cover all fields.
 const hasClosedKeys: string extends keyof ChatCompletionRequest ? false : true = true
 const hasSpecKeys: [keyof ChatCompletionRequest] extends [SpecField] ? true : false = true
 
@@ -134,7 +134,7 @@ describe('a chat request', () => {
   ])('reports few faults and no text of a hostile %s', (field, value) => {
     const seen = { reads: 0 }
     const issues = parse({ messages, [field]: countReads(value, seen) }).error?.issues ?? []
-    // Each entry of the longest list once, and a few of what is inside of them.
+    // Reads each entry of the longest list once, and a few members inside.
     expect(seen.reads).toBeLessThanOrEqual(longestOf(value) + 100)
     expect(issues.length).toBeGreaterThan(0)
     expect(issues.length).toBeLessThanOrEqual(10)

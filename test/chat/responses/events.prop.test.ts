@@ -76,7 +76,7 @@ describe('events of a response', () => {
   it('keep the documented order and the types of the openai package, whatever a model answers', () => {
     fc.assert(
       fc.property(
-        // Only indexes tell whose a piece is that comes after another call has begun.
+        // Only an index says to which call a piece belongs after another call has begun.
         fc.oneof(
           fc.tuple(fc.array(fc.oneof(piece, mixed), { maxLength: 8 }), fc.constant('all' as const)),
           fc.tuple(fc.array(piece, { maxLength: 8 }), fc.constantFrom('none', 'zero')),

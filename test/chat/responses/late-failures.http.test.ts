@@ -1,4 +1,4 @@
-/** Streams that fail after their status was sent and before anything else was. */
+/** Streams that fail right after their status was sent. */
 import OpenAI from 'openai'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ApiError } from '../../../src/errors.ts'
@@ -11,7 +11,7 @@ import { findFaults } from './openai-types.ts'
 
 const FAILURE = new ApiError('upstream_error', { message: 'It broke.' })
 
-/** A chunk whose second half no response can hold. */
+/** A chunk whose second half does not fit into a response. */
 const UNUSABLE: RelayedDelta = {
   type: 'relayed',
   texts: [{ content: 'a' }, { content: { a: 1 } }].map((delta) => {

@@ -70,7 +70,7 @@ function faultsOf(name: string, value: Json): string[] {
   )
   const known = new Map(members.map((member) => [member.name, member]))
   const unknown = Object.keys(value).filter((key) => !known.has(key))
-  // The server says more of its responses than the package knows, as the vendor does.
+  // Responses have more fields than the package knows, as those of the vendor do.
   const isOpen = name === 'Response'
   return [
     ...(isOpen ? [] : unknown.map((key) => `${name}.${key} is unknown`)),

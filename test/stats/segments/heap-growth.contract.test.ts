@@ -10,7 +10,7 @@ import { measureHeap } from '../../support/heap.ts'
 
 const HOURS = 300
 const ROUNDS = 3
-/** Of one hour on average: less than a promise or a listener that stays. */
+/** Bytes per hour on average: less than a leaked promise or listener. */
 const KEPT_BYTES_MAX = 100
 
 it('the heap and what is open do not grow with hours that are built', async () => {

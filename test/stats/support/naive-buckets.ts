@@ -33,7 +33,7 @@ function wallClockStartUs(
   foundStarts.set(key, starts)
   const place = starts.findLastIndex((start) => start <= us)
   const [start, next] = [starts[place] as number, starts[place + 1] as number]
-  // Time that is shown twice counts apart where it fills a bucket.
+  // Local time that occurs twice counts separately if it fills a bucket.
   const parts = Math.max(1, Math.floor((next - start) / lengthUs))
   return start + Math.min(Math.floor((us - start) / lengthUs), parts - 1) * lengthUs
 }

@@ -169,7 +169,7 @@ async function rename(world: World, index: number): Promise<void> {
   if (!known.has(index)) known.set(index, unknown)
 }
 
-/** Asks as it is, where an answer may be remembered, and by a window that nobody asked for before. */
+/** Asks twice: unchanged, where an answer may be cached, and with a new window. */
 async function check(world: World, asked: Question): Promise<void> {
   world.asked += 1
   for (const question of [asked, { ...asked, endUs: asked.endUs + world.asked }]) {

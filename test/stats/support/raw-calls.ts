@@ -22,7 +22,7 @@ const PACKAGE_PRICES: Readonly<Record<string, readonly (readonly number[])[]>> =
 const TIER_ABOVE = 200_000
 const MODELS = [...Object.keys(PACKAGE_PRICES), 'mystery']
 
-/** null: nobody tells. */
+/** null: not reported. */
 const requests = fc.constantFrom(null, 1, 1, 2, 3)
 
 /** As one vendor counts: cached tokens lie inside of the prompt. */

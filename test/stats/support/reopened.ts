@@ -31,7 +31,7 @@ export async function expectStats(
     for (const isBuilt of [false, true]) {
       if (isBuilt) await store.segments.buildAll()
       for (const asked of questions) {
-        // Another window, so that no answer is remembered.
+        // Another window, so that no answer is cached.
         const question = isBuilt ? { ...asked, endUs: asked.endUs + 1 } : asked
         const { body } = await app.post(URL, toStatsBody(PROJECT, question))
         const expected = naiveStats(calls, question, priceFinder([]))

@@ -78,7 +78,7 @@ export const SUM_COLUMNS = {
   usageColumns: ALL_COLUMNS.usageColumns.filter(({ of }) => of === 'sum' || of === 'avg'),
 } satisfies Partial<StatsQuery>
 
-/** The statistics as they are asked, and the same from the rows: call ids are not in any column. */
+/** The statistics as requested, and computed from the rows: a filter by call ids cannot use columns. */
 export async function askBothWays(store: SqliteStore, query: StatsQuery, ids: readonly string[]) {
   const caller = readCaller()
   const prices = await store.prices.listPrices(query.project_id)

@@ -1,4 +1,4 @@
-/** Stores with some of all that is no call, and all of it as their contracts tell it. */
+/** Stores filled with everything except calls, and their contents read through the contracts. */
 import { buffer } from 'node:stream/consumers'
 import { FEEDBACK_FIELDS } from '../../../src/domain/feedback/feedback-view.ts'
 import { resolvePrice } from '../../../src/domain/prices/project-prices.ts'
@@ -24,7 +24,7 @@ const LARGE = Buffer.alloc(600_001, 'large \0\xff', 'latin1')
 const ROW_COUNT = 2500
 const T0 = '2026-01-01T00:00:00.000001Z'
 
-/** What a fill made that no list tells. */
+/** Secrets, digests and ids of a fill that no list returns. */
 export interface Filled {
   readonly secrets: readonly string[]
   readonly files: readonly string[]
@@ -158,7 +158,7 @@ export async function fillDirectory() {
   }
 }
 
-/** All of it. Numbers that only the store knows are part of it where they are told. */
+/** The whole content, including numbers that the store assigns, if they are returned. */
 export async function readStores(stores: Stores, filled: Filled) {
   const { keys, prices, retention, feedback, annotation } = stores
   const query = resolveRowQuery({}, FEEDBACK_FIELDS)

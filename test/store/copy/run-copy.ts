@@ -27,7 +27,7 @@ export async function copy(
   }
 }
 
-/** Ends as a process does that is killed behind some writes. */
+/** Fails after some writes, as if the process were killed. */
 export function cutAfter(writes: number) {
   let left = writes
   return (target: CopyTarget): CopyTarget => ({

@@ -6,10 +6,10 @@ import { onTestFinished } from 'vitest'
 interface PostgresProxy {
   /** Address of the database through the proxy. */
   readonly url: string
-  /** Ends what is connected, and all that comes, until it is mended. */
+  /** Closes all connections, and new ones until it is repaired. */
   cut(): void
   mend(): void
-  /** Answers of the server from now on are lost; what was asked reaches it. */
+  /** From now on requests reach the server, but its answers are lost. */
   loseAnswers(): void
 }
 

@@ -20,7 +20,7 @@ async function openTwo() {
   return { url, one: await openTestStores(url), other: await openTestStores(url) }
 }
 
-/** How many did what they tried at once; the others were refused. */
+/** How many of several concurrent attempts succeeded; the others were refused. */
 async function countDone(tries: readonly Promise<unknown>[]): Promise<number> {
   const ended = await Promise.allSettled(tries)
   for (const end of ended) {
@@ -38,7 +38,7 @@ async function hold(url: string, sql: string) {
   const waiting = `SELECT DISTINCT pid FROM pg_locks WHERE NOT granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
   return {
-    /** Until so many wait for it, or for each other; what stores do by the clock may wait, too. */
+    /** Waits until that many wait for it or for each other; timed work of the stores may be among them. */
     awaitWaiting: (count: number) =>
       expect
         .poll(async () => (await client.query(waiting)).rowCount, { timeout: 20_000 })

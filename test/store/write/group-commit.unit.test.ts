@@ -126,7 +126,7 @@ describe('group commit', () => {
   })
 })
 
-/** A database that another connection writes to until it lets go. */
+/** A database that another connection is writing to until it is released. */
 function openLocked(lockedMs?: number) {
   const dataDir = makeTempDir()
   const db = openDatabase(dataDir)
@@ -152,7 +152,7 @@ describe('group commit beside another process that writes', () => {
         written.push(n)
       })
     const first = write(1)
-    // Only a loop that goes on can let the other connection go.
+    // The other connection is released by the event loop, so the loop must keep running.
     await new Promise((resolve) => setTimeout(resolve, 30))
     const second = write(2)
     letGo()

@@ -1,4 +1,4 @@
-/** Templates that loop and grammars that explode, against the real processes: 400, and nobody else notices. */
+/** Endless templates and exploding grammars in real processes: they get 400, and no other request is affected. */
 import { afterAll, describe, expect, it } from 'vitest'
 import { createTinyBackend, type TinyBackendOptions } from '../../../src/inference/tiny/backend.ts'
 import type { Fields } from '../running.ts'

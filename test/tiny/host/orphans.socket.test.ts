@@ -1,4 +1,4 @@
-/** What is left of a server that is killed: nothing, even where a guarded process is in an endless loop. */
+/** A killed server leaves no process behind, even if a guarded one is in an endless loop. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 
 const MAKER = fileURLToPath(new URL('./orphan-maker.ts', import.meta.url))
-/** Time for the process to get into its loop, where it hears of nothing. */
+/** Time for the process to enter its loop, where it handles no messages. */
 const LOOPING_MS = 500
 
 function isRunning(pid: number): boolean {

@@ -1,4 +1,4 @@
-/** When the model's thread sends what it has to say, by a clock made by hand. */
+/** When the model's thread sends its messages, by a manual clock. */
 import { describe, expect, it } from 'vitest'
 import type { FromEngine } from '../../../src/inference/tiny/host/engine-messages.ts'
 import { createOutbox } from '../../../src/inference/tiny/host/outbox.ts'

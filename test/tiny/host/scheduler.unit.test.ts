@@ -1,4 +1,4 @@
-/** Turns, flow control and cancellation, on pretended generations. */
+/** Turns, flow control and cancellation, with fake generations. */
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../../src/errors.ts'
 import {
@@ -19,7 +19,7 @@ import type { Generation } from '../../../src/inference/tiny/sampling/steps.ts'
 const PASS_CPU_MS = 10
 const REQUEST_CPU_MS_MAX = 2_000
 
-/** A scheduler over pretended generations of `length` pieces; the plan's seed is the request's id. */
+/** A scheduler over fake generations of `length` pieces; the plan's seed is the request's id. */
 function setUp(length: number, fail: (id: number) => unknown = () => null, width = 1) {
   const posted: FromEngine[] = []
   const steps = new Map<number, number>()

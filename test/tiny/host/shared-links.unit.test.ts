@@ -1,4 +1,4 @@
-/** Which thread a request goes to, on pretended threads. */
+/** Which thread a request goes to, with fake threads. */
 import { describe, expect, it } from 'vitest'
 import type { EngineLink } from '../../../src/inference/tiny/host/engine-link.ts'
 import {

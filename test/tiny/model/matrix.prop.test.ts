@@ -1,4 +1,4 @@
-/** The loops of the forward pass against their sums written out, and against themselves with other company. */
+/** The loops of the forward pass compared with plain sums, and with themselves on other batches. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { attend } from '../../../src/inference/tiny/model/attention.ts'

@@ -59,7 +59,7 @@ describe('the tokenizer', () => {
   })
 
   it('takes long runs', () => {
-    // A way through the first that grew with the square of its length would not end before the test is given up.
+    // With quadratic time for the first text the test would time out.
     const runs = ['a'.repeat(300_000), ' '.repeat(50_000), '9'.repeat(50_000), 'ä'.repeat(20_000)]
     for (const run of runs) expect(decode(tokenizer.encode(run)) === run).toBe(true)
   })

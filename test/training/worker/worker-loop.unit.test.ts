@@ -1,4 +1,4 @@
-/** The life of a worker against a server that is only pretended. */
+/** The life of a worker, with a fake server. */
 import { describe, expect, it } from 'vitest'
 import { AdapterFileError } from '../../../src/inference/tiny/lora/adapter.ts'
 import type { ClaimResponse } from '../../../src/schemas/training/worker.ts'

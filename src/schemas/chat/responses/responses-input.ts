@@ -1,6 +1,6 @@
 /**
  * What a response is made from: the items of its input, and the tools that it may call. Items are tolerant, as chat
- * messages are: which of them the server can use is for domain/chat/responses-input.ts to say, by name.
+ * messages are: domain/chat/responses-input.ts decides which of them the server can use.
  */
 import { z } from 'zod'
 import { boundedList, boundedText, optionalField, ruleError } from '../../bounded-fields.ts'
@@ -19,7 +19,7 @@ const type = (description: string) =>
 const id = (description: string) => optionalField(boundedText({ max: ID_CHARS_MAX }), description)
 const text = (description: string) => optionalField(z.string(ruleError('a string')), description)
 
-/** A part of a message or of what a tool gave. */
+/** A part of a message or of a tool's output. */
 const InputPart = z.looseObject(
   {
     type: boundedText({ min: 1, max: TYPE_CHARS_MAX }).describe(

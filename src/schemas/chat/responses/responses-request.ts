@@ -1,6 +1,6 @@
 /**
- * The body of `POST /v1/responses`, an addition to the spec: each field of the OpenAI API. What a field becomes in the
- * chat that is asked is decided in domain/chat/responses-request.ts, total over these fields.
+ * The body of `POST /v1/responses`, an addition to the spec: each field of the OpenAI API. How each field is
+ * translated to a chat is decided in domain/chat/responses-request.ts, which covers all of them.
  */
 import { z } from 'zod'
 import {

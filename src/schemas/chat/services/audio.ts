@@ -1,6 +1,6 @@
 /**
- * `POST /v1/audio/*` on the wire, additions to the spec: the fields of the OpenAI API; unknown ones pass. What comes as a
- * form is text in every field.
+ * `POST /v1/audio/*` on the wire, additions to the spec: the fields of the OpenAI API; unknown ones pass. In a
+ * form every field is text.
  */
 import { z } from 'zod'
 import { boundedNumber, boundedText, optionalField, ruleError } from '../../bounded-fields.ts'
@@ -19,7 +19,7 @@ const model = optionalField(
 )
 const user = optionalField(boundedText({ max: USER_CHARS_MAX }), 'Who the request is made for.')
 
-/** Words by name: a name that comes once is a text, one that comes again a list. */
+/** Fields of a form by name: a text, or a list if the name is repeated. */
 const words = () =>
   z.union([word(), z.array(word()).max(32)], ruleError('a word or a list of words'))
 
