@@ -191,6 +191,14 @@ export function describeCallStoreContract(name: string, create: () => Promise<Ca
       await expect(calls.renameCall(rename)).rejects.toMatchObject({ code: 'call_not_found' })
     })
 
+    it('deletes nothing below an unknown call', async () => {
+      const calls = await create()
+      await calls.startCall(startOf({ id: 'child', parent_id: 'none' }))
+      const deletion = { project_id: 'acme/demo', ids: ['none'], deleted_at_us: 1 }
+      await expect(calls.deleteCalls(deletion)).resolves.toBe(0)
+      await expect(calls.findCall('acme/demo', 'child')).resolves.not.toBeNull()
+    })
+
     it('sums the sizes of a trace', async () => {
       const calls = await create()
       const start = startOf({ trace_id: 't' })

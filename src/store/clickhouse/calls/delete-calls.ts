@@ -3,6 +3,7 @@ import type { CallDeletion } from '../../api/calls/calls.ts'
 import type { ClickHouse } from '../db/client.ts'
 import type { Inserts } from '../db/inserts.ts'
 import { findStates, partsOf } from './call-lookups.ts'
+import { keyOf } from './call-states.ts'
 import { SELECT_CHILDREN, SELECT_NAMES } from './calls.sql.ts'
 
 /** @returns how many were deleted now */
@@ -11,29 +12,44 @@ export async function deleteCalls(
   { project_id, ids, deleted_at_us }: CallDeletion,
   insert: Inserts['insert'],
 ): Promise<number> {
-  const doomed = new Set(ids)
-  let frontier = [...doomed]
+  // Only from known calls: an unknown parent must not take its children along.
+  const doomed = await findKnown(db, project_id, [...new Set(ids)])
+  let frontier = [...doomed.keys()]
   while (frontier.length > 0) {
-    const next: string[] = []
+    const next = new Set<string>()
     for (const part of partsOf(frontier)) {
       const children = await db.read<{ id: string }>(SELECT_CHILDREN, { project_id, ids: part })
-      for (const { id } of children) if (!doomed.has(id)) next.push(id)
+      for (const { id } of children) if (!doomed.has(id)) next.add(id)
     }
-    for (const id of next) doomed.add(id)
-    frontier = [...new Set(next)]
+    for (const [id, call] of await findKnown(db, project_id, [...next])) doomed.set(id, call)
+    frontier = [...next]
   }
-  const named = [...doomed].map((id) => ({ project_id, id }))
-  const [states, renamed] = await Promise.all([
-    findStates(db, named, { withDeleted: true }),
-    findNamed(db, project_id, [...doomed]),
-  ])
-  const rows = named.flatMap((name) => {
-    const state = states.get(`${project_id}/${name.id}`)
-    const isKnown = state && (state.start || state.endHash !== null || renamed.has(name.id))
-    return isKnown && !state.isDeleted ? [{ ...name, deleted_at_us }] : []
-  })
+  const rows = [...doomed].flatMap(([id, { isDeleted }]) =>
+    isDeleted ? [] : [{ project_id, id, deleted_at_us }],
+  )
   await insert('call_deletions', rows)
   return rows.length
+}
+
+/** Those of the calls of which anything is stored, deleted ones included. */
+async function findKnown(
+  db: ClickHouse,
+  project_id: string,
+  ids: readonly string[],
+): Promise<Map<string, { readonly isDeleted: boolean }>> {
+  const named = ids.map((id) => ({ project_id, id }))
+  const [states, renamed] = await Promise.all([
+    findStates(db, named, { withDeleted: true }),
+    findNamed(db, project_id, ids),
+  ])
+  const known = new Map<string, { readonly isDeleted: boolean }>()
+  for (const name of named) {
+    const state = states.get(keyOf(name))
+    if (state && (state.start || state.endHash !== null || renamed.has(name.id))) {
+      known.set(name.id, state)
+    }
+  }
+  return known
 }
 
 /** Calls that were given a name, which may be their only row. */
