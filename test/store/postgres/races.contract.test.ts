@@ -7,6 +7,7 @@ import { resolvePrice } from '../../../src/domain/prices/project-prices.ts'
 import { QUEUES_LIMIT_MAX } from '../../../src/schemas/limits.ts'
 import { connectPostgres } from '../../../src/store/postgres/db/client.ts'
 import { LOCK_QUEUE } from '../../../src/store/postgres/training/training-queue.sql.ts'
+import { feedbackAt } from '../../feedback/feedback-fixtures.ts'
 import { readCaller } from '../../support/read-caller.ts'
 import { JOB, MODEL } from '../../training/store/preview-store-contract.ts'
 import { openTestStores } from './open-postgres.ts'
@@ -99,6 +100,35 @@ describe.skipIf(!hasPostgres)('processes that write at once', () => {
     expect(await countDone(tries)).toBe(1)
     const listed = await other.annotation.listQueues(readCaller())
     expect(listed).toHaveLength(QUEUES_LIMIT_MAX)
+  })
+
+  it('refuse feedback that takes the ids of each other', async () => {
+    const { one, other } = await openTwo()
+    const rowOf = (place: number, payload: object) =>
+      feedbackAt('2026-01-01T00:00:00Z', `f${place % 4}`, { payload })
+    await one.feedback.createFeedbackBatch([0, 1, 2, 3].map((place) => rowOf(place, {})))
+    const tries = Array.from({ length: 60 }, (_, at) =>
+      (at % 2 === 0 ? one : other).feedback.replaceFeedback(`f${at % 4}`, rowOf(at + 1, { at })),
+    )
+    const ended = await Promise.allSettled(tries)
+    for (const end of ended) {
+      expect(end).toMatchObject({ status: 'rejected', reason: { code: 'feedback_conflict' } })
+    }
+  })
+
+  it('store batches of the same feedback in different orders', async () => {
+    const { one, other } = await openTwo()
+    const batch = Array.from({ length: 200 }, (_, at) =>
+      feedbackAt('2026-01-01T00:00:00Z', `f${at}`),
+    )
+    const tries = Array.from({ length: 30 }, (_, at) =>
+      (at % 2 === 0 ? one : other).feedback.createFeedbackBatch(
+        at % 2 === 0 ? batch : batch.toReversed(),
+      ),
+    )
+    for (const stored of await Promise.all(tries)) {
+      expect(stored.filter((row) => row instanceof Error)).toEqual([])
+    }
   })
 
   it('give a content to a project once', async () => {

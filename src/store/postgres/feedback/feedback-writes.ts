@@ -16,6 +16,9 @@ export function createFeedbackWrites(
     replaceFeedback: (replacedId, feedback) =>
       db.transaction(async (tx) => {
         const { project_id } = feedback
+        // In a fixed order, so that concurrent replacements of each other's ids cannot deadlock.
+        const ids = [replacedId, feedback.id].sort()
+        await tx.all(SQL.LOCK_IDS, { project_id, ids })
         const deleted = await tx.run(SQL.DELETE_FEEDBACK, { project_id, ids: [replacedId] })
         if (deleted === 0 && (await find(tx, [feedback])).size === 0) {
           throw new ApiError('feedback_not_found', { param: 'feedback_id' })
@@ -26,7 +29,7 @@ export function createFeedbackWrites(
         return written
       }),
     async purgeFeedback(project_id, ids) {
-      await db.run(SQL.DELETE_FEEDBACK, { project_id, ids })
+      await db.transaction((tx) => tx.run(SQL.DELETE_FEEDBACK, { project_id, ids }))
     },
   }
 }
@@ -35,7 +38,9 @@ async function write(
   tx: Statements,
   batch: readonly Feedback[],
 ): Promise<readonly (Feedback | ApiError)[]> {
-  const inserted = await tx.all<Named>(SQL.INSERT_FEEDBACK, { rows: toRows(batch) })
+  // In a fixed order, so that concurrent batches with the same ids cannot deadlock.
+  const ordered = batch.toSorted((one, other) => byName(nameOf(one), nameOf(other)))
+  const inserted = await tx.all<Named>(SQL.INSERT_FEEDBACK, { rows: toRows(ordered) })
   const fresh = new Set(inserted.map(nameOf))
   const stored =
     inserted.length === batch.length ? new Map<string, Feedback>() : await find(tx, batch)
@@ -55,6 +60,10 @@ async function find(tx: Statements, names: readonly Named[]): Promise<Map<string
     ids: names.map(({ id }) => id),
   })
   return new Map(found.map((feedback) => [nameOf(feedback), feedback]))
+}
+
+function byName(one: string, other: string): number {
+  return Number(one > other) - Number(one < other)
 }
 
 /** A project's id has no line break. */

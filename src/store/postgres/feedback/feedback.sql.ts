@@ -9,6 +9,12 @@ const NARROW_COLUMNS = [
   'octet_length(payload_json) AS bytes',
 ].join(',\n  ')
 
+/** Serializes replacements of these ids; the locks end with the transaction. */
+export const LOCK_IDS = `
+SELECT pg_advisory_xact_lock(hashtextextended('feedback ' || @project_id || ' ' || id, 0))
+FROM unnest(@ids::text[]) AS id
+`
+
 /** Inserts feedback with new ids, each id once; returns those ids (feedback_project_id_id_key). */
 export const INSERT_FEEDBACK = `${insertRows('feedback', FEEDBACK_COLUMNS)}ON CONFLICT (project_id, id) DO NOTHING
 RETURNING project_id, id
