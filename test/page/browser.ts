@@ -59,6 +59,10 @@ export const MARKUP = '<img src=x onerror="window.wasRun=1"><script>window.wasRu
 export async function findBarriers(page: Page): Promise<string[]> {
   const file = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
   await page.evaluate(await readFile(file, 'utf8'))
+  // Colours on their way to others have another contrast.
+  await page.evaluate(
+    `Promise.allSettled(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished))`,
+  )
   return page.evaluate(
     `axe.run().then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, nodes }) => id + ' ' + nodes[0].html))`,
   )
