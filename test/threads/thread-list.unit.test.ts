@@ -51,16 +51,22 @@ describe('the threads that were updated last', () => {
     const db = fill(40_000)
     const find = (limit: number) => {
       const listing = resolveThreadListing({ project_id, limit })
-      const { threads, othersUpdated } = findNewestThreads(db, listing)
-      return [threads.map(({ place }) => place), othersUpdated]
+      const newest = findNewestThreads(db, listing)
+      return newest && [newest.threads.map(({ place }) => place), newest.othersUpdated]
     }
     expect(find(1)).toEqual([['busy'], 40_000 - 4095])
-    expect(find(2)).toEqual([['busy'], 40_000 - 32_767])
+    expect(find(2)).toBe(null)
     const both = [
       ['busy', 40_000],
       ['old', 1],
     ]
     expect(run(db, { limit: 2 }).threads).toEqual(both)
+    // No thread is summed up before the walk.
+    const walk = { limit: 2, sort_by: [{ field: 'last_updated', direction: 'asc' }] }
+    expect(run(db, { limit: 2 }).parts).toBe(run(db, walk).parts)
+    // Both threads began before.
+    const filter = { after_datetime: '1970-01-01T00:00:00.000002Z' }
+    expect(run(db, { limit: 1, filter }).threads).toEqual([])
     expect(run(db, { limit: 1 }).threads).toEqual(both.slice(0, 1))
     expect(run(db, { limit: 1, offset: 1 }).threads).toEqual(both.slice(1))
   })

@@ -56,7 +56,7 @@ async function list({ post }: TestApp, body: object = {}, root = '') {
 const idsOf = (threads: readonly { thread_id: string }[]) => threads.map((each) => each.thread_id)
 
 describe(`POST ${URL}`, () => {
-  it.each(['', '/traces'])('sums turns alone, the last heard of first, below %s/', async (root) => {
+  it.each(['', '/traces'])('sums turns alone, the last updated first, below %s/', async (root) => {
     const app = await buildTestApp()
     await record(app, CALLS)
     expect(await list(app, {}, root)).toEqual([

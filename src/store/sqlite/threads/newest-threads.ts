@@ -6,6 +6,8 @@ import { SELECT_NEWEST_TURNS } from './threads.sql.ts'
 
 /** Limit: turns that are read, at 1 us each. A listing that needs more walks all threads. */
 const TURNS_MAX = 32_768
+/** How many threads are looked at for each that is wanted, where a filter may refuse some. */
+const FILTERED_FACTOR = 4
 /** Turns of one statement. */
 const PART_TURNS = 4096
 
@@ -23,13 +25,13 @@ interface NewestThreads {
 }
 
 /**
- * Returns at least the threads of a listing that has no filter, if it does not need too many turns. All parts are of
- * one moment: between two, a turn that ends would move out of sight.
+ * Returns the threads of a listing and possibly others; null if the newest turns do not tell them. All parts are of one
+ * moment: between two, a turn that ends would move out of sight.
  */
-export function findNewestThreads(db: Connection, listing: ThreadListing): NewestThreads {
+export function findNewestThreads(db: Connection, listing: ThreadListing): NewestThreads | null {
   const { project_id, after_us, before_us, offset, limit } = listing
   const isFiltered = after_us !== Number.NEGATIVE_INFINITY || before_us !== Number.POSITIVE_INFINITY
-  const wanted = isFiltered ? Number.POSITIVE_INFINITY : offset + limit
+  const wanted = (offset + limit) * (isFiltered ? FILTERED_FACTOR : 1)
   const select = db.prepare(SELECT_NEWEST_TURNS)
   const threads: TurnPlace[] = []
   const seen = new Set<string>()
@@ -54,7 +56,7 @@ export function findNewestThreads(db: Connection, listing: ThreadListing): Newes
     }
     behind = last
   }
-  return { threads, othersUpdated: behind.last_updated }
+  return threads.length < offset + limit ? null : { threads, othersUpdated: behind.last_updated }
 }
 
 /** Differs for a text and for bytes. */

@@ -53,7 +53,9 @@ function* listNewest(
 ): Generator<void, ThreadSums[] | null> {
   const { project_id } = listing
   const wanted = listing.offset + listing.limit
-  const { threads, othersUpdated } = findNewestThreads(db, listing)
+  const newest = findNewestThreads(db, listing)
+  if (newest === null) return null
+  const { threads, othersUpdated } = newest
   const list = createThreadList(listing)
   for (const { place, last_updated } of threads) {
     if (list.countUpdatedAfter(last_updated) >= wanted) return list.page()
