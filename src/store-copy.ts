@@ -47,7 +47,7 @@ async function copyToPostgres({ dataDir, metaUrl }: Config): Promise<void> {
       const copied = await copyRest(source, target, (step, table, rows, total) =>
         tellProgress(rows, total, `${step} ${table}`),
       )
-      process.stderr.write('\n')
+      endProgress()
       for (const { table, rows, checksum } of copied) {
         if (rows === 0) continue
         process.stdout.write(`${table}: ${rows} rows, checksum ${checksum}, the same in both\n`)
@@ -77,7 +77,7 @@ async function copyToClickHouse(config: Config, given: readonly string[]): Promi
         ...{ project_id, refScheme: config.refScheme },
         onProgress: (step, done, total) => tellProgress(done, total, step),
       })
-      process.stderr.write('\n')
+      endProgress()
       const told = `${calls} calls, ${storage_size_bytes} bytes, checksum ${checksum}`
       process.stdout.write(`${project_id}: ${told}, the same in both\n`)
     }
@@ -86,14 +86,23 @@ async function copyToClickHouse(config: Config, given: readonly string[]): Promi
   }
 }
 
-/** Overwrites one line of the terminal. */
+/** Overwrites one line of a terminal. Elsewhere a line tells that a step is done, as a log would keep every bar. */
 function tellProgress(done: number, total: number, step: string): void {
+  const told = `${done}/${total} ${step}`
+  if (!process.stderr.isTTY) {
+    if (done >= total) process.stderr.write(`${told}\n`)
+    return
+  }
   const full = total === 0 ? BAR_CELLS : Math.min(BAR_CELLS, Math.floor((done / total) * BAR_CELLS))
-  const bar = '█'.repeat(full) + '░'.repeat(BAR_CELLS - full)
-  process.stderr.write(`\r\x1b[K${bar} ${done}/${total} ${step}`)
+  process.stderr.write(`\r\x1b[K${'█'.repeat(full)}${'░'.repeat(BAR_CELLS - full)} ${told}`)
+}
+
+function endProgress(): void {
+  if (process.stderr.isTTY) process.stderr.write('\n')
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {
-  process.stderr.write(`\nweft: ${error instanceof Error ? error.message : String(error)}\n`)
+  endProgress()
+  process.stderr.write(`weft: ${error instanceof Error ? error.message : String(error)}\n`)
   process.exitCode = 1
 })

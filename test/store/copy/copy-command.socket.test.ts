@@ -57,6 +57,8 @@ describe.skipIf(!hasPostgres)('npm run store:copy -- --to postgres', () => {
     const [code, stdout, stderr] = await startCopy(settings, '--to', 'postgres').ended
     expect(stderr).toContain('copied blob_chunks')
     expect(stderr).not.toContain('copied feedback')
+    // A log has lines, not a bar that is drawn over and over.
+    expect(stderr).toMatch(/^(?:\d+\/\d+ \w+ \w+\n)+$/)
     expect(stdout).toMatch(/^feedback: 2 rows, checksum [0-9a-f]{16}, the same in both$/m)
     expect(code).toBe(0)
     expect(await readStores(await openTestStores(url), filled)).toEqual(told)
