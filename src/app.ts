@@ -292,7 +292,5 @@ async function registerTraceRoutes(
     ...{ objects, tables, files, nowUs, refScheme: config.refScheme },
   })
   await scope.register(completionCreateRoutes, { inference, objects, tables })
-  await scope.register(projectSettingsRoutes, {
-    ...{ retention, defaultDays: config.retentionDays, expirySteps: deps.expirySteps },
-  })
+  await scope.register(projectSettingsRoutes, { retention, defaultDays: config.retentionDays })
 }

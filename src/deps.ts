@@ -1,6 +1,5 @@
 /** The composition root: opens the stores and backends that the settings ask for. */
 import { type Config, ConfigError, readSecret, SHUTDOWN_MS_MAX } from './config.ts'
-import { createStepGate, type StepGate } from './domain/projects/step-gate.ts'
 import { createServerKeys, type ServerKeys } from './http/server-keys.ts'
 import type { InferenceBackend } from './inference/backend.ts'
 import { createLazyBackend } from './inference/models/lazy-backend.ts'
@@ -43,8 +42,6 @@ export interface Deps extends Stores {
   readonly traceReader: TraceReader
   /** Metrics of the server. */
   readonly metrics: Metrics
-  /** The steps in which calls expire. */
-  readonly expirySteps: StepGate
 }
 
 /**
@@ -69,7 +66,7 @@ export async function openDeps(config: Config): Promise<Deps> {
       trainingQueue: countJobs(stores.trainingQueue, metrics),
     }
     const { reload: reloadModels } = models
-    const own = { keys, models, reloadModels, traceReader, metrics, expirySteps: createStepGate() }
+    const own = { keys, models, reloadModels, traceReader, metrics }
     return { ...stores, ...counted, ...own, close }
   } catch (error) {
     await models.close()

@@ -66,7 +66,7 @@ async function main(): Promise<void> {
   await announceFirstKey(app, config, deps)
   collectAtRest()
   remover = startRemover({
-    ...{ stores: deps, defaultDays: config.retentionDays, steps: deps.expirySteps },
+    ...{ stores: deps, defaultDays: config.retentionDays },
     log: (level, fields, message) => app.log[level](fields, message),
   })
   if (config.trainer) trainer = awaitJobs(app, deps, () => startTrainer(app, deps, config))

@@ -1,6 +1,5 @@
 /** One round of removal: first calls past the retention of their project, then the content of deleted calls. */
 import { resolveRetention, toExpiryUs } from '../domain/projects/retention.ts'
-import type { StepGate } from '../domain/projects/step-gate.ts'
 import type { ExpiryStep } from '../store/api/calls/call-removal.ts'
 import { RETENTIONS_LISTED_MAX } from '../store/api/projects/retention.ts'
 import type { Stores } from '../store/api/stores.ts'
@@ -13,30 +12,34 @@ export interface RoundOptions {
   /** Days for which projects without a setting keep calls; null: forever. */
   readonly defaultDays: number | null
   readonly nowUs: () => number
-  /** Runs the steps of expiries. */
-  readonly steps: StepGate
   /** Called when anything was removed. */
   readonly onRemoved: (removed: { readonly project_id?: string; readonly calls: number }) => void
 }
 
 /** @returns a round, which continues with other projects after a failure and throws the first failure at the end */
 export function createRemovalRound(options: RoundOptions): (signal: AbortSignal) => Promise<void> {
-  const { stores, defaultDays, nowUs, steps, onRemoved } = options
+  const { stores, defaultDays, nowUs, onRemoved } = options
 
-  /** @returns null when the project keeps its calls */
+  /** @returns null when the project keeps its calls, or its setting is being changed */
   async function expireSome(project_id: string, signal: AbortSignal): Promise<ExpiryStep | null> {
-    // Read before each step: a round can be long, and a project that was just set to keep its calls must lose none.
-    const days = resolveRetention(await stores.retention.findRetention(project_id), defaultDays)
-    if (days === null) return null
-    const before_us = toExpiryUs(nowUs(), days)
-    return stores.removal.expireCalls({ project_id, before_us }, signal)
+    // For each step: a round can be long, and a project that was just set to keep its calls must lose none.
+    const hold = await stores.retention.holdRetention(project_id)
+    if (hold === null) return null
+    try {
+      const days = resolveRetention(hold.retention, defaultDays)
+      if (days === null) return null
+      const before_us = toExpiryUs(nowUs(), days)
+      return await stores.removal.expireCalls({ project_id, before_us }, signal)
+    } finally {
+      await hold.end()
+    }
   }
 
   async function expire(project_id: string, signal: AbortSignal): Promise<void> {
     let calls = 0
     try {
       while (!signal.aborted) {
-        const step = await steps.run(() => expireSome(project_id, signal))
+        const step = await expireSome(project_id, signal)
         calls += step?.calls ?? 0
         if (step === null || step.isDone) break
       }

@@ -23,6 +23,31 @@ export function describeRetentionStoreContract(
       expect(await store.findRetention('acme/other')).toBeNull()
     })
 
+    it('answers a change when the steps by the earlier setting have ended, and no others', async () => {
+      const store = await create()
+      await store.setRetention({ project_id, retention_days: 30 })
+      const holds = [await store.holdRetention(project_id), await store.holdRetention(project_id)]
+      const elsewhere = await store.holdRetention('acme/other')
+      expect(elsewhere?.retention).toBeNull()
+      const order: string[] = []
+      const changed = store
+        .setRetention({ project_id, retention_days: null })
+        .then(() => order.push('changed'))
+      await expect
+        .poll(() => store.findRetention(project_id))
+        .toEqual({ project_id, retention_days: null })
+      for (const hold of holds) {
+        expect(hold?.retention).toEqual({ project_id, retention_days: 30 })
+        order.push('step')
+        await hold?.end()
+      }
+      await changed
+      expect(order).toEqual(['step', 'step', 'changed'])
+      const next = await store.holdRetention(project_id)
+      expect(next?.retention).toEqual({ project_id, retention_days: null })
+      await Promise.all([next?.end(), elsewhere?.end()])
+    })
+
     it('lists settings in the order of the bytes of their projects, part by part', async () => {
       const store = await create()
       const names = Array.from({ length: RETENTIONS_LISTED_MAX - 1 }, (_, at) => `acme/${at}`)

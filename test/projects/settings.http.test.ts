@@ -40,14 +40,14 @@ describe.each(['', '/traces'])('settings of projects below %s/', (root) => {
 
   it('are answered when the removal of calls by an older setting has ended', async () => {
     const { post, deps } = await buildTestApp()
-    const { promise: removed, resolve } = Promise.withResolvers<void>()
+    const hold = await deps.retention.holdRetention(project_id)
     const order: string[] = []
-    const step = deps.expirySteps.run(() => removed).then(() => order.push('removed'))
     const path = `${root}/project/ttl_settings/update`
     const answer = post(path, { project_id, retention_days: null }).then(() => order.push('told'))
     await expect.poll(() => deps.retention.findRetention(project_id)).not.toBeNull()
-    resolve()
-    await Promise.all([step, answer])
+    order.push('removed')
+    await hold?.end()
+    await answer
     expect(order).toEqual(['removed', 'told'])
   })
 

@@ -1,9 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { ProjectRetention } from '../../src/domain/projects/retention.ts'
-import { createStepGate } from '../../src/domain/projects/step-gate.ts'
 import { createRemovalRound } from '../../src/retention/removal-round.ts'
 import { repeatRounds } from '../../src/retention/remover.ts'
-import type { RetentionStore } from '../../src/store/api/projects/retention.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 
 const DAY_US = 86_400_000_000
@@ -18,8 +16,8 @@ interface Scene {
   /** Fails for these projects; the empty text is the removal of deleted calls. */
   readonly failing?: readonly string[]
   readonly onExpire?: (project_id: string) => void
-  /** Called before the second step of each project, which has two if this is given. */
-  readonly beforeSecond?: (told: RetentionStore) => Promise<void>
+  /** What changes in the first step of each project, which has two if this is given. */
+  readonly change?: Pick<ProjectRetention, 'retention_days'>
 }
 
 async function playRound(scene: Scene, signal = new AbortController().signal) {
@@ -29,8 +27,15 @@ async function playRound(scene: Scene, signal = new AbortController().signal) {
   for (const one of told) await retention.setRetention(one)
   const steps: (string | number)[][] = []
   const removed: object[] = []
+  const changes: Promise<void>[] = []
   const fail = (name: string) => {
     if (failing.includes(name)) throw new Error(`no ${name}`)
+  }
+  /** The change is answered after the step. */
+  async function storeChange(project_id: string) {
+    const changed = { project_id, retention_days: null, ...scene.change }
+    changes.push(retention.setRetention(changed))
+    await expect.poll(() => retention.findRetention(project_id)).toEqual(changed)
   }
   const round = createRemovalRound({
     stores: {
@@ -41,8 +46,8 @@ async function playRound(scene: Scene, signal = new AbortController().signal) {
           steps.push([project_id, (HOUR_OF_NOW_US - before_us) / DAY_US])
           scene.onExpire?.(project_id)
           fail(project_id)
-          const isDone = !scene.beforeSecond || steps.length > 1
-          if (!isDone) await scene.beforeSecond?.(retention)
+          const isDone = !scene.change || steps.length > 1
+          if (!isDone) await storeChange(project_id)
           return { calls: project_id === 'acme/empty' ? 0 : 3, isDone }
         },
         async removeDeleted() {
@@ -52,13 +57,14 @@ async function playRound(scene: Scene, signal = new AbortController().signal) {
         },
       },
     },
-    ...{ defaultDays, steps: createStepGate(), nowUs: () => NOW_US },
+    ...{ defaultDays, nowUs: () => NOW_US },
     ...{ onRemoved: (what) => removed.push(what) },
   })
   const failure = await round(signal).then(
     () => null,
     (error) => error.message,
   )
+  await Promise.all(changes)
   return { steps, removed, failure }
 }
 
@@ -79,13 +85,11 @@ describe('a round of removal', () => {
   it('looks before each step whether the project keeps its calls meanwhile', async () => {
     const project_id = 'acme/demo'
     const told = [{ project_id, retention_days: 30 }]
-    const change = (retention_days: number | null) => (store: RetentionStore) =>
-      store.setRetention({ project_id, retention_days })
-    expect(await playRound({ told, beforeSecond: change(null) })).toMatchObject({
+    expect(await playRound({ told, change: { retention_days: null } })).toMatchObject({
       steps: [[project_id, 30], ['deleted']],
       removed: [{ project_id, calls: 3 }, { calls: 2 }],
     })
-    expect(await playRound({ told, beforeSecond: change(60) })).toMatchObject({
+    expect(await playRound({ told, change: { retention_days: 60 } })).toMatchObject({
       steps: [[project_id, 30], [project_id, 60], ['deleted']],
       removed: [{ project_id, calls: 6 }, { calls: 2 }],
     })

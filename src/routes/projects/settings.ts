@@ -6,7 +6,6 @@
  */
 import { requireAccess } from '../../domain/access/permissions.ts'
 import { resolveRetention } from '../../domain/projects/retention.ts'
-import type { StepGate } from '../../domain/projects/step-gate.ts'
 import type { App } from '../../http/app-type.ts'
 import {
   IngestSamplingResponse,
@@ -21,8 +20,6 @@ interface ProjectSettingsOptions {
   readonly retention: RetentionStore
   /** Days that projects without a setting keep calls; null: forever. */
   readonly defaultDays: number | null
-  /** The steps in which calls expire. */
-  readonly expirySteps: Pick<StepGate, 'settled'>
 }
 
 const tags = ['projects']
@@ -67,10 +64,7 @@ export async function projectSettingsRoutes(
   )
 }
 
-function addRetention(
-  app: App,
-  { retention, defaultDays, expirySteps }: ProjectSettingsOptions,
-): void {
+function addRetention(app: App, { retention, defaultDays }: ProjectSettingsOptions): void {
   app.post(
     '/project/ttl_settings/read',
     {
@@ -107,8 +101,6 @@ function addRetention(
       const { project_id, retention_days = null } = request.body
       requireAccess(request.principal, 'admin', project_id)
       await retention.setRetention({ project_id, retention_days })
-      // Whatever is removed after the answer is removed by the new setting.
-      await expirySteps.settled()
       return { retention_days }
     },
   )

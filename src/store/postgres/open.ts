@@ -86,7 +86,7 @@ export async function openPostgresStores(
       ...node.projects,
       sumContents: (caller) => reads.run(caller, () => sumContents(db, caller.project_id)),
     },
-    retention: createRetentionStore(db),
+    retention: createRetentionStore(db, options.url),
     previewModels: createPreviewModelStore({ db, blobs, bell }),
     trainingJobs: createTrainingJobStore({ db, blobs, bell }),
     trainingQueue: createTrainingQueue({ db, blobs, bell }),

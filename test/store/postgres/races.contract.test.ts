@@ -54,6 +54,22 @@ async function hold(url: string, sql: string) {
 }
 
 describe.skipIf(!hasPostgres)('processes that write at once', () => {
+  it('answer a change of a retention when the step of another has ended', async () => {
+    const { url, one, other } = await openTwo()
+    const step = await other.retention.holdRetention(project_id)
+    const { awaitWaiting } = await hold(url, 'SELECT 1')
+    const order: string[] = []
+    const changed = one.retention
+      .setRetention({ project_id, retention_days: null })
+      .then(() => order.push('changed'))
+    await awaitWaiting(1)
+    expect(await other.retention.holdRetention(project_id)).toBeNull()
+    order.push('step')
+    await step?.end()
+    await changed
+    expect(order).toEqual(['step', 'changed'])
+  })
+
   it('keep the limit of prices of a project together', async () => {
     const { url, one, other } = await openTwo()
     const half = Math.ceil((PRICES_PER_PROJECT_MAX + 1) / 2)
