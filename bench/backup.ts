@@ -13,10 +13,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readArguments } from '../examples/script-arguments.ts'
 import { DATABASE_FILE } from '../src/store/sqlite/db/connection.ts'
-import { type LoadResult, runLoad } from './load.ts'
-import { provideData } from './stats-data.ts'
-import { startRequest } from './stats-ingest.ts'
-import { type BenchServer, median, startServer } from './stats-server.ts'
+import { type BenchServer, median, startServer } from './servers/bench-server.ts'
+import { type LoadResult, runLoad } from './servers/load.ts'
+import { provideData } from './stats/data.ts'
+import { startRequest } from './stats/ingest.ts'
 
 const CONNECTIONS = 64
 /** Load is measured second by second while the copy runs, and then for as long without one. */
@@ -44,7 +44,7 @@ interface Measured {
 
 async function copy(way: (typeof WAYS)[number], dataDir: string, target: string): Promise<void> {
   if (way === 'no backup') return void (await new Promise((done) => setTimeout(done, WITHOUT_MS)))
-  const entry = way === 'npm run backup' ? '../src/backup.ts' : './backup-foreign.ts'
+  const entry = way === 'npm run backup' ? '../src/backup.ts' : './peers/backup-foreign.ts'
   const args =
     way === 'npm run backup' ? ['--to', target] : [way, join(dataDir, DATABASE_FILE), target]
   const file = fileURLToPath(new URL(entry, import.meta.url))

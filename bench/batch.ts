@@ -11,8 +11,8 @@ import { Agent, request } from 'node:http'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readCounts } from '../examples/script-arguments.ts'
-import { openBare } from './batch-bare.ts'
-import { BATCH_CALLS, type BenchCall, buildBody, buildCall } from './batch-rows.ts'
+import { openBare } from './peers/batch-bare.ts'
+import { BATCH_CALLS, type BenchCall, buildBody, buildCall } from './peers/batch-rows.ts'
 
 const KEY = 'wk_bench_key_with_enough_letters'
 const PROJECT = 'bench/batch'
@@ -31,7 +31,7 @@ interface Server {
 
 async function startServer(directory: string): Promise<Server> {
   const args = ['group commit', KEY, directory]
-  const child = fork(new URL('./ingest-server.ts', import.meta.url), args)
+  const child = fork(new URL('./servers/ingest-server.ts', import.meta.url), args)
   const [address] = (await once(child, 'message')) as [{ port: number }]
   return { child, port: address.port }
 }

@@ -10,8 +10,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readCounts } from '../examples/script-arguments.ts'
-import type { Variant } from './ingest-server.ts'
-import { type LoadResult, runLoad } from './load.ts'
+import type { Variant } from './servers/ingest-server.ts'
+import { type LoadResult, runLoad } from './servers/load.ts'
 
 const VARIANTS: readonly Variant[] = ['validation only', 'group commit', 'one commit per request']
 const CONNECTIONS = 64
@@ -27,7 +27,11 @@ interface Server {
 }
 
 async function startServer(variant: Variant, directory: string): Promise<Server> {
-  const child = fork(new URL('./ingest-server.ts', import.meta.url), [variant, KEY, directory])
+  const child = fork(new URL('./servers/ingest-server.ts', import.meta.url), [
+    variant,
+    KEY,
+    directory,
+  ])
   const [address] = (await once(child, 'message')) as [{ port: number }]
   return { child, port: address.port }
 }

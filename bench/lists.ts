@@ -15,7 +15,7 @@ import { readConfig } from '../src/config.ts'
 import { openDeps } from '../src/deps.ts'
 import { openDatabase } from '../src/store/sqlite/db/connection.ts'
 import { migrate } from '../src/store/sqlite/db/migrate.ts'
-import { median } from './stats-server.ts'
+import { median } from './servers/bench-server.ts'
 
 const { values } = readArguments({
   options: {

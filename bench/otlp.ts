@@ -17,8 +17,8 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
 import { readCounts } from '../examples/script-arguments.ts'
-import { type Peer, startPeer } from './otlp-peers.ts'
-import { START_ENVIRONMENT, START_FLAGS } from './start-flags.ts'
+import { type Peer, startPeer } from './peers/otlp-peers.ts'
+import { START_ENVIRONMENT, START_FLAGS } from './servers/start-flags.ts'
 
 const KEY = 'wk_bench_key_with_enough_letters'
 const BATCH = 512

@@ -12,9 +12,9 @@ import { join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { readArguments } from '../examples/script-arguments.ts'
 import { DATABASE_FILE } from '../src/store/sqlite/db/connection.ts'
-import { DAY_US, DAYS, FIRST_US, PROJECT, provideData } from './stats-data.ts'
-import { waitForSegments } from './stats-segments.ts'
-import { type BenchServer, KEY, median, startServer } from './stats-server.ts'
+import { type BenchServer, KEY, median, startServer } from './servers/bench-server.ts'
+import { DAY_US, DAYS, FIRST_US, PROJECT, provideData } from './stats/data.ts'
+import { waitForSegments } from './stats/segments.ts'
 
 const TRACE_PROJECT = 'bench/trace'
 const FANOUT = 4

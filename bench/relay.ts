@@ -16,16 +16,16 @@ import {
   USUAL_VARIANTS,
   VARIANTS,
   type Variant,
-} from './relay-requests.ts'
+} from './relay/requests.ts'
 import {
   type Generator,
   type Server,
   startGenerator,
   startRelay,
   startUpstream,
-} from './relay-servers.ts'
-import { soak } from './relay-soak.ts'
-import { type Measure, renderOpenTable, renderTables } from './relay-tables.ts'
+} from './relay/servers.ts'
+import { soak } from './relay/soak.ts'
+import { type Measure, renderOpenTable, renderTables } from './relay/tables.ts'
 
 const { values, positionals } = readArguments({
   options: { soak: { type: 'string' }, only: { type: 'string' } },

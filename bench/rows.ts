@@ -12,7 +12,7 @@ import Database from 'better-sqlite3'
 import { readArguments } from '../examples/script-arguments.ts'
 import { type Connection, DATABASE_FILE, openDatabase } from '../src/store/sqlite/db/connection.ts'
 import { migrate } from '../src/store/sqlite/db/migrate.ts'
-import { migrateTo } from './stats-data.ts'
+import { migrateTo } from './stats/data.ts'
 
 /** The schema in which calls are written before the migration. */
 const MIGRATIONS = 13

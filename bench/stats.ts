@@ -14,19 +14,25 @@ import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readArguments, readCounts } from '../examples/script-arguments.ts'
 import { DATABASE_FILE, openReadOnlyDatabase } from '../src/store/sqlite/db/connection.ts'
-import type { ChdbReply, ChdbRequest } from './stats-chdb.ts'
-import { nestReports, PROJECT, provideData, type StatsData } from './stats-data.ts'
-import { askUnderIngest, measureAcks, measureIngest } from './stats-ingest.ts'
+import {
+  type BenchServer,
+  median,
+  memoryMb,
+  resetPeak,
+  startServer,
+} from './servers/bench-server.ts'
+import type { ChdbReply, ChdbRequest } from './stats/chdb.ts'
+import { nestReports, PROJECT, provideData, type StatsData } from './stats/data.ts'
+import { askUnderIngest, measureAcks, measureIngest } from './stats/ingest.ts'
 import {
   listQuestions,
   type Question,
   toBody,
   toClickHouse,
   toPlainSql,
-} from './stats-questions.ts'
-import { waitForSegments } from './stats-segments.ts'
-import { type BenchServer, median, memoryMb, resetPeak, startServer } from './stats-server.ts'
-import { findTool } from './tools.ts'
+} from './stats/questions.ts'
+import { waitForSegments } from './stats/segments.ts'
+import { findTool } from './tools/find-tool.ts'
 
 const TIMES = 20
 /** Warm-up, until the readers' code is compiled. */
@@ -77,7 +83,7 @@ async function measureQuestion(server: BenchServer, question: Question) {
 /** Milliseconds by question, of ClickHouse's engine over the same rows. */
 async function askChdb(data: StatsData, questions: readonly Question[]): Promise<number[]> {
   const file = join(data.dataDir, DATABASE_FILE)
-  const child = fork(new URL('./stats-chdb.ts', import.meta.url), [file, `${data.dataDir}-chdb`])
+  const child = fork(new URL('./stats/chdb.ts', import.meta.url), [file, `${data.dataDir}-chdb`])
   const reply = async () => ((await once(child, 'message')) as [ChdbReply])[0]
   try {
     const loaded = await reply()

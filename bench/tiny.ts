@@ -11,8 +11,8 @@ import { readCounts } from '../examples/script-arguments.ts'
 import { createTinyBackend, TINY_MODEL_PATH } from '../src/inference/tiny/backend.ts'
 import { createEngine } from '../src/inference/tiny/host/engine.ts'
 import { createKvCache } from '../src/inference/tiny/model/kv-cache.ts'
-import { type LlamaSequence, openLlamaCpp } from './llama-cpp.ts'
-import { startTinyServer } from './tiny-server.ts'
+import { startTinyServer } from './servers/tiny-server.ts'
+import { type LlamaSequence, openLlamaCpp } from './tools/llama-cpp.ts'
 
 /** Tokens of one sequence. */
 const TOKENS = 256

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { START_FLAGS } from '../../bench/start-flags.ts'
+import { START_FLAGS } from '../../bench/servers/start-flags.ts'
 import { VARIABLE_NAMES } from '../../src/config.ts'
 
 const FILES = ['Dockerfile', 'compose.yaml', 'weft.service', 'nginx.conf', 'Caddyfile']

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { onTestFinished } from 'vitest'
-import { START_FLAGS } from '../../bench/start-flags.ts'
+import { START_FLAGS } from '../../bench/servers/start-flags.ts'
 import { INHERITED } from './inherited.ts'
 
 export const TEST_KEY = 'wk_test_key_of_the_spawned_server'

@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
-import { importTool } from '../../../bench/tools.ts'
+import { importTool } from '../../../bench/tools/find-tool.ts'
 
 /** What goes wrong with the next requests whose statement matches. */
 interface Fault {

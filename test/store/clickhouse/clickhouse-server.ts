@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { createClient } from '@clickhouse/client'
 import { onTestFinished } from 'vitest'
-import { findTool } from '../../../bench/tools.ts'
+import { findTool } from '../../../bench/tools/find-tool.ts'
 
 const given = process.env.TEST_CLICKHOUSE_URL ?? null
 

@@ -2,7 +2,7 @@
  * llama.cpp in a process of its own, as its binary does not survive the ends of a test's threads. Takes
  * one message of texts and token ids, answers with their ids and logits. For tests.
  */
-import { openLlamaCpp } from '../../../bench/llama-cpp.ts'
+import { openLlamaCpp } from '../../../bench/tools/llama-cpp.ts'
 
 /** What is asked. */
 export interface LlamaQuestion {

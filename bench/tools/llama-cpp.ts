@@ -1,5 +1,5 @@
 /** llama.cpp on one thread, for comparing tokens, logits and speed with the embedded engine. */
-import { importTool } from './tools.ts'
+import { importTool } from './find-tool.ts'
 
 /** A model in llama.cpp. */
 interface LlamaCpp {

@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { findCommand, type PythonToolName } from './tools.ts'
+import { findCommand, type PythonToolName } from '../tools/find-tool.ts'
 
 /** How long a server may take to listen. */
 const START_MS_MAX = 120_000

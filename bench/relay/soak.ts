@@ -1,6 +1,6 @@
 /** The soak test of bench/relay.ts: mixed load, to see whether memory stays flat. */
-import { EVENTS, renderRequest } from './relay-requests.ts'
-import type { Generator, Server } from './relay-servers.ts'
+import { EVENTS, renderRequest } from './requests.ts'
+import type { Generator, Server } from './servers.ts'
 
 const CONNECTIONS = 16
 /** One line of the table. */

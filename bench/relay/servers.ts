@@ -5,12 +5,12 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { LoadResult } from './load.ts'
-import type { ProcessUse } from './process-probe.ts'
-import type { LoadJob } from './relay-load.ts'
-import { HELD_MODEL, KEY, type Variant } from './relay-requests.ts'
-import { START_ENVIRONMENT, START_FLAGS } from './start-flags.ts'
-import { findTool } from './tools.ts'
+import type { LoadResult } from '../servers/load.ts'
+import type { ProcessUse } from '../servers/process-probe.ts'
+import { START_ENVIRONMENT, START_FLAGS } from '../servers/start-flags.ts'
+import { findTool } from '../tools/find-tool.ts'
+import type { LoadJob } from './load.ts'
+import { HELD_MODEL, KEY, type Variant } from './requests.ts'
 
 /** Limit: how long a process may take to listen. */
 const START_MS_MAX = 30_000
@@ -39,7 +39,7 @@ async function startProcess(
   port: number,
   { script, args, flags = [], environment = {}, isQuiet = false }: Program,
 ): Promise<Server> {
-  const probe = new URL('./process-probe.ts', import.meta.url).href
+  const probe = new URL('../servers/process-probe.ts', import.meta.url).href
   const child = spawn(
     process.execPath,
     [...flags, '--expose-gc', '--import', probe, script, ...args],
@@ -86,7 +86,7 @@ async function findFreePort(): Promise<number> {
 
 export async function startUpstream(): Promise<Server> {
   const port = await findFreePort()
-  return startProcess(port, { script: pathOf('./relay-upstream.ts'), args: [String(port)] })
+  return startProcess(port, { script: pathOf('./upstream.ts'), args: [String(port)] })
 }
 
 /**
@@ -102,7 +102,7 @@ export async function startRelay(
   const port = await findFreePort()
   if (variant === 'bare') {
     const args = [String(port), String(upstreamPort)]
-    return startProcess(port, { script: pathOf('./relay-bare.ts'), args })
+    return startProcess(port, { script: pathOf('./bare.ts'), args })
   }
   if (variant !== 'portkey') {
     const logLevel = variant === 'silent' ? 'silent' : 'info'
@@ -112,7 +112,7 @@ export async function startRelay(
   const folder = findTool('portkey')
   if (folder === null) return null
   const args = [String(port), `${folder}build/start-server.js`]
-  return startProcess(port, { script: pathOf('./relay-portkey.ts'), args, isQuiet: true })
+  return startProcess(port, { script: pathOf('./portkey.ts'), args, isQuiet: true })
 }
 
 /** Weft with default settings, except that it accepts all streams at once. */
@@ -134,7 +134,7 @@ function configureWeft(
     WEFT_CHAT_QUEUE_MAX: '4096',
     WEFT_LOG_LEVEL: logLevel,
   }
-  return { script: pathOf('../src/server.ts'), args: [], flags: START_FLAGS, environment }
+  return { script: pathOf('../../src/server.ts'), args: [], flags: START_FLAGS, environment }
 }
 
 export interface Generator {
@@ -146,7 +146,7 @@ export interface Generator {
 }
 
 export function startGenerator(): Generator {
-  const child = spawn(process.execPath, [pathOf('./relay-load.ts')], {
+  const child = spawn(process.execPath, [pathOf('./load.ts')], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   async function ask(job: LoadJob): Promise<LoadResult> {

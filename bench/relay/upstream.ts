@@ -4,7 +4,7 @@
  * or a stream that stays open.
  */
 import { createServer, type Socket } from 'node:net'
-import { EVENTS, HELD_MODEL } from './relay-requests.ts'
+import { EVENTS, HELD_MODEL } from './requests.ts'
 
 const HEAD = '"id":"chatcmpl-bench","created":1767225600,"model":"bench"'
 const TEXT = 'The answer is a sentence of ordinary length. '.repeat(8)

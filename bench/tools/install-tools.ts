@@ -1,7 +1,7 @@
 /** Installs programs to compare with: `npm run tools -- chdb node-llama-cpp portkey phoenix mlflow`. */
 
-import { readArguments, refuseArguments } from '../examples/script-arguments.ts'
-import { installTool, PYTHON_TOOLS, TOOLS, type ToolName } from './tools.ts'
+import { readArguments, refuseArguments } from '../../examples/script-arguments.ts'
+import { installTool, PYTHON_TOOLS, TOOLS, type ToolName } from './find-tool.ts'
 
 const { positionals: names } = readArguments({ allowPositionals: true })
 const known = [...Object.keys(TOOLS), ...Object.keys(PYTHON_TOOLS)]

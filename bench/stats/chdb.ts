@@ -5,9 +5,9 @@
 
 import { once } from 'node:events'
 import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs'
-import { idText } from '../src/store/sqlite/calls/columns/id-columns.sql.ts'
-import { openReadOnlyDatabase } from '../src/store/sqlite/db/connection.ts'
-import { importTool } from './tools.ts'
+import { idText } from '../../src/store/sqlite/calls/columns/id-columns.sql.ts'
+import { openReadOnlyDatabase } from '../../src/store/sqlite/db/connection.ts'
+import { importTool } from '../tools/find-tool.ts'
 
 /** From the parent: statements to run one after the other. */
 export type ChdbRequest = readonly string[]

@@ -1,6 +1,6 @@
 /** Child process of bench/relay.ts: the load generator. Runs one job at a time and sends its result. */
 import type { Socket } from 'node:net'
-import { type LoadResult, openStreams, runLoad } from './load.ts'
+import { type LoadResult, openStreams, runLoad } from '../servers/load.ts'
 
 /** Requests are sent as text, since all are ASCII. */
 export type LoadJob =

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { readCounts } from '../examples/script-arguments.ts'
 import { resolveCallEnd, resolveCallStart } from '../src/domain/calls/new-call.ts'
 import { openSqliteStore, type SqliteStore } from '../src/store/sqlite/open.ts'
-import { median } from './stats-server.ts'
+import { median } from './servers/bench-server.ts'
 
 const PROJECT = 'bench/burst'
 const BATCH = 500

@@ -1,5 +1,5 @@
 /** Waits for the builder of statistics. */
-import { openReadOnlyDatabase } from '../src/store/sqlite/db/connection.ts'
+import { openReadOnlyDatabase } from '../../src/store/sqlite/db/connection.ts'
 
 const BUILD_SECONDS_MAX = 1800
 

@@ -46,7 +46,7 @@ type NpmToolName = keyof typeof TOOLS
 export type PythonToolName = keyof typeof PYTHON_TOOLS
 export type ToolName = NpmToolName | PythonToolName
 
-const ROOT = fileURLToPath(new URL('../.tools/', import.meta.url))
+const ROOT = fileURLToPath(new URL('../../.tools/', import.meta.url))
 
 /** Folder of the tool's package, with a trailing slash; null if it is not installed. */
 export function findTool(name: NpmToolName): string | null {

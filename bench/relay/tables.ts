@@ -1,6 +1,6 @@
 /** The tables of bench/relay.ts, in Markdown. Medians of the rounds. */
-import type { LoadResult } from './load.ts'
-import { EVENTS, type Variant } from './relay-requests.ts'
+import type { LoadResult } from '../servers/load.ts'
+import { EVENTS, type Variant } from './requests.ts'
 
 export interface Measure extends LoadResult {
   /** CPU time of the server for one answer. */

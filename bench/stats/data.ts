@@ -6,8 +6,8 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Connection, openDatabase } from '../src/store/sqlite/db/connection.ts'
-import { migrate, readMigrations } from '../src/store/sqlite/db/migrate.ts'
+import { type Connection, openDatabase } from '../../src/store/sqlite/db/connection.ts'
+import { migrate, readMigrations } from '../../src/store/sqlite/db/migrate.ts'
 
 export const PROJECT = 'bench/stats'
 export const DAYS = 30
@@ -122,7 +122,7 @@ export function nestReports(dataDir: string): void {
 /** Applies only the first migrations. */
 export function migrateTo(db: Connection, count: number): void {
   const directory = mkdtempSync(join(tmpdir(), 'weft-migrations-'))
-  const source = fileURLToPath(new URL('../migrations/sqlite/', import.meta.url))
+  const source = fileURLToPath(new URL('../../migrations/sqlite/', import.meta.url))
   mkdirSync(directory, { recursive: true })
   for (const { name } of readMigrations().slice(0, count)) {
     cpSync(join(source, name), join(directory, name))

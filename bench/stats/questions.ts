@@ -1,5 +1,5 @@
 /** What bench/stats.ts asks: over HTTP, of ClickHouse's engine, and as plain SQL of SQLite. */
-import { DAY_US, DAYS, FIRST_US, PROJECT } from './stats-data.ts'
+import { DAY_US, DAYS, FIRST_US, PROJECT } from './data.ts'
 
 /** Percentiles asked for in every question. */
 const PERCENTILES = [50, 95, 99]
@@ -109,7 +109,7 @@ function clickHouseBucket({ granularityS, timezone }: Question): string {
   return `toUnixTimestamp(toStartOfInterval(started_at, INTERVAL ${unit}, '${timezone}'))`
 }
 
-/** The same of ClickHouse's engine: two statements over the table that bench/stats-chdb.ts loads. */
+/** The same of ClickHouse's engine: two statements over the table that bench/stats/chdb.ts loads. */
 export function toClickHouse(question: Question): readonly string[] {
   const { startUs, endUs, granularityS, where } = question
   const bucket = clickHouseBucket(question)

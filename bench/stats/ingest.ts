@@ -6,10 +6,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { v7 as uuidv7 } from 'uuid'
-import { type LoadResult, runLoad } from './load.ts'
-import { PROJECT } from './stats-data.ts'
-import { listQuestions, type Question, toBody } from './stats-questions.ts'
-import { AUTHORIZATION, type BenchServer, KEY, median, startServer } from './stats-server.ts'
+import {
+  AUTHORIZATION,
+  type BenchServer,
+  KEY,
+  median,
+  startServer,
+} from '../servers/bench-server.ts'
+import { type LoadResult, runLoad } from '../servers/load.ts'
+import { PROJECT } from './data.ts'
+import { listQuestions, type Question, toBody } from './questions.ts'
 
 const CONNECTIONS = 64
 const BODY_BYTES = 1024
@@ -148,7 +154,7 @@ interface IngestResult {
 export async function measureIngest(full: BenchServer): Promise<IngestResult[]> {
   const directory = mkdtempSync(join(tmpdir(), 'weft-bench-'))
   const empty = await startServer(join(directory, 'empty'))
-  const bare = fork(new URL('./ingest-server.ts', import.meta.url), [
+  const bare = fork(new URL('../servers/ingest-server.ts', import.meta.url), [
     'validation only',
     KEY,
     directory,

@@ -9,7 +9,7 @@ import { START_ENVIRONMENT, START_FLAGS } from './start-flags.ts'
 
 export const KEY = 'wk_bench_key_with_enough_letters'
 export const AUTHORIZATION = `Basic ${Buffer.from(`api:${KEY}`).toString('base64')}`
-const SERVER = fileURLToPath(new URL('../src/server.ts', import.meta.url))
+const SERVER = fileURLToPath(new URL('../../src/server.ts', import.meta.url))
 export interface BenchServer {
   readonly process: ChildProcess
   readonly port: number
