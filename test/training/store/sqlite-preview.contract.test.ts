@@ -86,6 +86,18 @@ describe('training payloads', () => {
     expect(readdirSync(directory, { recursive: true })).toEqual(['received'])
   })
 
+  it('stay when the job was committed and its writer died before it said so', async () => {
+    const { jobs, file } = await openJobs((writes) => ({
+      async run(...write) {
+        await writes.run(...write)
+        throw new ApiError('store_unavailable')
+      },
+    }))
+    await expect(jobs.insertJob(JOB, '[]')).rejects.toMatchObject({ code: 'store_unavailable' })
+    await expect(jobs.findJob(JOB.id)).resolves.toMatchObject({ state: 'queued' })
+    expect(readFileSync(file, 'utf8')).toBe('[]')
+  })
+
   it('that cannot be written leave no row', async () => {
     const { jobs, directory } = await openJobs()
     rmSync(directory, { recursive: true })

@@ -59,7 +59,8 @@ export function createTrainingJobStore(
         else await file.keep(stored.payload_path)
         return stored
       } catch (error) {
-        await payloads.remove(payload_path)
+        // A writer that died may have committed the job before.
+        if (db.open && find(job.id) === null) await payloads.remove(payload_path)
         throw error
       } finally {
         await file.discard()
