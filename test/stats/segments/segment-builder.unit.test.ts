@@ -1,11 +1,15 @@
 import { getEventListeners } from 'node:events'
+import { SqliteError } from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { ReadCaller } from '../../../src/store/api/read-caller.ts'
-import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
+import { type Connection, openDatabase } from '../../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
 import type { ReadPool } from '../../../src/store/sqlite/read/read-pool.ts'
 import { createSegmentBuilder } from '../../../src/store/sqlite/stats/segments/build/builder.ts'
-import { MARK_HOUR } from '../../../src/store/sqlite/stats/segments/segments.sql.ts'
+import {
+  MARK_HOUR,
+  SELECT_UNBUILT_HOURS,
+} from '../../../src/store/sqlite/stats/segments/segments.sql.ts'
 import { createInlineWrites } from '../../store/support/inline-writes.ts'
 
 /** A builder over hours that stay dirty; `builds` counts by project. */
@@ -29,14 +33,26 @@ function start(buildMs: Readonly<Record<string, number>>, entries = 1) {
   }
   const reads = { run, close: async () => {} } as unknown as ReadPool
   const writes = createInlineWrites(db)
-  const builder = createSegmentBuilder({ db, writes, reads, isAutomatic: true })
+  const disk = { isBroken: false }
+  const broken = breakReads(db, disk)
+  const builder = createSegmentBuilder({ db: broken, writes, reads, isAutomatic: true })
   onTestFinished(async () => {
     await builder.close()
     db.close()
   })
   const change = (project_id: string) =>
     db.prepare(MARK_HOUR).get({ project_id, hour: 1, rewrites: 0, entries: 1 })
-  return { builds, change, listeners: () => listeners }
+  return { builds, change, disk, listeners: () => listeners }
+}
+
+/** Has looks for hours fail while the disk is broken. */
+function breakReads(db: Connection, disk: { readonly isBroken: boolean }): Connection {
+  const unbuilt = db.prepare(SELECT_UNBUILT_HOURS)
+  const all = (...bound: unknown[]) => {
+    if (disk.isBroken) throw new SqliteError('disk I/O error', 'SQLITE_IOERR_READ')
+    return unbuilt.all(...bound)
+  }
+  return { open: true, prepare: () => ({ all }) } as unknown as Connection
 }
 
 describe('the builder of segments', () => {
@@ -67,6 +83,16 @@ describe('the builder of segments', () => {
       await vi.advanceTimersByTimeAsync(500)
     }
     expect(builds['acme/demo']).toBe(times)
+  })
+
+  it('outlives a disk that cannot be read, and goes on when it can be', async () => {
+    const { builds, disk } = start({ 'acme/demo': 10 })
+    disk.isBroken = true
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(builds).toEqual({})
+    disk.isBroken = false
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(builds['acme/demo']).toBeGreaterThan(0)
   })
 
   it('leaves no listener on its signal for the hours that it has built', async () => {

@@ -15,6 +15,15 @@ export function toStoreError(error: unknown): unknown {
   return error
 }
 
+/** Runs statements. @throws what toStoreError makes of their errors */
+export function orStoreError<T>(run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    throw toStoreError(error)
+  }
+}
+
 /** Whether a statement failed because of the disk, the file or its locks. */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof SqliteError && UNAVAILABLE.test(error.code)

@@ -5,6 +5,7 @@
  */
 import { ApiError } from '../../../../../errors.ts'
 import type { Connection } from '../../../db/connection.ts'
+import { orStoreError } from '../../../db/store-error.ts'
 import type { ReadPool } from '../../../read/read-pool.ts'
 import type { Writes } from '../../../write/writes.ts'
 import { SELECT_UNBUILT_HOURS } from '../segments.sql.ts'
@@ -70,7 +71,8 @@ export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBui
   let timer: NodeJS.Timeout | undefined
 
   function findUnbuilt(after_key: number): UnbuiltHour[] {
-    return selectUnbuilt.all({ after_key, limit: LOOK_HOURS_MAX }) as UnbuiltHour[]
+    const bound = { after_key, limit: LOOK_HOURS_MAX }
+    return orStoreError(() => selectUnbuilt.all(bound) as UnbuiltHour[])
   }
 
   /** Builds all pieces of an hour, each from its state at that time. @returns the number of pieces written */
@@ -178,7 +180,7 @@ function inBatches(columns: BuiltPiece['columns']): BuiltPiece['columns'][] {
   return batches
 }
 
-/** Ignores a refusal by a full or closing store: the next check tries again. */
+/** Ignores a full, closing or unreadable store: the next check tries again. */
 function ignoreRefusal(error: unknown): void {
   if (!(error instanceof ApiError)) throw error
 }
