@@ -14,7 +14,7 @@ import {
 import { FIND_KEY, FIND_KEY_BY_ID, LIST_KEYS } from '../../base/access/keys.sql.ts'
 import { createPrincipalCache } from '../../base/access/principal-cache.ts'
 import type { Connection } from '../db/connection.ts'
-import { toStoreError } from '../db/store-error.ts'
+import { orStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'
 
 /**
@@ -29,12 +29,10 @@ export function createKeyStore(db: Connection, writes: Writes): KeyStore {
 
   async function lookUp(secret: string): Promise<Principal | null> {
     const hash = hashKey(secret)
-    try {
+    return orStoreError(() => {
       const row = findKey.get({ hash }) as KeyRow | undefined
       return row && isSameBytes(hash, row.hash) ? toPrincipal(row) : null
-    } catch (error) {
-      throw toStoreError(error)
-    }
+    })
   }
 
   return {
@@ -45,19 +43,13 @@ export function createKeyStore(db: Connection, writes: Writes): KeyStore {
     },
     findPrincipal: cache.find,
     async findKey(id) {
-      try {
+      return orStoreError(() => {
         const row = findKeyById.get({ id }) as KeyRow | undefined
         return row ? toStoredKey(row) : null
-      } catch (error) {
-        throw toStoreError(error)
-      }
+      })
     },
     async listKeys(after) {
-      try {
-        return (listKeys.all(partBehind(after)) as KeyRow[]).map(toStoredKey)
-      } catch (error) {
-        throw toStoreError(error)
-      }
+      return orStoreError(() => (listKeys.all(partBehind(after)) as KeyRow[]).map(toStoredKey))
     },
     async revokeKey(id) {
       const wasLive = await writes.run('revoke_key', { id, revoked_at_us: readClockUs() })

@@ -9,7 +9,7 @@ import type { CallsQueryStore } from '../../api/calls/calls-query.ts'
 import { FIND_QUEUE } from '../../base/annotation/annotation-queues.sql.ts'
 import { createQueuedCalls } from '../../base/annotation/queued-calls.ts'
 import type { Connection } from '../db/connection.ts'
-import { toStoreError } from '../db/store-error.ts'
+import { orStoreError } from '../db/store-error.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import type { Writes } from '../write/writes.ts'
 
@@ -31,14 +31,12 @@ export function createAnnotationStore(
   return {
     createQueue: (queue) => writes.run('create_annotation_queue', queue),
     async findQueue({ project_id, id }) {
-      try {
+      return orStoreError(() => {
         const row = findQueue.get({ project_id, id })
         if (row === undefined) return null
         const { queue_key: _key, ...queue } = row as AnnotationQueue & { queue_key: number }
         return queue
-      } catch (error) {
-        throw toStoreError(error)
-      }
+      })
     },
     listQueues: (caller) => reads.run('annotation_queues', caller.project_id, caller),
     changeQueue: (change) => writes.run('change_annotation_queue', change),

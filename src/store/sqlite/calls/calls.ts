@@ -5,7 +5,7 @@ import { type CallRow, toStoredCall } from '../../base/calls/call-rows.ts'
 import { toReplyError } from '../../base/db/thread-failure.ts'
 import type { Arrivals } from '../../base/recordings/arrivals.ts'
 import type { Connection } from '../db/connection.ts'
-import { toStoreError } from '../db/store-error.ts'
+import { orStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'
 import type { PartReply } from './call-writes.ts'
 import * as SQL from './calls.sql.ts'
@@ -32,11 +32,13 @@ export function createCallStore(db: Connection, writes: Writes, arrivals: Arriva
     deleteCalls: (deletion) => writes.run('delete_calls', deletion),
     async findCall(project_id, id) {
       await arrivals.wait(project_id, [id])
-      const row = read(() => findCall.get({ project_id, id }) as CallRow | undefined)
+      const row = orStoreError(() => findCall.get({ project_id, id }) as CallRow | undefined)
       return row ? toStoredCall(row) : null
     },
     async sumTraceSizeBytes(project_id, trace_id) {
-      const row = read(() => sumTraceSize.get({ project_id, trace_id }) as { bytes: number })
+      const row = orStoreError(
+        () => sumTraceSize.get({ project_id, trace_id }) as { bytes: number },
+      )
       return row.bytes
     },
   }
@@ -45,12 +47,4 @@ export function createCallStore(db: Connection, writes: Writes, arrivals: Arriva
 function toPartResult({ started, ...failure }: PartReply): PartResult {
   const error = toReplyError(failure)
   return error ? { error } : { started }
-}
-
-function read<T>(run: () => T): T {
-  try {
-    return run()
-  } catch (error) {
-    throw toStoreError(error)
-  }
 }

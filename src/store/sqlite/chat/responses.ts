@@ -3,7 +3,7 @@ import type { StoredResponse } from '../../../domain/chat/responses-record.ts'
 import type { ResponseStore } from '../../api/chat/responses.ts'
 import * as SQL from '../../base/chat/responses.sql.ts'
 import type { Connection } from '../db/connection.ts'
-import { toStoreError } from '../db/store-error.ts'
+import { orStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'
 
 /** @param db - for reads on this thread */
@@ -12,11 +12,7 @@ export function createResponseStore(db: Connection, writes: Writes): ResponseSto
   return {
     insertResponse: (response) => writes.run('insert_response', response),
     async findResponse(id) {
-      try {
-        return (findById.get({ id }) as StoredResponse | undefined) ?? null
-      } catch (error) {
-        throw toStoreError(error)
-      }
+      return orStoreError(() => (findById.get({ id }) as StoredResponse | undefined) ?? null)
     },
     deleteResponse: (id) => writes.run('delete_response', id),
   }

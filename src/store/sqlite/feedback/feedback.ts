@@ -6,7 +6,7 @@ import type { FeedbackStore } from '../../api/feedback/feedback.ts'
 import { toReplyError } from '../../base/db/thread-failure.ts'
 import type { Connection } from '../db/connection.ts'
 import { openNextSlice } from '../db/next-slice.ts'
-import { toStoreError } from '../db/store-error.ts'
+import { orStoreError } from '../db/store-error.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import type { Writes } from '../write/writes.ts'
 import { createFeedbackAbout } from './feedback-about.ts'
@@ -41,7 +41,7 @@ export function createFeedbackStore(
           await openNextSlice(db, caller)
           ;[looks, rows] = [0, 0]
         }
-        const about = read(() => feedbackAbout(caller.project_id, weave_ref))
+        const about = orStoreError(() => feedbackAbout(caller.project_id, weave_ref))
         looks += 1
         rows += about.length
         found.push(about)
@@ -51,14 +51,6 @@ export function createFeedbackStore(
     findPayloadPaths: (sample, caller) => reads.run('payload_paths', sample, caller),
     measureFeedback: (measure, caller) => reads.run('feedback_stats', measure, caller),
     aggregateFeedback: (request, caller) => reads.run('feedback_scores', request, caller),
-  }
-}
-
-function read<T>(run: () => T): T {
-  try {
-    return run()
-  } catch (error) {
-    throw toStoreError(error)
   }
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../../base/models/checkpoint-rows.ts'
 import * as SQL from '../../base/models/checkpoints.sql.ts'
 import type { Connection } from '../db/connection.ts'
-import { toStoreError } from '../db/store-error.ts'
+import { orStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'
 import type { CheckpointArtifacts } from './checkpoint-artifacts.ts'
 
@@ -51,22 +51,18 @@ export function createCheckpointStore(
     },
     async listCheckpoints(listing) {
       const { model_id, order, count } = listing
-      try {
+      return orStoreError(() => {
         const after_step = stepOfCursor(listing)
         const rows = list[order].all({ model_id, after_step, count }) as CheckpointRow[]
         return rows.map(toCheckpoint)
-      } catch (error) {
-        throw toStoreError(error)
-      }
+      })
     },
     async findCheckpoint(model_id, step) {
-      try {
+      return orStoreError(() => {
         const row =
           step === 'latest' ? findLatest.get({ model_id }) : findStep.get({ model_id, step })
         return row === undefined ? null : toStoredCheckpoint(row as StoredCheckpointRow)
-      } catch (error) {
-        throw toStoreError(error)
-      }
+      })
     },
     async openArtifact({ path }) {
       try {

@@ -7,7 +7,7 @@ import { isShown } from '../../base/models/model-listing.ts'
 import * as BASE from '../../base/models/preview-models.sql.ts'
 import type { JobBell } from '../../base/training/job-bell.ts'
 import type { Connection } from '../db/connection.ts'
-import { toStoreError } from '../db/store-error.ts'
+import { orStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'
 import type { CheckpointArtifacts } from './checkpoint-artifacts.ts'
 import * as SQL from './preview-models.sql.ts'
@@ -47,24 +47,18 @@ export function createPreviewModelStore(
   return {
     insertModel: (model) => writes.run('insert_model', model),
     async findModel(id) {
-      try {
-        return (findById.get({ id }) as PreviewModel | undefined) ?? null
-      } catch (error) {
-        throw toStoreError(error)
-      }
+      return orStoreError(() => (findById.get({ id }) as PreviewModel | undefined) ?? null)
     },
     async listModels(listing) {
       const { order, name, count } = listing
-      try {
+      return orStoreError(() => {
         const place = placeOf(listing)
         const rows =
           name === null ? list[order].iterate(place) : listNamed[order].iterate({ ...place, name })
         return takeAccepted(rows as Iterable<PreviewModel>, count, (model) =>
           isShown(model, listing),
         )
-      } catch (error) {
-        throw toStoreError(error)
-      }
+      })
     },
     async deleteModel(id, now_us) {
       const hidden = await writes.run('delete_model', { id, now_us })

@@ -1,7 +1,7 @@
 /** Published objects in SQLite: narrow rows of versions; contents are stored separately, once per project. */
 import type { ObjectStore } from '../../api/objects/objects.ts'
 import type { Connection } from '../db/connection.ts'
-import { toStoreError } from '../db/store-error.ts'
+import { orStoreError } from '../db/store-error.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import type { Writes } from '../write/writes.ts'
 import { createVersionFinder } from './object-versions.ts'
@@ -14,10 +14,12 @@ export function createObjectStore(db: Connection, writes: Writes, reads: ReadPoo
   return {
     createObject: (object) => writes.run('create_object', object),
     async findObject(project_id, object_id, version) {
-      return read(() => find(project_id, object_id, version))
+      return orStoreError(() => find(project_id, object_id, version))
     },
     async findContent(project_id, digest) {
-      return read(() => (findValue.get({ project_id, digest }) as string | undefined) ?? null)
+      return orStoreError(
+        () => (findValue.get({ project_id, digest }) as string | undefined) ?? null,
+      )
     },
     addTags: (marks) => writes.run('add_tags', marks),
     removeTags: (marks) => writes.run('remove_tags', marks),
@@ -28,13 +30,5 @@ export function createObjectStore(db: Connection, writes: Writes, reads: ReadPoo
     listObjects: (listing, caller) => reads.run('objects', listing, caller),
     deleteObjects: (project_id, object_id, versions, deleted_at_us) =>
       writes.run('delete_objects', { project_id, object_id, versions, deleted_at_us }),
-  }
-}
-
-function read<T>(run: () => T): T {
-  try {
-    return run()
-  } catch (error) {
-    throw toStoreError(error)
   }
 }

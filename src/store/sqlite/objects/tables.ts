@@ -5,7 +5,7 @@ import type { NewRow, StoredTable, TableRow, TableStore } from '../../api/object
 import { includesKey } from '../../base/objects/sorted-keys.ts'
 import * as BASE from '../../base/objects/tables.sql.ts'
 import type { Connection } from '../db/connection.ts'
-import { toStoreError } from '../db/store-error.ts'
+import { orStoreError } from '../db/store-error.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import type { Writes } from '../write/writes.ts'
 import { BLOCK_ROWS, openTableBlocks, toBlock } from './table-blocks.ts'
@@ -35,14 +35,16 @@ export function createTableStore(db: Connection, writes: Writes, reads: ReadPool
       await writes.run('create_table', { ...table, blocks: toBlocks(keys) })
     },
     async findTable(project_id, digest) {
-      return read(() => (findTable.get({ project_id, digest }) as StoredTable | undefined) ?? null)
+      return orStoreError(
+        () => (findTable.get({ project_id, digest }) as StoredTable | undefined) ?? null,
+      )
     },
     async listRowDigests(table) {
       const blocks = openTableBlocks(db, table)
       const digests: string[] = []
       for (let place = 0; place < table.row_count; place++) {
         if (place % GROUP_ROWS === 0) await nextTurn()
-        digests.push(read(() => findDigest.get(blocks.keyAt(place)) as string))
+        digests.push(orStoreError(() => findDigest.get(blocks.keyAt(place)) as string))
       }
       return digests
     },
@@ -52,7 +54,7 @@ export function createTableStore(db: Connection, writes: Writes, reads: ReadPool
         async findRow(digest) {
           const key = rowKeys.find(table.project_id, digest)?.value_key
           if (key === undefined || !includesKey(keys, key)) return null
-          return read(() => findRow.get(key) as NewRow)
+          return orStoreError(() => findRow.get(key) as NewRow)
         },
       }
     },
@@ -63,7 +65,7 @@ export function createTableStore(db: Connection, writes: Writes, reads: ReadPool
       if (wanted.size === 0) return places
       for (let place = 0; place < table.row_count; place++) {
         if (place % (8 * BLOCK_ROWS) === 0) await nextTurn()
-        if (wanted.has(read(() => blocks.keyAt(place)))) places.push(place)
+        if (wanted.has(orStoreError(() => blocks.keyAt(place)))) places.push(place)
       }
       return places
     },
@@ -73,7 +75,7 @@ export function createTableStore(db: Connection, writes: Writes, reads: ReadPool
       let group: TableRow[] = []
       let characters = 0
       for (const original_index of places) {
-        const row = read(() => findRow.get(blocks.keyAt(original_index)) as NewRow)
+        const row = orStoreError(() => findRow.get(blocks.keyAt(original_index)) as NewRow)
         group.push({ ...row, original_index })
         characters += row.val_json.length
         if (group.length < GROUP_ROWS && characters < GROUP_CHARACTERS) continue
@@ -107,7 +109,7 @@ async function readSortedKeys(db: Connection, table: StoredTable): Promise<Float
   const keys = new Float64Array(table.row_count)
   for (let place = 0; place < keys.length; place++) {
     if (place % (8 * BLOCK_ROWS) === 0) await nextTurn()
-    keys[place] = read(() => blocks.keyAt(place))
+    keys[place] = orStoreError(() => blocks.keyAt(place))
   }
   return keys.sort()
 }
@@ -121,7 +123,7 @@ interface RowKey {
 function createRowKeys(db: Connection) {
   const findKey = db.prepare(SQL.FIND_ROW_KEY)
   const find = (project_id: string, digest: string) =>
-    read(() => findKey.get({ project_id, digest }) as RowKey | undefined)
+    orStoreError(() => findKey.get({ project_id, digest }) as RowKey | undefined)
 
   return {
     find,
@@ -160,12 +162,4 @@ function toBlocks(keys: readonly number[]): Uint8Array[] {
     blocks.push(toBlock(keys.slice(from, from + BLOCK_ROWS)))
   }
   return blocks
-}
-
-function read<T>(run: () => T): T {
-  try {
-    return run()
-  } catch (error) {
-    throw toStoreError(error)
-  }
 }

@@ -2,7 +2,7 @@
 import type { ProjectPrice } from '../../../domain/prices/project-prices.ts'
 import type { PriceStore } from '../../api/prices/prices.ts'
 import type { Connection } from '../db/connection.ts'
-import { toStoreError } from '../db/store-error.ts'
+import { orStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'
 import * as SQL from './prices.sql.ts'
 
@@ -12,11 +12,7 @@ export function createPriceStore(db: Connection, writes: Writes): PriceStore {
   return {
     createPrices: (prices) => writes.run('create_prices', prices),
     async listPrices(project_id) {
-      try {
-        return selectPrices.all({ project_id }) as ProjectPrice[]
-      } catch (error) {
-        throw toStoreError(error)
-      }
+      return orStoreError(() => selectPrices.all({ project_id }) as ProjectPrice[])
     },
     purgePrices: (project_id, ids) => writes.run('purge_prices', { project_id, ids }),
   }

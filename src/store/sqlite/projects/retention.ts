@@ -7,7 +7,7 @@ import {
 } from '../../api/projects/retention.ts'
 import * as SQL from '../../base/projects/retention.sql.ts'
 import type { Connection } from '../db/connection.ts'
-import { toStoreError } from '../db/store-error.ts'
+import { orStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'
 
 /** @param db - for reads on this thread */
@@ -18,11 +18,7 @@ export function createRetentionStore(db: Connection, writes: Writes): RetentionS
   const holds = new Set<{ readonly project_id: string; readonly ended: Promise<void> }>()
 
   async function findRetention(project_id: string): Promise<ProjectRetention | null> {
-    try {
-      return (find.get({ project_id }) as ProjectRetention | undefined) ?? null
-    } catch (error) {
-      throw toStoreError(error)
-    }
+    return orStoreError(() => (find.get({ project_id }) as ProjectRetention | undefined) ?? null)
   }
 
   return {
@@ -49,11 +45,8 @@ export function createRetentionStore(db: Connection, writes: Writes): RetentionS
       }
     },
     async listRetentions(after) {
-      try {
-        return list.all({ after, limit: RETENTIONS_LISTED_MAX }) as ProjectRetention[]
-      } catch (error) {
-        throw toStoreError(error)
-      }
+      const part = { after, limit: RETENTIONS_LISTED_MAX }
+      return orStoreError(() => list.all(part) as ProjectRetention[])
     },
   }
 }

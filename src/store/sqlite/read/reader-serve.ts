@@ -8,7 +8,7 @@ import { type Failure, renderFailure } from '../../base/db/thread-failure.ts'
 import { createFairQueue, type Share } from '../../base/read/fair-queue.ts'
 import { type Connection, openReadOnlyDatabase } from '../db/connection.ts'
 import { type LogGate, openLogGate } from '../db/log-gate.ts'
-import { toStoreError } from '../db/store-error.ts'
+import { orStoreError, toStoreError } from '../db/store-error.ts'
 import { collectThreadAtRest } from '../db/thread-at-rest.ts'
 import { lowerThreadPriority } from '../db/thread-priority.ts'
 import type { Checkpoint, ReadJobs } from './read-job.ts'
@@ -84,11 +84,7 @@ export function beginReadJob(
   return {
     runSlice(checkpoint) {
       current = checkpoint
-      try {
-        return runNext()
-      } catch (error) {
-        throw toStoreError(error)
-      }
+      return orStoreError(() => runNext())
     },
     end() {
       rest?.return?.()

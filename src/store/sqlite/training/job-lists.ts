@@ -13,7 +13,7 @@ import type {
 import { placeBefore, takeAccepted } from '../../base/db/listing.ts'
 import * as EVENTS from '../../base/training/training-events.sql.ts'
 import type { Connection } from '../db/connection.ts'
-import { toStoreError } from '../db/store-error.ts'
+import { orStoreError } from '../db/store-error.ts'
 import * as SQL from './training-jobs.sql.ts'
 
 const BEFORE_ALL = { asc: 0, desc: Number.MAX_SAFE_INTEGER } as const
@@ -84,19 +84,13 @@ export function createJobLists(
 
   return {
     async listJobs(listing) {
-      try {
+      return orStoreError(() => {
         const views = mapLazily(readRows(listing), toView)
         return takeAccepted(views, listing.count, (view) => isShown(view, listing.projects))
-      } catch (error) {
-        throw toStoreError(error)
-      }
+      })
     },
     async listEvents(listing) {
-      try {
-        return readEvents(listing)
-      } catch (error) {
-        throw toStoreError(error)
-      }
+      return orStoreError(() => readEvents(listing))
     },
   }
 }

@@ -9,7 +9,7 @@ import type { JobBell } from '../../base/training/job-bell.ts'
 import { chunksOf } from '../../base/training/payload-chunks.ts'
 import * as BASE from '../../base/training/training-jobs.sql.ts'
 import type { Connection } from '../db/connection.ts'
-import { toStoreError } from '../db/store-error.ts'
+import { orStoreError } from '../db/store-error.ts'
 import { type FileFolder, PAYLOADS_DIRECTORY } from '../files/file-folder.ts'
 import { onDisk, receiveBytes } from '../files/receive-file.ts'
 import type { Writes } from '../write/writes.ts'
@@ -67,19 +67,13 @@ export function createTrainingJobStore(
       }
     },
     async findJob(id) {
-      try {
-        return find(id)
-      } catch (error) {
-        throw toStoreError(error)
-      }
+      return orStoreError(() => find(id))
     },
     async findJobView(id) {
-      try {
+      return orStoreError(() => {
         const job = find(id)
         return job && toView(job)
-      } catch (error) {
-        throw toStoreError(error)
-      }
+      })
     },
     ...createJobLists(db, find, toView),
     async cancelJob(id, now_us) {

@@ -5,7 +5,7 @@ import { leaseLost } from '../../../domain/training/training-states.ts'
 import type { Lease, TrainingQueue } from '../../api/training/training-queue.ts'
 import type { JobBell } from '../../base/training/job-bell.ts'
 import type { Connection } from '../db/connection.ts'
-import { toStoreError } from '../db/store-error.ts'
+import { orStoreError } from '../db/store-error.ts'
 import { type ReceivedBytes, receiveBytes } from '../files/receive-file.ts'
 import type { CheckpointArtifacts } from '../models/checkpoint-artifacts.ts'
 import type { Writes } from '../write/writes.ts'
@@ -34,7 +34,7 @@ export function createTrainingQueue(parts: QueueParts): TrainingQueue {
   const nextLeaseEnd = db.prepare(NEXT_LEASE_END).pluck()
   const nextWaitEnd = db.prepare(NEXT_WAIT_END)
   const cleanUp = createCleanUp(parts)
-  const stage = createStaging(parts, (lease) => read(() => rows.requireLeased(lease)))
+  const stage = createStaging(parts, (lease) => orStoreError(() => rows.requireLeased(lease)))
 
   async function finish({ before, after }: EndedAttempt): Promise<TrainingJob> {
     await cleanUp([before])
@@ -48,7 +48,7 @@ export function createTrainingQueue(parts: QueueParts): TrainingQueue {
       return claimed
     },
     async findLeased(lease) {
-      return read(() => {
+      return orStoreError(() => {
         const job = rows.requireLeased(lease)
         const parent = rows.findCheckpoint(job.parent_checkpoint_id)
         return { job, model: rows.findModel(job.model_id), parent }
@@ -76,8 +76,9 @@ export function createTrainingQueue(parts: QueueParts): TrainingQueue {
       return ended.length
     },
     async nextDueUs(now_us, queue_timeout_ms) {
-      const lease_us = nextLeaseEnd.get() as number | null
-      const { available_us, waits_since_us } = nextWaitEnd.get({ now_us }) as Waits
+      const lease_us = orStoreError(() => nextLeaseEnd.get() as number | null)
+      const waits = orStoreError(() => nextWaitEnd.get({ now_us }) as Waits)
+      const { available_us, waits_since_us } = waits
       const isUnlimited = queue_timeout_ms === 0 || waits_since_us === null
       const timeout_us = isUnlimited ? null : waits_since_us + queue_timeout_ms * US_PER_MS
       const dues = [lease_us, available_us, timeout_us].filter((due) => due !== null)
@@ -120,13 +121,5 @@ function createStaging(
       await artifacts.removeUnused([staged_path])
       throw error
     }
-  }
-}
-
-function read<T>(run: () => T): T {
-  try {
-    return run()
-  } catch (error) {
-    throw toStoreError(error)
   }
 }

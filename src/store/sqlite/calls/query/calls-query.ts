@@ -10,7 +10,7 @@ import type { CallsQueryStore, ListedCall } from '../../../api/calls/calls-query
 import type { Arrivals } from '../../../base/recordings/arrivals.ts'
 import type { Connection } from '../../db/connection.ts'
 import { openNextSlice } from '../../db/next-slice.ts'
-import { toStoreError } from '../../db/store-error.ts'
+import { orStoreError } from '../../db/store-error.ts'
 import type { ReadPool } from '../../read/read-pool.ts'
 import { SUM_TRACE_SIZE } from '../calls.sql.ts'
 import { findCallsByKey } from './calls-query.sql.ts'
@@ -76,7 +76,7 @@ function createSliceReader(db: Connection, shape: CallsShape): (keys: Float64Arr
   }
 
   return (keys) => {
-    try {
+    return orStoreError(() => {
       const rows: KeyedCall[] = []
       let characters = 0
       let isCut = false
@@ -89,9 +89,7 @@ function createSliceReader(db: Connection, shape: CallsShape): (keys: Float64Arr
       const lastKey = rows.at(-1)?.call_key
       const read = isCut && lastKey !== undefined ? keys.indexOf(lastKey) + 1 : keys.length
       return { calls: rows.map(({ call_key: _key, ...call }) => toListed(call)), read }
-    } catch (error) {
-      throw toStoreError(error)
-    }
+    })
   }
 }
 
