@@ -11,21 +11,28 @@ import { openSqliteStore, type SqliteOptions, type SqliteStore } from './open.ts
  */
 export async function openSqliteStores(options: SqliteOptions): Promise<SqliteStore> {
   const lock = lockDataDirectory(options.dataDir)
+  let store: SqliteStore | null = null
+  const closeStore = async () => {
+    try {
+      await store?.close()
+    } finally {
+      lock.release()
+    }
+  }
   try {
-    const store = openSqliteStore(options)
+    store = openSqliteStore(options)
     await store.sweep()
     const backups = await openBackupSocket(options.dataDir, store.backup)
     const close = async () => {
       try {
         backups.close()
-        await store.close()
       } finally {
-        lock.release()
+        await closeStore()
       }
     }
     return { ...store, backupFault: () => backups.fault, close }
   } catch (error) {
-    lock.release()
+    await closeStore()
     throw error
   }
 }

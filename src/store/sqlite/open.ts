@@ -31,7 +31,6 @@ import { createFeedbackStore } from './feedback/feedback.ts'
 import {
   ARTIFACTS_DIRECTORY,
   FILES_DIRECTORY,
-  type FileFolder,
   openFileFolder,
   PAYLOADS_DIRECTORY,
 } from './files/file-folder.ts'
@@ -105,6 +104,8 @@ export interface BackupParts {
 export function openSqliteStore(options: SqliteOptions): SqliteStore {
   const { dataDir } = options
   const db = openMigrated(options)
+  const hold = createFileHold()
+  const { payloads, folder, weights } = openFolders(db, dataDir, hold)
   const path = dataDir === ':memory:' ? null : join(dataDir, DATABASE_FILE)
   const gate = createLogGateMemory()
   const lanes = openReadLanes({ db, path, limits: options.reads, gate, watch: options.watch })
@@ -119,11 +120,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     ...{ db, writes, reads: build, isAutomatic: path !== null },
     ...(options.pieceRowsMax === undefined ? {} : { pieceRowsMax: options.pieceRowsMax }),
   })
-  const hold = createFileHold()
-  const openFolder = (directory: string) => hold.over(openAnyFolder(dataDir, directory))
-  const payloads = openFolder(PAYLOADS_DIRECTORY)
-  const folder = openFolder(FILES_DIRECTORY)
-  const artifacts = createCheckpointArtifacts(db, openFolder(ARTIFACTS_DIRECTORY))
+  const artifacts = createCheckpointArtifacts(db, weights)
   const bell = createJobBell()
   const sweep = createSweep(db, { payloads, folder, artifacts })
   let missing: MissingFiles = { files: 0, training_payloads: 0, artifacts: 0 }
@@ -180,8 +177,21 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
   }
 }
 
-function openAnyFolder(dataDir: string, directory: string): FileFolder {
-  return dataDir === ':memory:' ? createMemoryFolder(directory) : openFileFolder(dataDir, directory)
+/** Opens the folders before any thread starts; if one cannot be used, closes the database. @throws DataDirectoryError */
+function openFolders(db: Connection, dataDir: string, hold: FileHold) {
+  const isInMemory = dataDir === ':memory:'
+  const open = (directory: string) =>
+    hold.over(isInMemory ? createMemoryFolder(directory) : openFileFolder(dataDir, directory))
+  try {
+    return {
+      payloads: open(PAYLOADS_DIRECTORY),
+      folder: open(FILES_DIRECTORY),
+      weights: open(ARTIFACTS_DIRECTORY),
+    }
+  } catch (error) {
+    db.close()
+    throw error
+  }
 }
 
 /**
@@ -224,9 +234,11 @@ function openInMemory(): Connection {
 function openMigrated(options: SqliteOptions): Connection {
   if (options.dataDir === ':memory:') return openInMemory()
   const db = openWritable(options)
-  const reading = openReadOnlyDatabase(join(options.dataDir, DATABASE_FILE))
-  db.close()
-  return reading
+  try {
+    return openReadOnlyDatabase(join(options.dataDir, DATABASE_FILE))
+  } finally {
+    db.close()
+  }
 }
 
 function openWritable({
