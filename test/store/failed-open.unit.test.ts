@@ -19,6 +19,17 @@ function openFilesOf(dataDir: string): string[] {
     .filter((path) => path.startsWith(dataDir))
 }
 
+describe('stores that are closed while they are checked', () => {
+  it('leave nothing open', async () => {
+    const dataDir = makeTempDir()
+    const store = await openSqliteStores({ dataDir, ingestQueueMax: 10 })
+    const checked = store.checkStore()
+    await store.close()
+    await checked
+    expect(openFilesOf(dataDir)).toEqual([])
+  })
+})
+
 describe('stores that cannot be opened', () => {
   it('leave nothing open when a folder of files cannot be made', async () => {
     const dataDir = makeTempDir()

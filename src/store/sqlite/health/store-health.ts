@@ -7,13 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SqliteError } from 'better-sqlite3'
 import { ApiError } from '../../../errors.ts'
 import type { MissingFiles, StoreHealth, StoreState } from '../../api/health.ts'
+import { createKeptCheck } from '../../base/health/kept-check.ts'
 import { type Connection, openReadOnlyDatabase } from '../db/connection.ts'
 import type { FileFolder } from '../files/file-folder.ts'
 import { DATABASE_MOVED, MOVED_REMEDY } from '../write/database-place.ts'
 import { READ_NEWEST } from './store-health.sql.ts'
 
-/** How long a result is reused, milliseconds: many probes may ask. */
-const KEPT_MS = 1000
 /** Limit: a write that takes longer counts as failed. */
 const WRITE_MS_MAX = 2000
 /** Bytes of a file written beside the database: on a full disk, the log may still have allocated pages to reuse. */
@@ -31,14 +30,14 @@ interface StoreHealthParts {
 export function createStoreHealth(parts: StoreHealthParts): StoreHealth & { close(): void } {
   const { path, write, folder, missing } = parts
   let db: Connection | null = null
-  let checking: Promise<StoreState> | null = null
-  let checkedMs = Number.NEGATIVE_INFINITY
+  let isClosed = false
 
   async function tryRead(): Promise<void> {
     if (path === null) return
     try {
       // An open handle can still read a removed file, so check that the file exists.
       await stat(path)
+      if (isClosed) return
       db ??= openReadOnlyDatabase(path)
       for (const sql of READ_NEWEST) db.prepare(sql).get()
       db.pragma('shrink_memory')
@@ -77,7 +76,6 @@ export function createStoreHealth(parts: StoreHealthParts): StoreHealth & { clos
   async function check(): Promise<StoreState> {
     const names = ['reads fail', 'writes fail', 'files cannot be written']
     const tried = await Promise.allSettled([tryRead(), tryWrite(), tryFile()])
-    checkedMs = performance.now()
     const failed = tried.flatMap((result, at) =>
       result.status === 'rejected' ? [{ name: names[at], error: result.reason as unknown }] : [],
     )
@@ -88,19 +86,14 @@ export function createStoreHealth(parts: StoreHealthParts): StoreHealth & { clos
     }
   }
 
+  const checkOpen = createKeptCheck(check)
   return {
-    checkStore() {
-      if (checking === null || performance.now() - checkedMs > KEPT_MS) {
-        checkedMs = Number.POSITIVE_INFINITY
-        checking = check()
-      }
-      return checking
+    async checkStore() {
+      if (isClosed) return { failing: ['it is closed'], cause: undefined, missing: missing() }
+      return checkOpen()
     },
     close() {
-      checkedMs = Number.POSITIVE_INFINITY
-      checking = Promise.resolve({
-        ...{ failing: ['it is closed'], cause: undefined, missing: missing() },
-      })
+      isClosed = true
       db?.close()
       db = null
     },
