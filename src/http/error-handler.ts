@@ -3,7 +3,7 @@
  * the request (request-log.ts) has the code of any refusal.
  * The only place that reads an error's status.
  */
-import { STATUS_CODES } from 'node:http'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
@@ -78,9 +78,16 @@ export function answerClientErrors(watch: RequestWatch) {
   return function (this: App, error: NodeJS.ErrnoException, socket: Socket): void {
     const code = CLIENT_ERROR_CODES[error.code ?? ''] ?? 'invalid_http'
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy(error)
+    // The error would be read as a part of the answer that is being sent.
+    else if (hasBegunAnswer(socket)) socket.destroySoon()
     // A client that disconnects inside of a body is told of with the answer that it does not get.
     else endWithError(socket, new ApiError(code), isCut(error) ? null : { watch, log: this.log })
   }
+}
+
+/** Node tells of the answer on a socket only so; its own handler of these errors looks at the same property. */
+function hasBegunAnswer(socket: Socket & { readonly _httpMessage?: ServerResponse | null }) {
+  return socket._httpMessage?.headersSent === true
 }
 
 function isCut({ code }: NodeJS.ErrnoException): boolean {

@@ -1,7 +1,16 @@
-import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { buildTestApp } from '../support/build-test-app.ts'
+import { startModelServer } from '../support/model-server.ts'
 import { createRawClient } from '../support/raw-client.ts'
+import {
+  createScriptedBackend,
+  NEVER,
+  piece,
+  prompt,
+  scriptedModels,
+} from '../support/scripted-backend.ts'
 
 async function ask(head: string) {
   const { app } = await buildTestApp()
@@ -109,4 +118,24 @@ it.each([
   expect(text).toContain(
     `weft_http_request_duration_seconds_count{route="unknown",method="other",status="${status}"} 1\n`,
   )
+})
+
+it('bytes that are not HTTP end a stream, and put nothing into it', async () => {
+  const backend = createScriptedBackend([prompt(), piece('begun'), NEVER])
+  const { baseUrl, key } = await startModelServer(scriptedModels({ backend }))
+  const socket = connect(Number(new URL(baseUrl).port), '127.0.0.1').setEncoding('utf8')
+  onTestFinished(() => void socket.destroy())
+  let text = ''
+  socket.on('data', (chunk: string) => {
+    text += chunk
+    if (text.includes('begun')) socket.write('nonsense\r\n\r\n')
+  })
+  const body = JSON.stringify({ messages: [{ role: 'user', content: 'hi' }], stream: true })
+  socket.write(
+    `POST /v1/chat/completions HTTP/1.1${HOST}\r\nauthorization: Bearer ${key}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  )
+  await once(socket, 'close')
+  expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200'])
+  expect(await backend.aborted).toMatchObject({ code: 'client_closed_request' })
 })
