@@ -1,4 +1,5 @@
 /** Streams lines at the reader's pace. Knows nothing about their meaning. */
+import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 
@@ -17,17 +18,11 @@ export async function sendLines(
   texts: AsyncIterable<string>,
   type: string = JSON_LINES,
 ): Promise<FastifyReply> {
-  const iterator = texts[Symbol.asyncIterator]()
-  const first = await iterator.next()
-  async function* all(): AsyncGenerator<string> {
-    try {
-      for (let next = first; !next.done; next = await iterator.next()) yield next.value
-    } finally {
-      await iterator.return?.()
-    }
-  }
+  const lines = Readable.from(texts, { highWaterMark: 1 })
+  // Comes with the first text, and also when there is none.
+  await once(lines, 'readable')
   return reply
     .header('content-type', `${type}; charset=utf-8`)
     .header('x-accel-buffering', 'no')
-    .send(Readable.from(all(), { objectMode: true, highWaterMark: 1 }))
+    .send(lines)
 }
