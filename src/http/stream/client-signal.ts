@@ -1,4 +1,5 @@
 /** Signals when the client of a request has disconnected. Never answers and never ends anything by itself. */
+import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { ApiError } from '../../errors.ts'
 
@@ -24,16 +25,17 @@ export function createAborts(lasting: AbortSignal): OpenAbort {
   return ({ raw }) => {
     const abort = new AbortController()
     if (lasting.aborted) abort.abort(lasting.reason)
-    const onClose = () => {
+    running.add(abort)
+    onceClosed(raw, () => {
       running.delete(abort)
       if (!raw.writableFinished) abort.abort(new ApiError('client_closed_request'))
-    }
-    if (raw.closed || raw.destroyed) {
-      onClose()
-    } else {
-      running.add(abort)
-      raw.on('close', onClose)
-    }
+    })
     return abort
   }
+}
+
+/** Calls back when the connection of an answer closes, or at once if it has: its client may leave at any time. */
+export function onceClosed(raw: ServerResponse, callback: () => void): void {
+  if (raw.closed || raw.destroyed) callback()
+  else raw.once('close', callback)
 }

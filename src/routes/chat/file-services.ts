@@ -11,6 +11,7 @@ import type { App } from '../../http/app-type.ts'
 import { audioAnswer, spokenAnswer } from '../../http/document/answers.ts'
 import { ProjectHeaders, requireProjectHeader } from '../../http/project-header.ts'
 import { startClientDeadline } from '../../http/stream/client-deadline.ts'
+import { onceClosed } from '../../http/stream/client-signal.ts'
 import type { FormPart, Service } from '../../inference/backend.ts'
 import { createFileRecord } from '../../inference/chat/file-record.ts'
 import { type ServiceRequest, serveFile } from '../../inference/chat/service-run.ts'
@@ -191,8 +192,7 @@ async function relay(
     record,
   )
   const { contentType, pieces, close } = await deltas.finally(() => deadline?.lift())
-  reply.raw.once('close', close)
-  if (reply.raw.destroyed) close()
+  onceClosed(reply.raw, close)
   return reply
     .header('content-type', contentType)
     .header('x-content-type-options', 'nosniff')

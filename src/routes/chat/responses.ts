@@ -20,6 +20,7 @@ import { responseAnswer } from '../../http/document/answers.ts'
 import { newId } from '../../http/new-id.ts'
 import { ProjectHeaders, requireProjectHeader } from '../../http/project-header.ts'
 import { startClientDeadline } from '../../http/stream/client-deadline.ts'
+import { onceClosed } from '../../http/stream/client-signal.ts'
 import { renderNamedEvent, WHOLE_EVENTS } from '../../http/stream/sse.ts'
 import { resolveAnswerEnvelope } from '../../inference/chat/answer-envelope.ts'
 import type { CompletionRunOptions } from '../../inference/chat/completion-run.ts'
@@ -92,7 +93,7 @@ export async function responseRoutes(app: App, options: ResponseRoutesOptions): 
       const maker = isPassed ? openPassed(job) : openChat(job)
       const owner = { project_id: projectId, key_id: caller.keyId }
       const leave = running.add(id, { owner, abort, response: maker.response })
-      reply.raw.once('close', leave)
+      onceClosed(reply.raw, leave)
       const row = { id, ...owner, created_at_us: createdAtUs, input }
       let isStatusSent = false
       const answer: ResponseRun = {
