@@ -1,5 +1,5 @@
 /** Search in messages, and traces and conversations as chats. */
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { buildSpan, spanId, toJsonRequest } from '../otel/otel-fixtures.ts'
 import { describeEachStore } from '../store/clickhouse/describe-each-store.ts'
 import type { TestApp } from '../support/build-test-app.ts'
@@ -188,6 +188,21 @@ describeEachStore('agents', (build) => {
         },
       ])
       expect(other).toEqual({ conversation_id: 'other', spans: [], spans_feedback: [] })
+    })
+
+    it('are refused with more feedback in all than one answer can hold', async () => {
+      const row = { payload_json: '{}', created_at_us: 1, scores_json: null }
+      const rows = Array(6000).fill({ ...row, feedback_type: 'wandb.agent_monitor' })
+      vi.spyOn(test.deps.feedback, 'listAbout').mockImplementation(async (refs) =>
+        refs.map((ref) => (ref.includes('/agent_conversation/') ? rows : [])),
+      )
+      const one = await ask('conversations/spans', { conversation_ids: ['c1'] })
+      expect(one.status).toBe(200)
+      const two = await ask('conversations/spans', { conversation_ids: ['c1', 'other'] })
+      expect([two.status, two.body.error.message]).toEqual([
+        422,
+        expect.stringContaining('more feedback than the 10000'),
+      ])
     })
   })
 })

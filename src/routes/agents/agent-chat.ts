@@ -128,19 +128,22 @@ function addConversationSpans(
       const { startedUs } = resolveScope({ project_id, ...times })
       const asked = { project_id, conversation_ids: conversation_ids ?? [], startedUs }
       const found = await agents.listConversationSpans(asked, caller)
-      const told: ConversationSpans['conversations'] = []
-      for (const { conversation_id, trace_ids, spans } of found) {
-        const refs = [
-          conversationRef(refScheme, project_id, conversation_id),
-          ...trace_ids.map((id) => turnRef(refScheme, project_id, id)),
-        ]
-        const about = await findChatFeedback(feedback, refs, caller)
-        const spans_feedback = refs.flatMap((ref, at) =>
-          (about.get(ref) ?? []).flatMap((row) => readSignal(row, trace_ids[at - 1] ?? null)),
-        )
-        told.push({ conversation_id, spans: [...spans], spans_feedback })
+      const refsOf = ({ conversation_id, trace_ids }: (typeof found)[number]) => [
+        conversationRef(refScheme, project_id, conversation_id),
+        ...trace_ids.map((id) => turnRef(refScheme, project_id, id)),
+      ]
+      const about = await findChatFeedback(feedback, found.flatMap(refsOf), caller)
+      return {
+        conversations: found.map((conversation) => ({
+          conversation_id: conversation.conversation_id,
+          spans: [...conversation.spans],
+          spans_feedback: refsOf(conversation).flatMap((ref, at) =>
+            (about.get(ref) ?? []).flatMap((row) =>
+              readSignal(row, conversation.trace_ids[at - 1] ?? null),
+            ),
+          ),
+        })),
       }
-      return { conversations: told }
     },
   )
 }
