@@ -199,7 +199,7 @@ export const ConversationChat = z
     has_more: z.boolean().describe('Whether there are older turns than the page.'),
     limit: z.int().describe('Maximum number of turns of the page.'),
     offset: z.int().describe('Number of skipped turns.'),
-    total_cost_usd: usd.describe('Number of turns of the page.'),
+    total_cost_usd: usd.describe('Sum over the turns of the page, USD; null without a price.'),
     feedback,
   })
   .meta({ id: 'ConversationChat', description: 'Turns of a conversation.' })

@@ -94,6 +94,6 @@ export const UsageResponse = z.object({
     .describe('By id of the call, then by model.'),
   unfinished_call_ids: z
     .array(z.string())
-    .describe('Number of calls among them that are still running, whose usage is unknown.'),
+    .describe('Ids of the calls among them that are still running, whose usage is unknown.'),
 })
 export type UsageResponse = z.infer<typeof UsageResponse>
