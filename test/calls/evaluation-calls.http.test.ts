@@ -150,8 +150,10 @@ describe('predictions and scores', () => {
       const answer = await post(`${base}/${path}`, body)
       expect([path, answer.status, answer.body.error?.param]).toEqual([path, status, param])
     }
-    const listed = await get(`${base}/predictions?limit=-1`)
-    expect([listed.status, listed.body.error.param]).toEqual([422, 'limit'])
+    for (const text of ['-1', '1001', '', '%201', '0x10', '1e1', '1.0', '01']) {
+      const listed = await get(`${base}/predictions?limit=${text}`)
+      expect([text, listed.status, listed.body?.error.param]).toEqual([text, 422, 'limit'])
+    }
   })
 
   it('need their scope and the project', async () => {

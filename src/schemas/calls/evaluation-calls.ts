@@ -5,6 +5,7 @@
  */
 import { z } from 'zod'
 import { AnyRef, ClientId, FreeObject } from '../primitives.ts'
+import { countedPage } from '../query/page-query.ts'
 
 /** Limit: ids of one request. */
 const IDS_MAX = 100
@@ -89,22 +90,7 @@ export const RunPath = z.object({ ...project, evaluation_run_id: id('run') })
 export const PredictionPath = z.object({ ...project, prediction_id: id('prediction') })
 export const ScorePath = z.object({ ...project, score_id: id('score') })
 
-const page = {
-  limit: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(EVALUATION_CALLS_LIMIT_MAX)
-    .optional()
-    .describe(`Maximum number of entries. Default ${EVALUATION_CALLS_LIMIT_MAX}.`),
-  offset: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(1_000_000_000)
-    .optional()
-    .describe('Number of entries to skip. Default 0.'),
-}
+const page = countedPage(EVALUATION_CALLS_LIMIT_MAX)
 export const EvaluationCallsQuery = z.strictObject({
   ...page,
   evaluation_run_id: ClientId.optional().describe('Only those of this run.'),

@@ -6,6 +6,7 @@
  */
 import { z } from 'zod'
 import { AnyRef, FreeObject, nameOf } from '../primitives.ts'
+import { countedPage } from '../query/page-query.ts'
 import { ObjectId, ObjectVersion } from './object.ts'
 import { TABLE_ROWS_MAX } from './table.ts'
 
@@ -143,22 +144,7 @@ export const KindVersionPath = z.object({
 
 export const KindObjectPath = z.object({ ...project, object_id: ObjectId })
 
-export const KindListQuery = z.strictObject({
-  limit: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(KINDS_LIMIT_MAX)
-    .optional()
-    .describe(`Maximum number of versions. Default ${KINDS_LIMIT_MAX}.`),
-  offset: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(1_000_000_000)
-    .optional()
-    .describe('Number of versions to skip. Default 0.'),
-})
+export const KindListQuery = z.strictObject(countedPage(KINDS_LIMIT_MAX))
 
 export const KindReadQuery = z.strictObject({
   eager: z.enum(['true', 'false']).optional().describe('Ignored: reads are always consistent.'),

@@ -1,4 +1,4 @@
-/** Queries and answers of cursor pages. Values of queries are texts; domain/query/page.ts reads them. Spec: §4.9, §8. */
+/** Queries and answers of pages. Values of queries are texts; domain/query/page.ts reads cursors. Spec: §4.9, §8. */
 import { z } from 'zod'
 
 export const PAGE_LIMIT_DEFAULT = 20
@@ -6,7 +6,18 @@ const PAGE_LIMIT_MAX = 100
 const LIST_ORDERS = ['asc', 'desc'] as const
 export type ListOrder = (typeof LIST_ORDERS)[number]
 
-const WHOLE = /^[1-9]\d{0,2}$/
+/** A whole number in a query, where every value is a text. */
+const WHOLE = /^(?:0|[1-9]\d{0,9})$/
+
+function wholeText(min: number, max: number, fallback = {}) {
+  return z
+    .string('must be given once')
+    .refine(
+      (text) => WHOLE.test(text) && Number(text) >= min && Number(text) <= max,
+      `must be a whole number from ${min} to ${max}`,
+    )
+    .meta({ type: 'integer', minimum: min, maximum: max, ...fallback })
+}
 
 /**
  * Cursor and size of a page. Spec: §4.9 after, limit; §8 checkpoints limit.
@@ -18,22 +29,27 @@ export const PageQuery = z.strictObject({
     .max(128, 'must have at most 128 characters')
     .optional()
     .describe('Cursor: id of the last item of the previous page. Empty: the first page.'),
-  limit: z
-    .string('must be given once')
-    .refine(
-      (text) => WHOLE.test(text) && Number(text) <= PAGE_LIMIT_MAX,
-      `must be a whole number from 1 to ${PAGE_LIMIT_MAX}`,
-    )
+  limit: wholeText(1, PAGE_LIMIT_MAX, { default: PAGE_LIMIT_DEFAULT })
     .optional()
-    .describe(`Items per page, 1 to ${PAGE_LIMIT_MAX}. Default ${PAGE_LIMIT_DEFAULT}.`)
-    .meta({
-      type: 'integer',
-      minimum: 1,
-      maximum: PAGE_LIMIT_MAX,
-      default: PAGE_LIMIT_DEFAULT,
-    }),
+    .describe(`Items per page, 1 to ${PAGE_LIMIT_MAX}. Default ${PAGE_LIMIT_DEFAULT}.`),
 })
 export type PageQuery = z.infer<typeof PageQuery>
+
+const OFFSET_MAX = 1_000_000_000
+
+/** Which part of a list, by counting. @param limitMax - also the number when none is asked for */
+export function countedPage(limitMax: number) {
+  return {
+    limit: wholeText(0, limitMax)
+      .transform(Number)
+      .optional()
+      .describe(`Maximum number of entries. Default ${limitMax}.`),
+    offset: wholeText(0, OFFSET_MAX)
+      .transform(Number)
+      .optional()
+      .describe('Number of entries to skip. Default 0.'),
+  }
+}
 
 /** Direction of a list. @param by - what it is ordered by */
 export function orderField(by: string) {
