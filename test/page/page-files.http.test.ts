@@ -18,6 +18,20 @@ async function readDocument(url = '/') {
   return { app, response, html: response.body }
 }
 
+it.each([
+  ['gzip', 'gzip'],
+  ['br;q=1.0, GZIP;q=0.5', 'gzip'],
+  ['gzip ; q=1', 'gzip'],
+  ['gzip;q=0, identity', undefined],
+  ['br, gzip; q=0.00', undefined],
+  ['gzipped', undefined],
+  ['identity', undefined],
+])('the page for a client that takes %s is sent as %s', async (taken, sent) => {
+  const { app } = await buildTestApp()
+  const { headers } = await app.inject({ url: '/', headers: { 'accept-encoding': taken } })
+  expect(headers['content-encoding']).toBe(sent)
+})
+
 describe('the page', () => {
   it.each([
     '/',

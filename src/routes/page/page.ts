@@ -4,6 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors.ts'
+import { takesGzip } from '../../http/accept-encoding.ts'
 import type { App } from '../../http/app-type.ts'
 import { parsePlace, parseServerView } from '../../page/shell/place.ts'
 import { type Page, type PageFile, readPage } from './page-files.ts'
@@ -55,7 +56,7 @@ export async function pageRoutes(app: App, { refScheme }: PageRoutesOptions): Pr
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, file: PageFile): Buffer {
-  const isGzipped = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
+  const isGzipped = takesGzip(request)
   reply.header('vary', 'accept-encoding')
   reply.header('x-content-type-options', 'nosniff')
   if (isGzipped) reply.header('content-encoding', 'gzip')

@@ -1,8 +1,9 @@
 /** Files of the worker protocol: downloads of payloads and parents, uploads of artifacts. Spec: §4.8 (not shown). */
 import { createHash } from 'node:crypto'
-import type { Readable } from 'node:stream'
+import { pipeline, type Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import { ApiError, bodyTooLarge } from '../../errors.ts'
+import { takesGzip } from '../../http/accept-encoding.ts'
 import type { App } from '../../http/app-type.ts'
 import { bytesAnswer } from '../../http/document/answers.ts'
 import {
@@ -63,18 +64,14 @@ function addPayload(app: App, { queue, jobs, nowUs }: WorkerFilesOptions): void 
       const { job } = await queue.findLeased(lease)
       const content = await jobs.openPayload(job)
       reply.type('application/json').header(ARTIFACT_SHA256_HEADER, job.payload_sha256)
-      const takesGzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
-      if (!takesGzip) return reply.header('content-length', job.payload_bytes).send(content)
-      return reply.header('content-encoding', 'gzip').send(compress(content))
+      if (!takesGzip(request)) {
+        return reply.header('content-length', job.payload_bytes).send(content)
+      }
+      // The framework is told of failures by the last stream.
+      const packed = pipeline(content, createGzip(), () => undefined)
+      return reply.header('content-encoding', 'gzip').send(packed)
     },
   )
-}
-
-function compress(content: Readable): Readable {
-  const gzip = createGzip()
-  content.on('error', (error) => gzip.destroy(error))
-  gzip.on('close', () => content.destroy())
-  return content.pipe(gzip)
 }
 
 function addParentArtifact(app: App, { queue, checkpoints, nowUs }: WorkerFilesOptions): void {
