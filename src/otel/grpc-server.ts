@@ -112,10 +112,8 @@ async function answer(
   if (key === null) throw new ApiError('missing_api_key')
   const caller = await findPrincipal(key)
   if (caller === null) throw new ApiError('invalid_api_key')
-  const { rejected, message } = await recordSpans({
-    ...{ encoding: 'protobuf', bytes: request, headers, caller },
-  })
-  return Buffer.from(encodeTraceResponse(rejected === 0 ? null : { rejected, message }))
+  const notStored = await recordSpans({ encoding: 'protobuf', bytes: request, headers, caller })
+  return Buffer.from(encodeTraceResponse(notStored))
 }
 
 function headersOf(metadata: Metadata): Record<string, string> {

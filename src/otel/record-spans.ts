@@ -1,6 +1,7 @@
 /** One trace request, whichever way it came: read, authorized, stored durably. */
 import { type Principal, requireAccess, requireScope } from '../domain/access/permissions.ts'
-import { resolveFeedback } from '../domain/feedback/new-feedback.ts'
+import { type Feedback, resolveFeedback } from '../domain/feedback/new-feedback.ts'
+import { ApiError } from '../errors.ts'
 import type { CallStore } from '../store/api/calls/calls.ts'
 import type { FeedbackStore } from '../store/api/feedback/feedback.ts'
 import type { Encoding } from './read-request.ts'
@@ -26,19 +27,19 @@ interface TraceRequest {
   readonly caller: Principal | null
 }
 
-/** Spans that were not stored, and why the first of them was not. */
-interface RecordedSpans {
+/** What was not stored: spans, or none and only their evaluations; and why the first was not. */
+interface NotStored {
   readonly rejected: number
   readonly message: string
 }
 
 /**
- * Resolves after the durable commit.
+ * Resolves after the durable commit, with null when everything is stored.
  *
  * @throws ApiError missing_api_key, scope_missing, project_forbidden, invalid_header, invalid_otlp,
  * otlp_project_missing, server_overloaded, store_unavailable
  */
-export type RecordSpans = (request: TraceRequest) => Promise<RecordedSpans>
+export type RecordSpans = (request: TraceRequest) => Promise<NotStored | null>
 
 export function createSpanRecorder(options: SpanRecorderOptions): RecordSpans {
   return async ({ encoding, bytes, headers, caller: sender }) => {
@@ -53,11 +54,9 @@ export function createSpanRecorder(options: SpanRecorderOptions): RecordSpans {
       for (const project_id of spans.projects) requireAccess(caller, 'traces:write', project_id)
       const refused = await writeCalls(spans, options.calls)
       options.onStored(spans.count - refused.count)
-      await writeFeedback(spans, svc_user_id, options)
-      return {
-        rejected: spans.rejected + refused.count,
-        message: spans.message ?? refused.message ?? '',
-      }
+      const left = await writeFeedback(spans, svc_user_id, options)
+      const message = spans.message ?? refused.message ?? left?.message
+      return message === undefined ? null : { rejected: spans.rejected + refused.count, message }
     } finally {
       spans.close()
     }
@@ -76,16 +75,25 @@ async function writeCalls(spans: OpenSpans, store: CallStore) {
   return { count, message }
 }
 
+/** @returns why the first evaluation that is too large was left out */
 async function writeFeedback(
   { feedback }: OpenSpans,
   svc_user_id: string,
   { feedback: store, feedbackPayloadBytesMax, nowUs }: SpanRecorderOptions,
-): Promise<void> {
+): Promise<ApiError | undefined> {
   if (feedback.length === 0) return
   const created_at_us = nowUs()
-  await store.createFeedbackBatch(
-    feedback.map((item) =>
-      resolveFeedback(item, { id: item.id, svc_user_id, created_at_us }, feedbackPayloadBytesMax),
-    ),
-  )
+  const resolved: Feedback[] = []
+  let refusal: ApiError | undefined
+  for (const item of feedback) {
+    try {
+      const defaults = { id: item.id, svc_user_id, created_at_us }
+      resolved.push(resolveFeedback(item, defaults, feedbackPayloadBytesMax))
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      refusal ??= error
+    }
+  }
+  await store.createFeedbackBatch(resolved)
+  return refusal
 }

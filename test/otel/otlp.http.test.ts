@@ -275,6 +275,26 @@ describe('refusals of OTLP', () => {
 })
 
 describe('evaluations on spans', () => {
+  it('are left out alone where they are too large, and the answer says so', async () => {
+    const test = await buildTestApp({ feedbackPayloadBytesMax: 1024 })
+    const events = ['long', 'short'].map((name) => ({
+      name: 'gen_ai.evaluation.result',
+      time_unix_nano: '1700000000500000000',
+      attributes: {
+        'gen_ai.evaluation.name': name,
+        'gen_ai.evaluation.explanation': name === 'long' ? 'x'.repeat(1024) : 'x',
+      },
+    }))
+    const { status, body } = await sendJson(test, [buildSpan({ events })])
+    expect([status, body.partialSuccess]).toEqual([
+      200,
+      { rejectedSpans: '0', errorMessage: 'The payload has more than 1024 bytes.' },
+    ])
+    const found = await test.post('/feedback/query', { project_id: 'acme/demo' })
+    expect(found.body.result).toMatchObject([{ feedback_type: 'otel.evaluation.short' }])
+    expect(await listCalls(test)).toHaveLength(1)
+  })
+
   it('become feedback about the call, once', async () => {
     const test = await buildTestApp()
     const span = buildSpan({

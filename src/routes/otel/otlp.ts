@@ -49,14 +49,13 @@ function addTraces(app: App, path: string, options: OtlpRoutesOptions): void {
   const bodyBytesMax = options.otlpBodyBytesMax
   app.post(path, { config: { ...config, bodyBytesMax }, schema }, async (request, reply) => {
     const caller = requireScope(request.principal, 'traces:write')
-    const { rejected, message } = await options.recordSpans({
+    const notStored = await options.recordSpans({
       encoding: encodingOf(request),
       bytes: (request.body as Buffer | undefined) ?? Buffer.alloc(0),
       headers: request.headers,
       caller,
     })
-    if (rejected === 0) return answerExport(request, reply, null)
-    return answerExport(request, reply, { rejected, message, field: 'rejectedSpans' })
+    return answerExport(request, reply, notStored && { ...notStored, field: 'rejectedSpans' })
   })
 }
 
