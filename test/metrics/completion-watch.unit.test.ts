@@ -88,6 +88,15 @@ describe('what is told of a completion', () => {
     expect(refused.events).toEqual([])
   })
 
+  it('includes the tokens that Groq reports in a place of its own', () => {
+    const { told, model, answers } = openTold(true)
+    told.turnTo(model)
+    const value = { usage: null, x_groq: { usage: { prompt_tokens: 5, completion_tokens: 4 } } }
+    told.note({ type: 'relayed', texts: [{ json: '{}', value }] })
+    told.end(null)
+    expect(answers).toMatchObject([{ promptTokens: 5, outputTokens: 4 }])
+  })
+
   it.each([
     [{ prompt_tokens: 'many', completion_tokens: -1 }],
     [{ prompt_tokens: 1.5, completion_tokens: 1e300 }],

@@ -14,6 +14,7 @@ import {
 } from './responses-answer.ts'
 import { createOutputItems } from './responses-items.ts'
 import { createMessagePieces } from './responses-pieces.ts'
+import { findUsage } from './told-usage.ts'
 
 export interface ResponseEvent {
   readonly type: string
@@ -75,9 +76,10 @@ export function createResponseWriter(head: ResponseHead): ResponseWriter {
       return taken()
     },
     add(chunk) {
-      const { choices, usage } = chunk
+      const { choices } = chunk
       for (const choice of Array.isArray(choices) ? choices : []) addChoice(toObject(choice))
-      if (typeof usage === 'object' && usage !== null) state = { ...state, usage }
+      const usage = findUsage(chunk)
+      if (usage !== null) state = { ...state, usage }
       return taken()
     },
     end(completedAt) {
@@ -111,7 +113,8 @@ const INCOMPLETE_REASONS: ReadonlyMap<unknown, 'max_output_tokens' | 'content_fi
 
 /** A whole answer of a chat as one piece of a streamed one. */
 export function toChunk(answer: Fields): Fields {
-  const { choices, usage } = answer
+  const { choices } = answer
+  const usage = findUsage(answer)
   const [choice] = Array.isArray(choices) ? choices.map(toObject) : []
   if (choice === undefined) return { usage }
   const { index, message, finish_reason, logprobs } = choice

@@ -4,6 +4,7 @@
  */
 
 import { hasObjectArguments, parseWithArgumentTexts } from '../../domain/chat/argument-texts.ts'
+import { findUsage } from '../../domain/chat/told-usage.ts'
 import { isObject } from '../../domain/json/is-object.ts'
 import { renderJson } from '../../domain/json/json-text.ts'
 import type { ChoiceDelta, Delta, PromptDelta, RelayedText } from '../backend.ts'
@@ -59,11 +60,9 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
   let firstTokenAt: number | null = null
 
   function noteText(text: RelayedText): void {
-    const { usage, id, created, model, system_fingerprint, prompt_token_ids } = text.value
-    const { response, delta } = text.value
-    if (isObject(usage)) told = usage
-    // Typed events, such as those of responses, carry text in deltas and the usage in the last event's response.
-    if (isObject(response) && isObject(response.usage)) told = response.usage
+    const { id, created, model, system_fingerprint, prompt_token_ids, delta } = text.value
+    told = findUsage(text.value) ?? told
+    // Typed events, such as those of responses, carry text in deltas.
     if (typeof delta === 'string' && delta !== '') {
       firstTokenAt ??= now()
       pieceCount += 1

@@ -1,5 +1,5 @@
 /** Observes running completions and reports plain figures, once for each answer. */
-import { isObject } from '../../domain/json/is-object.ts'
+import { findUsage } from '../../domain/chat/told-usage.ts'
 import { ApiError, type ErrorCode } from '../../errors.ts'
 import type { Delta } from '../backend.ts'
 import type { ModelRegistry, ServedModel } from '../models/registry.ts'
@@ -138,9 +138,8 @@ function createTokenCount() {
       else if (delta.type === 'choice') outputTokens += delta.tokenCount
       else if (delta.type === 'relayed') {
         for (const { value } of delta.texts) {
-          const { usage, response } = value
-          if (isObject(usage)) noteUsage(usage)
-          else if (isObject(response) && isObject(response.usage)) noteUsage(response.usage)
+          const usage = findUsage(value)
+          if (usage !== null) noteUsage(usage)
         }
       }
     },

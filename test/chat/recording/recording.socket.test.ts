@@ -68,6 +68,15 @@ describe('the usage of a relayed stream', () => {
     expect(JSON.parse(upstream.requests[0]!.body)).not.toHaveProperty('stream_options')
   })
 
+  it('is found in the last chunk of Groq, too', async () => {
+    const last = { index: 0, delta: {}, finish_reason: 'stop' }
+    const end = event(chunk([last], { x_groq: { id: 'req_1', usage: USAGE } }))
+    const { chat, readCall } = await startRecording(stream([...HELLO_EVENTS.slice(0, 2), end, DONE]))
+    const response = await chat(REQUEST, { headers: HEADERS })
+    expect(await response.text()).toContain(end)
+    expect((await readCall(response))?.summary.usage).toEqual({ 'org/relayed': USAGE })
+  })
+
   it('changes no other event, null usage included', async () => {
     const events = [
       event('{ "choices" : [{"index":0,"delta":{"content":"a"}}],"usage":null,"n":1.0}'),

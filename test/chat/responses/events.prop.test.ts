@@ -158,6 +158,19 @@ describe('events of a response', () => {
     expect(findResponseFaults(whole.response())).toEqual([])
   })
 
+  it.each([
+    [[{ message: { content: 'a' } }, { message: { content: 'b' } }], 'a'],
+  ])('have one choice of a whole answer, the first by index: %j', (choices, text) => {
+    const writer = createResponseWriter(HEAD)
+    writer.open()
+    writer.add(toChunk({ choices, x_groq: { usage: { prompt_tokens: 3, completion_tokens: 4 } } }))
+    writer.end(1_700_000_001)
+    expect(writer.response()).toMatchObject({
+      output: [{ content: [{ text }] }],
+      usage: { input_tokens: 3, output_tokens: 4, total_tokens: 7 },
+    })
+  })
+
   it.each<[string, object[], object[]]>([
     [
       'content in parts',
