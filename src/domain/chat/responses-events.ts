@@ -111,19 +111,20 @@ const INCOMPLETE_REASONS: ReadonlyMap<unknown, 'max_output_tokens' | 'content_fi
   ['content_filter', 'content_filter'],
 ])
 
-/** A whole answer of a chat as one piece of a streamed one. */
+/** A whole answer of a chat as one piece of a streamed one. Of several choices, a response has only the first. */
 export function toChunk(answer: Fields): Fields {
   const { choices } = answer
   const usage = findUsage(answer)
-  const [choice] = Array.isArray(choices) ? choices.map(toObject) : []
+  const all = Array.isArray(choices) ? choices.map(toObject) : []
+  const choice = all.find(({ index }) => index === 0) ?? all[0]
   if (choice === undefined) return { usage }
-  const { index, message, finish_reason, logprobs } = choice
+  const { message, finish_reason, logprobs } = choice
   const { tool_calls, ...said } = toObject(message)
   const numbered = Array.isArray(tool_calls)
     ? tool_calls.map((call, at) => ({ ...toObject(call), index: at }))
     : tool_calls
   return {
-    choices: [{ index, delta: { ...said, tool_calls: numbered }, finish_reason, logprobs }],
+    choices: [{ delta: { ...said, tool_calls: numbered }, finish_reason, logprobs }],
     usage,
   }
 }

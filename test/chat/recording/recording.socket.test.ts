@@ -71,7 +71,9 @@ describe('the usage of a relayed stream', () => {
   it('is found in the last chunk of Groq, too', async () => {
     const last = { index: 0, delta: {}, finish_reason: 'stop' }
     const end = event(chunk([last], { x_groq: { id: 'req_1', usage: USAGE } }))
-    const { chat, readCall } = await startRecording(stream([...HELLO_EVENTS.slice(0, 2), end, DONE]))
+    const { chat, readCall } = await startRecording(
+      stream([...HELLO_EVENTS.slice(0, 2), end, DONE]),
+    )
     const response = await chat(REQUEST, { headers: HEADERS })
     expect(await response.text()).toContain(end)
     expect((await readCall(response))?.summary.usage).toEqual({ 'org/relayed': USAGE })

@@ -159,7 +159,15 @@ describe('events of a response', () => {
   })
 
   it.each([
+    [
+      [
+        { index: 1, message: { content: 'b' } },
+        { index: 0, message: { content: 'a' } },
+      ],
+      'a',
+    ],
     [[{ message: { content: 'a' } }, { message: { content: 'b' } }], 'a'],
+    [[{ index: 1, message: { content: 'b' } }], 'b'],
   ])('have one choice of a whole answer, the first by index: %j', (choices, text) => {
     const writer = createResponseWriter(HEAD)
     writer.open()
