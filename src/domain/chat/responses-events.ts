@@ -65,7 +65,7 @@ export function createResponseWriter(head: ResponseHead): ResponseWriter {
   function addChoice(choice: Fields): void {
     if (choice.index !== undefined && choice.index !== 0) return
     pieces.add(toObject(choice.delta), toObject(choice.logprobs).content)
-    finishReason = choice.finish_reason ?? finishReason
+    finishReason = choice.finish_reason || finishReason
   }
 
   return {

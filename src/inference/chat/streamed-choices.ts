@@ -87,9 +87,11 @@ export function createStreamedChoices(charsMax: number): StreamedChoices {
 
   return {
     addChunkChoice(choice) {
-      const parts = partsOf(choice.index)
+      // An engine with one choice may leave out its index.
+      const parts = partsOf(choice.index ?? 0)
       if (parts === null) return false
-      parts.finish_reason ??= choice.finish_reason
+      // Some engines send an empty reason with each piece.
+      parts.finish_reason ??= choice.finish_reason || null
       parts.stop_reason ??= choice.stop_reason
       // Legacy completions have the text in the choice itself.
       const delta = isObject(choice.delta) ? choice.delta : { content: choice.text }

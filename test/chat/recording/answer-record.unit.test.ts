@@ -149,6 +149,22 @@ describe('the record of an answer', () => {
     expect(JSON.parse(record.output())).toMatchObject({ id: 'c1', model: 'm', created: 5 })
   })
 
+  it('has choices without an index, and the first reason that is not empty', () => {
+    const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
+    const choices = [
+      { delta: { content: 'a' }, finish_reason: '' },
+      { delta: { content: 'b' }, finish_reason: 'stop' },
+      { delta: {}, finish_reason: '' },
+    ]
+    record.note({
+      type: 'relayed',
+      texts: choices.map((choice) => ({ json: '{}', value: { choices: [choice] } })),
+    })
+    expect(JSON.parse(record.output()).choices).toMatchObject([
+      { index: 0, message: { content: 'ab' }, finish_reason: 'stop' },
+    ])
+  })
+
   it('has every digit of arguments that are an object', () => {
     const { record, note } = open()
     note('{"tool_calls":[{"function":{"name":"f","arguments":{"n":12345678901234567890}}}]}')

@@ -179,6 +179,16 @@ describe('events of a response', () => {
     })
   })
 
+  it('have the last reason that is not empty', () => {
+    const writer = createResponseWriter(HEAD)
+    writer.open()
+    for (const finish_reason of ['', 'length', '']) {
+      writer.add({ choices: [{ delta: { content: 'a' }, finish_reason }] })
+    }
+    writer.end(1_700_000_001)
+    expect(writer.response()).toMatchObject({ status: 'incomplete' })
+  })
+
   it.each<[string, object[], object[]]>([
     [
       'content in parts',
