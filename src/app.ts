@@ -57,6 +57,7 @@ import { refRoutes } from './routes/objects/refs.ts'
 import { tableRoutes } from './routes/objects/tables.ts'
 import { spanIntake } from './routes/otel/span-intake.ts'
 import { traceExportRoutes } from './routes/otel/trace-export.ts'
+import { leadToView } from './routes/page/mended-address.ts'
 import { pageRoutes } from './routes/page/page.ts'
 import { costRoutes } from './routes/prices/costs.ts'
 import { projectRoutes } from './routes/projects/projects.ts'
@@ -92,7 +93,7 @@ export async function buildApp(
     return503OnClosing: false,
     genReqId: chooseRequestId,
     clientErrorHandler: answerClientErrors(deps.metrics),
-    frameworkErrors: answerFrameworkError,
+    frameworkErrors: answerUnrouted,
     schemaController: { compilersFactory: NO_OTHER_COMPILERS },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
   }).withTypeProvider<ZodTypeProvider>()
@@ -168,6 +169,11 @@ export async function buildApp(
   )
 
   return app
+}
+
+/** Answers requests that the router refuses. */
+const answerUnrouted: typeof answerFrameworkError = (error, request, reply) => {
+  if (!leadToView(error, request, reply)) answerFrameworkError(error, request, reply)
 }
 
 interface GroupOptions {

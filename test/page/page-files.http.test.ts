@@ -145,7 +145,22 @@ describe('the page', () => {
     expect(response.body).toContain('--ground')
   })
 
+  it('leads from addresses of views that cannot be decoded to those that can', async () => {
+    const { app } = await readDocument()
+    for (const [url, to] of [
+      ['/acme/demo/weave/calls/%', '/acme/demo/weave/calls/%25'],
+      ['/acme/demo/r/call/%E0%A4%A/b%20?call=%', '/acme/demo/r/call/%25E0%25A4%25A/b%20?call=%'],
+    ] as const) {
+      const { statusCode, headers } = await app.inject({ url })
+      expect([url, statusCode, headers.location]).toEqual([url, 302, to])
+      expect((await app.inject({ url: to })).headers['content-type']).toMatch(/html/)
+    }
+  })
+
   it.each([
+    '//acme/demo/weave/calls/%',
+    '/\\acme/demo/weave/calls/%',
+    '/calls/%',
     '/assets/0000000000000000/page.css',
     '/assets/VERSION/../../package.json',
     '/assets/VERSION/%2e%2e/%2e%2e/package.json',
