@@ -1,7 +1,12 @@
 import { describe, expect, it, vi } from 'vitest'
-import { limitsOf, nameDuration, stepsOf } from '../../src/page/parts/charts/axes.ts'
+import { limitsOf, nameDuration, nameTimes, stepsOf } from '../../src/page/parts/charts/axes.ts'
 import { bucketAt, endOf, endOfAnswer, middlesOf } from '../../src/page/parts/charts/buckets.ts'
-import { formatCost, formatNumber, formatShort } from '../../src/page/parts/format.ts'
+import {
+  formatCost,
+  formatExactTime,
+  formatNumber,
+  formatShort,
+} from '../../src/page/parts/format.ts'
 
 // Formats read the zone that a browser has stored.
 vi.hoisted(() => vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => undefined }))
@@ -65,6 +70,45 @@ describe('the vertical axis of a chart', () => {
     expect(limitsOf(0, 0)).toEqual([0, 1])
     expect(limitsOf(2, 10)).toEqual([0, 11])
     expect(limitsOf(-10, -5)).toEqual([-11, 0])
+  })
+})
+
+describe('the times of a chart', () => {
+  const inZone = (timeZone: string) =>
+    vi.spyOn(Intl.DateTimeFormat.prototype, 'resolvedOptions').mockReturnValue({
+      ...new Intl.DateTimeFormat().resolvedOptions(),
+      timeZone,
+    })
+  const from = (start: string, minutes: number, count: number) =>
+    Array.from({ length: count }, (_, at) => Date.parse(start) / 1000 + at * minutes * 60)
+
+  it.each([
+    ...[
+      ['Europe/Berlin', '2026-10-24T23:00:00Z', 60, ['01:00', '02:00\n+2', '02:00\n+1', '03:00']],
+    ],
+    ...[
+      ['America/St_Johns', '2026-11-01T02:30:00Z', 60, ['11-01', '01:00\n−2:30', '01:00\n−3:30']],
+    ],
+    ...[
+      ['Australia/Lord_Howe', '2026-04-04T14:30:00Z', 30, ['01:30\n+11', '01:30\n+10:30', '02:00']],
+    ],
+    ...[['UTC', '2026-10-25T00:00:00Z', 60, ['10-25', '01:00', '02:00']]],
+  ] as [string, string, number, string[]][])(
+    'have an offset in %s where the clock shows them twice',
+    (zone, start, minutes, names) => {
+      const zones = inZone(zone)
+      expect(nameTimes(from(start, minutes, names.length))).toEqual(names)
+      zones.mockRestore()
+    },
+  )
+
+  it('are told apart where they are read out', () => {
+    const zones = inZone('Europe/Berlin')
+    const hours = from('2026-10-25T00:00:00Z', 60, 3)
+    expect(hours.map((time) => formatExactTime(time * 1000))).toEqual([
+      ...['2026-10-25 02:00:00 +2', '2026-10-25 02:00:00 +1', '2026-10-25 03:00:00'],
+    ])
+    zones.mockRestore()
   })
 })
 

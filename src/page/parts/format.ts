@@ -28,6 +28,25 @@ export function formatTime(time: string | number, withMs = true): string {
   return withMs ? `${text}.${String(date.getUTCMilliseconds()).padStart(3, '0')}` : text
 }
 
+const MIN_MS = 60_000
+/** Clocks are put back by an hour, or in one zone by half of one. */
+const REPEATED_AFTER_MS = [30, 60].flatMap((minutes) => [minutes * MIN_MS, -minutes * MIN_MS])
+
+/** Hours ahead of UTC, such as `+2`, of a time that the clock of the zone shows twice; empty for all others. */
+export function offsetIfRepeated(timeMs: number): string {
+  const text = formatTime(timeMs)
+  if (!REPEATED_AFTER_MS.some((ms) => formatTime(timeMs + ms) === text)) return ''
+  const minutes = Math.round((Date.parse(`${text.replace(' ', 'T')}Z`) - timeMs) / MIN_MS)
+  const size = Math.abs(minutes)
+  const rest = size % 60 === 0 ? '' : `:${size % 60}`
+  return `${minutes < 0 ? '−' : '+'}${Math.floor(size / 60)}${rest}`
+}
+
+/** A time to the second that no other second shares. */
+export function formatExactTime(timeMs: number): string {
+  return `${formatTime(timeMs, false)} ${offsetIfRepeated(timeMs)}`.trimEnd()
+}
+
 export function formatMs(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return ''
   if (ms < MS_PER_S) return `${Math.round(ms)} ms`

@@ -1,5 +1,5 @@
 /** The steps of the axes of charts, and the labels of their ticks. Pure. */
-import { formatTime } from '../format.ts'
+import { formatTime, offsetIfRepeated } from '../format.ts'
 import type { Line } from './line.ts'
 
 const MS_PER_S = 1000
@@ -52,14 +52,19 @@ export function nameSteps(ticks: readonly number[]): string[] {
   return ticks.map((tick) => (Number.isInteger(tick) ? String(tick) : ''))
 }
 
-/** Returns the time of day, or the date if the ticks are days apart; with seconds if minutes are the same. */
+/**
+ * Returns the time of day, or the date if the ticks are days apart; with seconds if minutes are the same. A time that
+ * the clock shows twice has its offset from UTC in a second line.
+ */
 export function nameTimes(ticks: readonly number[]): string[] {
   const [first = 0, second = first] = ticks
   const isDaily = second - first >= S_PER_DAY
   const end = second - first < S_PER_MIN ? 8 : 5
   return ticks.map((tick) => {
     const [day = '', hour = ''] = formatTime(tick * MS_PER_S, false).split(' ')
-    return isDaily || hour === '00:00:00' ? day.slice(5) : hour.slice(0, end)
+    if (isDaily) return day.slice(5)
+    const name = hour === '00:00:00' ? day.slice(5) : hour.slice(0, end)
+    return `${name}\n${offsetIfRepeated(tick * MS_PER_S)}`.trimEnd()
   })
 }
 

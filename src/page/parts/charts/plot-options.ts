@@ -1,7 +1,7 @@
 /** A chart as uPlot draws it. */
 import uPlot from 'uplot'
 import { timeZone } from '../../shell/settings.ts'
-import { formatTime } from '../format.ts'
+import { formatExactTime } from '../format.ts'
 import { limitsOf, longestOf, nameDuration, nameSteps, nameTimes, stepsOf } from './axes.ts'
 import { bucketAt, endOf, middlesOf } from './buckets.ts'
 import type { ChartProps } from './chart-props.ts'
@@ -9,6 +9,9 @@ import { keepRoom, labelButton, legendIn, tellShown } from './legend.ts'
 import type { Line } from './line.ts'
 
 export const HEIGHT_PX = 180
+/** Heights of the axis of times with labels of one line, and of two. */
+const TIMES_PX = 28
+const TWO_LINES_PX = 44
 /** Width of the axis without its labels, and of a digit. */
 const AXIS_PX = 12
 const CHARACTER_PX = 7
@@ -23,7 +26,7 @@ interface Last {
 }
 
 export function nameOf(time: number, unit: string | undefined): string {
-  return unit === undefined ? formatTime(time * MS_PER_S, false) : `${unit} ${time}`
+  return unit === undefined ? formatExactTime(time * MS_PER_S) : `${unit} ${time}`
 }
 
 /** Values of buckets are drawn in their middles, those of steps at the steps. */
@@ -100,7 +103,8 @@ function axesFor(last: Last, element: HTMLElement): uPlot.Axis[] {
   return [
     {
       ...axis,
-      size: 28,
+      size: (_plot, labels) =>
+        labels?.some((each) => each.includes('\n')) ? TWO_LINES_PX : TIMES_PX,
       values: (_plot, ticks) => (unit === undefined ? nameTimes(ticks) : nameSteps(ticks)),
     },
     {

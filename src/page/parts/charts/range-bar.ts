@@ -1,6 +1,6 @@
 /** Chooses the time range. */
 import { html } from 'htm/preact'
-import { formatTime } from '../format.ts'
+import { formatExactTime } from '../format.ts'
 import { choosePreset, PRESETS, readRange } from './range.ts'
 
 interface RangeBarProps {
@@ -23,7 +23,7 @@ export function RangeBar({ isLoading, isLive = false }: RangeBarProps) {
     )}
     ${
       range.preset === null &&
-      html`<span class="faint">${formatTime(range.fromMs, false)} to ${formatTime(range.toMs, false)}</span>`
+      html`<span class="faint">${formatExactTime(range.fromMs)} to ${formatExactTime(range.toMs)}</span>`
     }
     <span class="faint" role="status">${isLive ? 'live' : ''}${isLoading ? ' …' : ''}</span>
   </div>`
