@@ -32,6 +32,18 @@ describe.skipIf(!hasBrowser)('keys and models on the page', () => {
     expect(complaints).toEqual([])
   })
 
+  it('shows keys with long names whole', async () => {
+    const { page, url, key, post } = await openPage()
+    const svc_user_id = 'n'.repeat(128)
+    const projects = [`acme/${svc_user_id}`]
+    await post('/v1/keys', { svc_user_id, scopes: ['admin', 'inference', 'training'], projects })
+    await page.goto(`${url}/keys#key=${key}`)
+    await page.locator('[aria-label=Keys] tbody tr', { hasText: svc_user_id }).waitFor()
+    const over =
+      "document.querySelector('.scroll').scrollWidth - document.querySelector('.scroll').clientWidth"
+    expect(await page.evaluate(over)).toBe(0)
+  })
+
   it('says why a key is refused', async () => {
     const { page, url, createKey } = await openPage()
     const key = await createKey({ scopes: ['admin'], projects: ['acme/*'] })

@@ -48,12 +48,12 @@ function Row({ row, onRevoked }: RowProps) {
   const { id, svc_user_id, svc_username, scopes, projects, created_at, revoked_at } = row
   const isOwn = id === caller.value?.key_id
   return html`<tr>
-    <td>${svc_username}${svc_username !== svc_user_id && html` <span class="faint">${svc_user_id}</span>`}${isOwn && html` <span class="faint">(this is yours)</span>`}</td>
-    <td>${scopes.join(', ')}</td>
-    <td>${projects.join(', ')}</td>
+    <td class="wrap">${svc_username}${svc_username !== svc_user_id && html` <span class="faint">${svc_user_id}</span>`}${isOwn && html` <span class="faint">(this is yours)</span>`}</td>
+    <td class="wrap">${scopes.join(', ')}</td>
+    <td class="wrap">${projects.join(', ')}</td>
     <td>${formatTime(created_at, false)}</td>
     <td class="faint">${id}</td>
-    <td>${revoked_at === null ? html`<${Revoke} row=${row} isOwn=${isOwn} onRevoked=${onRevoked} />` : html`<span class="faint">revoked ${formatTime(revoked_at, false)}</span>`}</td>
+    <td class="revoke">${revoked_at === null ? html`<${Revoke} row=${row} isOwn=${isOwn} onRevoked=${onRevoked} />` : html`<span class="faint">revoked ${formatTime(revoked_at, false)}</span>`}</td>
   </tr>`
 }
 
