@@ -121,7 +121,7 @@ interface Scrolling {
 }
 
 async function measureScrolling(page: Page): Promise<Scrolling> {
-  await page.waitForSelector('a.row')
+  await page.waitForSelector('.row.call')
   await page.getByText(/^[\d,]+(?: and more)? calls$/).waitFor()
   const scrolled = (await page.evaluate(`new Promise((resolve) => {
     const list = document.querySelector('.window-list')
@@ -142,7 +142,7 @@ async function measureScrolling(page: Page): Promise<Scrolling> {
   })`)) as Omit<Scrolling, 'endMs'>
   const begin = performance.now()
   await page.evaluate(`document.querySelector('.window-list').scrollTop = 1e9`)
-  await page.waitForSelector(`a.row[aria-rowindex="${scrolled.rows}"]`)
+  await page.waitForSelector(`.row.call[aria-rowindex="${scrolled.rows}"]`)
   return { ...scrolled, endMs: performance.now() - begin }
 }
 

@@ -31,7 +31,7 @@ const home = `/${PROJECT}/weave`
 
 const VIEWS: readonly View[] = [
   { name: 'home', path: () => `${home}?range=30d`, sign: '.chart canvas' },
-  { name: 'calls', path: () => `${home}/calls?op=support`, sign: 'a.row' },
+  { name: 'calls', path: () => `${home}/calls?op=support`, sign: '.row.call' },
   { name: 'trace', path: ({ agentCall }) => `${home}/calls/${agentCall}`, sign: '.detail .facts' },
   { name: 'thread', path: ({ thread }) => `${home}/threads/${thread}`, sign: '.message' },
   {

@@ -31,7 +31,7 @@ describe.skipIf(!hasBrowser)('what the page asks its server in a browser', () =>
     expect(questions.length).toBeLessThan(5)
     isRefused = false
     await page.getByRole('button', { name: 'Refresh' }).click()
-    await page.locator('a.row').waitFor()
+    await page.locator('.row.call').waitFor()
     await expect.poll(() => page.getByText('Not today.').count()).toBe(0)
     // The count of one filter is not told of the next.
     await page.getByText('1 call', { exact: true }).waitFor()

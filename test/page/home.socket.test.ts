@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser)('the home of a project in a browser', () => {
     await expect.poll(() => findBar(page, 0.5, 1)).toBeGreaterThan(0)
     await plot.click({ position: { x: await findBar(page, 0.5, 1), y: 20 } })
     await page.getByText('3 calls').waitFor()
-    await expect.poll(() => page.locator('a.row').count()).toBe(3)
+    await expect.poll(() => page.locator('.row.call').count()).toBe(3)
   })
 
   it('leads from the first point to no calls before the time that is shown', async () => {
@@ -160,7 +160,7 @@ describe.skipIf(!hasBrowser)('the home of a project in a browser', () => {
       }
     }`)
     await page.goto(`${url}/acme/demo/weave/calls#key=${key}`)
-    const row = page.locator('a.row').first()
+    const row = page.locator('.row.call').first()
     await row.waitFor()
     const zone = page.getByTitle('Zone of all times')
     if ((await zone.textContent()) !== 'UTC') await zone.click()

@@ -37,7 +37,7 @@ describe.skipIf(!hasBrowser)('the page by keyboard', () => {
     const { page, url, key } = test
     await recordCalls(test, [{ id: 'a' }])
     await page.goto(`${url}/acme/demo/weave/calls#key=${key}`)
-    await page.locator('a.row').press('Enter')
+    await page.locator('.row.call a').press('Enter')
     await page.getByText('Good').waitFor()
     await page.locator('main:focus').waitFor()
     await page.getByText('Good').press('Enter')

@@ -117,8 +117,10 @@ describe.skipIf(!hasBrowser)('objects on the page', () => {
       await page.goto(`${url}${addressOf(ref)}#key=${key}`)
       const used = page.getByLabel('Calls that used it').first()
       await used.getByText('1 in all').click()
-      await expect.poll(() => page.locator('a.row').count()).toBe(1)
-      await expect.poll(() => page.locator('a.row').getAttribute('href')).toContain('/calls/a')
+      await expect.poll(() => page.locator('.row.call').count()).toBe(1)
+      await expect
+        .poll(() => page.locator('.row.call a').getAttribute('href'))
+        .toContain('/calls/a')
     }
     await page.goto(`${url}${addressOf(model)}`)
     await page

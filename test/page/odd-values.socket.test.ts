@@ -12,7 +12,7 @@ describe.skipIf(!hasBrowser)('odd values in a browser', () => {
       reports.map((summary, at) => ({ id: `c${at}`, summary, inputs: { said: `${at}: "so\\n"` } })),
     )
     await page.goto(`${url}/acme/demo/weave/calls?cols=op,model,tokens#key=${key}`)
-    await expect.poll(() => page.locator('a.row').count()).toBe(4)
+    await expect.poll(() => page.locator('.row.call').count()).toBe(4)
     for (const at of reports.keys()) {
       await page.goto(`${url}/acme/demo/weave/calls/c${at}`)
       await expect.poll(() => page.locator('.detail .facts').textContent()).toContain(`c${at}`)
@@ -75,8 +75,8 @@ describe.skipIf(!hasBrowser)('odd values in a browser', () => {
     await text.waitFor()
     await expect.poll(() => text.textContent()).toMatch(/😀 … $/u)
     await page.goto(`${url}/acme/demo/weave/calls?cols=output`)
-    await page.locator('a.row', { hasText: '😀' }).waitFor()
-    await expect.poll(() => page.locator('a.row').textContent()).toMatch(/😀\s*$/u)
+    await page.locator('.row.call', { hasText: '😀' }).waitFor()
+    await expect.poll(() => page.locator('.row.call').textContent()).toMatch(/😀\s*$/u)
   })
 
   it('keeps all digits of numbers in the table of calls, also where tokens are counted', async () => {
@@ -88,7 +88,7 @@ describe.skipIf(!hasBrowser)('odd values in a browser', () => {
       { id: 'a', inputs: { n }, output: 0.25, summary: { usage: { gpt: { total_tokens: n } } } },
     ])
     await page.goto(`${url}/acme/demo/weave/calls?cols=inputs,inputs.n,output,tokens#key=${key}`)
-    const cells = page.locator('a.row [role=cell]')
+    const cells = page.locator('.row.call [role=cell]')
     await expect
       .poll(() => cells.allTextContents())
       .toEqual([`{"n":${long}}`, long, '0.25', '12,345,678.9T'])

@@ -98,9 +98,9 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       { id: 'b', op_name: 'second', exception: 'it broke' },
     ])
     await page.goto(`${url}/acme/demo/weave/calls#key=${key}`)
-    await expect.poll(() => page.locator('a.row').count()).toBe(2)
+    await expect.poll(() => page.locator('.row.call').count()).toBe(2)
     await page.getByLabel('Status').selectOption('error')
-    await expect.poll(() => page.locator('a.row').allTextContents()).toHaveLength(1)
+    await expect.poll(() => page.locator('.row.call').allTextContents()).toHaveLength(1)
     await page.getByText('1 call', { exact: true }).waitFor()
     await expect.poll(() => page.url()).toContain('status=error')
     await page.reload()
@@ -108,7 +108,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByLabel('Status').selectOption('')
     await page.getByLabel('Text in inputs or output').fill('why')
     await expect
-      .poll(() => page.locator('a.row').allTextContents())
+      .poll(() => page.locator('.row.call').allTextContents())
       .toEqual([expect.stringContaining('first')])
     for (const [kind, expected] of [
       ['JSONL', '"op_name":"first"'],
@@ -133,7 +133,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       await page.goBack()
       await expect.poll(address).toBe(before)
     }
-    await expect.poll(() => page.locator('a.row').count()).toBe(2)
+    await expect.poll(() => page.locator('.row.call').count()).toBe(2)
     await expect.poll(() => text.inputValue()).toBe('')
     expect(complaints).toEqual([])
   })
@@ -147,7 +147,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     ])
     await page.clock.install()
     await page.goto(`${url}/acme/demo/weave/calls#key=${key}`)
-    const row = page.locator('a.row', { hasText: 'second' })
+    const row = page.locator('.row.call', { hasText: 'second' })
     const operation = page.getByLabel('Operation', { exact: true })
     // The pause after typing ends before the press, or during it.
     for (const pressed of [false, true]) {
@@ -159,7 +159,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       await page.mouse.up()
       await page.getByRole('heading', { name: 'second' }).first().waitFor()
       await page.goBack()
-      await expect.poll(() => page.locator('a.row').allTextContents()).toHaveLength(1)
+      await expect.poll(() => page.locator('.row.call').allTextContents()).toHaveLength(1)
       expect(new URL(page.url()).search).toBe('?op=first')
       await page.goBack()
     }
@@ -178,7 +178,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const list = page.locator('.window-list')
     const top = () => list.evaluate(({ scrollTop }) => scrollTop)
     await list.evaluate((element) => element.scrollTo(0, 3200))
-    const row = page.locator('a.row', { hasText: 'op100' })
+    const row = page.locator('.row.call', { hasText: 'op100' })
     await row.waitFor()
     await recordCalls(test, [{ id: 'new', op_name: 'new' }])
     await row.click()
@@ -218,8 +218,8 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await expect
       .poll(() => heads.allTextContents())
       .toEqual(['Started', 'Operation', 'Output', 'inputs.deep.n', 'inputs.deep.text'])
-    await expect.poll(() => page.locator('a.row').last().textContent()).toContain('=1+1')
-    await expect.poll(() => page.locator('a.row').last().textContent()).toContain(`7${MARKUP}`)
+    await expect.poll(() => page.locator('.row.call').last().textContent()).toContain('=1+1')
+    await expect.poll(() => page.locator('.row.call').last().textContent()).toContain(`7${MARKUP}`)
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.click('text=Export CSV'),
@@ -266,7 +266,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       },
     ])
     await page.goto(`${url}/acme/demo/weave/calls#key=${key}`)
-    await page.locator('a.row').click()
+    await page.locator('.row.call').click()
     await page.locator('.message').first().waitFor()
     await page.getByText('Good').click()
     await page.locator('.feedback li').waitFor()
@@ -289,7 +289,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     ])
     for (const [path, sign] of [
       ['/acme/demo/weave', '.figure'],
-      ['/acme/demo/weave/calls', 'a.row'],
+      ['/acme/demo/weave/calls', '.row.call'],
       ['/acme/demo/r/call/a', '.message'],
       ['/acme/demo/weave/playground', '.settings select'],
       ['/acme/empty/weave', '.first'],

@@ -42,8 +42,8 @@ describe.skipIf(!hasBrowser)('the room on the page', () => {
       { id: 'large', op_name: 'large', summary: usageOf(1_234_567_890) },
     ])
     await page.goto(`${url}/${PROJECT}/weave/calls#key=${key}`)
-    const small = page.locator('a.row', { hasText: 'small' })
-    const large = page.locator('a.row', { hasText: 'large' })
+    const small = page.locator('.row.call', { hasText: 'small' })
+    const large = page.locator('.row.call', { hasText: 'large' })
     for (const [cell, words] of [
       [small.getByTitle('$0.00000015'), '$1.5e-7'],
       [large.getByTitle('1,234,567,890'), '1.2B'],
