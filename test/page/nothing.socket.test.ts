@@ -37,7 +37,11 @@ describe.skipIf(!hasBrowser)('the page without data', () => {
     }
     await open(time)
     await page.getByRole('link', { name: 'the newest calls' }).click()
-    await page.locator('a.row').waitFor()
+    await page.locator('.row.call').waitFor()
+    await open('/none/1')
+    await says('weave/none/1')
+    await page.getByRole('link', { name: `the home of ${PROJECT}` }).click()
+    await page.locator('.figure').first().waitFor()
     expect(complaints).toEqual([])
   })
 })

@@ -34,8 +34,13 @@ describe('addresses of the page', () => {
       '/acme/demo/weave/leaderboards/best',
       { project: 'acme/demo', view: 'leaderboard', subject: 'best' },
     ],
-    ['/acme/demo/weave/constructor', { project: 'acme/demo', view: 'home', subject: null }],
-    ['/acme/demo/weave/unknown', { project: 'acme/demo', view: 'home', subject: null }],
+    ['/acme/demo/weave/', { project: 'acme/demo', view: 'home', subject: null }],
+    [
+      '/acme/demo/weave/constructor',
+      { project: 'acme/demo', view: 'unknown', subject: 'weave/constructor' },
+    ],
+    ['/acme/demo/weave/none/1', { project: 'acme/demo', view: 'unknown', subject: 'weave/none/1' }],
+    ['/acme/demo/r/object/1', { project: 'acme/demo', view: 'unknown', subject: 'r/object/1' }],
   ])('%s', (path, place) => {
     expect(parsePlace(path)).toEqual(place)
   })

@@ -18,11 +18,15 @@ export type View =
   | 'playground'
   | 'training'
   | 'server'
+  | 'unknown'
 
 export interface Place {
   readonly project: string
   readonly view: View
-  /** What the view shows: a call, a thread, a queue, a training job or `new`, an object by its name, a kind of objects. */
+  /**
+   * What the view shows: a call, a thread, a queue, a training job or `new`, an object by its name, a kind of objects;
+   * of an unknown view the rest of its address.
+   */
   readonly subject: string | null
   /** Version of an object: `latest`, `v` and a number, a digest or an alias. */
   readonly version?: string
@@ -59,6 +63,7 @@ export function parsePlace(path: string): Place | null {
   if (!entity || !name) return null
   const project = `${entity}/${name}`
   const [what = '', subject = '', word = '', version = ''] = rest
+  if (kind !== 'r' && what === '') return { project, view: 'home', subject: null }
   const isKind = OBJECT_KINDS.includes(what)
   if (isKind && subject === '') return { project, view: 'objects', subject: what }
   if ((isKind || what === 'objects') && subject !== '') {
@@ -68,7 +73,7 @@ export function parsePlace(path: string): Place | null {
   if (what === 'evaluations' && subject === 'compare')
     return { project, view: 'compare', subject: null }
   const views = kind === 'r' ? what === 'call' && VIEWS.get('calls') : VIEWS.get(what)
-  if (!views) return { project, view: 'home', subject: null }
+  if (!views) return { project, view: 'unknown', subject: [kind, ...rest].join('/') }
   const [all, one] = views
   return subject === '' ? { project, view: all, subject: null } : { project, view: one, subject }
 }

@@ -22,6 +22,7 @@ const LOADERS: Readonly<Record<View, () => Promise<ViewComponent>>> = {
   playground: async () => (await import('../playground/playground.ts')).Playground,
   training: async () => (await import('../training/training.ts')).Training,
   server: async () => (await import('../server/server-view.ts')).ServerView,
+  unknown: async () => (await import('../shell/unknown.ts')).Unknown,
 }
 
 const known = new Map<View, ViewComponent>()
