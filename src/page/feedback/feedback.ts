@@ -60,7 +60,7 @@ function Paths({ paths, chosen, isOfType }: PathsProps) {
   if (paths.length === 0 && isOfType)
     return html`<p class="notice">No feedback of this type in this time.</p>`
   if (paths.length === 0)
-    return html`<p class="notice">No feedback in this time. Give it on a trace, in a queue, or with an SDK:
+    return html`<p class="notice">No feedback in this time. Give it on a trace, in a queue, or with an SDK:${' '}
       <code>call.feedback.add("rating", {"value": 4})</code>.</p>`
   const choose = (path: string) =>
     setQuery({ path: path === chosen ? null : path }, { isStep: true })
