@@ -10,7 +10,7 @@ const VIEWS = [
   ['/', 'main'],
   ['/acme/demo/weave', '.figure'],
   ['/acme/empty/weave', '.first'],
-  ['/acme/demo/weave/calls?all=1', 'a.row'],
+  ['/acme/demo/weave/calls?all=1', '.row.call'],
   ['/acme/demo/weave/calls/a', '.message'],
   ['/acme/demo/weave/threads', '.list tbody tr'],
   [`/acme/demo/weave/threads/${NAME}`, '.turn footer'],
@@ -24,6 +24,10 @@ const VIEWS = [
   ['/acme/demo/weave/playground?call=a', '.message'],
   ['/acme/demo/weave/training', 'main .first'],
   ['/acme/demo/weave/training/new', '.choices'],
+  ['/acme/demo/weave/none', 'h1'],
+  ['/acme/empty/weave/threads', '.first'],
+  ['/acme/empty/weave/objects', '.first'],
+  ['/acme/empty/weave/evaluations', '.first'],
   ['/keys', 'h1'],
   ['/models', '[aria-label=Models] tbody tr'],
 ] as const
@@ -66,20 +70,41 @@ describe.skipIf(!hasBrowser)('the page on a phone, in the dark', () => {
     expect(complaints).toEqual([])
   }, 90_000)
 
+  it('names what an address leads to if that is not there', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    await recordCalls(test, [{ id: 'a' }])
+    await page.goto(`${url}/#key=${key}`)
+    for (const [path, title] of [
+      ['/calls/none', 'Calls / none'],
+      ['/calls/a?call=none', 'none'],
+      ['/threads/none', 'none'],
+      ['/evaluations/none', 'Evaluations / none'],
+      ['/leaderboards/none', 'Evaluations / none'],
+      ['/objects/none', 'Objects / none'],
+      ['/training/none', 'Training job'],
+    ] as const) {
+      await page.goto(`${url}/${PROJECT}/weave${path}`)
+      await page.locator('.notice:not(.waiting)').first().waitFor()
+      await page.getByRole('heading', { name: title, level: 1, exact: true }).waitFor()
+      expect([path, await findBarriers(page)]).toEqual([path, []])
+    }
+  })
+
   it('keeps the filter folded, tells how much of it is set, and shows menus whole', async () => {
     const test = await openPage()
     const { page, url, key } = test
     await page.setViewportSize({ width: 390, height: 844 })
     await recordCalls(test, [{ id: 'a', op_name: 'first' }])
     await page.goto(`${url}/acme/demo/weave/calls?op=fir&all=1#key=${key}`)
-    await page.locator('a.row').first().waitFor()
+    await page.locator('.row.call').first().waitFor()
     const field = page.getByLabel('Costs more than, $')
     await expect.poll(() => field.isVisible()).toBe(false)
     await page.getByRole('button', { name: 'Filter (1)' }).click()
     await field.fill('5')
     await page.getByText('No calls match the filter.').waitFor()
     await field.fill('')
-    await page.locator('a.row').first().waitFor()
+    await page.locator('.row.call').first().waitFor()
     for (const words of ['Columns', 'Add to a queue']) {
       await page.locator('summary', { hasText: words }).click()
       const { x, width } = (await page.locator('.menu-body').boundingBox())!

@@ -2,7 +2,7 @@
 import { html } from 'htm/preact'
 import { useMemo } from 'preact/hooks'
 import { formatCount } from '../parts/format.ts'
-import { Failure, Loading } from '../parts/notice.ts'
+import { Failure, Pending } from '../parts/notice.ts'
 import { parseRef } from '../parts/refs.ts'
 import { Grid } from '../parts/tables/grid.ts'
 import { rankColumn } from '../parts/tables/rank-column.ts'
@@ -23,10 +23,10 @@ export function Evaluations({ project }: ViewProps) {
   const loaded = useLoad(`${project} ${evaluation}`, (signal) =>
     readRuns(project, evaluation, signal),
   )
-  if (loaded.value === null)
-    return html`<${Failure} words=${loaded.failure} />${loaded.isLoading && html`<${Loading} />`}`
+  if (loaded.value === null) return html`<${Pending} title="Evaluations" loaded=${loaded} />`
   const { runs, count } = loaded.value
-  if (count === 0 && evaluation === '') return html`<${FirstEvaluation} project=${project} />`
+  if (count === 0 && evaluation === '')
+    return html`<h1>Evaluations</h1><${FirstEvaluation} project=${project} />`
   return html`<h1>Evaluations</h1>
     <${Failure} words=${loaded.failure} />
     <${Choices} project=${project} runs=${runs} evaluation=${evaluation} />

@@ -2,7 +2,7 @@
 import { html } from 'htm/preact'
 import { ask } from '../api/client.ts'
 import { formatTime } from '../parts/format.ts'
-import { Failure, Loading } from '../parts/notice.ts'
+import { Pending } from '../parts/notice.ts'
 import { parseRef } from '../parts/refs.ts'
 import { type Column, Grid } from '../parts/tables/grid.ts'
 import { rankColumn } from '../parts/tables/rank-column.ts'
@@ -40,12 +40,12 @@ interface Place {
 export function Leaderboard({ project, subject }: ViewProps) {
   const name = subject ?? ''
   const loaded = useLoad(`${project} ${name}`, (signal) => readBoard(project, name, signal))
-  if (loaded.value === null)
-    return html`<${Failure} words=${loaded.failure} />${loaded.isLoading && html`<${Loading} />`}`
+  const title = html`<a href=${pathTo(project, 'evaluations')}>Evaluations</a> / ${loaded.value?.board.name ?? name}`
+  if (loaded.value === null) return html`<${Pending} title=${title} loaded=${loaded} />`
   const { board, columns, runs } = loaded.value
   const order = query.value.get('by') ?? '0'
   const { places, ranks } = placesInOrder(placesOf(columns, runs), columns, order)
-  return html`<h1><a href=${pathTo(project, 'evaluations')}>Evaluations</a> / ${board.name ?? name}</h1>
+  return html`<h1>${title}</h1>
     ${board.description && html`<p class="text">${board.description}</p>`}
     <p class="faint">Each model by its newest run. <a href=${pathToVersion(project, name, 'latest')}>The leaderboard as an object</a></p>
     <${Grid}

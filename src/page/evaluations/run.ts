@@ -2,7 +2,7 @@
 import { html } from 'htm/preact'
 import { useMemo } from 'preact/hooks'
 import { formatCost, formatCount, formatMs, formatTime } from '../parts/format.ts'
-import { Failure, Loading } from '../parts/notice.ts'
+import { Failure, Loading, Pending } from '../parts/notice.ts'
 import { parseRef } from '../parts/refs.ts'
 import { StatusMark } from '../parts/status.ts'
 import { useLoad } from '../parts/use-load.ts'
@@ -22,9 +22,10 @@ export function RunView({ project, subject }: ViewProps) {
     async (signal) => (await readRunsOf(project, [id], signal))[0],
   )
   const examples = useLoad(`${project} ${id}`, (signal) => readExamples(project, { id }, signal))
-  if (!run.value)
-    return html`<${Failure} words=${run.failure} />${run.isLoading && html`<${Loading} />`}`
-  return html`<h1><a href=${pathTo(project, 'evaluations')}>Evaluations</a> / ${run.value.name}</h1>
+  const name = run.value?.name ?? (run.isLoading ? '…' : id)
+  const title = html`<a href=${pathTo(project, 'evaluations')}>Evaluations</a> / ${name}`
+  if (!run.value) return html`<${Pending} title=${title} loaded=${run} />`
+  return html`<h1>${title}</h1>
     <${Facts} project=${project} run=${run.value} />
     <${ScoreFigures} run=${run.value} examples=${examples.value} />
     <${Failure} words=${examples.failure} />

@@ -3,7 +3,7 @@ import { html } from 'htm/preact'
 import { useMemo } from 'preact/hooks'
 import { ask } from '../api/client.ts'
 import { formatCount, formatTime } from '../parts/format.ts'
-import { Failure, Loading } from '../parts/notice.ts'
+import { Pending } from '../parts/notice.ts'
 import { type Column, Grid } from '../parts/tables/grid.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { query, setQuery } from '../shell/location.ts'
@@ -26,10 +26,8 @@ export function Objects({ project, subject }: ViewProps) {
         (kind === '' || kindOf(object) === kind) && object.object_id.toLowerCase().includes(wanted),
     )
   }, [objects, kind, name])
-  if (loaded.value === null) {
-    return html`<${Failure} words=${loaded.failure} />${loaded.isLoading && html`<${Loading} />`}`
-  }
-  if (objects.length === 0) return html`<${FirstObject} project=${project} />`
+  if (loaded.value === null) return html`<${Pending} title="Objects" loaded=${loaded} />`
+  if (objects.length === 0) return html`<h1>Objects</h1><${FirstObject} project=${project} />`
   return html`<h1>Objects</h1>
     <${KindTabs} project=${project} objects=${objects} kind=${kind} />
     <div class="bar filters">

@@ -5,7 +5,7 @@ import { ask, askLines, wordsOf } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import type { Queue } from '../api/wire.ts'
 import { formatCount, formatTime } from '../parts/format.ts'
-import { Failure, Loading } from '../parts/notice.ts'
+import { Failure, Pending } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { pathTo, type ViewProps } from '../shell/place.ts'
 
@@ -38,8 +38,7 @@ export function Queues({ project }: ViewProps) {
   const [count, reload] = useState(0)
   const [failure, setFailure] = useState<string | null>(null)
   const known = useLoad(project, (signal) => readQueues(project, signal), count)
-  if (known.value === null)
-    return html`<${Failure} words=${known.failure} />${known.isLoading && html`<${Loading} />`}`
+  if (known.value === null) return html`<${Pending} title="Queues" loaded=${known} />`
   const { queues, progress } = known.value
   const remove = async ({ id, name }: Queue) => {
     if (!confirm(`Delete the queue ${name}? Its calls and their feedback stay.`)) return

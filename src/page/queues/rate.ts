@@ -24,7 +24,7 @@ export function Rate({ project, subject }: ViewProps) {
   const progress = useLoad(id, (signal) => api.readProgress(signal), turn)
   const next = useLoad(`${turn}`, async (signal) => ({ found: await api.claimNext(signal) }))
   if (!may('traces:write'))
-    return html`<${Failure} words="The key may not rate calls (it lacks traces:write)." />`
+    return html`<h1>${queue.value?.name ?? '…'}</h1><${Failure} words="The key may not rate calls (it lacks traces:write)." />`
   const finish = async (claimed: Claimed, draft: Draft | null, onSent: (rest: Draft) => void) => {
     let rest = draft ?? EMPTY
     for (const [part, given] of givenIn(rest)) {

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import type { Backend } from '../../schemas/models/backend.ts'
 import { ask, request } from '../api/client.ts'
 import { formatCount, formatMs, formatTime } from '../parts/format.ts'
-import { Failure, Loading } from '../parts/notice.ts'
+import { Failure, Pending } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { usePause } from '../parts/use-pause.ts'
 
@@ -25,9 +25,7 @@ export function Backends() {
   const [turn, setTurn] = useState(0)
   const loaded = useLoad('models', readBackends, turn)
   usePause(loaded.isLoading ? null : PAUSE_MS, () => setTurn(turn + 1))
-  if (loaded.value === null) {
-    return html`<${Failure} words=${loaded.failure} />${loaded.isLoading && html`<${Loading} />`}`
-  }
+  if (loaded.value === null) return html`<${Pending} title="Models" loaded=${loaded} />`
   const { data, ready } = loaded.value
   return html`<div class="bar"><h1>Models</h1><span class="faint">${ready}</span></div>
     <${Failure} words=${loaded.failure} />

@@ -9,7 +9,7 @@ import { Keys } from './keys.ts'
 /** Its subject is `keys` or `models`; it has no project. */
 export function ServerView({ subject }: ViewProps) {
   if (!may('admin')) {
-    return html`<${Failure} words="The key may not look at keys and models of the server: it lacks the scope admin." />`
+    return html`<h1>${subject === 'keys' ? 'Keys' : 'Models'}</h1><${Failure} words="The key may not look at keys and models of the server: it lacks the scope admin." />`
   }
   return subject === 'keys' ? html`<${Keys} />` : html`<${Backends} />`
 }

@@ -11,7 +11,7 @@ export function Projects() {
     const project = pattern.includes('*')
       ? pattern.replace(/^\*$/, 'acme/*').replace('*', 'demo')
       : pattern
-    return html`<${FirstTrace} project=${project} />`
+    return html`<h1>Projects</h1><${FirstTrace} project=${project} />`
   }
   return html`<h1>Projects</h1>
     <ul class="projects">

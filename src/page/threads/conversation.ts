@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { ask, askLines } from '../api/client.ts'
 import type { Call, Usage, UsageAnswer } from '../api/wire.ts'
 import { formatCount } from '../parts/format.ts'
-import { Failure, Loading } from '../parts/notice.ts'
+import { Failure, Pending } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { pathTo, type ViewProps } from '../shell/place.ts'
 import { Turn } from './turn.ts'
@@ -61,7 +61,7 @@ export function Conversation({ project, subject }: ViewProps) {
   const ids = calls.map(({ id }) => id).join(' ')
   const usage = useLoad(ids, (signal) => readUsage(project, calls, signal))
   if (turns.value === null)
-    return html`<${Failure} words=${turns.failure} />${turns.isLoading && html`<${Loading} />`}`
+    return html`<section class="conversation"><${Pending} title=${thread} loaded=${turns} /></section>`
   const { count, first } = turns.value
   const at = Math.floor(first / PAGE_TURNS)
   return html`<section class="conversation" aria-label="Conversation">

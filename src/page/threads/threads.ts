@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { askLines } from '../api/client.ts'
 import type { Thread } from '../api/wire.ts'
 import { formatCount, formatMs, formatTime } from '../parts/format.ts'
-import { Failure, Loading } from '../parts/notice.ts'
+import { Failure, Pending } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { pathTo, type ViewProps } from '../shell/place.ts'
 
@@ -27,11 +27,10 @@ export function Threads({ project }: ViewProps) {
   const [limit, setLimit] = useState(STEP)
   // One more than shown, to know whether there are more.
   const threads = useLoad(project, (signal) => readThreads(project, limit + 1, signal), limit)
-  if (threads.value === null)
-    return html`<${Failure} words=${threads.failure} />${threads.isLoading && html`<${Loading} />`}`
-  if (threads.value.length === 0) return html`<${NoThread} />`
-  return html`<${Failure} words=${threads.failure} />
-    <h1>Threads</h1>
+  if (threads.value === null) return html`<${Pending} title="Threads" loaded=${threads} />`
+  if (threads.value.length === 0) return html`<h1>Threads</h1><${NoThread} />`
+  return html`<h1>Threads</h1>
+    <${Failure} words=${threads.failure} />
     <div class="scroll" tabindex="0"><table class="list">
       <thead><tr>
         <th scope="col">Thread</th><th scope="col" class="number">Turns</th><th scope="col">Last turn</th>
@@ -62,7 +61,7 @@ function ThreadRow({ project, thread }: ThreadRowProps) {
 
 function NoThread() {
   return html`<section class="first">
-    <h1>No threads yet</h1>
+    <h2>No threads yet</h2>
     <p>A thread is a conversation: calls with the same <code>thread_id</code>. Each call whose <code>turn_id</code> is its own id is
       a turn. With the Weave SDK:</p>
     <pre tabindex="0">${'with weave.thread("customer-17"):\n    answer("Why?")\n    answer("And then?")'}</pre>

@@ -10,7 +10,7 @@ import { formatCost, formatCount, formatMs, formatTime, shortOp } from '../parts
 import { JsonTree } from '../parts/json-tree.ts'
 import { MessageList } from '../parts/message-list.ts'
 import { answersOf, type Message, promptOf } from '../parts/messages.ts'
-import { Failure, Loading } from '../parts/notice.ts'
+import { Failure, Pending } from '../parts/notice.ts'
 import { StatusMark } from '../parts/status.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { pathTo } from '../shell/place.ts'
@@ -44,7 +44,7 @@ export function CallDetail({ project, id, usage }: CallDetailProps) {
   const [count, reload] = useState(0)
   const loaded = useLoad(id, (signal) => readCall(project, id, signal), count)
   if (loaded.value === null) {
-    return html`<section class="detail"><${Failure} words=${loaded.failure} />${loaded.isLoading && html`<${Loading} />`}</section>`
+    return html`<section class="detail"><${Pending} title=${loaded.isLoading ? '…' : id} loaded=${loaded} /></section>`
   }
   const call = loaded.value
   const [prompt, answers] = [promptOf(call.inputs), answersOf(call.output)]

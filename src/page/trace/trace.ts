@@ -2,10 +2,10 @@
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import type { Call } from '../api/wire.ts'
-import { Failure, Loading } from '../parts/notice.ts'
+import { Failure, Loading, Pending } from '../parts/notice.ts'
 import { type Loaded, useLoad } from '../parts/use-load.ts'
 import { query, setQuery } from '../shell/location.ts'
-import type { ViewProps } from '../shell/place.ts'
+import { pathTo, type ViewProps } from '../shell/place.ts'
 import { CallDetail } from './call-detail.ts'
 import { readTrace, readTraceUsage } from './read-trace.ts'
 import { TraceTree } from './trace-tree.ts'
@@ -38,7 +38,10 @@ export function Trace({ project, subject }: ViewProps) {
     count,
   )
   const chosen = query.value.get('call') ?? id
-  if (trace.value === null && !trace.isLoading) return html`<${Failure} words=${trace.failure} />`
+  if (trace.value === null && !trace.isLoading) {
+    const title = html`<a href=${pathTo(project, 'calls')}>Calls</a> / ${id}`
+    return html`<${Pending} title=${title} loaded=${trace} />`
+  }
   return html`<${Failure} words=${trace.failure ?? usage.failure} />
     <div class="trace">
       ${

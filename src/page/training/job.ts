@@ -6,7 +6,7 @@ import { wordsOf } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import { formatCount, formatMs, formatTime } from '../parts/format.ts'
 import { JsonTree } from '../parts/json-tree.ts'
-import { Failure, Loading } from '../parts/notice.ts'
+import { Failure, Pending } from '../parts/notice.ts'
 import { type Loaded, useLoad } from '../parts/use-load.ts'
 import { usePause } from '../parts/use-pause.ts'
 import { pathTo } from '../shell/place.ts'
@@ -56,9 +56,7 @@ export function JobView({ project, id }: JobViewProps) {
   const loaded: Loaded<Seen> = useLoad(id, (signal) => readAllOf(id, loaded.value, signal), turn)
   const isLive = loaded.value !== null && !isOver(loaded.value.job)
   usePause(isLive && !loaded.isLoading ? PAUSE_MS : null, () => setTurn(turn + 1))
-  if (loaded.value === null) {
-    return html`<${Failure} words=${loaded.failure} />${loaded.isLoading && html`<${Loading} />`}`
-  }
+  if (loaded.value === null) return html`<${Pending} title="Training job" loaded=${loaded} />`
   const { job, events, model } = loaded.value
   const steps = events.filter(({ type }) => type === 'gradient_step')
   return html`<div class="bar">

@@ -6,7 +6,7 @@ import { serverNow } from '../api/clock.ts'
 import { may } from '../api/session.ts'
 import { FilterBar } from '../calls/filter-bar.ts'
 import { questionName, questionOf } from '../calls/filters.ts'
-import { Failure, Loading } from '../parts/notice.ts'
+import { Failure, Loading, Pending } from '../parts/notice.ts'
 import { type Loaded, useLoad } from '../parts/use-load.ts'
 import { go, query, setQuery } from '../shell/location.ts'
 import { pathTo } from '../shell/place.ts'
@@ -26,11 +26,9 @@ async function readOffers(project: string, signal: AbortSignal) {
 export function NewJob({ project }: { readonly project: string }) {
   const offers = useLoad(project, (signal) => readOffers(project, signal))
   if (!may('traces:read')) {
-    return html`<${Failure} words="The key may not read calls: it lacks the scope traces:read." />`
+    return html`<h1>New training job</h1><${Failure} words="The key may not read calls: it lacks the scope traces:read." />`
   }
-  if (offers.value === null) {
-    return html`<${Failure} words=${offers.failure} />${offers.isLoading && html`<${Loading} />`}`
-  }
+  if (offers.value === null) return html`<${Pending} title="New training job" loaded=${offers} />`
   return html`<h1>New training job</h1>
     <${Composer} project=${project} ...${offers.value} />`
 }

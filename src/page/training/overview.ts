@@ -1,7 +1,7 @@
 /** The models that are trained in a project: curves over their steps, checkpoints, jobs. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
-import { Failure, Loading } from '../parts/notice.ts'
+import { Failure, Pending } from '../parts/notice.ts'
 import { type Loaded, useLoad } from '../parts/use-load.ts'
 import { usePause } from '../parts/use-pause.ts'
 import { query, setQuery } from '../shell/location.ts'
@@ -66,9 +66,7 @@ export function Overview({ project }: { readonly project: string }) {
   const isBusy = loaded.value?.jobs.some((job) => !isOver(job)) ?? false
   const pause = isBusy ? BUSY_PAUSE_MS : IDLE_PAUSE_MS
   usePause(loaded.isLoading ? null : pause, () => setTurn(turn + 1))
-  if (loaded.value === null) {
-    return html`<${Failure} words=${loaded.failure} />${loaded.isLoading && html`<${Loading} />`}`
-  }
+  if (loaded.value === null) return html`<${Pending} title="Training" loaded=${loaded} />`
   const { models, model, jobs, checkpoints } = loaded.value
   return html`<div class="bar">
       <h1>Training</h1>

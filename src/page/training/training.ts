@@ -7,12 +7,10 @@ import { JobView } from './job.ts'
 import { NewJob } from './new-job.ts'
 import { Overview } from './overview.ts'
 
-/** Its subject is the id of a job, or `new`; null for all of the project. */ export function Training({
-  project,
-  subject,
-}: ViewProps) {
+/** Its subject is the id of a job, or `new`; null for all of the project. */
+export function Training({ project, subject }: ViewProps) {
   if (!may('training')) {
-    return html`<${Failure} words="The key may not look at training: it lacks the scope training." />`
+    return html`<h1>Training</h1><${Failure} words="The key may not look at training: it lacks the scope training." />`
   }
   if (subject === null) return html`<${Overview} project=${project} />`
   if (subject === 'new') return html`<${NewJob} project=${project} />`
