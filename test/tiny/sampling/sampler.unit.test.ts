@@ -233,6 +233,12 @@ describe('log-probabilities', () => {
     expect(top.slice(2).map(({ logprob }) => logprob)).toEqual([-9999, -9999])
   })
 
+  it('are told of all that top_k keeps, also of tokens that hardly change the sum', () => {
+    const far = Float32Array.of(0, -40, -41)
+    const sampled = sampleToken(far, { ...NEUTRAL, topK: 2, topLogprobs: 3 }, stateOf(3))
+    expect(sampled?.top?.map(({ logprob }) => logprob)).toEqual([0, -40, -9999])
+  })
+
   it('are at temperature 0 those of temperature 1', () => {
     const { id, logprob, top } = sample({ topLogprobs: 2, topK: 1, topP: 0.1 })
     expect(id).toBe(1)

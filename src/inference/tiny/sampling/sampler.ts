@@ -121,7 +121,8 @@ function filter(logits: Float32Array, params: SamplingParams): Float64Array {
   }
   if (topK > 0 && topK < weights.length) {
     const order = rank(logits, topK)
-    return keepShare(weights, order, topP * sumOf(weights, order))
+    // Of a whole share the least weights would be lost, which no longer change the sum.
+    return keepShare(weights, order, topP < 1 ? topP * sumOf(weights, order) : Infinity)
   }
   if (topP >= 1) return weights
   const share = topP * sumOf(weights)
