@@ -1,3 +1,6 @@
+/** Who waits for a read. */
+import { ApiError } from '../../errors.ts'
+
 /** The caller of a read: heavy reads are scheduled fairly between keys, and between the projects of a key. */
 export interface ReadCaller {
   /** Id of the API key. */
@@ -5,4 +8,14 @@ export interface ReadCaller {
   readonly project_id: string
   /** Aborted when the caller no longer waits; its reason is thrown when it is an ApiError. */
   readonly signal: AbortSignal
+}
+
+/** Returns the error for a caller that no longer waits. */
+export function toLeft({ reason }: AbortSignal): ApiError {
+  return reason instanceof ApiError ? reason : new ApiError('client_closed_request')
+}
+
+/** @throws ApiError client_closed_request, or the signal's reason, when the caller no longer waits */
+export function requireWaiting(signal: AbortSignal): void {
+  if (signal.aborted) throw toLeft(signal)
 }

@@ -1,7 +1,7 @@
 /** Limits concurrent reads of other databases: the rest wait in a bounded queue, where keys and projects take turns. */
 import { ApiError } from '../../../errors.ts'
 import type { ReadFigures } from '../../api/figures.ts'
-import type { ReadCaller } from '../../api/read-caller.ts'
+import { type ReadCaller, toLeft } from '../../api/read-caller.ts'
 import { createFairQueue } from './fair-queue.ts'
 
 export interface ReadTurnLimits {
@@ -70,9 +70,4 @@ export function createReadTurns(limits: ReadTurnLimits): ReadTurns {
     },
     figures: () => ({ running, waiting: waiting.size(), refused }),
   }
-}
-
-/** Returns the error to throw when the caller has left. */
-export function toLeft({ reason }: AbortSignal): ApiError {
-  return reason instanceof ApiError ? reason : new ApiError('client_closed_request')
 }

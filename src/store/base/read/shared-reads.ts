@@ -2,7 +2,7 @@
  * Lets callers with the same query share one read. A caller that comes while it runs waits for the next one, which
  * sees everything written before the caller asked. A read stops when its last caller has left.
  */
-import { ApiError } from '../../../errors.ts'
+import { requireWaiting, toLeft } from '../../api/read-caller.ts'
 
 interface SharedReads<Value> {
   /**
@@ -42,7 +42,7 @@ export function createSharedReads<Value>(): SharedReads<Value> {
   function beginAfter(lane: Lane<Value>, start: Start): Flight<Value> {
     return begin(async (abandoned) => {
       await lane.running.value.catch(() => undefined)
-      if (abandoned.aborted) throw toAbortError(abandoned)
+      requireWaiting(abandoned)
       return start(abandoned)
     })
   }
@@ -76,14 +76,14 @@ export function createSharedReads<Value>(): SharedReads<Value> {
 
   return {
     async run(key, start, signal) {
-      if (signal.aborted) throw toAbortError(signal)
+      requireWaiting(signal)
       const flight = join(key, start)
       flight.waiting += 1
       const { promise: left, reject } = Promise.withResolvers<never>()
       const onAbort = () => {
         flight.waiting -= 1
-        reject(toAbortError(signal))
-        if (flight.waiting === 0) flight.abort.abort(toAbortError(signal))
+        reject(toLeft(signal))
+        if (flight.waiting === 0) flight.abort.abort(toLeft(signal))
       }
       signal.addEventListener('abort', onAbort, { once: true })
       try {
@@ -93,8 +93,4 @@ export function createSharedReads<Value>(): SharedReads<Value> {
       }
     },
   }
-}
-
-function toAbortError({ reason }: AbortSignal): ApiError {
-  return reason instanceof ApiError ? reason : new ApiError('client_closed_request')
 }

@@ -11,7 +11,7 @@ import { fieldPaths } from '../../../domain/query/query-expression.ts'
 import { createRowSelection, type RowQuery } from '../../../domain/query/row-query.ts'
 import { ApiError } from '../../../errors.ts'
 import type { CallsCount, CallsQueryStore, ListedCall } from '../../api/calls/calls-query.ts'
-import type { ReadCaller } from '../../api/read-caller.ts'
+import { type ReadCaller, requireWaiting } from '../../api/read-caller.ts'
 import type { NodeStores } from '../../base/node-stores.ts'
 import type { Arrivals } from '../../base/recordings/arrivals.ts'
 import type { Reads } from '../db/reads.ts'
@@ -44,20 +44,20 @@ export function createCallsQueryStore(parts: CallsQueryParts): CallsQueryStore {
   const { reads, arrivals } = parts
   return {
     async *pages(selection, shape, caller) {
-      requireWaiting(caller)
+      requireWaiting(caller.signal)
       await arrivals.wait(selection.project_id, selection.filter.call_ids ?? [])
       const { project_id } = selection
       const options = { project_id, wanted: wantedColumns(shape), rowsMax: PAGE_ROWS }
       for await (const keys of selectKeys(parts, selection, caller)) {
         for await (const calls of readCalls(reads, keys, options, caller)) {
-          requireWaiting(caller)
+          requireWaiting(caller.signal)
           const sizes = shape.withTotalStorageSize ? await sumTraces(reads, calls, caller) : null
           if (calls.length > 0) yield calls.map((call) => toListed(call, sizes))
         }
       }
     },
     async count(selection, caller) {
-      requireWaiting(caller)
+      requireWaiting(caller.signal)
       if (selection.expression === null) return countFound(reads, selection, caller)
       let [count, storage_size_bytes] = [0, 0]
       for await (const { call } of matchingCalls(parts, selection, caller)) {
@@ -139,7 +139,7 @@ async function* scanCalls(
   const { beside, prepare } = besideOf(selection)
   for await (const keys of walkKeys(reads, selection, caller)) {
     for await (const calls of readCalls(reads, keys, options, caller)) {
-      requireWaiting(caller)
+      requireWaiting(caller.signal)
       for (let from = 0; from < calls.length; from += PREPARED_ROWS) {
         const part = calls.slice(from, from + PREPARED_ROWS)
         const candidates = part.map((call) => ({ call, parsed: {}, beside }))
@@ -218,11 +218,6 @@ function wantedColumns({ columns, withCosts, withFeedback }: CallsShape): Readon
         (body === 'summary' && (withCosts || withFeedback)),
     ),
   )
-}
-
-function requireWaiting({ signal }: ReadCaller): void {
-  if (!signal.aborted) return
-  throw signal.reason instanceof ApiError ? signal.reason : new ApiError('client_closed_request')
 }
 
 function tooMany(): ApiError {

@@ -1,9 +1,8 @@
 /** The only access to ClickHouse: its HTTP interface, with all settings pinned that results depend on. */
 import { type ClickHouseSettings, createClient, type Logger } from '@clickhouse/client'
 import type { FaultFigures } from '../../api/figures.ts'
-import type { ReadCaller } from '../../api/read-caller.ts'
+import { type ReadCaller, requireWaiting } from '../../api/read-caller.ts'
 import { MigrationError } from '../../base/db/migration-files.ts'
-import { toLeft } from '../../base/read/read-turns.ts'
 import { isPassing, toStoreError } from './store-error.ts'
 
 interface ClickHouseOptions {
@@ -110,7 +109,7 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
   }
 
   async function ask(sql: string, parameters: Parameters, signal?: AbortSignal) {
-    if (signal?.aborted) throw toLeft(signal)
+    if (signal) requireWaiting(signal)
     return reader.query({
       query: sql,
       query_params: { ...parameters },
@@ -125,7 +124,7 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
       try {
         return await (await ask(sql, parameters, signal)).json<Found>()
       } catch (error) {
-        if (signal?.aborted) throw toLeft(signal)
+        if (signal) requireWaiting(signal)
         note(error)
         throw toStoreError(error)
       }
@@ -135,7 +134,7 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
         const answer = await ask(sql, parameters, signal)
         for await (const rows of answer.stream<Found>()) yield rows.map((row) => row.json())
       } catch (error) {
-        if (signal.aborted) throw toLeft(signal)
+        requireWaiting(signal)
         note(error)
         throw toStoreError(error)
       }

@@ -4,9 +4,9 @@ import { callRef } from '../../../domain/calls/call-ref.ts'
 import { toExpansion } from '../../../domain/calls/expand-columns.ts'
 import type { FeedbackRow } from '../../../domain/feedback/feedback-view.ts'
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
+import { requireWaiting } from '../../api/read-caller.ts'
 import type { BesideReader } from '../../base/calls/beside-reader.ts'
 import type { NodeStores } from '../../base/node-stores.ts'
-import { toLeft } from '../../base/read/read-turns.ts'
 import type { Statements } from '../db/client.ts'
 import { readAbout } from '../feedback/feedback-about.ts'
 import { createRefValues } from '../objects/ref-values.ts'
@@ -65,8 +65,4 @@ export function createBesideOf(db: Pick<Statements, 'all' | 'first'>): NodeStore
       },
     }
   }
-}
-
-function requireWaiting(signal: AbortSignal): void {
-  if (signal.aborted) throw toLeft(signal)
 }

@@ -1,8 +1,8 @@
 /** Reads that may scan many rows: scheduled in turns, split into short statements, with a time limit. */
 import { ApiError } from '../../../errors.ts'
 import type { ReadFigures } from '../../api/figures.ts'
-import type { ReadCaller } from '../../api/read-caller.ts'
-import { createReadTurns, type ReadTurnLimits, toLeft } from '../../base/read/read-turns.ts'
+import { type ReadCaller, requireWaiting } from '../../api/read-caller.ts'
+import { createReadTurns, type ReadTurnLimits } from '../../base/read/read-turns.ts'
 
 /** To be called between statements. @throws ApiError read_timeout, client_closed_request or the signal's reason */
 export type Checkpoint = () => void
@@ -19,12 +19,12 @@ export function createReads(limits: ReadTurnLimits): Reads {
   return {
     async run(caller, read) {
       const { signal } = caller
-      if (signal.aborted) throw toLeft(signal)
+      requireWaiting(signal)
       await turns.enter(caller)
       const endMs = performance.now() + limits.waitMsMax
       try {
         return await read(() => {
-          if (signal.aborted) throw toLeft(signal)
+          requireWaiting(signal)
           if (performance.now() > endMs) throw new ApiError('read_timeout')
         })
       } finally {

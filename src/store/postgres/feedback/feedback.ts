@@ -1,7 +1,7 @@
 /** Feedback in PostgreSQL. */
 import { ApiError } from '../../../errors.ts'
 import type { FeedbackStore } from '../../api/feedback/feedback.ts'
-import { toLeft } from '../../base/read/read-turns.ts'
+import { requireWaiting } from '../../api/read-caller.ts'
 import type { Postgres } from '../db/client.ts'
 import type { Reads } from '../db/reads.ts'
 import { readAbout } from './feedback-about.ts'
@@ -21,9 +21,7 @@ export function createFeedbackStore(db: Postgres, reads: Reads): FeedbackStore {
     queryFeedback: (project_id, query, caller) =>
       reads.run(caller, (checkpoint) => queryFeedback(db, project_id, query, checkpoint)),
     async listAbout(weave_refs, { project_id, signal }) {
-      return readAbout(db, project_id, weave_refs, () => {
-        if (signal.aborted) throw toLeft(signal)
-      })
+      return readAbout(db, project_id, weave_refs, () => requireWaiting(signal))
     },
     findPayloadPaths: (sample, caller) =>
       reads.run(caller, (checkpoint) => findPayloadPaths(db, sample, checkpoint)),

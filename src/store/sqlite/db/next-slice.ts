@@ -1,15 +1,15 @@
 /** Pauses in long reads on the main connection. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ApiError } from '../../../errors.ts'
-import type { ReadCaller } from '../../api/read-caller.ts'
+import { type ReadCaller, requireWaiting } from '../../api/read-caller.ts'
 import type { Connection } from './connection.ts'
 
-/** Lets other requests run, and notices a client that has disconnected. @throws the signal's reason, server_draining */
+/** Lets other requests run, and notices a client that has disconnected. @throws as requireWaiting, server_draining */
 export async function openNextSlice(
   db: Connection,
   { signal }: Pick<ReadCaller, 'signal'>,
 ): Promise<void> {
   await nextTurn()
-  if (signal.aborted) throw signal.reason
+  requireWaiting(signal)
   if (!db.open) throw new ApiError('server_draining')
 }

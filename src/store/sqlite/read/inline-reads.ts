@@ -1,8 +1,9 @@
 /** Runs read jobs on the main connection, slice by slice: for a database in memory, which no reader can open. */
+
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ApiError } from '../../../errors.ts'
+import { requireWaiting } from '../../api/read-caller.ts'
 import type { Connection } from '../db/connection.ts'
-import { toAbortError } from './pending-read.ts'
 import type { ReadJobs } from './read-job.ts'
 import type { ReadPool } from './read-pool.ts'
 import { beginReadJob } from './reader-serve.ts'
@@ -22,7 +23,7 @@ export function createInlineReadPool<Jobs extends ReadJobs>(
       try {
         while (true) {
           await nextTurn()
-          if (signal.aborted) throw toAbortError(signal)
+          requireWaiting(signal)
           if (!db.open) throw new ApiError('server_draining')
           const beganMs = performance.now()
           const ended = job.runSlice(() => performance.now() - beganMs >= SLICE_MS)

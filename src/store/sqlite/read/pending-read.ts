@@ -1,6 +1,6 @@
 /** The caller's side of one read: a promise settled once, by the job, the timeout or the caller's signal. */
 import { ApiError } from '../../../errors.ts'
-import type { ReadCaller } from '../../api/read-caller.ts'
+import { type ReadCaller, toLeft } from '../../api/read-caller.ts'
 import type { PendingRead } from './reader.ts'
 
 interface PendingOptions extends Pick<PendingRead, 'id' | 'name' | 'input' | 'bytes'> {
@@ -20,7 +20,7 @@ export function createPending(options: PendingOptions) {
     abandon(job)
   }
   const timer = setTimeout(() => leave(new ApiError('read_timeout')), timeoutMs)
-  const onAbort = () => leave(toAbortError(signal))
+  const onAbort = () => leave(toLeft(signal))
   signal.addEventListener('abort', onAbort, { once: true })
   const job: PendingRead = {
     ...{ id, name, input, bytes, keyId, project_id },
@@ -32,8 +32,4 @@ export function createPending(options: PendingOptions) {
     },
   }
   return { job, promise }
-}
-
-export function toAbortError({ reason }: AbortSignal): ApiError {
-  return reason instanceof ApiError ? reason : new ApiError('client_closed_request')
 }

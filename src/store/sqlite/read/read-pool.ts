@@ -4,11 +4,11 @@
  */
 import { ApiError } from '../../../errors.ts'
 import type { ReadFigures } from '../../api/figures.ts'
-import type { ReadCaller } from '../../api/read-caller.ts'
+import { type ReadCaller, toLeft } from '../../api/read-caller.ts'
 import { createFairQueue } from '../../base/read/fair-queue.ts'
 import { createLogGateMemory } from '../db/log-gate.ts'
 import { measureInput } from './input-size.ts'
-import { createPending, toAbortError } from './pending-read.ts'
+import { createPending } from './pending-read.ts'
 import type { ReadInput, ReadJobs, ReadOutput } from './read-job.ts'
 import type { ReadJobRegistry } from './read-jobs.ts'
 import { createReader, type PendingRead, type Reader } from './reader.ts'
@@ -148,7 +148,7 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
     run(name, input, caller) {
       const { signal } = caller
       if (isClosed) return Promise.reject(new ApiError('server_draining'))
-      if (signal.aborted) return Promise.reject(toAbortError(signal))
+      if (signal.aborted) return Promise.reject(toLeft(signal))
       const bytes = measureInput(input)
       if (!places.hasFor(caller) && !makeRoom(caller, bytes)) return Promise.reject(refusals.next())
       const { job, promise } = createPending({
