@@ -5,9 +5,9 @@
 import { ApiError } from '../../../errors.ts'
 import type { ReadFigures } from '../../api/figures.ts'
 import { type ReadCaller, toLeft } from '../../api/read-caller.ts'
+import { sizeOf } from '../../base/db/value-size.ts'
 import { createFairQueue } from '../../base/read/fair-queue.ts'
 import { createLogGateMemory } from '../db/log-gate.ts'
-import { measureInput } from './input-size.ts'
 import { createPending } from './pending-read.ts'
 import type { ReadInput, ReadJobs, ReadOutput } from './read-job.ts'
 import type { ReadJobRegistry } from './read-jobs.ts'
@@ -149,7 +149,7 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
       const { signal } = caller
       if (isClosed) return Promise.reject(new ApiError('server_draining'))
       if (signal.aborted) return Promise.reject(toLeft(signal))
-      const bytes = measureInput(input)
+      const bytes = sizeOf(input)
       if (!places.hasFor(caller) && !makeRoom(caller, bytes)) return Promise.reject(refusals.next())
       const { job, promise } = createPending({
         ...{ id: nextId(), name, input, bytes, caller, timeoutMs, abandon },

@@ -5,7 +5,7 @@
 import { ApiError } from '../../../errors.ts'
 import type { WriteFigures } from '../../api/figures.ts'
 import { toReplyError } from '../../base/db/thread-failure.ts'
-import { sizeOf } from '../../base/write/write-size.ts'
+import { sizeOf } from '../../base/db/value-size.ts'
 import type { WriteRequest, WriteResult, WriterReply, WriterRequest } from './writer-serve.ts'
 import type { Writes } from './writes.ts'
 
