@@ -31,9 +31,9 @@ function openSingleCommitStore(dataDir: string): CallStore {
   migrate(db)
   const parts: CommitPart[] = []
   const runAlone = db.transaction((apply: () => unknown) => {
-    for (const part of parts) part.begin()
+    for (const part of parts) part.begin?.()
     const value = apply()
-    for (const part of parts) part.beforeCommit()
+    for (const part of parts) part.beforeCommit?.()
     return value
   })
   const commit = { join: (part: CommitPart) => void parts.push(part) }

@@ -94,9 +94,7 @@ describe('group commit', () => {
   ])('that %s has no others share its transaction', async (_name, options, bytes) => {
     const { db, commit } = openCommit(options)
     let commits = 0
-    const rest = { begin() {}, beginWrite() {}, undoWrite() {} }
     commit.join({
-      ...rest,
       beforeCommit() {
         commits += 1
       },

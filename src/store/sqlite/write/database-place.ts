@@ -20,9 +20,6 @@ export const MOVED_REMEDY = 'put it back or restart the server'
 export function watchPlace(path: string): CommitPart {
   const opened = identifyFile(path)
   return {
-    begin: () => undefined,
-    beginWrite: () => undefined,
-    undoWrite: () => undefined,
     beforeCommit() {
       if (identifyFile(path) === opened) return
       const message = `The store cannot be used: ${DATABASE_MOVED}; ${MOVED_REMEDY}.`

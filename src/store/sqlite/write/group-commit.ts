@@ -49,12 +49,12 @@ export interface GroupCommitOptions {
 /** A participant in transactions: observes the writes, and writes itself after them. */
 export interface CommitPart {
   /** A transaction begins; the previous one may have failed. */
-  begin(): void
-  beginWrite(): void
+  begin?(): void
+  beginWrite?(): void
   /** The last write has failed; it alone is undone. */
-  undoWrite(): void
+  undoWrite?(): void
   /** Called inside the transaction, after its writes. An error fails all of them. */
-  beforeCommit(): void
+  beforeCommit?(): void
 }
 
 export interface GroupCommit {
@@ -84,13 +84,13 @@ export function createGroupCommit(db: Connection, options: GroupCommitOptions = 
   const runOne = db.transaction((apply: () => unknown) => apply())
 
   function applyAlone({ apply }: Waiting): Outcome {
-    for (const part of parts) part.beginWrite()
+    for (const part of parts) part.beginWrite?.()
     try {
       return { value: runOne(apply) }
     } catch (error) {
       // SQLite has already undone everything when the disk is full or broken.
       if (!db.inTransaction) throw error
-      for (const part of parts) part.undoWrite()
+      for (const part of parts) part.undoWrite?.()
       return { error }
     }
   }
@@ -98,7 +98,7 @@ export function createGroupCommit(db: Connection, options: GroupCommitOptions = 
   /** Runs waiting writes up to the limits, at least one. */
   const runBatch = db.transaction((outcomes: Outcome[]) => {
     const endMs = performance.now() + batchMs
-    for (const part of parts) part.begin()
+    for (const part of parts) part.begin?.()
     let bytes = 0
     for (const waiting of queue) {
       outcomes.push(applyAlone(waiting))
@@ -106,7 +106,7 @@ export function createGroupCommit(db: Connection, options: GroupCommitOptions = 
       const isFull = outcomes.length === BATCH_MAX || bytes >= BATCH_BYTES_MAX
       if (isFull || performance.now() >= endMs) break
     }
-    for (const part of parts) part.beforeCommit()
+    for (const part of parts) part.beforeCommit?.()
   })
 
   /** Schedules a retry of all waiting writes; returns false when they have waited too long. */

@@ -26,7 +26,7 @@ export function createNameKeys(db: Connection, commit: Pick<GroupCommit, 'join'>
   }
 
   // The undone write may have inserted a name.
-  commit.join({ begin: forget, beginWrite() {}, undoWrite: forget, beforeCommit() {} })
+  commit.join({ begin: forget, undoWrite: forget })
   return {
     projectKey: projects.keyOf,
     opKey: ops.keyOf,
