@@ -3,8 +3,9 @@ import { createBytesDigest } from '../../../domain/objects/digests.ts'
 import { ApiError } from '../../../errors.ts'
 import type { FileStore } from '../../api/objects/files.ts'
 import type { Connection } from '../db/connection.ts'
-import { toStoreError } from '../db/store-error.ts'
+import { orStoreError } from '../db/store-error.ts'
 import type { FileFolder, FileWriter } from '../files/file-folder.ts'
+import { onDisk } from '../files/receive-file.ts'
 import type { Writes } from '../write/writes.ts'
 import * as SQL from './files.sql.ts'
 
@@ -30,9 +31,8 @@ export function createFileStore(db: Connection, writes: Writes, folder: FileFold
   const sumBytes = db.prepare(SQL.SUM_FILE_BYTES).pluck()
 
   function find(project_id: string, digest: string) {
-    return findFile.get({ project_id, digest }) as
-      | { size_bytes: number; content: Buffer | null; path: string | null }
-      | undefined
+    type FileRow = { size_bytes: number; content: Buffer | null; path: string | null }
+    return orStoreError(() => findFile.get({ project_id, digest }) as FileRow | undefined)
   }
 
   /** Restores a stored file that has gone missing. */
@@ -43,13 +43,13 @@ export function createFileStore(db: Connection, writes: Writes, folder: FileFold
 
   async function keep(project_id: string, file: Received): Promise<void> {
     const { digest, size_bytes, content, writer } = file
-    const known = await onDisk(() => find(project_id, digest))
+    const known = find(project_id, digest)
     if (known) {
       await heal(known.path, writer)
       return
     }
-    const path = writer === null ? null : folder.pathOf(project_id, digest)
-    if (path !== null) await onDisk(() => writer?.moveTo(path))
+    const path = writer && folder.pathOf(project_id, digest)
+    if (path !== null) await onDisk(async () => writer?.moveTo(path))
     await writes.run('insert_file', { project_id, digest, size_bytes, content, path })
   }
 
@@ -64,7 +64,7 @@ export function createFileStore(db: Connection, writes: Writes, folder: FileFold
       }
     },
     async findFile(project_id, digest) {
-      const row = await onDisk(() => find(project_id, digest))
+      const row = find(project_id, digest)
       if (!row) return null
       const { size_bytes, content, path } = row
       if (path === null) return { size_bytes, content: content as Buffer }
@@ -75,7 +75,7 @@ export function createFileStore(db: Connection, writes: Writes, folder: FileFold
       return { size_bytes, content: await onDisk(() => folder.openReader(path)) }
     },
     async sumFileBytes(project_id) {
-      return onDisk(() => sumBytes.get({ project_id }) as number)
+      return orStoreError(() => sumBytes.get({ project_id }) as number)
     },
   }
 }
@@ -98,22 +98,11 @@ async function receive(source: AsyncIterable<Buffer>, folder: FileFolder): Promi
       await onDisk(() => write(bytes))
       chunks = []
     }
-    await onDisk(() => writer?.finish())
+    await onDisk(async () => writer?.finish())
   } catch (error) {
     await writer?.discard()
     throw error
   }
   const content = writer === null ? Buffer.concat(chunks) : null
   return { digest: hash.digest(), size_bytes, content, writer }
-}
-
-/** Runs a disk operation and maps its errors to those of the store. */
-async function onDisk<T>(run: () => T | Promise<T>): Promise<T> {
-  try {
-    return await run()
-  } catch (error) {
-    const known = toStoreError(error)
-    if (known instanceof ApiError) throw known
-    throw new ApiError('store_unavailable', { cause: error, retryAfterS: 5 })
-  }
 }
