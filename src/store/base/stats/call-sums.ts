@@ -6,11 +6,8 @@ import { createBucketCursor } from '../../../domain/stats/bucket-cursor.ts'
 import { createBucketTable } from '../../../domain/stats/bucket-table.ts'
 import type { StatColumn } from '../../../domain/stats/metric-names.ts'
 import type { CallMetric } from '../../../schemas/stats/stats.ts'
-import type { Integers } from './sums.ts'
-import { CALL_NUMBERS, emptyCalls } from './sums.ts'
+import { CALL_NUMBERS, emptyCalls, type Integers, SUM_MAX } from './sums.ts'
 
-/** Larger sums are flushed first: adding another hour could exceed the integers that a double holds exactly. */
-const SUM_MAX = 2 ** 52
 /** Indexes in CALL_NUMBERS. */
 const [COUNT, ENDED, ERRORS, LATENCY_SUM, LATENCY_MIN, LATENCY_MAX] = [0, 1, 2, 3, 4, 5]
 const NO_CALLS = emptyCalls(1)

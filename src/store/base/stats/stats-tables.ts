@@ -8,8 +8,13 @@ import type { ModelUsage } from '../../../domain/usage/usage.ts'
 import type { CallMetric, UsageMetric } from '../../../schemas/stats/stats.ts'
 import type { UsageCounting } from '../../../schemas/usage/usage-counting.ts'
 import { createCallTable } from './call-sums.ts'
-import type { HourParts, HourSums } from './sums.ts'
-import { CALL_NUMBERS, type KeyedSums, USAGE_NUMBERS } from './sums.ts'
+import {
+  CALL_NUMBERS,
+  type HourParts,
+  type HourSums,
+  type KeyedSums,
+  USAGE_NUMBERS,
+} from './sums.ts'
 import { createUsageTables, type SumsTaker, tooLarge } from './usage-tables.ts'
 
 const INPUT_MAX = USAGE_NUMBERS - 1

@@ -16,6 +16,9 @@ export const CALL_NUMBERS = 8
 /** Numbers per part and model for usage: rows, COUNTERS, the longest paid input. */
 export const USAGE_NUMBERS = COUNTERS.length + 2
 
+/** Larger sums are flushed first: adding another hour could exceed the integers that a double holds exactly. */
+export const SUM_MAX = 2 ** 52
+
 export type Integers = Uint8Array | Uint16Array | Uint32Array
 
 /** Ascending values by part: the values of a part end where those of the next begin. */

@@ -13,10 +13,8 @@ import type { Measured } from '../../../domain/stats/exact-sum.ts'
 import { isMoney, type StatColumn } from '../../../domain/stats/metric-names.ts'
 import type { ModelUsage } from '../../../domain/usage/usage.ts'
 import type { UsageMetric } from '../../../schemas/stats/stats.ts'
-import { COUNTERS, USAGE_NUMBERS } from './sums.ts'
+import { COUNTERS, SUM_MAX, USAGE_NUMBERS } from './sums.ts'
 
-/** Larger sums are flushed first: adding another hour could exceed the integers that a double holds exactly. */
-const SUM_MAX = 2 ** 52
 const INPUT_MAX = USAGE_NUMBERS - 1
 
 /** The cost metrics, each computed from the parts of a cost. */

@@ -1,6 +1,9 @@
 /** The writes of training jobs that clients request. */
-import type { NewTrainingJob } from '../../../domain/training/training-job.ts'
-import { requireSameJob, type TrainingJob } from '../../../domain/training/training-job.ts'
+import {
+  type NewTrainingJob,
+  requireSameJob,
+  type TrainingJob,
+} from '../../../domain/training/training-job.ts'
 import { cancelJob } from '../../../domain/training/training-moves.ts'
 import { ApiError } from '../../../errors.ts'
 import { FIND_PREVIEW_MODEL } from '../../base/models/preview-models.sql.ts'

@@ -1,7 +1,6 @@
 /** Reads back a piece of an hour: its sums, and its columns sorted by latency, from blobs. Pure. */
 import type { UsageCounting } from '../../../../schemas/usage/usage-counting.ts'
-import type { Integers, KeyedSums, Runs } from '../../../base/stats/sums.ts'
-import { COUNTERS } from '../../../base/stats/sums.ts'
+import { COUNTERS, type Integers, type KeyedSums, type Runs } from '../../../base/stats/sums.ts'
 import type { HourColumns, NamesColumn } from './hour-columns.ts'
 import { findRemoved, mayHold } from './hour-removals.ts'
 import type { Segment } from './segment-blob.ts'
