@@ -4,7 +4,6 @@ import {
   chownSync,
   closeSync,
   existsSync,
-  fsyncSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -18,6 +17,7 @@ import { open } from 'node:fs/promises'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { DATABASE_FILE } from '../db/connection.ts'
 import { LOCK_FILE, lockDataDirectory } from '../db/directory-lock.ts'
+import { syncPath } from '../files/file-folder.ts'
 
 /** Space beyond the size of the source, for what is written while the backup runs. */
 const SPARE_SHARE = 0.05
@@ -94,22 +94,22 @@ export function openBackupTarget(dataDir: string, to: string): BackupTarget {
     },
     settle(file) {
       own(join(path, file), 0o600)
-      sync(join(path, file))
+      syncPath(join(path, file))
     },
     finish() {
       for (const entry of readdirSync(path, { recursive: true, withFileTypes: true })) {
-        if (entry.isDirectory()) sync(join(entry.parentPath, entry.name))
+        if (entry.isDirectory()) syncPath(join(entry.parentPath, entry.name))
       }
       // Without one, a log that a crash left would damage a backup that is copied over its directory.
       const log = `${databasePath}-wal`
       closeSync(openSync(log, 'wx', 0o600))
       own(log, 0o600)
-      sync(log)
+      syncPath(log)
       lock.release()
       rmSync(join(path, LOCK_FILE))
-      sync(path)
+      syncPath(path)
       renameSync(path, place)
-      sync(dirname(place))
+      syncPath(dirname(place))
     },
     discard() {
       lock.release()
@@ -180,13 +180,4 @@ async function syncLater(path: string): Promise<void> {
   const handle = await open(path, 'r').catch(() => null)
   await handle?.datasync().catch(() => undefined)
   await handle?.close().catch(() => undefined)
-}
-
-function sync(path: string): void {
-  const handle = openSync(path, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
 }

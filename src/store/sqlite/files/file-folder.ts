@@ -60,7 +60,7 @@ export function openFileFolder(root: string, directory: string): FileFolder {
   const received = join(root, directory, RECEIVED_DIRECTORY)
   try {
     mkdirSync(received, { recursive: true, mode: 0o700 })
-    syncFolder(root)
+    syncPath(root)
   } catch (cause) {
     throw unusableDirectory(root, cause)
   }
@@ -103,7 +103,7 @@ async function openWriter(root: string, directory: string, received: string): Pr
       file = target
       // Syncs the name of the file and of its folder, which may be new.
       for (const folder of new Set([dirname(target), join(root, directory)])) {
-        await syncDirectory(folder)
+        await syncFolder(folder)
       }
     },
     async discard() {
@@ -130,14 +130,17 @@ async function removeQuietly(path: string): Promise<void> {
   await rm(path, { force: true }).catch(() => undefined)
 }
 
-/** Syncs a folder, so that new entries survive a crash. */
-function syncFolder(directory: string): void {
-  const handle = openSync(directory, 'r')
-  fsyncSync(handle)
-  closeSync(handle)
+/** Syncs a file, or a folder, so that its new entries survive a crash. */
+export function syncPath(path: string): void {
+  const handle = openSync(path, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
 }
 
-async function syncDirectory(directory: string): Promise<void> {
+async function syncFolder(directory: string): Promise<void> {
   const handle = await open(directory, 'r')
   try {
     await handle.sync()
