@@ -1,9 +1,11 @@
-/** Selects the calls of usage over trees: which of them count, and which descend from others. Pure. */
+/** Usage over trees of calls: which calls count, and the answers. Pure. */
 import type { Expression } from '../../../domain/query/query-expression.ts'
 import { createMatcher } from '../../../domain/query/query-matcher.ts'
 import { timeValue } from '../../../domain/query/query-values.ts'
-import type { UsageCall } from '../../../domain/usage/usage-rollup.ts'
+import { rollUpUsage, type UsageCall } from '../../../domain/usage/usage-rollup.ts'
 import { ApiError } from '../../../errors.ts'
+import type { UsageResponse } from '../../../schemas/usage/usage.ts'
+import type { CallsUsageQuery, TraceUsageQuery } from '../../api/usage/usage.ts'
 
 export interface FoundCall extends UsageCall {
   readonly isFinished: boolean
@@ -28,8 +30,35 @@ export function createSieve(expression: Expression | null): (row: SievedRow) => 
     })
 }
 
+/** Returns the answer for each of these calls. */
+export function renderTraceUsage(
+  calls: readonly FoundCall[],
+  { counting, prices }: TraceUsageQuery,
+): UsageResponse {
+  return {
+    usage_counting: counting,
+    call_usage: Object.fromEntries(rollUpUsage(calls, counting, prices !== null)),
+    unfinished_call_ids: calls.filter(({ isFinished }) => !isFinished).map(({ id }) => id),
+  }
+}
+
+/** Returns the answer for the calls that are asked for. @param calls - of all of their traces */
+export function renderCallsUsage(
+  calls: readonly FoundCall[],
+  { call_ids, counting, prices }: CallsUsageQuery,
+): UsageResponse {
+  const totals = rollUpUsage(calls, counting, prices !== null)
+  const inTrees = descendantsOf(call_ids, calls)
+  const open = calls.filter(({ id, isFinished }) => !isFinished && inTrees.has(id))
+  return {
+    usage_counting: counting,
+    call_usage: Object.fromEntries(call_ids.map((id) => [id, totals.get(id) ?? {}])),
+    unfinished_call_ids: open.map(({ id }) => id),
+  }
+}
+
 /** Returns the ids of these calls and of all their descendants. */
-export function descendantsOf(ids: readonly string[], calls: readonly UsageCall[]): Set<string> {
+function descendantsOf(ids: readonly string[], calls: readonly UsageCall[]): Set<string> {
   const children = Map.groupBy(calls, ({ parent_id }) => parent_id)
   const found = new Set(ids)
   // The set grows during the iteration.

@@ -2,13 +2,13 @@
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import { USAGE_COUNTERS, type UsageCounters } from '../../../domain/usage/own-usage.ts'
 import type { CallUsage } from '../../../domain/usage/usage.ts'
-import { rollUpUsage } from '../../../domain/usage/usage-rollup.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
 import type { TraceUsageQuery, UsageStore } from '../../api/usage/usage.ts'
 import {
   createSieve,
-  descendantsOf,
   type FoundCall,
+  renderCallsUsage,
+  renderTraceUsage,
   tooMany,
 } from '../../base/usage/usage-trees.ts'
 import { toFilterClause } from '../calls/calls-filter.ts'
@@ -31,17 +31,10 @@ interface UsageRow {
 
 export function createUsageStore(reads: Reads): UsageStore {
   return {
-    async sumTraceUsage(query, caller) {
-      const { counting, prices } = query
-      const calls = await findCalls(reads, query, caller)
-      return {
-        usage_counting: counting,
-        call_usage: Object.fromEntries(rollUpUsage(calls, counting, prices !== null)),
-        unfinished_call_ids: calls.filter(({ isFinished }) => !isFinished).map(({ id }) => id),
-      }
-    },
+    sumTraceUsage: async (query, caller) =>
+      renderTraceUsage(await findCalls(reads, query, caller), query),
     async sumCallsUsage(query, caller) {
-      const { project_id, call_ids, counting, prices } = query
+      const { project_id, call_ids } = query
       const parameters = { project_id, call_ids }
       const traces = await reads.read<{ trace_id: string }>(SELECT_TRACES, parameters, caller)
       const filter = { trace_ids: traces.map(({ trace_id }) => trace_id) }
@@ -49,15 +42,7 @@ export function createUsageStore(reads: Reads): UsageStore {
         traces.length === 0
           ? []
           : await findCalls(reads, { ...query, filter, expression: null }, caller)
-      const totals = rollUpUsage(calls, counting, prices !== null)
-      const inTrees = descendantsOf(call_ids, calls)
-      return {
-        usage_counting: counting,
-        call_usage: Object.fromEntries(call_ids.map((id) => [id, totals.get(id) ?? {}])),
-        unfinished_call_ids: calls
-          .filter(({ id, isFinished }) => !isFinished && inTrees.has(id))
-          .map(({ id }) => id),
-      }
+      return renderCallsUsage(calls, query)
     },
   }
 }

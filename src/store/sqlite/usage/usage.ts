@@ -2,13 +2,13 @@
 
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import { ANY_TIME } from '../../../domain/query/time-bounds.ts'
-import { rollUpUsage } from '../../../domain/usage/usage-rollup.ts'
 import type { UsageResponse } from '../../../schemas/usage/usage.ts'
 import type { CallsUsageQuery, TraceUsageQuery } from '../../api/usage/usage.ts'
 import {
   createSieve,
-  descendantsOf,
   type FoundCall,
+  renderCallsUsage,
+  renderTraceUsage,
   tooMany,
 } from '../../base/usage/usage-trees.ts'
 import { NAMED_COLUMNS } from '../calls/query/calls-query.sql.ts'
@@ -29,12 +29,7 @@ export const sumTraceUsage: ReadJob<TraceUsageQuery, UsageResponse> = function* 
   query,
   checkpoint,
 ) {
-  const calls = yield* findCalls(db, query, checkpoint)
-  return {
-    usage_counting: query.counting,
-    call_usage: Object.fromEntries(rollUpUsage(calls, query.counting, query.prices !== null)),
-    unfinished_call_ids: calls.filter(({ isFinished }) => !isFinished).map(({ id }) => id),
-  }
+  return renderTraceUsage(yield* findCalls(db, query, checkpoint), query)
 }
 
 export const sumCallsUsage: ReadJob<CallsUsageQuery, UsageResponse> = function* (
@@ -42,24 +37,15 @@ export const sumCallsUsage: ReadJob<CallsUsageQuery, UsageResponse> = function* 
   query,
   checkpoint,
 ) {
-  const { project_id, prices, counting } = query
+  const { project_id } = query
   const select = db.prepare(SELECT_TRACES_OF_CALLS).pluck()
   const call_ids = JSON.stringify(query.call_ids)
-  const trace_ids = select.all({ project_id, call_ids }) as string[]
-  const filter = { trace_ids }
+  const filter = { trace_ids: select.all({ project_id, call_ids }) as string[] }
   const calls =
-    trace_ids.length === 0
+    filter.trace_ids.length === 0
       ? []
       : yield* findCalls(db, { ...query, filter, expression: null }, checkpoint)
-  const totals = rollUpUsage(calls, counting, prices !== null)
-  const inTrees = descendantsOf(query.call_ids, calls)
-  return {
-    usage_counting: counting,
-    call_usage: Object.fromEntries(query.call_ids.map((id) => [id, totals.get(id) ?? {}])),
-    unfinished_call_ids: calls
-      .filter(({ id, isFinished }) => !isFinished && inTrees.has(id))
-      .map(({ id }) => id),
-  }
+  return renderCallsUsage(calls, query)
 }
 
 /** Finds the calls of a query; pauses, because it may visit many calls for each match. */
