@@ -56,7 +56,6 @@ const start = (now_us: number) => ({
   wall_ms: 60_000,
   worker_id: 'w',
   worker_version: '1',
-  resolved_config_json: '{}',
   parent: null,
 })
 
@@ -65,7 +64,7 @@ const LIFE: Record<string, (job: TrainingJob, now_us: number, chance: number) =>
   claim: (job, now_us) => ({ job: startAttempt(job, start(now_us)), event: null }),
   renew: (job, now_us) => {
     requireLease(job, job.lease_token_hash ?? '', now_us)
-    return { job: renewLease(job, { now_us, lease_ms: 10_000 }), event: null }
+    return { job: renewLease(job, { now_us, lease_ms: 10_000, progress: null }), event: null }
   },
   complete: (job, now_us) => {
     requireLease(job, job.lease_token_hash ?? '', now_us)

@@ -3,6 +3,7 @@
  * caller provides times and randomness, and stores the result in one transaction.
  */
 import type { JobEventType } from '../../schemas/training/worker.ts'
+import { resolveTrainingConfig } from './resolve-training-config.ts'
 import type { TrainingJob } from './training-job.ts'
 import { hasEnded, leaseLost, stateAfter, type TrainingMove } from './training-states.ts'
 
@@ -30,7 +31,6 @@ export interface AttemptStart {
   readonly wall_ms: number
   readonly worker_id: string
   readonly worker_version: string
-  readonly resolved_config_json: string
   /** The checkpoint that it resumes from; null: the base model. */
   readonly parent: { readonly id: string; readonly step: number } | null
 }
@@ -61,6 +61,7 @@ const NO_LEASE = {
 /** Gives a queued job to a worker. */
 export function startAttempt(job: TrainingJob, start: AttemptStart): TrainingJob {
   const { now_us, lease_ms, wall_ms, parent, ...worker } = start
+  const config = job.config_json === null ? null : JSON.parse(job.config_json)
   return {
     ...move(job, 'claim'),
     ...NO_LEASE,
@@ -70,6 +71,7 @@ export function startAttempt(job: TrainingJob, start: AttemptStart): TrainingJob
     attempt_deadline_us: now_us + wall_ms * US_PER_MS,
     last_heartbeat_at_us: now_us,
     started_at_us: now_us,
+    resolved_config_json: JSON.stringify(resolveTrainingConfig(config)),
     parent_checkpoint_id: parent?.id ?? null,
     policy_lag: lagOf(job, parent?.step ?? 0),
     error_code: null,
@@ -102,15 +104,24 @@ function isOverdue(job: TrainingJob, now_us: number): boolean {
   return now_us >= (job.lease_expires_at_us ?? 0) || now_us >= (job.attempt_deadline_us ?? 0)
 }
 
+interface LeaseRenewal {
+  readonly now_us: number
+  readonly lease_ms: number
+  /** 0..1; null: not told. */
+  readonly progress: number | null
+}
+
 /** Renews a lease, never beyond the end of the attempt. */
 export function renewLease(
   job: TrainingJob,
-  { now_us, lease_ms }: { readonly now_us: number; readonly lease_ms: number },
+  { now_us, lease_ms, progress }: LeaseRenewal,
 ): TrainingJob {
   const renewed = Math.max(job.lease_expires_at_us ?? 0, now_us + lease_ms * US_PER_MS)
   return {
     ...move(job, 'keep'),
     lease_expires_at_us: Math.min(renewed, job.attempt_deadline_us ?? renewed),
+    last_heartbeat_at_us: now_us,
+    progress: progress ?? job.progress,
   }
 }
 

@@ -20,7 +20,7 @@ export interface QueueTimes extends AttemptEnd {
   readonly queue_timeout_ms: number
 }
 
-export interface Claim extends Omit<AttemptStart, 'now_us' | 'parent' | 'resolved_config_json'> {
+export interface Claim extends Omit<AttemptStart, 'now_us' | 'parent'> {
   readonly times: QueueTimes
   /** Base models that the worker can train. */
   readonly base_models: readonly string[]

@@ -1,9 +1,8 @@
 /** Transitions by the queue itself: claims, and the end of overdue attempts. */
-import { canUseProject } from '../../../domain/access/permissions.ts'
-import { modelProjectId, type PreviewModel } from '../../../domain/models/preview-model.ts'
-import { resolveTrainingConfig } from '../../../domain/training/resolve-training-config.ts'
+import type { PreviewModel } from '../../../domain/models/preview-model.ts'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import { endOverdue, startAttempt, timeOutJob } from '../../../domain/training/training-moves.ts'
+import { acceptsModel } from '../../../domain/training/training-queue.ts'
 import type { Claim, ClaimedJob, QueueTimes } from '../../api/training/training-queue.ts'
 import { LIST_CLAIMABLE_JOBS } from '../../base/training/training-queue.sql.ts'
 import { FIND_MODELS } from '../models/preview-models.sql.ts'
@@ -21,22 +20,20 @@ export async function claimJob(moves: JobMoves, claim: Claim): Promise<ClaimedJo
   const { times, base_models: _models, projects: _projects, ...worker } = claim
   const { now_us } = times
   const parent = await findLatest(moves.tx, model.id)
-  const config = job.config_json === null ? null : JSON.parse(job.config_json)
-  const resolved_config_json = JSON.stringify(resolveTrainingConfig(config))
-  const running = startAttempt(job, { ...worker, now_us, parent, resolved_config_json })
+  const running = startAttempt(job, { ...worker, now_us, parent })
   await moves.save(job, { job: running, event: null }, now_us)
   return { job: running, model, parent }
 }
 
-async function findClaimable({ tx }: JobMoves, { times, base_models, projects }: Claim) {
-  const jobs = await tx.all<TrainingJob>(LIST_CLAIMABLE_JOBS, { now_us: times.now_us })
+async function findClaimable({ tx }: JobMoves, claim: Claim) {
+  const { now_us } = claim.times
+  const jobs = await tx.all<TrainingJob>(LIST_CLAIMABLE_JOBS, { now_us })
   const ids = jobs.map(({ model_id }) => model_id)
   const models = await tx.all<PreviewModel>(FIND_MODELS, { ids })
   const modelOf = new Map(models.map((model) => [model.id, model]))
   for (const job of jobs) {
     const model = modelOf.get(job.model_id) as PreviewModel
-    const isAccepted = base_models.includes(model.base_model)
-    if (isAccepted && canUseProject({ projects }, modelProjectId(model))) return { job, model }
+    if (acceptsModel(claim, model)) return { job, model }
   }
   return null
 }

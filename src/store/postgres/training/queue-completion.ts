@@ -3,7 +3,7 @@ import { renderJson } from '../../../domain/json/json-text.ts'
 import type { StoredCheckpoint } from '../../../domain/models/checkpoint.ts'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import { completeJob, stopJob } from '../../../domain/training/training-moves.ts'
-import { ApiError } from '../../../errors.ts'
+import { requireSameArtifact, requireStaged } from '../../../domain/training/training-queue.ts'
 import type { Lease, Outcome } from '../../api/training/training-queue.ts'
 import { toArtifactColumns } from '../../base/models/checkpoint-rows.ts'
 import * as CHECKPOINTS from '../../base/models/checkpoints.sql.ts'
@@ -27,7 +27,7 @@ export async function complete(
   const { sha256, reason } = outcome
   const found = await moves.find(job_id)
   if (found?.state === 'succeeded' && found.lease_token_hash === token_hash) {
-    if (found.staged_sha256 !== sha256) throw artifactConflict()
+    requireSameArtifact(found, sha256)
     return { ended: null, checkpoint: await findCheckpoint(moves.tx, found.result_checkpoint_id) }
   }
   const job = await requireLeased(moves.tx, lease)
@@ -63,19 +63,6 @@ async function insert(
 
 /** The staged artifact, or the parent's when the worker has trained nothing. */
 async function chooseArtifact(tx: JobMoves['tx'], job: TrainingJob, { sha256 }: Outcome) {
-  if (sha256 === null) {
-    return (await findCheckpoint(tx, job.parent_checkpoint_id))?.artifact ?? null
-  }
-  const { staged_path: path, staged_bytes: bytes } = job
-  if (sha256 !== job.staged_sha256 || path === null || bytes === null) throw artifactConflict()
-  return { path, sha256, bytes }
-}
-
-function artifactConflict(): ApiError {
-  const message = 'The sha256 does not match the uploaded artifact.'
-  return new ApiError('artifact_conflict', {
-    message,
-    param: 'sha256',
-    headers: { 'x-should-retry': 'false' },
-  })
+  if (sha256 !== null) return requireStaged(job, sha256)
+  return (await findCheckpoint(tx, job.parent_checkpoint_id))?.artifact ?? null
 }

@@ -7,6 +7,7 @@ import {
   type Moved,
   releaseJob,
 } from '../../../domain/training/training-moves.ts'
+import { firstDueUs, type QueueWaits } from '../../../domain/training/training-queue.ts'
 import { leaseLost } from '../../../domain/training/training-states.ts'
 import type { Lease, TrainingQueue } from '../../api/training/training-queue.ts'
 import type { Blobs, ReceivedBlob } from '../blobs/blobs.ts'
@@ -25,11 +26,6 @@ interface QueueParts {
   readonly db: Postgres
   readonly blobs: Blobs
   readonly bell: QueueBell
-}
-
-interface Waits {
-  readonly available_us: number | null
-  readonly waits_since_us: number | null
 }
 
 export function createTrainingQueue(parts: QueueParts): TrainingQueue {
@@ -103,12 +99,8 @@ export function createTrainingQueue(parts: QueueParts): TrainingQueue {
     },
     async nextDueUs(now_us, queue_timeout_ms) {
       const lease = await db.first<{ due_us: number | null }>(SQL.NEXT_LEASE_END)
-      const waits = await db.first<Waits>(SQL.NEXT_WAIT_END, { now_us })
-      const { available_us = null, waits_since_us = null } = waits ?? {}
-      const isUnlimited = queue_timeout_ms === 0 || waits_since_us === null
-      const timeout_us = isUnlimited ? null : waits_since_us + queue_timeout_ms * US_PER_MS
-      const dues = [lease?.due_us ?? null, available_us, timeout_us].filter((due) => due !== null)
-      return dues.length === 0 ? null : Math.min(...dues)
+      const waits = await db.first<QueueWaits>(SQL.NEXT_WAIT_END, { now_us })
+      return firstDueUs(lease?.due_us ?? null, waits as QueueWaits, queue_timeout_ms)
     },
     resumeLeases: (now_us, lease_ms, moved_us) =>
       move(async ({ tx }) => {

@@ -1,7 +1,5 @@
 /** The queue's own transitions: assigns jobs to workers, and ends overdue ones. */
-import { canUseProject } from '../../../domain/access/permissions.ts'
-import { modelProjectId, type PreviewModel } from '../../../domain/models/preview-model.ts'
-import { resolveTrainingConfig } from '../../../domain/training/resolve-training-config.ts'
+import type { PreviewModel } from '../../../domain/models/preview-model.ts'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import {
   BACKOFF_MS_MAX,
@@ -9,6 +7,7 @@ import {
   startAttempt,
   timeOutJob,
 } from '../../../domain/training/training-moves.ts'
+import { acceptsModel } from '../../../domain/training/training-queue.ts'
 import type { Claim, ClaimedJob, QueueTimes } from '../../api/training/training-queue.ts'
 import * as BASE from '../../base/training/training-queue.sql.ts'
 import type { Connection } from '../db/connection.ts'
@@ -38,12 +37,11 @@ export function createClaimWrites(db: Connection, moves: JobMoves, rows: QueueRo
   const endAllOverdue = prepareEndOverdue(db, moves)
 
   /** Returns the oldest job that may run and that the worker accepts. */
-  function findClaimable({ times, base_models, projects }: Claim): FoundJob | null {
-    const { now_us } = times
+  function findClaimable(claim: Claim): FoundJob | null {
+    const { now_us } = claim.times
     for (const job of listClaimable.iterate({ now_us }) as Iterable<TrainingJob>) {
       const model = rows.findModel(job.model_id)
-      const isAccepted = base_models.includes(model.base_model)
-      if (isAccepted && canUseProject({ projects }, modelProjectId(model))) return { job, model }
+      if (acceptsModel(claim, model)) return { job, model }
     }
     return null
   }
@@ -52,9 +50,7 @@ export function createClaimWrites(db: Connection, moves: JobMoves, rows: QueueRo
     const { times, base_models: _models, projects: _projects, ...worker } = claim
     const { now_us } = times
     const parent = rows.findLatest(model.id)
-    const config = job.config_json === null ? null : JSON.parse(job.config_json)
-    const resolved_config_json = JSON.stringify(resolveTrainingConfig(config))
-    const running = startAttempt(job, { ...worker, now_us, parent, resolved_config_json })
+    const running = startAttempt(job, { ...worker, now_us, parent })
     moves.save(job, { job: running, event: null }, now_us)
     return { job: running, model, parent }
   }

@@ -4,7 +4,7 @@ import { renderJson } from '../../../domain/json/json-text.ts'
 import type { StoredCheckpoint } from '../../../domain/models/checkpoint.ts'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import { completeJob, stopJob } from '../../../domain/training/training-moves.ts'
-import { ApiError } from '../../../errors.ts'
+import { requireSameArtifact, requireStaged } from '../../../domain/training/training-queue.ts'
 import type { Lease, Outcome } from '../../api/training/training-queue.ts'
 import { toArtifactColumns } from '../../base/models/checkpoint-rows.ts'
 import * as CHECKPOINTS from '../../base/models/checkpoints.sql.ts'
@@ -46,7 +46,7 @@ export function createCompletionWrites(db: Connection, moves: JobMoves, rows: Qu
     const { sha256, reason } = outcome
     const found = moves.find(job_id)
     if (found?.state === 'succeeded' && found.lease_token_hash === token_hash) {
-      if (found.staged_sha256 !== sha256) throw artifactConflict()
+      requireSameArtifact(found, sha256)
       return { ended: null, checkpoint: rows.findCheckpoint(found.result_checkpoint_id) }
     }
     const job = rows.requireLeased({ job_id, token_hash, now_us })
@@ -67,17 +67,6 @@ export function createCompletionWrites(db: Connection, moves: JobMoves, rows: Qu
 
 /** Returns the staged artifact, or the parent's when the worker has trained nothing. */
 function chooseArtifact(job: TrainingJob, { sha256 }: Outcome, rows: QueueRows) {
-  if (sha256 === null) return rows.findCheckpoint(job.parent_checkpoint_id)?.artifact ?? null
-  const { staged_path: path, staged_bytes: bytes } = job
-  if (sha256 !== job.staged_sha256 || path === null || bytes === null) throw artifactConflict()
-  return { path, sha256, bytes }
-}
-
-function artifactConflict(): ApiError {
-  const message = 'The sha256 does not match the uploaded artifact.'
-  return new ApiError('artifact_conflict', {
-    message,
-    param: 'sha256',
-    headers: { 'x-should-retry': 'false' },
-  })
+  if (sha256 !== null) return requireStaged(job, sha256)
+  return rows.findCheckpoint(job.parent_checkpoint_id)?.artifact ?? null
 }

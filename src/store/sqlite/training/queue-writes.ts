@@ -6,7 +6,7 @@ import {
   releaseJob,
   renewLease,
 } from '../../../domain/training/training-moves.ts'
-import { ApiError } from '../../../errors.ts'
+import { requireRoomForEvents } from '../../../domain/training/training-queue.ts'
 import type {
   Lease,
   LeaseRenewal,
@@ -19,9 +19,6 @@ import type { JobMoves } from './job-moves.ts'
 import { createClaimWrites } from './queue-claim-writes.ts'
 import { createCompletionWrites } from './queue-completion-writes.ts'
 import { createQueueRows } from './queue-rows.ts'
-
-/** Limit: events of one attempt. */
-const ATTEMPT_EVENTS_MAX = 100_000
 
 type FailParameters = Parameters<TrainingQueue['failAttempt']>
 
@@ -55,24 +52,16 @@ export function createQueueWrites(db: Connection, moves: JobMoves) {
   return {
     ...createClaimWrites(db, moves, rows),
     ...createCompletionWrites(db, moves, rows),
-    renew_lease(renewal: LeaseRenewal & { readonly lease: Lease }): TrainingJob {
-      const { lease, lease_ms, progress } = renewal
+    renew_lease({ lease, ...renewal }: LeaseRenewal & { readonly lease: Lease }): TrainingJob {
       const { now_us } = lease
       const job = rows.requireLeased(lease)
-      const renewed = {
-        ...renewLease(job, { now_us, lease_ms }),
-        last_heartbeat_at_us: now_us,
-        progress: progress ?? job.progress,
-      }
+      const renewed = renewLease(job, { now_us, ...renewal })
       return moves.save(job, { job: renewed, event: null }, now_us)
     },
     record_events({ lease, events }: { lease: Lease; events: readonly NewJobEvent[] }): void {
       const job = rows.requireLeased(lease)
       const count = countEvents.get({ job_id: job.id, attempt: job.attempt }) as number
-      if (count + events.length > ATTEMPT_EVENTS_MAX) {
-        const message = `An attempt has at most ${ATTEMPT_EVENTS_MAX} events.`
-        throw new ApiError('validation_failed', { message, param: 'events' })
-      }
+      requireRoomForEvents(count, events.length)
       for (const event of events) moves.addEvent(job, event, lease.now_us)
     },
     /** Returns the path of the previously staged file, or null. */

@@ -1,6 +1,7 @@
 /** The queue of training jobs in SQLite: transitions are writes (queue-writes.ts); leftover files are removed here. */
 import { randomUUID } from 'node:crypto'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
+import { firstDueUs, type QueueWaits } from '../../../domain/training/training-queue.ts'
 import { leaseLost } from '../../../domain/training/training-states.ts'
 import type { Lease, TrainingQueue } from '../../api/training/training-queue.ts'
 import type { JobBell } from '../../base/training/job-bell.ts'
@@ -13,19 +14,12 @@ import { createQueueRows } from './queue-rows.ts'
 import type { EndedAttempt } from './queue-writes.ts'
 import { NEXT_LEASE_END, NEXT_WAIT_END } from './training-queue.sql.ts'
 
-const US_PER_MS = 1000
-
 interface QueueParts {
   /** For reads on this thread. */
   readonly db: Connection
   readonly writes: Writes
   readonly bell: JobBell
   readonly artifacts: CheckpointArtifacts
-}
-
-interface Waits {
-  readonly available_us: number | null
-  readonly waits_since_us: number | null
 }
 
 export function createTrainingQueue(parts: QueueParts): TrainingQueue {
@@ -77,12 +71,8 @@ export function createTrainingQueue(parts: QueueParts): TrainingQueue {
     },
     async nextDueUs(now_us, queue_timeout_ms) {
       const lease_us = orStoreError(() => nextLeaseEnd.get() as number | null)
-      const waits = orStoreError(() => nextWaitEnd.get({ now_us }) as Waits)
-      const { available_us, waits_since_us } = waits
-      const isUnlimited = queue_timeout_ms === 0 || waits_since_us === null
-      const timeout_us = isUnlimited ? null : waits_since_us + queue_timeout_ms * US_PER_MS
-      const dues = [lease_us, available_us, timeout_us].filter((due) => due !== null)
-      return dues.length === 0 ? null : Math.min(...dues)
+      const waits = orStoreError(() => nextWaitEnd.get({ now_us }) as QueueWaits)
+      return firstDueUs(lease_us, waits, queue_timeout_ms)
     },
     resumeLeases: (now_us, lease_ms, moved_us) =>
       writes.run('resume_leases', { now_us, lease_ms, moved_us }),
