@@ -6,6 +6,9 @@ import { SAMPLE_LIMIT_DEFAULT } from '../../schemas/limits.ts'
 import { timestampUs } from '../../schemas/timestamp.ts'
 import { parseRef, wildcardPrefix } from '../objects/refs.ts'
 
+/** Limit: characters of payloads parsed for one result, about three seconds of parsing. */
+export const SAMPLE_CHARACTERS_MAX = 256 * 1024 * 1024
+
 /** A window [start_us, end_us) on created_at, microseconds, with filters; null is no filter. */
 export interface FeedbackWindow {
   readonly project_id: string

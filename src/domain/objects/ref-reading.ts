@@ -23,6 +23,8 @@ const EDGE_KINDS: readonly string[] = ['attr', 'key', 'index', 'id'] satisfies R
 const INDEX = /^\d{1,15}$/
 /** Occurs in no name and no digest; not every store can query a text that contains it. */
 const NUL = '\0'
+/** Limit: refs to follow from one ref. */
+export const HOPS_MAX = 16
 /** Limit: steps of one ref. */
 const EDGES_MAX = 64
 

@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parseExact } from '../../domain/json/exact-json.ts'
 import { requireObject } from '../../domain/objects/object-view.ts'
 import {
+  HOPS_MAX,
   parseReadableRef,
   type ReadableRef,
   type RefEdge,
@@ -15,8 +16,6 @@ import { ApiError } from '../../errors.ts'
 import type { ObjectStore } from '../../store/api/objects/objects.ts'
 import type { NewRow, RowIndex, StoredTable, TableStore } from '../../store/api/objects/tables.ts'
 
-/** Limit: refs followed for one ref, over all of its paths. */
-const HOPS_MAX = 16
 /** Limit: rows of a table that is read as a whole. */
 const ROWS_MAX = 10_000
 

@@ -37,6 +37,9 @@ export interface FeedbackMeasure {
   readonly startsUs: Float64Array
 }
 
+/** Limit: feedback about one thing in a list, the newest. */
+export const FEEDBACK_ABOUT_MAX = 1000
+
 export interface FeedbackStore {
   /**
    * Stores feedback. Resolves only after it is durable. Ids are unique in a project. The same feedback again
@@ -82,7 +85,7 @@ export interface FeedbackStore {
   queryFeedback(projectId: string, query: RowQuery, caller: ReadCaller): Promise<FeedbackRows>
   /**
    * The feedback of the caller's project about some things, for each ref in their order. Each has its newest
-   * 1,000, the oldest first. Sees every feedback that was acknowledged before the call.
+   * FEEDBACK_ABOUT_MAX, the oldest first. Sees every feedback that was acknowledged before the call.
    *
    * @param weave_refs - those of one page; ask for many refs in several reads
    * @param caller - who waits

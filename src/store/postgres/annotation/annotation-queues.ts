@@ -8,6 +8,7 @@ import type {
   QueueStats,
 } from '../../api/annotation/annotation-queues.ts'
 import type { CallsQueryStore } from '../../api/calls/calls-query.ts'
+import { NO_ITEMS } from '../../base/annotation/annotation-limits.ts'
 import * as QUEUES from '../../base/annotation/annotation-queues.sql.ts'
 import { createQueuedCalls } from '../../base/annotation/queued-calls.ts'
 import type { Postgres } from '../db/client.ts'
@@ -61,8 +62,6 @@ export function createAnnotationStore(
     },
   }
 }
-
-const NO_ITEMS = { total_items: 0, completed_items: 0 }
 
 function listItems(db: Postgres, listing: ItemListing): Promise<AnnotationItem[]> {
   const { project_id, queue_id, filter, sort_by, limit, offset, include_position } = listing

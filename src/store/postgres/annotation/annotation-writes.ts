@@ -9,7 +9,6 @@ import {
 } from '../../../domain/annotation/annotation-item.ts'
 import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'
 import { ApiError } from '../../../errors.ts'
-import { QUEUES_LIMIT_MAX } from '../../../schemas/limits.ts'
 import type {
   AnnotationStore,
   ItemStep,
@@ -18,13 +17,11 @@ import type {
   QueueName,
   QueueStats,
 } from '../../api/annotation/annotation-queues.ts'
+import { requireFewItems, requireRoomForQueue } from '../../base/annotation/annotation-limits.ts'
 import * as QUEUES from '../../base/annotation/annotation-queues.sql.ts'
 import type { Postgres, Statements } from '../db/client.ts'
 import { toRows } from '../db/rows.sql.ts'
 import * as SQL from './annotation-queues.sql.ts'
-
-/** Limit: items of one queue. */
-const ITEMS_MAX = 100_000
 
 type KeyedQueue = AnnotationQueue & { readonly queue_key: number }
 type KeyedItem = AnnotationItem & { readonly item_key: number }
@@ -37,10 +34,7 @@ export function createQueueWrites(db: Postgres): QueueWrites {
         const { project_id } = queue
         await tx.all(SQL.LOCK_PROJECT_QUEUES, { project_id })
         const counted = await tx.first<{ count: number }>(SQL.COUNT_QUEUES, { project_id })
-        if ((counted?.count ?? 0) >= QUEUES_LIMIT_MAX) {
-          const message = `A project has at most ${QUEUES_LIMIT_MAX} annotation queues.`
-          throw new ApiError('validation_failed', { param: 'project_id', message })
-        }
+        requireRoomForQueue(counted?.count ?? 0)
         await tx.run(SQL.INSERT_QUEUES, { rows: toRows([queue]) })
       }),
     changeQueue: (change) =>
@@ -95,10 +89,7 @@ export function addItems(
     const added_count = await tx.run(SQL.INSERT_ITEMS, { rows: toRows(rows) })
     const names = { project_id, queue_ids: [id] }
     const counted = await tx.first<QueueStats>(SQL.COUNT_ITEMS, names)
-    if ((counted?.total_items ?? 0) > ITEMS_MAX) {
-      const message = `A queue has at most ${ITEMS_MAX} items.`
-      throw new ApiError('validation_failed', { param: 'call_ids', message })
-    }
+    requireFewItems(counted?.total_items ?? 0)
     return { added_count, duplicates: known.length - added_count }
   })
 }

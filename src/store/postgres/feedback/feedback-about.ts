@@ -1,10 +1,9 @@
 /** Reads the feedback on many refs at once. */
 import type { Feedback } from '../../../domain/feedback/new-feedback.ts'
+import { FEEDBACK_ABOUT_MAX } from '../../api/feedback/feedback.ts'
 import type { Statements } from '../db/client.ts'
 import { SELECT_ABOUT } from './feedback.sql.ts'
 
-/** Limit: feedback on one ref, the newest. */
-const FEEDBACK_MAX = 1000
 /** Limit: refs of one statement. */
 const THINGS_MAX = 100
 
@@ -22,7 +21,7 @@ export async function readAbout(
   for (let from = 0; from < weave_refs.length; from += THINGS_MAX) {
     checkpoint()
     const part = weave_refs.slice(from, from + THINGS_MAX)
-    const parameters = { project_id, weave_refs: part, rows_max: FEEDBACK_MAX }
+    const parameters = { project_id, weave_refs: part, rows_max: FEEDBACK_ABOUT_MAX }
     const rows = await db.all<Feedback & { place: number }>(SELECT_ABOUT, parameters)
     for (const { place, ...row } of rows) found[from + place - 1]?.push(row)
   }

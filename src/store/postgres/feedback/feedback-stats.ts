@@ -4,6 +4,7 @@ import {
   type FeedbackSample,
   type FeedbackWindow,
   isInWindow,
+  SAMPLE_CHARACTERS_MAX,
   type WindowEntry,
 } from '../../../domain/feedback/feedback-sample.ts'
 import { createFeedbackSums, type FeedbackSums } from '../../../domain/feedback/feedback-sums.ts'
@@ -26,8 +27,6 @@ import { readPayloads } from './payloads.ts'
 
 /** Limit: feedback of one statement. */
 const PART_ROWS = 1000
-/** Limit: characters of payloads parsed for one answer, about three seconds of parsing. */
-const SAMPLE_CHARACTERS_MAX = 256 * 1024 * 1024
 
 interface WalkedEntry extends WindowEntry {
   readonly feedback_key: number

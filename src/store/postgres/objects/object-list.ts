@@ -1,6 +1,6 @@
 /** Lists objects: narrow rows first, then the contents of those that matched. */
-import { ApiError } from '../../../errors.ts'
 import type { ListedObject, ObjectListing } from '../../api/objects/objects.ts'
+import { requireFewBytes } from '../../base/objects/object-limits.ts'
 import type { Postgres } from '../db/client.ts'
 import { partsBySize } from '../db/parts.ts'
 import type { Checkpoint } from '../db/reads.ts'
@@ -18,7 +18,7 @@ export async function findObjects(
   const versions = rows.map((row) => toKeyed(row).version)
   if (!listing.withContent) return versions.map((version) => ({ version, val_json: null }))
   const sum = versions.reduce((bytes, { size_bytes }) => bytes + size_bytes, 0)
-  if (sum > listing.contentBytesMax) throw tooLarge(listing.contentBytesMax)
+  requireFewBytes(sum, listing.contentBytesMax)
   const found: ListedObject[] = []
   for (const part of partsBySize(
     versions.map((version) => ({ version, bytes: version.size_bytes })),
@@ -63,9 +63,4 @@ function toParameters({ project_id, filter, limit, offset }: ObjectListing) {
 
 function toList(names: readonly string[] | null | undefined): readonly string[] | null {
   return names && names.length > 0 ? names : null
-}
-
-function tooLarge(bytesMax: number): ApiError {
-  const message = `The contents have more than ${bytesMax} bytes: ask for fewer with limit, or for metadata_only.`
-  return new ApiError('validation_failed', { message, param: 'limit' })
 }

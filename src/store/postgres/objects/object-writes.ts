@@ -2,14 +2,13 @@
 import { requireObject } from '../../../domain/objects/object-view.ts'
 import { ApiError } from '../../../errors.ts'
 import type { ObjectMarks, ObjectStore } from '../../api/objects/objects.ts'
+import { requireFewMarks } from '../../base/objects/object-limits.ts'
 import type { Postgres, Statements } from '../db/client.ts'
 import * as MARKS from './marks.sql.ts'
 import { findVersion, type KeyedVersion, toKeyed, type VersionRow } from './object-versions.ts'
 import * as SQL from './objects.sql.ts'
 
-/** Limit: tags of one version; aliases of one object. */
-const MARKS_MAX = 1000
-
+type Counted = { readonly count: number }
 type ObjectName = { readonly project_id: string; readonly object_id: string }
 type Writes = Pick<
   ObjectStore,
@@ -34,7 +33,8 @@ export function createObjectWrites(db: Postgres): Writes {
       change(marks, async (tx) => {
         const object_key = await requireKey(tx, marks)
         await tx.run(MARKS.INSERT_TAGS, { object_key, names: marks.names })
-        await requireFew(tx, MARKS.COUNT_TAGS, { object_key }, 'tags')
+        const counted = await tx.first<Counted>(MARKS.COUNT_TAGS, { object_key })
+        requireFewMarks(counted?.count ?? 0, 'tags')
       }),
     removeTags: (marks) =>
       change(marks, async (tx) => {
@@ -46,7 +46,8 @@ export function createObjectWrites(db: Postgres): Writes {
         const { project_id, object_id, names } = marks
         const object_key = await requireKey(tx, marks)
         await tx.run(MARKS.SET_ALIASES, { project_id, object_id, names, object_key })
-        await requireFew(tx, MARKS.COUNT_ALIASES, { project_id, object_id }, 'aliases')
+        const counted = await tx.first<Counted>(MARKS.COUNT_ALIASES, { project_id, object_id })
+        requireFewMarks(counted?.count ?? 0, 'aliases')
       }),
     removeAliases: (removal) =>
       change(removal, async (tx) => void (await tx.run(MARKS.DELETE_ALIASES, { ...removal }))),
@@ -86,12 +87,4 @@ async function requireKey(tx: Statements, marks: ObjectMarks): Promise<number> {
   const found = await findVersion(tx, marks.project_id, marks.object_id, marks.version)
   requireObject(found?.version ?? null)
   return found?.object_key as number
-}
-
-/** Throwing rolls back earlier writes. */
-async function requireFew(tx: Statements, sql: string, of: object, param: string): Promise<void> {
-  const counted = await tx.first<{ count: number }>(sql, { ...of })
-  if ((counted?.count ?? 0) <= MARKS_MAX) return
-  const message = `An object has at most ${MARKS_MAX} ${param}.`
-  throw new ApiError('validation_failed', { message, param })
 }

@@ -2,15 +2,13 @@
 
 import type { ObjectStore } from '../../api/objects/objects.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
+import { NAMES_MAX } from '../../base/objects/object-limits.ts'
 import type { Postgres } from '../db/client.ts'
 import type { Reads } from '../db/reads.ts'
 import { LIST_ALIASES, LIST_TAGS } from './marks.sql.ts'
 import { findContents, findObjects } from './object-list.ts'
 import { findVersion } from './object-versions.ts'
 import { createObjectWrites } from './object-writes.ts'
-
-/** Limit: distinct names in one answer; names later in alphabetical order are left out. */
-const NAMES_MAX = 10_000
 
 export function createObjectStore(db: Postgres, reads: Reads): ObjectStore {
   const listNames = (sql: string) => (caller: ReadCaller) =>

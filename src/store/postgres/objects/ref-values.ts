@@ -4,6 +4,7 @@
  */
 import { canUseProject } from '../../../domain/access/permissions.ts'
 import {
+  HOPS_MAX,
   parseReadableRef,
   type ReadableRef,
   type RefEdge,
@@ -16,8 +17,6 @@ import { findContents } from './object-list.ts'
 import { findVersion } from './object-versions.ts'
 import { readPlaces } from './table-rows.ts'
 
-/** Limit: refs that one ref leads through. */
-const HOPS_MAX = 16
 /** Limit: characters of cached contents and their names; then the cache is cleared. */
 const KEPT_CHARACTERS_MAX = 32 * 1024 * 1024
 

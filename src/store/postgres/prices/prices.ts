@@ -1,7 +1,6 @@
 /** Prices of projects in PostgreSQL. Few rows, never cached: the next request of any process sees a change. */
-import { PRICES_PER_PROJECT_MAX } from '../../../domain/prices/price-limits.ts'
+import { requireFewPrices } from '../../../domain/prices/price-limits.ts'
 import type { ProjectPrice } from '../../../domain/prices/project-prices.ts'
-import { ApiError } from '../../../errors.ts'
 import type { PriceStore } from '../../api/prices/prices.ts'
 import type { Postgres } from '../db/client.ts'
 import { toRows } from '../db/rows.sql.ts'
@@ -18,9 +17,7 @@ export function createPriceStore(db: Postgres): PriceStore {
         await tx.all(SQL.LOCK_PROJECT_PRICES, { project_id })
         await tx.run(SQL.INSERT_PRICES, { rows: toRows(prices) })
         const counted = await tx.first<{ count: number }>(SQL.COUNT_PRICES, { project_id })
-        if ((counted?.count ?? 0) <= PRICES_PER_PROJECT_MAX) return
-        const message = `A project has at most ${PRICES_PER_PROJECT_MAX} prices.`
-        throw new ApiError('validation_failed', { param: 'costs', message })
+        requireFewPrices(counted?.count ?? 0)
       })
     },
     listPrices: (project_id) => db.all<ProjectPrice>(SQL.SELECT_PRICES, { project_id }),

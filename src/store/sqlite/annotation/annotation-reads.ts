@@ -4,6 +4,7 @@ import type { AnnotationItem } from '../../../domain/annotation/annotation-item.
 import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'
 import { ITEMS_LIMIT_MAX } from '../../../schemas/limits.ts'
 import type { ItemListing, QueueStats } from '../../api/annotation/annotation-queues.ts'
+import { NO_ITEMS } from '../../base/annotation/annotation-limits.ts'
 import * as BASE from '../../base/annotation/annotation-queues.sql.ts'
 import type { ReadJob } from '../read/read-job.ts'
 import * as SQL from './annotation-queues.sql.ts'
@@ -62,5 +63,3 @@ export const sumQueues: ReadJob<QueuesSum, QueueStats[]> = function* (db, query,
   }
   return sums
 }
-
-const NO_ITEMS = { total_items: 0, completed_items: 0 }

@@ -9,7 +9,6 @@ import {
 } from '../../../domain/annotation/annotation-item.ts'
 import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'
 import { ApiError } from '../../../errors.ts'
-import { QUEUES_LIMIT_MAX } from '../../../schemas/limits.ts'
 import type {
   ItemStep,
   ItemsAdded,
@@ -19,12 +18,10 @@ import type {
   QueueName,
   QueueStats,
 } from '../../api/annotation/annotation-queues.ts'
+import { requireFewItems, requireRoomForQueue } from '../../base/annotation/annotation-limits.ts'
 import * as BASE from '../../base/annotation/annotation-queues.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import * as SQL from './annotation-queues.sql.ts'
-
-/** Limit: items of one queue. */
-const ITEMS_MAX = 100_000
 
 /** Calls to add to a queue, in the given order; null: unknown. */
 interface QueuedCalls extends Omit<ItemsAddition, 'call_ids'> {
@@ -42,10 +39,7 @@ export function createAnnotationWrites(db: Connection, newId: () => string) {
   const requireQueue = createQueueFinder(db)
   return {
     create_annotation_queue(queue: AnnotationQueue): void {
-      if ((countQueues.get(queue) as number) >= QUEUES_LIMIT_MAX) {
-        const message = `A project has at most ${QUEUES_LIMIT_MAX} annotation queues.`
-        throw new ApiError('validation_failed', { param: 'project_id', message })
-      }
+      requireRoomForQueue(countQueues.get(queue) as number)
       insertQueue.run(SQL.QUEUE_ROW.map((column) => queue[column]))
     },
     change_annotation_queue(change: QueueChange): AnnotationQueue {
@@ -98,10 +92,7 @@ function createItemWrites(db: Connection, newId: () => string) {
         added_count += changes
         duplicates += 1 - changes
       }
-      if ((countItems.get({ queue_key }) as QueueStats).total_items > ITEMS_MAX) {
-        const message = `A queue has at most ${ITEMS_MAX} items.`
-        throw new ApiError('validation_failed', { param: 'call_ids', message })
-      }
+      requireFewItems((countItems.get({ queue_key }) as QueueStats).total_items)
       return { added_count, duplicates }
     },
     take_annotation_step(step: ItemStep): AnnotationItem {

@@ -1,5 +1,6 @@
 /** Reads the feedback about things, one by one or many at once. */
 import type { FeedbackRow } from '../../../domain/feedback/feedback-view.ts'
+import { FEEDBACK_ABOUT_MAX } from '../../api/feedback/feedback.ts'
 import type { Connection } from '../db/connection.ts'
 import type { ReadJob } from '../read/read-job.ts'
 import {
@@ -8,8 +9,6 @@ import {
   SELECT_FEEDBACK_ABOUT_MANY,
 } from './feedback.sql.ts'
 
-/** Limit: feedback rows about one thing, the newest. */
-const FEEDBACK_MAX = 1000
 /** Limit: things with feedback that are counted at once, some 200 bytes each. */
 const JUDGED_MAX = 200_000
 
@@ -45,14 +44,18 @@ export const pageFeedbackAbout: ReadJob<FeedbackAbout, FeedbackRow[][]> = (
 export function createFeedbackAbout(db: Connection) {
   const select = db.prepare(SELECT_FEEDBACK_ABOUT)
   return (project_id: string, weave_ref: string): FeedbackRow[] =>
-    (select.all({ project_id, weave_ref, limit: FEEDBACK_MAX }) as FeedbackRow[]).reverse()
+    (select.all({ project_id, weave_ref, limit: FEEDBACK_ABOUT_MAX }) as FeedbackRow[]).reverse()
 }
 
 /** @returns a function that returns the newest feedback about things by ref, oldest first; omits things without any */
 export function createFeedbackAboutMany(db: Connection) {
   const select = db.prepare(SELECT_FEEDBACK_ABOUT_MANY)
   return (project_id: string, weave_refs: readonly string[]): Map<string, FeedbackRow[]> => {
-    const parameters = { project_id, weave_refs: JSON.stringify(weave_refs), limit: FEEDBACK_MAX }
+    const parameters = {
+      project_id,
+      weave_refs: JSON.stringify(weave_refs),
+      limit: FEEDBACK_ABOUT_MAX,
+    }
     return Map.groupBy(select.all(parameters) as FeedbackRow[], ({ weave_ref }) => weave_ref)
   }
 }

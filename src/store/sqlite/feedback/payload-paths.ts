@@ -1,13 +1,13 @@
 /** The read job behind payload schemas: chooses the sample, then reads its payloads one by one. */
-import type { FeedbackSample } from '../../../domain/feedback/feedback-sample.ts'
+import {
+  type FeedbackSample,
+  SAMPLE_CHARACTERS_MAX,
+} from '../../../domain/feedback/feedback-sample.ts'
 import { createLeafPaths } from '../../../domain/json/json-paths.ts'
 import type { PayloadPaths } from '../../api/feedback/feedback.ts'
 import type { ReadJob } from '../read/read-job.ts'
 import { chooseSample } from './choose-sample.ts'
 import { FIND_PAYLOAD } from './feedback.sql.ts'
-
-/** Limit: characters of payloads parsed for one result, about three seconds of parsing. */
-const SAMPLE_CHARACTERS_MAX = 256 * 1024 * 1024
 
 /** Returns the leaf paths of a sample; reads the newest payloads first, so that a limit skips old ones. */
 export const findPayloadPaths: ReadJob<FeedbackSample, PayloadPaths> = function* (

@@ -1,9 +1,7 @@
 /** The read jobs that list the tags and the aliases of a project. */
+import { NAMES_MAX } from '../../base/objects/object-limits.ts'
 import type { ReadJob } from '../read/read-job.ts'
 import { LIST_ALIASES, LIST_TAGS } from './marks.sql.ts'
-
-/** Limit: distinct names in one result; names after them in sort order are left out. */
-const NAMES_MAX = 10_000
 
 export const listTags = createNameList(LIST_TAGS)
 export const listAliases = createNameList(LIST_ALIASES)

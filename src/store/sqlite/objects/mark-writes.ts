@@ -1,14 +1,11 @@
 /** The writes of tags and aliases. */
 import { requireObject } from '../../../domain/objects/object-view.ts'
-import { ApiError } from '../../../errors.ts'
 import type { AliasRemoval, ObjectMarks } from '../../api/objects/objects.ts'
+import { requireFewMarks } from '../../base/objects/object-limits.ts'
 import type { Connection } from '../db/connection.ts'
 import * as SQL from './marks.sql.ts'
 import { createVersionFinder } from './object-versions.ts'
 import { FIND_OBJECT_KEY } from './objects.sql.ts'
-
-/** Limit: tags of one version; aliases of one object. */
-const MARKS_MAX = 1000
 
 export function createMarkWrites(db: Connection) {
   const insertTag = db.prepare(SQL.INSERT_TAG)
@@ -29,7 +26,7 @@ export function createMarkWrites(db: Connection) {
     add_tags(tagging: ObjectMarks): void {
       const object_key = requireKey(tagging)
       for (const tag of tagging.names) insertTag.run({ object_key, tag })
-      requireFew(countTags.get({ object_key }) as number, 'tags')
+      requireFewMarks(countTags.get({ object_key }) as number, 'tags')
     },
     remove_tags(tagging: ObjectMarks): void {
       const object_key = requireKey(tagging)
@@ -39,17 +36,10 @@ export function createMarkWrites(db: Connection) {
       const object_key = requireKey(naming)
       const { project_id, object_id } = naming
       for (const alias of naming.names) setAlias.run({ project_id, object_id, alias, object_key })
-      requireFew(countAliases.get({ project_id, object_id }) as number, 'aliases')
+      requireFewMarks(countAliases.get({ project_id, object_id }) as number, 'aliases')
     },
     remove_aliases({ project_id, object_id, names }: AliasRemoval): void {
       for (const alias of names) deleteAlias.run({ project_id, object_id, alias })
     },
   }
-}
-
-/** Checks the count after the write; an error undoes the write. */
-function requireFew(count: number, param: string): void {
-  if (count <= MARKS_MAX) return
-  const message = `An object has at most ${MARKS_MAX} ${param}.`
-  throw new ApiError('validation_failed', { message, param })
 }

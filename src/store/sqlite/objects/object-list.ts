@@ -1,12 +1,11 @@
 /** The read job that lists objects: narrow rows first, then the contents of the matching ones. */
 
 import type { ObjectVersion } from '../../../domain/objects/object-view.ts'
-import { ApiError } from '../../../errors.ts'
 import type { ListedObject, ObjectListing } from '../../api/objects/objects.ts'
+import { requireFewBytes } from '../../base/objects/object-limits.ts'
 import type { ReadJob } from '../read/read-job.ts'
 import { FIND_JSON_VALUE, listObjects, OBJECT_ORDERS, type ObjectCondition } from './objects.sql.ts'
 
-/** Lists objects; the signal of the listing stays with the caller. */
 export const findObjects: ReadJob<ObjectListing, ListedObject[]> = (db, listing, checkpoint) => {
   const { project_id, limit, offset } = listing
   const order = listing.sort_by.map(({ field, direction }) => OBJECT_ORDERS[field][direction])
@@ -24,7 +23,7 @@ export const findObjects: ReadJob<ObjectListing, ListedObject[]> = (db, listing,
     checkpoint()
     const version = row as ObjectVersion
     bytes += listing.withContent ? version.size_bytes : 0
-    if (bytes > listing.contentBytesMax) refuse(listing.contentBytesMax)
+    requireFewBytes(bytes, listing.contentBytesMax)
     const { digest } = version
     const content = listing.withContent ? findContent.get({ project_id, digest }) : null
     found.push({ version, val_json: content as string | null })
@@ -50,9 +49,4 @@ function toFilter({ filter }: ObjectListing): Partial<Record<ObjectCondition, st
 
 function toList(names: readonly string[] | null | undefined): string | null {
   return names && names.length > 0 ? JSON.stringify(names) : null
-}
-
-function refuse(bytesMax: number): never {
-  const message = `The contents have more than ${bytesMax} bytes: ask for fewer with limit, or for metadata_only.`
-  throw new ApiError('validation_failed', { message, param: 'limit' })
 }

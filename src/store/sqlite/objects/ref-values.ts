@@ -4,6 +4,7 @@
  */
 import { canUseProject } from '../../../domain/access/permissions.ts'
 import {
+  HOPS_MAX,
   parseReadableRef,
   type ReadableRef,
   type RefEdge,
@@ -17,8 +18,6 @@ import { FIND_JSON_VALUE } from './objects.sql.ts'
 import { openTableBlocks } from './table-blocks.ts'
 import { FIND_ROW } from './tables.sql.ts'
 
-/** Limit: refs to follow from one ref. */
-const HOPS_MAX = 16
 /** Limit: characters of cached parsed contents and of their names; the cache is cleared when it is full. */
 const KEPT_CHARACTERS_MAX = 32 * 1024 * 1024
 /** Limit: refs with cached values; the cache is cleared when it is full. */

@@ -1,7 +1,6 @@
 /** The writes of a project's own prices. */
-import { PRICES_PER_PROJECT_MAX } from '../../../domain/prices/price-limits.ts'
+import { requireFewPrices } from '../../../domain/prices/price-limits.ts'
 import type { ProjectPrice } from '../../../domain/prices/project-prices.ts'
-import { ApiError } from '../../../errors.ts'
 import type { Connection } from '../db/connection.ts'
 import * as SQL from './prices.sql.ts'
 
@@ -18,10 +17,7 @@ export function createPriceWrites(db: Connection) {
     create_prices(prices: readonly ProjectPrice[]): void {
       for (const price of prices) insertPrice.run(price)
       const [first] = prices
-      if (first && (countPrices.get(first) as number) > PRICES_PER_PROJECT_MAX) {
-        const message = `A project has at most ${PRICES_PER_PROJECT_MAX} prices.`
-        throw new ApiError('validation_failed', { param: 'costs', message })
-      }
+      if (first) requireFewPrices(countPrices.get(first) as number)
     },
     purge_prices({ project_id, ids }: PricePurge): void {
       for (const id of ids) deletePrice.run({ project_id, id })
