@@ -43,15 +43,15 @@ async function main(): Promise<void> {
   })
   await tellMissing(app, deps)
   // Before listening: a supervisor may send a signal as soon as the port is open.
-  let trainer: Trainer | null = null
-  let remover: Remover | null = null
+  const { promise: started, resolve: noteStarted } =
+    Promise.withResolvers<readonly InBackground[]>()
   let isStopping = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       // Ctrl-C comes twice below npm: from the terminal, and from npm, which passes it on.
       if (isStopping) return
       isStopping = true
-      void shutDown(app, deps, [trainer, remover], signal)
+      void shutDown(app, deps, started, signal)
     })
   }
   reload = () => reloadModels(app, deps)
@@ -65,12 +65,18 @@ async function main(): Promise<void> {
   }
   await announceFirstKey(app, config, deps)
   collectAtRest()
-  remover = startRemover({
-    ...{ stores: deps, defaultDays: config.retentionDays },
+  const remover = startRemover({
+    stores: deps,
+    defaultDays: config.retentionDays,
     log: (level, fields, message) => app.log[level](fields, message),
   })
-  if (config.trainer) trainer = awaitJobs(app, deps, () => startTrainer(app, deps, config))
+  const trainer = config.trainer
+    ? [awaitJobs(app, deps, () => startTrainer(app, deps, config))]
+    : []
+  noteStarted([...trainer, remover])
 }
+
+type InBackground = Trainer | Remover
 
 /** The reader of the log may exit before the server; then only log lines are lost. */
 function outliveLogReaders(): void {
@@ -175,17 +181,18 @@ async function announceFirstKey(app: App, config: Config, deps: Deps): Promise<v
   )
 }
 
+/** @param started - resolves when the start is over: a first key that was made is shown, too */
 async function shutDown(
   app: App,
   deps: Deps,
-  inBackground: readonly (Trainer | Remover | null)[],
+  started: Promise<readonly InBackground[]>,
   signal: string,
 ): Promise<void> {
   app.log.info({ signal }, 'draining')
   setTimeout(() => process.exit(1), SHUTDOWN_MS_MAX).unref()
   try {
     // The trainer returns its job before requests are refused.
-    await Promise.all(inBackground.map((work) => work?.stop()))
+    await Promise.all((await started).map((work) => work.stop()))
     await app.close()
     await deps.close()
     app.log.info('stopped')

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { STARTED } from '../calls/call-fixtures.ts'
 import { basic } from '../support/build-test-app.ts'
-import { spawnServer, TEST_KEY } from '../support/spawn-server.ts'
+import { runUntilExit, spawnServer, TEST_KEY } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
 const STORY = {
@@ -28,7 +28,23 @@ async function openStream(url: string, body: object): Promise<Response> {
   return response
 }
 
+/** Sends the process its own signal as soon as it listens to it. */
+const SIGNAL_AT_ONCE = `const { on } = process
+process.on = (name, listener) => {
+  on.call(process, name, listener)
+  if (name === 'SIGINT') process.kill(process.pid, 'SIGTERM')
+}`
+
 describe('SIGTERM', () => {
+  it('ends a server that still starts, which shows the key that it made', async () => {
+    const { code, stdout, stderr } = await runUntilExit({
+      ...{ WEFT_DATA_DIR: makeTempDir(), WEFT_OTLP_GRPC_PORT: '0' },
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(SIGNAL_AT_ONCE)}`,
+    })
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Your API key')])
+    expect(stdout).toContain('"msg":"stopped"')
+  })
+
   it('ends an idle server with exit code 0, open keep-alive connections included', async () => {
     const server = await spawnServer({ WEFT_DATA_DIR: makeTempDir() })
     const idle = connect(Number(new URL(server.url).port), '127.0.0.1')
