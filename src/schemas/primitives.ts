@@ -100,3 +100,27 @@ export const Timestamp = z
   .max(64)
   .refine((text) => parseTimestampUs(text) !== null, 'must be an RFC 3339 date-time')
   .meta({ format: 'date-time', examples: ['2026-01-31T09:30:00.123456Z'] })
+
+/** A time of an answer. */
+export const Time = z.string().meta({ format: 'date-time' })
+
+/** A switch that is off when it is absent. @param what - what it is for, as a sentence */
+export function switchField(what: string) {
+  return z
+    .boolean()
+    .nullish()
+    .meta({ description: `${what} Default false.`, default: false })
+}
+
+/** The user that a client names; no store keeps it. */
+export const IgnoredUser = z
+  .string()
+  .max(256)
+  .nullish()
+  .describe('Ignored: the stored user is that of the key.')
+
+/** A project in the address. */
+export const ProjectPath = z.object({
+  entity: z.string().describe('Entity of the project.'),
+  project: z.string().describe('Name of the project.'),
+})

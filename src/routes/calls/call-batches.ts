@@ -18,8 +18,8 @@ import {
   CallsCompleteRequest,
   CallUpsertBatchRequest,
   CompletedCallSchemaForInsert,
-  ProjectPath,
 } from '../../schemas/calls/call-batch.ts'
+import { ProjectPath } from '../../schemas/primitives.ts'
 import { toValidationError } from '../../schemas/problems.ts'
 import type { CallStore } from '../../store/api/calls/calls.ts'
 import { projectOf } from '../projects/project-path.ts'

@@ -10,12 +10,12 @@ import { groupTrials } from '../../domain/calls/evaluations/eval-trials.ts'
 import { layerPrices } from '../../domain/prices/project-prices.ts'
 import type { App } from '../../http/app-type.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
-import { ProjectPath } from '../../schemas/calls/call-batch.ts'
 import {
   EvalResultsRequest,
   EvalResultsResponse,
   type EvalRow,
 } from '../../schemas/calls/eval-results.ts'
+import { ProjectPath } from '../../schemas/primitives.ts'
 import type { CallsQueryStore } from '../../store/api/calls/calls-query.ts'
 import type { ObjectStore } from '../../store/api/objects/objects.ts'
 import type { TableStore } from '../../store/api/objects/tables.ts'

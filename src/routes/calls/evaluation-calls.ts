@@ -21,8 +21,8 @@ import type { App } from '../../http/app-type.ts'
 import { linesAnswer } from '../../http/document/answers.ts'
 import { sendLines } from '../../http/stream/json-lines.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
-import { ProjectPath } from '../../schemas/calls/call-batch.ts'
 import * as WIRE from '../../schemas/calls/evaluation-calls.ts'
+import { ProjectPath } from '../../schemas/primitives.ts'
 import { projectOf } from '../projects/project-path.ts'
 import {
   createEvaluationFinisher,

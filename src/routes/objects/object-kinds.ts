@@ -13,7 +13,6 @@ import type { App } from '../../http/app-type.ts'
 import { linesAnswer } from '../../http/document/answers.ts'
 import { sendLines } from '../../http/stream/json-lines.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
-import { ProjectPath } from '../../schemas/calls/call-batch.ts'
 import { OBJECTS_LIMIT_MAX } from '../../schemas/objects/object.ts'
 import {
   KINDS_LIMIT_MAX,
@@ -24,6 +23,7 @@ import {
   KindReadQuery,
   KindVersionPath,
 } from '../../schemas/objects/object-kinds.ts'
+import { ProjectPath } from '../../schemas/primitives.ts'
 import type { ListedObject } from '../../store/api/objects/objects.ts'
 import { projectOf } from '../projects/project-path.ts'
 import { createKindWriter, type KindStoreOptions, readKindVersion } from './kind-store.ts'

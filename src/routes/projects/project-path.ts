@@ -1,8 +1,7 @@
 /** The project named by an address. */
 import type { z } from 'zod'
 import { ApiError } from '../../errors.ts'
-import type { ProjectPath } from '../../schemas/calls/call-batch.ts'
-import { ProjectId } from '../../schemas/primitives.ts'
+import { ProjectId, type ProjectPath } from '../../schemas/primitives.ts'
 
 /** @throws ApiError validation_failed when it is not the id of a project */
 export function projectOf({ entity, project }: z.infer<typeof ProjectPath>): string {

@@ -1,6 +1,6 @@
 /** Turns of agents as chats, and the spans of conversations, on the wire. Additions to the spec. */
 import { z } from 'zod'
-import { ClientId, FreeObject, Total } from '../primitives.ts'
+import { ClientId, FreeObject, switchField, Total } from '../primitives.ts'
 import {
   count,
   project_id,
@@ -16,10 +16,7 @@ import {
 export const TURNS_MAX = 50
 const CONVERSATIONS_MAX = 100
 
-const include_feedback = z.boolean().nullish().meta({
-  description: 'Whether to fill feedback. Default false.',
-  default: false,
-})
+const include_feedback = switchField('Whether to fill feedback.')
 const include_model_tool_calls = z
   .boolean()
   .nullish()

@@ -1,6 +1,6 @@
 /** Search in the messages of agents, on the wire. Additions to the spec. */
 import { z } from 'zod'
-import { ClientId, nameOf } from '../primitives.ts'
+import { ClientId, nameOf, Time } from '../primitives.ts'
 import { count, limitOf, offset, project_id, started_after, started_before } from './span-values.ts'
 
 export const SEARCH_LIMIT = 20
@@ -49,8 +49,6 @@ export const AgentSearchRequest = z
   .meta({ id: 'AgentSearchRequest', description: 'Which messages.' })
 export type AgentSearchRequest = z.infer<typeof AgentSearchRequest>
 
-const time = z.string().meta({ format: 'date-time' })
-
 export const AgentSearchResponse = z.object({
   results: z
     .array(
@@ -60,7 +58,7 @@ export const AgentSearchResponse = z.object({
           .describe('The conversation; empty for messages outside of conversations.'),
         conversation_name: z.string().describe('Its name; empty when unknown.'),
         agent_name: z.string().describe('Agent of its newest message.'),
-        last_activity: time.describe('Start of the newest span with a match.'),
+        last_activity: Time.describe('Start of the newest span with a match.'),
         matched_messages: z
           .array(
             z.object({
@@ -69,7 +67,7 @@ export const AgentSearchResponse = z.object({
               role: z.string().describe('Role of the speaker.'),
               content_preview: z.string().describe('Beginning of the text.'),
               content_digest: z.string().describe('SHA-256 of the message, in hex.'),
-              started_at: time.describe('When the span began.'),
+              started_at: Time.describe('When the span began.'),
             }),
           )
           .describe('Messages of the page.'),

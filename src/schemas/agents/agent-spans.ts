@@ -1,5 +1,6 @@
 /** Spans of agents on the wire, as rows or as groups. Additions to the spec. */
 import { z } from 'zod'
+import { switchField } from '../primitives.ts'
 import {
   cell,
   count,
@@ -35,10 +36,7 @@ export const AgentSpansQueryRequest = z
     custom_attr_columns: valueRefs
       .nullish()
       .describe('Attributes to show of each span, by the source of their type.'),
-    include_details: z.boolean().nullish().meta({
-      description: 'Whether to fill messages, all attributes and the received span. Default false.',
-      default: false,
-    }),
+    include_details: switchField('Whether to fill messages, all attributes and the received span.'),
     include_costs,
     sort_by: sort_by.describe('Order. Default: descending by started_at, groups by span_count.'),
     limit: limitOf(SPANS_LIMIT),

@@ -1,7 +1,7 @@
 /** References to values of spans, for groups and measures, on the wire. Additions to the spec, in the shapes of the tracing SDKs. */
 
 import { z } from 'zod'
-import { ProjectId, Timestamp, Total } from '../primitives.ts'
+import { ProjectId, switchField, Timestamp, Total } from '../primitives.ts'
 import { FieldPath, Query, SORT_TERMS_MAX } from '../query/query-expression.ts'
 
 /** Limit: rows of one answer. */
@@ -133,10 +133,7 @@ export const project_id = ProjectId
 export const query = Query.nullish().describe('Condition that the spans meet.')
 export const started_after = Timestamp.nullish().describe('Earliest start of a span, inclusive.')
 export const started_before = Timestamp.nullish().describe('Latest start of a span, exclusive.')
-export const include_costs = z.boolean().nullish().meta({
-  description: 'Whether to fill costs. Default false.',
-  default: false,
-})
+export const include_costs = switchField('Whether to fill costs.')
 export const sort_by = z.array(AgentSortTerm).max(SORT_TERMS_MAX).nullish()
 export const offset = z
   .int()

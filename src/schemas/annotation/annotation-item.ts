@@ -7,7 +7,7 @@
 import { z } from 'zod'
 import { ITEMS_LIMIT_MAX } from '../limits.ts'
 import { SortDirection } from '../objects/object.ts'
-import { ClientId, ProjectId } from '../primitives.ts'
+import { ClientId, ProjectId, switchField, Time } from '../primitives.ts'
 
 /** Limit: calls of one request. */
 const CALLS_MAX = 1000
@@ -77,14 +77,9 @@ export const AnnotationItemsQueryRequest = z.strictObject({
     .max(1_000_000_000)
     .nullish()
     .describe('Number of items to skip. Default 0.'),
-  include_position: z
-    .boolean()
-    .nullish()
-    .meta({ description: 'Whether to fill position_in_queue. Default false.', default: false }),
+  include_position: switchField('Whether to fill position_in_queue.'),
 })
 export type AnnotationItemsQueryRequest = z.infer<typeof AnnotationItemsQueryRequest>
-
-const time = z.string().meta({ format: 'date-time' })
 
 export const AnnotationItemSchema = z
   .object({
@@ -92,8 +87,8 @@ export const AnnotationItemSchema = z
     project_id: z.string().describe('Project, `<entity>/<project>`.'),
     queue_id: z.string().describe('Id of the queue.'),
     call_id: z.string().describe('The call.'),
-    call_started_at: time.describe('When the call began, UTC.'),
-    call_ended_at: time.nullable().describe('When it ended; null while it runs.'),
+    call_started_at: Time.describe('When the call began, UTC.'),
+    call_ended_at: Time.nullable().describe('When it ended; null while it runs.'),
     call_op_name: z.string().describe('Op of the call.'),
     call_trace_id: z.string().describe('Trace of the call.'),
     display_fields: z.array(z.string()).describe('Paths to show to annotators.'),
@@ -103,10 +98,10 @@ export const AnnotationItemSchema = z
       .string()
       .nullable()
       .describe('The last annotator; null when nobody has begun.'),
-    created_at: time.describe('When it was added, UTC.'),
+    created_at: Time.describe('When it was added, UTC.'),
     created_by: z.string().describe('The same as added_by.'),
-    updated_at: time.describe('When it was last changed, UTC.'),
-    deleted_at: time.nullable().describe('Always null.'),
+    updated_at: Time.describe('When it was last changed, UTC.'),
+    deleted_at: Time.nullable().describe('Always null.'),
     position_in_queue: z
       .int()
       .nullable()

@@ -7,7 +7,7 @@
 import { z } from 'zod'
 import { QUEUES_LIMIT_MAX } from '../limits.ts'
 import { SortDirection } from '../objects/object.ts'
-import { AnyRef, ClientId, nameOf, ProjectId } from '../primitives.ts'
+import { AnyRef, ClientId, IgnoredUser, nameOf, ProjectId, Time } from '../primitives.ts'
 
 const NAME_MAX = 256
 const DESCRIPTION_MAX = 65_536
@@ -27,11 +27,7 @@ export const AnnotationQueueCreateRequest = z.strictObject({
   name: Name.describe('Name of the queue; need not be unique.'),
   description: Description.nullish().describe('Instructions for annotators. Default empty.'),
   scorer_refs: ScorerRefs.describe('Refs of the annotation specs that annotators fill in.'),
-  svc_user_id: z
-    .string()
-    .max(256)
-    .nullish()
-    .describe('Ignored: the stored user is that of the key.'),
+  svc_user_id: IgnoredUser,
 })
 
 export const AnnotationQueueCreateResponse = z.object({ id: z.string().describe('Its id.') })
@@ -51,8 +47,6 @@ export const AnnotationQueuePath = z.object({
 
 export const AnnotationQueueOfProject = z.strictObject({ project_id: ProjectId })
 
-const time = z.string().meta({ format: 'date-time' })
-
 export const AnnotationQueueSchema = z
   .object({
     id: z.string().describe('Id of the queue.'),
@@ -62,12 +56,12 @@ export const AnnotationQueueSchema = z
     scorer_refs: z
       .array(z.string())
       .describe('Refs of the annotation specs that annotators fill in.'),
-    created_at: time.describe('When it was created, UTC.'),
+    created_at: Time.describe('When it was created, UTC.'),
     created_by: z.string().describe('User whose key created it.'),
-    updated_at: time.describe('When it was last changed, UTC.'),
-    deleted_at: time
-      .nullable()
-      .describe('When it was deleted; null except in the answer to its deletion.'),
+    updated_at: Time.describe('When it was last changed, UTC.'),
+    deleted_at: Time.nullable().describe(
+      'When it was deleted; null except in the answer to its deletion.',
+    ),
   })
   .meta({ id: 'AnnotationQueueSchema', description: 'A queue of calls to annotate.' })
 export type AnnotationQueueSchema = z.infer<typeof AnnotationQueueSchema>

@@ -1,7 +1,7 @@
 /** Batches of calls on the wire, and what changes a call later. Additions to the spec, in its words. */
 import { z } from 'zod'
 import { describeJson } from '../bounded-fields.ts'
-import { ClientId, nameOf, ProjectId } from '../primitives.ts'
+import { ClientId, IgnoredUser, nameOf, ProjectId } from '../primitives.ts'
 import {
   CallEndRequest,
   CallStartRequest,
@@ -96,12 +96,6 @@ export const CallBatchResponse = z
   .meta({ id: 'CallBatchResponse', description: 'The result of each item of a batch.' })
 export type CallBatchResponse = z.infer<typeof CallBatchResponse>
 
-/** A project in the address. */
-export const ProjectPath = z.object({
-  entity: z.string().describe('Entity of the project.'),
-  project: z.string().describe('Name of the project.'),
-})
-
 export const CallUpdateRequest = z.strictObject({
   project_id: ProjectId,
   call_id: ClientId.describe('Id of the call; its start may arrive later.'),
@@ -109,7 +103,7 @@ export const CallUpdateRequest = z.strictObject({
     .union([z.literal(''), nameOf(DISPLAY_NAME_MAX)])
     .nullish()
     .describe('The new name; empty or null removes the name.'),
-  svc_user_id: z.string().max(256).nullish().describe('Ignored: the user is that of the key.'),
+  svc_user_id: IgnoredUser,
 })
 
 export const CallsDeleteRequest = z.strictObject({
@@ -118,7 +112,7 @@ export const CallsDeleteRequest = z.strictObject({
     .array(ClientId)
     .max(DELETED_IDS_MAX, `must have at most ${DELETED_IDS_MAX} entries`)
     .describe('Calls to delete, with all of their descendants.'),
-  svc_user_id: z.string().max(256).nullish().describe('Ignored: the user is that of the key.'),
+  svc_user_id: IgnoredUser,
 })
 
 export const CallsDeleteResponse = z.object({

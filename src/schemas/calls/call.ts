@@ -1,7 +1,17 @@
 /** Calls on the wire: started, ended, read. Spec: §2.5, §2.6, §4.5, §4.6. */
 
 import { z } from 'zod'
-import { ClientId, FreeObject, nameOf, ProjectId, SafeInteger, Timestamp } from '../primitives.ts'
+import {
+  ClientId,
+  FreeObject,
+  IgnoredUser,
+  nameOf,
+  ProjectId,
+  SafeInteger,
+  switchField,
+  Time,
+  Timestamp,
+} from '../primitives.ts'
 
 const OP_NAME_MAX = 1024
 const DISPLAY_NAME_MAX = 1024
@@ -26,11 +36,7 @@ export const StartedCallSchemaForInsert = z
     otel_dump: FreeObject.nullish().describe(
       'The OpenTelemetry span that the call was built from; returned as attributes.otel_span unless the attributes have one.',
     ),
-    svc_user_id: z
-      .string()
-      .max(256)
-      .nullish()
-      .describe('Ignored: the stored user is that of the key.'),
+    svc_user_id: IgnoredUser,
     svc_run_id: nameOf(RUN_ID_MAX).nullish().describe('Training run that made the call.'),
     svc_run_step: SafeInteger.nullish().describe('Step of the run at the start.'),
   })
@@ -80,12 +86,6 @@ export const CallEndRequest = z
 /** An empty object. */
 export const CallEndResponse = z.object({})
 
-const switchField = (what: string) =>
-  z
-    .boolean()
-    .nullish()
-    .meta({ description: `${what} Default false.`, default: false })
-
 /** Spec: §4.5. */
 export const CallReadRequest = z
   .strictObject({
@@ -96,8 +96,6 @@ export const CallReadRequest = z
     include_total_storage_size: switchField('Whether to fill total_storage_size_bytes.'),
   })
   .meta({ id: 'CallReadRequest', description: 'Which call, and which optional fields to fill.' })
-
-const time = z.string().meta({ format: 'date-time' })
 
 /** A call as it is read. Spec: §2.5. */
 export const CallSchema = z
@@ -110,8 +108,8 @@ export const CallSchema = z
     parent_id: z.string().nullable().describe('Id of the calling call.'),
     thread_id: z.string().nullable().describe('Conversation that the call belongs to.'),
     turn_id: z.string().nullable().describe('Turn of the conversation.'),
-    started_at: time.describe('When it began, UTC.'),
-    ended_at: time.nullable().describe('When it ended, UTC; null while it runs.'),
+    started_at: Time.describe('When it began, UTC.'),
+    ended_at: Time.nullable().describe('When it ended, UTC; null while it runs.'),
     exception: z.string().nullable().describe('Text of the error, if any.'),
     attributes: FreeObject.describe('Arbitrary metadata.'),
     inputs: FreeObject.describe('Arguments of the operation.'),
@@ -124,7 +122,7 @@ export const CallSchema = z
     svc_run_id: z.string().nullable().describe('Training run that made the call.'),
     svc_run_step: z.int().nullable().describe('Step of the run at the start.'),
     svc_run_step_end: z.int().nullable().describe('Step of the run at the end.'),
-    deleted_at: time.nullable().describe('When it was deleted; always null on a read.'),
+    deleted_at: Time.nullable().describe('When it was deleted; always null on a read.'),
     storage_size_bytes: z
       .int()
       .nullable()

@@ -1,17 +1,12 @@
 /** Lists of calls on the wire. Additions to the spec: `/calls/stream_query` and `/calls/query_stats`. */
 import { z } from 'zod'
-import { ProjectId } from '../primitives.ts'
+import { ProjectId, switchField } from '../primitives.ts'
 import { FieldPath, Query, SORT_TERMS_MAX, SortTerm } from '../query/query-expression.ts'
 import { CallsFilter } from './calls-filter.ts'
 
 /** Limit: names in `columns`. */
 const COLUMNS_MAX = 200
 
-const switchField = (what: string) =>
-  z
-    .boolean()
-    .nullish()
-    .meta({ description: `${what} Default false.`, default: false })
 const whole = z.int().min(0, 'must be at least 0')
 
 export const columns = z

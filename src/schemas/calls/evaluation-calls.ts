@@ -4,7 +4,7 @@
  * Spec: §2.5, §2.6 (calls; these routes are additions). Choice: the routes and fields of the public tracing clients.
  */
 import { z } from 'zod'
-import { AnyRef, ClientId, FreeObject } from '../primitives.ts'
+import { AnyRef, ClientId, FreeObject, ProjectPath, Time } from '../primitives.ts'
 import { countedPage } from '../query/page-query.ts'
 
 /** Limit: ids of one request. */
@@ -43,7 +43,6 @@ export const RunCreateResponse = z.object({ evaluation_run_id: id('run') })
 export const PredictionCreateResponse = z.object({ prediction_id: id('prediction') })
 export const ScoreCreateResponse = z.object({ score_id: id('score') })
 
-const time = z.string().meta({ format: 'date-time' })
 const user = z.string().nullable().describe('User whose key created it.')
 const runId = z.string().nullable().describe('The run that it belongs to; null outside of runs.')
 
@@ -54,8 +53,8 @@ export const EvaluationRun = z
     model: z.string().describe('Ref of the model.'),
     source_evaluation_run_id: z.string().nullable().describe('The run that it rescores.'),
     status: z.string().describe('`running`, `success` or `error`.'),
-    started_at: time.describe('When it began, UTC.'),
-    finished_at: time.nullable().describe('When it ended; null while it runs.'),
+    started_at: Time.describe('When it began, UTC.'),
+    finished_at: Time.nullable().describe('When it ended; null while it runs.'),
     summary: FreeObject.describe('Its summary.'),
   })
   .meta({ id: 'EvaluationRun', description: 'A run of an evaluation.' })
@@ -81,14 +80,9 @@ export const Score = z
   })
   .meta({ id: 'Score', description: 'A score of a prediction.' })
 
-const project = {
-  entity: z.string().describe('Entity of the project.'),
-  project: z.string().describe('Name of the project.'),
-}
-
-export const RunPath = z.object({ ...project, evaluation_run_id: id('run') })
-export const PredictionPath = z.object({ ...project, prediction_id: id('prediction') })
-export const ScorePath = z.object({ ...project, score_id: id('score') })
+export const RunPath = z.object({ ...ProjectPath.shape, evaluation_run_id: id('run') })
+export const PredictionPath = z.object({ ...ProjectPath.shape, prediction_id: id('prediction') })
+export const ScorePath = z.object({ ...ProjectPath.shape, score_id: id('score') })
 
 const page = countedPage(EVALUATION_CALLS_LIMIT_MAX)
 export const EvaluationCallsQuery = z.strictObject({

@@ -1,6 +1,6 @@
 /** Statistics over feedback on the wire. Additions to the spec. */
 import { z } from 'zod'
-import { ProjectId } from '../primitives.ts'
+import { ProjectId, Time } from '../primitives.ts'
 import {
   Aggregations,
   Granularity,
@@ -51,19 +51,18 @@ export const FeedbackStatsRequest = z
   .meta({ id: 'FeedbackStatsRequest', description: 'A time window of feedback, and metrics.' })
 export type FeedbackStatsRequest = z.infer<typeof FeedbackStatsRequest>
 
-const time = z.string().meta({ format: 'date-time' })
 const value = z.number().nullable()
 
 export const FeedbackStatsResponse = z
   .object({
-    start: time.describe('Start of the window, UTC.'),
-    end: time.describe('End of the window, UTC.'),
+    start: Time.describe('Start of the window, UTC.'),
+    end: Time.describe('End of the window, UTC.'),
     granularity: z.int().describe('Seconds of a bucket, as used.'),
     timezone: z.string().describe('Time zone of the buckets.'),
     buckets: z
       .array(
         z
-          .object({ timestamp: time.describe('Start of the bucket, UTC.') })
+          .object({ timestamp: Time.describe('Start of the bucket, UTC.') })
           .catchall(
             value.describe('A metric value, or `count`, the number of feedbacks in the bucket.'),
           ),

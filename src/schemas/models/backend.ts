@@ -1,9 +1,8 @@
 /** How the models answer, on the wire: an addition to the spec. Spec: §4.7 (lists models and nothing of their engines). */
 import { z } from 'zod'
+import { Time } from '../primitives.ts'
 
 const ms = (what: string) => z.number().nullable().describe(`${what}, milliseconds.`)
-const time = z.string().meta({ format: 'date-time' })
-
 const Upstream = z.object({
   number: z.int().describe('Number of the upstream, from 1.'),
   address: z.string().describe('Its address.'),
@@ -30,11 +29,11 @@ const Backend = z
     first_ms_p95: ms('95 % of them began within this'),
     total_ms_p50: ms('Half of them were whole within this'),
     total_ms_p95: ms('95 % of them were whole within this'),
-    last_answer_at: time.nullable().describe('When it last answered, UTC.'),
+    last_answer_at: Time.nullable().describe('When it last answered, UTC.'),
     last_failure: z
       .object({
         code: z.string().describe('Code of the error.'),
-        at: time.describe('When it happened, UTC.'),
+        at: Time.describe('When it happened, UTC.'),
       })
       .nullable()
       .describe('The last failure.'),

@@ -5,7 +5,7 @@
  * clients.
  */
 import { z } from 'zod'
-import { AnyRef, FreeObject, nameOf } from '../primitives.ts'
+import { AnyRef, FreeObject, nameOf, ProjectPath } from '../primitives.ts'
 import { countedPage } from '../query/page-query.ts'
 import { ObjectId, ObjectVersion } from './object.ts'
 import { TABLE_ROWS_MAX } from './table.ts'
@@ -131,18 +131,13 @@ export const EvaluationVersion = z
   })
   .meta({ id: 'EvaluationVersion', description: 'A version of an evaluation.' })
 
-const project = {
-  entity: z.string().describe('Entity of the project.'),
-  project: z.string().describe('Name of the project.'),
-}
-
 export const KindVersionPath = z.object({
-  ...project,
+  ...ProjectPath.shape,
   object_id: ObjectId,
   digest: ObjectVersion,
 })
 
-export const KindObjectPath = z.object({ ...project, object_id: ObjectId })
+export const KindObjectPath = z.object({ ...ProjectPath.shape, object_id: ObjectId })
 
 export const KindListQuery = z.strictObject(countedPage(KINDS_LIMIT_MAX))
 

@@ -5,7 +5,7 @@
  * the public tracing clients.
  */
 import { z } from 'zod'
-import { ProjectId } from '../primitives.ts'
+import { IgnoredUser, ProjectId, switchField, Time } from '../primitives.ts'
 
 /** Limit: entries of one list of a filter. */
 const FILTER_ENTRIES_MAX = 1000
@@ -53,12 +53,6 @@ export const ExpectedDigest = z
     'Digest that the client expects; if the computed one differs, the request fails with digest_mismatch.',
   )
 
-const switchField = (what: string) =>
-  z
-    .boolean()
-    .nullish()
-    .meta({ description: `${what} Default false.`, default: false })
-
 export const ObjectCreateRequest = z.strictObject({
   obj: z
     .strictObject({
@@ -70,11 +64,7 @@ export const ObjectCreateRequest = z.strictObject({
         .describe('Class of an object that names none in `_class_name` and `_bases`.'),
       set_base_object_class: className.nullish().describe('Old name of builtin_object_class.'),
       expected_digest: ExpectedDigest,
-      svc_user_id: z
-        .string()
-        .max(256)
-        .nullish()
-        .describe('Ignored: the stored user is that of the key.'),
+      svc_user_id: IgnoredUser,
     })
     .refine(({ val }) => val !== undefined, { path: ['val'], message: 'is required' })
     .describe('The object to publish.'),
@@ -94,14 +84,12 @@ export const ObjectReadRequest = z.strictObject({
   include_tags_and_aliases: switchField('Whether to fill tags and aliases.'),
 })
 
-const time = z.string().meta({ format: 'date-time' })
-
 export const ObjectSchema = z
   .object({
     project_id: z.string().describe('Project, `<entity>/<project>`.'),
     object_id: z.string().describe('Name of the object.'),
-    created_at: time.describe('When the version was first published, UTC.'),
-    deleted_at: time.nullable().describe('Always null on a read.'),
+    created_at: Time.describe('When the version was first published, UTC.'),
+    deleted_at: Time.nullable().describe('Always null on a read.'),
     digest: z.string().describe('Digest of the content.'),
     version_index: z.int().describe('Number of the version, from 0.'),
     is_latest: z.int().describe('1 for the newest version that is not deleted, else 0.'),

@@ -4,7 +4,7 @@
  * Spec: §2.1 (refs; tables are not shown). Choice: the routes and fields of the public tracing clients.
  */
 import { z } from 'zod'
-import { FreeObject, ProjectId } from '../primitives.ts'
+import { FreeObject, ProjectId, switchField } from '../primitives.ts'
 import { ExpectedDigest, SortDirection } from './object.ts'
 
 /** Limit: rows of a table. */
@@ -142,10 +142,7 @@ export const TableQueryStatsResponse = z.object({
 export const TableQueryStatsBatchRequest = z.strictObject({
   project_id: ProjectId,
   digests: z.array(TableDigest).max(DIGESTS_MAX).nullish().describe('Digests of the tables.'),
-  include_storage_size: z
-    .boolean()
-    .nullish()
-    .meta({ description: 'Whether to fill storage_size_bytes. Default false.', default: false }),
+  include_storage_size: switchField('Whether to fill storage_size_bytes.'),
 })
 
 export const TableQueryStatsBatchResponse = z.object({

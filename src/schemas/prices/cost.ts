@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { boundedMap } from '../bounded-fields.ts'
-import { nameOf, ProjectId, Timestamp } from '../primitives.ts'
+import { IgnoredUser, nameOf, ProjectId, Timestamp } from '../primitives.ts'
 
 /** Limit: models of one request. */
 const COSTS_MAX = 1000
@@ -51,11 +51,7 @@ export const CostCreateRequest = z.strictObject({
       `must have names of 1..${LLM_ID_MAX} characters`,
     )
     .describe('Prices by the name of the model, exactly as in summary.usage.'),
-  svc_user_id: z
-    .string()
-    .max(256)
-    .nullish()
-    .describe('Ignored: the stored user is that of the key.'),
+  svc_user_id: IgnoredUser,
 })
 
 export const CostCreateResponse = z.object({

@@ -3,7 +3,7 @@
  * the public tracing clients.
  */
 import { z } from 'zod'
-import { ProjectId } from '../primitives.ts'
+import { IgnoredUser, ProjectId } from '../primitives.ts'
 
 /** Limit: projects of one request. */
 const PROJECTS_MAX = 1000
@@ -71,7 +71,7 @@ export const TtlSettingsUpdateRequest = z.strictObject({
     .describe(
       'Days after its start when a call is removed; existing calls that are older are removed within minutes. null or absent: calls are kept until they are deleted, even if the server has a default.',
     ),
-  svc_user_id: z.string().max(256).nullish().describe('Ignored.'),
+  svc_user_id: IgnoredUser,
 })
 
 export const IngestSamplingResponse = z.object({

@@ -3,7 +3,7 @@
 import { Temporal } from 'temporal-polyfill'
 import { z } from 'zod'
 import { CallsFilter } from '../calls/calls-filter.ts'
-import { ProjectId, Timestamp } from '../primitives.ts'
+import { ProjectId, Time, Timestamp } from '../primitives.ts'
 import { UsageCounting } from '../usage/usage-counting.ts'
 
 /** Spec: §2.8 (names not shown). Choice: the names of Weave. */
@@ -124,7 +124,6 @@ export const CallStatsRequest = z
   .meta({ id: 'CallStatsRequest', description: 'A window, metrics and a filter.' })
 export type CallStatsRequest = z.infer<typeof CallStatsRequest>
 
-const time = z.string().meta({ format: 'date-time' })
 /** Metric values and `count`. Not separate fields, so that the keys keep their order. */
 const values = z
   .number()
@@ -134,7 +133,7 @@ const values = z
 /** Spec: §2.9 usage bucket. */
 const UsageBucket = z
   .object({
-    timestamp: time.describe('Start of the bucket, UTC.'),
+    timestamp: Time.describe('Start of the bucket, UTC.'),
     model: z.string().describe('Model, as named by the calls.'),
   })
   .catchall(values)
@@ -142,15 +141,15 @@ const UsageBucket = z
 
 /** Spec: §2.9 call bucket. */
 const CallBucket = z
-  .object({ timestamp: time.describe('Start of the bucket, UTC.') })
+  .object({ timestamp: Time.describe('Start of the bucket, UTC.') })
   .catchall(values)
   .meta({ id: 'CallBucket', description: 'Calls of one bucket.' })
 
 /** Spec: §4.4. */
 export const CallStatsResponse = z
   .object({
-    start: time.describe('Start of the window, UTC.'),
-    end: time.describe('End of the window, UTC.'),
+    start: Time.describe('Start of the window, UTC.'),
+    end: Time.describe('End of the window, UTC.'),
     granularity: z.int().describe('Seconds of a bucket, as used.'),
     timezone: z.string().describe('Time zone of the buckets.'),
     usage_counting: UsageCounting.describe('How usage was counted; an addition.'),

@@ -7,7 +7,7 @@
 
 import { z } from 'zod'
 import { SortDirection } from '../objects/object.ts'
-import { ClientId, ProjectId, Timestamp } from '../primitives.ts'
+import { ClientId, ProjectId, Time, Timestamp } from '../primitives.ts'
 
 /** Limit: threads named by a filter. */
 const THREAD_IDS_MAX = 1000
@@ -53,14 +53,12 @@ export const ThreadsQueryRequest = z.strictObject({
 })
 export type ThreadsQueryRequest = z.infer<typeof ThreadsQueryRequest>
 
-const time = z.string().meta({ format: 'date-time' })
-
 export const ThreadSchema = z
   .object({
     thread_id: z.string().describe('Id of the thread.'),
     turn_count: z.int().describe('Number of its turns: calls whose id is their turn_id.'),
-    start_time: time.describe('When the first turn began, UTC.'),
-    last_updated: time.describe('When the last turn ended, or began if none has ended, UTC.'),
+    start_time: Time.describe('When the first turn began, UTC.'),
+    last_updated: Time.describe('When the last turn ended, or began if none has ended, UTC.'),
     first_turn_id: z.string().nullable().describe('The turn that began first.'),
     last_turn_id: z.string().nullable().describe('The turn that ended last.'),
     p50_turn_duration_ms: z

@@ -1,7 +1,7 @@
 /** Usage of calls with their descendants on the wire; additions to the spec. */
 import { z } from 'zod'
 import { CallsFilter } from '../calls/calls-filter.ts'
-import { ClientId, ProjectId, Total } from '../primitives.ts'
+import { ClientId, ProjectId, switchField, Total } from '../primitives.ts'
 import { Query } from '../query/query-expression.ts'
 import { UsageCounting } from './usage-counting.ts'
 
@@ -27,10 +27,7 @@ export const USAGE_FIELDS = [
 ] as const
 
 const common = {
-  include_costs: z.boolean().nullish().meta({
-    description: 'Whether to fill the costs. Default false.',
-    default: false,
-  }),
+  include_costs: switchField('Whether to fill the costs.'),
   usage_counting: UsageCounting.nullish().describe(
     'How usage is counted. Default `own`: a call has its own usage and that of its descendants, each token once. `reported` adds up reports.',
   ),
