@@ -8,7 +8,7 @@ const fault = {
   param: z
     .string()
     .nullable()
-    .describe('Path of the invalid field, such as `batch[3].payload.note`.'),
+    .describe('Path of the invalid field, such as `batch[3].project_id`.'),
 }
 const index = z.int().describe('Index of the item in the batch, from 0.')
 

@@ -6,8 +6,8 @@
 
 import { z } from 'zod'
 import { ITEMS_LIMIT_MAX } from '../limits.ts'
-import { SortDirection } from '../objects/object.ts'
 import { ClientId, ProjectId, switchField, Time } from '../primitives.ts'
+import { orderOf } from '../query/query-expression.ts'
 
 /** Limit: calls of one request. */
 const CALLS_MAX = 1000
@@ -55,16 +55,7 @@ const AnnotationItemsFilter = z.strictObject({
 export const AnnotationItemsQueryRequest = z.strictObject({
   project_id: ProjectId,
   filter: AnnotationItemsFilter.nullish().describe('Which items; all when absent.'),
-  sort_by: z
-    .array(
-      z.strictObject({
-        field: z.enum(ITEM_SORT_FIELDS).describe('Field to sort by.'),
-        direction: SortDirection,
-      }),
-    )
-    .max(ITEM_SORT_FIELDS.length)
-    .nullish()
-    .describe('Order. Default: as added.'),
+  sort_by: orderOf(ITEM_SORT_FIELDS).describe('Order. Default: as added.'),
   limit: z
     .int()
     .min(0)

@@ -6,8 +6,8 @@
 
 import { z } from 'zod'
 import { QUEUES_LIMIT_MAX } from '../limits.ts'
-import { SortDirection } from '../objects/object.ts'
 import { AnyRef, ClientId, IgnoredUser, nameOf, ProjectId, Time } from '../primitives.ts'
+import { orderOf } from '../query/query-expression.ts'
 
 const NAME_MAX = 256
 const DESCRIPTION_MAX = 65_536
@@ -79,16 +79,7 @@ export const AnnotationQueuesQueryRequest = z.strictObject({
     .max(NAME_MAX)
     .nullish()
     .describe('Only queues whose name contains this, ignoring case.'),
-  sort_by: z
-    .array(
-      z.strictObject({
-        field: z.enum(QUEUE_SORT_FIELDS).describe('Field to sort by.'),
-        direction: SortDirection,
-      }),
-    )
-    .max(QUEUE_SORT_FIELDS.length)
-    .nullish()
-    .describe('Order. Default: newest first.'),
+  sort_by: orderOf(QUEUE_SORT_FIELDS).describe('Order. Default: newest first.'),
   limit: z
     .int()
     .min(0)

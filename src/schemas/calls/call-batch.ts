@@ -1,5 +1,6 @@
 /** Batches of calls on the wire, and what changes a call later. Additions to the spec, in its words. */
 import { z } from 'zod'
+import { BatchItemError, RefusedItem } from '../batch-item-error.ts'
 import { describeJson } from '../bounded-fields.ts'
 import { ClientId, IgnoredUser, nameOf, ProjectId } from '../primitives.ts'
 import {
@@ -63,14 +64,6 @@ export const CallsCompleteRequest = batchOf(
   CompletedCallSchemaForInsert,
 )
 
-const code = z.string().describe('Stable code of the error.')
-const message = z.string().describe('Message for people.')
-const param = z
-  .string()
-  .nullable()
-  .describe('Path of the invalid field, such as `batch[3].req.end.id`.')
-const index = z.int().describe('Index of the item in the batch, from 0.')
-
 /** The result of each item. */
 export const CallBatchResponse = z
   .object({
@@ -81,17 +74,12 @@ export const CallBatchResponse = z
             id: z.string().describe('Id of the started call.'),
             trace_id: z.string().describe('Trace of the started call.'),
           }),
-          z.object({
-            error: z.object({ code, message, param }).describe('Why the item was not stored.'),
-            index,
-          }),
+          RefusedItem,
           z.object({}),
         ]),
       )
       .describe('In the order of the batch: the ids of a start, {} for an end, or an error.'),
-    errors: z
-      .array(z.object({ index, code, message, param }))
-      .describe('The items that were not stored.'),
+    errors: z.array(BatchItemError).describe('The items that were not stored.'),
   })
   .meta({ id: 'CallBatchResponse', description: 'The result of each item of a batch.' })
 export type CallBatchResponse = z.infer<typeof CallBatchResponse>

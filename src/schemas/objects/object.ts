@@ -6,6 +6,7 @@
  */
 import { z } from 'zod'
 import { IgnoredUser, ProjectId, switchField, Time } from '../primitives.ts'
+import { orderOf } from '../query/query-expression.ts'
 
 /** Limit: entries of one list of a filter. */
 const FILTER_ENTRIES_MAX = 1000
@@ -132,9 +133,6 @@ export const ObjectVersionFilter = z
   })
 export type ObjectVersionFilter = z.infer<typeof ObjectVersionFilter>
 
-/** Direction of a sort. */
-export const SortDirection = z.enum(['asc', 'desc']).describe('Ascending or descending.')
-
 export const ObjectQueryRequest = z.strictObject({
   project_id: ProjectId,
   filter: ObjectVersionFilter.nullish().describe('Which versions; all when absent.'),
@@ -150,16 +148,7 @@ export const ObjectQueryRequest = z.strictObject({
     .max(OFFSET_MAX)
     .nullish()
     .describe('Number of versions to skip. Default 0.'),
-  sort_by: z
-    .array(
-      z.strictObject({
-        field: z.enum(['object_id', 'created_at']).describe('Field to sort by.'),
-        direction: SortDirection,
-      }),
-    )
-    .max(2)
-    .nullish()
-    .describe('Order. Default: oldest first.'),
+  sort_by: orderOf(['object_id', 'created_at']).describe('Order. Default: oldest first.'),
   metadata_only: switchField('Whether to leave the contents out; `val` is then {}.'),
   include_storage_size: switchField('Whether to fill size_bytes.'),
   include_tags_and_aliases: switchField('Whether to fill tags and aliases.'),

@@ -5,7 +5,8 @@
  */
 import { z } from 'zod'
 import { FreeObject, ProjectId, switchField } from '../primitives.ts'
-import { ExpectedDigest, SortDirection } from './object.ts'
+import { SortDirection } from '../query/query-expression.ts'
+import { ExpectedDigest } from './object.ts'
 
 /** Limit: rows of a table. */
 export const TABLE_ROWS_MAX = 1_000_000

@@ -37,3 +37,15 @@ export const SortTerm = z
   })
   .meta({ id: 'SortTerm', description: 'One term of an order.' })
 export type SortTerm = z.infer<typeof SortTerm>
+
+/** Direction of an order. */
+export const SortDirection = z.enum(['asc', 'desc']).describe('Ascending or descending.')
+
+/** An order by some of these fields. */
+export function orderOf<const Fields extends readonly string[]>(fields: Fields) {
+  const field = z.enum(fields).describe('Field to sort by.')
+  return z
+    .array(z.strictObject({ field, direction: SortDirection }))
+    .max(fields.length)
+    .nullish()
+}

@@ -6,12 +6,11 @@
  */
 
 import { z } from 'zod'
-import { SortDirection } from '../objects/object.ts'
 import { ClientId, ProjectId, Time, Timestamp } from '../primitives.ts'
+import { orderOf } from '../query/query-expression.ts'
 
 /** Limit: threads named by a filter. */
 const THREAD_IDS_MAX = 1000
-const SORT_TERMS_MAX = 6
 
 const THREAD_SORT_FIELDS = [
   'thread_id',
@@ -40,16 +39,9 @@ export const ThreadsQueryRequest = z.strictObject({
     .describe('Which threads; all when absent.'),
   limit: whole.describe('Maximum number of threads. Default: all.'),
   offset: whole.describe('Number of threads to skip. Default 0.'),
-  sort_by: z
-    .array(
-      z.strictObject({
-        field: z.enum(THREAD_SORT_FIELDS).describe('Field to sort by.'),
-        direction: SortDirection,
-      }),
-    )
-    .max(SORT_TERMS_MAX)
-    .nullish()
-    .describe('Order; threads without the field are last. Default: descending by last_updated.'),
+  sort_by: orderOf(THREAD_SORT_FIELDS).describe(
+    'Order; threads without the field are last. Default: descending by last_updated.',
+  ),
 })
 export type ThreadsQueryRequest = z.infer<typeof ThreadsQueryRequest>
 
