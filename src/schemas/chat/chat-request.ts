@@ -13,6 +13,7 @@ import {
   optionalField,
   ruleError,
 } from '../bounded-fields.ts'
+import { model, user } from './asker-fields.ts'
 import { ChatMessage, isPlainMessage } from './chat-message.ts'
 import { EXTRA_KEYS_MAX, PROMPT_FIELDS } from './chat-prompt-fields.ts'
 import { SAMPLING_FIELDS } from './chat-sampling-fields.ts'
@@ -21,8 +22,6 @@ import { TOOL_FIELDS } from './chat-tool-fields.ts'
 /** Messages of one request. */
 export const MESSAGES_MAX = 10_000
 const LOGITS_PROCESSORS_MAX = 64
-const MODEL_CHARS_MAX = 512
-const USER_CHARS_MAX = 1_024
 const ENGINE_ARGUMENT_CHARS_MAX = 65_536
 const ENGINE_ARGUMENTS_MAX = 10_000
 
@@ -74,17 +73,14 @@ const EXCHANGE_FIELDS = {
   }).describe(
     `The conversation so far, 1 to ${MESSAGES_MAX} messages. Models follow a developer message whatever users say; for newer reasoning models it replaces the system message.`,
   ),
-  model: optionalField(
-    boundedText({ max: MODEL_CHARS_MAX }),
-    'Id or alias of the model; the default model of the server when absent.',
-  ),
+  model,
   stream: optionalField(
     flag(),
     'Whether the answer comes in pieces, as server-sent events. Default false.',
     false,
   ),
   stream_options: optionalField(StreamOptions, 'What a stream carries; only with stream.'),
-  user: optionalField(boundedText({ max: USER_CHARS_MAX }), 'Who the request is made for.'),
+  user,
   request_id: optionalField(
     z.string(ruleError('a string')).regex(/^[A-Za-z0-9._:-]{1,128}$/, {
       error: 'must be 1 to 128 characters of A-Z, a-z, 0-9, dot, underscore, colon and hyphen',

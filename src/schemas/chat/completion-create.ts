@@ -9,11 +9,11 @@ import {
   ruleError,
 } from '../bounded-fields.ts'
 import { ClientId, nameOf, ProjectId } from '../primitives.ts'
+import { MODEL_CHARS_MAX } from './asker-fields.ts'
 import { MESSAGES_MAX } from './chat-request.ts'
 import { ChatCompletionResponse } from './chat-response.ts'
 import { REFUSED_INPUTS, refused } from './refused-inputs.ts'
 
-const MODEL_CHARS_MAX = 512
 const REF_CHARS_MAX = 2_048
 const VARIABLES_MAX = 1_000
 const SOURCE_CHARS_MAX = 128

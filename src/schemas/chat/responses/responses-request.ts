@@ -13,13 +13,12 @@ import {
   optionalField,
   ruleError,
 } from '../../bounded-fields.ts'
+import { model, user, userText } from '../asker-fields.ts'
 import { EXTRA_KEYS_MAX } from '../chat-prompt-fields.ts'
 import { SAMPLING_FIELDS } from '../chat-sampling-fields.ts'
 import { REASONING_EFFORTS } from '../chat-tool-fields.ts'
 import { INPUT_ITEMS_MAX, InputItem, RESPONSE_TOOL_FIELDS } from './responses-input.ts'
 
-const MODEL_CHARS_MAX = 512
-const USER_CHARS_MAX = 1_024
 const ID_CHARS_MAX = 128
 const METADATA_KEYS_MAX = 16
 const METADATA_CHARS_MAX = 512
@@ -84,10 +83,7 @@ const FIELDS = {
     )
     .nullish()
     .describe('The input: a text of the user, or a list of items.'),
-  model: optionalField(
-    boundedText({ max: MODEL_CHARS_MAX }),
-    'Id or alias of the model; the default model of the server when absent.',
-  ),
+  model,
   instructions: optionalField(
     z.string(ruleError('a string')),
     'A system message before all else; not carried over from the previous response.',
@@ -132,14 +128,11 @@ const FIELDS = {
     boundedMap(boundedText({ max: METADATA_CHARS_MAX }), { max: METADATA_KEYS_MAX }),
     'Texts by name that are kept and answered with the response.',
   ),
-  user: optionalField(boundedText({ max: USER_CHARS_MAX }), 'Who the request is made for.'),
-  safety_identifier: optionalField(
-    boundedText({ max: USER_CHARS_MAX }),
-    'Who the request is made for; told to the engine.',
-  ),
+  user,
+  safety_identifier: optionalField(userText(), 'Who the request is made for; told to the engine.'),
   service_tier: optionalField(boundedText({ max: 32 }), 'Tier that serves it; told to the engine.'),
   prompt_cache_key: optionalField(
-    boundedText({ max: USER_CHARS_MAX }),
+    userText(),
     'Names prompts that begin alike; told to the engine.',
   ),
   prompt_cache_retention: optionalField(

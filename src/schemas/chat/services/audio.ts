@@ -4,20 +4,13 @@
  */
 import { z } from 'zod'
 import { boundedNumber, boundedText, optionalField, ruleError } from '../../bounded-fields.ts'
+import { model, user } from '../asker-fields.ts'
 
 const INPUT_CHARS_MAX = 1_048_576
-const MODEL_CHARS_MAX = 512
-const USER_CHARS_MAX = 1_024
 const WORD_CHARS_MAX = 64
 
 const word = () => boundedText({ min: 1, max: WORD_CHARS_MAX })
 const text = () => boundedText({ max: INPUT_CHARS_MAX })
-
-const model = optionalField(
-  boundedText({ max: MODEL_CHARS_MAX }),
-  'Id or alias of the model; the default model of the server when absent.',
-)
-const user = optionalField(boundedText({ max: USER_CHARS_MAX }), 'Who the request is made for.')
 
 /** Fields of a form by name: a text, or a list if the name is repeated. */
 const words = () =>

@@ -1,45 +1,16 @@
 /** `POST /v1/embeddings` on the wire, an addition to the spec: the fields of the OpenAI API; unknown ones pass. */
 import { z } from 'zod'
-import {
-  boundedInteger,
-  boundedList,
-  boundedText,
-  optionalField,
-  ruleError,
-} from '../../bounded-fields.ts'
+import { boundedInteger, optionalField, ruleError } from '../../bounded-fields.ts'
+import { model, user } from '../asker-fields.ts'
+import { TEXTS_RULE, TextsOrTokens } from './texts-or-tokens.ts'
 
-/** Texts of one request. */
-const INPUTS_MAX = 2_048
-/** Tokens of one text. */
-const TOKENS_MAX = 1_048_576
-const MODEL_CHARS_MAX = 512
-const USER_CHARS_MAX = 1_024
 const DIMENSIONS_MAX = 65_536
-
-const Token = boundedInteger('a token id', { min: 0, max: 2_147_483_647 })
-const INPUT_RULE = `a string, a list of token ids, or a list of 1 to ${INPUTS_MAX} of either`
 
 export const EmbeddingRequest = z
   .looseObject(
     {
-      input: z
-        .union(
-          [
-            z.string(),
-            boundedList(z.string(), { min: 1, max: INPUTS_MAX }),
-            boundedList(Token, { min: 1, max: TOKENS_MAX }),
-            boundedList(boundedList(Token, { min: 1, max: TOKENS_MAX }), {
-              min: 1,
-              max: INPUTS_MAX,
-            }),
-          ],
-          ruleError(INPUT_RULE),
-        )
-        .describe(`Input to embed: ${INPUT_RULE}.`),
-      model: optionalField(
-        boundedText({ max: MODEL_CHARS_MAX }),
-        'Id or alias of the model; the default model of the server when absent.',
-      ),
+      input: TextsOrTokens.describe(`Input to embed: ${TEXTS_RULE}.`),
+      model,
       encoding_format: optionalField(
         z.enum(['float', 'base64'], { error: 'must be float or base64' }),
         'How vectors are written. Default float.',
@@ -49,7 +20,7 @@ export const EmbeddingRequest = z
         boundedInteger('a whole number above 0', { min: 1, max: DIMENSIONS_MAX }),
         'Length of the vectors, where the model has a choice.',
       ),
-      user: optionalField(boundedText({ max: USER_CHARS_MAX }), 'Who the request is made for.'),
+      user,
     },
     ruleError('a JSON object'),
   )

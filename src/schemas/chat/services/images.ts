@@ -7,10 +7,9 @@ import {
   optionalField,
   ruleError,
 } from '../../bounded-fields.ts'
+import { model, user } from '../asker-fields.ts'
 
 const PROMPT_CHARS_MAX = 1_048_576
-const MODEL_CHARS_MAX = 512
-const USER_CHARS_MAX = 1_024
 const WORD_CHARS_MAX = 64
 const IMAGES_MAX = 16
 
@@ -20,10 +19,7 @@ export const ImageRequest = z
   .looseObject(
     {
       prompt: boundedText({ min: 1, max: PROMPT_CHARS_MAX }).describe('Description of the image.'),
-      model: optionalField(
-        boundedText({ max: MODEL_CHARS_MAX }),
-        'Id or alias of the model; the default model of the server when absent.',
-      ),
+      model,
       n: optionalField(
         boundedInteger(`a whole number from 1 to ${IMAGES_MAX}`, { min: 1, max: IMAGES_MAX }),
         'How many images. Default 1.',
@@ -33,7 +29,7 @@ export const ImageRequest = z
       quality: optionalField(word(), 'As `high`; the engine knows which ones there are.'),
       response_format: optionalField(word(), '`url` or `b64_json`, where the engine has both.'),
       stream: optionalField(flag(), 'Refused when true: images are not streamed.', false),
-      user: optionalField(boundedText({ max: USER_CHARS_MAX }), 'Who the request is made for.'),
+      user,
     },
     ruleError('a JSON object'),
   )
@@ -48,14 +44,11 @@ export const ImageResponse = z
   .meta({ id: 'ImageResponse', description: 'Images.' })
 
 const EDITED_FIELDS = {
-  model: optionalField(
-    boundedText({ max: MODEL_CHARS_MAX }),
-    'Id or alias of the model; the default model of the server when absent.',
-  ),
+  model,
   n: optionalField(word(), 'How many images, a number as text.'),
   size: optionalField(word(), 'As `1024x1024`; the engine knows which ones there are.'),
   response_format: optionalField(word(), '`url` or `b64_json`, where the engine has both.'),
-  user: optionalField(boundedText({ max: USER_CHARS_MAX }), 'Who the request is made for.'),
+  user,
 }
 
 /** The fields beside the files. */

@@ -1,10 +1,10 @@
 /** `POST /v1/moderations` on the wire, an addition to the spec: the fields of the OpenAI API; unknown ones pass. */
 import { z } from 'zod'
-import { boundedList, boundedText, optionalField, ruleError } from '../../bounded-fields.ts'
+import { boundedList, ruleError } from '../../bounded-fields.ts'
+import { model } from '../asker-fields.ts'
 
 /** Texts or parts of one request. */
 const INPUTS_MAX = 2_048
-const MODEL_CHARS_MAX = 512
 
 const INPUT_RULE = `a string, or a list of 1 to ${INPUTS_MAX} strings or parts`
 
@@ -24,10 +24,7 @@ export const ModerationRequest = z
           ruleError(INPUT_RULE),
         )
         .describe(`Input to moderate: ${INPUT_RULE}.`),
-      model: optionalField(
-        boundedText({ max: MODEL_CHARS_MAX }),
-        'Id or alias of the model; the default model of the server when absent.',
-      ),
+      model,
     },
     ruleError('a JSON object'),
   )

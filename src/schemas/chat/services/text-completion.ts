@@ -1,48 +1,19 @@
 /** `POST /v1/completions` on the wire, an addition to the spec: the older fields of the OpenAI API; unknown ones pass. */
 import { z } from 'zod'
-import {
-  boundedInteger,
-  boundedList,
-  boundedText,
-  flag,
-  optionalField,
-  ruleError,
-} from '../../bounded-fields.ts'
+import { boundedInteger, flag, optionalField, ruleError } from '../../bounded-fields.ts'
+import { model, user } from '../asker-fields.ts'
 import { SAMPLING_FIELDS } from '../chat-sampling-fields.ts'
+import { TEXTS_RULE, TextsOrTokens } from './texts-or-tokens.ts'
 
-/** Prompts of one request. */
-const PROMPTS_MAX = 2_048
-/** Tokens of one prompt. */
-const TOKENS_MAX = 1_048_576
 const CHOICES_MAX = 128
-const MODEL_CHARS_MAX = 512
-const USER_CHARS_MAX = 1_024
 
-const Token = boundedInteger('a token id', { min: 0, max: 2_147_483_647 })
-const PROMPT_RULE = `a string, a list of token ids, or a list of 1 to ${PROMPTS_MAX} of either`
 const count = (max: number) => boundedInteger(`a whole number from 1 to ${max}`, { min: 1, max })
 
 export const TextCompletionRequest = z
   .looseObject(
     {
-      prompt: z
-        .union(
-          [
-            z.string(),
-            boundedList(z.string(), { min: 1, max: PROMPTS_MAX }),
-            boundedList(Token, { min: 1, max: TOKENS_MAX }),
-            boundedList(boundedList(Token, { min: 1, max: TOKENS_MAX }), {
-              min: 1,
-              max: PROMPTS_MAX,
-            }),
-          ],
-          ruleError(PROMPT_RULE),
-        )
-        .describe(`Prompt to complete: ${PROMPT_RULE}.`),
-      model: optionalField(
-        boundedText({ max: MODEL_CHARS_MAX }),
-        'Id or alias of the model; the default model of the server when absent.',
-      ),
+      prompt: TextsOrTokens.describe(`Prompt to complete: ${TEXTS_RULE}.`),
+      model,
       suffix: optionalField(z.string(), 'Refused: text cannot be inserted.'),
       echo: optionalField(
         flag(),
@@ -75,7 +46,7 @@ export const TextCompletionRequest = z
         ),
         'What a stream carries.',
       ),
-      user: optionalField(boundedText({ max: USER_CHARS_MAX }), 'Who the request is made for.'),
+      user,
     },
     ruleError('a JSON object'),
   )

@@ -8,18 +8,14 @@ import {
   optionalField,
   ruleError,
 } from '../../bounded-fields.ts'
+import { model } from '../asker-fields.ts'
 import { ChatCompletionRequest } from '../chat-request.ts'
 
 const PROMPT_CHARS_MAX = 4_194_304
 const TOKENS_MAX = 1_048_576
-const MODEL_CHARS_MAX = 512
 
 const { messages, tools, add_generation_prompt, continue_final_message, chat_template_kwargs } =
   ChatCompletionRequest.shape
-const model = optionalField(
-  boundedText({ max: MODEL_CHARS_MAX }),
-  'Id or alias of the model; the default model of the server when absent.',
-)
 
 export const TokenizeRequest = z
   .looseObject(
