@@ -26,3 +26,17 @@ export async function sendLines(
     .header('x-accel-buffering', 'no')
     .send(lines)
 }
+
+/** Limit: lines of one text. */
+const TEXT_LINES = 100
+
+/** The texts of a list that is in memory: one line of JSON for each item. */
+export async function* renderLines<Item>(
+  items: readonly Item[],
+  render: (item: Item) => object,
+): AsyncGenerator<string> {
+  for (let at = 0; at < items.length; at += TEXT_LINES) {
+    const some = items.slice(at, at + TEXT_LINES)
+    yield some.map((item) => `${JSON.stringify(render(item))}\n`).join('')
+  }
+}

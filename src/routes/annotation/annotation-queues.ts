@@ -10,7 +10,7 @@ import type { App } from '../../http/app-type.ts'
 import { linesAnswer } from '../../http/document/answers.ts'
 import { newId } from '../../http/new-id.ts'
 import { addProjectRead } from '../../http/project-read.ts'
-import { sendLines } from '../../http/stream/json-lines.ts'
+import { renderLines, sendLines } from '../../http/stream/json-lines.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import {
   AnnotationQueueCreateRequest,
@@ -86,19 +86,9 @@ function addQuery(app: App, { annotation }: AnnotationRoutesOptions): void {
       const { project_id, ...query } = request.body
       requireAccess(request.principal, 'traces:read', project_id)
       const queues = await annotation.listQueues(openReadCaller(request, reply, project_id))
-      const lines = pageQueues(queues, query).map((queue) => JSON.stringify(renderQueue(queue)))
-      return sendLines(reply, inPieces(lines))
+      return sendLines(reply, renderLines(pageQueues(queues, query), renderQueue))
     },
   )
-}
-
-/** Limit: lines of one chunk of an answer. */
-const PIECE_LINES = 100
-
-async function* inPieces(lines: readonly string[]): AsyncGenerator<string> {
-  for (let at = 0; at < lines.length; at += PIECE_LINES) {
-    yield `${lines.slice(at, at + PIECE_LINES).join('\n')}\n`
-  }
 }
 
 function addStats(app: App, { annotation }: AnnotationRoutesOptions): void {

@@ -1,19 +1,12 @@
 /** Lists of threads. Addition to the spec. */
 import { requireAccess } from '../../domain/access/permissions.ts'
-import {
-  renderThread,
-  resolveThreadListing,
-  type ThreadSums,
-} from '../../domain/threads/thread-sums.ts'
+import { renderThread, resolveThreadListing } from '../../domain/threads/thread-sums.ts'
 import type { App } from '../../http/app-type.ts'
 import { linesAnswer } from '../../http/document/answers.ts'
-import { sendLines } from '../../http/stream/json-lines.ts'
+import { renderLines, sendLines } from '../../http/stream/json-lines.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import { ThreadSchema, ThreadsQueryRequest } from '../../schemas/threads/thread.ts'
 import type { ThreadStore } from '../../store/api/threads/threads.ts'
-
-/** Limit: lines of one chunk of an answer. */
-const PIECE_LINES = 100
 
 interface ThreadRoutesOptions {
   readonly threads: ThreadStore
@@ -38,14 +31,7 @@ export async function threadRoutes(app: App, { threads }: ThreadRoutesOptions): 
       requireAccess(request.principal, 'traces:read', project_id)
       const listing = resolveThreadListing(request.body)
       const caller = openReadCaller(request, reply, project_id)
-      return sendLines(reply, renderLines(await threads.listThreads(listing, caller)))
+      return sendLines(reply, renderLines(await threads.listThreads(listing, caller), renderThread))
     },
   )
-}
-
-async function* renderLines(threads: readonly ThreadSums[]): AsyncGenerator<string> {
-  for (let at = 0; at < threads.length; at += PIECE_LINES) {
-    const piece = threads.slice(at, at + PIECE_LINES)
-    yield piece.map((thread) => `${JSON.stringify(renderThread(thread))}\n`).join('')
-  }
 }
