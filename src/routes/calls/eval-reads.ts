@@ -17,7 +17,6 @@ import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
 import type { EvalRow } from '../../schemas/calls/eval-results.ts'
 import type { CallsQueryStore } from '../../store/api/calls/calls-query.ts'
 import type { ReadCaller } from '../../store/api/read-caller.ts'
-import { CONTENT_BYTES_MAX } from '../objects/objects.ts'
 import { createRefReader, type RefReaderOptions } from '../objects/ref-reader.ts'
 
 /** Limits: trials of one answer, and calls below them. */
@@ -104,9 +103,9 @@ export function createEvalReader(
 /** Replaces the refs in rows by their targets; a ref without a target stays and is reported. */
 export async function resolveRows(
   rows: readonly EvalRow[],
-  options: Omit<RefReaderOptions, 'contentBytesMax'>,
+  options: RefReaderOptions,
 ): Promise<{ rows: EvalRow[]; warnings: string[] }> {
-  const read = createRefReader({ ...options, contentBytesMax: CONTENT_BYTES_MAX })
+  const read = createRefReader(options)
   let unread = 0
   const resolved: EvalRow[] = []
   for (const row of rows) {

@@ -55,11 +55,8 @@ export function createEvaluationReader(
 ) {
   const { project_id } = caller
   const shape = resolveCallsShape({ project_id })
-  return async function* readCalls(
-    filter: CallsFilter,
-    page: { readonly limit?: number; readonly offset?: number } = {},
-  ): AsyncGenerator<StoredCall> {
-    const selection = resolveCallsSelection({ project_id, filter, ...page })
+  return async function* readCalls(filter: CallsFilter): AsyncGenerator<StoredCall> {
+    const selection = resolveCallsSelection({ project_id, filter })
     for await (const listed of callsQuery.pages(selection, shape, caller)) {
       for (const { call } of listed) yield parseCall(call)
     }

@@ -5,7 +5,6 @@ import { isObject } from '../../domain/json/is-object.ts'
 import { parseLossless, renderJson } from '../../domain/json/json-text.ts'
 import { parseReadableRef } from '../../domain/objects/ref-reading.ts'
 import { ApiError } from '../../errors.ts'
-import { CONTENT_BYTES_MAX } from '../objects/objects.ts'
 import { createRefReader, type RefReaderOptions } from '../objects/ref-reader.ts'
 
 /** Limit: calls per reader, which caches what it has read. */
@@ -25,12 +24,12 @@ type Container = Record<string, unknown>
 export function createCallExpander(
   columns: readonly (readonly string[])[],
   shape: CallsShape,
-  options: Omit<RefReaderOptions, 'contentBytesMax'>,
+  options: RefReaderOptions,
 ): ExpandCall {
   const isShown = (body: string) => shape.columns === null || shape.columns.has(body)
   const wanted = columns.filter(([body = '']) => isShown(body))
   let calls = 0
-  let read = createRefReader({ ...options, contentBytesMax: CONTENT_BYTES_MAX })
+  let read = createRefReader(options)
 
   /** Returns the target of a ref; any other value unchanged. */
   async function valueBehind(value: unknown): Promise<unknown> {
@@ -72,9 +71,7 @@ export function createCallExpander(
 
   return async (call) => {
     calls += 1
-    if (calls % CALLS_PER_READER === 0) {
-      read = createRefReader({ ...options, contentBytesMax: CONTENT_BYTES_MAX })
-    }
+    if (calls % CALLS_PER_READER === 0) read = createRefReader(options)
     return {
       ...call,
       attributes_json: await expandBody('attributes', call.attributes_json),

@@ -23,7 +23,6 @@ import {
 } from '../../schemas/chat/completion-create.ts'
 import type { ObjectStore } from '../../store/api/objects/objects.ts'
 import type { TableStore } from '../../store/api/objects/tables.ts'
-import { CONTENT_BYTES_MAX } from '../objects/objects.ts'
 import { createRefReader } from '../objects/ref-reader.ts'
 import { type AnswerHeaders, sendStream, sendWhole, setReplyHeaders } from './answer-sending.ts'
 import { chunkOptions } from './chat.ts'
@@ -179,7 +178,7 @@ async function readPrompt(
 ): Promise<readonly unknown[]> {
   const reader = requireScope(principal, 'traces:read')
   const canRead = (projectId: string) => canUseProject(reader, projectId)
-  const read = createRefReader({ objects, tables, canRead, contentBytesMax: CONTENT_BYTES_MAX })
+  const read = createRefReader({ objects, tables, canRead })
   const ref = parseReadableRef(text)
   const messages = ref && toPromptMessages(await read(ref))
   if (messages) return messages

@@ -15,6 +15,7 @@ import {
 import { ApiError } from '../../errors.ts'
 import type { ObjectStore } from '../../store/api/objects/objects.ts'
 import type { NewRow, RowIndex, StoredTable, TableStore } from '../../store/api/objects/tables.ts'
+import { CONTENT_BYTES_MAX } from './objects.ts'
 
 /** Limit: rows of a table that is read as a whole. */
 const ROWS_MAX = 10_000
@@ -22,8 +23,8 @@ const ROWS_MAX = 10_000
 export interface RefReaderOptions {
   readonly objects: ObjectStore
   readonly tables: TableStore
-  /** Limit: bytes of contents that are read for all refs together. */
-  readonly contentBytesMax: number
+  /** Limit: bytes of contents that are read for all refs together. Default: those of one answer. */
+  readonly contentBytesMax?: number
   canRead(projectId: string): boolean
 }
 
@@ -44,8 +45,8 @@ type ReadRef = (ref: ReadableRef) => Promise<unknown>
  * Spec: §2.1. Choice: the ref itself must exist; a gap further inside reads as null.
  */
 export function createRefReader(options: RefReaderOptions): ReadRef {
-  const { objects, tables, canRead } = options
-  const spend = createBudget(options.contentBytesMax)
+  const { objects, tables, canRead, contentBytesMax } = options
+  const spend = createBudget(contentBytesMax)
   const { readRow, readRows } = createRowReader(tables, spend)
   const contents = new Map<string, unknown>()
   let hopsLeft = 0
@@ -109,8 +110,8 @@ export function createRefReader(options: RefReaderOptions): ReadRef {
   }
 }
 
-/** Counts bytes of contents down. */
-function createBudget(bytesMax: number): (bytes: number) => void {
+/** Counts bytes of contents down. @throws ApiError validation_failed when there are more */
+export function createBudget(bytesMax = CONTENT_BYTES_MAX): (bytes: number) => void {
   let bytesLeft = bytesMax
   return (bytes) => {
     bytesLeft -= bytes

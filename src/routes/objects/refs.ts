@@ -10,8 +10,7 @@ import type { App } from '../../http/app-type.ts'
 import { RefsReadBatchRequest, RefsReadBatchResponse } from '../../schemas/objects/ref-read.ts'
 import type { ObjectStore } from '../../store/api/objects/objects.ts'
 import type { TableStore } from '../../store/api/objects/tables.ts'
-import { CONTENT_BYTES_MAX } from './objects.ts'
-import { createRefReader } from './ref-reader.ts'
+import { createBudget, createRefReader } from './ref-reader.ts'
 
 interface RefRoutesOptions {
   readonly objects: ObjectStore
@@ -34,25 +33,19 @@ export async function refRoutes(app: App, { objects, tables }: RefRoutesOptions)
       const caller = requireScope(request.principal, 'traces:read')
       const canRead = (projectId: string) => canUseProject(caller, projectId)
       const refs = request.body.refs.map(requireReadableRef)
-      const read = createRefReader({ objects, tables, canRead, contentBytesMax: CONTENT_BYTES_MAX })
+      const read = createRefReader({ objects, tables, canRead })
+      const spend = createBudget()
       const vals: string[] = []
-      let characters = 0
       for (const [at, ref] of refs.entries()) {
         // Written at once, because many refs to one large value are a much larger answer.
         const text = JSON.stringify(await read(ref).catch(atRef(at)))
-        characters += text.length
-        if (characters > CONTENT_BYTES_MAX) throw tooLarge()
+        spend(text.length)
         vals.push(text)
       }
       const body: unknown = `{"vals":[${vals.join(',')}]}`
       return reply.type('application/json; charset=utf-8').send(body as RefsReadBatchResponse)
     },
   )
-}
-
-function tooLarge(): ApiError {
-  const message = `refs lead to more than ${CONTENT_BYTES_MAX} bytes: ask for fewer`
-  return new ApiError('validation_failed', { message, param: 'refs' })
 }
 
 function requireReadableRef(text: string, at: number) {
