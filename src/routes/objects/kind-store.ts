@@ -2,7 +2,6 @@
 import { buffer } from 'node:stream/consumers'
 import { parseExact } from '../../domain/json/exact-json.ts'
 import { isObject } from '../../domain/json/is-object.ts'
-import { digestOfRows } from '../../domain/objects/digests.ts'
 import {
   type KindVersion,
   newObjectOf,
@@ -16,7 +15,7 @@ import { SOURCE_CHARACTERS_MAX } from '../../schemas/objects/object-kinds.ts'
 import type { FileStore } from '../../store/api/objects/files.ts'
 import type { ObjectStore } from '../../store/api/objects/objects.ts'
 import type { TableStore } from '../../store/api/objects/tables.ts'
-import { digestRows } from './table-rows.ts'
+import { storeTable } from './table-rows.ts'
 
 /** Limit: bytes of a source that is read: four for each character that may be written. */
 const SOURCE_BYTES_MAX = 4 * SOURCE_CHARACTERS_MAX
@@ -63,11 +62,7 @@ export function createKindWriter(
       publish(object_id, opContent(await storeSource(source))),
     /** @param text - JSON of the list of rows, as it was sent */
     async storeRows(text: string): Promise<string> {
-      const rows = await digestRows(text)
-      const row_digests = rows.map((row) => row.digest)
-      const digest = digestOfRows(row_digests)
-      await tables.insertRows(project_id, rows)
-      await tables.createTable(project_id, digest, row_digests)
+      const { digest } = await storeTable(tables, project_id, text)
       return `${refScheme}:///${project_id}/table/${digest}`
     },
     refTo: ({ kind, object_id, digest }: ObjectVersion): string =>

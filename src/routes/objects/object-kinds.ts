@@ -24,7 +24,6 @@ import {
   KindVersionPath,
 } from '../../schemas/objects/object-kinds.ts'
 import { ProjectPath } from '../../schemas/primitives.ts'
-import type { ListedObject } from '../../store/api/objects/objects.ts'
 import { projectOf } from '../projects/project-path.ts'
 import { createKindWriter, type KindStoreOptions, readKindVersion } from './kind-store.ts'
 import { OBJECT_KINDS, type ObjectKind } from './kind-table.ts'
@@ -91,10 +90,11 @@ function addList(app: App, { objects, files }: KindStoreOptions, kind: ObjectKin
       }
       const found = await objects.listObjects(listing, openReadCaller(request, reply, project_id))
       async function* lines(): AsyncGenerator<string> {
-        for (const listed of found) yield `${JSON.stringify(await render(listed))}\n`
+        for (const { version, val_json } of found) {
+          const read = await readKindVersion(files, version, val_json)
+          yield `${JSON.stringify(kind.render(read))}\n`
+        }
       }
-      const render = async ({ version, val_json }: ListedObject) =>
-        kind.render(await readKindVersion(files, version, val_json))
       return sendLines(reply, lines())
     },
   )
@@ -150,9 +150,8 @@ function addDelete(app: App, { objects, nowUs }: KindStoreOptions, kind: ObjectK
       const found = await objects.listObjects(listing, openReadCaller(request, reply, project_id))
       const live = new Set(found.map(({ version }) => version.digest))
       const { digests } = request.query
-      const named = digests === undefined ? [...live] : [digests].flat()
-      const chosen = new Set<string>()
-      for (const [at, name] of named.entries()) {
+      const chosen = digests === undefined ? live : new Set<string>()
+      for (const [at, name] of [digests ?? []].flat().entries()) {
         const version = await objects.findObject(project_id, object_id, name)
         if (version === null || !live.has(version.digest)) {
           throw new ApiError('object_not_found', { param: `digests[${at}]` })

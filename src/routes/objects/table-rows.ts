@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { splitMembers } from '../../domain/json/json-members.ts'
 import { readElements } from '../../domain/json/python-json.ts'
-import { digestOfPythonJson } from '../../domain/objects/digests.ts'
+import { digestOfPythonJson, digestOfRows, requireDigest } from '../../domain/objects/digests.ts'
 import type { TableChange } from '../../domain/objects/table-update.ts'
 import type { TableUpdateRequest } from '../../schemas/objects/table.ts'
 import type { NewRow, StoredTable, TableStore } from '../../store/api/objects/tables.ts'
@@ -18,7 +18,7 @@ const SLICE_CHARACTERS = 65_536
  *
  * @param text - JSON of the list
  */
-export async function digestRows(text: string): Promise<NewRow[]> {
+async function digestRows(text: string): Promise<NewRow[]> {
   const rows: NewRow[] = []
   let characters = 0
   for (const { json, python } of readElements(text)) {
@@ -29,6 +29,28 @@ export async function digestRows(text: string): Promise<NewRow[]> {
     await nextTurn()
   }
   return rows
+}
+
+/**
+ * Stores a table.
+ *
+ * @param text - JSON of its rows
+ * @param expected - the digest that it must have; null or undefined: any
+ * @throws ApiError digest_mismatch
+ */
+export async function storeTable(
+  tables: TableStore,
+  project_id: string,
+  text: string,
+  expected?: string | null,
+) {
+  const rows = await digestRows(text)
+  const row_digests = rows.map((row) => row.digest)
+  const digest = digestOfRows(row_digests)
+  requireDigest(expected, digest, 'table.expected_digest')
+  await tables.insertRows(project_id, rows)
+  await tables.createTable(project_id, digest, row_digests)
+  return { digest, row_digests }
 }
 
 /**

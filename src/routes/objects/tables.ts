@@ -28,7 +28,7 @@ import {
 } from '../../schemas/objects/table.ts'
 import type { StoredTable, TableStore } from '../../store/api/objects/tables.ts'
 import type { ReadCaller } from '../../store/api/read-caller.ts'
-import { digestChanges, digestRows, renderRows } from './table-rows.ts'
+import { digestChanges, renderRows, storeTable } from './table-rows.ts'
 
 interface TableRoutesOptions {
   readonly tables: TableStore
@@ -63,13 +63,8 @@ function addTableCreate(app: App, tables: TableStore): void {
       const { project_id, expected_digest } = request.body.table
       requireAccess(request.principal, 'traces:write', project_id, 'table.project_id')
       const text = splitMembers(request.bodyText ?? '').get('table') ?? '{}'
-      const rows = await digestRows(splitMembers(text).get('rows') ?? '[]')
-      const row_digests = rows.map((row) => row.digest)
-      const digest = digestOfRows(row_digests)
-      requireDigest(expected_digest, digest, 'table.expected_digest')
-      await tables.insertRows(project_id, rows)
-      await tables.createTable(project_id, digest, row_digests)
-      return { digest, row_digests }
+      const rows = splitMembers(text).get('rows') ?? '[]'
+      return storeTable(tables, project_id, rows, expected_digest)
     },
   )
 }
