@@ -124,7 +124,7 @@ export async function buildApp(
     documentScope(basic, 'basic')
     await useBasicAuthentication(basic, deps.keys.findPrincipal)
     useNeutralNames(basic)
-    await registerTraceRoutes(basic, { config, deps, inference, nowUs })
+    await registerTraceRoutes(basic, { config, deps, inference, clock })
     await basic.register(callExportRoutes, { tickets })
     await basic.register(graphqlRoutes)
   })
@@ -140,7 +140,7 @@ export async function buildApp(
       await traces.register(serverInfoRoutes, { version })
       await traces.register(async (basic: App) => {
         await useBasicAuthentication(basic, deps.keys.findPrincipal)
-        await registerTraceRoutes(basic, { config, deps, inference, nowUs })
+        await registerTraceRoutes(basic, { config, deps, inference, clock })
       })
     },
     { prefix: '/traces' },
@@ -180,7 +180,7 @@ interface GroupOptions {
   readonly config: Config
   readonly deps: Deps
   readonly inference: Inference
-  readonly nowUs: () => number
+  readonly clock: Clock
 }
 
 function toInferenceOptions(config: Config, deps: Deps, nowUs: () => number) {
@@ -218,13 +218,13 @@ function toCallLinesOptions({ refScheme }: Config, deps: Deps) {
 /** The routes below /v1. */
 async function registerBearerRoutes(
   bearer: App,
-  { config, deps, inference, clock }: Omit<GroupOptions, 'nowUs'> & { readonly clock: Clock },
+  { config, deps, inference, clock }: GroupOptions,
 ): Promise<void> {
   const { nowUs } = clock
-  const { models, checkpoints, responses, previewModels: trained } = deps
+  const { models, responses } = deps
   const { bodyBytesMax } = config
   await bearer.register(inferenceRoutes, { inference, responses, bodyBytesMax, nowUs })
-  await bearer.register(modelRoutes, { models, trained, checkpoints })
+  await bearer.register(modelRoutes, { models, choice: inference.choice })
   await bearer.register(backendRoutes, { models, meter: inference.run.meter })
   await bearer.register(keyRoutes, { keys: deps.keys })
   await bearer.register(previewRoutes, {
@@ -255,8 +255,9 @@ async function registerBearerRoutes(
 /** The trace API, in neutral names; `scope.spelling` is how the scope writes them. */
 async function registerTraceRoutes(
   scope: App,
-  { config, deps, inference, nowUs }: GroupOptions,
+  { config, deps, inference, clock }: GroupOptions,
 ): Promise<void> {
+  const { nowUs } = clock
   await scope.register(callRoutes, {
     calls: deps.calls,
     prices: deps.prices,

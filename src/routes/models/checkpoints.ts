@@ -78,7 +78,6 @@ function addList(app: App, { models, checkpoints }: CheckpointRoutesOptions): vo
       },
     },
     async (request) => {
-      requireScope(request.principal, 'training')
       const { after, limit, order } = resolvePageQuery(request.query)
       const { model_id } = request.params
       const model = await requireModel(request.principal, model_id, models)

@@ -4,16 +4,13 @@ import { z } from 'zod'
 import { requireScope } from '../../domain/access/permissions.ts'
 import type { App } from '../../http/app-type.ts'
 import { ProjectHeaders, requireProjectHeader } from '../../http/project-header.ts'
-import { type Asker, createModelChoice } from '../../inference/models/model-choice.ts'
+import type { Asker, ModelChoice } from '../../inference/models/model-choice.ts'
 import type { ModelRegistry } from '../../inference/models/registry.ts'
 import { ModelListEntry, ModelListResponse } from '../../schemas/models/model.ts'
-import type { CheckpointStore } from '../../store/api/models/checkpoints.ts'
-import type { PreviewModelStore } from '../../store/api/models/preview-models.ts'
 
 interface ModelRoutesOptions {
   readonly models: ModelRegistry
-  readonly trained: PreviewModelStore
-  readonly checkpoints: CheckpointStore
+  readonly choice: ModelChoice
 }
 
 const modelId = z
@@ -28,11 +25,7 @@ const shownModel = {
   headers: ProjectHeaders,
 }
 
-export async function modelRoutes(
-  app: App,
-  { models, trained, checkpoints }: ModelRoutesOptions,
-): Promise<void> {
-  const choice = createModelChoice({ registry: models, trained, checkpoints })
+export async function modelRoutes(app: App, { models, choice }: ModelRoutesOptions): Promise<void> {
   app.addHook('onRequest', async (request) => {
     toAsker(request)
   })
