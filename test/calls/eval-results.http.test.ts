@@ -220,6 +220,41 @@ describe('POST /v2/{entity}/{project}/eval_results/query', () => {
     expect(empty.summary).toEqual({ row_count: 0, evaluations: [] })
   })
 
+  it('measures numbers whose texts are kept: of scores, outputs and rows of datasets', async () => {
+    const { app, ask, evaluate } = await openEvaluated()
+    const kept = (text: string) => JSON.rawJSON(text)
+    const rows = [{ level: kept('10.0') }, { level: kept('9.50') }]
+    const table = (await app.post('/table/create', { table: { project_id, rows } })).body
+    const [ten, nine]: string[] = table.row_digests
+    const example = (row = '') => `weave:///${project_id}/table/${table.digest}/id/${row}`
+    const scores = { right: kept('-0.0'), id: kept('9007199254740993') }
+    await evaluate('e3', 'bot', [
+      { example: example(ten), output: kept('-0.0'), scores },
+      { example: example(nine), output: 1, scores: { right: 1 } },
+    ])
+    const asked = { evaluation_call_ids: ['e3'], include_summary: true }
+    const above = (field: string, value: number) => ({
+      query: { $expr: { $gt: [{ $getField: field }, { $literal: value }] } },
+    })
+    const { summary } = await ask(asked)
+    expect(summary.evaluations[0].scorer_stats).toMatchObject([
+      { scorer_key: 'right', path: null, value_type: 'continuous', numeric_mean: 0.5 },
+      { scorer_key: 'id', path: null, value_type: 'continuous', numeric_mean: 2 ** 53 },
+    ])
+    const cases: [object, (string | undefined)[]][] = [
+      [{ filters: [above('inputs.level', 9.75)] }, [ten]],
+      [
+        { filters: [above('outputs', -1)], sort_by: [{ field: 'outputs', direction: 'asc' }] },
+        [ten, nine],
+      ],
+      [{ sort_by: [{ field: 'inputs.level', direction: 'asc' }] }, [nine, ten]],
+      [{ sort_by: [{ field: 'scores.right', direction: 'desc' }] }, [nine, ten]],
+    ]
+    for (const [fields, expected] of cases) {
+      expect([fields, digests(await ask({ ...asked, ...fields }))]).toEqual([fields, expected])
+    }
+  })
+
   it('returns a mean of scores whose sum exceeds a double', async () => {
     const { ask, evaluate, examples } = await openEvaluated()
     const result = { example: examples[0], output: 'A', scores: { huge: -1.5e308 } }

@@ -44,6 +44,15 @@ it('a run has the means of scores that no double can sum', () => {
   expect(means.output()).toEqual({ output: { mean: 1e308 }, huge: { mean: -1.5e308 } })
 })
 
+it('a run has the means of numbers whose texts are kept', () => {
+  const means = createRunOutput()
+  const scores = { zero: JSON.rawJSON('-0.0'), long: JSON.rawJSON('0.50000000000000000001') }
+  means.add({ output: JSON.rawJSON('9007199254740993'), scores })
+  means.add({ output: 'none', scores: { zero: 1, long: 1 } })
+  const expected = { output: { mean: 2 ** 53 }, zero: { mean: 0.5 }, long: { mean: 0.75 } }
+  expect(means.output()).toEqual(expected)
+})
+
 describe.each(['', '/traces'])('runs of evaluations below %s/', (root) => {
   const user = root === '' ? { svc_user_id: 'u-1' } : { wb_user_id: 'u-1' }
 

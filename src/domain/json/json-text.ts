@@ -64,6 +64,11 @@ function canonicalDigits(source: string): string {
   return `${sign}${trimmed}e${Number(exponent) - fraction.length + (digits.length - trimmed.length)}`
 }
 
+/** A number as a double, also one that was kept as its text; any other value unchanged. */
+export function toDouble(value: unknown): unknown {
+  return JSON.isRawJSON(value) ? Number(value.rawJSON) : value
+}
+
 /** The JSON text of a value; undefined is `null`. */
 export function renderJson(value: unknown): string {
   return JSON.stringify(value) ?? 'null'

@@ -1,5 +1,6 @@
 /** Selects and orders the rows of evaluations. Pure. */
 import type { EvalResultsRequest, EvalRow } from '../../../schemas/calls/eval-results.ts'
+import { toDouble } from '../../json/json-text.ts'
 import { parsePath, parseQuery } from '../../query/query-expression.ts'
 import { createMatcher } from '../../query/query-matcher.ts'
 import { orderForSort, severalValues, valueAt } from '../../query/query-values.ts'
@@ -68,9 +69,9 @@ function valuesOf(
 ): unknown[] {
   const of = row.evaluations.find(({ evaluation_call_id }) => evaluation_call_id === evaluation)
   if (!of) return []
-  if (first === 'inputs') return [valueAt(row.raw_data_row, rest)]
+  if (first === 'inputs') return [toDouble(valueAt(row.raw_data_row, rest))]
   return of.trials.map((trial) =>
-    valueAt(first === 'scores' ? trial.scores : trial.model_output, rest),
+    toDouble(valueAt(first === 'scores' ? trial.scores : trial.model_output, rest)),
   )
 }
 

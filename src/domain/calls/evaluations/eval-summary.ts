@@ -7,6 +7,7 @@ import type {
 } from '../../../schemas/calls/eval-results.ts'
 import { renderTimestamp } from '../../../schemas/timestamp.ts'
 import { isObject } from '../../json/is-object.ts'
+import { toDouble } from '../../json/json-text.ts'
 import { addToSum, createSum, type ExactSum, meanOf } from '../../stats/exact-sum.ts'
 import type { StoredCall } from '../call-view.ts'
 
@@ -80,7 +81,8 @@ interface Sums {
 function sumScores(trials: readonly EvalTrial[]): EvalScorerStats[] {
   const found = new Map<string, Sums>()
 
-  function add(scorer_key: string, path: readonly string[], value: unknown): void {
+  function add(scorer_key: string, path: readonly string[], given: unknown): void {
+    const value = toDouble(given)
     if (isObject(value)) {
       for (const [key, inner] of Object.entries(value)) add(scorer_key, [...path, key], inner)
       return

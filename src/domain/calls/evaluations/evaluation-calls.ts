@@ -9,7 +9,7 @@ import { ApiError } from '../../../errors.ts'
 import type { JsonObject } from '../../../schemas/primitives.ts'
 import { renderTimestamp } from '../../../schemas/timestamp.ts'
 import { isObject } from '../../json/is-object.ts'
-import { parseLossless } from '../../json/json-text.ts'
+import { parseLossless, toDouble } from '../../json/json-text.ts'
 import { parseRef } from '../../objects/refs.ts'
 import { addToSum, createSum, type ExactSum, meanOf } from '../../stats/exact-sum.ts'
 import type { CallTexts, StoredCall } from '../call-view.ts'
@@ -107,7 +107,8 @@ export function predictAndScoreOutput(
 export function createRunOutput() {
   const sums = new Map<string, ExactSum>()
 
-  function addValue(name: string, value: unknown): void {
+  function addValue(name: string, given: unknown): void {
+    const value = toDouble(given)
     if (typeof value !== 'number') return
     const sum = sums.get(name) ?? createSum()
     sums.set(name, sum)
