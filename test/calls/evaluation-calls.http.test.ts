@@ -87,6 +87,18 @@ describe.each(['', '/traces'])('runs of evaluations below %s/', (root) => {
     expect(above.every(({ ended_at }) => ended_at !== null)).toBe(true)
   })
 
+  it('are finished, as predictions are, by the first of several requests', async () => {
+    const { post } = await buildTestApp()
+    const { base, run } = await evaluate({ post }, root)
+    const inputs = { model: MODEL, inputs: {}, output: 1, evaluation_run_id: run }
+    const { prediction_id } = (await post(`${base}/predictions`, inputs)).body
+    for (const path of [`predictions/${prediction_id}`, `evaluation_runs/${run}`]) {
+      const finish = () => post(`${base}/${path}/finish`, {})
+      const answers = await Promise.all(Array.from({ length: 5 }, finish))
+      expect(answers.map(({ body }) => body)).toEqual(Array(5).fill({ success: true }))
+    }
+  })
+
   it('have predictions and scores that are read and listed', async () => {
     const app = await buildTestApp()
     const { base, run, predictions, scores } = await evaluate(app, root)

@@ -17,6 +17,7 @@ import {
   scorerNameOf,
 } from '../../domain/calls/evaluations/evaluation-calls.ts'
 import { type CallParts, resolveCallEnd, resolveCallStart } from '../../domain/calls/new-call.ts'
+import { ApiError } from '../../errors.ts'
 import { newId } from '../../http/new-id.ts'
 import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
 import type {
@@ -154,6 +155,16 @@ export function createEvaluationFinisher(options: EvaluationCallOptions, who: Wh
   const { calls, nowUs } = options
   const { endOf, requireCall } = createParts(options, who)
   const { project_id } = who
+
+  /** Ends a call; no effect when another request was faster. */
+  async function endOnce(end: ReturnType<typeof endOf>): Promise<void> {
+    try {
+      await calls.endCall(end)
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'call_conflict') throw error
+    }
+  }
+
   return {
     /** Ends the parent call of a prediction; no effect when it has ended. */
     async finishPrediction(id: string, readCalls: ReturnType<typeof createEvaluationReader>) {
@@ -167,7 +178,7 @@ export function createEvaluationFinisher(options: EvaluationCallOptions, who: Wh
         if (isEvaluationCall(call, 'score')) scores.set(scorerNameOf(call), call.output)
       }
       const output = predictAndScoreOutput(prediction, scores)
-      await calls.endCall(endOf(above.id, output, {}, nowUs()))
+      await endOnce(endOf(above.id, output, {}, nowUs()))
     },
     /** Ends a run with the means over its predictions; no effect when it has ended. */
     async finishRun(
@@ -181,7 +192,7 @@ export function createEvaluationFinisher(options: EvaluationCallOptions, who: Wh
       for await (const call of readCalls({ parent_ids: [id], op_names: [PREDICT_AND_SCORE_OP] })) {
         means.add(call.output)
       }
-      await calls.endCall(endOf(id, means.output(), summary, nowUs()))
+      await endOnce(endOf(id, means.output(), summary, nowUs()))
     },
   }
 }
