@@ -125,13 +125,20 @@ describe.each(['', '/traces'])('runs of evaluations below %s/', (root) => {
 
   it('are deleted with the calls below them, and only by the route of their kind', async () => {
     const app = await buildTestApp()
-    const { base, run, predictions } = await evaluate(app, root)
+    const { base, run, predictions, scores } = await evaluate(app, root)
     const remove = async (path: string) => (await app.delete(`${base}/${path}`)).body
     expect(await remove(`scores?score_ids=${run}`)).toEqual({ num_deleted: 0 })
     const [one = ''] = predictions
     const ids = `prediction_ids=${one}&prediction_ids=none&prediction_ids=${one}`
     expect(await remove(`predictions?${ids}`)).toEqual({ num_deleted: 1 })
     expect((await app.get(`${base}/predictions/${one}`)).body.error.code).toBe('call_not_found')
+    expect((await app.get(`${base}/scores/${scores[0]}`)).body.error.code).toBe('call_not_found')
+    const asked = { evaluation_run_ids: [run], include_summary: true }
+    const { summary } = (await app.post(`${base}/eval_results/query`, asked)).body
+    expect(summary.evaluations[0].trial_count).toBe(1)
+    await app.post(`${base}/evaluation_runs/${run}/finish`, {})
+    const { call } = (await app.post('/call/read', { project_id: PROJECT, id: run })).body
+    expect(call.output).toEqual({ output: { mean: 20 }, stars: { mean: 2 } })
     expect(await remove(`evaluation_runs?evaluation_run_ids=${run}`)).toEqual({ num_deleted: 1 })
     expect(linesOf((await app.get(`${base}/predictions`)).text)).toEqual([])
   })

@@ -29,6 +29,7 @@ import {
   createEvaluationReader,
   createEvaluationWriter,
   type EvaluationCallOptions,
+  findTrial,
 } from './evaluation-store.ts'
 
 /** One kind: everything in which its routes differ. */
@@ -210,12 +211,18 @@ function addDelete(app: App, { calls, nowUs }: EvaluationCallOptions, kind: Call
       requireAccess(request.principal, 'traces:write', project_id)
       const named = Object.values(request.query as Record<string, string | string[]>).flat()
       const ids: string[] = []
+      let num_deleted = 0
       for (const id of new Set(named)) {
         const call = await calls.findCall(project_id, id)
-        if (call !== null && isEvaluationCall(call, kind.kind)) ids.push(id)
+        if (call === null || !isEvaluationCall(call, kind.kind)) continue
+        num_deleted += 1
+        ids.push(id)
+        // Results read the call above a prediction, which would still count it.
+        const above = kind.kind === 'prediction' ? await findTrial(calls, call) : null
+        if (above !== null) ids.push(above.id)
       }
       if (ids.length > 0) await calls.deleteCalls({ project_id, ids, deleted_at_us: nowUs() })
-      return { num_deleted: ids.length }
+      return { num_deleted }
     },
   )
 }

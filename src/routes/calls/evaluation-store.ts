@@ -150,11 +150,19 @@ export function createEvaluationWriter(options: EvaluationCallOptions, who: Who)
   }
 }
 
+/** Finds the call that a prediction of a run lies below with its scores; null outside of runs. */
+export async function findTrial(
+  calls: Pick<CallStore, 'findCall'>,
+  { project_id, parent_id }: StoredCall,
+): Promise<StoredCall | null> {
+  const above = parent_id === null ? null : await calls.findCall(project_id, parent_id)
+  return above?.op_name === PREDICT_AND_SCORE_OP ? above : null
+}
+
 /** Ends calls of one project. */
 export function createEvaluationFinisher(options: EvaluationCallOptions, who: Who) {
   const { calls, nowUs } = options
   const { endOf, requireCall } = createParts(options, who)
-  const { project_id } = who
 
   /** Ends a call; no effect when another request was faster. */
   async function endOnce(end: ReturnType<typeof endOf>): Promise<void> {
@@ -169,9 +177,8 @@ export function createEvaluationFinisher(options: EvaluationCallOptions, who: Wh
     /** Ends the parent call of a prediction; no effect when it has ended. */
     async finishPrediction(id: string, readCalls: ReturnType<typeof createEvaluationReader>) {
       const prediction = await requireCall(id, 'prediction', 'prediction_id')
-      const { parent_id } = prediction
-      const above = parent_id === null ? null : await calls.findCall(project_id, parent_id)
-      if (above?.op_name !== PREDICT_AND_SCORE_OP || above.ended_at_us !== null) return
+      const above = await findTrial(calls, prediction)
+      if (above === null || above.ended_at_us !== null) return
       // Only their values: a prediction may have any number of scores.
       const scores = new Map<string, unknown>()
       for await (const call of readCalls({ parent_ids: [above.id] })) {
