@@ -142,6 +142,21 @@ describe('objects by kind', () => {
     expect(read).toContain('"attributes":{"n":12345678901234567890,"wb_user_id":1.5}')
   })
 
+  it('have names that can be read, of whatever letters they are made', async () => {
+    const app = await buildTestApp()
+    const base = `/v2/${PROJECT}`
+    const read = async (path: string, id: string) =>
+      (await app.get(`${base}/${path}/${encodeURIComponent(id)}/versions/v0`)).status
+    for (const name of ['İ'.repeat(128), `a${'𝒳'.repeat(63)}`, 'b'.repeat(128)]) {
+      const made = await app.post(`${base}/scorers`, { name, op_source_code: SOURCE })
+      const { object_id, scorer } = made.body
+      expect([name, await read('scorers', object_id)]).toEqual([name, 200])
+      const { vals } = (await app.post('/refs/read_batch', { refs: [scorer] })).body
+      const [, op] = /op\/(.*):/.exec(vals[0].score) ?? []
+      expect([name, await read('ops', op ?? '')]).toEqual([name, 200])
+    }
+  })
+
   it('are found when clients published them, even with missing members', async () => {
     const app = await buildTestApp()
     await app.post('/obj/create', objectOf({ object_id: 'bare', val: OP_VAL }))

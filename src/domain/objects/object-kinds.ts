@@ -33,9 +33,22 @@ export function isOfKind(version: ObjectVersion, kind: KindName): boolean {
   return kind === 'op' ? version.kind === 'op' : version.base_object_class === CLASSES[kind]
 }
 
-/** The name of an object out of what its maker calls it; `fallback` when that gives none. */
-export function toObjectId(name: string | null | undefined, fallback: string): string {
-  return name?.toLowerCase().replace(/[^\p{L}\p{N}_.-]/gu, '_') ?? fallback
+/** Limit: characters of the name of an object. */
+const NAME_CHARS_MAX = 128
+
+/**
+ * The name of an object out of what its maker calls it; `fallback` when that gives none.
+ *
+ * @param ending - of the name, however long that is
+ */
+export function toObjectId(name: string | null | undefined, fallback: string, ending = ''): string {
+  const id = name?.toLowerCase().replace(/[^\p{L}\p{N}_.-]/gu, '_') ?? fallback
+  // In small letters some names are longer; half a character is none.
+  return (
+    Array.from(id)
+      .slice(0, NAME_CHARS_MAX - ending.length)
+      .join('') + ending
+  )
 }
 
 /** The content of an op. */

@@ -68,11 +68,9 @@ export const OBJECT_KINDS: readonly ObjectKind[] = [
     createResponse: WIRE.ScorerCreateResponse,
     readResponse: WIRE.ScorerVersion,
     async create({ name, description, op_source_code }, writer) {
-      const object_id = KINDS.toObjectId(name, 'Scorer')
-      // The name of the op must be no longer than a name may be.
-      const op = await writer.publishOp(`${object_id.slice(0, 120)}_score`, op_source_code)
+      const op = await writer.publishOp(KINDS.toObjectId(name, 'Scorer', '_score'), op_source_code)
       const fields = { name, description: description ?? null, score: writer.refTo(op) }
-      return writer.publish(object_id, KINDS.classContent('scorer', fields))
+      return writer.publish(KINDS.toObjectId(name, 'Scorer'), KINDS.classContent('scorer', fields))
     },
     render: KINDS.renderScorer,
   }),

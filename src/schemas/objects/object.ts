@@ -89,7 +89,7 @@ export const ObjectSchema = z
   .object({
     project_id: z.string().describe('Project, `<entity>/<project>`.'),
     object_id: z.string().describe('Name of the object.'),
-    created_at: Time.describe('When the version was first published, UTC.'),
+    created_at: Time.describe('When it was published, or published again after its deletion, UTC.'),
     deleted_at: Time.nullable().describe('Always null on a read.'),
     digest: z.string().describe('Digest of the content.'),
     version_index: z.int().describe('Number of the version, from 0.'),
@@ -98,7 +98,7 @@ export const ObjectSchema = z
     base_object_class: z.string().nullable().describe('Base class of the object.'),
     leaf_object_class: z.string().nullable().describe('Class of the object.'),
     val: z.unknown().describe('Content; any JSON value.'),
-    svc_user_id: z.string().nullable().describe('User whose key published the version.'),
+    svc_user_id: z.string().nullable().describe('User whose key published it then.'),
     size_bytes: z.int().optional().describe('Bytes of the content; only when requested.'),
     tags: z.array(z.string()).optional().describe('Its tags, sorted; only when requested.'),
     aliases: z
