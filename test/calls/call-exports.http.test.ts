@@ -68,6 +68,14 @@ describe('POST /calls/exports and the download', () => {
     expect(file.text).toBe('inputs.n\r\n12345678901234567890\r\n')
   })
 
+  it('has a line in CSV for every call, also of one empty column', async () => {
+    const app = await buildTestApp()
+    await record(app, 'a', { start: { inputs: {} } })
+    await record(app, 'b', { start: { inputs: { q: '' } } })
+    const file = await fetched(app, await pathOf(app, { format: 'csv', columns: ['inputs.q'] }))
+    expect(file.text).toBe('inputs.q\r\n""\r\n""\r\n')
+  })
+
   it('works once', async () => {
     const app = await buildTestApp()
     const path = await pathOf(app)

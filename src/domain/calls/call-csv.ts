@@ -61,9 +61,9 @@ export function renderCsvRows(lines: string, columns: readonly CsvColumn[]): str
     .join('')
 }
 
-/** By RFC 4180. */
+/** By RFC 4180. The empty cell of a table of one column is quoted, as readers skip empty lines. */
 function renderRow(values: readonly unknown[]): string {
-  return `${values.map(renderCell).join()}\r\n`
+  return `${values.map(renderCell).join() || '""'}\r\n`
 }
 
 /** A sheet takes a text that begins with one of `= + - @` for a formula; numbers are numbers to it. */
