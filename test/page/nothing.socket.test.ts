@@ -9,7 +9,12 @@ describe.skipIf(!hasBrowser)('the page without data', () => {
     const open = (path: string) => page.goto(`${url}/${PROJECT}/weave${path}`)
     const says = (words: string) => page.getByText(words).waitFor()
     const time = '?from=2026-01-05T00:00:00Z&to=2026-01-05T01:00:00Z'
-    await open(`${time}#key=${key}`)
+    await page.goto(`${url}/#key=${key}`)
+    await says('No calls yet')
+    const other = { project_id: 'acme/other', op_name: 'op', attributes: {}, inputs: {} }
+    await post('/call/start', { start: { ...other, started_at: '2026-01-31T09:30:00Z' } })
+    await page.locator('main').getByRole('link', { name: 'acme/other' }).waitFor()
+    await open(time)
     await says('No calls yet')
     await open(`/objects?kind=ops`)
     await says('No objects yet')

@@ -1,10 +1,20 @@
 /** The choice of a project. */
 import { html } from 'htm/preact'
-import { caller } from '../api/session.ts'
+import { useState } from 'preact/hooks'
+import { caller, readCallerAgain } from '../api/session.ts'
 import { FirstTrace } from '../home/first-trace.ts'
+import { usePause } from '../parts/use-pause.ts'
 import { pathTo } from './place.ts'
 
+const PAUSE_MS = 5000
+
+/** Projects appear as their first calls are recorded. */
 export function Projects() {
+  const [isReading, setReading] = useState(false)
+  usePause(isReading ? null : PAUSE_MS, () => {
+    setReading(true)
+    void readCallerAgain().finally(() => setReading(false))
+  })
   const projects = caller.value?.projects ?? []
   const [pattern = '*'] = caller.value?.project_patterns ?? []
   if (projects.length === 0) {
