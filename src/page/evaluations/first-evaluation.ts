@@ -2,7 +2,8 @@
 import { html } from 'htm/preact'
 
 export function FirstEvaluation({ project }: { readonly project: string }) {
-  const text = `# pip install weave; export WF_TRACE_SERVER_URL=${location.origin}/traces WANDB_API_KEY=wk_...
+  const text = `# pip install weave
+# export WF_TRACE_SERVER_URL=${location.origin}/traces WANDB_BASE_URL=${location.origin} WANDB_API_KEY=wk_…
 import asyncio, weave
 weave.init("${project}")
 
