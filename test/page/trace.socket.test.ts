@@ -36,6 +36,7 @@ describe.skipIf(!hasBrowser)('traces and threads in a browser', () => {
       ...['300', '100', '200'],
     ])
     await expect.poll(() => rows.first().textContent()).toContain('1 failed below')
+    expect(await rows.nth(2).locator('.name').textContent()).toMatch(/second\s*error$/)
     await expect.poll(() => page.locator('.detail .facts').textContent()).toContain('$0.00')
     await page.getByRole('tree').focus()
     await page.keyboard.press('ArrowDown')
@@ -72,6 +73,32 @@ describe.skipIf(!hasBrowser)('traces and threads in a browser', () => {
     await expect
       .poll(() => chosen.evaluate((row) => row.getBoundingClientRect().bottom))
       .toBeLessThan(801)
+    await page.goto(`${url}/acme/demo/weave/calls/c250`)
+    await chosen.waitFor()
+    const list = page.getByRole('tree')
+    await expect
+      .poll(() => list.evaluate((tree) => tree.scrollTop + tree.clientHeight / 2))
+      .toBeCloseTo(250.5 * 28, -1)
+  })
+
+  it('has the height of a call on a tablet, not a scroll bar of its own, and the width for names', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    await page.setViewportSize({ width: 820, height: 600 })
+    const depth = 12
+    const calls = Array.from({ length: depth }, (_, at) => ({
+      ...{ id: `c${at}`, op_name: 'name_of_an_operation', inputs: { text: 'x'.repeat(3000) } },
+      ...(at === 0 ? {} : { parent_id: `c${at - 1}` }),
+    }))
+    await recordCalls(test, calls)
+    await page.goto(`${url}/acme/demo/weave/calls/c11#key=${key}`)
+    await page.getByRole('heading', { name: 'Inputs' }).waitFor()
+    await expect
+      .poll(() => page.locator('.detail').evaluate((one) => one.scrollHeight - one.clientHeight))
+      .toBe(0)
+    const name = page.locator('.trace-row[aria-selected="true"] .op')
+    expect(await name.evaluate((op) => op.scrollWidth - op.clientWidth)).toBe(0)
+    expect(await page.locator('.trace-row').last().locator('.name').textContent()).toContain('11')
   })
 
   it('shows the code that an operation had in its version', async () => {

@@ -7,6 +7,8 @@ import { type Node, type Span, spanOf } from './tree.ts'
 const INDENT_PX = 14
 /** Largest indent in percent of the column: deeper calls are not indented further, so that names stay legible. */
 const INDENT_MAX = '50%'
+/** From here on the indent alone may not tell how deep a call is. */
+const DEPTH_TOLD = 8
 /** Smallest width of a bar in percent, so that short calls stay visible. */
 const BAR_MIN = 0.3
 
@@ -46,6 +48,7 @@ export function TraceRow(props: TraceRowProps) {
   >
     <span class="name" style=${{ paddingLeft: indent }}>
       <span class="fold" onClick=${children.length > 0 ? fold : undefined}>${children.length === 0 ? '' : isFolded ? '▸' : '▾'}</span>
+      ${depth >= DEPTH_TOLD && html`<span class="faint" title="calls above it" aria-hidden="true">${depth}</span>`}
       <span class=${`op ${status}`} title=${call.op_name}>${call.display_name ?? shortOp(call.op_name)}</span>
       <${Below} node=${node} isFolded=${isFolded} />
     </span>
@@ -55,12 +58,16 @@ export function TraceRow(props: TraceRowProps) {
   </div>`
 }
 
-/** The number of calls below a folded call, and of errors below any call. */
+/** The number of calls below a folded call, whether the call failed or is running, and the number of errors below it. */
 function Below({ node, isFolded }: { readonly node: Node; readonly isFolded: boolean }) {
-  const own = factsOf(node.call).status === 'error' ? 1 : 0
-  const failed = node.errors - own
+  const { status } = factsOf(node.call)
+  const failed = node.errors - (status === 'error' ? 1 : 0)
+  const words = [
+    ...(status === 'error' || status === 'running' ? [status] : []),
+    ...(failed > 0 ? [`${failed} failed below`] : []),
+  ]
   return html`${isFolded && html`<span class="faint">${node.calls - 1} below</span>`}
-    ${failed > 0 && html`<span class="status error">${failed} failed below</span>`}`
+    ${words.length > 0 && html`<span class=${`status ${failed > 0 ? 'error' : status}`}>${words.join(', ')}</span>`}`
 }
 
 function Bar({ node, span }: { readonly node: Node; readonly span: Span }) {

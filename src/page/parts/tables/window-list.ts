@@ -66,7 +66,10 @@ export function WindowList(props: WindowListProps) {
     if (element === null || shown === undefined || shown < 0) return
     const [top, bottom] = [shown * rowHeight, (shown + 1) * rowHeight]
     const { scrollTop, clientHeight } = element
-    if (top < scrollTop) element.scrollTop = top
+    // A row that is far away is shown with those around it.
+    if (bottom < scrollTop || top > scrollTop + clientHeight)
+      element.scrollTop = (top + bottom - clientHeight) / 2
+    else if (top < scrollTop) element.scrollTop = top
     else if (bottom > scrollTop + clientHeight) element.scrollTop = bottom - clientHeight
   }, [shown])
 
