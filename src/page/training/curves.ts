@@ -65,7 +65,7 @@ interface CardProps {
 function Card({ title, lines, steps, unit, source }: CardProps) {
   const last = lines[0]?.values.findLast((value) => value !== null)
   return html`<section class="card">
-    <header><h2>${title}</h2><${CopyCurl} path=${source} /><span class="push"></span><span class="number">${last === null || last === undefined ? '' : formatNumber(last)}</span></header>
+    <header><h2>${title}</h2><span class="number">${last === null || last === undefined ? '' : formatNumber(last)}</span><span class="push"></span><${CopyCurl} path=${source} /></header>
     <${Chart} title=${title} times=${steps} lines=${lines} format=${formatNumber} unit=${unit} />
   </section>`
 }
