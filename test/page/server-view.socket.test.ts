@@ -9,7 +9,7 @@ describe.skipIf(!hasBrowser)('keys and models on the page', () => {
     await page.getByLabel('User', { exact: true }).fill(MARKUP)
     await page.getByLabel('Projects').fill('acme/demo, acme/other')
     await page.getByLabel(/^inference/).uncheck()
-    await page.getByText('Create key').click()
+    await page.getByText('Create key').dblclick()
     const secret = String(await page.locator('.secret pre').textContent())
     const me = await get('/me', { key: secret })
     expect(me.body).toMatchObject({
@@ -20,6 +20,7 @@ describe.skipIf(!hasBrowser)('keys and models on the page', () => {
     await page.getByText('Done', { exact: true }).click()
     await page.locator('.new-key input:focus').waitFor()
     const row = page.locator('[aria-label=Keys] tbody tr', { hasText: MARKUP })
+    expect(await row.count()).toBe(1)
     await row.getByText('Revoke', { exact: true }).dblclick()
     await row.getByText('Revoke', { exact: true }).click()
     await row.getByText('Revoke key').click()

@@ -30,8 +30,12 @@ export function NewKey({ onMade }: { readonly onMade: () => void }) {
   const [failure, setFailure] = useState<string | null>(null)
   const [made, setMade] = useState<Made | null>(null)
   const field = useRef<HTMLInputElement>(null)
+  const isSending = useRef(false)
   const submit = async (event: Event) => {
     event.preventDefault()
+    // The second click of a double click would create a key that nobody sees.
+    if (isSending.current) return
+    isSending.current = true
     setFailure(null)
     const patterns = projects.split(/[\s,]+/).filter((pattern) => pattern !== '')
     try {
@@ -41,6 +45,7 @@ export function NewKey({ onMade }: { readonly onMade: () => void }) {
     } catch (error) {
       setFailure(wordsOf(error))
     }
+    isSending.current = false
   }
   const close = () => {
     setMade(null)
