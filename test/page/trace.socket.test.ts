@@ -68,6 +68,10 @@ describe.skipIf(!hasBrowser)('traces and threads in a browser', () => {
     await page.goto(`${url}/acme/demo/weave/calls/exact#key=${key}`)
     await page.getByText('12345678901234567890').waitFor()
     await page.locator('.tree .bar').getByText('running').waitFor()
+    const end = { project_id: PROJECT, id: 'exact', ended_at: '2100-01-01T00:00:01Z', summary: {} }
+    await post('/call/end', { end: { ...end, output: 'the end' } })
+    await page.getByText('Refresh').click()
+    await page.getByText('the end').waitFor()
     const chosen = page.locator('.trace-row[aria-selected="true"]')
     await chosen.waitFor()
     await expect

@@ -36,13 +36,15 @@ async function readCall(project: string, id: string, signal: AbortSignal): Promi
 interface CallDetailProps {
   readonly project: string
   readonly id: string
+  /** A new number reads the call again. */
+  readonly turn: number
   /** Including all calls below; undefined until known. */
   readonly usage: Usage | undefined
 }
 
-export function CallDetail({ project, id, usage }: CallDetailProps) {
+export function CallDetail({ project, id, turn, usage }: CallDetailProps) {
   const [count, reload] = useState(0)
-  const loaded = useLoad(id, (signal) => readCall(project, id, signal), count)
+  const loaded = useLoad(id, (signal) => readCall(project, id, signal), `${turn} ${count}`)
   if (loaded.value === null) {
     return html`<section class="detail"><${Pending} title=${loaded.isLoading ? '…' : id} loaded=${loaded} /></section>`
   }

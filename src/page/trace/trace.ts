@@ -56,6 +56,6 @@ export function Trace({ project, subject }: ViewProps) {
         onReload=${() => reload(count + 1)}
       />`
       }
-      <${CallDetail} key=${chosen} project=${project} id=${chosen} usage=${usage.value?.get(chosen)} />
+      <${CallDetail} key=${chosen} project=${project} id=${chosen} turn=${count} usage=${usage.value?.get(chosen)} />
     </div>`
 }
