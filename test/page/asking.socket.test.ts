@@ -39,6 +39,10 @@ describe.skipIf(!hasBrowser)('what the page asks its server in a browser', () =>
     await page.getByLabel('Status').selectOption('error')
     await page.getByText('The server does not answer.').waitFor()
     await page.getByText('… calls').waitFor()
+    await page.route('**/calls/stream_query', (route) => route.abort())
+    await page.getByLabel('Status').selectOption('running')
+    await page.locator('.failure').waitFor()
+    await page.getByText('The server does not answer.').waitFor()
   })
 
   it('draws the chart of feedback for the time that is chosen', async () => {

@@ -49,8 +49,7 @@ export function Calls({ project }: { readonly project: string }) {
       <${ExportButtons} question=${question} />
     </div>
     ${counted?.has_more && html`<p class="faint">The table ends there; the export does not.</p>`}
-    <${Failure} words=${count.failure} />
-    <${Table} key=${`${name} ${columnNames.value}`} question=${question} count=${counted?.count ?? null} project=${project} untilMs=${untilMs} />`
+    <${Table} key=${`${name} ${columnNames.value}`} question=${question} count=${counted?.count ?? null} failure=${count.failure} project=${project} untilMs=${untilMs} />`
 }
 
 function Stretch() {
@@ -72,12 +71,14 @@ interface TableProps {
   readonly question: CallsQuestion
   /** Null while it is not known. */
   readonly count: number | null
+  /** Why it is not known. */
+  readonly failure: string | null
   readonly project: string
   /** Time up to which calls are listed. */
   readonly untilMs: number
 }
 
-function Table({ question, count, project, untilMs }: TableProps) {
+function Table({ question, count, failure: uncounted, project, untilMs }: TableProps) {
   const [, redraw] = useState(0)
   const [failure, setFailure] = useState<string | null>(null)
   const [pages, setPages] = useState<CallPages | null>(null)
@@ -105,7 +106,8 @@ function Table({ question, count, project, untilMs }: TableProps) {
     [pages],
   )
   const rows = count ?? pages?.known() ?? 0
-  return html`<${Failure} words=${failure} />
+  // Both fail for the same reason, as a rule.
+  return html`<${Failure} words=${failure ?? uncounted} />
     <div class="table" style=${{ '--columns': shown.map(({ width }) => width).join(' ') }}>
       <div role="table" aria-label="Calls" aria-rowcount=${rows}>
         <${ColumnNames} columns=${shown} />
