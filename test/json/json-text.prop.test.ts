@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { parseLossless, renderJson } from '../../src/domain/json/json-text.ts'
 import { codePoint } from '../support/code-point.ts'
 
@@ -27,6 +27,8 @@ const key = fc.oneof(
   fc.string({ maxLength: 3, unit: codePoint }),
   fc.constantFrom('__proto__', 'constructor', 'toString', 'rawJSON', 'toJSON', ''),
 )
+
+const space = fc.stringMatching(/^[ \t\n\r]{0,3}$/)
 
 /** The text of a JSON document: keys are distinct, whole numbers are not in front of other keys. */
 const { text } = fc.letrec<{ text: string }>((tie) => ({
@@ -157,6 +159,29 @@ describe('JSON text', () => {
     ]) {
       expect(renderJson(parseLossless(source)).length).toBeLessThanOrEqual(source.length)
     }
+  })
+
+  it('reads a document with numbers that lose digits as JSON.parse does, but for these numbers', () => {
+    fc.assert(
+      fc.property(fc.json({ noUnicodeString: false }), space, (ordinary, gap) => {
+        const document = `${gap}[${gap}${ordinary}${gap},${gap}-0${gap}]`
+        const [parsed] = parseLossless(document) as unknown[]
+        expect(renderJson(parsed)).toBe(renderJson(JSON.parse(ordinary)))
+      }),
+      {
+        examples: [
+          ['{"a\\"b":"\\\\","\\u005f_proto__":[],"1":{},"a":1,"a":[true,false,null]}', '\n'],
+        ],
+      },
+    )
+  })
+
+  it('runs no function of each value of a document with a number that loses digits', () => {
+    const parse = vi.spyOn(JSON, 'parse')
+    onTestFinished(() => parse.mockRestore())
+    parseLossless(`[12345678901234567890,"1",${'1,'.repeat(100)}1]`)
+    expect(parse).toHaveBeenCalled()
+    for (const [, reviver] of parse.mock.calls) expect(reviver).toBeUndefined()
   })
 
   it('writes undefined as null', () => {

@@ -1,0 +1,110 @@
+/** Reads JSON that is known to be valid, with a number's source text at hand. Pure. */
+
+const QUOTE = 34
+const COMMA = 44
+const BACKSLASH = 92
+const OPEN_LIST = 91
+const CLOSE_LIST = 93
+const OPEN_OBJECT = 123
+const CLOSE_OBJECT = 125
+const LITERALS: ReadonlyMap<number, readonly [text: string, value: boolean | null]> = new Map([
+  [116, ['true', true]],
+  [102, ['false', false]],
+  [110, ['null', null]],
+])
+
+/** How JSON.parse defines a member. */
+const ORDINARY = { writable: true, enumerable: true, configurable: true }
+
+/**
+ * Returns the same value as JSON.parse, except for its numbers.
+ *
+ * Why: with a reviver, JSON.parse takes a microsecond for each value, and 15 s for a body of 32 MiB that is a list of
+ * small numbers. This takes a twentieth of that.
+ *
+ * @param text - JSON that JSON.parse accepts, nested no deeper than a stack allows
+ * @param toNumber - what stands for a number, by its source
+ */
+export function readJson(text: string, toNumber: (source: string) => unknown): unknown {
+  let at = 0
+
+  function skipSpace(): number {
+    let code = text.charCodeAt(at)
+    while (code === 32 || code === 10 || code === 13 || code === 9) code = text.charCodeAt(++at)
+    return code
+  }
+
+  function readValue(): unknown {
+    const code = skipSpace()
+    if (code === QUOTE) return readString()
+    if (code === OPEN_OBJECT) return readObject()
+    if (code === OPEN_LIST) return readList()
+    const literal = LITERALS.get(code)
+    if (literal === undefined) return readNumber()
+    at += literal[0].length
+    return literal[1]
+  }
+
+  function readString(): string {
+    const start = at
+    let end = text.indexOf('"', start + 1)
+    while (isEscaped(text, end)) end = text.indexOf('"', end + 1)
+    at = end + 1
+    const inner = text.slice(start + 1, end)
+    return inner.includes('\\') ? JSON.parse(text.slice(start, at)) : inner
+  }
+
+  function readNumber(): unknown {
+    const start = at
+    while (isOfNumber(text.charCodeAt(at))) at += 1
+    return toNumber(text.slice(start, at))
+  }
+
+  function readList(): unknown[] {
+    const list: unknown[] = []
+    at += 1
+    for (let code = skipSpace(); code !== CLOSE_LIST; code = skipSpace()) {
+      if (code === COMMA) at += 1
+      list.push(readValue())
+    }
+    at += 1
+    return list
+  }
+
+  function readObject(): Record<string, unknown> {
+    const object: Record<string, unknown> = {}
+    at += 1
+    for (let code = skipSpace(); code !== CLOSE_OBJECT; code = skipSpace()) {
+      if (code === COMMA) {
+        at += 1
+        skipSpace()
+      }
+      const name = readString()
+      skipSpace()
+      at += 1
+      setMember(object, name, readValue())
+    }
+    at += 1
+    return object
+  }
+
+  return readValue()
+}
+
+/** Whether an odd number of backslashes stands before an index. */
+function isEscaped(text: string, index: number): boolean {
+  let first = index
+  while (text.charCodeAt(first - 1) === BACKSLASH) first -= 1
+  return (index - first) % 2 === 1
+}
+
+/** Digits, signs, points and exponents. */
+function isOfNumber(code: number): boolean {
+  return (code >= 45 && code <= 57) || code === 43 || code === 101 || code === 69
+}
+
+function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
+  // Assigning this name would set the prototype.
+  if (name !== '__proto__') object[name] = value
+  else Object.defineProperty(object, name, { value, ...ORDINARY })
+}
