@@ -166,6 +166,14 @@ describe('POST /v1/completions of the tiny model', () => {
     expect(whole.choices[2].text).toMatch(/^A cat/)
   })
 
+  it('is documented whole and as a stream, as chats are', async () => {
+    const { get } = await open()
+    const { paths } = (await get('/openapi.json')).body
+    const typesAt = (path: string) => Object.keys(paths[path].post.responses['200'].content)
+    expect(typesAt('/v1/completions')).toEqual(['application/json', 'text/event-stream'])
+    expect(typesAt('/v1/chat/completions')).toEqual(typesAt('/v1/completions'))
+  })
+
   it('scores a prompt without adding tokens', async () => {
     const { post } = await open()
     const prompt = 'The sky is blue.'

@@ -4,6 +4,7 @@ import { ChatCompletionChunk } from '../../schemas/chat/chat-chunk.ts'
 import { ChatCompletionResponse } from '../../schemas/chat/chat-response.ts'
 import { ResponseEvent, ResponseObject } from '../../schemas/chat/responses/responses-answer.ts'
 import { SpokenText } from '../../schemas/chat/services/audio.ts'
+import { TextCompletionResponse } from '../../schemas/chat/services/text-completion.ts'
 import { JSON_LINES } from '../stream/json-lines.ts'
 
 const BYTES = 'application/octet-stream'
@@ -70,35 +71,49 @@ export function linesAnswer(description: string, item: z.ZodType) {
 
 /** A chat completion, whole or as chunks. */
 export function completionAnswer() {
-  const events = z.string().meta({
-    description:
-      'With `stream`: events whose `data` is a ChatCompletionChunk as JSON, then one whose data is `[DONE]`. ' +
-      'A failure after the first event is an event with an ErrorAnswer.',
-    'x-item-schema': refTo(ChatCompletionChunk),
+  return wholeOrEvents('completion', ChatCompletionResponse, {
+    item: ChatCompletionChunk,
+    described: chunksOf('a ChatCompletionChunk'),
   })
-  return {
-    description: 'The completion: JSON, or with `stream` server-sent events.',
-    content: {
-      'application/json': { schema: ChatCompletionResponse },
-      'text/event-stream': { schema: events },
-    },
-  }
+}
+
+/** A completion of texts, whole or as chunks of the same shape. */
+export function textCompletionAnswer() {
+  return wholeOrEvents('completion', TextCompletionResponse, {
+    item: TextCompletionResponse,
+    described: chunksOf('a TextCompletionResponse'),
+  })
 }
 
 /** A response, whole or as typed events. */
 export function responseAnswer() {
-  const events = z.string().meta({
-    description:
-      'With `stream`: events with the name of their type, whose `data` is a ResponseEvent as JSON; the last one is ' +
+  return wholeOrEvents('response', ResponseObject, {
+    item: ResponseEvent,
+    described:
+      'events with the name of their type, whose `data` is a ResponseEvent as JSON; the last one is ' +
       'response.completed, response.incomplete, response.failed or error.',
-    'x-item-schema': refTo(ResponseEvent),
   })
+}
+
+function chunksOf(item: string): string {
+  return (
+    `events whose \`data\` is ${item} as JSON, then one whose data is \`[DONE]\`. ` +
+    'A failure after the first event is an event with an ErrorAnswer.'
+  )
+}
+
+interface Events {
+  /** What an event has as JSON. */
+  readonly item: z.ZodType
+  readonly described: string
+}
+
+function wholeOrEvents(name: string, schema: z.ZodType, { item, described }: Events) {
+  const description = `With \`stream\`: ${described}`
+  const events = z.string().meta({ description, 'x-item-schema': refTo(item) })
   return {
-    description: 'The response: JSON, or with `stream` server-sent events.',
-    content: {
-      'application/json': { schema: ResponseObject },
-      'text/event-stream': { schema: events },
-    },
+    description: `The ${name}: JSON, or with \`stream\` server-sent events.`,
+    content: { 'application/json': { schema }, 'text/event-stream': { schema: events } },
   }
 }
 

@@ -5,6 +5,7 @@
 import type { z } from 'zod'
 import { requireScope } from '../../domain/access/permissions.ts'
 import type { App } from '../../http/app-type.ts'
+import { textCompletionAnswer } from '../../http/document/answers.ts'
 import { ProjectHeaders, requireProjectHeader } from '../../http/project-header.ts'
 import { startClientDeadline } from '../../http/stream/client-deadline.ts'
 import type { CompletionRunOptions } from '../../inference/chat/completion-run.ts'
@@ -18,10 +19,7 @@ import type { ModelChoice } from '../../inference/models/model-choice.ts'
 import { EmbeddingRequest, EmbeddingResponse } from '../../schemas/chat/services/embeddings.ts'
 import { ImageRequest, ImageResponse } from '../../schemas/chat/services/images.ts'
 import { ModerationRequest, ModerationResponse } from '../../schemas/chat/services/moderations.ts'
-import {
-  TextCompletionRequest,
-  TextCompletionResponse,
-} from '../../schemas/chat/services/text-completion.ts'
+import { TextCompletionRequest } from '../../schemas/chat/services/text-completion.ts'
 import {
   DetokenizeRequest,
   DetokenizeResponse,
@@ -41,7 +39,8 @@ interface Endpoint {
   readonly operationId: string
   readonly summary: string
   readonly body: z.ZodType<ServiceRequest> & { readonly shape: object }
-  readonly answer: z.ZodType
+  /** The answer as the document shows it. */
+  readonly answer: z.ZodType | ReturnType<typeof textCompletionAnswer>
 }
 
 const TOKENIZE = {
@@ -73,7 +72,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     operationId: 'createCompletion',
     summary: 'Complete texts (addition to the spec).',
     body: TextCompletionRequest,
-    answer: TextCompletionResponse,
+    answer: textCompletionAnswer(),
   },
   {
     service: 'moderations',
