@@ -1,8 +1,10 @@
 /** Spans by time, and which attributes they carry. */
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { AgentSpanRow } from '../../src/schemas/agents/agent-spans.ts'
+import { buildSpan, spanId, toJsonRequest } from '../otel/otel-fixtures.ts'
 import { describeEachStore } from '../store/clickhouse/describe-each-store.ts'
 import type { TestApp } from '../support/build-test-app.ts'
-import { askAgents, buildAgentsApp } from './agents-fixtures.ts'
+import { askAgents, buildAgentsApp, equals, field, PROJECT } from './agents-fixtures.ts'
 
 let test: TestApp
 const ask = (path: string, body: object = {}) => askAgents(test, path, body)
@@ -134,6 +136,31 @@ describeEachStore('agents', (build) => {
         })
       }
     })
+  })
+
+  it('measures, finds and lists fractions that are whole numbers in some spans', async () => {
+    const spans = [0.25, 1, 0, 2].map((share, number) =>
+      buildSpan({ span_id: spanId(2000 + number), attributes: { share, whole: number } }),
+    )
+    const headers = { project_id: PROJECT }
+    await test.post('/v1/traces', toJsonRequest(spans), { headers })
+    const value = { source: 'custom_attrs_float', key: 'share' }
+    const above = { $expr: { $gt: [field('custom_attrs_float.share'), { $literal: 0.5 }] } }
+    const { body: found } = await ask('spans/query', {
+      ...{ query: above, custom_attr_columns: [value] },
+    })
+    const shown = found.spans.map((row: AgentSpanRow) => row.custom_attrs_float.share)
+    expect(shown.sort()).toEqual([1, 2])
+    const { body: grouped } = await ask('spans/query', {
+      ...{ query: equals('whole', 1), group_by: [{ key: 'span_kind' }] },
+      measures: [{ alias: 'mean', aggregation: 'avg', value }],
+    })
+    expect(grouped.groups[0].metrics).toEqual({ mean: 1 })
+    const { body } = await ask('spans/custom-attrs/schema', { limit: 2 })
+    expect(body.attributes).toEqual([
+      { key: 'share', source: 'custom_attrs_float', value_type: 'float', span_count: 4 },
+      { key: 'whole', source: 'custom_attrs_int', value_type: 'int', span_count: 4 },
+    ])
   })
 
   describe('POST /agents/spans/custom-attrs/schema', () => {

@@ -137,7 +137,10 @@ export function readCustomAttributes({ attributes }: AgentSpan): CustomAttribute
   return found
 }
 
-/** The value of an attribute that no column shows; undefined when the span has none of this type. */
+/**
+ * The value of an attribute that no column shows; undefined when the span has none of this type. Whole numbers are of the
+ * type of fractions, too: among doubles some are whole, and JSON does not tell them from integers.
+ */
 export function customAttribute(
   { attributes }: AgentSpan,
   source: CustomSource,
@@ -145,7 +148,9 @@ export function customAttribute(
 ): string | number | boolean | undefined {
   const value = Object.hasOwn(attributes, key) ? attributes[key] : undefined
   if (value === undefined || value === null || isKnownAttribute(key)) return undefined
-  if (sourceOf(value) !== source) return undefined
+  const own = sourceOf(value)
+  const isWhole = own === 'custom_attrs_int' && source === 'custom_attrs_float'
+  if (own !== source && !isWhole) return undefined
   return typeof value === 'object' ? JSON.stringify(value) : (value as string | number | boolean)
 }
 

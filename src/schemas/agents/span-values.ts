@@ -44,7 +44,7 @@ export const SpanValueRef = z
       .enum(SOURCES)
       .default('field')
       .describe(
-        'field (or column): a field of spans; derived: a computed value, see key; otherwise an attribute of this type.',
+        'field (or column): a field of spans; derived: a computed value, see key; otherwise an attribute of this type; custom_attrs_float finds whole numbers, too.',
       ),
     key: FieldPath.describe(
       'Name of the field or attribute. Derived values: duration_ms, total_tokens, is_error, is_invocation.',

@@ -21,7 +21,7 @@ export function createSpanAttributes({ limit, offset }: AttributesPage) {
     add(span: AgentSpan): void {
       for (const [source, values] of Object.entries(readCustomAttributes(span))) {
         for (const key of Object.keys(values)) {
-          const id = `${source} ${key}`
+          const id = idOf(source, key)
           const known = found.get(id)
           if (known) {
             known.span_count += 1
@@ -33,11 +33,27 @@ export function createSpanAttributes({ limit, offset }: AttributesPage) {
       }
     },
     answer(): SpanAttributesResponse {
-      const all = [...found.values()].sort(compare)
+      const all = joinNumbers(found).sort(compare)
       const attributes = all.slice(offset, offset + limit)
       return { attributes, has_more: offset + limit < all.length, limit, offset }
     },
   }
+}
+
+function idOf(source: string, key: string): string {
+  return `${source} ${key}`
+}
+
+/** The attributes of spans; whole numbers count as fractions where others of the key are. */
+function joinNumbers(found: ReadonlyMap<string, Attribute>): Attribute[] {
+  return [...found.values()].flatMap((one) => {
+    const [whole, fraction] = ['custom_attrs_int', 'custom_attrs_float'].map((source) =>
+      found.get(idOf(source, one.key)),
+    )
+    if (one === whole && fraction) return []
+    if (one !== fraction || !whole) return [one]
+    return [{ ...one, span_count: one.span_count + whole.span_count }]
+  })
 }
 
 function openAttribute(source: CustomSource, key: string): Attribute {
