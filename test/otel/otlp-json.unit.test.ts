@@ -10,6 +10,25 @@ function sendAs(id: number, kind: unknown, code: unknown) {
   return resourceSpans
 }
 
+it('reads doubles of any digits, and what is no number as NaN', () => {
+  const doubles = ['-0.0', '0.12345678901234567890', '1e400', '1.5', '"-Infinity"', '{"valueOf":1}']
+  const { resourceSpans } = toJsonRequest([buildSpan({})])
+  const [span] = resourceSpans[0]!.scopeSpans[0]!.spans
+  const attributes = doubles.map((text, at) => ({
+    key: String(at),
+    value: { doubleValue: text.startsWith('{') ? JSON.parse(text) : JSON.rawJSON(text) },
+  }))
+  Object.assign(span as object, { attributes })
+  const { calls } = readTraceRequest({
+    ...{ encoding: 'json', bytes: Buffer.from(JSON.stringify({ resourceSpans })) },
+    ...{ project_id: 'acme/demo', default_project_id: null, refScheme: 'weave' },
+    ...{ svc_user_id: 'u', svc_username: 'U' },
+  })
+  const { attributes: read } = JSON.parse(calls[0]?.start?.otel_dump_json ?? '{}')
+  const expected = [0, 0.12345678901234568, 'Infinity', 1.5, '-Infinity', 'NaN']
+  expect(Object.values(read)).toEqual(expected)
+})
+
 it('reads a kind and a status by number or name, and rejects a span with anything else', () => {
   const resourceSpans = [
     ...sendAs(1, 'SPAN_KIND_CLIENT', 'STATUS_CODE_ERROR'),

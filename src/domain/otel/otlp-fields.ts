@@ -3,6 +3,7 @@
  * and big integers. Pure. Protobuf has bytes and 64-bit objects where JSON has strings.
  */
 import { JSON_DEPTH_MAX } from '../json/json-depth.ts'
+import { toDouble } from '../json/json-text.ts'
 import { type Attributes, type Span, SpanError, type SpanSource } from './span.ts'
 
 /** A 64-bit integer as the protobuf library gives it. */
@@ -111,7 +112,8 @@ function exactNumber(integer: bigint): unknown {
 
 /** JSON has no NaN and no infinities: they are kept as texts, which is how OTLP spells them. */
 function readDouble(value: unknown): unknown {
-  const number = typeof value === 'number' ? value : Number(value)
+  const given = toDouble(value)
+  const number = typeof given === 'object' && given !== null ? Number.NaN : Number(given)
   return Number.isFinite(number) ? number : String(number)
 }
 
