@@ -83,7 +83,12 @@ export const AnyRef = z
 /** A free JSON object, passed on unchanged: its keys are not copied, checked or reordered. */
 export const FreeObject = z
   .custom<JsonObject>(
-    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    (value) =>
+      typeof value === 'object' &&
+      value !== null &&
+      !Array.isArray(value) &&
+      // A number that is kept as its text.
+      !JSON.isRawJSON(value),
     'must be an object',
   )
   .meta({ type: 'object', additionalProperties: true })

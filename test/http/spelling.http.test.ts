@@ -94,6 +94,31 @@ describe('the two spellings', () => {
     expect((await post('/traces/call/read', READ)).text).toContain('12345678901234567890')
   })
 
+  it.each(['-0.0', '12345678901234567890'])(
+    'refuse %s, whose digits are kept, where an object must be',
+    async (number) => {
+      const { post } = await buildTestApp()
+      const kept = JSON.rawJSON(number)
+      const { project_id } = STARTED
+      const feedback = { project_id, weave_ref: `weave:///${project_id}/object/x:v0` }
+      const cases: [string, object, string][] = [
+        ['/call/start', { start: { ...STARTED, inputs: kept } }, 'start.inputs'],
+        ['/feedback/create', { ...feedback, feedback_type: 'f', payload: kept }, 'payload'],
+        ['/call/start', kept, 'start'],
+      ]
+      for (const [url, body, param] of cases) {
+        for (const root of ['', '/traces']) {
+          const answer = await post(root + url, body)
+          const refused = [answer.status, answer.body.error?.param]
+          expect([root + url, ...refused]).toEqual([root + url, 422, param])
+        }
+      }
+      const batch = [{ mode: 'start', req: kept }]
+      const { status } = await post('/traces/call/upsert_batch', { batch })
+      expect(status).toBe(200)
+    },
+  )
+
   it('ask for credentials and the project below /traces as at the root', async () => {
     const { post, createKey } = await buildTestApp()
     const foreign = await createKey({ projects: ['beta/*'] })

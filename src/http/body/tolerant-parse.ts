@@ -47,7 +47,8 @@ function dropUnknown(data: unknown, issues: readonly Issue[]): number {
   for (const issue of issues) {
     const owner = valueAt(data, issue.path)
     if (issue.code === 'unrecognized_keys' && owner !== null) {
-      for (const key of issue.keys) if (delete owner[key]) dropped += 1
+      // A number that is kept as its text is an object that cannot be changed.
+      for (const key of issue.keys) if (Reflect.deleteProperty(owner, key)) dropped += 1
     } else if (issue.code === 'invalid_union') {
       dropped += dropInUnion(owner, issue.errors)
     }
