@@ -6,6 +6,7 @@
 import { hasObjectArguments, parseWithArgumentTexts } from '../../domain/chat/argument-texts.ts'
 import { findUsage } from '../../domain/chat/told-usage.ts'
 import { isObject } from '../../domain/json/is-object.ts'
+import { exceedsDepth, JSON_DEPTH_MAX } from '../../domain/json/json-depth.ts'
 import { renderJson } from '../../domain/json/json-text.ts'
 import type { ChoiceDelta, Delta, PromptDelta, RelayedText } from '../backend.ts'
 import { renderUsage } from './answer-envelope.ts'
@@ -24,7 +25,7 @@ export interface AnswerRecord {
   firstTokenAt(): number | null
   /** The answer received so far, as JSON text; `null` if nothing has arrived. */
   output(): string
-  /** Whether text beyond the limit was left out. */
+  /** Whether text beyond the limit was left out, or something that nests too deeply to be written again. */
   isCut(): boolean
 }
 
@@ -58,8 +59,13 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
   let pieceCount = 0
   let told: Readonly<Record<string, unknown>> | null = null
   let firstTokenAt: number | null = null
+  let isTooDeep = false
 
   function noteText(text: RelayedText): void {
+    if (exceedsDepth(text.json, JSON_DEPTH_MAX)) {
+      isTooDeep = true
+      return
+    }
     const { id, created, model, system_fingerprint, prompt_token_ids, delta } = text.value
     told = findUsage(text.value) ?? told
     // Typed events, such as those of responses, carry text in deltas.
@@ -104,7 +110,7 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
       const ids = promptIds === undefined ? {} : { prompt_token_ids: promptIds }
       return renderJson({ ...head, object: 'chat.completion', choices, ...ids })
     },
-    isCut: () => (parts?.isCut() ?? false) || (whole !== null && isTooLong(whole)),
+    isCut: () => isTooDeep || (parts?.isCut() ?? false) || (whole !== null && isTooLong(whole)),
   }
 }
 

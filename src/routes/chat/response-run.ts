@@ -3,6 +3,7 @@ import { parseWithArgumentTexts } from '../../domain/chat/argument-texts.ts'
 import type { ResponseBody } from '../../domain/chat/responses-answer.ts'
 import type { ResponseEvent, ResponseWriter } from '../../domain/chat/responses-events.ts'
 import { toChunk } from '../../domain/chat/responses-events.ts'
+import { exceedsDepth, JSON_DEPTH_MAX } from '../../domain/json/json-depth.ts'
 import { ApiError } from '../../errors.ts'
 import { renderNamedEvent } from '../../http/stream/sse.ts'
 import type { AnswerEnvelope } from '../../inference/chat/answer-envelope.ts'
@@ -127,16 +128,15 @@ export function createChatMaker(source: ChatSource): ResponseMaker {
 
   return {
     async whole() {
-      const answer = parseWithArgumentTexts(await completeWhole(exchange, run, envelope))
+      const answer = parseAnswer(await completeWhole(exchange, run, envelope))
       writer.open()
-      writer.add(toChunk(answer as Fields))
+      writer.add(toChunk(answer))
       writer.end(toSeconds(nowUs()))
     },
     async *events() {
       for await (const texts of renderChunks(streamCompletion(exchange, run), envelope, CHUNKS)) {
         open()
-        for (const json of texts)
-          waiting.push(...writer.add(parseWithArgumentTexts(json) as Fields))
+        for (const json of texts) waiting.push(...writer.add(parseAnswer(json)))
         yield give()
       }
     },
@@ -152,6 +152,12 @@ export function createChatMaker(source: ChatSource): ResponseMaker {
     response: writer.response,
     json: () => JSON.stringify(writer.response()),
   }
+}
+
+/** @throws ApiError upstream_invalid_response for an answer that nests too deeply to be written again */
+function parseAnswer(json: string): Fields {
+  if (exceedsDepth(json, JSON_DEPTH_MAX)) throw new ApiError('upstream_invalid_response')
+  return parseWithArgumentTexts(json) as Fields
 }
 
 /** Returns how an error ends a response; errors have the few codes of the OpenAI API. */

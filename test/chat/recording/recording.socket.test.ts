@@ -119,6 +119,21 @@ describe('the recording of a relayed completion', () => {
     expect(await response.text()).toContain(deep)
   })
 
+  it('leaves out an event that nests too deeply, and has the others', async () => {
+    const depth = 100_000
+    const deep = '['.repeat(depth) + ']'.repeat(depth)
+    const said = JSON.stringify(chunk([{ index: 0, delta: {} }], { usage: USAGE, x: 0 }))
+    const [first, hello, last] = HELLO_EVENTS as [string, string, string]
+    const odd = event(said.replace('"prompt_tokens":7', `"prompt_tokens":${deep}`))
+    const { chat, readCall } = await startRecording(stream([first, odd, hello, last, DONE]))
+    const response = await chat(REQUEST, { headers: HEADERS })
+    expect(await response.text()).toBe([first, odd, hello, last, DONE].join(''))
+    expect(await readCall(response)).toMatchObject({
+      ...{ exception: null, attributes: { output_cut: true } },
+      output: { choices: [{ message: { content: 'Hello' } }] },
+    })
+  })
+
   it('has the message put together, tool calls included, and the hidden usage', async () => {
     const call0 = {
       index: 0,

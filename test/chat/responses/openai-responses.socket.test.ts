@@ -183,6 +183,20 @@ describe('responses of the openai package, unmodified', () => {
     })
   })
 
+  it.each([false, true])(
+    'refuse an answer that nests too deeply, streamed: %s',
+    async (isStream) => {
+      const deep = '['.repeat(100_000) + ']'.repeat(100_000)
+      const choice = (field: string) =>
+        `{"choices":[{"index":0,"${field}":{"content":"a"},"logprobs":{"content":[${deep}]}}]}`
+      const { client } = await startClient(
+        isStream ? stream([event(choice('delta')), DONE]) : json(200, choice('message')),
+      )
+      const making = client.responses.create({ input: 'hi', stream: isStream })
+      await expect(making).rejects.toMatchObject({ status: 502, code: 'upstream_invalid_response' })
+    },
+  )
+
   it('are parsed by a schema', async () => {
     const { client, asked } = await startClient(json(200, answerOf({ content: '{"city":"Oslo"}' })))
     const format = zodTextFormat(z.object({ city: z.string() }), 'place')
