@@ -1,4 +1,4 @@
-/** Finds the usage that an answer, or an event of a streamed one, reports. Pure. */
+/** Finds and reads the usage that an answer, or an event of a streamed one, reports. Pure. */
 import { isObject } from '../json/is-object.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -13,4 +13,15 @@ export function findUsage({ usage, response, x_groq }: Fields): Fields | null {
   if (isObject(usage)) return usage
   if (isObject(response) && isObject(response.usage)) return response.usage
   return isObject(x_groq) && isObject(x_groq.usage) ? x_groq.usage : null
+}
+
+/** Returns the tokens of a usage; 0 for each that is missing or no whole number. The total may follow from the others. */
+export function readTokens(usage: Fields) {
+  const prompt = toCount(usage.prompt_tokens ?? usage.input_tokens)
+  const output = toCount(usage.completion_tokens ?? usage.output_tokens)
+  return { prompt, output, total: toCount(usage.total_tokens) || prompt + output }
+}
+
+function toCount(told: unknown): number {
+  return typeof told === 'number' && told > 0 && Number.isSafeInteger(told) ? told : 0
 }

@@ -4,7 +4,7 @@
  */
 
 import { hasObjectArguments, parseWithArgumentTexts } from '../../domain/chat/argument-texts.ts'
-import { findUsage } from '../../domain/chat/told-usage.ts'
+import { findUsage, readTokens } from '../../domain/chat/told-usage.ts'
 import { isObject } from '../../domain/json/is-object.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../../domain/json/json-depth.ts'
 import { renderJson } from '../../domain/json/json-text.ts'
@@ -100,7 +100,10 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
       else if (delta.type === 'choice') noteChoice(delta)
     },
     usage,
-    tokenCount: () => countTokens(usage()) ?? pieceCount,
+    tokenCount() {
+      const reported = usage()
+      return (reported && readTokens(reported).total) || pieceCount
+    },
     firstTokenAt: () => (isStream ? firstTokenAt : null),
     output() {
       if (whole !== null) return isTooLong(whole) ? 'null' : whole.json
@@ -112,14 +115,6 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
     },
     isCut: () => isTooDeep || (parts?.isCut() ?? false) || (whole !== null && isTooLong(whole)),
   }
-}
-
-/** Returns the total tokens of a usage; null when it cannot be read. */
-function countTokens(usage: Readonly<Record<string, unknown>> | null): number | null {
-  if (usage === null) return null
-  const { total_tokens, prompt_tokens, completion_tokens } = usage
-  const count = Number(total_tokens ?? Number(prompt_tokens ?? 0) + Number(completion_tokens ?? 0))
-  return count > 0 ? count : null
 }
 
 /** Returns the choices of a chunk; arguments that are objects are recorded as their text. */

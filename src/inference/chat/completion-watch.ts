@@ -1,5 +1,5 @@
 /** Observes running completions and reports plain figures, once for each answer. */
-import { findUsage } from '../../domain/chat/told-usage.ts'
+import { findUsage, readTokens } from '../../domain/chat/told-usage.ts'
 import { ApiError, type ErrorCode } from '../../errors.ts'
 import type { Delta } from '../backend.ts'
 import type { ModelRegistry, ServedModel } from '../models/registry.ts'
@@ -127,11 +127,6 @@ function createTokenCount() {
   let promptTokens = 0
   let outputTokens = 0
 
-  function noteUsage(usage: Readonly<Record<string, unknown>>): void {
-    promptTokens = toCount(usage.prompt_tokens ?? usage.input_tokens)
-    outputTokens = toCount(usage.completion_tokens ?? usage.output_tokens)
-  }
-
   return {
     note(delta: Delta): void {
       if (delta.type === 'prompt') promptTokens = delta.promptTokens
@@ -139,14 +134,13 @@ function createTokenCount() {
       else if (delta.type === 'relayed') {
         for (const { value } of delta.texts) {
           const usage = findUsage(value)
-          if (usage !== null) noteUsage(usage)
+          if (usage === null) continue
+          const { prompt, output } = readTokens(usage)
+          promptTokens = prompt
+          outputTokens = output
         }
       }
     },
     read: () => ({ promptTokens, outputTokens }),
   }
-}
-
-function toCount(told: unknown): number {
-  return typeof told === 'number' && told > 0 && Number.isSafeInteger(told) ? told : 0
 }

@@ -165,6 +165,18 @@ describe('the record of an answer', () => {
     ])
   })
 
+  it.each([
+    [{ total_tokens: 1e308 }, 1],
+    [{ total_tokens: { valueOf: 1, toString: 1 } }, 1],
+    [{ total_tokens: 'many', input_tokens: 4, output_tokens: 3 }, 7],
+    [{ prompt_tokens: 4, completion_tokens: 2.5 }, 4],
+  ])('counts whole numbers of the usage %j, else its pieces', (usage, count) => {
+    const { note, record } = open()
+    note({ content: 'a' })
+    record.note({ type: 'relayed', texts: [{ json: '{}', value: { usage } }] })
+    expect(record.tokenCount()).toBe(count)
+  })
+
   it('has every digit of arguments that are an object', () => {
     const { record, note } = open()
     note('{"tool_calls":[{"function":{"name":"f","arguments":{"n":12345678901234567890}}}]}')
