@@ -58,8 +58,9 @@ export function createPassedResponse(head: ResponseHead): PassedResponse {
   }
 
   function renameItem(text: string): string {
-    const { id, type } = JSON.parse(text) as Fields
-    return typeof id === 'string' ? setMembers(text, { id: JSON.stringify(idOf(id, type)) }) : text
+    const item: unknown = JSON.parse(text)
+    if (!isObject(item) || typeof item.id !== 'string') return text
+    return setMembers(text, { id: JSON.stringify(idOf(item.id, item.type)) })
   }
 
   function renameResponse(text: string): string {

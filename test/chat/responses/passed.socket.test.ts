@@ -207,6 +207,16 @@ describe('a response of an engine', () => {
     }
   })
 
+  it('passes items that are no objects as they came', async () => {
+    const response = engineResponse('completed', [null, 5, [], SAID])
+    const { events } = await eventsOf(await start(stream([event({ ...LAST, response })])))
+    expect(events).toMatchObject([
+      { response: { output: [null, 5, [], { id: expect.stringMatching(/_msg_up3$/) }] } },
+    ])
+    const { body } = await (await start(json(200, response))).post('/v1/responses', { input: 'a' })
+    expect(body.output).toMatchObject([null, 5, [], { type: 'message' }])
+  })
+
   it('whose first event is an error has a status, and nothing is kept', async () => {
     const test = await start(
       stream([event({ type: 'error', code: 'server_error', message: 'no' })]),
