@@ -2,6 +2,7 @@
  * Collects the token ids and log-probabilities of one choice piece by piece. A list that becomes too long is dropped
  * entirely, since a partial list would look complete.
  */
+import { sizeOf } from './streamed-content.ts'
 
 type Entry = Readonly<Record<string, unknown>>
 
@@ -36,8 +37,7 @@ export function createTokenParts(spend: (chars: number) => boolean): TokenParts 
   function addEntries(pieces: readonly Entry[]): void {
     entries ??= []
     for (const { token, logprob, bytes } of pieces) {
-      const text = String(token ?? '')
-      isWhole &&= spend(text.length + ENTRY_CHARS)
+      isWhole &&= spend(charsOf(token) + ENTRY_CHARS)
       if (isWhole) entries.push({ token, logprob, bytes: bytes ?? null, top_logprobs: [] })
     }
   }
@@ -55,6 +55,10 @@ export function createTokenParts(spend: (chars: number) => boolean): TokenParts 
       }
     },
   }
+}
+
+function charsOf(token: unknown): number {
+  return typeof token === 'string' ? token.length : sizeOf(token ?? '')
 }
 
 function isEntry(value: unknown): value is Entry {

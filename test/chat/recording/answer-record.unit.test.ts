@@ -177,6 +177,14 @@ describe('the record of an answer', () => {
     expect(record.tokenCount()).toBe(count)
   })
 
+  it('takes log-probabilities whose token is no text as they are', () => {
+    const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
+    const token = { toString: 1, valueOf: 1 }
+    const choice = { index: 0, delta: {}, logprobs: { content: [{ token, logprob: -1 }] } }
+    record.note({ type: 'relayed', texts: [{ json: '{}', value: { choices: [choice] } }] })
+    expect(JSON.parse(record.output()).choices[0].logprobs.content).toMatchObject([{ token }])
+  })
+
   it('has every digit of arguments that are an object', () => {
     const { record, note } = open()
     note('{"tool_calls":[{"function":{"name":"f","arguments":{"n":12345678901234567890}}}]}')
