@@ -5,7 +5,7 @@ import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { TINY_MODEL_PATH } from '../../../src/inference/tiny/backend.ts'
-import { listPatterns } from '../../../src/inference/tiny/constraints/number-ranges.ts'
+import { listPatterns, readBounds } from '../../../src/inference/tiny/constraints/number-ranges.ts'
 import { createEngine } from '../../../src/inference/tiny/host/engine.ts'
 import { choiceIn, type Fields, runWaiting } from '../running.ts'
 
@@ -172,6 +172,32 @@ describe('a range of numbers', () => {
       }),
       { numRuns: 300 },
     )
+  })
+})
+
+describe('a bound that a number of 64 bits cannot be next to', () => {
+  const takes = (schema: object, text: string) =>
+    toRegExp(listPatterns(readBounds({ ...schema })!)).test(text)
+
+  it('is kept', () => {
+    const whole = { type: 'integer' }
+    expect(takes({ type: 'number', minimum: 1e-10 }, '0.0')).toBe(false)
+    expect(takes({ type: 'number', exclusiveMinimum: 1e17 }, `1${'0'.repeat(17)}.0`)).toBe(false)
+    expect(takes({ ...whole, exclusiveMaximum: 1e21 }, `1${'0'.repeat(21)}`)).toBe(false)
+    expect(takes({ ...whole, exclusiveMinimum: 2 ** 53 }, `${2 ** 53}`)).toBe(false)
+    // Written as 2^63 - 1, it is read as 2^63.
+    expect(takes({ ...whole, maximum: 2 ** 63 }, '9223372036854775808')).toBe(false)
+    expect(takes({ ...whole, maximum: 2 ** 63 }, '9223372036854770000')).toBe(true)
+    expect(takes({ ...whole, maximum: 2 ** 53 - 1 }, `${2 ** 53 - 1}`)).toBe(true)
+  })
+
+  it('does not count where it is the largest of all numbers', () => {
+    const largest = Number.MAX_VALUE
+    const finite = { type: 'number', minimum: -largest, maximum: largest }
+    expect(takes(finite, '-12.5')).toBe(true)
+    expect(takes({ type: 'number', maximum: 1e308 }, '0.5')).toBe(true)
+    expect(listPatterns(readBounds({ type: 'number', minimum: 1e308 })!)).toEqual([])
+    expect(listPatterns(readBounds({ type: 'integer', maximum: -largest })!)).toEqual([])
   })
 })
 

@@ -12,11 +12,17 @@ interface NumberBounds {
   readonly decimals: number
 }
 
+const NOTHING: NumberBounds = { low: 1, high: 0, decimals: 0 }
+
 type Schema = Readonly<Record<string, unknown>>
 
 /** How far a range without a bound goes from its other bound, or from 0. */
 const REACH = 10n ** 15n
 const DECIMALS_MAX = 6
+/** Limit: no range goes further from 0, for the size of its grammar. */
+const BOUND_MAX = 1e21
+/** By how much of itself a number of 64 bits may differ from what was written; twice that, and a little more. */
+const ROUNDING = 2 ** -51
 const DIGITS = '0123456789'
 
 /**
@@ -33,9 +39,16 @@ export function readBounds(schema: Schema): NumberBounds | null {
   const places = given.map((value) => decimalsOf(typeof value === 'number' ? value : 0))
   const decimals = type === 'integer' ? 0 : Math.min(Math.max(...places) + 1, DECIMALS_MAX)
   const unit = 10 ** -decimals
-  const lows = [asNumber(minimum), step(asNumber(exclusiveMinimum), unit, type === 'integer')]
-  const highs = [asNumber(maximum), step(asNumber(exclusiveMaximum), -unit, type === 'integer')]
-  return { low: pick(lows, Math.max), high: pick(highs, Math.min), decimals }
+  const lows = [asNumber(minimum), step(asNumber(exclusiveMinimum), unit, decimals)]
+  const highs = [asNumber(maximum), step(asNumber(exclusiveMaximum), -unit, decimals)]
+  const [low, high] = [pick(lows, Math.max), pick(highs, Math.min)]
+  const isBeyond = (low ?? 0) > BOUND_MAX || (high ?? 0) < -BOUND_MAX
+  if (isBeyond) return NOTHING
+  return {
+    low: low === null ? null : Math.max(low, -BOUND_MAX),
+    high: high === null ? null : Math.min(high, BOUND_MAX),
+    decimals,
+  }
 }
 
 /**
@@ -44,15 +57,28 @@ export function readBounds(schema: Schema): NumberBounds | null {
  * @returns no two of them match the same text
  */
 export function listPatterns({ low, high, decimals }: NumberBounds): Pattern[] {
-  const scale = 10 ** decimals
-  const from = low === null ? null : BigInt(Math.ceil(low * scale - 1e-9))
-  const to = high === null ? null : BigInt(Math.floor(high * scale + 1e-9))
+  const from = low === null ? null : toUnits(low, decimals, 1)
+  const to = high === null ? null : toUnits(high, decimals, -1)
   const start = from ?? (to !== null && to < 0n ? to : 0n) - REACH
   const end = to ?? (from !== null && from > 0n ? from : 0n) + REACH
   if (start > end) return []
   const positive = end < 0n ? [] : listDigits(start > 0n ? start : 0n, end, decimals)
   const negative = start >= 0n ? [] : listDigits(end < 0n ? -end : 1n, -start, decimals)
   return [...positive, ...negative.map((digits) => ['-', ...digits])]
+}
+
+/**
+ * The bound, counted in units of the last decimal.
+ *
+ * @param inward - 1 for a lower bound, -1 for an upper one: where to go from a bound between two units, and from one
+ * so large that its number may have been rounded
+ */
+function toUnits(bound: number, decimals: number, inward: 1 | -1): bigint {
+  const units = bound * 10 ** decimals
+  const rounding = Number.isSafeInteger(Math.round(units)) ? 0 : Math.abs(units) * ROUNDING
+  const nearest = BigInt(Math.round(units + inward * rounding))
+  const isInside = (Number(`${nearest}e-${decimals}`) - bound) * inward >= 0
+  return isInside ? nearest : nearest + BigInt(inward)
 }
 
 /** The patterns of 0 <= from <= to, those of fewer digits first. */
@@ -106,9 +132,9 @@ function asNumber(value: unknown): number | null {
 }
 
 /** The next number within an exclusive bound. */
-function step(bound: number | null, unit: number, isWhole: boolean): number | null {
+function step(bound: number | null, unit: number, decimals: number): number | null {
   if (bound === null) return null
-  if (!isWhole) return bound + unit
+  if (decimals > 0) return Number((bound + unit).toFixed(decimals))
   return unit > 0 ? Math.floor(bound) + 1 : Math.ceil(bound) - 1
 }
 
