@@ -175,10 +175,22 @@ describe('a range of numbers', () => {
   })
 })
 
-describe('a bound that a number of 64 bits cannot be next to', () => {
-  const takes = (schema: object, text: string) =>
-    toRegExp(listPatterns(readBounds({ ...schema })!)).test(text)
+const takes = (schema: object, text: string) =>
+  toRegExp(listPatterns(readBounds({ ...schema })!)).test(text)
 
+describe('a number with bounds', () => {
+  it('has up to two decimals more than these', () => {
+    const share = { type: 'number', minimum: 0, maximum: 1 }
+    for (const text of ['0', '1', '0.5', '0.95', '1.00']) expect(takes(share, text)).toBe(true)
+    for (const text of ['-0.1', '1.01', '2', '0.955', '.5', '00']) {
+      expect(takes(share, text)).toBe(false)
+    }
+    expect(takes({ type: 'number', exclusiveMinimum: 0.25 }, '0.2501')).toBe(true)
+    expect(takes({ type: 'number', exclusiveMinimum: 0.25 }, '0.25')).toBe(false)
+  })
+})
+
+describe('a bound that a number of 64 bits cannot be next to', () => {
   it('is kept', () => {
     const whole = { type: 'integer' }
     expect(takes({ type: 'number', minimum: 1e-10 }, '0.0')).toBe(false)

@@ -8,7 +8,7 @@ import type { Pattern } from './pattern-grammar.ts'
 interface NumberBounds {
   readonly low: number | null
   readonly high: number | null
-  /** Digits behind the point; 0 for whole numbers. */
+  /** Most digits behind the point; 0 for whole numbers. */
   readonly decimals: number
 }
 
@@ -29,15 +29,15 @@ const DIGITS = '0123456789'
  * The bounds of a schema for numbers; null when it has none.
  *
  * Spec: §4.3 structured_outputs json.
- * Choice: numbers with bounds have as many decimals as the bounds and at least one more; numbers without
- * a bound on one side end at a quadrillion.
+ * Choice: numbers with bounds have at most two decimals more than the bounds; numbers without a bound on one
+ * side end at a quadrillion.
  */
 export function readBounds(schema: Schema): NumberBounds | null {
   const { type, minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema
   const given = [minimum, maximum, exclusiveMinimum, exclusiveMaximum]
   if (!given.some((value) => typeof value === 'number')) return null
   const places = given.map((value) => decimalsOf(typeof value === 'number' ? value : 0))
-  const decimals = type === 'integer' ? 0 : Math.min(Math.max(...places) + 1, DECIMALS_MAX)
+  const decimals = type === 'integer' ? 0 : Math.min(Math.max(...places) + 2, DECIMALS_MAX)
   const unit = 10 ** -decimals
   const lows = [asNumber(minimum), step(asNumber(exclusiveMinimum), unit, decimals)]
   const highs = [asNumber(maximum), step(asNumber(exclusiveMaximum), -unit, decimals)]
@@ -52,15 +52,22 @@ export function readBounds(schema: Schema): NumberBounds | null {
 }
 
 /**
- * The patterns of all numbers in the range that have so many decimals; none when no number has.
+ * The patterns of all numbers in the range that have no more decimals; none when no number has.
  *
  * @returns no two of them match the same text
  */
 export function listPatterns({ low, high, decimals }: NumberBounds): Pattern[] {
+  const counts = Array.from({ length: decimals + 1 }, (_, count) => count)
+  return counts.flatMap((count) => listOfDecimals({ low, high, decimals: count }))
+}
+
+/** The patterns of those that have exactly so many decimals. */
+function listOfDecimals({ low, high, decimals }: NumberBounds): Pattern[] {
   const from = low === null ? null : toUnits(low, decimals, 1)
   const to = high === null ? null : toUnits(high, decimals, -1)
-  const start = from ?? (to !== null && to < 0n ? to : 0n) - REACH
-  const end = to ?? (from !== null && from > 0n ? from : 0n) + REACH
+  const reach = REACH * 10n ** BigInt(decimals)
+  const start = from ?? (to !== null && to < 0n ? to : 0n) - reach
+  const end = to ?? (from !== null && from > 0n ? from : 0n) + reach
   if (start > end) return []
   const positive = end < 0n ? [] : listDigits(start > 0n ? start : 0n, end, decimals)
   const negative = start >= 0n ? [] : listDigits(end < 0n ? -end : 1n, -start, decimals)
