@@ -47,10 +47,13 @@ export interface TrainingResult {
   readonly metrics: Readonly<Record<string, number>>
 }
 
-/** Thrown when weights or a gradient are not finite: the learning rate is too high for these rollouts. */
+/**
+ * Thrown when weights or a gradient are not finite: the learning rate is too high, or the rollouts have log
+ * probabilities that no model gives.
+ */
 export class DivergedError extends Error {
   constructor() {
-    super('the training diverged: lower the learning rate')
+    super('the training diverged: lower the learning rate, or look for wrong log probabilities')
     this.name = 'DivergedError'
   }
 }

@@ -20,7 +20,7 @@ const PASS_CPU_MS = 10
 const REQUEST_CPU_MS_MAX = 2_000
 
 /** A scheduler over fake generations of `length` pieces; the plan's seed is the request's id. */
-function setUp(length: number, fail: (id: number) => unknown = () => null, width = 1) {
+function setUp(length: number, fail: (id: number) => unknown = () => null, width = 1, logit = 0) {
   const posted: FromEngine[] = []
   const steps = new Map<number, number>()
   const passes: number[][] = []
@@ -44,7 +44,7 @@ function setUp(length: number, fail: (id: number) => unknown = () => null, width
   const run: Transformer['run'] = (parts) => {
     passes.push(parts.map(({ ids }) => ids[0]!))
     cpuMs += PASS_CPU_MS
-    return parts.map(() => [])
+    return parts.map(() => [Float32Array.of(0, logit)])
   }
   const base: Transformer = { run }
   const adapted: Transformer = { run }
@@ -96,6 +96,14 @@ describe('createScheduler', () => {
     for (const pass of passes) expect(new Set(pass.map((id) => id > 10)).size).toBe(1)
     expect(passes.some((pass) => pass.length === 2 && pass.includes(11))).toBe(true)
     expect(passes.flat().filter((id) => id === 12)).toHaveLength(3)
+  })
+
+  it('fails those whose weights overflow', () => {
+    const { start, runDry, of } = setUp(3, () => null, 1, Number.NaN)
+    start(1)
+    runDry()
+    expect(of(1, 'failed')).toMatchObject([{ error: { code: 'checkpoint_unusable' } }])
+    expect(of(1, 'done')).toEqual([])
   })
 
   it('puts all running requests into one pass', () => {

@@ -135,7 +135,9 @@ export function createScheduler(
       const own = logits.slice(at, at + (task.wanted?.length ?? 0))
       at += own.length
       const beganMs = readCpuMs()
-      goOn(task, (generation) => generation.next(own))
+      goOn(task, (generation) =>
+        areFinite(own) ? generation.next(own) : generation.throw(tooLarge()),
+      )
       task.usedMs += readCpuMs() - beganMs
       stopLong(task)
     }
@@ -176,6 +178,17 @@ function runPass(tasks: readonly Task[], readCpuMs: () => number): PassLogits {
   const partMs = (readCpuMs() - beganMs) / parts.length
   for (const task of tasks) task.usedMs += partMs * (task.wanted?.length ?? 0)
   return logits
+}
+
+function areFinite(logits: PassLogits): boolean {
+  return logits.every((rows) => rows.every((row) => row.every(Number.isFinite)))
+}
+
+/** Why: nothing could be drawn from such logits, and an empty answer would look like one of the model. */
+function tooLarge(): ApiError {
+  const message =
+    'The weights of the checkpoint cannot be served: they are so large that they overflow.'
+  return new ApiError('checkpoint_unusable', { param: 'model', message })
 }
 
 function tookTooLong(cpuMsMax: number): ApiError {
