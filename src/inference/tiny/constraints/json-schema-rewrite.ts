@@ -46,7 +46,9 @@ export function rewriteSchema(schema: unknown): MarkedSchema {
     const one = settleFormat(given) ?? given
     if (isOftenFormatted(one)) return rewrite(splitTypes(one))
     const patterns = listValues(one)
-    if (patterns === null) return rewriteText(openNamed(mapChildren(one, rewrite), markNames))
+    if (patterns === null) {
+      return rewriteText(openList(openNamed(mapChildren(one, rewrite), markNames)))
+    }
     // The grammar of a format is large; one is enough for all places.
     const name = names.get(patterns) ?? `${prefix}${marks.size}`
     names.set(patterns, name)
@@ -91,6 +93,14 @@ function openNamed(schema: Schema, markNames: (properties: object) => string): S
   if (others === undefined || others === false) return { ...rest, additionalProperties: false }
   const anyOf = [{ const: markNames(properties) }, others === true ? {} : others]
   return { ...rest, additionalProperties: { anyOf } }
+}
+
+/** Says of a list of bounded length that its items may be anything: the engine would let none in. */
+function openList(schema: Schema): Schema {
+  const { minItems, maxItems, items, prefixItems, unevaluatedItems } = schema
+  const isBounded = minItems !== undefined || maxItems !== undefined
+  const isTold = [items, prefixItems, unevaluatedItems].some((rule) => rule !== undefined)
+  return isBounded && !isTold ? { ...schema, items: {} } : schema
 }
 
 function rewriteText(schema: Schema): Schema {
