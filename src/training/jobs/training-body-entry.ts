@@ -16,7 +16,9 @@ export interface BodyRequest {
 
 /** The result: a job, or an error as plain data, since an ApiError loses its class between threads. */
 export type BodyReply =
-  | { readonly value: JobContent; readonly refusal?: undefined }
+  | { readonly value: JobContent; readonly refusal?: undefined; readonly diskFault?: undefined }
+  /** What the disk said, as when it is full. */
+  | { readonly diskFault: string; readonly refusal?: undefined; readonly value?: undefined }
   | {
       readonly refusal: {
         readonly code: ErrorCode
@@ -24,6 +26,7 @@ export type BodyReply =
         readonly param: string | null
       }
       readonly value?: undefined
+      readonly diskFault?: undefined
     }
 
 const containersMax = containersMaxOf(resourceLimits.maxOldGenerationSizeMb ?? 0)
@@ -35,8 +38,13 @@ export function readBody({ file, payloadFile }: BodyRequest): BodyReply {
     writeFileSync(payloadFile, payload, { flag: 'wx', mode: 0o600 })
     return { value: content }
   } catch (error) {
+    if (isOfDisk(error)) return { diskFault: error.message }
     if (!(error instanceof ApiError)) throw error
     const { code, message, param } = error
     return { refusal: { code, message, param } }
   }
+}
+
+function isOfDisk(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error
 }

@@ -8,6 +8,7 @@ import type { BodyReply, BodyRequest } from './training-body-entry.ts'
 const HEAP_BYTES_PER_BODY_BYTE = 16
 const HEAP_MIB_MIN = 4096
 const MIB = 1024 * 1024
+const DISK_RETRY_S = 5
 /** Idle time before the thread is stopped, since it keeps the memory of the largest body. */
 const IDLE_MS_MAX = 10_000
 
@@ -16,7 +17,7 @@ export interface TrainingBodyThread {
    * Reads a body from one file and writes its groups to another. The caller bounds how many wait.
    *
    * @throws ApiError invalid_json, validation_failed, request_too_large when the memory does not suffice,
-   * server_draining, internal_error
+   * store_unavailable, server_draining, internal_error
    */
   read(body: BodyRequest): Promise<JobContent>
   /** Fails the waiting bodies and stops the thread. */
@@ -83,6 +84,12 @@ export function createTrainingBodyThread({
     async read({ file, payloadFile }) {
       if (isClosed) throw new ApiError('server_draining')
       const reply = await run({ file, payloadFile })
+      if (reply.diskFault !== undefined) {
+        throw new ApiError('store_unavailable', {
+          cause: new Error(reply.diskFault),
+          retryAfterS: DISK_RETRY_S,
+        })
+      }
       if (reply.refusal) {
         const { code, message, param } = reply.refusal
         throw new ApiError(code, param === null ? { message } : { message, param })

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -39,4 +40,14 @@ it('refuses objects that would take all memory of the process along when they ar
   writeFileSync(file, `{"trajectory_groups":[${'{},'.repeat(4_000_000)}{}]}`)
   const reading = thread.read({ file, payloadFile: `${file}-payload` })
   await expect(reading).rejects.toMatchObject({ code: 'request_too_large' })
+})
+
+it('refuses a body whose groups cannot be written with store_unavailable', async () => {
+  const { entry } = optionsOfBodyThread(0)
+  const thread = createTrainingBodyThread({ heapMibMax: 64, entry })
+  onTestFinished(() => thread.close())
+  const file = join(makeTempDir(), 'body')
+  writeFileSync(file, `{"model_id":"${randomUUID()}","trajectory_groups":[{"trajectories":[]}]}`)
+  const reading = thread.read({ file, payloadFile: join(file, 'no folder') })
+  await expect(reading).rejects.toMatchObject({ code: 'store_unavailable' })
 })
