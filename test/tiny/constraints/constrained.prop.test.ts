@@ -195,6 +195,10 @@ describe('a bound that a number of 64 bits cannot be next to', () => {
     const whole = { type: 'integer' }
     expect(takes({ type: 'number', minimum: 1e-10 }, '0.0')).toBe(false)
     expect(takes({ type: 'number', exclusiveMinimum: 1e17 }, `1${'0'.repeat(17)}.0`)).toBe(false)
+    const most = Number.MAX_SAFE_INTEGER
+    expect(takes({ type: 'number', exclusiveMaximum: most }, `${most}`)).toBe(false)
+    expect(takes({ ...whole, exclusiveMaximum: most }, `${most}`)).toBe(false)
+    expect(takes({ ...whole, exclusiveMaximum: most }, `${most - 1}`)).toBe(true)
     expect(takes({ ...whole, exclusiveMaximum: 1e21 }, `1${'0'.repeat(21)}`)).toBe(false)
     expect(takes({ ...whole, exclusiveMinimum: 2 ** 53 }, `${2 ** 53}`)).toBe(false)
     // Written as 2^63 - 1, it is read as 2^63.

@@ -141,7 +141,10 @@ function asNumber(value: unknown): number | null {
 /** The next number within an exclusive bound. */
 function step(bound: number | null, unit: number, decimals: number): number | null {
   if (bound === null) return null
-  if (decimals > 0) return Number((bound + unit).toFixed(decimals))
+  const moved = Number((bound + unit).toFixed(decimals))
+  // Between large numbers there is no room for a unit.
+  if (moved === bound) return bound + Math.sign(unit) * Math.abs(bound) * ROUNDING
+  if (decimals > 0) return moved
   return unit > 0 ? Math.floor(bound) + 1 : Math.ceil(bound) - 1
 }
 
