@@ -11,6 +11,10 @@ import { listPatterns, readBounds } from './number-ranges.ts'
 import type { Pattern } from './pattern-grammar.ts'
 import { ENGINE_FORMATS, FORMAT_EXPRESSIONS, listFormat } from './text-formats.ts'
 
+/** What says which items or properties there may be. */
+const LIST_RULES = ['items', 'prefixItems', 'unevaluatedItems']
+const OBJECT_RULES = ['properties', 'additionalProperties', 'unevaluatedProperties']
+
 /** A schema with placeholders for some of its subschemas, and the meaning of each. */
 export interface MarkedSchema {
   readonly schema: unknown
@@ -47,7 +51,7 @@ export function rewriteSchema(schema: unknown): MarkedSchema {
     if (isOftenFormatted(one)) return rewrite(splitTypes(one))
     const patterns = listValues(one)
     if (patterns === null) {
-      return rewriteText(openList(openNamed(mapChildren(one, rewrite), markNames)))
+      return rewriteText(openPlain(openNamed(mapChildren(one, rewrite), markNames)))
     }
     // The grammar of a format is large; one is enough for all places.
     const name = names.get(patterns) ?? `${prefix}${marks.size}`
@@ -95,12 +99,16 @@ function openNamed(schema: Schema, markNames: (properties: object) => string): S
   return { ...rest, additionalProperties: { anyOf } }
 }
 
-/** Says of a list of bounded length that its items may be anything: the engine would let none in. */
-function openList(schema: Schema): Schema {
-  const { minItems, maxItems, items, prefixItems, unevaluatedItems } = schema
-  const isBounded = minItems !== undefined || maxItems !== undefined
-  const isTold = [items, prefixItems, unevaluatedItems].some((rule) => rule !== undefined)
-  return isBounded && !isTold ? { ...schema, items: {} } : schema
+/** Says that anything may be in plain lists and objects: bounded, or behind a reference, they would be empty ones. */
+function openPlain(schema: Schema): Schema {
+  const types = [schema.type].flat()
+  const isPlain = (type: string, rules: readonly string[]): boolean =>
+    types.includes(type) && rules.every((rule) => schema[rule] === undefined)
+  return {
+    ...schema,
+    ...(isPlain('array', LIST_RULES) && { items: {} }),
+    ...(isPlain('object', OBJECT_RULES) && { additionalProperties: true }),
+  }
 }
 
 function rewriteText(schema: Schema): Schema {
