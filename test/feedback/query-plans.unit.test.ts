@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { SELECT_PRICES } from '../../src/store/base/prices/prices.sql.ts'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../src/store/sqlite/db/migrate.ts'
 import { selectFeedback } from '../../src/store/sqlite/feedback/feedback.sql.ts'
-import { SELECT_PRICES } from '../../src/store/sqlite/prices/prices.sql.ts'
 import { SELECT_TRACES_OF_CALLS } from '../../src/store/sqlite/usage/usage.sql.ts'
 
 function planOf(sql: string): string {

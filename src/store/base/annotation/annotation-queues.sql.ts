@@ -76,3 +76,37 @@ ON CONFLICT (item_key, annotator_user_id) DO UPDATE SET
   annotation_state = excluded.annotation_state,
   updated_at_us = excluded.updated_at_us
 `
+
+/** The number of queues of a project (annotation_queues_project_id). */
+export const COUNT_QUEUES = `
+SELECT count(*) AS count
+FROM annotation_queues
+WHERE project_id = @project_id AND deleted_at_us IS NULL
+`
+
+/** The columns of an item; its queue comes from parameters. */
+export const ITEM_COLUMNS = `
+  item_key,
+  id,
+  CAST(@project_id AS text) AS project_id,
+  CAST(@queue_id AS text) AS queue_id,
+  call_id,
+  call_started_at_us,
+  call_ended_at_us,
+  call_op_name,
+  call_trace_id,
+  display_fields_json,
+  added_by,
+  annotation_state,
+  annotator_user_id,
+  created_at_us,
+  updated_at_us`.trimStart()
+
+/** An item of a queue (its unique id). */
+export const FIND_ITEM = `
+SELECT
+  ${ITEM_COLUMNS},
+  NULL AS position_in_queue
+FROM annotation_items
+WHERE id = @item_id AND queue_key = @queue_key
+`

@@ -13,3 +13,19 @@ export const PRICE_COLUMNS = [
   'svc_user_id',
   'created_at_us',
 ]
+
+/** The number of prices of a project (prices_project_id_id). */
+export const COUNT_PRICES = `
+SELECT count(*) AS count
+FROM prices
+WHERE project_id = @project_id
+`
+
+/** All prices of a project, in order of creation (prices_project_id_id, then sorted). */
+export const SELECT_PRICES = `
+SELECT
+  ${PRICE_COLUMNS.join(',\n  ')}
+FROM prices
+WHERE project_id = @project_id
+ORDER BY price_key
+`

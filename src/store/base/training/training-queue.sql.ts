@@ -18,7 +18,7 @@ WHERE id = @id AND state = @state_before AND attempt = @attempt_before
  * The first unfinished job of each model: one seek in training_jobs_unfinished per model, however many jobs wait
  * behind the first.
  */
-export const HEADS = `
+const HEADS = `
 RECURSIVE unfinished_models (model_id) AS (
   SELECT min(model_id)
   FROM training_jobs
@@ -65,3 +65,37 @@ SET last_step = last_step + 1
 WHERE id = @id
 RETURNING last_step
 `
+
+/** Renews the leases of all running jobs, and moves their deadlines with the clock (training_jobs_running). */
+export const EXTEND_LEASES = `
+UPDATE training_jobs
+SET
+  lease_expires_at_us = @lease_expires_at_us,
+  attempt_deadline_us = attempt_deadline_us + CAST(@moved_us AS bigint)
+WHERE state = 'running'
+`
+
+/** @param waitsSince - the time since which the first job of a model waits */
+export function waitStatements(waitsSince: string) {
+  return {
+    /** Queued jobs that have been ready to run since a time. */
+    LIST_NEGLECTED_JOBS: `
+WITH ${HEADS}
+SELECT ${JOB_COLUMN_LIST}
+FROM heads
+JOIN training_jobs ON training_jobs.model_id = heads.model_id AND training_jobs.seq = heads.seq
+WHERE training_jobs.state = 'queued' AND ${waitsSince} <= @waits_since_us
+`,
+    /** The time at which the next delayed job becomes ready, and the time since which the longest has waited. */
+    NEXT_WAIT_END: `
+WITH ${HEADS}
+SELECT
+  min(CASE WHEN training_jobs.available_at_us > @now_us THEN training_jobs.available_at_us END)
+    AS available_us,
+  min(${waitsSince}) AS waits_since_us
+FROM heads
+JOIN training_jobs ON training_jobs.model_id = heads.model_id AND training_jobs.seq = heads.seq
+WHERE training_jobs.state = 'queued'
+`,
+  }
+}

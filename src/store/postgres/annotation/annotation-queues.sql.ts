@@ -1,6 +1,8 @@
 /** Statements of annotation queues and their items. */
 import {
+  FIND_ITEM,
   FIND_QUEUE,
+  ITEM_COLUMNS,
   ITEM_ORDERS,
   QUEUE_COLUMNS,
 } from '../../base/annotation/annotation-queues.sql.ts'
@@ -13,15 +15,12 @@ export const LOCK_PROJECT_QUEUES = `
 SELECT pg_advisory_xact_lock(hashtextextended('queues ' || @project_id, 0))
 `
 
-/** annotation_queues_project_id. */
-export const COUNT_QUEUES = `
-SELECT count(*) AS count
-FROM annotation_queues
-WHERE project_id = @project_id AND deleted_at_us IS NULL
-`
-
 /** Locks a queue for changes to it or its items, until the end of the transaction. */
 export const LOCK_QUEUE = `${FIND_QUEUE}FOR UPDATE
+`
+
+/** Locks an item for a step, until the end of the transaction. */
+export const LOCK_ITEM = `${FIND_ITEM}FOR UPDATE
 `
 
 /** Adds calls to a queue, except those that are in it (annotation_items_queue_key_call_id_key). */
@@ -54,34 +53,6 @@ WHERE annotation_queues.id = ANY (@queue_ids::text[])
   AND annotation_queues.project_id = @project_id
   AND annotation_queues.deleted_at_us IS NULL
 GROUP BY annotation_queues.id
-`
-
-/** The queue is known where they are read. */
-const ITEM_COLUMNS = `
-  item_key,
-  id,
-  @project_id::text AS project_id,
-  @queue_id::text AS queue_id,
-  call_id,
-  call_started_at_us,
-  call_ended_at_us,
-  call_op_name,
-  call_trace_id,
-  display_fields_json,
-  added_by,
-  annotation_state,
-  annotator_user_id,
-  created_at_us,
-  updated_at_us`.trimStart()
-
-/** Locks an item of a queue, by its unique id, for a step, until the end of the transaction. */
-export const LOCK_ITEM = `
-SELECT
-  ${ITEM_COLUMNS},
-  NULL AS position_in_queue
-FROM annotation_items
-WHERE id = @item_id AND queue_key = @queue_key
-FOR UPDATE
 `
 
 /**

@@ -33,7 +33,7 @@ export function createQueueWrites(db: Postgres): QueueWrites {
       db.transaction(async (tx) => {
         const { project_id } = queue
         await tx.all(SQL.LOCK_PROJECT_QUEUES, { project_id })
-        const counted = await tx.first<{ count: number }>(SQL.COUNT_QUEUES, { project_id })
+        const counted = await tx.first<{ count: number }>(QUEUES.COUNT_QUEUES, { project_id })
         requireRoomForQueue(counted?.count ?? 0)
         await tx.run(SQL.INSERT_QUEUES, { rows: toRows([queue]) })
       }),

@@ -3,6 +3,7 @@ import { requireObject } from '../../../domain/objects/object-view.ts'
 import { ApiError } from '../../../errors.ts'
 import type { ObjectMarks, ObjectStore } from '../../api/objects/objects.ts'
 import { requireFewMarks } from '../../base/objects/object-limits.ts'
+import { INSERT_OBJECT } from '../../base/objects/objects.sql.ts'
 import type { Postgres, Statements } from '../db/client.ts'
 import * as MARKS from './marks.sql.ts'
 import { findVersion, type KeyedVersion, toKeyed, type VersionRow } from './object-versions.ts'
@@ -27,7 +28,7 @@ export function createObjectWrites(db: Postgres): Writes {
       change(object, async (tx) => {
         const { project_id, digest } = object
         await tx.run(SQL.INSERT_JSON_VALUES, { project_id, digests: [digest], texts: [val_json] })
-        await tx.run(SQL.INSERT_OBJECT, { ...object })
+        await tx.run(INSERT_OBJECT, { ...object })
       }),
     addTags: (marks) =>
       change(marks, async (tx) => {

@@ -20,38 +20,6 @@ export const LOCK_OBJECT = `
 SELECT pg_advisory_xact_lock(hashtextextended('object ' || @project_id || ' ' || @object_id, 0))
 `
 
-/** The next version of an object, unless it has the content; one that was deleted is made anew (objects_project_id_object_id_version_index_key). */
-export const INSERT_OBJECT = `
-INSERT INTO objects (
-  project_id,
-  object_id,
-  digest,
-  version_index,
-  kind,
-  base_object_class,
-  leaf_object_class,
-  svc_user_id,
-  created_at_us
-)
-SELECT
-  @project_id,
-  @object_id,
-  @digest,
-  coalesce(max(version_index) + 1, 0),
-  @kind,
-  @base_object_class,
-  @leaf_object_class,
-  @svc_user_id,
-  @created_at_us::bigint
-FROM objects
-WHERE project_id = @project_id AND object_id = @object_id
-ON CONFLICT (project_id, object_id, digest) DO UPDATE SET
-  deleted_at_us = NULL,
-  created_at_us = excluded.created_at_us,
-  svc_user_id = excluded.svc_user_id
-WHERE objects.deleted_at_us IS NOT NULL
-`
-
 /** objects_project_id_object_id_version_index_key */
 const IS_LATEST = `(
     objects.version_index IS NOT DISTINCT FROM (

@@ -5,22 +5,6 @@ import { insertRows } from '../db/rows.sql.ts'
 /** New prices; their ids are the server's own. */
 export const INSERT_PRICES = insertRows('prices', PRICE_COLUMNS)
 
-/** How many prices a project has (prices_project_id_id_key). */
-export const COUNT_PRICES = `
-SELECT count(*) AS count
-FROM prices
-WHERE project_id = @project_id
-`
-
-/** All prices of a project in the order of insertion (prices_project_id_id_key, then sorted). */
-export const SELECT_PRICES = `
-SELECT
-  ${PRICE_COLUMNS.join(',\n  ')}
-FROM prices
-WHERE project_id = @project_id
-ORDER BY price_key
-`
-
 /** Removes prices (prices_project_id_id_key). */
 export const DELETE_PRICES = `
 DELETE FROM prices

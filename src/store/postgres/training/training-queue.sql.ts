@@ -1,6 +1,6 @@
 /** Statements for the queue of training jobs that only PostgreSQL has. */
 import { JOB_COLUMN_LIST } from '../../base/training/training-jobs.sql.ts'
-import { HEADS } from '../../base/training/training-queue.sql.ts'
+import { waitStatements } from '../../base/training/training-queue.sql.ts'
 
 /** Serializes transitions of jobs; the lock ends with the transaction. */
 export const LOCK_QUEUE = 'SELECT pg_advisory_xact_lock(8738002)'
@@ -37,14 +37,7 @@ greatest(
 )
 `
 
-/** Queued jobs that have been ready to run since a time. */
-export const LIST_NEGLECTED_JOBS = `
-WITH ${HEADS}
-SELECT ${JOB_COLUMN_LIST}
-FROM heads
-JOIN training_jobs ON training_jobs.model_id = heads.model_id AND training_jobs.seq = heads.seq
-WHERE training_jobs.state = 'queued' AND ${WAITS_SINCE} <= @waits_since_us
-`
+export const { LIST_NEGLECTED_JOBS, NEXT_WAIT_END } = waitStatements(WAITS_SINCE)
 
 /** When the first lease or attempt ends (training_jobs_running). */
 export const NEXT_LEASE_END = `
@@ -53,31 +46,10 @@ FROM training_jobs
 WHERE state = 'running'
 `
 
-/** The time at which the next delayed job becomes ready, and the time since which the longest has waited. */
-export const NEXT_WAIT_END = `
-WITH ${HEADS}
-SELECT
-  min(CASE WHEN training_jobs.available_at_us > @now_us THEN training_jobs.available_at_us END)
-    AS available_us,
-  min(${WAITS_SINCE}) AS waits_since_us
-FROM heads
-JOIN training_jobs ON training_jobs.model_id = heads.model_id AND training_jobs.seq = heads.seq
-WHERE training_jobs.state = 'queued'
-`
-
 /** Moves the delays of queued jobs with the clock; none may exceed the longest delay. */
 export const MOVE_WAITS = `
 UPDATE training_jobs
 SET available_at_us = least(available_at_us + @moved_us::bigint, @available_us_max::bigint)
 WHERE state = 'queued'
   AND (@moved_us::bigint <> 0 OR available_at_us > @available_us_max::bigint)
-`
-
-/** Renews the leases of all running jobs, and moves their deadlines with the clock (training_jobs_running). */
-export const EXTEND_LEASES = `
-UPDATE training_jobs
-SET
-  lease_expires_at_us = @lease_expires_at_us,
-  attempt_deadline_us = attempt_deadline_us + @moved_us::bigint
-WHERE state = 'running'
 `

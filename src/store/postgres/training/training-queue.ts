@@ -10,6 +10,7 @@ import {
 import { firstDueUs, type QueueWaits } from '../../../domain/training/training-queue.ts'
 import { leaseLost } from '../../../domain/training/training-states.ts'
 import type { Lease, TrainingQueue } from '../../api/training/training-queue.ts'
+import { EXTEND_LEASES } from '../../base/training/training-queue.sql.ts'
 import type { Blobs, ReceivedBlob } from '../blobs/blobs.ts'
 import type { Postgres } from '../db/client.ts'
 import { type JobMoves, moveJobs } from './job-moves.ts'
@@ -105,7 +106,7 @@ export function createTrainingQueue(parts: QueueParts): TrainingQueue {
     resumeLeases: (now_us, lease_ms, moved_us) =>
       move(async ({ tx }) => {
         const lease_expires_at_us = now_us + lease_ms * US_PER_MS
-        await tx.run(SQL.EXTEND_LEASES, { lease_expires_at_us, moved_us })
+        await tx.run(EXTEND_LEASES, { lease_expires_at_us, moved_us })
         const available_us_max = now_us + BACKOFF_MS_MAX * US_PER_MS
         await tx.run(SQL.MOVE_WAITS, { moved_us, available_us_max })
       }),

@@ -1,18 +1,11 @@
 /** Statements for annotation queues and their items. */
 
-import { QUEUE_COLUMNS } from '../../base/annotation/annotation-queues.sql.ts'
+import { ITEM_COLUMNS, QUEUE_COLUMNS } from '../../base/annotation/annotation-queues.sql.ts'
 import { insertRow } from '../../base/db/rows.sql.ts'
 
 export const QUEUE_ROW: readonly (typeof QUEUE_COLUMNS)[number][] = QUEUE_COLUMNS
 
 export const INSERT_QUEUE = insertRow('annotation_queues', QUEUE_COLUMNS)
-
-/** The number of queues of a project (annotation_queues_project_id). */
-export const COUNT_QUEUES = `
-SELECT count(*)
-FROM annotation_queues
-WHERE project_id = @project_id AND deleted_at_us IS NULL
-`
 
 /** Adds a call to a queue unless it is in it (annotation_items_queue_key_call_id). */
 export const INSERT_ITEM = `
@@ -52,33 +45,6 @@ SELECT
   coalesce(sum(is_done), 0) AS completed_items
 FROM annotation_items
 WHERE queue_key = @queue_key
-`
-
-/** The columns of an item; its queue comes from parameters. */
-const ITEM_COLUMNS = `
-  item_key,
-  id,
-  @project_id AS project_id,
-  @queue_id AS queue_id,
-  call_id,
-  call_started_at_us,
-  call_ended_at_us,
-  call_op_name,
-  call_trace_id,
-  display_fields_json,
-  added_by,
-  annotation_state,
-  annotator_user_id,
-  created_at_us,
-  updated_at_us`.trimStart()
-
-/** An item of a queue (its unique id). */
-export const FIND_ITEM = `
-SELECT
-  ${ITEM_COLUMNS},
-  NULL AS position_in_queue
-FROM annotation_items
-WHERE id = @item_id AND queue_key = @queue_key
 `
 
 /**

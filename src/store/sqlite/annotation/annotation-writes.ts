@@ -33,7 +33,7 @@ type KeyedItem = AnnotationItem & { readonly item_key: number }
 
 export function createAnnotationWrites(db: Connection, newId: () => string) {
   const insertQueue = db.prepare(SQL.INSERT_QUEUE)
-  const countQueues = db.prepare(SQL.COUNT_QUEUES).pluck()
+  const countQueues = db.prepare(BASE.COUNT_QUEUES).pluck()
   const updateQueue = db.prepare(BASE.UPDATE_QUEUE)
   const deleteQueue = db.prepare(BASE.DELETE_QUEUE)
   const requireQueue = createQueueFinder(db)
@@ -63,7 +63,7 @@ export function createAnnotationWrites(db: Connection, newId: () => string) {
 function createItemWrites(db: Connection, newId: () => string) {
   const insertItem = db.prepare(SQL.INSERT_ITEM)
   const countItems = db.prepare(SQL.COUNT_ITEMS)
-  const findItem = db.prepare(SQL.FIND_ITEM)
+  const findItem = db.prepare(BASE.FIND_ITEM)
   const findProgress = db.prepare(BASE.FIND_PROGRESS).pluck()
   const findHolder = db.prepare(BASE.FIND_HOLDER).pluck()
   const setProgress = db.prepare(BASE.SET_PROGRESS)

@@ -3,6 +3,7 @@ import type { NewObject } from '../../../domain/objects/object-content.ts'
 import type { ObjectVersion } from '../../../domain/objects/object-view.ts'
 import { ApiError } from '../../../errors.ts'
 import type { NewRow, StoredTable } from '../../api/objects/tables.ts'
+import { INSERT_OBJECT } from '../../base/objects/objects.sql.ts'
 import { INSERT_TABLE_BLOCK } from '../../base/objects/tables.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import { INSERT_FILE } from './files.sql.ts'
@@ -39,7 +40,7 @@ interface NewFile {
 
 export function createObjectWrites(db: Connection) {
   const insertValue = db.prepare(SQL.INSERT_JSON_VALUE)
-  const insertObject = db.prepare(SQL.INSERT_OBJECT)
+  const insertObject = db.prepare(INSERT_OBJECT)
   const deleteObject = db.prepare(SQL.DELETE_OBJECT)
   const insertTable = db.prepare(INSERT_TABLE)
   const insertBlock = db.prepare(INSERT_TABLE_BLOCK)

@@ -1,6 +1,7 @@
 /** The writes of a project's own prices. */
 import { requireFewPrices } from '../../../domain/prices/price-limits.ts'
 import type { ProjectPrice } from '../../../domain/prices/project-prices.ts'
+import { COUNT_PRICES } from '../../base/prices/prices.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import * as SQL from './prices.sql.ts'
 
@@ -11,7 +12,7 @@ interface PricePurge {
 
 export function createPriceWrites(db: Connection) {
   const insertPrice = db.prepare(SQL.INSERT_PRICE)
-  const countPrices = db.prepare(SQL.COUNT_PRICES).pluck()
+  const countPrices = db.prepare(COUNT_PRICES).pluck()
   const deletePrice = db.prepare(SQL.DELETE_PRICE)
   return {
     create_prices(prices: readonly ProjectPrice[]): void {

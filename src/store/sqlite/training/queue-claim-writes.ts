@@ -32,7 +32,7 @@ interface LeaseResumption {
 
 export function createClaimWrites(db: Connection, moves: JobMoves, rows: QueueRows) {
   const listClaimable = db.prepare(BASE.LIST_CLAIMABLE_JOBS)
-  const extendLeases = db.prepare(SQL.EXTEND_LEASES)
+  const extendLeases = db.prepare(BASE.EXTEND_LEASES)
   const moveWaits = db.prepare(SQL.MOVE_WAITS)
   const endAllOverdue = prepareEndOverdue(db, moves)
 

@@ -1,6 +1,6 @@
 /** Statements for the queue of training jobs. */
 import { JOB_COLUMN_LIST } from '../../base/training/training-jobs.sql.ts'
-import { HEADS } from '../../base/training/training-queue.sql.ts'
+import { waitStatements } from '../../base/training/training-queue.sql.ts'
 
 /** Running jobs whose lease or deadline has passed (training_jobs_running). */
 export const LIST_OVERDUE_JOBS = `
@@ -32,40 +32,12 @@ max(
 )
 `
 
-/** Queued jobs that have been ready to run since a time. */
-export const LIST_NEGLECTED_JOBS = `
-WITH ${HEADS}
-SELECT ${JOB_COLUMN_LIST}
-FROM heads
-JOIN training_jobs ON training_jobs.model_id = heads.model_id AND training_jobs.seq = heads.seq
-WHERE training_jobs.state = 'queued' AND ${WAITS_SINCE} <= @waits_since_us
-`
+export const { LIST_NEGLECTED_JOBS, NEXT_WAIT_END } = waitStatements(WAITS_SINCE)
 
 /** The time at which the first lease or attempt ends (training_jobs_running). */
 export const NEXT_LEASE_END = `
 SELECT min(min(lease_expires_at_us, attempt_deadline_us)) AS due_us
 FROM training_jobs INDEXED BY training_jobs_running
-WHERE state = 'running'
-`
-
-/** The time at which the next delayed job becomes ready, and the time since which the longest has waited. */
-export const NEXT_WAIT_END = `
-WITH ${HEADS}
-SELECT
-  min(CASE WHEN training_jobs.available_at_us > @now_us THEN training_jobs.available_at_us END)
-    AS available_us,
-  min(${WAITS_SINCE}) AS waits_since_us
-FROM heads
-JOIN training_jobs ON training_jobs.model_id = heads.model_id AND training_jobs.seq = heads.seq
-WHERE training_jobs.state = 'queued'
-`
-
-/** Renews the leases of all running jobs, and moves their deadlines with the clock (training_jobs_running). */
-export const EXTEND_LEASES = `
-UPDATE training_jobs
-SET
-  lease_expires_at_us = @lease_expires_at_us,
-  attempt_deadline_us = attempt_deadline_us + @moved_us
 WHERE state = 'running'
 `
 
