@@ -2,7 +2,7 @@
 import { ApiError } from '../../errors.ts'
 import type { AgentSpanRow } from '../../schemas/agents/agent-spans.ts'
 import { layerPrices, type ProjectPrice } from '../prices/project-prices.ts'
-import { createRowSelection, type RowQuery } from '../query/row-query.ts'
+import { createKeyPicker, type RowQuery } from '../query/row-query.ts'
 import type { AgentSpan } from './agent-span.ts'
 import { createAgentGroups } from './groups/agent-groups.ts'
 import { createSpanGroups, type GroupPage, type SpanGrouping } from './groups/span-groups.ts'
@@ -25,26 +25,16 @@ export function createGroups(grouping: SpanGrouping): SpanSums<GroupPage> {
     : createSpanGroups(grouping)
 }
 
-/** Picks the keys of a page of spans and counts all of them; the data of a span is released after use. */
-export function createSpanPicker<Key>(query: Pick<RowQuery, 'sort' | 'offset' | 'limit'>): {
-  add(key: Key, span: AgentSpan | null): boolean
-  keys(): Key[]
-  count(): number
-} {
-  const rows: RowQuery = { ...query, expression: null, fields: [], isCount: false }
-  const picked = createRowSelection<{ readonly key: Key; seen: AgentSpan | null }>(
-    rows,
-    ({ seen }, path) => (seen === null ? undefined : spanField(seen, path)),
-  )
+/** Picks the keys of a page of spans. */
+export function createSpanPicker<Key>(page: Pick<RowQuery, 'sort' | 'offset' | 'limit'>) {
+  const { add, ...picked } = createKeyPicker<Key, AgentSpan>(page, spanField)
   return {
-    add(key, seen) {
-      const candidate = { key, seen }
-      picked.add(candidate)
-      candidate.seen = null
+    ...picked,
+    /** @returns true, as spans behind the page are counted, too */
+    add(key: Key, seen: AgentSpan | null): true {
+      add(key, seen)
       return true
     },
-    keys: () => picked.rows().map(({ key }) => key),
-    count: picked.count,
   }
 }
 

@@ -5,7 +5,14 @@ import type { ProjectPrice } from '../prices/project-prices.ts'
 import { type Expression, fieldPaths, parsePath, parseQuery } from '../query/query-expression.ts'
 import { type RowQuery, requiredTexts } from '../query/row-query.ts'
 import { exactBounds, type TimeBounds, timeBounds } from '../query/time-bounds.ts'
-import { ASKED_FIELDS, CALL_FIELDS, isCostPath, requireFeedbackPaths } from './call-fields.ts'
+import {
+  ASKED_FIELDS,
+  BODIES,
+  type Body,
+  CALL_FIELDS,
+  isCostPath,
+  requireFeedbackPaths,
+} from './call-fields.ts'
 import { parseExpandColumns } from './expand-columns.ts'
 
 /** What a list may show beyond that. */
@@ -145,4 +152,12 @@ export function resolveCallsShape(request: CallsQueryRequest): CallsShape {
     withExpandedValues:
       (request.expand_columns ?? []).length > 0 && (request.return_expanded_column_values ?? true),
   }
+}
+
+/** The bodies that a shape needs. Costs and feedback are in the summary. */
+export function bodiesOfShape({ columns, withCosts, withFeedback }: CallsShape): Body[] {
+  const isInSummary = withCosts || withFeedback
+  return BODIES.filter(
+    (body) => columns === null || columns.has(body) || (body === 'summary' && isInSummary),
+  )
 }

@@ -133,6 +133,30 @@ export function createRowSelection<Row>(
   }
 }
 
+/** Picks the keys of a page. What was seen of a row is released as soon as the row has been compared. */
+export function createKeyPicker<Key, Seen>(
+  page: Pick<RowQuery, 'sort' | 'offset' | 'limit'>,
+  fieldOf: FieldOf<Seen>,
+) {
+  const query: RowQuery = { ...page, expression: null, fields: [], isCount: false }
+  const picked = createRowSelection<{ readonly key: Key; seen: Seen | null }>(
+    query,
+    ({ seen }, path) => (seen === null ? undefined : fieldOf(seen, path)),
+  )
+  return {
+    /** @param seen - null where nothing is sorted. @returns false when no later row can change the page */
+    add(key: Key, seen: Seen | null): boolean {
+      const row = { key, seen }
+      const isWanted = picked.add(row)
+      row.seen = null
+      return isWanted
+    },
+    keys: (): Key[] => picked.rows().map(({ key }) => key),
+    /** Rows that were added. */
+    count: picked.count,
+  }
+}
+
 /**
  * The values that a field which always holds a string must have one of for the expression to be true;
  * null when it may have any. Lets a store read fewer rows; it still has to ask the expression.

@@ -6,16 +6,16 @@ import {
   type ScannedCall,
 } from '../../../domain/calls/call-fields.ts'
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
-import type { CallsSelection, CallsShape } from '../../../domain/calls/calls-query.ts'
+import { bodiesOfShape, type CallsSelection } from '../../../domain/calls/calls-query.ts'
+import { createCallsSort } from '../../../domain/calls/calls-sort.ts'
 import { fieldPaths } from '../../../domain/query/query-expression.ts'
-import { createRowSelection, type RowQuery } from '../../../domain/query/row-query.ts'
-import { ApiError } from '../../../errors.ts'
+import { createMatcher } from '../../../domain/query/query-matcher.ts'
 import type { CallsCount, CallsQueryStore, ListedCall } from '../../api/calls/calls-query.ts'
 import { type ReadCaller, requireWaiting } from '../../api/read-caller.ts'
 import type { NodeStores } from '../../base/node-stores.ts'
 import type { Arrivals } from '../../base/recordings/arrivals.ts'
 import type { Reads } from '../db/reads.ts'
-import { type BodyColumn, SUM_TRACE_SIZES } from './calls.sql.ts'
+import { SUM_TRACE_SIZES } from './calls.sql.ts'
 import { toFilterClause } from './calls-filter.ts'
 import { countCalls, countSomeCalls } from './calls-query.sql.ts'
 import { bodyColumnsOf, type CallKey, readCalls, walkKeys } from './calls-walk.ts'
@@ -26,11 +26,6 @@ const PAGE_ROWS = 100
 const SCAN_ROWS = 1000
 /** Limit: calls whose feedback is read together. */
 const PREPARED_ROWS = 100
-/** Limit: calls of one list that has to be sorted, at some 200 bytes each. */
-const SORTED_MAX = 500_000
-
-/** The fields of a selection that its condition reads. */
-const NO_PAGE = { sort: [], fields: [], offset: 0, limit: 0 } as const
 
 interface CallsQueryParts {
   readonly reads: Reads
@@ -47,7 +42,11 @@ export function createCallsQueryStore(parts: CallsQueryParts): CallsQueryStore {
       requireWaiting(caller.signal)
       await arrivals.wait(selection.project_id, selection.filter.call_ids ?? [])
       const { project_id } = selection
-      const options = { project_id, wanted: wantedColumns(shape), rowsMax: PAGE_ROWS }
+      const options = {
+        project_id,
+        wanted: bodyColumnsOf(bodiesOfShape(shape)),
+        rowsMax: PAGE_ROWS,
+      }
       for await (const keys of selectKeys(parts, selection, caller)) {
         for await (const calls of readCalls(reads, keys, options, caller)) {
           requireWaiting(caller.signal)
@@ -155,19 +154,11 @@ async function* matchingCalls(
   selection: CallsSelection,
   caller: ReadCaller,
 ): AsyncGenerator<Candidate, void> {
-  const rows: RowQuery = { ...NO_PAGE, expression: selection.expression, isCount: true }
-  const matching = createRowSelection<ScannedCall>(rows, callField)
+  const { expression } = selection
+  const meets = expression && createMatcher(expression)
   for await (const candidate of scanCalls(parts, selection, caller)) {
-    const before = matching.count()
-    matching.add(candidate)
-    if (matching.count() > before) yield candidate
+    if (!meets || meets((path) => callField(candidate, path))) yield candidate
   }
-}
-
-/** A candidate call; its texts are released as soon as it has been checked. */
-interface KeptCall {
-  readonly key: CallKey
-  seen: ScannedCall | null
 }
 
 async function sortKeys(
@@ -175,23 +166,12 @@ async function sortKeys(
   selection: CallsSelection,
   caller: ReadCaller,
 ): Promise<CallKey[]> {
-  const { expression, sort, offset, limit } = selection
-  const isBounded = offset + limit <= SORTED_MAX
-  const rows: RowQuery = {
-    ...{ expression, sort, fields: [], isCount: false, offset },
-    limit: isBounded ? limit : SORTED_MAX - Math.min(offset, SORTED_MAX) + 1,
-  }
-  const picked = createRowSelection<KeptCall>(rows, ({ seen }, path) =>
-    seen === null ? undefined : callField(seen, path),
-  )
-  for await (const candidate of scanCalls(parts, selection, caller)) {
+  const sorted = createCallsSort<CallKey>(selection)
+  for await (const candidate of matchingCalls(parts, selection, caller)) {
     const { started_at_us, id } = candidate.call
-    const kept: KeptCall = { key: { started_at_us, id }, seen: candidate }
-    picked.add(kept)
-    kept.seen = null
-    if (!isBounded && picked.count() > SORTED_MAX) throw tooMany()
+    sorted.add({ started_at_us, id }, candidate)
   }
-  return picked.rows().map(({ key }) => key)
+  return sorted.keys()
 }
 
 async function countFound(
@@ -206,21 +186,4 @@ async function countFound(
   const all = { ...parameters, ...bounds, ...(isEndless ? {} : { limit }) }
   const [counted] = await reads.read<CallsCount>(sql, all, caller)
   return counted ?? { count: 0, storage_size_bytes: 0 }
-}
-
-/** Costs and feedback are in the summary. */
-function wantedColumns({ columns, withCosts, withFeedback }: CallsShape): ReadonlySet<BodyColumn> {
-  return bodyColumnsOf(
-    BODIES.filter(
-      (body) =>
-        columns === null ||
-        columns.has(body) ||
-        (body === 'summary' && (withCosts || withFeedback)),
-    ),
-  )
-}
-
-function tooMany(): ApiError {
-  const message = `More than ${SORTED_MAX} calls match: add a filter, or read them in pages.`
-  return new ApiError('validation_failed', { param: 'limit', message })
 }

@@ -3,9 +3,8 @@
  * read a few calls at a time between other work. Never holds more than a batch of keys and a slice of bodies, and
  * keeps no read transaction open for a slow client.
  */
-import { BODIES, type Body } from '../../../../domain/calls/call-fields.ts'
 import type { CallTexts } from '../../../../domain/calls/call-view.ts'
-import type { CallsShape } from '../../../../domain/calls/calls-query.ts'
+import { bodiesOfShape, type CallsShape } from '../../../../domain/calls/calls-query.ts'
 import type { CallsQueryStore, ListedCall } from '../../../api/calls/calls-query.ts'
 import type { Arrivals } from '../../../base/recordings/arrivals.ts'
 import type { Connection } from '../../db/connection.ts'
@@ -15,13 +14,12 @@ import type { ReadPool } from '../../read/read-pool.ts'
 import { SUM_TRACE_SIZE } from '../calls.sql.ts'
 import { findCallsByKey } from './calls-query.sql.ts'
 import type { CallsBatch, CallsCursor } from './calls-scan.ts'
+import type { ScannedRow } from './calls-walk.ts'
 
 /** Limit: calls of one slice, which takes some 1 ms on the event loop. */
 const SLICE_ROWS = 100
 /** Limit: characters after which a slice ends. */
 const SLICE_CHARACTERS = 1024 * 1024
-
-type KeyedCall = CallTexts & { readonly call_key: number }
 
 /**
  * @param db - for reads on this thread
@@ -68,7 +66,7 @@ interface Slice {
 
 /** Returns a function that reads the calls of keys, fewer when they are large. */
 function createSliceReader(db: Connection, shape: CallsShape): (keys: Float64Array) => Slice {
-  const findCalls = db.prepare(findCallsByKey(wantedBodies(shape)))
+  const findCalls = db.prepare(findCallsByKey(new Set(bodiesOfShape(shape))))
   const traceSizeOf = createTraceSizes(db)
 
   function toListed(call: CallTexts): ListedCall {
@@ -77,12 +75,12 @@ function createSliceReader(db: Connection, shape: CallsShape): (keys: Float64Arr
 
   return (keys) => {
     return orStoreError(() => {
-      const rows: KeyedCall[] = []
+      const rows: ScannedRow[] = []
       let characters = 0
       let isCut = false
       for (const row of findCalls.iterate({ keys: `[${keys.join()}]` })) {
-        rows.push(row as KeyedCall)
-        characters += charactersOf(row as KeyedCall)
+        rows.push(row as ScannedRow)
+        characters += charactersOf(row as ScannedRow)
         isCut = characters > SLICE_CHARACTERS
         if (isCut) break
       }
@@ -109,11 +107,4 @@ function charactersOf(call: CallTexts): number {
   const { attributes_json, inputs_json, output_json, summary_json, otel_dump_json } = call
   const texts = [attributes_json, inputs_json, output_json, summary_json, otel_dump_json]
   return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0)
-}
-
-/** Returns the bodies to read; costs and feedback are in the summary. */
-function wantedBodies({ columns, withCosts, withFeedback }: CallsShape): ReadonlySet<Body> {
-  const isWanted = (body: Body) =>
-    columns === null || columns.has(body) || (body === 'summary' && (withCosts || withFeedback))
-  return new Set(BODIES.filter(isWanted))
 }

@@ -1,8 +1,6 @@
 /** The read jobs behind lists of calls: which calls, in which order, and how many. They read only bodies they need. */
-import { callField, type ScannedCall } from '../../../../domain/calls/call-fields.ts'
 import type { CallsSelection } from '../../../../domain/calls/calls-query.ts'
-import { createRowSelection, type RowQuery } from '../../../../domain/query/row-query.ts'
-import { ApiError } from '../../../../errors.ts'
+import { createCallsSort } from '../../../../domain/calls/calls-sort.ts'
 import type { CallsCount } from '../../../api/calls/calls-query.ts'
 import type { Connection } from '../../db/connection.ts'
 import type { Checkpoint, ReadJob } from '../../read/read-job.ts'
@@ -20,8 +18,6 @@ import {
 
 /** Limit: keys of one batch, at 8 bytes each. */
 const BATCH_KEYS = 50_000
-/** Limit: calls of one list that has to be sorted, at some 200 bytes each. */
-const SORTED_MAX = 500_000
 
 /** The position from which a list resumes. Plain data. */
 export interface CallsCursor extends CallsPlace {
@@ -92,34 +88,16 @@ function* listKeys(
   return { keys: Float64Array.from(keys), next }
 }
 
-/** A call that may be kept; its texts are released as soon as it has been compared. */
-interface Candidate {
-  readonly key: number
-  seen: ScannedCall | null
-}
-
 function* sortKeys(
   db: Connection,
   selection: CallsSelection,
   checkpoint: Checkpoint,
 ): Generator<void, CallsBatch> {
-  const { sort, offset, limit } = selection
-  const isBounded = offset + limit <= SORTED_MAX
-  const rows: RowQuery = {
-    ...{ expression: null, sort, fields: [], isCount: false, offset },
-    limit: isBounded ? limit : SORTED_MAX - Math.min(offset, SORTED_MAX) + 1,
-  }
-  const picked = createRowSelection<Candidate>(rows, ({ seen }, path) =>
-    seen === null ? undefined : callField(seen, path),
+  const sorted = createCallsSort<number>(selection)
+  yield* walkMatching(db, selection, beginWalk(db), checkpoint, ({ seen, key: [key] }) =>
+    sorted.add(key, seen),
   )
-  yield* walkMatching(db, selection, beginWalk(db), checkpoint, ({ seen, key: [key] }) => {
-    const candidate: Candidate = { key, seen }
-    const isWanted = picked.add(candidate)
-    candidate.seen = null
-    if (!isBounded && picked.count() > SORTED_MAX) throw tooMany()
-    return isWanted
-  })
-  return { keys: Float64Array.from(picked.rows(), ({ key }) => key), next: null }
+  return { keys: Float64Array.from(sorted.keys()), next: null }
 }
 
 function* countFound(
@@ -161,9 +139,4 @@ function* countMatching(
 /** SQLite treats a negative limit as none. */
 function toSqlLimit(limit: number): number {
   return Number.isFinite(limit) ? limit : -1
-}
-
-function tooMany(): ApiError {
-  const message = `More than ${SORTED_MAX} calls match: add a filter, or read them in pages.`
-  return new ApiError('validation_failed', { param: 'limit', message })
 }
