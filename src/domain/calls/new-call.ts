@@ -30,7 +30,7 @@ export interface CallStart {
   readonly inputs_json: string
   readonly otel_dump_json: string | null
   readonly input_refs: readonly FoundRef[]
-  /** Bytes of attributes_json and inputs_json. */
+  /** Bytes of attributes_json, inputs_json and otel_dump_json. */
   readonly start_size_bytes: number
 }
 

@@ -98,10 +98,7 @@ export function createScoreGroups(request: FeedbackAggregateRequest) {
     },
     /** By time, then by the values of the groups. */
     buckets(): Bucket[] {
-      return [...buckets]
-        .map(([key, bucket]) => ({ key, bucket }))
-        .sort((left, right) => compare(left, right))
-        .map(({ bucket }) => renderBucket(bucket))
+      return [...buckets].sort(compare).map(([, bucket]) => renderBucket(bucket))
     },
   }
 }
@@ -119,17 +116,11 @@ function tell(sums: ReadonlyMap<string, ExactSum>, value: (sum: ExactSum) => num
   return Object.fromEntries(Array.from(sums, ([name, sum]) => [name, value(sum)]))
 }
 
-interface Keyed {
-  readonly key: string
-  readonly bucket: OpenBucket
-}
+type Keyed = readonly [key: string, bucket: OpenBucket]
 
-function compare(left: Keyed, right: Keyed): number {
-  const [one, other] = [
-    left.bucket.time_bucket_start_ms ?? 0,
-    right.bucket.time_bucket_start_ms ?? 0,
-  ]
-  return one - other || (left.key < right.key ? -1 : 1)
+function compare([leftKey, left]: Keyed, [rightKey, right]: Keyed): number {
+  const later = (left.time_bucket_start_ms ?? 0) - (right.time_bucket_start_ms ?? 0)
+  return later || (leftKey < rightKey ? -1 : 1)
 }
 
 /** Scores as they are read where nothing was given. */

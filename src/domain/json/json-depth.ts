@@ -1,4 +1,5 @@
 /** Measures the nesting depth and the number of containers of a JSON text without parsing it. */
+import { endOfString } from './json-strings.ts'
 
 /** Limit: deeper values would overflow the stack where they are written out again. */
 export const JSON_DEPTH_MAX = 512
@@ -14,7 +15,6 @@ const CONTAINER_HEAP_BYTES = 512
 const MIB = 1024 * 1024
 
 const QUOTE = 34
-const BACKSLASH = 92
 
 /** Whether a JSON text nests deeper than `depthMax`; brackets inside strings do not count. */
 export function exceedsDepth(text: string, depthMax: number): boolean {
@@ -55,16 +55,4 @@ function countOf(text: string, character: string, countMax: number): number {
     at = text.indexOf(character, at + 1)
   }
   return count
-}
-
-/** Index of the quote that closes the string opened at `start`, or the text's length. */
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1)
-  while (end !== -1) {
-    let slashes = 0
-    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes += 1
-    if (slashes % 2 === 0) return end
-    end = text.indexOf('"', end + 1)
-  }
-  return text.length
 }

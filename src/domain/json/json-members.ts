@@ -2,10 +2,10 @@
  * The source texts of the members of a JSON object. Pure. What a client sent is stored byte for byte:
  * rendering a parsed value again would round long numbers and cost as much as the parse.
  */
+import { endOfString } from './json-strings.ts'
 
 const QUOTE = 34
 const COMMA = 44
-const BACKSLASH = 92
 
 /** The position of a member in the text of its object: indexes; ends are exclusive. */
 export interface MemberPlace {
@@ -25,7 +25,7 @@ export function findMembers(text: string): MemberPlace[] {
   let at = skipSpace(text, text.indexOf('{') + 1)
   while (text.charCodeAt(at) === QUOTE) {
     const nameStart = at
-    const nameEnd = skipString(text, at)
+    const nameEnd = endOfString(text, at) + 1
     const valueStart = skipSpace(text, text.indexOf(':', nameEnd) + 1)
     const valueEnd = skipValue(text, valueStart)
     const name: string = JSON.parse(text.slice(nameStart, nameEnd))
@@ -75,20 +75,6 @@ function skipSpace(text: string, from: number): number {
   return at
 }
 
-/** The index behind the string that opens at `from`. */
-function skipString(text: string, from: number): number {
-  let quote = text.indexOf('"', from + 1)
-  while (quote !== -1 && isEscaped(text, quote)) quote = text.indexOf('"', quote + 1)
-  return quote === -1 ? text.length : quote + 1
-}
-
-/** Whether an odd number of backslashes stands before an index. */
-function isEscaped(text: string, index: number): boolean {
-  let first = index
-  while (text.charCodeAt(first - 1) === BACKSLASH) first -= 1
-  return (index - first) % 2 === 1
-}
-
 /** The index behind the value that begins at `from`. */
 function skipValue(text: string, from: number): number {
   let depth = 0
@@ -96,7 +82,7 @@ function skipValue(text: string, from: number): number {
   while (at < text.length) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) {
-      at = skipString(text, at)
+      at = endOfString(text, at) + 1
       if (depth === 0) return at
       continue
     }

@@ -1,8 +1,8 @@
 /** Reads JSON that is known to be valid, with a number's source text at hand. Pure. */
+import { endOfString } from './json-strings.ts'
 
 const QUOTE = 34
 const COMMA = 44
-const BACKSLASH = 92
 const OPEN_LIST = 91
 const CLOSE_LIST = 93
 const OPEN_OBJECT = 123
@@ -47,8 +47,7 @@ export function readJson(text: string, toNumber: (source: string) => unknown): u
 
   function readString(): string {
     const start = at
-    let end = text.indexOf('"', start + 1)
-    while (isEscaped(text, end)) end = text.indexOf('"', end + 1)
+    const end = endOfString(text, start)
     at = end + 1
     const inner = text.slice(start + 1, end)
     return inner.includes('\\') ? JSON.parse(text.slice(start, at)) : inner
@@ -89,13 +88,6 @@ export function readJson(text: string, toNumber: (source: string) => unknown): u
   }
 
   return readValue()
-}
-
-/** Whether an odd number of backslashes stands before an index. */
-function isEscaped(text: string, index: number): boolean {
-  let first = index
-  while (text.charCodeAt(first - 1) === BACKSLASH) first -= 1
-  return (index - first) % 2 === 1
 }
 
 /** Digits, signs, points and exponents. */

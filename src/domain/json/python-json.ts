@@ -2,6 +2,7 @@
  * Writes what Python's `json.dumps(json.loads(text), sort_keys=True)` writes, directly from text to text. Values are
  * not parsed, since a JavaScript number does not distinguish 1 from 1.0.
  */
+import { endOfString } from './json-strings.ts'
 
 const QUOTE = 34
 const COMMA = 44
@@ -93,9 +94,8 @@ function createReader(text: string) {
 
   function string(): string {
     const start = at
-    let quote = text.indexOf('"', at + 1)
-    while (quote !== -1 && isEscaped(text, quote)) quote = text.indexOf('"', quote + 1)
-    if (quote === -1) throw new SyntaxError('not JSON')
+    const quote = endOfString(text, start)
+    if (quote === text.length) throw new SyntaxError('not JSON')
     at = quote + 1
     const inner = text.slice(start + 1, quote)
     return inner.includes('\\') ? JSON.parse(text.slice(start, at)) : inner
@@ -147,13 +147,6 @@ function isOfNumber(code: number): boolean {
   return (
     (code >= 48 && code <= 57) || code === 46 || code === 45 || code === 43 || (code | 32) === 101
   )
-}
-
-/** Whether an odd number of backslashes stands before an index. */
-function isEscaped(text: string, index: number): boolean {
-  let first = index
-  while (text.charCodeAt(first - 1) === 92) first -= 1
-  return (index - first) % 2 === 1
 }
 
 /** A string as `json.dumps` writes it: everything but printable ASCII is escaped, by UTF-16 halves. */

@@ -71,7 +71,7 @@ const TYPES: Readonly<Record<string, EvalScorerStats['value_type']>> = {
 interface Sums {
   readonly scorer_key: string
   readonly path: string | null
-  value_type: EvalScorerStats['value_type']
+  readonly value_type: EvalScorerStats['value_type']
   trials: number
   readonly numbers: ExactSum
   known: number
@@ -92,15 +92,8 @@ function sumScores(trials: readonly EvalTrial[]): EvalScorerStats[] {
     const name = path.length === 0 ? null : path.join('.')
     const key = JSON.stringify([scorer_key, name])
     const sums = found.get(key) ?? {
-      ...{
-        scorer_key,
-        path: name,
-        value_type,
-        trials: 0,
-        numbers: createSum(),
-        known: 0,
-        passed: 0,
-      },
+      ...{ scorer_key, path: name, value_type, trials: 0, numbers: createSum() },
+      ...{ known: 0, passed: 0 },
     }
     found.set(key, sums)
     sums.trials += 1
