@@ -125,15 +125,16 @@ function addForm(app: App, endpoint: FormEndpoint, options: FileServiceRoutesOpt
     path,
     {
       config: { invalidBody: 'openai_400' },
-      // The handler reads the form; the schema is for documentation.
-      validatorCompiler: () => (value: unknown) => ({ value }),
       schema: {
         tags: ['inference'],
         operationId,
         summary,
         consumes: ['multipart/form-data'],
-        body: z.looseObject({ ...schema.shape, [fileName]: formFile(description) }),
-        shown: { headers: ProjectHeaders, response: { 200: answer } },
+        shown: {
+          headers: ProjectHeaders,
+          body: z.looseObject({ ...schema.shape, [fileName]: formFile(description) }),
+          response: { 200: answer },
+        },
       },
     },
     async (request, reply) => {

@@ -50,14 +50,12 @@ function addFileCreate(app: App, { url, operationId }: Name, files: FileStore): 
   app.post(
     url,
     {
-      // The handler reads the form; the schema is for documentation.
-      validatorCompiler: () => (value: unknown) => ({ value }),
       schema: {
         tags,
         operationId,
         summary: 'Store a file; storing the same content again yields the same file.',
         consumes: ['multipart/form-data'],
-        body: FileCreateForm,
+        shown: { body: FileCreateForm },
         response: { 200: FileCreateResponse },
       },
     },

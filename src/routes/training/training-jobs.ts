@@ -85,22 +85,20 @@ function addCreate(app: App, { models, jobs, ...options }: TrainingJobRoutesOpti
   app.post(
     url,
     {
-      // The handler validates the body; the schema is for documentation.
-      validatorCompiler: () => (value: unknown) => ({ value }),
       config: { bodyBytesMax: bytesMax },
       schema: {
         tags,
         operationId: 'createTrainingJob',
         summary: 'Queue a training job; answered after the durable commit.',
         headers: TrainingJobCreateHeaders,
-        body: TrainingJobCreateRequest,
+        shown: { body: TrainingJobCreateRequest },
         response: { 200: TrainingJobResponse },
       },
     },
     async (request) => {
       const caller = requireScope(request.principal, 'training')
       const idempotency_key = parseIdempotencyKey(request.headers['idempotency-key'])
-      const source = request.body as unknown as Readable | undefined
+      const source = request.body as Readable | undefined
       const { content, payload, discard } = await takeTrainingBody(source, {
         stageBody,
         thread,

@@ -141,7 +141,7 @@ function addArtifact(app: App, { queue, artifactBytesMax, nowUs }: WorkerFilesOp
       if (length > artifactBytesMax) throw bodyTooLarge(artifactBytesMax)
       // Checked before the bytes are read: a worker that has lost the job must not upload them in vain.
       await queue.findLeased(leaseOf(job_id, token, nowUs()))
-      const source = readChunks(request.body as unknown as Readable | undefined)
+      const source = readChunks(request.body as Readable | undefined)
       const file = await queue.receiveArtifact(source, artifactBytesMax)
       try {
         if (file.sha256 !== expected) throw digestMismatch()
