@@ -29,8 +29,6 @@ import {
 import type { AgentRoutesOptions } from './agents.ts'
 
 const tags = ['agents']
-/** "Now" is the end of the current millisecond, so that spans that began in it are included. */
-const REST_OF_MS_US = 999
 
 export async function agentSpanRoutes(app: App, options: AgentRoutesOptions): Promise<void> {
   addList(app, options)
@@ -78,7 +76,7 @@ function addStats(app: App, { agents }: AgentRoutesOptions): void {
       response: AgentSpanStatsResponse,
     },
     async (body, caller) => {
-      const window = resolveWindow(body, Date.now() * 1000 + REST_OF_MS_US)
+      const window = resolveWindow(body, Date.now())
       const plan = resolveSpanStats(body, window, GROUP_LIMIT)
       const scope = resolveScope(body)
       const from = Math.max(scope.startedUs.from, window.startUs)

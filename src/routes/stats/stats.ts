@@ -24,8 +24,6 @@ interface StatsRoutesOptions {
 const VALUES_MAX = 500_000
 /** Buckets are not made longer when there are only this many: any window may touch two. */
 const BUCKETS_MIN = 2
-/** "Now" is the end of the current millisecond, so that calls that began in it are included. */
-const REST_OF_MS_US = 999
 
 export async function statsRoutes(app: App, options: StatsRoutesOptions): Promise<void> {
   app.post(
@@ -45,7 +43,7 @@ export async function statsRoutes(app: App, options: StatsRoutesOptions): Promis
       const { project_id, granularity, timezone, usage_counting, ...body } = request.body
       const filter = body.filter ?? {}
       requireAccess(request.principal, 'traces:read', project_id)
-      const window = resolveWindow(body, Date.now() * 1000 + REST_OF_MS_US)
+      const window = resolveWindow(body, Date.now())
       const callColumns = toColumns(body.call_metrics ?? [])
       const usageColumns = toColumns(body.usage_metrics ?? [])
       const counting = chooseCounting(usage_counting, filter)
