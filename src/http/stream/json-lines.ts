@@ -40,3 +40,17 @@ export async function* renderLines<Item>(
     yield some.map((item) => `${JSON.stringify(render(item))}\n`).join('')
   }
 }
+
+/** The text of a JSON object that ends in a list. @param opening - what is before its first entry, as `{"rows":[` */
+export async function* renderList(
+  opening: string,
+  groups: AsyncIterable<readonly string[]>,
+): AsyncGenerator<string> {
+  let before = opening
+  for await (const entries of groups) {
+    if (entries.length === 0) continue
+    yield before + entries.join(',')
+    before = ','
+  }
+  yield before === ',' ? ']}' : `${opening}]}`
+}

@@ -3,7 +3,7 @@ import { ownsProjects, renderKeyRow, resolveNewKey } from '../../domain/access/k
 import { type Principal, requireScope } from '../../domain/access/permissions.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { sendLines } from '../../http/stream/json-lines.ts'
+import { renderList, sendLines } from '../../http/stream/json-lines.ts'
 import {
   KeyCreateRequest,
   KeyCreateResponse,
@@ -33,7 +33,8 @@ export async function keyRoutes(app: App, { keys }: KeyRoutesOptions): Promise<v
     },
     async (request, reply) => {
       const caller = requireScope(request.principal, 'admin')
-      await sendLines(reply, renderKeys(listKeyParts(keys), caller), 'application/json')
+      const groups = renderKeys(listKeyParts(keys), caller)
+      await sendLines(reply, renderList('{"object":"list","data":[', groups), 'application/json')
     },
   )
 
@@ -85,17 +86,13 @@ export async function keyRoutes(app: App, { keys }: KeyRoutesOptions): Promise<v
   )
 }
 
-/** Yields the list of the keys that the caller owns as pieces of one JSON text: there may be very many. */
+/** Yields the keys that the caller owns as JSON texts, in groups: there may be very many. */
 async function* renderKeys(
   parts: AsyncIterable<readonly StoredKey[]>,
   caller: Principal,
-): AsyncGenerator<string> {
-  let opening = '{"object":"list","data":['
+): AsyncGenerator<string[]> {
   for await (const part of parts) {
     const shown = part.filter((key) => ownsProjects(caller, key.projects))
-    if (shown.length === 0) continue
-    yield opening + shown.map((key) => JSON.stringify(renderKeyRow(key))).join(',')
-    opening = ','
+    yield shown.map((key) => JSON.stringify(renderKeyRow(key)))
   }
-  yield opening === ',' ? ']}' : `${opening}]}`
 }

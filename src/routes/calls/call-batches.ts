@@ -1,11 +1,10 @@
 /** Calls in batches and under the address of their project, as tracing SDKs send them. Additions to the spec. */
 import type { z } from 'zod'
-import { type Principal, requireAccess, requireScope } from '../../domain/access/permissions.ts'
+import { requireAccess, requireScope } from '../../domain/access/permissions.ts'
 import { prepareBatch, renderBatch, resolveCompletedCall } from '../../domain/calls/call-batch.ts'
 import { type CallParts, resolveCallEnd, resolveCallStart } from '../../domain/calls/new-call.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { newId } from '../../http/new-id.ts'
 import {
   CallEndRequest,
   CallEndResponse,
@@ -23,6 +22,7 @@ import { ProjectPath } from '../../schemas/primitives.ts'
 import { toValidationError } from '../../schemas/problems.ts'
 import type { CallStore } from '../../store/api/calls/calls.ts'
 import { projectOf } from '../projects/project-path.ts'
+import { startDefaults } from './calls.ts'
 
 interface CallBatchRoutesOptions {
   readonly calls: CallStore
@@ -63,7 +63,7 @@ function addUpsertBatch(app: App, { calls, refScheme }: CallBatchRoutesOptions):
           return { start: null, end: resolveCallEnd(item.req.end, refScheme) }
         }
         requireAccess(caller, 'traces:write', item.req.start.project_id, 'req.start.project_id')
-        const start = resolveCallStart(item.req.start, defaultsFor(caller), refScheme)
+        const start = resolveCallStart(item.req.start, startDefaults(caller), refScheme)
         return { start, end: null }
       })
       const results = await calls.writeParts(prepared.parts)
@@ -93,7 +93,7 @@ function addComplete(app: App, { calls, refScheme }: CallBatchRoutesOptions): vo
       const prepared = prepareBatch(request.body.batch, (json) => {
         const call = parseItem(app, CompletedCallSchemaForInsert, json)
         requireSameProject(call.project_id, project_id, 'project_id')
-        return resolveCompletedCall(call, defaultsFor(caller), refScheme)
+        return resolveCompletedCall(call, startDefaults(caller), refScheme)
       })
       const results = await calls.writeParts(prepared.parts)
       return renderBatch(prepared, results, (field) => field.replace(/^(?:start|end)\./, ''))
@@ -120,7 +120,7 @@ function addProjectStart(app: App, { calls, refScheme }: CallBatchRoutesOptions)
       const { start } = request.body
       const caller = requireAccess(request.principal, 'traces:write', project_id)
       requireSameProject(start.project_id, project_id, 'start.project_id')
-      return calls.startCall(resolveCallStart(start, defaultsFor(caller), refScheme))
+      return calls.startCall(resolveCallStart(start, startDefaults(caller), refScheme))
     },
   )
 }
@@ -148,10 +148,6 @@ function addProjectEnd(app: App, { calls, refScheme }: CallBatchRoutesOptions): 
       return {}
     },
   )
-}
-
-function defaultsFor({ svc_user_id, svc_username }: Principal) {
-  return { id: newId(), trace_id: newId(), svc_user_id, svc_username }
 }
 
 /** @throws ApiError validation_failed */

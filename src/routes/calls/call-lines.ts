@@ -1,6 +1,5 @@
 /** Renders the calls of a list as lines of JSON, with the costs, feedback and refs that the request asks for. */
-import type { Principal } from '../../domain/access/permissions.ts'
-import { canUseProject } from '../../domain/access/permissions.ts'
+import { canUseProject, type Principal } from '../../domain/access/permissions.ts'
 import { parseSummary, renderCallLine } from '../../domain/calls/call-line.ts'
 import {
   type CallsShape,

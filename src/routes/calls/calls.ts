@@ -1,6 +1,6 @@
 /** Call tracing routes. Spec: §4.5, §4.6; `/call/end` is an addition. */
 
-import { requireAccess } from '../../domain/access/permissions.ts'
+import { type Principal, requireAccess } from '../../domain/access/permissions.ts'
 import { renderCall } from '../../domain/calls/call-view.ts'
 import { resolveCallEnd, resolveCallStart } from '../../domain/calls/new-call.ts'
 import { renderCallCosts } from '../../domain/prices/cost.ts'
@@ -66,11 +66,14 @@ function addCallStart(app: App, { calls, refScheme }: CallRoutesOptions): void {
         start.project_id,
         'start.project_id',
       )
-      const { svc_user_id, svc_username } = caller
-      const defaults = { id: newId(), trace_id: newId(), svc_user_id, svc_username }
-      return calls.startCall(resolveCallStart(start, defaults, refScheme))
+      return calls.startCall(resolveCallStart(start, startDefaults(caller), refScheme))
     },
   )
+}
+
+/** What a call has whose client names neither it nor its trace. */
+export function startDefaults({ svc_user_id, svc_username }: Principal) {
+  return { id: newId(), trace_id: newId(), svc_user_id, svc_username }
 }
 
 function addCallEnd(app: App, { calls, refScheme }: CallRoutesOptions): void {

@@ -1,13 +1,13 @@
 /** Checkpoints of a model. Spec: §4.9; all but the list are additions. */
 
-import { type Principal, requireScope } from '../../domain/access/permissions.ts'
+import type { Principal } from '../../domain/access/permissions.ts'
 import {
   parseStep,
   renderCheckpointDetail,
   renderCheckpointPage,
   type StoredCheckpoint,
 } from '../../domain/models/checkpoint.ts'
-import { type PreviewModel, requireUsableModel } from '../../domain/models/preview-model.ts'
+import type { PreviewModel } from '../../domain/models/preview-model.ts'
 import { resolvePageQuery, rowsToRead } from '../../domain/query/page.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
@@ -23,6 +23,7 @@ import {
 } from '../../schemas/models/checkpoint.ts'
 import type { CheckpointStore } from '../../store/api/models/checkpoints.ts'
 import type { PreviewModelStore } from '../../store/api/models/preview-models.ts'
+import { requireModel } from './preview-models.ts'
 
 export interface CheckpointRoutesOptions {
   readonly models: PreviewModelStore
@@ -39,16 +40,6 @@ export async function checkpointRoutes(app: App, options: CheckpointRoutesOption
   addDelete(app, options)
   addGet(app, options)
   addDownload(app, options)
-}
-
-/** Returns the model named by a path. @throws ApiError missing_api_key, scope_missing, model_not_found */
-async function requireModel(
-  principal: Principal | null,
-  model_id: string,
-  models: PreviewModelStore,
-): Promise<PreviewModel> {
-  const caller = requireScope(principal, 'training')
-  return requireUsableModel(await models.findModel(model_id.toLowerCase()), caller)
 }
 
 /** Returns the checkpoint named by a path. @throws ApiError checkpoint_not_found, and what requireModel throws */

@@ -1,8 +1,9 @@
 /** Models of the training preview: additions to the spec, which only names their ids. Spec: §2.12 model_id. */
 import { randomBytes } from 'node:crypto'
-import { requireAccess, requireScope } from '../../domain/access/permissions.ts'
+import { type Principal, requireAccess, requireScope } from '../../domain/access/permissions.ts'
 import {
   modelProjectId,
+  type PreviewModel,
   renderModel,
   requireUsableModel,
   requireWantedModel,
@@ -38,6 +39,16 @@ export async function previewModelRoutes(
   addList(app, options)
   addGet(app, options)
   addDelete(app, options)
+}
+
+/** Returns the model named by a path. @throws ApiError missing_api_key, scope_missing, model_not_found */
+export async function requireModel(
+  principal: Principal | null,
+  model_id: string,
+  models: PreviewModelStore,
+): Promise<PreviewModel> {
+  const caller = requireScope(principal, 'training')
+  return requireUsableModel(await models.findModel(model_id.toLowerCase()), caller)
 }
 
 function addCreate(app: App, { models, nowUs }: PreviewModelRoutesOptions): void {
@@ -108,9 +119,7 @@ function addGet(app: App, { models }: PreviewModelRoutesOptions): void {
       },
     },
     async (request) => {
-      const caller = requireScope(request.principal, 'training')
-      const found = await models.findModel(request.params.model_id.toLowerCase())
-      return renderModel(requireUsableModel(found, caller))
+      return renderModel(await requireModel(request.principal, request.params.model_id, models))
     },
   )
 }
@@ -128,11 +137,9 @@ function addDelete(app: App, { models, nowUs }: PreviewModelRoutesOptions): void
       },
     },
     async (request) => {
-      const caller = requireScope(request.principal, 'training')
-      const found = await models.findModel(request.params.model_id.toLowerCase())
-      const { id: model_id } = requireUsableModel(found, caller)
-      const deleted = await models.deleteModel(model_id, nowUs())
-      return { model_id, deleted_checkpoints: deleted ?? 0, deleted_run: false }
+      const model = await requireModel(request.principal, request.params.model_id, models)
+      const deleted = await models.deleteModel(model.id, nowUs())
+      return { model_id: model.id, deleted_checkpoints: deleted ?? 0, deleted_run: false }
     },
   )
 }

@@ -82,20 +82,16 @@ export async function digestChanges(updates: TableUpdateRequest['updates'], body
   return { rows, changes }
 }
 
-/** Yields the answer of a table query in pieces; contents are written as they were received. */
+/** Yields rows as JSON texts, in groups; contents are written as they were received. */
 export async function* renderRows(
   tables: TableStore,
   table: StoredTable,
   places: Iterable<number>,
-): AsyncGenerator<string> {
-  let separator = '{"rows":['
+): AsyncGenerator<string[]> {
   for await (const group of tables.readRows(table, places)) {
-    const rows = group.map(
+    yield group.map(
       ({ digest, val_json, original_index }) =>
         `{"digest":"${digest}","val":${val_json},"original_index":${original_index}}`,
     )
-    yield separator + rows.join(',')
-    separator = ','
   }
-  yield separator === ',' ? ']}' : `${separator}]}`
 }

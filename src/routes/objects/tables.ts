@@ -11,6 +11,7 @@ import { applyTableChanges } from '../../domain/objects/table-update.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { addProjectRead } from '../../http/project-read.ts'
+import { renderList } from '../../http/stream/json-lines.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import {
   TableCreateFromDigestsRequest,
@@ -138,7 +139,8 @@ function addTableQuery(app: App, tables: TableStore): void {
       if (table === null) return missing(app, { rows: [] }, 'digest')
       const caller = openReadCaller(request, reply, project_id)
       const places = await choosePlaces(tables, table, request.body, caller)
-      const body: unknown = Readable.from(renderRows(tables, table, places))
+      const rows = renderRows(tables, table, places)
+      const body: unknown = Readable.from(renderList('{"rows":[', rows))
       // Text of the response schema, written past the serializer so that memory stays flat.
       return reply.type('application/json; charset=utf-8').send(body as TableQueryResponse)
     },
