@@ -15,9 +15,16 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/store/postgres/': ['src/schemas/', 'src/domain/', 'src/store/api/', 'src/store/base/'],
   'src/store/clickhouse/': ['src/schemas/', 'src/domain/', 'src/store/api/', 'src/store/base/'],
   'src/store/copy/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
-  'src/otel/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
+  'src/body-thread.ts': [],
+  'src/otel/': ['src/body-thread.ts', 'src/schemas/', 'src/domain/', 'src/store/api/'],
   'src/inference/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
-  'src/training/': ['src/schemas/', 'src/domain/', 'src/store/api/', 'src/inference/tiny/'],
+  'src/training/': [
+    'src/body-thread.ts',
+    'src/schemas/',
+    'src/domain/',
+    'src/store/api/',
+    'src/inference/tiny/',
+  ],
   'src/retention/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
   // Other layers report to it through interfaces of their own, whose types it imports.
   'src/metrics/': ['src/http/', 'src/schemas/', 'src/domain/', 'src/store/api/', 'src/inference/'],

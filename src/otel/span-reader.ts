@@ -1,6 +1,6 @@
 /** Reads trace requests: small ones at once, large ones in a thread, so that nothing else waits for them. */
 import { MessageChannel } from 'node:worker_threads'
-import { Piscina } from 'piscina'
+import { createBodyThread } from '../body-thread.ts'
 import type { PackedParts } from '../domain/calls/packed-parts.ts'
 import { ApiError } from '../errors.ts'
 import { type ReadRequest, readTraceRequest } from './read-request.ts'
@@ -15,8 +15,6 @@ const WAITING_MAX = 64
 const HEAP_BYTES_PER_BODY_BYTE = 32
 const HEAP_MIB_MIN = 2048
 const MIB = 1024 * 1024
-/** An idle thread is ended after this, since it keeps the memory of the largest body. */
-const IDLE_MS_MAX = 10_000
 
 export interface OpenSpans extends SpansHead {
   /** The calls, in the order in which the spans began. @throws ApiError server_draining, request_too_large */
@@ -51,39 +49,14 @@ export function optionsOfTraceReader(bodyBytesMax: number): TraceReaderOptions {
 }
 
 export function createTraceReader({ heapMibMax, threadFile }: TraceReaderOptions): TraceReader {
-  let pool: Piscina<ThreadRequest, ThreadAnswer> | null = null
-  let isClosed = false
-  const start = () =>
-    new Piscina<ThreadRequest, ThreadAnswer>({
-      filename: threadFile.href,
-      name: 'readTraces',
-      minThreads: 0,
-      maxThreads: 1,
-      maxQueue: WAITING_MAX,
-      idleTimeout: IDLE_MS_MAX,
-      resourceLimits: { maxOldGenerationSizeMb: heapMibMax },
-    })
+  const thread = createBodyThread<ThreadRequest, ThreadAnswer>({
+    ...{ name: 'readTraces', entry: threadFile, heapMibMax, waitingMax: WAITING_MAX },
+  })
 
-  async function run(request: ThreadRequest): Promise<ThreadAnswer> {
-    pool ??= start()
-    const taken = pool
-    if (taken.queueSize >= WAITING_MAX) throw new ApiError('server_overloaded', { retryAfterS: 1 })
+  function run(request: ThreadRequest): Promise<ThreadAnswer> {
     const { buffer, byteLength } = request.bytes
     const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
-    try {
-      return await taken.run(request, {
-        transferList: isWhole ? [request.port, buffer] : [request.port],
-      })
-    } catch (cause) {
-      if (isClosed) throw new ApiError('server_draining')
-      // It waited behind a request that crashed the thread, and was not started.
-      if (pool !== taken) return run(request)
-      if ((cause as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') throw cause
-      // The pool starts no new thread for requests that wait behind a crashed one.
-      pool = null
-      void taken.destroy()
-      throw new ApiError('request_too_large', { cause })
-    }
+    return thread.run(request, isWhole ? [request.port, buffer] : [request.port])
   }
 
   return {
@@ -108,10 +81,7 @@ export function createTraceReader({ heapMibMax, threadFile }: TraceReaderOptions
         throw error
       }
     },
-    async close() {
-      isClosed = true
-      await pool?.destroy()
-    },
+    close: thread.close,
   }
 }
 

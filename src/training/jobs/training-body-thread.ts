@@ -1,5 +1,5 @@
 /** Parses large bodies of training jobs off the event loop, in one thread, in order. */
-import { Piscina } from 'piscina'
+import { createBodyThread } from '../../body-thread.ts'
 import type { JobContent } from '../../domain/training/training-job.ts'
 import { ApiError } from '../../errors.ts'
 import type { BodyReply, BodyRequest } from './training-body-entry.ts'
@@ -9,15 +9,13 @@ const HEAP_BYTES_PER_BODY_BYTE = 16
 const HEAP_MIB_MIN = 4096
 const MIB = 1024 * 1024
 const DISK_RETRY_S = 5
-/** Idle time before the thread is stopped, since it keeps the memory of the largest body. */
-const IDLE_MS_MAX = 10_000
 
 export interface TrainingBodyThread {
   /**
    * Reads a body from one file and writes its groups to another. The caller bounds how many wait.
    *
    * @throws ApiError invalid_json, validation_failed, request_too_large when the memory does not suffice,
-   * store_unavailable, server_draining, internal_error
+   * store_unavailable, server_draining
    */
   read(body: BodyRequest): Promise<JobContent>
   /** Fails the waiting bodies and stops the thread. */
@@ -44,46 +42,11 @@ export function heapMibOf(bodyBytesMax: number): number {
   return Math.max(HEAP_MIB_MIN, Math.ceil((bodyBytesMax * HEAP_BYTES_PER_BODY_BYTE) / MIB))
 }
 
-/** The thread is started with the first body. */
-export function createTrainingBodyThread({
-  heapMibMax,
-  entry,
-}: TrainingBodyThreadOptions): TrainingBodyThread {
-  let pool: Piscina<BodyRequest, BodyReply> | null = null
-  let isClosed = false
-  const start = () =>
-    new Piscina<BodyRequest, BodyReply>({
-      filename: entry.href,
-      name: 'readBody',
-      minThreads: 0,
-      maxThreads: 1,
-      idleTimeout: IDLE_MS_MAX,
-      resourceLimits: { maxOldGenerationSizeMb: heapMibMax },
-    })
-
-  async function run(request: BodyRequest): Promise<BodyReply> {
-    pool ??= start()
-    const taken = pool
-    try {
-      return await taken.run(request)
-    } catch (cause) {
-      if (isClosed) throw new ApiError('server_draining')
-      // Not begun yet: it waited behind a body that killed the thread.
-      if (pool !== taken) return run(request)
-      if ((cause as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') {
-        throw new ApiError('internal_error', { cause })
-      }
-      // When a thread dies, the pool starts no new one for the waiting tasks.
-      pool = null
-      void taken.destroy()
-      throw new ApiError('request_too_large', { cause })
-    }
-  }
-
+export function createTrainingBodyThread(options: TrainingBodyThreadOptions): TrainingBodyThread {
+  const thread = createBodyThread<BodyRequest, BodyReply>({ name: 'readBody', ...options })
   return {
     async read({ file, payloadFile }) {
-      if (isClosed) throw new ApiError('server_draining')
-      const reply = await run({ file, payloadFile })
+      const reply = await thread.run({ file, payloadFile })
       if (reply.diskFault !== undefined) {
         throw new ApiError('store_unavailable', {
           cause: new Error(reply.diskFault),
@@ -96,9 +59,6 @@ export function createTrainingBodyThread({
       }
       return reply.value
     },
-    async close() {
-      isClosed = true
-      await pool?.destroy()
-    },
+    close: thread.close,
   }
 }
