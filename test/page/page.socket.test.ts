@@ -202,7 +202,8 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       { id: 'a', inputs: { deep: { n: 7, text: MARKUP } }, output: '=1+1' },
       { id: 'b', inputs: { other: 1 } },
     ])
-    await page.goto(`${url}/acme/demo/weave/calls#key=${key}`)
+    await page.goto(`${url}/acme/demo/weave/calls?cols=none#key=${key}`)
+    await page.getByRole('columnheader', { name: 'Operation' }).waitFor()
     await page.getByText('Columns', { exact: true }).click()
     for (const name of ['Status', 'Latency', 'Tokens', 'Cost', 'Inputs'])
       await page.locator('.menu').getByLabel(name, { exact: true }).click()

@@ -132,9 +132,12 @@ const DEFAULT = 'started,op,status,latency,tokens,cost,inputs,output'
 /** Columns that a person may choose by a name. */
 export const CHOICES = FIXED.map(({ name, label }) => ({ name, label }))
 
-export const columnNames = computed(() =>
-  (query.value.get('cols') ?? DEFAULT).split(',').filter((name) => columnNamed(name) !== null),
-)
+export const columnNames = computed(() => {
+  const known = (query.value.get('cols') ?? '')
+    .split(',')
+    .filter((name) => columnNamed(name) !== null)
+  return known.length > 0 ? known : DEFAULT.split(',')
+})
 
 export const columns = computed(() =>
   columnNames.value.slice(0, COLUMNS_MAX).flatMap((name) => columnNamed(name) ?? []),
