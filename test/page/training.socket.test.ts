@@ -114,6 +114,8 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     const error = { code: 'bad_data', message: MARKUP }
     await report(test, await claim(test), 'fail', { error, retryable: false })
     await page.locator('[aria-label=Jobs] td', { hasText: MARKUP }).waitFor()
+    await page.goto(`${url}/acme/demo/weave/training?model=none`)
+    await page.getByText('may have been deleted').waitFor()
     await page.goto(`${url}/acme/demo/weave/training/${jobs[2]}`)
     await page.getByRole('alert').getByText(MARKUP).waitFor()
     await page.goto(`${url}/acme/demo/weave/training/${jobs[0]}`)

@@ -75,6 +75,7 @@ export function Overview({ project }: { readonly project: string }) {
       <a class="button" href=${pathTo(project, 'training', 'new')}>New job from calls</a>
     </div>
     <${Failure} words=${loaded.failure} />
+    ${wanted !== null && model?.id !== wanted && !loaded.isOther && html`<p class="notice">The model that the address names is not in this project; it may have been deleted.</p>`}
     ${
       model === null
         ? html`<${FirstJob} project=${project} />`
