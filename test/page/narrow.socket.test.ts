@@ -82,6 +82,7 @@ describe.skipIf(!hasBrowser)('the page on a phone, in the dark', () => {
       ['/evaluations/none', 'Evaluations / none'],
       ['/leaderboards/none', 'Evaluations / none'],
       ['/objects/none', 'Objects / none'],
+      ['/queues/none', 'none'],
       ['/training/none', 'Training job'],
     ] as const) {
       await page.goto(`${url}/${PROJECT}/weave${path}`)

@@ -37,7 +37,7 @@ export function Rate({ project, subject }: ViewProps) {
     setTurn(turn + 1)
   }
   const found = next.isLoading ? undefined : next.value?.found
-  return html`<${QueueHead} name=${queue.value?.name ?? '…'} description=${queue.value?.description ?? ''} progress=${progress.value} />
+  return html`<${QueueHead} name=${queue.value?.name ?? (queue.isLoading ? '…' : id)} description=${queue.value?.description ?? ''} progress=${progress.value} />
     <${Failure} words=${queue.failure ?? progress.failure ?? next.failure} />
     ${next.failure !== null && html`<button onClick=${() => setTurn(turn + 1)}>Try again</button>`}
     ${found === undefined && next.isLoading && html`<${Loading} />`}
