@@ -6,6 +6,7 @@ describe.skipIf(!hasBrowser)('keys and models on the page', () => {
     const { page, url, key, complaints, get } = await openPage()
     await page.goto(`${url}/keys#key=${key}`)
     await page.getByText('this is yours').waitFor()
+    expect(await page.title()).toBe('keys · Weft')
     await page.getByLabel('User', { exact: true }).fill(MARKUP)
     await page.getByLabel('Projects').fill('acme/demo, acme/other')
     await page.getByLabel(/^inference/).uncheck()

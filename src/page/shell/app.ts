@@ -16,7 +16,8 @@ import { knownView, loadView } from './views.ts'
 
 effect(() => {
   const at = place.value
-  document.title = at === null ? 'Weft' : `${at.subject ?? at.view} · ${at.project} · Weft`
+  const names = at === null ? [serverView.value] : [at.subject ?? at.view, at.project]
+  document.title = [...names, 'Weft'].filter((name) => name !== null).join(' · ')
 })
 
 export function App() {
