@@ -11,4 +11,6 @@ followLinks()
 void openSession()
 // In parallel with the request for the signed-in user, not after it.
 if (place.value !== null) loadView(place.value.view).catch(() => undefined)
+// What the document shows until now.
+root.replaceChildren()
 render(html`<${App} />`, root)
