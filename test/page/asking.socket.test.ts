@@ -89,9 +89,9 @@ describe.skipIf(!hasBrowser)('what the page asks its server in a browser', () =>
         const body = new ReadableStream({
           async start(controller) {
             const send = (part) => controller.enqueue(new TextEncoder().encode(part.join('\\n') + '\\n'))
-            send(lines.slice(0, 2500))
+            send(lines.slice(0, 300))
             await new Promise((go) => Object.assign(window, { go }))
-            send(lines.slice(2500))
+            send(lines.slice(300))
             controller.close()
           },
         })
@@ -99,10 +99,22 @@ describe.skipIf(!hasBrowser)('what the page asks its server in a browser', () =>
       }
     }`)
     await page.goto(`${url}/acme/demo/weave/calls/c0#key=${key}`)
-    await page.getByText('2,000 … calls').waitFor()
+    await page.getByText('250 … calls').waitFor()
     await page.locator('.trace-row').first().waitFor()
     await page.evaluate('window.go()')
     await page.getByText('3,000 calls').waitFor()
+  })
+
+  it('says that it is loading before its first module is there', async () => {
+    const { page, url, key } = await openPage()
+    const { promise: asked, resolve: go } = Promise.withResolvers<void>()
+    await page.route('**/page-entry.ts', (route) => asked.then(() => route.continue()))
+    await page.goto(`${url}/acme/demo/weave/queues#key=${key}`, { waitUntil: 'commit' })
+    await page.getByText('Loading …').waitFor()
+    go()
+    await page.getByRole('heading', { name: 'Queues' }).waitFor()
+    await expect.poll(() => page.getByText('Loading …').count()).toBe(0)
+    expect(await page.locator('main').count()).toBe(1)
   })
 
   it('adds no history entry for a link to the current address', async () => {

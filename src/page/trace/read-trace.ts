@@ -5,7 +5,7 @@ import type { Call, Usage, UsageAnswer } from '../api/wire.ts'
 /** Limit: calls of a trace that are drawn. */
 const CALLS_MAX = 100_000
 /** Calls in the first part of a trace to be shown, and the growth factor of the next parts. */
-const PART_CALLS = 2000
+const PART_CALLS = 250
 const PART_GROWTH = 8
 /** Limit: calls per request for usage. */
 const USAGE_CALLS_MAX = 50_000
