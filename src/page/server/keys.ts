@@ -29,7 +29,7 @@ export function Keys() {
       <h2>${shown.length} ${shown.length === 1 ? 'key' : 'keys'}</h2>
       <label class="inline"><input type="checkbox" checked=${withRevoked} onChange=${() => setWithRevoked(!withRevoked)} /> show revoked keys</label>
     </div>
-    <div class="scroll" tabindex="0"><table class="list" aria-label="Keys">
+    <div class="scroll" tabindex="0"><table class="list keys" aria-label="Keys">
       <thead><tr>
         <th scope="col">User</th><th scope="col">Scopes</th><th scope="col">Projects</th>
         <th scope="col">Created</th><th scope="col">Id</th><th scope="col"><span class="hidden">Revoke</span></th>
