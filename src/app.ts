@@ -19,7 +19,7 @@ import { unreadBody } from './http/body/unread-body.ts'
 import { NO_OTHER_COMPILERS, validation } from './http/body/validation.ts'
 import { createClock } from './http/clock.ts'
 import { documentScope, openapi } from './http/document/openapi.ts'
-import { answerClientErrors, answerFrameworkError, errorHandler } from './http/error-handler.ts'
+import { answerClientErrors, errorHandler } from './http/error-handler.ts'
 import { oddRequests } from './http/odd-requests.ts'
 import { chooseRequestId, requestLog } from './http/request-log.ts'
 import { requestWatch } from './http/request-watch.ts'
@@ -57,7 +57,7 @@ import { refRoutes } from './routes/objects/refs.ts'
 import { tableRoutes } from './routes/objects/tables.ts'
 import { spanIntake } from './routes/otel/span-intake.ts'
 import { traceExportRoutes } from './routes/otel/trace-export.ts'
-import { leadToView } from './routes/page/mended-address.ts'
+import { answerUnrouted } from './routes/page/mended-address.ts'
 import { pageRoutes } from './routes/page/page.ts'
 import { costRoutes } from './routes/prices/costs.ts'
 import { projectRoutes } from './routes/projects/projects.ts'
@@ -169,11 +169,6 @@ export async function buildApp(
   )
 
   return app
-}
-
-/** Answers requests that the router refuses. */
-const answerUnrouted: typeof answerFrameworkError = (error, request, reply) => {
-  if (!leadToView(error, request, reply)) answerFrameworkError(error, request, reply)
 }
 
 interface GroupOptions {

@@ -1,20 +1,26 @@
 /** Addresses of views that cannot be decoded, such as one with a lone percent sign: no route is found for them. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { answerFrameworkError } from '../../http/error-handler.ts'
 
 /** No second slash or backslash at the start, which would lead to another server. */
 const IN_PROJECT = /^\/[^/\\]+\/[^/]+\/(?:weave|r)\//
 
-/** Leads browsers to the address in which the text of such a name is encoded. @returns whether it was one */
-export function leadToView(
+/** Answers requests that the router refuses: browsers are led to the address in which the text of such a name is encoded. */
+export function answerUnrouted(
   error: FastifyError,
-  { method, url }: FastifyRequest,
+  request: FastifyRequest,
   reply: FastifyReply,
-): boolean {
-  if (error.code !== 'FST_ERR_BAD_URL' || method !== 'GET' || !IN_PROJECT.test(url)) return false
+): void {
+  const { method, url } = request
+  const isMended = error.code === 'FST_ERR_BAD_URL' && method === 'GET' && IN_PROJECT.test(url)
+  if (isMended) reply.redirect(mend(url))
+  else answerFrameworkError(error, request, reply)
+}
+
+function mend(url: string): string {
   const [path = '', ...query] = url.split('?')
-  const mended = path.split('/').map((name) => (isEncoded(name) ? name : encodeURIComponent(name)))
-  reply.redirect([mended.join('/'), ...query].join('?'))
-  return true
+  const names = path.split('/').map((name) => (isEncoded(name) ? name : encodeURIComponent(name)))
+  return [names.join('/'), ...query].join('?')
 }
 
 function isEncoded(name: string): boolean {
