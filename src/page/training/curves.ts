@@ -38,7 +38,7 @@ export function Curves({ points, unit, source }: CurvesProps) {
   return html`<div class="charts dense">${cards(first)}</div>
     ${
       others.length > 0 &&
-      html`<details class="part"><summary>${others.length} other numbers</summary><div class="charts dense">${cards(others)}</div></details>`
+      html`<details class="part"><summary>${others.length} other ${others.length === 1 ? 'number' : 'numbers'}</summary><div class="charts dense">${cards(others)}</div></details>`
     }`
 }
 
