@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { limitsOf, nameDuration, nameTimes, stepsOf } from '../../src/page/parts/charts/axes.ts'
 import { bucketAt, endOf, endOfAnswer, middlesOf } from '../../src/page/parts/charts/buckets.ts'
+import { pointsOf } from '../../src/page/parts/charts/line.ts'
 import {
   formatCost,
   formatExactTime,
@@ -33,6 +34,15 @@ describe('the buckets of a chart', () => {
 /** The ticks from 0 in a step, as many as a chart has at most. */
 const ticksOf = (step: number) =>
   Array.from({ length: 6 }, (_, at) => Number((at * step).toPrecision(12)))
+
+describe('the points of a line', () => {
+  it('are at each of few steps, and at isolated values of all other lines', () => {
+    const values = [1, 2, null, 4, null, 6, 7]
+    expect([pointsOf(values, true), pointsOf(values, false)]).toEqual([null, [3]])
+    const many = Array.from({ length: 600 }, (_, at) => (at === 2 || at === 4 ? null : at))
+    expect(pointsOf(many, true)).toEqual([3])
+  })
+})
 
 describe('the vertical axis of a chart', () => {
   it('has whole steps for whole numbers', () => {

@@ -6,7 +6,7 @@ import { limitsOf, longestOf, nameDuration, nameSteps, nameTimes, stepsOf } from
 import { bucketAt, endOf, middlesOf } from './buckets.ts'
 import type { ChartProps } from './chart-props.ts'
 import { keepRoom, labelButton, legendIn, tellShown } from './legend.ts'
-import type { Line } from './line.ts'
+import { type Line, pointsOf } from './line.ts'
 
 export const HEIGHT_PX = 180
 /** Heights of the axis of times with labels of one line, and of two. */
@@ -164,17 +164,9 @@ function seriesFor(
   }
 }
 
-/** Each step has a point, since there are few. Over time only isolated values have one, because they have no line. */
 function pointsFor(isEach: boolean): uPlot.Series.Points {
-  if (isEach) return { show: true, size: 5 }
-  const filter = (plot: uPlot, series: number) => findLonely(plot.data[series] ?? [])
-  return { show: true, size: 4, filter }
-}
-
-function findLonely(values: ArrayLike<number | null | undefined>): number[] {
-  const has = (at: number) => values[at] !== null && values[at] !== undefined
-  const all = Array.from({ length: values.length }, (_, at) => at)
-  return all.filter((at) => has(at) && !has(at - 1) && !has(at + 1))
+  const filter = (plot: uPlot, series: number) => pointsOf(plot.data[series] ?? [], isEach)
+  return { show: true, size: isEach ? 5 : 4, filter }
 }
 
 /** Resolves a colour of the style sheet to that of the current theme, for the canvas. */
