@@ -62,6 +62,16 @@ describe.skipIf(!hasBrowser)('the playground in a browser', () => {
     expect(complaints).toEqual([])
   })
 
+  it('says that an answer was stopped, not that it is complete', async () => {
+    const { page, url, key } = await openPage()
+    await page.route('**/v1/chat/completions', () => undefined)
+    await page.goto(`${url}/acme/demo/weave/playground?model=tiny#key=${key}`)
+    await page.getByLabel('Message', { exact: true }).fill(QUESTION)
+    await page.getByText('Send', { exact: true }).click()
+    await page.getByText('Stop', { exact: true }).click()
+    await page.getByText(/^stopped after/).waitFor()
+  })
+
   it('continues with both models from the same messages, and lets both answer the last one again', async () => {
     const test = await openPage()
     const { page, url, key, post } = test

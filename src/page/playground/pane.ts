@@ -23,12 +23,14 @@ export interface PaneState {
   readonly firstMs: number | null
   /** Null also when the answer broke off. */
   readonly wholeMs: number | null
+  /** Whether the user stopped the answer. */
+  readonly isStopped: boolean
 }
 
 export function newPane(model = '', messages: readonly Message[] = []): PaneState {
   return {
     ...{ model, messages, drafts: new Map(), answer: null, callId: null, failure: null },
-    ...{ isRunning: false, firstMs: null, wholeMs: null },
+    ...{ isRunning: false, firstMs: null, wholeMs: null, isStopped: false },
   }
 }
 
@@ -102,12 +104,12 @@ export function Pane({ project, state, models, onChange, onRemove }: PaneProps) 
   </section>`
 }
 
-function Facts({ state: { answer, firstMs, wholeMs } }: { readonly state: PaneState }) {
+function Facts({ state: { answer, firstMs, wholeMs, isStopped } }: { readonly state: PaneState }) {
   if (answer === null) return null
   const { promptTokens, completionTokens, finishReason } = answer
   const facts = [
     firstMs !== null && `first token after ${formatMs(firstMs)}`,
-    wholeMs !== null && `complete after ${formatMs(wholeMs)}`,
+    wholeMs !== null && `${isStopped ? 'stopped' : 'complete'} after ${formatMs(wholeMs)}`,
     promptTokens !== null && `${formatCount(promptTokens)} tokens in`,
     completionTokens !== null && `${formatCount(completionTokens)} tokens out`,
     finishReason !== null && `finish reason ${finishReason}`,

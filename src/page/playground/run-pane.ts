@@ -25,7 +25,7 @@ export async function runPane(pane: PaneState, run: Run): Promise<void> {
   const request = { ...values, ...model, messages: [...first, ...said] }
   let state: PaneState = {
     ...{ ...pane, answer: NO_ANSWER, callId: null, failure: null },
-    ...{ isRunning: true, firstMs: null, wholeMs: null },
+    ...{ isRunning: true, firstMs: null, wholeMs: null, isStopped: false },
   }
   onState(state)
   try {
@@ -43,5 +43,5 @@ export async function runPane(pane: PaneState, run: Run): Promise<void> {
   const isSomething = answer !== null && (answer.content !== '' || answer.toolCalls.length > 0)
   const messages = isSomething ? [...state.messages, messageOf(answer)] : state.messages
   const wholeMs = state.failure === null ? performance.now() - begin : null
-  onState({ ...state, messages, isRunning: false, wholeMs })
+  onState({ ...state, messages, isRunning: false, wholeMs, isStopped: signal.aborted })
 }
