@@ -80,6 +80,20 @@ export const AnyRef = z
   .regex(ANY_REF, 'must be a ref <scheme>:///<entity>/<project>/<kind>/<name>')
   .meta({ pattern: SHOWN_ANY_REF })
 
+/** A number whose source text is kept, because a double would round it. */
+interface RawJson {
+  readonly rawJSON: string
+}
+
+declare global {
+  /** Newer than TypeScript's types. */
+  interface JSON {
+    /** A value that JSON.stringify writes as the given text. */
+    rawJSON(text: string): RawJson
+    isRawJSON(value: unknown): value is RawJson
+  }
+}
+
 /** A free JSON object, passed on unchanged: its keys are not copied, checked or reordered. */
 export const FreeObject = z
   .custom<JsonObject>(

@@ -4,18 +4,6 @@
  */
 import { readJson } from './json-reader.ts'
 
-interface RawJson {
-  readonly rawJSON: string
-}
-
-declare global {
-  interface JSON {
-    /** A value that JSON.stringify writes as the given text. */
-    rawJSON(text: string): RawJson
-    isRawJSON(value: unknown): value is RawJson
-  }
-}
-
 /**
  * Only texts with a long run of digits can hold a number that a double rounds. Why the characters before:
  * a number never follows a quote, as the ids in most bodies do, whose hex digits look like exponents.
