@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { hasBrowser, openPage, recordCalls } from './browser.ts'
-import { publishDataset, recordRun } from './evaluation-fixtures.ts'
+import { publishDataset, recordRun } from './evaluations/evaluation-fixtures.ts'
 
 describe.skipIf(!hasBrowser)('odd values in a browser', () => {
   it('shows calls whose reports of usage are none', async () => {

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest'
+import { compareExamples, LATENCY, tallyOf } from '../../../src/page/evaluations/comparison.ts'
+import type { Example } from '../../../src/page/evaluations/example.ts'
+import {
+  formatDifference,
+  formatScore,
+  isBetterLow,
+  meansOf,
+  namesOf,
+  type Scores,
+  scoresOf,
+} from '../../../src/page/evaluations/scores.ts'
+import { sortByNumber } from '../../../src/page/parts/tables/sort-rows.ts'
+
+function example(key: string, scores: Example['scores'], latencyMs: number | null = null): Example {
+  return { key, callId: key, status: 'success', inputs: {}, output: '', scores, latencyMs }
+}
+
+describe('scores', () => {
+  it.each([
+    [true, { '': true }],
+    [{ good: { true_count: 3, true_fraction: 0.75 } }, { 'good.true_count': 3, good: 0.75 }],
+    [
+      { stars: { mean: 2.5 }, label: 'fine' },
+      { stars: 2.5, label: 'fine' },
+    ],
+    [{ why: 'x'.repeat(41), lines: 'a\nb', none: null }, {}],
+    [{ list: [1, { n: 2 }] }, { 'list.0': 1, 'list.1.n': 2 }],
+    [null, {}],
+  ])('of %j', (value, scores) => {
+    expect(scoresOf(value)).toEqual(scores)
+  })
+
+  it.each([
+    [0.833333, '0.8333', '+0.833'],
+    [57.8523, '57.85', '+57.9'],
+    [12_345, '12,345', '+12,345'],
+    [-123_456.7, '-123,457', '-123,457'],
+  ])('of %d lose no digit before the point', (score, words, difference) => {
+    expect([formatScore(score), formatDifference(score)]).toEqual([words, difference])
+  })
+
+  it('are a hundred of one value at most', () => {
+    expect(Object.keys(scoresOf(Array.from({ length: 500 }, () => 1)))).toHaveLength(100)
+  })
+
+  it('have means of what has numbers, and names without counts', () => {
+    const all: Scores[] = [
+      { a: 1, b: true, c: 'x' },
+      { a: 2, b: false },
+      { d: 5, 'd.true_count': 5 },
+    ]
+    expect(meansOf(all)).toEqual({ a: 1.5, b: 0.5, d: 5, 'd.true_count': 5 })
+    expect(namesOf(all)).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  it.each([
+    ['latency', true],
+    ['score:judge.error', true],
+    ['total_cost', true],
+    ['rating', false],
+    ['terror', false],
+  ])('less is better of %s: %s', (name, isLow) => {
+    expect(isBetterLow(name)).toBe(isLow)
+  })
+})
+
+describe('runs side by side', () => {
+  const runs = [
+    [example('a', { s: 1 }, 10), example('b', { s: 0.5 }, 10), example('c', { s: 1 })],
+    [example('a', { s: 0.2 }, 30), example('b', { s: 0.9 }, 5), example('d', { s: 1 })],
+    [example('a', { s: 1 }, 10), example('b', { s: 0.4 }, 10), example('c', { s: 'none' })],
+  ]
+
+  it('have the example first that got worst, and last what cannot be compared', () => {
+    const compared = compareExamples(runs, 's', false)
+    expect(compared.map(({ key }) => key)).toEqual(['a', 'b', 'c', 'd'])
+    expect(compared[0]!.gains).toEqual([null, -0.8, 0])
+    expect(compared[0]!.worst).toBe(-0.8)
+    expect(compared[3]!.values).toEqual([null, 1, null])
+    expect(compared.map(({ worst }) => worst === null)).toEqual([false, false, true, true])
+    expect([1, 2].map((run) => tallyOf(compared, run))).toEqual([
+      { better: 1, worse: 1, same: 0 },
+      { better: 0, worse: 1, same: 1 },
+    ])
+  })
+
+  it('turn round where less is better', () => {
+    expect(compareExamples(runs, 's', true).map(({ key }) => key)[0]).toBe('b')
+    const [first] = compareExamples(runs, LATENCY, true)
+    expect([first!.key, first!.worst]).toEqual(['a', -20])
+  })
+
+  it('have one example of several trials, with means', () => {
+    const trials = [example('a', { s: 1 }, 10), example('a', { s: 0 }, 30)]
+    const [compared] = compareExamples([trials, trials], 's', false)
+    expect([compared!.values, compared!.gains]).toEqual([
+      [0.5, 0.5],
+      [null, 0],
+    ])
+    expect(compared!.outcomes[0]!.latencyMs).toBe(20)
+  })
+})
+
+describe('rows by a number', () => {
+  it('have those without one last, whichever way', () => {
+    const rows = [3, null, 1, null, 2]
+    const sorted = (direction: 'asc' | 'desc') => sortByNumber(rows, direction, (row) => row)
+    expect(sorted('asc')).toEqual([1, 2, 3, null, null])
+    expect(sorted('desc')).toEqual([3, 2, 1, null, null])
+  })
+})

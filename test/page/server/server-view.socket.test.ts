@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+import { findBarriers, hasBrowser, MARKUP, openPage } from '../browser.ts'
+
+describe.skipIf(!hasBrowser)('keys and models on the page', () => {
+  it('makes a key that is shown once and works, and revokes it', async () => {
+    const { page, url, key, complaints, get } = await openPage()
+    await page.goto(`${url}/keys#key=${key}`)
+    await page.getByText('this is yours').waitFor()
+    expect(await page.title()).toBe('keys · Weft')
+    await page.getByLabel('User', { exact: true }).fill(MARKUP)
+    await page.getByLabel('Projects').fill('acme/demo, acme/other')
+    await page.getByLabel(/^inference/).uncheck()
+    await page.getByText('Create key').dblclick()
+    const secret = String(await page.locator('.secret pre').textContent())
+    const me = await get('/me', { key: secret })
+    expect(me.body).toMatchObject({
+      ...{ svc_user_id: MARKUP, project_patterns: ['acme/demo', 'acme/other'] },
+      scopes: ['traces:read', 'traces:write', 'training'],
+    })
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByText('Done', { exact: true }).click()
+    await page.locator('.new-key input:focus').waitFor()
+    const row = page.locator('[aria-label=Keys] tbody tr', { hasText: MARKUP })
+    expect(await row.count()).toBe(1)
+    await row.getByText('Revoke', { exact: true }).dblclick()
+    await row.getByText('Revoke', { exact: true }).click()
+    await row.getByText('Revoke key').click()
+    await expect.poll(() => row.count()).toBe(0)
+    await page.locator('[aria-label=Keys] button:focus', { hasText: 'Revoke' }).waitFor()
+    expect((await get('/me', { key: secret })).status).toBe(401)
+    await page.getByLabel('show revoked keys').check()
+    await expect.poll(() => row.textContent()).toContain('revoked')
+    expect(await page.evaluate('window.wasRun')).toBeUndefined()
+    expect(complaints).toEqual([])
+  })
+
+  it('shows keys with long names whole', async () => {
+    const { page, url, key, post } = await openPage()
+    const svc_user_id = 'n'.repeat(128)
+    const projects = [`acme/${svc_user_id}`]
+    await post('/v1/keys', { svc_user_id, scopes: ['admin', 'inference', 'training'], projects })
+    await page.goto(`${url}/keys#key=${key}`)
+    await page.locator('[aria-label=Keys] tbody tr', { hasText: svc_user_id }).waitFor()
+    const over =
+      "document.querySelector('.scroll').scrollWidth - document.querySelector('.scroll').clientWidth"
+    expect(await page.evaluate(over)).toBe(0)
+  })
+
+  it('says why a key is refused', async () => {
+    const { page, url, createKey } = await openPage()
+    const key = await createKey({ scopes: ['admin'], projects: ['acme/*'] })
+    await page.goto(`${url}/keys#key=${key}`)
+    await page.getByLabel('User', { exact: true }).fill('eve')
+    await page.getByLabel('Projects').fill('*')
+    await page.getByText('Create key').click()
+    await page.getByText('The key may not use this project.').waitFor()
+  })
+
+  it('signs out users who revoke their own key', async () => {
+    const { page, url, createKey } = await openPage()
+    const key = await createKey({ scopes: ['admin'] })
+    await page.goto(`${url}/keys#key=${key}`)
+    const row = page.locator('[aria-label=Keys] tbody tr', { hasText: 'this is yours' })
+    await row.getByText('Revoke', { exact: true }).click()
+    await page.getByText('Revoke and sign out').click()
+    await page.getByText('was revoked').waitFor()
+  })
+
+  it('shows the models with their latencies, to admins alone', async () => {
+    // What models have answered is counted for as long as an app lives.
+    const { page, url, key, post, createKey, complaints } = await openPage({ drainTimeoutMs: 50 })
+    await post('/v1/chat/completions', {
+      ...{ messages: [{ role: 'user', content: 'Hi' }], max_tokens: 2 },
+    })
+    await page.goto(`${url}/models#key=${key}`)
+    const row = page.locator('[aria-label=Models] tbody tr')
+    await expect.poll(() => row.textContent()).toMatch(/^tinytinychat.*tokenize1\d*0\d.* m?s/)
+    expect(await findBarriers(page)).toEqual([])
+    const reader = await createKey({ scopes: ['traces:read'] })
+    await page.goto(`${url}/models#key=${reader}`)
+    await page.reload()
+    await page.getByText('lacks the scope admin').waitFor()
+    expect(complaints).toEqual([])
+  })
+})

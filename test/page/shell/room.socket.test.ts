@@ -1,0 +1,131 @@
+import type { Locator, Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { hasBrowser, type OpenPage, openPage, PROJECT, recordCalls } from '../browser.ts'
+import {
+  publishDataset,
+  publishEvaluation,
+  publishModel,
+  recordRun,
+} from '../evaluations/evaluation-fixtures.ts'
+
+const HOUR_MS = 3_600_000
+
+/** How many pixels of an element's content are clipped. */
+function cutOf(element: Locator): Promise<number> {
+  return element.evaluate((node) => node.scrollWidth - node.clientWidth)
+}
+
+function usageOf(total_tokens: number) {
+  return { usage: { 'gpt-4o-mini': { prompt_tokens: total_tokens, total_tokens } } }
+}
+
+describe.skipIf(!hasBrowser)('the room on the page', () => {
+  it.each([1440, 390])('suffices for long latencies of a trace at %i pixels', async (width) => {
+    const test = await openPage()
+    const { page, url, key } = test
+    await page.setViewportSize({ width, height: 800 })
+    const started_at_ms = Date.now() - 200 * HOUR_MS
+    await recordCalls(test, [
+      { id: 'a', started_at_ms, lasted_ms: 138 * HOUR_MS + 53 * 60_000 },
+      { id: 'b', parent_id: 'a', started_at_ms, lasted_ms: 754_000 },
+    ])
+    await page.goto(`${url}/${PROJECT}/weave/calls/a#key=${key}`)
+    for (const words of ['138 h 53 min', '12 min 34 s'])
+      expect(await cutOf(page.locator('.trace-row').getByText(words))).toBe(0)
+  })
+
+  it('suffices for numbers of any size in the table of calls, whole in their tooltips', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    await recordCalls(test, [
+      { id: 'small', op_name: 'small', summary: usageOf(1) },
+      { id: 'large', op_name: 'large', summary: usageOf(1_234_567_890) },
+    ])
+    await page.goto(`${url}/${PROJECT}/weave/calls#key=${key}`)
+    const small = page.locator('.row.call', { hasText: 'small' })
+    const large = page.locator('.row.call', { hasText: 'large' })
+    for (const [cell, words] of [
+      [small.getByTitle('$0.00000015'), '$1.5e-7'],
+      [large.getByTitle('1,234,567,890'), '1.2B'],
+    ] as const) {
+      await expect.poll(() => cell.textContent()).toBe(words)
+      expect(await cutOf(cell)).toBe(0)
+    }
+  })
+
+  it('suffices for a table of runs with three scores', async () => {
+    const test = await openPage()
+    await test.page.setViewportSize({ width: 1440, height: 900 })
+    expect(await cutOf(await openRuns(test))).toBe(0)
+  })
+
+  it('suffices for the mark of a sorted column, however long its name is', async () => {
+    const table = await openRuns(await openPage())
+    const head = table.getByRole('columnheader', { name: /^helpfulness/ })
+    await head.getByRole('button').click()
+    const mark = head.getByText(/^ ?[↑↓]$/)
+    await mark.waitFor()
+    const [inside, outside] = await Promise.all([mark.boundingBox(), head.boundingBox()])
+    expect(inside!.x + inside!.width).toBeLessThanOrEqual(outside!.x + outside!.width)
+  })
+
+  it('is kept for the values of legends, so that nothing moves below the mouse', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    await page.setViewportSize({ width: 1440, height: 900 })
+    const summary = usageOf(1000)
+    await recordCalls(test, [
+      { id: 'a', summary },
+      { id: 'b', summary, lasted_ms: 754_000 },
+    ])
+    await page.goto(`${url}/${PROJECT}/weave?range=1h#key=${key}`)
+    const plot = page.locator('.chart .u-over').first()
+    await plot.waitFor()
+    const last = page.getByText('Calls are kept until they are deleted.')
+    const before = await last.boundingBox()
+    await plot.hover()
+    const legend = page.getByRole('group', { name: 'Lines of Latency', exact: true })
+    await expect.poll(() => legend.textContent()).toMatch(/p50[\d–]/)
+    expect(await last.boundingBox()).toEqual(before)
+  })
+
+  it.each([
+    ['/acme/demo/weave', 1024, 46],
+    ['/models', 390, 80],
+  ])(
+    'suffices for the header of an administrator on %s at %i pixels',
+    async (path, width, height) => {
+      const test = await openPage()
+      const { page, url, key } = test
+      await recordCalls(test, [{ id: 'a' }])
+      await page.setViewportSize({ width, height: 800 })
+      await page.goto(`${url}${path}#key=${key}`)
+      await page.getByRole('link', { name: 'Keys', exact: true }).waitFor()
+      expect(await heightOf(page)).toBeLessThanOrEqual(height)
+      expect(await cutOf(page.locator('header.top'))).toBe(0)
+      if (width === 1024) expect(await cutOf(page.locator('.ways'))).toBe(0)
+    },
+  )
+})
+
+/** The table of one run that has three scores. */
+async function openRuns(test: OpenPage): Promise<Locator> {
+  const { page, url, key } = test
+  const dataset = await publishDataset(test, 'questions', [{ question: 'one' }])
+  await recordRun(test, {
+    ...{ id: 'run', name: 'Run', startedMs: Date.now() - 60_000 },
+    evaluation: await publishEvaluation(test, 'exam', dataset.ref),
+    model: await publishModel(test, 'bot', {}),
+    examples: dataset.rowRefs,
+    outputs: [{ output: 'a', scores: {} }],
+    summary: { helpfulness_of_answers: { mean: 1 }, exact: { mean: 1 }, style: { mean: 1 } },
+  })
+  await page.goto(`${url}/${PROJECT}/weave/evaluations#key=${key}`)
+  const table = page.getByRole('table', { name: 'Runs of evaluations' })
+  await table.getByRole('link', { name: 'Run', exact: true }).waitFor()
+  return table
+}
+
+async function heightOf(page: Page): Promise<number> {
+  return (await page.locator('header.top').boundingBox())!.height
+}

@@ -1,0 +1,167 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { createModel, JOBS_URL, jobOf } from '../../training/preview-fixtures.ts'
+import { claim, createJobs, finish, report } from '../../training/worker-fixtures.ts'
+import { findBarriers, hasBrowser, MARKUP, openPage, PROJECT, recordCalls } from '../browser.ts'
+
+/** Chats of one task, each rated. */
+async function recordRatedChats(test: Awaited<ReturnType<typeof openPage>>, content: string) {
+  const chat = (id: string) => ({
+    ...{ id, op_name: 'openai.chat.completions.create' },
+    inputs: { model: 'owl', messages: [{ role: 'user', content }] },
+    output: {
+      choices: [
+        {
+          ...{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content } },
+          logprobs: { content: [{ token: 'token_id:7', logprob: -0.5 }] },
+        },
+      ],
+    },
+  })
+  await recordCalls(test, ['a', 'b', 'c', 'd'].map(chat))
+  const batch = ['a', 'b', 'c', 'd'].map((id, at) => ({
+    ...{ project_id: PROJECT, weave_ref: `weave:///${PROJECT}/call/${id}` },
+    ...{ feedback_type: 'owls', payload: { [content]: 1, score: at / 4 } },
+  }))
+  const { body } = await test.post('/traces/feedback/batch/create', { batch })
+  expect(body.errors).toEqual([])
+}
+
+async function textsOf(page: Page, selector: string): Promise<string[]> {
+  return page.locator(selector).allTextContents()
+}
+
+describe.skipIf(!hasBrowser)('training on the page', () => {
+  it('starts a job from calls, shows before what is sent, and cancels it', async () => {
+    const test = await openPage()
+    const { page, url, key, complaints, get } = test
+    await recordRatedChats(test, MARKUP)
+    await createModel(test, { name: 'owl' })
+    await page.goto(`${url}/acme/demo/weave/calls?op=openai#key=${key}`)
+    await page.getByText('Train on these').click()
+    await page.getByText('4 rollouts in 1 group').waitFor()
+    await expect
+      .poll(() => textsOf(page, '[aria-label=Groups] tbody td.number'))
+      .toEqual([...['4', '0', '0.375', '0.75']])
+    await page.getByLabel('Operation').fill('nothing')
+    await page.getByText('0 rollouts').waitFor()
+    await expect.poll(() => page.getByText('Start the job').isDisabled()).toBe(true)
+    await page.getByLabel('Operation').fill('openai')
+    await page.getByText('4 rollouts in 1 group').waitFor()
+    await page.getByText('Start the job').click()
+    await page.getByText('Training job', { exact: true }).waitFor()
+    const { data } = (await get('/v1/preview/training-jobs')).body
+    expect(data).toMatchObject([{ status: 'queued', trajectory_count: 4, trainable_count: 4 }])
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByText('Cancel the job').click()
+    await page.locator('.status', { hasText: 'cancelled' }).waitFor()
+    expect(await page.evaluate('window.wasRun')).toBeUndefined()
+    expect(complaints).toEqual([])
+  })
+
+  it('creates a model if there is none, and says when nothing is rated', async () => {
+    const test = await openPage()
+    const { page, url, key, get } = test
+    await page.goto(`${url}/acme/demo/weave/training#key=${key}`)
+    await page.getByText('Create a job from calls').click()
+    await page.getByText('no feedback with a number or a thumb').waitFor()
+    await recordRatedChats(test, 'Why?')
+    await page.reload()
+    await page.getByText('4 rollouts in 1 group').waitFor()
+    await page.getByLabel('Name of the new model').fill('fresh')
+    // The answer is lost twice: the same job is made once, and a changed one is another.
+    await page.route('**/v1/preview/training-jobs', async (route) => {
+      await route.fetch()
+      await route.abort()
+    })
+    for (let times = 0; times < 2; times++) {
+      await page.getByText('Start the job').click()
+      await page.getByText('sending …').waitFor({ state: 'detached' })
+      await page.getByText('The server does not answer.').waitFor()
+    }
+    await page.unroute('**/v1/preview/training-jobs')
+    await page.getByLabel('Learning rate').fill('0.001')
+    await page.getByText('Start the job').click()
+    await page.getByText('Training job', { exact: true }).waitFor()
+    expect((await get('/v1/preview/models')).body.data).toMatchObject([{ name: 'fresh' }])
+    expect((await get('/v1/preview/training-jobs')).body.data).toHaveLength(2)
+  })
+
+  it('draws curves over steps, and lets a step be tried', async () => {
+    const test = await openPage()
+    const { page, url, key, complaints } = test
+    const { jobs } = await createJobs(test, 3, { name: 'owl' })
+    await page.goto(`${url}/acme/demo/weave/training#key=${key}`)
+    await page.getByText('None yet: owl answers as tiny.').waitFor()
+    for (const at of [0, 1]) {
+      const claimed = await claim(test)
+      const numbers = { loss: 0.5 - at / 4, grad_norm: 2, [MARKUP]: 1 }
+      const events = [0, 1].map((seq) => ({ seq, type: 'gradient_step', data: numbers }))
+      await report(test, claimed, 'events', { events })
+      await finish(test, claimed)
+    }
+    // The third waits; what the others made comes without a click.
+    await expect
+      .poll(() => textsOf(page, '[aria-label=Checkpoints] tbody tr td:first-child'))
+      .toEqual(['2', '1', '0'])
+    await page.getByRole('slider', { name: /^reward: reward up to 1/ }).waitFor()
+    await expect
+      .poll(() => textsOf(page, '[aria-label=Jobs] .status'))
+      .toEqual(
+        [...['queued', 'succeeded', 'succeeded']].map((state) => expect.stringContaining(state)),
+      )
+    expect(await findBarriers(page)).toEqual([])
+    const error = { code: 'bad_data', message: MARKUP }
+    await report(test, await claim(test), 'fail', { error, retryable: false })
+    await page.locator('[aria-label=Jobs] td', { hasText: MARKUP }).waitFor()
+    await page.goto(`${url}/acme/demo/weave/training?model=none`)
+    await page.getByText('may have been deleted').waitFor()
+    await page.goto(`${url}/acme/demo/weave/training/${jobs[2]}`)
+    await page.getByRole('alert').getByText(MARKUP).waitFor()
+    await page.goto(`${url}/acme/demo/weave/training/${jobs[0]}`)
+    await page.getByRole('slider', { name: /^loss: loss up to 0.5/ }).waitFor()
+    await expect
+      .poll(() => textsOf(page, '[aria-label=Events] tbody td:nth-child(2)'))
+      .toEqual([...['training_started', 'gradient_step', 'gradient_step', 'training_ended']])
+    expect(await page.evaluate('window.wasRun')).toBeUndefined()
+    await page.getByText('try this step').click()
+    await expect.poll(() => page.getByLabel('Model').inputValue()).toBe('owl:step1')
+    expect(complaints).toEqual([])
+  })
+
+  it('shows a long queue whole, and asks again only for its two ends and one page between', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    const { model_id, jobs } = await createJobs(test, 310, { name: 'owl' })
+    const asked: string[] = []
+    page.on('request', (request) => {
+      const { pathname, search } = new URL(request.url())
+      if (pathname.endsWith('/training-jobs')) asked.push(search)
+    })
+    await page.goto(`${url}/acme/demo/weave/training#key=${key}`)
+    await page.getByText('290 more').click()
+    const states = page.locator('[aria-label=Jobs] .status')
+    await expect.poll(() => states.count()).toBe(310)
+    await claim(test)
+    await expect.poll(() => states.last().textContent()).toMatch(/running/)
+    const newer = jobOf(model_id)
+    expect((await test.post(JOBS_URL, newer)).status).toBe(200)
+    await expect.poll(() => states.count()).toBe(311)
+    const between = [150, 205]
+    for (const at of between) await test.post(`${JOBS_URL}/${jobs[310 - at]}/cancel`, {})
+    for (const at of between)
+      await expect.poll(() => states.nth(at).textContent()).toMatch(/cancelled/)
+    // Besides the first look at all of it.
+    asked.splice(0, 4)
+    const looks = asked.filter((search) => search.includes('order=desc&after=&')).length
+    expect(asked.length).toBeLessThanOrEqual(3 * looks)
+  })
+
+  it('says what a key lacks', async () => {
+    const { page, url, createKey } = await openPage()
+    const key = await createKey({ scopes: ['traces:read'] })
+    await page.goto(`${url}/acme/demo/weave/training#key=${key}`)
+    await page.getByText('lacks the scope training').waitFor()
+    await expect.poll(() => page.getByRole('link', { name: 'Keys' }).count()).toBe(0)
+  })
+})
