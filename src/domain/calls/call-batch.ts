@@ -14,25 +14,42 @@ interface PreparedBatch {
   readonly places: readonly (number | ApiError)[]
 }
 
+/** Limits: items, and bytes of their texts, between two pauses: a few milliseconds. */
+const PAUSE_ITEMS = 64
+const PAUSE_BYTES = 262_144
+
 /**
  * Prepares items one by one.
  *
+ * @param pause - lets other work be done; awaited between items
  * @param prepare - throws ApiError for an item that cannot be stored
  * @throws whatever else `prepare` throws
  */
-export function prepareBatch(
+export async function prepareBatch(
   batch: readonly unknown[],
+  pause: () => Promise<void>,
   prepare: (item: unknown) => CallParts,
-): PreparedBatch {
+): Promise<PreparedBatch> {
   const parts: CallParts[] = []
-  const places = batch.map((item) => {
-    try {
-      return parts.push(prepare(item)) - 1
-    } catch (error) {
-      if (error instanceof ApiError) return error
-      throw error
+  const places: (number | ApiError)[] = []
+  let items = 0
+  let bytes = 0
+  for (const item of batch) {
+    if (items === PAUSE_ITEMS || bytes >= PAUSE_BYTES) {
+      await pause()
+      items = 0
+      bytes = 0
     }
-  })
+    items += 1
+    try {
+      const part = prepare(item)
+      bytes += (part.start?.start_size_bytes ?? 0) + (part.end?.end_size_bytes ?? 0)
+      places.push(parts.push(part) - 1)
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      places.push(error)
+    }
+  }
   return { parts, places }
 }
 

@@ -1,4 +1,5 @@
 /** Calls in batches and under the address of their project, as tracing SDKs send them. Additions to the spec. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { z } from 'zod'
 import { requireAccess, requireScope } from '../../domain/access/permissions.ts'
 import { prepareBatch, renderBatch, resolveCompletedCall } from '../../domain/calls/call-batch.ts'
@@ -56,7 +57,7 @@ function addUpsertBatch(app: App, { calls, refScheme }: CallBatchRoutesOptions):
     },
     async (request) => {
       const caller = requireScope(request.principal, 'traces:write')
-      const prepared = prepareBatch(request.body.batch, (json): CallParts => {
+      const prepared = await prepareBatch(request.body.batch, nextTurn, (json): CallParts => {
         const item = parseItem(app, CallBatchItem, json)
         if (item.mode === 'end') {
           requireAccess(caller, 'traces:write', item.req.end.project_id, 'req.end.project_id')
@@ -90,7 +91,7 @@ function addComplete(app: App, { calls, refScheme }: CallBatchRoutesOptions): vo
     async (request) => {
       const project_id = projectOf(request.params)
       const caller = requireAccess(request.principal, 'traces:write', project_id)
-      const prepared = prepareBatch(request.body.batch, (json) => {
+      const prepared = await prepareBatch(request.body.batch, nextTurn, (json) => {
         const call = parseItem(app, CompletedCallSchemaForInsert, json)
         requireSameProject(call.project_id, project_id, 'project_id')
         return resolveCompletedCall(call, startDefaults(caller), refScheme)

@@ -1,5 +1,5 @@
 /** Feedback routes. Spec: §4.1, §4.2; `/feedback/batch/create` and `/feedback/replace` are additions. */
-
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Principal, requireAccess, requireScope } from '../../domain/access/permissions.ts'
 import { requireFeedbackRules } from '../../domain/feedback/feedback-rules.ts'
 import { resolveFeedbackSample } from '../../domain/feedback/feedback-sample.ts'
@@ -38,6 +38,8 @@ interface FeedbackRoutesOptions {
 }
 
 const config = { keepsLongNumbers: true }
+/** Limit: items of a batch between which other requests are answered: a few milliseconds. */
+const PAUSE_ITEMS = 64
 
 export async function feedbackRoutes(app: App, options: FeedbackRoutesOptions): Promise<void> {
   addCreate(app, options)
@@ -104,11 +106,13 @@ function addBatchCreate(app: App, options: FeedbackRoutesOptions): void {
     },
     async (request) => {
       requireScope(request.principal, 'traces:write')
-      const items = request.body.batch.map((item): Feedback | ApiError => {
+      const items: (Feedback | ApiError)[] = []
+      for (const item of request.body.batch) {
+        if (items.length % PAUSE_ITEMS === PAUSE_ITEMS - 1) await nextTurn()
         const { value, error } = app.spelling.parse<FeedbackCreateRequest>(create, item)
-        if (error) return toApiError(error, request)
-        return itemOrError(() => toFeedback(value, request.principal, options, app))
-      })
+        if (error) items.push(toApiError(error, request))
+        else items.push(itemOrError(() => toFeedback(value, request.principal, options, app)))
+      }
       const good = items.filter((item): item is Feedback => !(item instanceof ApiError))
       const stored = await options.feedback.createFeedbackBatch(good)
       return renderBatch(items, stored)
