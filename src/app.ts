@@ -14,6 +14,7 @@ import {
 } from './http/authentication.ts'
 import { contentEncoding } from './http/body/content-encoding.ts'
 import { jsonBody } from './http/body/json-body.ts'
+import { limitQuestions } from './http/body/question-bodies.ts'
 import { useNeutralNames, useVendorNames } from './http/body/spelling.ts'
 import { unreadBody } from './http/body/unread-body.ts'
 import { NO_OTHER_COMPILERS, validation } from './http/body/validation.ts'
@@ -253,6 +254,7 @@ async function registerTraceRoutes(
   { config, deps, inference, clock }: GroupOptions,
 ): Promise<void> {
   const { nowUs } = clock
+  limitQuestions(scope, config.bodyBytesMax)
   await scope.register(callRoutes, {
     calls: deps.calls,
     prices: deps.prices,

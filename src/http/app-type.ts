@@ -33,6 +33,8 @@ declare module 'fastify' {
     keepsBodyText?: boolean
     /** Keep the digits of numbers that a double would round; they arrive as JSON.rawJSON objects. */
     keepsLongNumbers?: boolean
+    /** Of the trace API: takes content and not only a question, and so bodies up to the body limit. */
+    takesContent?: boolean
     /** Bytes that a route takes of a body, where it reads the bytes itself. Default: the body limit. */
     bodyBytesMax?: number
     /** How a body that breaks its schema is answered. Default: 422 validation_failed. */

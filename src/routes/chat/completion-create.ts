@@ -37,6 +37,8 @@ interface CompletionCreateRoutesOptions {
 
 type CreateRequest = FastifyRequest<{ Body: CompletionCreateRequest }>
 
+const config = { takesContent: true }
+
 export async function completionCreateRoutes(
   app: App,
   options: CompletionCreateRoutesOptions,
@@ -44,6 +46,7 @@ export async function completionCreateRoutes(
   app.post(
     '/completions/create',
     {
+      config,
       schema: {
         tags: ['inference'],
         operationId: 'createTracedCompletion',
@@ -70,6 +73,7 @@ export async function completionCreateRoutes(
   app.post(
     '/completions/create_stream',
     {
+      config,
       schema: {
         tags: ['inference'],
         operationId: 'streamTracedCompletion',

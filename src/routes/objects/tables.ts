@@ -101,6 +101,7 @@ function addTableCreateFromDigests(app: App, tables: TableStore): void {
   app.post(
     '/table/create_from_digests',
     {
+      config: { takesContent: true },
       schema: {
         tags,
         operationId: 'createTableFromDigests',
