@@ -54,8 +54,12 @@ function isFileRefusal(error: unknown): boolean {
   return expose === true && typeof statusCode === 'number' && statusCode < 500
 }
 
-/** Whether the connection was closed inside the body, which Node reports as an error of the request's stream. */
+/**
+ * Whether the connection was closed inside the body, which Node reports as an error of the request's stream, or before
+ * an answer that is a stream could begin, which is reported as an error of that.
+ */
 function hasLeft({ raw }: FastifyRequest, code: string): boolean {
+  if (code === 'ERR_STREAM_PREMATURE_CLOSE') return raw.socket?.destroyed === true
   return code === 'ECONNRESET' && raw.complete === false
 }
 
