@@ -62,12 +62,14 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
   let isTooDeep = false
 
   function noteText(text: RelayedText): void {
-    if (exceedsDepth(text.json, JSON_DEPTH_MAX)) {
+    // A whole answer, which can be long, is checked where it is written.
+    if (isStream && exceedsDepth(text.json, JSON_DEPTH_MAX)) {
       isTooDeep = true
       return
     }
     const { id, created, model, system_fingerprint, prompt_token_ids, delta } = text.value
-    told = findUsage(text.value) ?? told
+    const usage = findUsage(text.value)
+    if (usage !== null && (isStream || isWritable(usage))) told = usage
     // Typed events, such as those of responses, carry text in deltas.
     if (typeof delta === 'string' && delta !== '') {
       firstTokenAt ??= now()
@@ -122,6 +124,15 @@ function choicesOf({ json, value }: RelayedText): readonly unknown[] {
   const chunk = hasObjectArguments(json) ? parseWithArgumentTexts(json) : value
   const choices = isObject(chunk) ? chunk.choices : null
   return Array.isArray(choices) ? choices : []
+}
+
+/** Whether a value does not nest too deeply to be written again. */
+function isWritable(value: unknown): boolean {
+  try {
+    return !exceedsDepth(renderJson(value), JSON_DEPTH_MAX)
+  } catch {
+    return false
+  }
 }
 
 function isTooLong({ json }: RelayedText): boolean {

@@ -119,6 +119,15 @@ describe('the recording of a relayed completion', () => {
     expect(await response.text()).toContain(deep)
   })
 
+  it('leaves out a usage that nests too deeply', async () => {
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000)
+    const body = `{"choices":[],"usage":{"total_tokens":4,"x":${deep}}}`
+    const { chat, readCall } = await startRecording(json(200, body))
+    const call = await readCall(await chat({ ...REQUEST, stream: false }, { headers: HEADERS }))
+    expect(call).toMatchObject({ exception: null, output: null })
+    expect(call?.summary).not.toHaveProperty('usage')
+  })
+
   it('leaves out an event that nests too deeply, and has the others', async () => {
     const depth = 100_000
     const deep = '['.repeat(depth) + ']'.repeat(depth)
