@@ -4,6 +4,9 @@ import type { StoredCall } from '../calls/call-view.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
+/** Doubles from it on are no integers of 64 bits. */
+const INT64_END = 2 ** 63
+
 /** A trace as an OTLP request in JSON: spans below their resource and scope, in the order in which they began. */
 export function exportTrace(calls: readonly StoredCall[]): Json {
   const groups = new Map<string, { resource: unknown; scope: unknown; spans: Json[] }>()
@@ -103,7 +106,8 @@ function toValue(value: unknown): Json {
   if (typeof value === 'string') return { stringValue: value }
   if (typeof value === 'boolean') return { boolValue: value }
   if (typeof value === 'number') {
-    return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value }
+    const isInteger = Number.isInteger(value) && Math.abs(value) < INT64_END
+    return isInteger ? { intValue: String(value) } : { doubleValue: value }
   }
   if (JSON.isRawJSON(value)) return { intValue: value.rawJSON }
   if (Array.isArray(value)) return { arrayValue: { values: value.map(toValue) } }
