@@ -2,8 +2,7 @@
 
 import { ApiError } from '../../errors.ts'
 import type { AgentSpansQueryRequest } from '../../schemas/agents/agent-spans.ts'
-import { parsePath } from '../query/query-expression.ts'
-import type { RowQuery } from '../query/row-query.ts'
+import { type RowQuery, resolveSort } from '../query/row-query.ts'
 import type { SpanRowShape } from './span-row.ts'
 import { SPAN_FIELDS } from './span-values.ts'
 
@@ -26,13 +25,9 @@ export function resolveSpanList(
     const message = 'measures need group_by.'
     throw new ApiError('validation_failed', { param: 'measures', message })
   }
-  const terms = sort_by ?? []
-  const sort = terms.map(({ field, direction }, index) => ({
-    path: parsePath(field, SPAN_FIELDS, `sort_by[${index}].field`),
-    direction,
-  }))
-  const [first] = terms
-  const isByStart = !first || (terms.length === 1 && first.field === 'started_at')
+  const sort = resolveSort(sort_by, SPAN_FIELDS)
+  const [first] = sort
+  const isByStart = !first || (sort.length === 1 && first.path.join('.') === 'started_at')
   return {
     sort: isByStart ? [] : sort,
     direction: first && isByStart ? first.direction : 'desc',

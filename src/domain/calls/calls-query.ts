@@ -3,7 +3,7 @@ import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
 import type { CallsQueryRequest, CallsQueryStatsRequest } from '../../schemas/calls/calls-query.ts'
 import type { ProjectPrice } from '../prices/project-prices.ts'
 import { type Expression, fieldPaths, parsePath, parseQuery } from '../query/query-expression.ts'
-import { type RowQuery, requiredTexts } from '../query/row-query.ts'
+import { type RowQuery, requiredTexts, resolveSort } from '../query/row-query.ts'
 import { exactBounds, type TimeBounds, timeBounds } from '../query/time-bounds.ts'
 import {
   ASKED_FIELDS,
@@ -87,10 +87,7 @@ export function resolveCallsSelection(
   const { sort_by, offset } = { sort_by: null, offset: 0, ...request }
   const expression = query ? parseQuery(query, { fields: ASKED_FIELDS }) : null
   if (expression) requireFeedbackPaths(fieldPaths(expression), 'query')
-  const sort = (sort_by ?? []).map(({ field, direction }, index) => ({
-    path: parsePath(field, ASKED_FIELDS, `sort_by[${index}].field`),
-    direction,
-  }))
+  const sort = resolveSort(sort_by, ASKED_FIELDS)
   requireFeedbackPaths(
     sort.map(({ path }) => path),
     'sort_by',

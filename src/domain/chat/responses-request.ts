@@ -261,5 +261,5 @@ export function toResponseParam(param: string): string {
   // A tool's name and parameters lie in the tool itself.
   if (head === 'tools' || head === 'tool_choice') return param.replace('.function', '')
   if (name === undefined) return param
-  return head === 'response_format' ? name : head === 'messages' ? name : `${name}${rest}`
+  return head === 'response_format' || head === 'messages' ? name : `${name}${rest}`
 }

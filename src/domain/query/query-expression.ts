@@ -55,6 +55,11 @@ export function fieldPaths(expression: Expression): (readonly string[])[] {
   return childrenOf(expression).flatMap(fieldPaths)
 }
 
+/** Whether an operand is a field, and not what lies in it. */
+export function isField(operand: Expression, field: string): boolean {
+  return operand.op === '$getField' && operand.path.length === 1 && operand.path[0] === field
+}
+
 /** The operands of an expression, in order. */
 function childrenOf(expression: Expression): readonly Expression[] {
   switch (expression.op) {

@@ -1,7 +1,7 @@
 /** Queries over rows with named fields: validated to plain data, then evaluated row by row. Pure. */
 import { COUNT_FIELD, ROWS_MAX } from '../../schemas/limits.ts'
 import type { RowQueryRequest } from '../../schemas/query/row-query.ts'
-import { type Expression, parsePath, parseQuery } from './query-expression.ts'
+import { type Expression, isField, parsePath, parseQuery } from './query-expression.ts'
 import { createMatcher } from './query-matcher.ts'
 import { eachOf, orderForSort } from './query-values.ts'
 
@@ -32,10 +32,7 @@ export function resolveRowQuery(
   const wanted = names.length === 0 ? known : names
   return {
     expression: request.query ? parseQuery(request.query, { fields }) : null,
-    sort: (request.sort_by ?? []).map(({ field, direction }, index) => ({
-      path: parsePath(field, fields, `sort_by[${index}].field`),
-      direction,
-    })),
+    sort: resolveSort(request.sort_by, fields),
     fields: isCount
       ? []
       : wanted.map((name, index) => ({ name, path: parsePath(name, fields, `fields[${index}]`) })),
@@ -43,6 +40,17 @@ export function resolveRowQuery(
     offset: request.offset ?? 0,
     limit: request.limit ?? ROWS_MAX,
   }
+}
+
+/** The terms of a sort. @throws ApiError query_invalid; param is the place */
+export function resolveSort(
+  sort_by: RowQueryRequest['sort_by'],
+  fields: ReadonlySet<string>,
+): RowQuery['sort'] {
+  return (sort_by ?? []).map(({ field, direction }, index) => ({
+    path: parsePath(field, fields, `sort_by[${index}].field`),
+    direction,
+  }))
 }
 
 /** The value of a field of a row; undefined when there is none. */
@@ -163,8 +171,7 @@ export function createKeyPicker<Key, Seen>(
  */
 export function requiredTexts(expression: Expression | null, field: string): string[] | null {
   if (expression === null) return null
-  const isField = (side: Expression) =>
-    side.op === '$getField' && side.path.length === 1 && side.path[0] === field
+  const isOurs = (side: Expression) => isField(side, field)
   switch (expression.op) {
     case '$and':
       for (const item of expression.items) {
@@ -177,11 +184,11 @@ export function requiredTexts(expression: Expression | null, field: string): str
       return each.every((texts) => texts !== null) ? [...new Set(each.flat())] : null
     }
     case '$eq': {
-      const other = isField(expression.left) ? expression.right : expression.left
-      return isField(expression.left) || isField(expression.right) ? textsOf([other]) : null
+      const other = isOurs(expression.left) ? expression.right : expression.left
+      return isOurs(expression.left) || isOurs(expression.right) ? textsOf([other]) : null
     }
     case '$in':
-      return isField(expression.left) ? textsOf(expression.items) : null
+      return isOurs(expression.left) ? textsOf(expression.items) : null
     default:
       return null
   }

@@ -1,5 +1,5 @@
 /** Derives the time range that an expression allows for a field that holds an instant. Pure. */
-import type { Expression } from './query-expression.ts'
+import { type Expression, isField } from './query-expression.ts'
 import { toTimeUs } from './query-values.ts'
 
 /** Both inclusive, in microseconds. */
@@ -64,10 +64,6 @@ export function exactBounds(expression: Expression, field: string): TimeBounds |
   const isInclusive = op.endsWith('e')
   if (isUpper) return { ...ANY_TIME, to: isInclusive ? Math.floor(us) : Math.ceil(us) - 1 }
   return { ...ANY_TIME, from: isInclusive ? Math.ceil(us) : Math.floor(us) + 1 }
-}
-
-function isField(side: Expression, field: string): boolean {
-  return side.op === '$getField' && side.path.length === 1 && side.path[0] === field
 }
 
 /** Bounds for a field that stands on one side of `lower <= upper`. */

@@ -1,4 +1,5 @@
 /** Computes the weight of each trajectory in a training step from rewards. Pure. */
+import { withinDoubles } from '../stats/within-doubles.ts'
 
 /** What a trajectory of the batch brings. */
 export interface WeighedTrajectory {
@@ -33,19 +34,20 @@ export function groupAdvantages(rewards: readonly number[], isScaled: boolean): 
   const scaled = rewards.map((reward) => reward / unit)
   const mean = plainMean(scaled)
   const size = isScaled ? plainDeviation(scaled) + STD_FLOOR / unit : 1 / unit
-  return scaled.map((reward) => toFinite((reward - mean) / size))
+  // A reward may be further from the mean than the largest number.
+  return scaled.map((reward) => withinDoubles((reward - mean) / size))
 }
 
 /** The population's standard deviation; 0 for no numbers. */
 export function standardDeviation(values: readonly number[]): number {
   const unit = unitOf(values)
-  return toFinite(plainDeviation(values.map((value) => value / unit)) * unit)
+  return withinDoubles(plainDeviation(values.map((value) => value / unit)) * unit)
 }
 
 /** The mean; 0 for no numbers. */
 export function meanOf(values: readonly number[]): number {
   const unit = unitOf(values)
-  return toFinite(plainMean(values.map((value) => value / unit)) * unit)
+  return withinDoubles(plainMean(values.map((value) => value / unit)) * unit)
 }
 
 /** A power of two, so that dividing by it rounds nothing; sums and squares of what is left are finite. */
@@ -66,11 +68,6 @@ function plainMean(values: readonly number[]): number {
 function plainDeviation(values: readonly number[]): number {
   const mean = plainMean(values)
   return Math.sqrt(plainMean(values.map((value) => (value - mean) ** 2)))
-}
-
-/** The nearest finite number: a reward may be further from the mean than the largest number. */
-function toFinite(value: number): number {
-  return Math.min(Number.MAX_VALUE, Math.max(-Number.MAX_VALUE, value))
 }
 
 /**

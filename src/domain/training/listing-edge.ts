@@ -30,7 +30,7 @@ export function createListingEdge(selection: CallsSelection, unit: RolloutUnit):
       calls.add(call.id)
       const rollout = rolloutOf(call)
       if (rollout !== null) rollouts.add(rollout)
-      oldestUs = Math.min(oldestUs, call.started_at_us ?? oldestUs)
+      oldestUs = Math.min(oldestUs, call.started_at_us)
     },
     beyond() {
       if (unit === 'call' || rollouts.size === 0 || calls.size < selection.limit) return null

@@ -119,7 +119,7 @@ export function createGroupBuilder(plan: GroupingPlan): GroupBuilder {
         const groupValue = callField(scanned, plan.groupPath) ?? null
         const groupKey = groupValue === null ? null : JSON.stringify(groupValue)
         const { id: callId, started_at_us: startedAtUs } = call
-        rollout.chats.push({ ...chat, callId, groupKey, startedAtUs: startedAtUs ?? 0 })
+        rollout.chats.push({ ...chat, callId, groupKey, startedAtUs })
       }
       rollout.scores.push(...feedback.flatMap((text) => readScore(text, plan)))
     },
