@@ -36,6 +36,7 @@ export function createGuardedRuns(startLink: () => EngineLink, processesMax: num
   let isClosed = false
 
   function takeLink(): EngineLink {
+    if (isClosed) throw new ApiError('server_draining')
     const link = idle.pop() ?? startLink()
     links.add(link)
     return link
@@ -55,10 +56,8 @@ export function createGuardedRuns(startLink: () => EngineLink, processesMax: num
       // There may be no waiter yet.
       turn.granted.catch(() => {})
       return guardRun(plan, {
-        takeLink: async () => {
-          await turn.granted
-          return takeLink()
-        },
+        granted: turn.granted,
+        takeLink,
         onEnd: (link, isSound) => {
           if (!open.delete(ticket)) return
           if (link !== null) giveBack(link, isSound)
@@ -76,19 +75,23 @@ export function createGuardedRuns(startLink: () => EngineLink, processesMax: num
 }
 
 interface Place {
-  /** Waits for a process. */
-  readonly takeLink: () => Promise<EngineLink>
+  /** Resolves when there may be a process for the request. */
+  readonly granted: Promise<void>
+  readonly takeLink: () => EngineLink
   /** Called once or more; `isSound`: the process can be reused. */
   readonly onEnd: (link: EngineLink | null, isSound: boolean) => void
 }
 
-function guardRun(plan: CompletionPlan, { takeLink, onEnd }: Place): Run<Delta> {
+function guardRun(plan: CompletionPlan, { granted, takeLink, onEnd }: Place): Run<Delta> {
   let link: EngineLink | null = null
   let run: Run<Delta> | null = null
   let cancelled: { readonly reason: unknown } | null = null
 
   async function begin(): Promise<Run<Delta>> {
-    link = await takeLink()
+    await granted
+    if (cancelled !== null) throw cancelled.reason
+    // At once: a process that a cancel does not find would never be ended.
+    link = takeLink()
     // Loading the model is not the request's fault; if it fails, opening the run says so.
     await link.ready().catch(() => {})
     if (cancelled !== null) throw cancelled.reason
