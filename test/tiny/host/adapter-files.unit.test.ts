@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { ApiError, type ErrorCode } from '../../../src/errors.ts'
 import { createAdapterFiles } from '../../../src/inference/tiny/host/adapter-files.ts'
 
 function openFiles() {
@@ -62,9 +63,13 @@ describe('the files of adapters', () => {
     const { files, adapter, pathOf } = openFiles()
     const large = files.use(adapter('large', 268_435_457), tell).next()
     await expect(large).rejects.toMatchObject({ code: 'checkpoint_unusable', param: 'model' })
-    const open = () => Promise.reject(new Error('gone'))
-    const gone = files.use({ sha256: 'x', bytes: 1, open }, tell).next()
+    const failing = (code: ErrorCode) => {
+      const open = () => Promise.reject(new ApiError(code))
+      return files.use({ sha256: 'x', bytes: 1, open }, tell).next()
+    }
+    const gone = failing('checkpoint_not_found')
     await expect(gone).rejects.toMatchObject({ code: 'model_not_found', param: 'model' })
+    await expect(failing('store_unavailable')).rejects.toMatchObject({ code: 'store_unavailable' })
     expect(readFileSync(await pathOf('x'), 'utf8')).toBe('x')
   })
 })

@@ -23,7 +23,7 @@ interface AdapterFiles {
    * Runs something that reads an adapter's file; null: without one.
    *
    * @throws ApiError model_not_found when the adapter is gone, checkpoint_unusable when it is too large; and what
-   * `run` throws
+   * opening it and `run` throw
    */
   use<T>(adapter: Adapter | null | undefined, run: Reading<T>): AsyncGenerator<T, void, void>
   /** Removes the files. */
@@ -54,7 +54,8 @@ export function createAdapterFiles(): AdapterFiles {
   async function write(adapter: Adapter, path: string): Promise<void> {
     if (adapter.bytes > ADAPTER_BYTES_MAX) throw tooLarge()
     const source = await adapter.open().catch((cause) => {
-      throw new ApiError('model_not_found', { param: 'model', cause })
+      const isGone = cause instanceof ApiError && cause.code === 'checkpoint_not_found'
+      throw isGone ? new ApiError('model_not_found', { param: 'model', cause }) : cause
     })
     await mkdir(directory, { recursive: true, mode: 0o700 })
     await pipeline(source, createWriteStream(path, { mode: 0o600 }))
