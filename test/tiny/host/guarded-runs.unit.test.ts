@@ -12,7 +12,9 @@ it('ends the process of each run that is cancelled, also at the moment when it g
       ready: async () => undefined,
       open: () => ({ next: () => new Promise(() => undefined), cancel: () => undefined }),
       runningCount: () => 0,
-      close: async () => void (running -= 1),
+      close: async () => {
+        running -= 1
+      },
     }
   }
   const guarded = createGuardedRuns(start, 2)
