@@ -87,14 +87,18 @@ function guardRun(plan: CompletionPlan, { granted, takeLink, onEnd }: Place): Ru
   let run: Run<Delta> | null = null
   let cancelled: { readonly reason: unknown } | null = null
 
+  function throwIfCancelled(): void {
+    if (cancelled !== null) throw cancelled.reason
+  }
+
   async function begin(): Promise<Run<Delta>> {
     await granted
-    if (cancelled !== null) throw cancelled.reason
+    throwIfCancelled()
     // At once: a process that a cancel does not find would never be ended.
     link = takeLink()
     // Loading the model is not the request's fault; if it fails, opening the run says so.
     await link.ready().catch(() => {})
-    if (cancelled !== null) throw cancelled.reason
+    throwIfCancelled()
     // Why: a grammar that fails breaks the engine, so its process is not used again.
     return link.open(plan, (isSound) => onEnd(link, isSound))
   }
