@@ -16,6 +16,7 @@ import {
   PAYLOADS_DIRECTORY,
 } from '../../../src/store/sqlite/files/file-folder.ts'
 import { createCheckpointArtifacts } from '../../../src/store/sqlite/models/checkpoint-artifacts.ts'
+import { createCheckpointStore } from '../../../src/store/sqlite/models/checkpoints.ts'
 import * as MODELS from '../../../src/store/sqlite/models/preview-models.sql.ts'
 import { createPreviewModelStore } from '../../../src/store/sqlite/models/preview-models.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
@@ -57,6 +58,24 @@ async function openJobs(replace: (writes: Writes) => Writes = (writes) => writes
     jobs: createTrainingJobStore(db, replace(writes), { payloads, bell }),
   }
 }
+
+it.each([
+  ['is gone', 'ENOENT', false, 'checkpoint_not_found'],
+  ['cannot be opened', 'EMFILE', true, 'store_unavailable'],
+])('an artifact whose file %s (%s)', async (_name, reason, isThere, code) => {
+  const db = openDatabase(':memory:')
+  onTestFinished(() => void db.close())
+  migrate(db)
+  const folder = openFileFolder(makeTempDir(), ARTIFACTS_DIRECTORY)
+  const artifacts = createCheckpointArtifacts(db, {
+    ...folder,
+    openReader: () => Promise.reject(Object.assign(new Error(reason), { code: reason })),
+    has: async () => isThere,
+  })
+  const checkpoints = createCheckpointStore(db, createInlineWrites(db), artifacts)
+  const opened = checkpoints.openArtifact({ path: 'artifacts/a', sha256: '', bytes: 1 })
+  await expect(opened).rejects.toMatchObject({ code })
+})
 
 describe('training payloads', () => {
   it('lie in their file, whole, before the row is written', async () => {

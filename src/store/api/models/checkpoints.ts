@@ -52,6 +52,10 @@ export interface CheckpointStore {
    * @param step - 'latest': the one of the highest step
    */
   findCheckpoint(model_id: string, step: number | 'latest'): Promise<StoredCheckpoint | null>
-  /** The bytes of an artifact, which never change. @throws ApiError checkpoint_not_found when it was removed meanwhile */
+  /**
+   * The bytes of an artifact, which never change.
+   *
+   * @throws ApiError checkpoint_not_found when it was removed meanwhile, store_unavailable
+   */
   openArtifact(artifact: Artifact): Promise<Readable>
 }

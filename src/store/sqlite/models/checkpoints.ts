@@ -68,6 +68,10 @@ export function createCheckpointStore(
       try {
         return await artifacts.folder.openReader(path)
       } catch (cause) {
+        // A file that is there and cannot be opened is a fault of the disk or of the process.
+        if (await artifacts.folder.has(path)) {
+          throw new ApiError('store_unavailable', { cause, retryAfterS: 5 })
+        }
         throw new ApiError('checkpoint_not_found', { cause })
       }
     },
