@@ -1,9 +1,8 @@
 /** Removes calls from the disk, step by step, by writes of the one writer. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { CallRemoval } from '../../../api/calls/call-removal.ts'
+import type { CallRemoval, ExpiryStep } from '../../../api/calls/call-removal.ts'
 import { HOUR_US } from '../../stats/segments/hour-columns.ts'
 import type { Writes } from '../../write/writes.ts'
-import type { StepResult } from './removal-writes.ts'
 
 /** The rest after a step, as a multiple of its duration: two thirds of the time belong to others. */
 const REST_TIMES = 2
@@ -33,7 +32,7 @@ export function createCallRemoval(writes: Writes): CallRemoval {
 }
 
 /** Repeats a step until nothing is left. @returns the number of calls of all steps */
-async function repeat(step: () => Promise<StepResult>, signal: AbortSignal): Promise<number> {
+async function repeat(step: () => Promise<ExpiryStep>, signal: AbortSignal): Promise<number> {
   let calls = 0
   while (!signal.aborted) {
     const startedMs = performance.now()

@@ -16,9 +16,6 @@ const PAGES_AT_ONCE = 4
 /** The value of `PRAGMA auto_vacuum` with which pages can be returned one by one. */
 const INCREMENTAL = 2
 
-/** `calls` are those that were freed or removed. */
-export type StepResult = ExpiryStep
-
 interface FirstHour {
   readonly hour_key: number
   readonly hour: number
@@ -46,7 +43,7 @@ export function createRemovalWrites(db: Connection) {
 
   return {
     /** Frees deleted calls. */
-    free_deleted(_input: null): StepResult {
+    free_deleted(_input: null): ExpiryStep {
       return withZeros(db, () => {
         const keys = selectUnfreed.all({ limit: STEP_CALLS_MAX }) as number[]
         const calls = takeInTime(keys, (call_key) => {
@@ -58,7 +55,7 @@ export function createRemovalWrites(db: Connection) {
     },
 
     /** Removes expired calls, hour by hour: first the calls of an hour, then its statistics. */
-    expire_calls({ project_id, before_us }: CallExpiry): StepResult {
+    expire_calls({ project_id, before_us }: CallExpiry): ExpiryStep {
       const startedUs = findFirstStart.get({ project_id, before_us }) as number | undefined
       const before_hour = Math.floor((startedUs ?? before_us) / HOUR_US)
       const empty = findFirstHour.get({ project_id, before_hour }) as FirstHour | undefined
@@ -77,7 +74,7 @@ export function createRemovalWrites(db: Connection) {
     },
 
     /** Returns free pages to the file system. `calls` is 0. */
-    give_back_room(_input: null): StepResult {
+    give_back_room(_input: null): ExpiryStep {
       if (db.pragma('auto_vacuum', { simple: true }) !== INCREMENTAL) return DONE
       const untilMs = performance.now() + STEP_MS_MAX
       do {
@@ -89,7 +86,7 @@ export function createRemovalWrites(db: Connection) {
   }
 }
 
-const DONE: StepResult = { calls: 0, isDone: true }
+const DONE: ExpiryStep = { calls: 0, isDone: true }
 
 /** Takes keys until the time of a step is over, but at least one. @returns the number taken */
 function takeInTime(keys: readonly number[], take: (key: number) => void): number {
