@@ -18,3 +18,19 @@ it('exports as integers only what fits into 64 bits, so that a trace can be sent
   expect(body.resourceSpans[0].scopeSpans[0].spans[0].attributes).toEqual(attributes)
   expect((await two.post('/v1/traces', body, { headers: HEADERS })).body).toEqual({})
 })
+
+it('exports numbers that are no integers of 64 bits as doubles, also with the digits that a client sent', async () => {
+  const { get, post } = await buildTestApp()
+  const numbers = ['9223372036854775807', '9223372036854775808', '-0.0', '0.12345678901234567890']
+  const attributes = numbers.map((text, at) => `"${at}": ${text}`).join()
+  const ids = `"project_id": "acme/demo", "id": "a", "trace_id": "${TRACE}"`
+  const start = `${ids}, "op_name": "op", "started_at": "2026-01-31T09:30:00Z", "attributes": {}, "inputs": {}`
+  await post(
+    '/call/start',
+    `{"start": {${start}, "otel_dump": {"span_id": "b7ad6b7169203331", "attributes": {${attributes}}}}}`,
+  )
+  const { text } = await get(`/otel/v1/traces/${TRACE}?project_id=acme/demo`)
+  const [integer, ...doubles] = numbers
+  expect(text).toContain(`{"intValue":"${integer}"}`)
+  for (const double of doubles) expect(text).toContain(`{"doubleValue":${double}}`)
+})

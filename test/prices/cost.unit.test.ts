@@ -179,6 +179,14 @@ describe('renderCallCosts', () => {
     expect(total_cost).toBe(0.00325)
   })
 
+  it('has an entry for a model of any name', () => {
+    const odd = JSON.parse('{"usage": {"__proto__": {"prompt_tokens": 1000}}}')
+    const found = renderCallCosts(odd, AT, { ...prices, find: () => prices.find('gpt-4o', AT) })
+    expect(Object.entries(found.costs ?? {})).toMatchObject([
+      ['__proto__', { prompt_tokens_total_cost: 0.0025 }],
+    ])
+  })
+
   it('has no entry for a model without a price', () => {
     expect(Object.keys(renderCallCosts(summary, AT, prices).costs ?? {})).toEqual(['gpt-4o'])
   })

@@ -4,9 +4,6 @@ import type { StoredCall } from '../calls/call-view.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Doubles from it on are no integers of 64 bits. */
-const INT64_END = 2 ** 63
-
 /** A trace as an OTLP request in JSON: spans below their resource and scope, in the order in which they began. */
 export function exportTrace(calls: readonly StoredCall[]): Json {
   const groups = new Map<string, { resource: unknown; scope: unknown; spans: Json[] }>()
@@ -105,14 +102,17 @@ function toPairs(attributes: unknown): Json[] {
 function toValue(value: unknown): Json {
   if (typeof value === 'string') return { stringValue: value }
   if (typeof value === 'boolean') return { boolValue: value }
-  if (typeof value === 'number') {
-    const isInteger = Number.isInteger(value) && Math.abs(value) < INT64_END
-    return isInteger ? { intValue: String(value) } : { doubleValue: value }
+  if (typeof value === 'number' || JSON.isRawJSON(value)) {
+    const digits = typeof value === 'number' ? String(value) : value.rawJSON
+    return isInt64(digits) ? { intValue: digits } : { doubleValue: value }
   }
-  if (JSON.isRawJSON(value)) return { intValue: value.rawJSON }
   if (Array.isArray(value)) return { arrayValue: { values: value.map(toValue) } }
   if (value === null || value === undefined) return {}
   return { kvlistValue: { values: toPairs(value) } }
+}
+
+function isInt64(digits: string): boolean {
+  return /^-?\d{1,19}$/.test(digits) && BigInt.asIntN(64, BigInt(digits)) === BigInt(digits)
 }
 
 function listOf(value: unknown): Json[] {

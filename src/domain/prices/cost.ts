@@ -97,16 +97,16 @@ export function renderCallCosts(
   startedAtUs: number,
   prices: PriceTable,
 ): CallCosts {
-  const costs: JsonObject = {}
+  const costs = new Map<string, JsonObject>()
   let total: Measured | null = null
   for (const usage of readUsage(summary)) {
     const found = prices.find(usage.model, startedAtUs)
     if (!found) continue
     const parts = costParts(usage, found)
-    costs[usage.model] = { ...renderTokens(usage), ...renderMoney(usage, found, parts) }
+    costs.set(usage.model, { ...renderTokens(usage), ...renderMoney(usage, found, parts) })
     total = add(total ?? 0, totalCost(parts))
   }
-  return total === null ? {} : { costs, total_cost: toUsd(total) }
+  return total === null ? {} : { costs: Object.fromEntries(costs), total_cost: toUsd(total) }
 }
 
 function renderTokens(usage: CallUsage): JsonObject {
