@@ -14,8 +14,8 @@ interface PreparedBatch {
   readonly places: readonly (number | ApiError)[]
 }
 
-/** Limits: items, and bytes of their texts, between two pauses: a few milliseconds. */
-const PAUSE_ITEMS = 64
+/** Limits: items, and bytes of their texts, between two pauses: some milliseconds. The batches of SDKs need none. */
+const PAUSE_ITEMS = 128
 const PAUSE_BYTES = 262_144
 
 /**
