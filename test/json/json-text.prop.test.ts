@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { parseLossless, renderJson } from '../../src/domain/json/json-text.ts'
 import { codePoint } from '../support/code-point.ts'
+import { measureHeap } from '../support/heap.ts'
 
 const digits = (max: number) => fc.stringMatching(new RegExp(`^\\d{1,${max}}$`))
 const whole = digits(40).map((text) => text.replace(/^0+(?=\d)/, ''))
@@ -182,6 +183,22 @@ describe('JSON text', () => {
     parseLossless(`[12345678901234567890,"1",${'1,'.repeat(100)}1]`)
     expect(parse).toHaveBeenCalled()
     for (const [, reviver] of parse.mock.calls) expect(reviver).toBeUndefined()
+  })
+
+  it('keeps a text of a document, and not the document with it', async () => {
+    const chars = 16_000_000
+    const parse = () => {
+      const document = `["a text of some length",-0,"${'x'.repeat(chars)}"]`
+      const [first] = parseLossless(document) as string[]
+      // An engine remembers the text of its last match.
+      expect(/a/.test('a')).toBe(true)
+      return first
+    }
+    parse()
+    const before = await measureHeap()
+    const kept = parse()
+    expect((await measureHeap()) - before).toBeLessThan(chars / 2)
+    expect(kept).toBe('a text of some length')
   })
 
   it('writes undefined as null', () => {

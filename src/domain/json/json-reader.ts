@@ -13,6 +13,8 @@ const LITERALS: ReadonlyMap<number, readonly [text: string, value: boolean | nul
   [110, ['null', null]],
 ])
 
+/** A shorter slice of a text is a copy; a longer one would keep all of the text in memory. */
+const SLICE_CHARS_MIN = 13
 /** How JSON.parse defines a member. */
 const ORDINARY = { writable: true, enumerable: true, configurable: true }
 
@@ -50,7 +52,9 @@ export function readJson(text: string, toNumber: (source: string) => unknown): u
     const end = endOfString(text, start)
     at = end + 1
     const inner = text.slice(start + 1, end)
-    return inner.includes('\\') ? JSON.parse(text.slice(start, at)) : inner
+    return inner.length < SLICE_CHARS_MIN && !inner.includes('\\')
+      ? inner
+      : JSON.parse(text.slice(start, at))
   }
 
   function readNumber(): unknown {
