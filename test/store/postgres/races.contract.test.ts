@@ -6,6 +6,7 @@ import { PRICES_PER_PROJECT_MAX } from '../../../src/domain/prices/price-limits.
 import { resolvePrice } from '../../../src/domain/prices/project-prices.ts'
 import { QUEUES_LIMIT_MAX } from '../../../src/schemas/limits.ts'
 import { connectPostgres } from '../../../src/store/postgres/db/client.ts'
+import { createRetentionStore } from '../../../src/store/postgres/projects/retention.ts'
 import { LOCK_QUEUE } from '../../../src/store/postgres/training/training-queue.sql.ts'
 import { feedbackAt } from '../../feedback/feedback-fixtures.ts'
 import { readCaller } from '../../support/read-caller.ts'
@@ -68,6 +69,18 @@ describe.skipIf(!hasPostgres)('processes that write at once', () => {
     await step?.end()
     await changed
     expect(order).toEqual(['step', 'changed'])
+  })
+
+  it('answer a change of a retention with 503 while a step of another takes too long, and store it', async () => {
+    const { url, other } = await openTwo()
+    const step = await other.retention.holdRetention(project_id)
+    const db = connectPostgres({ url, readTimeoutMs: 1000, writeTimeoutMs: 300 })
+    onTestFinished(() => db.close())
+    const change = { project_id, retention_days: null }
+    const changed = createRetentionStore(db, url).setRetention(change)
+    await expect(changed).rejects.toMatchObject({ code: 'store_unavailable' })
+    expect(await other.retention.findRetention(project_id)).toEqual(change)
+    await step?.end()
   })
 
   it('keep the limit of prices of a project together', async () => {
