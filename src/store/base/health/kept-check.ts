@@ -1,4 +1,5 @@
 /** Checks of health that many may ask for. */
+
 /** How long a result is reused, milliseconds: many probes may ask. */
 const KEPT_MS = 1000
 
