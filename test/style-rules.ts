@@ -53,9 +53,17 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/domain/',
     'src/schemas/',
   ],
+  'src/route-groups.ts': [
+    'src/config.ts',
+    'src/deps.ts',
+    'src/domain/',
+    'src/http/',
+    'src/routes/',
+  ],
   'src/app.ts': [
     'src/config.ts',
     'src/deps.ts',
+    'src/route-groups.ts',
     'src/domain/',
     'src/http/',
     'src/otel/',

@@ -102,7 +102,7 @@ export interface BackupParts {
 
 /** Opens all stores; the caller holds the lock of the directory. @throws DataDirectoryError, MigrationError */
 export function openSqliteStore(options: SqliteOptions): SqliteStore {
-  const { dataDir } = options
+  const { dataDir, pieceRowsMax } = options
   const db = openMigrated(options)
   const hold = createFileHold()
   const { payloads, folder, weights } = openFolders(db, dataDir, hold)
@@ -116,10 +116,8 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     (calls) => writes.run('record_calls', calls, { isUnacknowledged: true }),
     arrivals,
   )
-  const segments = createSegmentBuilder({
-    ...{ db, writes, reads: build, isAutomatic: path !== null },
-    ...(options.pieceRowsMax === undefined ? {} : { pieceRowsMax: options.pieceRowsMax }),
-  })
+  const isAutomatic = path !== null
+  const segments = createSegmentBuilder({ db, writes, reads: build, isAutomatic, pieceRowsMax })
   const artifacts = createCheckpointArtifacts(db, weights)
   const bell = createJobBell()
   const sweep = createSweep(db, { payloads, folder, artifacts })

@@ -75,10 +75,9 @@ export function createJobClaims(options: JobClaimsOptions): JobClaims {
   const { queue, settings, clock, onFault } = options
   const { nowUs } = clock
   const waiters = new Set<Waiter>()
-  const leases = createLeaseClock({
-    ...{ queue, clock, leaseMs: settings.leaseMs, onFault },
-    onMoved: () => timer.arm(),
-  })
+  const { leaseMs } = settings
+  const onMoved = () => timer.arm()
+  const leases = createLeaseClock({ queue, clock, leaseMs, onMoved, onFault })
   const { settle } = leases
   const timer = createQueueTimer(options, {
     ...{ times, settle, onRing: () => void serve() },

@@ -151,9 +151,8 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
       if (signal.aborted) return Promise.reject(toLeft(signal))
       const bytes = sizeOf(input)
       if (!places.hasFor(caller) && !makeRoom(caller, bytes)) return Promise.reject(refusals.next())
-      const { job, promise } = createPending({
-        ...{ id: nextId(), name, input, bytes, caller, timeoutMs, abandon },
-      })
+      const read = { id: nextId(), name, input, bytes, caller, timeoutMs, abandon }
+      const { job, promise } = createPending(read)
       enqueue(job)
       dispatch()
       return promise as Promise<never>

@@ -49,7 +49,7 @@ interface SegmentBuilderOptions {
   /** Whether it checks for work periodically, without keeping the process alive. */
   readonly isAutomatic: boolean
   /** Limit: entries of a piece, and its rows of usage. */
-  readonly pieceRowsMax?: number
+  readonly pieceRowsMax?: number | undefined
 }
 
 interface UnbuiltHour {

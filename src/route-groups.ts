@@ -1,0 +1,120 @@
+/** The two groups of routes: the trace API, which stands at two addresses, and the one below /v1. */
+import type { Config } from './config.ts'
+import type { Deps } from './deps.ts'
+import type { Clock } from './domain/time/clock.ts'
+import type { App } from './http/app-type.ts'
+import { limitQuestions } from './http/body/question-bodies.ts'
+import { keyRoutes } from './routes/access/keys.ts'
+import { agentChatRoutes } from './routes/agents/agent-chat.ts'
+import { agentSpanRoutes } from './routes/agents/agent-spans.ts'
+import { agentRoutes } from './routes/agents/agents.ts'
+import { annotationItemRoutes } from './routes/annotation/annotation-items.ts'
+import { annotationRoutes } from './routes/annotation/annotation-queues.ts'
+import { callBatchRoutes } from './routes/calls/call-batches.ts'
+import { callRoutes } from './routes/calls/calls.ts'
+import { callsQueryRoutes } from './routes/calls/calls-query.ts'
+import { evalResultsRoutes } from './routes/calls/eval-results.ts'
+import { evaluationCallRoutes } from './routes/calls/evaluation-calls.ts'
+import { completionCreateRoutes } from './routes/chat/completion-create.ts'
+import { type Inference, inferenceRoutes } from './routes/chat/inference.ts'
+import { feedbackRoutes } from './routes/feedback/feedback.ts'
+import { feedbackQueryRoutes } from './routes/feedback/feedback-query.ts'
+import { feedbackStatsRoutes } from './routes/feedback/feedback-stats.ts'
+import { backendRoutes } from './routes/models/backends.ts'
+import { modelRoutes } from './routes/models/models.ts'
+import { fileRoutes } from './routes/objects/files.ts'
+import { objectKindRoutes } from './routes/objects/object-kinds.ts'
+import { objectMarkRoutes } from './routes/objects/object-marks.ts'
+import { objectRoutes } from './routes/objects/objects.ts'
+import { refRoutes } from './routes/objects/refs.ts'
+import { tableRoutes } from './routes/objects/tables.ts'
+import { costRoutes } from './routes/prices/costs.ts'
+import { projectRoutes } from './routes/projects/projects.ts'
+import { projectSettingsRoutes } from './routes/projects/settings.ts'
+import { statsRoutes } from './routes/stats/stats.ts'
+import { threadRoutes } from './routes/threads/threads.ts'
+import { previewRoutes } from './routes/training/preview.ts'
+import { trajectoryRoutes } from './routes/training/trajectories.ts'
+import { workerRoutes } from './routes/training/worker.ts'
+import { usageRoutes } from './routes/usage/usage.ts'
+
+interface GroupOptions {
+  readonly config: Config
+  readonly deps: Deps
+  readonly inference: Inference
+  readonly clock: Clock
+}
+
+/** The trace API, in neutral names; `scope.spelling` is how the scope writes them. */
+export async function registerTraceRoutes(scope: App, options: GroupOptions): Promise<void> {
+  const { config, deps, inference } = options
+  const { refScheme, bodyBytesMax, retentionDays: defaultDays } = config
+  const { calls, callsQuery, threads, agents, stats, usage, feedback, annotation } = deps
+  const { prices, objects, tables, files, projects, retention } = deps
+  const { nowUs } = options.clock
+  limitQuestions(scope, bodyBytesMax)
+  await scope.register(callRoutes, { calls, prices, refScheme, nowUs })
+  await scope.register(callBatchRoutes, { calls, refScheme })
+  await scope.register(callsQueryRoutes, toCallLinesOptions(config, deps))
+  await scope.register(threadRoutes, { threads })
+  await scope.register(agentRoutes, { agents, prices })
+  await scope.register(agentSpanRoutes, { agents, prices })
+  await scope.register(agentChatRoutes, { agents, prices, feedback, refScheme })
+  await scope.register(statsRoutes, { stats, prices })
+  await scope.register(usageRoutes, { usage, prices })
+  const { feedbackPayloadBytesMax: payloadBytesMax } = config
+  await scope.register(feedbackRoutes, { feedback, payloadBytesMax, nowUs })
+  await scope.register(feedbackQueryRoutes, { feedback })
+  await scope.register(feedbackStatsRoutes, { feedback, nowUs })
+  await scope.register(annotationRoutes, { annotation, nowUs })
+  await scope.register(annotationItemRoutes, { annotation, nowUs })
+  await scope.register(costRoutes, { prices, nowUs })
+  await scope.register(objectRoutes, { objects, nowUs })
+  await scope.register(objectMarkRoutes, { objects })
+  await scope.register(tableRoutes, { tables })
+  await scope.register(fileRoutes, { files, fileBytesMax: bodyBytesMax })
+  await scope.register(refRoutes, { objects, tables })
+  await scope.register(projectRoutes, { projects, callsQuery, files })
+  await scope.register(evaluationCallRoutes, { calls, callsQuery, nowUs, refScheme })
+  await scope.register(evalResultsRoutes, { callsQuery, prices, objects, tables })
+  await scope.register(objectKindRoutes, { objects, tables, files, nowUs, refScheme })
+  await scope.register(completionCreateRoutes, { inference, objects, tables })
+  await scope.register(projectSettingsRoutes, { retention, defaultDays })
+}
+
+/** The routes below /v1. */
+export async function registerBearerRoutes(bearer: App, options: GroupOptions): Promise<void> {
+  const { config, deps, inference, clock } = options
+  const { bodyBytesMax, trainingBodyBytesMax, artifactBytesMax, dataDir, refScheme } = config
+  const { models, responses, keys, checkpoints, trainingJobs: jobs } = deps
+  const { callsQuery, prices, feedback, previewModels, trainingQueue: queue } = deps
+  const { nowUs } = clock
+  await bearer.register(inferenceRoutes, { inference, responses, bodyBytesMax, nowUs })
+  await bearer.register(modelRoutes, { models, choice: inference.choice })
+  await bearer.register(backendRoutes, { models, meter: inference.run.meter })
+  await bearer.register(keyRoutes, { keys })
+  await bearer.register(previewRoutes, {
+    models: previewModels,
+    jobs,
+    checkpoints,
+    trainingBodyBytesMax,
+    dataDir,
+    nowUs,
+  })
+  await bearer.register(trajectoryRoutes, { callsQuery, prices, feedback, refScheme })
+  await bearer.register(workerRoutes, {
+    queue,
+    jobs,
+    checkpoints,
+    settings: config.training,
+    artifactBytesMax,
+    clock,
+    nowUs,
+  })
+}
+
+/** What routes need that send calls as lines. */
+export function toCallLinesOptions({ refScheme }: Config, deps: Deps) {
+  const { callsQuery, prices, feedback, objects, tables } = deps
+  return { callsQuery, prices, feedback, objects, tables, refScheme }
+}
