@@ -8,20 +8,29 @@ export interface TokenLogprob {
 }
 
 interface ToolCallDelta {
-  readonly index: number
+  readonly index?: number | null
   readonly id?: string | null
   readonly function?: { readonly name?: string | null; readonly arguments?: string | null } | null
 }
 
+interface ContentPart {
+  readonly type?: string
+  readonly text?: string
+  readonly thinking?: string | readonly ContentPart[]
+}
+
+interface Delta {
+  /** Some engines send lists of parts, as in whole messages. */
+  readonly content?: string | readonly ContentPart[] | null
+  readonly reasoning?: string | null
+  readonly reasoning_content?: string | null
+  readonly refusal?: string | null
+  readonly tool_calls?: readonly ToolCallDelta[] | null
+}
+
 export interface Chunk {
   readonly choices?: readonly {
-    readonly delta?: {
-      readonly content?: string | null
-      readonly reasoning?: string | null
-      readonly reasoning_content?: string | null
-      readonly refusal?: string | null
-      readonly tool_calls?: readonly ToolCallDelta[] | null
-    }
+    readonly delta?: Delta
     readonly logprobs?: { readonly content?: readonly TokenLogprob[] | null } | null
     readonly finish_reason?: string | null
   }[]
@@ -30,9 +39,11 @@ export interface Chunk {
 }
 
 interface CalledTool {
+  /** As sent with its first piece; null without one. */
+  readonly index: number | null
   readonly id: string
-  readonly type: 'function'
-  readonly function: { readonly name: string; readonly arguments: string }
+  readonly name: string
+  readonly arguments: string
 }
 
 export interface Answer {
@@ -59,11 +70,11 @@ export const NO_ANSWER: Answer = {
 /** @returns a new answer with the chunk added */
 export function addChunk(answer: Answer, { choices, usage }: Chunk): Answer {
   const [choice] = choices ?? []
-  const delta = choice?.delta ?? {}
+  const delta: Delta = choice?.delta ?? {}
   const added = choice?.logprobs?.content ?? []
   return {
-    content: answer.content + (delta.content ?? '') + (delta.refusal ?? ''),
-    reasoning: answer.reasoning + (delta.reasoning ?? delta.reasoning_content ?? ''),
+    content: answer.content + textIn(delta.content) + (delta.refusal ?? ''),
+    reasoning: answer.reasoning + thoughtIn(delta),
     toolCalls: (delta.tool_calls ?? []).reduce(addToolCall, answer.toolCalls),
     logprobs: added.length === 0 ? answer.logprobs : [...answer.logprobs, ...added],
     finishReason: choice?.finish_reason ?? answer.finishReason,
@@ -72,19 +83,48 @@ export function addChunk(answer: Answer, { choices, usage }: Chunk): Answer {
   }
 }
 
-function addToolCall(calls: readonly CalledTool[], delta: ToolCallDelta): readonly CalledTool[] {
-  const before = calls[delta.index]
-  const called: CalledTool = {
-    id: before?.id ?? delta.id ?? '',
-    type: 'function',
-    function: {
-      name: (before?.function.name ?? '') + (delta.function?.name ?? ''),
-      arguments: (before?.function.arguments ?? '') + (delta.function?.arguments ?? ''),
-    },
+function textIn(content: string | readonly ContentPart[] | null | undefined): string {
+  if (typeof content === 'string') return content
+  return (content ?? []).map(({ text }) => text ?? '').join('')
+}
+
+function thoughtIn({ reasoning, reasoning_content, content }: Delta): string {
+  const thought = reasoning ?? reasoning_content
+  if (typeof thought === 'string' || !Array.isArray(content)) return thought ?? ''
+  return content.map(({ thinking }) => textIn(thinking)).join('')
+}
+
+function addToolCall(calls: readonly CalledTool[], piece: ToolCallDelta): readonly CalledTool[] {
+  const { id, function: called } = piece
+  const index = piece.index ?? null
+  const given = { id: id ?? '', name: called?.name ?? '', arguments: called?.arguments ?? '' }
+  const place = placeOf(index, given, calls)
+  const before = calls[place]
+  if (before === undefined) return [...calls, { index, ...given }]
+  const grown = {
+    index: before.index,
+    id: before.id || given.id,
+    name: before.name + given.name,
+    arguments: before.arguments + given.arguments,
   }
-  const next = [...calls]
-  next[delta.index] = called
-  return next.filter((call) => call !== undefined)
+  return calls.with(place, grown)
+}
+
+/**
+ * The place of the call that a piece belongs to, -1 for a new one. Engines may count from any number, leave the index
+ * out, or send 0 with every call: then a name begins the next one.
+ */
+function placeOf(
+  index: number | null,
+  { id, name }: Pick<CalledTool, 'id' | 'name'>,
+  calls: readonly CalledTool[],
+): number {
+  const fits = (call: CalledTool) => index === null || call.index === index
+  const known = calls.findLastIndex((call) => id !== '' && call.id === id && fits(call))
+  if (known !== -1) return known
+  const last = calls.findLastIndex(fits)
+  const isNext = name !== '' && calls[last]?.name !== '' && (index === null || id !== '')
+  return isNext ? -1 : last
 }
 
 /** The answer as a message for the next request. */
@@ -92,7 +132,11 @@ export function messageOf({ content, reasoning, toolCalls }: Answer): Message {
   return {
     role: 'assistant',
     content: content === '' && toolCalls.length > 0 ? null : content,
-    ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
+    ...(toolCalls.length > 0 ? { tool_calls: toolCalls.map(renderCall) } : {}),
     ...(reasoning === '' ? {} : { reasoning }),
   }
+}
+
+function renderCall({ id, name, arguments: text }: CalledTool) {
+  return { id, type: 'function', function: { name, arguments: text } }
 }

@@ -43,6 +43,65 @@ describe('an answer of chunks', () => {
     })
     expect(NO_ANSWER.content).toBe('')
   })
+
+  const piece = (more: object): Chunk => ({ choices: [{ delta: { tool_calls: [more] } }] })
+  const begin = (more: object, name: string) =>
+    piece({ ...more, function: { name, arguments: '{' } })
+  const end = (more: object) => piece({ ...more, function: { arguments: '}' } })
+  it.each([
+    [
+      'counted from 1',
+      [
+        begin({ index: 1, id: 'a' }, 'find'),
+        end({ index: 1 }),
+        begin({ index: 2, id: 'b' }, 'sort'),
+        end({ index: 2 }),
+      ],
+    ],
+    [
+      'that take turns',
+      [
+        begin({ index: 0, id: 'a' }, 'find'),
+        begin({ index: 1, id: 'b' }, 'sort'),
+        end({ index: 0 }),
+        end({ index: 1 }),
+      ],
+    ],
+    [
+      'without an index',
+      [begin({ id: 'a' }, 'find'), end({}), begin({ id: 'b' }, 'sort'), end({ index: null })],
+    ],
+    [
+      'with 0 for each',
+      [
+        begin({ index: 0, id: 'a' }, 'find'),
+        end({ index: 0, id: 'a' }),
+        begin({ index: 0, id: 'b' }, 'sort'),
+        end({ index: 0 }),
+      ],
+    ],
+  ])('takes tool calls %s', (_name, chunks) => {
+    const { tool_calls } = messageOf(chunks.reduce(addChunk, NO_ANSWER))
+    const called = (id: string, name: string) => ({
+      ...{ id, type: 'function', function: { name, arguments: '{}' } },
+    })
+    expect(tool_calls).toEqual([called('a', 'find'), called('b', 'sort')])
+  })
+
+  it('takes texts and thoughts that come as lists of parts', () => {
+    const delta = (content: NonNullable<NonNullable<Chunk['choices']>[0]['delta']>['content']) => ({
+      choices: [{ delta: { content } }],
+    })
+    const chunks: Chunk[] = [
+      delta([{ type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }]),
+      delta([{ type: 'thinking', thinking: '.' }]),
+      delta([{ type: 'text', text: 'Be' }]),
+      delta('cause'),
+    ]
+    expect(messageOf(chunks.reduce(addChunk, NO_ANSWER))).toEqual({
+      ...{ role: 'assistant', content: 'Because', reasoning: 'hm.' },
+    })
+  })
 })
 
 describe('the parameters of the form', () => {
