@@ -135,6 +135,12 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     }
     await expect.poll(() => page.locator('.row.call').count()).toBe(2)
     await expect.poll(() => text.inputValue()).toBe('')
+    const renamed = { project_id: 'acme/demo', call_id: 'b', display_name: 'Nightly run' }
+    await test.post('/call/update', renamed)
+    await page.getByLabel('Operation', { exact: true }).fill('nightly')
+    await expect
+      .poll(() => page.locator('.row.call').allTextContents())
+      .toEqual([expect.stringContaining('Nightly run')])
     expect(complaints).toEqual([])
   })
 

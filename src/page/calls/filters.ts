@@ -73,7 +73,8 @@ function spellingsOf(text: string): string[] {
 
 /** The condition of each filter that has a value. */
 const CONDITIONS: Readonly<Partial<Record<FilterName, (value: string) => object | null>>> = {
-  op: (value) => contains('op_name', value),
+  // The column of operations shows the display name of a call that has one.
+  op: (value) => ({ $or: [contains('op_name', value), contains('display_name', value)] }),
   text: (value) => ({
     $or: spellingsOf(value).flatMap((part) => [contains('inputs', part), contains('output', part)]),
   }),

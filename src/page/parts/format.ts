@@ -1,5 +1,6 @@
 /** Numbers and times as people read them. */
 import { textOf } from '../api/exact-json.ts'
+import { decodePart } from '../shell/place.ts'
 import { timeZone } from '../shell/settings.ts'
 
 const MS_PER_S = 1000
@@ -123,12 +124,7 @@ export function formatNumber(value: number): string {
 /** The name in an op ref, or the plain name. */
 export function shortOp(opName: string): string {
   const [, name] = /\/op\/([^:]+):[^:]*$/.exec(opName) ?? []
-  if (name === undefined) return opName
-  try {
-    return decodeURIComponent(name)
-  } catch {
-    return name
-  }
+  return name === undefined ? opName : decodePart(name)
 }
 
 /** A value on one line, shortened. */

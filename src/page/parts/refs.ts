@@ -1,5 +1,5 @@
 /** Refs in values: strings that name an object, an op or a call, and where the page shows what they name. Pure. */
-import { pathTo, pathToVersion } from '../shell/place.ts'
+import { decodePart, pathTo, pathToVersion } from '../shell/place.ts'
 
 interface Ref {
   readonly project: string
@@ -24,7 +24,7 @@ export function parseRef(value: unknown): Ref | null {
   if (typeof value !== 'string' || value.length > REF_CHARS_MAX) return null
   const [, project = '', kind = '', name = '', digest = '', edges = ''] = REF.exec(value) ?? []
   if (name === '') return null
-  return { project, kind: kind as Ref['kind'], name: decoded(name), digest, edges }
+  return { project, kind: kind as Ref['kind'], name: decodePart(name), digest, edges }
 }
 
 /** The address of what a ref names; null for what has no view of its own. */
@@ -42,12 +42,4 @@ export function wordsOfRef({ name, digest, edges }: Ref): string {
   const [, row] = ROW.exec(edges) ?? []
   const inside = row === undefined ? edges : `row ${row.slice(0, DIGEST_CHARS_SHOWN)}`
   return `${name}${version}${inside === '' ? '' : ` ${inside}`}`
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

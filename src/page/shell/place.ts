@@ -84,8 +84,8 @@ export function parseServerView(path: string): 'keys' | 'models' | null {
   return name === 'keys' || name === 'models' ? name : null
 }
 
-/** An invalid encoding is left unchanged. */
-function decodePart(part: string): string {
+/** Decodes a part of an address; an invalid encoding is left unchanged. */
+export function decodePart(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch {

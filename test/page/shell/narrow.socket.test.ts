@@ -80,6 +80,7 @@ describe.skipIf(!hasBrowser)('the page on a phone, in the dark', () => {
       ['/calls/a?call=none', 'none'],
       ['/threads/none', 'none'],
       ['/evaluations/none', 'Evaluations / none'],
+      ['/evaluations/compare?runs=50%25', 'Evaluations / compare'],
       ['/leaderboards/none', 'Evaluations / none'],
       ['/objects/none', 'Objects / none'],
       ['/queues/none', 'none'],
