@@ -56,15 +56,17 @@ describeEachStore('agents', (build) => {
 
   describe('POST /agents/traces/chat', () => {
     it('shows a trace as a chat, each answer once', async () => {
+      const exact = JSON.rawJSON('9007199254740993')
       await test.post('/traces/feedback/create', {
-        ...{ project_id: PROJECT, feedback_type: 'note', payload: { note: 'good' } },
+        ...{ project_id: PROJECT, feedback_type: 'note', payload: { note: 'good', exact } },
         weave_ref: `weave:///${PROJECT}/call/${spanId(20)}`,
       })
-      const { status, body } = await ask('traces/chat', {
+      const { status, body, text } = await ask('traces/chat', {
         trace_id: traceId(1),
         include_feedback: true,
       })
       expect(status).toBe(200)
+      expect(text).toContain('"exact":9007199254740993')
       expect(body).toMatchObject({
         ...{ trace_id: traceId(1), root_span_name: 'helper', agent_version: 'v1' },
         ...{ total_duration_ms: 900, total_input_tokens: 300, total_output_tokens: 20 },

@@ -39,6 +39,22 @@ describe('spans that real libraries sent', () => {
 })
 
 describe('a span as a call', () => {
+  it('keeps every digit of numbers in JSON that an attribute holds as a text', () => {
+    const long = '{"order":9007199254740993,"share":0.12345678901234567891}'
+    const { start, end } = callOf({
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.call.arguments': long,
+      'gen_ai.tool.call.result': `[${long}]`,
+    })
+    expect(JSON.stringify(start.inputs)).toBe(long)
+    expect(JSON.stringify(end.output)).toBe(`[${long}]`)
+  })
+
+  it('has no kind that only looks like one', () => {
+    const { start } = callOf({ 'gen_ai.operation.name': 'constructor' })
+    expect(start.attributes).toEqual({ gen_ai: { operation: { name: 'constructor' } } })
+  })
+
   it('keeps what no field was made of, as a tree, and the whole span', () => {
     const { start } = callOf({ 'my.custom.key': 1, 'gen_ai.request.model': 'm' })
     expect(start.attributes).toEqual({ my: { custom: { key: 1 } } })

@@ -7,6 +7,7 @@ import { renderTimestamp } from '../../schemas/timestamp.ts'
 import { callRef } from '../calls/call-ref.ts'
 import { type FeedbackRow, readScores } from '../feedback/feedback-view.ts'
 import { isObject } from '../json/is-object.ts'
+import { parseLossless } from '../json/json-text.ts'
 
 /** Feedback by the ref that it is about. */
 export type FeedbackByRef = ReadonlyMap<string, readonly ChatFeedback[]>
@@ -58,7 +59,7 @@ export function conversationRef(scheme: string, project_id: string, id: string):
 
 /** Feedback as chats show it. */
 export function renderChatFeedback(row: FeedbackRow): ChatFeedback {
-  const parsed: unknown = JSON.parse(row.payload_json ?? 'null')
+  const parsed = parseLossless(row.payload_json ?? 'null')
   const payload: JsonObject = isObject(parsed) ? { ...parsed } : {}
   const scores = readScores(row, JSON.parse) as typeof SCORE_DEFAULTS
   return {

@@ -1,5 +1,6 @@
 /** Reads a span by the tables of the dialects, and tracks which attributes were used. Pure. */
 import { exceedsDepth, JSON_DEPTH_MAX } from '../json/json-depth.ts'
+import { parseLossless, toDouble } from '../json/json-text.ts'
 import { findAt, growTree, removeAt, type Tree } from './attribute-tree.ts'
 import { DIALECTS, type Dialect, type Form, type Place } from './dialects/dialects.ts'
 import { spreadObservation } from './dialects/langfuse-fields.ts'
@@ -70,7 +71,10 @@ export function readSpanFields(span: Span): SpanReader {
     }
     return null
   }
-  const kindName = find('kind', (value) => typeof value === 'string' && wordOf(value) in STEP_KINDS)
+  const kindName = find(
+    'kind',
+    (value) => typeof value === 'string' && STEP_KINDS.has(wordOf(value)),
+  )
   return {
     take(field) {
       const found = find(field, (value) => value !== null && value !== '')
@@ -91,7 +95,7 @@ export function readSpanFields(span: Span): SpanReader {
       const found = find(field, (value) => toCount(value) !== null)
       return found && toCount(found.value)
     },
-    kind: kindName && (STEP_KINDS[wordOf(kindName.value as string)] ?? null),
+    kind: kindName && (STEP_KINDS.get(wordOf(kindName.value as string)) ?? null),
     rest() {
       for (const path of taken) removeAt(tree, path)
       return tree
@@ -115,7 +119,7 @@ function isId(text: string): boolean {
 }
 
 function toCount(value: unknown): number | null {
-  const number = typeof value === 'string' && value !== '' ? Number(value) : value
+  const number = typeof value === 'string' && value !== '' ? Number(value) : toDouble(value)
   return typeof number === 'number' && Number.isFinite(number) && number >= 0
     ? Math.min(Math.trunc(number), Number.MAX_SAFE_INTEGER)
     : null
@@ -128,12 +132,12 @@ function parseHolders(tree: Tree): void {
   for (const name of HOLDERS) if (name in tree) tree[name] = parseText(tree[name])
 }
 
-/** Parses a text that looks like JSON; any other stays a text. */
+/** Parses a text that looks like JSON, with every digit of its numbers; any other stays a text. */
 export function parseText(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{"]/.test(value)) return value
   if (exceedsDepth(value, TEXT_DEPTH_MAX)) return value
   try {
-    return JSON.parse(value)
+    return parseLossless(value)
   } catch {
     return value
   }
