@@ -22,13 +22,22 @@ export function createCheckpointArtifacts(db: Connection, folder: FileFolder): C
   const isArtifactUsed = db.prepare(SQL.IS_ARTIFACT_USED).pluck()
   const isUsed = (path: string) => isArtifactUsed.get({ path }) === 1
 
+  /** False also where the database cannot tell. */
+  function isKnownUnused(path: string): boolean {
+    try {
+      return db.open && !isUsed(path)
+    } catch {
+      return false
+    }
+  }
+
   return {
     folder,
     pathOf: ({ id, model_id }, unique) => join(ARTIFACTS_DIRECTORY, model_id, `${id}.${unique}`),
     isUsed,
     async removeUnused(paths) {
       for (const path of new Set(paths)) {
-        if (path !== null && db.open && !isUsed(path)) await folder.remove(path)
+        if (path !== null && isKnownUnused(path)) await folder.remove(path)
       }
     },
   }

@@ -82,16 +82,22 @@ export function createTrainingQueue(parts: QueueParts): TrainingQueue {
 
 /**
  * Returns a function to call after the commit of ended attempts, with the jobs as they were before. It wakes waiting
- * workers, and removes staged files and hidden parents that are not needed any more.
+ * workers, and removes staged files and hidden parents that are not needed any more. Never fails, as the commit stands.
  */
 function createCleanUp({ db, bell, artifacts }: QueueParts) {
   const { findCheckpoint } = createQueueRows(db)
+  const findParentPath = ({ parent_checkpoint_id }: TrainingJob): string | null => {
+    try {
+      return findCheckpoint(parent_checkpoint_id)?.artifact?.path ?? null
+    } catch {
+      return null
+    }
+  }
   return async (ended: readonly TrainingJob[]): Promise<void> => {
     if (ended.length === 0) return
     bell.ring()
-    for (const { staged_path, parent_checkpoint_id } of ended) {
-      const parent = findCheckpoint(parent_checkpoint_id)
-      await artifacts.removeUnused([staged_path, parent?.artifact?.path ?? null])
+    for (const job of ended) {
+      await artifacts.removeUnused([job.staged_path, findParentPath(job)])
     }
   }
 }

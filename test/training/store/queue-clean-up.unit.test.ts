@@ -1,0 +1,28 @@
+import { expect, it, vi } from 'vitest'
+import type { TrainingJob } from '../../../src/domain/training/training-job.ts'
+import type { Connection } from '../../../src/store/sqlite/db/connection.ts'
+import { createMemoryFolder } from '../../../src/store/sqlite/files/memory-folder.ts'
+import { createCheckpointArtifacts } from '../../../src/store/sqlite/models/checkpoint-artifacts.ts'
+import { createTrainingQueue } from '../../../src/store/sqlite/training/training-queue.ts'
+
+it('a claim that was committed stands where the database cannot be read afterwards', async () => {
+  const statement = {
+    pluck: () => statement,
+    get() {
+      throw new Error('disk I/O error')
+    },
+  }
+  const db = { open: true, prepare: () => statement } as unknown as Connection
+  const folder = createMemoryFolder('artifacts')
+  const remove = vi.spyOn(folder, 'remove')
+  const ended = { staged_path: 'artifacts/a', parent_checkpoint_id: 'c' } as TrainingJob
+  const claimed = { job: { id: 'next' } }
+  const queue = createTrainingQueue({
+    db,
+    writes: { run: async () => ({ ended: [ended], claimed }) } as never,
+    bell: { ring: () => {}, listen: () => () => {} },
+    artifacts: createCheckpointArtifacts(db, folder),
+  })
+  expect(await queue.claimJob({} as never)).toEqual(claimed)
+  expect(remove).not.toHaveBeenCalled()
+})
