@@ -1,6 +1,7 @@
 /** A call that was received as an OpenTelemetry span, in the terms of the agent API. Pure. */
 import type { CallTexts } from '../calls/call-view.ts'
 import { parseLossless } from '../json/json-text.ts'
+import { filledTextOrNull } from '../json/json-values.ts'
 import { MODEL_KINDS, type StepKind } from '../otel/dialects/step-kinds.ts'
 import type { Attributes, Span } from '../otel/span.ts'
 import { readSpanFields } from '../otel/span-reader.ts'
@@ -60,8 +61,8 @@ export function toAgentSpan(call: CallTexts): AgentSpan | null {
   const reader = readSpanFields(dump as unknown as Span)
   const { kind } = reader
   const columns = readColumns(dump.attributes)
-  const usage = readSpanUsage(reader, textOf(columns.provider_name))
-  const operation = textOf(dump.attributes['gen_ai.operation.name'])
+  const usage = readSpanUsage(reader, filledTextOrNull(columns.provider_name))
+  const operation = filledTextOrNull(dump.attributes['gen_ai.operation.name'])
   return {
     call,
     start_ns: toNs(dump.start_time_unix_nano, call.started_at_us),
@@ -77,7 +78,7 @@ export function toAgentSpan(call: CallTexts): AgentSpan | null {
       span_name: typeof dump.name === 'string' ? dump.name : call.op_name,
       span_kind: KINDS[dump.kind] ?? 'UNSPECIFIED',
       status_code: STATUSES[dump.status?.code ?? 0] ?? 'UNSET',
-      status_message: textOf(dump.status?.message),
+      status_message: filledTextOrNull(dump.status?.message),
       operation_name: operation ?? (kind && (OPERATIONS[kind] ?? kind)),
       conversation_id: call.thread_id,
       svc_user_id: call.svc_user_id,
@@ -95,7 +96,7 @@ export function toAgentSpan(call: CallTexts): AgentSpan | null {
 
 /** A column that holds a text; null for none and for an empty one. */
 export function textColumn({ columns }: AgentSpan, name: Column): string | null {
-  return textOf(columns[name])
+  return filledTextOrNull(columns[name])
 }
 
 /** Microseconds that the span took; null while it runs. */
@@ -177,8 +178,4 @@ function readColumns(attributes: Attributes): Record<AttributeColumnName, string
 
 function toNs(text: unknown, us: number): bigint {
   return typeof text === 'string' && /^\d{1,20}$/.test(text) ? BigInt(text) : BigInt(us) * 1000n
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null
 }

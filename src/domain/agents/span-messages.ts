@@ -1,6 +1,7 @@
 /** The messages of an agent span, read from the bodies of its call. Pure. */
 import type { AgentMessage } from '../../schemas/agents/agent-spans.ts'
 import { isObject } from '../json/is-object.ts'
+import { textOrEmpty } from '../json/json-values.ts'
 import type { AgentSpan } from './agent-span.ts'
 
 interface SpanMessages {
@@ -22,7 +23,7 @@ export function readSpanMessages({ call }: AgentSpan): SpanMessages {
     ...(isObject(choice.message) ? choice.message : {}),
     finish_reason: choice.finish_reason,
   })) as Record<string, unknown>[]
-  const reasoning = answers.map((answer) => textOf(answer.reasoning_content)).join('')
+  const reasoning = answers.map((answer) => textOrEmpty(answer.reasoning_content)).join('')
   return {
     input: asked.map(toMessage),
     output: answers.map(toMessage),
@@ -31,7 +32,7 @@ export function readSpanMessages({ call }: AgentSpan): SpanMessages {
     toolCalls: answers.flatMap(({ tool_calls }) =>
       listOf(tool_calls).map((item) => {
         const called = isObject(item.function) ? item.function : {}
-        return { name: textOf(called.name), arguments: textOf(called.arguments) }
+        return { name: textOrEmpty(called.name), arguments: textOrEmpty(called.arguments) }
       }),
     ),
   }
@@ -59,9 +60,9 @@ function textsOf(messages: readonly AgentMessage[], isWanted: (role: string) => 
 
 function toMessage(message: Record<string, unknown>): AgentMessage {
   return {
-    role: textOf(message.role),
+    role: textOrEmpty(message.role),
     content: contentOf(message),
-    finish_reason: textOf(message.finish_reason),
+    finish_reason: textOrEmpty(message.finish_reason),
   }
 }
 
@@ -77,8 +78,4 @@ function parseObject(json: string | null): Record<string, unknown> {
 
 function listOf(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isObject) : []
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }

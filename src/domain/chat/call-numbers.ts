@@ -1,5 +1,6 @@
 /** Finds which tool call of a streamed message a piece belongs to. Pure. */
 import { isObject } from '../json/is-object.ts'
+import { filledTextOrNull } from '../json/json-values.ts'
 
 /** Limit: calls of one message. */
 const CALLS_MAX = 1_000
@@ -40,8 +41,8 @@ export function createCallNumbers(): (
 
   return (piece) => {
     const index = typeof piece.index === 'number' ? piece.index : null
-    const id = toText(piece.id)
-    const isNamed = toText(calledIn(piece)?.name) !== null
+    const id = filledTextOrNull(piece.id)
+    const isNamed = filledTextOrNull(calledIn(piece)?.name) !== null
     const candidates = index === null ? all : (byIndex.get(index) ?? [])
     const known = id === null ? undefined : candidates.findLast((call) => call.id === id)
     const last = candidates.at(-1)
@@ -57,8 +58,4 @@ export function createCallNumbers(): (
 /** Returns the function, or the custom tool, of a piece of a call. */
 export function calledIn(piece: Readonly<Record<string, unknown>>) {
   return [piece.function, piece.custom].find(isObject)
-}
-
-function toText(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null
 }

@@ -6,6 +6,7 @@
  * output_item.done; at last one of response.completed, response.incomplete, response.failed. An item ends before the
  * next one begins, but for calls whose arguments are still incomplete then: more pieces of them may come.
  */
+import { objectOrEmpty } from '../json/json-values.ts'
 import {
   type ResponseBody,
   type ResponseHead,
@@ -64,7 +65,7 @@ export function createResponseWriter(head: ResponseHead): ResponseWriter {
 
   function addChoice(choice: Fields): void {
     if (choice.index !== undefined && choice.index !== 0) return
-    pieces.add(toObject(choice.delta), toObject(choice.logprobs).content)
+    pieces.add(objectOrEmpty(choice.delta), objectOrEmpty(choice.logprobs).content)
     finishReason = choice.finish_reason || finishReason
   }
 
@@ -77,7 +78,7 @@ export function createResponseWriter(head: ResponseHead): ResponseWriter {
     },
     add(chunk) {
       const { choices } = chunk
-      for (const choice of Array.isArray(choices) ? choices : []) addChoice(toObject(choice))
+      for (const choice of Array.isArray(choices) ? choices : []) addChoice(objectOrEmpty(choice))
       const usage = findUsage(chunk)
       if (usage !== null) state = { ...state, usage }
       return taken()
@@ -115,20 +116,16 @@ const INCOMPLETE_REASONS: ReadonlyMap<unknown, 'max_output_tokens' | 'content_fi
 export function toChunk(answer: Fields): Fields {
   const { choices } = answer
   const usage = findUsage(answer)
-  const all = Array.isArray(choices) ? choices.map(toObject) : []
+  const all = Array.isArray(choices) ? choices.map(objectOrEmpty) : []
   const choice = all.find(({ index }) => index === 0) ?? all[0]
   if (choice === undefined) return { usage }
   const { message, finish_reason, logprobs } = choice
-  const { tool_calls, ...said } = toObject(message)
+  const { tool_calls, ...said } = objectOrEmpty(message)
   const numbered = Array.isArray(tool_calls)
-    ? tool_calls.map((call, at) => ({ ...toObject(call), index: at }))
+    ? tool_calls.map((call, at) => ({ ...objectOrEmpty(call), index: at }))
     : tool_calls
   return {
     choices: [{ delta: { ...said, tool_calls: numbered }, finish_reason, logprobs }],
     usage,
   }
-}
-
-function toObject(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? (value as Fields) : {}
 }

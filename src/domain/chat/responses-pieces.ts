@@ -1,5 +1,6 @@
 /** Adds the pieces of a chat's message to the items of a response. Pure. */
 import { ApiError } from '../../errors.ts'
+import { objectOrEmpty } from '../json/json-values.ts'
 import { createCallNumbers } from './call-numbers.ts'
 import type { OutputPart } from './responses-answer.ts'
 import type { OutputItems } from './responses-items.ts'
@@ -45,13 +46,13 @@ export function createMessagePieces(output: OutputItems): MessagePieces {
       if (Array.isArray(logprobs)) held.push(...logprobs)
       addTexts(delta)
       addCitations(delta.annotations)
-      const { transcript, data } = toObject(delta.audio)
+      const { transcript, data } = objectOrEmpty(delta.audio)
       if (isText(transcript) || isText(data)) throw unusable('sent audio')
       const pieces = delta.tool_calls || []
       if (!Array.isArray(pieces)) throw unusable('sent tool calls that are no list')
-      for (const piece of pieces) calls.add(toObject(piece))
+      for (const piece of pieces) calls.add(objectOrEmpty(piece))
       // The deprecated form of one call; some engines send an empty one with every answer.
-      const { name, arguments: text } = toObject(delta.function_call)
+      const { name, arguments: text } = objectOrEmpty(delta.function_call)
       if (name || text) calls.add({ function: delta.function_call })
     },
     requireNamed: calls.requireNamed,
@@ -69,11 +70,13 @@ function readContent(content: unknown): Texts {
 }
 
 function readPart(part: unknown): Texts {
-  const { type, text, refusal, thinking } = toObject(part)
+  const { type, text, refusal, thinking } = objectOrEmpty(part)
   if (type === 'text' && typeof text === 'string') return [['output_text', text]]
   if (type === 'refusal' && typeof refusal === 'string') return [['refusal', refusal]]
   if (type !== 'thinking') throw unusable('sent a part that is neither text nor thinking')
-  const thoughts = Array.isArray(thinking) ? thinking.map((one) => toObject(one).text) : [thinking]
+  const thoughts = Array.isArray(thinking)
+    ? thinking.map((one) => objectOrEmpty(one).text)
+    : [thinking]
   return thoughts.map((thought) => {
     if (typeof thought !== 'string') throw unusable('sent thinking that is no text')
     return ['reasoning_text', thought]
@@ -84,7 +87,9 @@ function readPart(part: unknown): Texts {
 function readCitations(annotations: unknown): Fields[] {
   const list = Array.isArray(annotations) ? annotations : [annotations]
   return list.flatMap((annotation) => {
-    const { url, title, start_index, end_index } = toObject(toObject(annotation).url_citation)
+    const { url, title, start_index, end_index } = objectOrEmpty(
+      objectOrEmpty(annotation).url_citation,
+    )
     if (!isText(url)) return []
     const place = { start_index: start_index ?? 0, end_index: end_index ?? 0 }
     return [{ type: 'url_citation', ...place, title: title ?? '', url }]
@@ -100,7 +105,7 @@ function createCallPieces(output: OutputItems) {
       const found = numberOf(piece)
       if (found === null) throw unusable('sent too many tool calls')
       const { number } = found
-      const { name, arguments: text = null } = toObject(piece.function)
+      const { name, arguments: text = null } = objectOrEmpty(piece.function)
       if (text !== null && typeof text !== 'string')
         throw unusable('sent arguments that are no text')
       if (output.hasCall(number)) {
@@ -130,8 +135,4 @@ function unusable(fault: string): ApiError {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
-}
-
-function toObject(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? (value as Fields) : {}
 }

@@ -8,6 +8,7 @@ import type { ObjectVersionFilter } from '../../schemas/objects/object.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import { isObject } from '../json/is-object.ts'
 import { renderJson } from '../json/json-text.ts'
+import { textOrEmpty, textOrNull } from '../json/json-values.ts'
 import { digestOfJson } from './digests.ts'
 import { classifyObject, type NewObject } from './object-content.ts'
 import type { ObjectVersion } from './object-view.ts'
@@ -119,8 +120,8 @@ function baseOf({ version }: KindVersion) {
 
 function namedOf(of: KindVersion) {
   const { val, version } = of
-  const name = textOf(val.name) ?? version.object_id
-  return { ...baseOf(of), name, description: textOf(val.description) }
+  const name = textOrNull(val.name) ?? version.object_id
+  return { ...baseOf(of), name, description: textOrNull(val.description) }
 }
 
 export function renderOp(of: KindVersion) {
@@ -128,7 +129,7 @@ export function renderOp(of: KindVersion) {
 }
 
 export function renderDataset(of: KindVersion) {
-  return { ...namedOf(of), rows: textOf(of.val.rows) ?? '' }
+  return { ...namedOf(of), rows: textOrEmpty(of.val.rows) }
 }
 
 export function renderModel(of: KindVersion) {
@@ -137,7 +138,7 @@ export function renderModel(of: KindVersion) {
 }
 
 export function renderScorer(of: KindVersion) {
-  return { ...namedOf(of), score_op: textOf(of.val.score) ?? '' }
+  return { ...namedOf(of), score_op: textOrEmpty(of.val.score) }
 }
 
 export function renderEvaluation(of: KindVersion) {
@@ -146,16 +147,12 @@ export function renderEvaluation(of: KindVersion) {
   const trials = val.trials
   return {
     ...namedOf(of),
-    dataset: textOf(val.dataset) ?? '',
+    dataset: textOrEmpty(val.dataset),
     scorers: scorers.filter((scorer) => typeof scorer === 'string'),
     trials: typeof trials === 'number' && Number.isInteger(trials) ? trials : 1,
-    evaluation_name: textOf(val.evaluation_name),
-    evaluate_op: textOf(val.evaluate),
-    predict_and_score_op: textOf(val.predict_and_score),
-    summarize_op: textOf(val.summarize),
+    evaluation_name: textOrNull(val.evaluation_name),
+    evaluate_op: textOrNull(val.evaluate),
+    predict_and_score_op: textOrNull(val.predict_and_score),
+    summarize_op: textOrNull(val.summarize),
   }
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
 }

@@ -2,8 +2,8 @@
  * Converts messages of any dialect to chat messages: `role`, `content` (text, or parts for images), `tool_calls`,
  * `tool_call_id`. Pure. Unknown shapes are kept unchanged.
  */
-
 import { isObject } from '../json/is-object.ts'
+import { filledTextOrNull } from '../json/json-values.ts'
 import type { Form } from './dialects/dialects.ts'
 import { readEncodedParts } from './encoded-parts.ts'
 import { parseText } from './span-reader.ts'
@@ -114,7 +114,7 @@ function namedMessage(item: Json, role: string, content: unknown): ChatMessage {
 function toFunctionCall(item: Json): unknown {
   const { function_call, function_call_name, function_call_arguments_json } = item
   if (typeof function_call_name !== 'string') return function_call || null
-  return { name: function_call_name, arguments: textOf(function_call_arguments_json ?? '') }
+  return { name: function_call_name, arguments: textOrJson(function_call_arguments_json ?? '') }
 }
 
 /** Whether a message has more than a role. */
@@ -177,11 +177,11 @@ function toToolCall(item: Json): ToolCall {
   const called = isObject(inner.function) ? inner.function : inner
   const given = called.arguments ?? called.input ?? called.args ?? {}
   return {
-    id: textOrNull(inner.id ?? inner.toolCallId ?? inner.tool_call_id),
+    id: filledTextOrNull(inner.id ?? inner.toolCallId ?? inner.tool_call_id),
     type: 'function',
     function: {
       name: textOr(called.name ?? called.toolName ?? called.tool_name, ''),
-      arguments: textOf(given),
+      arguments: textOrJson(given),
     },
   }
 }
@@ -199,8 +199,8 @@ function toToolMessage(part: Json): ChatMessage {
   const given = part.response ?? part.result ?? part.output ?? part.content ?? null
   const isTyped = isObject(given) && OUTPUT_TYPES.has(given.type) && 'value' in given
   const output = isTyped ? given.value : given
-  const content = textOf(output)
-  const id = textOrNull(part.id ?? part.toolCallId ?? part.tool_call_id)
+  const content = textOrJson(output)
+  const id = filledTextOrNull(part.id ?? part.toolCallId ?? part.tool_call_id)
   return { role: 'tool', content, ...(id === null ? {} : { tool_call_id: id }) }
 }
 
@@ -219,14 +219,10 @@ export function roleOfEvent(name: unknown): string | null {
   return name === 'gen_ai.choice' ? 'assistant' : null
 }
 
-function textOf(value: unknown): string {
+function textOrJson(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function textOr(value: unknown, fallback: string): string {
-  return typeof value === 'string' && value !== '' ? value : fallback
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null
+  return filledTextOrNull(value) ?? fallback
 }

@@ -71,12 +71,12 @@ export function toVllmTokens(answer: RelayedDelta, told: Told): RelayedDelta {
     count: tokens.length,
     max_model_len: contextTokens(),
     tokens: pieces.map(({ id }) => id),
-    ...(hasTexts ? { token_strs: pieces.map(({ piece }) => toText(piece)) } : {}),
+    ...(hasTexts ? { token_strs: pieces.map(({ piece }) => decodePiece(piece)) } : {}),
   })
 }
 
 /** A piece that is not valid UTF-8 is sent as a list of its bytes. */
-function toText(piece: unknown): string {
+function decodePiece(piece: unknown): string {
   return Array.isArray(piece) ? Buffer.from(piece).toString('utf8') : String(piece)
 }
 

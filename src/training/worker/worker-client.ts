@@ -141,14 +141,14 @@ export function createWorkerClient(baseUrl: string, token: string): WorkerClient
     }
 
     return {
-      payload: async () => textOf(await download(payload)),
+      payload: async () => decodeText(await download(payload)),
       async parent() {
         const artifact = parent_checkpoint?.artifact ?? null
         return artifact === null ? null : await download(artifact)
       },
       async heartbeat(progress) {
         const answer = await report('heartbeat', { progress })
-        return JSON.parse(textOf(answer)) as HeartbeatAnswer
+        return JSON.parse(decodeText(answer)) as HeartbeatAnswer
       },
       async sendEvents(events) {
         await report('events', { events })
@@ -222,7 +222,7 @@ function mayPass(error: unknown): boolean {
   return error instanceof Error && (error instanceof TypeError || error.name === 'TimeoutError')
 }
 
-function textOf(bytes: Uint8Array): string {
+function decodeText(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes)
 }
 

@@ -8,6 +8,7 @@ import type {
 import { renderTimestamp } from '../../../schemas/timestamp.ts'
 import { isObject } from '../../json/is-object.ts'
 import { toDouble } from '../../json/json-text.ts'
+import { textOrNull } from '../../json/json-values.ts'
 import { addToSum, createSum, type ExactSum, meanOf } from '../../stats/exact-sum.ts'
 import type { StoredCall } from '../call-view.ts'
 
@@ -40,8 +41,8 @@ function summarize(
   const inputs = root?.inputs ?? {}
   return {
     evaluation_call_id,
-    evaluation_ref: textOf(inputs.self ?? inputs.this),
-    model_ref: textOf(inputs.model),
+    evaluation_ref: textOrNull(inputs.self ?? inputs.this),
+    model_ref: textOrNull(inputs.model),
     display_name: root?.display_name ?? null,
     trace_id: root?.trace_id ?? null,
     started_at: root === null ? null : renderTimestamp(root.started_at_us),
@@ -56,10 +57,6 @@ function summarize(
 function sum(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null)
   return known.length === 0 ? null : known.reduce((total, value) => total + value, 0)
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
 }
 
 const TYPES: Readonly<Record<string, EvalScorerStats['value_type']>> = {

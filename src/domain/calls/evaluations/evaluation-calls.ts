@@ -10,6 +10,7 @@ import type { JsonObject } from '../../../schemas/primitives.ts'
 import { renderTimestamp } from '../../../schemas/timestamp.ts'
 import { isObject } from '../../json/is-object.ts'
 import { parseLossless, toDouble } from '../../json/json-text.ts'
+import { textOrEmpty, textOrNull } from '../../json/json-values.ts'
 import { parseRef } from '../../objects/refs.ts'
 import { addToSum, createSum, type ExactSum, meanOf } from '../../stats/exact-sum.ts'
 import type { CallTexts, StoredCall } from '../call-view.ts'
@@ -54,9 +55,9 @@ export function renderRun(call: StoredCall) {
   const status = ended_at_us === null ? 'running' : call.exception === null ? 'success' : 'error'
   return {
     evaluation_run_id: call.id,
-    evaluation: textOf(marks.evaluation) ?? '',
-    model: textOf(marks.model) ?? '',
-    source_evaluation_run_id: textOf(marks.source_evaluation_run_id),
+    evaluation: textOrEmpty(marks.evaluation),
+    model: textOrEmpty(marks.model),
+    source_evaluation_run_id: textOrNull(marks.source_evaluation_run_id),
     status,
     started_at: renderTimestamp(call.started_at_us),
     finished_at: ended_at_us === null ? null : renderTimestamp(ended_at_us),
@@ -69,10 +70,10 @@ export function renderPrediction(call: StoredCall) {
   const { inputs } = call.inputs
   return {
     prediction_id: call.id,
-    model: textOf(marks.model) ?? '',
+    model: textOrEmpty(marks.model),
     inputs: isObject(inputs) ? inputs : {},
     output: call.output,
-    evaluation_run_id: textOf(marks.evaluation_run_id),
+    evaluation_run_id: textOrNull(marks.evaluation_run_id),
     svc_user_id: call.svc_user_id,
   }
 }
@@ -81,16 +82,16 @@ export function renderScore(call: StoredCall) {
   const marks = readMarks(call)
   return {
     score_id: call.id,
-    scorer: textOf(marks.scorer) ?? '',
+    scorer: textOrEmpty(marks.scorer),
     value: call.output,
-    evaluation_run_id: textOf(marks.evaluation_run_id),
+    evaluation_run_id: textOrNull(marks.evaluation_run_id),
     svc_user_id: call.svc_user_id,
   }
 }
 
 /** What the output of the call above a prediction calls the value of a score. */
 export function scorerNameOf(score: StoredCall): string {
-  const scorer = textOf(readMarks(score).scorer) ?? ''
+  const scorer = textOrEmpty(readMarks(score).scorer)
   return parseRef(scorer)?.name ?? scorer
 }
 
@@ -141,8 +142,4 @@ export function parseCall(call: CallTexts): StoredCall {
     output: parse(output_json, null),
     summary: parse(summary_json, {}) as JsonObject,
   }
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
 }

@@ -176,13 +176,13 @@ export async function readBytes(
 }
 
 function createAnswer({ status, headers }: ResponseHead, exchange: Exchange): UpstreamAnswer {
-  const coding = textOf(headers['content-encoding'])
+  const coding = joinValues(headers['content-encoding'])
   const decoded = coding === '' ? null : decodeBody(iteratePieces(exchange), coding)
   return {
     status,
-    mediaType: () => mediaTypeOf(textOf(headers['content-type'])),
+    mediaType: () => mediaTypeOf(joinValues(headers['content-type'])),
     isReadable: coding === '' || decoded !== null,
-    retryAfter: textOf(headers['retry-after']) || undefined,
+    retryAfter: joinValues(headers['retry-after']) || undefined,
     read: coding === '' ? exchange.read : () => readDecoded(decoded),
     close(how) {
       exchange.close(how)
@@ -193,7 +193,7 @@ function createAnswer({ status, headers }: ResponseHead, exchange: Exchange): Up
 }
 
 /** Joins the values of a repeated header into one list. */
-function textOf(header: string | string[] | undefined): string {
+function joinValues(header: string | string[] | undefined): string {
   return Array.isArray(header) ? header.join(',') : (header ?? '')
 }
 

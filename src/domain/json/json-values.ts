@@ -1,0 +1,22 @@
+/** Reads parsed JSON values that may be anything. Pure. */
+import { isObject } from './is-object.ts'
+
+/** A text, also an empty one; null for any other value. */
+export function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+/** A text; an empty one for any other value. */
+export function textOrEmpty(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** A text that is not empty; null for any other value. */
+export function filledTextOrNull(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+/** An object; an empty one for any other value. */
+export function objectOrEmpty(value: unknown): Readonly<Record<string, unknown>> {
+  return isObject(value) ? value : {}
+}
