@@ -119,6 +119,16 @@ describe('the end of an answer', () => {
     expect(choiceOf(fields)).toMatchObject({ text: '', tokens: 1 })
   })
 
+  it('is banned until min_tokens with ignore_eos too, and then passed over', () => {
+    const allowed = { allowed_token_ids: [END_ID, idOf('a')], logit_bias: { [END_ID]: 100 } }
+    const fields = { ...allowed, ignore_eos: true, min_tokens: 3, max_tokens: 5 }
+    const ids = [idOf('a'), idOf('a'), idOf('a'), END_ID, END_ID]
+    for (const use_beam_search of [false, true]) {
+      const choice = choiceOf({ ...fields, use_beam_search, return_token_ids: true })
+      expect(choice).toMatchObject({ ids, finish_reason: 'length' })
+    }
+  })
+
   it('comes without a token when nothing may follow', () => {
     const choice = choiceOf({ ...ending, min_tokens: 3 })
     expect(choice).toMatchObject({ text: '', tokens: 0, finish_reason: 'stop', stop_reason: null })

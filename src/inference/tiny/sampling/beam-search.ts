@@ -24,6 +24,8 @@ interface BeamStart {
   readonly lengthPenalty: number
   /** Tokens of an answer, 1 or more. */
   readonly tokensMax: number
+  /** Ids that end an answer. */
+  readonly endIds: readonly number[]
   readonly params: SamplingParams
 }
 
@@ -59,8 +61,8 @@ export function* searchBeams(
   engine: Engine,
   start: BeamStart,
 ): Generator<Step, readonly (readonly Sampled[])[], PassLogits> {
-  const { width, tokensMax, params } = start
-  const ends = new Set(params.endIds)
+  const { width, tokensMax, endIds } = start
+  const ends = new Set(endIds)
   let beams: Beam[] = [firstBeam(engine, start)]
   let rows: readonly Float32Array[] = [start.logits]
   let finished: Finished[] = []

@@ -74,7 +74,8 @@ function* answer(
   if (plan.lengthPenalty === null) {
     return yield* sample(engine, plan, { ...start, said, logits: read.logits, grammar })
   }
-  const search = { width: plan.choices, lengthPenalty: plan.lengthPenalty }
+  const endIds = plan.isEosIgnored ? plan.stopIds : params.endIds
+  const search = { width: plan.choices, lengthPenalty: plan.lengthPenalty, endIds }
   yield { deltas: said, parts: [] }
   const beams = yield* searchBeams(engine, { ...start, ...search, logits: read.logits })
   return Array.from({ length: plan.choices }, (_, index) => {
@@ -229,11 +230,11 @@ function encodePrompt({ prompt: chat, shape, tokenizer }: Engine, plan: Completi
   return chat.encode({ ...prompt, tokensKept })
 }
 
+/** Spec: §4.3 min_tokens. Choice: it bans the model's own end tokens with ignore_eos too, as in vLLM. */
 function resolveParams({ tokenizer }: Engine, plan: CompletionPlan): SamplingParams {
-  const eosIds = plan.isEosIgnored ? [] : tokenizer.endIds
   return {
     ...plan.sampling,
-    endIds: [...eosIds, ...plan.stopIds],
+    endIds: [...tokenizer.endIds, ...plan.stopIds],
     badWords: toBadSequences(plan.badWords, tokenizer),
   }
 }

@@ -19,7 +19,7 @@ export interface LogitRules {
   readonly badWords: readonly (readonly number[])[]
   /** While fewer tokens than this are generated, `endIds` are banned. */
   readonly minTokens: number
-  /** Ids that would end the answer. */
+  /** Ids that end an answer, or would without ignore_eos. */
   readonly endIds: readonly number[]
 }
 
