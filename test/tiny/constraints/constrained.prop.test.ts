@@ -275,12 +275,24 @@ describe('a constrained answer', () => {
         })
         if (finish_reason === 'length') return
         finished++
-        expect(text).toMatch(new RegExp(`^(?:${pattern})$`, 'su'))
+        expect(text).toMatch(new RegExp(`^(?:${pattern})$`, 'u'))
       }),
       { numRuns: GRAMMARS, seed: 42 },
     )
     expect(finished).toBeGreaterThan(GRAMMARS / 2)
   }, 600_000)
+
+  it('has no line end where a regular expression has a point, even if the model wants one', async () => {
+    const [id] = engine.tokenizer.encode('\n')
+    const fields = { logit_bias: { [id!]: 100 }, max_tokens: 16 }
+    const regex = '.{3,6}'
+    const tag = { type: 'structural_tag', format: { type: 'regex', pattern: regex } }
+    for (const outputs of [{ regex }, { structural_tag: JSON.stringify(tag) }]) {
+      expect((await answer({ ...fields, structured_outputs: outputs })).text).toMatch(/^.{3,6}$/)
+    }
+    const both = { structured_outputs: { regex: '(.|\\n){3}' } }
+    expect((await answer({ ...fields, ...both })).text).toBe('\n\n\n')
+  })
 
   it('is well-formed, also when the model wants half of a surrogate pair in it', async () => {
     const { tokenizer } = engine

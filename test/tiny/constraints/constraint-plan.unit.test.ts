@@ -72,31 +72,39 @@ describe('planConstraint', () => {
     )
   })
 
-  it.each(['[éü]+', '[^é]', '[\\u4e00-\\u9fff]', '[\\x80-\\x90]', '[\\u{1f600}]', 'a$b', '(^a|b)'])(
-    'refuses the regex %s, which cannot be enforced, alone and in a structural tag',
-    (regex) => {
-      expect(() => plan({ structured_outputs: { regex } })).toThrow(
-        refusal('structured_outputs.regex'),
-      )
-      const format = {
-        type: 'tag',
-        begin: 'a',
-        content: { type: 'regex', pattern: regex },
-        end: 'b',
-      }
-      const structural_tag = JSON.stringify({ type: 'structural_tag', format })
-      expect(() => plan({ structured_outputs: { structural_tag } })).toThrow(
-        refusal('structured_outputs.structural_tag'),
-      )
-    },
-  )
+  it.each([
+    ...['[éü]+', '[^é]', '[\\u4e00-\\u9fff]', '[\\x80-\\x90]', '[\\u{1f600}]', 'a$b', '(^a|b)'],
+    ...['\\A\\d+\\Z', '[a\\Q]', '[^\\W_]', '[^a\\S]', '[\\w-z]', '[^-\\d-z]', '[a-\\d]'],
+  ])('refuses the regex %s, which cannot be enforced, alone and in a structural tag', (regex) => {
+    expect(() => plan({ structured_outputs: { regex } })).toThrow(
+      refusal('structured_outputs.regex'),
+    )
+    const format = {
+      type: 'tag',
+      begin: 'a',
+      content: { type: 'regex', pattern: regex },
+      end: 'b',
+    }
+    const structural_tag = JSON.stringify({ type: 'structural_tag', format })
+    expect(() => plan({ structured_outputs: { structural_tag } })).toThrow(
+      refusal('structured_outputs.structural_tag'),
+    )
+  })
 
-  it.each(['é|ü', '^x|y$', '[\\u0041-\\x5a]', '\\^[\\]$^]', '\\u00e9'])(
-    'takes the regex %s',
-    (regex) => {
-      expect(plan({ structured_outputs: { regex } })).not.toBeNull()
-    },
-  )
+  it.each([
+    '[^-\\w]',
+    '[\\w.-]',
+    '[^\\\\D]',
+    '[\\W\\d]',
+    '\\\\A',
+    'é|ü',
+    '^x|y$',
+    '[\\u0041-\\x5a]',
+    '\\^[\\]$^]',
+    '\\u00e9',
+  ])('takes the regex %s', (regex) => {
+    expect(plan({ structured_outputs: { regex } })).not.toBeNull()
+  })
 
   it.each([true, false])('takes a choice beside json_object false, given first: %s', (isFirst) => {
     const off = { json_object: false }

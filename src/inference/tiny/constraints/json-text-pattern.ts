@@ -5,8 +5,13 @@
 import { countPlaces, PATTERN_PLACES_MAX } from './pattern-size.ts'
 
 const PIECES = /\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|[\s\S]/gu
+const ESCAPED = /\\[\s\S]|[\s\S]/gu
 /** Escapes that match neither quote nor backslash nor control character. */
 const SAFE_ESCAPE = /^\\[dw.*+?()[\]{}|^$/-]$/u
+/** A letter behind a backslash that ECMAScript does not define, as those of other dialects. */
+const FOREIGN_ESCAPE = /^\\[A-CE-OQRTUVX-Zg-jl-moqyz]$/u
+const CLASS = /^\\[dws]$/iu
+const OPEN_CLASS = /^\\[DWS]$/u
 /** A character by its number. */
 const NUMBERED = /\\(?:u\{([\da-f]+)\}|u([\da-f]{4})|x([\da-f]{2}))/giu
 const FIRST_WIDE = 0x80
@@ -20,10 +25,45 @@ export function findPatternFault(pattern: string): string | null {
     return `a pattern of more than ${PATTERN_PLACES_MAX} places once its groups are written out`
   }
   if (toWholePattern(pattern) === null) return 'a pattern with ^ or $ inside of it'
-  const isWide = (piece: string): boolean => piece.startsWith('[') && hasWideCharacter(piece)
+  const foreign = (pattern.match(ESCAPED) ?? []).find((piece) => FOREIGN_ESCAPE.test(piece))
+  if (foreign !== undefined) return `the escape ${foreign}`
+  const brackets = (pattern.match(PIECES) ?? []).filter((piece) => piece.startsWith('['))
   // Of these the engine takes but one byte.
-  const hasWide = (pattern.match(PIECES) ?? []).some(isWide)
-  return hasWide ? 'characters beyond ASCII in brackets' : null
+  if (brackets.some(hasWideCharacter)) return 'characters beyond ASCII in brackets'
+  const others = brackets.filter((set) => set.startsWith('[^'))
+  // Here it takes any character beyond ASCII.
+  if (others.some((set) => listItems(set).some((item) => OPEN_CLASS.test(item)))) {
+    return '\\D, \\W or \\S in brackets that begin with ^'
+  }
+  // And here other characters.
+  return brackets.map(listItems).some(hasClassRange) ? 'a range from or to \\d, \\w or \\s' : null
+}
+
+function listItems(brackets: string): readonly string[] {
+  return (
+    brackets
+      .replace(/^\[\^?/u, '')
+      .slice(0, -1)
+      .match(ESCAPED) ?? []
+  )
+}
+
+/** Whether a minus joins a class of characters and another item. */
+function hasClassRange(items: readonly string[]): boolean {
+  return items.some((item, place) => {
+    const [before, after] = [items[place - 1], items[place + 1]]
+    if (item !== '-' || before === undefined || after === undefined) return false
+    return CLASS.test(before) || CLASS.test(after)
+  })
+}
+
+/**
+ * The pattern with points that match no line end, as everywhere else: the engine's match any character.
+ *
+ * Spec: §4.3 structured_outputs regex.
+ */
+export function keepLines(pattern: string): string {
+  return pattern.replaceAll(PIECES, (piece) => (piece === '.' ? '[^\\n\\r]' : piece))
 }
 
 function hasWideCharacter(piece: string): boolean {

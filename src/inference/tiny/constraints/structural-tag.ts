@@ -3,6 +3,7 @@
  * refuses it. Pure.
  */
 import { isObject } from '../../../domain/json/is-object.ts'
+import { keepLines } from './json-text-pattern.ts'
 
 /** What a part of a tag has to keep: a schema, a grammar or a regular expression. */
 type TagContent =
@@ -36,16 +37,16 @@ export function listTagContents(tag: unknown): TagContent[] {
 }
 
 /**
- * The tag with grammars in place of its schemas and grammars.
+ * The tag with grammars in place of its schemas and grammars, and regular expressions that keep to lines.
  *
  * @param grammars - of these, in the order of `listTagContents`; those that are used are taken off
  */
 export function fillTag(tag: unknown, grammars: string[]): unknown {
-  const own = contentOf(tag)
-  if (own !== null)
-    return own.kind === 'regex' ? tag : { type: 'grammar', grammar: grammars.shift() }
   if (Array.isArray(tag)) return tag.map((one) => fillTag(one, grammars))
   if (!isObject(tag)) return tag
+  const own = contentOf(tag)
+  if (own?.kind === 'regex') return { ...tag, pattern: keepLines(own.pattern) }
+  if (own !== null) return { type: 'grammar', grammar: grammars.shift() }
   return Object.fromEntries(
     Object.entries(tag).map(([name, one]) => [name, fillTag(one, grammars)]),
   )
