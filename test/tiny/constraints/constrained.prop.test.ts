@@ -294,6 +294,15 @@ describe('a constrained answer', () => {
     expect((await answer({ ...fields, ...both })).text).toBe('\n\n\n')
   })
 
+  it('has line ends that brackets hold bare, and no others', async () => {
+    const [id] = engine.tokenizer.encode('\n')
+    const fields = { logit_bias: { [id!]: 100 }, max_tokens: 16 }
+    const only = { structured_outputs: { regex: '[a\n]{3}' } }
+    expect((await answer({ ...fields, ...only })).text).toBe('\n\n\n')
+    const none = { structured_outputs: { regex: '[^\n]{3}' } }
+    expect((await answer({ ...fields, ...none })).text).toMatch(/^[^\n]{3}$/)
+  })
+
   it('is well-formed, also when the model wants half of a surrogate pair in it', async () => {
     const { tokenizer } = engine
     const ids = Array.from({ length: tokenizer.size }, (_, id) => id)

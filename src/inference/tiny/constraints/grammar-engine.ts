@@ -13,7 +13,7 @@ import { renderCalls } from './call-grammar.ts'
 import { type Constraint, type ConstraintForm, type JsonForm, jsonForm } from './constraint-plan.ts'
 import { excludeNames } from './further-names.ts'
 import { hasWideBrackets, separateAlternatives } from './grammar-separation.ts'
-import { keepLines } from './json-text-pattern.ts'
+import { toEnginePattern } from './json-text-pattern.ts'
 import { renderPatterns } from './pattern-grammar.ts'
 import { fillTag, listTagContents } from './structural-tag.ts'
 import { createUtf8Filter, type Utf8Answer } from './utf8-filter.ts'
@@ -163,7 +163,7 @@ function renderTexts(texts: readonly string[]): string {
 
 /** The whole answer as one piece of a structural tag: the engine takes a regex in no other way. */
 function toTag(pattern: string): XGrammar.StructuralTag {
-  return { type: 'structural_tag', format: { type: 'regex', pattern: keepLines(pattern) } }
+  return { type: 'structural_tag', format: { type: 'regex', pattern: toEnginePattern(pattern) } }
 }
 
 /** Spec: §4.3 structural_tag. Choice: its schemas and grammars are written anew, as those of an answer. */

@@ -58,12 +58,15 @@ function hasClassRange(items: readonly string[]): boolean {
 }
 
 /**
- * The pattern with points that match no line end, as everywhere else: the engine's match any character.
+ * The pattern as the engine has to be told it: its own points match line ends too, and it takes no bare one in brackets.
  *
  * Spec: §4.3 structured_outputs regex.
  */
-export function keepLines(pattern: string): string {
-  return pattern.replaceAll(PIECES, (piece) => (piece === '.' ? '[^\\n\\r]' : piece))
+export function toEnginePattern(pattern: string): string {
+  return pattern.replaceAll(PIECES, (piece) => {
+    if (piece === '.') return '[^\\n\\r]'
+    return piece.startsWith('[') ? piece.replaceAll('\n', '\\n').replaceAll('\r', '\\r') : piece
+  })
 }
 
 function hasWideCharacter(piece: string): boolean {

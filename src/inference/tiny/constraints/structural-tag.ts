@@ -3,7 +3,7 @@
  * refuses it. Pure.
  */
 import { isObject } from '../../../domain/json/is-object.ts'
-import { keepLines } from './json-text-pattern.ts'
+import { toEnginePattern } from './json-text-pattern.ts'
 
 /** What a part of a tag has to keep: a schema, a grammar or a regular expression. */
 type TagContent =
@@ -37,7 +37,7 @@ export function listTagContents(tag: unknown): TagContent[] {
 }
 
 /**
- * The tag with grammars in place of its schemas and grammars, and regular expressions that keep to lines.
+ * The tag with grammars in place of its schemas and grammars, and regular expressions that the engine reads right.
  *
  * @param grammars - of these, in the order of `listTagContents`; those that are used are taken off
  */
@@ -45,7 +45,7 @@ export function fillTag(tag: unknown, grammars: string[]): unknown {
   if (Array.isArray(tag)) return tag.map((one) => fillTag(one, grammars))
   if (!isObject(tag)) return tag
   const own = contentOf(tag)
-  if (own?.kind === 'regex') return { ...tag, pattern: keepLines(own.pattern) }
+  if (own?.kind === 'regex') return { ...tag, pattern: toEnginePattern(own.pattern) }
   if (own !== null) return { type: 'grammar', grammar: grammars.shift() }
   return Object.fromEntries(
     Object.entries(tag).map(([name, one]) => [name, fillTag(one, grammars)]),
