@@ -24,7 +24,11 @@ export function noteFailure(use: TargetUse<unknown>, failure: unknown): void {
   const error = failure instanceof TryFailure ? failure.error : failure
   if (!(error instanceof ApiError)) return
   if (error.code === 'upstream_rate_limited') use.fail({ restMs: (error.retryAfterS ?? 1) * 1000 })
-  else if (error.code === 'upstream_unreachable' || isUpstreamFault(error)) use.fail()
+  else if (isOutOfUse(error) || isUpstreamFault(error)) use.fail()
+}
+
+function isOutOfUse({ code }: ApiError): boolean {
+  return code === 'upstream_unreachable' || code === 'upstream_auth'
 }
 
 export function isUpstreamFault(error: unknown): boolean {

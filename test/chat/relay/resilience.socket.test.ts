@@ -172,6 +172,17 @@ describe('several upstreams of one model', () => {
     expect(counts()[0]).toBe(1)
   })
 
+  it.each([401, 403])(
+    'stand in for one that refuses the key with %s, after that',
+    async (status) => {
+      const { chat, counts } = await startTwo(json(status, {}), json(200, ANSWER))
+      const refused = await chat({ messages: MESSAGES })
+      expect(await refused.json()).toMatchObject({ error: { code: 'upstream_auth' } })
+      for (let at = 0; at < 4; at++) expect((await chat({ messages: MESSAGES })).status).toBe(200)
+      expect(counts()).toEqual([1, 4])
+    },
+  )
+
   it('are asked for the listing until one answers', async () => {
     const models = { data: [{ id: 'org/relayed', max_model_len: 4096 }] }
     const { deps, upstreams } = await startTwo(reset, json(200, models))
