@@ -3,12 +3,11 @@
  * the request. Spec: §7 row 4 (error bodies not shown). Choice: OTLP's own error body here, since exporters read it.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { OtlpEncoding } from '../domain/otel/otlp-fields.ts'
 import { encodeRpcStatus, encodeTraceResponse } from '../domain/otel/otlp-protobuf.ts'
 import { rpcCodeOf } from '../domain/otel/rpc-code.ts'
 import { ApiError } from '../errors.ts'
 import type { App } from './app-type.ts'
-
-type OtlpEncoding = 'protobuf' | 'json'
 
 const PROTOBUF = 'application/x-protobuf'
 const JSON_TYPE = 'application/json'

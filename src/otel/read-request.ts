@@ -3,6 +3,7 @@ import { type CallParts, resolveTimedEnd, resolveTimedStart } from '../domain/ca
 import { requireParsable } from '../domain/json/json-body-text.ts'
 import { exceedsDepth, JSON_CONTAINERS_MAX, JSON_DEPTH_MAX } from '../domain/json/json-depth.ts'
 import { parseLossless } from '../domain/json/json-text.ts'
+import type { OtlpEncoding } from '../domain/otel/otlp-fields.ts'
 import { openJson, readJsonSpan } from '../domain/otel/otlp-json.ts'
 import { openProtobuf, readProtobufSpan } from '../domain/otel/otlp-protobuf.ts'
 import { type Span, SpanError, type SpanSource } from '../domain/otel/span.ts'
@@ -11,10 +12,8 @@ import { readSpanFeedback, type SpanFeedback } from '../domain/otel/span-feedbac
 import { ApiError } from '../errors.ts'
 import { isProjectId } from '../schemas/shapes.ts'
 
-export type Encoding = 'protobuf' | 'json'
-
 export interface ReadRequest {
-  readonly encoding: Encoding
+  readonly encoding: OtlpEncoding
   /** The whole body, decompressed. */
   readonly bytes: Uint8Array
   /** The project named by the request itself; overrides the resources. */
@@ -120,7 +119,7 @@ function parse(bytes: Uint8Array, containersMax: number): unknown {
   }
 }
 
-function readOne(encoding: Encoding, item: unknown, source: SpanSource): Span {
+function readOne(encoding: OtlpEncoding, item: unknown, source: SpanSource): Span {
   return encoding === 'protobuf'
     ? readProtobufSpan(item as Uint8Array, source)
     : readJsonSpan(item, source)

@@ -1,10 +1,10 @@
 /** One trace request, whichever way it came: read, authorized, stored durably. */
 import { type Principal, requireAccess, requireScope } from '../domain/access/permissions.ts'
 import { type Feedback, resolveFeedback } from '../domain/feedback/new-feedback.ts'
+import type { OtlpEncoding } from '../domain/otel/otlp-fields.ts'
 import { ApiError } from '../errors.ts'
 import type { CallStore } from '../store/api/calls/calls.ts'
 import type { FeedbackStore } from '../store/api/feedback/feedback.ts'
-import type { Encoding } from './read-request.ts'
 import { type HeaderValues, onlyProjectOf, projectOfHeaders } from './span-project.ts'
 import type { OpenSpans, TraceReader } from './span-reader.ts'
 
@@ -20,7 +20,7 @@ export interface SpanRecorderOptions {
 }
 
 interface TraceRequest {
-  readonly encoding: Encoding
+  readonly encoding: OtlpEncoding
   /** The whole body, not compressed. */
   readonly bytes: Uint8Array
   readonly headers: HeaderValues

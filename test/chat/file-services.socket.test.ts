@@ -225,7 +225,7 @@ describe('forms', () => {
   })
 
   it('that are none, have no file or are too large are refused', async () => {
-    const { send, post, app, key } = await start(SPOKEN, ALL, { bodyBytesMax: 4096 })
+    const { send, post, baseUrl, key } = await start(SPOKEN, ALL, { bodyBytesMax: 4096 })
     const missing = await send('/audio/transcriptions', formOf({}, null))
     expect([missing.status, missing.body.error.param]).toEqual([400, 'file'])
     const streamed = await send('/images/edits', formOf({ prompt: 'a', stream: 'true' }, 'image'))
@@ -234,29 +234,21 @@ describe('forms', () => {
     const large = formOf({})
     large.append('file', new Blob([Buffer.alloc(5000)]), 'b')
     expect((await send('/audio/transcriptions', large)).status).toBe(413)
-    // Without a content-length that would announce it.
+    const url = `${baseUrl}/audio/transcriptions`
+    const headers = {
+      authorization: `Bearer ${key}`,
+      'content-type': 'multipart/form-data; boundary=b',
+    }
     const head = '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n'
-    const response = await fetch(
-      `http://127.0.0.1:${(app.server.address() as { port: number }).port}/v1/audio/transcriptions`,
-      {
-        ...{ method: 'POST', duplex: 'half' as const },
-        headers: {
-          authorization: `Bearer ${key}`,
-          'content-type': 'multipart/form-data; boundary=b',
-        },
-        body: new Response(`${head}${'x'.repeat(5000)}\r\n--b--\r\n`).body,
-      },
-    )
-    expect(response.status).toBe(413)
-    expect(await response.text()).toContain('more than 4096 bytes')
-    const broken = await fetch(response.url, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${key}`,
-        'content-type': 'multipart/form-data; boundary=b',
-      },
-      body: `${head}x`,
-    })
+    const text = '--b\r\ncontent-disposition: form-data; name="prompt"\r\n\r\n'
+    // Streams, without a content-length that would announce it.
+    for (const part of [`${head}${'x'.repeat(5000)}`, `${text}${'€'.repeat(1500)}`]) {
+      const { body } = new Response(`${part}\r\n--b--\r\n`)
+      const response = await fetch(url, { method: 'POST', duplex: 'half' as const, headers, body })
+      expect(response.status).toBe(413)
+      expect(await response.text()).toContain('more than 4096 bytes')
+    }
+    const broken = await fetch(url, { method: 'POST', headers, body: `${head}x` })
     expect([400, 499]).toContain(broken.status)
   })
 

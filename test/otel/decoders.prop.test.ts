@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { OtlpEncoding } from '../../src/domain/otel/otlp-fields.ts'
 import { ApiError } from '../../src/errors.ts'
-import { type Encoding, readTraceRequest } from '../../src/otel/read-request.ts'
+import { readTraceRequest } from '../../src/otel/read-request.ts'
 import { buildSpan, toJsonRequest, toProtobufRequest } from './otel-fixtures.ts'
 
-function read(encoding: Encoding, bytes: Uint8Array) {
+function read(encoding: OtlpEncoding, bytes: Uint8Array) {
   return readTraceRequest({
     ...{ encoding, bytes, project_id: 'acme/demo', default_project_id: null },
     ...{ refScheme: 'weave', svc_user_id: 'u', svc_username: 'U' },
@@ -12,7 +13,7 @@ function read(encoding: Encoding, bytes: Uint8Array) {
 }
 
 /** Refusals must be an ApiError; any other error would be a crash. */
-function readOrRefuse(encoding: Encoding, bytes: Uint8Array): void {
+function readOrRefuse(encoding: OtlpEncoding, bytes: Uint8Array): void {
   try {
     const { calls, rejected } = read(encoding, bytes)
     expect(calls.length + rejected).toBeGreaterThanOrEqual(0)

@@ -6,6 +6,9 @@ import { JSON_DEPTH_MAX } from '../json/json-depth.ts'
 import { toDouble } from '../json/json-text.ts'
 import { type Attributes, type Span, SpanError, type SpanSource } from './span.ts'
 
+/** How a request is written. */
+export type OtlpEncoding = 'protobuf' | 'json'
+
 /** A 64-bit integer as the protobuf library gives it. */
 interface Long {
   readonly low: number

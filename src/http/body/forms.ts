@@ -1,9 +1,10 @@
 /** Bodies that are `multipart/form-data`: their limits and their errors. */
 import multipart from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
-import { ApiError, bodyTooLarge } from '../../errors.ts'
+import { ApiError } from '../../errors.ts'
 import type { App } from '../app-type.ts'
 import { refuseEncoding } from './content-encoding.ts'
+import { requireDeclaredBytes } from './declared-bytes.ts'
 
 interface FormLimits {
   readonly filesMax: number
@@ -40,8 +41,7 @@ export async function useForms(app: App, limits: FormLimits): Promise<void> {
     done(new ApiError('unsupported_media_type', { message }), undefined)
   })
   app.addHook('onRequest', async ({ headers }: FastifyRequest) => {
-    const length = Number(headers['content-length'] ?? 0)
-    if (length > bodyBytesMax) throw bodyTooLarge(bodyBytesMax)
+    requireDeclaredBytes(headers, bodyBytesMax)
     const encoding = headers['content-encoding'] ?? 'identity'
     if (encoding !== 'identity') throw refuseEncoding('identity')
   })

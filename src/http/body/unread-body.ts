@@ -9,6 +9,7 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { App } from '../app-type.ts'
+import { declaredBytes } from './declared-bytes.ts'
 
 /** Limits of the discarded rest: bytes and milliseconds. Beyond them the connection is closed. */
 const READ_ON_BYTES_MAX = 268_435_456
@@ -37,11 +38,7 @@ export const unreadBody = fp<UnreadBodyOptions>(
 function isBodyUnderWay({ raw }: FastifyRequest): boolean {
   // Injected requests have no socket.
   if (raw.complete !== false || raw.method === 'HEAD') return false
-  return raw.headers['transfer-encoding'] !== undefined || announcedBytes(raw) > 0
-}
-
-function announcedBytes({ headers }: IncomingMessage): number {
-  return Number(headers['content-length'] ?? 0)
+  return raw.headers['transfer-encoding'] !== undefined || declaredBytes(raw.headers) > 0
 }
 
 interface Held {
@@ -57,7 +54,7 @@ function holdAnswer(
   { whole, bytesMax, msMax }: Held,
 ): Readable {
   const isKept =
-    raw.headers['transfer-encoding'] === undefined && announcedBytes(raw) <= KEEP_BYTES_MAX
+    raw.headers['transfer-encoding'] === undefined && declaredBytes(raw.headers) <= KEEP_BYTES_MAX
   if (!isKept) reply.header('connection', 'close')
   reply.header('content-length', Buffer.byteLength(whole))
   const answer = new Readable({ read: () => undefined })

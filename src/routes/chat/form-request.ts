@@ -76,7 +76,7 @@ async function readParts(request: FastifyRequest, bytesMax: number): Promise<For
       } else {
         if (part.valueTruncated) throw new ApiError('request_too_large', { param: name })
         const value = typeof part.value === 'string' ? part.value : JSON.stringify(part.value)
-        left -= value.length
+        left -= Buffer.byteLength(value)
         if (left < 0) throw bodyTooLarge(bytesMax)
         parts.push({ name, value })
       }

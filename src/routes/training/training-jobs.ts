@@ -18,8 +18,9 @@ import {
   renderJobPage,
 } from '../../domain/training/training-job-view.ts'
 import { oldestVersionOf } from '../../domain/training/trajectory-counts.ts'
-import { ApiError, bodyTooLarge } from '../../errors.ts'
+import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
+import { requireDeclaredBytes } from '../../http/body/declared-bytes.ts'
 import {
   TrainingJobCreateHeaders,
   TrainingJobCreateRequest,
@@ -80,7 +81,7 @@ function addCreate(app: App, { models, jobs, ...options }: TrainingJobRoutesOpti
   // The handler reads the bytes: large ones must not become one string on the event loop.
   app.addContentTypeParser('application/json', async (_request: unknown, body: Readable) => body)
   app.addHook('onRequest', async ({ headers }) => {
-    if (Number(headers['content-length'] ?? 0) > bytesMax) throw bodyTooLarge(bytesMax)
+    requireDeclaredBytes(headers, bytesMax)
   })
   app.post(
     url,

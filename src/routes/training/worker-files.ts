@@ -2,9 +2,10 @@
 import { createHash } from 'node:crypto'
 import { pipeline, type Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
-import { ApiError, bodyTooLarge } from '../../errors.ts'
+import { ApiError } from '../../errors.ts'
 import { takesGzip } from '../../http/accept-encoding.ts'
 import type { App } from '../../http/app-type.ts'
+import { requireDeclaredBytes } from '../../http/body/declared-bytes.ts'
 import { bytesAnswer } from '../../http/document/answers.ts'
 import {
   ARTIFACT_SHA256_HEADER,
@@ -137,8 +138,7 @@ function addArtifact(app: App, { queue, artifactBytesMax, nowUs }: WorkerFilesOp
         const message = `${ARTIFACT_SHA256_HEADER} must be 64 hexadecimal digits in lower case.`
         throw new ApiError('invalid_header', { message, param: ARTIFACT_SHA256_HEADER })
       }
-      const length = Number(request.headers['content-length'] ?? 0)
-      if (length > artifactBytesMax) throw bodyTooLarge(artifactBytesMax)
+      requireDeclaredBytes(request.headers, artifactBytesMax)
       // Checked before the bytes are read: a worker that has lost the job must not upload them in vain.
       await queue.findLeased(leaseOf(job_id, token, nowUs()))
       const source = readChunks(request.body as Readable | undefined)
