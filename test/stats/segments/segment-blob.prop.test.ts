@@ -23,8 +23,8 @@ describe('a segment blob', () => {
         moved.set(blob, shift)
         const found = decodeSegment<{ note: string }>(moved.subarray(shift))
         expect(found?.meta).toEqual({ note: 'é' })
-        expect([...(found?.array('first') ?? [])]).toEqual(values)
-        expect([...(found?.array('last') ?? [])]).toEqual([0.5])
+        expect([...(found?.integers('first') ?? [])]).toEqual(values)
+        expect([...(found?.doubles('last') ?? [])]).toEqual([0.5])
       }),
     )
   })

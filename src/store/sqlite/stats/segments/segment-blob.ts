@@ -1,7 +1,8 @@
 /** Encodes named arrays of numbers and a little JSON in one blob, in the smallest array type that fits. Pure. */
 import { crc32 } from 'node:zlib'
+import type { Integers } from '../../../base/stats/sums.ts'
 
-export type Numbers = Uint8Array | Uint16Array | Uint32Array | Float64Array
+export type Numbers = Integers | Float64Array
 
 const TYPES = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array } as const
 type TypeName = keyof typeof TYPES
@@ -21,12 +22,14 @@ interface Frame<Meta> {
 /** A decoded blob. */
 export interface Segment<Meta> {
   readonly meta: Meta
-  /** @returns the array; empty when it was not written */
-  array(name: string): Numbers
+  /** Returns an array of integers; empty when it was not written. */
+  integers(name: string): Integers
+  /** The same for an array of doubles. */
+  doubles(name: string): Float64Array
 }
 
 /** Copies values into the smallest array type that holds all of them. */
-export function narrow(values: Uint8Array | Uint16Array | Uint32Array): Numbers {
+export function narrow(values: Integers): Integers {
   let max = 0
   for (let index = 0; index < values.length; index++) {
     if ((values[index] as number) > max) max = values[index] as number
@@ -82,14 +85,15 @@ export function decodeSegment<Meta>(bytes: Uint8Array): Segment<Meta> | null {
     places[name] = { type, length, at }
     at += length * TYPES[type].BYTES_PER_ELEMENT
   }
+  // Created on demand: most are never read, and an array takes more memory than its position.
+  function open(name: string): Numbers | null {
+    const place = places[name]
+    return place ? new TYPES[place.type](buffer as ArrayBuffer, place.at, place.length) : null
+  }
   return {
     meta,
-    // Created on demand: most are never read, and an array takes more memory than its position.
-    array(name) {
-      const place = places[name]
-      if (!place) return new Uint8Array()
-      return new TYPES[place.type](buffer as ArrayBuffer, place.at, place.length)
-    },
+    integers: (name) => (open(name) ?? new Uint8Array()) as Integers,
+    doubles: (name) => (open(name) ?? new Float64Array()) as Float64Array,
   }
 }
 

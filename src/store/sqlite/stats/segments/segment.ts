@@ -1,6 +1,6 @@
 /** Reads back a piece of an hour: its sums, and its columns sorted by latency, from blobs. Pure. */
 import type { UsageCounting } from '../../../../schemas/usage/usage-counting.ts'
-import { COUNTERS, type Integers, type KeyedSums, type Runs } from '../../../base/stats/sums.ts'
+import { COUNTERS, type KeyedSums, type Runs } from '../../../base/stats/sums.ts'
 import type { HourColumns, NamesColumn } from './hour-columns.ts'
 import { findRemoved, mayHold } from './hour-removals.ts'
 import type { Segment } from './segment-blob.ts'
@@ -54,12 +54,12 @@ export interface OpGroups {
 
 function readKeyed(segment: Segment<unknown>, models: readonly string[]): KeyedSums {
   return {
-    callKeys: segment.array('callKeys') as Integers,
-    calls: segment.array('calls') as Float64Array,
+    callKeys: segment.integers('callKeys'),
+    calls: segment.doubles('calls'),
     models,
-    usageKeys: segment.array('usageKeys') as Integers,
-    usageModels: segment.array('usageModels') as Integers,
-    usage: segment.array('usage') as Float64Array,
+    usageKeys: segment.integers('usageKeys'),
+    usageModels: segment.integers('usageModels'),
+    usage: segment.doubles('usage'),
   }
 }
 
@@ -130,11 +130,11 @@ export function decodeHour(
   function readRuns(column: SegmentColumn): Runs {
     const segment = open(column)
     return {
-      values: segment.array('values') as Integers,
-      bounds: segment.array('bounds') as Integers,
+      values: segment.integers('values'),
+      bounds: segment.integers('bounds'),
     }
   }
-  const values = (column: SegmentColumn) => open(column).array('values') as Integers
+  const values = (column: SegmentColumn) => open(column).integers('values')
   const slots = readKeyed(headSegment, head.models)
 
   return {
@@ -158,18 +158,18 @@ export function decodeHour(
       flags: () => values('flags') as Uint8Array,
       names(column: NamesColumn) {
         const segment = open(column)
-        return { names: segment.meta.names ?? [], ids: segment.array('ids') as Integers }
+        return { names: segment.meta.names ?? [], ids: segment.integers('ids') }
       },
       usage() {
         const segment = open('usage')
-        const calls = segment.array('calls') as Integers
+        const calls = segment.integers('calls')
         return {
           rows: calls.length,
           calls,
           models: segment.meta.models ?? [],
-          modelIds: segment.array('models') as Integers,
-          counters: COUNTERS.map((name) => segment.array(name) as Integers),
-          counts: segment.array('counts') as Integers,
+          modelIds: segment.integers('models'),
+          counters: COUNTERS.map((name) => segment.integers(name)),
+          counts: segment.integers('counts'),
         }
       },
     },
@@ -183,7 +183,7 @@ export function decodeHour(
     roots() {
       const segment = read('roots') as Segment<ColumnMeta> | null
       if (segment?.meta.revision !== revision) return null
-      const values = segment.array('values') as Integers
+      const values = segment.integers('values')
       const sums = readKeyed(segment, segment.meta.models ?? [])
       return { sums, runs: { values, bounds: [0, values.length] } }
     },
