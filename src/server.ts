@@ -5,7 +5,7 @@ import { type Config, ConfigError, readConfig, SHUTDOWN_MS_MAX } from './config.
 import type { Deps } from './deps.ts'
 import type { App } from './http/app-type.ts'
 import { collectAtRest } from './http/heap-at-rest.ts'
-import { createLogOutput } from './http/log-output.ts'
+import { createLogOutput } from './http/log/log-output.ts'
 import { type Remover, startRemover } from './retention/remover.ts'
 import { SCOPES } from './schemas/access/key.ts'
 import { createTrainer, type Trainer } from './training/worker/trainer.ts'

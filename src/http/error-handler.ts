@@ -13,9 +13,9 @@ import type { App } from './app-type.ts'
 import { BASIC_TAKEN, missingApiKey } from './authentication.ts'
 import { bytesMaxOf } from './body/content-encoding.ts'
 import { SchemaError } from './body/validation.ts'
+import { createRefusalLog, type RefusalLog } from './log/refusal-log.ts'
+import type { RequestWatch } from './log/request-watch.ts'
 import { newId } from './new-id.ts'
-import { createRefusalLog, type RefusalLog } from './refusal-log.ts'
-import type { RequestWatch } from './request-watch.ts'
 
 /** Errors of the framework and its plugins, by their code. */
 const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {

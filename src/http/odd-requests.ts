@@ -8,8 +8,8 @@ import fp from 'fastify-plugin'
 import { ApiError } from '../errors.ts'
 import type { App } from './app-type.ts'
 import { endWithError } from './error-handler.ts'
+import type { RequestWatch } from './log/request-watch.ts'
 import { createNearestRoutes } from './nearest-routes.ts'
-import type { RequestWatch } from './request-watch.ts'
 
 /** HTTP methods that routes of this server use. */
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const

@@ -2,8 +2,9 @@
 import type { FastifySchema } from 'fastify'
 import type { z } from 'zod'
 import { requireAccess } from '../domain/access/permissions.ts'
+import type { ReadCaller } from '../domain/access/read-caller.ts'
 import type { App } from './app-type.ts'
-import { openReadCaller, type WaitingCaller } from './stream/read-caller.ts'
+import { openReadCaller } from './stream/read-caller.ts'
 
 /** The route's part of the OpenAPI document. */
 interface ProjectReadSchema<Body extends z.ZodType, Answer extends z.ZodType> {
@@ -23,7 +24,7 @@ export function addProjectRead<
   app: App,
   url: string,
   { tags, response, ...schema }: ProjectReadSchema<Body, Answer>,
-  answer: (body: z.output<Body>, caller: WaitingCaller) => Promise<z.input<Answer>>,
+  answer: (body: z.output<Body>, caller: ReadCaller) => Promise<z.input<Answer>>,
 ): void {
   const shown: FastifySchema = { ...schema, tags, response: { 200: response } }
   app.post(url, { schema: shown }, async (request, reply) => {

@@ -2,7 +2,7 @@
  * Counts events since the start of the server, at the place where they happen. Each count costs a map lookup; no label
  * holds text from a client.
  */
-import type { AnsweredRequest, RequestWatch } from '../http/request-watch.ts'
+import type { AnsweredRequest, RequestWatch } from '../http/log/request-watch.ts'
 import type { CompletedAnswer, CompletionWatch } from '../inference/chat/completion-watch.ts'
 import type { StoreWatch } from '../store/api/figures.ts'
 import type { StoreCounts } from './counted-stores.ts'

@@ -1,7 +1,7 @@
 /** Spans as a list: queries, orders, groups. */
 import { beforeEach, describe, expect, it } from 'vitest'
 import { buildSpan, spanId, toJsonRequest } from '../otel/otel-fixtures.ts'
-import { endOf, startOf } from '../store/call-store-contract.ts'
+import { endOf, startOf } from '../store/calls/call-store-contract.ts'
 import { describeEachStore } from '../store/clickhouse/describe-each-store.ts'
 import type { TestApp } from '../support/build-test-app.ts'
 import {

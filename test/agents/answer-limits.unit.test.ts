@@ -1,5 +1,6 @@
 /** Answers that would be too large are refused, not cut. */
 import { expect, it } from 'vitest'
+import type { ReadCaller } from '../../src/domain/access/read-caller.ts'
 import { type AgentSpan, toAgentSpan } from '../../src/domain/agents/agent-span.ts'
 import { createBudget, createMeasure } from '../../src/domain/agents/groups/span-measures.ts'
 import { createSpanRows } from '../../src/domain/agents/span-answers.ts'
@@ -15,7 +16,6 @@ import { resolveThreadListing } from '../../src/domain/threads/thread-sums.ts'
 import { findChatFeedback } from '../../src/routes/agents/feedback-about.ts'
 import type { FeedbackAggregateRequest } from '../../src/schemas/feedback/feedback-stats.ts'
 import type { FeedbackStore } from '../../src/store/api/feedback/feedback.ts'
-import type { ReadCaller } from '../../src/store/api/read-caller.ts'
 
 const MIB = 1024 * 1024
 const project_id = 'acme/demo'

@@ -4,7 +4,7 @@ import { CLAIM_US, type ReachedState } from '../../src/domain/annotation/annotat
 import type { AnnotationQueue } from '../../src/domain/annotation/annotation-queue.ts'
 import type { AnnotationStore } from '../../src/store/api/annotation/annotation-queues.ts'
 import type { CallStore } from '../../src/store/api/calls/calls.ts'
-import { endOf, startOf } from '../store/call-store-contract.ts'
+import { endOf, startOf } from '../store/calls/call-store-contract.ts'
 import { readCaller } from '../support/read-caller.ts'
 
 const PROJECT = 'acme/demo'

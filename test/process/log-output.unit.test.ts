@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createLogOutput } from '../../src/http/log-output.ts'
+import { createLogOutput } from '../../src/http/log/log-output.ts'
 
 describe('log output', () => {
   beforeEach(() => {

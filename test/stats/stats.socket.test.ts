@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { buildApp } from '../../src/app.ts'
-import type { ReadCaller } from '../../src/store/api/read-caller.ts'
+import type { ReadCaller } from '../../src/domain/access/read-caller.ts'
 import type { StatsQuery, StatsStore } from '../../src/store/api/stats/stats.ts'
 import { authorizationFor, buildTestApp, type TestApp } from '../support/build-test-app.ts'
 import { readCaller } from '../support/read-caller.ts'

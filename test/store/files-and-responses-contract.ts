@@ -1,7 +1,7 @@
 /** What every FileStore and ResponseStore must do, whatever they store in. */
 import { buffer } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
-import type { StoredResponse } from '../../src/domain/chat/responses-record.ts'
+import type { StoredResponse } from '../../src/domain/chat/responses/responses-record.ts'
 import { createBytesDigest } from '../../src/domain/objects/digests.ts'
 import type { ResponseStore } from '../../src/store/api/chat/responses.ts'
 import type { FileStore, StoredFile } from '../../src/store/api/objects/files.ts'

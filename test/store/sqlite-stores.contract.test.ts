@@ -3,8 +3,8 @@ import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { describeRetentionStoreContract } from '../projects/retention-store-contract.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { describeThreadStoreContract } from '../threads/threads-contract.ts'
-import { describeCallRemovalContract } from './call-removal-contract.ts'
-import { describeCallSumsContract } from './call-sums-contract.ts'
+import { describeCallRemovalContract } from './calls/call-removal-contract.ts'
+import { describeCallSumsContract } from './calls/call-sums-contract.ts'
 import { describeClosingContract } from './closing-contract.ts'
 import {
   describeFileStoreContract,

@@ -1,5 +1,5 @@
 /** Callers of reads for tests. */
-import type { ReadCaller } from '../../src/store/api/read-caller.ts'
+import type { ReadCaller } from '../../src/domain/access/read-caller.ts'
 
 /** A caller that waits for as long as it takes, or until its signal aborts. */
 export function readCaller(fields: Partial<ReadCaller> = {}): ReadCaller {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { resolveThreadListing, type ThreadSums } from '../../src/domain/threads/thread-sums.ts'
 import type { Stores } from '../../src/store/api/stores.ts'
-import { endOf, startOf } from '../store/call-store-contract.ts'
+import { endOf, startOf } from '../store/calls/call-store-contract.ts'
 import { readCaller } from '../support/read-caller.ts'
 
 /** Ids that are stored in different ways. */

@@ -18,7 +18,6 @@ import { requireOffered } from '../models/offers.ts'
 import type { ModelRegistry, ServedModel } from '../models/registry.ts'
 import type { Admission, AdmissionRequest } from './admission.ts'
 import type { AnswerEnvelope } from './answer-envelope.ts'
-import { createAnswerRecord } from './answer-record.ts'
 import {
   type AnswerRunOptions,
   type AnswerWatcher,
@@ -26,10 +25,11 @@ import {
   type Candidate,
   streamAnswer,
 } from './answer-run.ts'
-import type { CompletionRecorder, RecordedAs } from './completion-recorder.ts'
 import { type CompletionWatch, joinWatchers, openCompletionTold } from './completion-watch.ts'
 import type { KeyLimits } from './key-limits.ts'
 import type { ModelMeter } from './model-meter.ts'
+import { createAnswerRecord } from './record/answer-record.ts'
+import type { CompletionRecorder, RecordedAs } from './record/completion-recorder.ts'
 
 export interface CompletionRunOptions {
   readonly models: ModelRegistry

@@ -7,8 +7,8 @@ import {
   type ResponseBody,
   type ResponseHead,
   renderResponse,
-} from '../../domain/chat/responses-answer.ts'
-import { splitItemId, toPassedItemId } from '../../domain/chat/responses-record.ts'
+} from '../../domain/chat/responses/responses-answer.ts'
+import { splitItemId, toPassedItemId } from '../../domain/chat/responses/responses-record.ts'
 import { isObject } from '../../domain/json/is-object.ts'
 import { splitItems } from '../../domain/json/json-members.ts'
 import type { InputItem } from '../../schemas/chat/responses/responses-input.ts'

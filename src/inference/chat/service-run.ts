@@ -19,7 +19,7 @@ import {
   prepareRun,
   type RequestKind,
 } from './completion-run.ts'
-import type { FileRecord } from './file-record.ts'
+import type { FileRecord } from './record/file-record.ts'
 
 /** Any request of a service. It may have fields that the service's schema does not name. */
 export interface ServiceRequest extends AnyRequest {

@@ -1,9 +1,10 @@
 /** Reads the feedback that chats show. */
+
+import type { ReadCaller } from '../../domain/access/read-caller.ts'
 import { type FeedbackByRef, renderChatFeedback } from '../../domain/agents/chat-feedback.ts'
 import { ApiError } from '../../errors.ts'
 import type { ChatFeedback } from '../../schemas/agents/agent-chat.ts'
 import type { FeedbackStore } from '../../store/api/feedback/feedback.ts'
-import type { ReadCaller } from '../../store/api/read-caller.ts'
 
 /** Limit: feedback of one answer. */
 const FEEDBACK_MAX = 10_000

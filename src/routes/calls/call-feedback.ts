@@ -1,9 +1,10 @@
 /** Adds feedback to calls; it may be kept in another store. */
+
+import type { ReadCaller } from '../../domain/access/read-caller.ts'
 import { callRef } from '../../domain/calls/call-ref.ts'
 import { type FeedbackRow, renderWholeFeedback } from '../../domain/feedback/feedback-view.ts'
 import type { ListedCall } from '../../store/api/calls/calls-query.ts'
 import type { FeedbackStore } from '../../store/api/feedback/feedback.ts'
-import type { ReadCaller } from '../../store/api/read-caller.ts'
 
 export interface CallWithFeedback extends ListedCall {
   /** JSON texts, oldest first; null unless requested. */

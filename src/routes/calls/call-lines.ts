@@ -1,5 +1,6 @@
 /** Renders the calls of a list as lines of JSON, with the costs, feedback and refs that the request asks for. */
 import { canUseProject, type Principal } from '../../domain/access/permissions.ts'
+import type { ReadCaller } from '../../domain/access/read-caller.ts'
 import { parseSummary, renderCallLine } from '../../domain/calls/call-line.ts'
 import {
   type CallsShape,
@@ -16,7 +17,6 @@ import type { FeedbackStore } from '../../store/api/feedback/feedback.ts'
 import type { ObjectStore } from '../../store/api/objects/objects.ts'
 import type { TableStore } from '../../store/api/objects/tables.ts'
 import type { PriceStore } from '../../store/api/prices/prices.ts'
-import type { ReadCaller } from '../../store/api/read-caller.ts'
 import { type CallWithFeedback, joinFeedback } from './call-feedback.ts'
 import { createCallExpander, type ExpandCall } from './expand-values.ts'
 import { withPrices } from './priced-selection.ts'

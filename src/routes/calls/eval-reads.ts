@@ -1,5 +1,6 @@
 /** Reads the calls of evaluations, and the rows of the datasets that they ran on. */
 
+import type { ReadCaller } from '../../domain/access/read-caller.ts'
 import type { StoredCall } from '../../domain/calls/call-view.ts'
 import { resolveCallsSelection, resolveCallsShape } from '../../domain/calls/calls-query.ts'
 import {
@@ -16,7 +17,6 @@ import { ApiError } from '../../errors.ts'
 import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
 import type { EvalRow } from '../../schemas/calls/eval-results.ts'
 import type { CallsQueryStore } from '../../store/api/calls/calls-query.ts'
-import type { ReadCaller } from '../../store/api/read-caller.ts'
 import { createRefReader, type RefReaderOptions } from '../objects/ref-reader.ts'
 
 /** Limits: trials of one answer, and calls below them. */

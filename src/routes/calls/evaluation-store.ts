@@ -2,6 +2,7 @@
 
 import type { z } from 'zod'
 import type { Principal } from '../../domain/access/permissions.ts'
+import type { ReadCaller } from '../../domain/access/read-caller.ts'
 import type { StoredCall } from '../../domain/calls/call-view.ts'
 import { resolveCallsSelection, resolveCallsShape } from '../../domain/calls/calls-query.ts'
 import {
@@ -29,7 +30,6 @@ import type { JsonObject } from '../../schemas/primitives.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import type { CallStore } from '../../store/api/calls/calls.ts'
 import type { CallsQueryStore } from '../../store/api/calls/calls-query.ts'
-import type { ReadCaller } from '../../store/api/read-caller.ts'
 
 export interface EvaluationCallOptions {
   readonly calls: CallStore

@@ -14,8 +14,8 @@ import { startClientDeadline } from '../../http/stream/client-deadline.ts'
 import { JSON_LINES } from '../../http/stream/json-lines.ts'
 import { resolveAnswerEnvelope } from '../../inference/chat/answer-envelope.ts'
 import { renderChunks } from '../../inference/chat/chunks.ts'
-import { COMPLETION_OP_NAME } from '../../inference/chat/completion-recorder.ts'
 import { completeWhole, streamCompletion } from '../../inference/chat/completion-run.ts'
+import { COMPLETION_OP_NAME } from '../../inference/chat/record/completion-recorder.ts'
 import { ChatCompletionChunk } from '../../schemas/chat/chat-chunk.ts'
 import {
   CompletionCreateRequest,

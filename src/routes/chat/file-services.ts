@@ -13,7 +13,7 @@ import { ProjectHeaders, requireProjectHeader } from '../../http/project-header.
 import { startClientDeadline } from '../../http/stream/client-deadline.ts'
 import { onceClosed } from '../../http/stream/client-signal.ts'
 import type { FormPart, Service } from '../../inference/backend.ts'
-import { createFileRecord } from '../../inference/chat/file-record.ts'
+import { createFileRecord } from '../../inference/chat/record/file-record.ts'
 import { type ServiceRequest, serveFile } from '../../inference/chat/service-run.ts'
 import {
   formFile,

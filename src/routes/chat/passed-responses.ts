@@ -1,6 +1,6 @@
 /** Passes responses through from engines that produce them, under ids of this server, and stores them like all others. */
-import type { ResponseHead } from '../../domain/chat/responses-answer.ts'
-import type { PlacedItem } from '../../domain/chat/responses-input.ts'
+import type { ResponseHead } from '../../domain/chat/responses/responses-answer.ts'
+import type { PlacedItem } from '../../domain/chat/responses/responses-input.ts'
 import { splitItems, splitMembers } from '../../domain/json/json-members.ts'
 import { ApiError } from '../../errors.ts'
 import type { CompletionRunOptions } from '../../inference/chat/completion-run.ts'

@@ -1,6 +1,6 @@
 /** The context of a response: all responses before it, read from the store. */
 import type { Principal } from '../../domain/access/permissions.ts'
-import type { PlacedItem } from '../../domain/chat/responses-input.ts'
+import type { PlacedItem } from '../../domain/chat/responses/responses-input.ts'
 import {
   CONTEXT_CHARS_MAX,
   CONTEXT_RESPONSES_MAX,
@@ -9,7 +9,7 @@ import {
   isResponseId,
   listTurnItems,
   type StoredResponse,
-} from '../../domain/chat/responses-record.ts'
+} from '../../domain/chat/responses/responses-record.ts'
 import { ApiError } from '../../errors.ts'
 import type { InputItem } from '../../schemas/chat/responses/responses-input.ts'
 import type { ResponseStore } from '../../store/api/chat/responses.ts'

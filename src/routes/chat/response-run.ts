@@ -1,8 +1,8 @@
 /** Answers one response, whole or as events, and stores it before its end is sent. */
 import { parseWithArgumentTexts } from '../../domain/chat/argument-texts.ts'
-import type { ResponseBody } from '../../domain/chat/responses-answer.ts'
-import type { ResponseEvent, ResponseWriter } from '../../domain/chat/responses-events.ts'
-import { toChunk } from '../../domain/chat/responses-events.ts'
+import type { ResponseBody } from '../../domain/chat/responses/responses-answer.ts'
+import type { ResponseEvent, ResponseWriter } from '../../domain/chat/responses/responses-events.ts'
+import { toChunk } from '../../domain/chat/responses/responses-events.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../../domain/json/json-depth.ts'
 import { ApiError } from '../../errors.ts'
 import { renderNamedEvent } from '../../http/stream/sse.ts'

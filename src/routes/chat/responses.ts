@@ -4,16 +4,16 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Principal, requireScope } from '../../domain/access/permissions.ts'
-import type { ResponseHead } from '../../domain/chat/responses-answer.ts'
-import { createResponseWriter } from '../../domain/chat/responses-events.ts'
-import { type PlacedItem, toMessages } from '../../domain/chat/responses-input.ts'
-import { listInputItems, toResponseId } from '../../domain/chat/responses-record.ts'
+import type { ResponseHead } from '../../domain/chat/responses/responses-answer.ts'
+import { createResponseWriter } from '../../domain/chat/responses/responses-events.ts'
+import { type PlacedItem, toMessages } from '../../domain/chat/responses/responses-input.ts'
+import { listInputItems, toResponseId } from '../../domain/chat/responses/responses-record.ts'
 import {
   requirePassableFields,
   requireSupportedFields,
   toChatDraft,
   toResponseParam,
-} from '../../domain/chat/responses-request.ts'
+} from '../../domain/chat/responses/responses-request.ts'
 import type { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { responseAnswer } from '../../http/document/answers.ts'

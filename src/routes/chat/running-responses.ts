@@ -3,8 +3,8 @@
  * each is removed when its request ends.
  */
 import type { Principal } from '../../domain/access/permissions.ts'
-import type { ResponseBody } from '../../domain/chat/responses-answer.ts'
-import { isOwnResponse, type StoredResponse } from '../../domain/chat/responses-record.ts'
+import type { ResponseBody } from '../../domain/chat/responses/responses-answer.ts'
+import { isOwnResponse, type StoredResponse } from '../../domain/chat/responses/responses-record.ts'
 import { ApiError } from '../../errors.ts'
 
 interface RunningResponse {

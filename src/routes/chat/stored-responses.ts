@@ -1,7 +1,7 @@
 /** Stored responses: read, delete, list input items, and cancel those in progress. */
 import type { FastifyRequest } from 'fastify'
 import { requireScope } from '../../domain/access/permissions.ts'
-import { pageItems, type StoredResponse } from '../../domain/chat/responses-record.ts'
+import { pageItems, type StoredResponse } from '../../domain/chat/responses/responses-record.ts'
 import { resolvePageQuery, toPage } from '../../domain/query/page.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'

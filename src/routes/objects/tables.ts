@@ -5,6 +5,7 @@
  */
 import { Readable } from 'node:stream'
 import { requireAccess } from '../../domain/access/permissions.ts'
+import type { ReadCaller } from '../../domain/access/read-caller.ts'
 import { splitMembers } from '../../domain/json/json-members.ts'
 import { digestOfRows, requireDigest } from '../../domain/objects/digests.ts'
 import { applyTableChanges } from '../../domain/objects/table-update.ts'
@@ -28,7 +29,6 @@ import {
   TableUpdateResponse,
 } from '../../schemas/objects/table.ts'
 import type { StoredTable, TableStore } from '../../store/api/objects/tables.ts'
-import type { ReadCaller } from '../../store/api/read-caller.ts'
 import { digestChanges, renderRows, storeTable } from './table-rows.ts'
 
 interface TableRoutesOptions {

@@ -5,7 +5,7 @@ import { countSelected, selectCalls } from '../../../src/store/sqlite/calls/quer
 import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
 import { newObject } from '../../objects/object-store-contract.ts'
-import { startOf } from '../../store/call-store-contract.ts'
+import { startOf } from '../../store/calls/call-store-contract.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { runPaused } from './run-paused.ts'
 

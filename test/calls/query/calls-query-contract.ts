@@ -7,7 +7,7 @@ import type { CallsQueryStore } from '../../../src/store/api/calls/calls-query.t
 import type { FeedbackStore } from '../../../src/store/api/feedback/feedback.ts'
 import { feedbackAt } from '../../feedback/feedback-fixtures.ts'
 import { type ContentStores, newObject } from '../../objects/object-store-contract.ts'
-import { endOf, startOf } from '../../store/call-store-contract.ts'
+import { endOf, startOf } from '../../store/calls/call-store-contract.ts'
 import { readCaller } from '../../support/read-caller.ts'
 
 export interface CallsQueryStores extends ContentStores {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { resolveCallsSelection, resolveCallsShape } from '../../../src/domain/calls/calls-query.ts'
 import { newObject, storeTable } from '../../objects/object-store-contract.ts'
-import { startOf } from '../../store/call-store-contract.ts'
+import { startOf } from '../../store/calls/call-store-contract.ts'
 import { readCaller } from '../../support/read-caller.ts'
 import type { CallsQueryStores } from './calls-query-contract.ts'
 

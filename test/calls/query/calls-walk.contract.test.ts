@@ -10,7 +10,7 @@ import {
 } from '../../../src/store/sqlite/calls/query/calls-scan.ts'
 import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
-import { startOf } from '../../store/call-store-contract.ts'
+import { startOf } from '../../store/calls/call-store-contract.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { runPaused } from './run-paused.ts'
 

@@ -9,7 +9,7 @@ import {
 } from '../../../src/store/sqlite/feedback/feedback.sql.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
 import { feedbackAt } from '../../feedback/feedback-fixtures.ts'
-import { startOf } from '../../store/call-store-contract.ts'
+import { startOf } from '../../store/calls/call-store-contract.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 
 const project_id = 'acme/demo'

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import {
   createAnswerRecord,
   RECORDED_CHARS_MAX,
-} from '../../../src/inference/chat/answer-record.ts'
+} from '../../../src/inference/chat/record/answer-record.ts'
 import { finish, piece, prompt } from '../../support/scripted-backend.ts'
 
 describe('the record of an answer', () => {

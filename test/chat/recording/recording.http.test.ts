@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { ApiError } from '../../../src/errors.ts'
-import { INPUT_CHARS_MAX } from '../../../src/inference/chat/completion-recorder.ts'
+import { INPUT_CHARS_MAX } from '../../../src/inference/chat/record/completion-recorder.ts'
 import type { RecordingLoss, RecordingStore } from '../../../src/store/api/chat/recordings.ts'
 import { buildTestApp } from '../../support/build-test-app.ts'
 import {

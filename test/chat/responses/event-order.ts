@@ -1,6 +1,6 @@
 /** The documented order of the events of a response as a machine, and what they add up to. */
 
-import type { ResponseEvent } from '../../../src/domain/chat/responses-events.ts'
+import type { ResponseEvent } from '../../../src/domain/chat/responses/responses-events.ts'
 import type { TestResponse } from '../../support/build-test-app.ts'
 
 type Json = TestResponse['body']

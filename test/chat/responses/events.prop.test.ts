@@ -1,7 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ResponseHead } from '../../../src/domain/chat/responses-answer.ts'
-import { createResponseWriter, toChunk } from '../../../src/domain/chat/responses-events.ts'
+import type { ResponseHead } from '../../../src/domain/chat/responses/responses-answer.ts'
+import {
+  createResponseWriter,
+  toChunk,
+} from '../../../src/domain/chat/responses/responses-events.ts'
 import { walkEvents } from './event-order.ts'
 import { findFaults, findResponseFaults } from './openai-types.ts'
 

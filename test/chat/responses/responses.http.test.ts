@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RESPONSE_FIELDS } from '../../../src/domain/chat/responses-request.ts'
+import { RESPONSE_FIELDS } from '../../../src/domain/chat/responses/responses-request.ts'
 import type { ResponseCreateRequest } from '../../../src/schemas/chat/responses/responses-request.ts'
 import { buildTestApp, type TestResponse } from '../../support/build-test-app.ts'
 import { createScriptedBackend, HELLO, scriptedModels } from '../../support/scripted-backend.ts'

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { SqliteError } from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { ReadCaller } from '../../../src/store/api/read-caller.ts'
+import type { ReadCaller } from '../../../src/domain/access/read-caller.ts'
 import { type Connection, openDatabase } from '../../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
 import type { ReadPool } from '../../../src/store/sqlite/read/read-pool.ts'

@@ -11,7 +11,7 @@ import { basic } from '../../support/build-test-app.ts'
 import { INHERITED } from '../../support/inherited.ts'
 import { spawnServer, TEST_KEY } from '../../support/spawn-server.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
-import { startOf } from '../call-store-contract.ts'
+import { startOf } from '../calls/call-store-contract.ts'
 
 const PROJECT = 'acme/demo'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type CopyOptions, copyProject } from '../../../src/store/copy/copy-project.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
-import { endOf, startOf } from '../call-store-contract.ts'
+import { endOf, startOf } from '../calls/call-store-contract.ts'
 import { hasClickHouse } from './clickhouse-server.ts'
 import { openTestStores } from './open-clickhouse.ts'
 

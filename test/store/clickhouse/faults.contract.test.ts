@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { resolveCallsSelection } from '../../../src/domain/calls/calls-query.ts'
 import type { Stores } from '../../../src/store/api/stores.ts'
 import { readCaller } from '../../support/read-caller.ts'
-import { endOf, startOf } from '../call-store-contract.ts'
+import { endOf, startOf } from '../calls/call-store-contract.ts'
 import {
   type Fault,
   hasFaults,

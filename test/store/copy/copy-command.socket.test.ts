@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
 import { INHERITED } from '../../support/inherited.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
-import { startOf } from '../call-store-contract.ts'
+import { startOf } from '../calls/call-store-contract.ts'
 import {
   hasClickHouse,
   makeDatabase as makeClickHouseDatabase,

@@ -12,7 +12,7 @@ import { listing, newObject, PROJECT, storeTable } from '../../objects/object-st
 import { readCaller } from '../../support/read-caller.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { JOB, MODEL } from '../../training/store/preview-store-contract.ts'
-import { startOf } from '../call-store-contract.ts'
+import { startOf } from '../calls/call-store-contract.ts'
 
 const CALLER = readCaller()
 export const RIGHTS: NewKey = {

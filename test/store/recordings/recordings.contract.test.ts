@@ -4,7 +4,7 @@ import type { RecordingLoss } from '../../../src/store/api/chat/recordings.ts'
 import { DATABASE_FILE, openReadOnlyDatabase } from '../../../src/store/sqlite/db/connection.ts'
 import { openSqliteStore, type SqliteOptions } from '../../../src/store/sqlite/open.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
-import { startOf } from '../call-store-contract.ts'
+import { startOf } from '../calls/call-store-contract.ts'
 import { describeRecordingContract, recordedCall } from './recordings-contract.ts'
 
 const PROJECT = 'acme/demo'

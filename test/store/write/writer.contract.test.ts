@@ -8,7 +8,7 @@ import { openWriterThread } from '../../../src/store/sqlite/write/writer-ends.ts
 import { STARTED } from '../../calls/call-fixtures.ts'
 import { buildTestApp } from '../../support/build-test-app.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
-import { endOf, startOf } from '../call-store-contract.ts'
+import { endOf, startOf } from '../calls/call-store-contract.ts'
 
 const PROJECT = 'acme/demo'
 

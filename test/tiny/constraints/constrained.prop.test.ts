@@ -5,7 +5,10 @@ import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { TINY_MODEL_PATH } from '../../../src/inference/tiny/backend.ts'
-import { listPatterns, readBounds } from '../../../src/inference/tiny/constraints/number-ranges.ts'
+import {
+  listPatterns,
+  readBounds,
+} from '../../../src/inference/tiny/constraints/patterns/number-ranges.ts'
 import { createEngine } from '../../../src/inference/tiny/host/engine.ts'
 import { choiceIn, type Fields, runWaiting } from '../running.ts'
 

@@ -1,7 +1,7 @@
 /** How large patterns get when the grammar engine writes their repeated groups out. */
 import { describe, expect, it } from 'vitest'
 import { planConstraint } from '../../../src/inference/tiny/constraints/constraint-plan.ts'
-import { countPlaces } from '../../../src/inference/tiny/constraints/pattern-size.ts'
+import { countPlaces } from '../../../src/inference/tiny/constraints/patterns/pattern-size.ts'
 
 const planOf = (structured_outputs: Record<string, unknown>) => () =>
   planConstraint({ messages: [], structured_outputs })

@@ -6,11 +6,11 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { TINY_MODEL_PATH } from '../../../src/inference/tiny/backend.ts'
 import { planConstraint } from '../../../src/inference/tiny/constraints/constraint-plan.ts'
-import { settleFormat } from '../../../src/inference/tiny/constraints/format-patterns.ts'
+import { settleFormat } from '../../../src/inference/tiny/constraints/patterns/format-patterns.ts'
 import {
   FORMAT_EXPRESSIONS,
   listFormat,
-} from '../../../src/inference/tiny/constraints/text-formats.ts'
+} from '../../../src/inference/tiny/constraints/patterns/text-formats.ts'
 import { createEngine } from '../../../src/inference/tiny/host/engine.ts'
 import { choiceIn, runWaiting } from '../running.ts'
 

@@ -1,7 +1,7 @@
 /** Composes the grammar of an answer with tool calls from the grammars of the arguments. Pure. */
 
 import { CALL_CLOSING, CALL_OPENING, writeCallHead } from '../text/call-form.ts'
-import { spellText } from './pattern-grammar.ts'
+import { spellText } from './patterns/pattern-grammar.ts'
 
 /** The parts of the grammar of an answer with calls. */
 interface CallGrammarParts {

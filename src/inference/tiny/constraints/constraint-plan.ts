@@ -8,7 +8,7 @@ import type { ChatCompletionRequest } from '../../../schemas/chat/chat-request.t
 import type { StructuredOutputs } from '../../../schemas/chat/structured-outputs.ts'
 import { closeObjects, type MarkedSchema, rewriteSchema } from './json-schema-rewrite.ts'
 import { findUnsupportedKeyword } from './json-schema-support.ts'
-import { findPatternFault } from './json-text-pattern.ts'
+import { findPatternFault } from './patterns/json-text-pattern.ts'
 import { listTagContents, toPresentTag } from './structural-tag.ts'
 
 /**

@@ -2,7 +2,7 @@
  * Names of additional properties of a schema. The engine would accept any name there, including a declared one, whose
  * value would then not be checked by its own schema. Pure.
  */
-import { spellText } from './pattern-grammar.ts'
+import { spellText } from './patterns/pattern-grammar.ts'
 
 interface NameState {
   readonly next: Map<string, NameState>

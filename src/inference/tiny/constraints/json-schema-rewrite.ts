@@ -4,12 +4,12 @@
  */
 
 import { isObject } from '../../../domain/json/is-object.ts'
-import { settleFormat } from './format-patterns.ts'
 import { mapChildren, type Schema } from './json-schema-support.ts'
-import { toWholePattern } from './json-text-pattern.ts'
-import { listPatterns, readBounds } from './number-ranges.ts'
-import type { Pattern } from './pattern-grammar.ts'
-import { ENGINE_FORMATS, FORMAT_EXPRESSIONS, listFormat } from './text-formats.ts'
+import { settleFormat } from './patterns/format-patterns.ts'
+import { toWholePattern } from './patterns/json-text-pattern.ts'
+import { listPatterns, readBounds } from './patterns/number-ranges.ts'
+import type { Pattern } from './patterns/pattern-grammar.ts'
+import { ENGINE_FORMATS, FORMAT_EXPRESSIONS, listFormat } from './patterns/text-formats.ts'
 
 /** What says which items or properties there may be. */
 const LIST_RULES = ['items', 'prefixItems', 'unevaluatedItems']

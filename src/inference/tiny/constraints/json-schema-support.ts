@@ -2,9 +2,9 @@
 
 import { isObject } from '../../../domain/json/is-object.ts'
 import { createBranchCheck } from './branches-apart.ts'
-import { settleFormat } from './format-patterns.ts'
-import { findPatternFault, isQuotable } from './json-text-pattern.ts'
-import { listPatterns, readBounds } from './number-ranges.ts'
+import { settleFormat } from './patterns/format-patterns.ts'
+import { findPatternFault, isQuotable } from './patterns/json-text-pattern.ts'
+import { listPatterns, readBounds } from './patterns/number-ranges.ts'
 
 /** Keywords that the engine passes over. */
 const UNSUPPORTED = [

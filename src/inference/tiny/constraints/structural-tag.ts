@@ -3,7 +3,7 @@
  * refuses it. Pure.
  */
 import { isObject } from '../../../domain/json/is-object.ts'
-import { toEnginePattern } from './json-text-pattern.ts'
+import { toEnginePattern } from './patterns/json-text-pattern.ts'
 
 /** What a part of a tag has to keep: a schema, a grammar or a regular expression. */
 type TagContent =

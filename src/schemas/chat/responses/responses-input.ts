@@ -1,6 +1,6 @@
 /**
  * What a response is made from: the items of its input, and the tools that it may call. Items are tolerant, as chat
- * messages are: domain/chat/responses-input.ts decides which of them the server can use.
+ * messages are: domain/chat/responses/responses-input.ts decides which of them the server can use.
  */
 import { z } from 'zod'
 import { boundedList, boundedText, optionalField, ruleError } from '../../bounded-fields.ts'

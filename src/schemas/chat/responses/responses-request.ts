@@ -1,6 +1,6 @@
 /**
  * The body of `POST /v1/responses`, an addition to the spec: each field of the OpenAI API. How each field is
- * translated to a chat is decided in domain/chat/responses-request.ts, which covers all of them.
+ * translated to a chat is decided in domain/chat/responses/responses-request.ts, which covers all of them.
  */
 import { z } from 'zod'
 import {

@@ -1,5 +1,6 @@
 /** The contract of agents, derived from calls that were received as OpenTelemetry spans. */
 
+import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { AttributesPage } from '../../../domain/agents/groups/span-attributes.ts'
 import type { GroupPage, SpanGrouping } from '../../../domain/agents/groups/span-groups.ts'
 import type { SpanStatsPlan } from '../../../domain/agents/groups/span-stats.ts'
@@ -15,7 +16,6 @@ import type {
   AgentSpanStatsResponse,
   SpanAttributesResponse,
 } from '../../../schemas/agents/agent-stats.ts'
-import type { ReadCaller } from '../read-caller.ts'
 
 export interface SpanList {
   readonly scope: SpanScope

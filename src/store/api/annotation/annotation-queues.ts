@@ -1,8 +1,9 @@
 /** The contract of the store of annotation queues. What it acknowledges is durable. */
+
+import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { AnnotationItem, ReachedState } from '../../../domain/annotation/annotation-item.ts'
 import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'
 import type { AnnotationItemsQueryRequest } from '../../../schemas/annotation/annotation-item.ts'
-import type { ReadCaller } from '../read-caller.ts'
 
 /** A queue by its id. */
 export interface QueueName {

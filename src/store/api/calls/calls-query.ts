@@ -1,7 +1,8 @@
 /** The contract of lists of calls. */
+
+import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import type { CallsSelection, CallsShape } from '../../../domain/calls/calls-query.ts'
-import type { ReadCaller } from '../read-caller.ts'
 
 /** A call with the additional data that was requested. */
 export interface ListedCall {

@@ -1,5 +1,5 @@
 /** The contract of the store of responses. */
-import type { StoredResponse } from '../../../domain/chat/responses-record.ts'
+import type { StoredResponse } from '../../../domain/chat/responses/responses-record.ts'
 
 export interface ResponseStore {
   /**

@@ -1,4 +1,6 @@
 /** The contract of the feedback store. */
+
+import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { FeedbackMetrics } from '../../../domain/feedback/feedback-metrics.ts'
 import type { FeedbackSample, FeedbackWindow } from '../../../domain/feedback/feedback-sample.ts'
 import type { FeedbackSums } from '../../../domain/feedback/feedback-sums.ts'
@@ -11,7 +13,6 @@ import type {
   FeedbackAggregateRequest,
   FeedbackAggregateResponse,
 } from '../../../schemas/feedback/feedback-stats.ts'
-import type { ReadCaller } from '../read-caller.ts'
 
 /** The leaf paths of a sample of payloads. */
 export interface PayloadPaths {

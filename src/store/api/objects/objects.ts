@@ -1,8 +1,9 @@
 /** The contract of the store of published objects. */
+
+import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { NewObject } from '../../../domain/objects/object-content.ts'
 import type { ObjectVersion } from '../../../domain/objects/object-view.ts'
 import type { ObjectQueryRequest, ObjectVersionFilter } from '../../../schemas/objects/object.ts'
-import type { ReadCaller } from '../read-caller.ts'
 
 /** Which versions to list. Lists of the filter are at most 1,000 long. */
 export interface ObjectListing {

@@ -1,5 +1,5 @@
 /** The contract of what is stored of a project as a whole. */
-import type { ReadCaller } from '../read-caller.ts'
+import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 
 /** Bytes. */
 export interface ContentSizes {

@@ -1,11 +1,12 @@
 /** The contract of statistics over calls. */
+
+import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { ProjectPrice } from '../../../domain/prices/project-prices.ts'
 import type { BucketTable } from '../../../domain/stats/bucket-table.ts'
 import type { StatColumn } from '../../../domain/stats/metric-names.ts'
 import type { CallsFilter } from '../../../schemas/calls/calls-filter.ts'
 import type { CallMetric, UsageMetric } from '../../../schemas/stats/stats.ts'
 import type { UsageCounting } from '../../../schemas/usage/usage-counting.ts'
-import type { ReadCaller } from '../read-caller.ts'
 
 /** What to compute, over which calls, in which buckets. Times in microseconds. */
 export interface StatsQuery {

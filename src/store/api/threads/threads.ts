@@ -1,6 +1,7 @@
 /** The contract of lists of threads. */
+
+import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { ThreadListing, ThreadSums } from '../../../domain/threads/thread-sums.ts'
-import type { ReadCaller } from '../read-caller.ts'
 
 export interface ThreadStore {
   /**

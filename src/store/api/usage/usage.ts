@@ -1,10 +1,11 @@
 /** The contract of usage over trees of calls. */
+
+import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { ProjectPrice } from '../../../domain/prices/project-prices.ts'
 import type { Expression } from '../../../domain/query/query-expression.ts'
 import type { CallsFilter } from '../../../schemas/calls/calls-filter.ts'
 import type { UsageResponse } from '../../../schemas/usage/usage.ts'
 import type { UsageCounting } from '../../../schemas/usage/usage-counting.ts'
-import type { ReadCaller } from '../read-caller.ts'
 
 /** Options of both queries. */
 interface UsageWants {

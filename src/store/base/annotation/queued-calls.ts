@@ -1,9 +1,10 @@
 /** Looks up the calls of annotation queues, for this store and others, whichever store has the calls. */
+
+import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { AnnotationItem, QueuedCall } from '../../../domain/annotation/annotation-item.ts'
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import { resolveCallsSelection } from '../../../domain/calls/calls-query.ts'
 import type { CallsQueryStore } from '../../api/calls/calls-query.ts'
-import type { ReadCaller } from '../../api/read-caller.ts'
 
 interface QueuedCalls {
   /** Returns the calls of these ids in order; null for a call without a start or a deleted one. */

@@ -1,6 +1,7 @@
 /** What lists of calls in one store read from another: feedback and the values of refs. */
+
+import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { CallBeside, ScannedCall } from '../../../domain/calls/call-fields.ts'
-import type { ReadCaller } from '../../api/read-caller.ts'
 
 /** Data about the calls of another store; feedback should be read ahead with `prepare`. */
 export interface BesideReader {

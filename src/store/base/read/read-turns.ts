@@ -1,7 +1,8 @@
 /** Limits concurrent reads of other databases: the rest wait in a bounded queue, where keys and projects take turns. */
+
+import { type ReadCaller, toLeft } from '../../../domain/access/read-caller.ts'
 import { ApiError } from '../../../errors.ts'
 import type { ReadFigures } from '../../api/figures.ts'
-import { type ReadCaller, toLeft } from '../../api/read-caller.ts'
 import { createFairQueue } from './fair-queue.ts'
 
 export interface ReadTurnLimits {

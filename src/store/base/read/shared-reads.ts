@@ -2,7 +2,7 @@
  * Lets callers with the same query share one read. A caller that comes while it runs waits for the next one, which
  * sees everything written before the caller asked. A read stops when its last caller has left.
  */
-import { requireWaiting, toLeft } from '../../api/read-caller.ts'
+import { requireWaiting, toLeft } from '../../../domain/access/read-caller.ts'
 
 interface SharedReads<Value> {
   /**

@@ -1,4 +1,6 @@
 /** Agents in ClickHouse: it delivers the spans of a scope in order of time; the domain computes the answers. */
+
+import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { AgentSpan } from '../../../domain/agents/agent-span.ts'
 import { createSpanAttributes } from '../../../domain/agents/groups/span-attributes.ts'
 import { createSpanStats } from '../../../domain/agents/groups/span-stats.ts'
@@ -11,7 +13,6 @@ import {
 } from '../../../domain/agents/span-answers.ts'
 import type { SpanScope } from '../../../domain/agents/span-scope.ts'
 import type { AgentStore, SpanList, SpanPage } from '../../api/agents/agents.ts'
-import type { ReadCaller } from '../../api/read-caller.ts'
 import type { CallKey } from '../calls/calls-walk.ts'
 import type { Reads } from '../db/reads.ts'
 import { countSpans, selectPlace } from './agents.sql.ts'

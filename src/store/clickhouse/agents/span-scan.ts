@@ -1,7 +1,8 @@
 /** Reads the calls that were received as spans, in one statement in order of time, and streams them. */
+
+import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import { type AgentSpan, toAgentSpan } from '../../../domain/agents/agent-span.ts'
 import { createScopeMatcher, type SpanScope } from '../../../domain/agents/span-scope.ts'
-import type { ReadCaller } from '../../api/read-caller.ts'
 import { type FoundRow, mergeRows } from '../calls/call-rows.ts'
 import { type BodyColumn, selectRowsByKey } from '../calls/calls.sql.ts'
 import { toFilterClause } from '../calls/calls-filter.ts'

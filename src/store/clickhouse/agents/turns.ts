@@ -1,4 +1,6 @@
 /** The spans of traces as chats, and those of conversations. */
+
+import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import {
   createConversations,
   createTraceOrder,
@@ -14,7 +16,6 @@ import type {
   Turns,
   TurnsQuery,
 } from '../../api/agents/agents.ts'
-import type { ReadCaller } from '../../api/read-caller.ts'
 import type { Reads } from '../db/reads.ts'
 import { SELECT_CONVERSATION_TRACES } from './agents.sql.ts'
 import { scanSpans } from './span-scan.ts'

@@ -1,4 +1,6 @@
 /** Lists of calls in ClickHouse: it finds keys by the filter; expressions and other sorts are evaluated per call. */
+
+import { type ReadCaller, requireWaiting } from '../../../domain/access/read-caller.ts'
 import {
   BODIES,
   type CallBeside,
@@ -11,7 +13,6 @@ import { createCallsSort } from '../../../domain/calls/calls-sort.ts'
 import { fieldPaths } from '../../../domain/query/query-expression.ts'
 import { createMatcher } from '../../../domain/query/query-matcher.ts'
 import type { CallsCount, CallsQueryStore, ListedCall } from '../../api/calls/calls-query.ts'
-import { type ReadCaller, requireWaiting } from '../../api/read-caller.ts'
 import type { NodeStores } from '../../base/node-stores.ts'
 import type { Arrivals } from '../../base/recordings/arrivals.ts'
 import type { Reads } from '../db/reads.ts'

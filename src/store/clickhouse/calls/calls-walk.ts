@@ -1,8 +1,9 @@
 /** Walks the calls of a selection in its order, in parts of bounded size, and reads calls by their keys. */
+
+import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { Body } from '../../../domain/calls/call-fields.ts'
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import type { CallsSelection } from '../../../domain/calls/calls-query.ts'
-import type { ReadCaller } from '../../api/read-caller.ts'
 import type { Reads } from '../db/reads.ts'
 import { readBeside, toLiveCalls } from './call-lookups.ts'
 import type { FoundRow } from './call-rows.ts'

@@ -1,7 +1,7 @@
 /** The only access to ClickHouse: its HTTP interface, with all settings pinned that results depend on. */
 import { type ClickHouseSettings, createClient, type Logger } from '@clickhouse/client'
+import { type ReadCaller, requireWaiting } from '../../../domain/access/read-caller.ts'
 import type { FaultFigures } from '../../api/figures.ts'
-import { type ReadCaller, requireWaiting } from '../../api/read-caller.ts'
 import { MigrationError } from '../../base/db/migration-files.ts'
 import { isPassing, toStoreError } from './store-error.ts'
 

@@ -1,10 +1,11 @@
 /** Statistics in ClickHouse: it sums up by bucket, the domain builds tables from the sums. */
+
+import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import { createBucketCursor } from '../../../domain/stats/bucket-cursor.ts'
 import type { BucketTable } from '../../../domain/stats/bucket-table.ts'
 import { renderCallBuckets, renderUsageBuckets } from '../../../domain/stats/stats-view.ts'
 import type { ModelUsage } from '../../../domain/usage/usage.ts'
-import type { ReadCaller } from '../../api/read-caller.ts'
 import type { StatsQuery, StatsResult, StatsStore, StatsTexts } from '../../api/stats/stats.ts'
 import { createSharedReads } from '../../base/read/shared-reads.ts'
 import { createCallTable } from '../../base/stats/call-sums.ts'

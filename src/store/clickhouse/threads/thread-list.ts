@@ -1,7 +1,8 @@
 /** Lists of threads in ClickHouse, summed up in the domain. */
+
+import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import { createThreadList } from '../../../domain/threads/thread-list.ts'
 import { type ThreadListing, wantsNewest } from '../../../domain/threads/thread-sums.ts'
-import type { ReadCaller } from '../../api/read-caller.ts'
 import type { ThreadStore } from '../../api/threads/threads.ts'
 import type { Reads } from '../db/reads.ts'
 import { SELECT_NEWEST_THREADS, selectTurns } from './threads.sql.ts'

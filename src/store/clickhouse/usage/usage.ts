@@ -1,8 +1,9 @@
 /** Usage over trees of calls in ClickHouse, summed up in the domain. */
+
+import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import { USAGE_COUNTERS, type UsageCounters } from '../../../domain/usage/own-usage.ts'
 import type { CallUsage } from '../../../domain/usage/usage.ts'
-import type { ReadCaller } from '../../api/read-caller.ts'
 import type { TraceUsageQuery, UsageStore } from '../../api/usage/usage.ts'
 import {
   createSieve,

@@ -1,10 +1,11 @@
 /** Prefetches what lists of calls read besides the calls from PostgreSQL, for several calls at once. */
+
+import { requireWaiting } from '../../../domain/access/read-caller.ts'
 import { type CallBeside, callField } from '../../../domain/calls/call-fields.ts'
 import { callRef } from '../../../domain/calls/call-ref.ts'
 import { toExpansion } from '../../../domain/calls/expand-columns.ts'
 import type { FeedbackRow } from '../../../domain/feedback/feedback-view.ts'
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
-import { requireWaiting } from '../../api/read-caller.ts'
 import type { BesideReader } from '../../base/calls/beside-reader.ts'
 import type { NodeStores } from '../../base/node-stores.ts'
 import type { Statements } from '../db/client.ts'

@@ -1,5 +1,5 @@
 /** Responses in PostgreSQL. */
-import type { StoredResponse } from '../../../domain/chat/responses-record.ts'
+import type { StoredResponse } from '../../../domain/chat/responses/responses-record.ts'
 import type { ResponseStore } from '../../api/chat/responses.ts'
 import * as SQL from '../../base/chat/responses.sql.ts'
 import type { Postgres } from '../db/client.ts'

@@ -1,7 +1,8 @@
 /** Reads that may scan many rows: scheduled in turns, split into short statements, with a time limit. */
+
+import { type ReadCaller, requireWaiting } from '../../../domain/access/read-caller.ts'
 import { ApiError } from '../../../errors.ts'
 import type { ReadFigures } from '../../api/figures.ts'
-import { type ReadCaller, requireWaiting } from '../../api/read-caller.ts'
 import { createReadTurns, type ReadTurnLimits } from '../../base/read/read-turns.ts'
 
 /** To be called between statements. @throws ApiError read_timeout, client_closed_request or the signal's reason */

@@ -1,7 +1,8 @@
 /** Feedback in PostgreSQL. */
+
+import { requireWaiting } from '../../../domain/access/read-caller.ts'
 import { ApiError } from '../../../errors.ts'
 import type { FeedbackStore } from '../../api/feedback/feedback.ts'
-import { requireWaiting } from '../../api/read-caller.ts'
 import type { Postgres } from '../db/client.ts'
 import type { Reads } from '../db/reads.ts'
 import { readAbout } from './feedback-about.ts'

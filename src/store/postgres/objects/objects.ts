@@ -1,7 +1,7 @@
 /** Published objects in PostgreSQL: narrow version rows, and contents stored once per project. */
 
+import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { ObjectStore } from '../../api/objects/objects.ts'
-import type { ReadCaller } from '../../api/read-caller.ts'
 import { NAMES_MAX } from '../../base/objects/object-limits.ts'
 import type { Postgres } from '../db/client.ts'
 import type { Reads } from '../db/reads.ts'

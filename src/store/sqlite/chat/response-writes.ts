@@ -1,5 +1,5 @@
 /** The writes of responses. */
-import type { StoredResponse } from '../../../domain/chat/responses-record.ts'
+import type { StoredResponse } from '../../../domain/chat/responses/responses-record.ts'
 import * as SQL from '../../base/chat/responses.sql.ts'
 import type { Connection } from '../db/connection.ts'
 

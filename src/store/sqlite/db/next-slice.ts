@@ -1,7 +1,7 @@
 /** Pauses in long reads on the main connection. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type ReadCaller, requireWaiting } from '../../../domain/access/read-caller.ts'
 import { ApiError } from '../../../errors.ts'
-import { type ReadCaller, requireWaiting } from '../../api/read-caller.ts'
 import type { Connection } from './connection.ts'
 
 /** Lets other requests run, and notices a client that has disconnected. @throws as requireWaiting, server_draining */

@@ -1,8 +1,8 @@
 /** Runs read jobs on the main connection, slice by slice: for a database in memory, which no reader can open. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { requireWaiting } from '../../../domain/access/read-caller.ts'
 import { ApiError } from '../../../errors.ts'
-import { requireWaiting } from '../../api/read-caller.ts'
 import type { Connection } from '../db/connection.ts'
 import type { ReadJobs } from './read-job.ts'
 import type { ReadPool } from './read-pool.ts'

@@ -1,0 +1,121 @@
+/** The response object: its status, and the fields that it repeats from the request. Pure. */
+import type { ResponseCreateRequest } from '../../../schemas/chat/responses/responses-request.ts'
+
+/** An item that the model made. Only what the writer of events changes is named. */
+export interface OutputItem {
+  readonly type: 'reasoning' | 'message' | 'function_call'
+  readonly id: string
+  status: 'in_progress' | 'completed' | 'incomplete'
+  content?: OutputPart[]
+  arguments?: string
+  readonly [name: string]: unknown
+}
+
+export interface OutputPart {
+  readonly type: 'output_text' | 'refusal' | 'reasoning_text'
+  text?: string
+  refusal?: string
+  annotations?: unknown[]
+  logprobs?: unknown[]
+}
+
+/** What all states of one response share. */
+export interface ResponseHead {
+  readonly id: string
+  /** Seconds since the epoch. */
+  readonly created_at: number
+  /** The name that answers carry. */
+  readonly model: string
+  readonly request: ResponseCreateRequest
+  /** Whether the model calls tools. */
+  readonly callsTools: boolean
+}
+
+type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled'
+
+/** The state of a response. */
+export interface ResponseState {
+  readonly status: ResponseStatus
+  readonly output: readonly OutputItem[]
+  /** Usage of the chat, if known. */
+  readonly usage?: unknown
+  readonly incompleteReason?: 'max_output_tokens' | 'content_filter'
+  readonly error?: { readonly code: string; readonly message: string }
+  /** Seconds since the epoch. */
+  readonly completedAt?: number
+}
+
+export type ResponseBody = { readonly id: string; readonly [name: string]: unknown }
+
+/** The response in a state. */
+export function renderResponse(head: ResponseHead, state: ResponseState): ResponseBody {
+  const { id, created_at, model, request, callsTools } = head
+  const tools = (request.tools ?? []).map((tool) => ({
+    ...tool,
+    parameters: tool.parameters ?? null,
+    strict: tool.strict ?? null,
+  }))
+  return {
+    id,
+    object: 'response',
+    created_at,
+    status: state.status,
+    background: false,
+    completed_at: state.status === 'completed' ? (state.completedAt ?? created_at) : null,
+    error: state.error ?? null,
+    incomplete_details: state.incompleteReason ? { reason: state.incompleteReason } : null,
+    instructions: request.instructions ?? null,
+    max_output_tokens: request.max_output_tokens ?? null,
+    max_tool_calls: request.max_tool_calls ?? null,
+    metadata: request.metadata ?? {},
+    model,
+    output: state.output,
+    parallel_tool_calls: request.parallel_tool_calls ?? true,
+    previous_response_id: request.previous_response_id ?? null,
+    prompt_cache_key: request.prompt_cache_key ?? null,
+    reasoning: { effort: request.reasoning?.effort ?? null, summary: null },
+    safety_identifier: request.safety_identifier ?? null,
+    service_tier: request.service_tier ?? null,
+    store: request.store ?? true,
+    temperature: request.temperature ?? null,
+    text: { ...request.text, format: request.text?.format ?? { type: 'text' } },
+    tool_choice: request.tool_choice ?? (tools.length > 0 && !callsTools ? 'none' : 'auto'),
+    tools,
+    top_logprobs: request.top_logprobs ?? 0,
+    top_p: request.top_p ?? null,
+    truncation: 'disabled',
+    usage: renderResponseUsage(state.usage),
+    ...(request.user ? { user: request.user } : {}),
+  }
+}
+
+/** Tokens under the names of the responses API; null when the chat has none. */
+function renderResponseUsage(usage: unknown) {
+  if (typeof usage !== 'object' || usage === null) return null
+  const { prompt_tokens, completion_tokens, total_tokens, ...details } = usage as Readonly<
+    Record<string, unknown>
+  >
+  const input = toCount(prompt_tokens)
+  const output = toCount(completion_tokens)
+  return {
+    input_tokens: input,
+    input_tokens_details: {
+      cached_tokens: readDetail(details.prompt_tokens_details, 'cached_tokens'),
+      cache_write_tokens: readDetail(details.prompt_tokens_details, 'cache_write_tokens'),
+    },
+    output_tokens: output,
+    output_tokens_details: {
+      reasoning_tokens: readDetail(details.completion_tokens_details, 'reasoning_tokens'),
+    },
+    total_tokens: total_tokens === undefined ? input + output : toCount(total_tokens),
+  }
+}
+
+function readDetail(details: unknown, name: string): number {
+  if (typeof details !== 'object' || details === null) return 0
+  return toCount((details as Readonly<Record<string, unknown>>)[name])
+}
+
+function toCount(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : 0
+}

@@ -1,0 +1,265 @@
+/**
+ * A request for a response as the chat that is asked. Pure. Every field is carried over, kept for the answer, or
+ * refused by name.
+ */
+import { ApiError } from '../../../errors.ts'
+import type { ChatMessage } from '../../../schemas/chat/chat-message.ts'
+import type { ResponseTool } from '../../../schemas/chat/responses/responses-input.ts'
+import { ResponseCreateRequest } from '../../../schemas/chat/responses/responses-request.ts'
+import type { FunctionTool } from '../tool-rules.ts'
+
+/** A request of a chat before it is checked. */
+type ChatDraft = { messages: ChatMessage[]; [name: string]: unknown }
+
+/**
+ * What becomes of a field: told to the chat, under which name where that is another one; used by this server; or
+ * refused unless it says nothing.
+ */
+type ResponseFieldUse =
+  | { readonly as: string }
+  | 'translated'
+  | 'kept'
+  | { readonly refusal: string; readonly allowed?: readonly unknown[] }
+
+/** Total over the fields, so that a new one does not compile until it is decided. */
+export const RESPONSE_FIELDS: Readonly<Record<keyof ResponseCreateRequest, ResponseFieldUse>> = {
+  input: 'translated',
+  model: { as: 'model' },
+  instructions: 'translated',
+  previous_response_id: 'translated',
+  store: 'kept',
+  stream: 'translated',
+  // Why: it only says that no padding is wanted, and there is none.
+  stream_options: 'kept',
+  include: 'translated',
+  max_output_tokens: { as: 'max_completion_tokens' },
+  temperature: { as: 'temperature' },
+  top_p: { as: 'top_p' },
+  top_logprobs: 'translated',
+  text: 'translated',
+  reasoning: 'translated',
+  tools: 'translated',
+  tool_choice: 'translated',
+  parallel_tool_calls: { as: 'parallel_tool_calls' },
+  // Why: it counts calls of tools that the server runs, and it runs none.
+  max_tool_calls: 'kept',
+  metadata: 'kept',
+  user: { as: 'user' },
+  safety_identifier: { as: 'safety_identifier' },
+  service_tier: { as: 'service_tier' },
+  prompt_cache_key: { as: 'prompt_cache_key' },
+  prompt_cache_retention: { as: 'prompt_cache_retention' },
+  prompt_cache_options: { as: 'prompt_cache_options' },
+  truncation: {
+    refusal: 'only disabled is supported: no items are dropped in silence',
+    allowed: ['disabled'],
+  },
+  background: {
+    refusal: 'an answer is made while its client waits; use stream',
+    allowed: [false],
+  },
+  conversation: { refusal: 'go on from a response by previous_response_id' },
+  prompt: { refusal: 'there are no stored prompts; send instructions and input' },
+  context_management: { refusal: 'nothing is compacted' },
+  moderation: { refusal: 'nothing is moderated' },
+  access_programs: { refusal: 'there are none' },
+  image: { refusal: 'images pass as they are' },
+}
+
+/** Fields of a chat that a response has under another name or in another form. */
+const CHAT_ONLY: Readonly<Record<string, string>> = {
+  messages: 'input',
+  n: 'one answer a response',
+  max_tokens: 'max_output_tokens',
+  max_completion_tokens: 'max_output_tokens',
+  reasoning_effort: 'reasoning.effort',
+  response_format: 'text.format',
+  logprobs: 'include',
+}
+
+/**
+ * Refuses what is not supported, by name.
+ *
+ * @throws ApiError unsupported_parameter, missing_required_parameter
+ */
+export function requireSupportedFields(request: ResponseCreateRequest): void {
+  const values: Readonly<Record<string, unknown>> = request
+  for (const [param, use] of Object.entries(RESPONSE_FIELDS)) {
+    if (typeof use === 'string' || !('refusal' in use)) continue
+    const value = values[param]
+    if (saysNothing(value) || use.allowed?.includes(value)) continue
+    const message = `${param} is not supported: ${use.refusal}.`
+    throw new ApiError('unsupported_parameter', { param, message })
+  }
+  requireNoChatFields(values)
+  requireInput(request)
+}
+
+/**
+ * Refuses what an engine that makes responses itself is not asked for: nothing is kept there.
+ *
+ * @throws ApiError unsupported_parameter, missing_required_parameter
+ */
+export function requirePassableFields(request: ResponseCreateRequest): void {
+  for (const param of ['background', 'conversation'] as const) {
+    const use = RESPONSE_FIELDS[param]
+    const value = request[param]
+    if (typeof use === 'string' || !('refusal' in use) || saysNothing(value) || value === false) {
+      continue
+    }
+    const message = `${param} is not supported: ${use.refusal}.`
+    throw new ApiError('unsupported_parameter', { param, message })
+  }
+  requireNoChatFields(request)
+  if (saysNothing(request.prompt)) requireInput(request)
+}
+
+function requireNoChatFields(values: Readonly<Record<string, unknown>>): void {
+  for (const [param, instead] of Object.entries(CHAT_ONLY)) {
+    if (saysNothing(values[param])) continue
+    const message = `${param} is a field of chat completions; here it is ${instead}.`
+    throw new ApiError('unsupported_parameter', { param, message })
+  }
+}
+
+function requireInput({ input }: ResponseCreateRequest): void {
+  if (input !== undefined && input !== null) return
+  throw new ApiError('missing_required_parameter', {
+    ...{ param: 'input', message: 'input is required' },
+  })
+}
+
+/**
+ * The chat of a supported request.
+ *
+ * @param messages - of the responses before it and of its input
+ * @throws ApiError unsupported_value, missing_required_parameter
+ */
+export function toChatDraft(
+  request: ResponseCreateRequest,
+  messages: readonly ChatMessage[],
+): ChatDraft {
+  const { instructions } = request
+  const opening = instructions ? [{ role: 'system', content: instructions }] : []
+  return {
+    ...listOthers(request),
+    ...carryOver(request),
+    messages: [...opening, ...messages],
+    ...toLogprobs(request),
+    ...toFormat(request),
+    ...toTools(request),
+    ...(request.reasoning?.effort ? { reasoning_effort: request.reasoning.effort } : {}),
+    ...(request.stream === true ? { stream: true, stream_options: { include_usage: true } } : {}),
+  }
+}
+
+/** Fields that no schema names, which engines know: they pass. */
+function listOthers(request: ResponseCreateRequest): Record<string, unknown> {
+  const entries = Object.entries(request).filter(
+    ([name, value]) => !Object.hasOwn(ResponseCreateRequest.shape, name) && !saysNothing(value),
+  )
+  return Object.fromEntries(entries)
+}
+
+function carryOver(request: ResponseCreateRequest): Record<string, unknown> {
+  const values: Readonly<Record<string, unknown>> = request
+  const entries = Object.entries(RESPONSE_FIELDS).flatMap(([name, use]) =>
+    typeof use === 'object' && 'as' in use && !saysNothing(values[name])
+      ? [[use.as, values[name]]]
+      : [],
+  )
+  return Object.fromEntries(entries)
+}
+
+function toLogprobs({ include, top_logprobs }: ResponseCreateRequest) {
+  const isWanted = include?.includes('message.output_text.logprobs') || (top_logprobs ?? 0) > 0
+  return isWanted ? { logprobs: true, ...(top_logprobs ? { top_logprobs } : {}) } : {}
+}
+
+function toFormat({ text }: ResponseCreateRequest): Record<string, unknown> {
+  const verbosity = text?.verbosity ? { verbosity: text.verbosity } : {}
+  const { format } = text ?? {}
+  if (!format || format.type === 'text') return verbosity
+  if (format.type === 'json_object') return { ...verbosity, response_format: { type: format.type } }
+  const { type, ...json_schema } = format
+  return { ...verbosity, response_format: { type, json_schema: withoutNulls(json_schema) } }
+}
+
+function toTools({ tools, tool_choice }: ResponseCreateRequest): Record<string, unknown> {
+  const all = (tools ?? []).map(toTool)
+  if (all.length === 0 && !tool_choice) return {}
+  const given = all.length === 0 ? {} : { tools: all }
+  if (!tool_choice) return given
+  // Without tools there is nothing to choose, and models that have none take no choice.
+  if (tool_choice === 'auto' && all.length === 0) return {}
+  if (typeof tool_choice === 'string') return { ...given, tool_choice }
+  const { type, name, mode, tools: allowed } = tool_choice
+  if (type === 'function' && name) {
+    return { ...given, tool_choice: { type, function: { name } } }
+  }
+  if (type !== 'allowed_tools') {
+    const message =
+      'tool_choice must be none, auto, required, a function by its name, or allowed_tools.'
+    throw new ApiError('unsupported_value', { param: 'tool_choice', message })
+  }
+  const names = new Set((allowed ?? []).map((tool) => tool.name))
+  const chosen = all.filter((tool) => names.has(tool.function.name))
+  return { ...(chosen.length > 0 ? { tools: chosen } : {}), tool_choice: mode ?? 'auto' }
+}
+
+function toTool(tool: ResponseTool, index: number): FunctionTool {
+  const { type, name, description, parameters, strict } = tool
+  if (type !== 'function') {
+    const param = `tools[${index}].type`
+    const message = `${param} must be function: ${nameTool(type)} is only for models whose engine makes responses itself.`
+    throw new ApiError('unsupported_value', { param, message })
+  }
+  if (!name) {
+    const param = `tools[${index}].name`
+    throw new ApiError('missing_required_parameter', { param, message: `${param} is required` })
+  }
+  return {
+    type: 'function',
+    function: {
+      name,
+      ...(description ? { description } : {}),
+      ...(parameters ? { parameters } : {}),
+      ...(typeof strict === 'boolean' ? { strict } : {}),
+    },
+  }
+}
+
+/** Tools of vendors; other text of a client is not repeated. */
+const VENDOR_TOOLS =
+  /^(?:web_search|file_search|code_interpreter|computer|image_generation|mcp|local_shell|shell|apply_patch|custom|namespace|tool_search)(?:_[a-z0-9_]{1,32})?$/
+
+function nameTool(type: string): string {
+  return VENDOR_TOOLS.test(type) ? type : 'another tool'
+}
+
+function withoutNulls(object: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => !saysNothing(value)))
+}
+
+function saysNothing(value: unknown): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0)
+}
+
+/** Which field of a request for a response the path of a chat's field means. */
+export function toResponseParam(param: string): string {
+  const [, head = '', rest = ''] = /^(\w+)(.*)$/s.exec(param) ?? []
+  const known: Readonly<Record<string, string>> = {
+    messages: 'input',
+    max_completion_tokens: 'max_output_tokens',
+    max_tokens: 'max_output_tokens',
+    reasoning_effort: 'reasoning.effort',
+    response_format: 'text.format',
+    logprobs: 'include',
+    stream_options: 'stream',
+  }
+  const name = known[head]
+  // A tool's name and parameters lie in the tool itself.
+  if (head === 'tools' || head === 'tool_choice') return param.replace('.function', '')
+  if (name === undefined) return param
+  return head === 'response_format' || head === 'messages' ? name : `${name}${rest}`
+}

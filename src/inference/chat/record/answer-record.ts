@@ -1,0 +1,140 @@
+/**
+ * Reassembles an answer from its deltas as they pass, for recording. It never delays a delta and never
+ * grows beyond its limit.
+ */
+
+import { hasObjectArguments, parseWithArgumentTexts } from '../../../domain/chat/argument-texts.ts'
+import { findUsage, readTokens } from '../../../domain/chat/told-usage.ts'
+import { isObject } from '../../../domain/json/is-object.ts'
+import { exceedsDepth, JSON_DEPTH_MAX } from '../../../domain/json/json-depth.ts'
+import { renderJson } from '../../../domain/json/json-text.ts'
+import type { ChoiceDelta, Delta, PromptDelta, RelayedText } from '../../backend.ts'
+import { renderUsage } from '../answer-envelope.ts'
+import { createStreamedChoices, type StreamedChoices } from './streamed-choices.ts'
+
+/** Limit: characters of text kept of one answer; 4 Mi. */
+export const RECORDED_CHARS_MAX = 4 * 1024 * 1024
+
+export interface AnswerRecord {
+  note(delta: Delta): void
+  /** The usage reported or counted so far, or null. */
+  usage(): Readonly<Record<string, unknown>> | null
+  /** Tokens used so far, for limits: a stream without usage counts at least one for each piece of text. */
+  tokenCount(): number
+  /** When the first text, reasoning or tool call arrived, in the clock's unit; null before. */
+  firstTokenAt(): number | null
+  /** The answer received so far, as JSON text; `null` if nothing has arrived. */
+  output(): string
+  /** Whether text beyond the limit was left out, or something that nests too deeply to be written again. */
+  isCut(): boolean
+}
+
+interface AnswerRecordOptions {
+  readonly isStream: boolean
+  /** Whether `output` is needed; otherwise only counts are kept. */
+  readonly keepsOutput: boolean
+  readonly now: () => number
+}
+
+/**
+ * Opens the record of one answer.
+ *
+ * Spec: §4.3 (nothing says what of a completion is recorded).
+ * Choice: a relayed whole answer is recorded verbatim; other answers are reassembled into messages, with the
+ * ids and log-probabilities of their tokens if requested, but without alternatives.
+ */
+export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
+  const { isStream, keepsOutput, now } = options
+  /** A whole answer has none. */
+  let parts: StreamedChoices | null = null
+  const openParts = () => {
+    parts ??= createStreamedChoices(keepsOutput ? RECORDED_CHARS_MAX : 0)
+    return parts
+  }
+  let head: Readonly<Record<string, unknown>> = {}
+  let whole: RelayedText | null = null
+  let prompt: PromptDelta | null = null
+  let tokenCount = 0
+  /** Pieces of text in a relayed stream; engines put one or more tokens in each. */
+  let pieceCount = 0
+  let told: Readonly<Record<string, unknown>> | null = null
+  let firstTokenAt: number | null = null
+  let isTooDeep = false
+
+  function noteText(text: RelayedText): void {
+    // A whole answer, which can be long, is checked where it is written.
+    if (isStream && exceedsDepth(text.json, JSON_DEPTH_MAX)) {
+      isTooDeep = true
+      return
+    }
+    const { id, created, model, system_fingerprint, prompt_token_ids, delta } = text.value
+    const usage = findUsage(text.value)
+    if (usage !== null && (isStream || isWritable(usage))) told = usage
+    // Typed events, such as those of responses, carry text in deltas.
+    if (typeof delta === 'string' && delta !== '') {
+      firstTokenAt ??= now()
+      pieceCount += 1
+    }
+    if (!isStream) {
+      whole = text
+      return
+    }
+    // An engine may begin with a chunk about the prompt, in which the id and the model are empty.
+    if (!head.id) head = { id, created, model, system_fingerprint, prompt_token_ids }
+    for (const choice of choicesOf(text)) {
+      if (!isObject(choice) || !openParts().addChunkChoice(choice)) continue
+      firstTokenAt ??= now()
+      pieceCount += 1
+    }
+  }
+
+  function noteChoice(delta: ChoiceDelta): void {
+    tokenCount += delta.tokenCount
+    if (openParts().addDelta(delta)) firstTokenAt ??= now()
+  }
+
+  const usage = () => told ?? (prompt === null ? null : { ...renderUsage(prompt, tokenCount) })
+
+  return {
+    note(delta) {
+      if (delta.type === 'relayed') for (const text of delta.texts) noteText(text)
+      else if (delta.type === 'prompt') prompt = delta
+      else if (delta.type === 'choice') noteChoice(delta)
+    },
+    usage,
+    tokenCount() {
+      const reported = usage()
+      return (reported && readTokens(reported).total) || pieceCount
+    },
+    firstTokenAt: () => (isStream ? firstTokenAt : null),
+    output() {
+      if (whole !== null) return isTooLong(whole) ? 'null' : whole.json
+      const choices = parts?.render() ?? []
+      if (choices.length === 0) return 'null'
+      const promptIds = prompt?.promptIds
+      const ids = promptIds === undefined ? {} : { prompt_token_ids: promptIds }
+      return renderJson({ ...head, object: 'chat.completion', choices, ...ids })
+    },
+    isCut: () => isTooDeep || (parts?.isCut() ?? false) || (whole !== null && isTooLong(whole)),
+  }
+}
+
+/** Returns the choices of a chunk; arguments that are objects are recorded as their text. */
+function choicesOf({ json, value }: RelayedText): readonly unknown[] {
+  const chunk = hasObjectArguments(json) ? parseWithArgumentTexts(json) : value
+  const choices = isObject(chunk) ? chunk.choices : null
+  return Array.isArray(choices) ? choices : []
+}
+
+/** Whether a value does not nest too deeply to be written again. */
+function isWritable(value: unknown): boolean {
+  try {
+    return !exceedsDepth(renderJson(value), JSON_DEPTH_MAX)
+  } catch {
+    return false
+  }
+}
+
+function isTooLong({ json }: RelayedText): boolean {
+  return json.length > RECORDED_CHARS_MAX
+}

@@ -1,0 +1,144 @@
+/**
+ * Assembles the choices of a streamed answer from their pieces, as client libraries do. Pieces of an unknown shape
+ * are skipped, since recording must never fail an answer.
+ */
+
+import { isObject } from '../../../domain/json/is-object.ts'
+import type { ChoiceDelta, ToolCallPiece } from '../../backend.ts'
+import { renderReasoning } from '../collect.ts'
+import { createStreamedCalls, type StreamedCalls } from './streamed-calls.ts'
+import { createStreamedContent, type StreamedContent } from './streamed-content.ts'
+import { createStreamedExtras, type StreamedExtras } from './streamed-extras.ts'
+import { createTokenParts, type TokenParts } from './token-parts.ts'
+
+/** Limit: an upstream could send any number of choices. */
+const CHOICES_MAX = 1_000
+
+/** Texts of a message, besides its content, that arrive in pieces. */
+const TEXTS = ['refusal', 'reasoning', 'reasoning_content'] as const
+
+interface StreamedChoice {
+  role: unknown
+  readonly content: StreamedContent
+  readonly texts: Map<string, string>
+  readonly extras: StreamedExtras
+  readonly calls: StreamedCalls
+  readonly tokens: TokenParts
+  finish_reason: unknown
+  stop_reason: unknown
+}
+
+export interface StreamedChoices {
+  /** Adds an element of a chunk's `choices`. @returns whether it contained text, reasoning or a call */
+  addChunkChoice(choice: Readonly<Record<string, unknown>>): boolean
+  /** The same for a backend's own delta. */
+  addDelta(delta: ChoiceDelta): boolean
+  /** Returns the choices so far, ordered by index, as in a whole answer. */
+  render(): unknown[]
+  isCut(): boolean
+}
+
+/** @param charsMax - characters to keep in all choices together; 0 keeps nothing */
+export function createStreamedChoices(charsMax: number): StreamedChoices {
+  const choices = new Map<number, StreamedChoice>()
+  let left = charsMax
+  let isCut = false
+
+  function take(text: string): string {
+    const taken = text.slice(0, left)
+    left -= taken.length
+    if (taken.length < text.length && charsMax > 0) isCut = true
+    return taken
+  }
+
+  function spend(chars: number): boolean {
+    const isEnough = left >= chars
+    if (isEnough) left -= chars
+    else if (charsMax > 0) isCut = true
+    return isEnough
+  }
+
+  const budget = { take, spend }
+
+  function addText(parts: StreamedChoice, name: string, piece: unknown): boolean {
+    if (typeof piece !== 'string' || piece === '') return false
+    parts.texts.set(name, (parts.texts.get(name) ?? '') + take(piece))
+    return true
+  }
+
+  function partsOf(index: unknown): StreamedChoice | null {
+    if (typeof index !== 'number') return null
+    const known = choices.get(index)
+    if (known) return known
+    if (choices.size >= CHOICES_MAX) return null
+    const parts: StreamedChoice = {
+      role: 'assistant',
+      content: createStreamedContent(budget),
+      texts: new Map(),
+      extras: createStreamedExtras(budget),
+      calls: createStreamedCalls(take),
+      tokens: createTokenParts(spend),
+      finish_reason: null,
+      stop_reason: null,
+    }
+    choices.set(index, parts)
+    return parts
+  }
+
+  return {
+    addChunkChoice(choice) {
+      // An engine with one choice may leave out its index.
+      const parts = partsOf(choice.index ?? 0)
+      if (parts === null) return false
+      // Some engines send an empty reason with each piece.
+      parts.finish_reason ??= choice.finish_reason || null
+      parts.stop_reason ??= choice.stop_reason
+      // Legacy completions have the text in the choice itself.
+      const delta = isObject(choice.delta) ? choice.delta : { content: choice.text }
+      if (typeof delta.role === 'string' && delta.role !== '') parts.role = delta.role
+      const { content } = isObject(choice.logprobs) ? choice.logprobs : {}
+      parts.tokens.add(choice.token_ids, content)
+      let hasNews = parts.content.add(delta.content)
+      for (const name of TEXTS) if (addText(parts, name, delta[name])) hasNews = true
+      if (parts.extras.add(delta)) hasNews = true
+      if (parts.calls.addLegacy(delta.function_call)) hasNews = true
+      return parts.calls.add(delta.tool_calls) || hasNews
+    },
+    addDelta(delta) {
+      const parts = partsOf(delta.index)
+      if (parts === null) return false
+      parts.finish_reason ??= delta.finish_reason
+      parts.stop_reason ??= delta.stop_reason
+      parts.tokens.add(delta.tokenIds, delta.logprobs)
+      const hasText = parts.content.add(delta.content)
+      const hasCalls = parts.calls.add(delta.toolCalls?.map(toChunkCall))
+      return addText(parts, 'reasoning', delta.reasoning) || hasText || hasCalls
+    },
+    render: () => [...choices].sort(([left], [right]) => left - right).map(renderChoice),
+    isCut: () => isCut,
+  }
+}
+
+/** Returns a piece in the format of chunks. */
+function toChunkCall({ index, id, ...called }: ToolCallPiece): unknown {
+  return { index, id, function: called }
+}
+
+function renderChoice([index, parts]: [number, StreamedChoice]): unknown {
+  const { role, content, texts, extras, calls, tokens, finish_reason, stop_reason } = parts
+  const { reasoning, reasoning_content, ...others } = Object.fromEntries(texts)
+  const beside = { ...extras.render(), ...calls.render() }
+  return {
+    index,
+    message: {
+      role,
+      content: content.render() ?? (Object.keys(beside).length > 0 ? null : ''),
+      ...others,
+      ...renderReasoning(reasoning ?? reasoning_content),
+      ...beside,
+    },
+    ...tokens.render(),
+    finish_reason,
+    ...(stop_reason === null || stop_reason === undefined ? {} : { stop_reason }),
+  }
+}
