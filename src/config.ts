@@ -16,7 +16,8 @@ function whole(min: number, max: number) {
     .string()
     .regex(/^-?\d{1,15}$/, {
       // Quoted, because what is wrong may be a character that does not show.
-      error: ({ input }) => `must be a whole number, not ${JSON.stringify(input).slice(0, 40)}`,
+      error: ({ input }) =>
+        `must be a whole number from ${min} to ${max}, not ${JSON.stringify(input).slice(0, 40)}`,
     })
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`)

@@ -83,7 +83,7 @@ describe('npm start', () => {
     [
       'a wrong variable',
       { WEFT_PORT: '8080\r' },
-      /^weft: WEFT_PORT must be a whole number, not "8080\\r"$/,
+      /^weft: WEFT_PORT must be a whole number from 0 to 65535, not "8080\\r"$/,
     ],
     ['a misspelled variable', { WEFT_PROT: '1' }, /^weft: WEFT_PROT is not a Weft variable/],
   ])('ends with one clear line for %s', async (_, environment, line) => {
