@@ -148,7 +148,10 @@ FROM (
 `
 }
 
-/** Calls by key, in the given order (primary keys). */
+/**
+ * Calls by key, in the given order (primary keys): SQLite keeps the order of a CROSS JOIN. An ORDER BY would read and
+ * decompress the bodies of all calls before the first row, and again whenever a read resumes after a pause.
+ */
 export function findCallsByKey(
   wanted: ReadonlySet<Body>,
   named: ReadonlySet<NamedColumn> = new Set(NAMED_COLUMNS),
@@ -163,6 +166,5 @@ FROM json_each(@keys) AS wanted
 CROSS JOIN calls ON calls.call_key = wanted.value
 ${wanted.size > 0 ? 'CROSS JOIN call_bodies ON call_bodies.call_key = calls.call_key' : ''}
 WHERE calls.deleted_at_us IS NULL
-ORDER BY wanted.key
 `
 }
