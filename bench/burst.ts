@@ -70,15 +70,13 @@ function ask(
     (_, b) => startUs + b * granularityS * 1e6,
   )
   const query = {
-    ...{
-      project_id: PROJECT,
-      filter: {},
-      startUs,
-      endUs: startUs + HOUR_US,
-      startsUs,
-      prices: [],
-      valuesMax: 500_000,
-    },
+    project_id: PROJECT,
+    filter: {},
+    startUs,
+    endUs: startUs + HOUR_US,
+    startsUs,
+    prices: [],
+    valuesMax: 500_000,
     callColumns: of.map((column) => ({ key: `${column}`, metric: 'latency_ms', of: column })),
     usageColumns: [{ key: 'sum', metric: 'total_tokens', of: 'sum' }],
   }

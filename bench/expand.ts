@@ -87,15 +87,18 @@ const expand_columns = ['inputs.model']
 /** The condition and the order of each kind of page. */
 const QUESTIONS: Readonly<Record<string, object>> = {
   'few match, behind a ref': {
-    ...{ expand_columns, sort_by: newest },
+    expand_columns,
+    sort_by: newest,
     query: equals('inputs.model.name', 'none'),
   },
   'one of 200 matches': {
-    ...{ expand_columns, sort_by: newest },
+    expand_columns,
+    sort_by: newest,
     query: equals('inputs.model.name', 'm7'),
   },
   'one of 7 matches': {
-    ...{ expand_columns, sort_by: newest },
+    expand_columns,
+    sort_by: newest,
     query: equals('inputs.model.size', 3),
   },
   'sorted behind a ref': {

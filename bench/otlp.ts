@@ -87,14 +87,19 @@ function toBatch(steps: readonly Step[]): Buffer {
   const message = (role: string) => ({ role, content: TEXT })
   const batch = steps.flatMap(({ trace, id, second, tokens }) => {
     const start = {
-      ...{ project_id: 'bench/batch', id, trace_id: trace, op_name: 'chat gpt-4o' },
+      project_id: 'bench/batch',
+      id,
+      trace_id: trace,
+      op_name: 'chat gpt-4o',
       started_at: timeOf(second),
       attributes: { kind: 'llm', provider: 'openai' },
       inputs: { model: 'gpt-4o', messages: [message('user')] },
     }
     const usage = { requests: 1, prompt_tokens: tokens, completion_tokens: 100 }
     const end = {
-      ...{ project_id: 'bench/batch', id, ended_at: timeOf(second + 1) },
+      project_id: 'bench/batch',
+      id,
+      ended_at: timeOf(second + 1),
       output: { choices: [{ index: 0, message: message('assistant') }] },
       summary: { usage: { 'gpt-4o': usage } },
     }
@@ -175,8 +180,11 @@ const directory = mkdtempSync(join(tmpdir(), 'weft-bench-'))
 const server = spawn(process.execPath, [...START_FLAGS, 'src/server.ts'], {
   env: {
     ...START_ENVIRONMENT,
-    ...{ PATH: process.env.PATH, WEFT_PORT: '0', WEFT_DATA_DIR: directory },
-    ...{ WEFT_BOOTSTRAP_KEY: KEY, WEFT_TRAINER: 'off' },
+    PATH: process.env.PATH,
+    WEFT_PORT: '0',
+    WEFT_DATA_DIR: directory,
+    WEFT_BOOTSTRAP_KEY: KEY,
+    WEFT_TRAINER: 'off',
   },
   stdio: ['ignore', 'pipe', 'inherit'],
 })

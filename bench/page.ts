@@ -55,11 +55,18 @@ async function recordTrace(server: BenchServer): Promise<void> {
       const parent_id = at === 0 ? null : `call-${Math.floor((at - 1) / FANOUT)}`
       const isLeaf = at * FANOUT + 1 >= traceCalls
       const start = {
-        ...{ ...named, trace_id: 'trace', parent_id, op_name: `step-${at % 20}` },
-        ...{ started_at: timeOf(at, 0), attributes: {}, inputs: { question: `Why ${at}?` } },
+        ...named,
+        trace_id: 'trace',
+        parent_id,
+        op_name: `step-${at % 20}`,
+        started_at: timeOf(at, 0),
+        attributes: {},
+        inputs: { question: `Why ${at}?` },
       }
       const end = {
-        ...{ ...named, ended_at: timeOf(at, 500), output: 'Because.' },
+        ...named,
+        ended_at: timeOf(at, 500),
+        output: 'Because.',
         ...(at % 50 === 49 ? { exception: 'ValueError: bench' } : {}),
         summary: isLeaf ? { usage } : {},
       }

@@ -70,14 +70,21 @@ function callOf(at: number, calls: number): CallParts {
   const usage = reportOf(at)
   const summary = Object.keys(usage).length > 0 ? { usage } : {}
   const started = {
-    ...{ ...ids, trace_id: idOf(root), parent_id: at === root ? null : idOf(root) },
-    ...{ op_name: `step_${at % 40}`, started_at: new Date(us / 1000).toISOString() },
-    ...{ attributes: {}, inputs: { text: `question ${at} `.repeat(10) } },
+    ...ids,
+    trace_id: idOf(root),
+    parent_id: at === root ? null : idOf(root),
+    op_name: `step_${at % 40}`,
+    started_at: new Date(us / 1000).toISOString(),
+    attributes: {},
+    inputs: { text: `question ${at} `.repeat(10) },
   }
   const latencyMs = 20 + ((at * 7919) % 5000)
   const ended = {
-    ...{ ...ids, ended_at: new Date(us / 1000 + latencyMs).toISOString(), summary },
-    ...{ output: { text: `answer ${at} `.repeat(10) }, exception: at % 50 === 0 ? 'Error' : null },
+    ...ids,
+    ended_at: new Date(us / 1000 + latencyMs).toISOString(),
+    summary,
+    output: { text: `answer ${at} `.repeat(10) },
+    exception: at % 50 === 0 ? 'Error' : null,
   }
   const defaults = { id: '', trace_id: '', svc_user_id: 'bench', svc_username: 'bench' }
   return {
@@ -149,8 +156,14 @@ async function readStats(stores: Stores): Promise<void> {
   tellLoad()
   const hours = Array.from({ length: RANGE_US / HOUR_US }, (_, at) => FIRST_US + at * HOUR_US)
   const question = {
-    ...{ project_id, filter: {}, startUs: FIRST_US, endUs: FIRST_US + RANGE_US },
-    ...{ startsUs: Float64Array.from(hours), prices: [], valuesMax: 1e6, counting: 'own' as const },
+    project_id,
+    filter: {},
+    startUs: FIRST_US,
+    endUs: FIRST_US + RANGE_US,
+    startsUs: Float64Array.from(hours),
+    prices: [],
+    valuesMax: 1e6,
+    counting: 'own' as const,
     usageColumns: [],
   }
   const columns = (percentiles: number[]) =>
@@ -226,8 +239,13 @@ async function benchClickHouse(calls: number, dataDir: string, given?: string): 
   const url = given ?? front?.url ?? ''
   const node = openSqliteStore({ dataDir, ingestQueueMax: 1000 })
   const stores = await openClickHouseStores(node, {
-    ...{ url, cluster: null, ingestQueueMax: 1000 },
-    ...{ ingestQueueBytesMax: 2 ** 28, readsMax: 4, readQueueMax: 256, readTimeoutMs: 60_000 },
+    url,
+    cluster: null,
+    ingestQueueMax: 1000,
+    ingestQueueBytesMax: 2 ** 28,
+    readsMax: 4,
+    readQueueMax: 256,
+    readTimeoutMs: 60_000,
     closeMs: 8000,
   })
   await ingest(stores, calls)

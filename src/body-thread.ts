@@ -34,7 +34,11 @@ export function createBodyThread<Task, Answer>(
   let isClosed = false
   const start = () =>
     new Piscina<Task, Answer>({
-      ...{ filename: entry.href, name, minThreads: 0, maxThreads: 1, idleTimeout: IDLE_MS_MAX },
+      filename: entry.href,
+      name,
+      minThreads: 0,
+      maxThreads: 1,
+      idleTimeout: IDLE_MS_MAX,
       resourceLimits: { maxOldGenerationSizeMb: heapMibMax },
     })
 

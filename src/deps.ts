@@ -127,7 +127,10 @@ export async function openCallsElsewhere(node: NodeStores, config: Config): Prom
     if (clickhouse === null) throw new ConfigError('WEFT_CLICKHOUSE_URL must be set')
     const { openClickHouseStores } = await import('./store/clickhouse/open.ts')
     return await openClickHouseStores(node, {
-      ...{ ...clickhouse, ingestQueueMax, ingestQueueBytesMax, closeMs: closeMsOf(config) },
+      ...clickhouse,
+      ingestQueueMax,
+      ingestQueueBytesMax,
+      closeMs: closeMsOf(config),
       readsMax: config.readThreads + config.statsThreads,
       readQueueMax: config.readQueueMax,
       readTimeoutMs: config.readTimeoutMs,

@@ -59,7 +59,8 @@ async function create(keys: KeyStore, args: readonly string[]): Promise<void> {
   const { id, secret } = await keys.createKey({
     svc_user_id,
     svc_username: svc_username ?? svc_user_id,
-    ...{ scopes, projects },
+    scopes,
+    projects,
   })
   print(`id      ${id}\nsecret  ${secret}   (shown this once)`)
 }

@@ -74,7 +74,8 @@ async function copyToClickHouse(config: Config, given: readonly string[]): Promi
     const projects = given.length > 0 ? given : await node.projects.listProjects(caller)
     for (const project_id of projects) {
       const { calls, storage_size_bytes, checksum } = await copyProject(node, stores, {
-        ...{ project_id, refScheme: config.refScheme },
+        project_id,
+        refScheme: config.refScheme,
         onProgress: (step, done, total) => tellProgress(done, total, step),
       })
       endProgress()

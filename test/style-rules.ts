@@ -249,6 +249,10 @@ export const RULES: Readonly<Record<string, (tree: Tree) => string[]>> = {
     sources(tree)
       .filter(([, text]) => withoutComments(text).includes('superRefine'))
       .map(([path]) => path),
+  'no object literal is spread into another': (tree) =>
+    sources(tree)
+      .filter(([, text]) => /\.\.\.\{/.test(withoutComments(text)))
+      .map(([path]) => path),
   'the domain knows no clock and no chance': (tree) =>
     sources(tree)
       .filter(([path]) => path.startsWith('src/domain/'))

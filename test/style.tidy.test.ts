@@ -69,6 +69,10 @@ const BAD_SAMPLES: Record<string, { tree: Tree; found: RegExp }> = {
     tree: { 'src/schemas/a.ts': 'z.array(a).superRefine(check)' },
     found: /src\/schemas\/a\.ts/,
   },
+  'no object literal is spread into another': {
+    tree: { 'src/a.ts': 'const a = { ...{ b, c } }' },
+    found: /src\/a\.ts/,
+  },
   'the domain knows no clock and no chance': {
     tree: { 'src/domain/a.ts': 'Date.now()' },
     found: /src\/domain\/a\.ts/,

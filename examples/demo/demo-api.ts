@@ -81,7 +81,8 @@ export function createDemoApi({ url, key, project }: DemoTarget) {
       form.set('file', new Blob([code]), 'obj.py')
       const { digest } = await send<{ digest: string }>('/file/create', form)
       const val = {
-        ...{ _type: 'CustomWeaveType', weave_type: { type: 'Op' } },
+        _type: 'CustomWeaveType',
+        weave_type: { type: 'Op' },
         files: { 'obj.py': digest },
       }
       return this.publish(name, val, 'op')
@@ -140,7 +141,10 @@ function writeCall(call: DemoCall, parent_id: string | null, place: Place, parts
   const named = { project_id, id }
   const start = {
     ...named,
-    ...{ trace_id, parent_id, op_name: call.op, inputs: call.inputs },
+    trace_id,
+    parent_id,
+    op_name: call.op,
+    inputs: call.inputs,
     started_at: new Date(call.startMs).toISOString(),
     attributes: { weave: { client_version: '0.54.0', source: 'python-sdk' }, ...call.attributes },
     ...(call.displayName === undefined ? {} : { display_name: call.displayName }),
@@ -157,7 +161,8 @@ function writeCall(call: DemoCall, parent_id: string | null, place: Place, parts
   const end = {
     ...named,
     ended_at: new Date(call.endMs).toISOString(),
-    ...{ output: call.output ?? null, exception: call.exception ?? null },
+    output: call.output ?? null,
+    exception: call.exception ?? null,
     summary: Object.keys(usage).length === 0 ? {} : { usage },
   }
   parts.push({ mode: 'end', req: { end } })

@@ -21,15 +21,27 @@ interface Contestant {
 
 const CONTESTANTS: readonly Contestant[] = [
   {
-    ...{ name: 'SupportSmall', llm: 'gpt-4o-mini', skill: 0.66, usualMs: 700, daysAgo: 9 },
+    name: 'SupportSmall',
+    llm: 'gpt-4o-mini',
+    skill: 0.66,
+    usualMs: 700,
+    daysAgo: 9,
     prompt: SYSTEM,
   },
   {
-    ...{ name: 'SupportLarge', llm: 'claude-sonnet-4-5', skill: 0.93, usualMs: 1500, daysAgo: 4 },
+    name: 'SupportLarge',
+    llm: 'claude-sonnet-4-5',
+    skill: 0.93,
+    usualMs: 1500,
+    daysAgo: 4,
     prompt: SYSTEM,
   },
   {
-    ...{ name: 'SupportSmall', llm: 'gpt-4.1-mini', skill: 0.84, usualMs: 650, daysAgo: 1 },
+    name: 'SupportSmall',
+    llm: 'gpt-4.1-mini',
+    skill: 0.84,
+    usualMs: 650,
+    daysAgo: 1,
     prompt: `${SYSTEM} Name the intent first.`,
   },
 ]
@@ -59,8 +71,15 @@ export async function recordEvaluations(
   for (const contestant of CONTESTANTS) {
     const { name, llm, prompt } = contestant
     const model = await api.publish(name, {
-      ...{ _type: name, _class_name: name, _bases: ['Model', ...OBJECT] },
-      ...{ name, description: null, llm, prompt, temperature: 0.2, predict: setup.ops.predict },
+      _type: name,
+      _class_name: name,
+      _bases: ['Model', ...OBJECT],
+      name,
+      description: null,
+      llm,
+      prompt,
+      temperature: 0.2,
+      predict: setup.ops.predict,
     })
     const startMs = nowMs - contestant.daysAgo * DAY_MS
     calls.push({ call: makeRun(setup, chance, { contestant, model, startMs }) })
@@ -85,11 +104,20 @@ async function publishSetup(api: DemoApi): Promise<Setup> {
     predict: await op('SupportModel.predict'),
   }
   const evaluation = await api.publish('support-eval', {
-    ...{ _type: 'Evaluation', _class_name: 'Evaluation', _bases: OBJECT },
-    ...{ name: 'support-eval', description: 'Intent and tone of answers to customers.', dataset },
-    ...{ scorers: [intent, helpfulness], preprocess_model_input: null, trials: 1 },
-    ...{ evaluation_name: null, metadata: null, evaluate: ops.evaluate },
-    ...{ predict_and_score: ops.predictAndScore, summarize: ops.summarize },
+    _type: 'Evaluation',
+    _class_name: 'Evaluation',
+    _bases: OBJECT,
+    name: 'support-eval',
+    description: 'Intent and tone of answers to customers.',
+    dataset,
+    scorers: [intent, helpfulness],
+    preprocess_model_input: null,
+    trials: 1,
+    evaluation_name: null,
+    metadata: null,
+    evaluate: ops.evaluate,
+    predict_and_score: ops.predictAndScore,
+    summarize: ops.summarize,
   })
   return { evaluation, dataset, rows, ops, scorers: [intent, helpfulness] }
 }
@@ -98,8 +126,12 @@ async function publishDataset(api: DemoApi, questions: readonly Question[]) {
   const rows = questions.map(({ text, intent, answer }) => ({ question: text, intent, answer }))
   const table = await api.publishTable(rows)
   const ref = await api.publish('support-questions', {
-    ...{ _type: 'Dataset', _class_name: 'Dataset', _bases: OBJECT },
-    ...{ name: 'support-questions', description: 'Questions of customers.', rows: table.ref },
+    _type: 'Dataset',
+    _class_name: 'Dataset',
+    _bases: OBJECT,
+    name: 'support-questions',
+    description: 'Questions of customers.',
+    rows: table.ref,
   })
   const digests = questions.map((question, at) => {
     return { digest: table.rowDigests[at] ?? '', question }
@@ -110,8 +142,12 @@ async function publishDataset(api: DemoApi, questions: readonly Question[]) {
 async function publishPrompts(api: DemoApi): Promise<void> {
   for (const content of [SYSTEM, `${SYSTEM} Name the intent first.`]) {
     await api.publish('support-prompt', {
-      ...{ _type: 'StringPrompt', _class_name: 'StringPrompt', _bases: ['Prompt', ...OBJECT] },
-      ...{ name: 'support-prompt', description: null, content },
+      _type: 'StringPrompt',
+      _class_name: 'StringPrompt',
+      _bases: ['Prompt', ...OBJECT],
+      name: 'support-prompt',
+      description: null,
+      content,
     })
   }
 }
@@ -150,13 +186,19 @@ function makeRun(setup: Setup, chance: Chance, { contestant, model, startMs }: R
     model_latency: { mean: mean(scored.map(({ latencyS }) => latencyS)) },
   }
   const summarize: DemoCall = {
-    ...{ op: ops.summarize, startMs: lastMs + 2, endMs: lastMs + 12 },
-    ...{ inputs: { self: evaluation, eval_table: { rows: scored.length } }, output: summary },
+    op: ops.summarize,
+    startMs: lastMs + 2,
+    endMs: lastMs + 12,
+    inputs: { self: evaluation, eval_table: { rows: scored.length } },
+    output: summary,
   }
   const day = new Date(startMs).toISOString().slice(0, 10)
   return {
-    ...{ op: ops.evaluate, startMs, endMs: lastMs + 14 },
-    ...{ inputs: { self: evaluation, model }, output: summary },
+    op: ops.evaluate,
+    startMs,
+    endMs: lastMs + 14,
+    inputs: { self: evaluation, model },
+    output: summary,
     displayName: `eval-${day}-${contestant.llm}`,
     children: [...scored.map(({ call }) => call), summarize],
   }
@@ -177,13 +219,14 @@ function makePrediction(
   const inner = { self: model, question: question.text }
   const usage = {
     model: contestant.llm,
-    ...{
-      prompt_tokens: 140 + question.text.length,
-      completion_tokens: 20 + question.answer.length,
-    },
+    prompt_tokens: 140 + question.text.length,
+    completion_tokens: 20 + question.answer.length,
   }
   const chat: DemoCall = {
-    ...{ op: 'openai.chat.completions.create', startMs: startMs + 8, endMs: chatEndMs, usage },
+    op: 'openai.chat.completions.create',
+    startMs: startMs + 8,
+    endMs: chatEndMs,
+    usage,
     inputs: {
       model: contestant.llm,
       messages: [
@@ -217,7 +260,10 @@ function makePrediction(
     }),
   ]
   const call: DemoCall = {
-    ...{ op: ops.predictAndScore, startMs, endMs: chatEndMs + 10, children },
+    op: ops.predictAndScore,
+    startMs,
+    endMs: chatEndMs + 10,
+    children,
     inputs: { self: evaluation, model, example },
     output: { output, scores, model_latency: latencyS },
     attributes: { _weave_eval_meta: { declarative: true } },

@@ -58,8 +58,15 @@ export async function fillDemo(options: DemoOptions): Promise<Filled> {
   tell(`${options.jobs} training jobs: mean reward ${shown}`)
   const job = await findLastJob(api)
   return {
-    ...{ traces, feedback: ratings.length, queued: queued.length, rewards },
-    ...{ agentCall, thread, runs, queue, job },
+    traces,
+    feedback: ratings.length,
+    queued: queued.length,
+    rewards,
+    agentCall,
+    thread,
+    runs,
+    queue,
+    job,
   }
 }
 
@@ -84,12 +91,15 @@ function rate(callId: string, chance: number) {
 
 async function fillQueue({ send, project }: DemoApi, call_ids: readonly string[]): Promise<string> {
   const queue = {
-    ...{ project_id: project, name: 'Answers to check', scorer_refs: [] },
+    project_id: project,
+    name: 'Answers to check',
+    scorer_refs: [],
     description: 'Was the answer kind, and was it right?',
   }
   const { id } = await send<{ id: string }>('/annotation_queues', queue)
   await send(`/annotation_queues/${encodeURIComponent(id)}/items`, {
-    ...{ project_id: project, call_ids },
+    project_id: project,
+    call_ids,
     display_fields: ['inputs.question', 'output'],
   })
   return id
@@ -109,8 +119,14 @@ interface JobPage {
 /** Teaches the embedded model to name an owl. @returns the mean reward of each round */
 async function train({ url, key, project, jobs, rollouts }: DemoOptions): Promise<number[]> {
   const rounds = await runTrainingLoop({
-    ...{ url, key, project, name: 'owl', question: 'Name an animal.' },
-    ...{ jobs, rollouts, learningRate: 3e-3 },
+    url,
+    key,
+    project,
+    name: 'owl',
+    question: 'Name an animal.',
+    jobs,
+    rollouts,
+    learningRate: 3e-3,
     reward: (answer) => (answer.includes('owl') ? 1 : 0),
   })
   return rounds.map(({ meanReward }) => meanReward)

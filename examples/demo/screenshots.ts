@@ -35,30 +35,37 @@ const VIEWS: readonly View[] = [
   { name: 'trace', path: ({ agentCall }) => `${home}/calls/${agentCall}`, sign: '.detail .facts' },
   { name: 'thread', path: ({ thread }) => `${home}/threads/${thread}`, sign: '.message' },
   {
-    ...{ name: 'feedback', sign: '.chart canvas' },
+    name: 'feedback',
+    sign: '.chart canvas',
     path: () => `${home}/feedback?range=30d&type=rating&path=stars`,
   },
   { name: 'queue', path: ({ queue }) => `${home}/queues/${queue}`, sign: '.rate .shown' },
   { name: 'evaluations', path: () => `${home}/evaluations`, sign: '.grid a' },
   {
-    ...{ name: 'compare', sign: '.compared' },
+    name: 'compare',
+    sign: '.compared',
     path: ({ runs }) => `${home}/evaluations/compare?runs=${runs.join(',')}`,
   },
   {
-    ...{ name: 'dataset', sign: '.content .grid' },
+    name: 'dataset',
+    sign: '.content .grid',
     path: () => `${home}/objects/support-questions/versions/v1`,
   },
   { name: 'training', path: () => `${home}/training`, sign: '.chart canvas' },
   {
-    ...{ name: 'training-job', path: ({ job }) => `${home}/training/${job}` },
+    name: 'training-job',
+    path: ({ job }) => `${home}/training/${job}`,
     sign: '[aria-label=Events]',
   },
   {
-    ...{ name: 'new-job', path: () => `${home}/training/new?reward=training-loop%20payload.score` },
+    name: 'new-job',
+    path: () => `${home}/training/new?reward=training-loop%20payload.score`,
     sign: '[aria-label=Groups] tbody tr',
   },
   {
-    ...{ name: 'playground', path: () => `${home}/playground?model=owl`, sign: '.pane' },
+    name: 'playground',
+    path: () => `${home}/playground?model=owl`,
+    sign: '.pane',
     prepare: askTwoModels,
   },
   { name: 'keys', path: () => '/keys', sign: '[aria-label=Keys] tbody tr' },
@@ -78,7 +85,12 @@ const { values } = readArguments({
 const wanted = values.only?.split(',')
 const { url, key } = await startOwnServer()
 const filled = await fillDemo({
-  ...{ url, key, project: PROJECT, jobs: 5, rollouts: 16, tell: console.log },
+  url,
+  key,
+  project: PROJECT,
+  jobs: 5,
+  rollouts: 16,
+  tell: console.log,
 })
 const { send } = createDemoApi({ url, key, project: PROJECT })
 for (const svc_user_id of ['ada', 'nightly-evaluation', 'gpu-worker']) {

@@ -66,7 +66,9 @@ export async function recordTraffic(api: DemoApi, chance: Chance, nowMs: number)
   )
   const long = traces.findLast(({ turn }) => turn === 3)
   return {
-    ...{ traces: traces.length, agentCalls, agentCall: ids[whole] ?? '' },
+    traces: traces.length,
+    agentCalls,
+    agentCall: ids[whole] ?? '',
     thread: long?.thread?.thread_id ?? '',
   }
 }
@@ -114,13 +116,17 @@ function makeAgentCall(ops: Ops, chance: Chance, { question, customer, startMs }
   const failed = failure !== undefined && !isNew
   const begun = [plan.chat, plan.tool].filter((call) => call !== null)
   const answer = makeChat(ops, chance, {
-    ...{ model, messages: [...messages, ...plan.messages], startMs: plan.endMs + 5 },
+    model,
+    messages: [...messages, ...plan.messages],
+    startMs: plan.endMs + 5,
     reply: { role: 'assistant', content: question.answer },
   })
   const endMs = failed ? plan.endMs + 3 : answer.endMs + 2
   return {
     op: ops.agent[isNew ? 1 : 0],
-    ...{ startMs, endMs, inputs: { question: asked, customer } },
+    startMs,
+    endMs,
+    inputs: { question: asked, customer },
     ...(failed ? { exception: `ToolError: ${failure}` } : { output: question.answer }),
     attributes: { customer, channel: chance.pick(['web', 'mail']) },
     children: failed ? begun : [...begun, answer],
@@ -141,7 +147,8 @@ function makePlan(ops: Ops, chance: Chance, { model, messages, question, startMs
   const number = Number(/\d{4}/.exec(question.text)?.[0] ?? chance.between(1000, 9999))
   const args = tool === 'refund' ? { order: number, usd: 18 } : { number }
   const call = {
-    ...{ id: `call_${chance.between(10_000, 99_999)}`, type: 'function' },
+    id: `call_${chance.between(10_000, 99_999)}`,
+    type: 'function',
     function: { name: tool, arguments: JSON.stringify(args) },
   }
   const reply = { role: 'assistant', content: null, tool_calls: [call] }
@@ -153,7 +160,9 @@ function makePlan(ops: Ops, chance: Chance, { model, messages, question, startMs
   const toolEndMs = toolStartMs + chance.latency(fails ? 900 : 120)
   const toolCall: DemoCall = {
     op: tool === 'refund' ? ops.refund : ops.search,
-    ...{ startMs: toolStartMs, endMs: toolEndMs, inputs: args },
+    startMs: toolStartMs,
+    endMs: toolEndMs,
+    inputs: args,
     ...(fails
       ? { exception: chance.pick(['the order service timed out', 'the order is locked']) }
       : { output: result }),
@@ -182,7 +191,8 @@ function makeChat(
   const usualMs = model.startsWith('claude') ? 1400 : 700
   return {
     op: ops.chat,
-    ...{ startMs, endMs: startMs + chance.latency(usualMs) },
+    startMs,
+    endMs: startMs + chance.latency(usualMs),
     inputs: { model, messages, tools: TOOLS, temperature: 0.2 },
     output: { model, choices: [{ index: 0, message: reply, finish_reason: 'stop' }] },
     usage,
@@ -201,7 +211,9 @@ function makeClassification(ops: Ops, chance: Chance, startMs: number): DemoCall
   const exception = 'RateLimitError: 429 too many requests'
   return {
     op: ops.classify,
-    ...{ startMs, endMs: chat.endMs + 1, inputs: { ticket: question.text } },
+    startMs,
+    endMs: chat.endMs + 1,
+    inputs: { ticket: question.text },
     ...(isBusy ? { exception } : { output: { intent: question.intent } }),
     children: isBusy ? [{ ...chat, exception, output: null }] : [chat],
   }

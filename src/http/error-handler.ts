@@ -109,8 +109,11 @@ export function endWithError(socket: Socket, error: ApiError, tellers: Tellers |
   const { status } = ERRORS[code]
   const id = newId()
   tellers?.watch.answered({
-    ...{ route: 'unknown', method: 'other' },
-    ...{ status, seconds: 0, refusal: code },
+    route: 'unknown',
+    method: 'other',
+    status,
+    seconds: 0,
+    refusal: code,
   })
   tellers?.log.info({ request_id: id, route: null, status, code }, 'request answered')
   const body = JSON.stringify(toErrorBody(error))

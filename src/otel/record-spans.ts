@@ -46,7 +46,11 @@ export function createSpanRecorder(options: SpanRecorderOptions): RecordSpans {
     const caller = requireScope(sender, 'traces:write')
     const { svc_user_id, svc_username } = caller
     const spans = await options.reader.read({
-      ...{ encoding, bytes, refScheme: options.refScheme, svc_user_id, svc_username },
+      encoding,
+      bytes,
+      refScheme: options.refScheme,
+      svc_user_id,
+      svc_username,
       project_id: projectOfHeaders(headers),
       default_project_id: onlyProjectOf(caller),
     })

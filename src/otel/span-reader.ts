@@ -50,7 +50,10 @@ export function optionsOfTraceReader(bodyBytesMax: number): TraceReaderOptions {
 
 export function createTraceReader({ heapMibMax, threadFile }: TraceReaderOptions): TraceReader {
   const thread = createBodyThread<ThreadRequest, ThreadAnswer>({
-    ...{ name: 'readTraces', entry: threadFile, heapMibMax, waitingMax: WAITING_MAX },
+    name: 'readTraces',
+    entry: threadFile,
+    heapMibMax,
+    waitingMax: WAITING_MAX,
   })
 
   function run(request: ThreadRequest): Promise<ThreadAnswer> {

@@ -15,7 +15,9 @@ interface Route {
 
 const PROJECT = 'acme/demo'
 const FIELDS: Readonly<Record<string, unknown>> = {
-  ...{ project_id: PROJECT, entity: 'acme', project: 'demo' },
+  project_id: PROJECT,
+  entity: 'acme',
+  project: 'demo',
   query: { $expr: { $eq: [{ $getField: 'id' }, { $literal: 'x' }] } },
   costs: { m: { prompt_token_cost: 1, completion_token_cost: 1 } },
   refs: [`w:///${PROJECT}/object/x:v0`],
@@ -121,8 +123,10 @@ describe('every route', () => {
       // Its answer has nothing of a project.
       'GET /metrics': '200',
       // Their answers cover only the projects of the key.
-      ...{ 'GET /me': '200', 'POST /graphql': '200' },
-      ...{ 'POST /service/projects_info': '200', 'POST /refs/read_batch': 'object_not_found' },
+      'GET /me': '200',
+      'POST /graphql': '200',
+      'POST /service/projects_info': '200',
+      'POST /refs/read_batch': 'object_not_found',
       // Forms, which have tests of their own.
       'POST /file/create': 'unsupported_media_type',
       'POST /files/create': 'unsupported_media_type',

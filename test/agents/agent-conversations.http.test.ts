@@ -58,7 +58,9 @@ describeEachStore('agents', (build) => {
     it('shows a trace as a chat, each answer once', async () => {
       const exact = JSON.rawJSON('9007199254740993')
       await test.post('/traces/feedback/create', {
-        ...{ project_id: PROJECT, feedback_type: 'note', payload: { note: 'good', exact } },
+        project_id: PROJECT,
+        feedback_type: 'note',
+        payload: { note: 'good', exact },
         weave_ref: `weave:///${PROJECT}/call/${spanId(20)}`,
       })
       const { status, body, text } = await ask('traces/chat', {
@@ -68,9 +70,14 @@ describeEachStore('agents', (build) => {
       expect(status).toBe(200)
       expect(text).toContain('"exact":9007199254740993')
       expect(body).toMatchObject({
-        ...{ trace_id: traceId(1), root_span_name: 'helper', agent_version: 'v1' },
-        ...{ total_duration_ms: 900, total_input_tokens: 300, total_output_tokens: 20 },
-        ...{ status_code: 'UNSET', feedback: [] },
+        trace_id: traceId(1),
+        root_span_name: 'helper',
+        agent_version: 'v1',
+        total_duration_ms: 900,
+        total_input_tokens: 300,
+        total_output_tokens: 20,
+        status_code: 'UNSET',
+        feedback: [],
       })
       expect(body.total_cost_usd).toBeCloseTo(0.000057, 9)
       expect(body.messages.map(({ type }: { type: string }) => type)).toEqual([
@@ -101,8 +108,11 @@ describeEachStore('agents', (build) => {
     it('shows instructions, tool calls that were not run, and compacted messages', async () => {
       const place = (number: number, attributes: Record<string, unknown>) =>
         buildSpan({
-          ...{ trace_id: traceId(5), span_id: spanId(500 + number), attributes },
-          ...{ parent_span_id: number === 0 ? null : spanId(500), start_ns: at(number) },
+          trace_id: traceId(5),
+          span_id: spanId(500 + number),
+          attributes,
+          parent_span_id: number === 0 ? null : spanId(500),
+          start_ns: at(number),
         })
       const asked = [{ type: 'tool_call', id: 't', name: 'look', arguments: { at: 'x' } }]
       const spans = [
@@ -130,16 +140,20 @@ describeEachStore('agents', (build) => {
       const [start, call, compacted, ...others] = await tell(true)
       expect(others).toEqual([])
       expect(start.agent_start).toEqual({
-        ...{ model: null, status: 'UNSET', system_instructions: 'Be brief.' },
+        model: null,
+        status: 'UNSET',
+        system_instructions: 'Be brief.',
         tool_definitions: '[{"type":"function","name":"look"}]',
       })
       expect(call).toMatchObject({
-        ...{ agent_name: 'finder', span_id: spanId(501) },
+        agent_name: 'finder',
+        span_id: spanId(501),
         tool_call: { tool_name: 'look', tool_arguments: '{"at":"x"}', tool_result: null },
       })
       expect(compacted.context_compacted).toEqual({
         compaction_summary: 'all of it',
-        ...{ compaction_items_before: 9, compaction_items_after: 1 },
+        compaction_items_before: 9,
+        compaction_items_after: 1,
       })
       expect(await tell(false)).toEqual([start, compacted])
     })
@@ -170,16 +184,22 @@ describeEachStore('agents', (build) => {
     it('are given as short spans, with what was marked on them', async () => {
       const weave_ref = `weave:///${PROJECT}/agent_turn/${traceId(2)}`
       const marked = await test.post('/traces/feedback/create', {
-        ...{ project_id: PROJECT, feedback_type: 'wandb.agent_user_feedback', weave_ref },
-        ...{ payload: { emoji: 'x' }, scorer_tags: ['x'] },
+        project_id: PROJECT,
+        feedback_type: 'wandb.agent_user_feedback',
+        weave_ref,
+        payload: { emoji: 'x' },
+        scorer_tags: ['x'],
       })
       expect(marked.status).toBe(200)
       const { body } = await ask('conversations/spans', { conversation_ids: ['c1', 'other'] })
       const [found, other] = body.conversations
       expect(found.spans).toHaveLength(8)
       expect(found.spans[0]).toEqual({
-        ...{ trace_id: traceId(1), span_id: spanId(17), operation_name: 'invoke_agent' },
-        ...{ duration_ms: 900, status: 'UNSET' },
+        trace_id: traceId(1),
+        span_id: spanId(17),
+        operation_name: 'invoke_agent',
+        duration_ms: 900,
+        status: 'UNSET',
       })
       expect(found.spans_feedback).toEqual([
         {

@@ -68,7 +68,9 @@ describeEachStore('agents', (build) => {
 
     it('by group, the largest first', async () => {
       const { body } = await ask('spans/stats', {
-        ...{ ...window, granularity: 60, timezone: 'Europe/Berlin' },
+        ...window,
+        granularity: 60,
+        timezone: 'Europe/Berlin',
         group_by: [{ key: 'operation_name', alias: 'step' }],
         group_limit: 1,
         metrics: [tokens],
@@ -123,8 +125,11 @@ describeEachStore('agents', (build) => {
         [
           'more rows than an answer can hold',
           {
-            ...{ start: '2023-11-14T20:00:00Z', end: '2023-11-14T22:40:00Z', granularity: 1 },
-            ...{ metrics: [tokens], group_by: [{ key: 'span_id' }] },
+            start: '2023-11-14T20:00:00Z',
+            end: '2023-11-14T22:40:00Z',
+            granularity: 1,
+            metrics: [tokens],
+            group_by: [{ key: 'span_id' }],
           },
           'group_limit',
         ],
@@ -147,12 +152,14 @@ describeEachStore('agents', (build) => {
     const value = { source: 'custom_attrs_float', key: 'share' }
     const above = { $expr: { $gt: [field('custom_attrs_float.share'), { $literal: 0.5 }] } }
     const { body: found } = await ask('spans/query', {
-      ...{ query: above, custom_attr_columns: [value] },
+      query: above,
+      custom_attr_columns: [value],
     })
     const shown = found.spans.map((row: AgentSpanRow) => row.custom_attrs_float.share)
     expect(shown.sort()).toEqual([1, 2])
     const { body: grouped } = await ask('spans/query', {
-      ...{ query: equals('whole', 1), group_by: [{ key: 'span_kind' }] },
+      query: equals('whole', 1),
+      group_by: [{ key: 'span_kind' }],
       measures: [{ alias: 'mean', aggregation: 'avg', value }],
     })
     expect(grouped.groups[0].metrics).toEqual({ mean: 1 })
@@ -172,7 +179,9 @@ describeEachStore('agents', (build) => {
           { key: 'ratio', source: 'custom_attrs_float', value_type: 'float', span_count: 2 },
           { key: 'retries', source: 'custom_attrs_int', value_type: 'int', span_count: 2 },
         ],
-        ...{ has_more: true, limit: 3, offset: 0 },
+        has_more: true,
+        limit: 3,
+        offset: 0,
       })
     })
   })

@@ -29,11 +29,21 @@ describeEachStore('agents', (build) => {
       expect(body.groups).toEqual([])
       expect(body.spans).toMatchObject([
         {
-          ...{ span_id: spanId(36), parent_span_id: spanId(33), trace_id: traceId(2) },
-          ...{ operation_name: 'chat', conversation_id: 'c1', provider_name: 'openai' },
-          ...{ request_model: 'gpt-4o-mini', input_tokens: 200, output_tokens: 10 },
-          ...{ status_code: 'UNSET', span_kind: 'INTERNAL', finish_reasons: ['stop'] },
-          ...{ input_messages: [], raw_span_dump: null, custom_attrs_string: {} },
+          span_id: spanId(36),
+          parent_span_id: spanId(33),
+          trace_id: traceId(2),
+          operation_name: 'chat',
+          conversation_id: 'c1',
+          provider_name: 'openai',
+          request_model: 'gpt-4o-mini',
+          input_tokens: 200,
+          output_tokens: 10,
+          status_code: 'UNSET',
+          span_kind: 'INTERNAL',
+          finish_reasons: ['stop'],
+          input_messages: [],
+          raw_span_dump: null,
+          custom_attrs_string: {},
           total_cost_usd: 0.000036,
         },
         { span_id: spanId(35), tool_name: 'add', tool_call_result: null, status_code: 'ERROR' },
@@ -136,12 +146,17 @@ describeEachStore('agents', (build) => {
       const group_by = [{ source: 'field', key: 'wb_user_id' }]
       const sort_by = [{ field: 'wb_user_id', direction: 'asc' }]
       const { body } = await test.post('/traces/agents/spans/query', {
-        ...{ project_id: PROJECT, group_by, sort_by },
+        project_id: PROJECT,
+        group_by,
+        sort_by,
       })
       expect(body.groups).toMatchObject([{ group_keys: { wb_user_id: expect.any(String) } }])
       const stats = await test.post('/traces/agents/spans/stats', {
-        ...{ project_id: PROJECT, start: '2023-11-14T22:13:30Z', end: '2023-11-14T22:13:40Z' },
-        ...{ group_by, granularity: 10 },
+        project_id: PROJECT,
+        start: '2023-11-14T22:13:30Z',
+        end: '2023-11-14T22:13:40Z',
+        group_by,
+        granularity: 10,
         metrics: [
           {
             alias: 'users',
@@ -154,7 +169,8 @@ describeEachStore('agents', (build) => {
       expect(stats.body.rows[0]).toMatchObject({ wb_user_id: expect.any(String), count_users: 4 })
       const attribute = [{ source: 'custom_attrs_string', key: 'wb_user_id' }]
       const own = await test.post('/traces/agents/spans/query', {
-        ...{ project_id: PROJECT, group_by: attribute },
+        project_id: PROJECT,
+        group_by: attribute,
       })
       expect(own.body.groups).toMatchObject([{ group_keys: { wb_user_id: null } }])
     })
@@ -239,15 +255,24 @@ describeEachStore('agents', (build) => {
         group_keys: { conversation_id: 'c1' },
         metrics: { calls: 4, mean: 150, tools: 1, failed: 1, last: '2023-11-14T22:13:40.500000Z' },
         distributions: {},
-        ...{ span_count: 8, invocation_count: 2, conversation_count: 1, error_count: 1 },
-        ...{ total_input_tokens: 600, total_output_tokens: 40, total_reasoning_tokens: 0 },
-        ...{ total_cache_read_input_tokens: 0, total_cache_creation_input_tokens: 0 },
+        span_count: 8,
+        invocation_count: 2,
+        conversation_count: 1,
+        error_count: 1,
+        total_input_tokens: 600,
+        total_output_tokens: 40,
+        total_reasoning_tokens: 0,
+        total_cache_read_input_tokens: 0,
+        total_cache_creation_input_tokens: 0,
         total_duration_ms: 3000,
         total_input_cost_usd: expect.closeTo(0.00009, 9),
         total_output_cost_usd: expect.closeTo(0.000024, 9),
         total_cost_usd: expect.closeTo(0.000114, 9),
-        ...{ agent_names: ['helper'], agent_versions: ['v1', 'v2'], provider_names: ['openai'] },
-        ...{ request_models: ['gpt-4o-mini'], conversation_names: ['talk'] },
+        agent_names: ['helper'],
+        agent_versions: ['v1', 'v2'],
+        provider_names: ['openai'],
+        request_models: ['gpt-4o-mini'],
+        conversation_names: ['talk'],
         first_seen: '2023-11-14T22:13:30.000000Z',
         last_seen: '2023-11-14T22:13:40.500000Z',
         first_message: { role: 'user_message', text: 'What is one?' },

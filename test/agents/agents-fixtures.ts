@@ -97,8 +97,13 @@ export async function buildAgentsApp(build: () => Promise<TestApp>): Promise<Tes
   }
   await test.post('/call/start', {
     start: {
-      ...{ project_id: PROJECT, id: 'no-span', op_name: 'op', thread_id: 'c1' },
-      ...{ started_at: '2023-11-14T22:13:21Z', attributes: {}, inputs: {} },
+      project_id: PROJECT,
+      id: 'no-span',
+      op_name: 'op',
+      thread_id: 'c1',
+      started_at: '2023-11-14T22:13:21Z',
+      attributes: {},
+      inputs: {},
     },
   })
   return test

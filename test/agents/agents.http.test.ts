@@ -56,12 +56,11 @@ describeEachStore('agents', (build) => {
       const trace_id = traceId(7)
       const span = (id: number, parent: number | null, attributes: object) =>
         buildSpan({
-          ...{
-            trace_id,
-            span_id: spanId(id),
-            parent_span_id: parent === null ? null : spanId(parent),
-          },
-          ...{ start_ns: at(id), attributes: attributes as Record<string, unknown> },
+          trace_id,
+          span_id: spanId(id),
+          parent_span_id: parent === null ? null : spanId(parent),
+          start_ns: at(id),
+          attributes: attributes as Record<string, unknown>,
         })
       const usage = (tokens: number) => ({ 'gen_ai.usage.input_tokens': tokens })
       const agent = (name: string) => ({

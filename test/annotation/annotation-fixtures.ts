@@ -9,8 +9,13 @@ export const SCORER = `weave:///${PROJECT}/object/stars:abc`
 export async function recordCalls({ post }: Pick<TestApp, 'post'>, count: number): Promise<void> {
   for (let n = 0; n < count; n += 1) {
     const start = {
-      ...{ project_id: PROJECT, id: `c${n}`, trace_id: `t${n}`, op_name: `op-${n % 2}` },
-      ...{ started_at: `2026-01-31T12:00:0${n}.000000Z`, attributes: {}, inputs: {} },
+      project_id: PROJECT,
+      id: `c${n}`,
+      trace_id: `t${n}`,
+      op_name: `op-${n % 2}`,
+      started_at: `2026-01-31T12:00:0${n}.000000Z`,
+      attributes: {},
+      inputs: {},
     }
     expect((await post('/call/start', { start })).status).toBe(200)
   }

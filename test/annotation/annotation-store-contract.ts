@@ -32,14 +32,25 @@ async function fill(stores: AnnotationStores, count: number) {
 const NO_QUEUE = { code: 'annotation_queue_not_found' }
 
 const queueOf = (fields: Partial<AnnotationQueue>): AnnotationQueue => ({
-  ...{ id: 'q', project_id: PROJECT, name: 'n', description: 'd', scorer_refs_json: '[]' },
-  ...{ created_by: 'u', created_at_us: 1, updated_at_us: 1, deleted_at_us: null },
+  id: 'q',
+  project_id: PROJECT,
+  name: 'n',
+  description: 'd',
+  scorer_refs_json: '[]',
+  created_by: 'u',
+  created_at_us: 1,
+  updated_at_us: 1,
+  deleted_at_us: null,
   ...fields,
 })
 
 const step = (item_id: string, annotator: string, state: ReachedState, updated_at_us = 2) => ({
-  ...{ project_id: PROJECT, id: 'q', item_id, annotator_user_id: annotator },
-  ...{ annotation_state: state, updated_at_us },
+  project_id: PROJECT,
+  id: 'q',
+  item_id,
+  annotator_user_id: annotator,
+  annotation_state: state,
+  updated_at_us,
 })
 
 /** @param create - empty stores that close themselves when the test ends */
@@ -115,8 +126,13 @@ export function describeAnnotationStoreContract(
       const add = (call_ids: string[]) =>
         annotation.addItems(
           {
-            ...{ project_id: PROJECT, id: 'q', call_ids, display_fields_json: '[]' },
-            ...{ added_by: 'u', created_at_us: 2, isStrict: true },
+            project_id: PROJECT,
+            id: 'q',
+            call_ids,
+            display_fields_json: '[]',
+            added_by: 'u',
+            created_at_us: 2,
+            isStrict: true,
           },
           CALLER,
         )
@@ -180,8 +196,13 @@ export function describeAnnotationStoreContract(
       const add = (call_ids: string[], created_at_us: number) =>
         annotation.addItems(
           {
-            ...{ project_id: PROJECT, id: 'q', call_ids, display_fields_json: '["inputs"]' },
-            ...{ added_by: `u${created_at_us}`, created_at_us, isStrict: false },
+            project_id: PROJECT,
+            id: 'q',
+            call_ids,
+            display_fields_json: '["inputs"]',
+            added_by: `u${created_at_us}`,
+            created_at_us,
+            isStrict: false,
           },
           CALLER,
         )

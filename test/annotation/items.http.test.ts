@@ -20,11 +20,22 @@ describeEachStore('annotation queues', (build) => {
       const { body } = await app.post(`${root}${url}/query`, { project_id, limit: 1 })
       expect(body.items).toEqual([
         {
-          ...{ id: items[0], project_id, queue_id: queue, call_id: 'c0', call_op_name: 'op-0' },
-          ...{ call_trace_id: 't0', call_started_at: '2026-01-31T12:00:00.000000Z' },
-          ...{ call_ended_at: '2026-01-31T13:00:00.000000Z', display_fields: ['inputs'] },
-          ...{ added_by: 'u-1', annotation_state: 'unstarted', annotator_user_id: null },
-          ...{ created_at: TIME, created_by: 'u-1', updated_at: TIME, deleted_at: null },
+          id: items[0],
+          project_id,
+          queue_id: queue,
+          call_id: 'c0',
+          call_op_name: 'op-0',
+          call_trace_id: 't0',
+          call_started_at: '2026-01-31T12:00:00.000000Z',
+          call_ended_at: '2026-01-31T13:00:00.000000Z',
+          display_fields: ['inputs'],
+          added_by: 'u-1',
+          annotation_state: 'unstarted',
+          annotator_user_id: null,
+          created_at: TIME,
+          created_by: 'u-1',
+          updated_at: TIME,
+          deleted_at: null,
           position_in_queue: null,
         },
       ])
@@ -37,7 +48,9 @@ describeEachStore('annotation queues', (build) => {
       const add = async (call_ids: string[]) =>
         (
           await app.post(`${root}/annotation_queues/${queue}/items`, {
-            ...{ project_id, call_ids, display_fields: [] },
+            project_id,
+            call_ids,
+            display_fields: [],
           })
         ).body
       expect(await add(['c0', 'c1', 'c0'])).toEqual({ added_count: 2, duplicates: 1 })
@@ -87,7 +100,9 @@ describeEachStore('annotation queues', (build) => {
         app.post(`${root}${url}/${items[0]}/progress`, { project_id, annotation_state }, { key })
       const claimed = await step('in_progress', ann)
       expect(claimed.body.item).toMatchObject({
-        ...{ id: items[0], annotation_state: 'in_progress', annotator_user_id: 'ann' },
+        id: items[0],
+        annotation_state: 'in_progress',
+        annotator_user_id: 'ann',
       })
       expect(await errorOf(step('in_progress', bob))).toEqual([409, 'annotation_conflict'])
       expect((await step('in_progress', ann)).status).toBe(200)

@@ -21,13 +21,22 @@ describe.each(['', '/traces'])('annotation queues below %s/', (root) => {
   it('are made, read, changed in part, and deleted', async () => {
     const { post, get, put, delete: remove } = await buildTestApp()
     const made = await post(`${root}/annotation_queues`, {
-      ...{ project_id: PROJECT, name: 'Rate answers', scorer_refs: [SCORER] },
+      project_id: PROJECT,
+      name: 'Rate answers',
+      scorer_refs: [SCORER],
       ...(root === '' ? {} : { wb_user_id: 'ignored' }),
     })
     const { id } = made.body
     const queue = {
-      ...{ id, project_id: PROJECT, name: 'Rate answers', description: '', scorer_refs: [SCORER] },
-      ...{ created_at: TIME, created_by: 'u-1', updated_at: TIME, deleted_at: null },
+      id,
+      project_id: PROJECT,
+      name: 'Rate answers',
+      description: '',
+      scorer_refs: [SCORER],
+      created_at: TIME,
+      created_by: 'u-1',
+      updated_at: TIME,
+      deleted_at: null,
     }
     const read = () => get(`${urlOf(id)}?project_id=${PROJECT}`)
     expect((await read()).body).toEqual({ queue })

@@ -100,13 +100,23 @@ describe('a database whose items have keys of calls', () => {
     const items = await store.annotation.listItems(listing, caller)
     expect(items).toEqual(
       ids.map((call_id, at) => ({
-        ...{ id: `i-${at + 1}`, ...listing, call_id, call_trace_id: ids[at - 1] ?? 't' },
-        ...{ call_op_name: 'op', call_started_at_us: 5, call_ended_at_us: at || null },
-        ...{ display_fields_json: '["a"]', added_by: 'u', created_at_us: at + 1, updated_at_us: 9 },
-        ...{ annotation_state: 'completed', annotator_user_id: 'ann', position_in_queue: null },
+        id: `i-${at + 1}`,
+        ...listing,
+        call_id,
+        call_trace_id: ids[at - 1] ?? 't',
+        call_op_name: 'op',
+        call_started_at_us: 5,
+        call_ended_at_us: at || null,
+        display_fields_json: '["a"]',
+        added_by: 'u',
+        created_at_us: at + 1,
+        updated_at_us: 9,
+        annotation_state: 'completed',
+        annotator_user_id: 'ann',
+        position_in_queue: null,
       })),
     )
-    const step = { ...{ project_id: 'acme/demo', id: 'q', item_id: 'i-1' }, updated_at_us: 10 }
+    const step = { project_id: 'acme/demo', id: 'q', item_id: 'i-1', updated_at_us: 10 }
     await expect(
       store.annotation.takeStep(
         { ...step, annotator_user_id: 'ann', annotation_state: 'skipped' },

@@ -40,8 +40,14 @@ const FAMILY = toCalls(
     { hour: 2, parent: null },
     { hour: 2, parent: 1 },
   ].map(({ hour, parent }) => ({
-    ...{ startedUs: BASE_US + hour * HOUR_US, latencyUs: 1, op: 'a', user: 'u', run: null },
-    ...{ isError: false, parent, tokens: [['m', 10]] },
+    startedUs: BASE_US + hour * HOUR_US,
+    latencyUs: 1,
+    op: 'a',
+    user: 'u',
+    run: null,
+    isError: false,
+    parent,
+    tokens: [['m', 10]],
   })),
 )
 
@@ -58,7 +64,9 @@ function toCalls(drawn: readonly (typeof drawnCall extends fc.Arbitrary<infer T>
     const above = parent === null ? null : parent % drawn.length
     const usage = Object.entries(Object.fromEntries(tokens))
     return {
-      ...{ ...call, id: `c${index}`, isRoot: above === null },
+      ...call,
+      id: `c${index}`,
+      isRoot: above === null,
       ...(above === null ? {} : { parentId: `c${above}` }),
       usage: usage.map(([model, input]) => usageOf(model, input, 1)),
     }

@@ -47,7 +47,8 @@ describe('POST /calls/exports and the download', () => {
     })
     const columns = ['id', 'status', 'total_tokens', 'models', 'total_cost']
     const path = await pathOf(app, {
-      ...{ format: 'csv', include_costs: true },
+      format: 'csv',
+      include_costs: true,
       columns: [...columns, 'inputs.q', 'inputs.a\\.b', 'output', 'ended_at'],
     })
     const file = await fetched(app, path)

@@ -59,7 +59,8 @@ async function openEvaluated() {
       await record(
         trial,
         {
-          ...{ parent_id: id, op_name: op('Evaluation.predict_and_score') },
+          parent_id: id,
+          op_name: op('Evaluation.predict_and_score'),
           inputs: { self: ref('exam'), model: ref(model), example },
         },
         { output: { output, scores, model_latency: 9 } },
@@ -103,16 +104,21 @@ describe('POST /v2/{entity}/{project}/eval_results/query', () => {
     expect([total_rows, summary, warnings]).toEqual([3, null, []])
     const [first] = row_digests
     expect(rows.find(({ row_digest }: Row) => row_digest === first)).toEqual({
-      ...{ row_digest: first, raw_data_row: null },
+      row_digest: first,
+      raw_data_row: null,
       evaluations: [
         {
           evaluation_call_id: 'e1',
           trials: [
             {
-              ...{ predict_and_score_call_id: 'e1-0', predict_call_id: 'e1-0-p' },
+              predict_and_score_call_id: 'e1-0',
+              predict_call_id: 'e1-0-p',
               scorer_call_ids: { right: 'e1-0-right', near: 'e1-0-near' },
-              ...{ model_output: 'A', scores: { right: true, near: { d: 0.5, why: 'x' } } },
-              ...{ model_latency_seconds: 2, total_tokens: 1000, total_cost: 0.0025 },
+              model_output: 'A',
+              scores: { right: true, near: { d: 0.5, why: 'x' } },
+              model_latency_seconds: 2,
+              total_tokens: 1000,
+              total_cost: 0.0025,
               genai_span_ref: null,
             },
             expect.objectContaining({ predict_and_score_call_id: 'e1-1', model_output: 'B' }),
@@ -127,7 +133,10 @@ describe('POST /v2/{entity}/{project}/eval_results/query', () => {
     const { ask } = await openEvaluated()
     const { rows } = await ask({ include_predict_and_score_children: false })
     expect(rows[0].evaluations[0].trials[0]).toMatchObject({
-      ...{ predict_call_id: null, scorer_call_ids: {}, total_tokens: null, total_cost: null },
+      predict_call_id: null,
+      scorer_call_ids: {},
+      total_tokens: null,
+      total_cost: null,
     })
   })
 
@@ -193,20 +202,36 @@ describe('POST /v2/{entity}/{project}/eval_results/query', () => {
     expect(summary.row_count).toBe(3)
     const [e1] = summary.evaluations
     expect(e1).toMatchObject({
-      ...{ evaluation_call_id: 'e1', evaluation_ref: ref('exam'), model_ref: ref('bot') },
-      ...{ display_name: 'e1', trace_id: 'trace', trial_count: 3 },
-      ...{ predict_total_tokens: 3000, predict_total_cost: 0.0075 },
+      evaluation_call_id: 'e1',
+      evaluation_ref: ref('exam'),
+      model_ref: ref('bot'),
+      display_name: 'e1',
+      trace_id: 'trace',
+      trial_count: 3,
+      predict_total_tokens: 3000,
+      predict_total_cost: 0.0075,
     })
     const stats = { numeric_count: 0, numeric_mean: null, pass_known_count: 0, pass_true_count: 0 }
     const nothing = { ...stats, pass_rate: null, pass_signal_coverage: 0, trial_count: 2 }
     expect(e1.scorer_stats).toEqual([
       {
-        ...{ ...stats, scorer_key: 'right', path: null, value_type: 'binary', trial_count: 3 },
-        ...{ pass_known_count: 3, pass_true_count: 2, pass_rate: 2 / 3, pass_signal_coverage: 1 },
+        ...stats,
+        scorer_key: 'right',
+        path: null,
+        value_type: 'binary',
+        trial_count: 3,
+        pass_known_count: 3,
+        pass_true_count: 2,
+        pass_rate: 2 / 3,
+        pass_signal_coverage: 1,
       },
       {
-        ...{ ...nothing, scorer_key: 'near', path: 'd', value_type: 'continuous' },
-        ...{ numeric_count: 2, numeric_mean: 0.75 },
+        ...nothing,
+        scorer_key: 'near',
+        path: 'd',
+        value_type: 'continuous',
+        numeric_count: 2,
+        numeric_mean: 0.75,
       },
       { ...nothing, scorer_key: 'near', path: 'why', value_type: 'text' },
     ])

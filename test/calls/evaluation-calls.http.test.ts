@@ -60,8 +60,14 @@ describe.each(['', '/traces'])('runs of evaluations below %s/', (root) => {
     const app = await buildTestApp()
     const { base, run } = await evaluate(app, root)
     const shown = {
-      ...{ evaluation_run_id: run, evaluation: EVALUATION, model: MODEL, status: 'running' },
-      ...{ source_evaluation_run_id: null, started_at: TIME, finished_at: null, summary: {} },
+      evaluation_run_id: run,
+      evaluation: EVALUATION,
+      model: MODEL,
+      status: 'running',
+      source_evaluation_run_id: null,
+      started_at: TIME,
+      finished_at: null,
+      summary: {},
     }
     expect((await app.get(`${base}/evaluation_runs/${run}`)).body).toEqual(shown)
     for (const summary of [{ of: 'us' }, { again: 1 }]) {
@@ -69,11 +75,16 @@ describe.each(['', '/traces'])('runs of evaluations below %s/', (root) => {
       expect(body).toEqual({ success: true })
     }
     expect((await app.get(`${base}/evaluation_runs/${run}`)).body).toEqual({
-      ...{ ...shown, status: 'success', finished_at: TIME, summary: { of: 'us' } },
+      ...shown,
+      status: 'success',
+      finished_at: TIME,
+      summary: { of: 'us' },
     })
     const { body } = await app.post('/call/read', { project_id: PROJECT, id: run })
     expect(body.call).toMatchObject({
-      ...{ op_name: 'Evaluation.evaluate', parent_id: null, trace_id: run },
+      op_name: 'Evaluation.evaluate',
+      parent_id: null,
+      trace_id: run,
       output: { output: { mean: 15 }, stars: { mean: 1.5 } },
     })
     const query = { project_id: PROJECT, filter: { trace_ids: [run] } }
@@ -103,11 +114,19 @@ describe.each(['', '/traces'])('runs of evaluations below %s/', (root) => {
     const app = await buildTestApp()
     const { base, run, predictions, scores } = await evaluate(app, root)
     const prediction = {
-      ...{ prediction_id: predictions[0], model: MODEL, inputs: { n: 1, wb_user_id: 'mine' } },
-      ...{ output: 10, evaluation_run_id: run, ...user },
+      prediction_id: predictions[0],
+      model: MODEL,
+      inputs: { n: 1, wb_user_id: 'mine' },
+      output: 10,
+      evaluation_run_id: run,
+      ...user,
     }
     const score = {
-      ...{ score_id: scores[0], scorer: SCORER, value: 1, evaluation_run_id: run, ...user },
+      score_id: scores[0],
+      scorer: SCORER,
+      value: 1,
+      evaluation_run_id: run,
+      ...user,
     }
     expect((await app.get(`${base}/predictions/${predictions[0]}`)).body).toEqual(prediction)
     expect((await app.get(`${base}/scores/${scores[0]}`)).body).toEqual(score)
@@ -153,7 +172,8 @@ describe('predictions and scores', () => {
     const score = { prediction_id, scorer: SCORER, value: { good: true } }
     const { score_id } = (await post(`${base}/scores`, score)).body
     expect((await get(`${base}/scores/${score_id}`)).body).toMatchObject({
-      ...{ value: { good: true }, evaluation_run_id: null },
+      value: { good: true },
+      evaluation_run_id: null,
     })
     const finished = await post(`${base}/predictions/${prediction_id}/finish`, {})
     expect(finished.body).toEqual({ success: true })

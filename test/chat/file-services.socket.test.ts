@@ -26,7 +26,9 @@ async function start(
   const model = { ...base, ...(offers ? { offers } : {}) }
   const server = await startModelServer(createModelRegistry([model], model), limits)
   const client = new OpenAI({
-    ...{ baseURL: server.baseUrl, apiKey: server.key, maxRetries: 0 },
+    baseURL: server.baseUrl,
+    apiKey: server.key,
+    maxRetries: 0,
     defaultHeaders: { 'OpenAI-Project': PROJECT },
   })
   async function readCall(id: string | null) {
@@ -93,7 +95,9 @@ describe('speech', () => {
     expect(JSON.parse(upstream.requests[0]?.body ?? '')).toEqual({ ...sent, model: 'up' })
     const call = await readCall(made.headers.get('x-weft-call-id'))
     expect(call).toMatchObject({
-      ...{ op_name: 'speech', inputs: sent, output: { content_type: 'audio/mpeg', bytes: 10 } },
+      op_name: 'speech',
+      inputs: sent,
+      output: { content_type: 'audio/mpeg', bytes: 10 },
     })
   })
 
@@ -121,7 +125,9 @@ describe('speech', () => {
     const { baseUrl, key, upstream, client } = await start(endless, ALL, { chatQueueMax: 1 })
     const abort = new AbortController()
     const asked = await fetch(`${baseUrl}/audio/speech`, {
-      ...{ method: 'POST', body: '{"input":"a"}', signal: abort.signal },
+      method: 'POST',
+      body: '{"input":"a"}',
+      signal: abort.signal,
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     })
     await asked.body?.getReader().read()
@@ -273,7 +279,9 @@ describe('forms', () => {
     user,
   }
   const VARIATIONS: RowsOf<ImageVariationForm> = {
-    ...{ model, user, response_format: [['b64_json'], ''] },
+    model,
+    user,
+    response_format: [['b64_json'], ''],
     n: [['2'], ''],
     size: [['256x256'], ''],
   }

@@ -12,11 +12,15 @@ function createBackend() {
     yield { type: 'relayed', texts: [] } as never
   }
   const backend = createLazyBackend({
-    ...{ kind: 'tiny', fields: {} as InferenceBackend['fields'], takesAdapters: true },
+    kind: 'tiny',
+    fields: {} as InferenceBackend['fields'],
+    takesAdapters: true,
     open() {
       seen.push('open')
       return {
-        ...{ complete: answer, serve: answer, close: async () => void seen.push('close') },
+        complete: answer,
+        serve: answer,
+        close: async () => void seen.push('close'),
       } as unknown as InferenceBackend
     },
   })

@@ -12,12 +12,20 @@ const HEAD = { id: 'up-1', created: 1, model: 'up' }
 const CHOICE = { index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }
 const TEXT = { index: 0, text: 'Hi', logprobs: null, finish_reason: 'stop' }
 const SAID = {
-  ...{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed' },
+  type: 'message',
+  id: 'msg_1',
+  role: 'assistant',
+  status: 'completed',
   content: [{ type: 'output_text', text: 'Hi', annotations: [] }],
 }
 const RESPONSE = {
-  ...{ id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: 'up' },
-  ...{ output: [SAID], usage: { input_tokens: 2, output_tokens: 1, total_tokens: 3 } },
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1,
+  status: 'completed',
+  model: 'up',
+  output: [SAID],
+  usage: { input_tokens: 2, output_tokens: 1, total_tokens: 3 },
 }
 
 const ANSWERS: Readonly<Record<string, unknown>> = {
@@ -27,7 +35,8 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   '/v1/embeddings': {
     object: 'list',
     data: [{ object: 'embedding', index: 0, embedding: [1, 0] }],
-    ...{ model: 'up', usage: USAGE },
+    model: 'up',
+    usage: USAGE,
   },
   '/v1/responses': RESPONSE,
   '/v1/moderations': { id: 'modr-1', model: 'up', results: [{ flagged: false }] },
@@ -47,7 +56,9 @@ const STREAMS: Readonly<Record<string, (asked: Asked) => unknown[]>> = {
   ],
   '/v1/completions': ({ n, prompt }) => [
     {
-      ...{ ...HEAD, object: 'text_completion', usage: USAGE },
+      ...HEAD,
+      object: 'text_completion',
+      usage: USAGE,
       choices: each((n ?? 1) * countPrompts(prompt), {}).map((choice) => ({
         ...choice,
         text: 'Hi',

@@ -12,16 +12,19 @@ const WINDOW = { project_id, after_ms: START_MS, before_ms: START_MS + 3 * HOUR_
 const op = (name: string) => `weave:///acme/demo/op/${name}:v1`
 const GIVEN = [
   {
-    ...{ at: '2026-01-01T00:10:00Z', runnable_ref: op('strict'), trigger_ref: trigger('mon') },
-    ...{
-      scorer_tags: ['good', 'short'],
-      scorer_ratings: { _rating_: 0.75 },
-      span_agent_name: 'Ada',
-    },
+    at: '2026-01-01T00:10:00Z',
+    runnable_ref: op('strict'),
+    trigger_ref: trigger('mon'),
+    scorer_tags: ['good', 'short'],
+    scorer_ratings: { _rating_: 0.75 },
+    span_agent_name: 'Ada',
   },
   {
-    ...{ at: '2026-01-01T00:20:00Z', runnable_ref: op('strict'), trigger_ref: trigger('monday') },
-    ...{ scorer_ratings: { _rating_: 0.5, tone: 2 }, feedback_type: 'wandb.runnable.strict' },
+    at: '2026-01-01T00:20:00Z',
+    runnable_ref: op('strict'),
+    trigger_ref: trigger('monday'),
+    scorer_ratings: { _rating_: 0.5, tone: 2 },
+    feedback_type: 'wandb.runnable.strict',
     payload: { output: 1 },
   },
   { at: '2026-01-01T01:00:00Z', runnable_ref: op('mild'), span_agent_name: 'Ada' },
@@ -47,8 +50,14 @@ async function openFilled() {
 }
 
 const bucket = (fields: object) => ({
-  ...{ time_bucket_start_ms: null, group: {}, total_count: 0, scored_count: 0 },
-  ...{ tag_counts: {}, rating_counts: {}, rating_sums: {}, ...fields },
+  time_bucket_start_ms: null,
+  group: {},
+  total_count: 0,
+  scored_count: 0,
+  tag_counts: {},
+  rating_counts: {},
+  rating_sums: {},
+  ...fields,
 })
 
 describe('POST /feedback/aggregate', () => {
@@ -60,7 +69,8 @@ describe('POST /feedback/aggregate', () => {
     expect(more).toEqual([])
     expect(whole).toEqual(
       bucket({
-        ...{ total_count: 4, scored_count: 3 },
+        total_count: 4,
+        scored_count: 3,
         tag_counts: { good: 2, short: 1 },
         rating_counts: { _rating_: 2, tone: 1 },
         rating_sums: { _rating_: 1.25, tone: 2 },
@@ -76,26 +86,32 @@ describe('POST /feedback/aggregate', () => {
     })
     expect(found).toEqual([
       bucket({
-        ...{ time_bucket_start_ms: START_MS, group: { scorer_id: 'strict', span_agent_name: '' } },
-        ...{ total_count: 1, scored_count: 1 },
-        ...{ rating_counts: { _rating_: 1, tone: 1 }, rating_sums: { _rating_: 0.5, tone: 2 } },
+        time_bucket_start_ms: START_MS,
+        group: { scorer_id: 'strict', span_agent_name: '' },
+        total_count: 1,
+        scored_count: 1,
+        rating_counts: { _rating_: 1, tone: 1 },
+        rating_sums: { _rating_: 0.5, tone: 2 },
       }),
       bucket({
-        ...{
-          time_bucket_start_ms: START_MS,
-          group: { scorer_id: 'strict', span_agent_name: 'Ada' },
-        },
-        ...{ total_count: 1, scored_count: 1, tag_counts: { good: 1, short: 1 } },
-        ...{ rating_counts: { _rating_: 1 }, rating_sums: { _rating_: 0.75 } },
+        time_bucket_start_ms: START_MS,
+        group: { scorer_id: 'strict', span_agent_name: 'Ada' },
+        total_count: 1,
+        scored_count: 1,
+        tag_counts: { good: 1, short: 1 },
+        rating_counts: { _rating_: 1 },
+        rating_sums: { _rating_: 0.75 },
       }),
       bucket({
         time_bucket_start_ms: START_MS + HOUR_MS,
-        ...{ group: { scorer_id: 'mild', span_agent_name: 'Ada' }, total_count: 1 },
+        group: { scorer_id: 'mild', span_agent_name: 'Ada' },
+        total_count: 1,
       }),
       bucket({
         time_bucket_start_ms: START_MS + 2 * HOUR_MS,
         group: { scorer_id: '', span_agent_name: '' },
-        ...{ total_count: 1, scored_count: 1 },
+        total_count: 1,
+        scored_count: 1,
         tag_counts: { good: 1 },
       }),
     ])

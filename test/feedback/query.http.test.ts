@@ -124,7 +124,10 @@ describe('POST /feedback/query', () => {
         run += 1
         const project_id = `acme/run-${run}`
         const stored = rows.map(({ score, kind }, index) => ({
-          ...{ project_id, id: `f${index}`, feedback_type: kind, payload: { score } },
+          project_id,
+          id: `f${index}`,
+          feedback_type: kind,
+          payload: { score },
         }))
         await store(app, ...stored)
         const { kind, direction, offset, limit } = asked

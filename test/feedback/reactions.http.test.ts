@@ -42,8 +42,11 @@ it('reactions are stored and answered with the names of their emoji', async () =
     payload: { emoji: '👍🏿', a: 1 },
   }
   const payload = {
-    ...{ emoji: '👍🏿', a: 1 },
-    ...{ alias: ':thumbs_up_dark_skin_tone:', detoned: '👍', detoned_alias: ':thumbs_up:' },
+    emoji: '👍🏿',
+    a: 1,
+    alias: ':thumbs_up_dark_skin_tone:',
+    detoned: '👍',
+    detoned_alias: ':thumbs_up:',
   }
   const sent = { ...reaction, id: 'r' }
   expect((await post('/feedback/create', sent)).body.payload).toEqual(payload)

@@ -24,7 +24,9 @@ const RUN = {
   trigger_ref: 'weave:///acme/demo/object/monitor:v1',
 }
 const RUNNABLE = {
-  ...{ ...FEEDBACK, ...RUN, feedback_type: 'wandb.runnable.judge' },
+  ...FEEDBACK,
+  ...RUN,
+  feedback_type: 'wandb.runnable.judge',
   payload: { output: 1 },
 }
 

@@ -6,7 +6,9 @@ import { feedbackAt, trigger } from './feedback-fixtures.ts'
 const URL = '/feedback/stats'
 const project_id = 'acme/demo'
 const WINDOW = {
-  ...{ project_id, start: '2026-01-01T00:00:00Z', end: '2026-01-01T03:00:00Z' },
+  project_id,
+  start: '2026-01-01T00:00:00Z',
+  end: '2026-01-01T03:00:00Z',
   granularity: 3600,
 }
 
@@ -63,16 +65,37 @@ describe('POST /feedback/stats', () => {
     const { buckets, window_stats } = await ask({ metrics: [numbers] }, root)
     expect(buckets).toEqual([
       {
-        ...{ timestamp: '2026-01-01T00:00:00.000000Z', count: 3, count_s: 2, sum_s: 3.5 },
-        ...{ avg_s: 1.75, min_s: 1, max_s: 2.5, p50_s: 1.75, 'p99.9_s': 2.4985 },
+        timestamp: '2026-01-01T00:00:00.000000Z',
+        count: 3,
+        count_s: 2,
+        sum_s: 3.5,
+        avg_s: 1.75,
+        min_s: 1,
+        max_s: 2.5,
+        p50_s: 1.75,
+        'p99.9_s': 2.4985,
       },
       {
-        ...{ timestamp: '2026-01-01T01:00:00.000000Z', count: 0, count_s: 0, sum_s: 0 },
-        ...{ avg_s: 0, min_s: null, max_s: null, p50_s: null, 'p99.9_s': null },
+        timestamp: '2026-01-01T01:00:00.000000Z',
+        count: 0,
+        count_s: 0,
+        sum_s: 0,
+        avg_s: 0,
+        min_s: null,
+        max_s: null,
+        p50_s: null,
+        'p99.9_s': null,
       },
       {
-        ...{ timestamp: '2026-01-01T02:00:00.000000Z', count: 1, count_s: 1, sum_s: -4 },
-        ...{ avg_s: -4, min_s: -4, max_s: -4, p50_s: -4, 'p99.9_s': -4 },
+        timestamp: '2026-01-01T02:00:00.000000Z',
+        count: 1,
+        count_s: 1,
+        sum_s: -4,
+        avg_s: -4,
+        min_s: -4,
+        max_s: -4,
+        p50_s: -4,
+        'p99.9_s': -4,
       },
     ])
     expect(window_stats.s).toMatchObject({ count: 3, avg: -0.5 / 3, min: -4, max: 2.5, p50: 1 })

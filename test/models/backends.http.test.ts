@@ -16,8 +16,15 @@ describe('GET /v1/backends', () => {
     const { get, post } = await buildTestApp(OWN)
     const [before] = (await get('/v1/backends')).body.data
     expect(before).toMatchObject({
-      ...{ id: 'tiny', engine: 'tiny', upstreams: [], answers: 0, failures: 0 },
-      ...{ first_ms_p50: null, total_ms_p95: null, last_answer_at: null, last_failure: null },
+      id: 'tiny',
+      engine: 'tiny',
+      upstreams: [],
+      answers: 0,
+      failures: 0,
+      first_ms_p50: null,
+      total_ms_p95: null,
+      last_answer_at: null,
+      last_failure: null,
     })
     await post('/v1/chat/completions', { ...CHAT, max_tokens: 2 })
     await post('/v1/chat/completions', { ...CHAT, max_tokens: 2, stream: true })
@@ -36,8 +43,13 @@ describe('GET /v1/backends', () => {
       timeoutMs: TIMEOUTS,
     })
     const model = {
-      ...{ id: 'far', aliases: ['other'], ownedBy: 'weft', created: 0, fallbacks: [] },
-      ...{ capabilities: { tools: false, prioritySchedulingEnabled: false }, backendModel: 'far' },
+      id: 'far',
+      aliases: ['other'],
+      ownedBy: 'weft',
+      created: 0,
+      fallbacks: [],
+      capabilities: { tools: false, prioritySchedulingEnabled: false },
+      backendModel: 'far',
       backend,
     }
     const models = createModelRegistry([model], model)
@@ -45,7 +57,11 @@ describe('GET /v1/backends', () => {
     expect((await post('/v1/chat/completions', CHAT)).status).toBe(502)
     const { body, text } = await get('/v1/backends')
     expect(body.data[0]).toMatchObject({
-      ...{ id: 'far', aliases: ['other'], engine: 'generic', answers: 0, failures: 1 },
+      id: 'far',
+      aliases: ['other'],
+      engine: 'generic',
+      answers: 0,
+      failures: 1,
       upstreams: [{ number: 1, address: upstream.baseUrl, requests: 0 }],
       last_failure: { code: expect.stringMatching(/^upstream_/), at: expect.stringMatching(/Z$/) },
     })

@@ -25,7 +25,10 @@ const NAMES = ['B', 'a', 'b-1', 'é', '\uffee', '😀']
 
 const namesOf = (count: number) => Array.from({ length: count }, (_, at) => `n${at}`)
 const marks = (version: string, names: readonly string[], object_id = 'thing') => ({
-  ...{ project_id: PROJECT, object_id, version, names },
+  project_id: PROJECT,
+  object_id,
+  version,
+  names,
 })
 
 /** Versions as `thing:0` in the order of a list. */

@@ -16,7 +16,8 @@ const KINDS = [
     { name: 'My/Data', description: 'Rows.', rows: [{ n: 1.0 }, { n: 2 }] },
     'my_data',
     {
-      ...{ name: 'My/Data', description: 'Rows.' },
+      name: 'My/Data',
+      description: 'Rows.',
       rows: expect.stringMatching(/^weave:\/\/\/acme\/demo\/table\/[0-9a-f]{64}$/),
     },
   ],
@@ -36,7 +37,8 @@ const KINDS = [
     { name: 'Stars', description: 'Counts stars.', op_source_code: SOURCE },
     'stars',
     {
-      ...{ name: 'Stars', description: 'Counts stars.' },
+      name: 'Stars',
+      description: 'Counts stars.',
       score_op: expect.stringMatching(/^weave:\/\/\/acme\/demo\/op\/stars_score:[A-Za-z0-9]{43}$/),
     },
   ],
@@ -45,15 +47,23 @@ const KINDS = [
     { name: 'Exam', dataset: DATASET, scorers: [SCORER], trials: 3, eval_attributes: { of: 'us' } },
     'exam',
     {
-      ...{ name: 'Exam', description: null, dataset: DATASET, scorers: [SCORER], trials: 3 },
-      ...{ evaluation_name: null, evaluate_op: null, predict_and_score_op: null },
+      name: 'Exam',
+      description: null,
+      dataset: DATASET,
+      scorers: [SCORER],
+      trials: 3,
+      evaluation_name: null,
+      evaluate_op: null,
+      predict_and_score_op: null,
       summarize_op: null,
     },
   ],
 ] as const
 
 const REF_FIELDS: Readonly<Record<string, string>> = {
-  ...{ models: 'model_ref', scorers: 'scorer', evaluations: 'evaluation_ref' },
+  models: 'model_ref',
+  scorers: 'scorer',
+  evaluations: 'evaluation_ref',
 }
 
 function linesOf(text: string) {

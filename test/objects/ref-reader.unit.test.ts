@@ -11,7 +11,8 @@ const refTo = (path: string) => parseReadableRef(`${BASE}/${path}`) as ReadableR
 function createReader(contents: Readonly<Record<string, unknown>>, rowCount = 0) {
   const objects = {
     findObject: async (_project: string, digest: string) => ({
-      ...{ digest, deleted_at_us: null },
+      digest,
+      deleted_at_us: null,
       size_bytes: JSON.stringify(contents[digest]).length,
     }),
     findContent: async (_project: string, digest: string) => JSON.stringify(contents[digest]),

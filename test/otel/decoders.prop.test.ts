@@ -7,8 +7,13 @@ import { buildSpan, toJsonRequest, toProtobufRequest } from './otel-fixtures.ts'
 
 function read(encoding: OtlpEncoding, bytes: Uint8Array) {
   return readTraceRequest({
-    ...{ encoding, bytes, project_id: 'acme/demo', default_project_id: null },
-    ...{ refScheme: 'weave', svc_user_id: 'u', svc_username: 'U' },
+    encoding,
+    bytes,
+    project_id: 'acme/demo',
+    default_project_id: null,
+    refScheme: 'weave',
+    svc_user_id: 'u',
+    svc_username: 'U',
   })
 }
 

@@ -12,9 +12,12 @@ const Client = makeGenericClientConstructor(
   {
     Export: {
       path: PATH,
-      ...{ requestStream: false, responseStream: false },
-      ...{ requestSerialize: keep, requestDeserialize: keep },
-      ...{ responseSerialize: keep, responseDeserialize: keep },
+      requestStream: false,
+      responseStream: false,
+      requestSerialize: keep,
+      requestDeserialize: keep,
+      responseSerialize: keep,
+      responseDeserialize: keep,
     },
   },
   'TraceService',
@@ -72,7 +75,9 @@ describe('OTLP over gRPC', () => {
     const faults: unknown[] = []
     const answers: unknown[] = []
     const server = await openGrpcServer({
-      ...{ host: '127.0.0.1', port: 0, bodyBytesMax: 10_000 },
+      host: '127.0.0.1',
+      port: 0,
+      bodyBytesMax: 10_000,
       findPrincipal: async (key) => (key === 'known' ? ({} as Principal) : null),
       recordSpans: async () => {
         throw broken
@@ -93,7 +98,8 @@ describe('OTLP over gRPC', () => {
     const server = await spawnServer({ WEFT_DATA_DIR: makeTempDir() })
     const { port } = new URL(server.url)
     const ended = await runUntilExit({
-      ...{ WEFT_DATA_DIR: makeTempDir(), WEFT_BOOTSTRAP_KEY: TEST_KEY },
+      WEFT_DATA_DIR: makeTempDir(),
+      WEFT_BOOTSTRAP_KEY: TEST_KEY,
       WEFT_OTLP_GRPC_PORT: port,
     })
     expect(ended.code).toBe(1)

@@ -27,8 +27,10 @@ describe('an observation of Langfuse', () => {
       'model.name': 'gpt-4o-mini',
       'model.parameters': { temperature: 0.5 },
       usage_details: {
-        ...{ prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
-        ...{ prompt_tokens_details: { cached_tokens: 3 } },
+        prompt_tokens: 10,
+        completion_tokens: 5,
+        total_tokens: 15,
+        prompt_tokens_details: { cached_tokens: 3 },
         completion_tokens_details: { reasoning_tokens: 2 },
       },
       'metadata.tier': '"gold"',
@@ -39,7 +41,10 @@ describe('an observation of Langfuse', () => {
     expect(end.summary).toEqual({
       usage: {
         'gpt-4o-mini': {
-          ...{ requests: 1, prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+          requests: 1,
+          prompt_tokens: 10,
+          completion_tokens: 5,
+          total_tokens: 15,
           prompt_tokens_details: { cached_tokens: 3 },
           completion_tokens_details: { reasoning_tokens: 2 },
         },

@@ -100,7 +100,8 @@ export function toJsonRequest(spans: readonly Span[]) {
                 attributes: toPairs(event.attributes),
               })),
               links: span.links.map((link) => ({
-                ...{ traceId: link.trace_id, spanId: link.span_id },
+                traceId: link.trace_id,
+                spanId: link.span_id,
                 attributes: toPairs(link.attributes),
               })),
               status: span.status,

@@ -20,9 +20,13 @@ it('reads doubles of any digits, and what is no number as NaN', () => {
   }))
   Object.assign(span as object, { attributes })
   const { calls } = readTraceRequest({
-    ...{ encoding: 'json', bytes: Buffer.from(JSON.stringify({ resourceSpans })) },
-    ...{ project_id: 'acme/demo', default_project_id: null, refScheme: 'weave' },
-    ...{ svc_user_id: 'u', svc_username: 'U' },
+    encoding: 'json',
+    bytes: Buffer.from(JSON.stringify({ resourceSpans })),
+    project_id: 'acme/demo',
+    default_project_id: null,
+    refScheme: 'weave',
+    svc_user_id: 'u',
+    svc_username: 'U',
   })
   const { attributes: read } = JSON.parse(calls[0]?.start?.otel_dump_json ?? '{}')
   const expected = [0, 0.12345678901234568, 'Infinity', 1.5, '-Infinity', 'NaN']
@@ -41,9 +45,13 @@ it('reads a kind and a status by number or name, and rejects a span with anythin
     ...sendAs(8, 3, {}),
   ]
   const { calls, rejected, message } = readTraceRequest({
-    ...{ encoding: 'json', bytes: Buffer.from(JSON.stringify({ resourceSpans })) },
-    ...{ project_id: 'acme/demo', default_project_id: null, refScheme: 'weave' },
-    ...{ svc_user_id: 'u', svc_username: 'U' },
+    encoding: 'json',
+    bytes: Buffer.from(JSON.stringify({ resourceSpans })),
+    project_id: 'acme/demo',
+    default_project_id: null,
+    refScheme: 'weave',
+    svc_user_id: 'u',
+    svc_username: 'U',
   })
   expect([rejected, message]).toEqual([3, 'an integer cannot be read'])
   const read = calls.map(({ start, end }) => {

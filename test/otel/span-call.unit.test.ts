@@ -250,7 +250,8 @@ describe('a span as a call', () => {
 
   it('distinguishes questions from answers in one list of events', () => {
     const choice = (index: number, content: string) => ({
-      ...{ 'event.name': 'gen_ai.choice', index },
+      'event.name': 'gen_ai.choice',
+      index,
       message: { role: 'assistant', content },
     })
     const events = [

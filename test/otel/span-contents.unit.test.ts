@@ -9,7 +9,9 @@ function messagesOf(attributes: Json, events: readonly [string, Json][] = []) {
   const span = buildSpan({
     attributes,
     events: events.map(([name, values]) => ({
-      ...{ name, time_unix_nano: '1', attributes: values },
+      name,
+      time_unix_nano: '1',
+      attributes: values,
     })),
   })
   const { start, end } = toSpanCall(span, 'acme/demo')

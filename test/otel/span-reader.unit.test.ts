@@ -10,8 +10,13 @@ it('reads the large trace requests that wait behind one that is too large for th
   onTestFinished(() => reader.close())
   const read = async (project_id: string) => {
     const spans = await reader.read({
-      ...{ encoding: 'json', bytes: new Uint8Array(1024 * 1024), project_id },
-      ...{ default_project_id: null, refScheme: 'weave', svc_user_id: 'u', svc_username: 'U' },
+      encoding: 'json',
+      bytes: new Uint8Array(1024 * 1024),
+      project_id,
+      default_project_id: null,
+      refScheme: 'weave',
+      svc_user_id: 'u',
+      svc_username: 'U',
     })
     spans.close()
     return spans
@@ -26,8 +31,13 @@ it('gives the calls of a large request in batches, and reads the next request wh
   onTestFinished(() => reader.close())
   const open = (spans: readonly Span[]) =>
     reader.read({
-      ...{ encoding: 'protobuf', bytes: toProtobufRequest(spans), project_id: 'a/b' },
-      ...{ default_project_id: null, refScheme: 'weave', svc_user_id: 'u', svc_username: 'U' },
+      encoding: 'protobuf',
+      bytes: toProtobufRequest(spans),
+      project_id: 'a/b',
+      default_project_id: null,
+      refScheme: 'weave',
+      svc_user_id: 'u',
+      svc_username: 'U',
     })
   const small = Array.from({ length: 2500 }, (_, index) =>
     buildSpan({ span_id: spanId(index + 1), attributes: { text: 'x'.repeat(100) } }),

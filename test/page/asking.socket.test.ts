@@ -50,8 +50,10 @@ describe.skipIf(!hasBrowser)('what the page asks its server in a browser', () =>
     const { page, url, key, post } = test
     await recordCalls(test, [{ id: 'a' }])
     const feedback = {
-      ...{ project_id: PROJECT, weave_ref: `weave:///${PROJECT}/call/a` },
-      ...{ feedback_type: 'rating', payload: { value: 4 } },
+      project_id: PROJECT,
+      weave_ref: `weave:///${PROJECT}/call/a`,
+      feedback_type: 'rating',
+      payload: { value: 4 },
     }
     expect((await post('/traces/feedback/create', feedback)).status).toBe(200)
     // What the newest note holds hides nothing of the ratings.
@@ -76,7 +78,8 @@ describe.skipIf(!hasBrowser)('what the page asks its server in a browser', () =>
     const test = await openPage()
     const { page, url, key } = test
     const calls = Array.from({ length: 3000 }, (_, at) => ({
-      ...{ id: `c${at}`, started_at_ms: Date.now() - 60_000 + at },
+      id: `c${at}`,
+      started_at_ms: Date.now() - 60_000 + at,
       ...(at === 0 ? {} : { parent_id: 'c0' }),
     }))
     await recordCalls(test, calls)

@@ -100,7 +100,9 @@ export async function recordCalls({ post }: TestApp, calls: readonly Ended[]): P
           start: {
             ...named,
             trace_id: 'trace',
-            ...{ parent_id, thread_id, turn_id },
+            parent_id,
+            thread_id,
+            turn_id,
             op_name,
             inputs,
             started_at,

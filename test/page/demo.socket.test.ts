@@ -11,7 +11,11 @@ it('the demo fills a project with everything that it announces', async () => {
   const { url } = await spawnServer({ WEFT_DATA_DIR: makeTempDir(), WEFT_TRAINER: 'on' })
   const told: string[] = []
   const filled = await fillDemo({
-    ...{ url, key: TEST_KEY, project, jobs: 1, rollouts: 4 },
+    url,
+    key: TEST_KEY,
+    project,
+    jobs: 1,
+    rollouts: 4,
     tell: (line) => told.push(line),
   })
   expect(told).toHaveLength(5)

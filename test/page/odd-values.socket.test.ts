@@ -29,7 +29,9 @@ describe.skipIf(!hasBrowser)('odd values in a browser', () => {
     await recordCalls(test, [
       { id: 'run', op_name: 'Evaluation.evaluate', output: 'all well' },
       {
-        ...{ id: 'one', parent_id: 'run', op_name: 'Evaluation.predict_and_score' },
+        id: 'one',
+        parent_id: 'run',
+        op_name: 'Evaluation.predict_and_score',
         output: 'yes',
       },
     ])
@@ -105,7 +107,10 @@ describe.skipIf(!hasBrowser)('odd values in a browser', () => {
     const called = { function: { name: 'find', arguments: `{"order":${two}}` } }
     await recordCalls(test, [
       {
-        ...{ id: 't', thread_id: 'talk', turn_id: 't', inputs: { n } },
+        id: 't',
+        thread_id: 'talk',
+        turn_id: 't',
+        inputs: { n },
         output: { role: 'assistant', content: null, tool_calls: [called] },
       },
     ])
@@ -114,7 +119,11 @@ describe.skipIf(!hasBrowser)('odd values in a browser', () => {
     // Rounded, the two would be one example with two trials.
     const [evaluation, model] = ['an evaluation', 'a model']
     await recordRun(test, {
-      ...{ id: 'run', name: 'Run', evaluation, model, examples: [{ n }, { n: m }] },
+      id: 'run',
+      name: 'Run',
+      evaluation,
+      model,
+      examples: [{ n }, { n: m }],
       outputs: [
         { output: n, scores: { sum: m } },
         { output: m, scores: { sum: 12_345 } },

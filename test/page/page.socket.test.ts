@@ -263,12 +263,10 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const { page, url, key, post, complaints } = test
     await recordCalls(test, [
       {
-        ...{
-          id: 'x',
-          op_name: MARKUP,
-          exception: MARKUP,
-          output: { role: 'assistant', content: MARKUP },
-        },
+        id: 'x',
+        op_name: MARKUP,
+        exception: MARKUP,
+        output: { role: 'assistant', content: MARKUP },
         inputs: { messages: [{ role: MARKUP, content: MARKUP }], [MARKUP]: MARKUP },
       },
     ])

@@ -30,7 +30,10 @@ function defaultsSince(day: number | null): PriceTable {
   const prices: UnitPrices = {
     provider_id: 'default table',
     effective_date: day === null ? null : renderTimestamp(BASE_US + day * DAY_US).slice(0, 10),
-    ...{ input: free, output: free, cacheRead: free, cacheCreation: free },
+    input: free,
+    output: free,
+    cacheRead: free,
+    cacheCreation: free,
   }
   return { find: () => prices, steadyUntilUs: () => Number.POSITIVE_INFINITY }
 }

@@ -70,7 +70,10 @@ describe('npm start', () => {
     const own = lines.filter(({ request_id }) => request_id === 'my-request')
     expect(own).toEqual([
       expect.objectContaining({
-        ...{ msg: 'request answered', route: '/call/read', status: 404, code: 'call_not_found' },
+        msg: 'request answered',
+        route: '/call/read',
+        status: 404,
+        code: 'call_not_found',
         svc_user_id: 'bootstrap',
       }),
     ])

@@ -14,7 +14,8 @@ function openClock() {
   const jumps: number[] = []
   clock.onJump((movedUs) => jumps.push(movedUs))
   return {
-    ...{ clock, jumps },
+    clock,
+    jumps,
     /** Lets time pass on both. */
     pass(ms: number) {
       wallMs += ms

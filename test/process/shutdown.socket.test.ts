@@ -38,7 +38,8 @@ process.on = (name, listener) => {
 describe('SIGTERM', () => {
   it('ends a server that still starts, which shows the key that it made', async () => {
     const { code, stdout, stderr } = await runUntilExit({
-      ...{ WEFT_DATA_DIR: makeTempDir(), WEFT_OTLP_GRPC_PORT: '0' },
+      WEFT_DATA_DIR: makeTempDir(),
+      WEFT_OTLP_GRPC_PORT: '0',
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(SIGNAL_AT_ONCE)}`,
     })
     expect([code, stderr]).toEqual([0, expect.stringContaining('Your API key')])

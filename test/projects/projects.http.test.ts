@@ -16,8 +16,12 @@ async function fill(app: TestApp): Promise<void> {
   await app.post('/table/create', { table: { project_id: PROJECT, rows: [{ a: 1 }, { a: 1 }] } })
   await postForm(app, '/file/create', { project_id: PROJECT, file: '0123456789' })
   const start = {
-    ...{ project_id: PROJECT, id: 'c', op_name: 'op', started_at: '2026-01-31T12:00:00Z' },
-    ...{ attributes: {}, inputs: { text: 'some' } },
+    project_id: PROJECT,
+    id: 'c',
+    op_name: 'op',
+    started_at: '2026-01-31T12:00:00Z',
+    attributes: {},
+    inputs: { text: 'some' },
   }
   await app.post('/call/start', { start })
 }
@@ -28,7 +32,8 @@ describe.each(['', '/traces'])('POST %s/project/stats', (root) => {
     await fill(app)
     const { body } = await app.post(`${root}/project/stats`, { project_id: PROJECT })
     const counted = await app.post('/calls/query_stats', {
-      ...{ project_id: PROJECT, include_total_storage_size: true },
+      project_id: PROJECT,
+      include_total_storage_size: true,
     })
     expect(body).toEqual({
       trace_storage_size_bytes: counted.body.total_storage_size_bytes,
@@ -38,9 +43,11 @@ describe.each(['', '/traces'])('POST %s/project/stats', (root) => {
     })
     expect(body.trace_storage_size_bytes).toBeGreaterThan(0)
     const some = await app.post(`${root}/project/stats`, {
-      ...{ project_id: PROJECT, include_trace_storage_size: false },
-      ...{ include_table_storage_size: false, include_object_storage_size: true },
-      ...{ include_file_storage_size: false },
+      project_id: PROJECT,
+      include_trace_storage_size: false,
+      include_table_storage_size: false,
+      include_object_storage_size: true,
+      include_file_storage_size: false,
     })
     expect(some.body).toEqual({
       trace_storage_size_bytes: 0,
@@ -62,7 +69,9 @@ describe('POST /project/stats', () => {
   })
 
   itRefusesBadRequests({
-    ...{ url: '/project/stats', body: { project_id: PROJECT }, scope: 'traces:read' },
+    url: '/project/stats',
+    body: { project_id: PROJECT },
+    scope: 'traces:read',
   })
 })
 
@@ -92,6 +101,8 @@ describe('POST /service/projects_info', () => {
   })
 
   itRefusesBadRequests({
-    ...{ url: '/service/projects_info', body: { project_ids: [] }, scope: 'traces:read' },
+    url: '/service/projects_info',
+    body: { project_ids: [] },
+    scope: 'traces:read',
   })
 })

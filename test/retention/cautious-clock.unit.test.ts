@@ -8,7 +8,8 @@ function clockAt(startMs: number) {
   let [wall, steady] = [startMs, 1000]
   const doubts: number[] = []
   const now = createCautiousClock({
-    ...{ wallMs: () => wall, steadyMs: () => steady },
+    wallMs: () => wall,
+    steadyMs: () => steady,
     onDoubt: (aheadMs) => doubts.push(aheadMs),
   })
   return {

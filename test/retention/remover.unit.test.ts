@@ -57,8 +57,9 @@ async function playRound(scene: Scene, signal = new AbortController().signal) {
         },
       },
     },
-    ...{ defaultDays, nowUs: () => NOW_US },
-    ...{ onRemoved: (what) => removed.push(what) },
+    defaultDays,
+    nowUs: () => NOW_US,
+    onRemoved: (what) => removed.push(what),
   })
   const failure = await round(signal).then(
     () => null,

@@ -46,8 +46,11 @@ async function runProgram(url: string, folder: string): Promise<Record<string, s
   const program = 'test/sdk/weave-npm-methods/program.ts'
   const child = spawn(process.execPath, ['--import', './test/sdk/only-loopback.ts', program], {
     env: {
-      ...{ ...INHERITED, HOME: folder, WANDB_API_KEY: TEST_KEY },
-      ...{ WF_TRACE_SERVER_URL: `${url}/traces`, WANDB_BASE_URL: url },
+      ...INHERITED,
+      HOME: folder,
+      WANDB_API_KEY: TEST_KEY,
+      WF_TRACE_SERVER_URL: `${url}/traces`,
+      WANDB_BASE_URL: url,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -5,8 +5,11 @@ import { createHourMarks } from '../../src/store/sqlite/stats/hour-marks.ts'
 import { createGroupCommit } from '../../src/store/sqlite/write/group-commit.ts'
 
 const call = {
-  ...{ started_at_us: 7, parent_id: null, op_name: 'op' },
-  ...{ svc_user_id: 'u', svc_run_id: null },
+  started_at_us: 7,
+  parent_id: null,
+  op_name: 'op',
+  svc_user_id: 'u',
+  svc_run_id: null,
 }
 
 function open() {

@@ -30,7 +30,10 @@ const HOURS = 8
 const IDS = Array.from({ length: 6 * HOURS }, (_, index) => `c${index}`)
 
 const query = {
-  ...{ project_id: PROJECT, filter: {}, startUs: BASE_US, endUs: BASE_US + HOURS * HOUR_US },
+  project_id: PROJECT,
+  filter: {},
+  startUs: BASE_US,
+  endUs: BASE_US + HOURS * HOUR_US,
   startsUs: Float64Array.from({ length: HOURS }, (_, hour) => BASE_US + hour * HOUR_US),
   ...ALL_COLUMNS,
   prices: [],
@@ -42,8 +45,14 @@ const AT_ONCE = { ...query, startsUs: Float64Array.of(BASE_US) }
 
 function callOf(index: number): TestCall {
   return {
-    ...{ id: `c${index}`, startedUs: BASE_US + (index % HOURS) * HOUR_US + index * 1_000_000 },
-    ...{ latencyUs: index * 7000, op: 'op', user: 'u', run: null, isRoot: true, isError: false },
+    id: `c${index}`,
+    startedUs: BASE_US + (index % HOURS) * HOUR_US + index * 1_000_000,
+    latencyUs: index * 7000,
+    op: 'op',
+    user: 'u',
+    run: null,
+    isRoot: true,
+    isError: false,
     usage: [usageOf('gpt-4o', index, 1)],
   }
 }
@@ -123,7 +132,9 @@ describe('a question of statistics', () => {
       for (let hour = 0; hour < HOURS; hour++) addHour.run(project_id, BASE_US / HOUR_US + hour)
     }
     const lanes = openReadLanes({
-      ...{ db, path: join(dataDir, DATABASE_FILE), gate: createLogGateMemory() },
+      db,
+      path: join(dataDir, DATABASE_FILE),
+      gate: createLogGateMemory(),
       limits: { readers: 1, statsReaders: 1, queueMax: 16, timeoutMs: 60_000 },
     })
     onTestFinished(async () => {

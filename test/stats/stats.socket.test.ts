@@ -13,18 +13,36 @@ function fillWithCalls(app: TestApp, calls: number): Promise<unknown> {
   return Promise.all(
     Array.from({ length: calls }, (_, index) =>
       app.deps.calls.startCall({
-        ...{ project_id: 'acme/demo', id: `c${index}`, sent_trace_id: null, trace_id: `t${index}` },
-        ...{ parent_id: null, thread_id: null, turn_id: null, op_name: 'op', display_name: null },
-        ...{ svc_user_id: 'u', svc_username: 'u', svc_run_id: null, svc_run_step: null },
-        ...{ attributes_json: '{}', inputs_json: '{}', otel_dump_json: null, input_refs: [] },
-        ...{ started_at_us: at + index, start_size_bytes: 4 },
+        project_id: 'acme/demo',
+        id: `c${index}`,
+        sent_trace_id: null,
+        trace_id: `t${index}`,
+        parent_id: null,
+        thread_id: null,
+        turn_id: null,
+        op_name: 'op',
+        display_name: null,
+        svc_user_id: 'u',
+        svc_username: 'u',
+        svc_run_id: null,
+        svc_run_step: null,
+        attributes_json: '{}',
+        inputs_json: '{}',
+        otel_dump_json: null,
+        input_refs: [],
+        started_at_us: at + index,
+        start_size_bytes: 4,
       }),
     ),
   )
 }
 
 const query: StatsQuery = {
-  ...{ project_id: 'acme/demo', filter: {}, startUs: 0, endUs: 4e15, usageColumns: [] },
+  project_id: 'acme/demo',
+  filter: {},
+  startUs: 0,
+  endUs: 4e15,
+  usageColumns: [],
   startsUs: Float64Array.of(0),
   callColumns: [{ key: 'sum_call_count', metric: 'call_count', of: 'sum' }],
   prices: [],

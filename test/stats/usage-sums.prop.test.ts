@@ -12,8 +12,12 @@ const BUCKETS = 4
 function pricesOf(atoms: number): UnitPrices {
   const price = (times: number) => ({ base: atoms * times, tiers: [] })
   return {
-    ...{ provider_id: 'p', effective_date: null, input: price(3), output: price(5) },
-    ...{ cacheRead: price(1), cacheCreation: price(4) },
+    provider_id: 'p',
+    effective_date: null,
+    input: price(3),
+    output: price(5),
+    cacheRead: price(1),
+    cacheCreation: price(4),
   }
 }
 

@@ -91,8 +91,14 @@ export function describeFileStoreContract(name: string, create: () => Promise<Fi
 
 function responseOf(id: string, fields: Partial<StoredResponse> = {}): StoredResponse {
   return {
-    ...{ id, project_id: 'acme/a', key_id: 'k', created_at_us: 5, previous_response_id: null },
-    ...{ response_json: '{"n":1.10}', input_json: '[]', ...fields },
+    id,
+    project_id: 'acme/a',
+    key_id: 'k',
+    created_at_us: 5,
+    previous_response_id: null,
+    response_json: '{"n":1.10}',
+    input_json: '[]',
+    ...fields,
   }
 }
 

@@ -11,7 +11,10 @@ describe('errors of threads', () => {
     const error = new ApiError('store_unavailable', { cause, retryAfterS: 5, param: 'p' })
     const carried = carry(error)
     expect(carried).toMatchObject({
-      ...{ code: 'store_unavailable', message: error.message, retryAfterS: 5, param: 'p' },
+      code: 'store_unavailable',
+      message: error.message,
+      retryAfterS: 5,
+      param: 'p',
       cause: { message: expect.stringContaining('database or disk is full') },
     })
   })
@@ -19,7 +22,8 @@ describe('errors of threads', () => {
   it('have no cause where there was none, and are internal where they are no ApiError', () => {
     expect(carry(new ApiError('call_conflict'))).toMatchObject({ cause: undefined })
     expect(carry(new TypeError('odd'))).toMatchObject({
-      ...{ code: 'internal_error', cause: { message: expect.stringContaining('TypeError: odd') } },
+      code: 'internal_error',
+      cause: { message: expect.stringContaining('TypeError: odd') },
     })
     expect(toReplyError({})).toBeNull()
   })

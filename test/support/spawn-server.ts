@@ -28,7 +28,9 @@ function start(environment: Record<string, string>) {
     // The built-in trainer would claim jobs that are meant for the test's workers.
     env: {
       ...INHERITED,
-      ...{ WEFT_PORT: '0', WEFT_TRAINER: 'off', ...environment },
+      WEFT_PORT: '0',
+      WEFT_TRAINER: 'off',
+      ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

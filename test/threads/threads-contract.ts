@@ -121,7 +121,8 @@ export function describeThreadStoreContract(
           for (const request of requests) {
             const listing = resolveThreadListing({
               project_id,
-              ...{ limit: request.limit, offset: request.offset },
+              limit: request.limit,
+              offset: request.offset,
               filter: {
                 after_datetime: request.after === null ? null : at(request.after),
                 before_datetime: request.before === null ? null : at(request.before),

@@ -20,7 +20,11 @@ const at = (second: number) => `2026-01-31T12:00:${String(second).padStart(2, '0
 async function record({ post }: TestApp, calls: readonly Made[]): Promise<void> {
   for (const { from, to, ...ids } of calls) {
     const start = {
-      ...{ project_id: PROJECT, op_name: 'turn', started_at: at(from), attributes: {}, inputs: {} },
+      project_id: PROJECT,
+      op_name: 'turn',
+      started_at: at(from),
+      attributes: {},
+      inputs: {},
       ...ids,
     }
     expect((await post('/call/start', { start })).status).toBe(200)
@@ -30,7 +34,10 @@ async function record({ post }: TestApp, calls: readonly Made[]): Promise<void> 
 }
 
 const turn = (id: string, thread_id: string, from: number, to?: number): Made => ({
-  ...{ id, turn_id: id, thread_id, from },
+  id,
+  turn_id: id,
+  thread_id,
+  from,
   ...(to === undefined ? {} : { to }),
 })
 
@@ -141,9 +148,15 @@ describe(`POST ${URL}`, () => {
       mode: 'start',
       req: {
         start: {
-          ...{ project_id: PROJECT, op_name: 'turn', started_at: at(1), attributes: {} },
-          ...{ inputs: {}, id: `c${n}`, trace_id: `c${n}` },
-          ...{ turn_id: `c${n}`, thread_id: n < 10 ? 'few' : 'many' },
+          project_id: PROJECT,
+          op_name: 'turn',
+          started_at: at(1),
+          attributes: {},
+          inputs: {},
+          id: `c${n}`,
+          trace_id: `c${n}`,
+          turn_id: `c${n}`,
+          thread_id: n < 10 ? 'few' : 'many',
         },
       },
     }))

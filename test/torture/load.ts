@@ -26,7 +26,10 @@ export interface Ledger {
 
 export function openLedger(): Ledger {
   return {
-    ...{ calls: new Map(), feedback: new Set(), files: new Map(), jobs: new Set() },
+    calls: new Map(),
+    feedback: new Set(),
+    files: new Map(),
+    jobs: new Set(),
     modelId: null,
   }
 }
@@ -87,7 +90,9 @@ async function sendRandomFile(url: string, ledger: Ledger): Promise<void> {
 
 async function sendJob(url: string, ledger: Ledger): Promise<void> {
   const choice = {
-    ...{ finish_reason: 'stop', index: 0, message: { role: 'assistant', content: 'four' } },
+    finish_reason: 'stop',
+    index: 0,
+    message: { role: 'assistant', content: 'four' },
     logprobs: { content: [{ token: 'token_id:7', logprob: -1, bytes: null, top_logprobs: [] }] },
   }
   const messages_and_choices = [{ role: 'user', content: '2 + 2?' }, choice]

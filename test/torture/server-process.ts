@@ -24,8 +24,11 @@ function start(dataDir: string) {
     cwd: ROOT,
     env: {
       ...INHERITED,
-      ...{ WEFT_DATA_DIR: dataDir, WEFT_PORT: '0', WEFT_TRAINER: 'off' },
-      ...{ WEFT_BOOTSTRAP_KEY: KEY, WEFT_LOG_LEVEL: 'info' },
+      WEFT_DATA_DIR: dataDir,
+      WEFT_PORT: '0',
+      WEFT_TRAINER: 'off',
+      WEFT_BOOTSTRAP_KEY: KEY,
+      WEFT_LOG_LEVEL: 'info',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -56,7 +59,8 @@ export async function startServer(dataDir: string): Promise<ServerProcess> {
     return child.exitCode
   }
   return {
-    ...{ url, child },
+    url,
+    child,
     kill: async () => void (await end('SIGKILL')),
     stop: () => end('SIGTERM'),
     log: () => told.join('\n') + stderr(),

@@ -71,8 +71,15 @@ function toCalls(drawn: readonly Drawn[]): Call[] {
     const parent = parentOf(index)
     const parentId = parent === null ? null : `c${parent}`
     return {
-      ...{ id: `c${index}`, startedUs: BASE_US + hour * HOUR_US + index, latencyUs: 5, op: 'op' },
-      ...{ user: 'u', run: null, isRoot: parentId === null, isError: false, parent: parentId },
+      id: `c${index}`,
+      startedUs: BASE_US + hour * HOUR_US + index,
+      latencyUs: 5,
+      op: 'op',
+      user: 'u',
+      run: null,
+      isRoot: parentId === null,
+      isError: false,
+      parent: parentId,
       ...(parentId === null ? {} : { parentId }),
       reported: reported[index] as Reports,
       usage: readUsage({ usage: reported[index] }),
@@ -156,8 +163,15 @@ async function askHours(store: SqliteStore, counting: 'own' | 'reported'): Promi
   })
   const { usage } = await store.stats.aggregate(
     {
-      ...{ project_id: PROJECT, filter: {}, prices: [], valuesMax: 1e6, counting, startsUs },
-      ...{ startUs: BASE_US, endUs: BASE_US + HOURS * HOUR_US, callColumns: [] },
+      project_id: PROJECT,
+      filter: {},
+      prices: [],
+      valuesMax: 1e6,
+      counting,
+      startsUs,
+      startUs: BASE_US,
+      endUs: BASE_US + HOURS * HOUR_US,
+      callColumns: [],
       usageColumns: [columnOf('input_tokens'), columnOf('output_tokens')],
     },
     readCaller(),
@@ -215,7 +229,9 @@ describe('usage', () => {
       fc.constantFrom(1, 3, 1000),
       async (calls, moves, removed, pieceRowsMax) => {
         const store = openSqliteStore({
-          ...{ dataDir: ':memory:', ingestQueueMax: 100, pieceRowsMax },
+          dataDir: ':memory:',
+          ingestQueueMax: 100,
+          pieceRowsMax,
         })
         const started = new Set<string>()
         const ended = new Set<string>()

@@ -82,7 +82,10 @@ describe('what a call used itself', () => {
     )
     const nested = {
       ...inside,
-      ...{ requests: 2, input_tokens: 15, uncached_input_tokens: 15, total_tokens: 15 },
+      requests: 2,
+      input_tokens: 15,
+      uncached_input_tokens: 15,
+      total_tokens: 15,
       cache_read_input_tokens: beside.cache_read_input_tokens,
     }
     expect(parent.uncached_input_tokens).toBe(11)

@@ -18,7 +18,12 @@ interface SampleCall {
 async function record(app: TestApp, ...calls: SampleCall[]): Promise<void> {
   for (const { usage = {}, ...call } of calls) {
     const start = {
-      ...{ ...PROJECT, trace_id: 't', op_name: 'o', started_at: AT, attributes: {}, inputs: {} },
+      ...PROJECT,
+      trace_id: 't',
+      op_name: 'o',
+      started_at: AT,
+      attributes: {},
+      inputs: {},
       ...call,
     }
     const { status, text } = await app.post('/call/start', { start })
@@ -107,7 +112,10 @@ describe('POST /trace/usage', () => {
     const { body } = await app.post(url, PROJECT)
     expect(body.usage_counting).toBe('own')
     expect(body.call_usage.root.m).toMatchObject({
-      ...{ prompt_tokens: 10, completion_tokens: 7, total_tokens: 17, requests: 3 },
+      prompt_tokens: 10,
+      completion_tokens: 7,
+      total_tokens: 17,
+      requests: 3,
     })
   })
 

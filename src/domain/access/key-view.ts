@@ -21,7 +21,9 @@ export function renderKeyRow(
 ): KeyResponse {
   const { id, svc_user_id, svc_username, scopes, projects, created_at_us, revoked_at_us } = key
   return {
-    ...{ id, svc_user_id, svc_username },
+    id,
+    svc_user_id,
+    svc_username,
     scopes: [...scopes],
     projects: [...projects],
     created_at: renderTimestamp(created_at_us),

@@ -215,7 +215,10 @@ function askedToolCall(call: { name: string; arguments: string }): ChatMessage['
   return {
     tool_name: call.name,
     tool_arguments: call.arguments,
-    ...{ tool_result: null, duration_ms: null, status: null, content_refs: [] },
+    tool_result: null,
+    duration_ms: null,
+    status: null,
+    content_refs: [],
   }
 }
 

@@ -19,19 +19,38 @@ export function toCopiedParts(call: CallTexts, refScheme: string): CallParts {
   const refsOf = (json: string) => findRefs(JSON.parse(json), refScheme)
   return {
     start: {
-      ...{ project_id, id, sent_trace_id: trace_id, trace_id, parent_id, thread_id, turn_id },
-      ...{ op_name, display_name, started_at_us, svc_run_id, svc_run_step },
+      project_id,
+      id,
+      sent_trace_id: trace_id,
+      trace_id,
+      parent_id,
+      thread_id,
+      turn_id,
+      op_name,
+      display_name,
+      started_at_us,
+      svc_run_id,
+      svc_run_step,
       svc_user_id: svc_user_id ?? '',
       svc_username: svc_username ?? '',
-      ...{ attributes_json, inputs_json, otel_dump_json, input_refs: refsOf(inputs_json) },
+      attributes_json,
+      inputs_json,
+      otel_dump_json,
+      input_refs: refsOf(inputs_json),
       start_size_bytes: bytesOf(attributes_json, inputs_json, otel_dump_json ?? ''),
     },
     end:
       ended_at_us === null
         ? null
         : {
-            ...{ project_id, id, ended_at_us, exception, svc_run_step_end },
-            ...{ output_json, summary_json, output_refs: refsOf(output_json) },
+            project_id,
+            id,
+            ended_at_us,
+            exception,
+            svc_run_step_end,
+            output_json,
+            summary_json,
+            output_refs: refsOf(output_json),
             usage: readUsage(JSON.parse(summary_json)),
             end_size_bytes: bytesOf(output_json, summary_json),
           },

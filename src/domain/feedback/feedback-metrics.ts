@@ -59,7 +59,8 @@ export function resolveFeedbackMetrics(specs: readonly FeedbackMetricSpec[]): Fe
     }
     const isBare = aggregations.length === 0 && percentiles.length === 0
     return {
-      ...{ metric: slug, percentiles },
+      metric: slug,
+      percentiles,
       aggregations: isBare ? DEFAULTS[value_type] : aggregations,
     }
   })

@@ -68,8 +68,12 @@ export function createScoreGroups(request: FeedbackAggregateRequest) {
       refuse('time_bucket_seconds', `gives more than ${BUCKETS_MAX} buckets`)
     }
     const bucket = {
-      ...{ time_bucket_start_ms: start, group: Object.fromEntries(group), total: 0, scored: 0 },
-      ...{ tags: new Map(), ratings: new Map() },
+      time_bucket_start_ms: start,
+      group: Object.fromEntries(group),
+      total: 0,
+      scored: 0,
+      tags: new Map(),
+      ratings: new Map(),
     }
     buckets.set(key, bucket)
     return bucket
@@ -105,7 +109,9 @@ export function createScoreGroups(request: FeedbackAggregateRequest) {
 
 function renderBucket({ total, scored, tags, ratings, ...bucket }: OpenBucket): Bucket {
   return {
-    ...{ ...bucket, total_count: total, scored_count: scored },
+    ...bucket,
+    total_count: total,
+    scored_count: scored,
     tag_counts: tell(tags, ({ count }) => count),
     rating_counts: tell(ratings, ({ count }) => count),
     rating_sums: tell(ratings, (sum) => totalOf(sum)),

@@ -41,7 +41,10 @@ export function createRunSearch(
     runs,
     froms: new Uint32Array(runs.length),
     tos: new Uint32Array(runs.length),
-    ...{ low: 0, high: 0, below: 0, left: 0 },
+    low: 0,
+    high: 0,
+    below: 0,
+    left: 0,
   }
   const { least, most } = findExtremes(runs)
   const ends = new Uint32Array(runs.length)

@@ -95,8 +95,12 @@ export function openCompletionTold(
       const ownSeconds =
         firstSeconds === null || upstreamMs === null ? null : firstSeconds - upstreamMs / 1000
       watch.completed({
-        ...{ model: model ?? TRAINED, failure: failureOf(error), seconds: since(), isStream },
-        ...{ firstSeconds, ownSeconds: ownSeconds === null ? null : Math.max(0, ownSeconds) },
+        model: model ?? TRAINED,
+        failure: failureOf(error),
+        seconds: since(),
+        isStream,
+        firstSeconds,
+        ownSeconds: ownSeconds === null ? null : Math.max(0, ownSeconds),
         ...tokens.read(),
       })
     },

@@ -80,7 +80,10 @@ export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
     const { projects } = asker.caller
     const page = { name: wanted.name, after: null, order: 'desc', count: 2 } as const
     const [found = null, other] = await trained.listModels({
-      ...{ ...page, project_id: project, projects, base_models: null },
+      ...page,
+      project_id: project,
+      projects,
+      base_models: null,
     })
     if (other === undefined) return found
     const message = `Several projects have a model \`${wanted.name}\`: name one as in weave:///<entity>/<project>/${wanted.name}.`
@@ -98,7 +101,8 @@ export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
     if (wanted.step !== null && wanted.step !== step) return null
     const artifact = checkpoint?.artifact ?? null
     const adapter = artifact && {
-      ...{ sha256: artifact.sha256, bytes: artifact.bytes },
+      sha256: artifact.sha256,
+      bytes: artifact.bytes,
       open: () => checkpoints.openArtifact(artifact),
     }
     return { model, served: toServed(base, model, { step, adapter }) }
@@ -131,7 +135,10 @@ export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
       const { projectId: project_id, caller } = asker
       const page = { name: null, after: null, order: 'desc', count: MODELS_LISTED_MAX } as const
       const models = await trained.listModels({
-        ...{ ...page, project_id, projects: caller.projects, base_models: listBases() },
+        ...page,
+        project_id,
+        projects: caller.projects,
+        base_models: listBases(),
       })
       return (await Promise.all(models.map(listOne))).flat()
     },

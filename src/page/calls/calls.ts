@@ -90,7 +90,8 @@ function Table({ question, count, failure: uncounted, project, untilMs }: TableP
   })
   useLayoutEffect(() => {
     const opened = openCallPages({
-      ...{ question, columns: shown },
+      question,
+      columns: shown,
       onChange: () => redraw((last) => last + 1),
       onFailure: (error) => setFailure(error === null ? null : wordsOf(error)),
     })

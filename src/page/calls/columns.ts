@@ -155,7 +155,10 @@ export function columnNamed(name: string): Column | null {
   const [body = '', ...path] = name.split('.')
   if (!BODIES.includes(body) || path.length === 0 || path.includes('')) return null
   return {
-    ...{ name, label: name, body, width: 'minmax(120px, 1fr)' },
+    name,
+    label: name,
+    body,
+    width: 'minmax(120px, 1fr)',
     read: (call) => valueAt(call[body as keyof Call], path),
   }
 }

@@ -17,7 +17,9 @@ export async function exportCalls({ question, kind, columns }: Export): Promise<
   const fields = ['id', 'trace_id', ...columns.flatMap(({ name, fields }) => fields ?? name)]
   const { path } = await ask<{ readonly path: string }>('/calls/exports', {
     ...question,
-    ...{ format: kind, include_costs: true, include_feedback: true },
+    format: kind,
+    include_costs: true,
+    include_feedback: true,
     ...(kind === 'csv' ? { columns: fields } : {}),
   })
   const link = document.createElement('a')

@@ -63,7 +63,10 @@ function RunTally({ run, tally: { better, worse, same } }: RunTallyProps) {
 }
 
 const LEAD: Column<ComparedExample> = {
-  ...{ name: 'example', label: 'Example', width: 200, grow: 2 },
+  name: 'example',
+  label: 'Example',
+  width: 200,
+  grow: 2,
   cell: ({ key, outcomes }) => {
     const inputs = outcomes.find((outcome) => outcome !== null)?.inputs ?? {}
     const text = Object.values(inputs).join(' · ')
@@ -77,7 +80,9 @@ function valueColumn(
   format: (value: number) => string,
 ): Column<ComparedExample> {
   return {
-    ...{ name: `value:${run.id}`, width: 130, isNumber: true },
+    name: `value:${run.id}`,
+    width: 130,
+    isNumber: true,
     label: html`<span title=${run.name}>${run.shortName}</span>`,
     cell: ({ values, gains }) => {
       const [value, gain] = [values[at] ?? null, gains[at] ?? null]
@@ -92,7 +97,9 @@ function valueColumn(
 
 function outputColumn(run: Run, at: number): Column<ComparedExample> {
   return {
-    ...{ name: `output:${run.id}`, width: 150, grow: 1 },
+    name: `output:${run.id}`,
+    width: 150,
+    grow: 1,
     label: html`<span title=${run.name}>Output of ${run.shortName}</span>`,
     cell: ({ outcomes }) => {
       const output = outcomes[at]?.output ?? 'not in this run'

@@ -85,12 +85,16 @@ function sorting(name: string, order: string): Pick<Column<Example>, 'sorted' | 
 function leadColumns(project: string): readonly Column<Example>[] {
   return [
     {
-      ...{ name: 'open', label: 'Example', width: 64 },
+      name: 'open',
+      label: 'Example',
+      width: 64,
       cell: ({ key }, index) =>
         html`<button class="quiet" title="Show it whole" onClick=${() => setQuery({ example: key }, { isStep: true })}>${formatCount(index + 1)}</button>`,
     },
     {
-      ...{ name: 'call', label: 'Call', width: 70 },
+      name: 'call',
+      label: 'Call',
+      width: 70,
       cell: ({ callId, status }) =>
         html`<a href=${pathTo(project, 'calls', callId)}><${StatusMark} status=${status} /></a>`,
     },
@@ -99,19 +103,28 @@ function leadColumns(project: string): readonly Column<Example>[] {
 
 function inputColumn(name: string): Column<Example> {
   return {
-    ...{ name: `input:${name}`, label: name, width: 140, grow: 1 },
+    name: `input:${name}`,
+    label: name,
+    width: 140,
+    grow: 1,
     cell: ({ inputs }) => html`<span title=${inputs[name]}>${inputs[name]}</span>`,
   }
 }
 
 const outputColumn: Column<Example> = {
-  ...{ name: 'output', label: 'Output', width: 160, grow: 2 },
+  name: 'output',
+  label: 'Output',
+  width: 160,
+  grow: 2,
   cell: ({ output }) => html`<span title=${output}>${output}</span>`,
 }
 
 function scoreColumn(name: string, order: string): Column<Example> {
   return {
-    ...{ name: `score:${name}`, label: name, width: 96, isNumber: true },
+    name: `score:${name}`,
+    label: name,
+    width: 96,
+    isNumber: true,
     ...sorting(`score:${name}`, order),
     cell: ({ scores }) => html`<${ScoreValue} score=${scores[name]} />`,
   }
@@ -119,7 +132,10 @@ function scoreColumn(name: string, order: string): Column<Example> {
 
 function latencyColumn(order: string): Column<Example> {
   return {
-    ...{ name: 'latency', label: 'Latency', width: 80, isNumber: true },
+    name: 'latency',
+    label: 'Latency',
+    width: 80,
+    isNumber: true,
     ...sorting('latency', order),
     cell: ({ latencyMs }) => formatMs(latencyMs),
   }

@@ -123,7 +123,10 @@ function gridColumns(
   return [
     rankColumn(ranks),
     {
-      ...{ name: 'model', label: 'Model', width: 160, grow: 2 },
+      name: 'model',
+      label: 'Model',
+      width: 160,
+      grow: 2,
       cell: ({ model }) => html`<${Subject} value=${model} />`,
     },
     ...columns.map((column, at) => boardColumn(project, column, at, order)),
@@ -132,7 +135,9 @@ function gridColumns(
       return { name, label, width, isNumber: true, cell: ({ newest }, at) => cell(newest, at) }
     }),
     {
-      ...{ name: 'started', label: 'Newest run', width: 150 },
+      name: 'started',
+      label: 'Newest run',
+      width: 150,
       cell: ({ newest }) =>
         html`<a href=${pathTo(project, 'evaluations', newest.id)}>${formatTime(newest.started_at, false)}</a>`,
     },
@@ -149,7 +154,10 @@ function boardColumn(
   const isBest = order === String(at)
   const isWorst = order === `-${at}`
   return {
-    ...{ name: `column:${at}`, width: 140, grow: 1, isNumber: true },
+    name: `column:${at}`,
+    width: 140,
+    grow: 1,
+    isNumber: true,
     label: html`<span title=${evaluation}>${scoreName(column)}</span>`,
     sorted: isBest || isWorst ? (isBest === isLow(column) ? 'asc' : 'desc') : null,
     onSort: () => setQuery({ by: isBest ? `-${at}` : String(at) }),

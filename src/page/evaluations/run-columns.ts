@@ -19,8 +19,10 @@ const SCORES_MAX = 40
 const MEASURES: Readonly<Record<string, Measure>> = {
   latency: { label: 'Latency', width: 84, numberIn: (run) => run.latencyMs, format: formatMs },
   model_latency: {
-    ...{ label: 'Model latency', width: 96 },
-    ...{ numberIn: (run) => run.modelLatencyMs, format: formatMs },
+    label: 'Model latency',
+    width: 96,
+    numberIn: (run) => run.modelLatencyMs,
+    format: formatMs,
   },
   tokens: { label: 'Tokens', width: 84, numberIn: (run) => run.tokens, format: formatCount },
   cost: { label: 'Cost', width: 84, numberIn: (run) => run.cost, format: formatCost },
@@ -79,17 +81,25 @@ export function runColumns(
 ): readonly Column<Run>[] {
   return [
     {
-      ...{ name: 'choose', label: html`<span class="sr-only">Compare</span>`, width: 24 },
+      name: 'choose',
+      label: html`<span class="sr-only">Compare</span>`,
+      width: 24,
       cell: (run) =>
         html`<input type="checkbox" aria-label=${`Compare ${run.name}`} checked=${isChosen(run)} onChange=${() => onToggle(run)} />`,
     },
     {
-      ...{ name: 'run', label: 'Run', width: 150, grow: 1 },
+      name: 'run',
+      label: 'Run',
+      width: 150,
+      grow: 1,
       cell: (run) =>
         html`<a title=${run.name} href=${pathTo(project, 'evaluations', run.id)}>${run.shortName}</a>`,
     },
     {
-      ...{ name: 'model', label: 'Model', width: 138, grow: 1 },
+      name: 'model',
+      label: 'Model',
+      width: 138,
+      grow: 1,
       cell: ({ model }) => html`<${Subject} value=${model} />`,
     },
     {
@@ -101,11 +111,16 @@ export function runColumns(
     ...scores.slice(0, SCORES_MAX).map((name) => scoreColumn(name, order)),
     ...Object.keys(MEASURES).map((name) => measureColumn(name, order)),
     {
-      ...{ name: 'evaluation', label: 'Evaluation', width: 140, grow: 1 },
+      name: 'evaluation',
+      label: 'Evaluation',
+      width: 140,
+      grow: 1,
       cell: ({ evaluation }) => html`<${Subject} value=${evaluation} />`,
     },
     {
-      ...{ name: 'started', label: 'Started', width: 144 },
+      name: 'started',
+      label: 'Started',
+      width: 144,
       cell: ({ started_at }) => formatTime(started_at, false),
     },
   ]
@@ -118,7 +133,10 @@ export function Subject({ value }: { readonly value: unknown }) {
 
 function scoreColumn(name: string, order: string): Column<Run> {
   return {
-    ...{ name: `${SCORE}${name}`, label: name, width: 96, isNumber: true },
+    name: `${SCORE}${name}`,
+    label: name,
+    width: 96,
+    isNumber: true,
     ...sorting(`${SCORE}${name}`, order),
     cell: ({ scores }) => formatScore(scores[name]),
   }
@@ -127,7 +145,10 @@ function scoreColumn(name: string, order: string): Column<Run> {
 export function measureColumn(name: string, order: string): Column<Run> {
   const measure = MEASURES[name]
   return {
-    ...{ name, label: measure?.label ?? name, width: measure?.width ?? 96, isNumber: true },
+    name,
+    label: measure?.label ?? name,
+    width: measure?.width ?? 96,
+    isNumber: true,
     ...sorting(name, order),
     cell: (run) => measure?.format(measure.numberIn(run)) ?? '',
   }

@@ -93,7 +93,11 @@ function runOf(call: Call): Run {
   const { model_latency, output, model_output, ...scores } = membersOf(call.output)
   const { mean } = (model_latency ?? {}) as { mean?: unknown }
   return {
-    ...{ id: call.id, status, started_at: call.started_at, tokens, cost },
+    id: call.id,
+    status,
+    started_at: call.started_at,
+    tokens,
+    cost,
     name: call.display_name ?? call.id,
     shortName: (call.display_name ?? call.id).replace(DATED, ''),
     evaluation: self,

@@ -86,8 +86,10 @@ export function namesOf(all: readonly Scores[]): readonly string[] {
 /** So many digits, but never fewer than stand before the point. */
 function formatOf(digits: number, signDisplay: 'auto' | 'exceptZero'): Intl.NumberFormat {
   return new Intl.NumberFormat('en', {
-    ...{ maximumSignificantDigits: digits, maximumFractionDigits: 0 },
-    ...{ roundingPriority: 'morePrecision', signDisplay },
+    maximumSignificantDigits: digits,
+    maximumFractionDigits: 0,
+    roundingPriority: 'morePrecision',
+    signDisplay,
   })
 }
 const numbers = formatOf(4, 'auto')

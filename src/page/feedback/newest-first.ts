@@ -15,7 +15,9 @@ export function newestFirst(
   if (feedback_type !== null)
     conditions.push({ $eq: [field('feedback_type'), { $literal: feedback_type }] })
   return {
-    ...{ project_id, fields, limit },
+    project_id,
+    fields,
+    limit,
     query: { $expr: { $and: conditions } },
     sort_by: [{ field: 'created_at', direction: 'desc' }],
   }

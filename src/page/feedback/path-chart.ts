@@ -31,7 +31,11 @@ function questionOf({ start, end, ...rest }: FeedbackWindow, json_path: string) 
   const range = { fromMs: Date.parse(start), toMs: Date.parse(end), preset: null }
   const metric = { json_path, value_type: 'numeric', aggregations: ['avg', 'min', 'max', 'count'] }
   return {
-    ...{ ...rest, start, end, granularity: granularityOf(range), timezone: timeZone() },
+    ...rest,
+    start,
+    end,
+    granularity: granularityOf(range),
+    timezone: timeZone(),
     metrics: [{ ...metric, percentiles: [50] }],
   }
 }
@@ -75,7 +79,8 @@ function linesOf({ buckets, ...answer }: FeedbackStats) {
   })
   const times = buckets.map(({ timestamp }) => Date.parse(String(timestamp)) / MS_PER_S)
   return {
-    ...{ times, end: endOfAnswer(times, answer) },
+    times,
+    end: endOfAnswer(times, answer),
     values: [
       line('average', 'avg_'),
       line('median', 'p50_'),

@@ -120,7 +120,8 @@ async function countDoomed(project_id: string, days: number): Promise<Doomed> {
   const beforeMs = Math.floor((serverNow() - days * DAY_MS) / HOUR_MS) * HOUR_MS
   const before = { $literal: new Date(beforeMs).toISOString() }
   const counted = await ask<Pick<Doomed, 'count' | 'has_more'>>('/calls/query_stats', {
-    ...{ project_id, limit: COUNT_MAX },
+    project_id,
+    limit: COUNT_MAX,
     query: { $expr: { $lt: [{ $getField: 'started_at' }, before] } },
   })
   return { days, beforeMs, ...counted }

@@ -133,16 +133,23 @@ function Versions({ versions, chosen }: VersionsProps) {
 
 const VERSION_COLUMNS: readonly Column<ObjectVersion>[] = [
   {
-    ...{ name: 'version', label: 'Version', width: 52 },
+    name: 'version',
+    label: 'Version',
+    width: 52,
     cell: (object) =>
       html`<a href=${pathToVersion(object.project_id, object.object_id, object.digest, object.kind === 'op')}>v${object.version_index}</a>`,
   },
   {
-    ...{ name: 'published', label: 'Published', width: 150 },
+    name: 'published',
+    label: 'Published',
+    width: 150,
     cell: ({ created_at }) => formatTime(created_at, false),
   },
   {
-    ...{ name: 'marks', label: 'Tags, aliases', width: 90, grow: 1 },
+    name: 'marks',
+    label: 'Tags, aliases',
+    width: 90,
+    grow: 1,
     cell: (object) => html`<${Marks} object=${object} />`,
   },
 ]

@@ -90,22 +90,33 @@ function KindTabs({ project, objects, kind }: KindTabsProps) {
 
 const COLUMNS: readonly Column<ObjectVersion>[] = [
   {
-    ...{ name: 'name', label: 'Name', width: 180, grow: 2 },
+    name: 'name',
+    label: 'Name',
+    width: 180,
+    grow: 2,
     cell: (object) =>
       html`<a href=${pathToVersion(object.project_id, object.object_id, object.digest, object.kind === 'op')}>${object.object_id}</a>`,
   },
   { name: 'class', label: 'Class', width: 120, grow: 1, cell: classWords },
   {
-    ...{ name: 'version', label: 'Newest', width: 70, isNumber: true },
+    name: 'version',
+    label: 'Newest',
+    width: 70,
+    isNumber: true,
     cell: ({ version_index }) => `v${version_index}`,
   },
   {
-    ...{ name: 'published', label: 'Published', width: 150 },
+    name: 'published',
+    label: 'Published',
+    width: 150,
     cell: ({ created_at }) => formatTime(created_at, false),
   },
   { name: 'user', label: 'User', width: 100, cell: ({ svc_user_id }) => svc_user_id },
   {
-    ...{ name: 'marks', label: 'Tags and aliases', width: 160, grow: 1 },
+    name: 'marks',
+    label: 'Tags and aliases',
+    width: 160,
+    grow: 1,
     cell: (object) => html`<${Marks} object=${object} />`,
   },
 ]

@@ -51,20 +51,31 @@ function changesOf({ kind, before, after }: RowChange): readonly Change[] {
 function columnsFor(choose: (change: RowChange) => void): readonly Column<RowChange>[] {
   return [
     {
-      ...{ name: 'row', label: 'Row', width: 64, isNumber: true },
+      name: 'row',
+      label: 'Row',
+      width: 64,
+      isNumber: true,
       cell: (change) =>
         html`<button class="quiet" title="Show what differs" onClick=${() => choose(change)}>${formatCount((change.after ?? change.before)?.original_index)}</button>`,
     },
     {
-      ...{ name: 'kind', label: 'Change', width: 80 },
+      name: 'kind',
+      label: 'Change',
+      width: 80,
       cell: ({ kind }) => html`<span class=${`change ${kind}`}>${kind}</span>`,
     },
     {
-      ...{ name: 'before', label: 'Before', width: 200, grow: 1 },
+      name: 'before',
+      label: 'Before',
+      width: 200,
+      grow: 1,
       cell: ({ before }) => preview(before?.val),
     },
     {
-      ...{ name: 'after', label: 'After', width: 200, grow: 1 },
+      name: 'after',
+      label: 'After',
+      width: 200,
+      grow: 1,
       cell: ({ after }) => preview(after?.val),
     },
   ]

@@ -87,7 +87,10 @@ function Rows({ project, table, count, names, sort }: RowsProps) {
 
 function columnsOf(names: readonly string[], sort: string): readonly Column<Row>[] {
   const place: Column<Row> = {
-    ...{ name: ' place', label: 'Row', width: 64, isNumber: true },
+    name: ' place',
+    label: 'Row',
+    width: 64,
+    isNumber: true,
     cell: ({ original_index, digest }) =>
       html`<button class="quiet" title="Show the whole row" onClick=${() => setQuery({ row: digest }, { isStep: true })}>${formatCount(original_index)}</button>`,
   }
@@ -98,7 +101,11 @@ function columnOf(name: string, sort: string): Column<Row> {
   const sorted = sort === name ? 'asc' : sort === `-${name}` ? 'desc' : null
   const next = sorted === null ? name : sorted === 'asc' ? `-${name}` : null
   return {
-    ...{ name, label: name, width: 140, grow: 1, sorted },
+    name,
+    label: name,
+    width: 140,
+    grow: 1,
+    sorted,
     // The server would read a dot as a path into the member.
     ...(/^[^.]+$/.test(name) && !name.startsWith('-')
       ? { onSort: () => setQuery({ sort: next }) }

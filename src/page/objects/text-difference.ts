@@ -19,7 +19,10 @@ interface Line {
 }
 
 const MARKS: Readonly<Record<Line['kind'], string>> = {
-  ...{ same: ' ', removed: '-', added: '+', gap: '⋯' },
+  same: ' ',
+  removed: '-',
+  added: '+',
+  gap: '⋯',
 }
 
 export function TextDifference({ before, after }: TextDifferenceProps) {

@@ -64,20 +64,30 @@ function CallGrid({ calls }: { readonly calls: readonly Call[] }) {
 
 const COLUMNS: readonly Column<Call>[] = [
   {
-    ...{ name: 'operation', label: 'Operation', width: 160, grow: 1 },
+    name: 'operation',
+    label: 'Operation',
+    width: 160,
+    grow: 1,
     cell: (call) =>
       html`<a href=${pathTo(call.project_id, 'calls', call.id)}>${call.display_name ?? shortOp(call.op_name)}</a>`,
   },
   {
-    ...{ name: 'started', label: 'Started', width: 150 },
+    name: 'started',
+    label: 'Started',
+    width: 150,
     cell: (call) => formatTime(call.started_at, false),
   },
   {
-    ...{ name: 'status', label: 'Status', width: 90 },
+    name: 'status',
+    label: 'Status',
+    width: 90,
     cell: (call) => html`<${StatusMark} status=${factsOf(call).status} />`,
   },
   {
-    ...{ name: 'latency', label: 'Latency', width: 80, isNumber: true },
+    name: 'latency',
+    label: 'Latency',
+    width: 80,
+    isNumber: true,
     cell: (call) => formatMs(factsOf(call).latency_ms),
   },
 ]

@@ -32,7 +32,8 @@ export function openChat(
 ): Signal<ChatState> {
   if (recorded !== null && !cameBack()) forgetKept(nameOf(place))
   return keptSignal(nameOf(place), () => ({
-    ...{ system: '', message: '' },
+    system: '',
+    message: '',
     texts: recorded === null ? {} : textsOf(recorded, parameters),
     panes: [newPane(place.model ?? recorded?.model, recorded?.messages)],
   }))

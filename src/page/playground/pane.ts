@@ -29,8 +29,16 @@ export interface PaneState {
 
 export function newPane(model = '', messages: readonly Message[] = []): PaneState {
   return {
-    ...{ model, messages, drafts: new Map(), answer: null, callId: null, failure: null },
-    ...{ isRunning: false, firstMs: null, wholeMs: null, isStopped: false },
+    model,
+    messages,
+    drafts: new Map(),
+    answer: null,
+    callId: null,
+    failure: null,
+    isRunning: false,
+    firstMs: null,
+    wholeMs: null,
+    isStopped: false,
   }
 }
 

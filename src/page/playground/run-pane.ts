@@ -24,8 +24,14 @@ export async function runPane(pane: PaneState, run: Run): Promise<void> {
   const said = pane.messages.map(({ reasoning: _, reasoning_content: __, ...message }) => message)
   const request = { ...values, ...model, messages: [...first, ...said] }
   let state: PaneState = {
-    ...{ ...pane, answer: NO_ANSWER, callId: null, failure: null },
-    ...{ isRunning: true, firstMs: null, wholeMs: null, isStopped: false },
+    ...pane,
+    answer: NO_ANSWER,
+    callId: null,
+    failure: null,
+    isRunning: true,
+    firstMs: null,
+    wholeMs: null,
+    isStopped: false,
   }
   onState(state)
   try {

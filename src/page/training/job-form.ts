@@ -26,9 +26,17 @@ export interface JobChoices {
 const TINY_LEARNING_RATE = '0.003'
 
 export const EMPTY_CHOICES: JobChoices = {
-  ...{ source: '', combine: 'newest', rollout_by: 'call', group_by: 'inputs.messages' },
-  ...{ limit: '1000', modelId: '', name: '', base: 'tiny' },
-  ...{ learning_rate: TINY_LEARNING_RATE, ppo: false, scale_rewards: true },
+  source: '',
+  combine: 'newest',
+  rollout_by: 'call',
+  group_by: 'inputs.messages',
+  limit: '1000',
+  modelId: '',
+  name: '',
+  base: 'tiny',
+  learning_rate: TINY_LEARNING_RATE,
+  ppo: false,
+  scale_rewards: true,
 }
 
 export function chosenSource(

@@ -94,7 +94,9 @@ async function readGroups(
   const { rollout_by, group_by, combine, limit } = choices
   const question = {
     ...questionOf(project, untilMs),
-    ...{ rollout_by, group_by, limit: Number(limit) },
+    rollout_by,
+    group_by,
+    limit: Number(limit),
     reward: { feedback_type, combine, ...reward },
   }
   return ask('/v1/preview/trajectory-groups/from-calls', question, { signal })

@@ -58,7 +58,10 @@ function findSources(rows: readonly Row[]): RewardSource[] {
     }
   }
   const numbers = [...counts].map(([name, { feedback_type, path, count }]) => ({
-    ...{ name, feedback_type, count, reward: { path } },
+    name,
+    feedback_type,
+    count,
+    reward: { path },
     label: `${feedback_type} · ${path.replace(/^payload\./, '')}`,
   }))
   return [...numbers, ...findThumbs(rows)].sort((left, right) => right.count - left.count)
@@ -69,7 +72,9 @@ function findThumbs(rows: readonly Row[]): RewardSource[] {
     .filter(({ payload }) => typeof (payload as { emoji?: unknown } | null)?.emoji === 'string')
     .map(({ feedback_type }) => feedback_type)
   return [...new Set(types)].map((feedback_type) => ({
-    ...{ name: `${feedback_type} thumbs`, feedback_type, reward: { expression: THUMBS } },
+    name: `${feedback_type} thumbs`,
+    feedback_type,
+    reward: { expression: THUMBS },
     label: `${feedback_type} · 👍 is 1, others are 0`,
     count: types.filter((type) => type === feedback_type).length,
   }))

@@ -54,7 +54,8 @@ function addTraceChat(
     },
     async ({ project_id, trace_id, include_feedback, include_model_tool_calls }, caller) => {
       const query = {
-        ...{ project_id, of: { trace_id } },
+        project_id,
+        of: { trace_id },
         withModelToolCalls: include_model_tool_calls ?? false,
         prices: await prices.listPrices(project_id),
       }
@@ -85,7 +86,8 @@ function addConversationChat(
     async ({ project_id, conversation_id, include_feedback, ...body }, caller) => {
       const page = { offset: body.offset ?? 0, limit: body.limit ?? TURNS_MAX }
       const query = {
-        ...{ project_id, of: { conversation_id, ...page } },
+        project_id,
+        of: { conversation_id, ...page },
         withModelToolCalls: body.include_model_tool_calls ?? false,
         prices: await prices.listPrices(project_id),
       }

@@ -47,9 +47,12 @@ function addAdd(app: App, { annotation, nowUs }: AnnotationRoutesOptions): void 
       const { project_id, call_ids, display_fields } = request.body
       const { svc_user_id } = requireAccess(request.principal, 'traces:write', project_id)
       const addition = {
-        ...{ project_id, id: request.params.queue_id, call_ids },
+        project_id,
+        id: request.params.queue_id,
+        call_ids,
         display_fields_json: JSON.stringify(display_fields),
-        ...{ added_by: svc_user_id, created_at_us: nowUs() },
+        added_by: svc_user_id,
+        created_at_us: nowUs(),
         // The vendor's clients do not expect that an unknown call fails the others.
         isStrict: app.spelling.isStrict,
       }
@@ -101,8 +104,12 @@ function addProgress(app: App, { annotation, nowUs }: AnnotationRoutesOptions): 
       const { svc_user_id } = requireAccess(request.principal, 'traces:write', project_id)
       const { queue_id: id, item_id } = request.params
       const step = {
-        ...{ project_id, id, item_id, annotator_user_id: svc_user_id },
-        ...{ annotation_state, updated_at_us: nowUs() },
+        project_id,
+        id,
+        item_id,
+        annotator_user_id: svc_user_id,
+        annotation_state,
+        updated_at_us: nowUs(),
       }
       const item = await annotation.takeStep(step, openReadCaller(request, reply, project_id))
       return { item: renderItem(item) }

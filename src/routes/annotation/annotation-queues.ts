@@ -60,10 +60,15 @@ function addCreate(app: App, { annotation, nowUs }: AnnotationRoutesOptions): vo
       const { svc_user_id } = requireAccess(request.principal, 'traces:write', project_id)
       const [id, created_at_us] = [newId(), nowUs()]
       await annotation.createQueue({
-        ...{ id, project_id, name, description: description ?? '' },
+        id,
+        project_id,
+        name,
+        description: description ?? '',
         scorer_refs_json: JSON.stringify(scorer_refs),
         created_by: svc_user_id,
-        ...{ created_at_us, updated_at_us: created_at_us, deleted_at_us: null },
+        created_at_us,
+        updated_at_us: created_at_us,
+        deleted_at_us: null,
       })
       return { id }
     },
@@ -146,8 +151,11 @@ function addUpdate(app: App, { annotation, nowUs }: AnnotationRoutesOptions): vo
       const { project_id, name, description, scorer_refs } = request.body
       requireAccess(request.principal, 'traces:write', project_id)
       const queue = await annotation.changeQueue({
-        ...{ project_id, id: request.params.queue_id, updated_at_us: nowUs() },
-        ...{ name: name ?? null, description: description ?? null },
+        project_id,
+        id: request.params.queue_id,
+        updated_at_us: nowUs(),
+        name: name ?? null,
+        description: description ?? null,
         scorer_refs_json: scorer_refs ? JSON.stringify(scorer_refs) : null,
       })
       return { queue: renderQueue(queue) }

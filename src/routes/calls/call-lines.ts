@@ -68,7 +68,8 @@ export async function listCallLines(
     shape,
     prices: shape.withCosts ? layerPrices(await prices.listPrices(project_id)) : null,
     expand: createCallExpander(selection.expanded, shape, {
-      ...{ objects: options.objects, tables: options.tables },
+      objects: options.objects,
+      tables: options.tables,
       canRead: (projectId) => canUseProject(principal, projectId),
     }),
     spellOut,

@@ -106,7 +106,10 @@ export function createEvaluationWriter(options: EvaluationCallOptions, who: Who)
       const { evaluation, model, source_evaluation_run_id } = body
       const source = source_evaluation_run_id ? { source_evaluation_run_id } : {}
       const part = {
-        ...{ id, trace_id: id, parent_id: null, op_name: EVALUATION_OPS.evaluation_run },
+        id,
+        trace_id: id,
+        parent_id: null,
+        op_name: EVALUATION_OPS.evaluation_run,
         attributes: marksOf('evaluation_run', { evaluation, model, ...source }),
         inputs: { self: evaluation, model },
       }
@@ -119,12 +122,18 @@ export function createEvaluationWriter(options: EvaluationCallOptions, who: Who)
       const run = run_id ? await requireCall(run_id, 'evaluation_run', 'evaluation_run_id') : null
       const trace_id = run?.id ?? id
       const part = {
-        ...{ id, trace_id, parent_id: run && above, op_name: EVALUATION_OPS.prediction },
+        id,
+        trace_id,
+        parent_id: run && above,
+        op_name: EVALUATION_OPS.prediction,
         attributes: marksOf('prediction', { model, ...(run ? { evaluation_run_id: run.id } : {}) }),
         inputs: { self: model, inputs },
       }
       const around = run && {
-        ...{ id: above, trace_id, parent_id: run.id, op_name: PREDICT_AND_SCORE_OP },
+        id: above,
+        trace_id,
+        parent_id: run.id,
+        op_name: PREDICT_AND_SCORE_OP,
         attributes: { weave: { predict_call_id: id } },
         inputs: { self: run.inputs.self ?? null, model, example: inputs },
       }
@@ -139,7 +148,9 @@ export function createEvaluationWriter(options: EvaluationCallOptions, who: Who)
       const run = run_id ? await requireCall(run_id, 'evaluation_run', 'evaluation_run_id') : null
       const about = { scorer, prediction_id, ...(run ? { evaluation_run_id: run.id } : {}) }
       const part = {
-        ...{ id, trace_id: run?.id ?? id, op_name: EVALUATION_OPS.score },
+        id,
+        trace_id: run?.id ?? id,
+        op_name: EVALUATION_OPS.score,
         parent_id: run && (prediction.parent_id ?? run.id),
         attributes: marksOf('score', about),
         inputs: { self: scorer, inputs: prediction.inputs.inputs ?? {}, output: prediction.output },

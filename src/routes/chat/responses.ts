@@ -87,7 +87,16 @@ export async function responseRoutes(app: App, options: ResponseRoutesOptions): 
       const abort = app.openAbort(reply)
       const deadline = startClientDeadline(request.headers, abort)
       const job: Job = {
-        ...{ request, reply, caller, projectId, model, context, input, abort, run, nowUs },
+        request,
+        reply,
+        caller,
+        projectId,
+        model,
+        context,
+        input,
+        abort,
+        run,
+        nowUs,
         head: toHead(body, model, { id, createdAtUs }),
       }
       const maker = isPassed ? openPassed(job) : openChat(job)
@@ -144,7 +153,9 @@ function openChat(job: Job): ResponseMaker {
       call: { request: chat, body: JSON.stringify(chat), requestId: request.id },
     },
     envelope: resolveAnswerEnvelope(chat, names),
-    ...{ run, writer, nowUs },
+    run,
+    writer,
+    nowUs,
   })
   return {
     ...maker,
@@ -178,7 +189,9 @@ function toExchange(
   output: () => string,
 ) {
   return {
-    ...{ caller, model, projectId },
+    caller,
+    model,
+    projectId,
     recordAs: { opName: 'responses', body: request.bodyText ?? '', output },
     signal: abort.signal,
     setHeaders: (headers: AnswerHeaders) => setReplyHeaders(reply, headers),

@@ -13,8 +13,12 @@ interface BackendRoutesOptions {
 }
 
 const UNASKED: ModelFigures = {
-  ...{ answers: 0, failures: 0, firstMs: [], totalMs: [] },
-  ...{ lastAnswerMs: null, lastFailure: null },
+  answers: 0,
+  failures: 0,
+  firstMs: [],
+  totalMs: [],
+  lastAnswerMs: null,
+  lastFailure: null,
 }
 
 /**
@@ -46,7 +50,9 @@ export async function backendRoutes(
         ...served.map((model): Backend => {
           const { id, aliases, backend } = model
           return {
-            ...{ id, aliases: [...aliases], engine: backend.kind },
+            id,
+            aliases: [...aliases],
+            engine: backend.kind,
             offers: [...listOffers(model)],
             upstreams: (backend.describeUpstreams?.() ?? []).map(renderUpstream),
             ...renderFigures(figures.get(id) ?? UNASKED),
@@ -70,7 +76,8 @@ function renderUpstream({ number, address, busyCount, failureCount, restsMs }: U
 function renderFigures(figures: ModelFigures) {
   const { answers, failures, firstMs, totalMs, lastAnswerMs, lastFailure } = figures
   return {
-    ...{ answers, failures },
+    answers,
+    failures,
     first_ms_p50: percentile(firstMs, 50),
     first_ms_p95: percentile(firstMs, 95),
     total_ms_p50: percentile(totalMs, 50),

@@ -25,7 +25,10 @@ interface FileForm {
 /** Makes forms with one file the only bodies of a scope. */
 export async function useFileForms(app: App, fileBytesMax: number): Promise<void> {
   await useForms(app, {
-    ...{ filesMax: 1, fileBytesMax, fieldsMax: FIELDS_MAX, fieldBytesMax: FIELD_BYTES_MAX },
+    filesMax: 1,
+    fileBytesMax,
+    fieldsMax: FIELDS_MAX,
+    fieldBytesMax: FIELD_BYTES_MAX,
     bodyBytesMax: fileBytesMax + FORM_BYTES_MAX,
   })
 }

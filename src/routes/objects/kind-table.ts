@@ -28,7 +28,10 @@ function kindOf<Body extends z.ZodType>(kind: ObjectKind<Body>): ObjectKind {
 
 export const OBJECT_KINDS: readonly ObjectKind[] = [
   kindOf({
-    ...{ kind: 'op', path: 'ops', word: 'Op', refField: null },
+    kind: 'op',
+    path: 'ops',
+    word: 'Op',
+    refField: null,
     createRequest: WIRE.OpCreateRequest,
     createResponse: WIRE.KindCreateResponse,
     readResponse: WIRE.OpVersion,
@@ -37,7 +40,10 @@ export const OBJECT_KINDS: readonly ObjectKind[] = [
     render: KINDS.renderOp,
   }),
   kindOf({
-    ...{ kind: 'dataset', path: 'datasets', word: 'Dataset', refField: null },
+    kind: 'dataset',
+    path: 'datasets',
+    word: 'Dataset',
+    refField: null,
     createRequest: WIRE.DatasetCreateRequest,
     createResponse: WIRE.KindCreateResponse,
     readResponse: WIRE.DatasetVersion,
@@ -50,7 +56,10 @@ export const OBJECT_KINDS: readonly ObjectKind[] = [
     render: KINDS.renderDataset,
   }),
   kindOf({
-    ...{ kind: 'model', path: 'models', word: 'Model', refField: 'model_ref' },
+    kind: 'model',
+    path: 'models',
+    word: 'Model',
+    refField: 'model_ref',
     createRequest: WIRE.ModelCreateRequest,
     createResponse: WIRE.ModelCreateResponse,
     readResponse: WIRE.ModelVersion,
@@ -63,7 +72,10 @@ export const OBJECT_KINDS: readonly ObjectKind[] = [
     render: KINDS.renderModel,
   }),
   kindOf({
-    ...{ kind: 'scorer', path: 'scorers', word: 'Scorer', refField: 'scorer' },
+    kind: 'scorer',
+    path: 'scorers',
+    word: 'Scorer',
+    refField: 'scorer',
     createRequest: WIRE.ScorerCreateRequest,
     createResponse: WIRE.ScorerCreateResponse,
     readResponse: WIRE.ScorerVersion,
@@ -75,15 +87,22 @@ export const OBJECT_KINDS: readonly ObjectKind[] = [
     render: KINDS.renderScorer,
   }),
   kindOf({
-    ...{ kind: 'evaluation', path: 'evaluations', word: 'Evaluation', refField: 'evaluation_ref' },
+    kind: 'evaluation',
+    path: 'evaluations',
+    word: 'Evaluation',
+    refField: 'evaluation_ref',
     createRequest: WIRE.EvaluationCreateRequest,
     createResponse: WIRE.EvaluationCreateResponse,
     readResponse: WIRE.EvaluationVersion,
     async create({ eval_attributes, ...body }, writer) {
       const { name, description, dataset, scorers, trials, evaluation_name } = body
       const own = {
-        ...{ name, description: description ?? null, dataset, scorers: scorers ?? [] },
-        ...{ trials: trials ?? 1, evaluation_name: evaluation_name ?? null },
+        name,
+        description: description ?? null,
+        dataset,
+        scorers: scorers ?? [],
+        trials: trials ?? 1,
+        evaluation_name: evaluation_name ?? null,
       }
       KINDS.requireFurther(eval_attributes, own, 'eval_attributes')
       const val = KINDS.classContent('evaluation', { ...eval_attributes, ...own })

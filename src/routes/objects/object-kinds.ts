@@ -85,8 +85,13 @@ function addList(app: App, { objects, files }: KindStoreOptions, kind: ObjectKin
       requireAccess(request.principal, 'traces:read', project_id)
       const { limit = KINDS_LIMIT_MAX, offset = 0 } = request.query
       const listing = {
-        ...{ project_id, filter: filterOfKind(kind.kind), sort_by: [], limit, offset },
-        ...{ withContent: true, contentBytesMax: CONTENT_BYTES_MAX },
+        project_id,
+        filter: filterOfKind(kind.kind),
+        sort_by: [],
+        limit,
+        offset,
+        withContent: true,
+        contentBytesMax: CONTENT_BYTES_MAX,
       }
       const found = await objects.listObjects(listing, openReadCaller(request, reply, project_id))
       async function* lines(): AsyncGenerator<string> {
@@ -144,8 +149,12 @@ function addDelete(app: App, { objects, nowUs }: KindStoreOptions, kind: ObjectK
       requireAccess(request.principal, 'traces:write', project_id)
       const listing = {
         filter: { ...filterOfKind(kind.kind), object_ids: [object_id] },
-        ...{ project_id, sort_by: [], limit: OBJECTS_LIMIT_MAX, offset: 0 },
-        ...{ withContent: false, contentBytesMax: CONTENT_BYTES_MAX },
+        project_id,
+        sort_by: [],
+        limit: OBJECTS_LIMIT_MAX,
+        offset: 0,
+        withContent: false,
+        contentBytesMax: CONTENT_BYTES_MAX,
       }
       const found = await objects.listObjects(listing, openReadCaller(request, reply, project_id))
       const live = new Set(found.map(({ version }) => version.digest))

@@ -42,7 +42,9 @@ type Tagging = MarkChange<typeof TaggedVersionPath, typeof TagsChangeRequest>
 
 const ADD_TAGS: Tagging = {
   ...TAGGED,
-  ...{ method: 'PUT', url: '/objs/:object_id/versions/:digest/tags', operationId: 'addTags' },
+  method: 'PUT',
+  url: '/objs/:object_id/versions/:digest/tags',
+  operationId: 'addTags',
   summary: 'Add tags to a version of an object.',
   change: (objects, { object_id, digest: version }, { project_id, tags: names }) =>
     objects.addTags({ project_id, object_id, version, names }),
@@ -50,7 +52,8 @@ const ADD_TAGS: Tagging = {
 
 const REMOVE_TAGS: Tagging = {
   ...TAGGED,
-  ...{ method: 'POST', url: '/objs/:object_id/versions/:digest/tags/remove' },
+  method: 'POST',
+  url: '/objs/:object_id/versions/:digest/tags/remove',
   operationId: 'removeTags',
   summary: 'Remove tags from a version of an object.',
   change: (objects, { object_id, digest: version }, { project_id, tags: names }) =>
@@ -58,18 +61,24 @@ const REMOVE_TAGS: Tagging = {
 }
 
 const SET_ALIASES: MarkChange<typeof AliasedObjectPath, typeof AliasesSetRequest> = {
-  ...{ method: 'PUT', url: '/objs/:object_id/aliases', operationId: 'setAliases' },
+  method: 'PUT',
+  url: '/objs/:object_id/aliases',
+  operationId: 'setAliases',
   summary: 'Set aliases of a version of an object.',
   description: 'An alias can be used wherever a version is named, also in refs.',
-  ...{ params: AliasedObjectPath, body: AliasesSetRequest },
+  params: AliasedObjectPath,
+  body: AliasesSetRequest,
   change: (objects, { object_id }, { project_id, digest: version, aliases: names }) =>
     objects.setAliases({ project_id, object_id, version, names }),
 }
 
 const REMOVE_ALIASES: MarkChange<typeof AliasedObjectPath, typeof AliasesRemoveRequest> = {
-  ...{ method: 'POST', url: '/objs/:object_id/aliases/remove', operationId: 'removeAliases' },
+  method: 'POST',
+  url: '/objs/:object_id/aliases/remove',
+  operationId: 'removeAliases',
   summary: 'Remove aliases of an object.',
-  ...{ params: AliasedObjectPath, body: AliasesRemoveRequest },
+  params: AliasedObjectPath,
+  body: AliasesRemoveRequest,
   change: (objects, { object_id }, { project_id, aliases: names }) =>
     objects.removeAliases({ project_id, object_id, names }),
 }
@@ -93,7 +102,8 @@ function addChange<Params extends z.ZodType, Body extends z.ZodType<{ project_id
   { method, url, change, ...schema }: MarkChange<Params, Body>,
 ): void {
   app.route({
-    ...{ method, url },
+    method,
+    url,
     schema: { tags, ...schema, response: { 200: DoneResponse } },
     async handler(request) {
       const body = request.body as z.output<Body>

@@ -28,7 +28,11 @@ export async function spanIntake(otlp: App, options: SpanIntakeOptions): Promise
   await otlp.register(otlpRoutes, { recordSpans, otlpBodyBytesMax })
   if (port === null) return
   await otlp.register(otlpGrpc, {
-    ...{ host, port, bodyBytesMax: otlpBodyBytesMax, findPrincipal, recordSpans },
+    host,
+    port,
+    bodyBytesMax: otlpBodyBytesMax,
+    findPrincipal,
+    recordSpans,
     onAnswer: (answer) => watch.answered(toAnswered(answer)),
   })
 }

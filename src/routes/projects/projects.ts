@@ -104,7 +104,9 @@ function addCaller(app: App, { projects }: ProjectRoutesOptions): void {
       const names = await projects.listProjects(openReadCaller(request, reply, ''))
       const { svc_user_id, svc_username, scopes, projects: project_patterns } = caller
       return {
-        ...{ key_id: caller.keyId, svc_user_id, svc_username },
+        key_id: caller.keyId,
+        svc_user_id,
+        svc_username,
         scopes: [...scopes],
         project_patterns: [...project_patterns],
         projects: names

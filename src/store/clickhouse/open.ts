@@ -53,7 +53,8 @@ export async function openClickHouseStores(
 ): Promise<Stores> {
   const { url, cluster, readTimeoutMs, writeTimeoutMs, writeWaitMs } = options
   const db = connectClickHouse({
-    ...{ url, readTimeoutMs },
+    url,
+    readTimeoutMs,
     ...(writeTimeoutMs === undefined ? {} : { writeTimeoutMs }),
   })
   try {
@@ -69,7 +70,8 @@ export async function openClickHouseStores(
     closeMs: options.closeMs,
   })
   const reads = createReads(db, {
-    ...{ running: options.readsMax, queueMax: options.readQueueMax },
+    running: options.readsMax,
+    queueMax: options.readQueueMax,
     waitMsMax: options.readTimeoutMs,
   })
   const { arrivals, besideOf } = node

@@ -60,7 +60,8 @@ export async function openPostgresStores(
   await migrate(options.url)
   const { running } = options.reads
   const db = connectPostgres({
-    ...{ url: options.url, readTimeoutMs: options.reads.waitMsMax },
+    url: options.url,
+    readTimeoutMs: options.reads.waitMsMax,
     ...(options.writeTimeoutMs === undefined ? {} : { writeTimeoutMs: options.writeTimeoutMs }),
     connectionsMax: running + CONNECTIONS_OF_REST,
   })

@@ -125,7 +125,8 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
   const health = createStoreHealth({
     path,
     write: () => writes.run('prove_writable', null),
-    ...{ folder, missing: () => missing },
+    folder,
+    missing: () => missing,
   })
   const callsQuery = createCallsQueryStore(db, lists, arrivals)
   const annotationOf = (calls: CallsQueryStore) =>
@@ -157,7 +158,8 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
       missing = await sweep()
       return missing
     },
-    ...{ checkStore: health.checkStore, backupFault: () => null },
+    checkStore: health.checkStore,
+    backupFault: () => null,
     ...createStoreMeters({ db, path, writes, lanes, recordings }),
     besideOf: (selection) => createBesideReader(db, lists, selection),
     annotationOf,
@@ -201,12 +203,10 @@ function openFolders(db: Connection, dataDir: string, hold: FileHold) {
 export function openSqliteKeys(dataDir: string, mayMigrate: boolean) {
   const db = openWritable({ dataDir, mayMigrate })
   const writer = createWriter({
-    ...{
-      queueMax: 1,
-      queueBytesMax: 1024 * 1024,
-      closeMs: CLOSE_MS_MAX,
-      onCommit: () => undefined,
-    },
+    queueMax: 1,
+    queueBytesMax: 1024 * 1024,
+    closeMs: CLOSE_MS_MAX,
+    onCommit: () => undefined,
     open: (listener) => openInlineWrites(db, listener),
   })
   const keys: KeyStore = createKeyStore(db, writer)
@@ -260,7 +260,8 @@ function openWrites(db: Connection, gate: SharedArrayBuffer, options: SqliteOpti
   const path = dataDir === ':memory:' ? null : join(dataDir, DATABASE_FILE)
   const log = createLogKeeper({ path, gate })
   const writer = createWriter({
-    ...{ queueMax, queueBytesMax: options.ingestQueueBytesMax ?? INGEST_QUEUE_BYTES_MAX },
+    queueMax,
+    queueBytesMax: options.ingestQueueBytesMax ?? INGEST_QUEUE_BYTES_MAX,
     closeMs: options.closeMs ?? CLOSE_MS_MAX,
     onCommit(writes, ms) {
       log.noteCommit()

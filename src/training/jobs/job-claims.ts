@@ -80,7 +80,9 @@ export function createJobClaims(options: JobClaimsOptions): JobClaims {
   const leases = createLeaseClock({ queue, clock, leaseMs, onMoved, onFault })
   const { settle } = leases
   const timer = createQueueTimer(options, {
-    ...{ times, settle, onRing: () => void serve() },
+    times,
+    settle,
+    onRing: () => void serve(),
     lookMsMax: () => (waiters.size > 0 ? WAITING_LOOK_MS_MAX : LOOK_MS_MAX),
   })
   let isServing = false

@@ -27,7 +27,9 @@ async function fill(dataDir: string): Promise<void> {
   }
   const starts = Array.from({ length: CALLS }, (_, n) =>
     startOf({
-      ...{ id: idOf(n), trace_id: 't', inputs: { model: modelOf(n), n } },
+      id: idOf(n),
+      trace_id: 't',
+      inputs: { model: modelOf(n), n },
       started_at: new Date(Date.UTC(2026, 0, 1) + n).toISOString(),
     }),
   )

@@ -139,7 +139,9 @@ describe('the statements of lists', () => {
     migrate(db)
     const { conditions, parameters } = toFilterClause(db, project_id, filter)
     const keys = planOf(selectCallKeys(conditions, 'asc'), {
-      ...{ ...TIME, ...parameters, ...PAGE },
+      ...TIME,
+      ...parameters,
+      ...PAGE,
     })
     expect(keys).toContainEqual(expect.stringContaining(index))
     const counted = planOf(countCalls(conditions), { ...TIME, ...parameters, limit: 1 })

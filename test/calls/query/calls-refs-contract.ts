@@ -22,8 +22,13 @@ async function fillObjects(stores: CallsQueryStores) {
   const leaf = newObject({ name: 'leaf', child: nameOf('leaf child') }, { object_id: 'leaf' })
   await objects.createObject(leaf)
   const tree = {
-    ...{ name: 'tree', child, rows, row: `${rows}/index/3`, next: refOf('leaf:v0') },
-    ...{ away: 'weave:///acme/other/object/far:v0', loop: refOf('tree:v0/attr/loop') },
+    name: 'tree',
+    child,
+    rows,
+    row: `${rows}/index/3`,
+    next: refOf('leaf:v0'),
+    away: 'weave:///acme/other/object/far:v0',
+    loop: refOf('tree:v0/attr/loop'),
   }
   await objects.createObject(newObject(tree, { object_id: 'tree' }))
   await objects.setAliases({ project_id, object_id: 'tree', version: 'v0', names: ['prod'] })

@@ -147,7 +147,12 @@ describe('POST /calls/stream_query', () => {
       expect(call.inputs).toEqual({
         outer: { deep: { inner: { n: 1, _ref: inner } }, same: inner, _ref: outer },
         row: { q: 2, _ref: row },
-        ...{ cell: 2, gap, far, none, call_ref, plain: 'x' },
+        cell: 2,
+        gap,
+        far,
+        none,
+        call_ref,
+        plain: 'x',
       })
       expect(call.output).toEqual({ n: 1, _ref: inner })
       const kept = await ask({ expand_columns, return_expanded_column_values: false })
@@ -193,8 +198,11 @@ describe('POST /calls/stream_query', () => {
       }
       const read = (
         await app.post('/call/read', {
-          ...{ project_id: PROJECT, id: 'a', include_costs: true },
-          ...{ include_storage_size: true, include_total_storage_size: true },
+          project_id: PROJECT,
+          id: 'a',
+          include_costs: true,
+          include_storage_size: true,
+          include_total_storage_size: true,
         })
       ).body.call
       const asked = {
@@ -251,8 +259,11 @@ describe('POST /calls/stream_query', () => {
     it('streams more calls than one slice holds, large ones too', async () => {
       const app = await buildTestApp()
       const batch = Array.from({ length: 350 }, (_, n) => ({
-        ...{ ...STARTED, ...ENDED, summary: {} },
-        ...{ id: `c${String(n).padStart(3, '0')}`, trace_id: 't' },
+        ...STARTED,
+        ...ENDED,
+        summary: {},
+        id: `c${String(n).padStart(3, '0')}`,
+        trace_id: 't',
         ...(n % 90 === 0 ? { inputs: { text: 'x'.repeat(600_000) } } : {}),
       }))
       await app.post('/v2/acme/demo/calls/complete', { batch })

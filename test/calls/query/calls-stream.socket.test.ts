@@ -15,7 +15,10 @@ const URL = '/calls/stream_query'
 async function fill({ post }: TestApp, calls: number, textLength: number): Promise<void> {
   const text = 'x'.repeat(textLength)
   const batch = Array.from({ length: calls }, (_, n) => ({
-    ...{ ...STARTED, ...ENDED, id: `c${String(n).padStart(5, '0')}`, trace_id: 't' },
+    ...STARTED,
+    ...ENDED,
+    id: `c${String(n).padStart(5, '0')}`,
+    trace_id: 't',
     inputs: { text },
   }))
   const { body } = await post('/v2/acme/demo/calls/complete', { batch })
@@ -88,7 +91,11 @@ async function buildLargeApp() {
   const text = 'x'.repeat(1_100_000)
   for (let n = 0; n < 4; n++) {
     const batch = Array.from({ length: SLICES / 4 }, (_, k) => ({
-      ...{ ...STARTED, ...ENDED, id: `c${n}-${k}`, trace_id: 't', inputs: { text } },
+      ...STARTED,
+      ...ENDED,
+      id: `c${n}-${k}`,
+      trace_id: 't',
+      inputs: { text },
     }))
     const { body } = await app.post('/v2/acme/demo/calls/complete', { batch })
     expect(body.errors).toEqual([])
@@ -168,15 +175,24 @@ describe('POST /calls/stream_query over a socket', () => {
     const { deps, post } = await buildTestApp()
     await fill({ post } as TestApp, 250, 10)
     const selection = {
-      ...{ project_id: PROJECT, filter: {}, expression: null, sort: [], expanded: [] },
+      project_id: PROJECT,
+      filter: {},
+      expression: null,
+      sort: [],
+      expanded: [],
       reach: { refScheme: 'weave', projects: ['*'] },
       prices: null,
       startedUs: { from: 0, to: Number.MAX_SAFE_INTEGER },
-      ...{ direction: 'asc' as const, offset: 0, limit: Number.POSITIVE_INFINITY },
+      direction: 'asc' as const,
+      offset: 0,
+      limit: Number.POSITIVE_INFINITY,
     }
     const shape = {
-      ...{ columns: null, withCosts: false, withFeedback: false },
-      ...{ withStorageSize: false, withTotalStorageSize: false },
+      columns: null,
+      withCosts: false,
+      withFeedback: false,
+      withStorageSize: false,
+      withTotalStorageSize: false,
       withExpandedValues: false,
     }
     const ids: string[] = []

@@ -26,7 +26,9 @@ async function openJudged() {
   const store = openSqliteStore({ ingestQueueMax: 1000, dataDir })
   const starts = all.map((n) =>
     startOf({
-      ...{ id: idOf(n), trace_id: 't', inputs: { n } },
+      id: idOf(n),
+      trace_id: 't',
+      inputs: { n },
       started_at: new Date(Date.UTC(2026, 0, 1) + n).toISOString(),
     }),
   )

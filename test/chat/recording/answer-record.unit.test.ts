@@ -29,12 +29,15 @@ describe('the record of an answer', () => {
   })
 
   const call = (id: string | undefined, name: string, index?: number) => ({
-    ...{ index, id, type: 'function' },
+    index,
+    id,
+    type: 'function',
     function: { name, arguments: '' },
   })
   const rest = (text: string, index?: number) => ({ index, function: { arguments: text } })
   const whole = (id: string | undefined, name: string, text: string) => ({
-    ...{ id, type: 'function' },
+    id,
+    type: 'function',
     function: { name, arguments: text },
   })
 

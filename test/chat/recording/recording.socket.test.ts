@@ -138,7 +138,8 @@ describe('the recording of a relayed completion', () => {
     const response = await chat(REQUEST, { headers: HEADERS })
     expect(await response.text()).toBe([first, odd, hello, last, DONE].join(''))
     expect(await readCall(response)).toMatchObject({
-      ...{ exception: null, attributes: { output_cut: true } },
+      exception: null,
+      attributes: { output_cut: true },
       output: { choices: [{ message: { content: 'Hello' } }] },
     })
   })

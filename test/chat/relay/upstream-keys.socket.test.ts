@@ -61,8 +61,10 @@ async function start() {
   }
   write('UP_KEY')
   const server = await spawnServer({
-    ...{ WEFT_DATA_DIR: dir, WEFT_MODELS_FILE: path },
-    ...{ UP_KEY: KEY, UP_NEW_KEY: NEW_KEY },
+    WEFT_DATA_DIR: dir,
+    WEFT_MODELS_FILE: path,
+    UP_KEY: KEY,
+    UP_NEW_KEY: NEW_KEY,
   })
   const fetchText = async (url: string, body?: object) => {
     const response = await fetch(`${server.url}${url}`, {

@@ -87,7 +87,9 @@ describe('failures', () => {
     const [name, data] = text.trimEnd().split('\n').slice(-2)
     expect(name).toBe('event: error')
     expect(JSON.parse(data?.replace('data: ', '') ?? '')).toMatchObject({
-      ...{ type: 'error', code: 'store_unavailable', param: null },
+      type: 'error',
+      code: 'store_unavailable',
+      param: null,
     })
     const whole = await test.post(URL, { input: 'hi' })
     expect([whole.status, whole.body.error.code]).toEqual([503, 'store_unavailable'])

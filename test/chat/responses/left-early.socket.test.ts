@@ -26,10 +26,17 @@ it('a response whose client left before it began is not kept as one that runs', 
   await app.register(answerEnd)
   await app.register(drain, { drainTimeoutMs: 0 })
   const { run } = openInference(app, {
-    ...{ models, trained: deps.previewModels, checkpoints: deps.checkpoints },
-    ...{ completionsMax: 1, keyCompletionsMax: null, keyRequestsPerMinute: null },
-    ...{ keyTokensPerMinute: null, recordings: deps.recordings, watch: deps.metrics },
-    ...{ refScheme: 'weave', nowUs: () => 0 },
+    models,
+    trained: deps.previewModels,
+    checkpoints: deps.checkpoints,
+    completionsMax: 1,
+    keyCompletionsMax: null,
+    keyRequestsPerMinute: null,
+    keyTokensPerMinute: null,
+    recordings: deps.recordings,
+    watch: deps.metrics,
+    refScheme: 'weave',
+    nowUs: () => 0,
   })
   const { promise: left, resolve: leave } = Promise.withResolvers<void>()
   const { promise: ended, resolve: end } = Promise.withResolvers<void>()
@@ -51,7 +58,10 @@ it('a response whose client left before it began is not kept as one that runs', 
     },
   }
   await app.register(responseRoutes, {
-    ...{ choice: { choose } as never, run, responses: deps.responses, running: noting },
+    choice: { choose } as never,
+    run,
+    responses: deps.responses,
+    running: noting,
     nowUs: () => 0,
   })
   await app.listen({ host: '127.0.0.1', port: 0 })

@@ -179,7 +179,8 @@ describe('responses of the openai package, unmodified', () => {
     expect(made.output_text).toBe('seven')
     expect(made.output).toMatchObject([{ content: [{ text: 'hm' }] }, { type: 'message' }])
     await expect(client.responses.create({ input: 'hi' })).rejects.toMatchObject({
-      ...{ status: 502, code: 'upstream_invalid_response' },
+      status: 502,
+      code: 'upstream_invalid_response',
     })
   })
 
@@ -264,11 +265,13 @@ describe('responses of the openai package, unmodified', () => {
     const { client, get } = await startClient()
     const retrying = client.withOptions({ maxRetries: 2 })
     await expect(retrying.responses.inputTokens.count({ input: 'hi' })).rejects.toMatchObject({
-      ...{ status: 501, code: 'not_implemented' },
+      status: 501,
+      code: 'not_implemented',
       message: expect.stringContaining('counts of the input tokens of responses'),
     })
     await expect(retrying.responses.compact({ model: 'short' })).rejects.toMatchObject({
-      ...{ status: 501, code: 'not_implemented' },
+      status: 501,
+      code: 'not_implemented',
       message: expect.stringContaining('compaction of responses'),
     })
     expect((await get('/v1/responses/compact')).body.error.code).toBe('response_not_found')

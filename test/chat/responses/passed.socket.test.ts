@@ -61,13 +61,19 @@ const BEGUN = [
     item: { ...SAID, content: [] },
   },
   {
-    ...{ type: 'response.output_text.delta', sequence_number: 2, item_id: 'msg_up3' },
-    ...{ output_index: 0, content_index: 0, delta: 'Hello', logprobs: [] },
+    type: 'response.output_text.delta',
+    sequence_number: 2,
+    item_id: 'msg_up3',
+    output_index: 0,
+    content_index: 0,
+    delta: 'Hello',
+    logprobs: [],
   },
   { type: 'response.output_item.done', sequence_number: 3, output_index: 0, item: SAID },
 ]
 const LAST = {
-  ...{ type: 'response.completed', sequence_number: 4 },
+  type: 'response.completed',
+  sequence_number: 4,
   response: engineResponse('completed', [SAID], { usage: USAGE }),
 }
 const STREAMED = stream([...BEGUN, LAST].map(event))
@@ -199,7 +205,8 @@ describe('a response of an engine', () => {
       const last = events.at(-1) as OpenAI.Responses.ResponseFailedEvent
       expect(last).toMatchObject({ type: 'response.failed', sequence_number: 4 })
       expect(last.response).toMatchObject({
-        ...{ status: 'failed', error: { code: 'server_error' } },
+        status: 'failed',
+        error: { code: 'server_error' },
         output: [{ type: 'message', content: [{ text: 'Hello' }] }],
       })
       const read = await test.get(`/v1/responses/${last.response.id}`)

@@ -62,8 +62,10 @@ export function makeRows(): Feedback[] {
     // Ids whose order by bytes is not that by code units, and not that of a language.
     const id = `${pick(['a', 'B', 'é', '\uffee', '😀', '_'], at * 7)}${(at * 7919) % ROWS}`
     const fields = {
-      ...{ payload: pick(PAYLOADS, at * 5 + (at >> 3)), feedback_type: pick(TYPES, at >> 1) },
-      ...{ trigger_ref: pick(TRIGGERS, at >> 2), runnable_ref: pick([...RUNNABLES, null], at) },
+      payload: pick(PAYLOADS, at * 5 + (at >> 3)),
+      feedback_type: pick(TYPES, at >> 1),
+      trigger_ref: pick(TRIGGERS, at >> 2),
+      runnable_ref: pick([...RUNNABLES, null], at),
     }
     const scores = {
       ...(at % 3 ? {} : { scorer_tags: ['good', 'é', 'good'].slice(at % 4) }),
@@ -121,7 +123,9 @@ function toMeasure(question: Question): FeedbackMeasure {
     const isNumeric = value_type === 'numeric'
     const some = isNumeric ? (['sum', 'avg', 'min', 'max', 'count'] as const) : []
     return {
-      ...{ json_path, value_type, percentiles: isNumeric ? percentiles : [] },
+      json_path,
+      value_type,
+      percentiles: isNumeric ? percentiles : [],
       aggregations: value_type === 'boolean' ? (['count_true', 'count_false'] as const) : some,
     }
   })

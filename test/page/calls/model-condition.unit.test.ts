@@ -4,7 +4,10 @@ import { createMatcher } from '../../../src/domain/query/query-matcher.ts'
 import { modelCondition } from '../../../src/page/calls/model-condition.ts'
 
 const REPORT = {
-  ...{ prompt_tokens: 4, completion_tokens: 20, total_tokens: 24, requests: 1 },
+  prompt_tokens: 4,
+  completion_tokens: 20,
+  total_tokens: 24,
+  requests: 1,
   prompt_tokens_details: { cached_tokens: 0, audio_tokens: null },
 }
 

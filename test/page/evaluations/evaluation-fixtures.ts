@@ -80,7 +80,9 @@ export async function recordRun(test: Test, run: RecordedRun): Promise<void> {
   const inputs = { self: run.evaluation, model: run.model }
   const calls = run.examples.map((example, at) => ({
     start: {
-      ...{ id: `${id}-${at}`, parent_id: id, op_name: op('Evaluation.predict_and_score') },
+      id: `${id}-${at}`,
+      parent_id: id,
+      op_name: op('Evaluation.predict_and_score'),
       inputs: { ...inputs, example },
     },
     output: run.outputs[at],

@@ -42,7 +42,10 @@ async function recordTwoRuns(test: OpenPage) {
   const summaries = [summaryOf(0.75, 4), summaryOf(0.7, 3.75)]
   for (const [at, own] of outputs.entries()) {
     await recordRun(test, {
-      ...{ id: `run-${at}`, name: `Run ${at}`, evaluation, model: models[at]! },
+      id: `run-${at}`,
+      name: `Run ${at}`,
+      evaluation,
+      model: models[at]!,
       examples: dataset.rowRefs,
       outputs: own.map((given, place) => outputOf({ ...given, answer: `answer ${at} ${place}` })),
       summary: summaries[at]!,
@@ -179,7 +182,9 @@ describe.skipIf(!hasBrowser)('evaluations on the page', () => {
     const { evaluation } = await recordTwoRuns(test)
     const column = { evaluation_object_ref: evaluation, scorer_name: 'exact' }
     await publish(test, 'best', {
-      ...{ _type: 'Leaderboard', name: 'The best', description: MARKUP },
+      _type: 'Leaderboard',
+      name: 'The best',
+      description: MARKUP,
       columns: [
         { ...column, summary_metric_path: 'true_fraction' },
         {
@@ -206,13 +211,25 @@ describe.skipIf(!hasBrowser)('evaluations on the page', () => {
     expect(await findBarriers(page)).toEqual([])
     const model = await publishModel(test, 'bot', { temperature: 2 })
     await recordRun(test, {
-      ...{ id: 'run-2', name: 'Run 2', evaluation, model, examples: [], outputs: [] },
-      ...{ summary: summaryOf(0.75, 1), startedMs: Date.now() - 30_000 },
+      id: 'run-2',
+      name: 'Run 2',
+      evaluation,
+      model,
+      examples: [],
+      outputs: [],
+      summary: summaryOf(0.75, 1),
+      startedMs: Date.now() - 30_000,
     })
     const other = await publishModel(test, 'bot', { temperature: 3 })
     await recordRun(test, {
-      ...{ id: 'run-3', name: 'Run 3', evaluation, model: other, examples: [], outputs: [] },
-      ...{ summary: {}, startedMs: Date.now() - 20_000 },
+      id: 'run-3',
+      name: 'Run 3',
+      evaluation,
+      model: other,
+      examples: [],
+      outputs: [],
+      summary: {},
+      startedMs: Date.now() - 20_000,
     })
     await page.goto(`${url}/${PROJECT}/weave/evaluations?board=1`)
     const runs = page.getByRole('table', { name: 'Runs of evaluations' })
@@ -227,7 +244,10 @@ describe.skipIf(!hasBrowser)('evaluations on the page', () => {
     const { page, url, key, complaints } = test
     for (const id of ['x', 'y']) {
       await recordRun(test, {
-        ...{ id, name: MARKUP, evaluation: MARKUP, model: MARKUP },
+        id,
+        name: MARKUP,
+        evaluation: MARKUP,
+        model: MARKUP,
         examples: [{ [MARKUP]: MARKUP }],
         outputs: [{ output: MARKUP, scores: { [MARKUP]: 1, label: '<b>bold</b>' } }],
         summary: { [MARKUP]: { mean: 1 } },

@@ -19,8 +19,13 @@ function answerOf(models: Readonly<Record<string, readonly [number, number | nul
 
 describe('lines of models', () => {
   const answer = answerOf({
-    ...{ cheap: [900, 1], small: [800, null], mid: [700, 2], e: [60, 3], f: [50, 4] },
-    ...{ dear: [40, 50], tiny: [30, 0.5] },
+    cheap: [900, 1],
+    small: [800, null],
+    mid: [700, 2],
+    e: [60, 3],
+    f: [50, 4],
+    dear: [40, 50],
+    tiny: [30, 0.5],
   })
   const tokens = linesByModel(answer, 'sum_total_tokens')
   const costs = linesByModel(answer, 'sum_total_cost', tokens)

@@ -41,7 +41,10 @@ describe.skipIf(!hasBrowser)('the playground in a browser', () => {
     for (const { inputs } of await readInputs(post)) {
       expect(inputs).toMatchObject({
         messages: [{ role: 'user', content: QUESTION }],
-        ...{ temperature: 0, max_completion_tokens: 12, logprobs: true, top_logprobs: 2 },
+        temperature: 0,
+        max_completion_tokens: 12,
+        logprobs: true,
+        top_logprobs: 2,
         presence_penalty: 0.5,
       })
     }
@@ -107,7 +110,8 @@ describe.skipIf(!hasBrowser)('the playground in a browser', () => {
     ]
     await recordCalls(test, [
       {
-        ...{ id: 'a', output: { choices: [{ message: { role: 'assistant', content: MARKUP } }] } },
+        id: 'a',
+        output: { choices: [{ message: { role: 'assistant', content: MARKUP } }] },
         inputs: { model: 'tiny', messages, max_tokens: 7, seed: 5 },
       },
     ])

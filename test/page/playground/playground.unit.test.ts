@@ -36,7 +36,9 @@ describe('an answer of chunks', () => {
     })
     expect(answer.logprobs).toEqual([{ token: 'a', logprob: -1 }])
     expect(messageOf(answer)).toEqual({
-      ...{ role: 'assistant', content: 'ab', reasoning: 'hm' },
+      role: 'assistant',
+      content: 'ab',
+      reasoning: 'hm',
       tool_calls: [
         { id: 'c1', type: 'function', function: { name: 'find', arguments: '{"a":1}' } },
       ],
@@ -83,7 +85,9 @@ describe('an answer of chunks', () => {
   ])('takes tool calls %s', (_name, chunks) => {
     const { tool_calls } = messageOf(chunks.reduce(addChunk, NO_ANSWER))
     const called = (id: string, name: string) => ({
-      ...{ id, type: 'function', function: { name, arguments: '{}' } },
+      id,
+      type: 'function',
+      function: { name, arguments: '{}' },
     })
     expect(tool_calls).toEqual([called('a', 'find'), called('b', 'sort')])
   })
@@ -99,7 +103,9 @@ describe('an answer of chunks', () => {
       delta('cause'),
     ]
     expect(messageOf(chunks.reduce(addChunk, NO_ANSWER))).toEqual({
-      ...{ role: 'assistant', content: 'Because', reasoning: 'hm.' },
+      role: 'assistant',
+      content: 'Because',
+      reasoning: 'hm.',
     })
   })
 })
@@ -110,8 +116,14 @@ describe('the parameters of the form', () => {
     const { first, others } = parametersOf((await get('/openapi.json')).body)
     const kinds = Object.fromEntries([...first, ...others].map(({ name, kind }) => [name, kind]))
     expect(kinds).toMatchObject({
-      ...{ temperature: 'number', max_completion_tokens: 'integer', logprobs: 'boolean' },
-      ...{ reasoning_effort: 'choice', tools: 'json', stop: 'json', min_p: 'number', user: 'text' },
+      temperature: 'number',
+      max_completion_tokens: 'integer',
+      logprobs: 'boolean',
+      reasoning_effort: 'choice',
+      tools: 'json',
+      stop: 'json',
+      min_p: 'number',
+      user: 'text',
     })
     for (const own of ['messages', 'model', 'stream', 'max_tokens'])
       expect(kinds).not.toHaveProperty(own)
@@ -124,7 +136,10 @@ describe('the parameters of the form', () => {
       seed: '',
     }
     expect(valuesOf(texts, [...first, ...others])).toEqual({
-      ...{ temperature: 0.5, logprobs: true, stop: 'END', tools: [{ type: 'function' }] },
+      temperature: 0.5,
+      logprobs: true,
+      stop: 'END',
+      tools: [{ type: 'function' }],
     })
     expect(() => valuesOf({ tools: '[{' }, first)).toThrow('tools is not valid JSON.')
   })

@@ -12,7 +12,9 @@ describe.skipIf(!hasBrowser)('the rating of a long call', () => {
     const lines = Array.from({ length: 2000 }, (_, at) => `line ${at}`)
     await recordCalls(test, [{ id: 'a', inputs: { lines }, output: lines.join('\n') }])
     const { body: queue } = await post('/annotation_queues', {
-      ...{ project_id: PROJECT, name: 'q', scorer_refs: [] },
+      project_id: PROJECT,
+      name: 'q',
+      scorer_refs: [],
     })
     const items = { project_id: PROJECT, call_ids: ['a'], display_fields: [] }
     await post(`/annotation_queues/${queue.id}/items`, items)

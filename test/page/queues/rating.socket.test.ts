@@ -44,13 +44,15 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
     await page.keyboard.press('Enter')
     await page.getByText('Nothing is left to rate').waitFor()
     const { body } = await post('/feedback/query', {
-      ...{ project_id: PROJECT, fields: ['feedback_type', 'payload', 'queue_id'] },
+      project_id: PROJECT,
+      fields: ['feedback_type', 'payload', 'queue_id'],
       sort_by: [{ field: 'created_at', direction: 'asc' }],
     })
     const queues = await post('/annotation_queues/query', { project_id: PROJECT })
     const { id: queue_id } = JSON.parse(queues.text)
     const items = await post(`/annotation_queues/${queue_id}/items/query`, {
-      ...{ project_id: PROJECT, filter: { annotation_states: ['skipped'] } },
+      project_id: PROJECT,
+      filter: { annotation_states: ['skipped'] },
     })
     expect(items.body.items).toHaveLength(1)
     const reaction = { feedback_type: 'wandb.reaction.1', payload: { emoji: '👍' }, queue_id }
@@ -72,7 +74,9 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
     const { page, url, key, post, deps } = test
     await recordCalls(test, [{ id: 'a' }, { id: 'b' }])
     const { body: queue } = await post('/annotation_queues', {
-      ...{ project_id: PROJECT, name: 'q', scorer_refs: [] },
+      project_id: PROJECT,
+      name: 'q',
+      scorer_refs: [],
     })
     const path = `/annotation_queues/${queue.id}/items`
     await post(path, { project_id: PROJECT, call_ids: ['a', 'b'], display_fields: ['inputs.x'] })
@@ -103,7 +107,9 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
     const { page, url, key, post } = test
     await recordCalls(test, [{ id: 'a' }])
     const { body: queue } = await post('/annotation_queues', {
-      ...{ project_id: PROJECT, name: 'q', scorer_refs: [] },
+      project_id: PROJECT,
+      name: 'q',
+      scorer_refs: [],
     })
     const items = { project_id: PROJECT, call_ids: ['a'], display_fields: [] }
     await post(`/annotation_queues/${queue.id}/items`, items)

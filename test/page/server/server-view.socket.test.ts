@@ -14,7 +14,8 @@ describe.skipIf(!hasBrowser)('keys and models on the page', () => {
     const secret = String(await page.locator('.secret pre').textContent())
     const me = await get('/me', { key: secret })
     expect(me.body).toMatchObject({
-      ...{ svc_user_id: MARKUP, project_patterns: ['acme/demo', 'acme/other'] },
+      svc_user_id: MARKUP,
+      project_patterns: ['acme/demo', 'acme/other'],
       scopes: ['traces:read', 'traces:write', 'training'],
     })
     expect(await findBarriers(page)).toEqual([])
@@ -70,7 +71,8 @@ describe.skipIf(!hasBrowser)('keys and models on the page', () => {
     // What models have answered is counted for as long as an app lives.
     const { page, url, key, post, createKey, complaints } = await openPage({ drainTimeoutMs: 50 })
     await post('/v1/chat/completions', {
-      ...{ messages: [{ role: 'user', content: 'Hi' }], max_tokens: 2 },
+      messages: [{ role: 'user', content: 'Hi' }],
+      max_tokens: 2,
     })
     await page.goto(`${url}/models#key=${key}`)
     const row = page.locator('[aria-label=Models] tbody tr')

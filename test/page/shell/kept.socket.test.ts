@@ -64,7 +64,9 @@ describe.skipIf(!hasBrowser)('what was typed and not sent', () => {
     const { page, url, key, post } = test
     await recordCalls(test, [{ id: 'a' }, { id: 'b' }])
     const { body: queue } = await post('/annotation_queues', {
-      ...{ project_id: PROJECT, name: 'q', scorer_refs: [] },
+      project_id: PROJECT,
+      name: 'q',
+      scorer_refs: [],
     })
     const items = { project_id: PROJECT, call_ids: ['a', 'b'], display_fields: [] }
     await post(`/annotation_queues/${queue.id}/items`, items)

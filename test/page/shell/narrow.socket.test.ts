@@ -41,7 +41,11 @@ describe.skipIf(!hasBrowser)('the page on a phone, in the dark', () => {
     const long = 'x'.repeat(500)
     await recordCalls(test, [
       {
-        ...{ id: 'a', thread_id: NAME, turn_id: 'a', op_name: long, output: long },
+        id: 'a',
+        thread_id: NAME,
+        turn_id: 'a',
+        op_name: long,
+        output: long,
         inputs: {
           messages: [
             { role: 'user', content: long },
@@ -57,8 +61,13 @@ describe.skipIf(!hasBrowser)('the page on a phone, in the dark', () => {
     expect((await test.post('/traces/feedback/create', given)).status).toBe(200)
     for (const id of ['run-0', 'run-1'])
       await recordRun(test, {
-        ...{ id, name: `${NAME}${id}`, evaluation: NAME, model: NAME, summary: { [NAME]: 1 } },
-        ...{ examples: [{ [NAME]: NAME }], outputs: [{ output: NAME, scores: { [NAME]: 1 } }] },
+        id,
+        name: `${NAME}${id}`,
+        evaluation: NAME,
+        model: NAME,
+        summary: { [NAME]: 1 },
+        examples: [{ [NAME]: NAME }],
+        outputs: [{ output: NAME, scores: { [NAME]: 1 } }],
       })
     await page.goto(`${url}/#key=${key}`)
     for (const [path, sign] of VIEWS) {

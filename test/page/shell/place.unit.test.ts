@@ -59,10 +59,15 @@ describe('addresses of the page', () => {
 
   it('parse back into their parts', () => {
     expect(parsePlace(pathTo('a b/c?d', 'calls', 'x/y#z'))).toEqual({
-      ...{ project: 'a b/c?d', view: 'trace', subject: 'x/y#z' },
+      project: 'a b/c?d',
+      view: 'trace',
+      subject: 'x/y#z',
     })
     expect(parsePlace(pathToVersion('a b/c?d', 'x/y', 'v1#', true))).toEqual({
-      ...{ project: 'a b/c?d', view: 'object', subject: 'x/y', version: 'v1#' },
+      project: 'a b/c?d',
+      view: 'object',
+      subject: 'x/y',
+      version: 'v1#',
     })
   })
 })

@@ -113,7 +113,9 @@ async function openRuns(test: OpenPage): Promise<Locator> {
   const { page, url, key } = test
   const dataset = await publishDataset(test, 'questions', [{ question: 'one' }])
   await recordRun(test, {
-    ...{ id: 'run', name: 'Run', startedMs: Date.now() - 60_000 },
+    id: 'run',
+    name: 'Run',
+    startedMs: Date.now() - 60_000,
     evaluation: await publishEvaluation(test, 'exam', dataset.ref),
     model: await publishModel(test, 'bot', {}),
     examples: dataset.rowRefs,

@@ -43,7 +43,8 @@ describe('the tree of a trace', () => {
 
   it('leaves out what is below a folded call', () => {
     const calls = [0, 1, 2].map((at) => ({
-      ...{ id: `c${at}`, parent_id: at === 0 ? null : `c${at - 1}` },
+      id: `c${at}`,
+      parent_id: at === 0 ? null : `c${at - 1}`,
       summary: { weave: { status: 'success' } },
     })) as unknown as Call[]
     const rows = listRows(buildTrees(calls), new Set(['c1']))
@@ -67,7 +68,8 @@ describe('the tree of a trace', () => {
 
   it('takes a root with as many children as there are calls', () => {
     const calls = Array.from({ length: 30_000 }, (_, at) => ({
-      ...{ id: `c${at}`, parent_id: at === 0 ? null : 'c0' },
+      id: `c${at}`,
+      parent_id: at === 0 ? null : 'c0',
       summary: { weave: { status: 'success' } },
     })) as unknown as Call[]
     expect(buildTrees(calls)[0]?.children).toHaveLength(29_999)
@@ -75,7 +77,8 @@ describe('the tree of a trace', () => {
 
   it('takes a chain as deep as it is long', () => {
     const calls = Array.from({ length: 20_000 }, (_, at) => ({
-      ...{ id: `c${at}`, parent_id: at === 0 ? null : `c${at - 1}` },
+      id: `c${at}`,
+      parent_id: at === 0 ? null : `c${at - 1}`,
       summary: { weave: { status: 'success' } },
     })) as unknown as Call[]
     expect(listRows(buildTrees(calls), new Set())).toHaveLength(20_000)

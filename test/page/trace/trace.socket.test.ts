@@ -23,8 +23,12 @@ describe.skipIf(!hasBrowser)('traces and threads in a browser', () => {
         summary: spent(100),
       },
       {
-        ...{ id: 'two', parent_id: 'root', op_name: 'second', started_at_ms: BEGIN_MS + 2 },
-        ...{ summary: spent(200), exception: 'no such thing' },
+        id: 'two',
+        parent_id: 'root',
+        op_name: 'second',
+        started_at_ms: BEGIN_MS + 2,
+        summary: spent(200),
+        exception: 'no such thing',
       },
     ])
     await page.goto(`${url}/acme/demo/r/call/root#key=${key}`)
@@ -58,7 +62,9 @@ describe.skipIf(!hasBrowser)('traces and threads in a browser', () => {
     const test = await openPage()
     const { page, url, key, post } = test
     const calls = Array.from({ length: 500 }, (_, at) => ({
-      ...{ id: `c${at}`, op_name: `op${at}`, started_at_ms: BEGIN_MS + at },
+      id: `c${at}`,
+      op_name: `op${at}`,
+      started_at_ms: BEGIN_MS + at,
       ...(at === 0 ? {} : { parent_id: 'c0' }),
     }))
     await recordCalls(test, calls)
@@ -91,7 +97,9 @@ describe.skipIf(!hasBrowser)('traces and threads in a browser', () => {
     await page.setViewportSize({ width: 820, height: 600 })
     const depth = 12
     const calls = Array.from({ length: depth }, (_, at) => ({
-      ...{ id: `c${at}`, op_name: 'name_of_an_operation', inputs: { text: 'x'.repeat(3000) } },
+      id: `c${at}`,
+      op_name: 'name_of_an_operation',
+      inputs: { text: 'x'.repeat(3000) },
       ...(at === 0 ? {} : { parent_id: `c${at - 1}` }),
     }))
     await recordCalls(test, calls)
@@ -113,7 +121,8 @@ describe.skipIf(!hasBrowser)('traces and threads in a browser', () => {
     form.set('file', new Blob([`def answer():\n    return "${MARKUP}"`]), 'obj.py')
     const request = new Response(form)
     const file = await app.inject({
-      ...{ method: 'POST', url: '/file/create' },
+      method: 'POST',
+      url: '/file/create',
       headers: {
         authorization: `Basic ${Buffer.from(`api:${key}`).toString('base64')}`,
         'content-type': request.headers.get('content-type') ?? '',
@@ -121,7 +130,8 @@ describe.skipIf(!hasBrowser)('traces and threads in a browser', () => {
       payload: Buffer.from(await request.arrayBuffer()),
     })
     const val = {
-      ...{ _type: 'CustomWeaveType', weave_type: { type: 'Op' } },
+      _type: 'CustomWeaveType',
+      weave_type: { type: 'Op' },
       files: { 'obj.py': file.json().digest },
     }
     const obj = { project_id: PROJECT, object_id: 'answer', val }
@@ -150,9 +160,13 @@ describe.skipIf(!hasBrowser)('traces and threads in a browser', () => {
         output: { answer: 'Because.' },
       },
       {
-        ...{ id: 't2', thread_id: MARKUP, turn_id: 't2', started_at_ms: BEGIN_MS + 5000 },
+        id: 't2',
+        thread_id: MARKUP,
+        turn_id: 't2',
+        started_at_ms: BEGIN_MS + 5000,
         inputs: { messages: [...history, { role: MARKUP, content: MARKUP }] },
-        ...{ output: { role: 'assistant', content: MARKUP }, summary: spent(70) },
+        output: { role: 'assistant', content: MARKUP },
+        summary: spent(70),
       },
       { id: 't3', thread_id: MARKUP, turn_id: 't2', parent_id: 't2' },
     ])

@@ -7,12 +7,15 @@ import { findBarriers, hasBrowser, MARKUP, openPage, PROJECT, recordCalls } from
 /** Chats of one task, each rated. */
 async function recordRatedChats(test: Awaited<ReturnType<typeof openPage>>, content: string) {
   const chat = (id: string) => ({
-    ...{ id, op_name: 'openai.chat.completions.create' },
+    id,
+    op_name: 'openai.chat.completions.create',
     inputs: { model: 'owl', messages: [{ role: 'user', content }] },
     output: {
       choices: [
         {
-          ...{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content } },
+          index: 0,
+          finish_reason: 'stop',
+          message: { role: 'assistant', content },
           logprobs: { content: [{ token: 'token_id:7', logprob: -0.5 }] },
         },
       ],
@@ -20,8 +23,10 @@ async function recordRatedChats(test: Awaited<ReturnType<typeof openPage>>, cont
   })
   await recordCalls(test, ['a', 'b', 'c', 'd'].map(chat))
   const batch = ['a', 'b', 'c', 'd'].map((id, at) => ({
-    ...{ project_id: PROJECT, weave_ref: `weave:///${PROJECT}/call/${id}` },
-    ...{ feedback_type: 'owls', payload: { [content]: 1, score: at / 4 } },
+    project_id: PROJECT,
+    weave_ref: `weave:///${PROJECT}/call/${id}`,
+    feedback_type: 'owls',
+    payload: { [content]: 1, score: at / 4 },
   }))
   const { body } = await test.post('/traces/feedback/batch/create', { batch })
   expect(body.errors).toEqual([])

@@ -5,8 +5,13 @@ import { client, doubled, type Json, type Programs, project_id } from './client.
 const api: Json = client.traceServerApi
 const NOW = '2026-01-31T09:30:00.000Z'
 const start = (id: string) => ({
-  ...{ project_id, id, trace_id: 'trace-1', op_name: 'by-hand', started_at: NOW },
-  ...{ attributes: {}, inputs: { x: 1 } },
+  project_id,
+  id,
+  trace_id: 'trace-1',
+  op_name: 'by-hand',
+  started_at: NOW,
+  attributes: {},
+  inputs: { x: 1 },
 })
 const end = (id: string) => ({ project_id, id, ended_at: NOW, output: 2, summary: {} })
 

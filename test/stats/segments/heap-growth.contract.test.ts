@@ -17,7 +17,9 @@ it('the heap and what is open do not grow with hours that are built', async () =
   const db = openDatabase(':memory:')
   migrate(db)
   const builder = createSegmentBuilder({
-    ...{ db, writes: createInlineWrites(db), reads: createInlineReadPool(db, READ_JOBS) },
+    db,
+    writes: createInlineWrites(db),
+    reads: createInlineReadPool(db, READ_JOBS),
     isAutomatic: false,
   })
   onTestFinished(async () => {

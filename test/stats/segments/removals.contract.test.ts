@@ -17,7 +17,10 @@ import {
 } from '../support/segment-calls.ts'
 
 const query = {
-  ...{ project_id: PROJECT, filter: {}, startUs: BASE_US, endUs: BASE_US + HOUR_US },
+  project_id: PROJECT,
+  filter: {},
+  startUs: BASE_US,
+  endUs: BASE_US + HOUR_US,
   startsUs: Float64Array.of(BASE_US),
   ...ALL_COLUMNS,
   prices: [],
@@ -29,8 +32,14 @@ describe('an hour of many pieces', () => {
   const PIECE_ROWS = 10
   const ids = Array.from({ length: 5 * PIECE_ROWS }, (_, index) => `m${index}`)
   const callOfMany = (id: string, index: number): TestCall => ({
-    ...{ id, startedUs: BASE_US + index * 1_000_000, latencyUs: ((index * 37) % 11) * 7000 },
-    ...{ op: `op${index % 2}`, user: 'u', run: null, isRoot: true, isError: index % 3 === 0 },
+    id,
+    startedUs: BASE_US + index * 1_000_000,
+    latencyUs: ((index * 37) % 11) * 7000,
+    op: `op${index % 2}`,
+    user: 'u',
+    run: null,
+    isRoot: true,
+    isError: index % 3 === 0,
     usage: [usageOf('gpt-4o', 1000 + index, 1)],
   })
 

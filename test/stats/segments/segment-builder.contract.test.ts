@@ -31,14 +31,23 @@ const IDS = Array.from({ length: 12 }, (_, index) => `c${index}`)
 
 function callOf(index: number): TestCall {
   return {
-    ...{ id: `c${index}`, startedUs: BASE_US + (index % HOURS) * HOUR_US + index * 1_000_000 },
-    ...{ latencyUs: index * 7000, op: 'op', user: 'u', run: null, isRoot: true, isError: false },
+    id: `c${index}`,
+    startedUs: BASE_US + (index % HOURS) * HOUR_US + index * 1_000_000,
+    latencyUs: index * 7000,
+    op: 'op',
+    user: 'u',
+    run: null,
+    isRoot: true,
+    isError: false,
     usage: [usageOf('gpt-4o', index, 1)],
   }
 }
 
 const query = {
-  ...{ project_id: PROJECT, filter: {}, startUs: BASE_US, endUs: BASE_US + HOURS * HOUR_US },
+  project_id: PROJECT,
+  filter: {},
+  startUs: BASE_US,
+  endUs: BASE_US + HOURS * HOUR_US,
   startsUs: Float64Array.from({ length: HOURS }, (_, hour) => BASE_US + hour * HOUR_US),
   ...ALL_COLUMNS,
   prices: [],

@@ -177,8 +177,15 @@ describe('segments of hours', () => {
     const store = openSqliteStore({ dataDir: ':memory:', ingestQueueMax: 100 })
     onTestFinished(() => store.close())
     const large: TestCall = {
-      ...{ id: 'large', startedUs: BASE_US, latencyUs: 2 ** 52, op: 'a', user: 'u', run: null },
-      ...{ isRoot: true, isError: false, usage: [usageOf('gpt-4o', 2 ** 53 - 1, 2 ** 40)] },
+      id: 'large',
+      startedUs: BASE_US,
+      latencyUs: 2 ** 52,
+      op: 'a',
+      user: 'u',
+      run: null,
+      isRoot: true,
+      isError: false,
+      usage: [usageOf('gpt-4o', 2 ** 53 - 1, 2 ** 40)],
     }
     const times = { startUs: BASE_US, endUs: BASE_US + HOUR_US, startsUs: Float64Array.of(BASE_US) }
     const query = {

@@ -26,9 +26,15 @@ const ids = Array.from({ length: 20 * HOURS }, (_, index) => `c${index}`)
 
 function callOf(id: string, index: number): TestCall {
   return {
-    ...{ id, startedUs: BASE_US + Math.floor((index * HOURS * HOUR_US) / ids.length) },
-    ...{ latencyUs: ((index * 37) % 101) * 1e6, op: 'op', user: 'u', run: null, isRoot: true },
-    ...{ isError: false, usage: [] },
+    id,
+    startedUs: BASE_US + Math.floor((index * HOURS * HOUR_US) / ids.length),
+    latencyUs: ((index * 37) % 101) * 1e6,
+    op: 'op',
+    user: 'u',
+    run: null,
+    isRoot: true,
+    isError: false,
+    usage: [],
   }
 }
 
@@ -56,8 +62,15 @@ it.each([
     const starts: number[] = []
     for (let us = firstUs; us < endUs; us += length * HOUR_US) starts.push(us)
     const query = {
-      ...{ project_id: PROJECT, filter: {}, startUs: BASE_US, endUs, prices: [], valuesMax: 1e6 },
-      ...{ ...ALL_COLUMNS, startsUs: Float64Array.from(starts), counting: 'own' as const },
+      project_id: PROJECT,
+      filter: {},
+      startUs: BASE_US,
+      endUs,
+      prices: [],
+      valuesMax: 1e6,
+      ...ALL_COLUMNS,
+      startsUs: Float64Array.from(starts),
+      counting: 'own' as const,
     }
     const { fromRows } = await askBothWays(store, query, ids)
     for (const isPausing of [false, true]) {

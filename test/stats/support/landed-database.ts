@@ -36,7 +36,10 @@ function insertCall(
   { id, end, input_refs, ...call }: RawCall,
 ): void {
   insert(db, 'calls', {
-    ...{ call_key, project_id, id, svc_username: 'u' },
+    call_key,
+    project_id,
+    id,
+    svc_username: 'u',
     trace_id: call.trace_id,
     parent_id: call.parent_id,
     thread_id: call.thread_id,

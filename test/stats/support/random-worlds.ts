@@ -219,8 +219,14 @@ export async function proveStats(
     async (calls, steps, last) => {
       run += 1
       const world: World = {
-        ...{ app, keys, calls, project_id: `acme/run-${run}` },
-        ...{ known: new Map(), prices: [], asked: 0, buildAll },
+        app,
+        keys,
+        calls,
+        project_id: `acme/run-${run}`,
+        known: new Map(),
+        prices: [],
+        asked: 0,
+        buildAll,
       }
       for (const step of steps) await perform(world, step)
       await check(world, last)

@@ -124,14 +124,22 @@ export function toParts(project_id: string, index: number, call: SentCall) {
   )
   return {
     start: {
-      ...{ project_id, id, trace_id, thread_id, turn_id, op_name, svc_run_id },
+      project_id,
+      id,
+      trace_id,
+      thread_id,
+      turn_id,
+      op_name,
+      svc_run_id,
       parent_id: call.parent === null ? null : idOf(call.parent),
       started_at: renderTimestamp(call.started_us),
       attributes: {},
       inputs: { refs: call.input_refs },
     },
     end: {
-      ...{ project_id, id, exception },
+      project_id,
+      id,
+      exception,
       ended_at: renderTimestamp(call.started_us + call.latency_us),
       output: call.output_refs,
       summary: { usage },

@@ -27,32 +27,54 @@ export interface TestCall {
 
 export function startOf({ id, startedUs, op, user, run, isRoot, parentId }: TestCall): CallStart {
   return {
-    ...{ project_id: PROJECT, id, sent_trace_id: null, trace_id: `t-${id}`, op_name: op },
-    ...{
-      parent_id: isRoot ? null : (parentId ?? 'above'),
-      thread_id: null,
-      turn_id: null,
-      display_name: null,
-    },
-    ...{ svc_user_id: user, svc_username: user, svc_run_id: run, svc_run_step: null },
-    ...{ attributes_json: '{}', inputs_json: '{}', otel_dump_json: null, input_refs: [] },
-    ...{ started_at_us: startedUs, start_size_bytes: 4 },
+    project_id: PROJECT,
+    id,
+    sent_trace_id: null,
+    trace_id: `t-${id}`,
+    op_name: op,
+    parent_id: isRoot ? null : (parentId ?? 'above'),
+    thread_id: null,
+    turn_id: null,
+    display_name: null,
+    svc_user_id: user,
+    svc_username: user,
+    svc_run_id: run,
+    svc_run_step: null,
+    attributes_json: '{}',
+    inputs_json: '{}',
+    otel_dump_json: null,
+    input_refs: [],
+    started_at_us: startedUs,
+    start_size_bytes: 4,
   }
 }
 
 export function endOf({ id, startedUs, latencyUs, isError, usage }: TestCall): CallEnd {
   return {
-    ...{ project_id: PROJECT, id, ended_at_us: startedUs + (latencyUs ?? 0) },
-    ...{ exception: isError ? 'failed' : null, svc_run_step_end: null, output_refs: [] },
-    ...{ output_json: 'null', summary_json: '{}', end_size_bytes: 6, usage: [...usage] },
+    project_id: PROJECT,
+    id,
+    ended_at_us: startedUs + (latencyUs ?? 0),
+    exception: isError ? 'failed' : null,
+    svc_run_step_end: null,
+    output_refs: [],
+    output_json: 'null',
+    summary_json: '{}',
+    end_size_bytes: 6,
+    usage: [...usage],
   }
 }
 
 export function usageOf(model: string, input: number, output: number, cached = 0): CallUsage {
   return {
-    ...{ model, input_tokens: input, output_tokens: output, total_tokens: input + output },
-    ...{ cache_read_input_tokens: cached, cache_creation_input_tokens: 0 },
-    ...{ uncached_input_tokens: Math.max(0, input - cached), requests: 1, tells_requests: true },
+    model,
+    input_tokens: input,
+    output_tokens: output,
+    total_tokens: input + output,
+    cache_read_input_tokens: cached,
+    cache_creation_input_tokens: 0,
+    uncached_input_tokens: Math.max(0, input - cached),
+    requests: 1,
+    tells_requests: true,
   }
 }
 
@@ -67,7 +89,8 @@ export const ALL_COLUMNS = {
     (metric) =>
       (['sum', 'avg', 'min', 'max', 'count', 50] as const).map((of) => ({
         key: `${of}_${metric}`,
-        ...{ metric, of },
+        metric,
+        of,
       })),
   ),
 } satisfies Partial<StatsQuery>

@@ -25,7 +25,11 @@ function openFilled() {
   const gate = openLogGate(createLogGateMemory())
   const target = join(makeTempDir(), 'copy.db')
   return {
-    ...{ dataDir, db, gate, target, progress: openCopyProgress(memory) },
+    dataDir,
+    db,
+    gate,
+    target,
+    progress: openCopyProgress(memory),
     run: () => copyDatabase(db, gate, target, memory),
   }
 }

@@ -45,8 +45,13 @@ async function idsOf({ callsQuery }: RemovalStores, project = project_id): Promi
 async function sumsOf({ stats }: RemovalStores): Promise<number[][]> {
   const { calls, usage } = await stats.aggregate(
     {
-      ...{ project_id, filter: {}, prices: [], counting: 'own', valuesMax: 100 },
-      ...{ startUs: BASE_US, endUs: BASE_US + 4 * HOUR_US },
+      project_id,
+      filter: {},
+      prices: [],
+      counting: 'own',
+      valuesMax: 100,
+      startUs: BASE_US,
+      endUs: BASE_US + 4 * HOUR_US,
       startsUs: Float64Array.from([0, 1, 2, 3], (hour) => BASE_US + hour * HOUR_US),
       callColumns: toColumns([{ metric: 'call_count', aggregations: ['sum'], percentiles: [] }]),
       usageColumns: toColumns([{ metric: 'input_tokens', aggregations: ['sum'], percentiles: [] }]),

@@ -91,8 +91,14 @@ describe('calls that expired', () => {
     const counted = async () => {
       const { calls } = await store.stats.aggregate(
         {
-          ...{ project_id, filter: {}, prices: [], counting: 'own', valuesMax: 100 },
-          ...{ startUs: BASE_US, endUs: BASE_US + HOUR_US, startsUs: Float64Array.of(BASE_US) },
+          project_id,
+          filter: {},
+          prices: [],
+          counting: 'own',
+          valuesMax: 100,
+          startUs: BASE_US,
+          endUs: BASE_US + HOUR_US,
+          startsUs: Float64Array.of(BASE_US),
           callColumns: toColumns([
             { metric: 'call_count', aggregations: ['sum'], percentiles: [] },
           ]),

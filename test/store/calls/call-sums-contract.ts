@@ -142,8 +142,10 @@ function describeUsage(name: string, open: Open): void {
         readCaller(),
       )
       expect(found.call_usage.root?.m).toMatchObject({
-        ...{ prompt_tokens: 3, prompt_tokens_total_cost: 1.5 },
-        ...{ completion_tokens: 1, completion_tokens_total_cost: 2 },
+        prompt_tokens: 3,
+        prompt_tokens_total_cost: 1.5,
+        completion_tokens: 1,
+        completion_tokens_total_cost: 2,
       })
       expect(found.call_usage.unknown).toEqual({})
       expect(found.unfinished_call_ids).toEqual(['running'])

@@ -54,8 +54,13 @@ function makeWideDatabase(dataDir: string) {
   migrate(db, `${directory}/`)
   const calls = ['acme/other', PROJECT].flatMap((project_id) =>
     IDS.map((id, at) => ({
-      ...{ project_id, id, trace_id: IDS[at % 3], parent_id: IDS[at - 1] ?? null },
-      ...{ thread_id: at % 2 === 0 ? id : null, turn_id: id, op_name: `op ${at % 4}` },
+      project_id,
+      id,
+      trace_id: IDS[at % 3],
+      parent_id: IDS[at - 1] ?? null,
+      thread_id: at % 2 === 0 ? id : null,
+      turn_id: id,
+      op_name: `op ${at % 4}`,
     })),
   )
   const addBodies = db.prepare(
@@ -138,7 +143,8 @@ describe('narrow calls', () => {
       await store.calls.startCall(start)
       await expect(store.calls.findCall(PROJECT, id)).resolves.toMatchObject({
         ...ids,
-        ...{ op_name: 'predict', display_name: 'named' },
+        op_name: 'predict',
+        display_name: 'named',
       })
     }
   })

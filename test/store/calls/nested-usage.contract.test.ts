@@ -75,7 +75,9 @@ describe('a database whose usage was counted again and again', () => {
     const find = (wanted: string) =>
       expected.find(({ id, model }) => id === wanted && model === MODELS[1])
     expect(find('root')).toMatchObject({
-      ...{ tells_requests: 1, nested_requests: 1, nested_input_tokens: 6 },
+      tells_requests: 1,
+      nested_requests: 1,
+      nested_input_tokens: 6,
     })
     expect(find('top')).toMatchObject({ nested_input_tokens: Number.MAX_SAFE_INTEGER })
     goBack(db)

@@ -75,7 +75,11 @@ describe.skipIf(!hasClickHouse)('calls that leave ClickHouse', () => {
     await stores.deleteCalls(['months-ago'])
     expect(await stores.expire()).toBe(3)
     expect((await stores.countStored()).live).toEqual({
-      ...{ calls: 2, call_ids: 2, call_names: 1, call_early_ends: 0, call_deletions: 0 },
+      calls: 2,
+      call_ids: 2,
+      call_names: 1,
+      call_early_ends: 0,
+      call_deletions: 0,
     })
     expect(await stores.calls.findCall(project_id, 'an-hour-ago')).toBeNull()
     expect(await stores.calls.findCall(project_id, 'kept')).toMatchObject({ display_name: 'new' })

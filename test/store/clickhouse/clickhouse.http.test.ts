@@ -9,8 +9,14 @@ describe.skipIf(!hasClickHouse)('a server with calls in ClickHouse', () => {
   it('stores, reads, lists, counts, names and deletes calls, and takes feedback about them', async () => {
     const { post, get } = await open()
     const start = {
-      ...{ project_id, id: 'a', op_name: 'op', started_at, attributes: {}, inputs: { n: 1 } },
-      ...{ thread_id: 't', turn_id: 'a' },
+      project_id,
+      id: 'a',
+      op_name: 'op',
+      started_at,
+      attributes: {},
+      inputs: { n: 1 },
+      thread_id: 't',
+      turn_id: 'a',
     }
     expect((await post('/call/start', { start })).status).toBe(200)
     const end = { project_id, id: 'a', ended_at: '2026-01-01T10:00:02Z', output: 'é\ud800' }

@@ -38,7 +38,9 @@ describe.skipIf(!hasClickHouse)('two servers on one ClickHouse, one of which is 
     const url = await makeDatabase()
     const spawn = () =>
       spawnServer({
-        ...{ WEFT_STORE: 'clickhouse', WEFT_CLICKHOUSE_URL: url, WEFT_DATA_DIR: makeTempDir() },
+        WEFT_STORE: 'clickhouse',
+        WEFT_CLICKHOUSE_URL: url,
+        WEFT_DATA_DIR: makeTempDir(),
       })
     const [killed, other] = await Promise.all([spawn(), spawn()])
     let [next, acknowledged] = [0, 0]
@@ -70,7 +72,8 @@ describe.skipIf(!hasClickHouse)('two servers on one ClickHouse, one of which is 
 describe('a server whose ClickHouse cannot be asked', () => {
   it('ends with one line that tells no password', async () => {
     const { code, stderr } = await runUntilExit({
-      ...{ WEFT_STORE: 'clickhouse', WEFT_DATA_DIR: makeTempDir() },
+      WEFT_STORE: 'clickhouse',
+      WEFT_DATA_DIR: makeTempDir(),
       WEFT_CLICKHOUSE_URL: 'http://me:secret@127.0.0.1:1/weft',
     })
     expect(code).toBe(1)

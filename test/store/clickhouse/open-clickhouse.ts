@@ -17,10 +17,17 @@ export async function openTestStores(
   const url = fields.url ?? (await borrowDatabase())
   const node = given ?? openSqliteStore({ dataDir: ':memory:', ingestQueueMax: 1000 })
   const stores = await openClickHouseStores(node, {
-    ...{ url, cluster: null, ingestQueueMax: 1000, ingestQueueBytesMax: 64 * 1024 * 1024 },
-    ...{ readsMax: 4, readQueueMax: 256, readTimeoutMs: 20_000, closeMs: 1000 },
+    url,
+    cluster: null,
+    ingestQueueMax: 1000,
+    ingestQueueBytesMax: 64 * 1024 * 1024,
+    readsMax: 4,
+    readQueueMax: 256,
+    readTimeoutMs: 20_000,
+    closeMs: 1000,
     // Else what was noted of so few calls would never be read.
-    ...{ joinedMax: 0, ...fields },
+    joinedMax: 0,
+    ...fields,
   })
   onTestFinished(() => stores.close())
   return stores

@@ -45,8 +45,14 @@ function reportedBy(parents: number): number {
 
 async function sumOf({ stats }: Stores, counting: UsageCounting) {
   const query = {
-    ...{ project_id: PROJECT, filter: {}, startUs: BASE_US, endUs: BASE_US + HOUR_US },
-    ...{ startsUs: Float64Array.of(BASE_US), prices: [], valuesMax: 1000, callColumns: [] },
+    project_id: PROJECT,
+    filter: {},
+    startUs: BASE_US,
+    endUs: BASE_US + HOUR_US,
+    startsUs: Float64Array.of(BASE_US),
+    prices: [],
+    valuesMax: 1000,
+    callColumns: [],
     usageColumns: [{ key: 'sum', metric: 'total_tokens' as const, of: 'sum' as const }],
   }
   const { usage } = await stats.aggregate({ ...query, counting }, readCaller())

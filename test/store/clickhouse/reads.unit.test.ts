@@ -8,7 +8,9 @@ function open(waitMsMax: number) {
   const ends: (() => void)[] = []
   const read = () => new Promise<never[]>((resolve) => ends.push(() => resolve([])))
   const reads = createReads({ read } as unknown as ClickHouse, {
-    ...{ running: 1, queueMax: 2, waitMsMax },
+    running: 1,
+    queueMax: 2,
+    waitMsMax,
   })
   const ask = (signal = new AbortController().signal) =>
     reads.read('SELECT 1', {}, { ...readCaller(), signal })

@@ -19,8 +19,10 @@ import { copy, cutAfter } from './run-copy.ts'
 function startCopy(settings: Record<string, string>, ...args: readonly string[]) {
   const child = spawn(process.execPath, ['src/store-copy.ts', '--from', 'sqlite', ...args], {
     env: {
-      ...{ ...INHERITED, WEFT_STORE: 'clickhouse' },
-      ...{ WEFT_CLICKHOUSE_URL: 'http://127.0.0.1:1/weft', ...settings },
+      ...INHERITED,
+      WEFT_STORE: 'clickhouse',
+      WEFT_CLICKHOUSE_URL: 'http://127.0.0.1:1/weft',
+      ...settings,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -16,8 +16,10 @@ import { startOf } from '../calls/call-store-contract.ts'
 
 const CALLER = readCaller()
 export const RIGHTS: NewKey = {
-  ...{ svc_user_id: 'u', svc_username: 'Ü "x"' },
-  ...{ scopes: ['traces:read'], projects: ['acme/*'] },
+  svc_user_id: 'u',
+  svc_username: 'Ü "x"',
+  scopes: ['traces:read'],
+  projects: ['acme/*'],
 }
 /** Three chunks, the last of them short. */
 const LARGE = Buffer.alloc(600_001, 'large \0\xff', 'latin1')
@@ -85,8 +87,13 @@ function claimAt(seconds: number): Claim {
   const now_us = seconds * 1_000_000
   return {
     times: { now_us, retry_ms: 1000, queue_timeout_ms: 0, chance: 0 },
-    ...{ lease_token_hash: `lease of ${seconds}`, lease_ms: 10_000, wall_ms: 60_000 },
-    ...{ worker_id: 'w', worker_version: '1', base_models: ['tiny'], projects: ['*'] },
+    lease_token_hash: `lease of ${seconds}`,
+    lease_ms: 10_000,
+    wall_ms: 60_000,
+    worker_id: 'w',
+    worker_version: '1',
+    base_models: ['tiny'],
+    projects: ['*'],
   }
 }
 
@@ -98,7 +105,11 @@ async function fillTraining({ previewModels, trainingJobs, trainingQueue, checkp
   await previewModels.insertModel(MODEL)
   await previewModels.insertModel({ ...MODEL, id: 'model-2', name: 'gone' })
   await checkpoints.insertCheckpoint({
-    ...{ id: 'c0', model_id: MODEL.id, step: 0, metrics: { loss: 0.1 }, created_at_us: 1 },
+    id: 'c0',
+    model_id: MODEL.id,
+    step: 0,
+    metrics: { loss: 0.1 },
+    created_at_us: 1,
   })
   for (const n of [1, 2, 3]) {
     const job = { ...JOB, id: `job-${n}`, idempotency_key: `key ${n}` }
@@ -128,8 +139,15 @@ async function fillQueues({ annotation, calls }: Stores): Promise<void> {
   for (const id of call_ids) await calls.startCall(startOf({ project_id: PROJECT, id }))
   for (const id of ['q', 'gone']) {
     await annotation.createQueue({
-      ...{ id, project_id: PROJECT, name: id, description: '', scorer_refs_json: '[]' },
-      ...{ created_by: 'u', created_at_us: 1, updated_at_us: 1, deleted_at_us: null },
+      id,
+      project_id: PROJECT,
+      name: id,
+      description: '',
+      scorer_refs_json: '[]',
+      created_by: 'u',
+      created_at_us: 1,
+      updated_at_us: 1,
+      deleted_at_us: null,
     })
     const common = { display_fields_json: '["inputs"]', added_by: 'u', created_at_us: 1 }
     const addition = { project_id: PROJECT, id, call_ids, isStrict: true, ...common }

@@ -10,7 +10,9 @@ describe.skipIf(!hasPostgres)('npm run keys', () => {
   it('makes keys in PostgreSQL where servers share them', async () => {
     const WEFT_META_URL = await makeDatabase()
     const env = {
-      ...{ PATH: process.env.PATH, WEFT_STORE: 'clickhouse', WEFT_META_URL },
+      PATH: process.env.PATH,
+      WEFT_STORE: 'clickhouse',
+      WEFT_META_URL,
       WEFT_CLICKHOUSE_URL: 'http://127.0.0.1:1/weft',
     }
     const { stdout } = await run(process.execPath, ['src/keys.ts', 'create', '--user', 'ada'], {

@@ -41,7 +41,8 @@ function feedbackOf(at: number) {
 describe.skipIf(!hasPostgres || !hasClickHouse)('two servers that share PostgreSQL', () => {
   it('lose nothing that was acknowledged when one is killed, and have nothing twice', async () => {
     const shared = {
-      ...{ WEFT_STORE: 'clickhouse', WEFT_CLICKHOUSE_URL: await makeCallsDatabase() },
+      WEFT_STORE: 'clickhouse',
+      WEFT_CLICKHOUSE_URL: await makeCallsDatabase(),
       WEFT_META_URL: await makeDatabase(),
     }
     const spawn = () => spawnServer({ ...shared, WEFT_DATA_DIR: makeTempDir() })
@@ -74,7 +75,8 @@ describe.skipIf(!hasPostgres || !hasClickHouse)('two servers that share PostgreS
 describe('a server whose PostgreSQL cannot be asked', () => {
   it.skipIf(!hasClickHouse)('ends with one line that tells no password', async () => {
     const { code, stderr } = await runUntilExit({
-      ...{ WEFT_STORE: 'clickhouse', WEFT_DATA_DIR: makeTempDir() },
+      WEFT_STORE: 'clickhouse',
+      WEFT_DATA_DIR: makeTempDir(),
       WEFT_CLICKHOUSE_URL: await makeCallsDatabase(),
       WEFT_META_URL: 'postgres://me:secret@127.0.0.1:1/weft',
     })

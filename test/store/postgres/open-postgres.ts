@@ -12,7 +12,8 @@ async function openUnclosed(url?: string): Promise<NodeStores> {
   const address = url ?? (await borrowDatabase())
   const node = openSqliteStore({ dataDir: ':memory:', ingestQueueMax: 1000 })
   const stores = await openPostgresStores(node, {
-    ...{ url: address, writeTimeoutMs: 20_000 },
+    url: address,
+    writeTimeoutMs: 20_000,
     reads: { running: 4, queueMax: 256, waitMsMax: 20_000 },
   })
   return stores

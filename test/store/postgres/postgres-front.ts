@@ -39,9 +39,15 @@ const made = spawnSync(
 if (made.status !== 0) throw new Error(`initdb: ${made.stderr || made.error?.message}`)
 
 const settings = {
-  ...{ listen_addresses: '', unix_socket_directories: folder, unix_socket_permissions: '0777' },
-  ...{ fsync: 'off', full_page_writes: 'off', max_connections: '300', shared_buffers: '64MB' },
-  ...{ autovacuum: 'off', log_min_messages: 'panic' },
+  listen_addresses: '',
+  unix_socket_directories: folder,
+  unix_socket_permissions: '0777',
+  fsync: 'off',
+  full_page_writes: 'off',
+  max_connections: '300',
+  shared_buffers: '64MB',
+  autovacuum: 'off',
+  log_min_messages: 'panic',
 }
 const server = spawn(
   join(bin, 'postgres'),

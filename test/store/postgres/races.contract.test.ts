@@ -110,8 +110,14 @@ describe.skipIf(!hasPostgres)('processes that write at once', () => {
   it('keep the limit of annotation queues of a project together', async () => {
     const { url, one, other } = await openTwo()
     const queue = {
-      ...{ project_id, name: 'n', description: '', scorer_refs_json: '[]', created_by: 'u' },
-      ...{ created_at_us: 1, updated_at_us: 1, deleted_at_us: null },
+      project_id,
+      name: 'n',
+      description: '',
+      scorer_refs_json: '[]',
+      created_by: 'u',
+      created_at_us: 1,
+      updated_at_us: 1,
+      deleted_at_us: null,
     }
     const db = connectPostgres({ url, readTimeoutMs: 20_000 })
     try {
@@ -182,8 +188,14 @@ describe.skipIf(!hasPostgres)('processes that write at once', () => {
     for (const id of ['a', 'b']) await one.trainingJobs.insertJob({ ...JOB, id }, '[]')
     const times = { now_us: 10, retry_ms: 0, queue_timeout_ms: 0, chance: 0 }
     await one.trainingQueue.claimJob({
-      ...{ times, lease_token_hash: 'lease', lease_ms: 1000, wall_ms: 1000 },
-      ...{ worker_id: 'w', worker_version: '1', base_models: ['tiny'], projects: ['*'] },
+      times,
+      lease_token_hash: 'lease',
+      lease_ms: 1000,
+      wall_ms: 1000,
+      worker_id: 'w',
+      worker_version: '1',
+      base_models: ['tiny'],
+      projects: ['*'],
     })
     const lease = { job_id: 'a', token_hash: 'lease', now_us: 11 }
     async function* weights() {

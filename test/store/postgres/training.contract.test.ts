@@ -112,8 +112,14 @@ describe.skipIf(!hasPostgres)('training in PostgreSQL', () => {
       const token_hash = `lease of ${now_us}`
       const times = { now_us, retry_ms: 0, queue_timeout_ms: 0, chance: 0 }
       const claimed = await trainingQueue.claimJob({
-        ...{ times, lease_token_hash: token_hash, lease_ms: 1000, wall_ms: 1000 },
-        ...{ worker_id: 'w', worker_version: '1', base_models: ['tiny'], projects: ['*'] },
+        times,
+        lease_token_hash: token_hash,
+        lease_ms: 1000,
+        wall_ms: 1000,
+        worker_id: 'w',
+        worker_version: '1',
+        base_models: ['tiny'],
+        projects: ['*'],
       })
       return { job_id: claimed?.job.id ?? '', token_hash, now_us: now_us + 1 }
     }

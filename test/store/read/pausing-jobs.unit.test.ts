@@ -35,8 +35,15 @@ function open(): Connection {
     const { lastInsertRowid } = addCall.run(project_key, id, 't', Math.floor(n / 10))
     addBodies.run(lastInsertRowid, JSON.stringify({ n }))
     addFeedback.run({
-      ...{ ...nothing, trigger_ref: null, queue_id: null, project_id, id, weave_ref: 'r' },
-      ...{ feedback_type: 'f', svc_user_id: 'u', created_at_us: Math.floor(n / 10) },
+      ...nothing,
+      trigger_ref: null,
+      queue_id: null,
+      project_id,
+      id,
+      weave_ref: 'r',
+      feedback_type: 'f',
+      svc_user_id: 'u',
+      created_at_us: Math.floor(n / 10),
       payload_json: '{}',
     })
   }

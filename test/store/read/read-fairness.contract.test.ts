@@ -18,7 +18,10 @@ function open(options: Partial<ReadPoolOptions>) {
   const directory = makeTempDir()
   const db = openDatabase(directory)
   const pool = createReadPool<TestReadJobs>({
-    ...{ path: join(directory, DATABASE_FILE), readers: 1, queueMax: 20, timeoutMs: 30_000 },
+    path: join(directory, DATABASE_FILE),
+    readers: 1,
+    queueMax: 20,
+    timeoutMs: 30_000,
     entry: new URL('./test-reader-entry.ts', import.meta.url),
     ...options,
   })

@@ -9,10 +9,18 @@ const PROJECT = 'acme/demo'
 export function recordedCall(facts: Partial<RecordedFacts> = {}, bodies = {}): RecordedCall {
   return {
     facts: {
-      ...{ project_id: PROJECT, id: 'c1', trace_id: 't1', op_name: 'chat' },
-      ...{ started_at_us: 1_000_000, ended_at_us: 2_000_000 },
-      ...{ svc_user_id: 'u', svc_username: 'U', ref_scheme: 'weave' },
-      ...{ attributes: { a: 1 }, exception: null, summary: {} },
+      project_id: PROJECT,
+      id: 'c1',
+      trace_id: 't1',
+      op_name: 'chat',
+      started_at_us: 1_000_000,
+      ended_at_us: 2_000_000,
+      svc_user_id: 'u',
+      svc_username: 'U',
+      ref_scheme: 'weave',
+      attributes: { a: 1 },
+      exception: null,
+      summary: {},
       ...facts,
     },
     inputs_json: '{"b":2}',
@@ -35,9 +43,17 @@ export function describeRecordingContract(name: string, create: () => Promise<St
       recordings.add(recordedCall({ summary, exception: 'e' }))
       await recordings.flush()
       await expect(calls.findCall(PROJECT, 'c1')).resolves.toMatchObject({
-        ...{ id: 'c1', trace_id: 't1', op_name: 'chat', svc_user_id: 'u', exception: 'e' },
-        ...{ started_at_us: 1_000_000, ended_at_us: 2_000_000 },
-        ...{ attributes: { a: 1 }, inputs: { b: 2 }, output: [3], summary },
+        id: 'c1',
+        trace_id: 't1',
+        op_name: 'chat',
+        svc_user_id: 'u',
+        exception: 'e',
+        started_at_us: 1_000_000,
+        ended_at_us: 2_000_000,
+        attributes: { a: 1 },
+        inputs: { b: 2 },
+        output: [3],
+        summary,
       })
     })
 

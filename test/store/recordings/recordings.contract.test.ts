@@ -29,7 +29,8 @@ ORDER BY call_key
 
 function openStore(options: Partial<SqliteOptions> = {}) {
   const store = openSqliteStore({
-    ...{ dataDir: makeTempDir(), ingestQueueMax: 1000 },
+    dataDir: makeTempDir(),
+    ingestQueueMax: 1000,
     ...options,
   })
   onTestFinished(() => store.close())

@@ -5,12 +5,10 @@ import { openInlineWrites } from '../../../src/store/sqlite/write/writer-ends.ts
 
 export function createInlineWrites(db: Connection): Writer {
   return createWriter({
-    ...{
-      queueMax: 1000,
-      queueBytesMax: 64 * 1024 * 1024,
-      closeMs: 1000,
-      onCommit: () => undefined,
-    },
+    queueMax: 1000,
+    queueBytesMax: 64 * 1024 * 1024,
+    closeMs: 1000,
+    onCommit: () => undefined,
     open: (listener) => openInlineWrites(db, listener),
   })
 }

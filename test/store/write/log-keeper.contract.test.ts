@@ -126,7 +126,11 @@ async function openOverlap(limits = LIMITS) {
   const memory = createLogGateMemory()
   const gate = openLogGate(memory)
   const reads = createReadPool<TestReadJobs>({
-    ...{ path, readers: 4, queueMax: 9, timeoutMs: 60_000, gate: memory },
+    path,
+    readers: 4,
+    queueMax: 9,
+    timeoutMs: 60_000,
+    gate: memory,
     entry: new URL('../read/test-reader-entry.ts', import.meta.url),
   })
   onTestFinished(async () => {
@@ -142,7 +146,10 @@ async function openOverlap(limits = LIMITS) {
     ['d', 'e'].map((id) => reads.run('echo', { text: id }, readCaller({ project_id: id }))),
   )
   return {
-    ...{ path, gate, reads, look: createLogLook(keeper, path, gate, limits) },
+    path,
+    gate,
+    reads,
+    look: createLogLook(keeper, path, gate, limits),
     write: () => void insert.run(WRITE_BYTES),
     logBytes: () => statSync(`${path}-wal`).size,
   }

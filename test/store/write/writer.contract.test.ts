@@ -14,7 +14,7 @@ const PROJECT = 'acme/demo'
 
 function openStore(options: Partial<SqliteOptions> = {}) {
   const store = openSqliteStore({
-    ...{ ingestQueueMax: 10_000 },
+    ingestQueueMax: 10_000,
     dataDir: makeTempDir(),
     ...options,
   })
@@ -28,10 +28,17 @@ function entry(name: 'dying' | 'deaf'): URL {
 
 function priceOf(id: string): ProjectPrice {
   return {
-    ...{ id, project_id: PROJECT, llm_id: 'm', provider_id: 'default' },
-    ...{ prompt_token_cost: '1', completion_token_cost: '2' },
-    ...{ cache_read_input_token_cost: null, cache_creation_input_token_cost: null },
-    ...{ svc_user_id: 'u', effective_at_us: 0, created_at_us: 0 },
+    id,
+    project_id: PROJECT,
+    llm_id: 'm',
+    provider_id: 'default',
+    prompt_token_cost: '1',
+    completion_token_cost: '2',
+    cache_read_input_token_cost: null,
+    cache_creation_input_token_cost: null,
+    svc_user_id: 'u',
+    effective_at_us: 0,
+    created_at_us: 0,
   }
 }
 
@@ -102,7 +109,10 @@ describe('the writer', () => {
   it('that does not end is not waited for when the store is closed, and what waits has failed', async () => {
     const dataDir = makeTempDir()
     const writer = createWriter({
-      ...{ queueMax: 10, queueBytesMax: 1000, closeMs: 20, onCommit: () => undefined },
+      queueMax: 10,
+      queueBytesMax: 1000,
+      closeMs: 20,
+      onCommit: () => undefined,
       open: (listener) =>
         openWriterThread({ dataDir, gate: createLogGateMemory() }, listener, entry('deaf')),
     })

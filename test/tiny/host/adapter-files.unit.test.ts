@@ -9,7 +9,8 @@ function openFiles() {
   onTestFinished(files.close)
   let opened = 0
   const adapter = (name: string, bytes = name.length) => ({
-    ...{ sha256: name, bytes },
+    sha256: name,
+    bytes,
     open: async () => {
       opened += 1
       return Readable.from([Buffer.from(name)])

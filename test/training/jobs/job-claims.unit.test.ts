@@ -11,8 +11,11 @@ afterEach(() => {
 
 const JOB = { job: { id: 'job-1', lease_token_hash: 'hash' } } as unknown as ClaimedJob
 const WANTED = {
-  ...{ lease_token_hash: '', worker_id: 'w', worker_version: '1' },
-  ...{ base_models: ['tiny'], projects: ['*'] },
+  lease_token_hash: '',
+  worker_id: 'w',
+  worker_version: '1',
+  base_models: ['tiny'],
+  projects: ['*'],
 }
 
 /** Claims of a queue that has no job unless it is told otherwise. */
@@ -41,7 +44,10 @@ async function openClaims(changes: Partial<TrainingQueue> = {}) {
   await claims.start()
   const leaving = new AbortController()
   return {
-    ...{ claims, faults, released, ring: () => ring() },
+    claims,
+    faults,
+    released,
+    ring: () => ring(),
     claim: () => claims.claim(WANTED, 20_000, leaving.signal),
     leave: () => leaving.abort(),
   }

@@ -27,8 +27,13 @@ async function fillModels({ previewModels }: QueueStores): Promise<string[]> {
         ['acme', 'other'],
       ][at % 3] ?? []
     await previewModels.insertModel({
-      ...{ id: idOf('m', at), entity: entity ?? '', project: project ?? '', name: idOf('n', at) },
-      ...{ base_model: at % 2 ? 'tiny' : 'large', created_by: 'u', created_at_us: at >> 1 },
+      id: idOf('m', at),
+      entity: entity ?? '',
+      project: project ?? '',
+      name: idOf('n', at),
+      base_model: at % 2 ? 'tiny' : 'large',
+      created_by: 'u',
+      created_at_us: at >> 1,
     })
   }
   return numbers.filter((at) => at % 3 === 0).map((at) => idOf('m', at))
@@ -46,8 +51,14 @@ export function describePreviewListsContract(
       const shown = await fillModels(stores)
       const list = async (fields: Partial<ModelListing> = {}) => {
         const found = await previewModels.listModels({
-          ...{ name: null, project_id: null, base_models: null, after: null },
-          ...{ order: 'asc', count: 1000, ...PROJECTS, ...fields },
+          name: null,
+          project_id: null,
+          base_models: null,
+          after: null,
+          order: 'asc',
+          count: 1000,
+          ...PROJECTS,
+          ...fields,
         })
         return found.map(({ id }) => id)
       }
@@ -85,8 +96,11 @@ export function describePreviewListsContract(
     it('lists the models of one name in all projects, in pages', async () => {
       const { previewModels } = await create()
       const models = numbers.slice(0, 40).map((at) => ({
-        ...{ ...MODEL, id: idOf('m', at), entity: at % 3 === 0 ? 'beta' : 'acme' },
-        ...{ project: idOf('p', at), name: at % 4 === 0 ? 'other' : 'same' },
+        ...MODEL,
+        id: idOf('m', at),
+        entity: at % 3 === 0 ? 'beta' : 'acme',
+        project: idOf('p', at),
+        name: at % 4 === 0 ? 'other' : 'same',
         created_at_us: 100 - (at >> 2),
       }))
       await Promise.all(models.map((model) => previewModels.insertModel(model)))
@@ -99,8 +113,13 @@ export function describePreviewListsContract(
         const got: string[] = []
         for (let page = ['']; page.length > 0; got.push(...page)) {
           const found = await previewModels.listModels({
-            ...{ name: 'same', project_id: null, base_models: null, projects: ['acme/*'] },
-            ...{ order, count: 4, after: got.at(-1) ?? null },
+            name: 'same',
+            project_id: null,
+            base_models: null,
+            projects: ['acme/*'],
+            order,
+            count: 4,
+            after: got.at(-1) ?? null,
           })
           page = found.map(({ id }) => id)
         }
@@ -114,7 +133,9 @@ export function describePreviewListsContract(
       const far = { ...MODEL, id: 'far', entity: 'beta' }
       await previewModels.insertModel(far)
       const jobs = numbers.map((at) => ({
-        ...{ ...JOB, id: idOf('j', at), created_at_us: 500 - (at >> 1) },
+        ...JOB,
+        id: idOf('j', at),
+        created_at_us: 500 - (at >> 1),
         model_id: at % 5 === 0 ? MODEL.id : 'far',
       }))
       await Promise.all(jobs.map((job) => trainingJobs.insertJob(job, '[]')))
@@ -123,8 +144,13 @@ export function describePreviewListsContract(
       await trainingQueue.claimJob(claimAt(3, { projects: ['acme/*'] }))
       const view = async (fields: Partial<JobListing> = {}) =>
         trainingJobs.listJobs({
-          ...{ model_id: null, status: null, after: null, order: 'asc', count: 1000 },
-          ...{ ...PROJECTS, ...fields },
+          model_id: null,
+          status: null,
+          after: null,
+          order: 'asc',
+          count: 1000,
+          ...PROJECTS,
+          ...fields,
         })
       const list = async (fields: Partial<JobListing> = {}) =>
         (await view(fields)).map(({ job }) => job.id)

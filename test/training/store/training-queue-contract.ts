@@ -189,7 +189,9 @@ export function describeTrainingQueueContract(
       const claimed = await mustClaim(trainingQueue, claimAt(1))
       const lease = leaseOf(claimed, 2)
       const stepOf = (seq: number, loss: unknown = seq) => ({
-        ...{ type: 'gradient_step' as const, data: { 'loss/train': loss }, seq },
+        type: 'gradient_step' as const,
+        data: { 'loss/train': loss },
+        seq,
       })
       const list = (after: string | null, count = 9) =>
         trainingJobs.listEvents({ job_id: 'm0-0', after, count })

@@ -45,7 +45,9 @@ export function resolveSpanStats(
     return { ...ref, name: nameOfGroup(ref), type }
   })
   const plan = {
-    ...{ window, timezone, refs },
+    window,
+    timezone,
+    refs,
     grid: buildBucketGrid(window, granularity ?? null, timezone),
     metrics: metrics.map((metric, index) => resolveMetric(metric, `metrics[${index}]`)),
     groupLimit: group_limit ?? groupLimitDefault,
@@ -160,12 +162,17 @@ function columnsOf({ refs, metrics }: Pick<SpanStatsPlan, 'refs' | 'metrics'>): 
   return [
     { name: 'timestamp', role: 'time', value_type: 'datetime', ...plain },
     ...refs.map(({ name, type }) => ({
-      ...{ name, role: 'group' as const, value_type: type },
+      name,
+      role: 'group' as const,
+      value_type: type,
       ...plain,
     })),
     ...metrics.flatMap(({ alias, value_type, aggregations, percentiles }) => [
       ...aggregations.map((aggregation) => ({
-        ...{ name: `${aggregation}_${alias}`, role: 'metric' as const, aggregation, metric: alias },
+        name: `${aggregation}_${alias}`,
+        role: 'metric' as const,
+        aggregation,
+        metric: alias,
         value_type:
           value_type === 'datetime' && !aggregation.startsWith('count')
             ? ('datetime' as const)

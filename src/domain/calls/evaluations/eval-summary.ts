@@ -89,8 +89,13 @@ function sumScores(trials: readonly EvalTrial[]): EvalScorerStats[] {
     const name = path.length === 0 ? null : path.join('.')
     const key = JSON.stringify([scorer_key, name])
     const sums = found.get(key) ?? {
-      ...{ scorer_key, path: name, value_type, trials: 0, numbers: createSum() },
-      ...{ known: 0, passed: 0 },
+      scorer_key,
+      path: name,
+      value_type,
+      trials: 0,
+      numbers: createSum(),
+      known: 0,
+      passed: 0,
     }
     found.set(key, sums)
     sums.trials += 1
@@ -108,9 +113,14 @@ function sumScores(trials: readonly EvalTrial[]): EvalScorerStats[] {
 function renderSums(sums: Sums): EvalScorerStats {
   const { scorer_key, path, value_type, trials, numbers, known, passed } = sums
   return {
-    ...{ scorer_key, path, value_type, trial_count: trials, numeric_count: numbers.count },
+    scorer_key,
+    path,
+    value_type,
+    trial_count: trials,
+    numeric_count: numbers.count,
     numeric_mean: numbers.count === 0 ? null : meanOf(numbers),
-    ...{ pass_known_count: known, pass_true_count: passed },
+    pass_known_count: known,
+    pass_true_count: passed,
     pass_rate: known === 0 ? null : passed / known,
     pass_signal_coverage: known / trials,
   }

@@ -49,15 +49,20 @@ export function toTrial(call: StoredCall): PlacedTrial | null {
   const example = inputs.example ?? null
   const { mean } = isObject(output.model_latency) ? output.model_latency : { mean: null }
   return {
-    ...{ evaluation_call_id: parent_id, row_digest: digestOf(example), example },
+    evaluation_call_id: parent_id,
+    row_digest: digestOf(example),
+    example,
     model: inputs.model ?? null,
     trial: {
       predict_and_score_call_id: call.id,
-      ...{ predict_call_id: null, scorer_call_ids: {}, genai_span_ref: null },
+      predict_call_id: null,
+      scorer_call_ids: {},
+      genai_span_ref: null,
       model_output: output.output ?? null,
       scores: isObject(output.scores) ? output.scores : {},
       model_latency_seconds: typeof mean === 'number' ? mean : null,
-      ...{ total_tokens: null, total_cost: null },
+      total_tokens: null,
+      total_cost: null,
     },
   }
 }
@@ -75,7 +80,8 @@ export function toChild(call: StoredCall, prices: PriceTable | null): TrialChild
   const meta = isObject(attributes._weave_eval_meta) ? attributes._weave_eval_meta : {}
   const usage = readUsage(summary)
   return {
-    ...{ id, name: nameOfOp(op_name).toLowerCase() },
+    id,
+    name: nameOfOp(op_name).toLowerCase(),
     isScore: marks.score === 'true' || Boolean(meta.score),
     self:
       typeof inputs.self === 'string' && inputs.self.length <= REF_CHARS_MAX ? inputs.self : null,

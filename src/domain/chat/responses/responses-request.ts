@@ -125,7 +125,8 @@ function requireNoChatFields(values: Readonly<Record<string, unknown>>): void {
 function requireInput({ input }: ResponseCreateRequest): void {
   if (input !== undefined && input !== null) return
   throw new ApiError('missing_required_parameter', {
-    ...{ param: 'input', message: 'input is required' },
+    param: 'input',
+    message: 'input is required',
   })
 }
 

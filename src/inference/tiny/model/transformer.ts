@@ -78,9 +78,16 @@ function createScratch(shape: ModelShape) {
   const { queries, keys } = sizesOf(shape)
   const rows = (width: number): Float32Array => new Float32Array(PASS_TOKENS_MAX * width)
   return {
-    ...{ x: rows(shape.width), normed: rows(shape.width), added: rows(shape.width) },
-    ...{ query: rows(queries), key: rows(keys), value: rows(keys), mixed: rows(queries) },
-    ...{ gate: rows(shape.hidden), up: rows(shape.hidden), logits: rows(shape.vocab) },
+    x: rows(shape.width),
+    normed: rows(shape.width),
+    added: rows(shape.width),
+    query: rows(queries),
+    key: rows(keys),
+    value: rows(keys),
+    mixed: rows(queries),
+    gate: rows(shape.hidden),
+    up: rows(shape.hidden),
+    logits: rows(shape.vocab),
     weights: new Float32Array(shape.context),
   }
 }

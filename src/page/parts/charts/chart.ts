@@ -102,7 +102,11 @@ function useWalk(plot: { readonly current: uPlot | null }, props: ChartProps) {
     plot.current?.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
   }
   return {
-    ...{ role: 'slider', tabindex: 0, onKeyDown: press, onFocus: enter, onBlur: leave },
+    role: 'slider',
+    tabindex: 0,
+    onKeyDown: press,
+    onFocus: enter,
+    onBlur: leave,
     'aria-valuemin': 0,
     'aria-valuemax': Math.max(0, times.length - 1),
     'aria-valuenow': shown === null ? 0 : times.indexOf(shown.at),

@@ -44,7 +44,9 @@ export function optionsFor(last: Last, element: HTMLElement, legend: HTMLElement
     padding: [8, 18, 0, 0],
     cursor: {
       drag: {
-        ...{ x: onZoom !== undefined, y: false, setScale: false },
+        x: onZoom !== undefined,
+        y: false,
+        setScale: false,
         // By default a click that moves by one pixel is lost, and any on the last pixel, which the plot snaps to its edge.
         click: () => undefined,
       },

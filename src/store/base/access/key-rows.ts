@@ -27,7 +27,11 @@ export function makeKey(key: NewKey, id: string, created_at_us: number) {
   const { svc_user_id, svc_username, scopes, projects } = key
   const secret = renderKey(randomBytes(KEY_BYTES))
   const row: NewKeyRow = {
-    ...{ id, hash: hashKey(secret), svc_user_id, svc_username, created_at_us },
+    id,
+    hash: hashKey(secret),
+    svc_user_id,
+    svc_username,
+    created_at_us,
     scopes_json: JSON.stringify(scopes),
     projects_json: JSON.stringify(projects),
   }

@@ -42,8 +42,11 @@ export function createQueuedCalls(callsQuery: Pick<CallsQueryStore, 'pages'>): Q
 
 const NO_BODIES = {
   columns: new Set(['ended_at']),
-  ...{ withCosts: false, withFeedback: false, withExpandedValues: false },
-  ...{ withStorageSize: false, withTotalStorageSize: false },
+  withCosts: false,
+  withFeedback: false,
+  withExpandedValues: false,
+  withStorageSize: false,
+  withTotalStorageSize: false,
 }
 
 function toQueuedCall({
@@ -54,7 +57,10 @@ function toQueuedCall({
   trace_id,
 }: CallTexts): QueuedCall {
   return {
-    ...{ call_id: id, call_started_at_us: started_at_us, call_ended_at_us: ended_at_us },
-    ...{ call_op_name: op_name, call_trace_id: trace_id },
+    call_id: id,
+    call_started_at_us: started_at_us,
+    call_ended_at_us: ended_at_us,
+    call_op_name: op_name,
+    call_trace_id: trace_id,
   }
 }

@@ -29,7 +29,10 @@ export function createCallTable(
   function addBinary(metric: number, zeros: number, ones: number): void {
     if (metric === -1 || zeros + ones === 0) return
     builder.addSummary(metric, {
-      ...{ count: zeros + ones, sum: ones, zeros, ones },
+      count: zeros + ones,
+      sum: ones,
+      zeros,
+      ones,
       min: zeros > 0 ? 0 : 1,
       max: ones > 0 ? 1 : 0,
     })
@@ -107,7 +110,10 @@ function addCallNumbers(sums: Float64Array, numbers: Float64Array, at: number): 
 function readLatencies(sums: Float64Array): Summary {
   const read = (index: number) => sums[index] as number
   return {
-    ...{ count: read(1), sum: read(LATENCY_SUM), ones: read(6), zeros: read(7) },
+    count: read(1),
+    sum: read(LATENCY_SUM),
+    ones: read(6),
+    zeros: read(7),
     min: read(LATENCY_MIN),
     max: read(LATENCY_MAX),
   }

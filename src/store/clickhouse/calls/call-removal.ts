@@ -186,7 +186,9 @@ async function noteFreed(
   const rows = deletions
     .filter(({ began_us }) => began_us === null)
     .map(({ id, deleted_at_us }) => ({
-      ...{ project_id, id, deleted_at_us },
+      project_id,
+      id,
+      deleted_at_us,
       began_us: began.get(id) ?? deleted_at_us,
     }))
   if (rows.length > 0) await db.insert('call_deletions', rows, randomUUID())

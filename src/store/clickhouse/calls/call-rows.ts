@@ -65,8 +65,17 @@ export function toKnownStart(start: KnownStart): KnownStart {
   const { started_at_us, trace_id, parent_id, thread_id, turn_id, op_name, display_name } = start
   const { svc_user_id, svc_username, svc_run_id, svc_run_step } = start
   return {
-    ...{ started_at_us, trace_id, parent_id, thread_id, turn_id, op_name, display_name },
-    ...{ svc_user_id, svc_username, svc_run_id, svc_run_step },
+    started_at_us,
+    trace_id,
+    parent_id,
+    thread_id,
+    turn_id,
+    op_name,
+    display_name,
+    svc_user_id,
+    svc_username,
+    svc_run_id,
+    svc_run_step,
   }
 }
 
@@ -83,8 +92,15 @@ export function toStartRow(
   const { project_id, id, attributes_json, inputs_json, otel_dump_json } = start
   const { start_size_bytes } = start
   return {
-    ...{ project_id, id, ...toKnownStart(start), has_start: 1, has_end: end ? 1 : 0 },
-    ...{ attributes_json, inputs_json, otel_dump_json, start_hash: hashStart(start) },
+    project_id,
+    id,
+    ...toKnownStart(start),
+    has_start: 1,
+    has_end: end ? 1 : 0,
+    attributes_json,
+    inputs_json,
+    otel_dump_json,
+    start_hash: hashStart(start),
     input_refs: start.input_refs.map(({ ref }) => ref),
     ...(end ? endColumns(start, end, nested) : {}),
     size_bytes: start_size_bytes + (end?.end_size_bytes ?? 0),
@@ -95,8 +111,13 @@ export function toStartRow(
 export function toEndRow(start: KnownStart, end: CallEnd, nested: NestedReports | null): Row {
   const { project_id, id, end_size_bytes: size_bytes } = end
   return {
-    ...{ project_id, id, ...toKnownStart(start), has_start: 0, has_end: 1 },
-    ...{ ...endColumns(start, end, nested), size_bytes },
+    project_id,
+    id,
+    ...toKnownStart(start),
+    has_start: 0,
+    has_end: 1,
+    ...endColumns(start, end, nested),
+    size_bytes,
   }
 }
 
@@ -104,7 +125,11 @@ function endColumns(start: KnownStart, end: CallEnd, nested: NestedReports | nul
   const { started_at_us, parent_id } = start
   const { ended_at_us, exception, svc_run_step_end, output_json, summary_json, usage } = end
   return {
-    ...{ ended_at_us, exception, svc_run_step_end, output_json, summary_json },
+    ended_at_us,
+    exception,
+    svc_run_step_end,
+    output_json,
+    summary_json,
     latency_ms: latencyMs(started_at_us, ended_at_us),
     is_error: exception === null ? 0 : 1,
     output_refs: end.output_refs.map(({ ref }) => ref),
@@ -170,7 +195,12 @@ function toCall(
   const { project_id, id, attributes_json, inputs_json, otel_dump_json } = row
   const given = names.get(id)
   return {
-    ...{ project_id, id, ...toKnownStart(row), attributes_json, inputs_json, otel_dump_json },
+    project_id,
+    id,
+    ...toKnownStart(row),
+    attributes_json,
+    inputs_json,
+    otel_dump_json,
     display_name: given === undefined ? row.display_name : given,
     ended_at_us: end?.ended_at_us ?? null,
     exception: end?.exception ?? null,

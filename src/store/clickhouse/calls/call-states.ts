@@ -44,8 +44,13 @@ export type CallName = Pick<CallStart, 'project_id' | 'id'>
 
 export function unknownCall(): CallState {
   return {
-    ...{ start: null, endHash: null, earlyEnd: null, isDeleted: false },
-    ...{ newStart: null, newEnd: null, newName: null },
+    start: null,
+    endHash: null,
+    earlyEnd: null,
+    isDeleted: false,
+    newStart: null,
+    newEnd: null,
+    newName: null,
   }
 }
 
@@ -153,7 +158,10 @@ function addRows(
   } else if (newEnd) {
     const { project_id, id } = newEnd
     rows.call_early_ends.push({
-      ...{ project_id, id, end_hash: endHash, end_json: JSON.stringify(newEnd) },
+      project_id,
+      id,
+      end_hash: endHash,
+      end_json: JSON.stringify(newEnd),
     })
   }
 }

@@ -79,7 +79,9 @@ class Silence implements Logger {
 function openClient(url: string, request_timeout: number) {
   try {
     return createClient({
-      ...{ url, request_timeout, application: 'weft' },
+      url,
+      request_timeout,
+      application: 'weft',
       max_open_connections: CONNECTIONS_MAX,
       use_multipart_params_auto: true,
       // A copy, because the client writes the parameters of the address into it.
@@ -154,7 +156,9 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
     },
     async remove(sql, parameters) {
       await schema.command({
-        ...{ query: sql, query_params: { ...parameters }, clickhouse_settings: DONE_HERE },
+        query: sql,
+        query_params: { ...parameters },
+        clickhouse_settings: DONE_HERE,
       })
     },
     async close() {

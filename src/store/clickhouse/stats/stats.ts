@@ -156,7 +156,9 @@ async function sumUp(
   const { startsUs, startUs, endUs, callColumns, usageColumns: columns, counting } = query
   const buckets = startsUs.length
   const usage = createUsageTables({
-    ...{ columns, buckets, valuesMax: query.valuesMax - callColumns.length * buckets },
+    columns,
+    buckets,
+    valuesMax: query.valuesMax - callColumns.length * buckets,
     prices: layerPrices(query.prices),
   })
   if (!usage.takesSums) return null
@@ -193,7 +195,9 @@ async function readRows(
 ): Promise<UsageResult> {
   const { callColumns, startsUs, valuesMax } = query
   const tables = createStatsTables({
-    ...{ ...query, callColumns: [], prices: layerPrices(query.prices) },
+    ...query,
+    callColumns: [],
+    prices: layerPrices(query.prices),
     valuesMax: valuesMax - callColumns.length * startsUs.length,
   })
   const { conditions, parameters } = clauseOf(query)

@@ -63,7 +63,10 @@ async function findCalls(
     if (calls.length === limit) throw tooMany(limit)
     const { id, parent_id, started_at_us, ended_at_us } = row
     calls.push({
-      ...{ id, parent_id, isFinished: ended_at_us !== null, usage: readUsage(row) },
+      id,
+      parent_id,
+      isFinished: ended_at_us !== null,
+      usage: readUsage(row),
       pricesOf: (model) => prices.find(model, started_at_us),
     })
   }

@@ -70,7 +70,11 @@ function listItems(db: Postgres, listing: ItemListing): Promise<AnnotationItem[]
     const { queue_key } = await requireQueue(tx, { project_id, id: queue_id }, QUEUES.FIND_QUEUE)
     type Keyed = AnnotationItem & { item_key: number }
     const rows = await tx.all<Keyed>(SQL.listItems(sort_by ?? [], include_position === true), {
-      ...{ project_id, queue_id, queue_key, limit: limit ?? ITEMS_LIMIT_MAX, offset: offset ?? 0 },
+      project_id,
+      queue_id,
+      queue_key,
+      limit: limit ?? ITEMS_LIMIT_MAX,
+      offset: offset ?? 0,
       id: filter?.id ?? null,
       call_id: filter?.call_id ?? null,
       call_op_name: filter?.call_op_name ?? null,

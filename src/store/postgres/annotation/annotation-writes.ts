@@ -82,9 +82,15 @@ export function addItems(
     }
     const known = calls.filter((call) => call !== null)
     const rows = known.map((call) => ({
-      ...{ ...call, id: randomUUID(), queue_key, display_fields_json, added_by },
-      ...{ created_at_us, updated_at_us: created_at_us },
-      ...{ annotation_state: 'unstarted', is_done: 0 },
+      ...call,
+      id: randomUUID(),
+      queue_key,
+      display_fields_json,
+      added_by,
+      created_at_us,
+      updated_at_us: created_at_us,
+      annotation_state: 'unstarted',
+      is_done: 0,
     }))
     const added_count = await tx.run(SQL.INSERT_ITEMS, { rows: toRows(rows) })
     const names = { project_id, queue_ids: [id] }

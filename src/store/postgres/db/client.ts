@@ -68,7 +68,10 @@ const TYPES = {
 export function createOwnConnection(url: string): Client {
   requireKnownParameters(url)
   const client = new Client({
-    ...{ connectionString: url, application_name: 'weft', types: TYPES, keepAlive: true },
+    connectionString: url,
+    application_name: 'weft',
+    types: TYPES,
+    keepAlive: true,
     connectionTimeoutMillis: CONNECT_MS_MAX,
   })
   // A connection that breaks while idle: its next user gets the error.
@@ -82,7 +85,10 @@ export function connectPostgres(options: PostgresOptions): Postgres {
   requireKnownParameters(url)
   const statementMs = Math.max(readTimeoutMs, writeTimeoutMs)
   const pool = new Pool({
-    ...{ connectionString: url, application_name: 'weft', types: TYPES, keepAlive: true },
+    connectionString: url,
+    application_name: 'weft',
+    types: TYPES,
+    keepAlive: true,
     max: options.connectionsMax ?? CONNECTIONS_MAX,
     connectionTimeoutMillis: Math.min(CONNECT_MS_MAX, writeTimeoutMs),
     statement_timeout: writeTimeoutMs,

@@ -37,7 +37,9 @@ export function createCheckpointStore(db: Postgres, blobs: Blobs): CheckpointSto
         not_found_steps.length = 0
         for (const step of new Set(steps)) {
           const hidden = await tx.first<{ artifact_path: string | null }>(SQL.DELETE_STEP, {
-            ...{ model_id, step, deleted_at_us },
+            model_id,
+            step,
+            deleted_at_us,
           })
           if (hidden === undefined) not_found_steps.push(step)
           else paths.push(hidden.artifact_path)

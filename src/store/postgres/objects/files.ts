@@ -34,7 +34,8 @@ export function createFileStore(db: Postgres): FileStore {
       const file = await receive(db, source)
       const { file_key, digest, size_bytes } = file
       return {
-        ...{ digest, size_bytes },
+        digest,
+        size_bytes,
         keep: (project_id) => keep(project_id, file),
         discard: () => discard(db, file_key),
       }

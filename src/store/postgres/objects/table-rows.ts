@@ -89,7 +89,9 @@ async function* readKeyed(db: Db, keyed: readonly KeyedPlace[]): AsyncGenerator<
     const rows = await db.all<Row>(SQL.FIND_ROWS, { keys })
     const texts = new Map(rows.map(({ value_key, val_json }) => [value_key, val_json]))
     yield part.map(({ place, value_key, digest }) => ({
-      ...{ digest, val_json: texts.get(value_key) as string, original_index: place },
+      digest,
+      val_json: texts.get(value_key) as string,
+      original_index: place,
     }))
   }
 }

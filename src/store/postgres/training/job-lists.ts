@@ -62,7 +62,8 @@ export function createJobReads(db: Postgres): JobReads {
       let after_position = 0
       if (after !== null) {
         const found = await db.first<{ position: number }>(EVENTS.FIND_EVENT_POSITION, {
-          ...{ job_id, id: after },
+          job_id,
+          id: after,
         })
         if (found === undefined) {
           const message = 'after must be the id of an event of the job'

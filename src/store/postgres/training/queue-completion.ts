@@ -55,8 +55,14 @@ async function insert(
   const taken = await tx.first<{ last_step: number }>(TAKE_NEXT_STEP, { id: model_id })
   await tx.run(CHECKPOINTS.INSERT_JOB_CHECKPOINT, {
     ...toArtifactColumns(artifact),
-    ...{ id, model_id, step: taken?.last_step, metrics_json: renderJson(metrics) },
-    ...{ created_at_us, job_id, worker_id, worker_version },
+    id,
+    model_id,
+    step: taken?.last_step,
+    metrics_json: renderJson(metrics),
+    created_at_us,
+    job_id,
+    worker_id,
+    worker_version,
   })
   return (await findCheckpoint(tx, id)) as StoredCheckpoint
 }

@@ -27,7 +27,11 @@ export const listItems: ReadJob<ItemListing, AnnotationItem[]> = (db, listing, c
   )
   const states = filter?.annotation_states ?? []
   const parameters = {
-    ...{ project_id, queue_id, queue_key, limit: limit ?? ITEMS_LIMIT_MAX, offset: offset ?? 0 },
+    project_id,
+    queue_id,
+    queue_key,
+    limit: limit ?? ITEMS_LIMIT_MAX,
+    offset: offset ?? 0,
     id: filter?.id ?? null,
     call_id: filter?.call_id ?? null,
     call_op_name: filter?.call_op_name ?? null,

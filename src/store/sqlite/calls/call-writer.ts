@@ -245,6 +245,9 @@ function isCounted(row: CallRow): row is CallRow & EntryCall {
 function withoutTexts(start: CallStart): CallStart {
   return {
     ...start,
-    ...{ thread_id: null, turn_id: null, display_name: null, start_size_bytes: 0 },
+    thread_id: null,
+    turn_id: null,
+    display_name: null,
+    start_size_bytes: 0,
   }
 }

@@ -79,7 +79,10 @@ function openRows(db: Connection, project_id: string, plan: FeedbackWalk) {
       const after = { after_us, after_id: last?.id ?? '' }
       const named = source === 'all' ? {} : { texts }
       return statement.iterate({
-        ...{ project_id, ...named, ...bounds, ...after },
+        project_id,
+        ...named,
+        ...bounds,
+        ...after,
       }) as IterableIterator<OpenRow>
     },
   }

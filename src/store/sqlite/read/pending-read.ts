@@ -24,7 +24,12 @@ export function createPending(options: PendingOptions) {
   const onAbort = () => leave(toLeft(signal))
   signal.addEventListener('abort', onAbort, { once: true })
   const job: PendingRead = {
-    ...{ id, name, input, bytes, keyId, project_id },
+    id,
+    name,
+    input,
+    bytes,
+    keyId,
+    project_id,
     settle(error, value) {
       clearTimeout(timer)
       signal.removeEventListener('abort', onAbort)

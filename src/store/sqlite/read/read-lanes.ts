@@ -56,14 +56,22 @@ export function openReadLanes(options: ReadLanesOptions): ReadLanes {
   }
   const { readers, statsReaders, queueMax, timeoutMs } = limits
   const lists = open('lists', {
-    ...{ readers, queueMax, timeoutMs, jobsPerReader: LIST_JOBS_PER_READER },
+    readers,
+    queueMax,
+    timeoutMs,
+    jobsPerReader: LIST_JOBS_PER_READER,
   })
   const stats = open('stats', {
-    ...{ readers: statsReaders, queueMax, timeoutMs, jobsPerReader: STATS_JOBS_PER_READER },
+    readers: statsReaders,
+    queueMax,
+    timeoutMs,
+    jobsPerReader: STATS_JOBS_PER_READER,
   })
   const build = open('build', BUILD)
   return {
-    ...{ lists, stats, build },
+    lists,
+    stats,
+    build,
     figures: () => [
       { kind: 'lists', ...lists.figures() },
       { kind: 'stats', ...stats.figures() },

@@ -36,7 +36,8 @@ export function findNewestThreads(db: Connection, listing: ThreadListing): Newes
   const threads: TurnPlace[] = []
   const seen = new Set<string>()
   let behind: TurnPlace = {
-    ...{ place: '', call_key: 0 },
+    place: '',
+    call_key: 0,
     last_updated: Math.min(before_us, Number.MAX_SAFE_INTEGER),
   }
   for (let turns = 0; turns < TURNS_MAX; turns += PART_TURNS) {

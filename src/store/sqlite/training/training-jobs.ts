@@ -51,7 +51,10 @@ export function createTrainingJobStore(
       try {
         await file.keep(payload_path)
         const stored = await writes.run('insert_job', {
-          ...{ ...job, payload_path, payload_sha256, payload_bytes },
+          ...job,
+          payload_path,
+          payload_sha256,
+          payload_bytes,
         })
         if (stored.id === job.id) bell.ring()
         // The job existed before: its payload is only needed when the stored file is missing.

@@ -135,7 +135,9 @@ export function createWriter(options: WriterOptions): Writer {
     },
     figures: () => ({
       store: 'sqlite',
-      ...{ waiting: answers.count(), waitingBytes: answers.bytes(), refused },
+      waiting: answers.count(),
+      waitingBytes: answers.bytes(),
+      refused,
     }),
   }
 }

@@ -101,7 +101,10 @@ export function* walkKeys(
       const bounds = { from_us: rest.from, to_us: rest.to }
       const after = { after_us: Number.isNaN(after_us) ? null : after_us, after_id }
       const keys = select.all({
-        ...{ ...parameters, ...bounds, ...after, limit },
+        ...parameters,
+        ...bounds,
+        ...after,
+        limit,
       }) as FoundKey[]
       if (!(yield* take(keys))) return
       if (checkpoint()) yield

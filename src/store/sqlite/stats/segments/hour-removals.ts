@@ -72,8 +72,12 @@ export function withoutEntries(columns: HourColumns, places: readonly number[]):
       const rows = <Column extends Integers>(values: Column) => values.filter(isUsed) as Column
       const calls = Uint32Array.from(rows(used.calls), (place) => placeOf[place] as number)
       return {
-        ...{ rows: calls.length, calls, models: used.models, modelIds: rows(used.modelIds) },
-        ...{ counters: used.counters.map(rows), counts: rows(used.counts) },
+        rows: calls.length,
+        calls,
+        models: used.models,
+        modelIds: rows(used.modelIds),
+        counters: used.counters.map(rows),
+        counts: rows(used.counts),
       }
     },
   }

@@ -93,9 +93,16 @@ function buildFromRows(
   const isFull = () => piece < PIECES_MAX - 1 && isPieceFull(columns, pieceRowsMax)
   const place = addRows(db, state, columns, from?.place ?? null, isFull, checkpoint)
   return {
-    ...{ hour_key, generation, built_revision: null, to_revision: revision },
-    ...{ piece, replaces: null, entries: 0, isThinned: false },
-    ...{ rest: place && { place, piece: piece + 1, revision }, isLast: place === null },
+    hour_key,
+    generation,
+    built_revision: null,
+    to_revision: revision,
+    piece,
+    replaces: null,
+    entries: 0,
+    isThinned: false,
+    rest: place && { place, piece: piece + 1, revision },
+    isLast: place === null,
     ...encodePiece(columns.isFit() ? columns : null, revision),
   }
 }
@@ -131,8 +138,12 @@ function buildFromChanges(
     if (thinned) return { ...base, ...thinned, entries: 0, isThinned: true, isLast: false }
     const isFit = !isUnfit && columns.isFit()
     return {
-      ...{ ...base, entries, isThinned: false, isLast: to_revision === state.revision },
-      ...{ piece: last ? pieces - 1 : pieces, replaces: last?.segment_key ?? null },
+      ...base,
+      entries,
+      isThinned: false,
+      isLast: to_revision === state.revision,
+      piece: last ? pieces - 1 : pieces,
+      replaces: last?.segment_key ?? null,
       ...encodePiece(isFit ? withoutRemoved(columns) : null, to_revision),
     }
   } catch (error) {
