@@ -2,6 +2,7 @@
 import { ApiError } from '../../errors.ts'
 import type { BytesDelta, RelayedDelta, Service } from '../backend.ts'
 import { readAnswerOf } from './answer-body.ts'
+import { createEventReader } from './event-bytes.ts'
 import type { UpstreamAnswer } from './upstream/client.ts'
 import type { Pieces } from './upstream/exchange.ts'
 import type { Redact } from './upstream/redaction.ts'
@@ -23,7 +24,7 @@ const TYPES: Partial<Record<Service, readonly RegExp[]>> = {
 /**
  * Returns the beginning of an answer and a reader for the rest.
  *
- * Events pass as bytes, too, since engines do not agree on their format.
+ * Events pass as bytes, too, since engines do not agree on their format; their errors lose the keys of the upstream.
  *
  * @throws ApiError upstream_invalid_response; the error in the answer
  */
@@ -36,9 +37,11 @@ export async function readFileAnswer(answer: UpstreamAnswer, redact: Redact, ser
   if (!TYPES[service]?.some((type) => type.test(contentType))) {
     throw new ApiError('upstream_invalid_response')
   }
+  const readPieces = async (): Promise<Pieces | null> => answer.read()
+  const read = EVENTS.test(contentType) ? createEventReader(readPieces, redact) : readPieces
   let byteCount = 0
   const next = async (): Promise<BytesDelta | null> => {
-    const pieces: Pieces | null = await answer.read()
+    const pieces = await read()
     if (pieces === null) return null
     for (const piece of pieces) byteCount += piece.length
     if (byteCount <= FILE_BYTES_MAX) return { type: 'bytes', contentType, pieces }

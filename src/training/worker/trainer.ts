@@ -90,7 +90,7 @@ export function createTrainer({ log, modelPath, bodyBytesMax, ...names }: Traine
       keeper.keep(null)
       // A thread that exits normally has finished its work and only frees its memory.
       const pauseMs = code === 0 ? 0 : restartMs
-      if (code !== 0) restartMs = Math.min(2 * restartMs, RESTART_MS_MAX)
+      restartMs = code === 0 ? RESTART_MS_MIN : Math.min(2 * restartMs, RESTART_MS_MAX)
       timer = setTimeout(() => {
         worker = start()
       }, pauseMs).unref()

@@ -38,6 +38,13 @@ const late: Behaviour = (response, request) => {
   const error = { message, type: 'invalid_request_error', code: 400 }
   return stream([HELLO_EVENTS[0] ?? '', event({ error })])(response, request)
 }
+const speechEvents: Behaviour = (response, request) => {
+  const error = { message: `${MARK}: bad token Bearer ${keyOf(request)}` }
+  const audio = event({ type: 'speech.audio.delta', audio: 'QUJD' })
+  const [head, tail] = event({ type: 'error', error }).split('-upstream-')
+  const cut = tail === undefined ? [head ?? ''] : [`${head}-upstream-`, tail]
+  return stream([audio, ...cut])(response, request)
+}
 const RESPONSE = { id: 'r', object: 'response', created_at: 1, model: 'up', output: [] }
 const failedResponse: Behaviour = (response, request) => {
   const error = { code: 'server_error', message: `${MARK}: bad ${keyOf(request)}` }
@@ -56,7 +63,13 @@ async function start() {
     const base_url = `${upstream.baseUrl}?api-key=${QUERY_KEY}`
     const common = { backend: 'openai', base_url, api_key_env: variable }
     const engine = { ...common, id: 'engine', capabilities: ['chat', 'responses'] }
-    const models = [{ ...common, id: 'up' }, engine, ...more.map((id) => ({ ...common, id }))]
+    const voice = { ...common, id: 'voice', capabilities: ['speech'] }
+    const models = [
+      { ...common, id: 'up' },
+      engine,
+      voice,
+      ...more.map((id) => ({ ...common, id })),
+    ]
     writeFileSync(path, JSON.stringify({ models }))
   }
   write('UP_KEY')
@@ -102,6 +115,12 @@ const ASKED: [string, Behaviour, string, object][] = [
   ['an error before a stream', nested, '/v1/chat/completions', { stream: true }],
   ['an error in a stream', late, '/v1/chat/completions', { stream: true }],
   ['an error in a stream of a response', late, '/v1/responses', { stream: true }],
+  [
+    'an error in a stream of speech',
+    speechEvents,
+    '/v1/audio/speech',
+    { model: 'voice', voice: 'v' },
+  ],
   ['an error of a response', nested, '/v1/responses', {}],
   ['a response that failed', failedResponse, '/v1/responses', { stream: true, model: 'engine' }],
 ]
