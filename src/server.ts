@@ -214,7 +214,7 @@ function describeFailure(error: unknown): string {
   if (code === 'EADDRINUSE') return `the address ${address}:${port} is taken (set WEFT_PORT)`
   if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
     const place = `${address ?? hostname ?? 'WEFT_HOST'}${port === undefined ? '' : `:${port}`}`
-    return `cannot listen on ${place} (${code})`
+    return `cannot listen on ${place}: ${code} (set WEFT_HOST or WEFT_PORT)`
   }
   const isExpected = error instanceof ConfigError || EXPECTED_ERRORS.includes(error.name)
   return isExpected ? error.message : (error.stack ?? error.message)

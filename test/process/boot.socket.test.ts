@@ -113,6 +113,17 @@ describe('npm start', () => {
     ])
   })
 
+  it('ends with one clear line for an address of another machine', async () => {
+    const { code, stderr, stdout } = await runUntilExit({
+      WEFT_DATA_DIR: makeTempDir(),
+      WEFT_HOST: '192.0.2.1',
+    })
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(
+      /^weft: cannot listen on 192\.0\.2\.1\S*: EADDRNOTAVAIL \(set WEFT_HOST or WEFT_PORT\)\n$/,
+    )
+  })
+
   it('ends with one clear line when the data directory is a file', async () => {
     const dataDir = join(makeTempDir(), 'file')
     writeFileSync(dataDir, '')
