@@ -19,7 +19,7 @@ const ITEMS_MAX = 1000
 export function listChanges(before: unknown, after: unknown, path = ''): Change[] {
   if (Array.isArray(before) && Array.isArray(after)) return changesOfArrays(before, after, path)
   if (isRecord(before) && isRecord(after)) return changesOfRecords(before, after, path)
-  if (before === after || textOf(before) === textOf(after)) return []
+  if (before === after || canonicalText(before) === canonicalText(after)) return []
   return [{ path, kind: 'changed', before, after }]
 }
 
@@ -55,7 +55,7 @@ function changesOfArrays(
 ): Change[] {
   const isLong = Math.max(before.length, after.length) > ITEMS_MAX
   const texts = (items: readonly unknown[], mark: string) =>
-    items.map((item, at) => (isLong ? `${mark}${at}` : textOf(item)))
+    items.map((item, at) => (isLong ? `${mark}${at}` : canonicalText(item)))
   const steps = align(texts(before, 'x'), texts(after, isLong ? 'y' : 'x'))
   const changes: Change[] = []
   const removed: number[] = []
@@ -83,7 +83,7 @@ function changesOfArrays(
 }
 
 /** The same text for the same value, whatever the order of its members. */
-export function textOf(value: unknown): string {
+export function canonicalText(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) =>
     isRecord(member)
       ? Object.fromEntries(

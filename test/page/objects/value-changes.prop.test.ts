@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { listRowChanges } from '../../../src/page/objects/row-changes.ts'
-import { listChanges, textOf } from '../../../src/page/objects/value-changes.ts'
+import { canonicalText, listChanges } from '../../../src/page/objects/value-changes.ts'
 import { align } from '../../../src/page/parts/align.ts'
 
 const words = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 })
@@ -41,7 +41,7 @@ describe('the differences of two values', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (before, after) => {
         expect(listChanges(before, JSON.parse(JSON.stringify(before)))).toEqual([])
-        const isSame = textOf(before) === textOf(after)
+        const isSame = canonicalText(before) === canonicalText(after)
         expect(listChanges(before, after).length === 0).toBe(isSame)
       }),
     )
