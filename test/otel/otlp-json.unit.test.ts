@@ -10,6 +10,18 @@ function sendAs(id: number, kind: unknown, code: unknown) {
   return resourceSpans
 }
 
+function readSpans(resourceSpans: unknown) {
+  return readTraceRequest({
+    encoding: 'json',
+    bytes: Buffer.from(JSON.stringify({ resourceSpans })),
+    project_id: 'acme/demo',
+    default_project_id: null,
+    refScheme: 'weave',
+    svc_user_id: 'u',
+    svc_username: 'U',
+  })
+}
+
 it('reads doubles of any digits, and what is no number as NaN', () => {
   const doubles = ['-0.0', '0.12345678901234567890', '1e400', '1.5', '"-Infinity"', '{"valueOf":1}']
   const { resourceSpans } = toJsonRequest([buildSpan({})])
@@ -19,15 +31,7 @@ it('reads doubles of any digits, and what is no number as NaN', () => {
     value: { doubleValue: text.startsWith('{') ? JSON.parse(text) : JSON.rawJSON(text) },
   }))
   Object.assign(span as object, { attributes })
-  const { calls } = readTraceRequest({
-    encoding: 'json',
-    bytes: Buffer.from(JSON.stringify({ resourceSpans })),
-    project_id: 'acme/demo',
-    default_project_id: null,
-    refScheme: 'weave',
-    svc_user_id: 'u',
-    svc_username: 'U',
-  })
+  const { calls } = readSpans(resourceSpans)
   const { attributes: read } = JSON.parse(calls[0]?.start?.otel_dump_json ?? '{}')
   const expected = [0, 0.12345678901234568, 'Infinity', 1.5, '-Infinity', 'NaN']
   expect(Object.values(read)).toEqual(expected)
@@ -44,15 +48,7 @@ it('reads a kind and a status by number or name, and rejects a span with anythin
     ...sendAs(7, 'CLIENT', 2),
     ...sendAs(8, 3, {}),
   ]
-  const { calls, rejected, message } = readTraceRequest({
-    encoding: 'json',
-    bytes: Buffer.from(JSON.stringify({ resourceSpans })),
-    project_id: 'acme/demo',
-    default_project_id: null,
-    refScheme: 'weave',
-    svc_user_id: 'u',
-    svc_username: 'U',
-  })
+  const { calls, rejected, message } = readSpans(resourceSpans)
   expect([rejected, message]).toEqual([3, 'an integer cannot be read'])
   const read = calls.map(({ start, end }) => {
     const { kind, status } = JSON.parse(start?.otel_dump_json ?? '{}')

@@ -18,12 +18,11 @@ import {
   ALL_COLUMNS,
   askBothWays,
   BASE_US,
+  callInTurn,
   endOf,
   HOUR_US,
   PROJECT,
   startOf,
-  type TestCall,
-  usageOf,
 } from './support/segment-calls.ts'
 
 const HOURS = 8
@@ -43,22 +42,8 @@ const query = {
 /** One bucket needs the latencies of all hours at its end. */
 const AT_ONCE = { ...query, startsUs: Float64Array.of(BASE_US) }
 
-function callOf(index: number): TestCall {
-  return {
-    id: `c${index}`,
-    startedUs: BASE_US + (index % HOURS) * HOUR_US + index * 1_000_000,
-    latencyUs: index * 7000,
-    op: 'op',
-    user: 'u',
-    run: null,
-    isRoot: true,
-    isError: false,
-    usage: [usageOf('gpt-4o', index, 1)],
-  }
-}
-
 async function write(store: SqliteStore, from: number, to: number): Promise<void> {
-  const calls = IDS.slice(from, to).map((_, index) => callOf(from + index))
+  const calls = IDS.slice(from, to).map((_, index) => callInTurn(from + index, HOURS))
   await store.calls.writeParts(calls.map((call) => ({ start: startOf(call), end: endOf(call) })))
 }
 

@@ -18,30 +18,15 @@ import {
   ALL_COLUMNS,
   askBothWays,
   BASE_US,
+  callInTurn,
   endOf,
   HOUR_US,
   PROJECT,
   startOf,
-  type TestCall,
-  usageOf,
 } from '../support/segment-calls.ts'
 
 const HOURS = 3
 const IDS = Array.from({ length: 12 }, (_, index) => `c${index}`)
-
-function callOf(index: number): TestCall {
-  return {
-    id: `c${index}`,
-    startedUs: BASE_US + (index % HOURS) * HOUR_US + index * 1_000_000,
-    latencyUs: index * 7000,
-    op: 'op',
-    user: 'u',
-    run: null,
-    isRoot: true,
-    isError: false,
-    usage: [usageOf('gpt-4o', index, 1)],
-  }
-}
 
 const query = {
   project_id: PROJECT,
@@ -62,7 +47,7 @@ function open(dataDir: string): SqliteStore {
 /** A store in a directory with calls in some hours, of which none is built. */
 async function openFilled(dataDir: string): Promise<SqliteStore> {
   const store = open(dataDir)
-  const parts = IDS.map((_, index) => callOf(index))
+  const parts = IDS.map((_, index) => callInTurn(index, HOURS))
   await store.calls.writeParts(parts.map((call) => ({ start: startOf(call), end: endOf(call) })))
   return store
 }
@@ -170,7 +155,7 @@ describe('a reader of segments', () => {
     expect(await store.stats.aggregate(query, readCaller())).toEqual(before)
     expect(countDirty(dataDir)).toBe(0)
     db.prepare(SPOIL_HOUR).run({ hour_key: 1 })
-    const another = { ...callOf(0), id: 'another' }
+    const another = { ...callInTurn(0, HOURS), id: 'another' }
     await store.calls.writeParts([{ start: startOf(another), end: endOf(another) }])
     await store.segments.buildAll()
     const { found, fromRows } = await askBothWays(store, query, [...IDS, 'another'])
@@ -184,7 +169,7 @@ describe('a segment that was built without sums of roots', () => {
     const dataDir = makeTempDir()
     const store = await openFilled(dataDir)
     onTestFinished(() => store.close())
-    const child = { ...callOf(IDS.length), isRoot: false }
+    const child = { ...callInTurn(IDS.length, HOURS), isRoot: false }
     await store.calls.writeParts([{ start: startOf(child), end: endOf(child) }])
     await store.segments.buildAll()
     const roots = { ...query, filter: { trace_roots_only: true } }

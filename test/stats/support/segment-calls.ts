@@ -64,6 +64,21 @@ export function endOf({ id, startedUs, latencyUs, isError, usage }: TestCall): C
   }
 }
 
+/** Returns the call of a number; calls take turns among the first hours. */
+export function callInTurn(index: number, hours: number): TestCall {
+  return {
+    id: `c${index}`,
+    startedUs: BASE_US + (index % hours) * HOUR_US + index * 1_000_000,
+    latencyUs: index * 7000,
+    op: 'op',
+    user: 'u',
+    run: null,
+    isRoot: true,
+    isError: false,
+    usage: [usageOf('gpt-4o', index, 1)],
+  }
+}
+
 export function usageOf(model: string, input: number, output: number, cached = 0): CallUsage {
   return {
     model,
