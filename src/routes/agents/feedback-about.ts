@@ -1,5 +1,4 @@
 /** Reads the feedback that chats show. */
-
 import type { ReadCaller } from '../../domain/access/read-caller.ts'
 import { type FeedbackByRef, renderChatFeedback } from '../../domain/agents/chat-feedback.ts'
 import { ApiError } from '../../errors.ts'

@@ -1,5 +1,4 @@
 /** The contract of the store of annotation queues. What it acknowledges is durable. */
-
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { AnnotationItem, ReachedState } from '../../../domain/annotation/annotation-item.ts'
 import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'

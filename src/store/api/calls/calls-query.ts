@@ -1,5 +1,4 @@
 /** The contract of lists of calls. */
-
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import type { CallsSelection, CallsShape } from '../../../domain/calls/calls-query.ts'

@@ -1,5 +1,4 @@
 /** The contract of the feedback store. */
-
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { FeedbackMetrics } from '../../../domain/feedback/feedback-metrics.ts'
 import type { FeedbackSample, FeedbackWindow } from '../../../domain/feedback/feedback-sample.ts'

@@ -1,5 +1,4 @@
 /** The contract of the store of published objects. */
-
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { NewObject } from '../../../domain/objects/object-content.ts'
 import type { ObjectVersion } from '../../../domain/objects/object-view.ts'

@@ -1,5 +1,4 @@
 /** The contract of the store of tables. Tables never change, so that reads of one fit together. */
-
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { TableQueryRequest } from '../../../schemas/objects/table.ts'
 

@@ -1,5 +1,4 @@
 /** The contract of statistics over calls. */
-
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { ProjectPrice } from '../../../domain/prices/project-prices.ts'
 import type { BucketTable } from '../../../domain/stats/bucket-table.ts'

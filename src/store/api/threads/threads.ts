@@ -1,5 +1,4 @@
 /** The contract of lists of threads. */
-
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { ThreadListing, ThreadSums } from '../../../domain/threads/thread-sums.ts'
 

@@ -1,5 +1,4 @@
 /** The contract of usage over trees of calls. */
-
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { ProjectPrice } from '../../../domain/prices/project-prices.ts'
 import type { Expression } from '../../../domain/query/query-expression.ts'

@@ -1,5 +1,4 @@
 /** Limits concurrent reads of other databases: the rest wait in a bounded queue, where keys and projects take turns. */
-
 import { type ReadCaller, toLeft } from '../../../domain/access/read-caller.ts'
 import { ApiError } from '../../../errors.ts'
 import type { ReadFigures } from '../../api/figures.ts'

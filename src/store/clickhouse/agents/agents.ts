@@ -1,5 +1,4 @@
 /** Agents in ClickHouse: it delivers the spans of a scope in order of time; the domain computes the answers. */
-
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { AgentSpan } from '../../../domain/agents/agent-span.ts'
 import { createSpanAttributes } from '../../../domain/agents/groups/span-attributes.ts'

@@ -1,5 +1,4 @@
 /** Reads the calls that were received as spans, in one statement in order of time, and streams them. */
-
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import { type AgentSpan, toAgentSpan } from '../../../domain/agents/agent-span.ts'
 import { createScopeMatcher, type SpanScope } from '../../../domain/agents/span-scope.ts'

@@ -1,5 +1,4 @@
 /** The spans of traces as chats, and those of conversations. */
-
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import {
   createConversations,

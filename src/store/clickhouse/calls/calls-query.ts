@@ -1,5 +1,4 @@
 /** Lists of calls in ClickHouse: it finds keys by the filter; expressions and other sorts are evaluated per call. */
-
 import { type ReadCaller, requireWaiting } from '../../../domain/access/read-caller.ts'
 import {
   BODIES,

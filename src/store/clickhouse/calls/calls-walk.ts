@@ -1,5 +1,4 @@
 /** Walks the calls of a selection in its order, in parts of bounded size, and reads calls by their keys. */
-
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { Body } from '../../../domain/calls/call-fields.ts'
 import type { CallTexts } from '../../../domain/calls/call-view.ts'

@@ -1,5 +1,4 @@
 /** Reads of requests: a few at a time, the rest in a bounded queue that is fair to keys and projects. */
-
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { ReadFigures } from '../../api/figures.ts'
 import { createReadTurns, type ReadTurnLimits } from '../../base/read/read-turns.ts'

@@ -1,5 +1,4 @@
 /** Statistics in ClickHouse: it sums up by bucket, the domain builds tables from the sums. */
-
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import { createBucketCursor } from '../../../domain/stats/bucket-cursor.ts'

@@ -1,5 +1,4 @@
 /** Lists of threads in ClickHouse, summed up in the domain. */
-
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import { createThreadList } from '../../../domain/threads/thread-list.ts'
 import { type ThreadListing, wantsNewest } from '../../../domain/threads/thread-sums.ts'

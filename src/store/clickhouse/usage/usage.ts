@@ -1,5 +1,4 @@
 /** Usage over trees of calls in ClickHouse, summed up in the domain. */
-
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import { USAGE_COUNTERS, type UsageCounters } from '../../../domain/usage/own-usage.ts'

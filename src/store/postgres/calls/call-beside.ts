@@ -1,5 +1,4 @@
 /** Prefetches what lists of calls read besides the calls from PostgreSQL, for several calls at once. */
-
 import { requireWaiting } from '../../../domain/access/read-caller.ts'
 import { type CallBeside, callField } from '../../../domain/calls/call-fields.ts'
 import { callRef } from '../../../domain/calls/call-ref.ts'

@@ -1,5 +1,4 @@
 /** Reads that may scan many rows: scheduled in turns, split into short statements, with a time limit. */
-
 import { type ReadCaller, requireWaiting } from '../../../domain/access/read-caller.ts'
 import { ApiError } from '../../../errors.ts'
 import type { ReadFigures } from '../../api/figures.ts'

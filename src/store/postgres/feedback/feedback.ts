@@ -1,5 +1,4 @@
 /** Feedback in PostgreSQL. */
-
 import { requireWaiting } from '../../../domain/access/read-caller.ts'
 import { ApiError } from '../../../errors.ts'
 import type { FeedbackStore } from '../../api/feedback/feedback.ts'

@@ -1,5 +1,4 @@
 /** The caller's side of one read: a promise settled once, by the job, the timeout or the caller's signal. */
-
 import { type ReadCaller, toLeft } from '../../../domain/access/read-caller.ts'
 import { ApiError } from '../../../errors.ts'
 import type { PendingRead } from './reader.ts'

@@ -2,7 +2,6 @@
  * Runs heavy reads off the event loop: a few readers, fed by a bounded queue in which keys and projects take turns.
  * The main connection never runs such a read, except for a database in memory.
  */
-
 import { type ReadCaller, toLeft } from '../../../domain/access/read-caller.ts'
 import { ApiError } from '../../../errors.ts'
 import type { ReadFigures } from '../../api/figures.ts'
