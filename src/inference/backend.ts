@@ -200,6 +200,8 @@ export interface BytesDelta {
   readonly contentType: string
   /** In order, at least one. */
   readonly pieces: readonly Uint8Array[]
+  /** Whether the body has told its reader of an error by now, which the backend throws at the end. */
+  readonly tellsError: boolean
 }
 
 export type Delta = PromptDelta | ChoiceDelta | RelayedDelta | BytesDelta

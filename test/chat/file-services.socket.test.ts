@@ -186,6 +186,32 @@ describe('transcriptions and translations', () => {
     })
     for await (const one of stream) expect(one).toEqual(done)
   })
+
+  it.each([
+    [{ error: { message: 'no words in it', code: 422 } }, /^validation_failed: .*no words in it/],
+    [{ type: 'error', message: 'out of memory' }, /^upstream_error/],
+  ])(
+    'as events that end with an error come to their end, and are recorded as failed',
+    async (told, exception) => {
+      const sent = ['{"delta":"hel"}', JSON.stringify(told)].map((data) => `data: ${data}\n\n`)
+      const { baseUrl, key, readCall } = await start(
+        bytes(
+          'text/event-stream',
+          sent.map((text) => Buffer.from(text)),
+        ),
+      )
+      const form = new FormData()
+      form.append('file', new Blob([AUDIO]), 'a.mp3')
+      form.append('stream', 'true')
+      const headers = { authorization: `Bearer ${key}`, 'openai-project': PROJECT }
+      const url = `${baseUrl}/audio/transcriptions`
+      const response = await fetch(url, { method: 'POST', headers, body: form })
+      expect(await response.text()).toBe(sent.join(''))
+      const call = await readCall(response.headers.get('x-weft-call-id'))
+      expect(call.exception).toMatch(exception)
+      expect(call.output.text).toBe(sent.join(''))
+    },
+  )
 })
 
 describe('edited images', () => {

@@ -99,15 +99,23 @@ export async function serveFile(
   return { contentType, pieces: listPieces(first.value, deltas, record), close }
 }
 
+/** @throws the error that ended the answer, unless its bytes have told of it */
 async function* listPieces(
   first: Delta,
   rest: AsyncGenerator<Delta>,
   record: FileRecord,
 ): AsyncGenerator<Uint8Array> {
-  for (let delta: Delta | undefined = first; delta; delta = (await rest.next()).value) {
-    record.note(delta)
-    if (delta.type === 'bytes') yield* delta.pieces
-    else if (delta.type === 'relayed') yield Buffer.from(delta.texts[0]?.json ?? '')
+  let tellsError = false
+  try {
+    for (let delta: Delta | undefined = first; delta; delta = (await rest.next()).value) {
+      record.note(delta)
+      if (delta.type === 'bytes') {
+        tellsError = delta.tellsError
+        yield* delta.pieces
+      } else if (delta.type === 'relayed') yield Buffer.from(delta.texts[0]?.json ?? '')
+    }
+  } catch (error) {
+    if (!tellsError) throw error
   }
 }
 

@@ -24,7 +24,8 @@ const TYPES: Partial<Record<Service, readonly RegExp[]>> = {
 /**
  * Returns the beginning of an answer and a reader for the rest.
  *
- * Events pass as bytes, too, since engines do not agree on their format; their errors lose the keys of the upstream.
+ * Events pass as bytes, too, since engines do not agree on their format. Their errors lose the keys of the upstream, and
+ * the reader throws them at the end.
  *
  * @throws ApiError upstream_invalid_response; the error in the answer
  */
@@ -38,13 +39,18 @@ export async function readFileAnswer(answer: UpstreamAnswer, redact: Redact, ser
     throw new ApiError('upstream_invalid_response')
   }
   const readPieces = async (): Promise<Pieces | null> => answer.read()
-  const read = EVENTS.test(contentType) ? createEventReader(readPieces, redact) : readPieces
+  const { read, findError } = EVENTS.test(contentType)
+    ? createEventReader(readPieces, redact)
+    : { read: readPieces, findError: () => null }
   let byteCount = 0
   const next = async (): Promise<BytesDelta | null> => {
     const pieces = await read()
+    const error = findError()
+    if (pieces === null && error !== null) throw error
     if (pieces === null) return null
     for (const piece of pieces) byteCount += piece.length
-    if (byteCount <= FILE_BYTES_MAX) return { type: 'bytes', contentType, pieces }
+    const tellsError = error !== null
+    if (byteCount <= FILE_BYTES_MAX) return { type: 'bytes', contentType, pieces, tellsError }
     throw new ApiError('upstream_invalid_response', {
       message: 'The upstream sent an answer that is too large.',
     })

@@ -15,7 +15,7 @@ async function readAll(body: Uint8Array, cuts: readonly number[]): Promise<Buffe
     at = end
     return [piece]
   })
-  const read = createEventReader(async () => waiting.shift() ?? null, redact)
+  const { read } = createEventReader(async () => waiting.shift() ?? null, redact)
   const pieces: Uint8Array[] = []
   for (let found = await read(); found !== null; found = await read()) {
     expect(found.length).toBeGreaterThan(0)
@@ -47,11 +47,11 @@ describe('events that pass as bytes', () => {
   it('hold no more than 64 KiB of a line back', async () => {
     const audio = Buffer.alloc(200_000, 'A')
     let read = 0
-    const reader = createEventReader(async () => {
+    const { read: next } = createEventReader(async () => {
       read += 50_000
       return [audio.subarray(read - 50_000, read)]
     }, redact)
-    expect((await reader())?.[0]).toHaveLength(100_000)
+    expect((await next())?.[0]).toHaveLength(100_000)
     expect(read).toBe(100_000)
   })
 })
