@@ -2,6 +2,7 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { selectItems } from '../../src/store/base/annotation/annotation-items.sql.ts'
 import * as SQL from '../../src/store/sqlite/annotation/annotation-queues.sql.ts'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { migrate, readMigrations } from '../../src/store/sqlite/db/migrate.ts'
@@ -23,8 +24,12 @@ describeAnnotationStoreContract('sqlite', () => open(':memory:'))
 describeAnnotationStoreContract('sqlite with threads', () => open(makeTempDir()))
 
 describe('the statements of annotation queues', () => {
-  const statements = { ...SQL, LIST_ITEMS: SQL.listItems([], true) }
-  const texts = Object.entries(statements).filter(([name]) => /^[A-Z_]+$/.test(name))
+  const { IS_IN_STATES, ...statements } = SQL
+  const listing = { project_id: 'acme/demo', queue_id: 'q' }
+  const positions = selectItems({ ...listing, include_position: true }, IS_IN_STATES)
+  const texts = Object.entries({ ...statements, SELECT_ITEMS: positions }).filter(([name]) =>
+    /^[A-Z_]+$/.test(name),
+  )
 
   it.each(texts.filter(([, sql]) => typeof sql === 'string' && !/\?/.test(sql)))(
     '%s scans no table',
@@ -35,7 +40,7 @@ describe('the statements of annotation queues', () => {
       const names = [...String(sql).matchAll(/@(\w+)/g)].map(([, name]) => [name, null])
       const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(Object.fromEntries(names))
       const details = (plan as { detail: string }[]).map(({ detail }) => detail)
-      expect(details.filter((text) => /^SCAN (?!json_each|\(subquery)/.test(text))).toEqual([])
+      expect(details.filter((text) => /^SCAN (?!json_each|items|\(subquery)/.test(text))).toEqual([])
     },
   )
 
@@ -43,7 +48,7 @@ describe('the statements of annotation queues', () => {
     const db = openDatabase(':memory:')
     onTestFinished(() => void db.close())
     migrate(db)
-    const sql = SQL.listItems([], false)
+    const sql = selectItems(listing, IS_IN_STATES)
     const names = [...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, null])
     const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(Object.fromEntries(names))
     const details = (plan as { detail: string }[]).map(({ detail }) => detail).join()

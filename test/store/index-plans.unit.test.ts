@@ -2,6 +2,7 @@
 import { globSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { selectItems } from '../../src/store/base/annotation/annotation-items.sql.ts'
 import * as ANNOTATION from '../../src/store/sqlite/annotation/annotation-queues.sql.ts'
 import * as CALLS from '../../src/store/sqlite/calls/query/calls-query.sql.ts'
 import type { FilterCondition } from '../../src/store/sqlite/calls/query/filter-conditions.sql.ts'
@@ -40,7 +41,7 @@ const MADE: readonly string[] = [
   ...(['all', 'id', 'weave_ref'] as const).map((source) =>
     FEEDBACK.selectFeedback(source, 'asc', true),
   ),
-  ANNOTATION.listItems([], false),
+  selectItems({ project_id: 'acme/demo', queue_id: 'q' }, ANNOTATION.IS_IN_STATES),
   OBJECTS.listObjects([OBJECTS.OBJECT_ORDERS.created_at.asc], []),
   ...Object.values({ ...OBJECTS.FIND_VERSIONS }),
 ]

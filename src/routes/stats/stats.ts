@@ -7,13 +7,13 @@ import { isMoney, toColumns } from '../../domain/stats/metric-names.ts'
 import { renderModelNames } from '../../domain/stats/stats-view.ts'
 import { resolveWindow } from '../../domain/time/time-window.ts'
 import { chooseCounting } from '../../domain/usage/own-usage.ts'
-import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import { CallStatsRequest, CallStatsResponse } from '../../schemas/stats/stats.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import type { PriceStore } from '../../store/api/prices/prices.ts'
 import type { StatsStore } from '../../store/api/stats/stats.ts'
+import { isTooManyValues } from '../../store/api/stats/too-many-values.ts'
 
 interface StatsRoutesOptions {
   readonly stats: StatsStore
@@ -103,8 +103,7 @@ async function widenWhileTooLarge<Found>(
     try {
       return { grid, found: await ask(grid) }
     } catch (error) {
-      const isTooLarge = error instanceof ApiError && error.param === 'granularity'
-      if (!isTooLarge || grid.startsUs.length <= BUCKETS_MIN) throw error
+      if (!isTooManyValues(error) || grid.startsUs.length <= BUCKETS_MIN) throw error
       grid = buildBucketGrid(window, nextRoundS(2 * grid.granularityS - 1), timezone)
     }
   }

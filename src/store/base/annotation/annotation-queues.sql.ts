@@ -43,14 +43,6 @@ SET deleted_at_us = @deleted_at_us, updated_at_us = @deleted_at_us
 WHERE id = @id AND project_id = @project_id AND deleted_at_us IS NULL
 `
 
-/** The SQL of the allowed sort orders of items. */
-export const ITEM_ORDERS = {
-  created_at: 'created_at_us',
-  updated_at: 'updated_at_us',
-  call_started_at: 'call_started_at_us',
-  call_op_name: 'call_op_name',
-} as const
-
 /** The progress of an annotator with an item; by primary key, like the next two. */
 export const FIND_PROGRESS = `
 SELECT annotation_state

@@ -7,6 +7,7 @@ import type { StatColumn } from '../../../domain/stats/metric-names.ts'
 import type { ModelUsage } from '../../../domain/usage/usage.ts'
 import type { CallMetric, UsageMetric } from '../../../schemas/stats/stats.ts'
 import type { UsageCounting } from '../../../schemas/usage/usage-counting.ts'
+import { tooManyValues } from '../../api/stats/too-many-values.ts'
 import { createCallTable } from './call-sums.ts'
 import {
   CALL_NUMBERS,
@@ -15,7 +16,7 @@ import {
   type KeyedSums,
   USAGE_NUMBERS,
 } from './sums.ts'
-import { createUsageTables, type SumsTaker, tooLarge } from './usage-tables.ts'
+import { createUsageTables, type SumsTaker } from './usage-tables.ts'
 
 const INPUT_MAX = USAGE_NUMBERS - 1
 
@@ -34,7 +35,7 @@ export type StatsTables = ReturnType<typeof createStatsTables>
 /** Creates the tables. @throws ApiError validation_failed for more than valuesMax values, also while usage is added */
 export function createStatsTables(options: StatsTablesOptions) {
   const { startsUs, callColumns, usageColumns, valuesMax, prices } = options
-  if (callColumns.length * startsUs.length > valuesMax) throw tooLarge()
+  if (callColumns.length * startsUs.length > valuesMax) throw tooManyValues()
   const usage = createUsageTables({
     columns: usageColumns,
     buckets: startsUs.length,

@@ -5,8 +5,8 @@ import type { PriceTable, UnitPrices } from '../../../domain/prices/price-table.
 import type { BucketTable } from '../../../domain/stats/bucket-table.ts'
 import { isMoney, type StatColumn } from '../../../domain/stats/metric-names.ts'
 import type { ModelUsage } from '../../../domain/usage/usage.ts'
-import { ApiError } from '../../../errors.ts'
 import type { UsageMetric } from '../../../schemas/stats/stats.ts'
+import { tooManyValues } from '../../api/stats/too-many-values.ts'
 import { createModelTable, isSummable, type ModelTable } from './usage-sums.ts'
 
 /** Limit: models of one result; each costs memory for every bucket. */
@@ -58,7 +58,7 @@ export function createUsageTables({ columns, buckets, valuesMax, prices }: Usage
     const known = byModel.get(model)
     if (known) return known
     const values = (byModel.size + 1) * buckets * columns.length
-    if (byModel.size === MODELS_MAX || values > valuesMax) throw tooLarge()
+    if (byModel.size === MODELS_MAX || values > valuesMax) throw tooManyValues()
     const table = createModelTable(columns, buckets)
     byModel.set(model, table)
     return table
@@ -98,15 +98,6 @@ export function createUsageTables({ columns, buckets, valuesMax, prices }: Usage
     },
     unpricedModels: () => [...unpriced].sort(compare),
   }
-}
-
-/** Returns the error for a result with too many values. */
-export function tooLarge(): ApiError {
-  return new ApiError('validation_failed', {
-    message:
-      'granularity results in too many values: use longer buckets, fewer metrics or a filter',
-    param: 'granularity',
-  })
 }
 
 /** Compares by code unit, independent of the locale. */

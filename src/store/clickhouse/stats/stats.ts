@@ -6,11 +6,12 @@ import type { BucketTable } from '../../../domain/stats/bucket-table.ts'
 import { renderCallBuckets, renderUsageBuckets } from '../../../domain/stats/stats-view.ts'
 import type { ModelUsage } from '../../../domain/usage/usage.ts'
 import type { StatsQuery, StatsResult, StatsStore, StatsTexts } from '../../api/stats/stats.ts'
+import { tooManyValues } from '../../api/stats/too-many-values.ts'
 import { createSharedReads } from '../../base/read/shared-reads.ts'
 import { createCallTable } from '../../base/stats/call-sums.ts'
 import { keyOf } from '../../base/stats/query-key.ts'
 import { createStatsTables } from '../../base/stats/stats-tables.ts'
-import { createUsageTables, tooLarge } from '../../base/stats/usage-tables.ts'
+import { createUsageTables } from '../../base/stats/usage-tables.ts'
 import { toFilterClause } from '../calls/calls-filter.ts'
 import type { Reads } from '../db/reads.ts'
 import { selectUsage, sumCalls, sumUsage } from './stats.sql.ts'
@@ -28,7 +29,7 @@ export function createStatsStore(reads: Reads, joinedMax = JOINED_MAX): StatsSto
 
   async function aggregate(query: StatsQuery, caller: ReadCaller): Promise<StatsResult> {
     const { startsUs, callColumns, usageColumns, valuesMax } = query
-    if (callColumns.length * startsUs.length > valuesMax) throw tooLarge()
+    if (callColumns.length * startsUs.length > valuesMax) throw tooManyValues()
     const [calls, usage] = await Promise.all([
       callColumns.length > 0 ? readCalls(reads, query, caller) : null,
       usageColumns.length > 0 ? readUsage({ reads, joinedMax }, query, caller) : NO_USAGE,

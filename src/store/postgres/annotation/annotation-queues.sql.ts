@@ -2,8 +2,6 @@
 import {
   FIND_ITEM,
   FIND_QUEUE,
-  ITEM_COLUMNS,
-  ITEM_ORDERS,
   QUEUE_COLUMNS,
 } from '../../base/annotation/annotation-queues.sql.ts'
 import { insertRows } from '../db/rows.sql.ts'
@@ -55,39 +53,11 @@ WHERE annotation_queues.id = ANY (@queue_ids::text[])
 GROUP BY annotation_queues.id
 `
 
-/**
- * The items of a queue that match; null parameters do not filter (annotation_items_queue_key_item_key, which has their
- * order where nothing else is asked for).
- *
- * @param withPosition - whether to return positions in the queue, for which all items are sorted
- */
-export function listItems(
-  sort: readonly { readonly field: keyof typeof ITEM_ORDERS; readonly direction: 'asc' | 'desc' }[],
-  withPosition: boolean,
-): string {
-  const order = sort.map(
-    ({ field, direction }) => `${ITEM_ORDERS[field]} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
-  )
-  const terms = [...order, 'item_key ASC'].join(', ')
-  return `
-SELECT *
-FROM (
-  SELECT
-    ${ITEM_COLUMNS},
-    ${withPosition ? `row_number() OVER (ORDER BY ${terms})` : 'NULL'} AS position_in_queue
-  FROM annotation_items
-  WHERE queue_key = @queue_key
-) AS items
-WHERE (@id::text IS NULL OR id = @id::text)
-  AND (@call_id::text IS NULL OR call_id = @call_id::text)
-  AND (@call_op_name::text IS NULL OR call_op_name = @call_op_name::text)
-  AND (@call_trace_id::text IS NULL OR call_trace_id = @call_trace_id::text)
-  AND (@added_by::text IS NULL OR added_by = @added_by::text)
-  AND (@annotation_states::text[] IS NULL OR annotation_state = ANY (@annotation_states::text[]))
-ORDER BY ${withPosition ? 'position_in_queue' : terms}
-LIMIT @limit OFFSET @offset
-`
-}
+/** See selectItems. */
+export const IS_IN_STATES = `(
+    @annotation_states::text[] IS NULL
+    OR annotation_state = ANY (@annotation_states::text[])
+  )`
 
 /** By primary key. */
 export const UPDATE_ITEM = `

@@ -1,13 +1,13 @@
 /** Annotation queues in PostgreSQL; their items refer to calls of any store by id. */
 import type { AnnotationItem } from '../../../domain/annotation/annotation-item.ts'
 import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'
-import { ITEMS_LIMIT_MAX } from '../../../schemas/limits.ts'
 import type {
   AnnotationStore,
   ItemListing,
   QueueStats,
 } from '../../api/annotation/annotation-queues.ts'
 import type { CallsQueryStore } from '../../api/calls/calls-query.ts'
+import { parametersOfItems, selectItems } from '../../base/annotation/annotation-items.sql.ts'
 import { NO_ITEMS } from '../../base/annotation/annotation-limits.ts'
 import * as QUEUES from '../../base/annotation/annotation-queues.sql.ts'
 import { createQueuedCalls } from '../../base/annotation/queued-calls.ts'
@@ -64,24 +64,14 @@ export function createAnnotationStore(
 }
 
 function listItems(db: Postgres, listing: ItemListing): Promise<AnnotationItem[]> {
-  const { project_id, queue_id, filter, sort_by, limit, offset, include_position } = listing
-  const states = filter?.annotation_states ?? []
+  const { project_id, queue_id: id } = listing
   return db.snapshot(async (tx) => {
-    const { queue_key } = await requireQueue(tx, { project_id, id: queue_id }, QUEUES.FIND_QUEUE)
+    const { queue_key } = await requireQueue(tx, { project_id, id }, QUEUES.FIND_QUEUE)
     type Keyed = AnnotationItem & { item_key: number }
-    const rows = await tx.all<Keyed>(SQL.listItems(sort_by ?? [], include_position === true), {
-      project_id,
-      queue_id,
-      queue_key,
-      limit: limit ?? ITEMS_LIMIT_MAX,
-      offset: offset ?? 0,
-      id: filter?.id ?? null,
-      call_id: filter?.call_id ?? null,
-      call_op_name: filter?.call_op_name ?? null,
-      call_trace_id: filter?.call_trace_id ?? null,
-      added_by: filter?.added_by ?? null,
-      annotation_states: states.length > 0 ? states : null,
-    })
+    const rows = await tx.all<Keyed>(
+      selectItems(listing, SQL.IS_IN_STATES),
+      parametersOfItems(listing, queue_key),
+    )
     return rows.map(({ item_key: _key, ...item }) => item)
   })
 }

@@ -1,6 +1,6 @@
 /** Statements for annotation queues and their items. */
 
-import { ITEM_COLUMNS, QUEUE_COLUMNS } from '../../base/annotation/annotation-queues.sql.ts'
+import { QUEUE_COLUMNS } from '../../base/annotation/annotation-queues.sql.ts'
 import { insertRow } from '../../base/db/rows.sql.ts'
 
 export const QUEUE_ROW: readonly (typeof QUEUE_COLUMNS)[number][] = QUEUE_COLUMNS
@@ -47,37 +47,11 @@ FROM annotation_items
 WHERE queue_key = @queue_key
 `
 
-/**
- * The matching items of a queue; null parameters do not filter (annotation_items_queue_key, which also has the default
- * order).
- *
- * @param order - entries of ITEM_ORDERS with a direction
- * @param withPosition - whether to return positions in the queue, for which all items are sorted
- */
-export function listItems(order: readonly string[], withPosition: boolean): string {
-  const terms = [...order, 'item_key ASC'].join(', ')
-  return `
-SELECT *
-FROM (
-  SELECT
-    ${ITEM_COLUMNS},
-    ${withPosition ? `row_number() OVER (ORDER BY ${terms})` : 'NULL'} AS position_in_queue
-  FROM annotation_items
-  WHERE queue_key = @queue_key
-)
-WHERE (@id IS NULL OR id = @id)
-  AND (@call_id IS NULL OR call_id = @call_id)
-  AND (@call_op_name IS NULL OR call_op_name = @call_op_name)
-  AND (@call_trace_id IS NULL OR call_trace_id = @call_trace_id)
-  AND (@added_by IS NULL OR added_by = @added_by)
-  AND (
+/** See selectItems. */
+export const IS_IN_STATES = `(
     @annotation_states IS NULL
     OR annotation_state IN (SELECT value FROM json_each(@annotation_states))
-  )
-ORDER BY ${withPosition ? 'position_in_queue' : terms}
-LIMIT @limit OFFSET @offset
-`
-}
+  )`
 
 /** By primary key. */
 export const UPDATE_ITEM = `

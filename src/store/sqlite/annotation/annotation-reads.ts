@@ -2,8 +2,8 @@
 
 import type { AnnotationItem } from '../../../domain/annotation/annotation-item.ts'
 import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'
-import { ITEMS_LIMIT_MAX } from '../../../schemas/limits.ts'
 import type { ItemListing, QueueStats } from '../../api/annotation/annotation-queues.ts'
+import { parametersOfItems, selectItems } from '../../base/annotation/annotation-items.sql.ts'
 import { NO_ITEMS } from '../../base/annotation/annotation-limits.ts'
 import * as BASE from '../../base/annotation/annotation-queues.sql.ts'
 import type { ReadJob } from '../read/read-job.ts'
@@ -20,29 +20,16 @@ export const listQueues: ReadJob<string, AnnotationQueue[]> = (db, project_id, c
 }
 
 export const listItems: ReadJob<ItemListing, AnnotationItem[]> = (db, listing, checkpoint) => {
-  const { project_id, queue_id, filter, sort_by, limit, offset, include_position } = listing
-  const { queue_key } = createQueueFinder(db)({ project_id, id: queue_id })
-  const order = (sort_by ?? []).map(
-    ({ field, direction }) => `${BASE.ITEM_ORDERS[field]} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
-  )
-  const states = filter?.annotation_states ?? []
-  const parameters = {
-    project_id,
-    queue_id,
-    queue_key,
-    limit: limit ?? ITEMS_LIMIT_MAX,
-    offset: offset ?? 0,
-    id: filter?.id ?? null,
-    call_id: filter?.call_id ?? null,
-    call_op_name: filter?.call_op_name ?? null,
-    call_trace_id: filter?.call_trace_id ?? null,
-    added_by: filter?.added_by ?? null,
-    annotation_states: states.length > 0 ? JSON.stringify(states) : null,
-  }
+  const { project_id, queue_id: id } = listing
+  const { queue_key } = createQueueFinder(db)({ project_id, id })
+  const parameters = parametersOfItems(listing, queue_key)
+  const states = parameters.annotation_states
   const items: AnnotationItem[] = []
-  for (const row of db
-    .prepare(SQL.listItems(order, include_position === true))
-    .iterate(parameters)) {
+  const matching = db.prepare(selectItems(listing, SQL.IS_IN_STATES))
+  for (const row of matching.iterate({
+    ...parameters,
+    annotation_states: states && JSON.stringify(states),
+  })) {
     checkpoint()
     const { item_key: _key, ...item } = row as AnnotationItem & { item_key: number }
     items.push(item)
