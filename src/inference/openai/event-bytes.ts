@@ -10,7 +10,7 @@ import type { Redact } from './upstream/redaction.ts'
 const LINE_BYTES_MAX = 64 * 1024
 const LINE_END = 0x0a
 
-export interface EventReader {
+interface EventReader {
   /** Returns the same bytes, whole lines at a time, without what is secret in errors; null at the end. */
   read(): Promise<Pieces | null>
   /** Returns the first error that an event told of so far, or null. */
