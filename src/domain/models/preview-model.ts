@@ -27,7 +27,10 @@ interface ModelDefaults {
 }
 
 /** The project that a model belongs to, `<entity>/<project>`. */
-export function modelProjectId({ entity, project }: PreviewModel): string {
+export function modelProjectId({
+  entity,
+  project,
+}: Pick<PreviewModel, 'entity' | 'project'>): string {
   return `${entity}/${project}`
 }
 

@@ -16,7 +16,10 @@ interface WorkerWants {
 }
 
 /** Whether a worker accepts jobs of a model. */
-export function acceptsModel({ base_models, projects }: WorkerWants, model: PreviewModel): boolean {
+export function acceptsModel(
+  { base_models, projects }: WorkerWants,
+  model: Pick<PreviewModel, 'entity' | 'project' | 'base_model'>,
+): boolean {
   return (
     base_models.includes(model.base_model) && canUseProject({ projects }, modelProjectId(model))
   )

@@ -79,7 +79,7 @@ SELECT
   metrics_json,
   created_at_us
 FROM checkpoints
-WHERE model_id = @model_id AND step > @after_step AND deleted_at_us IS NULL
+WHERE model_id = @model_id AND step > CAST(@after_step AS bigint) AND deleted_at_us IS NULL
 ORDER BY step
 LIMIT @count
 `
@@ -93,7 +93,7 @@ SELECT
   metrics_json,
   created_at_us
 FROM checkpoints
-WHERE model_id = @model_id AND step < @after_step AND deleted_at_us IS NULL
+WHERE model_id = @model_id AND step < CAST(@after_step AS bigint) AND deleted_at_us IS NULL
 ORDER BY step DESC
 LIMIT @count
 `

@@ -69,3 +69,10 @@ UPDATE preview_models
 SET deleted_at_us = @deleted_at_us
 WHERE id = @id AND deleted_at_us IS NULL
 `
+
+/** Makes later steps continue after one that no job made; by primary key. */
+export const RAISE_LAST_STEP = `
+UPDATE preview_models
+SET last_step = @step
+WHERE id = @model_id AND last_step < @step
+`

@@ -1,4 +1,6 @@
 /** Statements for the queue of training jobs that run on SQLite and PostgreSQL alike. */
+import type { PreviewModel } from '../../../domain/models/preview-model.ts'
+import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import { JOB_COLUMN_LIST, MOVING_COLUMNS } from './training-jobs.sql.ts'
 
 const CHANGES = MOVING_COLUMNS.map((name) => `${name} = @${name}`).join(',\n  ')
@@ -45,15 +47,24 @@ heads AS (
 )
 `
 
+/** The id of a job, with what decides whether a worker accepts its model. */
+export type ClaimableJob = Pick<TrainingJob, 'id'> &
+  Pick<PreviewModel, 'entity' | 'project' | 'base_model'>
+
 /**
  * Jobs that may run, oldest first. A model whose first unfinished job is running or waiting for its next attempt has
  * none, because the jobs of a model run strictly in order.
  */
 export const LIST_CLAIMABLE_JOBS = `
 WITH ${HEADS}
-SELECT ${JOB_COLUMN_LIST}
+SELECT
+  training_jobs.id,
+  preview_models.entity,
+  preview_models.project,
+  preview_models.base_model
 FROM heads
 JOIN training_jobs ON training_jobs.model_id = heads.model_id AND training_jobs.seq = heads.seq
+JOIN preview_models ON preview_models.id = heads.model_id
 WHERE training_jobs.state = 'queued' AND training_jobs.available_at_us <= @now_us
 ORDER BY training_jobs.created_at_us, training_jobs.id
 `

@@ -25,10 +25,3 @@ ORDER BY ${order}
 LIMIT @limit
 `
 }
-
-/** Makes later steps continue after one that no job has produced; by primary key. */
-export const RAISE_LAST_STEP = `
-UPDATE preview_models
-SET last_step = greatest(last_step, @step)
-WHERE id = @model_id
-`

@@ -1,17 +1,14 @@
 /** Preview models in PostgreSQL. */
 import type { PreviewModel } from '../../../domain/models/preview-model.ts'
-import { cancelJob } from '../../../domain/training/training-moves.ts'
 import { ApiError } from '../../../errors.ts'
 import type { ModelListing, PreviewModelStore } from '../../api/models/preview-models.ts'
 import { placeBefore } from '../../base/db/listing.ts'
-import * as CHECKPOINTS from '../../base/models/checkpoints.sql.ts'
 import { isShown } from '../../base/models/model-listing.ts'
 import * as MODELS from '../../base/models/preview-models.sql.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Postgres } from '../db/client.ts'
-import { moveJobs } from '../training/job-moves.ts'
 import type { QueueBell } from '../training/queue-bell.ts'
-import { NOTIFY_QUEUE } from '../training/training-queue.sql.ts'
+import { writeAndNotify, writeTraining } from '../training/training-writes.ts'
 import { LIST_PREVIEW_MODELS } from './preview-models.sql.ts'
 
 /** Limit: models of one statement. */
@@ -37,12 +34,7 @@ export function createPreviewModelStore(parts: PreviewModelParts): PreviewModelS
   }
 
   return {
-    insertModel: (model) =>
-      moveJobs(db, async ({ tx }) => {
-        await tx.run(MODELS.INSERT_PREVIEW_MODEL, { ...model })
-        const found = await tx.first<PreviewModel>(MODELS.FIND_PREVIEW_MODEL_BY_NAME, { ...model })
-        return found as PreviewModel
-      }),
+    insertModel: (model) => writeTraining(db, (writes) => writes.insert_model(model)),
     async findModel(id) {
       return (await db.first<PreviewModel>(MODELS.FIND_PREVIEW_MODEL, { id })) ?? null
     },
@@ -62,19 +54,9 @@ export function createPreviewModelStore(parts: PreviewModelParts): PreviewModelS
       return taken
     },
     async deleteModel(id, now_us) {
-      const hidden = await moveJobs(db, async (moves) => {
-        const { tx } = moves
-        const deleted = await tx.run(MODELS.DELETE_PREVIEW_MODEL, { id, deleted_at_us: now_us })
-        if (deleted === 0) return null
-        for (const job of await moves.listUnfinished(id)) {
-          await moves.save(job, cancelJob(job, 'The model was deleted.', now_us), now_us)
-        }
-        await tx.all(NOTIFY_QUEUE)
-        const steps = { model_id: id, deleted_at_us: now_us }
-        return tx.all<{ artifact_path: string | null }>(CHECKPOINTS.DELETE_ALL_STEPS, steps)
-      })
+      const hidden = await writeAndNotify(db, (writes) => writes.delete_model({ id, now_us }))
       if (hidden === null) return null
-      await blobs.removeUnused(hidden.map(({ artifact_path }) => artifact_path))
+      await blobs.removeUnused(hidden)
       bell.ring()
       return hidden.length
     },

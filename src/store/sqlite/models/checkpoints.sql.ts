@@ -1,12 +1,5 @@
 /** Statements for checkpoints. */
 
-/** Keeps future steps above one that no job made; by primary key. */
-export const RAISE_LAST_STEP = `
-UPDATE preview_models
-SET last_step = max(last_step, @step)
-WHERE id = @model_id
-`
-
 /**
  * Whether a file is in use: by a checkpoint that is not deleted (checkpoints_artifact_path), or by a running job that
  * resumes from it or has staged it (training_jobs_running).

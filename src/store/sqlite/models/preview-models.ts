@@ -63,9 +63,9 @@ export function createPreviewModelStore(
     async deleteModel(id, now_us) {
       const hidden = await writes.run('delete_model', { id, now_us })
       if (hidden === null) return null
-      await artifacts.removeUnused(hidden.paths)
+      await artifacts.removeUnused(hidden)
       bell.ring()
-      return hidden.count
+      return hidden.length
     },
   }
 }

@@ -48,10 +48,3 @@ FROM training_jobs
 WHERE model_id = @model_id AND seq < @after_seq AND (@status IS NULL OR state = @status)
 ORDER BY seq DESC
 `
-
-/** The step of a checkpoint, deleted or not; by primary key. */
-export const FIND_RESULT_STEP = `
-SELECT step
-FROM checkpoints
-WHERE id = @id
-`

@@ -1,20 +1,16 @@
 /** Training jobs in SQLite, with payloads in files. A file is always written before its row. */
 import { join } from 'node:path'
-import type { PreviewModel } from '../../../domain/models/preview-model.ts'
-import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import { ApiError } from '../../../errors.ts'
-import type { JobView, TrainingJobStore } from '../../api/training/training-jobs.ts'
-import { FIND_ANY_PREVIEW_MODEL } from '../../base/models/preview-models.sql.ts'
+import type { TrainingJobStore } from '../../api/training/training-jobs.ts'
 import type { JobBell } from '../../base/training/job-bell.ts'
+import { findJob, listEvents, viewOf } from '../../base/training/job-steps.ts'
 import { chunksOf } from '../../base/training/payload-chunks.ts'
-import * as BASE from '../../base/training/training-jobs.sql.ts'
 import type { Connection } from '../db/connection.ts'
-import { orStoreError } from '../db/store-error.ts'
+import { createStepReader } from '../db/run-steps.ts'
 import { type FileFolder, PAYLOADS_DIRECTORY } from '../files/file-folder.ts'
 import { onDisk, receiveBytes } from '../files/receive-file.ts'
 import type { Writes } from '../write/writes.ts'
-import { createJobLists } from './job-lists.ts'
-import * as SQL from './training-jobs.sql.ts'
+import { createJobList } from './job-lists.ts'
 
 interface TrainingJobParts {
   /** The folder of the payloads. */
@@ -28,17 +24,7 @@ export function createTrainingJobStore(
   writes: Writes,
   { payloads, bell }: TrainingJobParts,
 ): TrainingJobStore {
-  const findJob = db.prepare(BASE.FIND_TRAINING_JOB)
-  const findModel = db.prepare(FIND_ANY_PREVIEW_MODEL)
-  const findStep = db.prepare(SQL.FIND_RESULT_STEP).pluck()
-
-  const find = (id: string) => (findJob.get({ id }) as TrainingJob | undefined) ?? null
-
-  function toView(job: TrainingJob): JobView {
-    const model = findModel.get({ id: job.model_id }) as PreviewModel
-    const step = findStep.get({ id: job.result_checkpoint_id }) as number | undefined
-    return { job, model, result_step: step ?? null }
-  }
+  const read = createStepReader(db)
 
   return {
     async insertJob(job, payload) {
@@ -63,22 +49,19 @@ export function createTrainingJobStore(
         return stored
       } catch (error) {
         // A writer that died may have committed the job before.
-        if (db.open && find(job.id) === null) await payloads.remove(payload_path)
+        if (db.open && (await read(findJob(job.id))) === null) await payloads.remove(payload_path)
         throw error
       } finally {
         await file.discard()
       }
     },
-    async findJob(id) {
-      return orStoreError(() => find(id))
-    },
+    findJob: (id) => read(findJob(id)),
     async findJobView(id) {
-      return orStoreError(() => {
-        const job = find(id)
-        return job && toView(job)
-      })
+      const job = await read(findJob(id))
+      return job && read(viewOf(job))
     },
-    ...createJobLists(db, find, toView),
+    listJobs: createJobList(db),
+    listEvents: (listing) => read(listEvents(listing)),
     async cancelJob(id, now_us) {
       await writes.run('cancel_job', { id, now_us })
       bell.ring()

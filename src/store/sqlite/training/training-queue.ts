@@ -4,14 +4,16 @@ import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import { firstDueUs, type QueueWaits } from '../../../domain/training/training-queue.ts'
 import { leaseLost } from '../../../domain/training/training-states.ts'
 import type { Lease, TrainingQueue } from '../../api/training/training-queue.ts'
+import { findCheckpoint } from '../../base/models/checkpoint-steps.ts'
 import type { JobBell } from '../../base/training/job-bell.ts'
+import { findLeased, requireLeased } from '../../base/training/job-steps.ts'
+import type { EndedAttempt } from '../../base/training/queue-writes.ts'
 import type { Connection } from '../db/connection.ts'
+import { createStepReader } from '../db/run-steps.ts'
 import { orStoreError } from '../db/store-error.ts'
 import { type ReceivedBytes, receiveBytes } from '../files/receive-file.ts'
 import type { CheckpointArtifacts } from '../models/checkpoint-artifacts.ts'
 import type { Writes } from '../write/writes.ts'
-import { createQueueRows } from './queue-rows.ts'
-import type { EndedAttempt } from './queue-writes.ts'
 import { NEXT_LEASE_END, NEXT_WAIT_END } from './training-queue.sql.ts'
 
 interface QueueParts {
@@ -24,11 +26,11 @@ interface QueueParts {
 
 export function createTrainingQueue(parts: QueueParts): TrainingQueue {
   const { db, writes, bell } = parts
-  const rows = createQueueRows(db)
+  const read = createStepReader(db)
   const nextLeaseEnd = db.prepare(NEXT_LEASE_END).pluck()
   const nextWaitEnd = db.prepare(NEXT_WAIT_END)
   const cleanUp = createCleanUp(parts)
-  const stage = createStaging(parts, (lease) => orStoreError(() => rows.requireLeased(lease)))
+  const stage = createStaging(parts)
 
   async function finish({ before, after }: EndedAttempt): Promise<TrainingJob> {
     await cleanUp([before])
@@ -41,13 +43,7 @@ export function createTrainingQueue(parts: QueueParts): TrainingQueue {
       await cleanUp(ended)
       return claimed
     },
-    async findLeased(lease) {
-      return orStoreError(() => {
-        const job = rows.requireLeased(lease)
-        const parent = rows.findCheckpoint(job.parent_checkpoint_id)
-        return { job, model: rows.findModel(job.model_id), parent }
-      })
-    },
+    findLeased: (lease) => read(findLeased(lease)),
     renewLease: (lease, renewal) => writes.run('renew_lease', { lease, ...renewal }),
     recordEvents: (lease, events) => writes.run('record_events', { lease, events }),
     async receiveArtifact(source, bytesMax) {
@@ -85,29 +81,24 @@ export function createTrainingQueue(parts: QueueParts): TrainingQueue {
  * workers, and removes staged files and hidden parents that are not needed any more. Never fails, as the commit stands.
  */
 function createCleanUp({ db, bell, artifacts }: QueueParts) {
-  const { findCheckpoint } = createQueueRows(db)
-  const findParentPath = ({ parent_checkpoint_id }: TrainingJob): string | null => {
-    try {
-      return findCheckpoint(parent_checkpoint_id)?.artifact?.path ?? null
-    } catch {
-      return null
-    }
+  const read = createStepReader(db)
+  async function findParentPath({ parent_checkpoint_id }: TrainingJob): Promise<string | null> {
+    const parent = await read(findCheckpoint(parent_checkpoint_id)).catch(() => null)
+    return parent?.artifact?.path ?? null
   }
   return async (ended: readonly TrainingJob[]): Promise<void> => {
     if (ended.length === 0) return
     bell.ring()
     for (const job of ended) {
-      await artifacts.removeUnused([job.staged_path, findParentPath(job)])
+      await artifacts.removeUnused([job.staged_path, await findParentPath(job)])
     }
   }
 }
 
-function createStaging(
-  { writes, artifacts }: QueueParts,
-  requireLeased: (lease: Lease) => TrainingJob,
-) {
+function createStaging({ db, writes, artifacts }: QueueParts) {
+  const read = createStepReader(db)
   return async (lease: Lease, file: ReceivedBytes): Promise<void> => {
-    const staged_path = artifacts.pathOf(requireLeased(lease), randomUUID())
+    const staged_path = artifacts.pathOf(await read(requireLeased(lease)), randomUUID())
     await file.keep(staged_path)
     try {
       const staged = { staged_path, staged_sha256: file.sha256, staged_bytes: file.bytes }

@@ -2,6 +2,7 @@
  * The registry of all writes, by name. Each runs on the writing connection inside a shared transaction; its input and
  * result must survive structured clone. To add a write, add an entry beside its store.
  */
+import { createTrainingWrites } from '../../base/training/training-writes.ts'
 import { createKeyWrites } from '../access/key-writes.ts'
 import { createAnnotationWrites } from '../annotation/annotation-writes.ts'
 import { createCallWrites } from '../calls/call-writes.ts'
@@ -9,18 +10,16 @@ import type { NameKeys } from '../calls/columns/name-keys.ts'
 import { createRemovalWrites } from '../calls/removal/removal-writes.ts'
 import { createResponseWrites } from '../chat/response-writes.ts'
 import type { Connection } from '../db/connection.ts'
+import { toWriteJobs } from '../db/run-steps.ts'
 import { createFeedbackWrites } from '../feedback/feedback-writes.ts'
 import { createHealthWrites } from '../health/health-writes.ts'
-import { createModelWrites } from '../models/model-writes.ts'
 import { createMarkWrites } from '../objects/mark-writes.ts'
 import { createObjectWrites } from '../objects/object-writes.ts'
 import { createPriceWrites } from '../prices/price-writes.ts'
 import { createRetentionWrites } from '../projects/retention-writes.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
 import { createSegmentWrites } from '../stats/segments/build/segment-writes.ts'
-import { createJobMoves } from '../training/job-moves.ts'
-import { createQueueWrites } from '../training/queue-writes.ts'
-import { createTrainingWrites } from '../training/training-writes.ts'
+import * as QUEUE from '../training/training-queue.sql.ts'
 
 interface WriteParts {
   readonly db: Connection
@@ -32,7 +31,6 @@ interface WriteParts {
 }
 
 export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
-  const moves = createJobMoves(db, newId)
   return {
     ...createKeyWrites(db),
     ...createAnnotationWrites(db, newId),
@@ -41,14 +39,12 @@ export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
     ...createFeedbackWrites(db),
     ...createHealthWrites(db),
     ...createMarkWrites(db),
-    ...createModelWrites(db, moves),
     ...createObjectWrites(db),
     ...createPriceWrites(db),
     ...createResponseWrites(db),
     ...createRetentionWrites(db),
     ...createSegmentWrites(db),
-    ...createTrainingWrites(db, moves),
-    ...createQueueWrites(db, moves),
+    ...toWriteJobs(db, createTrainingWrites(newId, QUEUE)),
   }
 }
 

@@ -1,0 +1,30 @@
+/**
+ * Work that SQLite and PostgreSQL share: a generator that yields statements and is given their results. SQLite runs them
+ * at once, in its writer (sqlite/db/run-steps.ts); PostgreSQL waits for each (postgres/db/run-steps.ts).
+ */
+
+/** A statement that runs on both. */
+export interface Step {
+  readonly sql: string
+  /** By name. */
+  readonly parameters: Readonly<Record<string, unknown>>
+  readonly wants: 'all' | 'first' | 'count'
+}
+
+/** A failed statement ends them: they cannot catch its error. */
+export type Steps<T> = Generator<Step, T, unknown>
+
+/** Returns all rows of a statement. */
+export function* all<Row>(sql: string, parameters: object): Steps<Row[]> {
+  return (yield { sql, parameters: { ...parameters }, wants: 'all' }) as Row[]
+}
+
+/** Returns its first row, or undefined. */
+export function* first<Row>(sql: string, parameters: object): Steps<Row | undefined> {
+  return (yield { sql, parameters: { ...parameters }, wants: 'first' }) as Row | undefined
+}
+
+/** Returns the number of changed rows. */
+export function* run(sql: string, parameters: object): Steps<number> {
+  return (yield { sql, parameters: { ...parameters }, wants: 'count' }) as number
+}

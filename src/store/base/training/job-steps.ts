@@ -1,0 +1,80 @@
+/** Reads of training jobs and of their events in SQLite and PostgreSQL alike. */
+import { canUseProject } from '../../../domain/access/permissions.ts'
+import { modelProjectId, type PreviewModel } from '../../../domain/models/preview-model.ts'
+import type { TrainingJob } from '../../../domain/training/training-job.ts'
+import { requireLease } from '../../../domain/training/training-moves.ts'
+import { leaseLost } from '../../../domain/training/training-states.ts'
+import { ApiError } from '../../../errors.ts'
+import type {
+  EventListing,
+  JobListing,
+  JobView,
+  StoredJobEvent,
+} from '../../api/training/training-jobs.ts'
+import type { ClaimedJob, Lease } from '../../api/training/training-queue.ts'
+import { all, first, type Steps } from '../db/steps.ts'
+import { findCheckpoint } from '../models/checkpoint-steps.ts'
+import { FIND_CHECKPOINT_STEP } from '../models/checkpoints.sql.ts'
+import { FIND_ANY_PREVIEW_MODEL } from '../models/preview-models.sql.ts'
+import * as EVENTS from './training-events.sql.ts'
+import { FIND_TRAINING_JOB } from './training-jobs.sql.ts'
+
+export function* findJob(id: string): Steps<TrainingJob | null> {
+  return (yield* first<TrainingJob>(FIND_TRAINING_JOB, { id })) ?? null
+}
+
+/** Returns the model of a job, deleted or not. */
+export function* findModel({ model_id: id }: TrainingJob): Steps<PreviewModel> {
+  return (yield* first<PreviewModel>(FIND_ANY_PREVIEW_MODEL, { id })) as PreviewModel
+}
+
+/** Adds what else is shown of a job. */
+export function* viewOf(job: TrainingJob): Steps<JobView> {
+  const { model_id, result_checkpoint_id: id } = job
+  const result =
+    id === null ? undefined : yield* first<{ step: number }>(FIND_CHECKPOINT_STEP, { id, model_id })
+  return { job, model: yield* findModel(job), result_step: result?.step ?? null }
+}
+
+/** Returns the job after which a list begins; null: at its beginning. @throws ApiError training_job_not_found */
+export function* findCursor({ after, projects }: JobListing): Steps<TrainingJob | null> {
+  if (after === null) return null
+  const job = yield* findJob(after)
+  if (job !== null && isShown(yield* findModel(job), projects)) return job
+  throw new ApiError('training_job_not_found', { param: 'after' })
+}
+
+/** Whether a list shows the jobs of a model. */
+export function isShown(model: PreviewModel, projects: readonly string[]): boolean {
+  return canUseProject({ projects }, modelProjectId(model))
+}
+
+/** Returns the job under a lease. @throws ApiError lease_lost */
+export function* requireLeased({ job_id, token_hash, now_us }: Lease): Steps<TrainingJob> {
+  const job = yield* findJob(job_id)
+  if (job === null) throw leaseLost()
+  requireLease(job, token_hash, now_us)
+  return job
+}
+
+/** See the contract. */
+export function* findLeased(lease: Lease): Steps<ClaimedJob> {
+  const job = yield* requireLeased(lease)
+  const parent = yield* findCheckpoint(job.parent_checkpoint_id)
+  return { job, model: yield* findModel(job), parent }
+}
+
+/** See the contract. */
+export function* listEvents({ job_id, after, count }: EventListing): Steps<StoredJobEvent[]> {
+  const after_position = after === null ? 0 : yield* findPosition(job_id, after)
+  const attempt = (yield* findJob(job_id))?.attempt ?? 0
+  const place = { job_id, attempt, after_position, count }
+  return yield* all<StoredJobEvent>(EVENTS.LIST_EVENTS, place)
+}
+
+function* findPosition(job_id: string, id: string): Steps<number> {
+  const found = yield* first<{ position: number }>(EVENTS.FIND_EVENT_POSITION, { job_id, id })
+  if (found !== undefined) return found.position
+  const message = 'after must be the id of an event of the job'
+  throw new ApiError('validation_failed', { message, param: 'after' })
+}

@@ -1,0 +1,156 @@
+/** The state transitions of the training queue, in SQLite and PostgreSQL alike. Each is one transaction. */
+import type { TrainingJob } from '../../../domain/training/training-job.ts'
+import {
+  type AttemptEnd,
+  BACKOFF_MS_MAX,
+  endOverdue,
+  type Failure,
+  failAttempt,
+  type Moved,
+  releaseJob,
+  renewLease,
+  startAttempt,
+  timeOutJob,
+} from '../../../domain/training/training-moves.ts'
+import { acceptsModel, requireRoomForEvents } from '../../../domain/training/training-queue.ts'
+import type {
+  Claim,
+  ClaimedJob,
+  Lease,
+  LeaseRenewal,
+  NewJobEvent,
+  QueueTimes,
+} from '../../api/training/training-queue.ts'
+import { all, first, run, type Steps } from '../db/steps.ts'
+import { findStep } from '../models/checkpoint-steps.ts'
+import type { JobMoves } from './job-moves.ts'
+import { findJob, findModel, requireLeased } from './job-steps.ts'
+import { COUNT_EVENTS } from './training-events.sql.ts'
+import * as SQL from './training-queue.sql.ts'
+
+const US_PER_MS = 1000
+
+/** The statements of the queue that differ between the databases. */
+export interface QueueStatements {
+  readonly LIST_OVERDUE_JOBS: string
+  readonly LIST_NEGLECTED_JOBS: string
+  readonly MOVE_WAITS: string
+}
+
+/** The result of a claim: the jobs it ended, as they were before, and the job it assigned. */
+interface ClaimOutcome {
+  readonly ended: readonly TrainingJob[]
+  readonly claimed: ClaimedJob | null
+}
+
+/** The arguments of the method of TrainingQueue, as of those below. */
+interface LeaseResumption {
+  readonly now_us: number
+  readonly lease_ms: number
+  readonly moved_us: number
+}
+
+interface AttemptFailure {
+  readonly lease: Lease
+  readonly failure: Failure
+  readonly end: AttemptEnd
+}
+
+interface StagedFile {
+  readonly staged_path: string
+  readonly staged_sha256: string
+  readonly staged_bytes: number
+}
+
+/** A job before and after its attempt ended. */
+export interface EndedAttempt {
+  readonly before: TrainingJob
+  readonly after: TrainingJob
+}
+
+/** What the queue does by itself. */
+export function createClaimWrites(moves: JobMoves, statements: QueueStatements) {
+  const { LIST_OVERDUE_JOBS, LIST_NEGLECTED_JOBS, MOVE_WAITS } = statements
+
+  function* endAllOverdue({ queue_timeout_ms, ...end }: QueueTimes): Steps<TrainingJob[]> {
+    const { now_us } = end
+    const overdue = yield* all<TrainingJob>(LIST_OVERDUE_JOBS, { now_us })
+    for (const job of overdue) yield* moves.save(job, endOverdue(job, end), now_us)
+    if (queue_timeout_ms === 0) return overdue
+    const waits_since_us = now_us - queue_timeout_ms * US_PER_MS
+    const neglected = yield* all<TrainingJob>(LIST_NEGLECTED_JOBS, { waits_since_us })
+    for (const job of neglected) yield* moves.save(job, timeOutJob(job, now_us), now_us)
+    return [...overdue, ...neglected]
+  }
+
+  function* start(claim: Claim): Steps<ClaimedJob | null> {
+    const { times, base_models: _models, projects: _projects, ...worker } = claim
+    const { now_us } = times
+    const claimable = yield* all<SQL.ClaimableJob>(SQL.LIST_CLAIMABLE_JOBS, { now_us })
+    const found = claimable.find((row) => acceptsModel(claim, row))
+    if (found === undefined) return null
+    const job = (yield* findJob(found.id)) as TrainingJob
+    const model = yield* findModel(job)
+    const parent = yield* findStep(model.id, 'latest')
+    const running = startAttempt(job, { ...worker, now_us, parent })
+    yield* moves.save(job, { job: running, event: null }, now_us)
+    return { job: running, model, parent }
+  }
+
+  return {
+    *claim_job(claim: Claim): Steps<ClaimOutcome> {
+      const ended = yield* endAllOverdue(claim.times)
+      return { ended, claimed: yield* start(claim) }
+    },
+    /** Returns the ended jobs, as they were before. */
+    end_overdue: endAllOverdue,
+    *resume_leases({ now_us, lease_ms, moved_us }: LeaseResumption): Steps<void> {
+      const lease_expires_at_us = now_us + lease_ms * US_PER_MS
+      yield* run(SQL.EXTEND_LEASES, { lease_expires_at_us, moved_us })
+      const available_us_max = now_us + BACKOFF_MS_MAX * US_PER_MS
+      yield* run(MOVE_WAITS, { moved_us, available_us_max })
+    },
+  }
+}
+
+/** What workers do with a job that they hold, except its completion. */
+export function createLeaseWrites(moves: JobMoves) {
+  function* end(lease: Lease, move: (job: TrainingJob) => Moved): Steps<EndedAttempt> {
+    const before = yield* requireLeased(lease)
+    return { before, after: yield* moves.save(before, move(before), lease.now_us) }
+  }
+
+  return {
+    *renew_lease({
+      lease,
+      ...renewal
+    }: LeaseRenewal & { readonly lease: Lease }): Steps<TrainingJob> {
+      const { now_us } = lease
+      const job = yield* requireLeased(lease)
+      const renewed = renewLease(job, { now_us, ...renewal })
+      return yield* moves.save(job, { job: renewed, event: null }, now_us)
+    },
+    *record_events({
+      lease,
+      events,
+    }: {
+      lease: Lease
+      events: readonly NewJobEvent[]
+    }): Steps<void> {
+      const job = yield* requireLeased(lease)
+      const { id: job_id, attempt } = job
+      const counted = yield* first<{ count: number }>(COUNT_EVENTS, { job_id, attempt })
+      requireRoomForEvents(counted?.count ?? 0, events.length)
+      for (const event of events) yield* moves.addEvent(job, event, lease.now_us)
+    },
+    /** Returns the path of the previously staged file, or null. */
+    *stage_artifact({ lease, staged }: { lease: Lease; staged: StagedFile }): Steps<string | null> {
+      const job = yield* requireLeased(lease)
+      yield* moves.save(job, { job: { ...job, ...staged }, event: null }, lease.now_us)
+      return job.staged_path
+    },
+    fail_attempt: ({ lease, failure, end: times }: AttemptFailure) =>
+      end(lease, (job) => failAttempt(job, failure, times)),
+    release_job: (lease: Lease) => end(lease, (job) => releaseJob(job, lease.now_us)),
+  }
+}

@@ -1,0 +1,20 @@
+/** All writes of training and of its models, which SQLite and PostgreSQL run each in one transaction. */
+import { createModelWrites } from '../models/model-writes.ts'
+import { createCompletionWrites } from './completion-writes.ts'
+import { createJobMoves } from './job-moves.ts'
+import { createJobWrites } from './job-writes.ts'
+import { createClaimWrites, createLeaseWrites, type QueueStatements } from './queue-writes.ts'
+
+/** @param newId - returns ids for events */
+export function createTrainingWrites(newId: () => string, statements: QueueStatements) {
+  const moves = createJobMoves(newId)
+  return {
+    ...createModelWrites(moves),
+    ...createJobWrites(moves),
+    ...createClaimWrites(moves, statements),
+    ...createLeaseWrites(moves),
+    ...createCompletionWrites(moves),
+  }
+}
+
+export type TrainingWrites = ReturnType<typeof createTrainingWrites>

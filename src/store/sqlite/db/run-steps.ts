@@ -1,0 +1,52 @@
+/** Runs steps that SQLite shares with PostgreSQL, synchronously. */
+import type { Step, Steps } from '../../base/db/steps.ts'
+import type { Connection } from './connection.ts'
+import { orStoreError } from './store-error.ts'
+
+type Statement = ReturnType<Connection['prepare']>
+
+/** Functions of one input that yield steps, as functions that run them. */
+type Running<Written> = {
+  readonly [Name in keyof Written]: Written[Name] extends (
+    input: infer Input,
+  ) => Steps<infer Output>
+    ? (input: Input) => Output
+    : never
+}
+
+/** @returns a function that runs steps on a connection, inside the caller's transaction if there is one */
+export function createStepRunner(db: Connection): <T>(steps: Steps<T>) => T {
+  const prepared = new Map<string, Statement>()
+
+  function answer({ sql, parameters, wants }: Step): unknown {
+    const statement = prepared.get(sql) ?? db.prepare(sql)
+    prepared.set(sql, statement)
+    if (wants === 'all') return statement.all(parameters)
+    return wants === 'first' ? statement.get(parameters) : statement.run(parameters).changes
+  }
+
+  return (steps) => {
+    let step = steps.next()
+    while (step.done !== true) step = steps.next(answer(step.value))
+    return step.value
+  }
+}
+
+/** The same for reads outside of transactions. @throws what toStoreError makes of the errors of statements */
+export function createStepReader(db: Connection): <T>(steps: Steps<T>) => Promise<T> {
+  const run = createStepRunner(db)
+  return async (steps) => orStoreError(() => run(steps))
+}
+
+/** Returns the write jobs that run the steps of shared writes. */
+export function toWriteJobs<Written extends Record<string, (input: never) => Steps<unknown>>>(
+  db: Connection,
+  writes: Written,
+): Running<Written> {
+  const run = createStepRunner(db)
+  const jobs = Object.entries(writes).map(([name, write]) => [
+    name,
+    (input: never) => run(write(input)),
+  ])
+  return Object.fromEntries(jobs) as Running<Written>
+}
