@@ -6,6 +6,7 @@ import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../src/store/sqlite/db/migrate.ts'
 import * as MODELS from '../../src/store/sqlite/models/preview-models.sql.ts'
 import * as JOBS from '../../src/store/sqlite/training/training-jobs.sql.ts'
+import * as QUEUE from '../../src/store/sqlite/training/training-queue.sql.ts'
 
 function planOf(sql: string): string {
   const db = openDatabase(':memory:')
@@ -36,5 +37,17 @@ describe('lists', () => {
   it('of calls with the sizes of their traces seek each trace', () => {
     const seek = 'calls_project_key_trace_id (project_key=? AND trace_id=?)'
     expect(planOf(CALLS.SUM_TRACE_SIZE)).toContain(seek)
+  })
+
+  it.each([
+    ['claimable', QUEUE.LIST_CLAIMABLE_JOBS],
+    ['neglected', QUEUE.LIST_NEGLECTED_JOBS],
+    ['next', QUEUE.NEXT_WAIT_END],
+  ])('of %s jobs seek the first job of each model, not those behind it', (_name, sql) => {
+    const plan = planOf(sql)
+    expect(plan).toContain('training_jobs_unfinished (model_id>?)')
+    expect(plan).toContain('training_jobs_unfinished (model_id=?)')
+    expect(plan).toContain('training_jobs_model_id_seq (model_id=? AND seq=?)')
+    expect(plan).not.toContain('training_jobs_state_created_at_us')
   })
 })

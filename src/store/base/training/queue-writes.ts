@@ -32,6 +32,7 @@ const US_PER_MS = 1000
 
 /** The statements of the queue that differ between the databases. */
 export interface QueueStatements {
+  readonly LIST_CLAIMABLE_JOBS: string
   readonly LIST_OVERDUE_JOBS: string
   readonly LIST_NEGLECTED_JOBS: string
   readonly MOVE_WAITS: string
@@ -70,15 +71,13 @@ export interface EndedAttempt {
 
 /** What the queue does by itself. */
 export function createClaimWrites(moves: JobMoves, statements: QueueStatements) {
-  const { LIST_OVERDUE_JOBS, LIST_NEGLECTED_JOBS, MOVE_WAITS } = statements
-
   function* endAllOverdue({ queue_timeout_ms, ...end }: QueueTimes): Steps<TrainingJob[]> {
     const { now_us } = end
-    const overdue = yield* all<TrainingJob>(LIST_OVERDUE_JOBS, { now_us })
+    const overdue = yield* all<TrainingJob>(statements.LIST_OVERDUE_JOBS, { now_us })
     for (const job of overdue) yield* moves.save(job, endOverdue(job, end), now_us)
     if (queue_timeout_ms === 0) return overdue
     const waits_since_us = now_us - queue_timeout_ms * US_PER_MS
-    const neglected = yield* all<TrainingJob>(LIST_NEGLECTED_JOBS, { waits_since_us })
+    const neglected = yield* all<TrainingJob>(statements.LIST_NEGLECTED_JOBS, { waits_since_us })
     for (const job of neglected) yield* moves.save(job, timeOutJob(job, now_us), now_us)
     return [...overdue, ...neglected]
   }
@@ -86,7 +85,7 @@ export function createClaimWrites(moves: JobMoves, statements: QueueStatements) 
   function* start(claim: Claim): Steps<ClaimedJob | null> {
     const { times, base_models: _models, projects: _projects, ...worker } = claim
     const { now_us } = times
-    const claimable = yield* all<SQL.ClaimableJob>(SQL.LIST_CLAIMABLE_JOBS, { now_us })
+    const claimable = yield* all<SQL.ClaimableJob>(statements.LIST_CLAIMABLE_JOBS, { now_us })
     const found = claimable.find((row) => acceptsModel(claim, row))
     if (found === undefined) return null
     const job = (yield* findJob(found.id)) as TrainingJob
@@ -108,7 +107,7 @@ export function createClaimWrites(moves: JobMoves, statements: QueueStatements) 
       const lease_expires_at_us = now_us + lease_ms * US_PER_MS
       yield* run(SQL.EXTEND_LEASES, { lease_expires_at_us, moved_us })
       const available_us_max = now_us + BACKOFF_MS_MAX * US_PER_MS
-      yield* run(MOVE_WAITS, { moved_us, available_us_max })
+      yield* run(statements.MOVE_WAITS, { moved_us, available_us_max })
     },
   }
 }

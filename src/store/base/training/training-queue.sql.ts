@@ -16,58 +16,9 @@ SET
 WHERE id = @id AND state = @state_before AND attempt = @attempt_before
 `
 
-/**
- * The first unfinished job of each model: one seek in training_jobs_unfinished per model, however many jobs wait
- * behind the first.
- */
-const HEADS = `
-RECURSIVE unfinished_models (model_id) AS (
-  SELECT min(model_id)
-  FROM training_jobs
-  WHERE state IN ('queued', 'running')
-  UNION ALL
-  SELECT (
-    SELECT min(training_jobs.model_id)
-    FROM training_jobs
-    WHERE state IN ('queued', 'running') AND training_jobs.model_id > unfinished_models.model_id
-  )
-  FROM unfinished_models
-  WHERE unfinished_models.model_id IS NOT NULL
-),
-heads AS (
-  SELECT
-    model_id,
-    (
-      SELECT min(seq)
-      FROM training_jobs
-      WHERE training_jobs.model_id = unfinished_models.model_id AND state IN ('queued', 'running')
-    ) AS seq
-  FROM unfinished_models
-  WHERE model_id IS NOT NULL
-)
-`
-
 /** The id of a job, with what decides whether a worker accepts its model. */
 export type ClaimableJob = Pick<TrainingJob, 'id'> &
   Pick<PreviewModel, 'entity' | 'project' | 'base_model'>
-
-/**
- * Jobs that may run, oldest first. A model whose first unfinished job is running or waiting for its next attempt has
- * none, because the jobs of a model run strictly in order.
- */
-export const LIST_CLAIMABLE_JOBS = `
-WITH ${HEADS}
-SELECT
-  training_jobs.id,
-  preview_models.entity,
-  preview_models.project,
-  preview_models.base_model
-FROM heads
-JOIN training_jobs ON training_jobs.model_id = heads.model_id AND training_jobs.seq = heads.seq
-JOIN preview_models ON preview_models.id = heads.model_id
-WHERE training_jobs.state = 'queued' AND training_jobs.available_at_us <= @now_us
-ORDER BY training_jobs.created_at_us, training_jobs.id
-`
 
 /** Takes the next step of a model; by primary key. */
 export const TAKE_NEXT_STEP = `
@@ -86,16 +37,76 @@ SET
 WHERE state = 'running'
 `
 
-/** @param waitsSince - the time since which the first job of a model waits */
-export function waitStatements(waitsSince: string) {
+/**
+ * Returns the first unfinished job of each model: one seek per model, however many jobs wait behind the first. The
+ * CROSS JOIN that follows it has SQLite begin with these.
+ */
+function headsOf(unfinishedJobs: string): string {
+  return `
+RECURSIVE unfinished_models (model_id) AS (
+  SELECT min(model_id)
+  FROM ${unfinishedJobs}
+  WHERE state IN ('queued', 'running')
+  UNION ALL
+  SELECT (
+    SELECT min(training_jobs.model_id)
+    FROM ${unfinishedJobs}
+    WHERE state IN ('queued', 'running') AND training_jobs.model_id > unfinished_models.model_id
+  )
+  FROM unfinished_models
+  WHERE unfinished_models.model_id IS NOT NULL
+),
+heads AS (
+  SELECT
+    model_id,
+    (
+      SELECT min(seq)
+      FROM ${unfinishedJobs}
+      WHERE training_jobs.model_id = unfinished_models.model_id AND state IN ('queued', 'running')
+    ) AS seq
+  FROM unfinished_models
+  WHERE model_id IS NOT NULL
+)
+`
+}
+
+const IS_QUEUED_HEAD = `training_jobs.model_id = heads.model_id
+  AND training_jobs.seq = heads.seq
+  AND training_jobs.state = 'queued'`
+
+/**
+ * @param unfinishedJobs - training_jobs by the index training_jobs_unfinished
+ * @param waitsSince - the time since which the first job of a model waits
+ */
+export function queueStatements(unfinishedJobs: string, waitsSince: string) {
+  const HEADS = headsOf(unfinishedJobs)
   return {
+    /**
+     * Jobs that may run, oldest first. A model whose first unfinished job is running or waiting for its next attempt
+     * has none, because the jobs of a model run strictly in order.
+     */
+    LIST_CLAIMABLE_JOBS: `
+WITH ${HEADS}
+SELECT
+  training_jobs.id,
+  preview_models.entity,
+  preview_models.project,
+  preview_models.base_model
+FROM heads
+CROSS JOIN training_jobs
+JOIN preview_models ON preview_models.id = heads.model_id
+WHERE ${IS_QUEUED_HEAD}
+  AND training_jobs.available_at_us <= @now_us
+ORDER BY training_jobs.created_at_us, training_jobs.id
+`,
     /** Queued jobs that have been ready to run since a time. */
     LIST_NEGLECTED_JOBS: `
 WITH ${HEADS}
 SELECT ${JOB_COLUMN_LIST}
 FROM heads
-JOIN training_jobs ON training_jobs.model_id = heads.model_id AND training_jobs.seq = heads.seq
-WHERE training_jobs.state = 'queued' AND ${waitsSince} <= @waits_since_us
+CROSS JOIN training_jobs
+WHERE ${IS_QUEUED_HEAD}
+  AND ${waitsSince} <= @waits_since_us
 `,
     /** The time at which the next delayed job becomes ready, and the time since which the longest has waited. */
     NEXT_WAIT_END: `
@@ -105,8 +116,8 @@ SELECT
     AS available_us,
   min(${waitsSince}) AS waits_since_us
 FROM heads
-JOIN training_jobs ON training_jobs.model_id = heads.model_id AND training_jobs.seq = heads.seq
-WHERE training_jobs.state = 'queued'
+CROSS JOIN training_jobs
+WHERE ${IS_QUEUED_HEAD}
 `,
   }
 }

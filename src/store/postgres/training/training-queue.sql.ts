@@ -1,6 +1,6 @@
 /** Statements for the queue of training jobs that only PostgreSQL has. */
 import { JOB_COLUMN_LIST } from '../../base/training/training-jobs.sql.ts'
-import { waitStatements } from '../../base/training/training-queue.sql.ts'
+import { queueStatements } from '../../base/training/training-queue.sql.ts'
 
 /** Serializes transitions of jobs; the lock ends with the transaction. */
 export const LOCK_QUEUE = 'SELECT pg_advisory_xact_lock(8738002)'
@@ -37,7 +37,10 @@ greatest(
 )
 `
 
-export const { LIST_NEGLECTED_JOBS, NEXT_WAIT_END } = waitStatements(WAITS_SINCE)
+export const { LIST_CLAIMABLE_JOBS, LIST_NEGLECTED_JOBS, NEXT_WAIT_END } = queueStatements(
+  'training_jobs',
+  WAITS_SINCE,
+)
 
 /** When the first lease or attempt ends (training_jobs_running). */
 export const NEXT_LEASE_END = `

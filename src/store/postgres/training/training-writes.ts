@@ -4,9 +4,21 @@ import type { Steps } from '../../base/db/steps.ts'
 import { createTrainingWrites, type TrainingWrites } from '../../base/training/training-writes.ts'
 import type { Postgres } from '../db/client.ts'
 import { runSteps } from '../db/run-steps.ts'
-import * as SQL from './training-queue.sql.ts'
+import {
+  LIST_CLAIMABLE_JOBS,
+  LIST_NEGLECTED_JOBS,
+  LIST_OVERDUE_JOBS,
+  LOCK_QUEUE,
+  MOVE_WAITS,
+  NOTIFY_QUEUE,
+} from './training-queue.sql.ts'
 
-const WRITES = createTrainingWrites(randomUUID, SQL)
+const WRITES = createTrainingWrites(randomUUID, {
+  LIST_CLAIMABLE_JOBS,
+  LIST_NEGLECTED_JOBS,
+  LIST_OVERDUE_JOBS,
+  MOVE_WAITS,
+})
 
 /** Runs a write as one transaction that locks the queue. */
 export function writeTraining<T>(
@@ -14,7 +26,7 @@ export function writeTraining<T>(
   write: (writes: TrainingWrites) => Steps<T>,
 ): Promise<T> {
   return db.transaction(async (tx) => {
-    await tx.all(SQL.LOCK_QUEUE)
+    await tx.all(LOCK_QUEUE)
     return runSteps(tx, write(WRITES))
   })
 }
@@ -25,8 +37,8 @@ export function writeAndNotify<T>(
   write: (writes: TrainingWrites) => Steps<T>,
 ): Promise<T> {
   return db.transaction(async (tx) => {
-    await tx.all(SQL.LOCK_QUEUE)
-    await tx.all(SQL.NOTIFY_QUEUE)
+    await tx.all(LOCK_QUEUE)
+    await tx.all(NOTIFY_QUEUE)
     return runSteps(tx, write(WRITES))
   })
 }

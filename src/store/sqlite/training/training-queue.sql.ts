@@ -1,6 +1,6 @@
 /** Statements for the queue of training jobs. */
 import { JOB_COLUMN_LIST } from '../../base/training/training-jobs.sql.ts'
-import { waitStatements } from '../../base/training/training-queue.sql.ts'
+import { queueStatements } from '../../base/training/training-queue.sql.ts'
 
 /** Running jobs whose lease or deadline has passed (training_jobs_running). */
 export const LIST_OVERDUE_JOBS = `
@@ -32,7 +32,10 @@ max(
 )
 `
 
-export const { LIST_NEGLECTED_JOBS, NEXT_WAIT_END } = waitStatements(WAITS_SINCE)
+export const { LIST_CLAIMABLE_JOBS, LIST_NEGLECTED_JOBS, NEXT_WAIT_END } = queueStatements(
+  'training_jobs INDEXED BY training_jobs_unfinished',
+  WAITS_SINCE,
+)
 
 /** The time at which the first lease or attempt ends (training_jobs_running). */
 export const NEXT_LEASE_END = `
