@@ -1,6 +1,8 @@
 /** Statements for annotation queues and their items that run on SQLite and PostgreSQL alike. */
 
-export const QUEUE_COLUMNS = [
+import { insertNamed } from '../db/rows.sql.ts'
+
+const QUEUE_COLUMNS = [
   'id',
   'project_id',
   'name',
@@ -10,7 +12,24 @@ export const QUEUE_COLUMNS = [
   'created_at_us',
   'updated_at_us',
   'deleted_at_us',
-] as const
+]
+
+export const INSERT_QUEUE = insertNamed('annotation_queues', QUEUE_COLUMNS)
+
+/** The columns of a new item. */
+export const NEW_ITEM_COLUMNS = [
+  'id',
+  'queue_key',
+  'call_id',
+  'call_trace_id',
+  'call_op_name',
+  'call_started_at_us',
+  'call_ended_at_us',
+  'display_fields_json',
+  'added_by',
+  'created_at_us',
+  'updated_at_us',
+]
 
 export const LIST_QUEUES = `
 SELECT ${QUEUE_COLUMNS.join(', ')}
@@ -101,4 +120,24 @@ SELECT
   NULL AS position_in_queue
 FROM annotation_items
 WHERE id = @item_id AND queue_key = @queue_key
+`
+
+/** The number of items, and of those that are done (covered by annotation_items_queue_key_is_done). */
+export const COUNT_ITEMS = `
+SELECT
+  count(*) AS total_items,
+  coalesce(sum(is_done), 0) AS completed_items
+FROM annotation_items
+WHERE queue_key = @queue_key
+`
+
+/** By primary key. */
+export const UPDATE_ITEM = `
+UPDATE annotation_items
+SET
+  annotation_state = CAST(@annotation_state AS text),
+  annotator_user_id = @annotator_user_id,
+  updated_at_us = @updated_at_us,
+  is_done = CASE WHEN CAST(@annotation_state AS text) = 'in_progress' THEN is_done ELSE 1 END
+WHERE item_key = @item_key
 `

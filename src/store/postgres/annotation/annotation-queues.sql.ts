@@ -2,11 +2,9 @@
 import {
   FIND_ITEM,
   FIND_QUEUE,
-  QUEUE_COLUMNS,
+  NEW_ITEM_COLUMNS,
 } from '../../base/annotation/annotation-queues.sql.ts'
 import { insertRows } from '../db/rows.sql.ts'
-
-export const INSERT_QUEUES = insertRows('annotation_queues', QUEUE_COLUMNS)
 
 /** Serializes additions of queues to a project; the lock ends with the transaction. */
 export const LOCK_PROJECT_QUEUES = `
@@ -22,21 +20,7 @@ export const LOCK_ITEM = `${FIND_ITEM}FOR UPDATE
 `
 
 /** Adds calls to a queue, except those that are in it (annotation_items_queue_key_call_id_key). */
-export const INSERT_ITEMS = `${insertRows('annotation_items', [
-  'id',
-  'queue_key',
-  'call_id',
-  'call_trace_id',
-  'call_op_name',
-  'call_started_at_us',
-  'call_ended_at_us',
-  'display_fields_json',
-  'added_by',
-  'created_at_us',
-  'updated_at_us',
-  'annotation_state',
-  'is_done',
-])}ON CONFLICT (queue_key, call_id) DO NOTHING
+export const INSERT_ITEMS = `${insertRows('annotation_items', NEW_ITEM_COLUMNS)}ON CONFLICT (queue_key, call_id) DO NOTHING
 `
 
 /** Numbers of items and of done items of each queue (covered by annotation_items_queue_key_is_done). */
@@ -58,14 +42,3 @@ export const IS_IN_STATES = `(
     @annotation_states::text[] IS NULL
     OR annotation_state = ANY (@annotation_states::text[])
   )`
-
-/** By primary key. */
-export const UPDATE_ITEM = `
-UPDATE annotation_items
-SET
-  annotation_state = @annotation_state::text,
-  annotator_user_id = @annotator_user_id,
-  updated_at_us = @updated_at_us,
-  is_done = greatest(is_done, (@annotation_state::text IN ('completed', 'skipped'))::integer)
-WHERE item_key = @item_key
-`

@@ -1,4 +1,5 @@
 /** Annotation queues in PostgreSQL; their items refer to calls of any store by id. */
+import { randomUUID } from 'node:crypto'
 import type { AnnotationItem } from '../../../domain/annotation/annotation-item.ts'
 import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'
 import type {
@@ -10,11 +11,20 @@ import type { CallsQueryStore } from '../../api/calls/calls-query.ts'
 import { parametersOfItems, selectItems } from '../../base/annotation/annotation-items.sql.ts'
 import { NO_ITEMS } from '../../base/annotation/annotation-limits.ts'
 import * as QUEUES from '../../base/annotation/annotation-queues.sql.ts'
+import { createAnnotationWrites, requireQueue } from '../../base/annotation/annotation-writes.ts'
 import { createQueuedCalls } from '../../base/annotation/queued-calls.ts'
+import { run, type Steps } from '../../base/db/steps.ts'
 import type { Postgres } from '../db/client.ts'
 import type { Reads } from '../db/reads.ts'
+import { toRows } from '../db/rows.sql.ts'
+import { runSteps } from '../db/run-steps.ts'
 import * as SQL from './annotation-queues.sql.ts'
-import { addItems, createQueueWrites, requireQueue, takeStep } from './annotation-writes.ts'
+
+const WRITES = createAnnotationWrites(randomUUID, {
+  LOCK_QUEUE: SQL.LOCK_QUEUE,
+  LOCK_ITEM: SQL.LOCK_ITEM,
+  insertItems: (items) => run(SQL.INSERT_ITEMS, { rows: toRows(items) }),
+})
 
 interface AnnotationParts {
   readonly db: Postgres
@@ -27,8 +37,16 @@ export function createAnnotationStore(
   callsQuery: Pick<CallsQueryStore, 'pages'>,
 ): AnnotationStore {
   const queuedCalls = createQueuedCalls(callsQuery)
+  const write = <T>(steps: () => Steps<T>) => db.transaction((tx) => runSteps(tx, steps()))
+
   return {
-    ...createQueueWrites(db),
+    createQueue: (queue) =>
+      db.transaction(async (tx) => {
+        await tx.all(SQL.LOCK_PROJECT_QUEUES, { project_id: queue.project_id })
+        await runSteps(tx, WRITES.create_annotation_queue(queue))
+      }),
+    changeQueue: (change) => write(() => WRITES.change_annotation_queue(change)),
+    deleteQueue: (deletion) => write(() => WRITES.delete_annotation_queue(deletion)),
     async findQueue({ project_id, id }) {
       type Keyed = AnnotationQueue & { queue_key: number }
       const row = await db.first<Keyed>(QUEUES.FIND_QUEUE, { project_id, id })
@@ -42,7 +60,8 @@ export function createAnnotationStore(
         return db.snapshot((tx) => tx.all<AnnotationQueue>(QUEUES.LIST_QUEUES, { project_id }))
       }),
     async addItems({ call_ids, ...addition }, caller) {
-      return addItems(db, addition, await queuedCalls.find(call_ids, caller))
+      const calls = await queuedCalls.find(call_ids, caller)
+      return write(() => WRITES.add_annotation_items({ ...addition, calls }))
     },
     async listItems(listing, caller) {
       const items = await reads.run(caller, () => listItems(db, listing))
@@ -57,7 +76,8 @@ export function createAnnotationStore(
       return queueIds.map((queue_id) => sumOf.get(queue_id) ?? { queue_id, ...NO_ITEMS })
     },
     async takeStep(step, caller) {
-      const [item] = await queuedCalls.addEnds([await takeStep(db, step)], caller)
+      const taken = await write(() => WRITES.take_annotation_step(step))
+      const [item] = await queuedCalls.addEnds([taken], caller)
       return item as AnnotationItem
     },
   }
@@ -66,7 +86,7 @@ export function createAnnotationStore(
 function listItems(db: Postgres, listing: ItemListing): Promise<AnnotationItem[]> {
   const { project_id, queue_id: id } = listing
   return db.snapshot(async (tx) => {
-    const { queue_key } = await requireQueue(tx, { project_id, id }, QUEUES.FIND_QUEUE)
+    const { queue_key } = await runSteps(tx, requireQueue({ project_id, id }))
     type Keyed = AnnotationItem & { item_key: number }
     const rows = await tx.all<Keyed>(
       selectItems(listing, SQL.IS_IN_STATES),

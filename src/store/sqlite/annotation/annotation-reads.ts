@@ -6,9 +6,10 @@ import type { ItemListing, QueueStats } from '../../api/annotation/annotation-qu
 import { parametersOfItems, selectItems } from '../../base/annotation/annotation-items.sql.ts'
 import { NO_ITEMS } from '../../base/annotation/annotation-limits.ts'
 import * as BASE from '../../base/annotation/annotation-queues.sql.ts'
+import { requireQueue } from '../../base/annotation/annotation-writes.ts'
+import { createStepRunner } from '../db/run-steps.ts'
 import type { ReadJob } from '../read/read-job.ts'
 import * as SQL from './annotation-queues.sql.ts'
-import { createQueueFinder } from './annotation-writes.ts'
 
 export const listQueues: ReadJob<string, AnnotationQueue[]> = (db, project_id, checkpoint) => {
   const queues: AnnotationQueue[] = []
@@ -21,7 +22,7 @@ export const listQueues: ReadJob<string, AnnotationQueue[]> = (db, project_id, c
 
 export const listItems: ReadJob<ItemListing, AnnotationItem[]> = (db, listing, checkpoint) => {
   const { project_id, queue_id: id } = listing
-  const { queue_key } = createQueueFinder(db)({ project_id, id })
+  const { queue_key } = createStepRunner(db)(requireQueue({ project_id, id }))
   const parameters = parametersOfItems(listing, queue_key)
   const states = parameters.annotation_states
   const items: AnnotationItem[] = []
@@ -44,7 +45,7 @@ interface QueuesSum {
 
 export const sumQueues: ReadJob<QueuesSum, QueueStats[]> = function* (db, query, checkpoint) {
   const find = db.prepare(BASE.FIND_QUEUE)
-  const count = db.prepare(SQL.COUNT_ITEMS)
+  const count = db.prepare(BASE.COUNT_ITEMS)
   const sums: QueueStats[] = []
   for (const queue_id of query.queueIds) {
     const queue = find.get({ project_id: query.project_id, id: queue_id })

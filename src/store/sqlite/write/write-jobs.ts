@@ -4,7 +4,7 @@
  */
 import { createTrainingWrites } from '../../base/training/training-writes.ts'
 import { createKeyWrites } from '../access/key-writes.ts'
-import { createAnnotationWrites } from '../annotation/annotation-writes.ts'
+import { createAnnotationJobs } from '../annotation/annotation-writes.ts'
 import { createCallWrites } from '../calls/call-writes.ts'
 import type { NameKeys } from '../calls/columns/name-keys.ts'
 import { createRemovalWrites } from '../calls/removal/removal-writes.ts'
@@ -45,7 +45,7 @@ const QUEUE_STATEMENTS = {
 export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
   return {
     ...createKeyWrites(db),
-    ...createAnnotationWrites(db, newId),
+    ...createAnnotationJobs(db, newId),
     ...createCallWrites(db, hours, keys),
     ...createRemovalWrites(db),
     ...createFeedbackWrites(db),

@@ -1,0 +1,127 @@
+/** The writes of annotation queues, in SQLite and PostgreSQL alike. Each is one transaction. */
+import {
+  type AnnotationItem,
+  CLAIM_US,
+  type QueuedCall,
+  type ReachedState,
+  requireStep,
+} from '../../../domain/annotation/annotation-item.ts'
+import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'
+import { ApiError } from '../../../errors.ts'
+import type {
+  ItemStep,
+  ItemsAdded,
+  ItemsAddition,
+  QueueChange,
+  QueueDeletion,
+  QueueName,
+  QueueStats,
+} from '../../api/annotation/annotation-queues.ts'
+import { first, run, type Steps } from '../db/steps.ts'
+import { requireFewItems, requireRoomForQueue } from './annotation-limits.ts'
+import * as SQL from './annotation-queues.sql.ts'
+
+/** Calls to add to a queue, in the given order; null: unknown. */
+interface QueuedCalls extends Omit<ItemsAddition, 'call_ids'> {
+  readonly calls: readonly (QueuedCall | null)[]
+}
+
+/** What differs between the databases. */
+interface AnnotationStatements {
+  /** Finds a queue or an item and keeps it from other transactions that use the same statement. */
+  readonly LOCK_QUEUE: string
+  readonly LOCK_ITEM: string
+  /** Inserts items, except those whose calls are in the queue. @returns how many were inserted */
+  insertItems(items: readonly object[]): Steps<number>
+}
+
+type KeyedQueue = AnnotationQueue & { readonly queue_key: number }
+type KeyedItem = AnnotationItem & { readonly item_key: number }
+
+/** @throws ApiError annotation_queue_not_found */
+export function* requireQueue(
+  { project_id, id }: QueueName,
+  sql = SQL.FIND_QUEUE,
+): Steps<KeyedQueue> {
+  const queue = yield* first<KeyedQueue>(sql, { project_id, id })
+  if (queue === undefined) throw new ApiError('annotation_queue_not_found', { param: 'queue_id' })
+  return queue
+}
+
+/** @param newId - returns ids for items */
+export function createAnnotationWrites(newId: () => string, statements: AnnotationStatements) {
+  const { LOCK_QUEUE } = statements
+  return {
+    *create_annotation_queue(queue: AnnotationQueue): Steps<void> {
+      const { project_id } = queue
+      const counted = yield* first<{ count: number }>(SQL.COUNT_QUEUES, { project_id })
+      requireRoomForQueue(counted?.count ?? 0)
+      yield* run(SQL.INSERT_QUEUE, queue)
+    },
+    *change_annotation_queue(change: QueueChange): Steps<AnnotationQueue> {
+      const { queue_key: _before, ...queue } = yield* requireQueue(change, LOCK_QUEUE)
+      const { name, description, scorer_refs_json } = change
+      if (name === null && description === null && scorer_refs_json === null) return queue
+      yield* run(SQL.UPDATE_QUEUE, change)
+      const { queue_key: _key, ...changed } = yield* requireQueue(change)
+      return changed
+    },
+    *delete_annotation_queue(deletion: QueueDeletion): Steps<AnnotationQueue> {
+      const { queue_key: _key, ...queue } = yield* requireQueue(deletion, LOCK_QUEUE)
+      yield* run(SQL.DELETE_QUEUE, deletion)
+      const { deleted_at_us } = deletion
+      return { ...queue, updated_at_us: deleted_at_us, deleted_at_us }
+    },
+    /** Adds items; if it throws, all of them are undone. */
+    *add_annotation_items({ calls, isStrict, id, ...addition }: QueuedCalls): Steps<ItemsAdded> {
+      const { project_id, ...common } = addition
+      const { queue_key } = yield* requireQueue({ project_id, id }, LOCK_QUEUE)
+      const unknown = calls.indexOf(null)
+      if (isStrict && unknown !== -1) {
+        throw new ApiError('call_not_found', { param: `call_ids[${unknown}]` })
+      }
+      const known = calls.filter((call) => call !== null)
+      const updated_at_us = common.created_at_us
+      const items = known.map((call) => ({
+        ...common,
+        ...call,
+        id: newId(),
+        queue_key,
+        updated_at_us,
+      }))
+      const added_count = yield* statements.insertItems(items)
+      const counted = yield* first<QueueStats>(SQL.COUNT_ITEMS, { queue_key })
+      requireFewItems(counted?.total_items ?? 0)
+      return { added_count, duplicates: known.length - added_count }
+    },
+    *take_annotation_step(step: ItemStep): Steps<AnnotationItem> {
+      const { queue_key } = yield* requireQueue(step)
+      const { item_key } = yield* requireItem(queue_key, step, statements.LOCK_ITEM)
+      const { annotator_user_id, annotation_state, updated_at_us } = step
+      const who = { item_key, annotator_user_id }
+      const found = yield* first<{ annotation_state: ReachedState }>(SQL.FIND_PROGRESS, who)
+      const own = found?.annotation_state ?? null
+      const since_us = updated_at_us - CLAIM_US
+      const isHeld = (yield* first(SQL.FIND_HOLDER, { ...who, since_us })) !== undefined
+      requireStep(own, annotation_state, isHeld)
+      // Finishing again changes nothing; claiming again extends the claim.
+      if (own !== annotation_state || annotation_state === 'in_progress') {
+        yield* run(SQL.SET_PROGRESS, { ...who, annotation_state, updated_at_us })
+        yield* run(SQL.UPDATE_ITEM, { ...who, annotation_state, updated_at_us })
+      }
+      const { item_key: _key, ...item } = yield* requireItem(queue_key, step, SQL.FIND_ITEM)
+      return item
+    },
+  }
+}
+
+function* requireItem(
+  queue_key: number,
+  { project_id, id, item_id }: ItemStep,
+  sql: string,
+): Steps<KeyedItem> {
+  const names = { project_id, queue_id: id, item_id, queue_key }
+  const item = yield* first<KeyedItem>(sql, names)
+  if (item === undefined) throw new ApiError('annotation_item_not_found', { param: 'item_id' })
+  return item
+}
