@@ -1,9 +1,11 @@
-/** Rows of API keys, in this store and others. */
+/** Rows of API keys, and their reads, in SQLite and PostgreSQL alike. */
 import { randomBytes } from 'node:crypto'
-import { hashKey, KEY_BYTES, renderKey } from '../../../domain/access/keys.ts'
+import { hashKey, isSameBytes, KEY_BYTES, renderKey } from '../../../domain/access/keys.ts'
 import type { Principal, Scope } from '../../../domain/access/permissions.ts'
 import { KEYS_PER_PART, type NewKey, type StoredKey } from '../../api/access/keys.ts'
 import { placeBefore } from '../db/listing.ts'
+import { all, first, type Steps } from '../db/steps.ts'
+import { FIND_KEY, FIND_KEY_BY_ID, LIST_KEYS } from './keys.sql.ts'
 
 /** A row of `keys` for a new key. */
 export interface NewKeyRow {
@@ -17,7 +19,7 @@ export interface NewKeyRow {
   readonly created_at_us: number
 }
 
-export interface KeyRow extends Omit<NewKeyRow, 'hash'> {
+interface KeyRow extends Omit<NewKeyRow, 'hash'> {
   readonly hash: Buffer
   readonly revoked_at_us: number | null
 }
@@ -38,7 +40,7 @@ export function makeKey(key: NewKey, id: string, created_at_us: number) {
   return { row, secret }
 }
 
-export function toStoredKey(row: Omit<KeyRow, 'hash'>): StoredKey {
+function toStoredKey(row: Omit<KeyRow, 'hash'>): StoredKey {
   return {
     id: row.id,
     svc_user_id: row.svc_user_id,
@@ -50,14 +52,27 @@ export function toStoredKey(row: Omit<KeyRow, 'hash'>): StoredKey {
   }
 }
 
-export function toPrincipal(row: KeyRow): Principal {
+function toPrincipal(row: KeyRow): Principal {
   const { id, svc_user_id, svc_username, scopes, projects } = toStoredKey(row)
   return Object.freeze({ keyId: id, svc_user_id, svc_username, scopes, projects })
 }
 
-/** What a statement needs to list the keys behind one, or the first. */
-export function partBehind(after: StoredKey | undefined) {
+/** Returns the caller behind a live key, or null. */
+export function* findPrincipal(secret: string): Steps<Principal | null> {
+  const hash = hashKey(secret)
+  const row = yield* first<KeyRow>(FIND_KEY, { hash })
+  return row && isSameBytes(hash, row.hash) ? toPrincipal(row) : null
+}
+
+export function* findKey(id: string): Steps<StoredKey | null> {
+  const row = yield* first<Omit<KeyRow, 'hash'>>(FIND_KEY_BY_ID, { id })
+  return row ? toStoredKey(row) : null
+}
+
+/** Returns the keys behind one, or the first. */
+export function* listKeys(after: StoredKey | undefined): Steps<StoredKey[]> {
   const place =
     after === undefined ? placeBefore('asc') : { after_us: after.created_at_us, after_id: after.id }
-  return { ...place, limit: KEYS_PER_PART }
+  const rows = yield* all<Omit<KeyRow, 'hash'>>(LIST_KEYS, { ...place, limit: KEYS_PER_PART })
+  return rows.map(toStoredKey)
 }

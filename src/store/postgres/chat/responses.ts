@@ -1,19 +1,13 @@
 /** Responses in PostgreSQL. */
-import type { StoredResponse } from '../../../domain/chat/responses/responses-record.ts'
 import type { ResponseStore } from '../../api/chat/responses.ts'
-import * as SQL from '../../base/chat/responses.sql.ts'
+import { findResponse, RESPONSE_WRITES } from '../../base/chat/response-steps.ts'
 import type { Postgres } from '../db/client.ts'
+import { runSteps } from '../db/run-steps.ts'
 
 export function createResponseStore(db: Postgres): ResponseStore {
   return {
-    async insertResponse(response) {
-      await db.run(SQL.INSERT_RESPONSE, { ...response })
-    },
-    async findResponse(id) {
-      return (await db.first<StoredResponse>(SQL.FIND_RESPONSE, { id })) ?? null
-    },
-    async deleteResponse(id) {
-      return (await db.run(SQL.DELETE_RESPONSE, { id })) > 0
-    },
+    insertResponse: (response) => runSteps(db, RESPONSE_WRITES.insert_response(response)),
+    findResponse: (id) => runSteps(db, findResponse(id)),
+    deleteResponse: (id) => runSteps(db, RESPONSE_WRITES.delete_response(id)),
   }
 }

@@ -1,12 +1,10 @@
 /** Preview models in PostgreSQL. */
 import type { PreviewModel } from '../../../domain/models/preview-model.ts'
-import { ApiError } from '../../../errors.ts'
-import type { ModelListing, PreviewModelStore } from '../../api/models/preview-models.ts'
-import { placeBefore } from '../../base/db/listing.ts'
-import { isShown } from '../../base/models/model-listing.ts'
-import * as MODELS from '../../base/models/preview-models.sql.ts'
+import type { PreviewModelStore } from '../../api/models/preview-models.ts'
+import { findModel, findPlace, isShown } from '../../base/models/model-listing.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Postgres } from '../db/client.ts'
+import { runSteps } from '../db/run-steps.ts'
 import type { QueueBell } from '../training/queue-bell.ts'
 import { writeAndNotify, writeTraining } from '../training/training-writes.ts'
 import { LIST_PREVIEW_MODELS } from './preview-models.sql.ts'
@@ -23,25 +21,13 @@ interface PreviewModelParts {
 export function createPreviewModelStore(parts: PreviewModelParts): PreviewModelStore {
   const { db, blobs, bell } = parts
 
-  async function placeOf(listing: ModelListing) {
-    const { after, order } = listing
-    if (after === null) return placeBefore(order)
-    const cursor = await db.first<PreviewModel>(MODELS.FIND_ANY_PREVIEW_MODEL, { id: after })
-    if (cursor === undefined || !isShown(cursor, listing)) {
-      throw new ApiError('model_not_found', { param: 'after' })
-    }
-    return { after_us: cursor.created_at_us, after_id: after }
-  }
-
   return {
     insertModel: (model) => writeTraining(db, (writes) => writes.insert_model(model)),
-    async findModel(id) {
-      return (await db.first<PreviewModel>(MODELS.FIND_PREVIEW_MODEL, { id })) ?? null
-    },
+    findModel: (id) => runSteps(db, findModel(id)),
     async listModels(listing) {
       const { order, name, count } = listing
       const taken: PreviewModel[] = []
-      let place = await placeOf(listing)
+      let place = await runSteps(db, findPlace(listing))
       while (taken.length < count) {
         const parameters = { ...place, name, limit: PART_ROWS }
         const part = await db.all<PreviewModel>(LIST_PREVIEW_MODELS[order], parameters)

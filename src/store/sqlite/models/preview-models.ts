@@ -1,12 +1,11 @@
 /** Preview models in SQLite. */
 import type { PreviewModel } from '../../../domain/models/preview-model.ts'
-import { ApiError } from '../../../errors.ts'
-import type { ModelListing, PreviewModelStore } from '../../api/models/preview-models.ts'
-import { placeBefore, takeAccepted } from '../../base/db/listing.ts'
-import { isShown } from '../../base/models/model-listing.ts'
-import * as BASE from '../../base/models/preview-models.sql.ts'
+import type { PreviewModelStore } from '../../api/models/preview-models.ts'
+import { takeAccepted } from '../../base/db/listing.ts'
+import { findModel, findPlace, isShown } from '../../base/models/model-listing.ts'
 import type { JobBell } from '../../base/training/job-bell.ts'
 import type { Connection } from '../db/connection.ts'
+import { createStepReader, createStepRunner } from '../db/run-steps.ts'
 import { orStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'
 import type { CheckpointArtifacts } from './checkpoint-artifacts.ts'
@@ -23,8 +22,8 @@ export function createPreviewModelStore(
   writes: Writes,
   { bell, artifacts }: PreviewModelParts,
 ): PreviewModelStore {
-  const findById = db.prepare(BASE.FIND_PREVIEW_MODEL)
-  const findCursor = db.prepare(BASE.FIND_ANY_PREVIEW_MODEL)
+  const run = createStepRunner(db)
+  const read = createStepReader(db)
   const list = {
     asc: db.prepare(SQL.LIST_PREVIEW_MODELS_ASC),
     desc: db.prepare(SQL.LIST_PREVIEW_MODELS_DESC),
@@ -34,25 +33,13 @@ export function createPreviewModelStore(
     desc: db.prepare(SQL.LIST_NAMED_MODELS_DESC),
   }
 
-  function placeOf(listing: ModelListing) {
-    const { after, order } = listing
-    if (after === null) return placeBefore(order)
-    const cursor = findCursor.get({ id: after }) as PreviewModel | undefined
-    if (cursor === undefined || !isShown(cursor, listing)) {
-      throw new ApiError('model_not_found', { param: 'after' })
-    }
-    return { after_us: cursor.created_at_us, after_id: after }
-  }
-
   return {
     insertModel: (model) => writes.run('insert_model', model),
-    async findModel(id) {
-      return orStoreError(() => (findById.get({ id }) as PreviewModel | undefined) ?? null)
-    },
+    findModel: (id) => read(findModel(id)),
     async listModels(listing) {
       const { order, name, count } = listing
       return orStoreError(() => {
-        const place = placeOf(listing)
+        const place = run(findPlace(listing))
         const rows =
           name === null ? list[order].iterate(place) : listNamed[order].iterate({ ...place, name })
         return takeAccepted(rows as Iterable<PreviewModel>, count, (model) =>

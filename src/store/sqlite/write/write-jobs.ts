@@ -2,13 +2,13 @@
  * The registry of all writes, by name. Each runs on the writing connection inside a shared transaction; its input and
  * result must survive structured clone. To add a write, add an entry beside its store.
  */
+import { RESPONSE_WRITES } from '../../base/chat/response-steps.ts'
 import { createTrainingWrites } from '../../base/training/training-writes.ts'
 import { createKeyWrites } from '../access/key-writes.ts'
 import { createAnnotationJobs } from '../annotation/annotation-writes.ts'
 import { createCallWrites } from '../calls/call-writes.ts'
 import type { NameKeys } from '../calls/columns/name-keys.ts'
 import { createRemovalWrites } from '../calls/removal/removal-writes.ts'
-import { createResponseWrites } from '../chat/response-writes.ts'
 import type { Connection } from '../db/connection.ts'
 import { toWriteJobs } from '../db/run-steps.ts'
 import { createFeedbackWrites } from '../feedback/feedback-writes.ts'
@@ -53,7 +53,7 @@ export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
     ...createMarkWrites(db),
     ...createObjectWrites(db),
     ...createPriceWrites(db),
-    ...createResponseWrites(db),
+    ...toWriteJobs(db, RESPONSE_WRITES),
     ...createRetentionWrites(db),
     ...createSegmentWrites(db),
     ...toWriteJobs(db, createTrainingWrites(newId, QUEUE_STATEMENTS)),
