@@ -1,5 +1,6 @@
 /** Lists objects: narrow rows first, then the contents of those that matched. */
 import type { ListedObject, ObjectListing } from '../../api/objects/objects.ts'
+import { conditionsOf } from '../../base/objects/object-filter.ts'
 import { requireFewBytes } from '../../base/objects/object-limits.ts'
 import type { Postgres } from '../db/client.ts'
 import { partsBySize } from '../db/parts.ts'
@@ -14,7 +15,9 @@ export async function findObjects(
 ): Promise<ListedObject[]> {
   const order = listing.sort_by.map(({ field, direction }) => OBJECT_ORDERS[field][direction])
   const sql = listObjects(order.length > 0 ? order : [OBJECT_ORDERS.created_at.asc])
-  const rows = await db.snapshot((tx) => tx.all<VersionRow>(sql, toParameters(listing)))
+  const { project_id, limit, offset, filter } = listing
+  const parameters = { project_id, limit, offset, ...conditionsOf(filter) }
+  const rows = await db.snapshot((tx) => tx.all<VersionRow>(sql, parameters))
   const versions = rows.map((row) => toKeyed(row).version)
   if (!listing.withContent) return versions.map((version) => ({ version, val_json: null }))
   const sum = versions.reduce((bytes, { size_bytes }) => bytes + size_bytes, 0)
@@ -25,7 +28,7 @@ export async function findObjects(
   )) {
     checkpoint()
     const digests = part.map(({ version }) => version.digest)
-    const texts = await findContents(db, listing.project_id, digests)
+    const texts = await findContents(db, project_id, digests)
     for (const { version } of part) {
       found.push({ version, val_json: texts.get(version.digest) ?? null })
     }
@@ -42,25 +45,4 @@ export async function findContents(
   type Content = { digest: string; val_json: string }
   const rows = await db.all<Content>(FIND_JSON_VALUES, { project_id, digests })
   return new Map(rows.map(({ digest, val_json }) => [digest, val_json]))
-}
-
-function toParameters({ project_id, filter, limit, offset }: ObjectListing) {
-  const { is_op } = filter
-  return {
-    project_id,
-    limit,
-    offset,
-    kind: is_op === null || is_op === undefined ? null : is_op ? 'op' : 'object',
-    latest_only: filter.latest_only ?? false,
-    object_ids: toList(filter.object_ids),
-    base_object_classes: toList(filter.base_object_classes),
-    exclude_base_object_classes: toList(filter.exclude_base_object_classes),
-    leaf_object_classes: toList(filter.leaf_object_classes),
-    tags: toList(filter.tags),
-    aliases: toList(filter.aliases),
-  }
-}
-
-function toList(names: readonly string[] | null | undefined): readonly string[] | null {
-  return names && names.length > 0 ? names : null
 }

@@ -154,7 +154,7 @@ WITH page AS MATERIALIZED (
           AND object_tags.tag = ANY (@tags::text[])
       )
     )
-    AND (NOT @latest_only::boolean OR ${IS_LATEST})
+    AND (@latest_only::boolean IS NULL OR ${IS_LATEST})
     AND (
       @aliases::text[] IS NULL
       OR ('latest' = ANY (@aliases::text[]) AND ${IS_LATEST})

@@ -11,14 +11,12 @@ import {
   stepInto,
 } from '../../../domain/objects/ref-reading.ts'
 import type { StoredTable } from '../../api/objects/tables.ts'
+import { createContentCache } from '../../base/objects/content-cache.ts'
 import { FIND_TABLE } from '../../base/objects/tables.sql.ts'
 import type { Statements } from '../db/client.ts'
 import { findContents } from './object-list.ts'
 import { findVersion } from './object-versions.ts'
 import { readPlaces } from './table-rows.ts'
-
-/** Limit: characters of cached contents and their names; then the cache is cleared. */
-const KEPT_CHARACTERS_MAX = 32 * 1024 * 1024
 
 type Place = { readonly table: StoredTable } | { readonly value: unknown }
 
@@ -31,22 +29,12 @@ export function createRefValues(
   db: Pick<Statements, 'all' | 'first'>,
   projects: readonly string[],
 ): (ref: string) => Promise<unknown> {
-  const contents = new Map<string, unknown>()
-  let characters = 0
+  const contents = createContentCache()
 
   async function readContent(project_id: string, digest: string): Promise<unknown> {
     const key = `${project_id}:${digest}`
     if (contents.has(key)) return contents.get(key)
-    const json = (await findContents(db, project_id, [digest])).get(digest)
-    const size = key.length + (json?.length ?? 0)
-    characters += size
-    if (characters > KEPT_CHARACTERS_MAX) {
-      contents.clear()
-      characters = size
-    }
-    const value = json === undefined ? undefined : JSON.parse(json)
-    contents.set(key, value)
-    return value
+    return contents.add(key, (await findContents(db, project_id, [digest])).get(digest))
   }
 
   async function openTarget({ project_id, target }: ReadableRef): Promise<Place> {

@@ -2,6 +2,7 @@
 
 import type { ObjectVersion } from '../../../domain/objects/object-view.ts'
 import type { ListedObject, ObjectListing } from '../../api/objects/objects.ts'
+import { conditionsOf } from '../../base/objects/object-filter.ts'
 import { requireFewBytes } from '../../base/objects/object-limits.ts'
 import type { ReadJob } from '../read/read-job.ts'
 import { FIND_JSON_VALUE, listObjects, OBJECT_ORDERS, type ObjectCondition } from './objects.sql.ts'
@@ -31,22 +32,13 @@ export const findObjects: ReadJob<ObjectListing, ListedObject[]> = (db, listing,
   return found
 }
 
-/** Returns the parameters of the conditions that apply. */
-function toFilter({ filter }: ObjectListing): Partial<Record<ObjectCondition, string | number>> {
-  const { is_op, latest_only } = filter
-  const parameters = {
-    kind: is_op === null || is_op === undefined ? null : is_op ? 'op' : 'object',
-    latest_only: latest_only ? 1 : null,
-    object_ids: toList(filter.object_ids),
-    base_object_classes: toList(filter.base_object_classes),
-    exclude_base_object_classes: toList(filter.exclude_base_object_classes),
-    leaf_object_classes: toList(filter.leaf_object_classes),
-    tags: toList(filter.tags),
-    aliases: toList(filter.aliases),
-  }
-  return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== null))
-}
-
-function toList(names: readonly string[] | null | undefined): string | null {
-  return names && names.length > 0 ? JSON.stringify(names) : null
+/** Returns the parameters of the conditions that apply; lists as JSON. */
+function toFilter({ filter }: ObjectListing): Partial<Record<ObjectCondition, string>> {
+  const values = Object.entries(conditionsOf(filter)).filter(([, value]) => value !== null)
+  return Object.fromEntries(
+    values.map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  )
 }

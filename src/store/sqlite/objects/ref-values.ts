@@ -11,6 +11,7 @@ import {
   stepInto,
 } from '../../../domain/objects/ref-reading.ts'
 import type { NewRow, StoredTable } from '../../api/objects/tables.ts'
+import { createContentCache } from '../../base/objects/content-cache.ts'
 import { FIND_TABLE } from '../../base/objects/tables.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import { createPlaceFinder } from './object-versions.ts'
@@ -18,8 +19,6 @@ import { FIND_JSON_VALUE } from './objects.sql.ts'
 import { openTableBlocks } from './table-blocks.ts'
 import { FIND_ROW } from './tables.sql.ts'
 
-/** Limit: characters of cached parsed contents and of their names; the cache is cleared when it is full. */
-const KEPT_CHARACTERS_MAX = 32 * 1024 * 1024
 /** Limit: refs with cached values; the cache is cleared when it is full. */
 const KEPT_REFS_MAX = 100_000
 
@@ -38,24 +37,13 @@ export function createRefValues(
   const findContent = db.prepare(FIND_JSON_VALUE).pluck()
   const findTable = db.prepare(FIND_TABLE)
   const findRow = db.prepare(FIND_ROW)
-  const contents = new Map<string, unknown>()
   const values = new Map<string, unknown>()
-  let characters = 0
+  const contents = createContentCache(() => values.clear())
 
   function readContent(project_id: string, digest: string): unknown {
     const key = `${project_id}:${digest}`
     if (contents.has(key)) return contents.get(key)
-    const json = findContent.get({ project_id, digest }) as string | undefined
-    const value = json === undefined ? undefined : JSON.parse(json)
-    const size = key.length + (json?.length ?? 0)
-    characters += size
-    if (characters > KEPT_CHARACTERS_MAX) {
-      contents.clear()
-      values.clear()
-      characters = size
-    }
-    contents.set(key, value)
-    return value
+    return contents.add(key, findContent.get({ project_id, digest }) as string | undefined)
   }
 
   function openTarget({ project_id, target }: ReadableRef): Place {

@@ -1,0 +1,27 @@
+/** Contents of objects as parsed JSON, each read once. */
+
+/** Limit: characters of parsed contents and of their names; the cache is cleared when it is full. */
+const KEPT_CHARACTERS_MAX = 32 * 1024 * 1024
+
+/** @param onClear - called when the cache is cleared */
+export function createContentCache(onClear: () => void = () => undefined) {
+  const contents = new Map<string, unknown>()
+  let characters = 0
+  return {
+    has: (key: string) => contents.has(key),
+    get: (key: string) => contents.get(key),
+    /** Parses and keeps a content; returns it, or undefined for none. */
+    add(key: string, json: string | undefined): unknown {
+      const size = key.length + (json?.length ?? 0)
+      characters += size
+      if (characters > KEPT_CHARACTERS_MAX) {
+        contents.clear()
+        onClear()
+        characters = size
+      }
+      const value = json === undefined ? undefined : JSON.parse(json)
+      contents.set(key, value)
+      return value
+    },
+  }
+}
