@@ -38,6 +38,8 @@ import { answerUnrouted } from './routes/page/mended-address.ts'
 import { pageRoutes } from './routes/page/page.ts'
 
 const { version } = packageJson
+/** Limit in milliseconds for the headers of a request. */
+const HEADERS_MS_MAX = 60_000
 
 /**
  * Builds the app over opened dependencies. The caller closes both, the app first.
@@ -55,8 +57,7 @@ export async function buildApp(
     // A logger per request would cost as much as its log line; the few lines that need its id add it themselves.
     childLoggerFactory: (log) => log,
     bodyLimit: config.bodyBytesMax,
-    // Missing ones are refused with the other odd requests. Node looks for late requests every 30 s by default.
-    http: { requireHostHeader: false, connectionsCheckingInterval: 1_000 },
+    http: toHttpOptions(config),
     requestTimeout: config.requestTimeoutMs,
     return503OnClosing: false,
     genReqId: chooseRequestId,
@@ -136,6 +137,17 @@ export async function buildApp(
   )
 
   return app
+}
+
+function toHttpOptions({ requestTimeoutMs }: Config) {
+  return {
+    // Missing ones are refused with the other odd requests.
+    requireHostHeader: false,
+    // Node looks for late requests every 30 s by default.
+    connectionsCheckingInterval: 1_000,
+    // Node swaps the limits when that of the headers is longer: the whole request would get this one.
+    headersTimeout: Math.min(HEADERS_MS_MAX, requestTimeoutMs),
+  }
 }
 
 function toInferenceOptions(config: Config, deps: Deps, nowUs: () => number) {

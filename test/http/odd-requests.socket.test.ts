@@ -91,17 +91,28 @@ describe('an odd request is answered in the error body, not with 500 or an empty
 })
 
 // By default Node looks for such requests every 30 s.
-it('a request that does not arrive whole is refused soon after its time', {
-  timeout: 20_000,
-}, async () => {
-  const { app } = await buildTestApp({ requestTimeoutMs: 100 })
-  await app.listen({ port: 0, host: '127.0.0.1' })
-  const client = createRawClient((app.server.address() as AddressInfo).port)
-  onTestFinished(client.close)
-  client.write(`POST /call/start HTTP/1.1${HOST}\r\n`)
-  const { status, body } = await client.read()
-  expect([status, body.error.code]).toEqual([408, 'request_timeout'])
-})
+it.each([
+  ['headers', `POST /call/start HTTP/1.1${HOST}\r\n`],
+  [
+    'body',
+    `POST /v1/traces HTTP/1.1${HOST}\r\nauthorization: Bearer KEY\r\n` +
+      'content-type: application/json\r\ncontent-length: 9\r\n\r\n{',
+  ],
+])(
+  'a request that stops in its %s is refused soon after its time',
+  {
+    timeout: 20_000,
+  },
+  async (_part, begun) => {
+    const { app, key } = await buildTestApp({ requestTimeoutMs: 100 })
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    const client = createRawClient((app.server.address() as AddressInfo).port)
+    onTestFinished(client.close)
+    client.write(begun.replace('KEY', key))
+    const { status, body } = await client.read()
+    expect([status, body.error.code]).toEqual([408, 'request_timeout'])
+  },
+)
 
 it.each([
   ['bytes that are not HTTP', 'nonsense', 'invalid_http', '4xx'],
