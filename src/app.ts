@@ -177,6 +177,7 @@ function toSpanIntakeOptions(config: Config, deps: Deps, nowUs: () => number) {
     host: config.host,
     otlpGrpcPort: config.otlpGrpcPort,
     otlpBodyBytesMax: config.otlpBodyBytesMax,
+    requestTimeoutMs: config.requestTimeoutMs,
     findPrincipal: deps.keys.findPrincipal,
     watch: deps.metrics,
     onStored: deps.metrics.spansStored,

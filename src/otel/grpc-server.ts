@@ -1,7 +1,6 @@
 /** OTLP over gRPC, on a port of its own: the same spans, read and stored as those over HTTP. */
 import {
   logVerbosity,
-  type Metadata,
   Server,
   ServerCredentials,
   type ServerUnaryCall,
@@ -9,17 +8,19 @@ import {
   setLogVerbosity,
   status,
 } from '@grpc/grpc-js'
-import { keyOfHeaders } from '../domain/access/credentials.ts'
 import type { Principal } from '../domain/access/permissions.ts'
 import { encodeTraceResponse } from '../domain/otel/otlp-protobuf.ts'
 import { rpcCodeOf } from '../domain/otel/rpc-code.ts'
 import { ApiError, ERRORS, type ErrorCode } from '../errors.ts'
+import { createGrpcAdmission, type GrpcAdmission, headersOf } from './grpc-admission.ts'
 import type { RecordSpans } from './record-spans.ts'
 
 export interface GrpcServerOptions {
   readonly host: string
   readonly port: number
   readonly bodyBytesMax: number
+  /** Milliseconds within which a request must arrive completely. */
+  readonly requestTimeoutMs: number
   readonly findPrincipal: (key: string) => Promise<Principal | null>
   readonly recordSpans: RecordSpans
   /** Called for each answer. */
@@ -73,24 +74,31 @@ class GrpcPortError extends Error {
 export async function openGrpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
   // The library writes to stderr by itself; what fails here is thrown or answered.
   setLogVerbosity(logVerbosity.NONE)
+  const tellFrom = (beganMs: number) => (refusal: ErrorCode | null) =>
+    options.onAnswer({ path: PATH, seconds: (performance.now() - beganMs) / 1000, refusal })
+  const refuse = (error: unknown, tell: (refusal: ErrorCode) => void) => {
+    tell(error instanceof ApiError ? error.code : 'internal_error')
+    return toRefusal(error, options)
+  }
+  const admission = createGrpcAdmission({
+    findPrincipal: options.findPrincipal,
+    requestTimeoutMs: options.requestTimeoutMs,
+    onRefusal: (error, beganMs) => refuse(error, tellFrom(beganMs)),
+  })
   const server = new Server({
     'grpc.max_receive_message_length': options.bodyBytesMax,
     'grpc.max_concurrent_streams': STREAMS_MAX,
+    interceptors: [admission.interceptor],
   })
   server.addService(SERVICE, {
     Export: (call: ServerUnaryCall<Buffer, Buffer>, done: sendUnaryData<Buffer>) => {
-      const beganMs = performance.now()
-      const tell = (refusal: ErrorCode | null) =>
-        options.onAnswer({ path: PATH, seconds: (performance.now() - beganMs) / 1000, refusal })
-      void answer(call, options).then(
+      const tell = tellFrom(performance.now())
+      void answer(call, admission, options).then(
         (bytes) => {
           tell(null)
           done(null, bytes)
         },
-        (error: unknown) => {
-          tell(error instanceof ApiError ? error.code : 'internal_error')
-          done(toRefusal(error, options))
-        },
+        (error: unknown) => done(refuse(error, tell)),
       )
     },
   })
@@ -105,21 +113,13 @@ export async function openGrpcServer(options: GrpcServerOptions): Promise<GrpcSe
 
 async function answer(
   { metadata, request }: ServerUnaryCall<Buffer, Buffer>,
-  { findPrincipal, recordSpans }: GrpcServerOptions,
+  { callerOf }: GrpcAdmission,
+  { recordSpans }: GrpcServerOptions,
 ): Promise<Buffer> {
   const headers = headersOf(metadata)
-  const key = keyOfHeaders(headers)
-  if (key === null) throw new ApiError('missing_api_key')
-  const caller = await findPrincipal(key)
-  if (caller === null) throw new ApiError('invalid_api_key')
+  const caller = callerOf(metadata)
   const notStored = await recordSpans({ encoding: 'protobuf', bytes: request, headers, caller })
   return Buffer.from(encodeTraceResponse(notStored))
-}
-
-function headersOf(metadata: Metadata): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(metadata.getMap()).map(([name, value]) => [name, String(value)]),
-  )
 }
 
 function toRefusal(error: unknown, { onFault }: GrpcServerOptions) {

@@ -1,3 +1,4 @@
+import { connect } from 'node:http2'
 import { credentials, Metadata, makeGenericClientConstructor } from '@grpc/grpc-js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Principal } from '../../src/domain/access/permissions.ts'
@@ -43,6 +44,18 @@ function exportSpan(address: string, headers: Record<string, string>): Promise<n
   })
 }
 
+/** Begins a message of 9,000 bytes and sends one of them; returns the code of gRPC. */
+async function beginSpan(address: string, headers: Record<string, string>): Promise<number> {
+  const session = connect(`http://${address}`)
+  onTestFinished(() => session.destroy())
+  const sent = { ':method': 'POST', ':path': PATH, 'content-type': 'application/grpc', ...headers }
+  const request = session.request(sent)
+  request.write(Buffer.from([0, 0, 0, 0x23, 0x28, 1]))
+  return new Promise((resolve) => {
+    request.once('response', (head) => resolve(Number(head['grpc-status'])))
+  })
+}
+
 describe('OTLP over gRPC', () => {
   it('stores spans as those over HTTP, and refuses in codes of gRPC', async () => {
     const server = await spawnServer({ WEFT_DATA_DIR: makeTempDir(), WEFT_OTLP_GRPC_PORT: '0' })
@@ -78,6 +91,7 @@ describe('OTLP over gRPC', () => {
       host: '127.0.0.1',
       port: 0,
       bodyBytesMax: 10_000,
+      requestTimeoutMs: 10_000,
       findPrincipal: async (key) => (key === 'known' ? ({} as Principal) : null),
       recordSpans: async () => {
         throw broken
@@ -92,6 +106,27 @@ describe('OTLP over gRPC', () => {
     expect(await exportSpan(address, { authorization: 'Bearer known' })).toBe(13)
     expect(faults).toEqual([broken])
     expect(answers).toEqual(['invalid_api_key', 'internal_error'])
+  })
+
+  it('refuses a request without a key before its message arrives, and one that arrives too late', async () => {
+    const answers: unknown[] = []
+    const server = await openGrpcServer({
+      host: '127.0.0.1',
+      port: 0,
+      bodyBytesMax: 10_000,
+      requestTimeoutMs: 200,
+      findPrincipal: async (key) => (key === 'known' ? ({} as Principal) : null),
+      recordSpans: async () => null,
+      onFault: () => undefined,
+      onAnswer: ({ refusal }) => answers.push(refusal),
+    })
+    onTestFinished(() => server.close())
+    const address = `127.0.0.1:${server.port}`
+    expect(await beginSpan(address, {})).toBe(16)
+    expect(await beginSpan(address, { authorization: 'Bearer other' })).toBe(16)
+    expect(await beginSpan(address, { authorization: 'Bearer known' })).toBe(4)
+    expect(await exportSpan(address, { authorization: 'Bearer known' })).toBe(0)
+    expect(answers).toEqual(['missing_api_key', 'invalid_api_key', 'request_timeout', null])
   })
 
   it('a port that is taken ends the start with one line', async () => {

@@ -16,12 +16,20 @@ interface SpanIntakeOptions extends SpanRecorderOptions {
   /** Port of OTLP over gRPC; null: disabled. */
   readonly otlpGrpcPort: number | null
   readonly otlpBodyBytesMax: number
+  readonly requestTimeoutMs: number
   /** Counts gRPC requests; the app counts those over HTTP. */
   readonly watch: RequestWatch
 }
 
 export async function spanIntake(otlp: App, options: SpanIntakeOptions): Promise<void> {
-  const { findPrincipal, host, otlpGrpcPort: port, otlpBodyBytesMax, watch } = options
+  const {
+    findPrincipal,
+    host,
+    otlpGrpcPort: port,
+    otlpBodyBytesMax,
+    requestTimeoutMs,
+    watch,
+  } = options
   documentScope(otlp, ['basic', 'bearer'], RpcStatus)
   useEitherAuthentication(otlp, findPrincipal)
   const recordSpans = createSpanRecorder(options)
@@ -31,6 +39,7 @@ export async function spanIntake(otlp: App, options: SpanIntakeOptions): Promise
     host,
     port,
     bodyBytesMax: otlpBodyBytesMax,
+    requestTimeoutMs,
     findPrincipal,
     recordSpans,
     onAnswer: (answer) => watch.answered(toAnswered(answer)),
