@@ -282,6 +282,14 @@ describe('forms', () => {
     }
     const broken = await fetch(url, { method: 'POST', headers, body: `${head}x` })
     expect([400, 499]).toContain(broken.status)
+    for (const nameless of ['form-data', 'form-data; filename="b"']) {
+      const body = `${head}x\r\n--b\r\ncontent-disposition: ${nameless}\r\n\r\nx\r\n--b--\r\n`
+      const response = await fetch(url, { method: 'POST', headers, body })
+      expect([response.status, await response.json()]).toMatchObject([
+        400,
+        { error: { code: 'invalid_multipart', message: 'A part of the form has no name.' } },
+      ])
+    }
   })
 
   const TRANSCRIPTIONS: RowsOf<TranscriptionForm> = {

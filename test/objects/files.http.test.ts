@@ -141,6 +141,12 @@ describe('POST /file/create', () => {
       400,
       'invalid_multipart',
     ],
+    [
+      'multipart/form-data; boundary=b',
+      '--b\r\ncontent-disposition: form-data\r\n\r\nno name\r\n--b--\r\n',
+      400,
+      'invalid_multipart',
+    ],
   ])('refuses %s %j', async (type, payload, status, code) => {
     const { app, key } = await buildTestApp()
     const headers = { 'content-type': type, authorization: basic(key) }

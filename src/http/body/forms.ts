@@ -47,6 +47,12 @@ export async function useForms(app: App, limits: FormLimits): Promise<void> {
   })
 }
 
+/** Returns the name of a part; the parser also accepts parts without one. @throws ApiError invalid_multipart */
+export function nameOf({ fieldname }: { readonly fieldname: string | undefined }): string {
+  if (fieldname !== undefined) return fieldname
+  throw new ApiError('invalid_multipart', { message: 'A part of the form has no name.' })
+}
+
 /** Returns the error for a form that cannot be read. */
 export function toFormError(error: unknown): ApiError {
   if (error instanceof ApiError) return error

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { ApiError, bodyTooLarge } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { toFormError, useForms } from '../../http/body/forms.ts'
+import { nameOf, toFormError, useForms } from '../../http/body/forms.ts'
 import { SchemaError } from '../../http/body/validation.ts'
 import type { FormPart } from '../../inference/backend.ts'
 import { toProblems } from '../../schemas/problems.ts'
@@ -67,7 +67,7 @@ async function readParts(request: FastifyRequest, bytesMax: number): Promise<For
   let left = bytesMax
   try {
     for await (const part of request.parts()) {
-      const name = part.fieldname
+      const name = nameOf(part)
       if (part.type === 'file') {
         const bytes = await readFile(part, left)
         if (bytes === null) throw bodyTooLarge(bytesMax)

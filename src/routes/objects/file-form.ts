@@ -6,7 +6,7 @@ import type { MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { toFormError, useForms } from '../../http/body/forms.ts'
+import { nameOf, toFormError, useForms } from '../../http/body/forms.ts'
 import type { FileStore, ReceivedFile } from '../../store/api/objects/files.ts'
 
 /** Limits of the form besides the file: clients send one or two short fields. */
@@ -45,12 +45,13 @@ export async function readFileForm(request: FastifyRequest, files: FileStore): P
   let file: ReceivedFile | null = null
   try {
     for await (const part of request.parts()) {
+      const name = nameOf(part)
       if (part.type === 'file') {
-        if (part.fieldname !== 'file') throw wrongField(part.fieldname)
+        if (name !== 'file') throw wrongField(name)
         file = await receivePart(part, files)
       } else {
-        if (part.valueTruncated) throw new ApiError('request_too_large', { param: part.fieldname })
-        fields[part.fieldname] = String(part.value)
+        if (part.valueTruncated) throw new ApiError('request_too_large', { param: name })
+        fields[name] = String(part.value)
       }
     }
   } catch (error) {
