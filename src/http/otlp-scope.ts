@@ -29,7 +29,7 @@ export function useOtlpBodies(app: App, bodyBytesMax: number): void {
 }
 
 export function encodingOf(request: FastifyRequest): OtlpEncoding {
-  return request.headers['content-type']?.startsWith(JSON_TYPE) ? 'json' : 'protobuf'
+  return request.headers['content-type']?.toLowerCase().startsWith(JSON_TYPE) ? 'json' : 'protobuf'
 }
 
 /** The part that was not stored, or null; 0 rejected with a message is a warning. */

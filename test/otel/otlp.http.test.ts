@@ -265,6 +265,15 @@ describe('refusals of OTLP', () => {
     expect(notJson).toMatchObject({ status: 400, body: { code: 3 } })
   })
 
+  it('the case of a media type does not matter', async () => {
+    const test = await buildTestApp()
+    const headers = { ...HEADERS, 'content-type': 'Application/JSON' }
+    const { status, body } = await test.post('/v1/traces', toJsonRequest([buildSpan()]), {
+      headers,
+    })
+    expect([status, body]).toEqual([200, {}])
+  })
+
   it('a body over the limit is 413', async () => {
     const test = await buildTestApp({ otlpBodyBytesMax: 2000 })
     const spans = [buildSpan({ attributes: { text: 'x'.repeat(3000) } })]
