@@ -106,6 +106,7 @@ export async function registerBearerRoutes(bearer: App, options: GroupOptions): 
     queue,
     jobs,
     checkpoints,
+    findPrincipal: keys.findPrincipal,
     settings: config.training,
     artifactBytesMax,
     clock,

@@ -132,6 +132,23 @@ describe('POST /v1/preview/worker/claim', () => {
     expect([status, body.error.code]).toEqual([403, 'scope_missing'])
   })
 
+  it('gives nothing to a worker whose key was revoked while it waited', async () => {
+    const testApp = await buildTestApp()
+    const key = await testApp.createKey({ scopes: ['worker'] })
+    const waiting = testApp.post(`${WORKER_URL}/claim`, { ...CLAIM, wait_seconds: 20 }, { key })
+    const listed = (await testApp.get('/v1/keys')).body.data
+    const { id } = listed.findLast(({ scopes }: { scopes: string[] }) => scopes.length === 1)
+    await testApp.app.inject({
+      method: 'DELETE',
+      url: `/v1/keys/${id}`,
+      headers: { authorization: `Bearer ${testApp.key}` },
+    })
+    const { jobs } = await createJobs(testApp, 1)
+    const { status, body } = await waiting
+    expect([status, body.error?.code]).toEqual([401, 'invalid_api_key'])
+    expect(await claim(testApp)).toMatchObject({ id: jobs[0], attempt: 1 })
+  })
+
   it.each([
     ['base_models', []],
     ['base_models', 'tiny'],

@@ -5,6 +5,7 @@
  * Spec: §4.8 (nothing of the spec runs a job). Choice: leases over HTTP, so that a worker needs no open port.
  */
 import { randomBytes } from 'node:crypto'
+import { keyOfHeaders } from '../../domain/access/credentials.ts'
 import { canUseProject, type Principal, requireScope } from '../../domain/access/permissions.ts'
 import { modelProjectId } from '../../domain/models/preview-model.ts'
 import { createOrderedIds } from '../../domain/time/ordered-ids.ts'
@@ -36,7 +37,9 @@ import { leaseOf, type WorkerFilesOptions, workerFileRoutes } from './worker-fil
 
 interface WorkerRoutesOptions
   extends Omit<JobClaimsOptions, 'onFault'>,
-    Omit<WorkerFilesOptions, 'queue'> {}
+    Omit<WorkerFilesOptions, 'queue'> {
+  readonly findPrincipal: (key: string) => Promise<Principal | null>
+}
 
 const TOKEN_BYTES = 32
 const MS_PER_S = 1000
@@ -81,7 +84,8 @@ async function requireOwnJob(
   if (view === null || !canUseProject(caller, modelProjectId(view.model))) throw leaseLost()
 }
 
-function addClaim(app: App, claims: JobClaims, { settings }: WorkerRoutesOptions): void {
+function addClaim(app: App, claims: JobClaims, options: WorkerRoutesOptions): void {
+  const { settings, findPrincipal } = options
   app.post(
     `${url}/claim`,
     {
@@ -106,7 +110,9 @@ function addClaim(app: App, claims: JobClaims, { settings }: WorkerRoutesOptions
         base_models,
         projects: caller.projects,
       }
-      const claimed = await claims.claim(wanted, wait_seconds * MS_PER_S, signal)
+      const isAllowed = async () =>
+        (await findPrincipal(keyOfHeaders(request.headers) ?? '')) !== null
+      const claimed = await claims.claim(wanted, wait_seconds * MS_PER_S, { signal, isAllowed })
       if (claimed === null) return reply.code(204).send(undefined)
       return renderClaim(claimed, { lease_token, lease_ms: settings.leaseMs })
     },

@@ -44,18 +44,23 @@ export interface JobClaimsOptions {
 /** A claim without its times. */
 type Wanted = Omit<Claim, 'times' | 'lease_ms' | 'wall_ms'>
 
+interface WaitingWorker {
+  /** Aborted when the worker has disconnected or the server stops; a job claimed at the same time is released. */
+  readonly signal: AbortSignal
+  /** Whether it may still have a job: its key may be revoked while it waits. */
+  readonly isAllowed: () => Promise<boolean>
+}
+
 export interface JobClaims {
   /** Returns the times for a state transition made now. */
   times(): QueueTimes
   /**
    * Claims a job, or waits for one.
    *
-   * @param signal - aborted when the worker has disconnected or the server stops; a job claimed at the same
-   * time is released
    * @returns null if there was none in time, or the signal aborted
-   * @throws ApiError server_overloaded when too many wait, and what the queue throws
+   * @throws ApiError server_overloaded when too many wait, invalid_api_key, and what the queue throws
    */
-  claim(wanted: Wanted, waitMs: number, signal: AbortSignal): Promise<ClaimedJob | null>
+  claim(wanted: Wanted, waitMs: number, worker: WaitingWorker): Promise<ClaimedJob | null>
   /** Resolves when the leases in the rows match the current clock. @throws what the queue throws */
   settle(): Promise<void>
   /** Gives running jobs full leases and starts the timer. */
@@ -66,6 +71,7 @@ export interface JobClaims {
 
 interface Waiter {
   readonly wanted: Wanted
+  readonly isAllowed: () => Promise<boolean>
   isGone: boolean
   /** Ends the wait. */
   settle(claimed: ClaimedJob | null, error?: unknown): void
@@ -75,9 +81,8 @@ export function createJobClaims(options: JobClaimsOptions): JobClaims {
   const { queue, settings, clock, onFault } = options
   const { nowUs } = clock
   const waiters = new Set<Waiter>()
-  const { leaseMs } = settings
   const onMoved = () => timer.arm()
-  const leases = createLeaseClock({ queue, clock, leaseMs, onMoved, onFault })
+  const leases = createLeaseClock({ queue, clock, leaseMs: settings.leaseMs, onMoved, onFault })
   const { settle } = leases
   const timer = createQueueTimer(options, {
     times,
@@ -109,6 +114,7 @@ export function createJobClaims(options: JobClaimsOptions): JobClaims {
 
   async function serveOne(waiter: Waiter): Promise<void> {
     try {
+      if (!(await waiter.isAllowed())) throw new ApiError('invalid_api_key')
       const claimed = await claimNow(waiter.wanted)
       if (claimed === null) return
       if (waiter.isGone) await giveBack(claimed)
@@ -130,11 +136,11 @@ export function createJobClaims(options: JobClaimsOptions): JobClaims {
     isServing = false
   }
 
-  function wait(wanted: Wanted, waitMs: number, signal: AbortSignal): Promise<ClaimedJob | null> {
+  function wait(wanted: Wanted, waitMs: number, worker: WaitingWorker): Promise<ClaimedJob | null> {
     if (waiters.size >= CLAIM_WAITERS_MAX) {
       return Promise.reject(new ApiError('server_overloaded', { retryAfterS: 5 }))
     }
-    const { waiter, claimed } = openWaiter(wanted, waitMs, signal)
+    const { waiter, claimed } = openWaiter(wanted, waitMs, worker)
     waiters.add(waiter)
     timer.arm()
     // A job may have been queued during the first claim.
@@ -150,12 +156,12 @@ export function createJobClaims(options: JobClaimsOptions): JobClaims {
   return {
     times,
     settle,
-    async claim(wanted, waitMs, signal) {
+    async claim(wanted, waitMs, worker) {
       let claimed = await claimNow(wanted)
-      if (claimed === null && waitMs > 0 && !signal.aborted) {
-        claimed = await wait(wanted, waitMs, signal)
+      if (claimed === null && waitMs > 0 && !worker.signal.aborted) {
+        claimed = await wait(wanted, waitMs, worker)
       }
-      if (claimed === null || !signal.aborted) return claimed
+      if (claimed === null || !worker.signal.aborted) return claimed
       await giveBack(claimed)
       return null
     },
@@ -173,12 +179,13 @@ export function createJobClaims(options: JobClaimsOptions): JobClaims {
 }
 
 /** Opens a wait that ends with a job, at the timeout, or with the signal. */
-function openWaiter(wanted: Wanted, waitMs: number, signal: AbortSignal) {
+function openWaiter(wanted: Wanted, waitMs: number, { signal, isAllowed }: WaitingWorker) {
   const { promise: claimed, resolve, reject } = Promise.withResolvers<ClaimedJob | null>()
   const leave = () => waiter.settle(null)
   const timeout = setTimeout(leave, waitMs)
   const waiter: Waiter = {
     wanted,
+    isAllowed,
     isGone: false,
     settle(job, error) {
       if (waiter.isGone) return

@@ -48,7 +48,8 @@ async function openClaims(changes: Partial<TrainingQueue> = {}) {
     faults,
     released,
     ring: () => ring(),
-    claim: () => claims.claim(WANTED, 20_000, leaving.signal),
+    claim: () =>
+      claims.claim(WANTED, 20_000, { signal: leaving.signal, isAllowed: async () => true }),
     leave: () => leaving.abort(),
   }
 }
