@@ -145,6 +145,21 @@ export class ApiError extends Error {
   }
 }
 
+/** Whether an error says that something does not exist, or that the caller may not see it. */
+export function isNotFound(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.code.endsWith('_not_found')
+}
+
+/** Refuses a field. @throws ApiError */
+export function refuse(code: ErrorCode, param: string, message: string): never {
+  throw new ApiError(code, { param, message })
+}
+
+/** Refuses a field by a rule, which goes on from its name. @throws ApiError validation_failed */
+export function refuseField(param: string, rule: string): never {
+  refuse('validation_failed', param, `${param} ${rule}`)
+}
+
 /** The refusal of a body that has more bytes than its route takes. */
 export function bodyTooLarge(bytesMax: number, cause?: unknown): ApiError {
   const message = `The body has more than ${bytesMax} bytes.`

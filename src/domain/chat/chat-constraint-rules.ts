@@ -2,7 +2,7 @@
  * Rules of `response_format` and `structured_outputs`: each must be well-formed, and only one may constrain the
  * answer. Whether a schema or grammar compiles is up to the engine.
  */
-import { ApiError, type ErrorCode } from '../../errors.ts'
+import { refuse } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import {
   type ResponseFormat,
@@ -27,11 +27,13 @@ export function requireValidConstraints(request: ChatCompletionRequest): void {
   requireJsonText(outputs.json, 'structured_outputs.json')
   requireJsonText(outputs.structural_tag, 'structured_outputs.structural_tag')
   if (isGiven(format) && isConstraining(format)) {
-    refuse('structured_outputs', 'structured_outputs and response_format cannot both constrain.')
+    const rule = 'structured_outputs and response_format cannot both constrain.'
+    refuse('invalid_value', 'structured_outputs', rule)
   }
   const { tool_choice: choice } = request
   if (isGiven(choice) && typeof choice === 'object' && choice.type !== 'allowed_tools') {
-    refuse('structured_outputs', 'structured_outputs cannot be combined with a named tool_choice.')
+    const rule = 'structured_outputs cannot be combined with a named tool_choice.'
+    refuse('invalid_value', 'structured_outputs', rule)
   }
 }
 
@@ -54,11 +56,11 @@ function requireValidFormat(format: ResponseFormat): void {
   const type = resolveResponseFormatType(format)
   if (type === null && Object.keys(format).length > 0) {
     const rule = 'response_format needs a type: text, json_object, json_schema or structural_tag.'
-    refuse('response_format.type', rule, 'missing_required_parameter')
+    refuse('missing_required_parameter', 'response_format.type', rule)
   }
   if (type === 'json_schema' && !isGiven(format.json_schema)) {
     const rule = 'response_format of type json_schema needs json_schema.'
-    refuse('response_format.json_schema', rule, 'missing_required_parameter')
+    refuse('missing_required_parameter', 'response_format.json_schema', rule)
   }
 }
 
@@ -68,13 +70,15 @@ function requireOneKind(outputs: StructuredOutputs): void {
   const count = STRUCTURED_OUTPUT_KINDS.filter(isSet).length
   if (count === 1) return
   const kinds = STRUCTURED_OUTPUT_KINDS.join(', ')
-  refuse('structured_outputs', `structured_outputs must set exactly one of ${kinds}, not ${count}.`)
+  const rule = `structured_outputs must set exactly one of ${kinds}, not ${count}.`
+  refuse('invalid_value', 'structured_outputs', rule)
 }
 
 function requireJsonText(value: unknown, param: string): void {
   if (typeof value !== 'string') return
   const parsed = parseObject(value)
-  if (parsed === null) refuse(param, `${param} must be the JSON text of an object.`)
+  if (parsed === null)
+    refuse('invalid_value', param, `${param} must be the JSON text of an object.`)
 }
 
 /** The object that a JSON text holds, or null. */
@@ -89,8 +93,4 @@ function parseObject(text: string): object | null {
 
 function isGiven<T>(value: T): value is NonNullable<T> {
   return value !== null && value !== undefined
-}
-
-function refuse(param: string, message: string, code: ErrorCode = 'invalid_value'): never {
-  throw new ApiError(code, { param, message })
 }

@@ -2,7 +2,7 @@
  * Rules between the fields of a chat request, and between a field and what a model can do. Pure: a
  * request passes or one ApiError names the field. A message must never repeat prompt text.
  */
-import { ApiError, type ErrorCode } from '../../errors.ts'
+import { refuse } from '../../errors.ts'
 import { CHAT_DEFAULTS, type ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { ReasoningEffort } from '../../schemas/chat/chat-tool-fields.ts'
 import { requireValidConstraints } from './chat-constraint-rules.ts'
@@ -267,8 +267,4 @@ function requireLogitsProcessorSupport(
     'logits_processors',
     'logits_processors are not run by the model; leave them out.',
   )
-}
-
-function refuse(code: ErrorCode, param: string, message: string): never {
-  throw new ApiError(code, { param, message })
 }

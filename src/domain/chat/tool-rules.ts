@@ -1,5 +1,5 @@
 /** Which tools, and which choice among them, a model takes. Pure; messages never repeat what a client sent. */
-import { ApiError, type ErrorCode } from '../../errors.ts'
+import { refuse } from '../../errors.ts'
 import { CHAT_DEFAULTS, type ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { ChatTool } from '../../schemas/chat/chat-tool-fields.ts'
 
@@ -59,8 +59,4 @@ export function requireKnownToolChoice(
   }
   const rule = 'tool_choice must name a function that is listed in tools.'
   refuse('invalid_value', 'tool_choice.function.name', rule)
-}
-
-function refuse(code: ErrorCode, param: string, message: string): never {
-  throw new ApiError(code, { param, message })
 }

@@ -1,5 +1,5 @@
 /** Metrics over values of payloads: the keys and functions to compute, and the numbers found in payloads. Pure. */
-import { ApiError } from '../../errors.ts'
+import { refuseField } from '../../errors.ts'
 import type { ValueType } from '../../schemas/feedback/feedback.ts'
 import type { FeedbackMetricSpec } from '../../schemas/feedback/feedback-stats.ts'
 import type { Aggregation } from '../../schemas/stats/stats.ts'
@@ -42,20 +42,20 @@ export function resolveFeedbackMetrics(specs: readonly FeedbackMetricSpec[]): Fe
     const param = `metrics[${at}]`
     const path = parsePayloadPath(json_path)
     if (path === null) {
-      refuse(`${param}.json_path`, 'must be a path as a.b, a["b-c"] or a[*].b')
+      refuseField(`${param}.json_path`, 'must be a path as a.b, a["b-c"] or a[*].b')
     }
     const slug = slugOf(json_path)
     const metric = { slug, path, valueType: value_type }
     const other = metrics.get(slug)
     if (other && JSON.stringify(other) !== JSON.stringify(metric)) {
-      refuse(`${param}.json_path`, `has the same slug, ${slug}, as another metric`)
+      refuseField(`${param}.json_path`, `has the same slug, ${slug}, as another metric`)
     }
     metrics.set(slug, metric)
     if (value_type !== 'numeric' && percentiles.length > 0) {
-      refuse(`${param}.percentiles`, 'are for numeric values only')
+      refuseField(`${param}.percentiles`, 'are for numeric values only')
     }
     if (value_type === 'categorical' && aggregations.some((name) => name !== 'count')) {
-      refuse(`${param}.aggregations`, 'must be count for categorical values')
+      refuseField(`${param}.aggregations`, 'must be count for categorical values')
     }
     const isBare = aggregations.length === 0 && percentiles.length === 0
     return {
@@ -108,8 +108,4 @@ export function renderWindowStats(
     return [slug, Object.fromEntries(values)] as const
   })
   return Object.fromEntries(entries)
-}
-
-function refuse(param: string, rule: string): never {
-  throw new ApiError('validation_failed', { param, message: `${param} ${rule}` })
 }

@@ -1,5 +1,5 @@
 /** Rules that some feedback types add to the schema of all feedback. Pure. */
-import { ApiError } from '../../errors.ts'
+import { refuseField } from '../../errors.ts'
 import type { FeedbackCreateRequest } from '../../schemas/feedback/feedback.ts'
 import { parseRef } from '../objects/refs.ts'
 import { isOneEmoji } from './emoji.ts'
@@ -36,13 +36,14 @@ export function requireFeedbackRules(feedback: FeedbackCreateRequest): void {
 
 function requireReaction({ payload }: FeedbackCreateRequest): void {
   const emoji = requirePayload(payload, 'emoji')
-  if (typeof emoji !== 'string' || !isOneEmoji(emoji)) refuse('payload.emoji', 'must be one emoji')
+  if (typeof emoji !== 'string' || !isOneEmoji(emoji))
+    refuseField('payload.emoji', 'must be one emoji')
 }
 
 function requireNote({ payload }: FeedbackCreateRequest): void {
   const note = requirePayload(payload, 'note')
   if (typeof note !== 'string' || note === '' || [...note].length > NOTE_CHARACTERS_MAX) {
-    refuse('payload.note', `must be a text of 1 to ${NOTE_CHARACTERS_MAX} characters`)
+    refuseField('payload.note', `must be a text of 1 to ${NOTE_CHARACTERS_MAX} characters`)
   }
 }
 
@@ -50,7 +51,7 @@ function requireAnnotation(feedback: FeedbackCreateRequest, prefix: string): voi
   requireNamedRef(feedback, prefix, 'annotation_ref')
   const ref = parseRef(feedback.annotation_ref ?? '')
   if (ref?.project_id !== feedback.project_id) {
-    refuse('annotation_ref', 'must belong to the project of the feedback')
+    refuseField('annotation_ref', 'must belong to the project of the feedback')
   }
   requirePayload(feedback.payload, 'value')
 }
@@ -59,7 +60,7 @@ function requireRunnable(feedback: FeedbackCreateRequest, prefix: string): void 
   requireNamedRef(feedback, prefix, 'runnable_ref')
   const isOp = parseRef(feedback.runnable_ref ?? '')?.kind === 'op'
   if (isOp && (feedback.call_ref ?? null) === null) {
-    refuse('call_ref', 'is required with a runnable_ref of an op')
+    refuseField('call_ref', 'is required with a runnable_ref of an op')
   }
   requirePayload(feedback.payload, 'output')
 }
@@ -73,19 +74,15 @@ function requireNamedRef(
   const { feedback_type } = feedback
   const name = feedback_type.slice(prefix.length + 1)
   if (feedback_type[prefix.length] !== '.' || name === '') {
-    refuse('feedback_type', `must be ${prefix}.<name>`)
+    refuseField('feedback_type', `must be ${prefix}.<name>`)
   }
   const ref = feedback[field] ?? null
-  if (ref === null) refuse(field, 'is required for this type')
-  if (parseRef(ref)?.name !== name) refuse(field, 'must have the name that the type ends in')
+  if (ref === null) refuseField(field, 'is required for this type')
+  if (parseRef(ref)?.name !== name) refuseField(field, 'must have the name that the type ends in')
 }
 
 /** The payload's own field; null counts as given. */
 function requirePayload(payload: FeedbackCreateRequest['payload'], field: string): unknown {
-  if (!Object.hasOwn(payload, field)) refuse(`payload.${field}`, 'is required for this type')
+  if (!Object.hasOwn(payload, field)) refuseField(`payload.${field}`, 'is required for this type')
   return payload[field]
-}
-
-function refuse(param: string, rule: string): never {
-  throw new ApiError('validation_failed', { param, message: `${param} ${rule}` })
 }

@@ -1,5 +1,5 @@
 /** Counts scores of feedback by time and group. Pure. */
-import { ApiError } from '../../errors.ts'
+import { refuseField } from '../../errors.ts'
 import type {
   FeedbackAggregateRequest,
   FeedbackAggregateResponse,
@@ -65,7 +65,7 @@ export function createScoreGroups(request: FeedbackAggregateRequest) {
     const known = buckets.get(key)
     if (known) return known
     if (buckets.size === BUCKETS_MAX) {
-      refuse('time_bucket_seconds', `gives more than ${BUCKETS_MAX} buckets`)
+      refuseField('time_bucket_seconds', `gives more than ${BUCKETS_MAX} buckets`)
     }
     const bucket = {
       time_bucket_start_ms: start,
@@ -82,7 +82,7 @@ export function createScoreGroups(request: FeedbackAggregateRequest) {
   function addTo(sums: Map<string, ExactSum>, name: string, value: number): void {
     const known = sums.get(name)
     if (known === undefined) names += 1
-    if (names > NAMES_MAX) refuse('after_ms', `finds more than ${NAMES_MAX} tags and ratings`)
+    if (names > NAMES_MAX) refuseField('after_ms', `finds more than ${NAMES_MAX} tags and ratings`)
     const sum = known ?? createSum()
     sums.set(name, sum)
     addToSum(sum, value)
@@ -179,8 +179,4 @@ function nameOf(ref: string | null): string {
 
 function groupValue(name: FeedbackGroup, row: ScoredRow, scores: Scores): string {
   return name === 'scorer_id' ? nameOf(row.runnable_ref) : scores[name]
-}
-
-function refuse(param: string, rule: string): never {
-  throw new ApiError('validation_failed', { param, message: `${param} ${rule}` })
 }

@@ -1,5 +1,5 @@
 /** The rules of the vendor about refs and scores that go with a type of feedback. Pure. */
-import { ApiError } from '../../errors.ts'
+import { refuseField } from '../../errors.ts'
 import type { FeedbackCreateRequest } from '../../schemas/feedback/feedback.ts'
 import { parseRef } from '../objects/refs.ts'
 
@@ -45,7 +45,7 @@ export function requireVendorRules(feedback: FeedbackCreateRequest): void {
     const ref = feedback[field as keyof typeof KINDS] ?? null
     const kind = ref === null ? null : parseRef(ref)?.kind
     if (kind === null || kinds.some((name) => name === kind)) continue
-    refuse(field, `must be a ref of an ${kinds.join(' or ')}`.replace('an call', 'a call'))
+    refuseField(field, `must be a ref of an ${kinds.join(' or ')}`.replace('an call', 'a call'))
   }
 }
 
@@ -53,7 +53,7 @@ type Field = keyof FeedbackCreateRequest
 
 function requireGiven(feedback: FeedbackCreateRequest, fields: readonly Field[]): void {
   for (const field of fields) {
-    if (!isGiven(feedback[field])) refuse(field, 'is required for this type')
+    if (!isGiven(feedback[field])) refuseField(field, 'is required for this type')
   }
 }
 
@@ -63,7 +63,7 @@ function refuseGiven(
   types: string,
 ): void {
   for (const field of fields) {
-    if (isGiven(feedback[field])) refuse(field, `goes with feedback of ${types} only`)
+    if (isGiven(feedback[field])) refuseField(field, `goes with feedback of ${types} only`)
   }
 }
 
@@ -71,8 +71,4 @@ function refuseGiven(
 function isGiven(value: unknown): boolean {
   if (value === null || value === undefined || value === '') return false
   return typeof value !== 'object' || Object.keys(value).length > 0
-}
-
-function refuse(param: string, rule: string): never {
-  throw new ApiError('validation_failed', { param, message: `${param} ${rule}` })
 }

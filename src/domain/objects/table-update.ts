@@ -1,5 +1,5 @@
 /** Applies changes to a table, from the row digests of the old one to those of the new one. Pure. */
-import { ApiError } from '../../errors.ts'
+import { refuseField } from '../../errors.ts'
 import { TABLE_ROWS_MAX } from '../../schemas/objects/table.ts'
 
 /** A change whose row, where it has one, has been digested. */
@@ -35,18 +35,16 @@ export function applyTableChanges(rows: string[], changes: readonly TableChange[
     } else {
       const { kind, index } = change
       const last = kind === 'pop' ? rows.length - 1 : rows.length
-      if (index > last) refuse(`updates[${at}].${kind}.index`, 'lies outside of the table')
+      if (index > last) refuseField(`updates[${at}].${kind}.index`, 'lies outside of the table')
       moves += 1
-      if (moves > MOVES_MAX) refuse('updates', `must have at most ${MOVES_MAX} pops and inserts`)
+      if (moves > MOVES_MAX)
+        refuseField('updates', `must have at most ${MOVES_MAX} pops and inserts`)
       const taken = kind === 'pop' ? rows.splice(index, 1) : [change.digest]
       if (kind === 'insert') rows.splice(index, 0, change.digest)
       updated.push(...taken)
     }
-    if (rows.length > TABLE_ROWS_MAX) refuse('updates', `must leave at most ${TABLE_ROWS_MAX} rows`)
+    if (rows.length > TABLE_ROWS_MAX)
+      refuseField('updates', `must leave at most ${TABLE_ROWS_MAX} rows`)
   }
   return { row_digests: rows, updated_row_digests: updated }
-}
-
-function refuse(param: string, rule: string): never {
-  throw new ApiError('validation_failed', { message: `${param} ${rule}`, param })
 }

@@ -13,7 +13,7 @@ import {
 import { parseCall } from '../../domain/calls/evaluations/evaluation-calls.ts'
 import { parseReadableRef } from '../../domain/objects/ref-reading.ts'
 import type { PriceTable } from '../../domain/prices/price-table.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, isNotFound } from '../../errors.ts'
 import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
 import type { EvalRow } from '../../schemas/calls/eval-results.ts'
 import type { CallsQueryStore } from '../../store/api/calls/calls-query.ts'
@@ -124,7 +124,7 @@ async function readOrNull(read: () => Promise<unknown>): Promise<unknown> {
   try {
     return await read()
   } catch (error) {
-    if (error instanceof ApiError && error.code.endsWith('_not_found')) return null
+    if (isNotFound(error)) return null
     throw error
   }
 }

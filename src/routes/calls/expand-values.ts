@@ -4,7 +4,7 @@ import type { CallsShape } from '../../domain/calls/calls-query.ts'
 import { isObject } from '../../domain/json/is-object.ts'
 import { parseLossless, renderJson } from '../../domain/json/json-text.ts'
 import { parseReadableRef } from '../../domain/objects/ref-reading.ts'
-import { ApiError } from '../../errors.ts'
+import { isNotFound } from '../../errors.ts'
 import { createRefReader, type RefReaderOptions } from '../objects/ref-reader.ts'
 
 /** Limit: calls per reader, which caches what it has read. */
@@ -41,7 +41,7 @@ export function createCallExpander(
         ? { ...found, _ref: value }
         : (found ?? value)
     } catch (error) {
-      if (error instanceof ApiError && error.code.endsWith('_not_found')) return value
+      if (isNotFound(error)) return value
       throw error
     }
   }

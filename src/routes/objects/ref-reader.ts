@@ -12,7 +12,7 @@ import {
   type RefEdge,
   stepInto,
 } from '../../domain/objects/ref-reading.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, isNotFound } from '../../errors.ts'
 import type { ObjectStore } from '../../store/api/objects/objects.ts'
 import type { NewRow, RowIndex, StoredTable, TableStore } from '../../store/api/objects/tables.ts'
 import { CONTENT_BYTES_MAX } from './objects.ts'
@@ -83,7 +83,7 @@ export function createRefReader(options: RefReaderOptions): ReadRef {
     try {
       return await walk(ref)
     } catch (error) {
-      if (error instanceof ApiError && error.code.endsWith('_not_found')) return NOTHING
+      if (isNotFound(error)) return NOTHING
       throw error
     }
   }

@@ -5,7 +5,7 @@
  */
 import { canUseProject, requireScope } from '../../domain/access/permissions.ts'
 import { parseReadableRef } from '../../domain/objects/ref-reading.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, isNotFound } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { RefsReadBatchRequest, RefsReadBatchResponse } from '../../schemas/objects/ref-read.ts'
 import type { ObjectStore } from '../../store/api/objects/objects.ts'
@@ -59,7 +59,7 @@ function requireReadableRef(text: string, at: number) {
 /** Adds the path of the ref to an error. */
 function atRef(at: number): (error: unknown) => never {
   return (error) => {
-    if (!(error instanceof ApiError) || !error.code.endsWith('_not_found')) throw error
+    if (!isNotFound(error)) throw error
     throw new ApiError(error.code, { message: error.message, param: `refs[${at}]` })
   }
 }
