@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { parseTolerantly } from '../../src/http/body/tolerant-parse.ts'
+import { parseTolerantly } from '../../src/http/body/parsing.ts'
 import { toNeutralNames, toVendorNames } from '../../src/http/body/vendor-names.ts'
 
 describe('toNeutralNames', () => {

@@ -6,16 +6,17 @@ import type { FastifyRequest } from 'fastify'
 import { ResponseSerializationError } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { ApiError } from '../../errors.ts'
+import { toValidationError } from '../../schemas/problems.ts'
 import type { App } from '../app-type.ts'
-import { type ParseResult, parseStrictly, parseTolerantly } from './tolerant-parse.ts'
+import { type ParseResult, parseStrictly, parseTolerantly } from './parsing.ts'
 import { toNeutralNames, toVendorNames, toVendorText } from './vendor-names.ts'
 
 /** How a scope spells names, for data that bypasses the framework's validation and serialization. */
 interface Spelling {
   /** False if clients send more and other fields than the spec's tables allow. */
   readonly isStrict: boolean
-  /** Parses one item of a batch, already in neutral names, and may modify it. */
-  parse<T>(schema: z.ZodType<T>, item: unknown): ParseResult<T>
+  /** Parses one item of a batch, already in neutral names, and may modify it. @throws ApiError validation_failed */
+  parse<T>(schema: z.ZodType<T>, item: unknown): T
   /** Renames an object that bypasses the serializer, such as a line of a stream. */
   spellOut<T>(value: T): T
 }
@@ -29,7 +30,16 @@ declare module 'fastify' {
 
 /** Neutral names; fields that a schema does not know are refused. */
 export function useNeutralNames(app: App): void {
-  app.decorate('spelling', { isStrict: true, parse: parseStrictly, spellOut: (value) => value })
+  app.decorate('spelling', {
+    isStrict: true,
+    parse: (schema, item) => requireValue(parseStrictly(schema, item)),
+    spellOut: (value) => value,
+  })
+}
+
+function requireValue<T>({ value, error }: ParseResult<T>): T {
+  if (error) throw toValidationError(error.problems)
+  return value
 }
 
 /**
@@ -39,7 +49,7 @@ export function useNeutralNames(app: App): void {
 export function useVendorNames(app: App): void {
   app.decorate('spelling', {
     isStrict: false,
-    parse: (schema, item) => parseTolerantly(schema, item, toVendorText),
+    parse: (schema, item) => requireValue(parseTolerantly(schema, item, toVendorText)),
     spellOut: toVendorNames,
   })
   app.addHook('onRoute', (route) => {

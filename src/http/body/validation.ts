@@ -2,19 +2,9 @@
 import fp from 'fastify-plugin'
 import { serializerCompiler } from 'fastify-type-provider-zod'
 import type { z } from 'zod'
-import { type Problem, toProblems } from '../../schemas/problems.ts'
 import type { App } from '../app-type.ts'
+import { parseStrictly } from './parsing.ts'
 import { createSparseCheck } from './sparse-check.ts'
-
-/** A body, query or path that violates its schema; error-handler.ts chooses the status. */
-export class SchemaError extends Error {
-  readonly problems: readonly Problem[]
-  constructor(problems: readonly Problem[]) {
-    super('The request breaks a schema.')
-    this.name = 'SchemaError'
-    this.problems = problems
-  }
-}
 
 /**
  * For the creation of the app. Without factories given there, Fastify loads its own compilers, 120 files that nothing
@@ -34,10 +24,7 @@ export const validation = fp(
       const checkSparse = httpPart === 'body' ? createSparseCheck(schema) : null
       return (data) => {
         const value = checkSparse?.(data) ?? null
-        if (value !== null) return { value }
-        const result = schema.safeParse(data)
-        if (result.success) return { value: result.data }
-        return { error: new SchemaError(toProblems(result.error.issues, data)) }
+        return value === null ? parseStrictly(schema, data) : { value }
       }
     })
     app.setSerializerCompiler(serializerCompiler)

@@ -1,6 +1,5 @@
 /** Calls in batches and under the address of their project, as tracing SDKs send them. Additions to the spec. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { z } from 'zod'
 import { requireAccess, requireScope } from '../../domain/access/permissions.ts'
 import { prepareBatch, renderBatch, resolveCompletedCall } from '../../domain/calls/call-batch.ts'
 import { type CallParts, resolveCallEnd, resolveCallStart } from '../../domain/calls/new-call.ts'
@@ -20,7 +19,6 @@ import {
   CompletedCallSchemaForInsert,
 } from '../../schemas/calls/call-batch.ts'
 import { ProjectPath } from '../../schemas/primitives.ts'
-import { toValidationError } from '../../schemas/problems.ts'
 import type { CallStore } from '../../store/api/calls/calls.ts'
 import { projectOf } from '../projects/project-path.ts'
 import { startDefaults } from './calls.ts'
@@ -58,7 +56,7 @@ function addUpsertBatch(app: App, { calls, refScheme }: CallBatchRoutesOptions):
     async (request) => {
       const caller = requireScope(request.principal, 'traces:write')
       const prepared = await prepareBatch(request.body.batch, nextTurn, (json): CallParts => {
-        const item = parseItem(app, CallBatchItem, json)
+        const item = app.spelling.parse(CallBatchItem, json)
         if (item.mode === 'end') {
           requireAccess(caller, 'traces:write', item.req.end.project_id, 'req.end.project_id')
           return { start: null, end: resolveCallEnd(item.req.end, refScheme) }
@@ -92,7 +90,7 @@ function addComplete(app: App, { calls, refScheme }: CallBatchRoutesOptions): vo
       const project_id = projectOf(request.params)
       const caller = requireAccess(request.principal, 'traces:write', project_id)
       const prepared = await prepareBatch(request.body.batch, nextTurn, (json) => {
-        const call = parseItem(app, CompletedCallSchemaForInsert, json)
+        const call = app.spelling.parse(CompletedCallSchemaForInsert, json)
         requireSameProject(call.project_id, project_id, 'project_id')
         return resolveCompletedCall(call, startDefaults(caller), refScheme)
       })
@@ -149,13 +147,6 @@ function addProjectEnd(app: App, { calls, refScheme }: CallBatchRoutesOptions): 
       return {}
     },
   )
-}
-
-/** @throws ApiError validation_failed */
-function parseItem<T>(app: App, schema: z.ZodType<T>, json: unknown): T {
-  const { value, error } = app.spelling.parse(schema, json)
-  if (error) throw toValidationError(error.problems)
-  return value
 }
 
 /** @throws ApiError validation_failed when a body names another project than the address */

@@ -5,9 +5,8 @@ import type { z } from 'zod'
 import { ApiError, bodyTooLarge } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { nameOf, toFormError, useForms } from '../../http/body/forms.ts'
-import { SchemaError } from '../../http/body/validation.ts'
+import { SchemaError } from '../../http/body/parsing.ts'
 import type { FormPart } from '../../inference/backend.ts'
-import { toProblems } from '../../schemas/problems.ts'
 
 /** Limits of a form besides its total bytes. */
 const FILES_MAX = 20
@@ -43,7 +42,7 @@ export async function readModelForm<Fields>(
   const parts = await readParts(request, bodyBytesMax)
   const given = toFields(parts)
   const parsed = schema.safeParse(given)
-  if (!parsed.success) throw new SchemaError(toProblems(parsed.error.issues, given))
+  if (!parsed.success) throw new SchemaError(parsed.error, given)
   const isGiven = parts.some((part) => 'bytes' in part && isNamed(part.name, fileName))
   if (!isGiven) {
     const message = `${fileName} is required: a file of the form.`

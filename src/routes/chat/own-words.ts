@@ -1,10 +1,9 @@
 /** Runs chats for other routes, and translates their errors to the fields of the client's own request. */
 import { ApiError } from '../../errors.ts'
-import { SchemaError } from '../../http/body/validation.ts'
+import { SchemaError } from '../../http/body/parsing.ts'
 import { requireAnswerable } from '../../inference/chat/completion-run.ts'
 import type { ServedModel } from '../../inference/models/registry.ts'
 import { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
-import { toProblems } from '../../schemas/problems.ts'
 
 /** Maps the path of a chat's field to that of the client's field. */
 type Rename = (param: string) => string
@@ -16,10 +15,7 @@ export function requireChat(
   rename: Rename,
 ): ChatCompletionRequest {
   const parsed = ChatCompletionRequest.safeParse(draft)
-  if (!parsed.success) {
-    const problems = toProblems(parsed.error.issues, draft)
-    throw new SchemaError(problems.map((one) => ({ ...one, path: rename(one.path) })))
-  }
+  if (!parsed.success) throw new SchemaError(parsed.error, draft, rename)
   try {
     requireAnswerable(parsed.data, model)
   } catch (error) {

@@ -11,7 +11,6 @@ import {
 import { requireVendorRules } from '../../domain/feedback/vendor-rules.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { toApiError } from '../../http/error-handler.ts'
 import { newId } from '../../http/new-id.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import { type BatchItemError, toRefusedItem } from '../../schemas/batch-item-error.ts'
@@ -109,9 +108,12 @@ function addBatchCreate(app: App, options: FeedbackRoutesOptions): void {
       const items: (Feedback | ApiError)[] = []
       for (const item of request.body.batch) {
         if (items.length % PAUSE_ITEMS === PAUSE_ITEMS - 1) await nextTurn()
-        const { value, error } = app.spelling.parse<FeedbackCreateRequest>(create, item)
-        if (error) items.push(toApiError(error, request))
-        else items.push(itemOrError(() => toFeedback(value, request.principal, options, app)))
+        items.push(
+          itemOrError(() => {
+            const body = app.spelling.parse<FeedbackCreateRequest>(create, item)
+            return toFeedback(body, request.principal, options, app)
+          }),
+        )
       }
       const good = items.filter((item): item is Feedback => !(item instanceof ApiError))
       const stored = await options.feedback.createFeedbackBatch(good)

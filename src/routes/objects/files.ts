@@ -63,11 +63,10 @@ function addFileCreate(app: App, { url, operationId }: Name, files: FileStore): 
       requireScope(request.principal, 'traces:write')
       const { fields, file } = await readFileForm(request, files)
       try {
-        const { value, error } = app.spelling.parse(FileCreateFields, fields)
-        if (error) throw error
-        requireAccess(request.principal, 'traces:write', value.project_id)
-        requireDigest(value.expected_digest, file.digest, 'expected_digest')
-        await file.keep(value.project_id)
+        const { project_id, expected_digest } = app.spelling.parse(FileCreateFields, fields)
+        requireAccess(request.principal, 'traces:write', project_id)
+        requireDigest(expected_digest, file.digest, 'expected_digest')
+        await file.keep(project_id)
         return { digest: file.digest }
       } finally {
         await file.discard()

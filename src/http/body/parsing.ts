@@ -1,12 +1,31 @@
-/** Parsing for clients of the vendor's API: names that a strict schema does not know are dropped, not refused. */
+/**
+ * Parsing by schemas: strictly, or for clients of the vendor's API, where names that a strict schema does not know are
+ * dropped.
+ */
 import type { z } from 'zod'
 import { type Problem, toProblems } from '../../schemas/problems.ts'
-import { SchemaError } from './validation.ts'
 
 /** Limit: rounds of dropping; unknown names nested deeper are refused. */
 const ROUNDS_MAX = 8
 
 type Issue = z.core.$ZodIssue
+
+/** A body, form, query or path that violates its schema; error-handler.ts chooses the status. */
+export class SchemaError extends Error {
+  readonly problems: readonly Problem[]
+
+  /**
+   * @param data - what was parsed
+   * @param renderPath - the client's spelling of a problem's path
+   */
+  constructor({ issues }: z.ZodError, data: unknown, renderPath = (path: string) => path) {
+    super('The request breaks a schema.')
+    this.name = 'SchemaError'
+    this.problems = toProblems(issues, data).map(
+      (problem): Problem => ({ ...problem, path: renderPath(problem.path) }),
+    )
+  }
+}
 
 export type ParseResult<T> =
   | { readonly value: T; readonly error?: undefined }
@@ -16,7 +35,7 @@ export type ParseResult<T> =
 export function parseStrictly<T>(schema: z.ZodType<T>, data: unknown): ParseResult<T> {
   const result = schema.safeParse(data)
   if (result.success) return { value: result.data }
-  return { error: new SchemaError(toProblems(result.error.issues, data)) }
+  return { error: new SchemaError(result.error, data) }
 }
 
 /**
@@ -27,17 +46,13 @@ export function parseStrictly<T>(schema: z.ZodType<T>, data: unknown): ParseResu
 export function parseTolerantly<T>(
   schema: z.ZodType<T>,
   data: unknown,
-  renderPath: (path: string) => string = (path) => path,
+  renderPath?: (path: string) => string,
 ): ParseResult<T> {
   for (let round = 1; ; round++) {
     const result = schema.safeParse(data)
     if (result.success) return { value: result.data }
-    const { issues } = result.error
-    if (round <= ROUNDS_MAX && dropUnknown(data, issues) > 0) continue
-    const problems = toProblems(issues, data).map(
-      (problem): Problem => ({ ...problem, path: renderPath(problem.path) }),
-    )
-    return { error: new SchemaError(problems) }
+    if (round <= ROUNDS_MAX && dropUnknown(data, result.error.issues) > 0) continue
+    return { error: new SchemaError(result.error, data, renderPath) }
   }
 }
 
