@@ -1,7 +1,6 @@
 /** Sends an answer of a model: whole, or as events, whose status waits for the first of them. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type ApiError, toErrorBody } from '../../errors.ts'
-import type { App } from '../../http/app-type.ts'
 import { toApiError } from '../../http/error-handler.ts'
 import type { ClientDeadline } from '../../http/stream/client-deadline.ts'
 import {
@@ -15,17 +14,6 @@ import {
 export const STATUS_HOLD_MS = 10_000
 /** Idle time after which a comment is sent; proxies commonly close idle streams after 30 to 60 s. */
 export const KEEP_ALIVE_MS = 15_000
-
-export type AnswerHeaders = Readonly<Record<string, string | null>>
-
-/** Sets headers, or removes them (null); no effect once they were sent. */
-export function setReplyHeaders(reply: FastifyReply, headers: AnswerHeaders): void {
-  if (reply.sent) return
-  for (const [name, value] of Object.entries(headers)) {
-    if (value === null) reply.removeHeader(name)
-    else reply.header(name, value)
-  }
-}
 
 /** Sends JSON text unchanged: parsing and printing it could lose digits or unknown keys of an upstream. */
 export async function sendWhole(
@@ -61,8 +49,13 @@ function nameOverhead(reply: FastifyReply, waitedMs: number): void {
   reply.header('x-weft-overhead-ms', Math.max(0, reply.elapsedTime - waitedMs).toFixed(3))
 }
 
+/** Logs why an answer broke whose status was sent. */
+export function logStreamFailure({ id, log }: FastifyRequest, failure: ApiError): void {
+  const { code, cause } = failure
+  log.error({ request_id: id, code, err: cause ?? failure }, 'stream failed')
+}
+
 interface StreamExchange {
-  readonly app: App
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   /** The client's timeout, which ends with the status: libraries do not count further. */
@@ -80,14 +73,14 @@ interface StreamExchange {
  * comes first; from then on a failure can only be an event.
  */
 export async function sendStream(
-  { app, request, reply, deadline, framing, renderError, onStatusFirst }: StreamExchange,
+  { request, reply, deadline, framing, renderError, onStatusFirst }: StreamExchange,
   chunks: AsyncGenerator<readonly string[]>,
 ): Promise<FastifyReply> {
   reply.raw.once('close', () => {
     // Otherwise the chunks would stay open if the client disconnects before the first read.
     void chunks.return(undefined).catch(() => {})
     // An idle keep-alive socket would keep a draining server open.
-    if (app.draining.aborted) request.raw.socket.destroySoon()
+    if (request.server.draining.aborted) request.raw.socket.destroySoon()
   })
   const askedAt = performance.now()
   const first = chunks.next()
@@ -102,8 +95,7 @@ export async function sendStream(
     renderFailure(error) {
       if (reply.raw.destroyed) return null
       const failure = toApiError(error, request)
-      const named = { request_id: request.id, code: failure.code }
-      request.log.error({ ...named, err: failure.cause ?? failure }, 'stream failed')
+      logStreamFailure(request, failure)
       return renderError?.(failure) ?? JSON.stringify(toErrorBody(failure))
     },
   })

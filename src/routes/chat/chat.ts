@@ -1,11 +1,9 @@
 /** Chat completions, whole or as a stream. Spec: §4.3. */
 import type { FastifyRequest } from 'fastify'
-import { requireScope } from '../../domain/access/permissions.ts'
 import { requireIntegerBounds } from '../../domain/chat/integer-bounds.ts'
 import type { App } from '../../http/app-type.ts'
 import { completionAnswer } from '../../http/document/answers.ts'
-import { ProjectHeaders, requireProjectHeader } from '../../http/project-header.ts'
-import { startClientDeadline } from '../../http/stream/client-deadline.ts'
+import { ProjectHeaders } from '../../http/project-header.ts'
 import { resolveAnswerEnvelope } from '../../inference/chat/answer-envelope.ts'
 import { type ChunkOptions, renderChunks } from '../../inference/chat/chunks.ts'
 import {
@@ -16,7 +14,8 @@ import {
 } from '../../inference/chat/completion-run.ts'
 import type { ModelChoice } from '../../inference/models/model-choice.ts'
 import { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
-import { type AnswerHeaders, sendStream, sendWhole, setReplyHeaders } from './answer-sending.ts'
+import { sendStream, sendWhole } from './answer-sending.ts'
+import { openAnswer, toAsker } from './model-request.ts'
 
 interface ChatRoutesOptions {
   readonly choice: ModelChoice
@@ -41,22 +40,18 @@ export async function chatRoutes(app: App, { choice, run }: ChatRoutesOptions): 
       requireIntegerBounds(body, request.bodyText ?? '')
       const requestId = chooseRequestId(request, body)
       if (requestId !== request.id) reply.header('x-request-id', requestId)
-      const projectId = requireProjectHeader(request)
-      const caller = requireScope(request.principal, 'inference')
-      const model = await choice.choose(body.model, { caller, projectId })
+      const asker = toAsker(request)
+      const model = await choice.choose(body.model, asker)
       requireAnswerable(body, model)
 
-      const abort = app.openAbort(reply)
-      const deadline = startClientDeadline(request.headers, abort)
-      const { signal } = abort
+      const { deadline, client } = openAnswer(request, reply)
       const call = { request: body, body: request.bodyText ?? '', requestId }
-      const setHeaders = (headers: AnswerHeaders) => setReplyHeaders(reply, headers)
-      const exchange = { caller, call, model, projectId, signal, setHeaders }
+      const exchange = { ...asker, ...client, call, model }
       const name = model.answersAs ?? body.model ?? model.id
       const envelope = resolveAnswerEnvelope(body, { requestId, model: name, nowMs: Date.now() })
       if (body.stream === true) {
         const chunks = renderChunks(streamCompletion(exchange, run), envelope, chunkOptions(body))
-        return await sendStream({ app, request, reply, deadline }, chunks)
+        return await sendStream({ request, reply, deadline }, chunks)
       }
       // Returns nothing: for a value the framework would check whether the reply was sent.
       await sendWhole(reply, completeWhole(exchange, run, envelope), deadline)

@@ -10,7 +10,6 @@ import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { linesAnswer } from '../../http/document/answers.ts'
 import { newId } from '../../http/new-id.ts'
-import { startClientDeadline } from '../../http/stream/client-deadline.ts'
 import { JSON_LINES } from '../../http/stream/json-lines.ts'
 import { resolveAnswerEnvelope } from '../../inference/chat/answer-envelope.ts'
 import { renderChunks } from '../../inference/chat/chunks.ts'
@@ -24,9 +23,10 @@ import {
 import type { ObjectStore } from '../../store/api/objects/objects.ts'
 import type { TableStore } from '../../store/api/objects/tables.ts'
 import { createRefReader } from '../objects/ref-reader.ts'
-import { type AnswerHeaders, sendStream, sendWhole, setReplyHeaders } from './answer-sending.ts'
+import { sendStream, sendWhole } from './answer-sending.ts'
 import { chunkOptions } from './chat.ts'
 import type { Inference } from './inference.ts'
+import { openAnswer } from './model-request.ts'
 import { inOwnWords, requireChat, toOwnWords } from './own-words.ts'
 
 interface CompletionCreateRoutesOptions {
@@ -56,7 +56,7 @@ export async function completionCreateRoutes(
       },
     },
     async (request, reply) => {
-      const asked = await prepare(app, options, request, reply, false)
+      const asked = await prepare(options, request, reply, false)
       const { exchange, envelope, deadline, renderPlace } = asked
       const answer = completeWhole(exchange, options.inference.run, envelope)
       const whole = answer.then(
@@ -92,12 +92,12 @@ export async function completionCreateRoutes(
       },
     },
     async (request, reply) => {
-      const asked = await prepare(app, options, request, reply, true)
+      const asked = await prepare(options, request, reply, true)
       const { exchange, envelope, deadline, renderPlace } = asked
       const deltas = inOwnWords(streamCompletion(exchange, options.inference.run), toInputsParam)
       const chunks = renderChunks(deltas, envelope, chunkOptions(exchange.call.request))
       const head = () => (exchange.projectId === null ? [] : [`{"_meta":${renderPlace()}}`])
-      const sending = { app, request, reply, deadline, framing: LINES }
+      const sending = { request, reply, deadline, framing: LINES }
       return await sendStream(sending, withHead(chunks, head))
     },
   )
@@ -128,7 +128,6 @@ async function* withHead(
 
 /** Everything before the request to the model: caller, project, chat. */
 async function prepare(
-  app: App,
   options: CompletionCreateRoutesOptions,
   request: CreateRequest,
   reply: FastifyReply,
@@ -141,13 +140,13 @@ async function prepare(
   const model = await choice.choose(inputs.model, { caller, projectId: project_id })
   const chat = requireChat(toChatDraft(inputs, prompt, isStream), model, toInputsParam)
 
-  const abort = app.openAbort(reply)
-  const deadline = startClientDeadline(request.headers, abort)
+  const { deadline, client } = openAnswer(request, reply)
   const body = JSON.stringify(chat)
   const isTracked = track_llm_call !== false
   const { conversation_id = null, conversation_name, source } = named
   const traceId = named.trace_id ?? newId()
   const exchange = {
+    ...client,
     caller,
     call: { request: chat, body, requestId: request.id },
     model,
@@ -161,8 +160,6 @@ async function prepare(
         ...(source ? { source } : {}),
       },
     },
-    signal: abort.signal,
-    setHeaders: (headers: AnswerHeaders) => setReplyHeaders(reply, headers),
   }
   const names = { requestId: request.id, model: model.answersAs ?? inputs.model }
   const envelope = resolveAnswerEnvelope(chat, { ...names, nowMs: Date.now() })

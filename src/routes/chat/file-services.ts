@@ -5,12 +5,10 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { requireScope } from '../../domain/access/permissions.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { audioAnswer, spokenAnswer } from '../../http/document/answers.ts'
-import { ProjectHeaders, requireProjectHeader } from '../../http/project-header.ts'
-import { startClientDeadline } from '../../http/stream/client-deadline.ts'
+import { ProjectHeaders } from '../../http/project-header.ts'
 import { onceClosed } from '../../http/stream/client-signal.ts'
 import type { FormPart, Service } from '../../inference/backend.ts'
 import { createFileRecord } from '../../inference/chat/record/file-record.ts'
@@ -26,8 +24,8 @@ import {
   ImageResponse,
   ImageVariationForm,
 } from '../../schemas/chat/services/images.ts'
-import { type AnswerHeaders, setReplyHeaders } from './answer-sending.ts'
 import { readModelForm, useModelForms } from './form-request.ts'
+import { openAnswer, toAsker } from './model-request.ts'
 import type { ServiceRoutesOptions } from './services.ts'
 
 interface FileServiceRoutesOptions extends ServiceRoutesOptions {
@@ -113,7 +111,7 @@ function addSpeech(app: App, options: FileServiceRoutesOptions): void {
       const body = request.bodyText ?? ''
       const { model, user } = request.body
       const asked = { service: 'speech' as const, asked: { model, user }, body }
-      return await relay(app, { request, reply }, { ...asked, shape: SpeechRequest.shape }, options)
+      return await relay({ request, reply }, { ...asked, shape: SpeechRequest.shape }, options)
     },
   )
 }
@@ -146,7 +144,7 @@ function addForm(app: App, endpoint: FormEndpoint, options: FileServiceRoutesOpt
         throw new ApiError('unsupported_parameter', { param: 'stream', message })
       }
       const asked = { service, asked: { model, user }, body, form: parts, shape: schema.shape }
-      return await relay(app, { request, reply }, asked, options)
+      return await relay({ request, reply }, asked, options)
     },
   )
 }
@@ -167,27 +165,22 @@ interface Exchange {
 
 /** The status waits for the beginning of the answer; a later failure closes the connection. */
 async function relay(
-  app: App,
   { request, reply }: Exchange,
   { service, asked, body, form, shape }: FileRequest,
   { choice, run }: ServiceRoutesOptions,
 ): Promise<FastifyReply> {
-  const projectId = requireProjectHeader(request)
-  const caller = requireScope(request.principal, 'inference')
-  const model = await choice.choose(asked.model, { caller, projectId })
-  const abort = app.openAbort(reply)
-  const deadline = startClientDeadline(request.headers, abort)
+  const asker = toAsker(request)
+  const model = await choice.choose(asked.model, asker)
+  const { deadline, client } = openAnswer(request, reply)
   const record = createFileRecord()
   const deltas = serveFile(
     {
+      ...asker,
+      ...client,
       kind: { service, shape },
-      caller,
       call: { request: asked, body, requestId: request.id, ...(form ? { form } : {}) },
       model,
-      projectId,
       recordAs: { opName: service, body, output: record.output },
-      signal: abort.signal,
-      setHeaders: (headers: AnswerHeaders) => setReplyHeaders(reply, headers),
     },
     run,
     record,

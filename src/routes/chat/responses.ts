@@ -2,8 +2,8 @@
  * `POST /v1/responses`, an addition to the spec. A response is a chat in another format, or comes from an engine that
  * supports responses; models, limits and recording are the same. Each state is stored before it is sent.
  */
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Principal, requireScope } from '../../domain/access/permissions.ts'
+import type { FastifyRequest } from 'fastify'
+import type { Principal } from '../../domain/access/permissions.ts'
 import type { ResponseHead } from '../../domain/chat/responses/responses-answer.ts'
 import { createResponseWriter } from '../../domain/chat/responses/responses-events.ts'
 import { type PlacedItem, toMessages } from '../../domain/chat/responses/responses-input.ts'
@@ -18,18 +18,21 @@ import type { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { responseAnswer } from '../../http/document/answers.ts'
 import { newId } from '../../http/new-id.ts'
-import { ProjectHeaders, requireProjectHeader } from '../../http/project-header.ts'
-import { startClientDeadline } from '../../http/stream/client-deadline.ts'
+import { ProjectHeaders } from '../../http/project-header.ts'
 import { onceClosed } from '../../http/stream/client-signal.ts'
 import { renderNamedEvent, WHOLE_EVENTS } from '../../http/stream/sse.ts'
 import { resolveAnswerEnvelope } from '../../inference/chat/answer-envelope.ts'
-import type { CompletionRunOptions } from '../../inference/chat/completion-run.ts'
+import type {
+  CompletionExchange,
+  CompletionRunOptions,
+} from '../../inference/chat/completion-run.ts'
 import type { ModelChoice } from '../../inference/models/model-choice.ts'
 import type { ServedModel } from '../../inference/models/registry.ts'
 import type { InputItem } from '../../schemas/chat/responses/responses-input.ts'
 import { ResponseCreateRequest } from '../../schemas/chat/responses/responses-request.ts'
 import type { ResponseStore } from '../../store/api/chat/responses.ts'
-import { type AnswerHeaders, sendStream, sendWhole, setReplyHeaders } from './answer-sending.ts'
+import { logStreamFailure, sendStream, sendWhole } from './answer-sending.ts'
+import { openAnswer, toAsker } from './model-request.ts'
 import { inOwnWords, requireChat, toOwnWords } from './own-words.ts'
 import {
   createPassedMaker,
@@ -73,9 +76,9 @@ export async function responseRoutes(app: App, options: ResponseRoutesOptions): 
     },
     async (request, reply) => {
       const { body } = request
-      const projectId = requireProjectHeader(request)
-      const caller = requireScope(request.principal, 'inference')
-      const model = await choice.choose(body.model, { caller, projectId })
+      const asker = toAsker(request)
+      const { caller, projectId } = asker
+      const model = await choice.choose(body.model, asker)
       const isPassed = makesResponses(model)
       if (isPassed) requirePassableFields(body)
       else requireSupportedFields(body)
@@ -84,21 +87,10 @@ export async function responseRoutes(app: App, options: ResponseRoutesOptions): 
       const context = await readContext(responses, body.previous_response_id, caller)
 
       const createdAtUs = nowUs()
-      const abort = app.openAbort(reply)
-      const deadline = startClientDeadline(request.headers, abort)
-      const job: Job = {
-        request,
-        reply,
-        caller,
-        projectId,
-        model,
-        context,
-        input,
-        abort,
-        run,
-        nowUs,
-        head: toHead(body, model, { id, createdAtUs }),
-      }
+      const { abort, deadline, client } = openAnswer(request, reply)
+      const head = toHead(body, model, { id, createdAtUs })
+      const from = { ...asker, ...client, model }
+      const job: Job = { request, from, context, input, run, nowUs, head }
       const maker = isPassed ? openPassed(job) : openChat(job)
       const owner = { project_id: projectId, key_id: caller.keyId }
       const leave = running.add(id, { owner, abort, response: maker.response })
@@ -109,17 +101,14 @@ export async function responseRoutes(app: App, options: ResponseRoutesOptions): 
         maker,
         isStatusSent: () => isStatusSent,
         keep: body.store === false ? null : toKeeper(responses, body, row),
-        noteFailure(failure: ApiError) {
-          const named = { request_id: request.id, code: failure.code }
-          request.log.error({ ...named, err: failure.cause ?? failure }, 'stream failed')
-        },
+        noteFailure: (failure) => logStreamFailure(request, failure),
       }
       if (body.stream !== true) return await sendWhole(reply, answerWholeResponse(answer), deadline)
       const onStatusFirst = () => {
         isStatusSent = true
       }
       const format = { framing: WHOLE_EVENTS, renderError }
-      const sending = { app, request, reply, deadline, ...format, onStatusFirst }
+      const sending = { request, reply, deadline, ...format, onStatusFirst }
       return await sendStream(sending, streamResponse(answer))
     },
   )
@@ -128,23 +117,22 @@ export async function responseRoutes(app: App, options: ResponseRoutesOptions): 
 /** A response to produce. */
 interface Job extends Pick<ResponseRoutesOptions, 'run' | 'nowUs'> {
   readonly request: FastifyRequest<{ Body: ResponseCreateRequest }>
-  readonly reply: FastifyReply
-  readonly caller: Principal
-  readonly projectId: string | null
-  readonly model: ServedModel
+  readonly from: Pick<
+    CompletionExchange,
+    'caller' | 'projectId' | 'model' | 'signal' | 'setHeaders'
+  >
   readonly head: ResponseHead
   /** Items of the previous responses. */
   readonly context: readonly PlacedItem[]
   readonly input: readonly InputItem[]
-  readonly abort: AbortController
 }
 
 /** Produced from a chat. @throws ApiError, SchemaError for a request that is not a chat */
 function openChat(job: Job): ResponseMaker {
-  const { request, context, input, model, head, run, nowUs } = job
+  const { request, from, context, input, head, run, nowUs } = job
   const placed = input.map((item, index) => ({ item, place: `input[${index}]` }))
   const draft = toChatDraft(request.body, toMessages([...context, ...placed]))
-  const chat = requireChat(draft, model, toResponseParam)
+  const chat = requireChat(draft, from.model, toResponseParam)
   const writer = createResponseWriter(head)
   const names = { requestId: request.id, model: head.model, nowMs: Date.now() }
   const maker = createChatMaker({
@@ -184,17 +172,10 @@ function openPassed(job: Job): ResponseMaker {
   return maker
 }
 
-function toExchange(
-  { caller, model, projectId, abort, request, reply }: Job,
-  output: () => string,
-) {
+function toExchange({ from, request }: Job, output: () => string) {
   return {
-    caller,
-    model,
-    projectId,
+    ...from,
     recordAs: { opName: 'responses', body: request.bodyText ?? '', output },
-    signal: abort.signal,
-    setHeaders: (headers: AnswerHeaders) => setReplyHeaders(reply, headers),
   }
 }
 

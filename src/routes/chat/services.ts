@@ -3,11 +3,9 @@
  * one is named in the error.
  */
 import type { z } from 'zod'
-import { requireScope } from '../../domain/access/permissions.ts'
 import type { App } from '../../http/app-type.ts'
 import { textCompletionAnswer } from '../../http/document/answers.ts'
-import { ProjectHeaders, requireProjectHeader } from '../../http/project-header.ts'
-import { startClientDeadline } from '../../http/stream/client-deadline.ts'
+import { ProjectHeaders } from '../../http/project-header.ts'
 import type { CompletionRunOptions } from '../../inference/chat/completion-run.ts'
 import {
   type ServiceKind,
@@ -26,7 +24,8 @@ import {
   TokenizeRequest,
   TokenizeResponse,
 } from '../../schemas/chat/services/tokens.ts'
-import { type AnswerHeaders, sendStream, sendWhole, setReplyHeaders } from './answer-sending.ts'
+import { sendStream, sendWhole } from './answer-sending.ts'
+import { openAnswer, toAsker } from './model-request.ts'
 
 export interface ServiceRoutesOptions {
   readonly choice: ModelChoice
@@ -115,25 +114,21 @@ function addEndpoint(app: App, endpoint: Endpoint, { choice, run }: ServiceRoute
       },
     },
     async (request, reply) => {
-      const projectId = requireProjectHeader(request)
-      const caller = requireScope(request.principal, 'inference')
-      const model = await choice.choose(request.body.model, { caller, projectId })
-      const abort = app.openAbort(reply)
-      const deadline = startClientDeadline(request.headers, abort)
+      const asker = toAsker(request)
+      const model = await choice.choose(request.body.model, asker)
+      const { deadline, client } = openAnswer(request, reply)
       const body = request.bodyText ?? ''
       const exchange = {
+        ...asker,
+        ...client,
         kind: { service, shape: schema.shape },
-        caller,
         call: { request: request.body, body, requestId: request.id },
         model,
-        projectId,
         recordAs: { opName: service, body },
-        signal: abort.signal,
-        setHeaders: (headers: AnswerHeaders) => setReplyHeaders(reply, headers),
       }
       if (service === 'completions' && request.body.stream === true) {
         const chunks = serveStream(exchange, run)
-        return await sendStream({ app, request, reply, deadline }, chunks)
+        return await sendStream({ request, reply, deadline }, chunks)
       }
       await sendWhole(reply, serveWhole(exchange, run), deadline)
     },

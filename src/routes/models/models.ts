@@ -1,12 +1,11 @@
 /** The list of served models. Spec: §4.7, §2.11; reading one model is an addition. */
-import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { requireScope } from '../../domain/access/permissions.ts'
 import type { App } from '../../http/app-type.ts'
-import { ProjectHeaders, requireProjectHeader } from '../../http/project-header.ts'
-import type { Asker, ModelChoice } from '../../inference/models/model-choice.ts'
+import { ProjectHeaders } from '../../http/project-header.ts'
+import type { ModelChoice } from '../../inference/models/model-choice.ts'
 import type { ModelRegistry } from '../../inference/models/registry.ts'
 import { ModelListEntry, ModelListResponse } from '../../schemas/models/model.ts'
+import { toAsker } from '../chat/model-request.ts'
 
 interface ModelRoutesOptions {
   readonly models: ModelRegistry
@@ -61,10 +60,4 @@ export async function modelRoutes(app: App, { models, choice }: ModelRoutesOptio
     },
     async (request) => choice.describe(request.params['*'], toAsker(request)),
   )
-}
-
-/** @throws ApiError missing_api_key, scope_missing, invalid_header, project_forbidden */
-function toAsker(request: FastifyRequest): Asker {
-  const caller = requireScope(request.principal, 'inference')
-  return { caller, projectId: requireProjectHeader(request) }
 }
