@@ -38,3 +38,8 @@ export function nextRoundS(granularityS: number): number {
   const next = ROUND_LENGTHS_S.find((length) => length > granularityS)
   return next ?? (Math.floor(granularityS / WEEK_S) + 1) * WEEK_S
 }
+
+/** The next round length that is at least twice as long. */
+export function doubleRoundS(granularityS: number): number {
+  return nextRoundS(2 * granularityS - 1)
+}

@@ -6,7 +6,7 @@ import {
 import { resolveFeedbackWindow } from '../../domain/feedback/feedback-sample.ts'
 import type { BucketTable } from '../../domain/stats/bucket-table.ts'
 import { type BucketGrid, buildBucketGrid, type TimeWindow } from '../../domain/stats/buckets.ts'
-import { nextRoundS } from '../../domain/stats/granularity.ts'
+import { doubleRoundS } from '../../domain/stats/granularity.ts'
 import type { StatColumn } from '../../domain/stats/metric-names.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
@@ -80,7 +80,7 @@ function gridFor(
 ): BucketGrid {
   let grid = buildBucketGrid(window, granularity, timezone)
   while (grid.startsUs.length > 1 && grid.startsUs.length * valuesOfBucket > VALUES_MAX) {
-    grid = buildBucketGrid(window, nextRoundS(2 * grid.granularityS - 1), timezone)
+    grid = buildBucketGrid(window, doubleRoundS(grid.granularityS), timezone)
   }
   return grid
 }

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { requireAccess } from '../../domain/access/permissions.ts'
 import { type BucketGrid, buildBucketGrid, type TimeWindow } from '../../domain/stats/buckets.ts'
-import { nextRoundS } from '../../domain/stats/granularity.ts'
+import { doubleRoundS } from '../../domain/stats/granularity.ts'
 import { isMoney, toColumns } from '../../domain/stats/metric-names.ts'
 import { renderModelNames } from '../../domain/stats/stats-view.ts'
 import { resolveWindow } from '../../domain/time/time-window.ts'
@@ -104,7 +104,7 @@ async function widenWhileTooLarge<Found>(
       return { grid, found: await ask(grid) }
     } catch (error) {
       if (!isTooManyValues(error) || grid.startsUs.length <= BUCKETS_MIN) throw error
-      grid = buildBucketGrid(window, nextRoundS(2 * grid.granularityS - 1), timezone)
+      grid = buildBucketGrid(window, doubleRoundS(grid.granularityS), timezone)
     }
   }
 }
