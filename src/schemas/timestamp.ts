@@ -52,6 +52,11 @@ export function renderTimestamp(us: number): string {
   return `${text.slice(0, -1)}${String(rest).padStart(3, '0')}Z`
 }
 
+/** The same for a time that may be missing. */
+export function renderTimestampOrNull(us: number | null): string | null {
+  return us === null ? null : renderTimestamp(us)
+}
+
 /**
  * The microseconds of a text that the schema `Timestamp` has accepted.
  *

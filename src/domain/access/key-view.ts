@@ -1,7 +1,7 @@
 /** Converts API keys from and to the format of the API. Pure. */
 import { ApiError } from '../../errors.ts'
 import type { KeyCreateRequest, KeyResponse } from '../../schemas/access/key.ts'
-import { renderTimestamp } from '../../schemas/timestamp.ts'
+import { renderTimestamp, renderTimestampOrNull } from '../../schemas/timestamp.ts'
 import { canUseProject, type Principal, type Scope } from './permissions.ts'
 
 interface KeyRights {
@@ -27,7 +27,7 @@ export function renderKeyRow(
     scopes: [...scopes],
     projects: [...projects],
     created_at: renderTimestamp(created_at_us),
-    revoked_at: revoked_at_us === null ? null : renderTimestamp(revoked_at_us),
+    revoked_at: renderTimestampOrNull(revoked_at_us),
   }
 }
 

@@ -1,7 +1,7 @@
 /** An agent span as the API shows it. Pure. */
 import type { AgentSpanRow } from '../../schemas/agents/agent-spans.ts'
 import type { SpanValueRef } from '../../schemas/agents/span-values.ts'
-import { renderTimestamp } from '../../schemas/timestamp.ts'
+import { renderTimestamp, renderTimestampOrNull } from '../../schemas/timestamp.ts'
 import {
   type AgentSpan,
   type CustomAttributes,
@@ -41,7 +41,7 @@ export function renderSpanRow(
     ...left,
     project_id: call.project_id,
     started_at: renderTimestamp(call.started_at_us),
-    ended_at: call.ended_at_us === null ? null : renderTimestamp(call.ended_at_us),
+    ended_at: renderTimestampOrNull(call.ended_at_us),
     status_code: statusOf(span),
     finish_reasons: texts(span, 'gen_ai.response.finish_reasons'),
     request_stop_sequences: texts(span, 'gen_ai.request.stop_sequences'),

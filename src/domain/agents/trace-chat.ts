@@ -1,6 +1,6 @@
 /** Renders the spans of a trace as a chat: prompts, agents, tool calls and their results. Pure. */
 import type { ChatMessage, TraceChat } from '../../schemas/agents/agent-chat.ts'
-import { renderTimestamp } from '../../schemas/timestamp.ts'
+import { renderTimestamp, renderTimestampOrNull } from '../../schemas/timestamp.ts'
 import { MODEL_KINDS } from '../otel/dialects/step-kinds.ts'
 import type { PriceTable } from '../prices/price-table.ts'
 import {
@@ -54,7 +54,7 @@ export function renderTraceChat(spans: readonly AgentSpan[], options: TraceChatO
     provider: textColumn(root, 'provider_name'),
     status_code: statusOf(root),
     started_at: renderTimestamp(call.started_at_us),
-    ended_at: call.ended_at_us === null ? null : renderTimestamp(call.ended_at_us),
+    ended_at: renderTimestampOrNull(call.ended_at_us),
     total_duration_ms: took === null ? null : Math.floor(took / 1000),
     total_input_tokens: sum((usage) => usage.prompt_tokens),
     total_output_tokens: sum((usage) => usage.completion_tokens),

@@ -4,7 +4,7 @@ import type {
   AnnotationItemSchema,
   AnnotationState,
 } from '../../schemas/annotation/annotation-item.ts'
-import { renderTimestamp } from '../../schemas/timestamp.ts'
+import { renderTimestamp, renderTimestampOrNull } from '../../schemas/timestamp.ts'
 
 /** What a queue knows of a call. Times in microseconds. */
 export interface QueuedCall {
@@ -37,7 +37,7 @@ export function renderItem(item: AnnotationItem): AnnotationItemSchema {
   return {
     ...named,
     call_started_at: renderTimestamp(call_started_at_us),
-    call_ended_at: call_ended_at_us === null ? null : renderTimestamp(call_ended_at_us),
+    call_ended_at: renderTimestampOrNull(call_ended_at_us),
     display_fields: JSON.parse(display_fields_json),
     created_at: renderTimestamp(created_at_us),
     created_by: item.added_by,

@@ -3,7 +3,7 @@ import type {
   AnnotationQueueSchema,
   AnnotationQueuesQueryRequest,
 } from '../../schemas/annotation/annotation-queue.ts'
-import { renderTimestamp } from '../../schemas/timestamp.ts'
+import { renderTimestamp, renderTimestampOrNull } from '../../schemas/timestamp.ts'
 
 /** A stored queue. Times in microseconds. */
 export interface AnnotationQueue {
@@ -26,7 +26,7 @@ export function renderQueue(queue: AnnotationQueue): AnnotationQueueSchema {
     scorer_refs: JSON.parse(scorer_refs_json),
     created_at: renderTimestamp(created_at_us),
     updated_at: renderTimestamp(updated_at_us),
-    deleted_at: deleted_at_us === null ? null : renderTimestamp(deleted_at_us),
+    deleted_at: renderTimestampOrNull(deleted_at_us),
   }
 }
 

@@ -1,7 +1,7 @@
 /** A stored call in the format of the API, with derived summary fields and, on request, sizes. Pure. */
 import type { CallSchema } from '../../schemas/calls/call.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
-import { renderTimestamp } from '../../schemas/timestamp.ts'
+import { renderTimestamp, renderTimestampOrNull } from '../../schemas/timestamp.ts'
 import { parseRef } from '../objects/refs.ts'
 import type { CallCosts } from '../prices/cost.ts'
 
@@ -89,7 +89,7 @@ export function renderCall(call: StoredCall, options: CallViewOptions): CallSche
     ...rest,
     attributes: otel_dump === null ? attributes : { otel_span: otel_dump, ...attributes },
     started_at: renderTimestamp(started_at_us),
-    ended_at: ended_at_us === null ? null : renderTimestamp(ended_at_us),
+    ended_at: renderTimestampOrNull(ended_at_us),
     summary: { ...call.summary, weave: derivedSummary(call, options) },
     deleted_at: null,
     storage_size_bytes: options.includeStorageSize ? storage_size_bytes : null,

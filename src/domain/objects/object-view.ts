@@ -1,7 +1,7 @@
 /** Versions of objects in the format of the API. Pure. */
 import { ApiError } from '../../errors.ts'
 import type { ObjectSchema } from '../../schemas/objects/object.ts'
-import { renderTimestamp } from '../../schemas/timestamp.ts'
+import { renderTimestamp, renderTimestampOrNull } from '../../schemas/timestamp.ts'
 import { parseExact } from '../json/exact-json.ts'
 import type { ObjectClasses } from './object-content.ts'
 
@@ -43,7 +43,7 @@ export function renderObject(
   return {
     ...named,
     created_at: renderTimestamp(created_at_us),
-    deleted_at: deleted_at_us === null ? null : renderTimestamp(deleted_at_us),
+    deleted_at: renderTimestampOrNull(deleted_at_us),
     val: val_json === null ? {} : parseExact(val_json),
     ...(options.include_storage_size ? { size_bytes } : {}),
     ...(options.include_tags_and_aliases

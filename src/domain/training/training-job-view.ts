@@ -1,6 +1,6 @@
 /** Training jobs and their events in the format of the API. Pure. */
 import type { JsonObject } from '../../schemas/primitives.ts'
-import { renderTimestamp } from '../../schemas/timestamp.ts'
+import { renderTimestamp, renderTimestampOrNull } from '../../schemas/timestamp.ts'
 import type { TrainingJobResponse } from '../../schemas/training/training-job.ts'
 import type {
   JobEventResponse,
@@ -25,12 +25,12 @@ export function renderJobDetail(job: TrainingJob, step: number | null): Training
   const { worker_id, worker_version, error_code, error_message, result_checkpoint_id } = job
   return {
     ...renderJob(job),
-    started_at: renderTime(job.started_at_us),
-    finished_at: renderTime(job.finished_at_us),
+    started_at: renderTimestampOrNull(job.started_at_us),
+    finished_at: renderTimestampOrNull(job.finished_at_us),
     attempt: job.attempt,
     max_attempts: job.max_attempts,
     cancel_requested: job.cancel_requested === 1,
-    last_heartbeat_at: renderTime(job.last_heartbeat_at_us),
+    last_heartbeat_at: renderTimestampOrNull(job.last_heartbeat_at_us),
     progress: job.progress,
     worker:
       worker_id === null || worker_version === null
@@ -71,8 +71,4 @@ export function renderEventPage(
     return { id, type, data: JSON.parse(data_json) as JsonObject }
   })
   return { object: 'list' as const, ...toPage(rows, limit) }
-}
-
-function renderTime(us: number | null): string | null {
-  return us === null ? null : renderTimestamp(us)
 }

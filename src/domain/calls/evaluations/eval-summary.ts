@@ -5,7 +5,7 @@ import type {
   EvalSummary,
   EvalTrial,
 } from '../../../schemas/calls/eval-results.ts'
-import { renderTimestamp } from '../../../schemas/timestamp.ts'
+import { renderTimestampOrNull } from '../../../schemas/timestamp.ts'
 import { isObject } from '../../json/is-object.ts'
 import { toDouble } from '../../json/json-text.ts'
 import { textOrNull } from '../../json/json-values.ts'
@@ -45,7 +45,7 @@ function summarize(
     model_ref: textOrNull(inputs.model),
     display_name: root?.display_name ?? null,
     trace_id: root?.trace_id ?? null,
-    started_at: root === null ? null : renderTimestamp(root.started_at_us),
+    started_at: renderTimestampOrNull(root?.started_at_us ?? null),
     trial_count: trials.length,
     predict_total_tokens: sum(trials.map(({ total_tokens }) => total_tokens)),
     predict_total_cost: sum(trials.map(({ total_cost }) => total_cost)),

@@ -7,7 +7,7 @@
  */
 import { ApiError } from '../../../errors.ts'
 import type { JsonObject } from '../../../schemas/primitives.ts'
-import { renderTimestamp } from '../../../schemas/timestamp.ts'
+import { renderTimestamp, renderTimestampOrNull } from '../../../schemas/timestamp.ts'
 import { isObject } from '../../json/is-object.ts'
 import { parseLossless, toDouble } from '../../json/json-text.ts'
 import { textOrEmpty, textOrNull } from '../../json/json-values.ts'
@@ -60,7 +60,7 @@ export function renderRun(call: StoredCall) {
     source_evaluation_run_id: textOrNull(marks.source_evaluation_run_id),
     status,
     started_at: renderTimestamp(call.started_at_us),
-    finished_at: ended_at_us === null ? null : renderTimestamp(ended_at_us),
+    finished_at: renderTimestampOrNull(ended_at_us),
     summary: call.summary,
   }
 }
