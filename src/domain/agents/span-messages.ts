@@ -1,7 +1,7 @@
 /** The messages of an agent span, read from the bodies of its call. Pure. */
 import type { AgentMessage } from '../../schemas/agents/agent-spans.ts'
 import { isObject } from '../json/is-object.ts'
-import { textOrEmpty } from '../json/json-values.ts'
+import { objectOrEmpty, textOrEmpty } from '../json/json-values.ts'
 import type { AgentSpan } from './agent-span.ts'
 
 interface SpanMessages {
@@ -16,11 +16,11 @@ interface SpanMessages {
 
 /** Nothing where the call holds no messages, or its bodies were not read. */
 export function readSpanMessages({ call }: AgentSpan): SpanMessages {
-  const { messages } = parseObject(call.inputs_json)
-  const { choices } = parseObject(call.output_json)
+  const { messages } = objectOrEmpty(JSON.parse(call.inputs_json ?? 'null'))
+  const { choices } = objectOrEmpty(JSON.parse(call.output_json ?? 'null'))
   const asked = listOf(messages)
   const answers = listOf(choices).map((choice) => ({
-    ...(isObject(choice.message) ? choice.message : {}),
+    ...objectOrEmpty(choice.message),
     finish_reason: choice.finish_reason,
   })) as Record<string, unknown>[]
   const reasoning = answers.map((answer) => textOrEmpty(answer.reasoning_content)).join('')
@@ -31,7 +31,7 @@ export function readSpanMessages({ call }: AgentSpan): SpanMessages {
     reasoning: reasoning === '' ? null : reasoning,
     toolCalls: answers.flatMap(({ tool_calls }) =>
       listOf(tool_calls).map((item) => {
-        const called = isObject(item.function) ? item.function : {}
+        const called = objectOrEmpty(item.function)
         return { name: textOrEmpty(called.name), arguments: textOrEmpty(called.arguments) }
       }),
     ),
@@ -69,11 +69,6 @@ function toMessage(message: Record<string, unknown>): AgentMessage {
 function contentOf({ content }: Record<string, unknown>): string {
   if (typeof content === 'string') return content
   return content === null || content === undefined ? '' : JSON.stringify(content)
-}
-
-function parseObject(json: string | null): Record<string, unknown> {
-  const value: unknown = json === null ? null : JSON.parse(json)
-  return isObject(value) ? value : {}
 }
 
 function listOf(value: unknown): Record<string, unknown>[] {

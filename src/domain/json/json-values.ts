@@ -17,6 +17,6 @@ export function filledTextOrNull(value: unknown): string | null {
 }
 
 /** An object; an empty one for any other value. */
-export function objectOrEmpty(value: unknown): Readonly<Record<string, unknown>> {
+export function objectOrEmpty(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {}
 }

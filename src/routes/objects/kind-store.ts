@@ -1,7 +1,7 @@
 /** Stores and reads the parts of objects for the routes by kind: source, rows, versions. */
 import { buffer } from 'node:stream/consumers'
 import { parseExact } from '../../domain/json/exact-json.ts'
-import { isObject } from '../../domain/json/is-object.ts'
+import { objectOrEmpty } from '../../domain/json/json-values.ts'
 import {
   type KindVersion,
   newObjectOf,
@@ -81,7 +81,7 @@ export async function readKindVersion(
   const val = parseExact(val_json ?? 'null')
   const digest = sourceDigestOf(val)
   const source = digest === null ? '' : await readSource(files, version.project_id, digest)
-  return { version, val: isObject(val) ? val : {}, source }
+  return { version, val: objectOrEmpty(val), source }
 }
 
 async function readSource(files: FileStore, projectId: string, digest: string): Promise<string> {

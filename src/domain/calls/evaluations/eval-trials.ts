@@ -1,7 +1,7 @@
 /** Reads the trials of evaluations from their calls: example, prediction and scores. Pure. */
 import type { EvalRow, EvalTrial } from '../../../schemas/calls/eval-results.ts'
-import { isObject } from '../../json/is-object.ts'
 import { renderJson } from '../../json/json-text.ts'
+import { objectOrEmpty } from '../../json/json-values.ts'
 import { digestOfJson } from '../../objects/digests.ts'
 import { parseReadableRef } from '../../objects/ref-reading.ts'
 import { parseRef } from '../../objects/refs.ts'
@@ -45,9 +45,9 @@ function nameOfOp(op: string): string {
 export function toTrial(call: StoredCall): PlacedTrial | null {
   const { parent_id, op_name, inputs } = call
   if (parent_id === null || nameOfOp(op_name) !== PREDICT_AND_SCORE_OP) return null
-  const output = isObject(call.output) ? call.output : {}
+  const output = objectOrEmpty(call.output)
   const example = inputs.example ?? null
-  const { mean } = isObject(output.model_latency) ? output.model_latency : { mean: null }
+  const { mean } = objectOrEmpty(output.model_latency)
   return {
     evaluation_call_id: parent_id,
     row_digest: digestOf(example),
@@ -59,7 +59,7 @@ export function toTrial(call: StoredCall): PlacedTrial | null {
       scorer_call_ids: {},
       genai_span_ref: null,
       model_output: output.output ?? null,
-      scores: isObject(output.scores) ? output.scores : {},
+      scores: objectOrEmpty(output.scores),
       model_latency_seconds: typeof mean === 'number' ? mean : null,
       total_tokens: null,
       total_cost: null,
@@ -76,8 +76,8 @@ function digestOf(example: unknown): string {
 /** @param prices - null leaves costs out */
 export function toChild(call: StoredCall, prices: PriceTable | null): TrialChild {
   const { id, op_name, attributes, inputs, summary, started_at_us, ended_at_us } = call
-  const marks = isObject(attributes.weave) ? attributes.weave : {}
-  const meta = isObject(attributes._weave_eval_meta) ? attributes._weave_eval_meta : {}
+  const marks = objectOrEmpty(attributes.weave)
+  const meta = objectOrEmpty(attributes._weave_eval_meta)
   const usage = readUsage(summary)
   return {
     id,

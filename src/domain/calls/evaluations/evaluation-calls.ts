@@ -10,7 +10,7 @@ import type { JsonObject } from '../../../schemas/primitives.ts'
 import { renderTimestamp, renderTimestampOrNull } from '../../../schemas/timestamp.ts'
 import { isObject } from '../../json/is-object.ts'
 import { parseLossless, toDouble } from '../../json/json-text.ts'
-import { textOrEmpty, textOrNull } from '../../json/json-values.ts'
+import { objectOrEmpty, textOrEmpty, textOrNull } from '../../json/json-values.ts'
 import { parseRef } from '../../objects/refs.ts'
 import { addToSum, createSum, type ExactSum, meanOf } from '../../stats/exact-sum.ts'
 import type { CallTexts, StoredCall } from '../call-view.ts'
@@ -31,8 +31,7 @@ export function marksOf(kind: EvaluationCallKind, about: object): JsonObject {
 }
 
 function readMarks(call: StoredCall): Readonly<Record<string, unknown>> {
-  const { weave } = call.attributes
-  return isObject(weave) ? weave : {}
+  return objectOrEmpty(call.attributes.weave)
 }
 
 export function isEvaluationCall(call: StoredCall, kind: EvaluationCallKind): boolean {
@@ -67,11 +66,10 @@ export function renderRun(call: StoredCall) {
 
 export function renderPrediction(call: StoredCall) {
   const marks = readMarks(call)
-  const { inputs } = call.inputs
   return {
     prediction_id: call.id,
     model: textOrEmpty(marks.model),
-    inputs: isObject(inputs) ? inputs : {},
+    inputs: objectOrEmpty(call.inputs.inputs),
     output: call.output,
     evaluation_run_id: textOrNull(marks.evaluation_run_id),
     svc_user_id: call.svc_user_id,
@@ -120,8 +118,9 @@ export function createRunOutput() {
     add(output: unknown): void {
       if (!isObject(output)) return
       addValue('output', output.output)
-      const scores = isObject(output.scores) ? output.scores : {}
-      for (const [name, value] of Object.entries(scores)) addValue(name, value)
+      for (const [name, value] of Object.entries(objectOrEmpty(output.scores))) {
+        addValue(name, value)
+      }
     },
     output(): Record<string, { mean: number }> {
       return Object.fromEntries([...sums].map(([name, sum]) => [name, { mean: meanOf(sum) }]))

@@ -1,5 +1,6 @@
 /** The response object: its status, and the fields that it repeats from the request. Pure. */
 import type { ResponseCreateRequest } from '../../../schemas/chat/responses/responses-request.ts'
+import { objectOrEmpty } from '../../json/json-values.ts'
 
 /** An item that the model made. Only what the writer of events changes is named. */
 export interface OutputItem {
@@ -92,28 +93,21 @@ export function renderResponse(head: ResponseHead, state: ResponseState): Respon
 /** Tokens under the names of the responses API; null when the chat has none. */
 function renderResponseUsage(usage: unknown) {
   if (typeof usage !== 'object' || usage === null) return null
-  const { prompt_tokens, completion_tokens, total_tokens, ...details } = usage as Readonly<
-    Record<string, unknown>
-  >
+  const { prompt_tokens, completion_tokens, total_tokens, ...details } = objectOrEmpty(usage)
   const input = toCount(prompt_tokens)
   const output = toCount(completion_tokens)
+  const ofPrompt = objectOrEmpty(details.prompt_tokens_details)
+  const ofOutput = objectOrEmpty(details.completion_tokens_details)
   return {
     input_tokens: input,
     input_tokens_details: {
-      cached_tokens: readDetail(details.prompt_tokens_details, 'cached_tokens'),
-      cache_write_tokens: readDetail(details.prompt_tokens_details, 'cache_write_tokens'),
+      cached_tokens: toCount(ofPrompt.cached_tokens),
+      cache_write_tokens: toCount(ofPrompt.cache_write_tokens),
     },
     output_tokens: output,
-    output_tokens_details: {
-      reasoning_tokens: readDetail(details.completion_tokens_details, 'reasoning_tokens'),
-    },
+    output_tokens_details: { reasoning_tokens: toCount(ofOutput.reasoning_tokens) },
     total_tokens: total_tokens === undefined ? input + output : toCount(total_tokens),
   }
-}
-
-function readDetail(details: unknown, name: string): number {
-  if (typeof details !== 'object' || details === null) return 0
-  return toCount((details as Readonly<Record<string, unknown>>)[name])
 }
 
 function toCount(value: unknown): number {
