@@ -225,4 +225,13 @@ describe('a message', () => {
     expect(inputsOf({ ...roles, 'input.value': JSON.stringify(question) })).toEqual(question)
     expect(inputsOf(roles)).toEqual({ messages: [{ role: 'user', content: null }] })
   })
+
+  it.each([
+    ['the conventions', { type: 'refusal', content: 'no' }],
+    ['chat', { type: 'refusal', refusal: 'no' }],
+  ])('has the refusal that a part in the form of %s holds', (_title, part) => {
+    const answer = { role: 'assistant', parts: [part], finish_reason: 'stop' }
+    const [, message] = messagesOf({ 'gen_ai.output.messages': JSON.stringify([answer]) })
+    expect(message).toEqual({ role: 'assistant', content: null, refusal: 'no' })
+  })
 })

@@ -128,6 +128,7 @@ function partMessages(parts: readonly Json[], role: string, item: Json): ChatMes
   const calls: ToolCall[] = toToolCalls(item.tool_calls)
   const results: ChatMessage[] = []
   let reasoning = ''
+  let refusal = ''
   for (const part of parts) {
     const type = textOr(part.type ?? part.part_kind, '').replaceAll('-', '_')
     if (type === 'tool_call') calls.push(toToolCall(part))
@@ -135,10 +136,12 @@ function partMessages(parts: readonly Json[], role: string, item: Json): ChatMes
       results.push(toToolMessage(part))
     } else if (type === 'reasoning' || type === 'thinking') {
       reasoning += textOr(part.content ?? part.text ?? part.thinking, '')
-    } else contents.push(toContent(part, type))
+    } else if (type === 'refusal') refusal += textOr(part.content ?? part.refusal, '')
+    else contents.push(toContent(part, type))
   }
   const message = namedMessage(item, role, joinContents(contents))
   if (reasoning !== '') message.reasoning_content = reasoning
+  if (refusal !== '') message.refusal = refusal
   if (calls.length > 0) message.tool_calls = calls
   const isOnlyResults = results.length > 0 && contents.length === 0 && calls.length === 0
   return isOnlyResults ? results : [withFinish(message, item), ...results]
