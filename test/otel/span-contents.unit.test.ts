@@ -226,6 +226,18 @@ describe('a message', () => {
     expect(inputsOf(roles)).toEqual({ messages: [{ role: 'user', content: null }] })
   })
 
+  it('of an answer of which there is only the role gives way to the value beside it', () => {
+    const roles = { 'llm.output_messages.0.message.role': 'assistant' }
+    const outputOf = (attributes: Json) =>
+      toSpanCall(buildSpan({ attributes }), 'acme/demo').end.output
+    const message = { role: 'assistant', content: null, refusal: 'no' }
+    const answer = { choices: [{ index: 0, message, finish_reason: 'stop' }] }
+    expect(outputOf({ ...roles, 'output.value': JSON.stringify(answer) })).toEqual(answer)
+    expect(outputOf(roles)).toMatchObject({
+      choices: [{ message: { role: 'assistant', content: null } }],
+    })
+  })
+
   it.each([
     ['the conventions', { type: 'refusal', content: 'no' }],
     ['chat', { type: 'refusal', refusal: 'no' }],

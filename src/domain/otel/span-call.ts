@@ -165,7 +165,9 @@ function readOutput(span: Span, reader: SpanReader): unknown {
   else if (first?.content === null && !(first.tool_calls ?? first.function_call))
     addFunctionCalls(first, reader)
   const output = reader.take('output')
-  if (messages.length === 0) return output ? output.value : null
+  // A value may tell what messages of nothing but a role leave out, such as a refusal.
+  if (output && !messages.some(saysSomething)) return output.value
+  if (messages.length === 0) return null
   const reasons = [finish?.value].flat().filter((reason) => typeof reason === 'string')
   const choices = messages.map(({ finish_reason, ...message }, index) => ({
     index,
