@@ -4,8 +4,8 @@ import packageJson from '../package.json' with { type: 'json' }
 import { type Config, ConfigError, readConfig, SHUTDOWN_MS_MAX } from './config.ts'
 import type { Deps } from './deps.ts'
 import type { App } from './http/app-type.ts'
-import { collectAtRest } from './http/heap-at-rest.ts'
 import { createLogOutput } from './http/log/log-output.ts'
+import { collectAtRest } from './memory-at-rest.ts'
 import { type Remover, startRemover } from './retention/remover.ts'
 import { SCOPES } from './schemas/access/key.ts'
 import { createTrainer, type Trainer } from './training/worker/trainer.ts'
@@ -64,7 +64,7 @@ async function main(): Promise<void> {
     throw error
   }
   await announceFirstKey(app, config, deps)
-  collectAtRest()
+  collectAtRest(process.memoryUsage.rss)
   const remover = startRemover({
     stores: deps,
     defaultDays: config.retentionDays,

@@ -2,14 +2,15 @@
  * The reader's side of the read pool: runs its jobs in turns of one slice each, and replies with the value or error
  * of each. No read transaction is open between slices.
  */
+import { getHeapStatistics } from 'node:v8'
 import { parentPort, workerData } from 'node:worker_threads'
 import { ApiError } from '../../../errors.ts'
+import { collectAtRest } from '../../../memory-at-rest.ts'
 import { type Failure, renderFailure } from '../../base/db/thread-failure.ts'
 import { createFairQueue, type Share } from '../../base/read/fair-queue.ts'
 import { type Connection, openReadOnlyDatabase } from '../db/connection.ts'
 import { type LogGate, openLogGate } from '../db/log-gate.ts'
 import { orStoreError, toStoreError } from '../db/store-error.ts'
-import { collectThreadAtRest } from '../db/thread-at-rest.ts'
 import { lowerThreadPriority } from '../db/thread-priority.ts'
 import type { Checkpoint, ReadJobs } from './read-job.ts'
 
@@ -106,7 +107,7 @@ export function serveReadJobs(jobs: ReadJobs): void {
   const running = createFairQueue<ReadRequest & { begun: RunningJob | null }>()
   let db: Connection | null = null
   let isScheduled = false
-  collectThreadAtRest()
+  collectAtRest(() => getHeapStatistics().total_heap_size)
 
   function runNext(): void {
     isScheduled = false

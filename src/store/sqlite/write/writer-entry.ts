@@ -1,8 +1,9 @@
 /** Entry of the writer thread, which owns the only writing connection. */
+import { getHeapStatistics } from 'node:v8'
 import { parentPort, workerData } from 'node:worker_threads'
+import { collectAtRest } from '../../../memory-at-rest.ts'
 import { openDatabase } from '../db/connection.ts'
 import { openLogGate } from '../db/log-gate.ts'
-import { collectThreadAtRest } from '../db/thread-at-rest.ts'
 import type { WriterData } from './writer-ends.ts'
 import { createWriterServer, type WriterRequest } from './writer-serve.ts'
 
@@ -18,7 +19,7 @@ const log = openLogGate(gate)
 // The previous thread may have died during a copy.
 log.setCopied(false)
 const receive = createWriterServer(db, (reply) => port.postMessage(reply), log)
-collectThreadAtRest()
+collectAtRest(() => getHeapStatistics().total_heap_size)
 port.on('message', (request: WriterRequest) => {
   receive(request)
   // Runs after the last results are posted, which a microtask does.

@@ -1,11 +1,17 @@
-import { expect, it } from 'vitest'
-import { createRestWatch } from '../../src/domain/time/rest-watch.ts'
+import { afterEach, expect, it, vi } from 'vitest'
+import { collectAtRest, createRestWatch } from '../../src/memory-at-rest.ts'
 
+const LOOK_MS = 5000
 const MB = 1024 * 1024
 const START = 200 * MB
 const LARGE = 300 * MB
 const BUSY = 0.9
 const QUIET = 0.01
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
 
 it.each([
   ['once, at the second quiet look after load', [BUSY, QUIET, QUIET, QUIET, QUIET], LARGE, [2]],
@@ -26,4 +32,19 @@ it('garbage is not collected again where a collection left as much', () => {
   expect(looks.map(watch.isDue)).toEqual([false, false, true])
   watch.noteCollected(LARGE)
   expect(looks.map(watch.isDue)).toEqual([false, false, false])
+})
+
+it.each([
+  ['collects once where its heap has grown', 60 * MB, 1],
+  ['leaves a heap that has not', 20 * MB, 0],
+])('a thread at rest %s', (_what, grownBytes, expected) => {
+  vi.useFakeTimers({ toFake: ['setInterval'] })
+  const quiet = { idle: 1, active: 0, utilization: 0 }
+  vi.spyOn(performance, 'eventLoopUtilization').mockReturnValue(quiet)
+  const collect = vi.fn()
+  let bytes = 20 * MB
+  collectAtRest(() => bytes, collect)
+  bytes = grownBytes
+  vi.advanceTimersByTime(10 * LOOK_MS)
+  expect(collect).toHaveBeenCalledTimes(expected)
 })
