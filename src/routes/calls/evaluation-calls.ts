@@ -4,6 +4,7 @@
  *
  * Spec: §2.5 (calls; these routes are additions). Choice: the routes of the public tracing clients.
  */
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { requireAccess } from '../../domain/access/permissions.ts'
 import type { StoredCall } from '../../domain/calls/call-view.ts'
@@ -241,6 +242,11 @@ function addDelete(app: App, { calls, nowUs }: EvaluationCallOptions, kind: Call
 
 function addFinish(app: App, options: EvaluationCallOptions): void {
   const answer = { response: { 200: WIRE.EvaluationFinishResponse } }
+  const openFinisher = (request: FastifyRequest, reply: FastifyReply, project_id: string) => {
+    const user = requireAccess(request.principal, 'traces:write', project_id)
+    const caller = openReadCaller(request, reply, project_id)
+    return createEvaluationFinisher(options, { project_id, user }, caller)
+  }
   app.post(
     '/v2/:entity/:project/predictions/:prediction_id/finish',
     {
@@ -254,11 +260,8 @@ function addFinish(app: App, options: EvaluationCallOptions): void {
       },
     },
     async (request, reply) => {
-      const project_id = projectOf(request.params)
-      const user = requireAccess(request.principal, 'traces:write', project_id)
-      const readCalls = createEvaluationReader(options, openReadCaller(request, reply, project_id))
-      const finisher = createEvaluationFinisher(options, { project_id, user })
-      await finisher.finishPrediction(request.params.prediction_id, readCalls)
+      const finisher = openFinisher(request, reply, projectOf(request.params))
+      await finisher.finishPrediction(request.params.prediction_id)
       return { success: true as const }
     },
   )
@@ -277,12 +280,8 @@ function addFinish(app: App, options: EvaluationCallOptions): void {
       },
     },
     async (request, reply) => {
-      const project_id = projectOf(request.params)
-      const user = requireAccess(request.principal, 'traces:write', project_id)
-      const readCalls = createEvaluationReader(options, openReadCaller(request, reply, project_id))
-      const finisher = createEvaluationFinisher(options, { project_id, user })
-      const { evaluation_run_id } = request.params
-      await finisher.finishRun(evaluation_run_id, request.body.summary ?? {}, readCalls)
+      const finisher = openFinisher(request, reply, projectOf(request.params))
+      await finisher.finishRun(request.params.evaluation_run_id, request.body.summary ?? {})
       return { success: true as const }
     },
   )

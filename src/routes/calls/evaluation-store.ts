@@ -171,8 +171,13 @@ export async function findTrial(
 }
 
 /** Ends calls of one project. */
-export function createEvaluationFinisher(options: EvaluationCallOptions, who: Who) {
+export function createEvaluationFinisher(
+  options: EvaluationCallOptions,
+  who: Who,
+  caller: ReadCaller,
+) {
   const { calls, nowUs } = options
+  const readCalls = createEvaluationReader(options, caller)
   const { endOf, requireCall } = createParts(options, who)
 
   /** Ends a call; no effect when another request was faster. */
@@ -186,7 +191,7 @@ export function createEvaluationFinisher(options: EvaluationCallOptions, who: Wh
 
   return {
     /** Ends the parent call of a prediction; no effect when it has ended. */
-    async finishPrediction(id: string, readCalls: ReturnType<typeof createEvaluationReader>) {
+    async finishPrediction(id: string) {
       const prediction = await requireCall(id, 'prediction', 'prediction_id')
       const above = await findTrial(calls, prediction)
       if (above === null || above.ended_at_us !== null) return
@@ -199,11 +204,7 @@ export function createEvaluationFinisher(options: EvaluationCallOptions, who: Wh
       await endOnce(endOf(above.id, output, {}, nowUs()))
     },
     /** Ends a run with the means over its predictions; no effect when it has ended. */
-    async finishRun(
-      id: string,
-      summary: object,
-      readCalls: ReturnType<typeof createEvaluationReader>,
-    ) {
+    async finishRun(id: string, summary: object) {
       const run = await requireCall(id, 'evaluation_run', 'evaluation_run_id')
       if (run.ended_at_us !== null) return
       const means = createRunOutput()
