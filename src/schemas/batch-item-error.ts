@@ -1,6 +1,5 @@
 /** What the answer to a batch says of items that failed alone. An addition to the spec. */
 import { z } from 'zod'
-import type { ApiError } from '../errors.ts'
 
 const fault = {
   code: z.string().describe('Stable code of the error.'),
@@ -24,7 +23,8 @@ export const BatchItemError = z.object({ index, ...fault })
 export type BatchItemError = z.infer<typeof BatchItemError>
 
 /** The error of an item, with its path in the whole body. */
-export function toRefusedItem(place: number, { code, message, param }: ApiError): RefusedItem {
+export function toRefusedItem(place: number, fault: RefusedItem['error']): RefusedItem {
+  const { code, message, param } = fault
   const at = `batch[${place}]`
   return { error: { code, message, param: param ? `${at}.${param}` : at }, index: place }
 }

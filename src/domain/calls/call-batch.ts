@@ -1,5 +1,6 @@
 /** Batches of calls: prepares items one by one and returns their results in the order of the request. Pure. */
 import { ApiError } from '../../errors.ts'
+import { toRefusedItem } from '../../schemas/batch-item-error.ts'
 import type {
   CallBatchResponse,
   CompletedCallSchemaForInsert,
@@ -69,10 +70,9 @@ export function renderBatch(
     const result = typeof place === 'number' ? results[place] : { error: place }
     if (!result?.error) return result?.started ?? {}
     const { code, message, param } = result.error
-    const at = `batch[${index}]`
-    const error = { code, message, param: param ? `${at}.${placeOf(param)}` : at }
-    errors.push({ index, ...error })
-    return { error, index }
+    const refused = toRefusedItem(index, { code, message, param: param && placeOf(param) })
+    errors.push({ index, ...refused.error })
+    return refused
   })
   return { res, errors }
 }
