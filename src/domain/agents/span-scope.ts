@@ -47,13 +47,10 @@ export function resolveScope(request: ScopeRequest, filter: CallsFilter = {}): S
   }
 }
 
-/** Whether a span belongs to the scope, judged by the expression of the scope alone. */
-export function createScopeMatcher({ expression }: SpanScope): (span: AgentSpan) => boolean {
-  return createSpanMatcher(expression)
-}
-
-/** Whether a span satisfies an expression; true without one. */
-export function createSpanMatcher(expression: Expression | null): (span: AgentSpan) => boolean {
+/** Whether a span satisfies the expression of a scope or of a measure; true without one. */
+export function createScopeMatcher({
+  expression,
+}: Pick<SpanScope, 'expression'>): (span: AgentSpan) => boolean {
   if (expression === null) return () => true
   const meets = createMatcher(expression)
   return (span) => meets((path) => spanField(span, path))

@@ -9,7 +9,7 @@ import { orderForSort } from '../../query/query-values.ts'
 import { type AgentSpan, textColumn } from '../agent-span.ts'
 import { costsOf } from '../span-costs.ts'
 import { answerOf, questionOf, readSpanMessages } from '../span-messages.ts'
-import { createSpanMatcher } from '../span-scope.ts'
+import { createScopeMatcher } from '../span-scope.ts'
 import { SPAN_FIELDS, typeOfRef, valueOfRef } from '../span-values.ts'
 import { columnOf } from './span-columns.ts'
 import {
@@ -106,7 +106,7 @@ export interface GroupPage {
 /** Takes spans in the order of their time. @throws ApiError validation_failed for too many groups or values */
 export function createSpanGroups(grouping: SpanGrouping) {
   const prices = grouping.prices && layerPrices(grouping.prices)
-  const matchers = grouping.measures.map(({ expression }) => createSpanMatcher(expression))
+  const matchers = grouping.measures.map(createScopeMatcher)
   const budget = createBudget()
   const groups = new Map<string, Group>()
 
