@@ -111,4 +111,24 @@ describe('an observation of Langfuse', () => {
     expect(start.inputs).toEqual({})
     expect(JSON.stringify(start.attributes)).toContain('langfuse')
   })
+
+  it.each([
+    [
+      'the message of its status',
+      { status_message: 'Error: 429 slow down' },
+      'Error: 429 slow down',
+    ],
+    ['the mere fact', {}, 'error'],
+  ])(
+    'failed if its level is ERROR, though the span has no status, with %s',
+    (_title, told, text) => {
+      const { end } = callOf({ type: 'generation', input: [ASKED], level: 'ERROR', ...told })
+      expect(end.exception).toBe(text)
+    },
+  )
+
+  it('did not fail at a lower level', () => {
+    const { end } = callOf({ type: 'tool', level: 'WARNING', status_message: 'slow' })
+    expect(end.exception).toBeNull()
+  })
 })

@@ -243,15 +243,25 @@ function valueFields(value: unknown, name: string): Record<string, unknown> {
   return isObject(value) ? { ...value } : { [name]: value }
 }
 
-/** The text of a span's error: its status, else what the exception says of itself. */
+/** The text of a span's error: its status, else what the exception or the observation of Langfuse says of itself. */
 function readException(span: Span): string | null {
-  const thrown = span.events.find(({ name }) => name === 'exception')?.attributes
-  if (span.status.code !== 2) return null
-  if (span.status.message !== '') return span.status.message
+  const { attributes, events, status } = span
+  // Langfuse's wrapper for JavaScript leaves the status of the span unset.
+  const isFailed = status.code === 2 || attributes['langfuse.observation.level'] === 'ERROR'
+  if (!isFailed) return null
+  if (status.message !== '') return status.message
+  const thrown = events.find(({ name }) => name === 'exception')?.attributes
   const parts = [thrown?.['exception.type'], thrown?.['exception.message']]
-  const text = parts.filter((part) => typeof part === 'string' && part !== '').join(': ')
-  const type = span.attributes['error.type']
-  return text || (typeof type === 'string' && type !== '' ? type : 'error')
+  const texts = [
+    parts.filter(isFilled).join(': '),
+    attributes['langfuse.observation.status_message'],
+    attributes['error.type'],
+  ]
+  return texts.find(isFilled) ?? 'error'
+}
+
+function isFilled(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
 }
 
 /** The span as JSON: what no field of the call holds can be read here. */
