@@ -152,6 +152,14 @@ describe('the record of an answer', () => {
     expect(JSON.parse(record.output())).toMatchObject({ id: 'c1', model: 'm', created: 5 })
   })
 
+  it('has the tier and the fingerprint that a stream reports, as a whole answer has them', () => {
+    const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
+    const told = { id: 'c1', model: 'm', service_tier: 'flex', system_fingerprint: 'fp' }
+    const value = { ...told, choices: [{ index: 0, delta: { content: 'a' } }] }
+    record.note({ type: 'relayed', texts: [{ json: JSON.stringify(value), value }] })
+    expect(JSON.parse(record.output())).toMatchObject(told)
+  })
+
   it('has choices without an index, and the first reason that is not empty', () => {
     const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
     const choices = [

@@ -67,7 +67,8 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
       isTooDeep = true
       return
     }
-    const { id, created, model, system_fingerprint, prompt_token_ids, delta } = text.value
+    const { id, created, model, system_fingerprint, service_tier, prompt_token_ids, delta } =
+      text.value
     const usage = findUsage(text.value)
     if (usage !== null && (isStream || isWritable(usage))) told = usage
     // Typed events, such as those of responses, carry text in deltas.
@@ -80,7 +81,7 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
       return
     }
     // An engine may begin with a chunk about the prompt, in which the id and the model are empty.
-    if (!head.id) head = { id, created, model, system_fingerprint, prompt_token_ids }
+    if (!head.id) head = { id, created, model, system_fingerprint, service_tier, prompt_token_ids }
     for (const choice of choicesOf(text)) {
       if (!isObject(choice) || !openParts().addChunkChoice(choice)) continue
       firstTokenAt ??= now()
