@@ -1,10 +1,13 @@
 /** The end of each answer. Fastify's onResponse leaves out answers whose client disconnected before their end. */
+import type { ServerResponse } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { ErrorCode } from '../errors.ts'
+import { ERRORS, type ErrorCode } from '../errors.ts'
 import type { App } from './app-type.ts'
 
 interface AnswerEnd {
+  /** The `x-request-id` of the answer. */
+  readonly requestId: string
   /** That of the answer, or 499 when the client disconnected before an answer began. */
   readonly status: number
   readonly refusal: ErrorCode | null
@@ -25,6 +28,20 @@ declare module 'fastify' {
   }
 }
 
+interface SocketAnswer {
+  readonly refusal: ErrorCode
+  /** Its `x-request-id`. */
+  readonly requestId: string
+}
+
+/** Answers that were written to the socket, because the rest of their request cannot be read. */
+const SOCKET_ANSWERS = new WeakMap<ServerResponse, SocketAnswer>()
+
+/** Tells what was answered in place of a response; its end is then reported once, as this answer. */
+export function noteSocketAnswer(response: ServerResponse, answer: SocketAnswer): void {
+  SOCKET_ANSWERS.set(response, answer)
+}
+
 export const answerEnd = fp(
   async (app: App) => {
     const listeners: AnswerEndListener[] = []
@@ -35,14 +52,20 @@ export const answerEnd = fp(
       const end = (isCut: boolean) => {
         if (isEnded) return
         isEnded = true
+        const durationMs = performance.now() - startedAtMs
+        const socketAnswer = SOCKET_ANSWERS.get(reply.raw)
+        if (socketAnswer) {
+          const { status } = ERRORS[socketAnswer.refusal]
+          const told = { ...socketAnswer, status, param: null, isCut: false, durationMs }
+          for (const listener of listeners) listener(request, told)
+          return
+        }
         const hasAnswer = !isCut || reply.raw.headersSent
         const status = hasAnswer ? reply.statusCode : 499
         const { code = null, param = null, isQuoted } = (hasAnswer && request.refusal) || {}
         const refusal = hasAnswer ? code : 'client_closed_request'
-        const durationMs = performance.now() - startedAtMs
-        for (const listener of listeners) {
-          listener(request, { status, refusal, param: isQuoted ? null : param, isCut, durationMs })
-        }
+        const told = { requestId: request.id, status, refusal, param: isQuoted ? null : param }
+        for (const listener of listeners) listener(request, { ...told, isCut, durationMs })
       }
       reply.raw.once('finish', () => end(false))
       reply.raw.once('close', () => end(true))

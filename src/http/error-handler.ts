@@ -9,6 +9,7 @@ import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } fr
 import fp from 'fastify-plugin'
 import { ApiError, bodyTooLarge, ERRORS, type ErrorCode, toErrorBody } from '../errors.ts'
 import { type Problem, toValidationError } from '../schemas/problems.ts'
+import { noteSocketAnswer } from './answer-end.ts'
 import type { App } from './app-type.ts'
 import { BASIC_TAKEN, missingApiKey } from './authentication.ts'
 import { bytesMaxOf } from './body/content-encoding.ts'
@@ -77,21 +78,27 @@ const CLIENT_ERROR_CODES: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
-/** Returns a handler that answers requests that the HTTP parser refuses, for which there is no request object. */
+/** Returns a handler that answers requests that the HTTP parser refuses, with or without a request object. */
 export function answerClientErrors(watch: RequestWatch) {
   return function (this: App, error: NodeJS.ErrnoException, socket: Socket): void {
     const code = CLIENT_ERROR_CODES[error.code ?? ''] ?? 'invalid_http'
+    const response = responseOn(socket)
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy(error)
     // The error would be read as a part of the answer that is being sent.
-    else if (hasBegunAnswer(socket)) socket.destroySoon()
+    else if (response?.headersSent) socket.destroySoon()
     // A client that disconnects inside of a body is told of with the answer that it does not get.
-    else endWithError(socket, new ApiError(code), isCut(error) ? null : { watch, log: this.log })
+    else if (isCut(error)) endWithError(socket, new ApiError(code), null)
+    // Inside of a body: the end of the answer to its request tells of it.
+    else if (response?.req.complete === false) {
+      const requestId = endWithError(socket, new ApiError(code), null)
+      noteSocketAnswer(response, { refusal: code, requestId })
+    } else endWithError(socket, new ApiError(code), { watch, log: this.log })
   }
 }
 
 /** Node tells of the answer on a socket only so; its own handler of these errors looks at the same property. */
-function hasBegunAnswer(socket: Socket & { readonly _httpMessage?: ServerResponse | null }) {
-  return socket._httpMessage?.headersSent === true
+function responseOn(socket: Socket & { readonly _httpMessage?: ServerResponse | null }) {
+  return socket._httpMessage ?? null
 }
 
 function isCut({ code }: NodeJS.ErrnoException): boolean {
@@ -103,8 +110,8 @@ interface Tellers {
   readonly log: FastifyBaseLogger
 }
 
-/** Writes a whole answer to a socket without a request object, tells of it, and closes the socket. */
-export function endWithError(socket: Socket, error: ApiError, tellers: Tellers | null): void {
+/** Writes a whole answer to a socket, tells of it, and closes the socket. Returns the answer's `x-request-id`. */
+export function endWithError(socket: Socket, error: ApiError, tellers: Tellers | null): string {
   const { code } = error
   const { status } = ERRORS[code]
   const id = newId()
@@ -130,6 +137,7 @@ export function endWithError(socket: Socket, error: ApiError, tellers: Tellers |
       body,
     ].join('\r\n'),
   )
+  return id
 }
 
 /** Answers requests that the router refuses, for which there is no route. */

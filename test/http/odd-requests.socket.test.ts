@@ -131,6 +131,36 @@ it.each([
   )
 })
 
+it.each([
+  ['stops', 'content-length: 9\r\n\r\n{', 'request_timeout'],
+  ['is broken', 'transfer-encoding: chunked\r\n\r\nnonsense\r\n', 'invalid_http'],
+])(
+  'a request whose body %s is counted once, by its route',
+  { timeout: 20_000 },
+  async (_name, rest, code) => {
+    const { app, get, key } = await buildTestApp({ requestTimeoutMs: 100 })
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    const client = createRawClient((app.server.address() as AddressInfo).port)
+    onTestFinished(client.close)
+    const head = `POST /v1/chat/completions HTTP/1.1${HOST}\r\nauthorization: Bearer ${key}`
+    client.write(`${head}\r\ncontent-type: application/json\r\n${rest}`)
+    await client.read()
+    const read = async () => {
+      const { text } = await get('/metrics', { headers: { authorization: `Bearer ${key}` } })
+      return text.match(
+        /^weft_(?:http_request_duration_seconds_count|refusals_total)\{(?!.*"\/metrics").*$/gm,
+      )
+    }
+    const route = 'route="/v1/chat/completions",method="POST",status="4xx"'
+    await expect
+      .poll(read)
+      .toEqual([
+        `weft_http_request_duration_seconds_count{${route}} 1`,
+        `weft_refusals_total{code="${code}"} 1`,
+      ])
+  },
+)
+
 it('bytes that are not HTTP end a stream, and put nothing into it', async () => {
   const backend = createScriptedBackend([prompt(), piece('begun'), NEVER])
   const { baseUrl, key } = await startModelServer(scriptedModels({ backend }))

@@ -24,11 +24,11 @@ export const requestLog = fp(
       reply.header('x-request-id', request.id)
       done()
     })
-    app.onAnswerEnd((request, { status, refusal, param, isCut, durationMs }) => {
+    app.onAnswerEnd((request, { requestId, status, refusal, param, isCut, durationMs }) => {
       if (status === 503) return
       lines.info(
         {
-          request_id: request.id,
+          request_id: requestId,
           method: request.method,
           route: request.routeOptions.url ?? null,
           status,
