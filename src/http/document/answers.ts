@@ -47,16 +47,18 @@ export function spokenAnswer() {
   }
 }
 
-/** A message of OTLP in either encoding. */
-export function otlpAnswer(schema: z.ZodType) {
+/** The answers of OTLP, all of them in either encoding. */
+export function otlpAnswers(stored: z.ZodType, failure: z.ZodType) {
   const bytes = z.string().meta({ format: 'binary', description: 'The same in protobuf.' })
+  const inEither = (schema: z.ZodType, description: string) => ({
+    description,
+    content: { 'application/json': { schema }, 'application/x-protobuf': { schema: bytes } },
+  })
+  const where = 'in the encoding of the request.'
   return {
-    description:
-      'Stored, except for what `partialSuccess` reports; in the encoding of the request.',
-    content: {
-      'application/json': { schema },
-      'application/x-protobuf': { schema: bytes },
-    },
+    200: inEither(stored, `Stored, except for what \`partialSuccess\` reports; ${where}`),
+    '4xx': inEither(failure, `Refused: the body says why, ${where}`),
+    '5xx': inEither(failure, `Not done, or not known to be done: the body says why, ${where}`),
   }
 }
 

@@ -26,7 +26,7 @@ declare module 'fastify' {
       /** A body that is not JSON. */
       readonly body?: z.ZodType
       /** Answers that the framework does not serialize. */
-      readonly response?: Readonly<Record<number, object>>
+      readonly response?: Readonly<Record<string, object>>
     }
   }
 }

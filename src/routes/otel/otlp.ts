@@ -2,10 +2,10 @@
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import { requireScope } from '../../domain/access/permissions.ts'
 import type { App } from '../../http/app-type.ts'
-import { otlpAnswer } from '../../http/document/answers.ts'
+import { otlpAnswers } from '../../http/document/answers.ts'
 import { answerExport, encodingOf, renderRpcStatus, useOtlpBodies } from '../../http/otlp-scope.ts'
 import type { RecordSpans } from '../../otel/record-spans.ts'
-import { OtlpTrace, OtlpTraceResponse } from '../../schemas/otel/otlp.ts'
+import { OtlpTrace, OtlpTraceResponse, RpcStatus } from '../../schemas/otel/otlp.ts'
 
 interface OtlpRoutesOptions {
   readonly recordSpans: RecordSpans
@@ -43,7 +43,7 @@ function addTraces(app: App, path: string, options: OtlpRoutesOptions): void {
       'Answered after the durable commit. The project is that of a header project_id or Compat-Project, of the ' +
       'resource attributes wandb.entity and wandb.project, or the only one of the key.',
     consumes: ['application/json', 'application/x-protobuf'],
-    shown: { body: OtlpTrace, response: { 200: otlpAnswer(OtlpTraceResponse) } },
+    shown: { body: OtlpTrace, response: otlpAnswers(OtlpTraceResponse, RpcStatus) },
     hide: path !== '/v1/traces',
   }
   const bodyBytesMax = options.otlpBodyBytesMax
