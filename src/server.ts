@@ -12,7 +12,6 @@ import { createTrainer, type Trainer } from './training/worker/trainer.ts'
 
 /** Errors that an operator can fix. */
 const EXPECTED_ERRORS: readonly string[] = [
-  'DataDirectoryError',
   'DirectoryLockedError',
   'MigrationError',
   'ModelsFileError',
@@ -216,6 +215,7 @@ function describeFailure(error: unknown): string {
     const place = `${address ?? hostname ?? 'WEFT_HOST'}${port === undefined ? '' : `:${port}`}`
     return `cannot listen on ${place}: ${code} (set WEFT_HOST or WEFT_PORT)`
   }
+  if (error.name === 'DataDirectoryError') return `${error.message} (set WEFT_DATA_DIR)`
   const isExpected = error instanceof ConfigError || EXPECTED_ERRORS.includes(error.name)
   return isExpected ? error.message : (error.stack ?? error.message)
 }

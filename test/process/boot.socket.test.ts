@@ -129,7 +129,9 @@ describe('npm start', () => {
     writeFileSync(dataDir, '')
     const { code, stderr } = await runUntilExit({ WEFT_DATA_DIR: dataDir })
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^weft: cannot use the data directory .*file[^\n]*\n$/)
+    expect(stderr).toMatch(
+      /^weft: cannot use the data directory .*file[^\n]* \(set WEFT_DATA_DIR\)\n$/,
+    )
   })
 
   it('ends with one clear line when the database cannot be written', async () => {
@@ -208,7 +210,9 @@ describe('npm start', () => {
         WEFT_MODELS_FILE: file,
       })
       expect(code).toBe(1)
+      const hint = content === null ? /\(set WEFT_MODELS_FILE\)\n$/ : /JSON|models\[0\]\./
       expect(stderr).toMatch(/^weft: [^\n]*models\.json[^\n]*\n$/)
+      expect(stderr).toMatch(hint)
     }
   })
 })

@@ -208,7 +208,7 @@ export function readModelsFile(path: string, isRequired: boolean): ModelsFileCon
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' && !isRequired) return null
-    throw new ModelsFileError(`cannot read the models file ${path} (${code})`)
+    throw new ModelsFileError(`cannot read the models file ${path}: ${code} (set WEFT_MODELS_FILE)`)
   }
   return { entries: parseModelsFile(text, path), changed }
 }
