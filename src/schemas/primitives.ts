@@ -131,6 +131,17 @@ export function switchField(what: string) {
     .meta({ description: `${what} Default false.`, default: false })
 }
 
+/** A field that must be null or left out. @param what - the reason, as the rest of a sentence */
+export function refused(what: string) {
+  return z
+    .unknown()
+    .refine((value) => value === undefined || value === null, {
+      error: `is not supported: ${what}`,
+    })
+    .optional()
+    .meta({ description: `Refused unless it is null: ${what}.` })
+}
+
 /** The user that a client names; no store keeps it. */
 export const IgnoredUser = z
   .string()

@@ -348,7 +348,6 @@ describeEachStore('agents', (build) => {
           { insight_filters: [{ field: 'intent_category', values: ['x'] }] },
           'insight_filters',
         ],
-        ['signals', { signal_filters: { tags: ['x'] } }, 'signal_filters'],
         ['a page that is too long', { limit: 1001 }, 'limit'],
       ]
       for (const [title, body, param] of cases) {
@@ -357,6 +356,21 @@ describeEachStore('agents', (build) => {
           body: { error: { param } },
         })
       }
+    })
+
+    it('says that filters by signals are not supported, but takes null', async () => {
+      for (const signal_filters of [{ tags: ['x'] }, ['x'], []]) {
+        expect(await ask('spans/query', { signal_filters })).toMatchObject({
+          status: 422,
+          body: {
+            error: {
+              param: 'signal_filters',
+              message: 'signal_filters is not supported: there are no signals',
+            },
+          },
+        })
+      }
+      expect(await ask('spans/query', { signal_filters: null })).toMatchObject({ status: 200 })
     })
   })
 })

@@ -1,6 +1,6 @@
 /** Spans of agents on the wire, as rows or as groups. Additions to the spec. */
 import { z } from 'zod'
-import { switchField } from '../primitives.ts'
+import { refused, switchField } from '../primitives.ts'
 import {
   cell,
   count,
@@ -18,7 +18,6 @@ import {
   text,
   time,
   unsupportedList,
-  unsupportedNull,
   usd,
   valueRefs,
 } from './span-values.ts'
@@ -46,7 +45,7 @@ export const AgentSpansQueryRequest = z
     group_filters: unsupportedList('filters over groups'),
     group_distributions: unsupportedList('distributions'),
     insight_filters: unsupportedList('insights'),
-    signal_filters: unsupportedNull,
+    signal_filters: refused('there are no signals'),
   })
   .meta({ id: 'AgentSpansQueryRequest', description: 'Which spans, as rows or grouped.' })
 export type AgentSpansQueryRequest = z.infer<typeof AgentSpansQueryRequest>

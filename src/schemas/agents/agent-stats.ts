@@ -1,7 +1,7 @@
 /** Statistics over spans of agents, and the attributes that they carry, on the wire. Additions to the spec. */
 
 import { z } from 'zod'
-import { Timestamp } from '../primitives.ts'
+import { refused, Timestamp } from '../primitives.ts'
 import { CallStatsRequest } from '../stats/stats.ts'
 import {
   cell,
@@ -15,7 +15,6 @@ import {
   started_after,
   started_before,
   unsupportedList,
-  unsupportedNull,
 } from './span-values.ts'
 
 export const GROUP_LIMIT = 50
@@ -42,7 +41,7 @@ export const AgentSpanStatsRequest = z
       .describe('Only by time.'),
     group_filters: unsupportedList('filters over groups'),
     insight_filters: unsupportedList('insights'),
-    signal_filters: unsupportedNull,
+    signal_filters: refused('there are no signals'),
   })
   .meta({ id: 'AgentSpanStatsRequest', description: 'A window, metrics and a condition.' })
 export type AgentSpanStatsRequest = z.infer<typeof AgentSpanStatsRequest>

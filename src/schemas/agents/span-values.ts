@@ -111,17 +111,6 @@ export function unsupportedList(what: string) {
     .describe(`Not supported: ${what}. Must be empty or absent.`)
 }
 
-/** The same for a value that is not a list. */
-export const unsupportedNull = z
-  .null()
-  .optional()
-  // Client generators do not understand the type null alone.
-  .meta({
-    description: 'Not supported. Must be null or absent.',
-    type: ['string', 'null'],
-    enum: [null],
-  })
-
 const AgentSortTerm = z
   .strictObject({
     field: FieldPath.describe('Field of a row.'),

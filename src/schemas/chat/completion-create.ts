@@ -8,11 +8,11 @@ import {
   optionalField,
   ruleError,
 } from '../bounded-fields.ts'
-import { ClientId, nameOf, ProjectId } from '../primitives.ts'
+import { ClientId, nameOf, ProjectId, refused } from '../primitives.ts'
 import { MODEL_CHARS_MAX } from './asker-fields.ts'
 import { MESSAGES_MAX } from './chat-request.ts'
 import { ChatCompletionResponse } from './chat-response.ts'
-import { REFUSED_INPUTS, refused } from './refused-inputs.ts'
+import { REFUSED_INPUTS } from './refused-inputs.ts'
 
 const REF_CHARS_MAX = 2_048
 const VARIABLES_MAX = 1_000

@@ -1,18 +1,7 @@
 /** Fields by which SDKs tell a server how to reach an upstream. Here only the models file does. */
-import { z } from 'zod'
+import { refused } from '../primitives.ts'
 
 type Refused = ReturnType<typeof refused>
-
-/** A field that must be null or left out. @param what - the reason, as the rest of a sentence */
-export function refused(what: string) {
-  return z
-    .unknown()
-    .refine((value) => value === undefined || value === null, {
-      error: `is not supported: ${what}`,
-    })
-    .optional()
-    .meta({ description: `Refused unless it is null: ${what}.` })
-}
 
 function refuseAll<const Name extends string>(what: string, names: readonly Name[]) {
   return Object.fromEntries(names.map((name) => [name, refused(what)])) as Record<Name, Refused>
