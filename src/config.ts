@@ -108,85 +108,7 @@ export const VARIABLE_DEFAULTS: Readonly<Record<string, unknown>> = DEFAULTS
 const PROXY_NAMES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as const
 
 /** Settings with units in their names; frozen. */
-export interface Config {
-  readonly host: string
-  /** 0 = any free port. */
-  readonly port: number
-  readonly dataDir: string
-  /** A key with all scopes on all projects, or null. Secret. */
-  readonly bootstrapKey: string | null
-  readonly modelsFile: string
-  /** True when WEFT_MODELS_FILE names another file than the default one: then it must exist. */
-  readonly modelsFileRequired: boolean
-  readonly refScheme: string
-  readonly store: 'sqlite' | 'clickhouse'
-  /** Where the store `clickhouse` has the calls; null with any other store. */
-  readonly clickhouse: ClickHouseConfig | null
-  /** Where processes with the store `clickhouse` share all but calls; null: each has its own. Secret. */
-  readonly metaUrl: string | null
-  /** Days for which projects without a setting keep calls; null: forever. */
-  readonly retentionDays: number | null
-  readonly logLevel: string
-  readonly bodyBytesMax: number
-  readonly trainingBodyBytesMax: number
-  /** Port of OTLP over gRPC, or null for none; 0 = any free port. */
-  readonly otlpGrpcPort: number | null
-  readonly otlpBodyBytesMax: number
-  readonly artifactBytesMax: number
-  readonly training: TrainingConfig
-  readonly feedbackPayloadBytesMax: number
-  readonly requestTimeoutMs: number
-  readonly drainTimeoutMs: number
-  readonly ingestQueueMax: number
-  readonly ingestQueueBytesMax: number
-  readonly readThreads: number
-  readonly statsThreads: number
-  readonly readQueueMax: number
-  readonly readTimeoutMs: number
-  readonly chatQueueMax: number
-  /** A GGUF file in place of the built-in model, or null. */
-  readonly tinyModel: string | null
-  /** Whether requests to `tiny` may contain a chat template. */
-  readonly tinyChatTemplates: boolean
-  /** Whether this server trains `tiny` itself. */
-  readonly trainer: boolean
-  /** Per key, concurrently; null: unlimited, also in the next two. */
-  readonly keyCompletionsMax: number | null
-  readonly keyRequestsPerMinute: number | null
-  readonly keyTokensPerMinute: number | null
-  /** Proxies for requests to upstreams; null: none. */
-  readonly proxies: ProxyConfig | null
-}
-
-/** Proxies from the usual environment variables; an empty text is none. */
-interface ProxyConfig {
-  /** For http URLs. Secret: it may hold a password. */
-  readonly http: string
-  /** For https URLs. Secret. Empty: as `http`. */
-  readonly https: string
-  /** Hosts that bypass the proxies. */
-  readonly except: string
-}
-
-/** A ClickHouse server, or a cluster of them. */
-interface ClickHouseConfig {
-  /** With user, password and database. Secret. */
-  readonly url: string
-  /** Cluster on which tables are made; null: one server. */
-  readonly cluster: string | null
-}
-
-/** Times of the training queue. */
-interface TrainingConfig {
-  /** Longest time between two heartbeats of a worker. */
-  readonly leaseMs: number
-  /** Total time of one attempt. */
-  readonly wallMs: number
-  /** Before the second attempt; doubles with each further one. */
-  readonly retryMs: number
-  /** How long a job may wait for a worker; 0: unlimited. */
-  readonly queueTimeoutMs: number
-}
+export type Config = ReturnType<typeof toConfig>
 
 /** A setting that cannot be used; the message is one line and names the variable. */
 export class ConfigError extends Error {
@@ -232,29 +154,42 @@ export function readSecret(
   return environment[name] || null
 }
 
-function toConfig(values: z.output<typeof Environment>): Config {
+type Values = z.output<typeof Environment>
+
+function toConfig(values: Values) {
   return Object.freeze({
     host: values.WEFT_HOST,
+    /** 0 = any free port. */
     port: values.WEFT_PORT,
     dataDir: values.WEFT_DATA_DIR,
+    /** A key with all scopes on all projects, or null. Secret. */
     bootstrapKey: values.WEFT_BOOTSTRAP_KEY ?? null,
     modelsFile: values.WEFT_MODELS_FILE,
+    /** True when WEFT_MODELS_FILE names another file than the default one: then it must exist. */
     modelsFileRequired: values.WEFT_MODELS_FILE !== DEFAULTS.WEFT_MODELS_FILE,
     refScheme: values.WEFT_REF_SCHEME,
     store: values.WEFT_STORE,
+    /** Where the store `clickhouse` has the calls; null with any other store. */
     clickhouse: toClickHouse(values),
+    /** Where processes with the store `clickhouse` share all but calls; null: each has its own. Secret. */
     metaUrl: toMetaUrl(values),
+    /** Days for which projects without a setting keep calls; null: forever. */
     retentionDays: values.WEFT_RETENTION_DAYS || null,
     logLevel: values.WEFT_LOG_LEVEL,
     bodyBytesMax: values.WEFT_BODY_BYTES_MAX,
     trainingBodyBytesMax: values.WEFT_TRAINING_BODY_BYTES_MAX,
+    /** Port of OTLP over gRPC, or null for none; 0 = any free port. */
     otlpGrpcPort: values.WEFT_OTLP_GRPC_PORT ?? null,
     otlpBodyBytesMax: values.WEFT_OTLP_BODY_BYTES_MAX,
     artifactBytesMax: values.WEFT_ARTIFACT_BYTES_MAX,
     training: {
+      /** Longest time between two heartbeats of a worker. */
       leaseMs: values.WEFT_WORKER_LEASE_MS,
+      /** Total time of one attempt. */
       wallMs: values.WEFT_TRAINING_WALL_MS,
+      /** Before the second attempt; doubles with each further one. */
       retryMs: values.WEFT_TRAINING_RETRY_MS,
+      /** How long a job may wait for a worker; 0: unlimited. */
       queueTimeoutMs: values.WEFT_TRAINING_QUEUE_TIMEOUT_MS,
     },
     feedbackPayloadBytesMax: values.WEFT_FEEDBACK_PAYLOAD_BYTES_MAX,
@@ -267,17 +202,23 @@ function toConfig(values: z.output<typeof Environment>): Config {
     readQueueMax: values.WEFT_READ_QUEUE_MAX,
     readTimeoutMs: values.WEFT_READ_TIMEOUT_MS,
     chatQueueMax: values.WEFT_CHAT_QUEUE_MAX,
+    /** A GGUF file in place of the built-in model, or null. */
     tinyModel: values.WEFT_TINY_MODEL ?? null,
+    /** Whether requests to `tiny` may contain a chat template. */
     tinyChatTemplates: values.WEFT_TINY_CHAT_TEMPLATES === 'on',
+    /** Whether this server trains `tiny` itself. */
     trainer: values.WEFT_TRAINER === 'on',
+    /** Per key, concurrently; null: unlimited, also in the next two. */
     keyCompletionsMax: values.WEFT_KEY_COMPLETIONS_MAX || null,
     keyRequestsPerMinute: values.WEFT_KEY_REQUESTS_PER_MINUTE || null,
     keyTokensPerMinute: values.WEFT_KEY_TOKENS_PER_MINUTE || null,
+    /** Proxies for requests to upstreams; null: none. */
     proxies: toProxies(values),
   })
 }
 
-function toClickHouse(values: z.output<typeof Environment>): ClickHouseConfig | null {
+/** The URL has user, password and database: secret. Tables are made on the cluster; null: one server. */
+function toClickHouse(values: Values) {
   const { WEFT_CLICKHOUSE_URL: url, WEFT_CLICKHOUSE_CLUSTER: cluster = null } = values
   if (values.WEFT_STORE !== 'clickhouse') return null
   if (url === undefined) throw new ConfigError('WEFT_CLICKHOUSE_URL must be set')
@@ -285,13 +226,14 @@ function toClickHouse(values: z.output<typeof Environment>): ClickHouseConfig | 
 }
 
 /** With SQLite one process owns the calls, so there is no other process to share with. */
-function toMetaUrl({ WEFT_META_URL: url, WEFT_STORE: store }: z.output<typeof Environment>) {
+function toMetaUrl({ WEFT_META_URL: url, WEFT_STORE: store }: Values) {
   if (url === undefined) return null
   if (store !== 'clickhouse') throw new ConfigError('WEFT_META_URL needs WEFT_STORE=clickhouse')
   return url
 }
 
-function toProxies(values: z.output<typeof Environment>): ProxyConfig | null {
+/** Proxies for http and https URLs, which may hold passwords: secret; and hosts that bypass them. An empty text is none. */
+function toProxies(values: Values) {
   const { HTTP_PROXY: http = '', HTTPS_PROXY: https = '', NO_PROXY: except = '' } = values
   return http === '' && https === '' ? null : { http, https, except }
 }

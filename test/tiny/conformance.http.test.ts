@@ -33,7 +33,7 @@ describe('a chat request to the tiny model', () => {
       ...readConfig({}),
       dataDir: ':memory:',
       drainTimeoutMs: 50,
-      logLevel: 'silent',
+      logLevel: 'silent' as const,
     }
     deps = await openDeps(config)
     const rights = { scopes: SCOPES, projects: ['*'] }
