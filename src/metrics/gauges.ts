@@ -1,7 +1,13 @@
 /** Gauges: current queues, running work and free capacity, read from their owners at each scrape. */
 import type { UpstreamState } from '../inference/backend.ts'
 import type { AdmissionFigures } from '../inference/chat/admission.ts'
-import type { ReadFigures, StoreFigures, WriteFigures } from '../store/api/figures.ts'
+import type {
+  DiskFigures,
+  FaultFigures,
+  ReadFigures,
+  StoreFigures,
+  WriteFigures,
+} from '../store/api/figures.ts'
 import { renderGauge } from './tallies.ts'
 
 interface ServerFigures {
@@ -11,150 +17,86 @@ interface ServerFigures {
   readonly upstreams: readonly (UpstreamState & { readonly model: string })[]
 }
 
+/** Metrics of owners of one kind: name, help, and the property that is the value. */
+type Rows<Owner> = readonly (readonly [name: string, help: string, value: keyof Owner])[]
+
+const WRITES: Rows<WriteFigures> = [
+  ['weft_writes_waiting', 'Writes that are not acknowledged yet.', 'waiting'],
+  ['weft_writes_waiting_bytes', 'Memory used by waiting writes.', 'waitingBytes'],
+  ['weft_writes_refused_total', 'Writes refused because the queue was full.', 'refused'],
+]
+const READS: Rows<ReadFigures> = [
+  ['weft_reads_running', 'Running heavy reads.', 'running'],
+  ['weft_reads_waiting', 'Heavy reads that wait for a thread or a turn.', 'waiting'],
+  ['weft_reads_refused_total', 'Heavy reads refused because too many waited.', 'refused'],
+]
+const DISK: Rows<DiskFigures> = [
+  ['weft_database_bytes', 'The SQLite database.', 'database'],
+  ['weft_database_log_bytes', 'The write-ahead log of the SQLite database.', 'log'],
+  ['weft_disk_free_bytes', 'Free space on the disk of the data directory.', 'free'],
+]
+const FAULTS: Rows<FaultFigures> = [
+  [
+    'weft_store_faults_total',
+    'Statements that failed because ClickHouse or PostgreSQL was unavailable, slow or full.',
+    'faults',
+  ],
+]
+const RECORDINGS: Rows<StoreFigures> = [
+  ['weft_recordings_waiting', 'Recorded completions that are not stored yet.', 'recordingsWaiting'],
+]
+const JOBS: Rows<{ readonly count: number }> = [
+  [
+    'weft_training_jobs',
+    'Unfinished training jobs, 10,000 at most; running ones are leased to a worker.',
+    'count',
+  ],
+]
+const COMPLETIONS: Rows<AdmissionFigures> = [
+  ['weft_completions_running', 'Running requests to models.', 'running'],
+  ['weft_completions_waiting', 'Requests to models that wait for a slot.', 'waiting'],
+  [
+    'weft_completions_refused_total',
+    'Requests to models refused because the queue was full.',
+    'refused',
+  ],
+]
+const UPSTREAMS: Rows<UpstreamState & { readonly isResting: boolean }> = [
+  ['weft_upstream_requests_running', 'Requests in progress at an upstream.', 'busyCount'],
+  ['weft_upstream_failures', 'Consecutive failures of an upstream.', 'failureCount'],
+  ['weft_upstream_resting', '1 while an upstream gets no requests after failures.', 'isResting'],
+]
+
 /** Renders all gauges in the Prometheus text format. */
-export function renderGauges(figures: ServerFigures): string {
-  const { version, stores } = figures
+export function renderGauges({ version, stores, admission, upstreams }: ServerFigures): string {
+  const jobs = Object.entries(stores.trainingJobs ?? {}).map(([state, count]) => ({ state, count }))
+  const states = upstreams.map((state) => {
+    return { ...state, upstream: state.number, isResting: state.restsMs > 0 }
+  })
   const build = { name: 'weft_build_info', help: 'The running version.', labels: ['version'] }
   return [
     renderGauge(build, [[[version], 1]]),
-    ...renderWrites(stores),
-    ...renderReads(stores),
-    ...renderStores(stores),
-    ...renderCompletions(figures),
+    ...renderRows(stores.writes, WRITES, 'store'),
+    ...renderRows(stores.reads, READS, 'kind'),
+    ...renderRows(stores.disk === null ? [] : [stores.disk], DISK),
+    ...renderRows(stores.elsewhere, FAULTS, 'store'),
+    ...renderRows([stores], RECORDINGS),
+    ...renderRows(jobs, JOBS, 'state'),
+    ...renderRows([admission], COMPLETIONS),
+    ...renderRows(states, UPSTREAMS, 'model', 'upstream'),
   ].join('')
 }
 
-type Value = readonly [readonly string[], number]
-
-function renderWrites({ writes }: StoreFigures): string[] {
-  const list = (value: (store: WriteFigures) => number): Value[] =>
-    writes.map((found) => [[found.store], value(found)])
-  const labels = ['store']
-  return [
+/** @param labels - properties of owners that are labels under the same name */
+function renderRows<Owner>(
+  owners: readonly Owner[],
+  rows: Rows<Owner>,
+  ...labels: readonly (keyof Owner & string)[]
+): string[] {
+  return rows.map(([name, help, value]) =>
     renderGauge(
-      { name: 'weft_writes_waiting', help: 'Writes that are not acknowledged yet.', labels },
-      list(({ waiting }) => waiting),
+      { name, help, labels },
+      owners.map((owner) => [labels.map((label) => String(owner[label])), Number(owner[value])]),
     ),
-    renderGauge(
-      { name: 'weft_writes_waiting_bytes', help: 'Memory used by waiting writes.', labels },
-      list(({ waitingBytes }) => waitingBytes),
-    ),
-    renderGauge(
-      {
-        name: 'weft_writes_refused_total',
-        help: 'Writes refused because the queue was full.',
-        labels,
-      },
-      list(({ refused }) => refused),
-      'counter',
-    ),
-  ]
-}
-
-function renderReads({ reads }: StoreFigures): string[] {
-  const list = (value: (kind: ReadFigures) => number): Value[] =>
-    reads.map((found) => [[found.kind], value(found)])
-  const labels = ['kind']
-  return [
-    renderGauge(
-      { name: 'weft_reads_running', help: 'Running heavy reads.', labels },
-      list(({ running }) => running),
-    ),
-    renderGauge(
-      { name: 'weft_reads_waiting', help: 'Heavy reads that wait for a thread or a turn.', labels },
-      list(({ waiting }) => waiting),
-    ),
-    renderGauge(
-      {
-        name: 'weft_reads_refused_total',
-        help: 'Heavy reads refused because too many waited.',
-        labels,
-      },
-      list(({ refused }) => refused),
-      'counter',
-    ),
-  ]
-}
-
-function renderStores({
-  disk,
-  elsewhere,
-  recordingsWaiting,
-  trainingJobs,
-}: StoreFigures): string[] {
-  const recordings = {
-    name: 'weft_recordings_waiting',
-    help: 'Recorded completions that are not stored yet.',
-  }
-  const jobs = {
-    name: 'weft_training_jobs',
-    help: 'Unfinished training jobs, 10,000 at most; running ones are leased to a worker.',
-    labels: ['state'],
-  }
-  const faults = {
-    name: 'weft_store_faults_total',
-    help: 'Statements that failed because ClickHouse or PostgreSQL was unavailable, slow or full.',
-    labels: ['store'],
-  }
-  const bytes = (name: string, help: string, value: number | undefined) =>
-    renderGauge({ name, help }, value === undefined ? [] : [[[], value]])
-  return [
-    bytes('weft_database_bytes', 'The SQLite database.', disk?.database),
-    bytes('weft_database_log_bytes', 'The write-ahead log of the SQLite database.', disk?.log),
-    bytes('weft_disk_free_bytes', 'Free space on the disk of the data directory.', disk?.free),
-    renderGauge(
-      faults,
-      elsewhere.map((found) => [[found.store], found.faults]),
-      'counter',
-    ),
-    renderGauge(recordings, [[[], recordingsWaiting]]),
-    renderGauge(
-      jobs,
-      Object.entries(trainingJobs ?? {}).map(([state, count]) => [[state], count]),
-    ),
-  ]
-}
-
-function renderCompletions({ admission, upstreams }: ServerFigures): string[] {
-  const { running, waiting, refused } = admission
-  const labels = ['model', 'upstream']
-  const list = (value: (state: UpstreamState) => number): Value[] =>
-    upstreams.map((state) => [[state.model, String(state.number)], value(state)])
-  return [
-    renderGauge({ name: 'weft_completions_running', help: 'Running requests to models.' }, [
-      [[], running],
-    ]),
-    renderGauge(
-      { name: 'weft_completions_waiting', help: 'Requests to models that wait for a slot.' },
-      [[[], waiting]],
-    ),
-    renderGauge(
-      {
-        name: 'weft_completions_refused_total',
-        help: 'Requests to models refused because the queue was full.',
-      },
-      [[[], refused]],
-      'counter',
-    ),
-    renderGauge(
-      {
-        name: 'weft_upstream_requests_running',
-        help: 'Requests in progress at an upstream.',
-        labels,
-      },
-      list(({ busyCount }) => busyCount),
-    ),
-    renderGauge(
-      { name: 'weft_upstream_failures', help: 'Consecutive failures of an upstream.', labels },
-      list(({ failureCount }) => failureCount),
-    ),
-    renderGauge(
-      {
-        name: 'weft_upstream_resting',
-        help: '1 while an upstream gets no requests after failures.',
-        labels,
-      },
-      list(({ restsMs }) => (restsMs > 0 ? 1 : 0)),
-    ),
-  ]
+  )
 }

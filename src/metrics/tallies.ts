@@ -86,12 +86,12 @@ export function createHistogram(described: Described, bounds: readonly number[])
   }
 }
 
-/** Renders a gauge: the current value for each set of labels. */
+/** Renders the current value for each set of labels: of a counter if its name ends in `_total`, else of a gauge. */
 export function renderGauge(
   described: Described,
   values: readonly (readonly [LabelValues, number])[],
-  type: 'gauge' | 'counter' = 'gauge',
 ): string {
+  const type = described.name.endsWith('_total') ? 'counter' : 'gauge'
   const lines = values.map(([labels, value]) =>
     renderLine(described.name, nameLabels(described, labels), value),
   )
