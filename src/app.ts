@@ -4,6 +4,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import packageJson from '../package.json' with { type: 'json' }
 import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
+import type { Clock } from './domain/time/clock.ts'
 import { answerEnd } from './http/answer-end.ts'
 import type { App } from './http/app-type.ts'
 import {
@@ -150,7 +151,7 @@ function toHttpOptions({ requestTimeoutMs }: Config) {
   }
 }
 
-function toInferenceOptions(config: Config, deps: Deps, nowUs: () => number) {
+function toInferenceOptions(config: Config, deps: Deps, nowUs: Clock['nowUs']) {
   return {
     models: deps.models,
     trained: deps.previewModels,
@@ -166,7 +167,7 @@ function toInferenceOptions(config: Config, deps: Deps, nowUs: () => number) {
   }
 }
 
-function toSpanIntakeOptions(config: Config, deps: Deps, nowUs: () => number) {
+function toSpanIntakeOptions(config: Config, deps: Deps, nowUs: Clock['nowUs']) {
   return {
     calls: deps.calls,
     feedback: deps.feedback,

@@ -5,6 +5,7 @@
  */
 import { requireAccess } from '../../domain/access/permissions.ts'
 import { pageQueues, renderQueue } from '../../domain/annotation/annotation-queue.ts'
+import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { linesAnswer } from '../../http/document/answers.ts'
@@ -28,8 +29,7 @@ import type { AnnotationStore } from '../../store/api/annotation/annotation-queu
 
 export interface AnnotationRoutesOptions {
   readonly annotation: AnnotationStore
-  /** Microseconds since the epoch; never goes back. */
-  readonly nowUs: () => number
+  readonly nowUs: Clock['nowUs']
 }
 
 const tags = ['annotation']

@@ -5,6 +5,7 @@ import { renderCall } from '../../domain/calls/call-view.ts'
 import { resolveCallEnd, resolveCallStart } from '../../domain/calls/new-call.ts'
 import { renderCallCosts } from '../../domain/prices/cost.ts'
 import { layerPrices } from '../../domain/prices/project-prices.ts'
+import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { newId } from '../../http/new-id.ts'
@@ -31,8 +32,7 @@ interface CallRoutesOptions {
   readonly prices: PriceStore
   /** Scheme of the refs that are extracted from inputs and outputs. */
   readonly refScheme: string
-  /** Microseconds since the epoch. */
-  readonly nowUs: () => number
+  readonly nowUs: Clock['nowUs']
 }
 
 const config = { keepsLongNumbers: true }

@@ -18,6 +18,7 @@ import {
   scorerNameOf,
 } from '../../domain/calls/evaluations/evaluation-calls.ts'
 import { type CallParts, resolveCallEnd, resolveCallStart } from '../../domain/calls/new-call.ts'
+import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import { newId } from '../../http/new-id.ts'
 import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
@@ -36,8 +37,7 @@ export interface EvaluationCallOptions {
   readonly callsQuery: CallsQueryStore
   /** Scheme of the refs that are extracted from inputs and outputs. */
   readonly refScheme: string
-  /** Microseconds since the epoch; never goes back. */
-  readonly nowUs: () => number
+  readonly nowUs: Clock['nowUs']
 }
 
 interface NewPart {

@@ -1,5 +1,6 @@
 /** The routes of models, which share the choice of models, one queue, the limits of keys and the recording of calls. */
 import { requireScope } from '../../domain/access/permissions.ts'
+import type { Clock } from '../../domain/time/clock.ts'
 import type { App } from '../../http/app-type.ts'
 import { newId } from '../../http/new-id.ts'
 import { createAdmission } from '../../inference/chat/admission.ts'
@@ -40,8 +41,7 @@ interface InferenceOptions {
   readonly watch: CompletionWatch & { recordingsLost(count: number): void }
   /** URI scheme of the refs to find in requests and answers. */
   readonly refScheme: string
-  /** Microseconds since the epoch. */
-  readonly nowUs: () => number
+  readonly nowUs: Clock['nowUs']
 }
 
 /** What all routes of models share. */
@@ -82,8 +82,7 @@ interface InferenceRoutesOptions {
   readonly responses: ResponseStore
   /** Limit: bytes of a form with its files. */
   readonly bodyBytesMax: number
-  /** Microseconds since the epoch. */
-  readonly nowUs: () => number
+  readonly nowUs: Clock['nowUs']
 }
 
 export async function inferenceRoutes(app: App, options: InferenceRoutesOptions): Promise<void> {

@@ -4,6 +4,7 @@ import type { ResponseBody } from '../../domain/chat/responses/responses-answer.
 import type { ResponseEvent, ResponseWriter } from '../../domain/chat/responses/responses-events.ts'
 import { toChunk } from '../../domain/chat/responses/responses-events.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../../domain/json/json-depth.ts'
+import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import { renderNamedEvent } from '../../http/stream/sse.ts'
 import type { AnswerEnvelope } from '../../inference/chat/answer-envelope.ts'
@@ -100,8 +101,7 @@ interface ChatSource {
   readonly run: CompletionRunOptions
   readonly envelope: AnswerEnvelope
   readonly writer: ResponseWriter
-  /** Microseconds since the epoch. */
-  readonly nowUs: () => number
+  readonly nowUs: Clock['nowUs']
 }
 
 type Fields = Readonly<Record<string, unknown>>

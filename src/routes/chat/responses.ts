@@ -14,6 +14,7 @@ import {
   toChatDraft,
   toResponseParam,
 } from '../../domain/chat/responses/responses-request.ts'
+import type { Clock } from '../../domain/time/clock.ts'
 import type { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { responseAnswer } from '../../http/document/answers.ts'
@@ -55,8 +56,7 @@ interface ResponseRoutesOptions {
   readonly run: CompletionRunOptions
   readonly responses: ResponseStore
   readonly running: RunningResponses
-  /** Microseconds since the epoch. */
-  readonly nowUs: () => number
+  readonly nowUs: Clock['nowUs']
 }
 
 export async function responseRoutes(app: App, options: ResponseRoutesOptions): Promise<void> {

@@ -8,6 +8,7 @@ import type { BucketTable } from '../../domain/stats/bucket-table.ts'
 import { type BucketGrid, buildBucketGrid, type TimeWindow } from '../../domain/stats/buckets.ts'
 import { doubleRoundS } from '../../domain/stats/granularity.ts'
 import type { StatColumn } from '../../domain/stats/metric-names.ts'
+import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { addProjectRead } from '../../http/project-read.ts'
@@ -25,8 +26,7 @@ const VALUES_MAX = 500_000
 
 interface FeedbackStatsRoutesOptions {
   readonly feedback: FeedbackStore
-  /** Microseconds since the epoch; never goes back. */
-  readonly nowUs: () => number
+  readonly nowUs: Clock['nowUs']
 }
 
 export async function feedbackStatsRoutes(

@@ -9,6 +9,7 @@ import {
   resolveFeedback,
 } from '../../domain/feedback/new-feedback.ts'
 import { requireVendorRules } from '../../domain/feedback/vendor-rules.ts'
+import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { newId } from '../../http/new-id.ts'
@@ -32,8 +33,7 @@ import type { FeedbackStore } from '../../store/api/feedback/feedback.ts'
 interface FeedbackRoutesOptions {
   readonly feedback: FeedbackStore
   readonly payloadBytesMax: number
-  /** Microseconds since the epoch; never goes back. */
-  readonly nowUs: () => number
+  readonly nowUs: Clock['nowUs']
 }
 
 const config = { keepsLongNumbers: true }

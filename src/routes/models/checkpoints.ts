@@ -9,6 +9,7 @@ import {
 } from '../../domain/models/checkpoint.ts'
 import type { PreviewModel } from '../../domain/models/preview-model.ts'
 import { resolvePageQuery, rowsToRead } from '../../domain/query/page.ts'
+import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { bytesAnswer } from '../../http/document/answers.ts'
@@ -28,8 +29,7 @@ import { requireModel } from './preview-models.ts'
 export interface CheckpointRoutesOptions {
   readonly models: PreviewModelStore
   readonly checkpoints: CheckpointStore
-  /** Microseconds since the epoch; never goes back. */
-  readonly nowUs: () => number
+  readonly nowUs: Clock['nowUs']
 }
 
 const tags = ['preview']

@@ -10,6 +10,7 @@ import {
   resolveNewModel,
 } from '../../domain/models/preview-model.ts'
 import { resolvePageQuery, rowsToRead, toPage } from '../../domain/query/page.ts'
+import type { Clock } from '../../domain/time/clock.ts'
 import { createOrderedIds } from '../../domain/time/ordered-ids.ts'
 import type { App } from '../../http/app-type.ts'
 import {
@@ -24,8 +25,7 @@ import type { PreviewModelStore } from '../../store/api/models/preview-models.ts
 
 export interface PreviewModelRoutesOptions {
   readonly models: PreviewModelStore
-  /** Microseconds since the epoch; never goes back. */
-  readonly nowUs: () => number
+  readonly nowUs: Clock['nowUs']
 }
 
 const tags = ['preview']

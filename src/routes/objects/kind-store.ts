@@ -10,6 +10,7 @@ import {
 } from '../../domain/objects/object-kinds.ts'
 import type { ObjectVersion } from '../../domain/objects/object-view.ts'
 import { requireObject } from '../../domain/objects/object-view.ts'
+import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import { SOURCE_CHARACTERS_MAX } from '../../schemas/objects/object-kinds.ts'
 import type { FileStore } from '../../store/api/objects/files.ts'
@@ -26,8 +27,7 @@ export interface KindStoreOptions {
   readonly files: FileStore
   /** Scheme of the refs inside contents. */
   readonly refScheme: string
-  /** Microseconds since the epoch; never goes back. */
-  readonly nowUs: () => number
+  readonly nowUs: Clock['nowUs']
 }
 
 /** Stores for one project in the name of a user. */

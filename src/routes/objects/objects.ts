@@ -7,6 +7,7 @@
 import { requireAccess } from '../../domain/access/permissions.ts'
 import { resolveObject } from '../../domain/objects/object-content.ts'
 import { renderObject, requireObject } from '../../domain/objects/object-view.ts'
+import type { Clock } from '../../domain/time/clock.ts'
 import type { App } from '../../http/app-type.ts'
 import { addProjectRead } from '../../http/project-read.ts'
 import {
@@ -27,8 +28,7 @@ export const CONTENT_BYTES_MAX = 64 * 1024 * 1024
 
 interface ObjectRoutesOptions {
   readonly objects: ObjectStore
-  /** Microseconds since the epoch; never goes back. */
-  readonly nowUs: () => number
+  readonly nowUs: Clock['nowUs']
 }
 
 const tags = ['objects']

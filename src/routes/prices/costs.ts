@@ -2,6 +2,7 @@
 import { requireAccess } from '../../domain/access/permissions.ts'
 import { queryPrices } from '../../domain/prices/price-query.ts'
 import { resolvePrice } from '../../domain/prices/project-prices.ts'
+import type { Clock } from '../../domain/time/clock.ts'
 import type { App } from '../../http/app-type.ts'
 import { newId } from '../../http/new-id.ts'
 import { addProjectRead } from '../../http/project-read.ts'
@@ -18,8 +19,7 @@ import type { PriceStore } from '../../store/api/prices/prices.ts'
 
 interface CostRoutesOptions {
   readonly prices: PriceStore
-  /** Microseconds since the epoch; never goes back. */
-  readonly nowUs: () => number
+  readonly nowUs: Clock['nowUs']
 }
 
 export async function costRoutes(app: App, options: CostRoutesOptions): Promise<void> {

@@ -9,6 +9,7 @@ import {
 } from '../../domain/access/permissions.ts'
 import { modelProjectId, requireUsableModel } from '../../domain/models/preview-model.ts'
 import { resolvePageQuery, rowsToRead } from '../../domain/query/page.ts'
+import type { Clock } from '../../domain/time/clock.ts'
 import { createOrderedIds } from '../../domain/time/ordered-ids.ts'
 import { parseIdempotencyKey } from '../../domain/training/idempotency-key.ts'
 import {
@@ -49,8 +50,7 @@ export interface TrainingJobRoutesOptions {
   readonly trainingBodyBytesMax: number
   /** Where large bodies are kept while they are received: a directory, or ':memory:' for a temporary one. */
   readonly dataDir: string
-  /** Microseconds since the epoch; never goes back. */
-  readonly nowUs: () => number
+  readonly nowUs: Clock['nowUs']
 }
 
 const tags = ['preview']

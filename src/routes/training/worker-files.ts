@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { pipeline, type Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
+import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import { takesGzip } from '../../http/accept-encoding.ts'
 import type { App } from '../../http/app-type.ts'
@@ -27,8 +28,7 @@ export interface WorkerFilesOptions {
   readonly jobs: TrainingJobStore
   readonly checkpoints: CheckpointStore
   readonly artifactBytesMax: number
-  /** Microseconds since the epoch; never goes back. */
-  readonly nowUs: () => number
+  readonly nowUs: Clock['nowUs']
 }
 
 const SHA256 = /^[0-9a-f]{64}$/
