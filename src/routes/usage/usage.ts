@@ -1,4 +1,5 @@
 /** Usage of calls with their descendants; additions to the spec. */
+import type { z } from 'zod'
 import { parseQuery } from '../../domain/query/query-expression.ts'
 import type { App } from '../../http/app-type.ts'
 import { addProjectRead } from '../../http/project-read.ts'
@@ -17,7 +18,19 @@ interface UsageRoutesOptions {
   readonly prices: PriceStore
 }
 
+type UsageRequest = Omit<z.output<typeof CallsUsageRequest>, 'call_ids'>
+
 export async function usageRoutes(app: App, { usage, prices }: UsageRoutesOptions): Promise<void> {
+  /** What both routes ask alike. */
+  async function resolve({ project_id, include_costs, usage_counting, limit }: UsageRequest) {
+    return {
+      project_id,
+      prices: include_costs ? await prices.listPrices(project_id) : null,
+      counting: usage_counting ?? 'own',
+      limit: limit ?? USAGE_CALLS_DEFAULT,
+    }
+  }
+
   addProjectRead(
     app,
     '/trace/usage',
@@ -29,19 +42,10 @@ export async function usageRoutes(app: App, { usage, prices }: UsageRoutesOption
       body: TraceUsageRequest,
       response: UsageResponse,
     },
-    async (body, caller) => {
-      const { project_id, filter, query, include_costs, usage_counting, limit } = body
-      return usage.sumTraceUsage(
-        {
-          project_id,
-          filter: filter ?? {},
-          expression: query ? parseQuery(query, { fields: new Set(USAGE_FIELDS) }) : null,
-          prices: include_costs ? await prices.listPrices(project_id) : null,
-          counting: usage_counting ?? 'own',
-          limit: limit ?? USAGE_CALLS_DEFAULT,
-        },
-        caller,
-      )
+    async ({ filter, query, ...body }, caller) => {
+      const expression = query ? parseQuery(query, { fields: new Set(USAGE_FIELDS) }) : null
+      const asked = await resolve(body)
+      return usage.sumTraceUsage({ ...asked, filter: filter ?? {}, expression }, caller)
     },
   )
 
@@ -55,17 +59,7 @@ export async function usageRoutes(app: App, { usage, prices }: UsageRoutesOption
       body: CallsUsageRequest,
       response: UsageResponse,
     },
-    async ({ project_id, call_ids, include_costs, usage_counting, limit }, caller) => {
-      return usage.sumCallsUsage(
-        {
-          project_id,
-          call_ids,
-          prices: include_costs ? await prices.listPrices(project_id) : null,
-          counting: usage_counting ?? 'own',
-          limit: limit ?? USAGE_CALLS_DEFAULT,
-        },
-        caller,
-      )
-    },
+    async ({ call_ids, ...body }, caller) =>
+      usage.sumCallsUsage({ ...(await resolve(body)), call_ids }, caller),
   )
 }
