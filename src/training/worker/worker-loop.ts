@@ -56,7 +56,7 @@ class StoppedError extends Error {}
  */
 export async function runWorker(options: WorkerLoopOptions): Promise<void> {
   const { client, signal, log } = options
-  let trainer: JobTrainer | null = null
+  const openTrainer = openOnce(options)
   let pauseMs = PAUSE_MS_MIN
   while (!signal.aborted) {
     try {
@@ -65,15 +65,28 @@ export async function runWorker(options: WorkerLoopOptions): Promise<void> {
       if (claimed === null) continue
       const { id, lease_token, heartbeat_seconds } = claimed
       options.onLease({ id, lease_token, heartbeat_seconds })
-      trainer ??= options.openTrainer()
-      await runJob(options, trainer, claimed)
-      options.onLease(null)
+      // Renewed further, the lease would keep a job that could not be given up from other workers.
+      await runJob(options, openTrainer, claimed).finally(() => options.onLease(null))
       if (claimed.payload.bytes > PAYLOAD_BYTES_KEPT) return
     } catch (error) {
       if (signal.aborted) return
       log({ level: 'warn', message: `the worker waits after a failure: ${reasonOf(error)}` })
       await sleep(pauseMs, undefined, { signal }).catch(() => {})
       pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX)
+    }
+  }
+}
+
+/** The error names no path: clients see it. */
+function openOnce({ openTrainer, log }: WorkerLoopOptions): () => JobTrainer {
+  let trainer: JobTrainer | null = null
+  return () => {
+    try {
+      trainer ??= openTrainer()
+      return trainer
+    } catch (error) {
+      log({ level: 'error', message: `the base model cannot be loaded: ${reasonOf(error)}` })
+      throw new Error('the worker cannot load its base model')
     }
   }
 }
@@ -89,13 +102,13 @@ function claimOf({ workerId, workerVersion, baseModel }: WorkerLoopOptions) {
 
 async function runJob(
   { client, signal, log }: WorkerLoopOptions,
-  trainer: JobTrainer,
+  openTrainer: () => JobTrainer,
   claimed: ClaimResponse,
 ): Promise<void> {
   const job = client.job(claimed)
   const names = { job_id: claimed.id, attempt: claimed.attempt }
   try {
-    await trainAndComplete(job, trainer, claimed, signal)
+    await trainAndComplete(job, openTrainer(), claimed, signal)
     log({ level: 'info', message: 'a training job is done', ...names })
   } catch (error) {
     log({ level: 'warn', message: `a training job ended: ${reasonOf(error)}`, ...names })

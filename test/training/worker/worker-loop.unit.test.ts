@@ -22,6 +22,7 @@ const claimed = {
 const TRAINED = { artifact: Uint8Array.of(1, 2), reason: null, metrics: { reward: 0.5 } }
 
 interface Setup {
+  readonly open?: () => void
   readonly train: JobTrainer['train']
   readonly job?: Partial<JobClient>
   readonly claim?: (times: number, stop: () => void) => ClaimResponse | null
@@ -29,7 +30,7 @@ interface Setup {
 }
 
 /** Runs a worker that gets one job and is then stopped; the calls that it made, in order. */
-async function run({ train, job = {}, claim, changes = {} }: Setup) {
+async function run({ train, job = {}, claim, changes = {}, open = () => {} }: Setup) {
   const calls: (readonly [string, unknown])[] = []
   const log: WorkerLogEntry[] = []
   const leases: (string | null)[] = []
@@ -83,6 +84,7 @@ async function run({ train, job = {}, claim, changes = {} }: Setup) {
     baseModel: 'small',
     openTrainer: () => {
       opened++
+      open()
       return { train: (input, hooks) => train(input, { ...hooks, pause: hooks.pause }) }
     },
     signal: stop.signal,
@@ -167,6 +169,34 @@ describe('a job that does not end well', () => {
       ['fail', { error: { code: 'worker_failed', message: 'out of luck' }, retryable: true }],
     ])
     expect(times).toBe(2)
+  })
+
+  it('fails for now when the model cannot be loaded, which names no path', async () => {
+    const { calls, leases, log } = await run({
+      train: async () => TRAINED,
+      open() {
+        throw new Error("ENOENT: no such file, open '/models/tiny.gguf'")
+      },
+    })
+    const message = 'the worker cannot load its base model'
+    expect(calls).toEqual([
+      ['fail', { error: { code: 'worker_failed', message }, retryable: true }],
+    ])
+    expect(leases).toEqual(['job-1', null])
+    expect(log[0]?.message).toContain('ENOENT')
+  })
+
+  it('is no longer renewed when the server does not take its end', async () => {
+    const { leases, times } = await run({
+      train: failing(new Error('out of luck')),
+      job: {
+        fail: async () => {
+          throw new Error('answered 500')
+        },
+      },
+    })
+    expect(times).toBe(2)
+    expect(leases).toEqual(['job-1', null])
   })
 
   it('is given back when it was cancelled', async () => {
