@@ -7,7 +7,7 @@ import type { RelayedDelta, RelayedText, Service } from '../backend.ts'
 import type { EventRules } from './event-rules.ts'
 import { createSseDecoder } from './sse-decoder.ts'
 import { readBytes, type UpstreamAnswer } from './upstream/client.ts'
-import { parseObject, toEventError } from './upstream/errors.ts'
+import { findToldError, parseObject } from './upstream/errors.ts'
 import type { Pieces } from './upstream/exchange.ts'
 import type { Redact } from './upstream/redaction.ts'
 
@@ -66,7 +66,8 @@ async function readWhole(
     })
   }
   const body = parseObject(text)
-  if (body?.error) throw toEventError(body.error, redact, Date.now())
+  const error = body && findToldError(body, redact)
+  if (error) throw error
   const isSound = marks.some(
     (mark) => Array.isArray(body?.[mark]) || typeof body?.[mark] === 'string',
   )
@@ -164,8 +165,8 @@ export function createEventReader(
 /** Returns the error for an answer that is not the requested stream: the error in it, or an invalid response. */
 async function refuseBody(answer: UpstreamAnswer, redact: Redact): Promise<never> {
   const { text } = await readText(answer, ERROR_BODY_BYTES_MAX)
-  const error = parseObject(text)?.error
-  throw error ? toEventError(error, redact, Date.now()) : new ApiError('upstream_invalid_response')
+  const body = parseObject(text)
+  throw (body && findToldError(body, redact)) ?? new ApiError('upstream_invalid_response')
 }
 
 function requireObject(json: string): Record<string, unknown> {

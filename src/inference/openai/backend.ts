@@ -25,7 +25,7 @@ import {
   type UpstreamClientOptions,
   type UpstreamTimeouts,
 } from './upstream/client.ts'
-import { toStatusError } from './upstream/errors.ts'
+import { parseRetryAfter, toStatusError } from './upstream/errors.ts'
 import type { Redact } from './upstream/redaction.ts'
 import { type RetryClock, SYSTEM_CLOCK, withRetries } from './upstream/retry.ts'
 import { createTargetPool, type TargetPool, type TargetUse } from './upstream/target-pool.ts'
@@ -277,9 +277,9 @@ async function beginStream(answer: UpstreamAnswer, redact: Redact, rules: EventR
 
 /** Returns the error for an answer without a success status. */
 async function readStatusError(answer: UpstreamAnswer, redact: Redact): Promise<ApiError> {
-  const { status, retryAfter } = answer
   const text = await readErrorText(answer)
-  return toStatusError({ status, text, retryAfter, redact, nowMs: Date.now() })
+  const retryAfterS = parseRetryAfter(answer.retryAfter, Date.now())
+  return toStatusError({ status: answer.status, text, retryAfterS, redact })
 }
 
 function unreadable(): ApiError {

@@ -2,7 +2,7 @@
 
 import { isObject } from '../../domain/json/is-object.ts'
 import type { ApiError } from '../../errors.ts'
-import { toEventError } from './upstream/errors.ts'
+import { findToldError } from './upstream/errors.ts'
 import type { Pieces } from './upstream/exchange.ts'
 import type { Redact } from './upstream/redaction.ts'
 
@@ -10,7 +10,7 @@ import type { Redact } from './upstream/redaction.ts'
 const LINE_BYTES_MAX = 64 * 1024
 const LINE_END = 0x0a
 
-interface EventReader {
+interface EventBytes {
   /** Returns the same bytes, whole lines at a time, without what is secret in errors; null at the end. */
   read(): Promise<Pieces | null>
   /** Returns the first error that an event told of so far, or null. */
@@ -18,7 +18,7 @@ interface EventReader {
 }
 
 /** @param read - returns null at the end */
-export function createEventReader(read: () => Promise<Pieces | null>, redact: Redact): EventReader {
+export function createEventBytes(read: () => Promise<Pieces | null>, redact: Redact): EventBytes {
   let error: ApiError | null = null
 
   /** Latin-1 keeps every byte, valid UTF-8 or not; keys and addresses are ASCII. */
@@ -57,8 +57,7 @@ function errorIn(line: string, redact: Redact): ApiError | null {
   if (!line.startsWith('data:')) return null
   try {
     const event: unknown = JSON.parse(Buffer.from(line.slice(5), 'latin1').toString('utf8'))
-    if (!isObject(event) || !(event.type === 'error' || event.error)) return null
-    return toEventError(event.error ?? event, redact, Date.now())
+    return isObject(event) ? findToldError(event, redact) : null
   } catch {
     return null
   }

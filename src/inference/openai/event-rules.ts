@@ -1,7 +1,7 @@
 /** Interprets the events of a streamed answer: which ones the client gets, and when the answer is complete. */
 import { ApiError } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
-import { toEventError } from './upstream/errors.ts'
+import { findToldError } from './upstream/errors.ts'
 import type { Redact } from './upstream/redaction.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -36,7 +36,8 @@ export function createChunkRules(request: StreamRequest, redact: Redact): EventR
   const finished = new Set<unknown>()
   return {
     note(chunk) {
-      if (chunk.error) throw toEventError(chunk.error, redact, Date.now())
+      const error = findToldError(chunk, redact)
+      if (error !== null) throw error
       for (const choice of Array.isArray(chunk.choices) ? chunk.choices : []) {
         if (choice?.finish_reason) finished.add(choice.index)
       }
@@ -59,9 +60,8 @@ export function createTypedRules(redact: Redact): EventRules {
   let isWhole = false
   return {
     note(event) {
-      if (event.type === 'error' || event.error) {
-        throw toEventError(event.error ?? event, redact, Date.now())
-      }
+      const error = findToldError(event, redact)
+      if (error !== null) throw error
       if (typeof event.type !== 'string') throw new ApiError('upstream_invalid_response')
       isWhole ||= isLastEvent(event)
       return false

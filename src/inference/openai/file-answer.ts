@@ -2,7 +2,7 @@
 import { ApiError } from '../../errors.ts'
 import type { BytesDelta, RelayedDelta, Service } from '../backend.ts'
 import { readAnswerOf } from './answer-body.ts'
-import { createEventReader } from './event-bytes.ts'
+import { createEventBytes } from './event-bytes.ts'
 import type { UpstreamAnswer } from './upstream/client.ts'
 import type { Pieces } from './upstream/exchange.ts'
 import type { Redact } from './upstream/redaction.ts'
@@ -40,7 +40,7 @@ export async function readFileAnswer(answer: UpstreamAnswer, redact: Redact, ser
   }
   const readPieces = async (): Promise<Pieces | null> => answer.read()
   const { read, findError } = EVENTS.test(contentType)
-    ? createEventReader(readPieces, redact)
+    ? createEventBytes(readPieces, redact)
     : { read: readPieces, findError: () => null }
   let byteCount = 0
   const next = async (): Promise<BytesDelta | null> => {

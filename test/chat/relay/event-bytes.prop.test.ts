@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createEventReader } from '../../../src/inference/openai/event-bytes.ts'
+import { createEventBytes } from '../../../src/inference/openai/event-bytes.ts'
 import { createRedact } from '../../../src/inference/openai/upstream/redaction.ts'
 
 const KEY = 'sk-upstream-0123456789abcdef'
@@ -15,7 +15,7 @@ async function readAll(body: Uint8Array, cuts: readonly number[]): Promise<Buffe
     at = end
     return [piece]
   })
-  const { read } = createEventReader(async () => waiting.shift() ?? null, redact)
+  const { read } = createEventBytes(async () => waiting.shift() ?? null, redact)
   const pieces: Uint8Array[] = []
   for (let found = await read(); found !== null; found = await read()) {
     expect(found.length).toBeGreaterThan(0)
@@ -47,7 +47,7 @@ describe('events that pass as bytes', () => {
   it('hold no more than 64 KiB of a line back', async () => {
     const audio = Buffer.alloc(200_000, 'A')
     let read = 0
-    const { read: next } = createEventReader(async () => {
+    const { read: next } = createEventBytes(async () => {
       read += 50_000
       return [audio.subarray(read - 50_000, read)]
     }, redact)

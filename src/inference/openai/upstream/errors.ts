@@ -19,18 +19,19 @@ const CONTEXT_EXCEEDED =
 
 /** An upstream's answer that is not a completion. */
 interface UpstreamFailure {
-  readonly status: number
+  /** Null for an error object that names none. */
+  readonly status: number | null
   /** The body, or the part of it that was read. */
   readonly text: string
-  readonly retryAfter?: string | undefined
+  /** The wait that the upstream asks for. Default: none. */
+  readonly retryAfterS?: number | null
   readonly redact: Redact
-  readonly nowMs: number
 }
 
 /** The cause of an upstream error, for the log and for the decision whether to retry. */
 class UpstreamStatus extends Error {
-  readonly status: number
-  constructor(status: number, message: string) {
+  readonly status: number | null
+  constructor(status: number | null, message: string) {
     super(message)
     this.name = 'UpstreamStatus'
     this.status = status
@@ -50,13 +51,14 @@ export function statusOf({ cause }: ApiError): number | null {
  * concern our key; 404 concerns a model that we list; these and all others are 502.
  */
 export function toStatusError(failure: UpstreamFailure): ApiError {
-  const { status, retryAfter, redact, nowMs } = failure
+  const { status, retryAfterS = null, redact } = failure
   // For the log, which must not get upstream texts: they may contain prompts or keys.
-  const words = [`upstream status ${status}`, ...namesOf(failure.text, redact)]
+  const told = status === null ? 'upstream error' : `upstream status ${status}`
+  const words = [told, ...namesOf(failure.text, redact)]
   const cause = new UpstreamStatus(status, words.join(' '))
   if (status === 401 || status === 403) return new ApiError('upstream_auth', { cause })
+  if (status === null) return new ApiError('upstream_error', { cause })
   if (status === 429) {
-    const retryAfterS = parseRetryAfter(retryAfter, nowMs)
     return new ApiError('upstream_rate_limited', {
       cause,
       ...(retryAfterS === null ? {} : { retryAfterS }),
@@ -77,15 +79,27 @@ const CLIENT_FAULTS: Readonly<Record<number, ErrorCode>> = {
 }
 
 /**
- * Returns the error for an `error` object sent with a success status, in a body or as an event. If its
- * `code` is a number, it is taken as the status, as common engines send it.
+ * Returns the error that an event, or a body with a success status, tells of; null if it tells of none.
+ *
+ * Spec: §7 row 4 (errors in streams not shown).
+ * Choice: a `code` that is a status, as a number or as its digits, is taken for it, as common engines and gateways
+ * send it.
  */
-export function toEventError(error: unknown, redact: Redact, nowMs: number): ApiError {
+export function findToldError(
+  value: Readonly<Record<string, unknown>>,
+  redact: Redact,
+): ApiError | null {
+  const isError = value.type === 'error' || value.object === 'error'
+  const error = value.error || (isError ? value : null)
+  if (error === null) return null
   const object = isObject(error) ? error : { message: error }
-  const { code, type } = object
-  const isFault = typeof type === 'string' && /^bad ?request|invalid_request/i.test(type)
-  const status = typeof code === 'number' ? code : isFault ? 400 : 502
-  return toStatusError({ status, text: JSON.stringify({ error: object }), redact, nowMs })
+  const status = findStatus(object)
+  return toStatusError({ status, text: JSON.stringify({ error: object }), redact })
+}
+
+function findStatus({ code, type }: Readonly<Record<string, unknown>>): number | null {
+  if (/^[45]\d\d$/.test(String(code))) return Number(code)
+  return /^bad ?request|invalid_request/i.test(String(type)) ? 400 : null
 }
 
 const TIMEOUT_CODES = /^UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT$|^ETIMEDOUT$/

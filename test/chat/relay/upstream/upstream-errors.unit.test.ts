@@ -1,10 +1,10 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import {
+  findToldError,
   parseRetryAfter,
   toBodyError,
   toConnectionError,
-  toEventError,
   toStatusError,
 } from '../../../../src/inference/openai/upstream/errors.ts'
 import { createRedact } from '../../../../src/inference/openai/upstream/redaction.ts'
@@ -14,9 +14,9 @@ const KEY = 'sk-upstream-0123456789'
 const REDACT = createRedact(new URL(`http://${HOST}/v1`), KEY)
 const NOW_MS = Date.parse('2026-01-01T00:00:00Z')
 
-function statusError(status: number, body: unknown = {}, retryAfter?: string) {
+function statusError(status: number, body: unknown = {}, retryAfterS: number | null = null) {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  return toStatusError({ status, text, retryAfter, redact: REDACT, nowMs: NOW_MS })
+  return toStatusError({ status, text, retryAfterS, redact: REDACT })
 }
 
 describe('toStatusError', () => {
@@ -124,8 +124,8 @@ describe('toStatusError', () => {
     }
   })
 
-  it('passes Retry-After on', () => {
-    expect(statusError(429, {}, '7').retryAfterS).toBe(7)
+  it('passes the wait on that the upstream asks for', () => {
+    expect(statusError(429, {}, 7).retryAfterS).toBe(7)
     expect(statusError(429).retryAfterS).toBeNull()
   })
 })
@@ -144,21 +144,47 @@ describe('parseRetryAfter', () => {
   })
 })
 
-describe('toEventError', () => {
+describe('findToldError', () => {
   it.each([
     [
-      { message: 'odd', code: 400, param: 'n' },
+      { error: { message: 'odd', code: 400, param: 'n' } },
       { code: 'invalid_value', message: 'odd', param: 'n' },
     ],
-    [{ message: 'odd', type: 'BadRequestError' }, { code: 'invalid_value' }],
-    [{ message: 'odd', type: 'invalid_request_error', code: 'x' }, { code: 'invalid_value' }],
-    [{ message: 'boom', code: 500 }, { code: 'upstream_error' }],
-    [{ message: 'boom' }, { code: 'upstream_error' }],
-    [{ code: 429 }, { code: 'upstream_rate_limited' }],
-    ['boom', { code: 'upstream_error' }],
-  ])('reads %j', (error, expected) => {
-    expect(toEventError(error, REDACT, NOW_MS)).toMatchObject(expected)
+    [{ error: { message: 'odd', type: 'BadRequestError' } }, { code: 'invalid_value' }],
+    [{ error: { type: 'invalid_request_error', code: 'x' } }, { code: 'invalid_value' }],
+    [
+      { object: 'error', message: 'odd', code: 400 },
+      { code: 'invalid_value', message: 'odd' },
+    ],
+    [
+      { type: 'error', message: 'odd', code: '400' },
+      { code: 'invalid_value', message: 'odd' },
+    ],
+    [{ error: { code: 429 } }, { code: 'upstream_rate_limited' }],
+    [{ error: { code: '429' } }, { code: 'upstream_rate_limited' }],
+    [
+      { error: { message: 'boom', code: 500 } },
+      { code: 'upstream_error', message: 'The upstream failed with status 500.' },
+    ],
+  ])('reads %j', (value, expected) => {
+    expect(findToldError(value, REDACT)).toMatchObject(expected)
   })
+
+  it.each([[{ message: 'boom' }], [{ type: 'server_error', code: null }], [{ code: 1 }], ['boom']])(
+    'names no status for %j, which names none',
+    (error) => {
+      const found = findToldError({ error }, REDACT)
+      expect(found).toMatchObject({ code: 'upstream_error', message: 'The upstream failed.' })
+      expect(found?.cause).toMatchObject({ message: expect.stringMatching(/^upstream error/) })
+    },
+  )
+
+  it.each([[{}], [{ error: null }], [{ error: '', object: 'chat.completion' }]])(
+    'finds none in %j',
+    (value) => {
+      expect(findToldError(value, REDACT)).toBeNull()
+    },
+  )
 })
 
 describe('failures of a connection', () => {
