@@ -171,9 +171,12 @@ export function parseRetryAfter(header: string | undefined, nowMs: number): numb
   return Math.min(Math.max(Math.ceil(seconds), 0), RETRY_AFTER_S_MAX)
 }
 
-/** Returns the error object in a body; older engines send it without the `error` wrapper. */
-function errorOf(body: object | null): unknown {
-  return isObject(body) && 'error' in body ? body.error : body
+/** Returns the error in a body, an object or its message. Older engines send it without a wrapper, FastAPI as `detail`. */
+function errorOf(body: Readonly<Record<string, unknown>> | null): unknown {
+  if (body === null) return null
+  const { error, detail } = body
+  if (Array.isArray(detail)) return Object(detail[0]).msg
+  return error ?? detail ?? body
 }
 
 /** Without digits, which names hardly have and most keys do. */

@@ -45,6 +45,13 @@ describe('toStatusError', () => {
   })
 
   it.each([
+    ['a text', 'top_k is odd'],
+    ['a list of problems', [{ loc: ['body', 'top_k'], msg: 'top_k is odd' }, { msg: 'n is odd' }]],
+  ])('passes the message of a body whose detail is %s, as of FastAPI', (_name, detail) => {
+    expect(statusError(422, { detail })).toMatchObject({ message: 'top_k is odd', param: null })
+  })
+
+  it.each([
     "This model's maximum context length is 10 tokens",
     'You passed 90 input tokens and requested 10 output tokens',
     "Input length (90) exceeds model's maximum context length",
@@ -71,6 +78,7 @@ describe('toStatusError', () => {
     ['HTML in an error body', { error: { message: '<html><h1>502</h1></html>' } }],
     ['nothing', ''],
     ['another type', { error: { message: 7, param: 7 } }],
+    ['a list of nothing', { detail: [] }],
   ])('gives its own words for %s', (_name, body) => {
     const error = statusError(400, body)
     expect(error).toMatchObject({ code: 'invalid_value', param: null })
