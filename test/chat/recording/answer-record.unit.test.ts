@@ -196,6 +196,28 @@ describe('the record of an answer', () => {
     expect(JSON.parse(record.output()).choices[0].logprobs.content).toMatchObject([{ token }])
   })
 
+  it('has the log-probabilities of a refusal, whose message has no content', () => {
+    const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
+    for (const text of ['I ', 'cannot']) {
+      const refusal = [{ token: text, logprob: -1, bytes: null, top_logprobs: [{ token: 'x' }] }]
+      const choice = { index: 0, delta: { refusal: text }, logprobs: { content: null, refusal } }
+      record.note({ type: 'relayed', texts: [{ json: '{}', value: { choices: [choice] } }] })
+    }
+    const entry = { logprob: -1, bytes: null, top_logprobs: [] }
+    expect(JSON.parse(record.output()).choices).toMatchObject([
+      {
+        message: { role: 'assistant', content: null, refusal: 'I cannot' },
+        logprobs: {
+          content: null,
+          refusal: [
+            { token: 'I ', ...entry },
+            { token: 'cannot', ...entry },
+          ],
+        },
+      },
+    ])
+  })
+
   it('has every digit of arguments that are an object', () => {
     const { record, note } = open()
     note('{"tool_calls":[{"function":{"name":"f","arguments":{"n":12345678901234567890}}}]}')

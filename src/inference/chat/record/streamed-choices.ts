@@ -96,8 +96,7 @@ export function createStreamedChoices(charsMax: number): StreamedChoices {
       // Legacy completions have the text in the choice itself.
       const delta = isObject(choice.delta) ? choice.delta : { content: choice.text }
       if (typeof delta.role === 'string' && delta.role !== '') parts.role = delta.role
-      const { content } = isObject(choice.logprobs) ? choice.logprobs : {}
-      parts.tokens.add(choice.token_ids, content)
+      parts.tokens.add(choice.token_ids, isObject(choice.logprobs) ? choice.logprobs : {})
       let hasNews = parts.content.add(delta.content)
       for (const name of TEXTS) if (addText(parts, name, delta[name])) hasNews = true
       if (parts.extras.add(delta)) hasNews = true
@@ -109,7 +108,7 @@ export function createStreamedChoices(charsMax: number): StreamedChoices {
       if (parts === null) return false
       parts.finish_reason ??= delta.finish_reason
       parts.stop_reason ??= delta.stop_reason
-      parts.tokens.add(delta.tokenIds, delta.logprobs)
+      parts.tokens.add(delta.tokenIds, { content: delta.logprobs })
       const hasText = parts.content.add(delta.content)
       const hasCalls = parts.calls.add(delta.toolCalls?.map(toChunkCall))
       return addText(parts, 'reasoning', delta.reasoning) || hasText || hasCalls
@@ -127,13 +126,12 @@ function toChunkCall({ index, id, ...called }: ToolCallPiece): unknown {
 function renderChoice([index, parts]: [number, StreamedChoice]): unknown {
   const { role, content, texts, extras, calls, tokens, finish_reason, stop_reason } = parts
   const { reasoning, reasoning_content, ...others } = Object.fromEntries(texts)
-  const beside = { ...extras.render(), ...calls.render() }
+  const beside = { ...others, ...extras.render(), ...calls.render() }
   return {
     index,
     message: {
       role,
       content: content.render() ?? (Object.keys(beside).length > 0 ? null : ''),
-      ...others,
       ...renderReasoning(reasoning ?? reasoning_content),
       ...beside,
     },

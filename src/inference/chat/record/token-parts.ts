@@ -2,16 +2,20 @@
  * Collects the token ids and log-probabilities of one choice piece by piece. A list that becomes too long is dropped
  * entirely, since a partial list would look complete.
  */
+import { isObject } from '../../../domain/json/is-object.ts'
 import { sizeOf } from './streamed-content.ts'
 
 type Entry = Readonly<Record<string, unknown>>
 
 export interface TokenParts {
-  /** Adds a piece's ids and entries; ignores values that are not lists. */
-  add(tokenIds: unknown, logprobs: unknown): void
+  /** Adds the ids and entries of a piece; ignores values that are not lists. */
+  add(tokenIds: unknown, logprobs: Entry): void
   /** Returns the fields for a whole choice; only those that occurred in pieces. */
   render(): { readonly logprobs?: unknown; readonly token_ids?: unknown }
 }
+
+/** The log-probabilities of a text, and of a refusal. */
+const LISTS = ['content', 'refusal'] as const
 
 /** Characters of JSON that an entry and an id take in addition to the entry's text. */
 const ENTRY_CHARS = 64
@@ -25,7 +29,7 @@ const ID_CHARS = 7
  */
 export function createTokenParts(spend: (chars: number) => boolean): TokenParts {
   let ids: unknown[] | null = null
-  let entries: Entry[] | null = null
+  const entries: Partial<Record<(typeof LISTS)[number], Entry[]>> = {}
   let isWhole = true
 
   function addIds(pieces: readonly unknown[]): void {
@@ -34,23 +38,28 @@ export function createTokenParts(spend: (chars: number) => boolean): TokenParts 
     if (isWhole) ids.push(...pieces)
   }
 
-  function addEntries(pieces: readonly Entry[]): void {
-    entries ??= []
+  function addEntries(list: Entry[], pieces: readonly Entry[]): void {
     for (const { token, logprob, bytes } of pieces) {
       isWhole &&= spend(charsOf(token) + ENTRY_CHARS)
-      if (isWhole) entries.push({ token, logprob, bytes: bytes ?? null, top_logprobs: [] })
+      if (isWhole) list.push({ token, logprob, bytes: bytes ?? null, top_logprobs: [] })
     }
   }
 
   return {
     add(tokenIds, logprobs) {
       if (Array.isArray(tokenIds)) addIds(tokenIds)
-      if (Array.isArray(logprobs)) addEntries(logprobs.filter(isEntry))
+      for (const name of LISTS) {
+        const pieces = logprobs[name]
+        if (!Array.isArray(pieces)) continue
+        entries[name] ??= []
+        addEntries(entries[name], pieces.filter(isObject))
+      }
     },
     render() {
       if (!isWhole) return {}
+      const { content = null, refusal = null } = entries
       return {
-        ...(entries === null ? {} : { logprobs: { content: entries, refusal: null } }),
+        ...((content ?? refusal) ? { logprobs: { content, refusal } } : {}),
         ...(ids === null ? {} : { token_ids: ids }),
       }
     },
@@ -59,8 +68,4 @@ export function createTokenParts(spend: (chars: number) => boolean): TokenParts 
 
 function charsOf(token: unknown): number {
   return typeof token === 'string' ? token.length : sizeOf(token ?? '')
-}
-
-function isEntry(value: unknown): value is Entry {
-  return typeof value === 'object' && value !== null
 }
