@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Config, readConfig } from './config.ts'
 import { KeyCreateRequest, SCOPES } from './schemas/access/key.ts'
+import { toProblems } from './schemas/problems.ts'
 import { renderTimestamp } from './schemas/timestamp.ts'
 import { type KeyStore, listKeyParts, type StoredKey } from './store/api/access/keys.ts'
 import { openPostgresKeys } from './store/postgres/open.ts'
@@ -69,15 +70,16 @@ async function create(keys: KeyStore, args: readonly string[]): Promise<void> {
 function readRequest(args: readonly string[]): KeyCreateRequest {
   const { user, name, scopes, projects } = readOptions(args)
   if (!user) throw new UsageError(`--user is required\n${USAGE}`)
-  const parsed = KeyCreateRequest.safeParse({
+  const request = {
     svc_user_id: user,
     svc_username: name ?? null,
     scopes: scopes.split(','),
     projects: projects.split(','),
-  })
-  if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  throw new UsageError(`${OPTION_OF[String(issue?.path[0])]} ${issue?.message}`)
+  }
+  const { data, error } = KeyCreateRequest.safeParse(request)
+  if (data) return data
+  const [problem] = toProblems(error.issues, request)
+  throw new UsageError(`${OPTION_OF[String(error.issues[0]?.path[0])]} ${problem?.message}`)
 }
 
 const OPTION_OF: Readonly<Record<string, string>> = {

@@ -32,7 +32,7 @@ export const ProjectId = z
 export const ClientId = z
   .string()
   .min(1, 'must not be empty')
-  .max(128, 'must have at most 128 characters')
+  .max(128)
   .regex(VISIBLE, 'must consist of visible characters')
   .meta({ pattern: SHOWN_VISIBLE })
 
@@ -41,7 +41,7 @@ export function nameOf(max: number) {
   return z
     .string()
     .min(1, 'must not be empty')
-    .max(max, `must have at most ${max} characters`)
+    .max(max)
     .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not contain control or half characters')
     .meta({ pattern: SHOWN_NAME })
 }
@@ -54,7 +54,7 @@ export function refOf(...kinds: RefKind[]) {
   const rule = `must be a ref <scheme>:///<entity>/<project>${shapes.join(' or ')}`
   return z
     .string()
-    .max(REF_LENGTH_MAX, `must have at most ${REF_LENGTH_MAX} characters`)
+    .max(REF_LENGTH_MAX)
     .refine((text) => isRefShape(text, kinds), rule)
     .meta({ pattern: shownRefPattern(kinds) })
 }
@@ -76,7 +76,7 @@ const ANY_REF = new RegExp(
 /** A ref of any kind, `<scheme>:///<entity>/<project>/<kind>/...`. Spec: §2.1. Choice: kinds of clients pass. */
 export const AnyRef = z
   .string()
-  .max(REF_LENGTH_MAX, `must have at most ${REF_LENGTH_MAX} characters`)
+  .max(REF_LENGTH_MAX)
   .regex(ANY_REF, 'must be a ref <scheme>:///<entity>/<project>/<kind>/<name>')
   .meta({ pattern: SHOWN_ANY_REF })
 

@@ -95,6 +95,11 @@ describe('npm run keys', () => {
     expect([stdout, stderr]).toEqual([expect.stringContaining('alice'), ''])
   })
 
+  it('says of what breaks a rule which option that is', async () => {
+    const result = await keys(makeTempDir(), 'create', '--user', 'u'.repeat(129))
+    expect(result.stderr).toContain('--user must have at most 128 characters\n')
+  })
+
   it.each([
     [['create']],
     [['create', '--user', 'a', '--scopes', 'everything']],

@@ -28,12 +28,12 @@ const projects = z
   .array(
     z
       .string()
-      .max(PATTERN_CHARS_MAX, `must have at most ${PATTERN_CHARS_MAX} characters`)
+      .max(PATTERN_CHARS_MAX)
       .regex(/^(\*|[^/*\p{C}]+\/(\*|[^/*\p{C}]+))$/u, 'must be *, <entity>/* or <entity>/<project>')
       .meta({ pattern: SHOWN_PATTERN }),
   )
   .min(1, 'must name at least one')
-  .max(PATTERNS_MAX, `must have at most ${PATTERNS_MAX} entries`)
+  .max(PATTERNS_MAX)
 
 export const KeyCreateRequest = z
   .strictObject({

@@ -91,16 +91,10 @@ export const SpanMetric = z
 export type SpanMetric = z.infer<typeof SpanMetric>
 
 /** Lists of refs and of measures. */
-export const groupRefs = z
-  .array(SpanGroupRef)
-  .max(SPECS_MAX, `must have at most ${SPECS_MAX} entries`)
-export const valueRefs = z
-  .array(SpanValueRef)
-  .max(SPECS_MAX, `must have at most ${SPECS_MAX} entries`)
-export const measures = z
-  .array(SpanMeasure)
-  .max(SPECS_MAX, `must have at most ${SPECS_MAX} entries`)
-export const metrics = z.array(SpanMetric).max(SPECS_MAX, `must have at most ${SPECS_MAX} entries`)
+export const groupRefs = z.array(SpanGroupRef).max(SPECS_MAX)
+export const valueRefs = z.array(SpanValueRef).max(SPECS_MAX)
+export const measures = z.array(SpanMeasure).max(SPECS_MAX)
+export const metrics = z.array(SpanMetric).max(SPECS_MAX)
 
 /** Lists that only the vendor's service supports; they may be sent empty. */
 export function unsupportedList(what: string) {

@@ -22,11 +22,11 @@ export const AnnotationItemsAddRequest = z.strictObject({
   project_id: ProjectId,
   call_ids: z
     .array(ClientId)
-    .max(CALLS_MAX, `must have at most ${CALLS_MAX} entries`)
+    .max(CALLS_MAX)
     .describe('Calls to add to the queue; a call is in a queue at most once.'),
   display_fields: z
     .array(z.string().max(FIELD_CHARS_MAX))
-    .max(FIELDS_MAX, `must have at most ${FIELDS_MAX} entries`)
+    .max(FIELDS_MAX)
     .describe('Paths to show to annotators, such as `inputs.prompt`.'),
 })
 

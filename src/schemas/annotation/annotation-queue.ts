@@ -17,10 +17,10 @@ const QUEUES_MAX = 1000
 const Name = nameOf(NAME_MAX)
 const Description = z
   .string()
-  .max(DESCRIPTION_MAX, `must have at most ${DESCRIPTION_MAX} characters`)
+  .max(DESCRIPTION_MAX)
   .regex(/^[^\p{Cs}]*$/u, 'must not contain half characters')
   .meta({ pattern: undefined })
-const ScorerRefs = z.array(AnyRef).max(SCORERS_MAX, `must have at most ${SCORERS_MAX} entries`)
+const ScorerRefs = z.array(AnyRef).max(SCORERS_MAX)
 
 export const AnnotationQueueCreateRequest = z.strictObject({
   project_id: ProjectId,
@@ -99,7 +99,7 @@ export const AnnotationQueuesStatsRequest = z.strictObject({
   project_id: ProjectId,
   queue_ids: z
     .array(ClientId)
-    .max(QUEUES_MAX, `must have at most ${QUEUES_MAX} entries`)
+    .max(QUEUES_MAX)
     .describe('Ids of queues; an unknown one counts as empty.'),
 })
 

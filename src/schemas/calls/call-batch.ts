@@ -98,7 +98,7 @@ export const CallsDeleteRequest = z.strictObject({
   project_id: ProjectId,
   call_ids: z
     .array(ClientId)
-    .max(DELETED_IDS_MAX, `must have at most ${DELETED_IDS_MAX} entries`)
+    .max(DELETED_IDS_MAX)
     .describe('Calls to delete, with all of their descendants.'),
   svc_user_id: IgnoredUser,
 })

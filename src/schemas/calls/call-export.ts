@@ -30,8 +30,5 @@ export const CallExportResponse = z
   .meta({ id: 'CallExportResponse', description: 'Address of the file.' })
 
 export const CallExportParams = z.object({
-  token: z
-    .string()
-    .max(64, 'must have at most 64 characters')
-    .describe('The secret part of the address.'),
+  token: z.string().max(64).describe('The secret part of the address.'),
 })

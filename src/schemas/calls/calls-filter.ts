@@ -7,8 +7,8 @@ const ENTRY_LENGTH_MAX = 2048
 
 function listOf(description: string) {
   return z
-    .array(z.string().max(ENTRY_LENGTH_MAX, `must have at most ${ENTRY_LENGTH_MAX} characters`))
-    .max(FILTER_ENTRIES_MAX, `must have at most ${FILTER_ENTRIES_MAX} entries`)
+    .array(z.string().max(ENTRY_LENGTH_MAX))
+    .max(FILTER_ENTRIES_MAX)
     .nullish()
     .describe(`${description} An empty list is no filter.`)
 }

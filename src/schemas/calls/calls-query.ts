@@ -7,19 +7,16 @@ import { CallsFilter } from './calls-filter.ts'
 /** Limit: names in `columns`. */
 const COLUMNS_MAX = 200
 
-const whole = z.int().min(0, 'must be at least 0')
+const whole = z.int().min(0)
 
-export const columns = z
-  .array(FieldPath)
-  .max(COLUMNS_MAX, `must have at most ${COLUMNS_MAX} entries`)
-  .nullish()
+export const columns = z.array(FieldPath).max(COLUMNS_MAX).nullish()
 
 /** Limit: columns whose refs are followed. */
 const EXPAND_COLUMNS_MAX = 32
 
 const expandColumns = z
   .array(FieldPath)
-  .max(EXPAND_COLUMNS_MAX, `must have at most ${EXPAND_COLUMNS_MAX} entries`)
+  .max(EXPAND_COLUMNS_MAX)
   .nullish()
   .describe(
     'Fields of attributes, inputs and output that hold refs of objects, such as `inputs.model`. Conditions and order ' +
@@ -39,7 +36,7 @@ export const CallsQueryRequest = z
     offset: whole.nullish().describe('Number of calls to skip. Default 0.'),
     sort_by: z
       .array(SortTerm)
-      .max(SORT_TERMS_MAX, `must have at most ${SORT_TERMS_MAX} entries`)
+      .max(SORT_TERMS_MAX)
       .nullish()
       .describe(
         'Order. Default: ascending by started_at and id. Fields of CallSchema, except deleted_at and total_storage_size_bytes, ' +

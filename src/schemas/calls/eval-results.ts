@@ -59,7 +59,7 @@ export const EvalResultsRequest = z
       .describe('The same for the summary. Default: require_intersection.'),
     filters: z
       .array(EvalResultsFilter)
-      .max(FILTERS_MAX, `must have at most ${FILTERS_MAX} entries`)
+      .max(FILTERS_MAX)
       .nullish()
       .describe('Conditions, all of which a row must meet.'),
     filter_logic_operator: z

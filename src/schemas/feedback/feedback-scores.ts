@@ -10,16 +10,13 @@ const REASON_MAX = 16_384
 
 const text = nameOf(NAME_MAX).or(z.literal('')).nullish()
 const numbers = boundedMap(z.number('must be a number'), { max: ENTRIES_MAX }).nullish()
-const reasons = boundedMap(
-  z.string().max(REASON_MAX, `must have at most ${REASON_MAX} characters`),
-  { max: ENTRIES_MAX },
-).nullish()
+const reasons = boundedMap(z.string().max(REASON_MAX), { max: ENTRIES_MAX }).nullish()
 
 /** Spec: §2.2 (not shown). Choice: the names of Weave; ratings and confidences may be any numbers. */
 export const FEEDBACK_SCORES = {
   scorer_tags: z
     .array(nameOf(NAME_MAX))
-    .max(ENTRIES_MAX, `must have at most ${ENTRIES_MAX} entries`)
+    .max(ENTRIES_MAX)
     .nullish()
     .describe('Tags given by a scorer.'),
   scorer_tag_reasons: reasons.describe('Reasons, by tag.'),

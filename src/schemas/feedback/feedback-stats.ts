@@ -19,7 +19,7 @@ export const FeedbackMetricSpec = z
     json_path: z
       .string()
       .min(1, 'must not be empty')
-      .max(PATH_MAX, `must have at most ${PATH_MAX} characters`)
+      .max(PATH_MAX)
       .describe('Path of a value in payloads, as returned by `/feedback/payload_schema`.'),
     value_type: z
       .enum(VALUE_TYPES, `must be one of ${VALUE_TYPES.join(', ')}`)
@@ -44,7 +44,7 @@ export const FeedbackStatsRequest = z
     timezone: TimeZone,
     metrics: z
       .array(FeedbackMetricSpec)
-      .max(METRIC_SPECS_MAX, `must have at most ${METRIC_SPECS_MAX} entries`)
+      .max(METRIC_SPECS_MAX)
       .default([])
       .describe('Metrics; without any, feedback is only counted.'),
   })
@@ -98,13 +98,11 @@ export type FeedbackGroup = (typeof FEEDBACK_GROUPS)[number]
 const SPAN_TYPES = ['agent_turn', 'agent_conversation'] as const
 
 function listOf<T extends z.ZodType>(entry: T) {
-  return z.array(entry).max(FILTER_MAX, `must have at most ${FILTER_MAX} entries`).default([])
+  return z.array(entry).max(FILTER_MAX).default([])
 }
 
-const texts = listOf(
-  z.string().max(FILTER_TEXT_MAX, `must have at most ${FILTER_TEXT_MAX} characters`),
-)
-const milliseconds = z.int().min(0, 'must be at least 0').max(MS_MAX, `must be at most ${MS_MAX}`)
+const texts = listOf(z.string().max(FILTER_TEXT_MAX))
+const milliseconds = z.int().min(0).max(MS_MAX)
 
 export const FeedbackAggregateRequest = z
   .strictObject({
@@ -113,13 +111,13 @@ export const FeedbackAggregateRequest = z
     before_ms: milliseconds.describe('Exclusive end, not before the start.'),
     time_bucket_seconds: z
       .int()
-      .min(1, 'must be at least 1')
-      .max(BUCKET_S_MAX, `must be at most ${BUCKET_S_MAX}`)
+      .min(1)
+      .max(BUCKET_S_MAX)
       .nullish()
       .describe('Seconds of a bucket, counted from the epoch; the whole window when absent.'),
     group_by: z
       .array(z.enum(FEEDBACK_GROUPS, `must be one of ${FEEDBACK_GROUPS.join(', ')}`))
-      .max(FEEDBACK_GROUPS.length, `must have at most ${FEEDBACK_GROUPS.length} entries`)
+      .max(FEEDBACK_GROUPS.length)
       .default([])
       .describe('Fields to group each bucket by; `scorer_id` is the name in runnable_ref.'),
     feedback_types: texts.describe('Only types with one of these prefixes.'),

@@ -77,7 +77,7 @@ export const CheckpointDeleteRequest = z
   .strictObject({
     steps: z
       .array(boundedInteger('a whole number from 0', { min: 0, max: Number.MAX_SAFE_INTEGER }))
-      .max(DELETED_STEPS_MAX, `must have at most ${DELETED_STEPS_MAX} entries`)
+      .max(DELETED_STEPS_MAX)
       .describe('Steps to delete.'),
   })
   .meta({ id: 'CheckpointDeleteRequest', description: 'Checkpoints to delete.' })

@@ -8,7 +8,7 @@ const BASE_MODEL_MAX = 256
 /** One half of a project id. */
 const projectSegment = z
   .string()
-  .max(128, 'must have at most 128 characters')
+  .max(128)
   .refine(
     (text) => ProjectId.safeParse(`${text}/project`).success,
     'must be visible text without / \\ # ? % :',
@@ -66,11 +66,7 @@ export const PreviewModelParams = z.object({
 /** Query of the model list (addition to the spec). */
 export const PreviewModelListQuery = PageQuery.extend({
   project_id: ProjectId.optional().describe('Only models of this project.'),
-  name: z
-    .string('must be given once')
-    .max(128, 'must have at most 128 characters')
-    .optional()
-    .describe('Only models of this name.'),
+  name: z.string('must be given once').max(128).optional().describe('Only models of this name.'),
   order: orderField('creation'),
 })
 

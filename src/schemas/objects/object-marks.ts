@@ -14,7 +14,7 @@ const TAG_CHARS_MAX = 256
 
 const Tag = z
   .string()
-  .max(TAG_CHARS_MAX, `must have at most ${TAG_CHARS_MAX} characters`)
+  .max(TAG_CHARS_MAX)
   .regex(
     /^[-\p{L}\p{N}_]+(?: [-\p{L}\p{N}_]+)*$/u,
     'must consist of letters, digits, "-", "_" and single spaces between words',
@@ -27,7 +27,7 @@ const Alias = ObjectVersion.refine(
 )
 
 const names = <T extends z.ZodType>(name: T, what: string) =>
-  z.array(name).max(NAMES_MAX, `must have at most ${NAMES_MAX} entries`).describe(what)
+  z.array(name).max(NAMES_MAX).describe(what)
 
 export const TaggedVersionPath = z.object({
   object_id: ObjectId,

@@ -11,7 +11,7 @@ const REF_LENGTH_MAX = 2048
 
 export const RefsReadBatchRequest = z.strictObject({
   refs: z
-    .array(z.string().max(REF_LENGTH_MAX, `must have at most ${REF_LENGTH_MAX} characters`))
+    .array(z.string().max(REF_LENGTH_MAX))
     .max(REFS_MAX, `must have at most ${REFS_MAX} refs`)
     .describe(
       'Refs of objects, ops and tables; `/attr/..`, `/key/..`, `/index/..`, `/id/..` select values inside them.',

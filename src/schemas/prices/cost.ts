@@ -11,10 +11,7 @@ const TOKEN_COST_MAX = 1_000_000
 const LLM_ID_MAX = 256
 const PROVIDER_ID_MAX = 256
 
-const tokenCost = z
-  .number()
-  .min(0, 'must be at least 0')
-  .max(TOKEN_COST_MAX, `must be at most ${TOKEN_COST_MAX}`)
+const tokenCost = z.number().min(0).max(TOKEN_COST_MAX)
 const unit = z.literal('USD', 'must be USD').nullish()
 
 /**

@@ -86,7 +86,7 @@ export const SensitiveDataResponse = z.object({
 export const ProjectsInfoRequest = z.strictObject({
   project_ids: z
     .array(ProjectId)
-    .max(PROJECTS_MAX, `must have at most ${PROJECTS_MAX} entries`)
+    .max(PROJECTS_MAX)
     .describe('Projects; those that the key may not use are omitted from the answer.'),
 })
 

@@ -26,7 +26,7 @@ function wholeText(min: number, max: number, fallback = {}) {
 export const PageQuery = z.strictObject({
   after: z
     .string('must be given once')
-    .max(128, 'must have at most 128 characters')
+    .max(128)
     .optional()
     .describe('Cursor: id of the last item of the previous page. Empty: the first page.'),
   limit: wholeText(1, PAGE_LIMIT_MAX, { default: PAGE_LIMIT_DEFAULT })

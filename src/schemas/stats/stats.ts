@@ -36,11 +36,11 @@ const GRANULARITY_S_MAX = 36_525 * 86_400
 
 export const Aggregations = z
   .array(z.enum(AGGREGATIONS, `must be one of ${AGGREGATIONS.join(', ')}`))
-  .max(AGGREGATIONS_MAX, `must have at most ${AGGREGATIONS_MAX} entries`)
+  .max(AGGREGATIONS_MAX)
 
 export const Percentiles = z
   .array(z.number().min(0, 'must be from 0 to 100').max(100, 'must be from 0 to 100'))
-  .max(PERCENTILES_MAX, `must have at most ${PERCENTILES_MAX} entries`)
+  .max(PERCENTILES_MAX)
 
 function specOf<const Names extends readonly string[]>(id: string, names: Names) {
   return z
@@ -78,8 +78,8 @@ function isTimeZone(name: string): boolean {
 /** Spec: §4.4. */
 export const Granularity = z
   .int()
-  .min(1, 'must be at least 1')
-  .max(GRANULARITY_S_MAX, `must be at most ${GRANULARITY_S_MAX}`)
+  .min(1)
+  .max(GRANULARITY_S_MAX)
   .nullish()
   .describe(
     'Seconds of a bucket. Default: chosen for the window. Increased when there would be more than 10,000 buckets or 500,000 values.',
@@ -107,12 +107,12 @@ export const CallStatsRequest = z
     granularity: Granularity,
     usage_metrics: z
       .array(UsageMetricSpec)
-      .max(METRIC_SPECS_MAX, `must have at most ${METRIC_SPECS_MAX} entries`)
+      .max(METRIC_SPECS_MAX)
       .nullish()
       .describe('Metrics of tokens and costs, by bucket and model.'),
     call_metrics: z
       .array(CallMetricSpec)
-      .max(METRIC_SPECS_MAX, `must have at most ${METRIC_SPECS_MAX} entries`)
+      .max(METRIC_SPECS_MAX)
       .nullish()
       .describe('Metrics of latency and counts, by bucket.'),
     filter: CallsFilter.nullish().describe('Which calls are counted; all when absent.'),

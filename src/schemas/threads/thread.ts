@@ -21,7 +21,7 @@ const THREAD_SORT_FIELDS = [
   'p99_turn_duration_ms',
 ] as const
 
-const whole = z.int().min(0, 'must be at least 0').nullish()
+const whole = z.int().min(0).nullish()
 
 export const ThreadsQueryRequest = z.strictObject({
   project_id: ProjectId,
@@ -29,11 +29,7 @@ export const ThreadsQueryRequest = z.strictObject({
     .strictObject({
       after_datetime: Timestamp.nullish().describe('Only threads whose start_time is later.'),
       before_datetime: Timestamp.nullish().describe('Only threads whose last_updated is earlier.'),
-      thread_ids: z
-        .array(ClientId)
-        .max(THREAD_IDS_MAX, `must have at most ${THREAD_IDS_MAX} entries`)
-        .nullish()
-        .describe('Only these threads.'),
+      thread_ids: z.array(ClientId).max(THREAD_IDS_MAX).nullish().describe('Only these threads.'),
     })
     .nullish()
     .describe('Which threads; all when absent.'),

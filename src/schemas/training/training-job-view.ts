@@ -14,11 +14,7 @@ export const TrainingJobParams = z.object({
 /** Query of the job list. */
 export const TrainingJobListQuery = PageQuery.extend({
   project_id: ProjectId.optional().describe('Only jobs of this project.'),
-  model_id: z
-    .string('must be given once')
-    .max(128, 'must have at most 128 characters')
-    .optional()
-    .describe('Only jobs of this model.'),
+  model_id: z.string('must be given once').max(128).optional().describe('Only jobs of this model.'),
   status: z
     .enum(TRAINING_JOB_STATES, `must be one of ${TRAINING_JOB_STATES.join(', ')}`)
     .optional()

@@ -37,7 +37,7 @@ const RewardSource = z
     feedback_type: z
       .string()
       .min(1, 'must not be empty')
-      .max(TYPE_CHARS_MAX, `must have at most ${TYPE_CHARS_MAX} characters`)
+      .max(TYPE_CHARS_MAX)
       .describe('Type of the feedback that holds the reward.'),
     path: FieldPath.optional().meta({
       description:
@@ -84,8 +84,8 @@ export const TrajectoriesFromCallsRequest = z
     reward: RewardSource,
     limit: z
       .int()
-      .min(1, 'must be at least 1')
-      .max(SOURCE_CALLS_MAX, `must be at most ${SOURCE_CALLS_MAX}`)
+      .min(1)
+      .max(SOURCE_CALLS_MAX)
       .default(SOURCE_CALLS_DEFAULT)
       .describe(
         'Maximum number of calls to read, newest first; rollouts with older calls beyond it are left out.',

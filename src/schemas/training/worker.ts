@@ -47,7 +47,7 @@ export const ClaimRequest = z
     base_models: z
       .array(nameOf(256))
       .min(1, 'must name at least one base model')
-      .max(BASE_MODELS_MAX, `must have at most ${BASE_MODELS_MAX} entries`)
+      .max(BASE_MODELS_MAX)
       .describe('Base models that it can train; it is given only jobs of these.'),
     wait_seconds: boundedNumber(`a number from 0 to ${CLAIM_WAIT_SECONDS_MAX}`, {
       min: 0,
@@ -188,7 +188,7 @@ export const JobEventsRequest = z
     lease_token: LeaseToken,
     events: z
       .array(WorkerEvent)
-      .max(EVENTS_PER_REQUEST_MAX, `must have at most ${EVENTS_PER_REQUEST_MAX} entries`)
+      .max(EVENTS_PER_REQUEST_MAX)
       .describe('Events in order; events that were sent before are ignored.'),
   })
   .meta({ id: 'JobEventsRequest', description: 'Events of a training attempt.' })
@@ -252,10 +252,7 @@ export const FailRequest = z
           .string()
           .regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be a name in lower case')
           .describe('Stable code of the error.'),
-        message: z
-          .string()
-          .max(ERROR_MESSAGE_CHARS_MAX, `must have at most ${ERROR_MESSAGE_CHARS_MAX} characters`)
-          .describe('Message for people.'),
+        message: z.string().max(ERROR_MESSAGE_CHARS_MAX).describe('Message for people.'),
       })
       .describe('The error, shown to clients when the job has failed.'),
     retryable: z.boolean().describe('Whether another attempt may succeed.'),

@@ -53,7 +53,7 @@ export const ResponseEvent = z
   .meta({ id: 'ResponseEvent', description: 'A typed event of a streamed response.' })
 
 export const ResponseParams = z.object({
-  response_id: z.string().max(128, 'must have at most 128 characters').describe('Its id.'),
+  response_id: z.string().max(128).describe('Its id.'),
 })
 
 /** Query of `GET /v1/responses/{id}`. */
