@@ -196,6 +196,14 @@ describe('the record of an answer', () => {
     expect(JSON.parse(record.output()).choices[0].logprobs.content).toMatchObject([{ token }])
   })
 
+  it('has any number of token ids that come at once', () => {
+    const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
+    const token_ids = Array.from({ length: 150_000 }, () => 7)
+    const choice = { index: 0, delta: { content: 'a' }, token_ids }
+    record.note({ type: 'relayed', texts: [{ json: '{}', value: { choices: [choice] } }] })
+    expect(JSON.parse(record.output()).choices[0].token_ids).toEqual(token_ids)
+  })
+
   it('has the log-probabilities of a refusal, whose message has no content', () => {
     const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
     for (const text of ['I ', 'cannot']) {

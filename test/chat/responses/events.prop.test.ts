@@ -251,6 +251,16 @@ describe('events of a response', () => {
     expect(events.flatMap(findFaults)).toEqual([])
   })
 
+  it('have any number of log-probabilities that come at once', () => {
+    const writer = createResponseWriter(HEAD)
+    writer.open()
+    const content = Array.from({ length: 150_000 }, () => ({ token: 'a', logprob: -1 }))
+    writer.add({ choices: [{ index: 0, delta: { content: 'a' }, logprobs: { content } }] })
+    writer.end(1_700_000_001)
+    const [item] = writer.response().output as { content: { logprobs: unknown[] }[] }[]
+    expect(item?.content[0]?.logprobs).toHaveLength(150_000)
+  })
+
   it.each<[string, object]>([
     ['neither text nor parts', { content: { text: 'a' } }],
     ['neither text nor thinking', { content: ['a'] }],

@@ -78,7 +78,7 @@ export function createOutputItems(responseId: string, emit: Emit): OutputItems {
       const { open, part } = partFor(type)
       if (type === 'refusal') part.refusal += text
       else part.text += text
-      if (type === 'output_text') part.logprobs?.push(...logprobs)
+      if (type === 'output_text') for (const one of logprobs) part.logprobs?.push(one)
       const more = type === 'output_text' ? { logprobs } : {}
       const told = { ...placeOf(open), delta: text, ...more }
       if (text !== '') emit(`${TEXT_EVENTS[type]}.delta`, told)

@@ -35,7 +35,7 @@ export function createTokenParts(spend: (chars: number) => boolean): TokenParts 
   function addIds(pieces: readonly unknown[]): void {
     isWhole &&= spend(pieces.length * ID_CHARS)
     ids ??= []
-    if (isWhole) ids.push(...pieces)
+    if (isWhole) for (const id of pieces) ids.push(id)
   }
 
   function addEntries(list: Entry[], pieces: readonly Entry[]): void {
