@@ -116,6 +116,7 @@ export function createTrajectoryReader(
       if (tokens === null) continue
       const ids = readPrompt(item, items.slice(0, place), history)
       const last = sequences.at(-1)
+      requireRoom(ids.length + tokens.ids.length)
       const isNext = last !== undefined && startsWith(ids, last.ids)
       const sequence = isNext ? last : { ids: [], places: [], sampled: [] }
       if (!isNext) sequences.push(sequence)
@@ -126,10 +127,12 @@ export function createTrajectoryReader(
     return sequences
   }
 
+  function requireRoom(count: number): void {
+    if (count <= contextTokens) return
+    throw new TrajectoryError(`a history has ${count} tokens, more than ${contextTokens}`)
+  }
+
   function requireFit({ ids, places }: OpenSequence): void {
-    if (ids.length > contextTokens) {
-      throw new TrajectoryError(`a history has ${ids.length} tokens, more than ${contextTokens}`)
-    }
     if (places[0] === 0) throw new TrajectoryError('a choice has an empty prompt')
     if (ids.some((id) => id >= tokenizer.size)) {
       throw new TrajectoryError('a token id is outside of the vocabulary of the model')
@@ -180,5 +183,5 @@ function startsWith(ids: readonly number[], start: readonly number[]): boolean {
 
 /** Converts bytes to a string with one character per byte. */
 function spell(bytes: Uint8Array): string {
-  return String.fromCharCode(...bytes)
+  return Buffer.from(bytes).toString('latin1')
 }

@@ -150,6 +150,7 @@ describe('nothing trains', () => {
       'a token that the model does not have',
       { logprobs: { content: [{ token: 'zz', logprob: 0 }] } },
     ],
+    ['a very long token', { logprobs: { content: [{ token: 'z'.repeat(150_000), logprob: 0 }] } }],
   ])('with %s, so that the tokens are not known', (_what, changes) => {
     expect(reader.read(trajectory([user('hi'), choice('ab', changes)]))).toBe('no_logprobs')
   })
@@ -168,8 +169,9 @@ describe('refused', () => {
   })
   it.each([[[50, 51]], [[]]])('more logarithms than ids: %j', (token_ids) => refused({ token_ids }))
   it('an empty prompt', () => refused({ token_ids: [5], prompt_token_ids: [], logprobs: null }))
-  it('more tokens than the context has', () =>
-    refused({ token_ids: Array.from({ length: shape.context }, () => 5), logprobs: null }))
+  it.each([shape.context, 150_000])('more tokens than the context has: %i', (length) =>
+    refused({ token_ids: Array.from({ length }, () => 5), logprobs: null }),
+  )
   it('messages that cannot be read', () =>
     refused({}, [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] }]))
 })
