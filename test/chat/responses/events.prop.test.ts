@@ -251,6 +251,21 @@ describe('events of a response', () => {
     expect(events.flatMap(findFaults)).toEqual([])
   })
 
+  it('end with the tier that the upstream reported, else with the requested one', () => {
+    const head = { ...HEAD, request: { input: 'hi', service_tier: 'auto' } }
+    const choices = [{ index: 0, message: { content: 'a' }, delta: { content: 'a' } }]
+    for (const service_tier of ['flex', null]) {
+      const answer = { choices, service_tier }
+      for (const chunk of [answer, toChunk(answer)]) {
+        const writer = createResponseWriter(head)
+        expect(writer.open()[0]).toMatchObject({ response: { service_tier: 'auto' } })
+        writer.add(chunk)
+        const ended = writer.end(1_700_000_001).at(-1)
+        expect(ended).toMatchObject({ response: { service_tier: service_tier ?? 'auto' } })
+      }
+    }
+  })
+
   it('have any number of log-probabilities that come at once', () => {
     const writer = createResponseWriter(HEAD)
     writer.open()

@@ -40,6 +40,8 @@ export interface ResponseState {
   readonly output: readonly OutputItem[]
   /** Usage of the chat, if known. */
   readonly usage?: unknown
+  /** The tier that the upstream reported. Default: the requested one. */
+  readonly serviceTier?: string
   readonly incompleteReason?: 'max_output_tokens' | 'content_filter'
   readonly error?: { readonly code: string; readonly message: string }
   /** Seconds since the epoch. */
@@ -76,7 +78,7 @@ export function renderResponse(head: ResponseHead, state: ResponseState): Respon
     prompt_cache_key: request.prompt_cache_key ?? null,
     reasoning: { effort: request.reasoning?.effort ?? null, summary: null },
     safety_identifier: request.safety_identifier ?? null,
-    service_tier: request.service_tier ?? null,
+    service_tier: state.serviceTier ?? request.service_tier ?? null,
     store: request.store ?? true,
     temperature: request.temperature ?? null,
     text: { ...request.text, format: request.text?.format ?? { type: 'text' } },

@@ -77,10 +77,11 @@ export function createResponseWriter(head: ResponseHead): ResponseWriter {
       return taken()
     },
     add(chunk) {
-      const { choices } = chunk
+      const { choices, service_tier: serviceTier } = chunk
       for (const choice of Array.isArray(choices) ? choices : []) addChoice(objectOrEmpty(choice))
       const usage = findUsage(chunk)
       if (usage !== null) state = { ...state, usage }
+      if (typeof serviceTier === 'string') state = { ...state, serviceTier }
       return taken()
     },
     end(completedAt) {
@@ -114,11 +115,11 @@ const INCOMPLETE_REASONS: ReadonlyMap<unknown, 'max_output_tokens' | 'content_fi
 
 /** A whole answer of a chat as one piece of a streamed one. Of several choices, a response has only the first. */
 export function toChunk(answer: Fields): Fields {
-  const { choices } = answer
+  const { choices, service_tier } = answer
   const usage = findUsage(answer)
   const all = Array.isArray(choices) ? choices.map(objectOrEmpty) : []
   const choice = all.find(({ index }) => index === 0) ?? all[0]
-  if (choice === undefined) return { usage }
+  if (choice === undefined) return { usage, service_tier }
   const { message, finish_reason, logprobs } = choice
   const { tool_calls, ...said } = objectOrEmpty(message)
   const numbered = Array.isArray(tool_calls)
@@ -127,5 +128,6 @@ export function toChunk(answer: Fields): Fields {
   return {
     choices: [{ delta: { ...said, tool_calls: numbered }, finish_reason, logprobs }],
     usage,
+    service_tier,
   }
 }
