@@ -148,7 +148,7 @@ describe.skipIf(!hasBrowser)('odd values in a browser', () => {
     expect(complaints).toEqual([])
   })
 
-  it('shows refusals, spoken answers and the older calls of functions as messages', async () => {
+  it('shows refusals, spoken answers, thoughts, results and the older calls of functions as messages', async () => {
     const test = await openPage()
     const { page, url, key, complaints } = test
     // The beginning of a WAV file of no samples.
@@ -160,6 +160,8 @@ describe.skipIf(!hasBrowser)('odd values in a browser', () => {
       { ...assistant, function_call: { name: 'find', arguments: '{"order":7}' } },
       { ...assistant, tool_calls: [null, { function: null }, { function: { name: {} } }] },
       { ...assistant, audio: { id: 'a', data, transcript: 'Hello there.' } },
+      { role: 'assistant', content: [{ type: 'thinking', thinking: 'Hm.' }, { text: 'I see.' }] },
+      { role: 'user', content: [{ type: 'tool_result', content: [{ text: 'sunny' }] }] },
     ]
     await recordCalls(test, [{ id: 'a', inputs: { messages } }])
     await page.goto(`${url}/acme/demo/weave/calls/a#key=${key}`)
@@ -174,6 +176,8 @@ describe.skipIf(!hasBrowser)('odd values in a browser', () => {
         'assistant find {1} order: 7',
         'assistant a tool a tool a tool',
         'assistant Hello there.',
+        'assistant reasoning I see.',
+        'user result sunny',
       ])
     await expect.poll(() => page.locator('audio').count()).toBe(2)
     expect(complaints).toEqual([])

@@ -22,13 +22,17 @@ export function MessageItem({ message, children }: MessageItemProps) {
   const thought = message.reasoning ?? message.reasoning_content
   return html`<li class="message" data-role=${role}>
     <span class="role">${role}</span>
-    ${thought && html`<details><summary class="faint">reasoning</summary><${LongText} text=${String(thought)} /></details>`}
+    ${thought && html`<${Thought} text=${String(thought)} />`}
     <${Content} content=${content} />
     ${saidBeside(message).map((text) => html`<${LongText} key=${text} text=${text} />`)}
     <${Sound} data=${audio?.data} />
     ${callsOf(message).map((call, at) => html`<${Called} key=${at} call=${call} />`)}
     ${children}
   </li>`
+}
+
+function Thought({ text }: { readonly text: string }) {
+  return html`<details><summary class="faint">reasoning</summary><${LongText} text=${text} /></details>`
 }
 
 function Called({ call }: { readonly call: ToolCall }) {
@@ -46,6 +50,8 @@ function Content({ content }: { readonly content: unknown }) {
 interface Part {
   readonly type?: unknown
   readonly text?: unknown
+  readonly thinking?: unknown
+  readonly content?: unknown
   readonly name?: unknown
   readonly input?: unknown
   readonly image_url?: unknown
@@ -54,9 +60,13 @@ interface Part {
 }
 
 function ContentPart({ part }: { readonly part: Part | null }) {
+  const thought = part?.type === 'reasoning' ? part.text : part?.thinking
+  if (typeof thought === 'string') return html`<${Thought} text=${thought} />`
   if (typeof part?.text === 'string') return html`<${LongText} text=${part.text} />`
   if (part?.type === 'tool_use')
     return html`<${Called} call=${{ function: { name: part.name, arguments: part.input } }} />`
+  if (part?.type === 'tool_result')
+    return html`<div class="tool-call"><b>result</b><div><${Content} content=${part.content} /></div></div>`
   const url = pictureOf(part)
   if (url !== null) return html`<img src=${url} alt="picture in the message" />`
   const data = part?.input_audio?.data

@@ -42,16 +42,24 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
-/** The messages; an empty list when one of the values is not a message. */
+/** The messages; an empty list when none of the values is a message, or one is neither that nor a typed item beside them. */
 function asMessages(values: unknown): readonly Message[] {
   if (!Array.isArray(values)) return []
-  const messages = values.map(asMessage)
+  const known = values.map(asMessage)
+  if (known.every((message) => message === null)) return []
+  const messages = known.map((message, at) => message ?? asOther(values[at]))
   return messages.every((message) => message !== null) ? messages : []
+}
+
+/** An item of a response that says nothing, such as a search of the server. */
+function asOther(value: unknown): Message | null {
+  const { type } = fieldsOf(value)
+  return typeof type === 'string' ? { role: type, content: value } : null
 }
 
 function asMessage(value: unknown): Message | null {
   const fields = fieldsOf(value)
-  if (typeof fields.role === 'string') return value as Message
+  if (typeof fields.role === 'string') return withContent(fields)
   // Items of the Responses API without a role.
   if (fields.type === 'function_call') {
     const called = { function: { name: textOrNone(fields.name), arguments: fields.arguments } }
@@ -60,6 +68,18 @@ function asMessage(value: unknown): Message | null {
   if (fields.type === 'function_call_output') return { role: 'tool', content: fields.output }
   if (fields.type === 'reasoning') return { role: 'reasoning', content: fields.summary }
   return null
+}
+
+/** UI messages of the Vercel AI SDK and messages of OpenTelemetry have parts in place of a content. */
+function withContent(fields: Readonly<Record<string, unknown>>): Message {
+  const { parts, ...message } = fields
+  if (message.content !== undefined || !Array.isArray(parts)) return fields as unknown as Message
+  return { ...message, content: parts.map(asContentPart) } as unknown as Message
+}
+
+function asContentPart(part: unknown): unknown {
+  const { type, content } = fieldsOf(part)
+  return type === 'text' && typeof content === 'string' ? { type, text: content } : part
 }
 
 /** Returns the name of a called tool; what stands in its place may be anything. */

@@ -158,6 +158,19 @@ describe('messages in what a call took and gave', () => {
     ['none', { question: 'Why?' }, []],
     ['no object', null, []],
     ['one that is none', { messages: [said, 5] }, []],
+    [
+      'with parts in place of a content',
+      {
+        messages: [
+          { id: 'm', role: 'user', parts: [{ type: 'text', text: 'Why?' }] },
+          { role: 'user', parts: [{ type: 'text', content: 'Why?' }, { type: 'file' }] },
+        ],
+      },
+      [
+        { id: 'm', role: 'user', content: [{ type: 'text', text: 'Why?' }] },
+        { role: 'user', content: [{ type: 'text', text: 'Why?' }, { type: 'file' }] },
+      ],
+    ],
   ])('%s', (_name, inputs, messages) => {
     expect(promptOf(inputs)).toEqual(messages)
   })
@@ -178,6 +191,15 @@ describe('messages in what a call took and gave', () => {
         said,
       ],
     ],
+    [
+      'items of a response beside its messages',
+      { output: [{ type: 'web_search_call', status: 'completed' }, said] },
+      [
+        { role: 'web_search_call', content: { type: 'web_search_call', status: 'completed' } },
+        said,
+      ],
+    ],
+    ['no items without a message', { output: [{ type: 'web_search_call' }] }, []],
   ])('of an answer: %s', (_name, output, messages) => {
     expect(answersOf(output)).toEqual(messages)
   })
