@@ -5,6 +5,7 @@ import * as CALLS from '../../src/store/sqlite/calls/calls.sql.ts'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../src/store/sqlite/db/migrate.ts'
 import * as MODELS from '../../src/store/sqlite/models/preview-models.sql.ts'
+import * as OBJECTS from '../../src/store/sqlite/objects/objects.sql.ts'
 import * as JOBS from '../../src/store/sqlite/training/training-jobs.sql.ts'
 import * as QUEUE from '../../src/store/sqlite/training/training-queue.sql.ts'
 
@@ -37,6 +38,14 @@ describe('lists', () => {
   it('of calls with the sizes of their traces seek each trace', () => {
     const seek = 'calls_project_key_trace_id (project_key=? AND trace_id=?)'
     expect(planOf(CALLS.SUM_TRACE_SIZE)).toContain(seek)
+  })
+
+  it('of versions seek the latest of an object, not the deleted ones that are newer', () => {
+    const order = OBJECTS.OBJECT_ORDERS.created_at.asc
+    const plan = planOf(OBJECTS.listObjects([order], ['latest_only'])).split('\n')
+    const sought = plan.filter((step) => step.startsWith('SEARCH newer'))
+    expect(sought).toHaveLength(2)
+    for (const step of sought) expect(step).toContain('AND object_id=? AND deleted_at_us=?)')
   })
 
   it.each([

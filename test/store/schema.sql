@@ -248,6 +248,9 @@ CREATE TABLE objects (
 CREATE INDEX objects_project_id_created_at_us
 ON objects (project_id, created_at_us) WHERE deleted_at_us IS NULL;
 
+CREATE INDEX objects_project_id_object_id_deleted_at_us_version_index
+ON objects (project_id, object_id, deleted_at_us, version_index);
+
 CREATE UNIQUE INDEX objects_project_id_object_id_digest ON objects (project_id, object_id, digest);
 
 CREATE UNIQUE INDEX objects_project_id_object_id_version_index

@@ -20,7 +20,10 @@ export const LOCK_OBJECT = `
 SELECT pg_advisory_xact_lock(hashtextextended('object ' || @project_id || ' ' || @object_id, 0))
 `
 
-/** objects_project_id_object_id_version_index_key */
+/**
+ * Whether a version is the latest (objects_project_id_object_id_deleted_at_us_version_index, in whose order it is
+ * sought, so that deleted versions cost nothing).
+ */
 const IS_LATEST = `(
     objects.version_index IS NOT DISTINCT FROM (
       SELECT newer.version_index
@@ -28,7 +31,7 @@ const IS_LATEST = `(
       WHERE newer.project_id = objects.project_id
         AND newer.object_id = objects.object_id
         AND newer.deleted_at_us IS NULL
-      ORDER BY newer.version_index DESC
+      ORDER BY newer.deleted_at_us DESC, newer.version_index DESC
       LIMIT 1
     )
   )`

@@ -14,14 +14,17 @@ FROM json_values
 WHERE project_id = @project_id AND digest = @digest
 `
 
-/** Whether a version is the latest (objects_project_id_object_id_version_index). */
+/**
+ * Whether a version is the latest (objects_project_id_object_id_deleted_at_us_version_index, in whose order it is
+ * sought, so that deleted versions cost nothing).
+ */
 const IS_LATEST = `objects.version_index IS (
     SELECT newer.version_index
     FROM objects AS newer
     WHERE newer.project_id = objects.project_id
       AND newer.object_id = objects.object_id
       AND newer.deleted_at_us IS NULL
-    ORDER BY newer.version_index DESC
+    ORDER BY newer.deleted_at_us DESC, newer.version_index DESC
     LIMIT 1
   )`
 
@@ -95,13 +98,13 @@ WHERE objects.object_key = (
   WHERE project_id = @project_id AND object_id = @object_id AND alias = @alias
 )
 `,
-    /** The newest that is not deleted (objects_project_id_object_id_version_index). */
+    /** The newest that is not deleted (objects_project_id_object_id_deleted_at_us_version_index). */
     latest: `
 ${select}
 WHERE objects.project_id = @project_id
   AND objects.object_id = @object_id
   AND objects.deleted_at_us IS NULL
-ORDER BY objects.version_index DESC
+ORDER BY objects.deleted_at_us DESC, objects.version_index DESC
 LIMIT 1
 `,
     /** The newest, deleted or not (objects_project_id_object_id_version_index). */
