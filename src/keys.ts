@@ -6,10 +6,8 @@ import { KeyCreateRequest, SCOPES } from './schemas/access/key.ts'
 import { toProblems } from './schemas/problems.ts'
 import { renderTimestamp } from './schemas/timestamp.ts'
 import { type KeyStore, listKeyParts, type StoredKey } from './store/api/access/keys.ts'
-import { openPostgresKeys } from './store/postgres/open.ts'
 import { hasDatabase, requireDatabase } from './store/sqlite/db/connection.ts'
 import { tryLockDataDirectory } from './store/sqlite/db/directory-lock.ts'
-import { openSqliteKeys } from './store/sqlite/open.ts'
 
 const USAGE = `usage:
   npm run keys -- create --user ID [--name NAME] [--scopes ${SCOPES.join(',')}] [--projects acme/*,other/demo]
@@ -38,14 +36,21 @@ async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-/** A server that runs has the lock; the database is then its own, except for the rows of keys. */
+/**
+ * A server that runs has the lock; the database is then its own, except for the rows of keys. Of the stores only the one
+ * that has the keys is loaded.
+ */
 async function openStore({ dataDir, metaUrl }: Config, mayCreate: boolean) {
-  if (metaUrl !== null) return openPostgresKeys(metaUrl)
+  if (metaUrl !== null) {
+    const { openPostgresKeys } = await import('./store/postgres/open.ts')
+    return openPostgresKeys(metaUrl)
+  }
   if (!hasDatabase(dataDir)) {
     if (!mayCreate) requireDatabase(dataDir)
     const note = 'has no database yet; a new one is created there'
     process.stderr.write(`note: the data directory ${resolve(dataDir)} ${note}\n`)
   }
+  const { openSqliteKeys } = await import('./store/sqlite/open.ts')
   const lock = tryLockDataDirectory(dataDir)
   try {
     return openSqliteKeys(dataDir, lock !== null)

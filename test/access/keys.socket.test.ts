@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process'
-import { cpSync, existsSync, statSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openSqliteKeys } from '../../src/store/sqlite/open.ts'
 import { basic } from '../support/build-test-app.ts'
 import { INHERITED } from '../support/inherited.ts'
 import { spawnServer } from '../support/spawn-server.ts'
@@ -15,6 +17,18 @@ async function keys(dataDir: string, ...args: string[]) {
   const env = { ...INHERITED, WEFT_DATA_DIR: dataDir }
   const done = run(process.execPath, ['src/keys.ts', ...args], { env })
   return done.catch((error: { code: number; stdout: string; stderr: string }) => error)
+}
+
+/** Makes a key for each user, as the command does; returns their ids. */
+async function makeKeys(dataDir: string, ...users: string[]): Promise<string[]> {
+  const { keys, close } = openSqliteKeys(dataDir, true)
+  const ids: string[] = []
+  for (const user of users) {
+    const rights = { scopes: ['traces:read'] as const, projects: ['*'] }
+    ids.push((await keys.createKey({ svc_user_id: user, svc_username: user, ...rights })).id)
+  }
+  await close()
+  return ids
 }
 
 async function statusWith(url: string, key: string, project_id: string): Promise<number> {
@@ -66,9 +80,7 @@ describe('npm run keys', () => {
 
   it('revokes all keys that are named, and reports those it cannot', async () => {
     const dataDir = makeTempDir()
-    const made = []
-    for (const user of ['alice', 'bob']) made.push(await keys(dataDir, 'create', '--user', user))
-    const ids = made.map(({ stdout }) => /[0-9a-f-]{36}/.exec(stdout)?.[0] ?? '')
+    const ids = await makeKeys(dataDir, 'alice', 'bob')
     const result = await keys(dataDir, 'revoke', ids[0] ?? '', 'nothing', ids[1] ?? '')
     expect(result).toMatchObject({
       code: 1,
@@ -80,7 +92,7 @@ describe('npm run keys', () => {
 
   it('succeeds where the disk has no room to move the log into the database', async () => {
     const made = makeTempDir()
-    await keys(made, 'create', '--user', 'alice')
+    await makeKeys(made, 'alice')
     const db = new Database(join(made, 'weft.db'))
     db.pragma('wal_autocheckpoint = 0')
     db.exec('CREATE TABLE much AS SELECT zeroblob(2000000) AS bytes')
@@ -94,6 +106,13 @@ describe('npm run keys', () => {
     const { stdout, stderr } = await run('sh', ['-c', limited, process.execPath], { env })
     expect([stdout, stderr]).toEqual([expect.stringContaining('alice'), ''])
   })
+})
+
+describe('npm run keys with wrong arguments', () => {
+  // What is refused leaves the directory as it was.
+  const dataDir = mkdtempSync(join(tmpdir(), 'weft-test-'))
+  beforeAll(() => makeKeys(dataDir, 'first'))
+  afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
 
   it('says of what breaks a rule which option that is', async () => {
     const result = await keys(makeTempDir(), 'create', '--user', 'u'.repeat(129))
@@ -114,9 +133,7 @@ describe('npm run keys', () => {
     [['create', '--user', 'a', '--projects', `acme/${'x'.repeat(300)}`]],
     [['create', '--user', 'a', '--projects', 'acme/a\tb']],
     [[]],
-  ])('refuses %j with a message and exit code 1', async (args) => {
-    const dataDir = makeTempDir()
-    await keys(dataDir, 'create', '--user', 'first')
+  ])('%j is refused with a message and exit code 1', async (args) => {
     const result = await keys(dataDir, ...args)
     expect(result).toMatchObject({ code: 1, stderr: expect.stringMatching(/\S/) })
     expect(result.stderr).not.toMatch(/^\s+at /m)
