@@ -83,15 +83,7 @@ const CHAT_ONLY: Readonly<Record<string, string>> = {
  * @throws ApiError unsupported_parameter, missing_required_parameter
  */
 export function requireSupportedFields(request: ResponseCreateRequest): void {
-  const values: Readonly<Record<string, unknown>> = request
-  for (const [param, use] of Object.entries(RESPONSE_FIELDS)) {
-    if (typeof use === 'string' || !('refusal' in use)) continue
-    const value = values[param]
-    if (saysNothing(value) || use.allowed?.includes(value)) continue
-    const message = `${param} is not supported: ${use.refusal}.`
-    throw new ApiError('unsupported_parameter', { param, message })
-  }
-  requireNoChatFields(values)
+  refuseFields(request, Object.keys(RESPONSE_FIELDS))
   requireInput(request)
 }
 
@@ -101,20 +93,20 @@ export function requireSupportedFields(request: ResponseCreateRequest): void {
  * @throws ApiError unsupported_parameter, missing_required_parameter
  */
 export function requirePassableFields(request: ResponseCreateRequest): void {
-  for (const param of ['background', 'conversation'] as const) {
-    const use = RESPONSE_FIELDS[param]
-    const value = request[param]
-    if (typeof use === 'string' || !('refusal' in use) || saysNothing(value) || value === false) {
-      continue
-    }
-    const message = `${param} is not supported: ${use.refusal}.`
-    throw new ApiError('unsupported_parameter', { param, message })
-  }
-  requireNoChatFields(request)
+  refuseFields(request, ['background', 'conversation'])
   if (saysNothing(request.prompt)) requireInput(request)
 }
 
-function requireNoChatFields(values: Readonly<Record<string, unknown>>): void {
+/** Refuses those of the fields that are not supported, and fields of a chat. */
+function refuseFields(values: Readonly<Record<string, unknown>>, params: readonly string[]): void {
+  for (const param of params) {
+    const use = RESPONSE_FIELDS[param as keyof ResponseCreateRequest]
+    if (typeof use === 'string' || !('refusal' in use)) continue
+    const value = values[param]
+    if (saysNothing(value) || use.allowed?.includes(value)) continue
+    const message = `${param} is not supported: ${use.refusal}.`
+    throw new ApiError('unsupported_parameter', { param, message })
+  }
   for (const [param, instead] of Object.entries(CHAT_ONLY)) {
     if (saysNothing(values[param])) continue
     const message = `${param} is a field of chat completions; here it is ${instead}.`
