@@ -56,32 +56,42 @@ export async function evalResultsRoutes(app: App, options: EvalResultsOptions): 
         ? layerPrices(await options.prices.listPrices(project_id))
         : null
       const reader = createEvalReader(options, openReadCaller(request, reply, project_id), prices)
-      const trials = await reader.readTrials(evaluations, body.include_predict_and_score_children)
-      const found = groupTrials(trials)
+      const found = groupTrials(
+        await reader.readTrials(evaluations, body.include_predict_and_score_children),
+      )
       const canRead = (projectId: string) => canUseProject(principal, projectId)
       const mustResolve =
         selection.readsInputs || (body.include_raw_data_rows && body.resolve_row_refs)
-      const resolved = mustResolve ? await resolveRows(found, { ...options, canRead }) : null
-      const all = (resolved?.rows ?? found).filter((row) => selection.isWanted(row))
-      const among = (mustHaveAll: boolean) =>
-        mustHaveAll ? all.filter((row) => hasAll(row, evaluations)) : all
+      const resolved = mustResolve
+        ? await resolveRows(found, { ...options, canRead })
+        : { rows: found, warnings: [] }
+      const all = resolved.rows.filter((row) => selection.isWanted(row))
+      const shared = all.filter((row) => hasAll(row, evaluations))
       const { require_intersection } = body
-      const rows = body.include_rows ? among(require_intersection).sort(selection.compare) : []
-      const given = new Map(found.map(({ row_digest, raw_data_row }) => [row_digest, raw_data_row]))
-      const show = (row: EvalRow): EvalRow => {
-        if (!body.include_raw_data_rows) return { ...row, raw_data_row: null }
-        return body.resolve_row_refs ? row : { ...row, raw_data_row: given.get(row.row_digest) }
-      }
+      const listed = body.include_rows ? (require_intersection ? shared : all) : []
+      const rows = listed.toSorted(selection.compare)
+      const summed = (body.summary_require_intersection ?? require_intersection) ? shared : all
       const end = body.offset + (body.limit ?? rows.length)
-      const isSummed = body.summary_require_intersection ?? require_intersection
       return {
-        rows: rows.slice(body.offset, end).map(show),
+        rows: showRows(rows.slice(body.offset, end), found, body),
         total_rows: rows.length,
         summary: body.include_summary
-          ? summarizeRows(among(isSummed), await reader.readRoots(evaluations))
+          ? summarizeRows(summed, await reader.readRoots(evaluations))
           : null,
-        warnings: resolved?.warnings ?? [],
+        warnings: resolved.warnings,
       }
     },
   )
+}
+
+/** Rows with the dataset's row, without it, or with its ref, which stands in the rows as they were found. */
+function showRows(
+  rows: readonly EvalRow[],
+  found: readonly EvalRow[],
+  { include_raw_data_rows, resolve_row_refs }: EvalResultsRequest,
+): EvalRow[] {
+  if (!include_raw_data_rows) return rows.map((row) => ({ ...row, raw_data_row: null }))
+  if (resolve_row_refs) return [...rows]
+  const given = new Map(found.map(({ row_digest, raw_data_row }) => [row_digest, raw_data_row]))
+  return rows.map((row) => ({ ...row, raw_data_row: given.get(row.row_digest) }))
 }
