@@ -12,7 +12,7 @@ import { openReadCaller } from '../../http/stream/read-caller.ts'
 import { CallStatsRequest, CallStatsResponse } from '../../schemas/stats/stats.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import type { PriceStore } from '../../store/api/prices/prices.ts'
-import type { StatsStore } from '../../store/api/stats/stats.ts'
+import type { StatsStore, StatsTexts } from '../../store/api/stats/stats.ts'
 import { isTooManyValues } from '../../store/api/stats/too-many-values.ts'
 
 interface StatsRoutesOptions {
@@ -76,17 +76,10 @@ export async function statsRoutes(app: App, options: StatsRoutesOptions): Promis
       if (found.unpricedModels.length > 0) {
         reply.header('x-weft-unpriced-models', renderModelNames(found.unpricedModels))
       }
-      const head = JSON.stringify({ ...asUsed, granularity: grid.granularityS })
-      const pieces = [
-        Buffer.from(`${head.slice(0, -1)},"usage_buckets":`),
-        ...found.usageBuckets,
-        Buffer.from(',"call_buckets":'),
-        ...found.callBuckets,
-        Buffer.from('}'),
-      ]
+      const pieces = toPieces({ ...asUsed, granularity: grid.granularityS }, found)
+      const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+      reply.type('application/json; charset=utf-8').header('content-length', length)
       // Why a cast: these are the bytes of a CallStatsResponse; validating them would take longer than everything else.
-      reply.type('application/json; charset=utf-8')
-      reply.header('content-length', lengthOf(pieces))
       return reply.send(Readable.from(pieces) as unknown as CallStatsResponse)
     },
   )
@@ -109,6 +102,13 @@ async function widenWhileTooLarge<Found>(
   }
 }
 
-function lengthOf(pieces: readonly Uint8Array[]): number {
-  return pieces.reduce((length, piece) => length + piece.length, 0)
+/** The answer as bytes: its head, and the buckets as the store has written them. */
+function toPieces(head: object, { usageBuckets, callBuckets }: StatsTexts): Uint8Array[] {
+  return [
+    Buffer.from(`${JSON.stringify(head).slice(0, -1)},"usage_buckets":`),
+    ...usageBuckets,
+    Buffer.from(',"call_buckets":'),
+    ...callBuckets,
+    Buffer.from('}'),
+  ]
 }
