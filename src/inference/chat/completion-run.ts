@@ -95,13 +95,15 @@ export function requireAnswerable(body: ChatCompletionRequest, model: ServedMode
 /**
  * Returns the deltas of a streamed completion; no backend is called before the first delta is pulled.
  *
+ * @param envelope - of the answer, recorded with it
  * @throws ApiError rate_limit_exceeded
  */
 export function streamCompletion(
   exchange: CompletionExchange,
   options: CompletionRunOptions,
+  envelope: AnswerEnvelope,
 ): AsyncIterable<Delta> {
-  const { turns, run } = prepareRun(exchange, options, CHAT)
+  const { turns, run } = prepareRun(exchange, options, CHAT, envelope)
   return streamAnswer(turns, run)
 }
 
@@ -115,7 +117,7 @@ export function completeWhole(
   options: CompletionRunOptions,
   envelope: AnswerEnvelope,
 ): Promise<string> {
-  const { turns, run } = prepareRun(exchange, options, CHAT)
+  const { turns, run } = prepareRun(exchange, options, CHAT, envelope)
   return answerWhole(turns, run, envelope)
 }
 
@@ -137,11 +139,16 @@ interface PreparedRun {
   readonly run: AnswerRunOptions
 }
 
-/** Charges the request to its key's limits, and opens its record if one is wanted. */
+/**
+ * Charges the request to its key's limits, and opens its record if one is wanted.
+ *
+ * @param envelope - of an answer that is built here
+ */
 export function prepareRun<R extends AnyRequest>(
   exchange: CompletionExchange<R>,
   options: CompletionRunOptions,
   kind: RequestKind<R>,
+  envelope?: AnswerEnvelope,
 ): PreparedRun {
   const { caller, call, model, signal, setHeaders } = exchange
   const { models, admission, limits, meter } = options
@@ -179,10 +186,11 @@ export function prepareRun<R extends AnyRequest>(
     told.turnBack()
     setHeaders(kind.nameBackend(call.request, model, askedUpstream))
   }
+  const watching = { ...options, envelope, answering: () => answering }
   const watcher =
     exchange.projectId === null && !limits.countsTokens
       ? told
-      : joinWatchers(told, openWatcher(exchange, { ...options, answering: () => answering }))
+      : joinWatchers(told, openWatcher(exchange, watching))
   return { turns: [model, ...others].map(toTurn), run: { admission, watcher, meter, onAllFailed } }
 }
 
@@ -233,6 +241,7 @@ export function nameFields(names: readonly string[]): string | null {
 }
 
 interface WatchOptions extends Pick<CompletionRunOptions, 'recorder' | 'limits' | 'nowUs'> {
+  readonly envelope: AnswerEnvelope | undefined
   /** The model that answers, once it is known. */
   readonly answering: () => ServedModel
 }
@@ -247,11 +256,11 @@ interface WatchOptions extends Pick<CompletionRunOptions, 'recorder' | 'limits' 
  */
 function openWatcher(
   { caller, call, model, projectId, setHeaders, recordAs }: CompletionExchange<AnyRequest>,
-  { recorder, limits, nowUs, answering }: WatchOptions,
+  { recorder, limits, nowUs, envelope, answering }: WatchOptions,
 ): AnswerWatcher {
   const isStream = call.request.stream === true
   const keepsOutput = projectId !== null && recordAs?.output === undefined
-  const record = createAnswerRecord({ isStream, keepsOutput, now: nowUs })
+  const record = createAnswerRecord({ isStream, envelope, keepsOutput, now: nowUs })
   const recording =
     projectId === null
       ? null

@@ -50,7 +50,8 @@ export async function chatRoutes(app: App, { choice, run }: ChatRoutesOptions): 
       const name = model.answersAs ?? body.model ?? model.id
       const envelope = resolveAnswerEnvelope(body, { requestId, model: name, nowMs: Date.now() })
       if (body.stream === true) {
-        const chunks = renderChunks(streamCompletion(exchange, run), envelope, chunkOptions(body))
+        const deltas = streamCompletion(exchange, run, envelope)
+        const chunks = renderChunks(deltas, envelope, chunkOptions(body))
         return await sendStream({ request, reply, deadline }, chunks)
       }
       // Returns nothing: for a value the framework would check whether the reply was sent.

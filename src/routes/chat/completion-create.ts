@@ -94,8 +94,12 @@ export async function completionCreateRoutes(
     async (request, reply) => {
       const asked = await prepare(options, request, reply, true)
       const { exchange, envelope, deadline, renderPlace } = asked
-      const deltas = inOwnWords(streamCompletion(exchange, options.inference.run), toInputsParam)
-      const chunks = renderChunks(deltas, envelope, chunkOptions(exchange.call.request))
+      const deltas = streamCompletion(exchange, options.inference.run, envelope)
+      const chunks = renderChunks(
+        inOwnWords(deltas, toInputsParam),
+        envelope,
+        chunkOptions(exchange.call.request),
+      )
       const head = () => (exchange.projectId === null ? [] : [`{"_meta":${renderPlace()}}`])
       const sending = { request, reply, deadline, framing: LINES }
       return await sendStream(sending, withHead(chunks, head))

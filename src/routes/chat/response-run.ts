@@ -134,7 +134,8 @@ export function createChatMaker(source: ChatSource): ResponseMaker {
       writer.end(toSeconds(nowUs()))
     },
     async *events() {
-      for await (const texts of renderChunks(streamCompletion(exchange, run), envelope, CHUNKS)) {
+      const deltas = streamCompletion(exchange, run, envelope)
+      for await (const texts of renderChunks(deltas, envelope, CHUNKS)) {
         open()
         for (const json of texts) waiting.push(...writer.add(parseAnswer(json)))
         yield give()

@@ -120,6 +120,20 @@ describe('a completion with a project', () => {
     expect(call.summary.usage.scripted.total_tokens).toBe(6)
   })
 
+  it.each([false, true])(
+    'has the id, time and model of the answer, streamed: %s',
+    async (stream) => {
+      const { complete } = await buildRecordingApp()
+      const { answer, call } = await complete({ model: 'nick', request_id: 'r-1', stream })
+      const [, created] = /"created":(\d+)/.exec(answer.text) ?? []
+      expect(call.output).toMatchObject({
+        id: 'chatcmpl-r-1',
+        created: Number(created),
+        model: 'nick',
+      })
+    },
+  )
+
   it('keeps every digit of the request', async () => {
     const { post, readCall } = await buildRecordingApp()
     const body = '{"messages":[{"role":"user","content":"hi"}],"seed":9223372036854775807}'

@@ -9,7 +9,7 @@ import { isObject } from '../../../domain/json/is-object.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../../../domain/json/json-depth.ts'
 import { renderJson } from '../../../domain/json/json-text.ts'
 import type { ChoiceDelta, Delta, PromptDelta, RelayedText } from '../../backend.ts'
-import { renderUsage } from '../answer-envelope.ts'
+import { type AnswerEnvelope, renderUsage } from '../answer-envelope.ts'
 import { createStreamedChoices, type StreamedChoices } from './streamed-choices.ts'
 
 /** Limit: characters of text kept of one answer; 4 Mi. */
@@ -31,6 +31,8 @@ export interface AnswerRecord {
 
 interface AnswerRecordOptions {
   readonly isStream: boolean
+  /** Of an answer that is built here; a relayed one comes with its own. */
+  readonly envelope?: AnswerEnvelope | undefined
   /** Whether `output` is needed; otherwise only counts are kept. */
   readonly keepsOutput: boolean
   readonly now: () => number
@@ -44,7 +46,7 @@ interface AnswerRecordOptions {
  * ids and log-probabilities of their tokens if requested, but without alternatives.
  */
 export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
-  const { isStream, keepsOutput, now } = options
+  const { isStream, envelope, keepsOutput, now } = options
   /** A whole answer has none. */
   let parts: StreamedChoices | null = null
   const openParts = () => {
@@ -114,7 +116,9 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
       if (choices.length === 0) return 'null'
       const promptIds = prompt?.promptIds
       const ids = promptIds === undefined ? {} : { prompt_token_ids: promptIds }
-      return renderJson({ ...head, object: 'chat.completion', choices, ...ids })
+      const { id, created, model } = envelope ?? {}
+      const own = prompt === null ? head : { id, created, model }
+      return renderJson({ ...own, object: 'chat.completion', choices, ...ids })
     },
     isCut: () => isTooDeep || (parts?.isCut() ?? false) || (whole !== null && isTooLong(whole)),
   }
