@@ -99,18 +99,19 @@ export interface Span {
   readonly endMs: number
 }
 
-/** When a call ran. A running call ends at the latest time in the trace. */
+/** When a call ran. A running call ends at the latest time in the trace; none ends before its start. */
 export function spanOf({ started_at, ended_at }: Call, lastMs: number): Span {
   const startMs = Date.parse(started_at)
-  return { startMs, endMs: ended_at === null ? Math.max(lastMs, startMs) : Date.parse(ended_at) }
+  return { startMs, endMs: Math.max(startMs, ended_at === null ? lastMs : Date.parse(ended_at)) }
 }
 
 /** From the first start to the last end. */
 export function spanOfAll(calls: readonly Call[]): Span {
   let [startMs, endMs] = [Number.POSITIVE_INFINITY, 0]
-  for (const { started_at, ended_at } of calls) {
-    startMs = Math.min(startMs, Date.parse(started_at))
-    endMs = Math.max(endMs, Date.parse(ended_at ?? started_at))
+  for (const call of calls) {
+    const own = spanOf(call, 0)
+    startMs = Math.min(startMs, own.startMs)
+    endMs = Math.max(endMs, own.endMs)
   }
   return { startMs, endMs }
 }

@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Call } from '../../../src/page/api/wire.ts'
-import { buildTrees, findCalls, listRows, parentsOf } from '../../../src/page/trace/tree.ts'
+import {
+  buildTrees,
+  findCalls,
+  listRows,
+  parentsOf,
+  spanOfAll,
+} from '../../../src/page/trace/tree.ts'
 
 const COUNT_MAX = 30
 
@@ -64,6 +70,21 @@ describe('the tree of a trace', () => {
     expect(findCalls(calls, 'AGENT')).toEqual(['a', 'b'])
     expect(parentsOf(calls, 'b')).toEqual(['a', 'c', 'b'])
     expect(parentsOf(calls, 'd')).toEqual([])
+  })
+
+  it('ran from the first start to the last end, never less than no time', () => {
+    const call = (start: string, end: string | null) =>
+      ({
+        started_at: `2026-01-05T12:00:${start}Z`,
+        ended_at: end && `2026-01-05T12:00:${end}Z`,
+      }) as Call
+    const lasted = (...calls: Call[]) => {
+      const { startMs, endMs } = spanOfAll(calls)
+      return endMs - startMs
+    }
+    expect(lasted(call('01', '02'), call('00', '01'), call('03', null))).toBe(3000)
+    // The clocks of two machines differ.
+    expect(lasted(call('05', '01'))).toBe(0)
   })
 
   it('takes a root with as many children as there are calls', () => {
