@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hasBrowser, openPage, recordCalls } from './browser.ts'
+import { hasBrowser, openPage, PROJECT, recordCalls } from './browser.ts'
 import { publishDataset, recordRun } from './evaluations/evaluation-fixtures.ts'
 
 describe.skipIf(!hasBrowser)('odd values in a browser', () => {
@@ -78,7 +78,22 @@ describe.skipIf(!hasBrowser)('odd values in a browser', () => {
     await expect.poll(() => text.textContent()).toMatch(/😀 … $/u)
     await page.goto(`${url}/acme/demo/weave/calls?cols=output`)
     await page.locator('.row.call', { hasText: '😀' }).waitFor()
-    await expect.poll(() => page.locator('.row.call').textContent()).toMatch(/😀\s*$/u)
+    await expect.poll(() => page.locator('.row.call').textContent()).toMatch(/😀…\s*$/u)
+  })
+
+  it('shows a long note whole at its call, and lists tell that they cut it', async () => {
+    const test = await openPage()
+    const { page, url, key, post } = test
+    await recordCalls(test, [{ id: 'a' }])
+    const note = `${'so it is '.repeat(100)}in the end.`
+    const feedback = { feedback_type: 'wandb.note.1', payload: { note }, project_id: PROJECT }
+    await post('/traces/feedback/create', { ...feedback, weave_ref: `weave:///${PROJECT}/call/a` })
+    await page.goto(`${url}/acme/demo/weave/calls/a#key=${key}`)
+    await page.locator('.feedback li', { hasText: 'in the end.' }).waitFor()
+    await page.goto(`${url}/acme/demo/weave/calls?cols=feedback`)
+    await page.locator('.row.call', { hasText: /^so it .*…$/ }).waitFor()
+    await page.goto(`${url}/acme/demo/weave/feedback`)
+    await page.getByRole('cell', { name: /^so it .*…$/ }).waitFor()
   })
 
   it('keeps all digits of numbers in the table of calls, also where tokens are counted', async () => {

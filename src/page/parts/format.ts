@@ -127,10 +127,11 @@ export function shortOp(opName: string): string {
   return name === undefined ? opName : decodePart(name)
 }
 
-/** A value on one line, shortened. */
+/** A value on one line; what is shortened ends with `…`. */
 export function preview(value: unknown, charsMax = 160): string {
   if (value === null || value === undefined) return ''
-  return cutText(textOf(value), charsMax)
+  const text = textOf(value)
+  return text.length > charsMax ? `${cutText(text, charsMax)}…` : text
 }
 
 /** The beginning of a text, without half of a character at its end. */

@@ -1,9 +1,11 @@
 /** Feedback on a call, and controls to add a reaction, a note or a number. */
 import { html } from 'htm/preact'
+import { textOf } from '../api/exact-json.ts'
 import { may } from '../api/session.ts'
 import { type Call, type Feedback, factsOf } from '../api/wire.ts'
-import { formatTime, preview } from '../parts/format.ts'
+import { formatTime } from '../parts/format.ts'
 import { GiveFeedback } from '../parts/give-feedback.ts'
+import { LongText } from '../parts/json-tree.ts'
 
 interface FeedbackBoxProps {
   readonly project: string
@@ -16,7 +18,7 @@ export function FeedbackBox({ project, call, onChange }: FeedbackBoxProps) {
   return html`<ul class="feedback">
       ${given.map(
         (item) => html`<li key=${item.id}>
-        <b>${wordsFor(item)}</b>${' '}
+        <b><${LongText} text=${wordsFor(item)} /></b>${' '}
         <span class="faint">${item.feedback_type} · ${item.creator ?? item.svc_user_id ?? 'unnamed'} · ${formatTime(item.created_at, false)}</span>
       </li>`,
       )}
@@ -26,5 +28,5 @@ export function FeedbackBox({ project, call, onChange }: FeedbackBoxProps) {
 
 function wordsFor({ payload }: Feedback): string {
   const { emoji, note, value } = payload
-  return preview(emoji ?? note ?? value ?? payload)
+  return textOf(emoji ?? note ?? value ?? payload)
 }
