@@ -96,6 +96,20 @@ describe.skipIf(!hasBrowser)('odd values in a browser', () => {
     await page.getByRole('cell', { name: /^so it .*…$/ }).waitFor()
   })
 
+  it('cuts a long error, and shows it whole on request', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    await recordCalls(test, [
+      { id: 'a', exception: `${'at a line\n'.repeat(1000)}at the last one` },
+    ])
+    await page.goto(`${url}/acme/demo/weave/calls/a#key=${key}`)
+    const error = page.locator('.exception')
+    await error.waitFor()
+    expect(await error.textContent()).not.toContain('at the last one')
+    await error.getByRole('button', { name: 'characters more' }).click()
+    await expect.poll(() => error.textContent()).toContain('at the last one')
+  })
+
   it('keeps all digits of numbers in the table of calls, also where tokens are counted', async () => {
     const test = await openPage()
     const { page, url, key, complaints } = test

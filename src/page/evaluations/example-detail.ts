@@ -1,6 +1,7 @@
 /** One example in full: the input, and side by side the result of each run or trial. */
 import { html } from 'htm/preact'
 import type { Call } from '../api/wire.ts'
+import { Exception } from '../parts/exception.ts'
 import { JsonTree } from '../parts/json-tree.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { RowPanel } from '../parts/tables/row-panel.ts'
@@ -48,7 +49,7 @@ interface OutcomeProps {
 function Outcome({ project, column: { name, callId }, call, isAlone }: OutcomeProps) {
   return html`<div class="outcome">
     <h3>${isAlone ? 'Outcome' : name} <a href=${pathTo(project, 'calls', callId)}>the call</a></h3>
-    ${call?.exception && html`<pre class="exception" tabindex="0">${call.exception}</pre>`}
+    <${Exception} text=${call?.exception ?? null} />
     ${call !== undefined && html`<${JsonTree} value=${call.output ?? null} depth=${0} />`}
   </div>`
 }

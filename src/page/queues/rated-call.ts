@@ -1,6 +1,7 @@
 /** The call to be rated: only its input and its output. */
 import { html } from 'htm/preact'
 import { type Call, factsOf } from '../api/wire.ts'
+import { Exception } from '../parts/exception.ts'
 import { formatTime, shortOp } from '../parts/format.ts'
 import { summaryOf } from '../parts/given.ts'
 import { JsonTree, LongText } from '../parts/json-tree.ts'
@@ -24,7 +25,7 @@ export function RatedCall({ project, claimed: { item, call } }: RatedCallProps) 
       <span>${summaryOf(given)}</span>
       <a href=${pathTo(project, 'calls', call.id)}>trace</a>
     </div>
-    ${call.exception !== null && html`<pre class="exception">${call.exception}</pre>`}
+    <${Exception} text=${call.exception} />
     ${
       item.display_fields.length > 0
         ? item.display_fields.map(

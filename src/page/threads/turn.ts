@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks'
 import { isExactNumber } from '../api/exact-json.ts'
 import { may } from '../api/session.ts'
 import { type Call, factsOf, totalOf, type Usage } from '../api/wire.ts'
+import { Exception } from '../parts/exception.ts'
 import { formatCost, formatCount, formatMs, formatTime } from '../parts/format.ts'
 import { GiveFeedback } from '../parts/give-feedback.ts'
 import { summaryOf } from '../parts/given.ts'
@@ -26,7 +27,7 @@ export function Turn({ project, call, usage, onChange }: TurnProps) {
   const { tokens, cost } = totalOf(usage ?? {})
   return html`<article class="turn">
     <${MessageList} messages=${saidIn(call)} />
-    ${call.exception !== null && html`<pre class="exception">${call.exception}</pre>`}
+    <${Exception} text=${call.exception} />
     <footer class="bar faint">
       <${StatusMark} status=${status} />
       <span>${formatTime(call.started_at, false)}</span>

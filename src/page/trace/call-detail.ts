@@ -6,6 +6,7 @@ import { askLines } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import { type Call, factsOf, totalOf, type Usage, usageOf } from '../api/wire.ts'
 import { CopyCurl } from '../parts/charts/copy-curl.ts'
+import { Exception } from '../parts/exception.ts'
 import { formatCost, formatCount, formatMs, formatTime, shortOp } from '../parts/format.ts'
 import { JsonTree } from '../parts/json-tree.ts'
 import { MessageList } from '../parts/message-list.ts'
@@ -62,7 +63,7 @@ export function CallDetail({ project, id, turn, usage }: CallDetailProps) {
       }
       <${CopyCurl} path="/calls/stream_query" body=${askFor(project, id)} />
     </div>
-    ${call.exception !== null && html`<${Part} title="Exception"><pre class="exception">${call.exception}</pre><//>`}
+    ${call.exception !== null && html`<${Part} title="Exception"><${Exception} text=${call.exception} /><//>`}
     <${Body} title="Inputs" value=${call.inputs} messages=${prompt} />
     <${Body} title="Output" value=${call.output} messages=${answers} />
     <${Part} title="Feedback">

@@ -1,0 +1,9 @@
+/** The error that ended a call. */
+import { html } from 'htm/preact'
+import { LongText } from './json-tree.ts'
+
+export function Exception({ text }: { readonly text: string | null }) {
+  return text === null
+    ? null
+    : html`<pre class="exception" tabindex="0"><${LongText} text=${text} /></pre>`
+}
