@@ -12,6 +12,7 @@ import { JsonTree } from '../parts/json-tree.ts'
 import { MessageList } from '../parts/message-list.ts'
 import { answersOf, type Message, promptOf } from '../parts/messages.ts'
 import { Failure, Pending } from '../parts/notice.ts'
+import { RefLink } from '../parts/ref-link.ts'
 import { StatusMark } from '../parts/status.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { pathTo } from '../shell/place.ts'
@@ -104,7 +105,7 @@ function Facts({ call, project, usage }: FactsProps) {
       call.thread_id !== null &&
         html`<a href=${pathTo(project, 'threads', call.thread_id)}>${call.thread_id}</a>`,
     ],
-    ['Operation', call.op_name],
+    ['Operation', html`<${RefLink} value=${call.op_name} />`],
     ['Id', call.id],
   ]
   return html`<dl class="facts">

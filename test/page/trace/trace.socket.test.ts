@@ -141,6 +141,11 @@ describe.skipIf(!hasBrowser)('traces and threads in a browser', () => {
     await page.getByText('Code of the operation').click()
     await page.getByText('def answer():').waitFor()
     expect(await page.evaluate('window.wasRun')).toBeUndefined()
+    await page
+      .locator('.facts')
+      .getByRole('link', { name: /^answer:/ })
+      .click()
+    await page.getByText('Calls of this version').waitFor()
   })
 
   it('shows threads as conversations, whatever is said in them', async () => {
