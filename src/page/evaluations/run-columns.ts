@@ -82,7 +82,7 @@ export function runColumns(
   return [
     {
       name: 'choose',
-      label: html`<span class="sr-only">Compare</span>`,
+      label: html`<span class="hidden">Compare</span>`,
       width: 24,
       cell: (run) =>
         html`<input type="checkbox" aria-label=${`Compare ${run.name}`} checked=${isChosen(run)} onChange=${() => onToggle(run)} />`,
