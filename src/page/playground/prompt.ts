@@ -1,6 +1,9 @@
 /** The field of the next message. */
 import { html } from 'htm/preact'
 
+/** Limit: lines that the field shows at once. */
+const LINES_MAX = 12
+
 interface PromptProps {
   readonly text: string
   readonly isRunning: boolean
@@ -20,13 +23,20 @@ export function Prompt({ text, isRunning, onType, onSend, onStop }: PromptProps)
   const stop = ({ detail }: MouseEvent) => {
     if (detail < 2) onStop()
   }
+  const press = (event: KeyboardEvent) => {
+    // Enter also ends the composing of a character.
+    if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) submit(event)
+  }
   return html`<form class="bar" onSubmit=${submit}>
-    <input
+    <textarea
       aria-label="Message"
+      title="Enter sends it, Shift and Enter begin a line"
       placeholder="Say something"
+      rows=${Math.min(LINES_MAX, text.split('\n').length)}
       value=${text}
-      onInput=${(event: InputEvent) => onType((event.target as HTMLInputElement).value)}
-    />
+      onInput=${(event: Event) => onType((event.target as HTMLTextAreaElement).value)}
+      onKeyDown=${press}
+    ></textarea>
     ${isRunning ? html`<button type="button" onClick=${stop}>Stop</button>` : html`<button class="main">Send</button>`}
   </form>`
 }
