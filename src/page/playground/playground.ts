@@ -19,7 +19,7 @@ import { runPane } from './run-pane.ts'
 export function Playground({ project }: ViewProps) {
   const [call, model] = [query.value.get('call'), query.value.get('model')]
   if (!may('inference'))
-    return html`<${Failure} words="The key may not use models (it lacks inference)." />`
+    return html`<h1>Playground</h1><${Failure} words="The key may not use models (it lacks inference)." />`
   return html`<${Opened} key=${JSON.stringify([call, model])} place=${{ project, call, model }} />`
 }
 
