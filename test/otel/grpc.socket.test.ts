@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { connect } from 'node:http2'
+import { type AddressInfo, createServer } from 'node:net'
 import { credentials, Metadata, makeGenericClientConstructor } from '@grpc/grpc-js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Principal } from '../../src/domain/access/permissions.ts'
@@ -130,12 +132,14 @@ describe('OTLP over gRPC', () => {
   })
 
   it('a port that is taken ends the start with one line', async () => {
-    const server = await spawnServer({ WEFT_DATA_DIR: makeTempDir() })
-    const { port } = new URL(server.url)
+    const blocker = createServer().listen(0, '127.0.0.1')
+    onTestFinished(() => void blocker.close())
+    await once(blocker, 'listening')
+    const { port } = blocker.address() as AddressInfo
     const ended = await runUntilExit({
       WEFT_DATA_DIR: makeTempDir(),
       WEFT_BOOTSTRAP_KEY: TEST_KEY,
-      WEFT_OTLP_GRPC_PORT: port,
+      WEFT_OTLP_GRPC_PORT: String(port),
     })
     expect(ended.code).toBe(1)
     expect(ended.stderr).toBe(

@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { basic } from '../support/build-test-app.ts'
+import { openSqliteKeys } from '../../src/store/sqlite/open.ts'
+import { basic, buildTestApp } from '../support/build-test-app.ts'
 import { INHERITED } from '../support/inherited.ts'
 import { runUntilExit, spawnServer, TEST_KEY } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
@@ -157,8 +158,7 @@ describe('npm start', () => {
 
   it('ends with one clear line when the database is from a newer version', async () => {
     const dataDir = makeTempDir()
-    const server = await spawnServer({ WEFT_DATA_DIR: dataDir })
-    await server.stop()
+    await openSqliteKeys(dataDir, true).close()
     const db = new Database(join(dataDir, 'weft.db'))
     db.exec("INSERT INTO migrations VALUES (9000, '9000-future.sql', 'x', 0)")
     db.close()
@@ -222,8 +222,8 @@ describe('kill -9 under load', () => {
     const dataDir = makeTempDir()
     const server = await spawnServer({ WEFT_DATA_DIR: dataDir })
     const acknowledged: string[] = []
-    const post = (path: string, body: unknown, url = server.url) =>
-      fetch(url + path, {
+    const post = (body: unknown) =>
+      fetch(`${server.url}/call/start`, {
         method: 'POST',
         headers: { authorization: basic(TEST_KEY), 'content-type': 'application/json' },
         body: JSON.stringify(body),
@@ -239,7 +239,7 @@ describe('kill -9 under load', () => {
           attributes: {},
           inputs: { text: 'x'.repeat(500) },
         }
-        const response = await post('/call/start', { start }).catch(() => null)
+        const response = await post({ start }).catch(() => null)
         if (response?.status !== 200) return
         acknowledged.push(id)
         if (acknowledged.length === 400) server.process.kill('SIGKILL')
@@ -248,11 +248,10 @@ describe('kill -9 under load', () => {
     await Promise.all(clients)
     expect(acknowledged.length).toBeGreaterThanOrEqual(400)
 
-    const again = await spawnServer({ WEFT_DATA_DIR: dataDir })
+    const again = await buildTestApp({ dataDir })
     for (const id of acknowledged) {
-      const response = await post('/call/read', { project_id: 'acme/demo', id }, again.url)
-      expect([id, response.status]).toEqual([id, 200])
+      const { status } = await again.post('/call/read', { project_id: 'acme/demo', id })
+      expect([id, status]).toEqual([id, 200])
     }
-    await again.stop()
   })
 })
