@@ -1,12 +1,13 @@
 /** Runs every example of the README and the docs in order, from the text of the page, against a real server. */
 import { execFile } from 'node:child_process'
-import { globSync, readFileSync, symlinkSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parseModelsFile } from '../../src/inference/models/models-file.ts'
 import { INHERITED } from '../support/inherited.ts'
-import { spawnServer, TEST_KEY } from '../support/spawn-server.ts'
+import { type SpawnedServer, spawnServer, startServer, TEST_KEY } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { type Block, differences, findBlocks, parseAnswer, splitSteps } from './page-blocks.ts'
 
@@ -49,11 +50,28 @@ function toScript(blocks: readonly Block[], url: string): { script: string; told
 
 const run = promisify(execFile)
 
+/** The pages whose answers count what a project has. */
+const COUNTING = ['docs/training.md']
+const start = (dataDir: string, begin: typeof spawnServer) =>
+  begin({ WEFT_DATA_DIR: dataDir, WEFT_TRAINER: 'on' })
+
+/** One server for the other pages, as an operator has one. */
+const sharedDir = mkdtempSync(join(tmpdir(), 'weft-test-'))
+let shared: SpawnedServer
+beforeAll(async () => {
+  shared = await start(sharedDir, startServer)
+})
+afterAll(async () => {
+  await shared.stop('SIGKILL')
+  rmSync(sharedDir, { recursive: true, force: true })
+})
+
 it.each(PAGES_WITH_COMMANDS)(
   'the examples of %s run as they stand, and answer what stands below them',
   async (page) => {
-    const dataDir = makeTempDir()
-    const server = await spawnServer({ WEFT_DATA_DIR: dataDir, WEFT_TRAINER: 'on' })
+    const isCounting = COUNTING.includes(page)
+    const dataDir = isCounting ? makeTempDir() : sharedDir
+    const server = isCounting ? await start(dataDir, spawnServer) : shared
     const { script, told } = toScript(findBlocks(readFileSync(page, 'utf8')), server.url)
     const environment = { ...INHERITED, HOME: dataDir, WEFT_DATA_DIR: dataDir }
     const { stdout } = await run('bash', ['-c', script], {
