@@ -1,7 +1,8 @@
 /** Plans of prompts, and whole generations run without a thread. For tests. */
 import type { ChoiceDelta, Delta } from '../../src/inference/backend.ts'
 import type { Engine } from '../../src/inference/tiny/host/engine.ts'
-import type { PassLogits } from '../../src/inference/tiny/model/transformer.ts'
+import { createKvCache } from '../../src/inference/tiny/model/kv-cache.ts'
+import type { Part, PassLogits } from '../../src/inference/tiny/model/transformer.ts'
 import { type ChatPlan, planCompletion } from '../../src/inference/tiny/sampling/completion-plan.ts'
 import { createGeneration } from '../../src/inference/tiny/sampling/generation.ts'
 import type { Generation } from '../../src/inference/tiny/sampling/steps.ts'
@@ -37,6 +38,35 @@ export function begin(engine: Engine, fields: Fields): Generation {
 export function planOf(fields: Fields): ChatPlan {
   const request = { messages: [{ role: 'user', content: 'Hi' }], seed: 1, ...fields }
   return planCompletion(request, JSON.stringify(request), () => 0n)
+}
+
+/**
+ * The engine with a model that knows of a prompt its last tokens, and of its own answer the last one. For tests of what
+ * holds whatever a model wants: it wants as much as the real one, and computes each of its wishes once.
+ */
+export function withShortMemory(engine: Engine): Engine {
+  const { shape, transformer } = engine
+  const known = new Map<string, Float32Array[]>()
+  return {
+    ...engine,
+    prefixes: { open: () => createKvCache(shape), store: () => undefined },
+    transformer: {
+      run: (parts) =>
+        parts.map((part) => {
+          part.cache.reserve(part.ids.length)
+          part.cache.length += part.ids.length
+          const key = `${part.wants} ${part.ids}`
+          const logits = known.get(key) ?? logitsOf({ ...part, cache: createKvCache(shape) })
+          known.set(key, logits)
+          return logits.map((one) => one.slice())
+        }),
+    },
+  }
+
+  function logitsOf(part: Part): Float32Array[] {
+    const [logits = []] = transformer.run([part])
+    return logits.map((one) => one.slice())
+  }
 }
 
 /** Does one step with what the last one asked for; `asked` is null at first and at the end. */

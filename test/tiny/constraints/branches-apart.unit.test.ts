@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { TINY_MODEL_PATH } from '../../../src/inference/tiny/backend.ts'
 import { createBranchCheck } from '../../../src/inference/tiny/constraints/branches-apart.ts'
 import { createEngine } from '../../../src/inference/tiny/host/engine.ts'
-import { choiceIn, runWaiting } from '../running.ts'
+import { choiceIn, runWaiting, withShortMemory } from '../running.ts'
 
 const object = (properties: object, ...required: string[]) => ({
   type: 'object',
@@ -76,7 +76,7 @@ describe('the branches of a oneOf', () => {
 })
 
 describe('an answer that is one of several objects', () => {
-  const engine = createEngine(readFileSync(TINY_MODEL_PATH))
+  const engine = withShortMemory(createEngine(readFileSync(TINY_MODEL_PATH)))
   const cat = object({ kind: { const: 'cat', title: 'Kind' }, lives: { type: 'integer' } }, 'kind')
   const dog = object({ kind: { const: 'dog' }, name: { enum: ['Rex', 'Bo'] } }, 'kind', 'name')
   const pet = {

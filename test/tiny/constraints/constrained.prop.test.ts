@@ -10,10 +10,10 @@ import {
   readBounds,
 } from '../../../src/inference/tiny/constraints/patterns/number-ranges.ts'
 import { createEngine } from '../../../src/inference/tiny/host/engine.ts'
-import { choiceIn, type Fields, runWaiting } from '../running.ts'
+import { choiceIn, type Fields, runWaiting, withShortMemory } from '../running.ts'
 
 const GRAMMARS = Number(process.env.WEFT_TEST_GRAMMARS ?? 60)
-const engine = createEngine(readFileSync(TINY_MODEL_PATH))
+const engine = withShortMemory(createEngine(readFileSync(TINY_MODEL_PATH)))
 const isDay = (text: string) => {
   const day = new Date(`${text}T00:00:00Z`)
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text)
@@ -256,7 +256,7 @@ describe('a constrained answer', () => {
           ? { triggers: [begin], structures: [{ begin, schema: json, end }] }
           : { format: { type: 'tag', begin, content, end } }
         const structural_tag = JSON.stringify({ type: 'structural_tag', ...tag })
-        const { text } = await answer({ structured_outputs: { structural_tag }, seed })
+        const { text } = await answer({ structured_outputs: { structural_tag }, seed, max_tokens: 96 })
         const part = /^The(.*?)<end>/s.exec(text)?.[1]
         if (part === undefined) return
         finished++

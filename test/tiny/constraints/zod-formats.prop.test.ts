@@ -12,9 +12,9 @@ import {
   listFormat,
 } from '../../../src/inference/tiny/constraints/patterns/text-formats.ts'
 import { createEngine } from '../../../src/inference/tiny/host/engine.ts'
-import { choiceIn, runWaiting } from '../running.ts'
+import { choiceIn, runWaiting, withShortMemory } from '../running.ts'
 
-const engine = createEngine(readFileSync(TINY_MODEL_PATH))
+const engine = withShortMemory(createEngine(readFileSync(TINY_MODEL_PATH)))
 const messages = [{ role: 'user', content: 'What is the opposite of hot?' }]
 
 const isDay = (text: string) => {
@@ -150,7 +150,7 @@ describe('a format beside the pattern of Zod', () => {
       const isFormat = FORMATS[format] ?? (() => true)
       let texts = 0
       for (let seed = 0; seed < 40 && texts < 6; seed++) {
-        const fields = { structured_outputs: { json }, seed, temperature: 1.5, max_tokens: 90 }
+        const fields = { structured_outputs: { json }, seed, temperature: 1.5, max_tokens: 180 }
         const { text, finish_reason } = choiceIn(await runWaiting(engine, { messages, ...fields }))
         if (finish_reason !== 'stop') continue
         const { x } = JSON.parse(text)

@@ -7,17 +7,18 @@ import { TINY_MODEL_PATH } from '../../../src/inference/tiny/backend.ts'
 import { createEngine } from '../../../src/inference/tiny/host/engine.ts'
 import { planCompletion } from '../../../src/inference/tiny/sampling/completion-plan.ts'
 import { createToolCallText } from '../../../src/inference/tiny/text/tool-call-text.ts'
-import { choiceIn, type Fields, runWaiting } from '../running.ts'
+import { choiceIn, type Fields, runWaiting, withShortMemory } from '../running.ts'
 
 const engine = createEngine(readFileSync(TINY_MODEL_PATH))
+const quick = withShortMemory(engine)
 const ajv = new Ajv({ strict: false })
 const user = (content: string) => ({ role: 'user', content })
 const toolOf = (name: string, parameters?: object) => ({
   type: 'function' as const,
   function: { name, ...(parameters === undefined ? {} : { parameters: { ...parameters } }) },
 })
-const ask = async (fields: Fields) =>
-  choiceIn(await runWaiting(engine, { messages: [user('What is 3 plus 4?')], ...fields }))
+const ask = async (fields: Fields, asked = engine) =>
+  choiceIn(await runWaiting(asked, { messages: [user('What is 3 plus 4?')], ...fields }))
 
 const leaf = fc.constantFrom(
   { type: 'integer', minimum: 0, maximum: 99 },
@@ -49,14 +50,15 @@ describe('a tool call', () => {
     await fc.assert(
       fc.asyncProperty(tools, fc.nat(1_000), fc.boolean(), async (offered, seed, isParallel) => {
         const byName = new Map<string, object>(offered)
-        const { calls, text, finish_reason } = await ask({
+        const fields: Fields = {
           tools: offered.map(([name, schema]) => toolOf(name, schema)),
           tool_choice: 'required',
           parallel_tool_calls: isParallel,
           temperature: 2,
           seed,
           max_tokens: 160,
-        })
+        }
+        const { calls, text, finish_reason } = await ask(fields, quick)
         expect(text).toBe('')
         const whole = finish_reason === 'tool_calls' ? calls : calls.slice(0, -1)
         for (const call of whole) {
