@@ -15,6 +15,8 @@ const CHARACTER: readonly unknown[] = ['22021', '22P05']
  * one that refuses the user: the same may succeed when a person or the time has mended it.
  */
 const UNAVAILABLE = /^(?:08|25006|25P03|28|3D|40|53|55P03|57|58|XX)/
+/** Their messages are about the server, the database or the user's rights, never about values. */
+const TOLD = /^(?:08|25006|28|3D|42501|53|57|58)/
 
 /** Whether an immediate retry of the transaction may succeed. */
 export function isRepeatable(error: unknown): boolean {
@@ -50,7 +52,7 @@ export function describe(error: unknown): string {
   if (error instanceof ApiError) return describe(error.cause)
   if (error instanceof AggregateError) return describe(error.errors[0])
   const { code, message = '' } = (error ?? {}) as { code?: unknown; message?: string }
-  if (error instanceof DatabaseError && code !== undefined && !/^(?:28|3D)/.test(String(code))) {
+  if (error instanceof DatabaseError && code !== undefined && !TOLD.test(String(code))) {
     return `PostgreSQL: error ${code}`
   }
   return message.split('\n')[0]?.slice(0, LINE_MAX) ?? ''
