@@ -13,7 +13,7 @@ it('a worker key with the lease token of a foreign job reads, reports and comple
     const reports = {
       heartbeat: {},
       events: { events: [{ seq: 0, type: 'gradient_step', data: { loss: 1 } }] },
-      complete: { metrics: {}, trained: false },
+      complete: { metrics: {}, trained: false, reason: 'no_choice' },
       fail: { error: { code: 'x', message: 'x' }, retryable: false },
       release: {},
     }

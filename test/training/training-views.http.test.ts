@@ -169,7 +169,7 @@ describe('training jobs', () => {
       const fields = {
         release: {},
         fail: { error: { code: 'x', message: 'x' }, retryable: true },
-        complete: { metrics: {}, trained: false },
+        complete: { metrics: {}, trained: false, reason: 'no_choice' },
       }[action]
       const answer = await report(testApp, claimed, action, fields)
       expect(answer.status).toBe(action === 'complete' ? 409 : 200)

@@ -95,14 +95,29 @@ describe('a worker that trains', () => {
     expect((await report(testApp, claimed, 'complete', completion)).status).toBe(200)
   })
 
-  it('must give one of the known reasons for an untrained step', async () => {
+  it.each([
+    [{ trained: true }, 'sha256 is required'],
+    [
+      { trained: true, sha256: sha256Of('x'), reason: 'no_choice' },
+      'reason must be given when trained is false, and only then',
+    ],
+    [{ trained: false }, 'reason is required'],
+    [
+      { trained: false, sha256: sha256Of('x'), reason: 'no_choice' },
+      'sha256 must be given when trained is true, and only then',
+    ],
+    [
+      { trained: false, reason: 'no_luck' },
+      'reason must be one of no_choice, no_logprobs, no_variance',
+    ],
+  ])('is refused as %j', async (completion, problem) => {
     const testApp = await buildTestApp()
     await createJobs(testApp, 1)
-    const untrained = { metrics: {}, trained: false, reason: 'no_luck' }
-    const { body } = await report(testApp, await claim(testApp), 'complete', untrained)
-    expect(body.error.message).toContain(
-      'reason must be one of no_choice, no_logprobs, no_variance',
-    )
+    const claimed = await claim(testApp)
+    await upload(testApp, claimed, 'x')
+    const sent = { metrics: {}, ...completion }
+    const { status, body } = await report(testApp, claimed, 'complete', sent)
+    expect([status, body.error.message]).toEqual([422, expect.stringContaining(problem)])
   })
 
   it.each(['no_choice', 'no_logprobs', 'no_variance'])(
@@ -222,6 +237,8 @@ describe('events', () => {
     ['a text in the data', { seq: 0, type: 'gradient_step', data: { loss: '0.5' } }],
     ['null in the data', { seq: 0, type: 'gradient_step', data: { loss: null } }],
     ['a start without num_sequences', { seq: 0, type: 'training_started', data: {} }],
+    ['a negative num_sequences', { seq: 0, ...started(-1) }],
+    ['half a num_sequences', { seq: 0, ...started(0.5) }],
     ['a negative seq', { seq: -1, ...GRADIENT }],
   ])('are refused with %s', async (_what, event) => {
     const testApp = await buildTestApp()

@@ -186,7 +186,7 @@ function addComplete(app: App, { queue, nowUs }: WorkerRoutesOptions): void {
         checkpoint_id: newId(),
         sha256,
         metrics: trained ? metrics : { num_groups_trainable: 0, ...metrics },
-        reason: trained ? null : reason,
+        reason,
       })
       return { checkpoint: { id, step } }
     },

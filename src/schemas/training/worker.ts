@@ -167,8 +167,8 @@ const WorkerEvent = z.discriminatedUnion(
       seq,
       type: z.literal('training_started').describe('Training has begun.'),
       data: Numbers.refine(
-        (data) => Number.isInteger(data.num_sequences),
-        'must have a whole num_sequences',
+        ({ num_sequences: count = -1 }) => Number.isInteger(count) && count >= 0,
+        'must have a whole num_sequences of 0 or more',
       ).describe(
         'Metrics by name; num_sequences, the number of planned gradient steps, is required.',
       ),
@@ -216,18 +216,22 @@ export const CompleteRequest = z
   .strictObject({
     lease_token: LeaseToken,
     sha256: Sha256.nullish().describe(
-      'SHA-256 of the uploaded artifact. Null only with trained false: the weights of the parent stay.',
+      'SHA-256 of the uploaded artifact; only with trained true. Otherwise the weights of the parent stay.',
     ),
     metrics: Numbers.describe('Metrics of the step by name, stored with the checkpoint.'),
     trained: z.boolean().describe('Whether there was anything to train on.'),
     reason: z
       .enum(UNTRAINED_REASONS, `must be one of ${UNTRAINED_REASONS.join(', ')}`)
       .nullish()
-      .describe('Why there was nothing to train on.'),
+      .describe('Why there was nothing to train on; only with trained false.'),
   })
-  .refine(({ trained, sha256 }) => !trained || typeof sha256 === 'string', {
+  .refine(({ trained, sha256 }) => trained === (typeof sha256 === 'string'), {
     path: ['sha256'],
-    message: 'must be given when trained is true',
+    message: 'must be given when trained is true, and only then',
+  })
+  .refine(({ trained, reason }) => trained !== (typeof reason === 'string'), {
+    path: ['reason'],
+    message: 'must be given when trained is false, and only then',
   })
   .meta({ id: 'CompleteRequest', description: 'The end of a training attempt.' })
 export type CompleteRequest = z.infer<typeof CompleteRequest>
