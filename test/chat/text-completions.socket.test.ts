@@ -103,6 +103,22 @@ describe('POST /v1/completions', () => {
     }
   })
 
+  it.each([
+    [null, { include_usage: true }],
+    [
+      { n: 0, continuous_usage_stats: true },
+      { include_usage: true, n: 0 },
+    ],
+    [
+      { include_usage: true, continuous_usage_stats: true },
+      { include_usage: true, continuous_usage_stats: true },
+    ],
+  ])('asks for the usage of a stream with %j as a chat does', async (sent, asked) => {
+    const { post, upstream } = await startClient()
+    await post(URL, { prompt: 'hello', stream: true, stream_options: sent })
+    expect(JSON.parse(upstream.requests[0]?.body ?? '').stream_options).toEqual(asked)
+  })
+
   it('refuses a model without text completions by name', async () => {
     const backend = createScriptedBackend(HELLO)
     const { post } = await buildTestApp({}, { models: scriptedModels({ backend }) })

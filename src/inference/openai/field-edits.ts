@@ -55,14 +55,19 @@ export const withoutHugeTruncation: FieldEdit = ({ request }) => {
   return (count ?? 0) > Number.MAX_SAFE_INTEGER ? { truncate_prompt_tokens: null } : {}
 }
 
-/** Usage in each chunk is only valid with include_usage: without that, the client requested neither. */
-export const withUsage: FieldEdit = ({ textOf, request }) => {
-  if (request.stream !== true || request.stream_options?.include_usage === true) return {}
-  const text = textOf('stream_options')
-  if (text === undefined) return { stream_options: '{"include_usage":true}' }
+export const withUsage: FieldEdit = ({ textOf, request }) =>
+  request.stream === true && request.stream_options?.include_usage !== true
+    ? { stream_options: requestUsage(textOf('stream_options')) }
+    : {}
+
+/**
+ * Returns the stream options of a client that does not request the usage, with it: the server counts and hides it. Usage
+ * in each chunk is only valid with include_usage: without that, the client requested neither.
+ */
+export function requestUsage(options: string | undefined): string {
   const set = new Map([['include_usage', 'true']])
   const remove = new Set(['continuous_usage_stats'])
-  return { stream_options: editMembers(text, { set, remove }) }
+  return editMembers(options ?? '{}', { set, remove })
 }
 
 /** An empty list means none, and newer engines reject it. */

@@ -1,11 +1,11 @@
 /** Builds the request for an upstream: the path after its base address, and the body. */
 import { randomUUID } from 'node:crypto'
-import type { CompletionCall, Service, ServiceCall } from '../backend.ts'
+import type { CompletionCall, Service, ServiceCall, ServiceCallOf } from '../backend.ts'
 import { renderLlamaTokens, renderSglangTokens } from './engine-tokens.ts'
-import type { TargetModel } from './field-edits.ts'
+import { requestUsage, type TargetModel } from './field-edits.ts'
 import { renderForm } from './form-body.ts'
 import type { Engine, Profile } from './profiles.ts'
-import { editMembers } from './request.ts'
+import { editMembers, findMember } from './request.ts'
 import { renderUpstreamBody } from './upstream-body.ts'
 
 /** A request, independent of the upstream that gets it. */
@@ -74,15 +74,18 @@ export function askService(engine: Engine, call: ServiceCall): Ask {
   if (isAtRoot && engine === 'sglang') {
     return { ...ask, render: ({ model }) => renderSglangTokens(call, model) }
   }
-  const set = (name: string, value: unknown) => [name, JSON.stringify(value)] as const
-  // Usage is requested in streams, too: the server counts it, and hides it unless the client requested it.
-  const usage =
-    service === 'completions' && isStream
-      ? [set('stream_options', { ...request.stream_options, include_usage: true })]
-      : []
+  const usage = service === 'completions' && isStream ? listUsage(call) : []
   const render = ({ model }: TargetModel) =>
-    editMembers(call.body, { set: new Map([set('model', model), ...usage]) })
+    editMembers(call.body, { set: new Map([['model', JSON.stringify(model)], ...usage]) })
   return { ...ask, render }
+}
+
+/** The edits that request the usage of a stream. */
+function listUsage({ request, body }: ServiceCallOf<'completions'>): [name: string, to: string][] {
+  const { stream_options: options } = request
+  if (options?.include_usage === true) return []
+  const text = options ? findMember(body, 'stream_options') : undefined
+  return [['stream_options', requestUsage(text)]]
 }
 
 /** Asks with a rebuilt form, so that exactly the checked parts are sent, or with JSON that is answered with audio. */
