@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads'
 import { TINY_MODEL_PATH } from '../../inference/tiny/backend.ts'
 import { heapMibOf } from '../jobs/training-body-thread.ts'
 import { createLeaseKeeper, type HeldLease } from './lease-keeper.ts'
+import { createRestartPause } from './restart-pause.ts'
 import { createWorkerClient } from './worker-client.ts'
 import type { WorkerLogEntry } from './worker-loop.ts'
 
@@ -48,8 +49,6 @@ export interface Trainer {
 const STOP_MS_MAX = 400
 /** Limit: time to release the job from here; otherwise its lease expires. */
 const RELEASE_MS_MAX = 400
-const RESTART_MS_MIN = 1_000
-const RESTART_MS_MAX = 60_000
 /** Limit: training takes 24 bytes a weight, and a step of a larger model takes minutes. */
 const MODEL_BYTES_MAX = 33_554_432
 
@@ -65,7 +64,7 @@ export function createTrainer({ log, modelPath, bodyBytesMax, ...names }: Traine
     return { stop: async () => {} }
   }
   let isStopped = false
-  let restartMs = RESTART_MS_MIN
+  const pause = createRestartPause(() => performance.now())
   let timer: NodeJS.Timeout | null = null
   const client = createWorkerClient(options.baseUrl, options.token)
   const keeper = createLeaseKeeper(client.renew, (error) => {
@@ -74,6 +73,7 @@ export function createTrainer({ log, modelPath, bodyBytesMax, ...names }: Traine
   let worker = start()
 
   function start(): Worker {
+    pause.begin()
     const begun = new Worker(new URL('./trainer-entry.ts', import.meta.url), {
       workerData: options,
       env: {},
@@ -88,12 +88,12 @@ export function createTrainer({ log, modelPath, bodyBytesMax, ...names }: Traine
     begun.on('exit', (code) => {
       if (isStopped) return
       keeper.keep(null)
-      // A thread that exits normally has finished its work and only frees its memory.
-      const pauseMs = code === 0 ? 0 : restartMs
-      restartMs = code === 0 ? RESTART_MS_MIN : Math.min(2 * restartMs, RESTART_MS_MAX)
-      timer = setTimeout(() => {
-        worker = start()
-      }, pauseMs).unref()
+      timer = setTimeout(
+        () => {
+          worker = start()
+        },
+        pause.end(code !== 0),
+      ).unref()
     })
     return begun
   }
