@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import type { ResolvedTrainingConfig } from '../../domain/training/resolve-training-config.ts'
+import { ADAPTER_BYTES_MAX } from '../../inference/tiny/host/adapter-files.ts'
 import { AdapterFileError } from '../../inference/tiny/lora/adapter.ts'
 import type { TrajectoryGroup } from '../../schemas/training/training-job.ts'
 import {
@@ -139,6 +140,7 @@ async function trainAndComplete(
     if (cancel_requested) throw new CancelledError('the job was cancelled')
   }
 
+  requireSmallParent(claimed)
   const groups = JSON.parse(await job.payload()) as TrajectoryGroup[]
   const parent = await job.parent()
   const config = claimed.resolved_config as unknown as ResolvedTrainingConfig
@@ -159,6 +161,12 @@ async function trainAndComplete(
   await pause()
   const sha256 = artifact === null ? null : await job.upload(artifact)
   await job.complete({ sha256, metrics: { ...metrics }, trained: artifact !== null, reason })
+}
+
+/** @throws AdapterFileError for a parent that another worker made too large to be held in memory */
+function requireSmallParent({ parent_checkpoint }: ClaimResponse): void {
+  if ((parent_checkpoint?.artifact?.bytes ?? 0) <= ADAPTER_BYTES_MAX) return
+  throw new AdapterFileError(`the file has more than ${ADAPTER_BYTES_MAX} bytes`)
 }
 
 /** Reports to the server why the job does not continue here. */

@@ -1,5 +1,6 @@
 /** The life of a worker, with a fake server. */
 import { describe, expect, it } from 'vitest'
+import { ADAPTER_BYTES_MAX } from '../../../src/inference/tiny/host/adapter-files.ts'
 import { AdapterFileError } from '../../../src/inference/tiny/lora/adapter.ts'
 import type { ClaimResponse } from '../../../src/schemas/training/worker.ts'
 import { DivergedError, type JobTrainer } from '../../../src/training/worker/train-job.ts'
@@ -161,6 +162,17 @@ describe('a job that does not end well', () => {
   ])('fails for good as %s', async (code, error) => {
     const { calls } = await run({ train: failing(error) })
     expect(calls).toEqual([['fail', { error: { code, message: error.message }, retryable: false }]])
+  })
+
+  it('fails for good when its parent is too large to be held in memory', async () => {
+    const artifact = { url: '/parent', sha256: 'hash', bytes: ADAPTER_BYTES_MAX + 1 }
+    const { calls } = await run({
+      changes: { parent_checkpoint: { id: 'c', step: 1, artifact } },
+      job: { parent: () => Promise.reject(new Error('never fetched')) },
+      train: async () => TRAINED,
+    })
+    const error = { code: 'invalid_parent_artifact', message: expect.any(String) }
+    expect(calls).toEqual([['fail', { error, retryable: false }]])
   })
 
   it('fails for now when something else went wrong', async () => {

@@ -14,7 +14,7 @@ import type { Adapter } from '../../backend.ts'
 /** Limit: files that are kept beside those in use. */
 const KEPT_MAX = 8
 /** Limit: a larger adapter belongs to no model that this engine can run. */
-const ADAPTER_BYTES_MAX = 268_435_456
+export const ADAPTER_BYTES_MAX = 268_435_456
 
 type Reading<T> = (path: string | null) => AsyncGenerator<T, void, void>
 
