@@ -38,7 +38,6 @@ interface TargetLook<T> {
 }
 
 export interface TargetPool<T> {
-  readonly size: number
   look(): TargetLook<T>[]
   /** @param tried - numbers of upstreams to avoid if there are others */
   take(tried: ReadonlySet<number>): TargetUse<T>
@@ -92,7 +91,6 @@ export function createTargetPool<T>(
   }
 
   return {
-    size: states.length,
     look: () =>
       states.map(({ value, number, busyCount, failureCount, restsUntilMs }) => {
         const restsMs = Math.max(restsUntilMs - nowMs(), 0)
