@@ -7,7 +7,7 @@ import type { RelayedDelta, RelayedText, Service } from '../backend.ts'
 import type { EventRules } from './event-rules.ts'
 import { createSseDecoder } from './sse-decoder.ts'
 import { readBytes, type UpstreamAnswer } from './upstream/client.ts'
-import { findToldError, parseObject } from './upstream/errors.ts'
+import { answerTooLarge, findToldError, parseObject } from './upstream/errors.ts'
 import type { Pieces } from './upstream/exchange.ts'
 import type { Redact } from './upstream/redaction.ts'
 
@@ -61,9 +61,7 @@ async function readWhole(
 ): Promise<RelayedDelta> {
   const { text, isWhole } = await readText(answer, BODY_BYTES_MAX)
   if (!isWhole) {
-    throw new ApiError('upstream_invalid_response', {
-      message: 'The upstream sent an answer that is too large.',
-    })
+    throw answerTooLarge()
   }
   const body = parseObject(text)
   const error = body && findToldError(body, redact)

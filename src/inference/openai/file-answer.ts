@@ -4,6 +4,7 @@ import type { BytesDelta, RelayedDelta, Service } from '../backend.ts'
 import { readAnswerOf } from './answer-body.ts'
 import { createEventBytes } from './event-bytes.ts'
 import type { UpstreamAnswer } from './upstream/client.ts'
+import { answerTooLarge } from './upstream/errors.ts'
 import type { Pieces } from './upstream/exchange.ts'
 import type { Redact } from './upstream/redaction.ts'
 
@@ -51,9 +52,7 @@ export async function readFileAnswer(answer: UpstreamAnswer, redact: Redact, ser
     for (const piece of pieces) byteCount += piece.length
     const tellsError = error !== null
     if (byteCount <= FILE_BYTES_MAX) return { type: 'bytes', contentType, pieces, tellsError }
-    throw new ApiError('upstream_invalid_response', {
-      message: 'The upstream sent an answer that is too large.',
-    })
+    throw answerTooLarge()
   }
   const first = await next()
   if (first === null) throw new ApiError('upstream_invalid_response')

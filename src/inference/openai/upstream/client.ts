@@ -209,7 +209,7 @@ async function readDecoded(pieces: AsyncIterator<Uint8Array> | null): Promise<Pi
     const { done, value } = await pieces.next()
     return done ? null : [value]
   } catch (error) {
-    throw error instanceof ApiError ? error : toBodyError(error)
+    throw toBodyError(error)
   }
 }
 

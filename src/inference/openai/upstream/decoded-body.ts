@@ -10,7 +10,7 @@ import {
   createZstdDecompress,
   constants as zlib,
 } from 'node:zlib'
-import { ApiError } from '../../../errors.ts'
+import { answerTooLarge } from './errors.ts'
 
 /** Limit: decompressed bytes of one body; 256 Mi. */
 const DECODED_BYTES_MAX = 256 * 1024 * 1024
@@ -86,9 +86,7 @@ async function* readDecoded(
   for await (const piece of decoded) {
     byteCount += piece.length
     if (byteCount > bytesMax) {
-      throw new ApiError('upstream_invalid_response', {
-        message: 'The upstream sent an answer that is too large.',
-      })
+      throw answerTooLarge()
     }
     yield piece
   }

@@ -157,6 +157,12 @@ export function toBodyError(cause: unknown): ApiError {
   })
 }
 
+/** Returns the error for an answer beyond a limit of this server. */
+export function answerTooLarge(): ApiError {
+  const message = 'The upstream sent an answer that is too large.'
+  return new ApiError('upstream_invalid_response', { message })
+}
+
 /** Returns an error of the HTTP parser without the bytes of the answer that it holds, for the log. */
 function withoutBytes(error: unknown): unknown {
   if (!(error instanceof Error) || !('data' in error)) return error
