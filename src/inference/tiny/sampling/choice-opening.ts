@@ -1,6 +1,6 @@
 /** The beginning of every choice, before its first sampled token: an echo of the prompt, a scripted reasoning. */
 import type { ChoiceDelta } from '../../backend.ts'
-import { renderReasoning } from '../text/reasoning-script.ts'
+import { writeReasoning } from '../text/reasoning-script.ts'
 import { decodeText } from '../text/text-assembler.ts'
 import type { Tokenizer } from '../text/tokenizer.ts'
 import type { CompletionPlan } from './completion-plan.ts'
@@ -25,7 +25,7 @@ export function openChoices(
   { prompt, choices, reasoning, areIdsReturned }: CompletionPlan,
   { ids, tokensMax }: { readonly ids: readonly number[]; readonly tokensMax: number },
 ): Opening {
-  const script = reasoning === null ? '' : renderReasoning(reasoning.effort, ids.length)
+  const script = reasoning === null ? '' : writeReasoning(reasoning.effort, ids.length)
   const tokens = tokenizer.encode(script).slice(0, tokensMax)
   const echoed = findEcho(tokenizer, prompt, ids)
   const isShown = reasoning?.isShown === true

@@ -2,10 +2,10 @@
 import { ApiError } from '../../../errors.ts'
 import type { Delta, RelayedDelta, ServiceCall, ServiceCallOf } from '../../backend.ts'
 import type { EnginePlan, PieceOf } from '../host/engine-work.ts'
-import { planPrompt as planChatPrompt } from '../text/prompt-plan.ts'
+import { planPrompt } from '../text/prompt-plan.ts'
 import { type EmbeddingPlan, toUnitLength } from './embedding.ts'
 import { answerText, type PromptRun, toDelta } from './text-answer.ts'
-import { listPrompts, planPrompt, planText, type TextPlan } from './text-plan.ts'
+import { listPrompts, planText, planTextPrompt, type TextPlan } from './text-plan.ts'
 import type { TokenPlan, TokensPiece } from './token-text.ts'
 
 /** Has a plan done by the model's process, with the adapter of the call. */
@@ -46,7 +46,7 @@ async function* runPrompts(
   drawSeed: () => bigint,
 ): AsyncGenerator<PromptRun> {
   for (const prompt of plan.prompts) {
-    const completion = planPrompt(call, plan, prompt, drawSeed)
+    const completion = planTextPrompt(call, plan, prompt, drawSeed)
     const isJudged = completion.promptLogprobs !== null
     const tokens = isJudged ? await tellTokens({ prompt: completion.prompt }, run) : null
     const deltas: AsyncIterable<Delta> = run(completion)
@@ -99,7 +99,7 @@ async function* tokenize(
   const wanted =
     typeof prompt === 'string'
       ? { plain: prompt, param: 'prompt', ...plain }
-      : planChatPrompt({ ...chat, messages: messages ?? [] })
+      : planPrompt({ ...chat, messages: messages ?? [] })
   const { ids, texts, contextTokens } = await tellTokens({ prompt: wanted }, run)
   yield toDelta({
     count: ids.length,

@@ -83,7 +83,7 @@ function wrong(param: string, message: string): ApiError {
  *
  * @param plain - the prompt's ids where its own log-probabilities are wanted
  */
-export function planPrompt(
+export function planTextPrompt(
   call: ServiceCallOf<'completions'>,
   { tried, choices, logprobs, isEchoed }: TextPlan,
   { plain, param }: TextPrompt,

@@ -24,7 +24,7 @@ const LENGTH_OF: Readonly<Record<ReasoningEffort, number>> = {
 }
 
 /** The script for a prompt. Spec: §4.3 reasoning_effort. Choice: without an effort there is none. */
-export function renderReasoning(effort: ReasoningEffort, promptTokens: number): string {
+export function writeReasoning(effort: ReasoningEffort, promptTokens: number): string {
   const sentences = SENTENCES.slice(0, LENGTH_OF[effort])
   return sentences.join(' ').replace('{n}', `${promptTokens}`)
 }
