@@ -3,13 +3,14 @@ import { globSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { selectItems } from '../../src/store/base/annotation/annotation-items.sql.ts'
+import { OBJECT_ORDERS } from '../../src/store/base/objects/objects.sql.ts'
 import * as ANNOTATION from '../../src/store/sqlite/annotation/annotation-queues.sql.ts'
 import * as CALLS from '../../src/store/sqlite/calls/query/calls-query.sql.ts'
 import type { FilterCondition } from '../../src/store/sqlite/calls/query/filter-conditions.sql.ts'
 import { type Connection, openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../src/store/sqlite/db/migrate.ts'
 import * as FEEDBACK from '../../src/store/sqlite/feedback/feedback.sql.ts'
-import * as OBJECTS from '../../src/store/sqlite/objects/objects.sql.ts'
+import { OBJECTS } from '../../src/store/sqlite/objects/objects.sql.ts'
 import * as STATS from '../../src/store/sqlite/stats/stats.sql.ts'
 
 const FILTERS: readonly FilterCondition[][] = [
@@ -42,7 +43,7 @@ const MADE: readonly string[] = [
     FEEDBACK.selectFeedback(source, 'asc', true),
   ),
   selectItems({ project_id: 'acme/demo', queue_id: 'q' }, ANNOTATION.IS_IN_STATES),
-  OBJECTS.listObjects([OBJECTS.OBJECT_ORDERS.created_at.asc], []),
+  OBJECTS.listObjects([OBJECT_ORDERS.created_at.asc], []),
   ...Object.values({ ...OBJECTS.FIND_VERSIONS }),
 ]
 

@@ -1,11 +1,12 @@
 /** Lists seek the rows that they show, in order, so that other rows cost nothing. */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import * as KEYS from '../../src/store/base/access/keys.sql.ts'
+import { OBJECT_ORDERS } from '../../src/store/base/objects/objects.sql.ts'
 import * as CALLS from '../../src/store/sqlite/calls/calls.sql.ts'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../src/store/sqlite/db/migrate.ts'
 import * as MODELS from '../../src/store/sqlite/models/preview-models.sql.ts'
-import * as OBJECTS from '../../src/store/sqlite/objects/objects.sql.ts'
+import { OBJECTS } from '../../src/store/sqlite/objects/objects.sql.ts'
 import * as JOBS from '../../src/store/sqlite/training/training-jobs.sql.ts'
 import * as QUEUE from '../../src/store/sqlite/training/training-queue.sql.ts'
 
@@ -41,7 +42,7 @@ describe('lists', () => {
   })
 
   it('of versions seek the latest of an object, not the deleted ones that are newer', () => {
-    const order = OBJECTS.OBJECT_ORDERS.created_at.asc
+    const order = OBJECT_ORDERS.created_at.asc
     const plan = planOf(OBJECTS.listObjects([order], ['latest_only'])).split('\n')
     const sought = plan.filter((step) => step.startsWith('SEARCH newer'))
     expect(sought).toHaveLength(2)

@@ -11,7 +11,7 @@ export function createContentCache(onClear: () => void = () => undefined) {
     has: (key: string) => contents.has(key),
     get: (key: string) => contents.get(key),
     /** Parses and keeps a content; returns it, or undefined for none. */
-    add(key: string, json: string | undefined): unknown {
+    add(key: string, json: string | null): unknown {
       const size = key.length + (json?.length ?? 0)
       characters += size
       if (characters > KEPT_CHARACTERS_MAX) {
@@ -19,7 +19,7 @@ export function createContentCache(onClear: () => void = () => undefined) {
         onClear()
         characters = size
       }
-      const value = json === undefined ? undefined : JSON.parse(json)
+      const value = json === null ? undefined : JSON.parse(json)
       contents.set(key, value)
       return value
     },

@@ -1,5 +1,8 @@
 /** Statements for tables, their blocks and their rows that run on SQLite and PostgreSQL alike. */
 
+/** Rows of one block. */
+export const BLOCK_ROWS = 1024
+
 /** Inserts one block of a new table. */
 export const INSERT_TABLE_BLOCK = `
 INSERT INTO table_blocks (table_key, block, value_keys)
@@ -16,4 +19,18 @@ SELECT
   storage_size_bytes
 FROM tables
 WHERE project_id = @project_id AND digest = @digest
+`
+
+/** One block of a table (its primary key). */
+export const FIND_TABLE_BLOCK = `
+SELECT value_keys
+FROM table_blocks
+WHERE table_key = @table_key AND block = @block
+`
+
+/** The digest and content of a row; by primary key. */
+export const FIND_ROW = `
+SELECT digest, val_json
+FROM json_values
+WHERE value_key = @value_key
 `

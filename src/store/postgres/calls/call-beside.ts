@@ -7,18 +7,20 @@ import type { FeedbackRow } from '../../../domain/feedback/feedback-view.ts'
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import type { BesideReader } from '../../base/calls/beside-reader.ts'
 import type { NodeStores } from '../../base/node-stores.ts'
+import { createRefSteps } from '../../base/objects/ref-values.ts'
 import type { Statements } from '../db/client.ts'
+import { runSteps } from '../db/run-steps.ts'
 import { readAbout } from '../feedback/feedback-about.ts'
-import { createRefValues } from '../objects/ref-values.ts'
+import { keyIn } from '../objects/table-rows.ts'
 
 /** Limit: refs with cached values; then the cache is cleared. */
 const KEPT_REFS_MAX = 100_000
 
 type Prepare = BesideReader['prepare']
 
-export function createBesideOf(db: Pick<Statements, 'all' | 'first'>): NodeStores['besideOf'] {
+export function createBesideOf(db: Statements): NodeStores['besideOf'] {
   return ({ expanded, reach: { refScheme, projects }, prices }) => {
-    const readValue = createRefValues(db, projects)
+    const readValue = createRefSteps({ projects, keyIn })
     const values = new Map<string, unknown>()
     /** Refs that were requested and are not read yet. */
     const missing = new Set<string>()
@@ -52,7 +54,7 @@ export function createBesideOf(db: Pick<Statements, 'all' | 'first'>): NodeStore
         for (const call of calls) for (const path of paths) callField(call, path)
         for (const ref of missing) {
           requireWaiting(signal)
-          values.set(ref, await readValue(ref))
+          values.set(ref, await runSteps(db, readValue(ref)))
         }
       } while (missing.size > 0)
     }

@@ -1,33 +1,50 @@
 /** Published objects in PostgreSQL: narrow version rows, and contents stored once per project. */
-
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { ObjectStore } from '../../api/objects/objects.ts'
-import { NAMES_MAX } from '../../base/objects/object-limits.ts'
+import type { Steps } from '../../base/db/steps.ts'
+import { LIST_ALIASES, LIST_TAGS } from '../../base/objects/marks.sql.ts'
+import {
+  findContent,
+  findVersion,
+  listNames,
+  type ObjectName,
+} from '../../base/objects/object-reads.ts'
+import { createObjectWrites } from '../../base/objects/object-writes.ts'
 import type { Postgres } from '../db/client.ts'
 import type { Reads } from '../db/reads.ts'
-import { LIST_ALIASES, LIST_TAGS } from './marks.sql.ts'
-import { findContents, findObjects } from './object-list.ts'
-import { findVersion } from './object-versions.ts'
-import { createObjectWrites } from './object-writes.ts'
+import { runSteps } from '../db/run-steps.ts'
+import { findObjects } from './object-list.ts'
+import { LOCK_OBJECT, OBJECTS } from './objects.sql.ts'
+
+const WRITES = createObjectWrites(OBJECTS)
 
 export function createObjectStore(db: Postgres, reads: Reads): ObjectStore {
-  const listNames = (sql: string) => (caller: ReadCaller) =>
-    reads.run(caller, async () => {
-      const parameters = { project_id: caller.project_id, limit: NAMES_MAX }
-      const rows = await db.snapshot((tx) => tx.all<{ name: string }>(sql, parameters))
-      return rows.map(({ name }) => name)
-    })
+  const change =
+    <Input extends ObjectName, T>(write: (input: Input) => Steps<T>) =>
+    (input: Input) =>
+      db.transaction(async (tx) => {
+        const { project_id, object_id } = input
+        await tx.all(LOCK_OBJECT, { project_id, object_id })
+        return runSteps(tx, write(input))
+      })
+  const listOf = (sql: string) => (caller: ReadCaller) =>
+    reads.run(caller, () => db.snapshot((tx) => runSteps(tx, listNames(sql, caller.project_id))))
+  const deleteObjects = change(WRITES.delete_objects)
+
   return {
-    ...createObjectWrites(db),
-    async findObject(project_id, object_id, version) {
-      return (await findVersion(db, project_id, object_id, version))?.version ?? null
-    },
-    async findContent(project_id, digest) {
-      return (await findContents(db, project_id, [digest])).get(digest) ?? null
-    },
-    listTags: listNames(LIST_TAGS),
-    listAliases: listNames(LIST_ALIASES),
+    createObject: change(WRITES.create_object),
+    findObject: (project_id, object_id, version) =>
+      runSteps(db, findVersion(OBJECTS, { project_id, object_id }, version)),
+    findContent: (project_id, digest) => runSteps(db, findContent(project_id, digest)),
+    addTags: change(WRITES.add_tags),
+    removeTags: change(WRITES.remove_tags),
+    setAliases: change(WRITES.set_aliases),
+    removeAliases: change(WRITES.remove_aliases),
+    listTags: listOf(LIST_TAGS),
+    listAliases: listOf(LIST_ALIASES),
     listObjects: (listing, caller) =>
       reads.run(caller, (checkpoint) => findObjects(db, listing, checkpoint)),
+    deleteObjects: (project_id, object_id, versions, deleted_at_us) =>
+      deleteObjects({ project_id, object_id, versions, deleted_at_us }),
   }
 }

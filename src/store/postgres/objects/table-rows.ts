@@ -1,11 +1,10 @@
 /** The rows of a table: blocks of keys of contents, read in groups whose contents are bounded by bytes. */
 import type { StoredTable, TableRow } from '../../api/objects/tables.ts'
+import { BLOCK_ROWS } from '../../base/objects/tables.sql.ts'
 import type { Statements } from '../db/client.ts'
 import { partsBySize } from '../db/parts.ts'
 import * as SQL from './tables.sql.ts'
 
-/** Rows of one block. */
-export const BLOCK_ROWS = 1024
 /** Limit: blocks of one statement, eight bytes a row. */
 const BLOCKS_READ = 64
 
@@ -14,6 +13,11 @@ type Db = Pick<Statements, 'all'>
 interface KeyedPlace {
   readonly place: number
   readonly value_key: number
+}
+
+/** Returns the key at a place of a block. */
+export function keyIn(value_keys: unknown, place: number): number {
+  return Number((value_keys as readonly string[])[place])
 }
 
 /** The keys of all rows, in order. */

@@ -3,13 +3,17 @@ import { createTableOrder } from '../../../domain/objects/table-order.ts'
 import { ApiError } from '../../../errors.ts'
 import type { NewRow, StoredTable, TableStore } from '../../api/objects/tables.ts'
 import { includesKey } from '../../base/objects/sorted-keys.ts'
-import { FIND_TABLE, INSERT_TABLE_BLOCK } from '../../base/objects/tables.sql.ts'
+import {
+  BLOCK_ROWS,
+  FIND_ROW,
+  FIND_TABLE,
+  INSERT_TABLE_BLOCK,
+} from '../../base/objects/tables.sql.ts'
 import type { Postgres } from '../db/client.ts'
 import { partsBySize } from '../db/parts.ts'
 import type { Reads } from '../db/reads.ts'
-import { findContents } from './object-list.ts'
 import { INSERT_JSON_VALUES } from './objects.sql.ts'
-import { BLOCK_ROWS, readDigests, readKeys, readPlaces } from './table-rows.ts'
+import { readDigests, readKeys, readPlaces } from './table-rows.ts'
 import * as SQL from './tables.sql.ts'
 
 /** Limit: rows of one group. */
@@ -84,10 +88,9 @@ export function createTableStore(db: Postgres, reads: Reads): TableStore {
       return {
         async findRow(digest): Promise<NewRow | null> {
           const [found] = await findKeys(project_id, [digest])
-          const key = found?.value_key ?? null
-          if (key === null || !includesKey(keys, key)) return null
-          const val_json = (await findContents(db, project_id, [digest])).get(digest)
-          return val_json === undefined ? null : { digest, val_json }
+          const value_key = found?.value_key ?? null
+          if (value_key === null || !includesKey(keys, value_key)) return null
+          return (await db.first<NewRow>(FIND_ROW, { value_key })) ?? null
         },
       }
     },

@@ -18,7 +18,8 @@ type Running<Written> = {
 export function createStepRunner(db: Connection): <T>(steps: Steps<T>) => T {
   const prepared = new Map<string, Statement>()
 
-  function answer({ sql, parameters, wants }: Step): unknown {
+  function answer({ sql, parameters: named, wants }: Step): unknown {
+    const parameters = toBindable(named)
     const statement = prepared.get(sql) ?? db.prepare(sql)
     prepared.set(sql, statement)
     if (wants === 'all') return statement.all(parameters)
@@ -49,4 +50,15 @@ export function toWriteJobs<Written extends Record<string, (input: never) => Ste
     (input: never) => run(write(input)),
   ])
   return Object.fromEntries(jobs) as Running<Written>
+}
+
+/** Lists are JSON, as in the statements of `SQLITE`. */
+function toBindable(parameters: Step['parameters']): Step['parameters'] {
+  if (!Object.values(parameters).some(Array.isArray)) return parameters
+  return Object.fromEntries(
+    Object.entries(parameters).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? JSON.stringify(value) : value,
+    ]),
+  )
 }

@@ -1,26 +1,20 @@
 /** Published objects in SQLite: narrow rows of versions; contents are stored separately, once per project. */
 import type { ObjectStore } from '../../api/objects/objects.ts'
+import { findContent, findVersion } from '../../base/objects/object-reads.ts'
 import type { Connection } from '../db/connection.ts'
-import { orStoreError } from '../db/store-error.ts'
+import { createStepReader } from '../db/run-steps.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import type { Writes } from '../write/writes.ts'
-import { createVersionFinder } from './object-versions.ts'
-import { FIND_JSON_VALUE } from './objects.sql.ts'
+import { OBJECTS } from './objects.sql.ts'
 
 /** @param db - for reads on this thread */
 export function createObjectStore(db: Connection, writes: Writes, reads: ReadPool): ObjectStore {
-  const find = createVersionFinder(db)
-  const findValue = db.prepare(FIND_JSON_VALUE).pluck()
+  const read = createStepReader(db)
   return {
     createObject: (object) => writes.run('create_object', object),
-    async findObject(project_id, object_id, version) {
-      return orStoreError(() => find(project_id, object_id, version))
-    },
-    async findContent(project_id, digest) {
-      return orStoreError(
-        () => (findValue.get({ project_id, digest }) as string | undefined) ?? null,
-      )
-    },
+    findObject: (project_id, object_id, version) =>
+      read(findVersion(OBJECTS, { project_id, object_id }, version)),
+    findContent: (project_id, digest) => read(findContent(project_id, digest)),
     addTags: (marks) => writes.run('add_tags', marks),
     removeTags: (marks) => writes.run('remove_tags', marks),
     setAliases: (marks) => writes.run('set_aliases', marks),

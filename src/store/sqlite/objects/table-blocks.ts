@@ -1,11 +1,9 @@
 /** The rows of a table as blocks of keys, which are read one at a time. Independent of their contents. */
 import type { Statement } from 'better-sqlite3'
 import type { StoredTable } from '../../api/objects/tables.ts'
+import { BLOCK_ROWS, FIND_TABLE_BLOCK } from '../../base/objects/tables.sql.ts'
 import type { Connection } from '../db/connection.ts'
-import { FIND_TABLE_BLOCK } from './tables.sql.ts'
 
-/** Rows of one block. */
-export const BLOCK_ROWS = 1024
 const KEY_BYTES = 8
 
 /** Encodes the keys of a block. */
@@ -19,6 +17,11 @@ export function toBlock(keys: readonly number[]): Buffer {
 export function fromBlock(block: Buffer): number[] {
   const length = block.length / KEY_BYTES
   return Array.from({ length }, (_, at) => block.readDoubleLE(at * KEY_BYTES))
+}
+
+/** Returns the key at a place of a block. */
+export function keyIn(block: unknown, place: number): number {
+  return (block as Buffer).readDoubleLE(place * KEY_BYTES)
 }
 
 interface TableBlocks {
@@ -39,7 +42,7 @@ export function openTableBlocks(db: Connection, table: StoredTable): TableBlocks
         block = findBlock.get({ table_key, block: number }) as Buffer
         blockNumber = number
       }
-      return block.readDoubleLE((place % BLOCK_ROWS) * KEY_BYTES)
+      return keyIn(block, place % BLOCK_ROWS)
     },
   }
 }

@@ -1,9 +1,9 @@
 /** The read job that sorts the rows of a table by fields inside them. Returns their indexes, never contents. */
 import { createTableOrder } from '../../../domain/objects/table-order.ts'
 import type { StoredTable, TableSort } from '../../api/objects/tables.ts'
+import { FIND_ROW } from '../../base/objects/tables.sql.ts'
 import type { ReadJob } from '../read/read-job.ts'
 import { openTableBlocks } from './table-blocks.ts'
-import { FIND_ROW } from './tables.sql.ts'
 
 interface TableOrderInput {
   readonly table: StoredTable
@@ -21,8 +21,8 @@ export const sortTable: ReadJob<TableOrderInput, Uint32Array> = function* (
   const order = createTableOrder(sort, checkpoint)
   for (let place = 0; place < table.row_count; place++) {
     if (checkpoint()) yield
-    const { val_json } = findRow.get(blocks.keyAt(place)) as { val_json: string }
-    order.add(JSON.parse(val_json))
+    const row = findRow.get({ value_key: blocks.keyAt(place) }) as { val_json: string }
+    order.add(JSON.parse(row.val_json))
   }
   return order.places()
 }

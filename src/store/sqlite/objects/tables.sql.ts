@@ -14,23 +14,9 @@ VALUES (@project_id, @digest, @row_count, @storage_size_bytes)
 ON CONFLICT (project_id, digest) DO NOTHING
 `
 
-/** One block of a table (its primary key). */
-export const FIND_TABLE_BLOCK = `
-SELECT value_keys
-FROM table_blocks
-WHERE table_key = @table_key AND block = @block
-`
-
 /** The digest of a row; by primary key. */
 export const FIND_ROW_DIGEST = `
 SELECT digest
-FROM json_values
-WHERE value_key = ?
-`
-
-/** The digest and content of a row; by primary key. */
-export const FIND_ROW = `
-SELECT digest, val_json
 FROM json_values
 WHERE value_key = ?
 `

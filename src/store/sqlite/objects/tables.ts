@@ -8,7 +8,7 @@ import type { Connection } from '../db/connection.ts'
 import { orStoreError } from '../db/store-error.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import type { Writes } from '../write/writes.ts'
-import { BLOCK_ROWS, openTableBlocks, toBlock } from './table-blocks.ts'
+import { openTableBlocks, toBlock } from './table-blocks.ts'
 import * as SQL from './tables.sql.ts'
 
 /** Limit: rows of one group, which takes about a millisecond of the event loop. */
@@ -19,7 +19,7 @@ const GROUP_CHARACTERS = 1_048_576
 /** @param db - for reads on this thread */
 export function createTableStore(db: Connection, writes: Writes, reads: ReadPool): TableStore {
   const findTable = db.prepare(BASE.FIND_TABLE)
-  const findRow = db.prepare(SQL.FIND_ROW)
+  const findRow = db.prepare(BASE.FIND_ROW)
   const findDigest = db.prepare(SQL.FIND_ROW_DIGEST).pluck()
   const rowKeys = createRowKeys(db)
 
@@ -54,7 +54,7 @@ export function createTableStore(db: Connection, writes: Writes, reads: ReadPool
         async findRow(digest) {
           const key = rowKeys.find(table.project_id, digest)?.value_key
           if (key === undefined || !includesKey(keys, key)) return null
-          return orStoreError(() => findRow.get(key) as NewRow)
+          return orStoreError(() => findRow.get({ value_key: key }) as NewRow)
         },
       }
     },
@@ -64,7 +64,7 @@ export function createTableStore(db: Connection, writes: Writes, reads: ReadPool
       const places: number[] = []
       if (wanted.size === 0) return places
       for (let place = 0; place < table.row_count; place++) {
-        if (place % (8 * BLOCK_ROWS) === 0) await nextTurn()
+        if (place % (8 * BASE.BLOCK_ROWS) === 0) await nextTurn()
         if (wanted.has(orStoreError(() => blocks.keyAt(place)))) places.push(place)
       }
       return places
@@ -75,7 +75,9 @@ export function createTableStore(db: Connection, writes: Writes, reads: ReadPool
       let group: TableRow[] = []
       let characters = 0
       for (const original_index of places) {
-        const row = orStoreError(() => findRow.get(blocks.keyAt(original_index)) as NewRow)
+        const row = orStoreError(
+          () => findRow.get({ value_key: blocks.keyAt(original_index) }) as NewRow,
+        )
         group.push({ ...row, original_index })
         characters += row.val_json.length
         if (group.length < GROUP_ROWS && characters < GROUP_CHARACTERS) continue
@@ -108,7 +110,7 @@ async function readSortedKeys(db: Connection, table: StoredTable): Promise<Float
   const blocks = openTableBlocks(db, table)
   const keys = new Float64Array(table.row_count)
   for (let place = 0; place < keys.length; place++) {
-    if (place % (8 * BLOCK_ROWS) === 0) await nextTurn()
+    if (place % (8 * BASE.BLOCK_ROWS) === 0) await nextTurn()
     keys[place] = orStoreError(() => blocks.keyAt(place))
   }
   return keys.sort()
@@ -158,8 +160,8 @@ function createRowKeys(db: Connection) {
 
 function toBlocks(keys: readonly number[]): Uint8Array[] {
   const blocks: Uint8Array[] = []
-  for (let from = 0; from < keys.length; from += BLOCK_ROWS) {
-    blocks.push(toBlock(keys.slice(from, from + BLOCK_ROWS)))
+  for (let from = 0; from < keys.length; from += BASE.BLOCK_ROWS) {
+    blocks.push(toBlock(keys.slice(from, from + BASE.BLOCK_ROWS)))
   }
   return blocks
 }

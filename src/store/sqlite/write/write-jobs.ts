@@ -13,8 +13,7 @@ import type { Connection } from '../db/connection.ts'
 import { toWriteJobs } from '../db/run-steps.ts'
 import { createFeedbackWrites } from '../feedback/feedback-writes.ts'
 import { createHealthWrites } from '../health/health-writes.ts'
-import { createMarkWrites } from '../objects/mark-writes.ts'
-import { createObjectWrites } from '../objects/object-writes.ts'
+import { createContentWrites } from '../objects/content-writes.ts'
 import { createPriceWrites } from '../prices/price-writes.ts'
 import { createRetentionWrites } from '../projects/retention-writes.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
@@ -50,8 +49,7 @@ export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
     ...createRemovalWrites(db),
     ...createFeedbackWrites(db),
     ...createHealthWrites(db),
-    ...createMarkWrites(db),
-    ...createObjectWrites(db),
+    ...createContentWrites(db),
     ...createPriceWrites(db),
     ...toWriteJobs(db, RESPONSE_WRITES),
     ...createRetentionWrites(db),

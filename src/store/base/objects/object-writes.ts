@@ -1,0 +1,82 @@
+/** The writes of objects, in SQLite and PostgreSQL alike. Each is one transaction, in which the object is locked. */
+import type { NewObject } from '../../../domain/objects/object-content.ts'
+import { type ObjectVersion, requireObject } from '../../../domain/objects/object-view.ts'
+import { ApiError } from '../../../errors.ts'
+import type { AliasRemoval, ObjectMarks } from '../../api/objects/objects.ts'
+import { all, first, run, type Steps } from '../db/steps.ts'
+import * as MARKS from './marks.sql.ts'
+import { requireFewMarks } from './object-limits.ts'
+import { findNamed, type ObjectName, toVersion, type VersionRow } from './object-reads.ts'
+import { INSERT_JSON_VALUE, INSERT_OBJECT, type ObjectStatements } from './objects.sql.ts'
+
+interface ObjectDeletion extends ObjectName {
+  /** Names of versions; null: all that are not deleted. */
+  readonly versions: readonly string[] | null
+  readonly deleted_at_us: number
+}
+
+export function createObjectWrites(statements: ObjectStatements & MARKS.MarkStatements) {
+  return {
+    *create_object({ val_json, ...object }: NewObject): Steps<void> {
+      const { project_id, digest } = object
+      yield* run(INSERT_JSON_VALUE, { project_id, digest, val_json })
+      yield* run(INSERT_OBJECT, object)
+    },
+    /** Returns the deleted versions as they were before. */
+    *delete_objects({ deleted_at_us, ...chosen }: ObjectDeletion): Steps<ObjectVersion[]> {
+      const rows = yield* chooseVersions(statements, chosen)
+      const object_keys = rows.map(({ object_key }) => object_key)
+      yield* run(statements.DELETE_OBJECTS, { object_keys, deleted_at_us })
+      return rows.map(toVersion)
+    },
+    *add_tags(marks: ObjectMarks): Steps<void> {
+      const object_key = yield* requireKey(statements, marks)
+      yield* run(statements.INSERT_TAGS, { object_key, names: marks.names })
+      requireFewMarks(yield* count(MARKS.COUNT_TAGS, { object_key }), 'tags')
+    },
+    *remove_tags(marks: ObjectMarks): Steps<void> {
+      const object_key = yield* requireKey(statements, marks)
+      yield* run(statements.DELETE_TAGS, { object_key, names: marks.names })
+    },
+    *set_aliases(marks: ObjectMarks): Steps<void> {
+      const { project_id, object_id, names } = marks
+      const object_key = yield* requireKey(statements, marks)
+      yield* run(statements.SET_ALIASES, { project_id, object_id, names, object_key })
+      requireFewMarks(yield* count(MARKS.COUNT_ALIASES, { project_id, object_id }), 'aliases')
+    },
+    *remove_aliases({ project_id, object_id, names }: AliasRemoval): Steps<void> {
+      yield* run(statements.DELETE_ALIASES, { project_id, object_id, names })
+    },
+  }
+}
+
+function* count(sql: string, parameters: object): Steps<number> {
+  return (yield* first<{ count: number }>(sql, parameters))?.count ?? 0
+}
+
+function* requireKey(statements: ObjectStatements, marks: ObjectMarks): Steps<number> {
+  const row = yield* findNamed<VersionRow>(statements.FIND_VERSIONS, marks, marks.version)
+  requireObject(row ?? null)
+  return (row as VersionRow).object_key
+}
+
+/** Finds all names before the first deletion, so that `latest` means the latest version before it. */
+function* chooseVersions(
+  { FIND_VERSIONS, LIST_LIVE_VERSIONS }: ObjectStatements,
+  { versions, ...name }: Omit<ObjectDeletion, 'deleted_at_us'>,
+): Steps<VersionRow[]> {
+  if (versions === null) {
+    const live = yield* all<VersionRow>(LIST_LIVE_VERSIONS, name)
+    if (live.length === 0) throw new ApiError('object_not_found', { param: 'object_id' })
+    return live
+  }
+  const chosen = new Map<number, VersionRow>()
+  for (const [at, version] of versions.entries()) {
+    const row = yield* findNamed<VersionRow>(FIND_VERSIONS, name, version)
+    if (row === undefined || row.deleted_at_us !== null) {
+      throw new ApiError('object_not_found', { param: `digests[${at}]` })
+    }
+    chosen.set(row.object_key, row)
+  }
+  return [...chosen.values()]
+}

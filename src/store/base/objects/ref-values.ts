@@ -1,0 +1,90 @@
+/**
+ * Reads the targets of refs for conditions over many rows, each content once, in SQLite and PostgreSQL alike. Routes that
+ * return values to clients use `routes/objects/ref-reader.ts`, which keeps every digit.
+ */
+import { canUseProject } from '../../../domain/access/permissions.ts'
+import {
+  HOPS_MAX,
+  parseReadableRef,
+  type ReadableRef,
+  type RefEdge,
+  stepInto,
+} from '../../../domain/objects/ref-reading.ts'
+import type { StoredTable } from '../../api/objects/tables.ts'
+import { first, type Steps } from '../db/steps.ts'
+import { createContentCache } from './content-cache.ts'
+import { findContent, findNamed } from './object-reads.ts'
+import { FIND_PLACES } from './objects.sql.ts'
+import { BLOCK_ROWS, FIND_ROW, FIND_TABLE, FIND_TABLE_BLOCK } from './tables.sql.ts'
+
+type Place = { readonly table: StoredTable } | { readonly value: unknown }
+
+interface RefReach {
+  /** Patterns of the projects that may be read. */
+  readonly projects: readonly string[]
+  /** Returns the key at a place of a block, as the database returns the block. */
+  keyIn(value_keys: unknown, place: number): number
+  /** Called when contents are released. */
+  onClear?(): void
+}
+
+/**
+ * @returns a function that reads the value of a ref: undefined for text that is no ref of an object, op or table, for
+ * missing or deleted targets, and for other projects
+ */
+export function createRefSteps(reach: RefReach): (ref: string) => Steps<unknown> {
+  const contents = createContentCache(reach.onClear)
+
+  function* readContent(project_id: string, digest: string): Steps<unknown> {
+    const key = `${project_id}:${digest}`
+    if (contents.has(key)) return contents.get(key)
+    return contents.add(key, yield* findContent(project_id, digest))
+  }
+
+  function* openTarget({ project_id, target }: ReadableRef): Steps<Place> {
+    if (!canUseProject(reach, project_id)) return { value: undefined }
+    if (target.kind === 'table') {
+      const table = yield* first<StoredTable>(FIND_TABLE, { project_id, digest: target.digest })
+      return table ? { table } : { value: undefined }
+    }
+    type Found = { readonly digest: string; readonly deleted_at_us: number | null }
+    const name = { project_id, object_id: target.object_id }
+    const found = yield* findNamed<Found>(FIND_PLACES, name, target.version)
+    if (found === undefined || found.deleted_at_us !== null) return { value: undefined }
+    return { value: yield* readContent(project_id, found.digest) }
+  }
+
+  function* stepIntoTable(table: StoredTable, { kind, value }: RefEdge): Steps<unknown> {
+    // Finds a row by its digest. Checking that it belongs to the table would read all keys of the table.
+    if (kind === 'id') return yield* readContent(table.project_id, value)
+    if (kind !== 'index' || Number(value) >= table.row_count) return undefined
+    const { table_key } = table
+    const block = Math.floor(Number(value) / BLOCK_ROWS)
+    const found = yield* first<{ value_keys: unknown }>(FIND_TABLE_BLOCK, { table_key, block })
+    const value_key = reach.keyIn(found?.value_keys, Number(value) % BLOCK_ROWS)
+    const row = yield* first<{ val_json: string }>(FIND_ROW, { value_key })
+    return row && JSON.parse(row.val_json)
+  }
+
+  function* follow(value: unknown, hops: number): Steps<Place> {
+    const ref = typeof value === 'string' && hops > 0 ? parseReadableRef(value) : null
+    return ref === null ? { value } : yield* walk(ref, hops - 1)
+  }
+
+  function* walk(ref: ReadableRef, hops: number): Steps<Place> {
+    let place = yield* openTarget(ref)
+    for (const edge of ref.edges) {
+      const from = 'value' in place ? yield* follow(place.value, hops) : place
+      const value =
+        'table' in from ? yield* stepIntoTable(from.table, edge) : stepInto(from.value, edge)
+      place = { value }
+    }
+    return place
+  }
+
+  return function* (text) {
+    const ref = parseReadableRef(text)
+    const place = ref === null ? { value: undefined } : yield* walk(ref, HOPS_MAX)
+    return 'value' in place ? place.value : undefined
+  }
+}
