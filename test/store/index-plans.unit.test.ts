@@ -3,7 +3,9 @@ import { globSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { selectItems } from '../../src/store/base/annotation/annotation-items.sql.ts'
+import { selectModels } from '../../src/store/base/models/preview-models.sql.ts'
 import { OBJECT_ORDERS } from '../../src/store/base/objects/objects.sql.ts'
+import { selectJobs } from '../../src/store/base/training/job-lists.sql.ts'
 import * as ANNOTATION from '../../src/store/sqlite/annotation/annotation-queues.sql.ts'
 import * as CALLS from '../../src/store/sqlite/calls/query/calls-query.sql.ts'
 import type { FilterCondition } from '../../src/store/sqlite/calls/query/filter-conditions.sql.ts'
@@ -43,6 +45,10 @@ const MADE: readonly string[] = [
     FEEDBACK.selectFeedback(source, 'asc', true),
   ),
   selectItems({ project_id: 'acme/demo', queue_id: 'q' }, ANNOTATION.IS_IN_STATES),
+  selectModels('asc', false),
+  selectModels('asc', true),
+  selectJobs('asc', false),
+  selectJobs('asc', true),
   OBJECTS.listObjects([OBJECT_ORDERS.created_at.asc], []),
   ...Object.values({ ...OBJECTS.FIND_VERSIONS }),
 ]

@@ -1,13 +1,13 @@
 /** Lists seek the rows that they show, in order, so that other rows cost nothing. */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import * as KEYS from '../../src/store/base/access/keys.sql.ts'
+import { selectModels } from '../../src/store/base/models/preview-models.sql.ts'
 import { OBJECT_ORDERS } from '../../src/store/base/objects/objects.sql.ts'
+import { selectJobs } from '../../src/store/base/training/job-lists.sql.ts'
 import * as CALLS from '../../src/store/sqlite/calls/calls.sql.ts'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../src/store/sqlite/db/migrate.ts'
-import * as MODELS from '../../src/store/sqlite/models/preview-models.sql.ts'
 import { OBJECTS } from '../../src/store/sqlite/objects/objects.sql.ts'
-import * as JOBS from '../../src/store/sqlite/training/training-jobs.sql.ts'
 import * as QUEUE from '../../src/store/sqlite/training/training-queue.sql.ts'
 
 function planOf(sql: string): string {
@@ -26,10 +26,10 @@ const MODEL_PLACE = 'preview_models_name_created_at_us (name=? AND (created_at_u
 describe('lists', () => {
   it.each([
     ['keys', KEYS.LIST_KEYS, KEY_PLACE],
-    ['jobs of a status', JOBS.LIST_STATUS_JOBS_ASC, `${JOB_PLACE}>`],
-    ['jobs of a status, the newest first', JOBS.LIST_STATUS_JOBS_DESC, `${JOB_PLACE}<`],
-    ['models of a name', MODELS.LIST_NAMED_MODELS_ASC, `${MODEL_PLACE}>`],
-    ['models of a name, the newest first', MODELS.LIST_NAMED_MODELS_DESC, `${MODEL_PLACE}<`],
+    ['jobs of a status', selectJobs('asc', true), `${JOB_PLACE}>`],
+    ['jobs of a status, the newest first', selectJobs('desc', true), `${JOB_PLACE}<`],
+    ['models of a name', selectModels('asc', true), `${MODEL_PLACE}>`],
+    ['models of a name, the newest first', selectModels('desc', true), `${MODEL_PLACE}<`],
   ])('of %s seek by an index and do not sort', (_name, sql, seek) => {
     const plan = planOf(sql)
     expect(plan).toContain(seek)

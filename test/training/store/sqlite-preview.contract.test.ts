@@ -5,6 +5,7 @@ import { ApiError } from '../../../src/errors.ts'
 import * as CHECKPOINTS from '../../../src/store/base/models/checkpoints.sql.ts'
 import * as BASE_MODELS from '../../../src/store/base/models/preview-models.sql.ts'
 import { createJobBell } from '../../../src/store/base/training/job-bell.ts'
+import { selectJobs, selectModelJobs } from '../../../src/store/base/training/job-lists.sql.ts'
 import * as EVENTS from '../../../src/store/base/training/training-events.sql.ts'
 import * as BASE_JOBS from '../../../src/store/base/training/training-jobs.sql.ts'
 import * as QUEUE from '../../../src/store/base/training/training-queue.sql.ts'
@@ -17,10 +18,8 @@ import {
 } from '../../../src/store/sqlite/files/file-folder.ts'
 import { createCheckpointArtifacts } from '../../../src/store/sqlite/models/checkpoint-artifacts.ts'
 import { createCheckpointStore } from '../../../src/store/sqlite/models/checkpoints.ts'
-import * as MODELS from '../../../src/store/sqlite/models/preview-models.sql.ts'
 import { createPreviewModelStore } from '../../../src/store/sqlite/models/preview-models.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
-import * as JOBS from '../../../src/store/sqlite/training/training-jobs.sql.ts'
 import { createTrainingJobStore } from '../../../src/store/sqlite/training/training-jobs.ts'
 import type { Writes } from '../../../src/store/sqlite/write/writes.ts'
 import { createInlineWrites } from '../../store/support/inline-writes.ts'
@@ -163,21 +162,29 @@ describe('statements of the preview', () => {
       'training_jobs_model_id_idempotency_key',
     ],
     ['INSERT_TRAINING_JOB', BASE_JOBS.INSERT_TRAINING_JOB, 'training_jobs_model_id_seq'],
-    ['LIST_CHECKPOINTS_ASC', CHECKPOINTS.LIST_CHECKPOINTS_ASC, 'checkpoints_model_id_step'],
-    ['LIST_CHECKPOINTS_DESC', CHECKPOINTS.LIST_CHECKPOINTS_DESC, 'checkpoints_model_id_step'],
+    ['checkpoints', CHECKPOINTS.selectCheckpoints('asc'), 'checkpoints_model_id_step'],
+    [
+      'checkpoints, newest first',
+      CHECKPOINTS.selectCheckpoints('desc'),
+      'checkpoints_model_id_step',
+    ],
     ['FIND_CHECKPOINT_STEP', CHECKPOINTS.FIND_CHECKPOINT_STEP, 'sqlite_autoindex_checkpoints_1'],
     ['DELETE_STEP', CHECKPOINTS.DELETE_STEP, 'checkpoints_model_id_step'],
     ['DELETE_ALL_STEPS', CHECKPOINTS.DELETE_ALL_STEPS, 'checkpoints_model_id_step'],
     ['FIND_STEP', CHECKPOINTS.FIND_STEP, 'checkpoints_model_id_step'],
     ['FIND_LATEST_STEP', CHECKPOINTS.FIND_LATEST_STEP, 'checkpoints_model_id_step'],
     ['FIND_CHECKPOINT', CHECKPOINTS.FIND_CHECKPOINT, 'sqlite_autoindex_checkpoints_1'],
-    ['LIST_PREVIEW_MODELS_ASC', MODELS.LIST_PREVIEW_MODELS_ASC, 'preview_models_created_at_us'],
-    ['LIST_PREVIEW_MODELS_DESC', MODELS.LIST_PREVIEW_MODELS_DESC, 'preview_models_created_at_us'],
+    ['models', BASE_MODELS.selectModels('asc', false), 'preview_models_created_at_us'],
+    [
+      'models, newest first',
+      BASE_MODELS.selectModels('desc', false),
+      'preview_models_created_at_us',
+    ],
     ['DELETE_PREVIEW_MODEL', BASE_MODELS.DELETE_PREVIEW_MODEL, 'sqlite_autoindex_preview_models_1'],
-    ['LIST_TRAINING_JOBS_ASC', JOBS.LIST_TRAINING_JOBS_ASC, 'training_jobs_created_at_us'],
-    ['LIST_TRAINING_JOBS_DESC', JOBS.LIST_TRAINING_JOBS_DESC, 'training_jobs_created_at_us'],
-    ['LIST_MODEL_JOBS_ASC', JOBS.LIST_MODEL_JOBS_ASC, 'training_jobs_model_id_seq'],
-    ['LIST_MODEL_JOBS_DESC', JOBS.LIST_MODEL_JOBS_DESC, 'training_jobs_model_id_seq'],
+    ['jobs', selectJobs('asc', false), 'training_jobs_created_at_us'],
+    ['jobs, newest first', selectJobs('desc', false), 'training_jobs_created_at_us'],
+    ['jobs of a model', selectModelJobs('asc'), 'training_jobs_model_id_seq'],
+    ['jobs of a model, newest first', selectModelJobs('desc'), 'training_jobs_model_id_seq'],
     ['LIST_UNFINISHED_JOBS', BASE_JOBS.LIST_UNFINISHED_JOBS, 'training_jobs_unfinished'],
     ['SAVE_MOVED_JOB', QUEUE.SAVE_MOVED_JOB, 'sqlite_autoindex_training_jobs_1'],
     ['FIND_FIRST_EVENT', EVENTS.FIND_FIRST_EVENT, 'training_events_job_id_position'],

@@ -38,8 +38,8 @@ function* find(sql: string, parameters: object): Steps<StoredCheckpoint | null> 
 export function* listCheckpoints(listing: CheckpointListing): Steps<Checkpoint[]> {
   const { model_id, order, count } = listing
   const after_step = yield* stepOfCursor(listing)
-  const sql = order === 'asc' ? SQL.LIST_CHECKPOINTS_ASC : SQL.LIST_CHECKPOINTS_DESC
-  const rows = yield* all<CheckpointRow>(sql, { model_id, after_step, count })
+  const place = { model_id, after_step, count }
+  const rows = yield* all<CheckpointRow>(SQL.selectCheckpoints(order), place)
   return rows.map(toCheckpoint)
 }
 

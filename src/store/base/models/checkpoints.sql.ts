@@ -70,30 +70,15 @@ FROM checkpoints
 WHERE id = @id AND model_id = @model_id
 `
 
-/** The next checkpoints, ascending (checkpoints_model_id_step). */
-export const LIST_CHECKPOINTS_ASC = `
-SELECT
-  id,
-  model_id,
-  step,
-  metrics_json,
-  created_at_us
+/** The next checkpoints (checkpoints_model_id_step). */
+export function selectCheckpoints(order: 'asc' | 'desc'): string {
+  return `
+SELECT ${OWN_COLUMNS.join(', ')}
 FROM checkpoints
-WHERE model_id = @model_id AND step > CAST(@after_step AS bigint) AND deleted_at_us IS NULL
-ORDER BY step
+WHERE model_id = @model_id
+  AND step ${order === 'asc' ? '>' : '<'} CAST(@after_step AS bigint)
+  AND deleted_at_us IS NULL
+ORDER BY step ${order}
 LIMIT @count
 `
-
-/** The next checkpoints, descending (checkpoints_model_id_step). */
-export const LIST_CHECKPOINTS_DESC = `
-SELECT
-  id,
-  model_id,
-  step,
-  metrics_json,
-  created_at_us
-FROM checkpoints
-WHERE model_id = @model_id AND step < CAST(@after_step AS bigint) AND deleted_at_us IS NULL
-ORDER BY step DESC
-LIMIT @count
-`
+}

@@ -1,29 +1,39 @@
-/** Finds a model, and decides which models a list shows, in SQLite and PostgreSQL alike. */
+/** Finds and lists models in SQLite and PostgreSQL alike. */
 import { canUseProject } from '../../../domain/access/permissions.ts'
 import { modelProjectId, type PreviewModel } from '../../../domain/models/preview-model.ts'
 import { ApiError } from '../../../errors.ts'
 import type { ModelListing } from '../../api/models/preview-models.ts'
-import { placeBefore } from '../db/listing.ts'
-import { first, type Steps } from '../db/steps.ts'
-import { FIND_ANY_PREVIEW_MODEL, FIND_PREVIEW_MODEL } from './preview-models.sql.ts'
+import { listParts, placeBefore } from '../db/listing.ts'
+import { all, first, type Steps } from '../db/steps.ts'
+import { FIND_ANY_PREVIEW_MODEL, FIND_PREVIEW_MODEL, selectModels } from './preview-models.sql.ts'
 
 /** Returns a model that is not deleted, or null. */
 export function* findModel(id: string): Steps<PreviewModel | null> {
   return (yield* first<PreviewModel>(FIND_PREVIEW_MODEL, { id })) ?? null
 }
 
-/** Returns the place at which a list begins. @throws ApiError model_not_found */
-export function* findPlace(listing: ModelListing): Steps<ReturnType<typeof placeBefore>> {
-  const { after, order } = listing
-  if (after === null) return placeBefore(order)
-  const cursor = yield* first<PreviewModel>(FIND_ANY_PREVIEW_MODEL, { id: after })
-  if (cursor === undefined || !isShown(cursor, listing)) {
-    throw new ApiError('model_not_found', { param: 'after' })
-  }
-  return { after_us: cursor.created_at_us, after_id: after }
+/** See the contract. */
+export function* listModels(listing: ModelListing): Steps<PreviewModel[]> {
+  const { order, name, count } = listing
+  const ofName = name === null ? {} : { name }
+  return yield* listParts(yield* findCursor(listing), count, function* (last, limit) {
+    const place = last ? { after_us: last.created_at_us, after_id: last.id } : placeBefore(order)
+    const parameters = { ...place, ...ofName, limit }
+    const rows = yield* all<PreviewModel>(selectModels(order, name !== null), parameters)
+    return { rows, shown: rows.filter((model) => isShown(model, listing)) }
+  })
 }
 
-export function isShown(
+/** Returns the model after which a list begins; null: at its beginning. @throws ApiError model_not_found */
+function* findCursor(listing: ModelListing): Steps<PreviewModel | null> {
+  const { after } = listing
+  if (after === null) return null
+  const cursor = yield* first<PreviewModel>(FIND_ANY_PREVIEW_MODEL, { id: after })
+  if (cursor !== undefined && isShown(cursor, listing)) return cursor
+  throw new ApiError('model_not_found', { param: 'after' })
+}
+
+function isShown(
   model: PreviewModel,
   { project_id, projects, base_models }: ModelListing,
 ): boolean {

@@ -1,4 +1,5 @@
 /** Statements for preview models that run on SQLite and PostgreSQL alike. */
+import { placeAfter } from '../db/listing.sql.ts'
 
 /**
  * Inserts a model whose name is new in its project; does nothing otherwise (preview_models_entity_project_name).
@@ -62,6 +63,15 @@ SELECT ${MODEL_COLUMN_LIST}
 FROM preview_models
 WHERE id = @id
 `
+
+/** Models after a place; those of a name (preview_models_created_at_us, preview_models_name_created_at_us). */
+export function selectModels(order: 'asc' | 'desc', ofName: boolean): string {
+  return `
+SELECT ${MODEL_COLUMN_LIST}
+FROM preview_models
+WHERE ${ofName ? 'name = @name AND ' : ''}${placeAfter(order, ' AND deleted_at_us IS NULL')}
+`
+}
 
 /** Hides a model; by primary key. */
 export const DELETE_PREVIEW_MODEL = `

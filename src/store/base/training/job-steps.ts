@@ -28,8 +28,10 @@ export function* findModel({ model_id: id }: TrainingJob): Steps<PreviewModel> {
   return (yield* first<PreviewModel>(FIND_ANY_PREVIEW_MODEL, { id })) as PreviewModel
 }
 
-/** Adds what else is shown of a job. */
-export function* viewOf(job: TrainingJob): Steps<JobView> {
+/** Returns a job with what else is shown of it. */
+export function* findJobView(job_id: string): Steps<JobView | null> {
+  const job = yield* findJob(job_id)
+  if (job === null) return null
   const { model_id, result_checkpoint_id: id } = job
   const result =
     id === null ? undefined : yield* first<{ step: number }>(FIND_CHECKPOINT_STEP, { id, model_id })

@@ -2,14 +2,18 @@
 import { randomUUID } from 'node:crypto'
 import { ApiError } from '../../../errors.ts'
 import type { TrainingJobStore } from '../../api/training/training-jobs.ts'
-import { findJob, listEvents, viewOf } from '../../base/training/job-steps.ts'
+import { viewStatements } from '../../base/training/job-lists.sql.ts'
+import { listJobs } from '../../base/training/job-lists.ts'
+import { findJob, findJobView, listEvents } from '../../base/training/job-steps.ts'
 import { chunksOf } from '../../base/training/payload-chunks.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Postgres } from '../db/client.ts'
+import { POSTGRES } from '../db/dialect.sql.ts'
 import { runSteps } from '../db/run-steps.ts'
-import { listJobs } from './job-lists.ts'
 import type { QueueBell } from './queue-bell.ts'
 import { writeAndNotify } from './training-writes.ts'
+
+const VIEWS = viewStatements(POSTGRES)
 
 interface TrainingJobParts {
   readonly db: Postgres
@@ -35,11 +39,8 @@ export function createTrainingJobStore({ db, blobs, bell }: TrainingJobParts): T
       }
     },
     findJob: (id) => runSteps(db, findJob(id)),
-    async findJobView(id) {
-      const job = await runSteps(db, findJob(id))
-      return job && runSteps(db, viewOf(job))
-    },
-    listJobs: (listing) => listJobs(db, listing),
+    findJobView: (id) => runSteps(db, findJobView(id)),
+    listJobs: (listing) => runSteps(db, listJobs(VIEWS, listing)),
     listEvents: (listing) => runSteps(db, listEvents(listing)),
     async cancelJob(id, now_us) {
       await writeAndNotify(db, (writes) => writes.cancel_job({ id, now_us }))

@@ -3,14 +3,18 @@ import { join } from 'node:path'
 import { ApiError } from '../../../errors.ts'
 import type { TrainingJobStore } from '../../api/training/training-jobs.ts'
 import type { JobBell } from '../../base/training/job-bell.ts'
-import { findJob, listEvents, viewOf } from '../../base/training/job-steps.ts'
+import { viewStatements } from '../../base/training/job-lists.sql.ts'
+import { listJobs } from '../../base/training/job-lists.ts'
+import { findJob, findJobView, listEvents } from '../../base/training/job-steps.ts'
 import { chunksOf } from '../../base/training/payload-chunks.ts'
 import type { Connection } from '../db/connection.ts'
+import { SQLITE } from '../db/dialect.sql.ts'
 import { createStepReader } from '../db/run-steps.ts'
 import { type FileFolder, PAYLOADS_DIRECTORY } from '../files/file-folder.ts'
 import { onDisk, receiveBytes } from '../files/receive-file.ts'
 import type { Writes } from '../write/writes.ts'
-import { createJobList } from './job-lists.ts'
+
+const VIEWS = viewStatements(SQLITE)
 
 interface TrainingJobParts {
   /** The folder of the payloads. */
@@ -56,11 +60,8 @@ export function createTrainingJobStore(
       }
     },
     findJob: (id) => read(findJob(id)),
-    async findJobView(id) {
-      const job = await read(findJob(id))
-      return job && read(viewOf(job))
-    },
-    listJobs: createJobList(db),
+    findJobView: (id) => read(findJobView(id)),
+    listJobs: (listing) => read(listJobs(VIEWS, listing)),
     listEvents: (listing) => read(listEvents(listing)),
     async cancelJob(id, now_us) {
       await writes.run('cancel_job', { id, now_us })
