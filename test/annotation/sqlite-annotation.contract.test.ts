@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { selectItems } from '../../src/store/base/annotation/annotation-items.sql.ts'
 import * as SQL from '../../src/store/sqlite/annotation/annotation-queues.sql.ts'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
+import { SQLITE } from '../../src/store/sqlite/db/dialect.sql.ts'
 import { migrate, readMigrations } from '../../src/store/sqlite/db/migrate.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { readCaller } from '../support/read-caller.ts'
@@ -24,10 +25,9 @@ describeAnnotationStoreContract('sqlite', () => open(':memory:'))
 describeAnnotationStoreContract('sqlite with threads', () => open(makeTempDir()))
 
 describe('the statements of annotation queues', () => {
-  const { IS_IN_STATES, ...statements } = SQL
   const listing = { project_id: 'acme/demo', queue_id: 'q' }
-  const positions = selectItems({ ...listing, include_position: true }, IS_IN_STATES)
-  const texts = Object.entries({ ...statements, SELECT_ITEMS: positions }).filter(([name]) =>
+  const positions = selectItems({ ...listing, include_position: true }, SQLITE)
+  const texts = Object.entries({ ...SQL, SELECT_ITEMS: positions }).filter(([name]) =>
     /^[A-Z_]+$/.test(name),
   )
 
@@ -50,7 +50,7 @@ describe('the statements of annotation queues', () => {
     const db = openDatabase(':memory:')
     onTestFinished(() => void db.close())
     migrate(db)
-    const sql = selectItems(listing, IS_IN_STATES)
+    const sql = selectItems(listing, SQLITE)
     const names = [...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, null])
     const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(Object.fromEntries(names))
     const details = (plan as { detail: string }[]).map(({ detail }) => detail).join()

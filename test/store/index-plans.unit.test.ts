@@ -6,10 +6,10 @@ import { selectItems } from '../../src/store/base/annotation/annotation-items.sq
 import { selectModels } from '../../src/store/base/models/preview-models.sql.ts'
 import { OBJECT_ORDERS } from '../../src/store/base/objects/objects.sql.ts'
 import { selectJobs } from '../../src/store/base/training/job-lists.sql.ts'
-import * as ANNOTATION from '../../src/store/sqlite/annotation/annotation-queues.sql.ts'
 import * as CALLS from '../../src/store/sqlite/calls/query/calls-query.sql.ts'
 import type { FilterCondition } from '../../src/store/sqlite/calls/query/filter-conditions.sql.ts'
 import { type Connection, openDatabase } from '../../src/store/sqlite/db/connection.ts'
+import { SQLITE } from '../../src/store/sqlite/db/dialect.sql.ts'
 import { migrate } from '../../src/store/sqlite/db/migrate.ts'
 import * as FEEDBACK from '../../src/store/sqlite/feedback/feedback.sql.ts'
 import { OBJECTS } from '../../src/store/sqlite/objects/objects.sql.ts'
@@ -44,7 +44,7 @@ const MADE: readonly string[] = [
   ...(['all', 'id', 'weave_ref'] as const).map((source) =>
     FEEDBACK.selectFeedback(source, 'asc', true),
   ),
-  selectItems({ project_id: 'acme/demo', queue_id: 'q' }, ANNOTATION.IS_IN_STATES),
+  selectItems({ project_id: 'acme/demo', queue_id: 'q' }, SQLITE),
   selectModels('asc', false),
   selectModels('asc', true),
   selectJobs('asc', false),

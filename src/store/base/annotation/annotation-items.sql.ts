@@ -1,6 +1,7 @@
 /** Lists of the items of annotation queues, in SQLite and PostgreSQL alike. */
 import { ITEMS_LIMIT_MAX } from '../../../schemas/limits.ts'
 import type { ItemListing } from '../../api/annotation/annotation-queues.ts'
+import type { Dialect } from '../db/dialect.ts'
 import { ITEM_COLUMNS } from './annotation-queues.sql.ts'
 
 /** The SQL of the allowed sort orders. */
@@ -15,13 +16,10 @@ const ORDERS = {
  * Returns the statement for the matching items of a queue; null parameters do not filter (annotation_items_queue_key in
  * SQLite, annotation_items_queue_key_item_key in PostgreSQL, which also have the default order). Only positions need all
  * items sorted.
- *
- * @param inStates - the condition that `annotation_state` is one of `@annotation_states`, or that these are null
  */
-export function selectItems(
-  { sort_by, include_position: withPosition }: ItemListing,
-  inStates: string,
-): string {
+export function selectItems(listing: ItemListing, { among }: Dialect): string {
+  const { sort_by, include_position: withPosition } = listing
+  const inStates = statesOf(listing).length > 0
   const order = (sort_by ?? []).map(
     ({ field, direction }) => `${ORDERS[field]} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
   )
@@ -40,16 +38,19 @@ WHERE (CAST(@id AS text) IS NULL OR id = CAST(@id AS text))
   AND (CAST(@call_op_name AS text) IS NULL OR call_op_name = CAST(@call_op_name AS text))
   AND (CAST(@call_trace_id AS text) IS NULL OR call_trace_id = CAST(@call_trace_id AS text))
   AND (CAST(@added_by AS text) IS NULL OR added_by = CAST(@added_by AS text))
-  AND ${inStates}
+  ${inStates ? `AND annotation_state ${among('annotation_states')}` : ''}
 ORDER BY ${withPosition ? 'position_in_queue' : terms}
 LIMIT @limit OFFSET @offset
 `
 }
 
-/** Returns the parameters of `selectItems`; no states are null. */
+function statesOf({ filter }: ItemListing): readonly string[] {
+  return filter?.annotation_states ?? []
+}
+
+/** Returns the parameters of `selectItems`. */
 export function parametersOfItems(listing: ItemListing, queue_key: number) {
   const { project_id, queue_id, filter, limit, offset } = listing
-  const states = filter?.annotation_states ?? []
   return {
     project_id,
     queue_id,
@@ -61,6 +62,6 @@ export function parametersOfItems(listing: ItemListing, queue_key: number) {
     call_op_name: filter?.call_op_name ?? null,
     call_trace_id: filter?.call_trace_id ?? null,
     added_by: filter?.added_by ?? null,
-    annotation_states: states.length > 0 ? states : null,
+    annotation_states: statesOf(listing),
   }
 }

@@ -36,9 +36,3 @@ WHERE annotation_queues.id = ANY (@queue_ids::text[])
   AND annotation_queues.deleted_at_us IS NULL
 GROUP BY annotation_queues.id
 `
-
-/** See selectItems. */
-export const IS_IN_STATES = `(
-    @annotation_states::text[] IS NULL
-    OR annotation_state = ANY (@annotation_states::text[])
-  )`

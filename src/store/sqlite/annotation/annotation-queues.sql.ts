@@ -5,9 +5,3 @@ import { insertNamed } from '../../base/db/rows.sql.ts'
 /** Adds a call to a queue unless it is in it (annotation_items_queue_key_call_id). */
 export const INSERT_ITEM = `${insertNamed('annotation_items', NEW_ITEM_COLUMNS)}ON CONFLICT (queue_key, call_id) DO NOTHING
 `
-
-/** See selectItems. */
-export const IS_IN_STATES = `(
-    @annotation_states IS NULL
-    OR annotation_state IN (SELECT value FROM json_each(@annotation_states))
-  )`

@@ -3,13 +3,12 @@
  * and orders, which a call's start determines. Fields that may come later are read for the items that are shown.
  */
 import type { AnnotationItem } from '../../../domain/annotation/annotation-item.ts'
-import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'
 import type { AnnotationStore } from '../../api/annotation/annotation-queues.ts'
 import type { CallsQueryStore } from '../../api/calls/calls-query.ts'
-import { FIND_QUEUE } from '../../base/annotation/annotation-queues.sql.ts'
+import { findQueue } from '../../base/annotation/annotation-reads.ts'
 import { createQueuedCalls } from '../../base/annotation/queued-calls.ts'
 import type { Connection } from '../db/connection.ts'
-import { orStoreError } from '../db/store-error.ts'
+import { createStepReader } from '../db/run-steps.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import type { Writes } from '../write/writes.ts'
 
@@ -25,19 +24,12 @@ export function createAnnotationStore(
   { db, writes, reads }: AnnotationParts,
   callsQuery: Pick<CallsQueryStore, 'pages'>,
 ): AnnotationStore {
-  const findQueue = db.prepare(FIND_QUEUE)
+  const read = createStepReader(db)
   const queuedCalls = createQueuedCalls(callsQuery)
 
   return {
     createQueue: (queue) => writes.run('create_annotation_queue', queue),
-    async findQueue({ project_id, id }) {
-      return orStoreError(() => {
-        const row = findQueue.get({ project_id, id })
-        if (row === undefined) return null
-        const { queue_key: _key, ...queue } = row as AnnotationQueue & { queue_key: number }
-        return queue
-      })
-    },
+    findQueue: (name) => read(findQueue(name)),
     listQueues: (caller) => reads.run('annotation_queues', caller.project_id, caller),
     changeQueue: (change) => writes.run('change_annotation_queue', change),
     deleteQueue: (deletion) => writes.run('delete_annotation_queue', deletion),
