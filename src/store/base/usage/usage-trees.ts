@@ -1,24 +1,51 @@
 /** Usage over trees of calls: which calls count, and the answers. Pure. */
+import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import type { Expression } from '../../../domain/query/query-expression.ts'
 import { createMatcher } from '../../../domain/query/query-matcher.ts'
 import { timeValue } from '../../../domain/query/query-values.ts'
+import type { CallUsage } from '../../../domain/usage/usage.ts'
 import { rollUpUsage, type UsageCall } from '../../../domain/usage/usage-rollup.ts'
 import { ApiError } from '../../../errors.ts'
 import type { UsageResponse } from '../../../schemas/usage/usage.ts'
 import type { CallsUsageQuery, TraceUsageQuery } from '../../api/usage/usage.ts'
 
-export interface FoundCall extends UsageCall {
+interface FoundCall extends UsageCall {
   readonly isFinished: boolean
 }
 
-/** The columns that a sieve converts, besides the other columns of a call. */
-interface SievedRow {
+/** The columns of a call that are read, besides those that an expression names. */
+interface CallRow {
+  readonly id: string
+  readonly parent_id: string | null
   readonly started_at_us: number
   readonly ended_at_us: number | null
 }
 
+/** Gathers the calls of a query. */
+export function createFoundCalls({ expression, prices: own, limit }: TraceUsageQuery) {
+  const prices = layerPrices(own ?? [])
+  const isWanted = createSieve(expression)
+  const calls: FoundCall[] = []
+  return {
+    calls,
+    /** @param readUsage - called for a wanted call. @throws ApiError when there are more than the limit */
+    add(row: CallRow, readUsage: () => readonly CallUsage[]): void {
+      if (!isWanted(row)) return
+      if (calls.length === limit) throw tooMany(limit)
+      const { id, parent_id, started_at_us, ended_at_us } = row
+      calls.push({
+        id,
+        parent_id,
+        isFinished: ended_at_us !== null,
+        usage: readUsage(),
+        pricesOf: (model) => prices.find(model, started_at_us),
+      })
+    },
+  }
+}
+
 /** Returns a predicate for calls that meet an expression; null accepts all. */
-export function createSieve(expression: Expression | null): (row: SievedRow) => boolean {
+function createSieve(expression: Expression | null): (row: CallRow) => boolean {
   if (expression === null) return () => true
   const meets = createMatcher(expression)
   return (row) =>
@@ -26,7 +53,7 @@ export function createSieve(expression: Expression | null): (row: SievedRow) => 
       if (rest.length > 0) return undefined
       if (field === 'started_at') return timeValue(row.started_at_us)
       if (field === 'ended_at') return timeValue(row.ended_at_us)
-      return row[field as keyof SievedRow]
+      return row[field as keyof CallRow]
     })
 }
 
@@ -67,7 +94,7 @@ function descendantsOf(ids: readonly string[], calls: readonly UsageCall[]): Set
 }
 
 /** Returns the error for a query over more calls than its limit. */
-export function tooMany(limit: number): ApiError {
+function tooMany(limit: number): ApiError {
   const message = `There are more than ${limit} calls: raise the limit or narrow the filter.`
   return new ApiError('validation_failed', { param: 'limit', message })
 }

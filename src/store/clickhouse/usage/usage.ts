@@ -1,15 +1,12 @@
 /** Usage over trees of calls in ClickHouse, summed up in the domain. */
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
-import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import { USAGE_COUNTERS, type UsageCounters } from '../../../domain/usage/own-usage.ts'
 import type { CallUsage } from '../../../domain/usage/usage.ts'
 import type { TraceUsageQuery, UsageStore } from '../../api/usage/usage.ts'
 import {
-  createSieve,
-  type FoundCall,
+  createFoundCalls,
   renderCallsUsage,
   renderTraceUsage,
-  tooMany,
 } from '../../base/usage/usage-trees.ts'
 import { toFilterClause } from '../calls/calls-filter.ts'
 import type { Reads } from '../db/reads.ts'
@@ -47,29 +44,12 @@ export function createUsageStore(reads: Reads): UsageStore {
   }
 }
 
-async function findCalls(
-  reads: Reads,
-  { project_id, filter, expression, prices: own, limit }: TraceUsageQuery,
-  caller: ReadCaller,
-): Promise<FoundCall[]> {
-  const prices = layerPrices(own ?? [])
-  const isWanted = createSieve(expression)
-  const calls: FoundCall[] = []
-  const { conditions, parameters } = toFilterClause(project_id, filter)
+async function findCalls(reads: Reads, query: TraceUsageQuery, caller: ReadCaller) {
+  const found = createFoundCalls(query)
+  const { conditions, parameters } = toFilterClause(query.project_id, query.filter)
   const rows = reads.stream<UsageRow>(selectUsageRows(conditions), parameters, caller)
-  for await (const row of wholeCalls(rows)) {
-    if (!isWanted(row)) continue
-    if (calls.length === limit) throw tooMany(limit)
-    const { id, parent_id, started_at_us, ended_at_us } = row
-    calls.push({
-      id,
-      parent_id,
-      isFinished: ended_at_us !== null,
-      usage: readUsage(row),
-      pricesOf: (model) => prices.find(model, started_at_us),
-    })
-  }
-  return calls
+  for await (const row of wholeCalls(rows)) found.add(row, () => readUsage(row))
+  return found.calls
 }
 
 /** Merges the rows of a start and its end. */

@@ -1,15 +1,12 @@
 /** Usage over trees of calls in SQLite, summed up in TypeScript in a reader. */
 
-import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import { ANY_TIME } from '../../../domain/query/time-bounds.ts'
 import type { UsageResponse } from '../../../schemas/usage/usage.ts'
 import type { CallsUsageQuery, TraceUsageQuery } from '../../api/usage/usage.ts'
 import {
-  createSieve,
-  type FoundCall,
+  createFoundCalls,
   renderCallsUsage,
   renderTraceUsage,
-  tooMany,
 } from '../../base/usage/usage-trees.ts'
 import { NAMED_COLUMNS } from '../calls/query/calls-query.sql.ts'
 import {
@@ -49,32 +46,21 @@ export const sumCallsUsage: ReadJob<CallsUsageQuery, UsageResponse> = function* 
 }
 
 /** Finds the calls of a query; pauses, because it may visit many calls for each match. */
-function* findCalls(
-  db: Connection,
-  { project_id, filter, expression, prices: own, limit }: TraceUsageQuery,
-  checkpoint: Checkpoint,
-): Generator<void, FoundCall[]> {
-  const prices = layerPrices(own ?? [])
+function* findCalls(db: Connection, query: TraceUsageQuery, checkpoint: Checkpoint) {
+  const { project_id, filter } = query
   const selectUsage = db.prepare(FIND_CALL_USAGE).raw()
-  const isWanted = createSieve(expression)
-  const calls: FoundCall[] = []
+  const found = createFoundCalls(query)
 
   function take(row: ScannedRow): boolean {
-    if (!isWanted(row)) return true
-    if (calls.length === limit) throw tooMany(limit)
-    const { call_key, id, parent_id, started_at_us, ended_at_us } = row
-    calls.push({
-      id,
-      parent_id,
-      isFinished: ended_at_us !== null,
-      usage: (selectUsage.all({ call_key }) as unknown[][]).map((row) => readReport(row)),
-      pricesOf: (model) => prices.find(model, started_at_us),
-    })
+    const { call_key } = row
+    found.add(row, () =>
+      (selectUsage.all({ call_key }) as unknown[][]).map((one) => readReport(one)),
+    )
     return true
   }
 
   const selection = { project_id, filter, startedUs: ANY_TIME, direction: 'asc' } as const
   const readCalls = createCallReader(db, new Set(), new Set(NAMED_COLUMNS), checkpoint)
-  yield* walkKeys(db, selection, beginWalk(db), checkpoint, (found) => readCalls(found, take))
-  return calls
+  yield* walkKeys(db, selection, beginWalk(db), checkpoint, (keys) => readCalls(keys, take))
+  return found.calls
 }
