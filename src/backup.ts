@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { runCommand, UsageError } from './command-line.ts'
 import { readConfig } from './config.ts'
 import { bringFile, checkDatabase, type FileOutcome } from './store/sqlite/backup/backup-files.ts'
 import { type BackupSource, openBackupSource } from './store/sqlite/backup/backup-source.ts'
@@ -24,12 +25,9 @@ interface Outcome {
   readonly bytes: number
 }
 
-async function main(args: readonly string[]): Promise<void> {
-  if (args.includes('--help')) {
-    process.stdout.write(`${USAGE}\n`)
-    return
-  }
-  const to = readOptions(args)
+async function main(args: string[]): Promise<void> {
+  const { to } = parseArgs({ args, options: { to: { type: 'string' } } }).values
+  if (!to) throw new UsageError('--to is required')
   const { dataDir } = readConfig()
   const source = await openBackupSource(dataDir)
   try {
@@ -45,16 +43,6 @@ async function main(args: readonly string[]): Promise<void> {
   } finally {
     source.close()
   }
-}
-
-function readOptions(args: readonly string[]): string {
-  try {
-    const { to } = parseArgs({ args: [...args], options: { to: { type: 'string' } } }).values
-    if (to) return to
-  } catch (error) {
-    throw new Error(`${(error as Error).message}\n${USAGE}`)
-  }
-  throw new Error(USAGE)
 }
 
 async function copyAll(
@@ -102,7 +90,4 @@ function tellProgress(what: string, done: number, total: number): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${done}/${total} ${what}`)
 }
 
-main(process.argv.slice(2)).catch((error: unknown) => {
-  process.stderr.write(`weft: ${error instanceof Error ? error.message : String(error)}\n`)
-  process.exitCode = 1
-})
+await runCommand(USAGE, main)

@@ -1,6 +1,7 @@
 /** Command line: makes, lists and revokes API keys in the data directory or in PostgreSQL, also while servers run. */
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { runCommand, UsageError } from './command-line.ts'
 import { type Config, readConfig } from './config.ts'
 import { KeyCreateRequest, SCOPES } from './schemas/access/key.ts'
 import { toProblems } from './schemas/problems.ts'
@@ -14,20 +15,16 @@ const USAGE = `usage:
   npm run keys -- list
   npm run keys -- revoke KEY_ID [KEY_ID ...]`
 
-class UsageError extends Error {}
-
-type Command = (keys: KeyStore, args: readonly string[]) => Promise<void>
+type Command = (keys: KeyStore, args: string[]) => Promise<void>
 const COMMANDS: ReadonlyMap<string, Command> = new Map([
   ['create', create],
   ['list', list],
   ['revoke', revoke],
 ])
 
-async function main(args: readonly string[]): Promise<void> {
-  if (args.includes('--help')) return print(USAGE)
-  const [command, ...rest] = args
-  const run = COMMANDS.get(command ?? '')
-  if (!run) throw new UsageError(USAGE)
+async function main([command = '', ...rest]: string[]): Promise<void> {
+  const run = COMMANDS.get(command)
+  if (!run) throw new UsageError(`the command must be one of ${[...COMMANDS.keys()].join(', ')}`)
   const store = await openStore(readConfig(), run === create)
   try {
     await run(store.keys, rest)
@@ -60,7 +57,7 @@ async function openStore({ dataDir, metaUrl }: Config, mayCreate: boolean) {
   }
 }
 
-async function create(keys: KeyStore, args: readonly string[]): Promise<void> {
+async function create(keys: KeyStore, args: string[]): Promise<void> {
   const { svc_user_id, svc_username, scopes, projects } = readRequest(args)
   const { id, secret } = await keys.createKey({
     svc_user_id,
@@ -72,9 +69,17 @@ async function create(keys: KeyStore, args: readonly string[]): Promise<void> {
 }
 
 /** The rules for a key are those of `POST /v1/keys`. */
-function readRequest(args: readonly string[]): KeyCreateRequest {
-  const { user, name, scopes, projects } = readOptions(args)
-  if (!user) throw new UsageError(`--user is required\n${USAGE}`)
+function readRequest(args: string[]): KeyCreateRequest {
+  const { user, name, scopes, projects } = parseArgs({
+    args,
+    options: {
+      user: { type: 'string' },
+      name: { type: 'string' },
+      scopes: { type: 'string', default: 'traces:read,traces:write,inference,training' },
+      projects: { type: 'string', default: '*' },
+    },
+  }).values
+  if (!user) throw new UsageError('--user is required')
   const request = {
     svc_user_id: user,
     svc_username: name ?? null,
@@ -84,7 +89,7 @@ function readRequest(args: readonly string[]): KeyCreateRequest {
   const { data, error } = KeyCreateRequest.safeParse(request)
   if (data) return data
   const [problem] = toProblems(error.issues, request)
-  throw new UsageError(`${OPTION_OF[String(error.issues[0]?.path[0])]} ${problem?.message}`)
+  throw new Error(`${OPTION_OF[String(error.issues[0]?.path[0])]} ${problem?.message}`)
 }
 
 const OPTION_OF: Readonly<Record<string, string>> = {
@@ -94,24 +99,8 @@ const OPTION_OF: Readonly<Record<string, string>> = {
   projects: '--projects',
 }
 
-function readOptions(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        user: { type: 'string' },
-        name: { type: 'string' },
-        scopes: { type: 'string', default: 'traces:read,traces:write,inference,training' },
-        projects: { type: 'string', default: '*' },
-      },
-    }).values
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message}\n${USAGE}`)
-  }
-}
-
 async function list(keys: KeyStore, args: readonly string[]): Promise<void> {
-  if (args.length > 0) throw new UsageError(USAGE)
+  if (args.length > 0) throw new UsageError('list takes no arguments')
   for await (const part of listKeyParts(keys)) part.forEach(printKey)
 }
 
@@ -128,7 +117,7 @@ function printKey(key: StoredKey): void {
 
 /** Revokes all that can be, and then tells of those that cannot. */
 async function revoke(keys: KeyStore, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) throw new UsageError(USAGE)
+  if (ids.length === 0) throw new UsageError('no KEY_ID is given')
   const failed: string[] = []
   for (const id of ids) {
     if (await keys.revokeKey(id)) print(`revoked ${id}`)
@@ -143,9 +132,4 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`)
 }
 
-try {
-  await main(process.argv.slice(2))
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-  process.exitCode = 1
-}
+await runCommand(USAGE, main)

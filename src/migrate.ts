@@ -1,6 +1,7 @@
 /** Command line: applies the migrations, or with `--dump FILE` writes the resulting schema there. */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { runCommand } from './command-line.ts'
 import { readConfig } from './config.ts'
 import { closeDatabase, openDatabase } from './store/sqlite/db/connection.ts'
 import { lockDataDirectory } from './store/sqlite/db/directory-lock.ts'
@@ -10,12 +11,8 @@ const USAGE = `usage:
   npm run migrate
   npm run migrate -- --dump FILE`
 
-function main(args: readonly string[]): void {
-  if (args.includes('--help')) {
-    process.stdout.write(`${USAGE}\n`)
-    return
-  }
-  const { dump: file } = readOptions(args)
+async function main(args: string[]): Promise<void> {
+  const { dump: file } = parseArgs({ args, options: { dump: { type: 'string' } } }).values
   const dataDir = file === undefined ? readConfig().dataDir : ':memory:'
   const lock = lockDataDirectory(dataDir)
   try {
@@ -32,17 +29,4 @@ function main(args: readonly string[]): void {
   }
 }
 
-function readOptions(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: { dump: { type: 'string' } } }).values
-  } catch (error) {
-    throw new Error(`${(error as Error).message}\n${USAGE}`)
-  }
-}
-
-try {
-  main(process.argv.slice(2))
-} catch (error) {
-  process.stderr.write(`weft: ${error instanceof Error ? error.message : String(error)}\n`)
-  process.exitCode = 1
-}
+await runCommand(USAGE, main)

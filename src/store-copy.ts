@@ -1,5 +1,6 @@
 /** Command line: copies a data directory to PostgreSQL or ClickHouse. The server that uses it must be stopped. */
 import { parseArgs } from 'node:util'
+import { runCommand, UsageError } from './command-line.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { openCallsElsewhere, openNodeStores } from './deps.ts'
 import { copyProject } from './store/copy/copy-project.ts'
@@ -13,29 +14,18 @@ const USAGE = `usage:
   npm run store:copy -- --from sqlite --to clickhouse [--project ENTITY/PROJECT ...]`
 const BAR_CELLS = 40
 
-async function main(args: readonly string[]): Promise<void> {
-  if (args.includes('--help')) {
-    process.stdout.write(`${USAGE}\n`)
-    return
-  }
-  const { from, to, project: projects = [] } = readOptions(args)
+async function main(args: string[]): Promise<void> {
+  const text = { type: 'string' } as const
+  const options = { from: text, to: text, project: { ...text, multiple: true } } as const
+  const { from, to, project: projects = [] } = parseArgs({ args, options }).values
   // Calls can be copied by project; everything else is copied together.
   const isAsked = to === 'clickhouse' || (to === 'postgres' && projects.length === 0)
-  if (from !== 'sqlite' || !isAsked) throw new Error(USAGE)
+  if (from !== 'sqlite' || !isAsked)
+    throw new UsageError('--from, --to and --project do not go together so')
   const config = readConfig()
   if (config.store !== 'clickhouse') throw new ConfigError('WEFT_STORE must be clickhouse')
   if (to === 'postgres') await copyToPostgres(config)
   else await copyToClickHouse(config, projects)
-}
-
-function readOptions(args: readonly string[]) {
-  const text = { type: 'string' } as const
-  const options = { from: text, to: text, project: { ...text, multiple: true } } as const
-  try {
-    return parseArgs({ args: [...args], options }).values
-  } catch (error) {
-    throw new Error(`${(error as Error).message}\n${USAGE}`)
-  }
 }
 
 async function copyToPostgres({ dataDir, metaUrl }: Config): Promise<void> {
@@ -102,8 +92,9 @@ function endProgress(): void {
   if (process.stderr.isTTY) process.stderr.write('\n')
 }
 
-main(process.argv.slice(2)).catch((error: unknown) => {
-  endProgress()
-  process.stderr.write(`weft: ${error instanceof Error ? error.message : String(error)}\n`)
-  process.exitCode = 1
-})
+await runCommand(USAGE, (args) =>
+  main(args).catch((error) => {
+    endProgress()
+    throw error
+  }),
+)

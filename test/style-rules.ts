@@ -90,10 +90,17 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/training/',
     'package.json',
   ],
-  'src/keys.ts': ['src/config.ts', 'src/domain/', 'src/schemas/', 'src/store/'],
-  'src/backup.ts': ['src/config.ts', 'src/store/'],
-  'src/migrate.ts': ['src/config.ts', 'src/store/'],
-  'src/store-copy.ts': ['src/config.ts', 'src/deps.ts', 'src/store/'],
+  'src/command-line.ts': [],
+  'src/keys.ts': [
+    'src/command-line.ts',
+    'src/config.ts',
+    'src/domain/',
+    'src/schemas/',
+    'src/store/',
+  ],
+  'src/backup.ts': ['src/command-line.ts', 'src/config.ts', 'src/store/'],
+  'src/migrate.ts': ['src/command-line.ts', 'src/config.ts', 'src/store/'],
+  'src/store-copy.ts': ['src/command-line.ts', 'src/config.ts', 'src/deps.ts', 'src/store/'],
 }
 
 /** Entries that nothing imports. */

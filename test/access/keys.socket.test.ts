@@ -70,7 +70,9 @@ describe('npm run keys', () => {
     for (const args of [['list'], ['revoke', 'some-id']]) {
       const result = await keys(dataDir, ...args)
       expect(result).toMatchObject({ code: 1, stdout: '' })
-      expect(result.stderr).toBe(`cannot use the data directory ${dataDir}: it has no weft.db\n`)
+      expect(result.stderr).toBe(
+        `weft: cannot use the data directory ${dataDir}: it has no weft.db\n`,
+      )
     }
     expect(existsSync(dataDir)).toBe(false)
     const made = await keys(dataDir, 'create', '--user', 'first')
@@ -85,7 +87,7 @@ describe('npm run keys', () => {
     expect(result).toMatchObject({
       code: 1,
       stdout: ids.map((id) => `revoked ${id}\n`).join(''),
-      stderr: 'there is no such key, or it was revoked: nothing\n',
+      stderr: 'weft: there is no such key, or it was revoked: nothing\n',
     })
     expect((await keys(dataDir, 'list')).stdout).not.toContain('live')
   })

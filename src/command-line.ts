@@ -1,0 +1,33 @@
+/** What all command lines share: help, and one message for whatever fails. */
+
+/** Arguments that are wrong or missing. */
+export class UsageError extends Error {}
+
+/**
+ * Runs a command line. `--help` tells its usage, and so does a refusal of its arguments; a failure is one message and
+ * exit code 1.
+ *
+ * @param run - gets the arguments; throws UsageError, or what parseArgs throws, for wrong ones
+ */
+export async function runCommand(
+  usage: string,
+  run: (args: string[]) => Promise<void>,
+): Promise<void> {
+  const args = process.argv.slice(2)
+  if (args.includes('--help')) {
+    process.stdout.write(`${usage}\n`)
+    return
+  }
+  try {
+    await run(args)
+  } catch (error) {
+    process.stderr.write(`weft: ${describe(error, usage)}\n`)
+    process.exitCode = 1
+  }
+}
+
+function describe(error: unknown, usage: string): string {
+  if (!(error instanceof Error)) return String(error)
+  const isOfParser = /^ERR_PARSE_ARGS/.test((error as NodeJS.ErrnoException).code ?? '')
+  return isOfParser || error instanceof UsageError ? `${error.message}\n${usage}` : error.message
+}
