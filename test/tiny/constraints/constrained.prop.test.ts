@@ -256,7 +256,11 @@ describe('a constrained answer', () => {
           ? { triggers: [begin], structures: [{ begin, schema: json, end }] }
           : { format: { type: 'tag', begin, content, end } }
         const structural_tag = JSON.stringify({ type: 'structural_tag', ...tag })
-        const { text } = await answer({ structured_outputs: { structural_tag }, seed, max_tokens: 96 })
+        const { text } = await answer({
+          structured_outputs: { structural_tag },
+          seed,
+          max_tokens: 96,
+        })
         const part = /^The(.*?)<end>/s.exec(text)?.[1]
         if (part === undefined) return
         finished++
