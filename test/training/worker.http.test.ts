@@ -240,12 +240,14 @@ describe('events', () => {
     ['a negative num_sequences', { seq: 0, ...started(-1) }],
     ['half a num_sequences', { seq: 0, ...started(0.5) }],
     ['a negative seq', { seq: -1, ...GRADIENT }],
-  ])('are refused with %s', async (_what, event) => {
+    ['a seq beyond the limit', { seq: 2 ** 53 - 1, ...GRADIENT }, 'from 0 to 1000000000'],
+  ])('are refused with %s', async (_what, event, told = '') => {
     const testApp = await buildTestApp()
     const { jobs } = await createJobs(testApp, 1)
     const claimed = await claim(testApp)
     const { status, body } = await report(testApp, claimed, 'events', { events: [event] })
     expect([status, body.error.code]).toEqual([422, 'validation_failed'])
+    expect(body.error.message).toContain(told)
     expect(await readEvents(testApp, jobs[0] ?? '')).toEqual([])
   })
 })

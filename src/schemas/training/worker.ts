@@ -156,9 +156,10 @@ export const HeartbeatResponse = z
   .meta({ id: 'HeartbeatResponse', description: 'A renewed lease.' })
 export type HeartbeatResponse = z.infer<typeof HeartbeatResponse>
 
-const seq = boundedInteger('a whole number from 0', { min: 0, max: EVENT_SEQ_MAX }).describe(
-  'Number of the event in its attempt; a second event with the same number is ignored.',
-)
+const seq = boundedInteger(`a whole number from 0 to ${EVENT_SEQ_MAX}`, {
+  min: 0,
+  max: EVENT_SEQ_MAX,
+}).describe('Number of the event in its attempt; a second event with the same number is ignored.')
 
 const WorkerEvent = z.discriminatedUnion(
   'type',
@@ -276,7 +277,6 @@ export const LeaseEndResponse = z
       .describe('State of the job; queued: it can be claimed again.'),
   })
   .meta({ id: 'LeaseEndResponse', description: 'State of the job after the end of the lease.' })
-
 export type LeaseEndResponse = z.infer<typeof LeaseEndResponse>
 
 /** Answer of a claim when no job came in time. */
