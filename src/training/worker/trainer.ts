@@ -53,14 +53,14 @@ const RELEASE_MS_MAX = 400
 const MODEL_BYTES_MAX = 33_554_432
 
 /**
- * Starts a trainer; the server must be listening. The caller must stop it. A model that is too large is
- * left to other workers.
+ * Starts a trainer; the server must be listening. The caller must stop it. A model that is too large or cannot be
+ * read is left to other workers: the first job starts the trainer, and must not fail with it.
  */
 export function createTrainer({ log, modelPath, bodyBytesMax, ...names }: TrainerOptions): Trainer {
   const options: TrainerThreadOptions = { ...names, modelPath: modelPath ?? TINY_MODEL_PATH }
-  if (statSync(options.modelPath).size > MODEL_BYTES_MAX) {
-    const message = `the model file has more than ${MODEL_BYTES_MAX} bytes: it is not trained here`
-    log({ level: 'warn', message })
+  const fault = findModelFault(options.modelPath)
+  if (fault !== null) {
+    log({ level: 'warn', message: `the model file ${fault}: it is not trained here` })
     return { stop: async () => {} }
   }
   let isStopped = false
@@ -118,5 +118,14 @@ export function createTrainer({ log, modelPath, bodyBytesMax, ...names }: Traine
         log({ level: 'warn', message: `trainer: a job was not given back: ${String(error)}` })
       })
     },
+  }
+}
+
+function findModelFault(path: string): string | null {
+  try {
+    const isTooLarge = statSync(path).size > MODEL_BYTES_MAX
+    return isTooLarge ? `has more than ${MODEL_BYTES_MAX} bytes` : null
+  } catch (error) {
+    return `cannot be read (${(error as NodeJS.ErrnoException).code})`
   }
 }
