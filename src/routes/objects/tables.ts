@@ -3,7 +3,6 @@
  *
  * Spec: §2.1 (refs; tables are not shown). Choice: the routes of the public tracing clients.
  */
-import { Readable } from 'node:stream'
 import { requireAccess } from '../../domain/access/permissions.ts'
 import type { ReadCaller } from '../../domain/access/read-caller.ts'
 import { splitMembers } from '../../domain/json/json-members.ts'
@@ -12,7 +11,7 @@ import { applyTableChanges } from '../../domain/objects/table-update.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { addProjectRead } from '../../http/project-read.ts'
-import { renderList } from '../../http/stream/json-lines.ts'
+import { renderList, sendLines } from '../../http/stream/json-lines.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import {
   TableCreateFromDigestsRequest,
@@ -141,9 +140,7 @@ function addTableQuery(app: App, tables: TableStore): void {
       const caller = openReadCaller(request, reply, project_id)
       const places = await choosePlaces(tables, table, request.body, caller)
       const rows = renderRows(tables, table, places)
-      const body: unknown = Readable.from(renderList('{"rows":[', rows))
-      // Text of the response schema, written past the serializer so that memory stays flat.
-      return reply.type('application/json; charset=utf-8').send(body as TableQueryResponse)
+      return sendLines(reply, renderList('{"rows":[', rows), 'application/json')
     },
   )
 }
