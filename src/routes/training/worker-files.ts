@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { pipeline, type Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
+import { requireDigest } from '../../domain/objects/digests.ts'
 import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import { takesGzip } from '../../http/accept-encoding.ts'
@@ -144,7 +145,7 @@ function addArtifact(app: App, { queue, artifactBytesMax, nowUs }: WorkerFilesOp
       const source = readChunks(request.body as Readable | undefined)
       const file = await queue.receiveArtifact(source, artifactBytesMax)
       try {
-        if (file.sha256 !== expected) throw digestMismatch()
+        requireDigest(expected, file.sha256, ARTIFACT_SHA256_HEADER)
         await file.stage(leaseOf(job_id, token, nowUs()))
         return { sha256: file.sha256, bytes: file.bytes }
       } finally {
@@ -152,8 +153,4 @@ function addArtifact(app: App, { queue, artifactBytesMax, nowUs }: WorkerFilesOp
       }
     },
   )
-}
-
-function digestMismatch(): ApiError {
-  return new ApiError('digest_mismatch', { param: ARTIFACT_SHA256_HEADER })
 }
