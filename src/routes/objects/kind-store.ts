@@ -72,7 +72,7 @@ export function createKindWriter(
 
 export type KindWriter = ReturnType<typeof createKindWriter>
 
-/** Returns a version with its source. @throws ApiError file_not_found when the source is missing, validation_failed */
+/** Returns a version with its source; one that is missing is empty. @throws ApiError validation_failed for a longer one */
 export async function readKindVersion(
   files: FileStore,
   version: ObjectVersion,
