@@ -1,6 +1,6 @@
 /** API keys on the wire: additions to the spec. Spec: §5 (keys are named, nothing of the spec makes one). */
 import { z } from 'zod'
-import { nameOf } from '../primitives.ts'
+import { nameOf, Time } from '../primitives.ts'
 import { pageOf } from '../query/page-query.ts'
 
 const USER_CHARS_MAX = 128
@@ -56,12 +56,8 @@ export const KeyResponse = z
     svc_username: z.string().describe('Name of that user.'),
     scopes: z.array(z.string()).describe('Rights of the key.'),
     projects: z.array(z.string()).describe('Projects that it may use.'),
-    created_at: z.string().describe('When it was created, UTC.').meta({ format: 'date-time' }),
-    revoked_at: z
-      .string()
-      .nullable()
-      .describe('When it was revoked, UTC; null: it is valid.')
-      .meta({ format: 'date-time' }),
+    created_at: Time.describe('When it was created, UTC.'),
+    revoked_at: Time.nullable().describe('When it was revoked, UTC; null: it is valid.'),
   })
   .meta({ id: 'KeyResponse', description: 'An API key without its secret.' })
 export type KeyResponse = z.infer<typeof KeyResponse>

@@ -1,7 +1,7 @@
 /** Statistics over spans of agents, and the attributes that they carry, on the wire. Additions to the spec. */
 
 import { z } from 'zod'
-import { refused, Timestamp } from '../primitives.ts'
+import { refused, Time, Timestamp } from '../primitives.ts'
 import { CallStatsRequest } from '../stats/stats.ts'
 import {
   cell,
@@ -57,8 +57,8 @@ export type StatsColumn = z.infer<typeof StatsColumn>
 
 export const AgentSpanStatsResponse = z
   .object({
-    start: z.string().meta({ format: 'date-time' }).describe('Start of the window, UTC.'),
-    end: z.string().meta({ format: 'date-time' }).describe('End of the window, UTC.'),
+    start: Time.describe('Start of the window, UTC.'),
+    end: Time.describe('End of the window, UTC.'),
     granularity: z.int().describe('Seconds of a bucket, as used.'),
     timezone: z.string().describe('Time zone of the buckets.'),
     bucket_type: z.literal('time').describe('Always time.'),

@@ -1,7 +1,7 @@
 /** References to values of spans, for groups and measures, on the wire. Additions to the spec, in the shapes of the tracing SDKs. */
 
 import { z } from 'zod'
-import { ProjectId, switchField, Timestamp, Total } from '../primitives.ts'
+import { ProjectId, switchField, Time, Timestamp, Total } from '../primitives.ts'
 import { FieldPath, Query, SORT_TERMS_MAX } from '../query/query-expression.ts'
 
 /** Limit: rows of one answer. */
@@ -139,7 +139,7 @@ export const usd = z
   .number()
   .nullable()
   .describe('USD; null when not requested or without a price.')
-export const time = z.string().nullable().meta({ format: 'date-time' })
+export const time = Time.nullable()
 export const text = z.string().nullable()
 export const statusCode = z.enum(['UNSET', 'OK', 'ERROR'])
 /** A cell of a group or of a row of statistics. */

@@ -1,5 +1,6 @@
 /** Exports of calls on the wire. An addition to the spec: `/calls/exports`. */
 import { z } from 'zod'
+import { Time } from '../primitives.ts'
 import { CallsQueryRequest, columns } from './calls-query.ts'
 
 /** Which calls, as in a list, and the form of the file. */
@@ -22,10 +23,9 @@ export type CallExportRequest = z.infer<typeof CallExportRequest>
 export const CallExportResponse = z
   .object({
     path: z.string().describe('Path of the file on this server. It works once, without a key.'),
-    expires_at: z
-      .string()
-      .meta({ format: 'date-time' })
-      .describe('The download must begin before this time; its duration is not limited.'),
+    expires_at: Time.describe(
+      'The download must begin before this time; its duration is not limited.',
+    ),
   })
   .meta({ id: 'CallExportResponse', description: 'Address of the file.' })
 

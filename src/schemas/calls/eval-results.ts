@@ -1,6 +1,6 @@
 /** Tables of the results of evaluations on the wire. An addition to the spec, with the fields of the public tracing clients. */
 import { z } from 'zod'
-import { ClientId, Total } from '../primitives.ts'
+import { ClientId, Time, Total } from '../primitives.ts'
 import { FieldPath, Query, SORT_TERMS_MAX } from '../query/query-expression.ts'
 
 /** Limit: evaluations of one answer. */
@@ -150,11 +150,7 @@ export const EvalSummary = z
           model_ref: text.describe('Ref of the model.'),
           display_name: text.describe('Name of the call.'),
           trace_id: text.describe('Its trace.'),
-          started_at: z
-            .string()
-            .meta({ format: 'date-time' })
-            .nullable()
-            .describe('When it began.'),
+          started_at: Time.nullable().describe('When it began.'),
           trial_count: count('Its trials.'),
           predict_total_tokens: z.int().nullable().describe('Tokens of its predictions.'),
           predict_total_cost: z.number().nullable().describe('Cost of its predictions, USD.'),

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { SAMPLE_LIMIT_DEFAULT } from '../limits.ts'
-import { AnyRef, ClientId, FreeObject, nameOf, ProjectId, refOf } from '../primitives.ts'
+import { AnyRef, ClientId, FreeObject, nameOf, ProjectId, refOf, Time } from '../primitives.ts'
 import { isRefShape } from '../shapes.ts'
 import { FEEDBACK_SCORES } from './feedback-scores.ts'
 import { FeedbackType, FeedbackWindowFields } from './feedback-window.ts'
@@ -77,7 +77,7 @@ export const LooseFeedbackCreateRequest = FeedbackCreateRequest.extend({
 export const FeedbackCreateResponse = z
   .object({
     id: z.string().describe('Id of the feedback.'),
-    created_at: z.string().meta({ format: 'date-time' }).describe('When it was stored, UTC.'),
+    created_at: Time.describe('When it was stored, UTC.'),
     svc_user_id: z.string().describe('User whose key stored it.'),
     payload: FreeObject.describe('The content as stored.'),
   })

@@ -1,7 +1,7 @@
 /** Checkpoints on the wire. Spec: §2.13, §4.9, §8. */
 import { z } from 'zod'
 import { boundedInteger } from '../bounded-fields.ts'
-import { FreeObject } from '../primitives.ts'
+import { FreeObject, Time } from '../primitives.ts'
 import { orderField, PageQuery, pageOf } from '../query/page-query.ts'
 
 /** Limit: steps that one request deletes. */
@@ -51,7 +51,7 @@ export type CheckpointListResponse = z.infer<typeof CheckpointListResponse>
 export const CheckpointDetail = z
   .object({
     ...CheckpointResponse.shape,
-    created_at: z.string().describe('When it was created, UTC.').meta({ format: 'date-time' }),
+    created_at: Time.describe('When it was created, UTC.'),
     job_id: z.string().nullable().describe('Job that produced it.'),
     worker: z
       .object({

@@ -5,7 +5,7 @@
  * clients.
  */
 import { z } from 'zod'
-import { AnyRef, FreeObject, nameOf, ProjectPath } from '../primitives.ts'
+import { AnyRef, FreeObject, nameOf, ProjectPath, Time } from '../primitives.ts'
 import { countedPage } from '../query/page-query.ts'
 import { ObjectId, ObjectVersion } from './object.ts'
 import { TABLE_ROWS_MAX } from './table.ts'
@@ -89,7 +89,7 @@ export const EvaluationCreateResponse = z.object({ ...made, evaluation_ref: ref 
 
 const read = {
   ...made,
-  created_at: z.string().meta({ format: 'date-time' }).describe('When it was published, UTC.'),
+  created_at: Time.describe('When it was published, UTC.'),
 }
 const named = {
   ...read,

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { boundedMap } from '../bounded-fields.ts'
-import { IgnoredUser, nameOf, ProjectId, Timestamp } from '../primitives.ts'
+import { IgnoredUser, nameOf, ProjectId, Time, Timestamp } from '../primitives.ts'
 
 /** Limit: models of one request. */
 const COSTS_MAX = 1000
@@ -77,10 +77,7 @@ export const CostQueryOutput = z
     id: z.string().describe('Id of the price.'),
     llm_id: z.string().describe('Name of the model.'),
     provider_id: z.string().describe('Provider.'),
-    effective_date: z
-      .string()
-      .meta({ format: 'date-time' })
-      .describe('Time from which the price applies, UTC.'),
+    effective_date: Time.describe('Time from which the price applies, UTC.'),
     prompt_token_cost: z.number().describe('USD for one input token.'),
     completion_token_cost: z.number().describe('USD for one output token.'),
     cache_read_input_token_cost: cost.describe('USD for one input token read from a cache.'),

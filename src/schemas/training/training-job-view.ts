@@ -1,11 +1,9 @@
 /** Training jobs and their events as clients read them: additions to the spec. Spec: §4.8 (only creates jobs). */
 import { z } from 'zod'
-import { FreeObject, ProjectId } from '../primitives.ts'
+import { FreeObject, ProjectId, Time } from '../primitives.ts'
 import { orderField, PageQuery, pageOf } from '../query/page-query.ts'
 import { TRAINING_JOB_STATES, TrainingJobResponse } from './training-job.ts'
 import { JOB_EVENT_TYPES, ResolvedConfig, UNTRAINED_REASONS } from './worker.ts'
-
-const time = () => z.string().nullable().meta({ format: 'date-time' })
 
 export const TrainingJobParams = z.object({
   job_id: z.string().describe('Id of the job, a UUID.'),
@@ -26,12 +24,12 @@ export const TrainingJobListQuery = PageQuery.extend({
 export const TrainingJobDetail = z
   .object({
     ...TrainingJobResponse.shape,
-    started_at: time().describe('When the last attempt began, UTC.'),
-    finished_at: time().describe('When it ended, UTC.'),
+    started_at: Time.nullable().describe('When the last attempt began, UTC.'),
+    finished_at: Time.nullable().describe('When it ended, UTC.'),
     attempt: z.int().describe('Number of the last attempt; 0 before the first.'),
     max_attempts: z.int().describe('Failed attempts after which the job has failed.'),
     cancel_requested: z.boolean().describe('Whether a client has cancelled it.'),
-    last_heartbeat_at: time().describe('When its worker last reported, UTC.'),
+    last_heartbeat_at: Time.nullable().describe('When its worker last reported, UTC.'),
     progress: z.number().nullable().describe('Progress, 0 to 1, as reported by the worker.'),
     worker: z
       .object({

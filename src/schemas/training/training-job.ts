@@ -1,6 +1,7 @@
 /** Training jobs on the wire. Spec: §2.12, §4.8. */
 import { z } from 'zod'
 import { boundedList, boundedNumber, flag, optionalField, ruleError } from '../bounded-fields.ts'
+import { Time } from '../primitives.ts'
 import { Trajectory } from './trajectory.ts'
 
 /** Limit: groups of one job, and trajectories of one group; real jobs have tens of each. */
@@ -149,7 +150,7 @@ export const TrainingJobResponse = z
     id: z.string().meta({ description: 'Id of the job.', format: 'uuid' }),
     status: z.enum(TRAINING_JOB_STATES).describe('State of the job; a new one is queued.'),
     model_id: z.string().describe('Model that it trains.'),
-    created_at: z.string().describe('When it was accepted, UTC.').meta({ format: 'date-time' }),
+    created_at: Time.describe('When it was accepted, UTC.'),
   })
   .meta({ id: 'TrainingJobResponse', description: 'An accepted training job.' })
 export type TrainingJobResponse = z.infer<typeof TrainingJobResponse>
