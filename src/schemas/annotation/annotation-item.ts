@@ -7,6 +7,7 @@
 import { z } from 'zod'
 import { ITEMS_LIMIT_MAX } from '../limits.ts'
 import { ClientId, ProjectId, switchField, Time } from '../primitives.ts'
+import { pageFields } from '../query/page-query.ts'
 import { orderOf } from '../query/query-expression.ts'
 
 /** Limit: calls of one request. */
@@ -56,18 +57,7 @@ export const AnnotationItemsQueryRequest = z.strictObject({
   project_id: ProjectId,
   filter: AnnotationItemsFilter.nullish().describe('Which items; all when absent.'),
   sort_by: orderOf(ITEM_SORT_FIELDS).describe('Order. Default: as added.'),
-  limit: z
-    .int()
-    .min(0)
-    .max(ITEMS_LIMIT_MAX)
-    .nullish()
-    .describe(`Maximum number of items. Default ${ITEMS_LIMIT_MAX}.`),
-  offset: z
-    .int()
-    .min(0)
-    .max(1_000_000_000)
-    .nullish()
-    .describe('Number of items to skip. Default 0.'),
+  ...pageFields('items', ITEMS_LIMIT_MAX),
   include_position: switchField('Whether to fill position_in_queue.'),
 })
 export type AnnotationItemsQueryRequest = z.infer<typeof AnnotationItemsQueryRequest>

@@ -7,6 +7,7 @@
 import { z } from 'zod'
 import { QUEUES_LIMIT_MAX } from '../limits.ts'
 import { AnyRef, ClientId, IgnoredUser, nameOf, ProjectId, Time } from '../primitives.ts'
+import { pageFields } from '../query/page-query.ts'
 import { orderOf } from '../query/query-expression.ts'
 
 const NAME_MAX = 256
@@ -80,18 +81,7 @@ export const AnnotationQueuesQueryRequest = z.strictObject({
     .nullish()
     .describe('Only queues whose name contains this, ignoring case.'),
   sort_by: orderOf(QUEUE_SORT_FIELDS).describe('Order. Default: newest first.'),
-  limit: z
-    .int()
-    .min(0)
-    .max(QUEUES_LIMIT_MAX)
-    .nullish()
-    .describe('Maximum number of queues. Default: all.'),
-  offset: z
-    .int()
-    .min(0)
-    .max(1_000_000_000)
-    .nullish()
-    .describe('Number of queues to skip. Default 0.'),
+  ...pageFields('queues', QUEUES_LIMIT_MAX),
 })
 export type AnnotationQueuesQueryRequest = z.infer<typeof AnnotationQueuesQueryRequest>
 

@@ -6,6 +6,7 @@
  */
 import { z } from 'zod'
 import { IgnoredUser, ProjectId, switchField, Time } from '../primitives.ts'
+import { pageFields } from '../query/page-query.ts'
 import { orderOf } from '../query/query-expression.ts'
 
 /** Limit: entries of one list of a filter. */
@@ -14,7 +15,6 @@ const FILTER_ENTRIES_MAX = 1000
 const DIGESTS_MAX = 1000
 /** Limit: objects of one answer; also the number when none is asked for. */
 export const OBJECTS_LIMIT_MAX = 10_000
-const OFFSET_MAX = 1_000_000_000
 const CLASS_NAME_MAX = 256
 
 /** Spec: §2.1 name. Choice: letters and digits of any script, `_`, `.` and `-`, as clients make them. */
@@ -136,18 +136,7 @@ export type ObjectVersionFilter = z.infer<typeof ObjectVersionFilter>
 export const ObjectQueryRequest = z.strictObject({
   project_id: ProjectId,
   filter: ObjectVersionFilter.nullish().describe('Which versions; all when absent.'),
-  limit: z
-    .int()
-    .min(0)
-    .max(OBJECTS_LIMIT_MAX)
-    .nullish()
-    .describe(`Maximum number of versions. Default ${OBJECTS_LIMIT_MAX}.`),
-  offset: z
-    .int()
-    .min(0)
-    .max(OFFSET_MAX)
-    .nullish()
-    .describe('Number of versions to skip. Default 0.'),
+  ...pageFields('versions', OBJECTS_LIMIT_MAX),
   sort_by: orderOf(['object_id', 'created_at']).describe('Order. Default: oldest first.'),
   metadata_only: switchField('Whether to leave the contents out; `val` is then {}.'),
   include_storage_size: switchField('Whether to fill size_bytes.'),

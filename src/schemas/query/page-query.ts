@@ -51,6 +51,24 @@ export function countedPage(limitMax: number) {
   }
 }
 
+/** The same in a body. @param rows - what is listed, in the plural */
+export function pageFields(rows: string, limitMax: number, offsetMax = OFFSET_MAX) {
+  return {
+    limit: z
+      .int()
+      .min(0)
+      .max(limitMax)
+      .nullish()
+      .describe(`Maximum number of ${rows}. Default ${limitMax}.`),
+    offset: z
+      .int()
+      .min(0)
+      .max(offsetMax)
+      .nullish()
+      .describe(`Number of ${rows} to skip. Default 0.`),
+  }
+}
+
 /** Direction of a list. @param by - what it is ordered by */
 export function orderField(by: string) {
   return z

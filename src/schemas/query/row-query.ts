@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { COUNT_FIELD, ROWS_MAX } from '../limits.ts'
 import { ProjectId } from '../primitives.ts'
+import { pageFields } from './page-query.ts'
 import { FieldPath, Query, SORT_TERMS_MAX, SortTerm } from './query-expression.ts'
 
 /** Limit: rows that may be left out before the page. */
@@ -24,13 +25,7 @@ export const RowQueryRequest = z
       .max(SORT_TERMS_MAX, `must have at most ${SORT_TERMS_MAX} terms`)
       .nullish()
       .describe('Order. Default: as stored.'),
-    limit: z
-      .int()
-      .min(0)
-      .max(ROWS_MAX)
-      .nullish()
-      .describe(`Maximum number of rows. Default ${ROWS_MAX}.`),
-    offset: z.int().min(0).max(OFFSET_MAX).nullish().describe('Number of rows to skip.'),
+    ...pageFields('rows', ROWS_MAX, OFFSET_MAX),
   })
   .meta({ id: 'RowQueryRequest', description: 'A query over the rows of a project.' })
 export type RowQueryRequest = z.infer<typeof RowQueryRequest>
