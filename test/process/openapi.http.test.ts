@@ -100,6 +100,18 @@ describe('GET /openapi.json', () => {
     }
   })
 
+  it('gives times in UTC the format of times', async () => {
+    const { body } = await readDocument()
+    const fields = Object.entries(body.components.schemas as Json).flatMap(([name, schema]) =>
+      Object.entries((schema as { properties?: Json }).properties ?? {})
+        .map(([field, value]) => ({ name: `${name}.${field}`, text: JSON.stringify(value) }))
+        .filter(({ text }) => /, UTC[.;]/.test(text)),
+    )
+    expect(fields.length).toBeGreaterThan(10)
+    const others = fields.filter(({ text }) => !text.includes('"format":"date-time"'))
+    expect(others.map(({ name }) => name)).toEqual([])
+  })
+
   it('has no dangling reference and no unused component', async () => {
     const { text, body } = await readDocument()
     const refs = [...text.matchAll(/"\$ref":"([^"]*)"/g)].map(([, ref]) => ref)

@@ -5,7 +5,7 @@
  */
 import { z } from 'zod'
 import { boundedInteger, boundedMap, boundedNumber, ruleError } from '../bounded-fields.ts'
-import { nameOf } from '../primitives.ts'
+import { nameOf, Time } from '../primitives.ts'
 import { TrajectoryGroup } from './training-job.ts'
 
 export const CLAIM_WAIT_SECONDS_MAX = 30
@@ -99,8 +99,8 @@ export const ClaimResponse = z
     lease_token: z
       .string()
       .describe('Token of the lease, which every later request must carry. Secret.'),
-    lease_expires_at: z.string().describe('When the lease ends unless it is renewed, UTC.'),
-    deadline_at: z.string().describe('When the attempt ends even if it is renewed, UTC.'),
+    lease_expires_at: Time.describe('When the lease ends unless it is renewed, UTC.'),
+    deadline_at: Time.describe('When the attempt ends even if it is renewed, UTC.'),
     heartbeat_seconds: z.number().describe('Interval at which to send heartbeats.'),
     model: z
       .object({
@@ -148,7 +148,7 @@ export type HeartbeatRequest = z.infer<typeof HeartbeatRequest>
 
 export const HeartbeatResponse = z
   .object({
-    lease_expires_at: z.string().describe('When the lease ends unless it is renewed again, UTC.'),
+    lease_expires_at: Time.describe('When the lease ends unless it is renewed again, UTC.'),
     cancel_requested: z
       .boolean()
       .describe('True: stop, and give the job back by fail or release; it ends as cancelled.'),
