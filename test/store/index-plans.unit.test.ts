@@ -14,6 +14,7 @@ import { migrate } from '../../src/store/sqlite/db/migrate.ts'
 import * as FEEDBACK from '../../src/store/sqlite/feedback/feedback.sql.ts'
 import { OBJECTS } from '../../src/store/sqlite/objects/objects.sql.ts'
 import * as STATS from '../../src/store/sqlite/stats/stats.sql.ts'
+import { QUEUE } from '../../src/store/sqlite/training/training-queue.sql.ts'
 
 const FILTERS: readonly FilterCondition[][] = [
   [],
@@ -51,6 +52,7 @@ const MADE: readonly string[] = [
   selectJobs('asc', true),
   OBJECTS.listObjects([OBJECT_ORDERS.created_at.asc], []),
   ...Object.values({ ...OBJECTS.FIND_VERSIONS }),
+  ...Object.values(QUEUE),
 ]
 
 async function readStatements(): Promise<string[]> {

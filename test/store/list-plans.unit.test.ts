@@ -8,7 +8,7 @@ import * as CALLS from '../../src/store/sqlite/calls/calls.sql.ts'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../src/store/sqlite/db/migrate.ts'
 import { OBJECTS } from '../../src/store/sqlite/objects/objects.sql.ts'
-import * as QUEUE from '../../src/store/sqlite/training/training-queue.sql.ts'
+import { QUEUE } from '../../src/store/sqlite/training/training-queue.sql.ts'
 
 function planOf(sql: string): string {
   const db = openDatabase(':memory:')

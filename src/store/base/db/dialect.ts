@@ -8,4 +8,7 @@ export interface Dialect {
   sortedList(column: string): string
   /** Makes the planner read a table by an index, where it can be told to. */
   indexedBy(index: string): string
+  /** The functions that return the greatest and the least of their arguments, none of which may be null. */
+  readonly greatest: string
+  readonly least: string
 }

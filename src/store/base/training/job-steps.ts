@@ -3,6 +3,7 @@ import { canUseProject } from '../../../domain/access/permissions.ts'
 import { modelProjectId, type PreviewModel } from '../../../domain/models/preview-model.ts'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import { requireLease } from '../../../domain/training/training-moves.ts'
+import { firstDueUs, type QueueWaits } from '../../../domain/training/training-queue.ts'
 import { leaseLost } from '../../../domain/training/training-states.ts'
 import { ApiError } from '../../../errors.ts'
 import type {
@@ -18,6 +19,7 @@ import { FIND_CHECKPOINT_STEP } from '../models/checkpoints.sql.ts'
 import { FIND_ANY_PREVIEW_MODEL } from '../models/preview-models.sql.ts'
 import * as EVENTS from './training-events.sql.ts'
 import { FIND_TRAINING_JOB } from './training-jobs.sql.ts'
+import type { QueueStatements } from './training-queue.sql.ts'
 
 export function* findJob(id: string): Steps<TrainingJob | null> {
   return (yield* first<TrainingJob>(FIND_TRAINING_JOB, { id })) ?? null
@@ -79,4 +81,15 @@ function* findPosition(job_id: string, id: string): Steps<number> {
   if (found !== undefined) return found.position
   const message = 'after must be the id of an event of the job'
   throw new ApiError('validation_failed', { message, param: 'after' })
+}
+
+/** See the contract. */
+export function* findNextDueUs(
+  { NEXT_LEASE_END, NEXT_WAIT_END }: QueueStatements,
+  now_us: number,
+  queue_timeout_ms: number,
+): Steps<number | null> {
+  const lease = yield* first<{ due_us: number | null }>(NEXT_LEASE_END, {})
+  const waits = yield* first<QueueWaits>(NEXT_WAIT_END, { now_us })
+  return firstDueUs(lease?.due_us ?? null, waits as QueueWaits, queue_timeout_ms)
 }

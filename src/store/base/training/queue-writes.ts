@@ -30,14 +30,6 @@ import * as SQL from './training-queue.sql.ts'
 
 const US_PER_MS = 1000
 
-/** The statements of the queue that differ between the databases. */
-export interface QueueStatements {
-  readonly LIST_CLAIMABLE_JOBS: string
-  readonly LIST_OVERDUE_JOBS: string
-  readonly LIST_NEGLECTED_JOBS: string
-  readonly MOVE_WAITS: string
-}
-
 /** The result of a claim: the jobs it ended, as they were before, and the job it assigned. */
 interface ClaimOutcome {
   readonly ended: readonly TrainingJob[]
@@ -70,7 +62,7 @@ export interface EndedAttempt {
 }
 
 /** What the queue does by itself. */
-export function createClaimWrites(moves: JobMoves, statements: QueueStatements) {
+export function createClaimWrites(moves: JobMoves, statements: SQL.QueueStatements) {
   function* endAllOverdue({ queue_timeout_ms, ...end }: QueueTimes): Steps<TrainingJob[]> {
     const { now_us } = end
     const overdue = yield* all<TrainingJob>(statements.LIST_OVERDUE_JOBS, { now_us })

@@ -1,6 +1,7 @@
 /** Statements for the queue of training jobs that run on SQLite and PostgreSQL alike. */
 import type { PreviewModel } from '../../../domain/models/preview-model.ts'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
+import type { Dialect } from '../db/dialect.ts'
 import { JOB_COLUMN_LIST, MOVING_COLUMNS } from './training-jobs.sql.ts'
 
 const CHANGES = MOVING_COLUMNS.map((name) => `${name} = @${name}`).join(',\n  ')
@@ -75,12 +76,58 @@ const IS_QUEUED_HEAD = `training_jobs.model_id = heads.model_id
   AND training_jobs.state = 'queued'`
 
 /**
- * @param unfinishedJobs - training_jobs by the index training_jobs_unfinished
- * @param waitsSince - the time since which the first job of a model waits
+ * The time since which the first job of a model waits: the latest of its creation, the end of the previous job by a
+ * worker or a client, and the time when its next attempt may begin.
  */
-export function queueStatements(unfinishedJobs: string, waitsSince: string) {
-  const HEADS = headsOf(unfinishedJobs)
+function waitsSinceBy({ greatest }: Dialect): string {
+  return `
+${greatest}(
+  training_jobs.created_at_us,
+  training_jobs.available_at_us,
+  coalesce(
+    (
+      SELECT earlier.finished_at_us
+      FROM training_jobs AS earlier
+      WHERE earlier.model_id = training_jobs.model_id
+        AND earlier.seq < training_jobs.seq
+        AND earlier.error_code IS DISTINCT FROM 'no_worker'
+      ORDER BY earlier.seq DESC
+      LIMIT 1
+    ),
+    0
+  )
+)
+`
+}
+
+/** The statements whose text depends on the database. */
+export function queueStatements(dialect: Dialect) {
+  const HEADS = headsOf(`training_jobs ${dialect.indexedBy('training_jobs_unfinished')}`)
+  const running = `training_jobs ${dialect.indexedBy('training_jobs_running')}`
+  const waitsSince = waitsSinceBy(dialect)
   return {
+    /** Running jobs whose lease or deadline has passed (training_jobs_running). */
+    LIST_OVERDUE_JOBS: `
+SELECT ${JOB_COLUMN_LIST}
+FROM ${running}
+WHERE state = 'running' AND (lease_expires_at_us <= @now_us OR attempt_deadline_us <= @now_us)
+`,
+    /** The time at which the first lease or attempt ends (training_jobs_running). */
+    NEXT_LEASE_END: `
+SELECT min(${dialect.least}(lease_expires_at_us, attempt_deadline_us)) AS due_us
+FROM ${running}
+WHERE state = 'running'
+`,
+    /** Moves the delays of queued jobs with the clock; none may exceed the longest delay. */
+    MOVE_WAITS: `
+UPDATE training_jobs
+SET available_at_us = ${dialect.least}(
+  available_at_us + CAST(@moved_us AS bigint),
+  CAST(@available_us_max AS bigint)
+)
+WHERE state = 'queued'
+  AND (CAST(@moved_us AS bigint) <> 0 OR available_at_us > CAST(@available_us_max AS bigint))
+`,
     /**
      * Jobs that may run, oldest first. A model whose first unfinished job is running or waiting for its next attempt
      * has none, because the jobs of a model run strictly in order.
@@ -121,3 +168,5 @@ WHERE ${IS_QUEUED_HEAD}
 `,
   }
 }
+
+export type QueueStatements = ReturnType<typeof queueStatements>

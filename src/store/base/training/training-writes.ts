@@ -3,7 +3,8 @@ import { createModelWrites } from '../models/model-writes.ts'
 import { createCompletionWrites } from './completion-writes.ts'
 import { createJobMoves } from './job-moves.ts'
 import { createJobWrites } from './job-writes.ts'
-import { createClaimWrites, createLeaseWrites, type QueueStatements } from './queue-writes.ts'
+import { createClaimWrites, createLeaseWrites } from './queue-writes.ts'
+import type { QueueStatements } from './training-queue.sql.ts'
 
 /** @param newId - returns ids for events */
 export function createTrainingWrites(newId: () => string, statements: QueueStatements) {

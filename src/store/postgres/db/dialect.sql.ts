@@ -6,4 +6,6 @@ export const POSTGRES: Dialect = {
   each: (parameter) => `unnest(@${parameter}::text[]) AS ${parameter} (value)`,
   sortedList: (column) => `coalesce(to_json(array_agg(${column} ORDER BY ${column}))::text, '[]')`,
   indexedBy: () => '',
+  greatest: 'greatest',
+  least: 'least',
 }

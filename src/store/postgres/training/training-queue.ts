@@ -1,17 +1,16 @@
 /** The queue of training jobs in PostgreSQL: each transition is a transaction that locks the queue. */
 import { randomUUID } from 'node:crypto'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
-import { firstDueUs, type QueueWaits } from '../../../domain/training/training-queue.ts'
 import { leaseLost } from '../../../domain/training/training-states.ts'
 import type { Lease, TrainingQueue } from '../../api/training/training-queue.ts'
 import { findCheckpoint } from '../../base/models/checkpoint-steps.ts'
-import { findLeased } from '../../base/training/job-steps.ts'
+import { findLeased, findNextDueUs } from '../../base/training/job-steps.ts'
 import type { EndedAttempt } from '../../base/training/queue-writes.ts'
 import type { Blobs, ReceivedBlob } from '../blobs/blobs.ts'
 import type { Postgres } from '../db/client.ts'
 import { runSteps } from '../db/run-steps.ts'
 import type { QueueBell } from './queue-bell.ts'
-import * as SQL from './training-queue.sql.ts'
+import { QUEUE } from './training-queue.sql.ts'
 import { writeAndNotify, writeTraining } from './training-writes.ts'
 
 interface QueueParts {
@@ -80,11 +79,8 @@ export function createTrainingQueue(parts: QueueParts): TrainingQueue {
       await cleanUp(ended)
       return ended.length
     },
-    async nextDueUs(now_us, queue_timeout_ms) {
-      const lease = await db.first<{ due_us: number | null }>(SQL.NEXT_LEASE_END)
-      const waits = await db.first<QueueWaits>(SQL.NEXT_WAIT_END, { now_us })
-      return firstDueUs(lease?.due_us ?? null, waits as QueueWaits, queue_timeout_ms)
-    },
+    nextDueUs: (now_us, queue_timeout_ms) =>
+      runSteps(db, findNextDueUs(QUEUE, now_us, queue_timeout_ms)),
     resumeLeases: (now_us, lease_ms, moved_us) =>
       writeTraining(db, (writes) => writes.resume_leases({ now_us, lease_ms, moved_us })),
     onChange: bell.listen,

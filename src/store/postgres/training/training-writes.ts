@@ -4,21 +4,9 @@ import type { Steps } from '../../base/db/steps.ts'
 import { createTrainingWrites, type TrainingWrites } from '../../base/training/training-writes.ts'
 import type { Postgres } from '../db/client.ts'
 import { runSteps } from '../db/run-steps.ts'
-import {
-  LIST_CLAIMABLE_JOBS,
-  LIST_NEGLECTED_JOBS,
-  LIST_OVERDUE_JOBS,
-  LOCK_QUEUE,
-  MOVE_WAITS,
-  NOTIFY_QUEUE,
-} from './training-queue.sql.ts'
+import { LOCK_QUEUE, NOTIFY_QUEUE, QUEUE } from './training-queue.sql.ts'
 
-const WRITES = createTrainingWrites(randomUUID, {
-  LIST_CLAIMABLE_JOBS,
-  LIST_NEGLECTED_JOBS,
-  LIST_OVERDUE_JOBS,
-  MOVE_WAITS,
-})
+const WRITES = createTrainingWrites(randomUUID, QUEUE)
 
 /** Runs a write as one transaction that locks the queue. */
 export function writeTraining<T>(

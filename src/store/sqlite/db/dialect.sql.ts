@@ -7,4 +7,6 @@ export const SQLITE: Dialect = {
   each: (parameter) => `json_each(@${parameter}) AS ${parameter}`,
   sortedList: (column) => `json_group_array(${column} ORDER BY ${column})`,
   indexedBy: (index) => `INDEXED BY ${index}`,
+  greatest: 'max',
+  least: 'min',
 }

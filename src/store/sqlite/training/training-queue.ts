@@ -1,20 +1,18 @@
 /** The queue of training jobs in SQLite: transitions are writes (queue-writes.ts); leftover files are removed here. */
 import { randomUUID } from 'node:crypto'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
-import { firstDueUs, type QueueWaits } from '../../../domain/training/training-queue.ts'
 import { leaseLost } from '../../../domain/training/training-states.ts'
 import type { Lease, TrainingQueue } from '../../api/training/training-queue.ts'
 import { findCheckpoint } from '../../base/models/checkpoint-steps.ts'
 import type { JobBell } from '../../base/training/job-bell.ts'
-import { findLeased, requireLeased } from '../../base/training/job-steps.ts'
+import { findLeased, findNextDueUs, requireLeased } from '../../base/training/job-steps.ts'
 import type { EndedAttempt } from '../../base/training/queue-writes.ts'
 import type { Connection } from '../db/connection.ts'
 import { createStepReader } from '../db/run-steps.ts'
-import { orStoreError } from '../db/store-error.ts'
 import { type ReceivedBytes, receiveBytes } from '../files/receive-file.ts'
 import type { CheckpointArtifacts } from '../models/checkpoint-artifacts.ts'
 import type { Writes } from '../write/writes.ts'
-import { NEXT_LEASE_END, NEXT_WAIT_END } from './training-queue.sql.ts'
+import { QUEUE } from './training-queue.sql.ts'
 
 interface QueueParts {
   /** For reads on this thread. */
@@ -27,8 +25,6 @@ interface QueueParts {
 export function createTrainingQueue(parts: QueueParts): TrainingQueue {
   const { db, writes, bell } = parts
   const read = createStepReader(db)
-  const nextLeaseEnd = db.prepare(NEXT_LEASE_END).pluck()
-  const nextWaitEnd = db.prepare(NEXT_WAIT_END)
   const cleanUp = createCleanUp(parts)
   const stage = createStaging(parts)
 
@@ -65,11 +61,7 @@ export function createTrainingQueue(parts: QueueParts): TrainingQueue {
       await cleanUp(ended)
       return ended.length
     },
-    async nextDueUs(now_us, queue_timeout_ms) {
-      const lease_us = orStoreError(() => nextLeaseEnd.get() as number | null)
-      const waits = orStoreError(() => nextWaitEnd.get({ now_us }) as QueueWaits)
-      return firstDueUs(lease_us, waits, queue_timeout_ms)
-    },
+    nextDueUs: (now_us, queue_timeout_ms) => read(findNextDueUs(QUEUE, now_us, queue_timeout_ms)),
     resumeLeases: (now_us, lease_ms, moved_us) =>
       writes.run('resume_leases', { now_us, lease_ms, moved_us }),
     onChange: bell.listen,

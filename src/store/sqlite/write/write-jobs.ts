@@ -18,12 +18,7 @@ import { createPriceWrites } from '../prices/price-writes.ts'
 import { createRetentionWrites } from '../projects/retention-writes.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
 import { createSegmentWrites } from '../stats/segments/build/segment-writes.ts'
-import {
-  LIST_CLAIMABLE_JOBS,
-  LIST_NEGLECTED_JOBS,
-  LIST_OVERDUE_JOBS,
-  MOVE_WAITS,
-} from '../training/training-queue.sql.ts'
+import { QUEUE } from '../training/training-queue.sql.ts'
 
 interface WriteParts {
   readonly db: Connection
@@ -32,13 +27,6 @@ interface WriteParts {
   readonly keys: NameKeys
   /** Returns an id for rows that callers do not name, such as events of jobs. */
   newId(): string
-}
-
-const QUEUE_STATEMENTS = {
-  LIST_CLAIMABLE_JOBS,
-  LIST_NEGLECTED_JOBS,
-  LIST_OVERDUE_JOBS,
-  MOVE_WAITS,
 }
 
 export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
@@ -54,7 +42,7 @@ export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
     ...toWriteJobs(db, RESPONSE_WRITES),
     ...createRetentionWrites(db),
     ...createSegmentWrites(db),
-    ...toWriteJobs(db, createTrainingWrites(newId, QUEUE_STATEMENTS)),
+    ...toWriteJobs(db, createTrainingWrites(newId, QUEUE)),
   }
 }
 
