@@ -8,8 +8,8 @@ const PATIENT = { timeout: 60_000 }
 
 const open = (options: Partial<TinyBackendOptions>) =>
   createTinyBackend({ name: 'tiny', queueMax: 8, ...options })
-/** A bomb takes half a second of the processor before it is refused. */
-const hasty = open({ allowsChatTemplate: true, hazardCpuMsMax: 500 })
+/** A bomb takes a quarter of a second of the processor before it is refused. */
+const hasty = open({ allowsChatTemplate: true, hazardCpuMsMax: 250 })
 afterAll(() => hasty.close())
 
 const never = new AbortController().signal
