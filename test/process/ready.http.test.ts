@@ -55,12 +55,18 @@ describe('/ready', () => {
 })
 
 describe('the health of a store', () => {
-  it('does not hide that every write fails on a full disk, and tells no path', async () => {
-    const cause = new SqliteError('database or disk is full: /data/weft.db', 'SQLITE_FULL')
-    const health = openHealth(() => Promise.reject(new ApiError('store_unavailable', { cause })))
-    const { failing } = await health.checkStore()
-    expect(failing).toEqual(['writes fail: the disk is full'])
-  })
+  it.each([
+    ['database or disk is full: /data/weft.db', 'SQLITE_FULL'],
+    ['disk I/O error', 'SQLITE_IOERR_SHMSIZE'],
+  ])(
+    'does not hide that every write fails on a full disk, and tells no path: %s',
+    async (...told) => {
+      const cause = new SqliteError(...told)
+      const health = openHealth(() => Promise.reject(new ApiError('store_unavailable', { cause })))
+      const { failing } = await health.checkStore()
+      expect(failing).toEqual(['writes fail: the disk is full'])
+    },
+  )
 
   it('reports a write that hangs', async () => {
     const health = openHealth(() => new Promise(() => undefined))

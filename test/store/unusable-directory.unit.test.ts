@@ -45,6 +45,13 @@ describe('a data directory that cannot be used', () => {
     expect(unusableDirectory(gone, cause).message).toContain(`${gone}: ENOENT: mkdir`)
   })
 
+  it('is named as full when SQLite finds no room for the index of its log', () => {
+    const dataDir = makeTempDir()
+    const cause = new SqliteError('disk I/O error', 'SQLITE_IOERR_SHMSIZE')
+    const told = `cannot use the data directory ${dataDir}: the disk is full`
+    expect(unusableDirectory(dataDir, cause).message).toBe(told)
+  })
+
   it('is named with the words of SQLite when the directory tells no more', () => {
     const dataDir = makeTempDir()
     writeFileSync(join(dataDir, 'weft.db'), '')

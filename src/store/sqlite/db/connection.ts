@@ -80,6 +80,8 @@ function reasonOf(dataDir: string, cause: unknown): string {
     }
   }
   const { code, syscall } = cause as NodeJS.ErrnoException
+  // The index of the log cannot grow, which SQLite calls an error of the disk.
+  if (code === 'SQLITE_IOERR_SHMSIZE') return 'the disk is full'
   const fault = code === 'ENOENT' && syscall === 'mkdir' ? faultOfParent(dataDir) : null
   return fault ?? (cause instanceof Error ? cause.message : String(cause))
 }

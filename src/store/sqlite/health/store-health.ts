@@ -101,7 +101,8 @@ export function createStoreHealth(parts: StoreHealthParts): StoreHealth & { clos
 }
 
 const WORDS: readonly (readonly [RegExp, string])[] = [
-  [/SQLITE_FULL|ENOSPC|EDQUOT|EFBIG/, 'the disk is full'],
+  // SHMSIZE: the index of the log cannot grow.
+  [/SQLITE_(?:FULL|IOERR_SHMSIZE)|ENOSPC|EDQUOT|EFBIG/, 'the disk is full'],
   [/SQLITE_(?:CORRUPT|NOTADB)/, 'the database is damaged'],
   [/SQLITE_READONLY|EROFS|EACCES|EPERM/, 'the data directory cannot be written'],
   [new RegExp(DATABASE_MOVED), `the data directory was moved or replaced; ${MOVED_REMEDY}`],
