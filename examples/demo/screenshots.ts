@@ -32,7 +32,11 @@ const home = `/${PROJECT}/weave`
 const VIEWS: readonly View[] = [
   { name: 'home', path: () => `${home}?range=30d`, sign: '.chart canvas' },
   { name: 'calls', path: () => `${home}/calls?op=support`, sign: '.row.call' },
-  { name: 'trace', path: ({ agentCall }) => `${home}/calls/${agentCall}`, sign: '.detail .facts' },
+  {
+    name: 'trace',
+    path: ({ agentCall }) => `${home}/calls/${agentCall}`,
+    sign: 'text=Tokens, including descendants',
+  },
   { name: 'thread', path: ({ thread }) => `${home}/threads/${thread}`, sign: '.message' },
   {
     name: 'feedback',
