@@ -16,6 +16,7 @@ import { RefLink } from '../parts/ref-link.ts'
 import { StatusMark } from '../parts/status.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { pathTo } from '../shell/place.ts'
+import { AddToDataset } from './add-to-dataset.ts'
 import { FeedbackBox } from './feedback.ts'
 import { OpCode } from './op-code.ts'
 
@@ -70,6 +71,7 @@ export function CallDetail({ project, id, turn, usage }: CallDetailProps) {
     <${Part} title="Feedback">
       <${FeedbackBox} project=${project} call=${call} onChange=${() => reload(count + 1)} />
     <//>
+    <${AddToDataset} project=${project} call=${call} />
     <${OpCode} project=${project} opName=${call.op_name} />
     <${Part} title="Attributes"><${JsonTree} value=${call.attributes} depth=${1} /><//>
     <${Part} title="Summary"><${JsonTree} value=${call.summary} depth=${1} /><//>

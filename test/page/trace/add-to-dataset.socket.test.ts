@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import { findBarriers, hasBrowser, openPage, PROJECT, recordCalls } from '../browser.ts'
+import { publish, publishDataset } from '../evaluations/evaluation-fixtures.ts'
+
+const LONG = '12345678901234567891'
+
+async function openForm() {
+  const test = await openPage()
+  const { page, url, key, post } = test
+  const inputs = {
+    self: 'weave:///acme/demo/object/bot:abc',
+    question: 'Why?',
+    n: JSON.rawJSON(LONG),
+  }
+  const output = { choices: [{ message: { role: 'assistant', content: 'Because.' } }] }
+  await recordCalls(test, [{ id: 'a', inputs, output }])
+  const open = async () => {
+    await page.goto(`${url}/acme/demo/weave/calls/a#key=${key}`)
+    await page.getByText('Add to a dataset').click()
+  }
+  const add = async (name: string) => {
+    await page.getByLabel('Dataset').fill(name)
+    await page.getByRole('button', { name: 'Add the row' }).click()
+  }
+  const read = async (name: string) => {
+    const { body } = await post('/obj/read', {
+      project_id: PROJECT,
+      object_id: name,
+      digest: 'latest',
+    })
+    const digest = body.obj.val.rows.split('/').at(-1)
+    const { text } = await post('/table/query', { project_id: PROJECT, digest })
+    return { version: body.obj.version_index, val: body.obj.val, text }
+  }
+  return { ...test, open, add, read }
+}
+
+describe.skipIf(!hasBrowser)('adding a call to a dataset', () => {
+  it('makes a new one, and of one that is there the next version, with the row as it was corrected', async () => {
+    const test = await openForm()
+    const { page, open, add, read, complaints } = test
+    await publishDataset(test, 'questions', [{ question: 'How?' }], { description: 'hard ones' })
+    await open()
+    const row = page.getByLabel('Row')
+    const drawn = `{\n  "question": "Why?",\n  "n": ${LONG},\n  "expected": "Because."\n}`
+    expect(await row.inputValue()).toBe(drawn)
+    await expect.poll(() => page.locator('#datasets option').count()).toBe(1)
+    expect(await findBarriers(page)).toEqual([])
+    await add('mine')
+    await page.getByText('added to mine').waitFor()
+    const made = await read('mine')
+    expect(made.version).toBe(0)
+    expect(made.text).toContain(`{"question":"Why?","n":${LONG},"expected":"Because."}`)
+    await row.fill('{"question": "Why?", "expected": "Just so."}')
+    await add('questions')
+    await page.getByText('added to questions').waitFor()
+    const grown = await read('questions')
+    expect(grown.version).toBe(1)
+    expect(grown.val).toMatchObject({ _class_name: 'Dataset', description: 'hard ones' })
+    const rows = JSON.parse(grown.text).rows.map(({ val }: { val: unknown }) => val)
+    expect(rows).toEqual([{ question: 'How?' }, { question: 'Why?', expected: 'Just so.' }])
+    await page.getByRole('link', { name: 'questions' }).click()
+    await page.getByText('2 rows').waitFor()
+    expect(complaints.filter((words) => !/status of 404/.test(words))).toEqual([])
+  })
+
+  it('refuses a row that is none, another object, and a key that may not write', async () => {
+    const test = await openForm()
+    const { page, url, open, add } = test
+    await publish(test, 'bot', { _type: 'Model', _class_name: 'Model', _bases: ['Object'] })
+    await open()
+    await add('bot')
+    await page.getByText('bot is not a dataset.').waitFor()
+    await page.getByLabel('Row').fill('[1]')
+    await add('mine')
+    await page.getByText('The row is not a JSON object.').waitFor()
+    const reader = await test.createKey({ scopes: ['traces:read'] })
+    await page.goto(`${url}/acme/demo/weave/calls/a#key=${reader}`)
+    await page.getByText('The key may not add feedback').waitFor()
+    await expect.poll(() => page.getByText('Add to a dataset').count()).toBe(0)
+  })
+})
