@@ -15,19 +15,22 @@ const USAGE = `usage:
   npm run keys -- list
   npm run keys -- revoke KEY_ID [KEY_ID ...]`
 
-type Command = (keys: KeyStore, args: string[]) => Promise<void>
+/** Returns what the command does with keys. Throws for wrong arguments, which must not make a database. */
+type Command = (args: string[]) => (keys: KeyStore) => Promise<void>
 const COMMANDS: ReadonlyMap<string, Command> = new Map([
   ['create', create],
   ['list', list],
   ['revoke', revoke],
 ])
 
-async function main([command = '', ...rest]: string[]): Promise<void> {
-  const run = COMMANDS.get(command)
-  if (!run) throw new UsageError(`the command must be one of ${[...COMMANDS.keys()].join(', ')}`)
-  const store = await openStore(readConfig(), run === create)
+async function main([name = '', ...args]: string[]): Promise<void> {
+  const command = COMMANDS.get(name)
+  if (!command)
+    throw new UsageError(`the command must be one of ${[...COMMANDS.keys()].join(', ')}`)
+  const run = command(args)
+  const store = await openStore(readConfig(), command === create)
   try {
-    await run(store.keys, rest)
+    await run(store.keys)
   } finally {
     await store.close()
   }
@@ -57,15 +60,17 @@ async function openStore({ dataDir, metaUrl }: Config, mayCreate: boolean) {
   }
 }
 
-async function create(keys: KeyStore, args: string[]): Promise<void> {
+function create(args: string[]): ReturnType<Command> {
   const { svc_user_id, svc_username, scopes, projects } = readRequest(args)
-  const { id, secret } = await keys.createKey({
-    svc_user_id,
-    svc_username: svc_username ?? svc_user_id,
-    scopes,
-    projects,
-  })
-  print(`id      ${id}\nsecret  ${secret}   (shown this once)`)
+  return async (keys) => {
+    const { id, secret } = await keys.createKey({
+      svc_user_id,
+      svc_username: svc_username ?? svc_user_id,
+      scopes,
+      projects,
+    })
+    print(`id      ${id}\nsecret  ${secret}   (shown this once)`)
+  }
 }
 
 /** The rules for a key are those of `POST /v1/keys`. */
@@ -99,9 +104,11 @@ const OPTION_OF: Readonly<Record<string, string>> = {
   projects: '--projects',
 }
 
-async function list(keys: KeyStore, args: readonly string[]): Promise<void> {
+function list(args: string[]): ReturnType<Command> {
   if (args.length > 0) throw new UsageError('list takes no arguments')
-  for await (const part of listKeyParts(keys)) part.forEach(printKey)
+  return async (keys) => {
+    for await (const part of listKeyParts(keys)) part.forEach(printKey)
+  }
 }
 
 /** One line a key: control characters in the name of a user must not begin another. */
@@ -116,15 +123,17 @@ function printKey(key: StoredKey): void {
 }
 
 /** Revokes all that can be, and then tells of those that cannot. */
-async function revoke(keys: KeyStore, ids: readonly string[]): Promise<void> {
+function revoke(ids: string[]): ReturnType<Command> {
   if (ids.length === 0) throw new UsageError('no KEY_ID is given')
-  const failed: string[] = []
-  for (const id of ids) {
-    if (await keys.revokeKey(id)) print(`revoked ${id}`)
-    else failed.push(id)
-  }
-  if (failed.length > 0) {
-    throw new Error(`there is no such key, or it was revoked: ${failed.join(', ')}`)
+  return async (keys) => {
+    const failed: string[] = []
+    for (const id of ids) {
+      if (await keys.revokeKey(id)) print(`revoked ${id}`)
+      else failed.push(id)
+    }
+    if (failed.length > 0) {
+      throw new Error(`there is no such key, or it was revoked: ${failed.join(', ')}`)
+    }
   }
 }
 

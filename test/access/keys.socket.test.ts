@@ -118,7 +118,15 @@ describe('npm run keys with wrong arguments', () => {
 
   it('says of what breaks a rule which option that is', async () => {
     const result = await keys(makeTempDir(), 'create', '--user', 'u'.repeat(129))
-    expect(result.stderr).toContain('--user must have at most 128 characters\n')
+    expect(result.stderr).toBe('weft: --user must have at most 128 characters\n')
+  })
+
+  it('makes no database for arguments that it refuses', async () => {
+    const dataDir = join(makeTempDir(), 'new')
+    for (const args of [['create'], ['create', '--user', 'a', '--scopes', 'everything']]) {
+      expect((await keys(dataDir, ...args)).stderr).toMatch(/^weft: --(?:user|scopes) /)
+    }
+    expect(existsSync(dataDir)).toBe(false)
   })
 
   it.each([
