@@ -7,9 +7,9 @@ import type { Connection } from './connection.ts'
 /** Lets other requests run, and notices a client that has disconnected. @throws as requireWaiting, server_draining */
 export async function openNextSlice(
   db: Connection,
-  { signal }: Pick<ReadCaller, 'signal'>,
+  caller?: Pick<ReadCaller, 'signal'>,
 ): Promise<void> {
   await nextTurn()
-  requireWaiting(signal)
+  if (caller) requireWaiting(caller.signal)
   if (!db.open) throw new ApiError('server_draining')
 }

@@ -1,7 +1,11 @@
-/** Runs steps that SQLite shares with PostgreSQL, synchronously. */
+/** Runs steps that SQLite shares with PostgreSQL: writes synchronously, reads of the main thread in slices. */
 import type { Step, Steps } from '../../base/db/steps.ts'
 import type { Connection } from './connection.ts'
+import { openNextSlice } from './next-slice.ts'
 import { orStoreError } from './store-error.ts'
+
+/** Limit: time of one slice, after the statement that exceeds it. */
+const SLICE_MS = 5
 
 type Statement = ReturnType<Connection['prepare']>
 
@@ -14,18 +18,21 @@ type Running<Written> = {
     : never
 }
 
-/** @returns a function that runs steps on a connection, inside the caller's transaction if there is one */
-export function createStepRunner(db: Connection): <T>(steps: Steps<T>) => T {
+/** @returns a function that runs the statement of a step */
+function createAnswers(db: Connection): (step: Step) => unknown {
   const prepared = new Map<string, Statement>()
-
-  function answer({ sql, parameters: named, wants }: Step): unknown {
+  return ({ sql, parameters: named, wants }) => {
     const parameters = toBindable(named)
     const statement = prepared.get(sql) ?? db.prepare(sql)
     prepared.set(sql, statement)
     if (wants === 'all') return statement.all(parameters)
     return wants === 'first' ? statement.get(parameters) : statement.run(parameters).changes
   }
+}
 
+/** @returns a function that runs steps on a connection, inside the caller's transaction if there is one */
+export function createStepRunner(db: Connection): <T>(steps: Steps<T>) => T {
+  const answer = createAnswers(db)
   return (steps) => {
     let step = steps.next()
     while (step.done !== true) step = steps.next(answer(step.value))
@@ -33,10 +40,26 @@ export function createStepRunner(db: Connection): <T>(steps: Steps<T>) => T {
   }
 }
 
-/** The same for reads outside of transactions. @throws what toStoreError makes of the errors of statements */
+/**
+ * The same for reads outside of transactions. Between the steps of long ones, other requests run.
+ *
+ * @throws what toStoreError makes of the errors of statements; ApiError server_draining
+ */
 export function createStepReader(db: Connection): <T>(steps: Steps<T>) => Promise<T> {
-  const run = createStepRunner(db)
-  return async (steps) => orStoreError(() => run(steps))
+  const answer = createAnswers(db)
+  return async (steps) => {
+    let endMs = performance.now() + SLICE_MS
+    let step = orStoreError(() => steps.next())
+    while (step.done !== true) {
+      if (performance.now() > endMs) {
+        await openNextSlice(db)
+        endMs = performance.now() + SLICE_MS
+      }
+      const { value } = step
+      step = orStoreError(() => steps.next(answer(value)))
+    }
+    return step.value
+  }
 }
 
 /** Returns the write jobs that run the steps of shared writes. */
