@@ -31,6 +31,9 @@ export const NEW_ITEM_COLUMNS = [
   'updated_at_us',
 ]
 
+/** For a call that is in the queue already (annotation_items_queue_key_call_id). */
+export const UNLESS_THERE = 'ON CONFLICT (queue_key, call_id) DO NOTHING'
+
 export const LIST_QUEUES = `
 SELECT ${QUEUE_COLUMNS.join(', ')}
 FROM annotation_queues

@@ -17,6 +17,7 @@ import type {
   QueueName,
   QueueStats,
 } from '../../api/annotation/annotation-queues.ts'
+import type { Dialect } from '../db/dialect.ts'
 import { first, run, type Steps } from '../db/steps.ts'
 import { requireFewItems, requireRoomForQueue } from './annotation-limits.ts'
 import * as SQL from './annotation-queues.sql.ts'
@@ -24,15 +25,6 @@ import * as SQL from './annotation-queues.sql.ts'
 /** Calls to add to a queue, in the given order; null: unknown. */
 interface QueuedCalls extends Omit<ItemsAddition, 'call_ids'> {
   readonly calls: readonly (QueuedCall | null)[]
-}
-
-/** What differs between the databases. */
-interface AnnotationStatements {
-  /** Finds a queue or an item and keeps it from other transactions that use the same statement. */
-  readonly LOCK_QUEUE: string
-  readonly LOCK_ITEM: string
-  /** Inserts items, except those whose calls are in the queue. @returns how many were inserted */
-  insertItems(items: readonly object[]): Steps<number>
 }
 
 type KeyedQueue = AnnotationQueue & { readonly queue_key: number }
@@ -49,8 +41,10 @@ export function* requireQueue(
 }
 
 /** @param newId - returns ids for items */
-export function createAnnotationWrites(newId: () => string, statements: AnnotationStatements) {
-  const { LOCK_QUEUE } = statements
+export function createAnnotationWrites(newId: () => string, dialect: Dialect) {
+  const LOCK_QUEUE = SQL.FIND_QUEUE + dialect.forUpdate
+  const LOCK_ITEM = SQL.FIND_ITEM + dialect.forUpdate
+  const insertItems = dialect.insertMany('annotation_items', SQL.NEW_ITEM_COLUMNS, SQL.UNLESS_THERE)
   return {
     *create_annotation_queue(queue: AnnotationQueue): Steps<void> {
       const { project_id } = queue
@@ -89,14 +83,14 @@ export function createAnnotationWrites(newId: () => string, statements: Annotati
         queue_key,
         updated_at_us,
       }))
-      const added_count = yield* statements.insertItems(items)
+      const added_count = yield* insertItems(items)
       const counted = yield* first<QueueStats>(SQL.COUNT_ITEMS, { queue_key })
       requireFewItems(counted?.total_items ?? 0)
       return { added_count, duplicates: known.length - added_count }
     },
     *take_annotation_step(step: ItemStep): Steps<AnnotationItem> {
       const { queue_key } = yield* requireQueue(step)
-      const { item_key } = yield* requireItem(queue_key, step, statements.LOCK_ITEM)
+      const { item_key } = yield* requireItem(queue_key, step, LOCK_ITEM)
       const { annotator_user_id, annotation_state, updated_at_us } = step
       const who = { item_key, annotator_user_id }
       const found = yield* first<{ annotation_state: ReachedState }>(SQL.FIND_PROGRESS, who)

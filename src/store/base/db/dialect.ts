@@ -1,4 +1,7 @@
-/** What SQLite and PostgreSQL write differently in statements that are otherwise the same. */
+/** Statements that are the same but for a few words. */
+import type { Steps } from './steps.ts'
+
+/** What SQLite and PostgreSQL write differently. */
 export interface Dialect {
   /** Whether the value before it is in the list of a parameter. */
   among(parameter: string, type?: 'text' | 'bigint'): string
@@ -11,4 +14,18 @@ export interface Dialect {
   /** The functions that return the greatest and the least of their arguments, none of which may be null. */
   readonly greatest: string
   readonly least: string
+  /** Ends a SELECT whose rows no other transaction may change before this one ends. */
+  readonly forUpdate: string
+  /**
+   * Returns a function that inserts rows.
+   *
+   * @param columns - of the table and of each row
+   * @param onConflict - the clause for rows that are there; without it they are an error
+   * @returns how many rows were inserted
+   */
+  insertMany(
+    table: string,
+    columns: readonly string[],
+    onConflict?: string,
+  ): (rows: readonly object[]) => Steps<number>
 }

@@ -1,4 +1,5 @@
 /** Statements for the prices of projects that run on SQLite and PostgreSQL alike. */
+import type { Dialect } from '../db/dialect.ts'
 
 export const PRICE_COLUMNS = [
   'project_id',
@@ -20,6 +21,14 @@ SELECT count(*) AS count
 FROM prices
 WHERE project_id = @project_id
 `
+
+/** Removes prices (prices_project_id_id). */
+export function deletePrices({ among }: Dialect): string {
+  return `
+DELETE FROM prices
+WHERE project_id = @project_id AND id ${among('ids')}
+`
+}
 
 /** All prices of a project, in order of creation (prices_project_id_id, then sorted). */
 export const SELECT_PRICES = `

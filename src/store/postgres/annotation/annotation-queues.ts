@@ -7,19 +7,14 @@ import { NO_ITEMS } from '../../base/annotation/annotation-limits.ts'
 import { findQueue, listItems, listQueues } from '../../base/annotation/annotation-reads.ts'
 import { createAnnotationWrites } from '../../base/annotation/annotation-writes.ts'
 import { createQueuedCalls } from '../../base/annotation/queued-calls.ts'
-import { run, type Steps } from '../../base/db/steps.ts'
+import type { Steps } from '../../base/db/steps.ts'
 import type { Postgres } from '../db/client.ts'
 import { POSTGRES } from '../db/dialect.sql.ts'
 import type { Reads } from '../db/reads.ts'
-import { toRows } from '../db/rows.sql.ts'
 import { runSteps } from '../db/run-steps.ts'
 import * as SQL from './annotation-queues.sql.ts'
 
-const WRITES = createAnnotationWrites(randomUUID, {
-  LOCK_QUEUE: SQL.LOCK_QUEUE,
-  LOCK_ITEM: SQL.LOCK_ITEM,
-  insertItems: (items) => run(SQL.INSERT_ITEMS, { rows: toRows(items) }),
-})
+const WRITES = createAnnotationWrites(randomUUID, POSTGRES)
 
 interface AnnotationParts {
   readonly db: Postgres

@@ -1,5 +1,7 @@
 /** What only PostgreSQL writes so. */
 import type { Dialect } from '../../base/db/dialect.ts'
+import { run } from '../../base/db/steps.ts'
+import { insertRows, toRows } from './rows.sql.ts'
 
 export const POSTGRES: Dialect = {
   among: (parameter, type = 'text') => `= ANY (@${parameter}::${type}[])`,
@@ -8,4 +10,9 @@ export const POSTGRES: Dialect = {
   indexedBy: () => '',
   greatest: 'greatest',
   least: 'least',
+  forUpdate: 'FOR UPDATE',
+  insertMany(table, columns, onConflict = '') {
+    const sql = insertRows(table, columns) + onConflict
+    return (rows) => run(sql, { rows: toRows(rows) })
+  },
 }

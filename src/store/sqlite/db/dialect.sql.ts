@@ -1,5 +1,7 @@
 /** What only SQLite writes so. */
 import type { Dialect } from '../../base/db/dialect.ts'
+import { insertNamed } from '../../base/db/rows.sql.ts'
+import { run } from '../../base/db/steps.ts'
 
 /** Lists are JSON (run-steps.ts). */
 export const SQLITE: Dialect = {
@@ -9,4 +11,14 @@ export const SQLITE: Dialect = {
   indexedBy: (index) => `INDEXED BY ${index}`,
   greatest: 'max',
   least: 'min',
+  // Transactions never meet.
+  forUpdate: '',
+  insertMany(table, columns, onConflict = '') {
+    const sql = insertNamed(table, columns) + onConflict
+    return function* (rows) {
+      let count = 0
+      for (const row of rows) count += yield* run(sql, row)
+      return count
+    }
+  },
 }

@@ -2,19 +2,20 @@
  * The registry of all writes, by name. Each runs on the writing connection inside a shared transaction; its input and
  * result must survive structured clone. To add a write, add an entry beside its store.
  */
+import { createAnnotationWrites } from '../../base/annotation/annotation-writes.ts'
 import { RESPONSE_WRITES } from '../../base/chat/response-steps.ts'
+import { createPriceWrites } from '../../base/prices/price-writes.ts'
 import { createTrainingWrites } from '../../base/training/training-writes.ts'
 import { createKeyWrites } from '../access/key-writes.ts'
-import { createAnnotationJobs } from '../annotation/annotation-writes.ts'
 import { createCallWrites } from '../calls/call-writes.ts'
 import type { NameKeys } from '../calls/columns/name-keys.ts'
 import { createRemovalWrites } from '../calls/removal/removal-writes.ts'
 import type { Connection } from '../db/connection.ts'
+import { SQLITE } from '../db/dialect.sql.ts'
 import { toWriteJobs } from '../db/run-steps.ts'
 import { createFeedbackWrites } from '../feedback/feedback-writes.ts'
 import { createHealthWrites } from '../health/health-writes.ts'
 import { createContentWrites } from '../objects/content-writes.ts'
-import { createPriceWrites } from '../prices/price-writes.ts'
 import { createRetentionWrites } from '../projects/retention-writes.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
 import { createSegmentWrites } from '../stats/segments/build/segment-writes.ts'
@@ -32,13 +33,13 @@ interface WriteParts {
 export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
   return {
     ...createKeyWrites(db),
-    ...createAnnotationJobs(db, newId),
+    ...toWriteJobs(db, createAnnotationWrites(newId, SQLITE)),
     ...createCallWrites(db, hours, keys),
     ...createRemovalWrites(db),
     ...createFeedbackWrites(db),
     ...createHealthWrites(db),
     ...createContentWrites(db),
-    ...createPriceWrites(db),
+    ...toWriteJobs(db, createPriceWrites(SQLITE)),
     ...toWriteJobs(db, RESPONSE_WRITES),
     ...createRetentionWrites(db),
     ...createSegmentWrites(db),
