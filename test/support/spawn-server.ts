@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import { onTestFinished } from 'vitest'
 import { START_FLAGS } from '../../bench/servers/start-flags.ts'
 import { INHERITED } from './inherited.ts'
+import { tieToParent } from './tied-process.ts'
 
 export const TEST_KEY = 'wk_test_key_of_the_spawned_server'
 
@@ -24,7 +25,8 @@ interface EndedServer {
 }
 
 function start(environment: Record<string, string>) {
-  const child = spawn(process.execPath, [...START_FLAGS, 'src/server.ts'], {
+  const command = tieToParent(process.execPath, [...START_FLAGS, 'src/server.ts'])
+  const child = spawn(...command, {
     // The built-in trainer would claim jobs that are meant for the test's workers.
     env: {
       ...INHERITED,
