@@ -2,14 +2,14 @@ import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { buffer, text } from 'node:stream/consumers'
+import { text } from 'node:stream/consumers'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Stores } from '../../../src/store/api/stores.ts'
 import { openSqliteStores } from '../../../src/store/sqlite/open-locked.ts'
-import { basic } from '../../support/build-test-app.ts'
+import { buildTestApp } from '../../support/build-test-app.ts'
 import { INHERITED } from '../../support/inherited.ts'
-import { spawnServer, TEST_KEY } from '../../support/spawn-server.ts'
+import { spawnServer } from '../../support/spawn-server.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { startOf } from '../calls/call-store-contract.ts'
 
@@ -82,18 +82,12 @@ describe('npm run backup beside the process that has the directory', () => {
     expect(stdout).toContain(`${dataDir} is backed up to ${to}`)
     expect(readdirSync(to).sort()).toEqual(['files', 'weft.db', 'weft.db-wal'])
 
-    const { url, stop } = await spawnServer({ WEFT_DATA_DIR: to })
-    const headers = { authorization: basic(TEST_KEY), 'content-type': 'application/json' }
-    const ask = (path: string, body: object) =>
-      fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
-    const calls = await text(
-      (await ask('/calls/stream_query', { project_id: PROJECT })).body as never,
-    )
-    const found = new Set(calls.split('\n').map((line) => line && JSON.parse(line).id))
+    const { post } = await buildTestApp({ dataDir: to })
+    const calls = await post('/calls/stream_query', { project_id: PROJECT })
+    const found = new Set(calls.text.split('\n').map((line) => line && JSON.parse(line).id))
     expect(before.filter((id) => !found.has(id))).toEqual([])
-    const content = await ask('/file/content', { project_id: PROJECT, digest })
-    expect(await buffer(content.body as never)).toEqual(Buffer.alloc(100_000, 'a'))
-    await stop()
+    const content = await post('/file/content', { project_id: PROJECT, digest })
+    expect(content.text).toBe('a'.repeat(100_000))
   })
 
   it('leaves no backup when it is killed, and the next one takes its place', async () => {
