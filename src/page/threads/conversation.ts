@@ -6,6 +6,7 @@ import type { Call, Usage, UsageAnswer } from '../api/wire.ts'
 import { formatCount } from '../parts/format.ts'
 import { Failure, Pending } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
+import { query, setQuery } from '../shell/location.ts'
 import { pathTo, type ViewProps } from '../shell/place.ts'
 import { Turn } from './turn.ts'
 
@@ -18,7 +19,7 @@ interface Turns {
   readonly calls: readonly Call[]
 }
 
-/** @param page - null for the last one */
+/** @param page - from 0; null for the last one */
 async function readTurns(
   project_id: string,
   thread: string,
@@ -47,9 +48,17 @@ async function readUsage(
   return (await ask<UsageAnswer>('/calls/usage', body, { signal })).call_usage
 }
 
+/** As in the address, where the first page is 1; null for the last one. */
+function pageInAddress(): number | null {
+  const page = Number(query.value.get('page'))
+  return Number.isSafeInteger(page) && page > 0 ? page - 1 : null
+}
+
+const goToPage = (page: number) => setQuery({ page: String(page + 1) }, { isStep: true })
+
 export function Conversation({ project, subject }: ViewProps) {
   const thread = subject ?? ''
-  const [page, setPage] = useState<number | null>(null)
+  const page = pageInAddress()
   const [turn, reload] = useState(0)
   const turns = useLoad(
     thread,
@@ -73,9 +82,9 @@ export function Conversation({ project, subject }: ViewProps) {
       <button onClick=${() => reload(turn + 1)}>Refresh</button>
     </div>
     <${Failure} words=${turns.failure ?? usage.failure} />
-    ${at > 0 && html`<button onClick=${() => setPage(at - 1)}>Earlier turns</button>`}
+    ${at > 0 && html`<button onClick=${() => goToPage(at - 1)}>Earlier turns</button>`}
     ${calls.map((call) => html`<${Turn} key=${call.id} project=${project} call=${call} usage=${usage.value?.[call.id]} onChange=${() => reload(turn + 1)} />`)}
     ${count === 0 && html`<p class="notice">This thread has no turns: no call of it has its own id as its turn.</p>`}
-    ${first + calls.length < count && html`<button onClick=${() => setPage(at + 1)}>Later turns</button>`}
+    ${first + calls.length < count && html`<button onClick=${() => goToPage(at + 1)}>Later turns</button>`}
   </section>`
 }

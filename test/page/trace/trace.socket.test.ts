@@ -148,6 +148,30 @@ describe.skipIf(!hasBrowser)('traces and threads in a browser', () => {
     await page.getByText('Calls of this version').waitFor()
   })
 
+  it('returns from a trace to the turns that were shown, at an address of their own', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    const turns = Array.from({ length: 60 }, (_, at) => ({
+      id: `t${at}`,
+      thread_id: 'talk',
+      turn_id: `t${at}`,
+      started_at_ms: BEGIN_MS + at,
+      inputs: { question: `Why ${at}?` },
+    }))
+    await recordCalls(test, turns)
+    await page.goto(`${url}/acme/demo/weave/threads/talk#key=${key}`)
+    await page.getByText('Earlier turns').click()
+    await page.getByText('Why 0?').waitFor()
+    await page.locator('.turn').first().getByText('trace').click()
+    await page.locator('.detail h1').waitFor()
+    await page.goBack()
+    await page.getByText('Why 0?').waitFor()
+    await page.reload()
+    await page.getByText('Why 0?').waitFor()
+    await page.goBack()
+    await page.getByText('Why 59?').waitFor()
+  })
+
   it('shows threads as conversations, whatever is said in them', async () => {
     const test = await openPage()
     const { page, url, key, complaints } = test
