@@ -84,16 +84,21 @@ describe.skipIf(!hasBrowser)('odd values in a browser', () => {
   it('shows a long note whole at its call, and lists tell that they cut it', async () => {
     const test = await openPage()
     const { page, url, key, post } = test
-    await recordCalls(test, [{ id: 'a' }])
+    await recordCalls(test, [{ id: 'a/b' }])
     const note = `${'so it is '.repeat(100)}in the end.`
     const feedback = { feedback_type: 'wandb.note.1', payload: { note }, project_id: PROJECT }
-    await post('/traces/feedback/create', { ...feedback, weave_ref: `weave:///${PROJECT}/call/a` })
-    await page.goto(`${url}/acme/demo/weave/calls/a#key=${key}`)
+    await post('/traces/feedback/create', {
+      ...feedback,
+      weave_ref: `weave:///${PROJECT}/call/a/b`,
+    })
+    await page.goto(`${url}/acme/demo/weave/calls/a%2Fb#key=${key}`)
     await page.locator('.feedback li', { hasText: 'in the end.' }).waitFor()
     await page.goto(`${url}/acme/demo/weave/calls?cols=feedback`)
     await page.locator('.row.call', { hasText: /^so it .*…$/ }).waitFor()
     await page.goto(`${url}/acme/demo/weave/feedback`)
     await page.getByRole('cell', { name: /^so it .*…$/ }).waitFor()
+    await page.getByRole('link', { name: 'a/b' }).click()
+    await page.locator('.feedback li', { hasText: 'in the end.' }).waitFor()
   })
 
   it('cuts a long error, and shows it whole on request', async () => {

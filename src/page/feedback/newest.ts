@@ -37,8 +37,8 @@ function Row({ project, row }: RowProps) {
 
 /** A call of the project is a link; other refs are shown. */
 function About({ project, about }: { readonly project: string; readonly about: string }) {
-  const [, id] = /\/call\/([^/]+)$/.exec(about) ?? []
-  const isHere = about.includes(`///${project}/`)
-  if (id === undefined || !isHere) return html`<span class="faint">${about}</span>`
+  // An id may have slashes, too.
+  const [, id] = about.split(`:///${project}/call/`)
+  if (id === undefined) return html`<span class="faint">${about}</span>`
   return html`<a href=${pathTo(project, 'calls', id)}>${id}</a>`
 }
