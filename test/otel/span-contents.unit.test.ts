@@ -247,3 +247,31 @@ describe('a message', () => {
     expect(message).toEqual({ role: 'assistant', content: null, refusal: 'no' })
   })
 })
+
+describe('a part with an address', () => {
+  const partOf = (part: Json) =>
+    messagesOf({
+      'gen_ai.input.messages': JSON.stringify([{ role: 'user', parts: [part] }]),
+    })[0]?.content
+
+  it.each([
+    {},
+    { modality: 'image' },
+    { modality: 'image', mime_type: 'image/png' },
+    { modality: 'image', mime_type: null },
+  ])('is an image unless it is told to be something else: %j', (told) => {
+    const url = 'https://x/y'
+    expect(partOf({ type: 'uri', uri: url, ...told })).toEqual([
+      { type: 'image_url', image_url: { url } },
+    ])
+  })
+
+  it.each([
+    { modality: 'audio' },
+    { modality: 'video', mime_type: 'video/mp4' },
+    { modality: 'image', mime_type: 'application/pdf' },
+  ])('stays what it is if it is no image: %j', (told) => {
+    const part = { type: 'uri', uri: 'https://x/y', ...told }
+    expect(partOf(part)).toEqual([part])
+  })
+})

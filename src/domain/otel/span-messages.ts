@@ -153,8 +153,13 @@ function toContent(part: Json, type: string): unknown {
     if (typeof text === 'string') return { type: 'text', text }
   }
   const url = part.uri ?? (isObject(part.image) ? imageUrl(part.image) : undefined)
-  if (typeof url === 'string') return { type: 'image_url', image_url: { url } }
+  if (typeof url === 'string' && isImage(part)) return { type: 'image_url', image_url: { url } }
   return part
+}
+
+/** Whether nothing says that a part is audio, video or a document; the AI SDK calls a document an image by modality. */
+function isImage({ modality, mime_type }: Json): boolean {
+  return (modality ?? 'image') === 'image' && /^image\/|^$/.test(textOr(mime_type, ''))
 }
 
 function imageUrl(image: Json): unknown {
