@@ -74,6 +74,18 @@ describe('a text that reads like JSON, where a convention has texts', () => {
     }
   })
 
+  it('is parsed in lists of the Vercel AI SDK, whose items are JSON, and in no others', () => {
+    const items = ['"[a]"', '{"index":1}', '[0.5,-1]']
+    const parsed = ['[a]', { index: 1 }, [0.5, -1]]
+    for (const key of ['ai.values', 'ai.documents']) {
+      expect(inputsOf({ [key]: items })).toEqual({ value: parsed })
+    }
+    for (const key of ['ai.embeddings', 'ai.ranking']) {
+      expect(callOf({ [key]: items }).end.output).toEqual(parsed)
+    }
+    expect(callOf({ 'gen_ai.tool.call.result': items }).end.output).toEqual(items)
+  })
+
   it('is a message where a list of the conventions has one in each text', () => {
     const text = '{"role":"system","parts":[{"type":"text","content":"Be brief."}]}'
     expect(inputsOf({ 'gen_ai.input.messages': [text, '["hi"]'] }).messages).toEqual([

@@ -79,9 +79,13 @@ export function readSpanFields(span: Span): SpanReader {
     take(field) {
       const found = find(field, (value) => value !== null && value !== '')
       if (found === null || found.form === 'text') return found
+      const { value } = found
+      if (found.form === 'items' && Array.isArray(value)) {
+        return { value: value.map(parseText), form: 'json' }
+      }
       // What is JSON as a whole is not flattened.
-      const form = typeof found.value === 'string' ? 'json' : found.form
-      return { value: parseText(found.value), form }
+      const form = typeof value === 'string' ? 'json' : found.form
+      return { value: parseText(value), form }
     },
     takeText(field) {
       const found = find(field, (value) => typeof value === 'string' && value !== '')

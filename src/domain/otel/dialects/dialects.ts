@@ -6,9 +6,9 @@
 /**
  * What a convention has at a place. `json`: JSON as a text, or a value that is none. `text`: texts, which stay what
  * they are even if they read like JSON. `flattened`: messages with a key for each field, in which a content that is a
- * list of parts is JSON as a text.
+ * list of parts is JSON as a text. `items`: a list of which each item is JSON as a text.
  */
-export type Form = 'json' | 'text' | 'flattened'
+export type Form = 'json' | 'text' | 'flattened' | 'items'
 
 export interface Place {
   readonly path: string
@@ -63,6 +63,7 @@ export interface Dialect {
 
 const text = (path: string): Place => ({ path, form: 'text' })
 const flattened = (path: string): Place => ({ path, form: 'flattened' })
+const items = (path: string): Place => ({ path, form: 'items' })
 const typed = (path: string, mimeType: string): Place => ({ path, form: 'json', mimeType })
 
 /** The semantic conventions of OpenTelemetry since 1.37, as the Weave SDK's agent spans write them, too. */
@@ -175,10 +176,16 @@ const VERCEL: Dialect = {
   provider: ['ai.model.provider'],
   messages: ['ai.prompt.messages', 'ai.prompt'],
   tools: ['ai.prompt.tools'],
-  input: ['ai.toolCall.args', 'ai.value', 'ai.values'],
+  input: ['ai.toolCall.args', 'ai.value', items('ai.values'), items('ai.documents')],
   answers: [text('ai.response.text')],
   toolCalls: ['ai.response.toolCalls'],
-  output: ['ai.toolCall.result', 'ai.response.object', 'ai.embedding', 'ai.embeddings'],
+  output: [
+    'ai.toolCall.result',
+    'ai.response.object',
+    'ai.embedding',
+    items('ai.embeddings'),
+    items('ai.ranking'),
+  ],
   finish: [text('ai.response.finishReason')],
   inputTokens: ['ai.usage.inputTokens', 'ai.usage.promptTokens', 'ai.usage.tokens'],
   outputTokens: ['ai.usage.outputTokens', 'ai.usage.completionTokens'],
