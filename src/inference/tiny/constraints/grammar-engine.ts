@@ -12,10 +12,15 @@ import type { TokenMask } from '../sampling/vocabulary-limits.ts'
 import { renderCalls } from './call-grammar.ts'
 import { type Constraint, type ConstraintForm, type JsonForm, jsonForm } from './constraint-plan.ts'
 import { excludeNames } from './further-names.ts'
-import { hasWideBrackets, separateAlternatives } from './grammar-separation.ts'
-import { toEnginePattern } from './patterns/json-text-pattern.ts'
+import { hasWideBrackets, joinsRepeats, separateAlternatives } from './grammar-separation.ts'
 import { renderPatterns } from './patterns/pattern-grammar.ts'
-import { fillTag, listTagContents } from './structural-tag.ts'
+import {
+  fillTag,
+  listTagContents,
+  type PartFormat,
+  toRegexFormat,
+  toTag,
+} from './structural-tag.ts'
 import { createUtf8Filter, type Utf8Answer } from './utf8-filter.ts'
 
 /** Compiles grammars for one vocabulary. */
@@ -107,7 +112,9 @@ async function compileForm(
   form: ConstraintForm,
   param: string,
 ): Promise<XGrammar.CompiledGrammar> {
-  if (form.kind === 'regex') return await compiler.compileStructuralTag(toTag(form.pattern))
+  if (form.kind === 'regex') {
+    return await compiler.compileStructuralTag(toTag(await toFormat(library, form.pattern)))
+  }
   if (form.kind === 'tag') {
     return await compiler.compileStructuralTag(await renderTag(library, form.source, param))
   }
@@ -123,7 +130,7 @@ async function renderForm(
   if (form.kind === 'grammar') return await renderGrammar(library, form.source, param)
   if (form.kind === 'texts') return renderTexts(form.texts)
   if (form.kind === 'regex') {
-    return print(await library.Grammar.fromStructuralTag(toTag(form.pattern)))
+    return print(await library.Grammar.fromStructuralTag(toTag(toRegexFormat(form.pattern))))
   }
   if (form.kind === 'json') return await renderSchema(library, form)
   const tools = await Promise.all(
@@ -161,24 +168,30 @@ function renderTexts(texts: readonly string[]): string {
   )
 }
 
-/** The whole answer as one piece of a structural tag: the engine takes a regex in no other way. */
-function toTag(pattern: string): XGrammar.StructuralTag {
-  return { type: 'structural_tag', format: { type: 'regex', pattern: toEnginePattern(pattern) } }
+/** A pattern so that the engine keeps to it; as a grammar only where it must be, since that takes longer. */
+async function toFormat(library: Library, pattern: string): Promise<PartFormat> {
+  const format = toRegexFormat(pattern)
+  const printed = print(await library.Grammar.fromStructuralTag(toTag(format)))
+  if (!joinsRepeats(printed)) return format
+  return { type: 'grammar', grammar: separateAlternatives(printed) }
 }
 
 /** Spec: §4.3 structural_tag. Choice: its schemas and grammars are written anew, as those of an answer. */
 async function renderTag(library: Library, source: string, param: string): Promise<string> {
   const tag: unknown = JSON.parse(source)
-  const grammars: string[] = []
+  const formats: PartFormat[] = []
   for (const content of listTagContents(tag)) {
-    if (content.kind === 'regex') continue
-    grammars.push(
+    if (content.kind === 'regex') {
+      formats.push(await toFormat(library, content.pattern))
+      continue
+    }
+    const grammar =
       content.kind === 'schema'
         ? await renderSchema(library, jsonForm(content.schema, 'any'))
-        : await renderGrammar(library, content.source, param),
-    )
+        : await renderGrammar(library, content.source, param)
+    formats.push({ type: 'grammar', grammar })
   }
-  return JSON.stringify(fillTag(tag, grammars))
+  return JSON.stringify(fillTag(tag, formats))
 }
 
 /** The grammar of a schema with the requested white space. */
@@ -205,7 +218,7 @@ async function renderSchema(library: Library, form: JsonForm): Promise<string> {
       ? source
       : separateAlternatives(print(await library.Grammar.fromEBNF(source)))
   }
-  const grammar = await library.Grammar.fromStructuralTag(toTag(space.pattern))
+  const grammar = await library.Grammar.fromStructuralTag(toTag(toRegexFormat(space.pattern)))
   const rules = print(grammar).replaceAll(/\broot(?=\b|_)/gu, 'json_space')
   const spaced = `${source.replaceAll(SPACE_WRITTEN, 'json_space')}\n${rules}`
   // Why: sequences that begin with the same rule for white space would be joined too.

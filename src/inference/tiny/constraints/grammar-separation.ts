@@ -16,6 +16,14 @@ const NAME = /^[A-Za-z_]/
 /** Characters beyond ASCII as the engine spells them. */
 const WIDE = /\\(?:x[89a-f]|u|U)/u
 
+/** Repeated characters with the same ones behind them. */
+const REPEATED = /(\[(?:\\.|[^\]\\])*\])\* \1/u
+
+/** Whether the engine would join repeated characters with those behind them: `[ab]* [ab] "c"` would accept `c`. */
+export function joinsRepeats(printed: string): boolean {
+  return REPEATED.test(printed)
+}
+
 /** Whether brackets contain characters beyond ASCII, of which the engine matches only one byte. */
 export function hasWideBrackets(printed: string): boolean {
   return (printed.match(ELEMENTS) ?? []).some(

@@ -11,6 +11,20 @@ type TagContent =
   | { readonly kind: 'grammar'; readonly source: string }
   | { readonly kind: 'regex'; readonly pattern: string }
 
+/** The same as the engine is told it. */
+export type PartFormat =
+  | { readonly type: 'regex'; readonly pattern: string }
+  | { readonly type: 'grammar'; readonly grammar: string }
+
+/** The whole answer as one piece of a structural tag: the engine takes a regex in no other way. */
+export function toTag(format: PartFormat) {
+  return { type: 'structural_tag', format } as const
+}
+
+export function toRegexFormat(pattern: string): PartFormat {
+  return { type: 'regex', pattern: toEnginePattern(pattern) }
+}
+
 /**
  * A tag in its present form, with a `format`.
  *
@@ -37,19 +51,15 @@ export function listTagContents(tag: unknown): TagContent[] {
 }
 
 /**
- * The tag with grammars in place of its schemas and grammars, and regular expressions that the engine reads right.
+ * The tag with other formats in place of what its parts have to keep.
  *
- * @param grammars - of these, in the order of `listTagContents`; those that are used are taken off
+ * @param formats - in the order of `listTagContents`; those that are used are taken off
  */
-export function fillTag(tag: unknown, grammars: string[]): unknown {
-  if (Array.isArray(tag)) return tag.map((one) => fillTag(one, grammars))
+export function fillTag(tag: unknown, formats: PartFormat[]): unknown {
+  if (Array.isArray(tag)) return tag.map((one) => fillTag(one, formats))
   if (!isObject(tag)) return tag
-  const own = contentOf(tag)
-  if (own?.kind === 'regex') return { ...tag, pattern: toEnginePattern(own.pattern) }
-  if (own !== null) return { type: 'grammar', grammar: grammars.shift() }
-  return Object.fromEntries(
-    Object.entries(tag).map(([name, one]) => [name, fillTag(one, grammars)]),
-  )
+  if (contentOf(tag) !== null) return formats.shift()
+  return Object.fromEntries(Object.entries(tag).map(([name, one]) => [name, fillTag(one, formats)]))
 }
 
 /** Null for what is none of them; schemas that are not written as JSON stay with the engine. */
