@@ -8,6 +8,7 @@ import { copyRest } from './store/copy/copy-rest.ts'
 import { CHUNK_BYTES } from './store/postgres/blobs/chunks.ts'
 import { openPostgresTarget } from './store/postgres/copy/copy-target.ts'
 import { openSqliteSource } from './store/sqlite/copy/copy-source.ts'
+import { requireDatabase } from './store/sqlite/db/connection.ts'
 
 const USAGE = `usage:
   npm run store:copy -- --from sqlite --to postgres
@@ -56,12 +57,16 @@ async function copyToPostgres({ dataDir, metaUrl }: Config): Promise<void> {
 
 /** @param given - projects; when empty, all that have calls */
 async function copyToClickHouse(config: Config, given: readonly string[]): Promise<void> {
+  requireDatabase(config.dataDir)
   const node = await openNodeStores(config)
   // A failure closes the node, too.
   const stores = await openCallsElsewhere(node, config)
   try {
     const caller = { keyId: 'copy', project_id: '', signal: new AbortController().signal }
-    const projects = given.length > 0 ? given : await node.projects.listProjects(caller)
+    const stored = await node.projects.listProjects(caller)
+    const stranger = given.find((name) => !stored.includes(name))
+    if (stranger !== undefined) throw new Error(`${config.dataDir} has no calls of ${stranger}`)
+    const projects = given.length > 0 ? given : stored
     for (const project_id of projects) {
       const { calls, storage_size_bytes, checksum } = await copyProject(node, stores, {
         project_id,

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { readdirSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { Client } from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -86,6 +87,13 @@ describe.skipIf(!hasPostgres)('npm run store:copy -- --to postgres', () => {
   })
 })
 
+it('npm run store:copy -- --to clickhouse makes no database where there is none', async () => {
+  const WEFT_DATA_DIR = makeTempDir()
+  const [code, , stderr] = await startCopy({ WEFT_DATA_DIR }, '--to', 'clickhouse').ended
+  const told = `weft: cannot use the data directory ${WEFT_DATA_DIR}: it has no weft.db\n`
+  expect([code, stderr, readdirSync(WEFT_DATA_DIR)]).toEqual([1, told, []])
+})
+
 describe.skipIf(!hasClickHouse)('npm run store:copy -- --to clickhouse', () => {
   it('copies the projects that are named, or all that have calls', async () => {
     const WEFT_DATA_DIR = makeTempDir()
@@ -101,5 +109,11 @@ describe.skipIf(!hasClickHouse)('npm run store:copy -- --to clickhouse', () => {
     }
     expect(await told('--project', 'acme/b')).toEqual(['acme/b'])
     expect(await told()).toEqual(['acme/a', 'acme/b', 'other/c'])
+    const unknown = startCopy(settings, '--to', 'clickhouse', '--project', 'acme/typo')
+    expect(await unknown.ended).toEqual([
+      1,
+      '',
+      `weft: ${WEFT_DATA_DIR} has no calls of acme/typo\n`,
+    ])
   })
 })
