@@ -120,3 +120,20 @@ describe('a value of OpenInference', () => {
     expect(valuesOf('hi', type)).toEqual([{ value: 'hi' }, 'hi'])
   })
 })
+
+describe('a field with attributes of its own', () => {
+  it('parses the schemas of tools whose fields are attributes', () => {
+    const at = 'llm.request.functions'
+    const { inputs } = callOf({
+      [`${at}.0.name`]: 'add',
+      [`${at}.0.description`]: '{"adds"}',
+      [`${at}.0.parameters`]: '{"type":"object"}',
+      [`${at}.1.name`]: 'sub',
+      [`${at}.1.input_schema`]: '{"type":"object"}',
+    }).start
+    expect(inputs.tools).toEqual([
+      { name: 'add', description: '{"adds"}', parameters: { type: 'object' } },
+      { name: 'sub', input_schema: { type: 'object' } },
+    ])
+  })
+})

@@ -12,6 +12,7 @@ import {
   toToolCalls,
 } from './span-messages.ts'
 import { parseText, readSpanFields, type SpanReader } from './span-reader.ts'
+import { toTools } from './span-tools.ts'
 import { readSpanUsage } from './span-usage.ts'
 
 /** Limit: characters of an operation's name, as of a call that is started; longer ones are cut. */
@@ -139,16 +140,6 @@ function readInputs(
 function systemMessages(value: unknown): ChatMessage[] {
   const isParts = Array.isArray(value) && value.every((item) => isObject(item) && !('role' in item))
   return toMessages(isParts ? [{ role: 'system', parts: value }] : value, 'system', 'json')
-}
-
-function toTools(value: unknown): unknown {
-  if (!Array.isArray(value)) return value
-  return value.map((item) => {
-    const parsed = parseText(item)
-    if (!isObject(parsed)) return parsed
-    const tool = isObject(parsed.tool) ? parsed.tool : parsed
-    return parseText(tool.json_schema ?? tool)
-  })
 }
 
 function readOutput(span: Span, reader: SpanReader): unknown {
