@@ -275,3 +275,43 @@ describe('a part with an address', () => {
     expect(partOf(part)).toEqual([part])
   })
 })
+
+describe('an answer that came as a message for each of its items', () => {
+  const at = (index: number) => `llm.output_messages.${index}.message`
+  const called = (index: number, id: string): Json => ({
+    [`${at(index)}.role`]: 'assistant',
+    [`${at(index)}.tool_calls.0.tool_call.id`]: id,
+    [`${at(index)}.tool_calls.0.tool_call.function.name`]: 'add',
+  })
+  const told = (index: number, type: string, text: string): Json => ({
+    [`${at(index)}.role`]: 'assistant',
+    [`${at(index)}.contents.0.message_content.type`]: type,
+    [`${at(index)}.contents.0.message_content.text`]: text,
+  })
+  const choicesOf = (...items: readonly Json[]) => {
+    const { end } = toSpanCall(buildSpan({ attributes: Object.assign({}, ...items) }), 'acme/demo')
+    return (end.output as { choices: Json[] }).choices
+  }
+  const items = [told(0, 'reasoning', 'hm'), told(1, 'text', 'I add.'), called(2, 'a')]
+
+  it('is one choice', () => {
+    const choices = choicesOf(...items, called(3, 'b'), { 'llm.finish_reason': 'tool_calls' })
+    expect(choices).toMatchObject([
+      {
+        message: {
+          role: 'assistant',
+          content: 'I add.',
+          reasoning_content: 'hm',
+          tool_calls: [{ id: 'a' }, { id: 'b' }],
+        },
+        finish_reason: 'tool_calls',
+      },
+    ])
+    expect(choices).toHaveLength(1)
+  })
+
+  it('stays several choices where several were asked for, or where two have a text', () => {
+    expect(choicesOf(...items, { 'llm.invocation_parameters': '{"n":2}' })).toHaveLength(3)
+    expect(choicesOf(told(0, 'text', 'a'), told(1, 'text', 'b'))).toHaveLength(2)
+  })
+})

@@ -6,6 +6,7 @@ import { MODEL_KINDS } from './dialects/step-kinds.ts'
 import { type Attributes, requireUsableSpan, type Span } from './span.ts'
 import {
   type ChatMessage,
+  joinItems,
   roleOfEvent,
   saysSomething,
   toMessages,
@@ -38,7 +39,7 @@ export function toSpanCall(span: Span, project_id: string): SpanCall {
   const usage = readSpanUsage(reader, provider)
   const request = readRequest(reader)
   const inputs = readInputs(span, reader, request)
-  const output = readOutput(span, reader)
+  const output = readOutput(span, reader, request)
   const op = reader.takeText('op')
   const displayName = reader.takeText('displayName')
   const thread_id = reader.takeId('thread')
@@ -142,15 +143,16 @@ function systemMessages(value: unknown): ChatMessage[] {
   return toMessages(isParts ? [{ role: 'system', parts: value }] : value, 'system', 'json')
 }
 
-function readOutput(span: Span, reader: SpanReader): unknown {
+function readOutput(span: Span, reader: SpanReader, { settings }: SpanRequest): unknown {
   const answered = reader.take('answers')
   const calls = reader.take('toolCalls')
   const finish = reader.take('finish')
-  const messages = answered
+  const items = answered
     ? toMessages(answered.value, 'assistant', answered.form)
     : calls
       ? [{ role: 'assistant', content: null } as ChatMessage]
       : [...eventMessages(span, true), ...laterAnswers(reader)]
+  const messages = Number(settings.n ?? 1) > 1 ? items : joinItems(items)
   const [first] = messages
   if (first && calls) first.tool_calls = toToolCalls(calls.value)
   else if (first?.content === null && !(first.tool_calls ?? first.function_call))

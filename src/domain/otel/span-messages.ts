@@ -122,6 +122,35 @@ export function saysSomething({ role, content, ...others }: ChatMessage): boolea
   return content !== null || Object.keys(others).length > 0
 }
 
+/**
+ * OpenInference makes a message of each item of a response: thoughts, text, tool calls. Those that follow each other
+ * become one answer, unless both have what an answer has only once.
+ */
+export function joinItems(messages: readonly ChatMessage[]): ChatMessage[] {
+  const joined: ChatMessage[] = []
+  for (const message of messages) {
+    const last = joined.at(-1)
+    const both = last && joinTwo(last, message)
+    if (both) joined[joined.length - 1] = both
+    else joined.push(message)
+  }
+  return joined
+}
+
+function joinTwo(left: ChatMessage, right: ChatMessage): ChatMessage | null {
+  const { content, tool_calls, role, ...fields } = right
+  const isTwice = content !== null && left.content !== null
+  const isApart = role !== 'assistant' || left.role !== role || left.finish_reason !== undefined
+  if (isTwice || isApart || Object.keys(fields).some((key) => key in left)) return null
+  const calls = [...(left.tool_calls ?? []), ...(tool_calls ?? [])]
+  return {
+    ...left,
+    ...fields,
+    content: left.content ?? content,
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+  }
+}
+
 /** A message whose parts are taken apart; results of tools become messages of their own, as chat has them. */
 function partMessages(parts: readonly Json[], role: string, item: Json): ChatMessage[] {
   const contents: unknown[] = []
