@@ -122,6 +122,16 @@ describe('a value of OpenInference', () => {
 })
 
 describe('a field with attributes of its own', () => {
+  it('adds the thoughts of the Vercel AI SDK to its answer, not to an object', () => {
+    const thoughts = { 'ai.response.reasoning': '[hm]' }
+    const message = { role: 'assistant', content: 'so', reasoning_content: '[hm]' }
+    const { end } = callOf({ ...thoughts, 'ai.response.text': 'so' })
+    expect(end.output).toMatchObject({ choices: [{ message }] })
+    const object = callOf({ ...thoughts, 'ai.response.object': '{"a":1}' })
+    expect(object.end.output).toEqual({ a: 1 })
+    expect(object.start.attributes.ai).toEqual({ response: { reasoning: '[hm]' } })
+  })
+
   it('parses the schemas of tools whose fields are attributes', () => {
     const at = 'llm.request.functions'
     const { inputs } = callOf({
@@ -135,5 +145,22 @@ describe('a field with attributes of its own', () => {
       { name: 'add', description: '{"adds"}', parameters: { type: 'object' } },
       { name: 'sub', input_schema: { type: 'object' } },
     ])
+  })
+
+  it("shows the vectors of OpenInference's embeddings once there are any", () => {
+    const texts = {
+      'embedding.embeddings.0.embedding.text': 'a',
+      'embedding.embeddings.1.embedding.text': 'b',
+    }
+    expect(callOf(texts).end.output).toBeNull()
+    const vectors = {
+      'embedding.embeddings.0.embedding.vector': [0.5, -1],
+      'embedding.embeddings.1.embedding.vector': [1, 2],
+    }
+    const told = [
+      [0.5, -1],
+      [1, 2],
+    ]
+    expect(callOf({ ...texts, ...vectors }).end.output).toEqual(told)
   })
 })

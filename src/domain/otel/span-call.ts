@@ -157,7 +157,9 @@ function readOutput(span: Span, reader: SpanReader, { settings }: SpanRequest): 
   if (first && calls) first.tool_calls = toToolCalls(calls.value)
   else if (first?.content === null && !(first.tool_calls ?? first.function_call))
     addFunctionCalls(first, reader)
-  const output = reader.take('output')
+  const thoughts = first && reader.takeText('thoughts')
+  if (thoughts) first.reasoning_content = thoughts
+  const output = reader.take('output') ?? vectorsOf(reader)
   // A value may tell what messages of nothing but a role leave out, such as a refusal.
   if (output && !messages.some(saysSomething)) return output.value
   if (messages.length === 0) return null
@@ -168,6 +170,16 @@ function readOutput(span: Span, reader: SpanReader, { settings }: SpanRequest): 
     finish_reason: finish_reason ?? reasons[index] ?? reasons[0] ?? null,
   }))
   return { choices }
+}
+
+/** The vectors of embedded texts. A request that failed has only the texts. */
+function vectorsOf(reader: SpanReader): { value: unknown } | null {
+  const value = reader.take('embeddings')?.value
+  if (!Array.isArray(value)) return null
+  const vectors = value.map((item) => (isObject(item?.embedding) ? item.embedding.vector : null))
+  return vectors.every((vector) => vector !== undefined && vector !== null)
+    ? { value: vectors }
+    : null
 }
 
 function addFunctionCalls(message: ChatMessage, reader: SpanReader): void {

@@ -42,8 +42,12 @@ export interface Dialect {
   readonly answers?: Places
   /** Tool calls of an answer whose text is in another attribute. */
   readonly toolCalls?: Places
+  /** Thoughts of an answer whose text is in another attribute. */
+  readonly thoughts?: Places
   /** Completions in which each call is one of its own, without an id, where the answer has neither text nor calls. */
   readonly functionCalls?: Places
+  /** Texts that were embedded, with their vectors once there are any. */
+  readonly embeddings?: Places
   /** What else came out. */
   readonly output?: Places
   readonly finish?: Places
@@ -123,6 +127,7 @@ const OPEN_INFERENCE: Dialect = {
     text('reranker.query'),
   ],
   answers: ['llm.output_messages', 'llm.choices'],
+  embeddings: ['embedding.embeddings'],
   output: [
     typed('output.value', 'output.mime_type'),
     'retrieval.documents',
@@ -179,6 +184,7 @@ const VERCEL: Dialect = {
   input: ['ai.toolCall.args', 'ai.value', items('ai.values'), items('ai.documents')],
   answers: [text('ai.response.text')],
   toolCalls: ['ai.response.toolCalls'],
+  thoughts: [text('ai.response.reasoning')],
   output: [
     'ai.toolCall.result',
     'ai.response.object',
