@@ -52,12 +52,20 @@ export function toProblems(issues: readonly Issue[], input: unknown): Problem[] 
 /** Limit: fields of an object that are named to a client that sent another one. */
 const FIELDS_NAMED_MAX = 40
 
+/** Of a value that no option of a union takes, and that none was meant for. */
+const NO_FORM = 'must have one of the forms that /docs shows'
+
 // The finished issue no longer has the schema, which knows the existing fields.
 z.config({
   customError: (issue) => {
     if (issue.code === 'unrecognized_keys')
       return `is not a field of this object${listFields(issue.inst)}${sayVendor(issue.keys)}`
     if (issue.code === 'invalid_type') return sayType(issue.expected, issue.input)
+    if (issue.code === 'invalid_value') return sayValues(issue.values)
+    if (issue.code === 'invalid_union') {
+      // The values of a field by which the option is chosen.
+      return Array.isArray(issue.options) ? sayValues(issue.options) : NO_FORM
+    }
     if (issue.code === 'too_small') return sayBound('at least', issue.minimum, issue)
     if (issue.code === 'too_big') return sayBound('at most', issue.maximum, issue)
     return undefined
@@ -86,6 +94,11 @@ function nameOf(input: unknown): string {
   if (input === null) return 'null'
   if (typeof input === 'boolean') return String(input)
   return TYPES[Array.isArray(input) ? 'array' : typeof input] ?? 'that'
+}
+
+function sayValues(values: readonly unknown[]): string {
+  const names = values.map((value) => (value === '' ? '""' : String(value)))
+  return names.length === 1 ? `must be ${names[0]}` : `must be one of ${names.join(', ')}`
 }
 
 /** Singular and plural of what Zod counts; for a number the value itself is bounded. */
@@ -127,11 +140,29 @@ function problemsOf(issue: Issue, input: unknown): Problem[] {
       isMissing: false,
     }))
   }
+  const meant = issue.message === NO_FORM ? issuesOfMeant(issue) : undefined
+  if (meant !== undefined) {
+    return meant.flatMap((inner) =>
+      problemsOf({ ...inner, path: [...issue.path, ...inner.path] }, input),
+    )
+  }
   const isMissing = valueAt(input, issue.path) === undefined
   const message = isMissing
     ? 'is required'
     : lowerFirst(issue.message.replace('Invalid input: ', ''))
   return [{ path: renderPath(issue.path), message, isMissing }]
+}
+
+/** The issues of the option of a union that a value was meant for: it has its type and its fields. */
+function issuesOfMeant(issue: Issue): readonly Issue[] | undefined {
+  const options = issue.code === 'invalid_union' ? issue.errors : []
+  const isOther = ({ code, path }: Issue) =>
+    path.length < 2 && ['invalid_type', 'invalid_value', 'unrecognized_keys'].includes(code)
+  const isOtherType = ({ code, path }: Issue) => path.length === 0 && code === 'invalid_type'
+  return (
+    options.find((issues) => !issues.some(isOther)) ??
+    options.find((issues) => issues.some(isOtherType))
+  )
 }
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {

@@ -114,6 +114,43 @@ it.each([
   expect(JSON.parse(body).error?.message ?? JSON.parse(body).message).toContain(told)
 })
 
+it.each([
+  [
+    '/agents/search',
+    { roles: ['', 'me'] },
+    'roles[1] must be one of "", user, assistant, system, tool, tool_call, tool_result',
+  ],
+  ['/v2/a/b/eval_results/query', { filter_logic_operator: 'xor' }, 'must be one of and, or'],
+  ['/cost/create', { costs: { m: { prompt_token_cost_unit: 'EUR' } } }, 'must be USD'],
+  // A union: of the option that is meant.
+  [
+    '/call/update',
+    { call_id: 'c', display_name: 5 },
+    'display_name must be a string, not a number',
+  ],
+  [
+    '/table/update',
+    { base_digest: 'd', updates: [{ pop: { index: 'first' } }] },
+    'updates[0].pop.index must be a number, not a string',
+  ],
+  [
+    '/table/update',
+    { base_digest: 'd', updates: [{ push: {} }] },
+    'updates[0] must have one of the forms that /docs shows',
+  ],
+])('a refusal names the values and forms that would be taken: %s %j', async (url, sent, told) => {
+  const { post } = await buildTestApp()
+  const { status, body } = await post(url, { project_id: 'a/b', ...sent })
+  expect(status).toBe(422)
+  expect(body.error.message).toContain(told)
+})
+
+it('an item of a batch with an unknown mode is told the modes', async () => {
+  const { post } = await buildTestApp()
+  const { body } = await post('/call/upsert_batch', { batch: [{ mode: 'stop', req: {} }] })
+  expect(body.errors[0].message).toBe('mode must be one of start, end')
+})
+
 it('the error for a body that is too long says the limit', async () => {
   const { post } = await buildTestApp({ bodyBytesMax: 4096, trainingBodyBytesMax: 8192 })
   const told = async (url: string) => (await post(url, ' '.repeat(9000))).body.error.message

@@ -21,7 +21,7 @@ export const SCOPES = [
 ] as const
 
 const scopes = z
-  .array(z.enum(SCOPES, `must be one of ${SCOPES.join(', ')}`))
+  .array(z.enum(SCOPES))
   .min(1, 'must name at least one')
   .max(SCOPES.length, 'must name each one once')
 const projects = z

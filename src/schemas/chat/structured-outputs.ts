@@ -112,9 +112,7 @@ const JsonSchemaFormat = z.looseObject(
 export const ResponseFormat = z.looseObject(
   {
     type: optionalField(
-      z.enum(RESPONSE_FORMAT_TYPES, {
-        error: `must be one of ${RESPONSE_FORMAT_TYPES.join(', ')}`,
-      }),
+      z.enum(RESPONSE_FORMAT_TYPES),
       'Kind of the format. json_schema when absent and a json_schema is given.',
     ),
     json_schema: optionalField(JsonSchemaFormat, 'The schema of a json_schema format.'),

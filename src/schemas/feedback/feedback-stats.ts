@@ -22,7 +22,7 @@ export const FeedbackMetricSpec = z
       .max(PATH_MAX)
       .describe('Path of a value in payloads, as returned by `/feedback/payload_schema`.'),
     value_type: z
-      .enum(VALUE_TYPES, `must be one of ${VALUE_TYPES.join(', ')}`)
+      .enum(VALUE_TYPES)
       .default('numeric')
       .describe(
         'Values of another type are not counted; for `categorical` all values other than null are.',
@@ -116,7 +116,7 @@ export const FeedbackAggregateRequest = z
       .nullish()
       .describe('Seconds of a bucket, counted from the epoch; the whole window when absent.'),
     group_by: z
-      .array(z.enum(FEEDBACK_GROUPS, `must be one of ${FEEDBACK_GROUPS.join(', ')}`))
+      .array(z.enum(FEEDBACK_GROUPS))
       .max(FEEDBACK_GROUPS.length)
       .default([])
       .describe('Fields to group each bucket by; `scorer_id` is the name in runnable_ref.'),
@@ -124,9 +124,7 @@ export const FeedbackAggregateRequest = z
     scorer_ids: texts.describe('Only these names in runnable_ref; `<prefix>*` matches by prefix.'),
     monitor_ids: texts.describe('Only these names in trigger_ref; `<prefix>*` matches by prefix.'),
     span_agent_names: texts.describe('Only feedback on these agents.'),
-    span_types: listOf(z.enum(SPAN_TYPES, `must be one of ${SPAN_TYPES.join(', ')}`)).describe(
-      'Only feedback on turns or conversations.',
-    ),
+    span_types: listOf(z.enum(SPAN_TYPES)).describe('Only feedback on turns or conversations.'),
     tags: texts.describe('Only feedback with one of these tags.'),
     rating_min: z
       .number()

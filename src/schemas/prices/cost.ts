@@ -12,7 +12,7 @@ const LLM_ID_MAX = 256
 const PROVIDER_ID_MAX = 256
 
 const tokenCost = z.number().min(0).max(TOKEN_COST_MAX)
-const unit = z.literal('USD', 'must be USD').nullish()
+const unit = z.literal('USD').nullish()
 
 /**
  * What tokens of a model cost from a day on.

@@ -34,9 +34,7 @@ const AGGREGATIONS_MAX = 20
 /** Limit: a bucket of a hundred years. */
 const GRANULARITY_S_MAX = 36_525 * 86_400
 
-export const Aggregations = z
-  .array(z.enum(AGGREGATIONS, `must be one of ${AGGREGATIONS.join(', ')}`))
-  .max(AGGREGATIONS_MAX)
+export const Aggregations = z.array(z.enum(AGGREGATIONS)).max(AGGREGATIONS_MAX)
 
 export const Percentiles = z
   .array(z.number().min(0, 'must be from 0 to 100').max(100, 'must be from 0 to 100'))
@@ -45,9 +43,7 @@ export const Percentiles = z
 function specOf<const Names extends readonly string[]>(id: string, names: Names) {
   return z
     .strictObject({
-      metric: z
-        .enum(names, `must be one of ${names.join(', ')}`)
-        .describe('The measured value of each row.'),
+      metric: z.enum(names).describe('The measured value of each row.'),
       aggregations: Aggregations.default(['sum']).describe(
         'Keys `<aggregation>_<metric>`. May be [] when percentiles are given.',
       ),

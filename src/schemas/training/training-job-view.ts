@@ -13,10 +13,7 @@ export const TrainingJobParams = z.object({
 export const TrainingJobListQuery = PageQuery.extend({
   project_id: ProjectId.optional().describe('Only jobs of this project.'),
   model_id: z.string('must be given once').max(128).optional().describe('Only jobs of this model.'),
-  status: z
-    .enum(TRAINING_JOB_STATES, `must be one of ${TRAINING_JOB_STATES.join(', ')}`)
-    .optional()
-    .describe('Only jobs in this state.'),
+  status: z.enum(TRAINING_JOB_STATES).optional().describe('Only jobs in this state.'),
   order: orderField('creation'),
 })
 

@@ -92,9 +92,7 @@ const TrajectoryChoice = z
       message: z
         .looseObject(
           {
-            role: z
-              .literal('assistant', { error: 'must be assistant' })
-              .describe('Always assistant.'),
+            role: z.literal('assistant').describe('Always assistant.'),
             content,
           },
           ruleError('an object with the role assistant'),

@@ -222,7 +222,7 @@ export const CompleteRequest = z
     metrics: Numbers.describe('Metrics of the step by name, stored with the checkpoint.'),
     trained: z.boolean().describe('Whether there was anything to train on.'),
     reason: z
-      .enum(UNTRAINED_REASONS, `must be one of ${UNTRAINED_REASONS.join(', ')}`)
+      .enum(UNTRAINED_REASONS)
       .nullish()
       .describe('Why there was nothing to train on; only with trained false.'),
   })

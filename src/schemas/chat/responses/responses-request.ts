@@ -63,10 +63,7 @@ const TextConfig = z.looseObject(
 
 const Reasoning = z.looseObject(
   {
-    effort: optionalField(
-      z.enum(REASONING_EFFORTS, { error: `must be one of ${REASONING_EFFORTS.join(', ')}` }),
-      'How much the model reasons.',
-    ),
+    effort: optionalField(z.enum(REASONING_EFFORTS), 'How much the model reasons.'),
     summary: optionalField(
       boundedText({ max: 16 }),
       'Reasoning is answered as it is, in `content`; no summary of it is made.',
