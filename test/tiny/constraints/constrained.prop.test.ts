@@ -230,7 +230,11 @@ describe('a constrained answer', () => {
         fc.constantFrom(...spaces),
         async (json, seed, [space, between]) => {
           const structured_outputs = { json: JSON.stringify(json), ...space }
-          const { text, finish_reason } = await answer({ structured_outputs, seed })
+          const { text, finish_reason } = await answer({
+            structured_outputs,
+            seed,
+            temperature: 1.5,
+          })
           if (finish_reason === 'length') return
           finished++
           const value = JSON.parse(text)
@@ -259,6 +263,7 @@ describe('a constrained answer', () => {
         const { text } = await answer({
           structured_outputs: { structural_tag },
           seed,
+          temperature: 1.5,
           max_tokens: 96,
         })
         const part = /^The(.*?)<end>/s.exec(text)?.[1]
