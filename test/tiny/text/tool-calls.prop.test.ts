@@ -78,7 +78,7 @@ describe('a tool call', () => {
     const call =
       '<tool_call>{"name": "a\\"b", "arguments": {"x": "}</tool_call>\\\\", "y": [{}]}}</tool_call>'
     const told = (pieces: readonly string[]) => {
-      const calls = createToolCallText((number) => `id-${number}`)
+      const calls = createToolCallText((number) => `id-${number}`, false)
       const parts = pieces.map((piece, at) => calls.push(piece, at === pieces.length - 1))
       const args = parts.flatMap((part) => part.calls)
       const texts = [0, 1].map((index) =>
@@ -106,6 +106,18 @@ describe('a tool call', () => {
       }),
       { numRuns: 200 },
     )
+  })
+
+  it('is no text where it is cut off in its opening, except where that may be one', () => {
+    const call = '<tool_call>{"name": "a", "arguments": {}}</tool_call>'
+    const contentOf = (text: string, mustCall: boolean) =>
+      createToolCallText(String, mustCall).push(text, true).content
+    for (let length = 1; length < '<tool_call>'.length; length++) {
+      const opening = call.slice(0, length)
+      expect(contentOf(opening, true)).toBe('')
+      expect(contentOf(`Well: ${call}${opening}`, false)).toBe('Well: ')
+      expect(contentOf(`Well: ${opening}`, false)).toBe(`Well: ${opening}`)
+    }
   })
 })
 

@@ -50,7 +50,10 @@ export function createAnswerWriter(
   const text = createTextAssembler(tokenizer, plan.special)
   const stopText = createStopText(plan.stops, plan.isStopIncluded)
   const thinking = plan.thought === null ? null : createThinkingText()
-  const calling = plan.calls === null ? null : createToolCallText(nameCalls(plan.calls.seed, index))
+  const form = plan.constraint?.form
+  const mustCall = form?.kind === 'calls' && form.isRequired
+  const calling =
+    plan.calls === null ? null : createToolCallText(nameCalls(plan.calls.seed, index), mustCall)
   const eosIds = plan.isEosIgnored ? [] : tokenizer.endIds
   let count = 0
 

@@ -25,12 +25,16 @@ interface ToolCallText {
  * Tells one answer apart.
  *
  * @param nameCall - the id of a call by its number from 0
+ * @param mustCall - whether the answer is calls and nothing else
  *
  * Spec: §4.3 message tool_calls.
  * Choice: a call that is cut off before its arguments is left out, one that is cut off later has the
  * arguments so far.
  */
-export function createToolCallText(nameCall: (number: number) => string): ToolCallText {
+export function createToolCallText(
+  nameCall: (number: number) => string,
+  mustCall: boolean,
+): ToolCallText {
   let place: 'text' | 'head' | 'arguments' | 'closing' = 'text'
   let held = ''
   let count = 0
@@ -46,7 +50,11 @@ export function createToolCallText(nameCall: (number: number) => string): ToolCa
 
   function takeText(isLast: boolean): string {
     const at = held.indexOf(CALL_OPENING)
-    if (at < 0) return takeHeld(held.length - (isLast ? 0 : heldLength(held, [CALL_OPENING])))
+    if (at < 0) {
+      // Behind a call only the opening of another one can follow, so that the beginning of one is no text.
+      const keepsOpening = !isLast || mustCall || count > 0
+      return takeHeld(held.length - (keepsOpening ? heldLength(held, [CALL_OPENING]) : 0))
+    }
     const text = takeHeld(at)
     takeHeld(CALL_OPENING.length)
     place = 'head'
