@@ -7,9 +7,11 @@ const { scripts } = JSON.parse(readFileSync(file, 'utf8')) as { scripts: { start
 
 export const START_FLAGS: readonly string[] = scripts.start.match(/--\S+/g) ?? []
 
-const compiled = /NODE_COMPILE_CACHE=(\S+)/.exec(scripts.start)?.[1] ?? ''
+const settingOf = (name: string) => new RegExp(`${name}=(\\S+)`).exec(scripts.start)?.[1] ?? ''
+const compiled = new URL(`../../${settingOf('NODE_COMPILE_CACHE')}`, import.meta.url)
 
 /** Without the compile cache a server starts slower and takes some 20 MB more. */
 export const START_ENVIRONMENT = {
-  NODE_COMPILE_CACHE: fileURLToPath(new URL(`../../${compiled}`, import.meta.url)),
+  NODE_COMPILE_CACHE: fileURLToPath(compiled),
+  MALLOC_ARENA_MAX: settingOf('MALLOC_ARENA_MAX'),
 }

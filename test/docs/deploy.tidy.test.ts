@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { START_FLAGS } from '../../bench/servers/start-flags.ts'
+import { START_ENVIRONMENT, START_FLAGS } from '../../bench/servers/start-flags.ts'
 import { VARIABLE_NAMES } from '../../src/config.ts'
 
 const FILES = ['Dockerfile', 'compose.yaml', 'weft.service', 'nginx.conf', 'Caddyfile']
@@ -10,6 +10,8 @@ describe('the files of deploy', () => {
   it.each(['Dockerfile', 'weft.service'])('%s starts node as npm start does', (name) => {
     const [command = ''] = /^(?:CMD|ExecStart=).*$/m.exec(read(name)) ?? []
     expect(command.match(/--[\w=-]+/g)).toEqual(START_FLAGS)
+    expect(START_ENVIRONMENT.MALLOC_ARENA_MAX).not.toBe('')
+    expect(read(name)).toContain(`MALLOC_ARENA_MAX=${START_ENVIRONMENT.MALLOC_ARENA_MAX}`)
   })
 
   it.each(FILES)('%s names no variable that does not exist', (name) => {
