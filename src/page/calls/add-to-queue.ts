@@ -1,12 +1,13 @@
 /** Adds the newest calls of the filter to a queue for rating. */
 import { html } from 'htm/preact'
-import { useRef, useState } from 'preact/hooks'
-import { ask, askLines, wordsOf } from '../api/client.ts'
+import { useState } from 'preact/hooks'
+import { ask, askLines } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import type { CallsQuestion, Queue } from '../api/wire.ts'
 import { formatCalls } from '../parts/format.ts'
 import { Menu } from '../parts/menu.ts'
 import { useLoad } from '../parts/use-load.ts'
+import { clickOnce, useSubmit } from '../parts/use-submit.ts'
 import { pathTo } from '../shell/place.ts'
 
 /** Limit: calls added at once, the maximum of one request. */
@@ -60,8 +61,6 @@ function Choice({ project, question }: AddToQueueProps) {
   const [limit, setLimit] = useState(CALLS_DEFAULT)
   const [told, tell] = useState<string | null>(null)
   const [filled, setFilled] = useState<string | null>(null)
-  // A ref, because a state would change only with the next render.
-  const isSending = useRef(false)
   const add = async () => {
     const ids = await listNewest(question, Math.min(Number(limit), CALLS_MAX))
     if (ids.length === 0) return 'No calls match the filter.'
@@ -75,23 +74,11 @@ function Choice({ project, question }: AddToQueueProps) {
     setFilled(id)
     return `${formatCalls(count)} added`
   }
-  const submit = async (event: Event) => {
-    event.preventDefault()
-    if (isSending.current) return
-    isSending.current = true
+  const { submit, failure } = useSubmit(async () => {
     tell('…')
     setFilled(null)
-    try {
-      tell(await add())
-    } catch (error) {
-      tell(wordsOf(error))
-    }
-    isSending.current = false
-  }
-  // Ignores the second click of a double click.
-  const click = (event: MouseEvent) => {
-    if (event.detail > 1) event.preventDefault()
-  }
+    tell(await add())
+  })
   const known = new Map([...(queues.value ?? []), ...made].map((one) => [one.id, one.name]))
   const textOf = (event: Event) => (event.target as HTMLInputElement).value
   return html`<form class="fields" onSubmit=${submit}>
@@ -103,8 +90,8 @@ function Choice({ project, question }: AddToQueueProps) {
     </label>
     ${queue === '' && html`<label>Its name<input required value=${name} onInput=${(event: Event) => setName(textOf(event))} /></label>`}
     <label>Newest calls, at most<input type="number" min="1" max=${CALLS_MAX} required value=${limit} onInput=${(event: Event) => setLimit(textOf(event))} /></label>
-    <button class="main" onClick=${click}>Add</button>
-    <span role="status">${told} ${filled !== null && html`<a href=${pathTo(project, 'queues', filled)}>rate them</a>`}</span>
+    <button class="main" onClick=${clickOnce}>Add</button>
+    <span role="status">${failure ?? told} ${filled !== null && html`<a href=${pathTo(project, 'queues', filled)}>rate them</a>`}</span>
   </form>`
 }
 

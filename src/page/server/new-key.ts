@@ -2,10 +2,11 @@
 import { html } from 'htm/preact'
 import { useRef, useState } from 'preact/hooks'
 import type { KeyResponse, SCOPES } from '../../schemas/access/key.ts'
-import { ask, wordsOf } from '../api/client.ts'
+import { ask } from '../api/client.ts'
 import { caller } from '../api/session.ts'
 import { CopyButton } from '../parts/copy-button.ts'
 import { Failure } from '../parts/notice.ts'
+import { clickOnce, useSubmit } from '../parts/use-submit.ts'
 
 /** Each scope, and what it allows. */
 const WHAT: Readonly<Record<(typeof SCOPES)[number], string>> = {
@@ -27,26 +28,14 @@ export function NewKey({ onMade }: { readonly onMade: () => void }) {
   const [user, setUser] = useState('')
   const [scopes, setScopes] = useState<readonly string[]>(USUAL)
   const [projects, setProjects] = useState(caller.value?.project_patterns.join(', ') ?? '*')
-  const [failure, setFailure] = useState<string | null>(null)
   const [made, setMade] = useState<Made | null>(null)
   const field = useRef<HTMLInputElement>(null)
-  const isSending = useRef(false)
-  const submit = async (event: Event) => {
-    event.preventDefault()
-    // The second click of a double click would create a key that nobody sees.
-    if (isSending.current) return
-    isSending.current = true
-    setFailure(null)
+  const { submit, failure } = useSubmit(async () => {
     const patterns = projects.split(/[\s,]+/).filter((pattern) => pattern !== '')
-    try {
-      setMade(await ask<Made>('/v1/keys', { svc_user_id: user.trim(), scopes, projects: patterns }))
-      setUser('')
-      onMade()
-    } catch (error) {
-      setFailure(wordsOf(error))
-    }
-    isSending.current = false
-  }
+    setMade(await ask<Made>('/v1/keys', { svc_user_id: user.trim(), scopes, projects: patterns }))
+    setUser('')
+    onMade()
+  })
   const close = () => {
     setMade(null)
     field.current?.focus()
@@ -68,7 +57,7 @@ export function NewKey({ onMade }: { readonly onMade: () => void }) {
           </label>`,
         )}
       </div>
-      <button class="main">Create key</button>
+      <button class="main" onClick=${clickOnce}>Create key</button>
       <${Failure} words=${failure} />
       ${made !== null && html`<${Shown} key=${made.id} made=${made} onClose=${close} />`}
     </form>`

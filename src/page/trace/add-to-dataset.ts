@@ -1,7 +1,7 @@
 /** Adds a call to a dataset as a row, which is shown before and can be changed. */
 import { html } from 'htm/preact'
-import { useRef, useState } from 'preact/hooks'
-import { ApiFailure, ask, wordsOf } from '../api/client.ts'
+import { useState } from 'preact/hooks'
+import { ApiFailure, ask } from '../api/client.ts'
 import { parseExact } from '../api/exact-json.ts'
 import { refScheme } from '../api/ref-scheme.ts'
 import { may } from '../api/session.ts'
@@ -11,6 +11,7 @@ import { readVersion, tableOf } from '../objects/object-reads.ts'
 import { answersOf, saidLast } from '../parts/messages.ts'
 import { Failure } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
+import { clickOnce, useSubmit } from '../parts/use-submit.ts'
 import { pathToVersion } from '../shell/place.ts'
 
 /** Limit: datasets that are suggested. */
@@ -43,24 +44,12 @@ function RowForm({ project, call }: AddToDatasetProps) {
   const names = useLoad(project, (signal) => listDatasets(project, signal))
   const [name, setName] = useState('')
   const [text, setText] = useState(() => JSON.stringify(rowOf(call), null, 2))
-  const [failure, setFailure] = useState<string | null>(null)
   const [filled, setFilled] = useState<string | null>(null)
-  // A ref, because a state would change only with the next render.
-  const isSending = useRef(false)
-  const submit = async (event: Event) => {
-    event.preventDefault()
-    if (isSending.current) return
-    isSending.current = true
-    setFailure(null)
+  const { submit, failure } = useSubmit(async () => {
     setFilled(null)
-    try {
-      await addRow(project, name.trim(), readRow(text))
-      setFilled(name.trim())
-    } catch (error) {
-      setFailure(wordsOf(error))
-    }
-    isSending.current = false
-  }
+    await addRow(project, name.trim(), readRow(text))
+    setFilled(name.trim())
+  })
   const typedIn = (event: Event) => (event.target as HTMLInputElement).value
   return html`<form class="fields" onSubmit=${submit}>
     <label>Dataset; a name that is not in use makes a new one
@@ -71,7 +60,7 @@ function RowForm({ project, call }: AddToDatasetProps) {
       <textarea rows=${Math.min(LINES_MAX, text.split('\n').length + 1)} spellcheck="false" value=${text} onInput=${(event: Event) => setText(typedIn(event))}></textarea>
     </label>
     <div class="bar">
-      <button>Add the row</button>
+      <button onClick=${clickOnce}>Add the row</button>
       <span role="status">${filled !== null && html`added to <a href=${pathToVersion(project, filled, 'latest')}>${filled}</a>`}</span>
     </div>
     <${Failure} words=${failure ?? names.failure} />

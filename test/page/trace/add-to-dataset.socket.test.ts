@@ -46,7 +46,9 @@ describe.skipIf(!hasBrowser)('adding a call to a dataset', () => {
     expect(await row.inputValue()).toBe(drawn)
     await expect.poll(() => page.locator('#datasets option').count()).toBe(1)
     expect(await findBarriers(page)).toEqual([])
-    await add('mine')
+    await page.getByLabel('Dataset').fill('mine')
+    // The first click is answered before the second.
+    await page.getByRole('button', { name: 'Add the row' }).dblclick({ delay: 300 })
     await page.getByText('added to mine').waitFor()
     const made = await read('mine')
     expect(made.version).toBe(0)

@@ -1,0 +1,28 @@
+/** Sends what a form holds, one time after the other. */
+import { useRef, useState } from 'preact/hooks'
+import { wordsOf } from '../api/client.ts'
+
+/** @returns the handler of the form, and why the last time failed; null: it did not */
+export function useSubmit(send: () => Promise<void>) {
+  const [failure, setFailure] = useState<string | null>(null)
+  // A ref, because a state would change only with the next render.
+  const isSending = useRef(false)
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    if (isSending.current) return
+    isSending.current = true
+    setFailure(null)
+    try {
+      await send()
+    } catch (error) {
+      setFailure(wordsOf(error))
+    }
+    isSending.current = false
+  }
+  return { submit, failure }
+}
+
+/** Ignores the second click of a double click on a button that submits. */
+export function clickOnce(event: MouseEvent): void {
+  if (event.detail > 1) event.preventDefault()
+}
