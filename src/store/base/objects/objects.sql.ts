@@ -1,4 +1,5 @@
 /** Statements for published objects and their contents. Their indexes are named as in SQLite. */
+import type { ObjectVersionFilter } from '../../../schemas/objects/object.ts'
 import type { Dialect } from '../db/dialect.ts'
 
 /** Inserts a content unless the project has it (json_values_project_id_digest). */
@@ -155,8 +156,10 @@ export const OBJECT_ORDERS = {
   },
 } as const
 
+export type ObjectCondition = Exclude<keyof ObjectVersionFilter, 'is_op'> | 'kind'
+
 /** The conditions on versions, each with a parameter of its name. */
-function conditionsIn({ among }: Dialect) {
+function conditionsIn({ among }: Dialect): Readonly<Record<ObjectCondition, string>> {
   return {
     object_ids: `objects.object_id ${among('object_ids')}`,
     kind: 'objects.kind = @kind',
@@ -183,8 +186,6 @@ function conditionsIn({ among }: Dialect) {
     )`,
   }
 }
-
-export type ObjectCondition = keyof ReturnType<typeof conditionsIn>
 
 /** The statements whose text depends on the database. */
 export function objectStatements(dialect: Dialect) {
