@@ -11,16 +11,13 @@ import {
   KeyParams,
   KeyResponse,
 } from '../../schemas/access/key.ts'
-import { type KeyStore, listKeyParts, type StoredKey } from '../../store/api/access/keys.ts'
-
-interface KeyRoutesOptions {
-  readonly keys: KeyStore
-}
+import { listKeyParts, type StoredKey } from '../../store/api/access/keys.ts'
+import type { Stores } from '../../store/api/stores.ts'
 
 const tags = ['server']
 const url = '/v1/keys'
 
-export async function keyRoutes(app: App, { keys }: KeyRoutesOptions): Promise<void> {
+export async function keyRoutes(app: App, { keys }: Pick<Stores, 'keys'>): Promise<void> {
   app.get(
     url,
     {

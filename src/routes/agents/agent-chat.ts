@@ -20,12 +20,11 @@ import {
   TraceChatRequest,
   TURNS_MAX,
 } from '../../schemas/agents/agent-chat.ts'
-import type { FeedbackStore } from '../../store/api/feedback/feedback.ts'
+import type { Stores } from '../../store/api/stores.ts'
 import type { AgentRoutesOptions } from './agents.ts'
 import { findChatFeedback } from './feedback-about.ts'
 
-interface AgentChatRoutesOptions extends AgentRoutesOptions {
-  readonly feedback: FeedbackStore
+interface AgentChatRoutesOptions extends AgentRoutesOptions, Pick<Stores, 'feedback'> {
   /** Scheme of the refs by which feedback is found. */
   readonly refScheme: string
 }

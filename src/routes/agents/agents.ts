@@ -8,13 +8,9 @@ import {
   AgentVersionsQueryRequest,
   AgentVersionsQueryResponse,
 } from '../../schemas/agents/agents.ts'
-import type { AgentStore } from '../../store/api/agents/agents.ts'
-import type { PriceStore } from '../../store/api/prices/prices.ts'
+import type { Stores } from '../../store/api/stores.ts'
 
-export interface AgentRoutesOptions {
-  readonly agents: AgentStore
-  readonly prices: PriceStore
-}
+export type AgentRoutesOptions = Pick<Stores, 'agents' | 'prices'>
 
 export async function agentRoutes(app: App, { agents, prices }: AgentRoutesOptions): Promise<void> {
   addProjectRead(

@@ -25,12 +25,9 @@ import {
   AnnotationQueuesStatsResponse,
   AnnotationQueueUpdateRequest,
 } from '../../schemas/annotation/annotation-queue.ts'
-import type { AnnotationStore } from '../../store/api/annotation/annotation-queues.ts'
+import type { Stores } from '../../store/api/stores.ts'
 
-export interface AnnotationRoutesOptions {
-  readonly annotation: AnnotationStore
-  readonly nowUs: Clock['nowUs']
-}
+export type AnnotationRoutesOptions = Pick<Stores, 'annotation'> & Pick<Clock, 'nowUs'>
 
 const tags = ['annotation']
 

@@ -19,12 +19,11 @@ import {
   CompletedCallSchemaForInsert,
 } from '../../schemas/calls/call-batch.ts'
 import { ProjectPath } from '../../schemas/primitives.ts'
-import type { CallStore } from '../../store/api/calls/calls.ts'
+import type { Stores } from '../../store/api/stores.ts'
 import { projectOf } from '../projects/project-path.ts'
 import { startDefaults } from './calls.ts'
 
-interface CallBatchRoutesOptions {
-  readonly calls: CallStore
+interface CallBatchRoutesOptions extends Pick<Stores, 'calls'> {
   /** Scheme of the refs that are extracted from inputs and outputs. */
   readonly refScheme: string
 }

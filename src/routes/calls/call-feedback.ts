@@ -3,15 +3,14 @@ import type { ReadCaller } from '../../domain/access/read-caller.ts'
 import { callRef } from '../../domain/calls/call-ref.ts'
 import { type FeedbackRow, renderWholeFeedback } from '../../domain/feedback/feedback-view.ts'
 import type { ListedCall } from '../../store/api/calls/calls-query.ts'
-import type { FeedbackStore } from '../../store/api/feedback/feedback.ts'
+import type { Stores } from '../../store/api/stores.ts'
 
 export interface CallWithFeedback extends ListedCall {
   /** JSON texts, oldest first; null unless requested. */
   readonly feedback: readonly string[] | null
 }
 
-export interface FeedbackJoin {
-  readonly feedback: FeedbackStore
+export interface FeedbackJoin extends Pick<Stores, 'feedback'> {
   /** Scheme of the refs by which feedback is found. */
   readonly refScheme: string
 }

@@ -12,24 +12,14 @@ import { renderCallCosts } from '../../domain/prices/cost.ts'
 import type { PriceTable } from '../../domain/prices/price-table.ts'
 import { layerPrices } from '../../domain/prices/project-prices.ts'
 import type { CallsQueryRequest } from '../../schemas/calls/calls-query.ts'
-import type { CallsQueryStore } from '../../store/api/calls/calls-query.ts'
-import type { FeedbackStore } from '../../store/api/feedback/feedback.ts'
-import type { ObjectStore } from '../../store/api/objects/objects.ts'
-import type { TableStore } from '../../store/api/objects/tables.ts'
-import type { PriceStore } from '../../store/api/prices/prices.ts'
+import type { Stores } from '../../store/api/stores.ts'
 import { type CallWithFeedback, joinFeedback } from './call-feedback.ts'
 import { createCallExpander, type ExpandCall } from './expand-values.ts'
 import { withPrices } from './priced-selection.ts'
 
-export interface CallLinesOptions {
-  readonly callsQuery: CallsQueryStore
-  /** For `include_costs`, and for conditions and orders by cost. */
-  readonly prices: PriceStore
-  /** For `include_feedback`. */
-  readonly feedback: FeedbackStore
-  /** For `expand_columns`. */
-  readonly objects: ObjectStore
-  readonly tables: TableStore
+/** Prices are for costs, feedback is for `include_feedback`, objects and tables are for `expand_columns`. */
+export interface CallLinesOptions
+  extends Pick<Stores, 'callsQuery' | 'prices' | 'feedback' | 'objects' | 'tables'> {
   /** Scheme of the refs by which feedback is found. */
   readonly refScheme: string
 }

@@ -23,16 +23,11 @@ import {
   CallsDeleteResponse,
   CallUpdateRequest,
 } from '../../schemas/calls/call-batch.ts'
-import type { CallStore } from '../../store/api/calls/calls.ts'
-import type { PriceStore } from '../../store/api/prices/prices.ts'
+import type { Stores } from '../../store/api/stores.ts'
 
-interface CallRoutesOptions {
-  readonly calls: CallStore
-  /** For `include_costs`. */
-  readonly prices: PriceStore
+interface CallRoutesOptions extends Pick<Stores, 'calls' | 'prices'>, Pick<Clock, 'nowUs'> {
   /** Scheme of the refs that are extracted from inputs and outputs. */
   readonly refScheme: string
-  readonly nowUs: Clock['nowUs']
 }
 
 const config = { keepsLongNumbers: true }

@@ -16,23 +16,14 @@ import {
   type EvalRow,
 } from '../../schemas/calls/eval-results.ts'
 import { ProjectPath } from '../../schemas/primitives.ts'
-import type { CallsQueryStore } from '../../store/api/calls/calls-query.ts'
-import type { ObjectStore } from '../../store/api/objects/objects.ts'
-import type { TableStore } from '../../store/api/objects/tables.ts'
-import type { PriceStore } from '../../store/api/prices/prices.ts'
+import type { Stores } from '../../store/api/stores.ts'
 import { projectOf } from '../projects/project-path.ts'
 import { createEvalReader, resolveRows } from './eval-reads.ts'
 
-interface EvalResultsOptions {
-  readonly callsQuery: CallsQueryStore
-  /** For `include_costs`. */
-  readonly prices: PriceStore
-  /** For rows of datasets. */
-  readonly objects: ObjectStore
-  readonly tables: TableStore
-}
-
-export async function evalResultsRoutes(app: App, options: EvalResultsOptions): Promise<void> {
+export async function evalResultsRoutes(
+  app: App,
+  options: Pick<Stores, 'callsQuery' | 'prices' | 'objects' | 'tables'>,
+): Promise<void> {
   app.post(
     '/v2/:entity/:project/eval_results/query',
     {

@@ -30,14 +30,13 @@ import type {
 import type { JsonObject } from '../../schemas/primitives.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import type { CallStore } from '../../store/api/calls/calls.ts'
-import type { CallsQueryStore } from '../../store/api/calls/calls-query.ts'
+import type { Stores } from '../../store/api/stores.ts'
 
-export interface EvaluationCallOptions {
-  readonly calls: CallStore
-  readonly callsQuery: CallsQueryStore
+export interface EvaluationCallOptions
+  extends Pick<Stores, 'calls' | 'callsQuery'>,
+    Pick<Clock, 'nowUs'> {
   /** Scheme of the refs that are extracted from inputs and outputs. */
   readonly refScheme: string
-  readonly nowUs: Clock['nowUs']
 }
 
 interface NewPart {

@@ -20,8 +20,7 @@ import {
   CompletionCreateRequest,
   CompletionCreateResponse,
 } from '../../schemas/chat/completion-create.ts'
-import type { ObjectStore } from '../../store/api/objects/objects.ts'
-import type { TableStore } from '../../store/api/objects/tables.ts'
+import type { Stores } from '../../store/api/stores.ts'
 import { createRefReader } from '../objects/ref-reader.ts'
 import { sendStream, sendWhole } from './answer-sending.ts'
 import { chunkOptions } from './chat.ts'
@@ -29,10 +28,8 @@ import type { Inference } from './inference.ts'
 import { openAnswer } from './model-request.ts'
 import { inOwnWords, requireChat, toOwnWords } from './own-words.ts'
 
-interface CompletionCreateRoutesOptions {
+interface CompletionCreateRoutesOptions extends Pick<Stores, 'objects' | 'tables'> {
   readonly inference: Inference
-  readonly objects: ObjectStore
-  readonly tables: TableStore
 }
 
 type CreateRequest = FastifyRequest<{ Body: CompletionCreateRequest }>

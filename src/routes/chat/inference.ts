@@ -12,9 +12,9 @@ import { createCompletionRecorder } from '../../inference/chat/record/completion
 import { createModelChoice, type ModelChoice } from '../../inference/models/model-choice.ts'
 import type { ModelRegistry } from '../../inference/models/registry.ts'
 import type { RecordingStore } from '../../store/api/chat/recordings.ts'
-import type { ResponseStore } from '../../store/api/chat/responses.ts'
 import type { CheckpointStore } from '../../store/api/models/checkpoints.ts'
 import type { PreviewModelStore } from '../../store/api/models/preview-models.ts'
+import type { Stores } from '../../store/api/stores.ts'
 import { missingRoutes } from '../access/missing.ts'
 import { chatRoutes } from './chat.ts'
 import { fileServiceRoutes } from './file-services.ts'
@@ -76,13 +76,10 @@ export function openInference(app: App, options: InferenceOptions): Inference {
   return { choice, run: { models, admission, limits, recorder, meter, watch, nowUs } }
 }
 
-interface InferenceRoutesOptions {
+interface InferenceRoutesOptions extends Pick<Stores, 'responses'>, Pick<Clock, 'nowUs'> {
   readonly inference: Inference
-  /** The store of responses. */
-  readonly responses: ResponseStore
   /** Limit: bytes of a form with its files. */
   readonly bodyBytesMax: number
-  readonly nowUs: Clock['nowUs']
 }
 
 export async function inferenceRoutes(app: App, options: InferenceRoutesOptions): Promise<void> {

@@ -32,6 +32,7 @@ import type { ServedModel } from '../../inference/models/registry.ts'
 import type { InputItem } from '../../schemas/chat/responses/responses-input.ts'
 import { ResponseCreateRequest } from '../../schemas/chat/responses/responses-request.ts'
 import type { ResponseStore } from '../../store/api/chat/responses.ts'
+import type { Stores } from '../../store/api/stores.ts'
 import { logStreamFailure, sendStream, sendWhole } from './answer-sending.ts'
 import { openAnswer, toAsker } from './model-request.ts'
 import { inOwnWords, requireChat, toOwnWords } from './own-words.ts'
@@ -51,12 +52,10 @@ import {
 } from './response-run.ts'
 import type { RunningResponses } from './running-responses.ts'
 
-interface ResponseRoutesOptions {
+interface ResponseRoutesOptions extends Pick<Stores, 'responses'>, Pick<Clock, 'nowUs'> {
   readonly choice: ModelChoice
   readonly run: CompletionRunOptions
-  readonly responses: ResponseStore
   readonly running: RunningResponses
-  readonly nowUs: Clock['nowUs']
 }
 
 export async function responseRoutes(app: App, options: ResponseRoutesOptions): Promise<void> {

@@ -14,11 +14,11 @@ import {
   ResponseReadQuery,
 } from '../../schemas/chat/responses/responses-answer.ts'
 import type { ResponseStore } from '../../store/api/chat/responses.ts'
+import type { Stores } from '../../store/api/stores.ts'
 import { findOwnResponse } from './response-context.ts'
 import type { RunningResponses } from './running-responses.ts'
 
-interface StoredResponseRoutesOptions {
-  readonly responses: ResponseStore
+interface StoredResponseRoutesOptions extends Pick<Stores, 'responses'> {
   readonly running: RunningResponses
 }
 

@@ -14,15 +14,11 @@ import {
 import { COUNT_FIELD } from '../../schemas/limits.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
 import { RowQueryRequest } from '../../schemas/query/row-query.ts'
-import type { FeedbackStore } from '../../store/api/feedback/feedback.ts'
-
-interface FeedbackQueryRoutesOptions {
-  readonly feedback: FeedbackStore
-}
+import type { Stores } from '../../store/api/stores.ts'
 
 export async function feedbackQueryRoutes(
   app: App,
-  { feedback }: FeedbackQueryRoutesOptions,
+  { feedback }: Pick<Stores, 'feedback'>,
 ): Promise<void> {
   addProjectRead(
     app,

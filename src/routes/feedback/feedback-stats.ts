@@ -19,15 +19,12 @@ import {
   FeedbackStatsResponse,
 } from '../../schemas/feedback/feedback-stats.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
-import type { FeedbackStore } from '../../store/api/feedback/feedback.ts'
+import type { Stores } from '../../store/api/stores.ts'
 
 /** Limit: values of one answer. */
 const VALUES_MAX = 500_000
 
-interface FeedbackStatsRoutesOptions {
-  readonly feedback: FeedbackStore
-  readonly nowUs: Clock['nowUs']
-}
+type FeedbackStatsRoutesOptions = Pick<Stores, 'feedback'> & Pick<Clock, 'nowUs'>
 
 export async function feedbackStatsRoutes(
   app: App,

@@ -28,12 +28,10 @@ import {
   FeedbackReplaceRequest,
   LooseFeedbackReplaceRequest,
 } from '../../schemas/feedback/feedback-query.ts'
-import type { FeedbackStore } from '../../store/api/feedback/feedback.ts'
+import type { Stores } from '../../store/api/stores.ts'
 
-interface FeedbackRoutesOptions {
-  readonly feedback: FeedbackStore
+interface FeedbackRoutesOptions extends Pick<Stores, 'feedback'>, Pick<Clock, 'nowUs'> {
   readonly payloadBytesMax: number
-  readonly nowUs: Clock['nowUs']
 }
 
 const config = { keepsLongNumbers: true }

@@ -22,14 +22,12 @@ import {
   CheckpointListResponse,
   CheckpointParams,
 } from '../../schemas/models/checkpoint.ts'
-import type { CheckpointStore } from '../../store/api/models/checkpoints.ts'
 import type { PreviewModelStore } from '../../store/api/models/preview-models.ts'
+import type { Stores } from '../../store/api/stores.ts'
 import { requireModel } from './preview-models.ts'
 
-export interface CheckpointRoutesOptions {
+export interface CheckpointRoutesOptions extends Pick<Stores, 'checkpoints'>, Pick<Clock, 'nowUs'> {
   readonly models: PreviewModelStore
-  readonly checkpoints: CheckpointStore
-  readonly nowUs: Clock['nowUs']
 }
 
 const tags = ['preview']

@@ -20,10 +20,10 @@ import {
   FilesStatsResponse,
 } from '../../schemas/objects/file.ts'
 import type { FileStore } from '../../store/api/objects/files.ts'
+import type { Stores } from '../../store/api/stores.ts'
 import { readFileForm, useFileForms } from './file-form.ts'
 
-interface FileRoutesOptions {
-  readonly files: FileStore
+interface FileRoutesOptions extends Pick<Stores, 'files'> {
   readonly fileBytesMax: number
 }
 

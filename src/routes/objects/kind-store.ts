@@ -14,20 +14,17 @@ import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import { SOURCE_CHARACTERS_MAX } from '../../schemas/objects/object-kinds.ts'
 import type { FileStore } from '../../store/api/objects/files.ts'
-import type { ObjectStore } from '../../store/api/objects/objects.ts'
-import type { TableStore } from '../../store/api/objects/tables.ts'
+import type { Stores } from '../../store/api/stores.ts'
 import { storeTable } from './table-rows.ts'
 
 /** Limit: bytes of a source that is read: four for each character that may be written. */
 const SOURCE_BYTES_MAX = 4 * SOURCE_CHARACTERS_MAX
 
-export interface KindStoreOptions {
-  readonly objects: ObjectStore
-  readonly tables: TableStore
-  readonly files: FileStore
+export interface KindStoreOptions
+  extends Pick<Stores, 'objects' | 'tables' | 'files'>,
+    Pick<Clock, 'nowUs'> {
   /** Scheme of the refs inside contents. */
   readonly refScheme: string
-  readonly nowUs: Clock['nowUs']
 }
 
 /** Stores for one project in the name of a user. */

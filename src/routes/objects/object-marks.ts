@@ -20,10 +20,7 @@ import {
   TagsListResponse,
 } from '../../schemas/objects/object-marks.ts'
 import type { ObjectStore } from '../../store/api/objects/objects.ts'
-
-interface ObjectMarkRoutesOptions {
-  readonly objects: ObjectStore
-}
+import type { Stores } from '../../store/api/stores.ts'
 
 /** A change of tags or aliases: everything in which their routes differ. */
 interface MarkChange<Params extends z.ZodType, Body extends z.ZodType> {
@@ -87,7 +84,7 @@ const tags = ['objects']
 
 export async function objectMarkRoutes(
   app: App,
-  { objects }: ObjectMarkRoutesOptions,
+  { objects }: Pick<Stores, 'objects'>,
 ): Promise<void> {
   addChange(app, objects, ADD_TAGS)
   addChange(app, objects, REMOVE_TAGS)

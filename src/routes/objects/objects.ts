@@ -21,15 +21,12 @@ import {
   ObjectReadRequest,
   ObjectReadResponse,
 } from '../../schemas/objects/object.ts'
-import type { ObjectStore } from '../../store/api/objects/objects.ts'
+import type { Stores } from '../../store/api/stores.ts'
 
 /** Limit: bytes of contents in one answer; twice what one request may bring. */
 export const CONTENT_BYTES_MAX = 64 * 1024 * 1024
 
-interface ObjectRoutesOptions {
-  readonly objects: ObjectStore
-  readonly nowUs: Clock['nowUs']
-}
+type ObjectRoutesOptions = Pick<Stores, 'objects'> & Pick<Clock, 'nowUs'>
 
 const tags = ['objects']
 

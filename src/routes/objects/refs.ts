@@ -8,16 +8,13 @@ import { parseReadableRef } from '../../domain/objects/ref-reading.ts'
 import { ApiError, isNotFound } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { RefsReadBatchRequest, RefsReadBatchResponse } from '../../schemas/objects/ref-read.ts'
-import type { ObjectStore } from '../../store/api/objects/objects.ts'
-import type { TableStore } from '../../store/api/objects/tables.ts'
+import type { Stores } from '../../store/api/stores.ts'
 import { createBudget, createRefReader } from './ref-reader.ts'
 
-interface RefRoutesOptions {
-  readonly objects: ObjectStore
-  readonly tables: TableStore
-}
-
-export async function refRoutes(app: App, { objects, tables }: RefRoutesOptions): Promise<void> {
+export async function refRoutes(
+  app: App,
+  { objects, tables }: Pick<Stores, 'objects' | 'tables'>,
+): Promise<void> {
   app.post(
     '/refs/read_batch',
     {

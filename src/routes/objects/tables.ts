@@ -28,17 +28,14 @@ import {
   TableUpdateResponse,
 } from '../../schemas/objects/table.ts'
 import type { StoredTable, TableStore } from '../../store/api/objects/tables.ts'
+import type { Stores } from '../../store/api/stores.ts'
 import { digestChanges, renderRows, storeTable } from './table-rows.ts'
-
-interface TableRoutesOptions {
-  readonly tables: TableStore
-}
 
 const tags = ['tables']
 /** The text of rows is stored and digested unchanged. */
 const config = { keepsBodyText: true }
 
-export async function tableRoutes(app: App, { tables }: TableRoutesOptions): Promise<void> {
+export async function tableRoutes(app: App, { tables }: Pick<Stores, 'tables'>): Promise<void> {
   addTableCreate(app, tables)
   addTableUpdate(app, tables)
   addTableCreateFromDigests(app, tables)

@@ -12,9 +12,9 @@ import { onlyProjectOf, projectOfHeaders } from '../../otel/span-project.ts'
 import { OtlpTrace } from '../../schemas/otel/otlp.ts'
 import { ClientId, type JsonObject, ProjectId } from '../../schemas/primitives.ts'
 import type { CallsQueryStore } from '../../store/api/calls/calls-query.ts'
+import type { Stores } from '../../store/api/stores.ts'
 
-interface TraceExportOptions {
-  readonly callsQuery: CallsQueryStore
+interface TraceExportOptions extends Pick<Stores, 'callsQuery'> {
   readonly refScheme: string
 }
 

@@ -15,12 +15,9 @@ import {
   CostQueryResponse,
 } from '../../schemas/prices/cost.ts'
 import { RowQueryRequest } from '../../schemas/query/row-query.ts'
-import type { PriceStore } from '../../store/api/prices/prices.ts'
+import type { Stores } from '../../store/api/stores.ts'
 
-interface CostRoutesOptions {
-  readonly prices: PriceStore
-  readonly nowUs: Clock['nowUs']
-}
+type CostRoutesOptions = Pick<Stores, 'prices'> & Pick<Clock, 'nowUs'>
 
 export async function costRoutes(app: App, options: CostRoutesOptions): Promise<void> {
   addCostCreate(app, options)

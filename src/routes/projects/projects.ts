@@ -12,15 +12,9 @@ import {
   ProjectsInfoRequest,
   ProjectsInfoResponse,
 } from '../../schemas/projects/project.ts'
-import type { CallsQueryStore } from '../../store/api/calls/calls-query.ts'
-import type { FileStore } from '../../store/api/objects/files.ts'
-import type { ProjectStore } from '../../store/api/projects/projects.ts'
+import type { Stores } from '../../store/api/stores.ts'
 
-interface ProjectRoutesOptions {
-  readonly projects: ProjectStore
-  readonly callsQuery: CallsQueryStore
-  readonly files: FileStore
-}
+type ProjectRoutesOptions = Pick<Stores, 'projects' | 'callsQuery' | 'files'>
 
 const tags = ['projects']
 const NOTHING = { objects: 0, tables: 0 }

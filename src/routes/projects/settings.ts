@@ -14,10 +14,9 @@ import {
   TtlSettingsResponse,
   TtlSettingsUpdateRequest,
 } from '../../schemas/projects/project.ts'
-import type { RetentionStore } from '../../store/api/projects/retention.ts'
+import type { Stores } from '../../store/api/stores.ts'
 
-interface ProjectSettingsOptions {
-  readonly retention: RetentionStore
+interface ProjectSettingsOptions extends Pick<Stores, 'retention'> {
   /** Days that projects without a setting keep calls; null: forever. */
   readonly defaultDays: number | null
 }

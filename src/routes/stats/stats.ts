@@ -11,21 +11,19 @@ import type { App } from '../../http/app-type.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import { CallStatsRequest, CallStatsResponse } from '../../schemas/stats/stats.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
-import type { PriceStore } from '../../store/api/prices/prices.ts'
-import type { StatsStore, StatsTexts } from '../../store/api/stats/stats.ts'
+import type { StatsTexts } from '../../store/api/stats/stats.ts'
 import { isTooManyValues } from '../../store/api/stats/too-many-values.ts'
-
-interface StatsRoutesOptions {
-  readonly stats: StatsStore
-  readonly prices: PriceStore
-}
+import type { Stores } from '../../store/api/stores.ts'
 
 /** Limit: values of one answer, some 20 MB of JSON, written out in one go. */
 const VALUES_MAX = 500_000
 /** Buckets are not made longer when there are only this many: any window may touch two. */
 const BUCKETS_MIN = 2
 
-export async function statsRoutes(app: App, options: StatsRoutesOptions): Promise<void> {
+export async function statsRoutes(
+  app: App,
+  options: Pick<Stores, 'stats' | 'prices'>,
+): Promise<void> {
   app.post(
     '/calls/stats',
     {

@@ -6,13 +6,9 @@ import { linesAnswer } from '../../http/document/answers.ts'
 import { renderLines, sendLines } from '../../http/stream/json-lines.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import { ThreadSchema, ThreadsQueryRequest } from '../../schemas/threads/thread.ts'
-import type { ThreadStore } from '../../store/api/threads/threads.ts'
+import type { Stores } from '../../store/api/stores.ts'
 
-interface ThreadRoutesOptions {
-  readonly threads: ThreadStore
-}
-
-export async function threadRoutes(app: App, { threads }: ThreadRoutesOptions): Promise<void> {
+export async function threadRoutes(app: App, { threads }: Pick<Stores, 'threads'>): Promise<void> {
   app.post(
     '/threads/stream_query',
     {

@@ -14,15 +14,11 @@ import {
   TrajectoriesFromCallsRequest,
   TrajectoriesFromCallsResponse,
 } from '../../schemas/training/trajectory-from-calls.ts'
-import type { CallsQueryStore } from '../../store/api/calls/calls-query.ts'
-import type { PriceStore } from '../../store/api/prices/prices.ts'
+import type { Stores } from '../../store/api/stores.ts'
 import { type FeedbackJoin, joinFeedback } from '../calls/call-feedback.ts'
 import { withPrices } from '../calls/priced-selection.ts'
 
-interface TrajectoryRoutesOptions extends FeedbackJoin {
-  readonly callsQuery: CallsQueryStore
-  readonly prices: PriceStore
-}
+type TrajectoryRoutesOptions = FeedbackJoin & Pick<Stores, 'callsQuery' | 'prices'>
 
 const NEWEST_FIRST = [{ field: 'started_at', direction: 'desc' as const }]
 const COLUMNS = ['attributes', 'inputs', 'output', 'thread_id', 'turn_id', 'parent_id']

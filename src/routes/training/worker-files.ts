@@ -19,17 +19,15 @@ import {
   LeaseHeaders,
   WorkerJobParams,
 } from '../../schemas/training/worker.ts'
-import type { CheckpointStore } from '../../store/api/models/checkpoints.ts'
+import type { Stores } from '../../store/api/stores.ts'
 import type { TrainingJobStore } from '../../store/api/training/training-jobs.ts'
 import type { Lease, TrainingQueue } from '../../store/api/training/training-queue.ts'
 import { readChunks } from '../../training/jobs/training-body.ts'
 
-export interface WorkerFilesOptions {
+export interface WorkerFilesOptions extends Pick<Stores, 'checkpoints'>, Pick<Clock, 'nowUs'> {
   readonly queue: TrainingQueue
   readonly jobs: TrainingJobStore
-  readonly checkpoints: CheckpointStore
   readonly artifactBytesMax: number
-  readonly nowUs: Clock['nowUs']
 }
 
 const SHA256 = /^[0-9a-f]{64}$/

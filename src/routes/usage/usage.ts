@@ -10,17 +10,14 @@ import {
   USAGE_FIELDS,
   UsageResponse,
 } from '../../schemas/usage/usage.ts'
-import type { PriceStore } from '../../store/api/prices/prices.ts'
-import type { UsageStore } from '../../store/api/usage/usage.ts'
-
-interface UsageRoutesOptions {
-  readonly usage: UsageStore
-  readonly prices: PriceStore
-}
+import type { Stores } from '../../store/api/stores.ts'
 
 type UsageRequest = Omit<z.output<typeof CallsUsageRequest>, 'call_ids'>
 
-export async function usageRoutes(app: App, { usage, prices }: UsageRoutesOptions): Promise<void> {
+export async function usageRoutes(
+  app: App,
+  { usage, prices }: Pick<Stores, 'usage' | 'prices'>,
+): Promise<void> {
   /** What both routes ask alike. */
   async function resolve({ project_id, include_costs, usage_counting, limit }: UsageRequest) {
     return {
