@@ -200,7 +200,6 @@ export const ConversationChat = z
     feedback,
   })
   .meta({ id: 'ConversationChat', description: 'Turns of a conversation.' })
-export type ConversationChat = z.infer<typeof ConversationChat>
 
 const ConversationSpan = z.object({
   trace_id: z.string().describe('The trace.'),

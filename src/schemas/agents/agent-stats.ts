@@ -78,7 +78,6 @@ export const SpanAttributesRequest = z
     offset,
   })
   .meta({ id: 'SpanAttributesRequest', description: 'Which spans are searched.' })
-export type SpanAttributesRequest = z.infer<typeof SpanAttributesRequest>
 
 export const SpanAttributesResponse = z.object({
   attributes: z

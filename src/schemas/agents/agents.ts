@@ -28,7 +28,6 @@ export const AgentsQueryRequest = z
     sort_by: sort_by.describe('Order. Default: descending by last_seen.'),
   })
   .meta({ id: 'AgentsQueryRequest', description: 'Which agents of a project.' })
-export type AgentsQueryRequest = z.infer<typeof AgentsQueryRequest>
 
 export const AgentVersionsQueryRequest = z
   .strictObject({
@@ -40,7 +39,6 @@ export const AgentVersionsQueryRequest = z
     sort_by: sort_by.describe('Order. Default: descending by last_seen.'),
   })
   .meta({ id: 'AgentVersionsQueryRequest', description: 'Which versions of an agent.' })
-export type AgentVersionsQueryRequest = z.infer<typeof AgentVersionsQueryRequest>
 
 export const AgentRow = z
   .object({

@@ -29,7 +29,6 @@ export const CallBatchItem = z
     }),
   ])
   .meta({ id: 'CallBatchItem', description: 'The start or the end of a call.' })
-export type CallBatchItem = z.infer<typeof CallBatchItem>
 
 const { id: _start, trace_id: _trace, ...startFields } = StartedCallSchemaForInsert.shape
 const { project_id: _project, id: _end, ...endFields } = EndedCallSchemaForInsert.shape

@@ -170,4 +170,3 @@ export const EvalResultsResponse = z
     warnings: z.array(z.string()).describe('Messages about data that could not be read.'),
   })
   .meta({ id: 'EvalResultsResponse', description: 'A comparison of evaluations.' })
-export type EvalResultsResponse = z.infer<typeof EvalResultsResponse>

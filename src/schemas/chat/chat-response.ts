@@ -114,7 +114,6 @@ export const ChatLogprobs = z
     ),
   })
   .meta({ id: 'ChatLogprobs', description: 'Log-probabilities of a choice.' })
-export type ChatLogprobs = z.infer<typeof ChatLogprobs>
 
 /**
  * One choice of an answer.

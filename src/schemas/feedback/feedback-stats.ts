@@ -49,7 +49,6 @@ export const FeedbackStatsRequest = z
       .describe('Metrics; without any, feedback is only counted.'),
   })
   .meta({ id: 'FeedbackStatsRequest', description: 'A time window of feedback, and metrics.' })
-export type FeedbackStatsRequest = z.infer<typeof FeedbackStatsRequest>
 
 const value = z.number().nullable()
 

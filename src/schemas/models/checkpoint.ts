@@ -28,7 +28,6 @@ export const CheckpointParams = z.object({
  * Spec: §4.9 after, limit, order; §8 checkpoints limit. Choice: unknown and repeated names are refused.
  */
 export const CheckpointListQuery = PageQuery.extend({ order: orderField('step') })
-export type CheckpointListQuery = z.infer<typeof CheckpointListQuery>
 
 /** Spec: §2.13. */
 export const CheckpointResponse = z

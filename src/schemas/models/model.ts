@@ -25,4 +25,3 @@ export const ModelListResponse = z
     data: z.array(ModelListEntry).describe('The served models.'),
   })
   .meta({ id: 'ModelListResponse', description: 'The served models.' })
-export type ModelListResponse = z.infer<typeof ModelListResponse>

@@ -129,7 +129,6 @@ const TableRowSchema = z
 export const TableQueryResponse = z.object({
   rows: z.array(TableRowSchema).describe('The rows.'),
 })
-export type TableQueryResponse = z.infer<typeof TableQueryResponse>
 
 export const TableQueryStatsRequest = z.strictObject({
   project_id: ProjectId,

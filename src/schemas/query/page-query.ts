@@ -33,7 +33,6 @@ export const PageQuery = z.strictObject({
     .optional()
     .describe(`Items per page, 1 to ${PAGE_LIMIT_MAX}. Default ${PAGE_LIMIT_DEFAULT}.`),
 })
-export type PageQuery = z.infer<typeof PageQuery>
 
 const OFFSET_MAX = 1_000_000_000
 

@@ -33,7 +33,6 @@ export const SortTerm = z
     direction: z.enum(['asc', 'desc']).describe('Direction; missing values come last in both.'),
   })
   .meta({ id: 'SortTerm', description: 'One term of an order.' })
-export type SortTerm = z.infer<typeof SortTerm>
 
 /** Direction of an order. */
 export const SortDirection = z.enum(['asc', 'desc']).describe('Ascending or descending.')

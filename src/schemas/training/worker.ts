@@ -144,7 +144,6 @@ export const HeartbeatRequest = z
       .describe('Progress of the job, 0 to 1.'),
   })
   .meta({ id: 'HeartbeatRequest', description: 'Renews a lease.' })
-export type HeartbeatRequest = z.infer<typeof HeartbeatRequest>
 
 export const HeartbeatResponse = z
   .object({
@@ -154,7 +153,6 @@ export const HeartbeatResponse = z
       .describe('True: stop, and give the job back by fail or release; it ends as cancelled.'),
   })
   .meta({ id: 'HeartbeatResponse', description: 'A renewed lease.' })
-export type HeartbeatResponse = z.infer<typeof HeartbeatResponse>
 
 const seq = boundedInteger(`a whole number from 0 to ${EVENT_SEQ_MAX}`, {
   min: 0,
@@ -193,7 +191,6 @@ export const JobEventsRequest = z
       .describe('Events in order; events that were sent before are ignored.'),
   })
   .meta({ id: 'JobEventsRequest', description: 'Events of a training attempt.' })
-export type JobEventsRequest = z.infer<typeof JobEventsRequest>
 
 /** The body of a job, as the client sent it. */
 export const JobPayload = z.array(TrajectoryGroup).describe('The trajectory groups of the job.')
