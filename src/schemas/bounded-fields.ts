@@ -64,6 +64,11 @@ export function flag(): z.ZodBoolean {
   return z.boolean(ruleError('true or false'))
 }
 
+/** An optional switch. @param what - what it is for, as a sentence @param fallback - the documented default */
+export function optionalFlag(what: string, fallback: boolean) {
+  return optionalField(flag(), `${what} Default ${fallback}.`, fallback)
+}
+
 /** A finite number within bounds. Choice: text is never read as a number. Spec: §4.3. */
 export function boundedNumber(rule: string, bounds: NumberBounds = {}): z.ZodNumber {
   const params = ruleError(rule)

@@ -11,6 +11,7 @@ import {
   boundedText,
   flag,
   optionalField,
+  optionalFlag,
   ruleError,
 } from '../bounded-fields.ts'
 import { INT64_BOUND } from './chat-sampling-fields.ts'
@@ -31,9 +32,8 @@ const ChatDocument = z.looseObject(
 
 /** Spec: §4.3. Choice: bounds on sizes; the spec shows none. */
 export const PROMPT_FIELDS = {
-  echo: optionalField(
-    flag(),
-    'Whether the answer opens with the last message when both have the same role. Default false.',
+  echo: optionalFlag(
+    'Whether the answer opens with the last message when both have the same role.',
     false,
   ),
   add_generation_prompt: optionalField(
@@ -41,14 +41,12 @@ export const PROMPT_FIELDS = {
     'Whether the template opens the turn of the assistant. Default true, and false when only continue_final_message is set.',
     true,
   ),
-  continue_final_message: optionalField(
-    flag(),
-    'Whether the final message is left open and the model goes on with it (prefill); not together with add_generation_prompt. Default false.',
+  continue_final_message: optionalFlag(
+    'Whether the final message is left open and the model goes on with it (prefill); not together with add_generation_prompt.',
     false,
   ),
-  add_special_tokens: optionalField(
-    flag(),
-    'Whether special tokens, as one that begins a sequence, are added to what the template adds. Default false.',
+  add_special_tokens: optionalFlag(
+    'Whether special tokens, as one that begins a sequence, are added to what the template adds.',
     false,
   ),
   documents: optionalField(
@@ -71,14 +69,9 @@ export const PROMPT_FIELDS = {
     boundedInteger(`a whole number from -1 to ${INT64_BOUND}`, { min: -1, max: INT64_BOUND }),
     'Only this many of the last prompt tokens are kept; -1 keeps what fits beside the answer, 0 keeps none.',
   ),
-  skip_special_tokens: optionalField(
-    flag(),
-    'Whether special tokens are left out of the answer. Default true.',
-    true,
-  ),
-  spaces_between_special_tokens: optionalField(
-    flag(),
-    'Whether special tokens in the answer are set apart by spaces. Default true.',
+  skip_special_tokens: optionalFlag('Whether special tokens are left out of the answer.', true),
+  spaces_between_special_tokens: optionalFlag(
+    'Whether special tokens in the answer are set apart by spaces.',
     true,
   ),
 } as const

@@ -11,6 +11,7 @@ import {
   boundedText,
   flag,
   optionalField,
+  optionalFlag,
   ruleError,
 } from '../bounded-fields.ts'
 import { model, user } from './asker-fields.ts'
@@ -27,14 +28,12 @@ const ENGINE_ARGUMENTS_MAX = 10_000
 
 const StreamOptions = z.looseObject(
   {
-    include_usage: optionalField(
-      flag(),
-      'Whether a last chunk carries the usage of the whole answer. Default false.',
+    include_usage: optionalFlag(
+      'Whether a last chunk carries the usage of the whole answer.',
       false,
     ),
-    continuous_usage_stats: optionalField(
-      flag(),
-      'Whether every chunk carries the usage so far; only with include_usage. Default false.',
+    continuous_usage_stats: optionalFlag(
+      'Whether every chunk carries the usage so far; only with include_usage.',
       false,
     ),
   },
@@ -74,11 +73,7 @@ const EXCHANGE_FIELDS = {
     `The conversation so far, 1 to ${MESSAGES_MAX} messages. Models follow a developer message whatever users say; for newer reasoning models it replaces the system message.`,
   ),
   model,
-  stream: optionalField(
-    flag(),
-    'Whether the answer comes in pieces, as server-sent events. Default false.',
-    false,
-  ),
+  stream: optionalFlag('Whether the answer comes in pieces, as server-sent events.', false),
   stream_options: optionalField(StreamOptions, 'What a stream carries; only with stream.'),
   user,
   request_id: optionalField(

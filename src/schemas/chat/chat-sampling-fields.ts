@@ -9,8 +9,8 @@ import {
   boundedMap,
   boundedNumber,
   boundedText,
-  flag,
   optionalField,
+  optionalFlag,
   ruleError,
 } from '../bounded-fields.ts'
 
@@ -86,9 +86,8 @@ const PROBABILITY_FIELDS = {
 } as const
 
 const LOGPROB_FIELDS = {
-  logprobs: optionalField(
-    flag(),
-    'Whether the answer carries the log-probability of each of its tokens. Default false.',
+  logprobs: optionalFlag(
+    'Whether the answer carries the log-probability of each of its tokens.',
     false,
   ),
   top_logprobs: optionalField(
@@ -128,14 +127,12 @@ const ENDING_FIELDS = {
     boundedList(tokenId(), { max: TOKEN_IDS_MAX }),
     'Ids of tokens that end the answer.',
   ),
-  include_stop_str_in_output: optionalField(
-    flag(),
-    'Whether the text that ended the answer stays in it. Default false.',
+  include_stop_str_in_output: optionalFlag(
+    'Whether the text that ended the answer stays in it.',
     false,
   ),
-  ignore_eos: optionalField(
-    flag(),
-    "Whether generation goes on past the model's end-of-sequence token. Default false.",
+  ignore_eos: optionalFlag(
+    "Whether generation goes on past the model's end-of-sequence token.",
     false,
   ),
 } as const
@@ -157,9 +154,8 @@ const SEARCH_FIELDS = {
     `Choices to generate, 1 to ${CHOICES_MAX}; the beam width of a beam search. Default 1.`,
     1,
   ),
-  use_beam_search: optionalField(
-    flag(),
-    'Whether the likeliest whole answers are searched for, in place of sampling. Default false.',
+  use_beam_search: optionalFlag(
+    'Whether the likeliest whole answers are searched for, in place of sampling.',
     false,
   ),
   length_penalty: optionalField(

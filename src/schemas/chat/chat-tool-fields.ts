@@ -7,8 +7,8 @@ import {
   addIssue,
   boundedList,
   boundedText,
-  flag,
   optionalField,
+  optionalFlag,
   ruleError,
 } from '../bounded-fields.ts'
 import { ResponseFormat, StructuredOutputs } from './structured-outputs.ts'
@@ -149,11 +149,7 @@ export const TOOL_FIELDS = {
     'How tools are used. none: not called. Models with tools also take auto, required, or one named function, and then auto is the default when tools are given; those whose engine knows it also take allowed_tools. Default none.',
     'none',
   ),
-  parallel_tool_calls: optionalField(
-    flag(),
-    'Whether one answer may hold several tool calls. Default true.',
-    true,
-  ),
+  parallel_tool_calls: optionalFlag('Whether one answer may hold several tool calls.', true),
   reasoning_effort: optionalField(
     z.enum(REASONING_EFFORTS, {
       error:
@@ -161,11 +157,7 @@ export const TOOL_FIELDS = {
     }),
     'How much the model reasons: low, medium, high; some models also take none, minimal, xhigh, max.',
   ),
-  include_reasoning: optionalField(
-    flag(),
-    'Whether the answer carries the reasoning. Default true.',
-    true,
-  ),
+  include_reasoning: optionalFlag('Whether the answer carries the reasoning.', true),
   response_format: optionalField(
     ResponseFormat,
     'Format of the answer: a JSON Schema, any JSON object, or plain text.',

@@ -3,7 +3,14 @@
  * Which of their fields go together is for domain/chat/chat-rules.ts.
  */
 import { z } from 'zod'
-import { boundedList, boundedText, flag, optionalField, ruleError } from '../bounded-fields.ts'
+import {
+  boundedList,
+  boundedText,
+  flag,
+  optionalField,
+  optionalFlag,
+  ruleError,
+} from '../bounded-fields.ts'
 
 /** Characters of a grammar, schema or pattern. Limit: 1 MiB, large API schemas are a tenth of it. */
 const CONSTRAINT_CHARS_MAX = 1_048_576
@@ -50,19 +57,16 @@ export const StructuredOutputs = z.looseObject(
       flag(),
       'The answer is some JSON object. False is the same as left out.',
     ),
-    disable_fallback: optionalField(
-      flag(),
-      'No other constraint engine is tried when the first one cannot. Default false.',
+    disable_fallback: optionalFlag(
+      'No other constraint engine is tried when the first one cannot.',
       false,
     ),
-    disable_any_whitespace: optionalField(
-      flag(),
-      'JSON answers have no white space between their tokens. Default false.',
+    disable_any_whitespace: optionalFlag(
+      'JSON answers have no white space between their tokens.',
       false,
     ),
-    disable_additional_properties: optionalField(
-      flag(),
-      'JSON objects have only the properties that their schema names. Default false.',
+    disable_additional_properties: optionalFlag(
+      'JSON objects have only the properties that their schema names.',
       false,
     ),
     whitespace_pattern: optionalField(
@@ -77,9 +81,8 @@ export const StructuredOutputs = z.looseObject(
       boundedText({ max: 64 }),
       'Constraint engine that a client library chose. Accepted and not used.',
     ),
-    _backend_was_auto: optionalField(
-      flag(),
-      'Whether the client library chose the engine by itself. Default false.',
+    _backend_was_auto: optionalFlag(
+      'Whether the client library chose the engine by itself.',
       false,
     ),
   },

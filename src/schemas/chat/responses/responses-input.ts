@@ -3,7 +3,13 @@
  * messages are: domain/chat/responses/responses-input.ts decides which of them the server can use.
  */
 import { z } from 'zod'
-import { boundedList, boundedText, optionalField, ruleError } from '../../bounded-fields.ts'
+import {
+  boundedList,
+  boundedText,
+  optionalField,
+  optionalFlag,
+  ruleError,
+} from '../../bounded-fields.ts'
 import { CONTENT_PARTS_MAX } from '../chat-message.ts'
 import { TOOLS_MAX } from '../chat-tool-fields.ts'
 
@@ -141,11 +147,7 @@ export const RESPONSE_TOOL_FIELDS = {
     ToolChoice,
     'How tools are used: none, auto, required, {type: function, name}, or {type: allowed_tools, mode, tools}. Default auto where the model calls tools.',
   ),
-  parallel_tool_calls: optionalField(
-    z.boolean(ruleError('true or false')),
-    'Whether one answer may hold several calls. Default true.',
-    true,
-  ),
+  parallel_tool_calls: optionalFlag('Whether one answer may hold several calls.', true),
   max_tool_calls: optionalField(
     z.int(ruleError('a whole number')),
     'Most calls of tools that the server runs, of which there are none.',

@@ -11,6 +11,7 @@ import {
   boundedText,
   flag,
   optionalField,
+  optionalFlag,
   ruleError,
 } from '../../bounded-fields.ts'
 import { model, user, userText } from '../asker-fields.ts'
@@ -89,12 +90,8 @@ const FIELDS = {
     boundedText({ min: 1, max: ID_CHARS_MAX }),
     'Stored response that this one continues.',
   ),
-  store: optionalField(
-    flag(),
-    'Whether the response is kept to be read again. Default true.',
-    true,
-  ),
-  stream: optionalField(flag(), 'Whether the answer comes as typed events. Default false.', false),
+  store: optionalFlag('Whether the response is kept to be read again.', true),
+  stream: optionalFlag('Whether the answer comes as typed events.', false),
   stream_options: optionalField(
     z.looseObject(
       { include_obfuscation: optionalField(flag(), 'No padding is ever added.') },

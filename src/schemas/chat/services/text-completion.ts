@@ -1,6 +1,12 @@
 /** `POST /v1/completions` on the wire, an addition to the spec: the older fields of the OpenAI API; unknown ones pass. */
 import { z } from 'zod'
-import { boundedInteger, flag, optionalField, ruleError } from '../../bounded-fields.ts'
+import {
+  boundedInteger,
+  flag,
+  optionalField,
+  optionalFlag,
+  ruleError,
+} from '../../bounded-fields.ts'
 import { model, user } from '../asker-fields.ts'
 import { SAMPLING_FIELDS } from '../chat-sampling-fields.ts'
 import { TEXTS_RULE, TextsOrTokens } from './texts-or-tokens.ts'
@@ -15,11 +21,7 @@ export const TextCompletionRequest = z
       prompt: TextsOrTokens.describe(`Prompt to complete: ${TEXTS_RULE}.`),
       model,
       suffix: optionalField(z.string(), 'Refused: text cannot be inserted.'),
-      echo: optionalField(
-        flag(),
-        'Whether the answer begins with the prompt. Default false.',
-        false,
-      ),
+      echo: optionalFlag('Whether the answer begins with the prompt.', false),
       logprobs: optionalField(
         boundedInteger('a whole number from 0 to 20', { min: 0, max: 20 }),
         'Likeliest tokens that are told at each place, in the older form.',
@@ -38,7 +40,7 @@ export const TextCompletionRequest = z
       logit_bias: SAMPLING_FIELDS.logit_bias,
       seed: SAMPLING_FIELDS.seed,
       stop: SAMPLING_FIELDS.stop,
-      stream: optionalField(flag(), 'Whether the answer comes in pieces. Default false.', false),
+      stream: optionalFlag('Whether the answer comes in pieces.', false),
       stream_options: optionalField(
         z.looseObject(
           { include_usage: optionalField(flag(), 'Whether a last chunk carries the usage.') },

@@ -6,6 +6,7 @@ import {
   boundedText,
   flag,
   optionalField,
+  optionalFlag,
   ruleError,
 } from '../../bounded-fields.ts'
 import { model } from '../asker-fields.ts'
@@ -30,11 +31,7 @@ export const TokenizeRequest = z
         flag(),
         'Whether the special tokens of the model are put around it.',
       ),
-      return_token_strs: optionalField(
-        flag(),
-        'Whether the text of each token is told. Default false.',
-        false,
-      ),
+      return_token_strs: optionalFlag('Whether the text of each token is told.', false),
       add_generation_prompt,
       continue_final_message,
       tools,
