@@ -123,6 +123,12 @@ export const Timestamp = z
 /** A time of an answer. */
 export const Time = z.string().meta({ format: 'date-time' })
 
+/** The request that names a project and nothing else. */
+export const ProjectOnly = z.strictObject({ project_id: ProjectId })
+
+/** The answer of a change that has nothing to tell. */
+export const EmptyAnswer = z.object({}).describe('Empty on success.')
+
 /** A switch that is off when it is absent. @param what - what it is for, as a sentence */
 export function switchField(what: string) {
   return z

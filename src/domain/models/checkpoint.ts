@@ -53,8 +53,7 @@ export function renderCheckpointPage(
   rows: readonly Checkpoint[],
   limit: number,
 ): CheckpointListResponse {
-  const { data, ...page } = toPage(rows, limit)
-  return { object: 'list', data: data.map(renderCheckpoint), ...page }
+  return toPage(rows.map(renderCheckpoint), limit)
 }
 
 function renderCheckpoint({ id, step, metrics }: Checkpoint): CheckpointResponse {

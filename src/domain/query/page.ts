@@ -30,6 +30,7 @@ export function resolvePageQuery(query: {
 
 /** One page of a list. */
 interface Page<T> {
+  readonly object: 'list'
   readonly data: T[]
   /** Whether rows follow the page; never true for an empty page. */
   readonly has_more: boolean
@@ -58,6 +59,7 @@ export function toPage<T extends { readonly id: string }>(
 ): Page<T> {
   const data = rows.slice(0, limit)
   return {
+    object: 'list',
     data,
     has_more: rows.length > limit,
     first_id: data[0]?.id ?? '',

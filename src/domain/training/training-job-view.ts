@@ -55,7 +55,7 @@ export function renderJobPage(
   limit: number,
 ) {
   const rows = views.map(({ job, result_step }) => renderJobDetail(job, result_step))
-  return { object: 'list' as const, ...toPage(rows, limit) }
+  return toPage(rows, limit)
 }
 
 /** A page of events. */
@@ -70,5 +70,5 @@ export function renderEventPage(
   const rows: JobEventResponse[] = events.map(({ id, type, data_json }) => {
     return { id, type, data: JSON.parse(data_json) as JsonObject }
   })
-  return { object: 'list' as const, ...toPage(rows, limit) }
+  return toPage(rows, limit)
 }

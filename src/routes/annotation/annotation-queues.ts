@@ -16,7 +16,6 @@ import { openReadCaller } from '../../http/stream/read-caller.ts'
 import {
   AnnotationQueueCreateRequest,
   AnnotationQueueCreateResponse,
-  AnnotationQueueOfProject,
   AnnotationQueuePath,
   AnnotationQueueResponse,
   AnnotationQueueSchema,
@@ -25,6 +24,7 @@ import {
   AnnotationQueuesStatsResponse,
   AnnotationQueueUpdateRequest,
 } from '../../schemas/annotation/annotation-queue.ts'
+import { ProjectOnly } from '../../schemas/primitives.ts'
 import type { Stores } from '../../store/api/stores.ts'
 
 export type AnnotationRoutesOptions = Pick<Stores, 'annotation'> & Pick<Clock, 'nowUs'>
@@ -117,7 +117,7 @@ function addRead(app: App, { annotation }: AnnotationRoutesOptions): void {
         operationId: 'readAnnotationQueue',
         summary: 'Read an annotation queue.',
         params: AnnotationQueuePath,
-        querystring: AnnotationQueueOfProject,
+        querystring: ProjectOnly,
         response: { 200: AnnotationQueueResponse },
       },
     },
@@ -169,7 +169,7 @@ function addDelete(app: App, { annotation, nowUs }: AnnotationRoutesOptions): vo
         operationId: 'deleteAnnotationQueue',
         summary: 'Delete an annotation queue; its calls and feedback stay.',
         params: AnnotationQueuePath,
-        querystring: AnnotationQueueOfProject,
+        querystring: ProjectOnly,
         response: { 200: AnnotationQueueResponse },
       },
     },

@@ -5,12 +5,7 @@ import { prepareBatch, renderBatch, resolveCompletedCall } from '../../domain/ca
 import { type CallParts, resolveCallEnd, resolveCallStart } from '../../domain/calls/new-call.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import {
-  CallEndRequest,
-  CallEndResponse,
-  CallStartRequest,
-  CallStartResponse,
-} from '../../schemas/calls/call.ts'
+import { CallEndRequest, CallStartRequest, CallStartResponse } from '../../schemas/calls/call.ts'
 import {
   CallBatchItem,
   CallBatchResponse,
@@ -18,7 +13,7 @@ import {
   CallUpsertBatchRequest,
   CompletedCallSchemaForInsert,
 } from '../../schemas/calls/call-batch.ts'
-import { ProjectPath } from '../../schemas/primitives.ts'
+import { EmptyAnswer, ProjectPath } from '../../schemas/primitives.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import { projectOf } from '../projects/project-path.ts'
 import { startDefaults } from './calls.ts'
@@ -134,7 +129,7 @@ function addProjectEnd(app: App, { calls, refScheme }: CallBatchRoutesOptions): 
         summary: 'Record the end of a call of the project, like /call/end.',
         params: ProjectPath,
         body: CallEndRequest,
-        response: { 200: CallEndResponse },
+        response: { 200: EmptyAnswer },
       },
     },
     async (request) => {

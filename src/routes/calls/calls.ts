@@ -11,7 +11,6 @@ import type { App } from '../../http/app-type.ts'
 import { newId } from '../../http/new-id.ts'
 import {
   CallEndRequest,
-  CallEndResponse,
   CallReadRequest,
   CallReadResponse,
   CallStartRequest,
@@ -23,6 +22,7 @@ import {
   CallsDeleteResponse,
   CallUpdateRequest,
 } from '../../schemas/calls/call-batch.ts'
+import { EmptyAnswer } from '../../schemas/primitives.ts'
 import type { Stores } from '../../store/api/stores.ts'
 
 interface CallRoutesOptions extends Pick<Stores, 'calls' | 'prices'>, Pick<Clock, 'nowUs'> {
@@ -81,7 +81,7 @@ function addCallEnd(app: App, { calls, refScheme }: CallRoutesOptions): void {
         operationId: 'endCall',
         summary: 'Record the end of a call, before or after its start (addition to the spec).',
         body: CallEndRequest,
-        response: { 200: CallEndResponse },
+        response: { 200: EmptyAnswer },
       },
     },
     async (request) => {
@@ -142,7 +142,7 @@ function addCallUpdate(app: App, { calls }: CallRoutesOptions): void {
         operationId: 'updateCall',
         summary: 'Name a call, before or after its start (addition to the spec).',
         body: CallUpdateRequest,
-        response: { 200: CallEndResponse },
+        response: { 200: EmptyAnswer },
       },
     },
     async (request) => {

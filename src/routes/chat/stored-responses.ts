@@ -126,7 +126,7 @@ function addInputItems(app: App, find: Find): void {
       const { after = null, order = 'desc' } = request.query
       const stored = await find(request, request.params.response_id)
       const items = pageItems(stored, { after: after || null, limit, order })
-      return { object: 'list' as const, ...toPage(items, limit) }
+      return toPage(items, limit)
     },
   )
 }

@@ -7,12 +7,9 @@ import { resolveRowQuery } from '../../domain/query/row-query.ts'
 import type { App } from '../../http/app-type.ts'
 import { addProjectRead } from '../../http/project-read.ts'
 import { idsOf, PurgeRequest } from '../../schemas/calls/ids-query.ts'
-import {
-  FeedbackPurgeResponse,
-  FeedbackQueryResponse,
-} from '../../schemas/feedback/feedback-query.ts'
+import { FeedbackQueryResponse } from '../../schemas/feedback/feedback-query.ts'
 import { COUNT_FIELD } from '../../schemas/limits.ts'
-import type { JsonObject } from '../../schemas/primitives.ts'
+import { EmptyAnswer, type JsonObject } from '../../schemas/primitives.ts'
 import { RowQueryRequest } from '../../schemas/query/row-query.ts'
 import type { Stores } from '../../store/api/stores.ts'
 
@@ -47,7 +44,7 @@ export async function feedbackQueryRoutes(
         operationId: 'purgeFeedback',
         summary: 'Delete feedback by its ids (addition to the spec).',
         body: PurgeRequest,
-        response: { 200: FeedbackPurgeResponse },
+        response: { 200: EmptyAnswer },
       },
     },
     async (request) => {

@@ -17,11 +17,11 @@ import {
   CheckpointDeleteRequest,
   CheckpointDeleteResponse,
   CheckpointDetail,
-  CheckpointListParams,
   CheckpointListQuery,
   CheckpointListResponse,
   CheckpointParams,
 } from '../../schemas/models/checkpoint.ts'
+import { PreviewModelParams } from '../../schemas/models/preview-model.ts'
 import type { PreviewModelStore } from '../../store/api/models/preview-models.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import { requireModel } from './preview-models.ts'
@@ -61,7 +61,7 @@ function addList(app: App, { models, checkpoints }: CheckpointRoutesOptions): vo
         tags,
         operationId: 'listCheckpoints',
         summary: 'List the checkpoints of a model by step.',
-        params: CheckpointListParams,
+        params: PreviewModelParams,
         querystring: CheckpointListQuery,
         response: { 200: CheckpointListResponse },
       },
@@ -85,7 +85,7 @@ function addDelete(app: App, { models, checkpoints, nowUs }: CheckpointRoutesOpt
         tags,
         operationId: 'deleteCheckpoints',
         summary: 'Delete checkpoints by their steps (addition to the spec).',
-        params: CheckpointListParams,
+        params: PreviewModelParams,
         body: CheckpointDeleteRequest,
         response: { 200: CheckpointDeleteResponse },
       },

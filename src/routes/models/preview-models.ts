@@ -101,7 +101,7 @@ function addList(app: App, { models }: PreviewModelRoutesOptions): void {
         projects: caller.projects,
         base_models: null,
       })
-      return { object: 'list' as const, ...toPage(found.map(renderModel), limit) }
+      return toPage(found.map(renderModel), limit)
     },
   )
 }

@@ -16,9 +16,9 @@ import {
   FileCreateFields,
   FileCreateForm,
   FileCreateResponse,
-  FilesStatsRequest,
   FilesStatsResponse,
 } from '../../schemas/objects/file.ts'
+import { ProjectOnly } from '../../schemas/primitives.ts'
 import type { FileStore } from '../../store/api/objects/files.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import { readFileForm, useFileForms } from './file-form.ts'
@@ -109,7 +109,7 @@ function addFilesStats(app: App, files: FileStore): void {
       tags,
       operationId: 'sumFiles',
       summary: 'Sum the bytes of the files of a project.',
-      body: FilesStatsRequest,
+      body: ProjectOnly,
       response: FilesStatsResponse,
     },
     async ({ project_id }) => {

@@ -13,12 +13,11 @@ import {
   AliasesListResponse,
   AliasesRemoveRequest,
   AliasesSetRequest,
-  DoneResponse,
-  MarksListQuery,
   TaggedVersionPath,
   TagsChangeRequest,
   TagsListResponse,
 } from '../../schemas/objects/object-marks.ts'
+import { EmptyAnswer, ProjectOnly } from '../../schemas/primitives.ts'
 import type { ObjectStore } from '../../store/api/objects/objects.ts'
 import type { Stores } from '../../store/api/stores.ts'
 
@@ -101,7 +100,7 @@ function addChange<Params extends z.ZodType, Body extends z.ZodType<{ project_id
   app.route({
     method,
     url,
-    schema: { tags, ...schema, response: { 200: DoneResponse } },
+    schema: { tags, ...schema, response: { 200: EmptyAnswer } },
     async handler(request) {
       const body = request.body as z.output<Body>
       requireAccess(request.principal, 'traces:write', body.project_id)
@@ -119,7 +118,7 @@ function addLists(app: App, objects: ObjectStore): void {
         tags,
         operationId: 'listTags',
         summary: 'List the tags of a project.',
-        querystring: MarksListQuery,
+        querystring: ProjectOnly,
         response: { 200: TagsListResponse },
       },
     },
@@ -132,7 +131,7 @@ function addLists(app: App, objects: ObjectStore): void {
         tags,
         operationId: 'listAliases',
         summary: 'List the aliases of a project.',
-        querystring: MarksListQuery,
+        querystring: ProjectOnly,
         response: { 200: AliasesListResponse },
       },
     },
@@ -141,7 +140,7 @@ function addLists(app: App, objects: ObjectStore): void {
 }
 
 function openMarks(request: FastifyRequest, reply: FastifyReply) {
-  const { project_id } = request.query as z.output<typeof MarksListQuery>
+  const { project_id } = request.query as z.output<typeof ProjectOnly>
   requireAccess(request.principal, 'traces:read', project_id)
   return openReadCaller(request, reply, project_id)
 }

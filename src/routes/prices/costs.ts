@@ -11,9 +11,9 @@ import {
   COST_FIELDS,
   CostCreateRequest,
   CostCreateResponse,
-  CostPurgeResponse,
   CostQueryResponse,
 } from '../../schemas/prices/cost.ts'
+import { EmptyAnswer } from '../../schemas/primitives.ts'
 import { RowQueryRequest } from '../../schemas/query/row-query.ts'
 import type { Stores } from '../../store/api/stores.ts'
 
@@ -78,7 +78,7 @@ function addCostPurge(app: App, { prices }: CostRoutesOptions): void {
         operationId: 'purgeCosts',
         summary: 'Delete prices by their ids (addition to the spec).',
         body: PurgeRequest,
-        response: { 200: CostPurgeResponse },
+        response: { 200: EmptyAnswer },
       },
     },
     async (request) => {

@@ -7,9 +7,9 @@
 import { requireAccess } from '../../domain/access/permissions.ts'
 import { resolveRetention } from '../../domain/projects/retention.ts'
 import type { App } from '../../http/app-type.ts'
+import { ProjectOnly } from '../../schemas/primitives.ts'
 import {
   IngestSamplingResponse,
-  ProjectOnlyRequest,
   SensitiveDataResponse,
   TtlSettingsResponse,
   TtlSettingsUpdateRequest,
@@ -35,7 +35,7 @@ export async function projectSettingsRoutes(
         tags,
         operationId: 'readIngestSampling',
         summary: 'Return the sampling rate of a project, which is always 1 (addition to the spec).',
-        body: ProjectOnlyRequest,
+        body: ProjectOnly,
         response: { 200: IngestSamplingResponse },
       },
     },
@@ -52,7 +52,7 @@ export async function projectSettingsRoutes(
         operationId: 'readSensitiveData',
         summary:
           'Return whether a project redacts sensitive data, which is always off (addition to the spec).',
-        querystring: ProjectOnlyRequest,
+        querystring: ProjectOnly,
         response: { 200: SensitiveDataResponse },
       },
     },
@@ -73,7 +73,7 @@ function addRetention(app: App, { retention, defaultDays }: ProjectSettingsOptio
         summary: 'Return for how many days a project keeps its calls (addition to the spec).',
         description:
           'The default of the server (`WEFT_RETENTION_DAYS`) until the project has its own setting.',
-        body: ProjectOnlyRequest,
+        body: ProjectOnly,
         response: { 200: TtlSettingsResponse },
       },
     },

@@ -33,8 +33,8 @@ import {
   TrainingJobDetail,
   TrainingJobListQuery,
   TrainingJobListResponse,
-  TrainingJobParams,
 } from '../../schemas/training/training-job-view.ts'
+import { JobParams } from '../../schemas/training/worker.ts'
 import type { PreviewModelStore } from '../../store/api/models/preview-models.ts'
 import type { JobView, TrainingJobStore } from '../../store/api/training/training-jobs.ts'
 import { openBodyFolder } from '../../training/jobs/body-folder.ts'
@@ -175,7 +175,7 @@ function addGet(app: App, { jobs }: TrainingJobRoutesOptions): void {
         tags,
         operationId: 'readTrainingJob',
         summary: 'Read a training job with its progress (addition to the spec).',
-        params: TrainingJobParams,
+        params: JobParams,
         response: { 200: TrainingJobDetail },
       },
     },
@@ -194,7 +194,7 @@ function addEvents(app: App, { jobs }: TrainingJobRoutesOptions): void {
         tags,
         operationId: 'listTrainingJobEvents',
         summary: 'List the events of the last attempt of a job (addition to the spec).',
-        params: TrainingJobParams,
+        params: JobParams,
         querystring: JobEventListQuery,
         response: { 200: JobEventListResponse },
       },
@@ -216,7 +216,7 @@ function addCancel(app: App, { jobs, nowUs }: TrainingJobRoutesOptions): void {
         tags,
         operationId: 'cancelTrainingJob',
         summary: 'Cancel a queued job, or ask a running one to stop (addition to the spec).',
-        params: TrainingJobParams,
+        params: JobParams,
         response: { 200: TrainingJobDetail },
       },
     },

@@ -14,10 +14,10 @@ import {
   ArtifactBody,
   ArtifactHeaders,
   ArtifactResponse,
+  JobParams,
   JobPayload,
   LEASE_HEADER,
   LeaseHeaders,
-  WorkerJobParams,
 } from '../../schemas/training/worker.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import type { TrainingJobStore } from '../../store/api/training/training-jobs.ts'
@@ -54,7 +54,7 @@ function addPayload(app: App, { queue, jobs, nowUs }: WorkerFilesOptions): void 
         tags,
         operationId: 'downloadJobPayload',
         summary: 'Download the trajectory groups of a leased job, exactly as the client sent them.',
-        params: WorkerJobParams,
+        params: JobParams,
         headers: LeaseHeaders,
         shown: { headers: LeaseHeaders.required(), response: { 200: JobPayload } },
       },
@@ -82,7 +82,7 @@ function addParentArtifact(app: App, { queue, checkpoints, nowUs }: WorkerFilesO
         tags,
         operationId: 'downloadParentArtifact',
         summary: 'Download the weights that a leased job resumes from.',
-        params: WorkerJobParams,
+        params: JobParams,
         headers: LeaseHeaders,
         shown: {
           headers: LeaseHeaders.required(),
@@ -124,7 +124,7 @@ function addArtifact(app: App, { queue, artifactBytesMax, nowUs }: WorkerFilesOp
         summary: 'Upload the weights that a leased job produced; complete makes them visible.',
         consumes: ['application/octet-stream'],
         shown: { body: ArtifactBody, headers: ArtifactHeaders.required() },
-        params: WorkerJobParams,
+        params: JobParams,
         headers: ArtifactHeaders,
         response: { 200: ArtifactResponse },
       },

@@ -1,7 +1,6 @@
 /** API keys on the wire: additions to the spec. Spec: §5 (keys are named, nothing of the spec makes one). */
 import { z } from 'zod'
 import { nameOf, Time } from '../primitives.ts'
-import { pageOf } from '../query/page-query.ts'
 
 const USER_CHARS_MAX = 128
 const PATTERNS_MAX = 100
@@ -67,7 +66,7 @@ export const KeyCreateResponse = KeyResponse.extend({
 }).meta({ id: 'KeyCreateResponse', description: 'A new key with its secret.' })
 
 export const KeyListResponse = z.object({
-  object: pageOf(KeyResponse).shape.object,
+  object: z.literal('list').describe('Always `list`.'),
   data: z.array(KeyResponse).describe('Keys, oldest first, including revoked ones.'),
 })
 

@@ -46,8 +46,6 @@ export const AnnotationQueuePath = z.object({
   queue_id: ClientId.describe('Id of the queue.'),
 })
 
-export const AnnotationQueueOfProject = z.strictObject({ project_id: ProjectId })
-
 export const AnnotationQueueSchema = z
   .object({
     id: z.string().describe('Id of the queue.'),

@@ -83,9 +83,6 @@ export const CallEndRequest = z
   })
   .meta({ id: 'CallEndRequest', description: 'The end of a call.' })
 
-/** An empty object. */
-export const CallEndResponse = z.object({})
-
 /** Spec: §4.5. */
 export const CallReadRequest = z
   .strictObject({

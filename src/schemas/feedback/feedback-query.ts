@@ -45,6 +45,3 @@ export const LooseFeedbackReplaceRequest = LooseFeedbackCreateRequest.extend({
 export const FeedbackQueryResponse = z.object({
   result: z.array(FreeObject).describe('The rows, each with the requested fields.'),
 })
-
-/** An empty object. */
-export const FeedbackPurgeResponse = z.object({})

@@ -3,22 +3,13 @@ import { z } from 'zod'
 import { boundedInteger } from '../bounded-fields.ts'
 import { FreeObject, Time } from '../primitives.ts'
 import { orderField, PageQuery, pageOf } from '../query/page-query.ts'
+import { PreviewModelParams } from './preview-model.ts'
 
 /** Limit: steps that one request deletes. */
 const DELETED_STEPS_MAX = 10_000
 
-/**
- * Path of the checkpoint list.
- *
- * Spec: §4.9. Choice: a model_id that is no UUID is a model that does not exist (404), not a 422.
- */
-export const CheckpointListParams = z.object({
-  model_id: z.string().describe('Id of the model, a UUID.'),
-})
-
 /** Path of one checkpoint (addition to the spec). */
-export const CheckpointParams = z.object({
-  ...CheckpointListParams.shape,
+export const CheckpointParams = PreviewModelParams.extend({
   step: z.string().describe('Step of the checkpoint, or `latest`.'),
 })
 

@@ -58,7 +58,11 @@ export const PreviewModelResponse = z
   .meta({ id: 'PreviewModelResponse', description: 'A model of the training preview.' })
 export type PreviewModelResponse = z.infer<typeof PreviewModelResponse>
 
-/** Path of one model. Spec: §4.9. Choice: an id that is no UUID is a model that does not exist. */
+/**
+ * Path of one model, and of its checkpoints.
+ *
+ * Spec: §4.9. Choice: a model_id that is no UUID is a model that does not exist (404), not a 422.
+ */
 export const PreviewModelParams = z.object({
   model_id: z.string().describe('Id of the model, a UUID.'),
 })

@@ -31,8 +31,6 @@ export const FileContentRequest = z.strictObject({
     .describe('Digest of the bytes.'),
 })
 
-export const FilesStatsRequest = z.strictObject({ project_id: ProjectId })
-
 export const FilesStatsResponse = z.object({
   total_size_bytes: z.int().describe('Bytes of all files of the project.'),
 })

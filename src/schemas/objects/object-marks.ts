@@ -52,11 +52,6 @@ export const AliasesRemoveRequest = z.strictObject({
   aliases: names(ObjectVersion, 'Names to take away.'),
 })
 
-/** An empty answer. */
-export const DoneResponse = z.object({}).describe('Empty on success.')
-
-export const MarksListQuery = z.strictObject({ project_id: ProjectId })
-
 export const TagsListResponse = z.object({
   tags: z.array(z.string()).describe('Tags, sorted and distinct; at most 10,000.'),
 })

@@ -92,6 +92,3 @@ export type CostQueryOutput = z.infer<typeof CostQueryOutput>
 export const CostQueryResponse = z.object({
   results: z.array(CostQueryOutput).describe('The prices, in the requested order.'),
 })
-
-/** An empty object. */
-export const CostPurgeResponse = z.object({})

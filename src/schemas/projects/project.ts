@@ -47,8 +47,6 @@ export const ProjectStatsResponse = z.object({
   files_storage_size_bytes: bytes('files'),
 })
 
-export const ProjectOnlyRequest = z.strictObject({ project_id: ProjectId })
-
 /** Limit: days in the retention setting of a project. */
 const RETENTION_DAYS_MAX = 36_500
 

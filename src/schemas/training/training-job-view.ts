@@ -5,10 +5,6 @@ import { orderField, PageQuery, pageOf } from '../query/page-query.ts'
 import { TRAINING_JOB_STATES, TrainingJobResponse } from './training-job.ts'
 import { JOB_EVENT_TYPES, ResolvedConfig, UNTRAINED_REASONS } from './worker.ts'
 
-export const TrainingJobParams = z.object({
-  job_id: z.string().describe('Id of the job, a UUID.'),
-})
-
 /** Query of the job list. */
 export const TrainingJobListQuery = PageQuery.extend({
   project_id: ProjectId.optional().describe('Only jobs of this project.'),

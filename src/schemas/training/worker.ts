@@ -279,7 +279,7 @@ export type LeaseEndResponse = z.infer<typeof LeaseEndResponse>
 /** Answer of a claim when no job came in time. */
 export const NoContent = z.undefined().meta({ description: 'No job became available in time.' })
 
-export const WorkerJobParams = z.object({ job_id: z.string().describe('Id of the job, a UUID.') })
+export const JobParams = z.object({ job_id: z.string().describe('Id of the job, a UUID.') })
 
 export const LeaseHeaders = z.looseObject({
   [LEASE_HEADER]: z.string().max(256).optional().describe('Token of the lease, from the claim.'),

@@ -1,7 +1,7 @@
 /** Responses on the wire: the object, its output items, and the pages of its input. Additions to the spec. */
 import { z } from 'zod'
 import { optionalField } from '../../bounded-fields.ts'
-import { PAGE_LIMIT_DEFAULT, PageQuery } from '../../query/page-query.ts'
+import { PAGE_LIMIT_DEFAULT, PageQuery, pageOf } from '../../query/page-query.ts'
 
 const text = () => z.string()
 
@@ -78,10 +78,4 @@ export const InputItemsQuery = z.looseObject({
     .meta({ default: 'desc' }),
 })
 
-export const InputItemsPage = z.object({
-  object: z.literal('list').describe('Always list.'),
-  data: z.array(z.looseObject({})).describe('The page, in the requested order.'),
-  has_more: z.boolean().describe('Whether more items follow the page.'),
-  first_id: text().describe('Id of the first item of the page; empty without items.'),
-  last_id: text().describe('Id of the last item of the page; empty without items.'),
-})
+export const InputItemsPage = pageOf(z.looseObject({}))
