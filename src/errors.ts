@@ -111,7 +111,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-export interface ApiErrorOptions {
+interface ApiErrorOptions {
   /** Public sentence; the table's text when absent. Never prompt text, never a secret. */
   readonly message?: string
   /** Dotted path of the field at fault, as `messages[0].content`. */
@@ -167,17 +167,7 @@ export function bodyTooLarge(bytesMax: number, cause?: unknown): ApiError {
 }
 
 /** The error body that every route answers. */
-export interface ErrorBody {
-  readonly error: {
-    readonly message: string
-    readonly type: string
-    readonly param: string | null
-    readonly code: string
-  }
-}
-
-/** The public body of an error. */
-export function toErrorBody(error: ApiError): ErrorBody {
+export function toErrorBody(error: ApiError) {
   const { code, message, param } = error
   return { error: { message, type: ERRORS[code].type, param, code } }
 }
