@@ -179,7 +179,6 @@ function render(group: Group, { measures }: SpanGrouping): AgentSpanGroup {
     ),
     distributions: {},
     ...totals.render(),
-    ...totals.names(),
     conversation_count: conversations.size,
     first_message: first === null ? null : { role: 'user_message', text: first },
     last_message: last === null ? null : { role: 'assistant_message', text: last },

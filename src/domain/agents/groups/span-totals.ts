@@ -16,32 +16,9 @@ const NAME_COLUMNS = {
   conversation_names: 'conversation_name',
 } as const satisfies Readonly<Record<string, Column>>
 
-export interface SpanTotals {
-  /** Counts a span, without its tokens. */
-  add(span: AgentSpan): void
-  addTokens(usage: SpanUsage | null, costs: SpanCosts | null): void
-  /** The counts in the words of the API. */
-  render(): {
-    readonly span_count: number
-    readonly invocation_count: number
-    readonly error_count: number
-    readonly total_input_tokens: number
-    readonly total_output_tokens: number
-    readonly total_reasoning_tokens: number
-    readonly total_cache_read_input_tokens: number
-    readonly total_cache_creation_input_tokens: number
-    readonly total_duration_ms: number
-    readonly total_input_cost_usd: number | null
-    readonly total_output_cost_usd: number | null
-    readonly total_cost_usd: number | null
-    readonly first_seen: string
-    readonly last_seen: string
-  }
-  /** The names that spans of the group carry, sorted. */
-  names(): Record<keyof typeof NAME_COLUMNS, string[]>
-}
+export type SpanTotals = ReturnType<typeof createSpanTotals>
 
-export function createSpanTotals(): SpanTotals {
+export function createSpanTotals() {
   const sums = {
     span_count: 0,
     invocation_count: 0,
@@ -58,7 +35,7 @@ export function createSpanTotals(): SpanTotals {
   const names = new Map<string, Set<string>>()
 
   return {
-    addTokens(usage, costs) {
+    addTokens(usage: SpanUsage | null, costs: SpanCosts | null): void {
       sums.total_input_tokens += usage?.prompt_tokens ?? 0
       sums.total_output_tokens += usage?.completion_tokens ?? 0
       sums.total_reasoning_tokens += usage?.completion_tokens_details?.reasoning_tokens ?? 0
@@ -70,7 +47,8 @@ export function createSpanTotals(): SpanTotals {
         total: addUsd(money.total, costs?.total),
       }
     },
-    add(span) {
+    /** Counts a span, without its tokens. */
+    add(span: AgentSpan): void {
       const { call } = span
       sums.span_count += 1
       if (isInvocation(span)) sums.invocation_count += 1
@@ -86,6 +64,7 @@ export function createSpanTotals(): SpanTotals {
         if (found.size < NAMES_MAX) found.add(name)
       }
     },
+    /** The counts in the words of the API, and the names that spans of the group carry, sorted. */
     render: () => ({
       ...sums,
       total_duration_ms: Math.floor(took / 1000),
@@ -94,13 +73,12 @@ export function createSpanTotals(): SpanTotals {
       total_cost_usd: money.total,
       first_seen: renderTimestamp(first),
       last_seen: renderTimestamp(last),
+      ...listNames(names),
     }),
-    names() {
-      const lists = Object.keys(NAME_COLUMNS).map((list) => [
-        list,
-        [...(names.get(list) ?? [])].sort(),
-      ])
-      return Object.fromEntries(lists)
-    },
   }
+}
+
+function listNames(names: ReadonlyMap<string, ReadonlySet<string>>) {
+  const lists = Object.keys(NAME_COLUMNS).map((list) => [list, [...(names.get(list) ?? [])].sort()])
+  return Object.fromEntries(lists) as Record<keyof typeof NAME_COLUMNS, string[]>
 }
