@@ -10,7 +10,7 @@ import { addUsd } from '../../domain/agents/span-costs.ts'
 import { resolveScope } from '../../domain/agents/span-scope.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { addProjectRead } from '../../http/project-read.ts'
+import { addProjectRead } from '../../http/project-routes.ts'
 import {
   ConversationChat,
   ConversationChatRequest,

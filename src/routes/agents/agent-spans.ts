@@ -7,7 +7,7 @@ import { resolveSpanList } from '../../domain/agents/span-list.ts'
 import { resolveScope, searchScope } from '../../domain/agents/span-scope.ts'
 import { resolveWindow } from '../../domain/time/time-window.ts'
 import type { App } from '../../http/app-type.ts'
-import { addProjectRead } from '../../http/project-read.ts'
+import { addProjectRead } from '../../http/project-routes.ts'
 import {
   AgentSearchRequest,
   AgentSearchResponse,

@@ -1,7 +1,7 @@
 /** Agents that spans name, and their versions. Additions to the spec, in the format of the tracing SDKs. */
 import { toAgentRow, toAgentsQuestion } from '../../domain/agents/groups/agent-rows.ts'
 import type { App } from '../../http/app-type.ts'
-import { addProjectRead } from '../../http/project-read.ts'
+import { addProjectRead } from '../../http/project-routes.ts'
 import {
   AgentsQueryRequest,
   AgentsQueryResponse,

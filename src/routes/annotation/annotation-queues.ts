@@ -10,7 +10,7 @@ import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { linesAnswer } from '../../http/document/answers.ts'
 import { newId } from '../../http/new-id.ts'
-import { addProjectRead } from '../../http/project-read.ts'
+import { addProjectRead, addProjectWrite } from '../../http/project-routes.ts'
 import { renderLines, sendLines } from '../../http/stream/json-lines.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import {
@@ -41,20 +41,17 @@ export async function annotationRoutes(app: App, options: AnnotationRoutesOption
 }
 
 function addCreate(app: App, { annotation, nowUs }: AnnotationRoutesOptions): void {
-  app.post(
+  addProjectWrite(
+    app,
     '/annotation_queues',
     {
-      schema: {
-        tags,
-        operationId: 'createAnnotationQueue',
-        summary: 'Create a queue of calls for people to annotate.',
-        body: AnnotationQueueCreateRequest,
-        response: { 200: AnnotationQueueCreateResponse },
-      },
+      tags,
+      operationId: 'createAnnotationQueue',
+      summary: 'Create a queue of calls for people to annotate.',
+      body: AnnotationQueueCreateRequest,
+      response: AnnotationQueueCreateResponse,
     },
-    async (request) => {
-      const { project_id, name, description, scorer_refs } = request.body
-      const { svc_user_id } = requireAccess(request.principal, 'traces:write', project_id)
+    async ({ project_id, name, description, scorer_refs }, { svc_user_id }) => {
       const [id, created_at_us] = [newId(), nowUs()]
       await annotation.createQueue({
         id,

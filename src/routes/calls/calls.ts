@@ -9,6 +9,7 @@ import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { newId } from '../../http/new-id.ts'
+import { addProjectWrite } from '../../http/project-routes.ts'
 import {
   CallEndRequest,
   CallReadRequest,
@@ -134,20 +135,17 @@ function addCallRead(app: App, { calls, prices }: CallRoutesOptions): void {
 }
 
 function addCallUpdate(app: App, { calls }: CallRoutesOptions): void {
-  app.post(
+  addProjectWrite(
+    app,
     '/call/update',
     {
-      schema: {
-        tags: ['calls'],
-        operationId: 'updateCall',
-        summary: 'Name a call, before or after its start (addition to the spec).',
-        body: CallUpdateRequest,
-        response: { 200: EmptyAnswer },
-      },
+      tags: ['calls'],
+      operationId: 'updateCall',
+      summary: 'Name a call, before or after its start (addition to the spec).',
+      body: CallUpdateRequest,
+      response: EmptyAnswer,
     },
-    async (request) => {
-      const { project_id, call_id, display_name } = request.body
-      requireAccess(request.principal, 'traces:write', project_id)
+    async ({ project_id, call_id, display_name }) => {
       await calls.renameCall({ project_id, id: call_id, display_name: display_name || null })
       return {}
     },
@@ -155,20 +153,17 @@ function addCallUpdate(app: App, { calls }: CallRoutesOptions): void {
 }
 
 function addCallsDelete(app: App, { calls, nowUs }: CallRoutesOptions): void {
-  app.post(
+  addProjectWrite(
+    app,
     '/calls/delete',
     {
-      schema: {
-        tags: ['calls'],
-        operationId: 'deleteCalls',
-        summary: 'Delete calls with all of their descendants (addition to the spec).',
-        body: CallsDeleteRequest,
-        response: { 200: CallsDeleteResponse },
-      },
+      tags: ['calls'],
+      operationId: 'deleteCalls',
+      summary: 'Delete calls with all of their descendants (addition to the spec).',
+      body: CallsDeleteRequest,
+      response: CallsDeleteResponse,
     },
-    async (request) => {
-      const { project_id, call_ids } = request.body
-      requireAccess(request.principal, 'traces:write', project_id)
+    async ({ project_id, call_ids }) => {
       const deletion = { project_id, ids: call_ids, deleted_at_us: nowUs() }
       return { num_deleted: await calls.deleteCalls(deletion) }
     },

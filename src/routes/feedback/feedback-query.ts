@@ -1,11 +1,10 @@
 /** Queries over stored feedback, and its deletion; additions to the spec. */
 
-import { requireAccess } from '../../domain/access/permissions.ts'
 import { FEEDBACK_FIELDS } from '../../domain/feedback/feedback-view.ts'
 import { parseLossless } from '../../domain/json/json-text.ts'
 import { resolveRowQuery } from '../../domain/query/row-query.ts'
 import type { App } from '../../http/app-type.ts'
-import { addProjectRead } from '../../http/project-read.ts'
+import { addProjectRead, addProjectWrite } from '../../http/project-routes.ts'
 import { idsOf, PurgeRequest } from '../../schemas/calls/ids-query.ts'
 import { FeedbackQueryResponse } from '../../schemas/feedback/feedback-query.ts'
 import { COUNT_FIELD } from '../../schemas/limits.ts'
@@ -36,20 +35,17 @@ export async function feedbackQueryRoutes(
     },
   )
 
-  app.post(
+  addProjectWrite(
+    app,
     '/feedback/purge',
     {
-      schema: {
-        tags: ['feedback'],
-        operationId: 'purgeFeedback',
-        summary: 'Delete feedback by its ids (addition to the spec).',
-        body: PurgeRequest,
-        response: { 200: EmptyAnswer },
-      },
+      tags: ['feedback'],
+      operationId: 'purgeFeedback',
+      summary: 'Delete feedback by its ids (addition to the spec).',
+      body: PurgeRequest,
+      response: EmptyAnswer,
     },
-    async (request) => {
-      const { project_id, query } = request.body
-      requireAccess(request.principal, 'traces:write', project_id)
+    async ({ project_id, query }) => {
       await feedback.purgeFeedback(project_id, idsOf(query))
       return {}
     },

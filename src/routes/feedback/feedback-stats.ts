@@ -11,7 +11,7 @@ import type { StatColumn } from '../../domain/stats/metric-names.ts'
 import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { addProjectRead } from '../../http/project-read.ts'
+import { addProjectRead } from '../../http/project-routes.ts'
 import {
   FeedbackAggregateRequest,
   FeedbackAggregateResponse,

@@ -10,7 +10,7 @@ import { requireDigest } from '../../domain/objects/digests.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { bytesAnswer } from '../../http/document/answers.ts'
-import { addProjectRead } from '../../http/project-read.ts'
+import { addProjectRead } from '../../http/project-routes.ts'
 import {
   FileContentRequest,
   FileCreateFields,

@@ -9,7 +9,7 @@ import { resolveObject } from '../../domain/objects/object-content.ts'
 import { renderObject, requireObject } from '../../domain/objects/object-view.ts'
 import type { Clock } from '../../domain/time/clock.ts'
 import type { App } from '../../http/app-type.ts'
-import { addProjectRead } from '../../http/project-read.ts'
+import { addProjectRead, addProjectWrite } from '../../http/project-routes.ts'
 import {
   OBJECTS_LIMIT_MAX,
   ObjectCreateRequest,
@@ -117,20 +117,17 @@ function addObjectQuery(app: App, { objects }: ObjectRoutesOptions): void {
 }
 
 function addObjectDelete(app: App, { objects, nowUs }: ObjectRoutesOptions): void {
-  app.post(
+  addProjectWrite(
+    app,
     '/obj/delete',
     {
-      schema: {
-        tags,
-        operationId: 'deleteObjects',
-        summary: 'Delete versions of an object, or all of them.',
-        body: ObjectDeleteRequest,
-        response: { 200: ObjectDeleteResponse },
-      },
+      tags,
+      operationId: 'deleteObjects',
+      summary: 'Delete versions of an object, or all of them.',
+      body: ObjectDeleteRequest,
+      response: ObjectDeleteResponse,
     },
-    async (request) => {
-      const { project_id, object_id, digests } = request.body
-      requireAccess(request.principal, 'traces:write', project_id)
+    async ({ project_id, object_id, digests }) => {
       const deleted = await objects.deleteObjects(project_id, object_id, digests ?? null, nowUs())
       return {
         num_deleted: deleted.length,

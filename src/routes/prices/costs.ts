@@ -1,11 +1,10 @@
 /** Routes of a project's own prices; additions to the spec. */
-import { requireAccess } from '../../domain/access/permissions.ts'
 import { queryPrices } from '../../domain/prices/price-query.ts'
 import { resolvePrice } from '../../domain/prices/project-prices.ts'
 import type { Clock } from '../../domain/time/clock.ts'
 import type { App } from '../../http/app-type.ts'
 import { newId } from '../../http/new-id.ts'
-import { addProjectRead } from '../../http/project-read.ts'
+import { addProjectRead, addProjectWrite } from '../../http/project-routes.ts'
 import { idsOf, PurgeRequest } from '../../schemas/calls/ids-query.ts'
 import {
   COST_FIELDS,
@@ -26,21 +25,18 @@ export async function costRoutes(app: App, options: CostRoutesOptions): Promise<
 }
 
 function addCostCreate(app: App, { prices, nowUs }: CostRoutesOptions): void {
-  app.post(
+  addProjectWrite(
+    app,
     '/cost/create',
     {
-      schema: {
-        tags: ['costs'],
-        operationId: 'createCosts',
-        summary:
-          'Set prices of models in a project, each from a given time on (addition to the spec).',
-        body: CostCreateRequest,
-        response: { 200: CostCreateResponse },
-      },
+      tags: ['costs'],
+      operationId: 'createCosts',
+      summary:
+        'Set prices of models in a project, each from a given time on (addition to the spec).',
+      body: CostCreateRequest,
+      response: CostCreateResponse,
     },
-    async (request) => {
-      const { project_id, costs } = request.body
-      const { svc_user_id } = requireAccess(request.principal, 'traces:write', project_id)
+    async ({ project_id, costs }, { svc_user_id }) => {
       const created_at_us = nowUs()
       const created = Object.entries(costs).map(([llm_id, cost]) =>
         resolvePrice(llm_id, cost, { project_id, id: newId(), svc_user_id, created_at_us }),
@@ -70,20 +66,17 @@ function addCostQuery(app: App, { prices }: CostRoutesOptions): void {
 }
 
 function addCostPurge(app: App, { prices }: CostRoutesOptions): void {
-  app.post(
+  addProjectWrite(
+    app,
     '/cost/purge',
     {
-      schema: {
-        tags: ['costs'],
-        operationId: 'purgeCosts',
-        summary: 'Delete prices by their ids (addition to the spec).',
-        body: PurgeRequest,
-        response: { 200: EmptyAnswer },
-      },
+      tags: ['costs'],
+      operationId: 'purgeCosts',
+      summary: 'Delete prices by their ids (addition to the spec).',
+      body: PurgeRequest,
+      response: EmptyAnswer,
     },
-    async (request) => {
-      const { project_id, query } = request.body
-      requireAccess(request.principal, 'traces:write', project_id)
+    async ({ project_id, query }) => {
       await prices.purgePrices(project_id, idsOf(query))
       return {}
     },

@@ -2,7 +2,7 @@
 import { canUseProject, requireScope } from '../../domain/access/permissions.ts'
 import { resolveCallsSelection } from '../../domain/calls/calls-query.ts'
 import type { App } from '../../http/app-type.ts'
-import { addProjectRead } from '../../http/project-read.ts'
+import { addProjectRead } from '../../http/project-routes.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import {
   CallerResponse,

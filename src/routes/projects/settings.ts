@@ -7,6 +7,7 @@
 import { requireAccess } from '../../domain/access/permissions.ts'
 import { resolveRetention } from '../../domain/projects/retention.ts'
 import type { App } from '../../http/app-type.ts'
+import { addProjectRead } from '../../http/project-routes.ts'
 import { ProjectOnly } from '../../schemas/primitives.ts'
 import {
   IngestSamplingResponse,
@@ -28,21 +29,17 @@ export async function projectSettingsRoutes(
   options: ProjectSettingsOptions,
 ): Promise<void> {
   addRetention(app, options)
-  app.post(
+  addProjectRead(
+    app,
     '/project/ingest_sampling_settings/read',
     {
-      schema: {
-        tags,
-        operationId: 'readIngestSampling',
-        summary: 'Return the sampling rate of a project, which is always 1 (addition to the spec).',
-        body: ProjectOnly,
-        response: { 200: IngestSamplingResponse },
-      },
+      tags,
+      operationId: 'readIngestSampling',
+      summary: 'Return the sampling rate of a project, which is always 1 (addition to the spec).',
+      body: ProjectOnly,
+      response: IngestSamplingResponse,
     },
-    async (request) => {
-      requireAccess(request.principal, 'traces:read', request.body.project_id)
-      return { sample_rate: 1 as const, dry_run: false as const }
-    },
+    async () => ({ sample_rate: 1 as const, dry_run: false as const }),
   )
   app.get(
     '/project/sensitive_data_settings',
@@ -64,22 +61,19 @@ export async function projectSettingsRoutes(
 }
 
 function addRetention(app: App, { retention, defaultDays }: ProjectSettingsOptions): void {
-  app.post(
+  addProjectRead(
+    app,
     '/project/ttl_settings/read',
     {
-      schema: {
-        tags,
-        operationId: 'readRetention',
-        summary: 'Return for how many days a project keeps its calls (addition to the spec).',
-        description:
-          'The default of the server (`WEFT_RETENTION_DAYS`) until the project has its own setting.',
-        body: ProjectOnly,
-        response: { 200: TtlSettingsResponse },
-      },
+      tags,
+      operationId: 'readRetention',
+      summary: 'Return for how many days a project keeps its calls (addition to the spec).',
+      description:
+        'The default of the server (`WEFT_RETENTION_DAYS`) until the project has its own setting.',
+      body: ProjectOnly,
+      response: TtlSettingsResponse,
     },
-    async (request) => {
-      const { project_id } = request.body
-      requireAccess(request.principal, 'traces:read', project_id)
+    async ({ project_id }) => {
       const own = await retention.findRetention(project_id)
       return { retention_days: resolveRetention(own, defaultDays) }
     },

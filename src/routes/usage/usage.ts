@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 import { parseQuery } from '../../domain/query/query-expression.ts'
 import type { App } from '../../http/app-type.ts'
-import { addProjectRead } from '../../http/project-read.ts'
+import { addProjectRead } from '../../http/project-routes.ts'
 import {
   CallsUsageRequest,
   TraceUsageRequest,

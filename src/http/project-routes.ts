@@ -1,13 +1,13 @@
-/** Routes that read from one project and answer at once, not as a stream: authorize, then answer. */
+/** Routes of one project that answer at once, not as a stream: authorize, then answer. */
 import type { FastifySchema } from 'fastify'
 import type { z } from 'zod'
-import { requireAccess } from '../domain/access/permissions.ts'
+import { type Principal, requireAccess } from '../domain/access/permissions.ts'
 import type { ReadCaller } from '../domain/access/read-caller.ts'
 import type { App } from './app-type.ts'
 import { openReadCaller } from './stream/read-caller.ts'
 
 /** The route's part of the OpenAPI document. */
-interface ProjectReadSchema<Body extends z.ZodType, Answer extends z.ZodType> {
+interface ProjectRouteSchema<Body extends z.ZodType, Answer extends z.ZodType> {
   readonly tags: readonly string[]
   readonly operationId: string
   readonly summary: string
@@ -23,7 +23,7 @@ export function addProjectRead<
 >(
   app: App,
   url: string,
-  { tags, response, ...schema }: ProjectReadSchema<Body, Answer>,
+  { tags, response, ...schema }: ProjectRouteSchema<Body, Answer>,
   answer: (body: z.output<Body>, caller: ReadCaller) => Promise<z.input<Answer>>,
 ): void {
   const shown: FastifySchema = { ...schema, tags, response: { 200: response } }
@@ -31,5 +31,22 @@ export function addProjectRead<
     const body = request.body as z.output<Body>
     requireAccess(request.principal, 'traces:read', body.project_id)
     return answer(body, openReadCaller(request, reply, body.project_id))
+  })
+}
+
+/** Adds a POST route that changes the project of its body; its callers need `traces:write` there. */
+export function addProjectWrite<
+  Body extends z.ZodType<{ readonly project_id: string }>,
+  Answer extends z.ZodType,
+>(
+  app: App,
+  url: string,
+  { tags, response, ...schema }: ProjectRouteSchema<Body, Answer>,
+  answer: (body: z.output<Body>, principal: Principal) => Promise<z.input<Answer>>,
+): void {
+  const shown: FastifySchema = { ...schema, tags, response: { 200: response } }
+  app.post(url, { schema: shown }, async (request) => {
+    const body = request.body as z.output<Body>
+    return answer(body, requireAccess(request.principal, 'traces:write', body.project_id))
   })
 }
