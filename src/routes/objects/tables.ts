@@ -82,7 +82,8 @@ function addTableUpdate(app: App, tables: TableStore): void {
     async (request) => {
       const { project_id, base_digest, updates } = request.body
       requireAccess(request.principal, 'traces:write', project_id)
-      const base = await getTable(tables, project_id, base_digest, 'base_digest')
+      const base = await tables.findTable(project_id, base_digest)
+      if (base === null) throw new ApiError('table_not_found', { param: 'base_digest' })
       const { rows, changes } = await digestChanges(updates, request.bodyText ?? '')
       const updated = applyTableChanges(await tables.listRowDigests(base), changes)
       const digest = digestOfRows(updated.row_digests)
@@ -133,7 +134,7 @@ function addTableQuery(app: App, tables: TableStore): void {
       const { project_id, digest } = request.body
       requireAccess(request.principal, 'traces:read', project_id)
       const table = await tables.findTable(project_id, digest)
-      if (table === null) return missing(app, { rows: [] }, 'digest')
+      if (table === null) return missing(app, { rows: [] })
       const caller = openReadCaller(request, reply, project_id)
       const places = await choosePlaces(tables, table, request.body, caller)
       const rows = renderRows(tables, table, places)
@@ -155,7 +156,7 @@ function addTableStats(app: App, tables: TableStore): void {
     },
     async ({ project_id, digest }) => {
       const table = await tables.findTable(project_id, digest)
-      return table === null ? missing(app, { count: 0 }, 'digest') : { count: table.row_count }
+      return table === null ? missing(app, { count: 0 }) : { count: table.row_count }
     },
   )
 
@@ -189,21 +190,9 @@ function addTableStats(app: App, tables: TableStore): void {
  *
  * @throws ApiError table_not_found where names are neutral
  */
-function missing<Empty>({ spelling }: App, empty: Empty, param: string): Empty {
-  if (spelling.isStrict) throw new ApiError('table_not_found', { param })
+function missing<Empty>({ spelling }: App, empty: Empty): Empty {
+  if (spelling.isStrict) throw new ApiError('table_not_found', { param: 'digest' })
   return empty
-}
-
-/** @throws ApiError table_not_found */
-async function getTable(
-  tables: TableStore,
-  projectId: string,
-  digest: string,
-  param: string,
-): Promise<StoredTable> {
-  const table = await tables.findTable(projectId, digest)
-  if (table === null) throw new ApiError('table_not_found', { param })
-  return table
 }
 
 /** Returns the indices of the rows of a query, in its order. */
