@@ -7,7 +7,7 @@ import { refScheme } from '../api/ref-scheme.ts'
 import { may } from '../api/session.ts'
 import { type Call, membersOf } from '../api/wire.ts'
 import type { ObjectVersion } from '../objects/kinds.ts'
-import { readVersion, tableOf } from '../objects/object-reads.ts'
+import { readVersion, readVersions, tableOf } from '../objects/object-reads.ts'
 import { answersOf, saidLast } from '../parts/messages.ts'
 import { Failure } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
@@ -17,6 +17,8 @@ import { pathToVersion } from '../shell/place.ts'
 /** Limit: datasets that are suggested. */
 const DATASETS_MAX = 1000
 const LINES_MAX = 20
+/** Limit: versions that are published for one row. */
+const TRIES_MAX = 5
 
 interface AddToDatasetProps {
   readonly project: string
@@ -89,10 +91,35 @@ function readRow(text: string): object {
   throw new Error('The row is not a JSON object.')
 }
 
-/** Publishes the next version of a dataset, or its first one. @throws ApiFailure, Error when the object is none */
+/**
+ * Publishes the next version of a dataset, or its first one. When others published meanwhile, that version lacks their
+ * rows: the row is then added to theirs.
+ *
+ * @throws ApiFailure, Error when the object is none, or others publish all the time
+ */
 async function addRow(project_id: string, object_id: string, row: object): Promise<void> {
-  const before = await readContent(project_id, object_id)
-  const base_digest = tableOf(before)
+  let before = await readNamed(project_id, object_id, 'latest')
+  const own = new Set<string>()
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const digest = await publishGrown(project_id, object_id, before, row)
+    own.add(digest)
+    const missed = await findMissed(project_id, object_id, before, digest, own)
+    if (missed === null) return
+    before = await readNamed(project_id, object_id, missed)
+  }
+  const message = `Others changed ${object_id} at the same time: its latest version may lack rows of theirs.`
+  throw new Error(`${message} See its versions before you add the row again.`)
+}
+
+/** Publishes a version with one row more. @returns its digest */
+async function publishGrown(
+  project_id: string,
+  object_id: string,
+  before: ObjectVersion | null,
+  row: object,
+): Promise<string> {
+  const content = before === null ? null : membersOf(before.val)
+  const base_digest = tableOf(content)
   if (before !== null && base_digest === null) throw new Error(`${object_id} is not a dataset.`)
   const { digest } = await (base_digest === null
     ? ask<{ digest: string }>('/table/create', { table: { project_id, rows: [row] } })
@@ -102,15 +129,39 @@ async function addRow(project_id: string, object_id: string, row: object): Promi
         updates: [{ append: { row } }],
       }))
   const rows = `${refScheme()}:///${project_id}/table/${digest}`
-  const val = { ...(before ?? newDataset(object_id)), rows }
-  await ask('/obj/create', { obj: { project_id, object_id, val } })
+  const val = { ...(content ?? newDataset(object_id)), rows }
+  const obj = { project_id, object_id, val }
+  return (await ask<{ digest: string }>('/obj/create', { obj })).digest
+}
+
+/** The newest version of others between the one that was read and the one that was made of it; null: there is none. */
+async function findMissed(
+  project_id: string,
+  object_id: string,
+  before: ObjectVersion | null,
+  digest: string,
+  own: ReadonlySet<string>,
+): Promise<string | null> {
+  const { signal } = new AbortController()
+  const from = before?.version_index ?? -1
+  const { version_index: to } = await readVersion(project_id, object_id, digest, signal)
+  if (to <= from + 1) return null
+  // Deleted versions keep their numbers, so a gap alone says nothing.
+  const versions = await readVersions(project_id, object_id, signal)
+  const missed = versions
+    .filter((each) => each.version_index > from && each.version_index < to && !own.has(each.digest))
+    .sort((one, other) => other.version_index - one.version_index)
+  return missed[0]?.digest ?? null
 }
 
 /** Null for an object that does not exist. */
-async function readContent(project_id: string, object_id: string): Promise<object | null> {
+async function readNamed(
+  project_id: string,
+  object_id: string,
+  version: string,
+): Promise<ObjectVersion | null> {
   try {
-    const read = readVersion(project_id, object_id, 'latest', new AbortController().signal)
-    return membersOf((await read).val)
+    return await readVersion(project_id, object_id, version, new AbortController().signal)
   } catch (error) {
     if (error instanceof ApiFailure && error.status === 404) return null
     throw error

@@ -66,6 +66,43 @@ describe.skipIf(!hasBrowser)('adding a call to a dataset', () => {
     expect(complaints.filter((words) => !/status of 404/.test(words))).toEqual([])
   })
 
+  it('keeps the row that another person adds at the same moment', async () => {
+    const test = await openForm()
+    const { page, open, add, read } = test
+    await publishDataset(test, 'shared', [{ question: 'How?' }])
+    await open()
+    await page.getByLabel('Row').fill('{"question": "Why?"}')
+    // Between the page's read and its write.
+    await page.route('**/obj/create', async (route) => {
+      await publishDataset(test, 'shared', [{ question: 'How?' }, { question: 'Who?' }])
+      await route.continue()
+    })
+    await add('shared')
+    await page.getByText('added to shared').waitFor()
+    const rows = JSON.parse((await read('shared')).text).rows
+    expect(rows.map(({ val }: { val: { question: string } }) => val.question)).toEqual([
+      'How?',
+      'Who?',
+      'Why?',
+    ])
+  })
+
+  it('says so when others change the dataset at every try', async () => {
+    const test = await openForm()
+    const { page, open, add } = test
+    await publishDataset(test, 'busy', [{ question: 'How?' }])
+    await open()
+    let n = 0
+    await page.route('**/obj/create', async (route) => {
+      n += 1
+      await publishDataset(test, 'busy', [{ question: `Who? ${n}` }])
+      await route.continue()
+    })
+    await add('busy')
+    await page.getByText('Others changed busy at the same time').waitFor()
+    expect(n).toBe(5)
+  })
+
   it('refuses a row that is none, another object, and a key that may not write', async () => {
     const test = await openForm()
     const { page, url, open, add } = test
