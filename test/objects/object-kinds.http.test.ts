@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'vitest'
+import { newObjectOf } from '../../src/domain/objects/object-kinds.ts'
 import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
 import { MODEL_VAL, OP_VAL, objectOf, PROJECT, postForm } from './object-fixtures.ts'
 
 const TIME = expect.stringMatching(/^\d{4}-.*Z$/)
 const DIGEST = expect.stringMatching(/^[A-Za-z0-9]{43}$/)
 const DATASET = `weave:///${PROJECT}/object/data:abc`
+const DATASET_CLASSES = {
+  _type: 'Dataset',
+  _class_name: 'Dataset',
+  _bases: ['Object', 'BaseModel'],
+}
 const SCORER = `weave:///${PROJECT}/object/scorer:abc`
 const SOURCE = 'import weave\n\n@weave.op\ndef add(a, b):\n    return a + b  # ä\n'
 
@@ -205,6 +211,25 @@ describe('objects by kind', () => {
       expect([answer.status, answer.body.error.code]).toEqual([404, 'object_not_found'])
     }
     expect((await get(`/v2/${PROJECT}/ops/x/versions/v0?eager=true`)).status).toBe(200)
+  })
+
+  it('with more versions than one list shows are deleted by name and all at once', async () => {
+    const { deps, post, delete: remove } = await buildTestApp()
+    const url = `/v2/${PROJECT}/datasets/long`
+    const named = { project_id: PROJECT, object_id: 'long', svc_user_id: 'u-1', created_at_us: 1 }
+    const versions = Array.from({ length: 10_003 }, (_, n) =>
+      newObjectOf({ ...DATASET_CLASSES, n }, named),
+    )
+    for (let at = 0; at < versions.length; at += 500) {
+      const part = versions.slice(at, at + 500)
+      await Promise.all(part.map((version) => deps.objects.createObject(version)))
+    }
+    const last = versions.at(-1)?.digest
+    expect((await remove(`${url}?digests=${last}&digests=latest`)).body).toEqual({ num_deleted: 1 })
+    const again = await remove(`${url}?digests=v0&digests=${last}`)
+    expect([again.status, again.body.error.param]).toEqual([404, 'digests[1]'])
+    expect((await remove(url)).body).toEqual({ num_deleted: 10_002 })
+    expect((await post('/objs/query', { project_id: PROJECT })).body.objs).toEqual([])
   })
 
   it('refuse bad fields by their path, and store nothing', async () => {

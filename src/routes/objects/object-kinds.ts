@@ -24,6 +24,7 @@ import {
   KindVersionPath,
 } from '../../schemas/objects/object-kinds.ts'
 import { ProjectPath } from '../../schemas/primitives.ts'
+import type { ObjectStore } from '../../store/api/objects/objects.ts'
 import { projectOf } from '../projects/project-path.ts'
 import { createKindWriter, type KindStoreOptions, readKindVersion } from './kind-store.ts'
 import { OBJECT_KINDS, type ObjectKind } from './kind-table.ts'
@@ -147,6 +148,13 @@ function addDelete(app: App, { objects, nowUs }: KindStoreOptions, kind: ObjectK
       const { object_id, ...project } = request.params
       const project_id = projectOf(project)
       requireAccess(request.principal, 'traces:write', project_id)
+      const { digests } = request.query
+      if (digests !== undefined) {
+        const chosen = await chooseNamed(objects, { project_id, object_id }, kind, [digests].flat())
+        const deleted = await objects.deleteObjects(project_id, object_id, chosen, nowUs())
+        return { num_deleted: deleted.length }
+      }
+      const caller = openReadCaller(request, reply, project_id)
       const listing = {
         filter: { ...filterOfKind(kind.kind), object_ids: [object_id] },
         project_id,
@@ -156,20 +164,34 @@ function addDelete(app: App, { objects, nowUs }: KindStoreOptions, kind: ObjectK
         withContent: false,
         contentBytesMax: CONTENT_BYTES_MAX,
       }
-      const found = await objects.listObjects(listing, openReadCaller(request, reply, project_id))
-      const live = new Set(found.map(({ version }) => version.digest))
-      const { digests } = request.query
-      const chosen = digests === undefined ? live : new Set<string>()
-      for (const [at, name] of [digests ?? []].flat().entries()) {
-        const version = await objects.findObject(project_id, object_id, name)
-        if (version === null || !live.has(version.digest)) {
-          throw new ApiError('object_not_found', { param: `digests[${at}]` })
-        }
-        chosen.add(version.digest)
+      let num_deleted = 0
+      for (;;) {
+        const found = await objects.listObjects(listing, caller)
+        const live = found.map(({ version }) => version.digest)
+        if (live.length === 0) break
+        num_deleted += (await objects.deleteObjects(project_id, object_id, live, nowUs())).length
+        if (live.length < OBJECTS_LIMIT_MAX) break
       }
-      if (chosen.size === 0) throw new ApiError('object_not_found', { param: 'object_id' })
-      const deleted = await objects.deleteObjects(project_id, object_id, [...chosen], nowUs())
-      return { num_deleted: deleted.length }
+      if (num_deleted === 0) throw new ApiError('object_not_found', { param: 'object_id' })
+      return { num_deleted }
     },
   )
+}
+
+/** Returns the digests of the named versions. @throws ApiError object_not_found for one of another kind */
+async function chooseNamed(
+  objects: ObjectStore,
+  { project_id, object_id }: { readonly project_id: string; readonly object_id: string },
+  kind: ObjectKind,
+  names: readonly string[],
+): Promise<string[]> {
+  const chosen = new Set<string>()
+  for (const [at, name] of names.entries()) {
+    const version = await objects.findObject(project_id, object_id, name)
+    if (version === null || version.deleted_at_us !== null || !isOfKind(version, kind.kind)) {
+      throw new ApiError('object_not_found', { param: `digests[${at}]` })
+    }
+    chosen.add(version.digest)
+  }
+  return [...chosen]
 }
