@@ -222,7 +222,8 @@ describe('a message', () => {
     const inputsOf = (attributes: Json) =>
       toSpanCall(buildSpan({ attributes }), 'acme/demo').start.inputs
     const question = { messages: [{ role: 'user', content: 'hi' }] }
-    expect(inputsOf({ ...roles, 'input.value': JSON.stringify(question) })).toEqual(question)
+    const value = { 'input.value': JSON.stringify(question), 'input.mime_type': 'application/json' }
+    expect(inputsOf({ ...roles, ...value })).toEqual(question)
     expect(inputsOf(roles)).toEqual({ messages: [{ role: 'user', content: null }] })
   })
 
@@ -232,7 +233,8 @@ describe('a message', () => {
       toSpanCall(buildSpan({ attributes }), 'acme/demo').end.output
     const message = { role: 'assistant', content: null, refusal: 'no' }
     const answer = { choices: [{ index: 0, message, finish_reason: 'stop' }] }
-    expect(outputOf({ ...roles, 'output.value': JSON.stringify(answer) })).toEqual(answer)
+    const value = { 'output.value': JSON.stringify(answer), 'output.mime_type': 'application/json' }
+    expect(outputOf({ ...roles, ...value })).toEqual(answer)
     expect(outputOf(roles)).toMatchObject({
       choices: [{ message: { role: 'assistant', content: null } }],
     })

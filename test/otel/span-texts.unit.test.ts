@@ -105,20 +105,22 @@ describe('a value of OpenInference', () => {
     return [start.inputs, end.output]
   }
 
-  it.each(TEXTS)('that is declared plain text stays a text: %s', (text) => {
+  it.each(TEXTS)('that is not declared JSON stays a text: %s', (text) => {
+    expect(valuesOf(text, {})).toEqual([{ value: text }, text])
     for (const type of ['text/plain', 'text/plain; charset=utf-8']) {
       expect(valuesOf(text, { input: type, output: type })).toEqual([{ value: text }, text])
     }
-    expect(valuesOf(text, { output: 'text/plain' })[0]).not.toEqual({ value: text })
   })
 
-  it.each<[string, Json]>([
-    ['told to be JSON', { input: 'application/json', output: 'application/json' }],
-    ['told to be nothing', {}],
-  ])('that is %s is parsed', (_title, type) => {
-    expect(valuesOf('{"a":1}', type)).toEqual([{ a: 1 }, { a: 1 }])
-    expect(valuesOf('hi', type)).toEqual([{ value: 'hi' }, 'hi'])
-  })
+  it.each(['application/json', 'application/json; charset=utf-8', 'application/ld+json'])(
+    'that is declared %s is parsed',
+    (type) => {
+      const types = { input: type, output: type }
+      expect(valuesOf('{"a":1}', types)).toEqual([{ a: 1 }, { a: 1 }])
+      expect(valuesOf('hi', types)).toEqual([{ value: 'hi' }, 'hi'])
+      expect(valuesOf('{"a":1}', { output: type })).toEqual([{ value: '{"a":1}' }, { a: 1 }])
+    },
+  )
 })
 
 describe('a field with attributes of its own', () => {

@@ -110,7 +110,9 @@ export function readSpanFields(span: Span): SpanReader {
 /** What the span itself says of a value counts before what its convention has there. */
 function formAt(tree: Tree, { form, mimeType }: Place): Form {
   const told = mimeType === undefined ? undefined : findAt(tree, mimeType)
-  return typeof told === 'string' && /^text\/plain\b/i.test(told) ? 'text' : form
+  return typeof told === 'string' && /^application\/(?:[\w.-]+\+)?json\b/i.test(told)
+    ? 'json'
+    : form
 }
 
 function wordOf(kind: string): string {

@@ -13,7 +13,7 @@ export type Form = 'json' | 'text' | 'flattened' | 'items'
 export interface Place {
   readonly path: string
   readonly form: Form
-  /** Where the media type of the value is told, if at all: `text/plain` makes it a text. */
+  /** Where the media type of the value is told: one of JSON makes it JSON. */
   readonly mimeType?: string
 }
 
@@ -68,7 +68,8 @@ export interface Dialect {
 const text = (path: string): Place => ({ path, form: 'text' })
 const flattened = (path: string): Place => ({ path, form: 'flattened' })
 const items = (path: string): Place => ({ path, form: 'items' })
-const typed = (path: string, mimeType: string): Place => ({ path, form: 'json', mimeType })
+/** OpenInference's own instrumentations leave out the type of a plain text. */
+const typed = (path: string, mimeType: string): Place => ({ path, form: 'text', mimeType })
 
 /** The semantic conventions of OpenTelemetry since 1.37, as the Weave SDK's agent spans write them, too. */
 const GEN_AI: Dialect = {
