@@ -15,6 +15,7 @@ import {
 import { parseText, readSpanFields, type SpanReader } from './span-reader.ts'
 import { toTools } from './span-tools.ts'
 import { readSpanUsage } from './span-usage.ts'
+import { splitRun } from './tool-runs.ts'
 
 /** Limit: characters of an operation's name, as of a call that is started; longer ones are cut. */
 const OP_NAME_MAX = 1024
@@ -164,12 +165,13 @@ function readOutput(span: Span, reader: SpanReader, { settings }: SpanRequest): 
   if (output && !messages.some(saysSomething)) return output.value
   if (messages.length === 0) return null
   const reasons = [finish?.value].flat().filter((reason) => typeof reason === 'string')
-  const choices = messages.map(({ finish_reason, ...message }, index) => ({
+  const { choices: answers, run } = splitRun(messages)
+  const choices = answers.map(({ finish_reason, ...message }, index) => ({
     index,
     message,
     finish_reason: finish_reason ?? reasons[index] ?? reasons[0] ?? null,
   }))
-  return { choices }
+  return run === null ? { choices } : { choices, messages: run }
 }
 
 /** The vectors of embedded texts. A request that failed has only the texts. */

@@ -1,0 +1,26 @@
+/** Tells answers of a run, in which tools were called and gave results, from choices between answers. Pure. */
+import type { ChatMessage } from './span-messages.ts'
+
+interface Answers {
+  /** What are choices. */
+  readonly choices: readonly ChatMessage[]
+  /** All messages of the run in their order; null where there was none. */
+  readonly run: readonly ChatMessage[] | null
+}
+
+/**
+ * The answers among the messages of an output.
+ *
+ * Spec: none, an addition. Choice: where results of tools stand among the answers, these follow each other: the last is
+ * the only choice, without the calls that have a result, and all are kept beside it.
+ */
+export function splitRun(messages: readonly ChatMessage[]): Answers {
+  const last = messages.findLast(({ role }) => role !== 'tool')
+  const answered = new Set(
+    messages.flatMap(({ role, tool_call_id }) => (role === 'tool' ? [tool_call_id] : [])),
+  )
+  if (last === undefined || answered.size === 0) return { choices: messages, run: null }
+  const { tool_calls = [], ...answer } = last
+  const open = tool_calls.filter(({ id }) => id === null || !answered.has(id))
+  return { choices: [open.length > 0 ? { ...answer, tool_calls: open } : answer], run: messages }
+}
