@@ -5,6 +5,7 @@
 import { isObject } from '../json/is-object.ts'
 import { filledTextOrNull } from '../json/json-values.ts'
 import type { Form } from './dialects/dialects.ts'
+import { readGeminiPart } from './dialects/gemini-parts.ts'
 import { readEncodedParts } from './encoded-parts.ts'
 import { parseText } from './span-reader.ts'
 
@@ -65,7 +66,7 @@ function toMessage(item: unknown, role: string, form: Form): ChatMessage[] {
     const [first, ...others] = toMessage(inner, role, 'json')
     return first ? [withFinish(first, item), ...others] : []
   }
-  const own = textOr(item.role, roleOfEvent(item['event.name']) ?? role)
+  const own = roleOf(item.role) ?? roleOfEvent(item['event.name']) ?? role
   if (item.text !== undefined && item.content === undefined && item.role === undefined) {
     return [withFinish({ role: own, content: item.text }, item)]
   }
@@ -75,11 +76,21 @@ function toMessage(item: unknown, role: string, form: Form): ChatMessage[] {
   return partMessages(parts, own, item)
 }
 
+/** Gemini names the assistant `model`; OpenLLMetry calls `unknown` what it cannot name. */
+function roleOf(told: unknown): string | null {
+  const role = told === 'unknown' ? null : filledTextOrNull(told)
+  return role === 'model' ? 'assistant' : role
+}
+
 /** The parts of a message in the semantic conventions, in OpenInference and in the Vercel AI SDK. */
 function partsOf(item: Json, role: string, form: Form): Json[] | null {
   const list = parseText(item.parts ?? item.contents) ?? contentOf(item, role, form)
   if (!Array.isArray(list) || !list.every(isObject)) return null
-  return list.map((part) => (isObject(part.message_content) ? part.message_content : part))
+  return list.map((part) => {
+    // The content beside a call of OpenInference has nothing but its type.
+    if (isObject(part.tool_call)) return { type: 'tool_call', ...part.tool_call }
+    return isObject(part.message_content) ? part.message_content : readGeminiPart(part)
+  })
 }
 
 /** A content that is a text stays one, unless its convention has no other way to write parts. */
@@ -160,7 +171,7 @@ function partMessages(parts: readonly Json[], role: string, item: Json): ChatMes
   let refusal = ''
   for (const part of parts) {
     const type = textOr(part.type ?? part.part_kind, '').replaceAll('-', '_')
-    if (type === 'tool_call') calls.push(toToolCall(part))
+    if (type === 'tool_call') addCall(calls, toToolCall(part))
     else if (type === 'tool_call_response' || type === 'tool_result' || type === 'tool_return') {
       results.push(toToolMessage(part))
     } else if (type === 'reasoning' || type === 'thinking') {
@@ -176,14 +187,25 @@ function partMessages(parts: readonly Json[], role: string, item: Json): ChatMes
   return isOnlyResults ? results : [withFinish(message, item), ...results]
 }
 
+/** A message may name a call among its parts and beside them. */
+function addCall(calls: ToolCall[], call: ToolCall): void {
+  if (call.id === null || !calls.some(({ id }) => id === call.id)) calls.push(call)
+}
+
 function toContent(part: Json, type: string): unknown {
   if (/text$|_prompt$/.test(type) || type === '') {
     const text = part.text ?? part.content
     if (typeof text === 'string') return { type: 'text', text }
   }
-  const url = part.uri ?? (isObject(part.image) ? imageUrl(part.image) : undefined)
+  const url = part.uri ?? (isObject(part.image) ? imageUrl(part.image) : blobUrl(part, type))
   if (typeof url === 'string' && isImage(part)) return { type: 'image_url', image_url: { url } }
   return part
+}
+
+/** Bytes of the conventions, which are base64. */
+function blobUrl({ mime_type, content }: Json, type: string): string | undefined {
+  const isBlob = type === 'blob' && typeof mime_type === 'string' && typeof content === 'string'
+  return isBlob ? `data:${mime_type};base64,${content}` : undefined
 }
 
 /** Whether nothing says that a part is audio, video or a document; the AI SDK calls a document an image by modality. */

@@ -1,4 +1,5 @@
 /** Reads a span by the tables of the dialects, and tracks which attributes were used. Pure. */
+import { isObject } from '../json/is-object.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../json/json-depth.ts'
 import { parseLossless, toDouble } from '../json/json-text.ts'
 import { findAt, growTree, removeAt, type Tree } from './attribute-tree.ts'
@@ -132,10 +133,20 @@ function toCount(value: unknown): number | null {
 }
 
 /** Keys that hold JSON in which further fields lie. */
-const HOLDERS = ['request_data', 'response_data']
+const HOLDERS = [
+  'request_data',
+  'response_data',
+  'gcp.vertex.agent.llm_request',
+  'gcp.vertex.agent.llm_response',
+]
 
 function parseHolders(tree: Tree): void {
-  for (const name of HOLDERS) if (name in tree) tree[name] = parseText(tree[name])
+  for (const path of HOLDERS) {
+    const parts = path.split('.')
+    const holder = parts.length > 1 ? findAt(tree, parts.slice(0, -1).join('.')) : tree
+    const name = parts.at(-1) as string
+    if (isObject(holder) && name in holder) (holder as Tree)[name] = parseText(holder[name])
+  }
 }
 
 /** Parses a text that looks like JSON, with every digit of its numbers; any other stays a text. */

@@ -5,11 +5,13 @@ import { parseText } from './span-reader.ts'
 /** Tools as they were sent, out of JSON and of OpenInference's wrapper; what is no list is left unchanged. */
 export function toTools(value: unknown): unknown {
   if (!Array.isArray(value)) return value
-  return value.map((item) => {
+  return value.flatMap((item): unknown => {
     const parsed = parseText(item)
-    if (!isObject(parsed)) return parsed
+    if (!isObject(parsed)) return [parsed]
+    // A tool of Gemini is a list of functions.
+    if (Array.isArray(parsed.function_declarations)) return parsed.function_declarations
     const tool = isObject(parsed.tool) ? parsed.tool : parsed
-    return parseText(tool.json_schema ?? withSchema(tool))
+    return [parseText(tool.json_schema ?? withSchema(tool))]
   })
 }
 

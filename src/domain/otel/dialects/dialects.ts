@@ -218,13 +218,33 @@ const LOGFIRE: Dialect = {
     'events',
   ],
   tools: ['request_data.tools'],
-  input: ['tool_arguments'],
+  input: ['tool_arguments', 'inputs'],
   answers: [text('response_data.message')],
-  output: ['tool_response', 'final_result', text('response_data.combined_chunk_content')],
+  output: [
+    'tool_response',
+    'final_result',
+    text('response_data.combined_chunk_content'),
+    'embeddings',
+  ],
   inputTokens: ['response_data.usage.prompt_tokens', 'response_data.usage.input_tokens'],
   outputTokens: ['response_data.usage.completion_tokens', 'response_data.usage.output_tokens'],
   totalTokens: ['response_data.usage.total_tokens'],
   displayName: ['logfire.msg'],
+}
+
+/** Google's ADK before 2.0, which has requests and responses of the Gemini API as JSON. */
+const ADK: Dialect = {
+  name: 'adk',
+  model: ['gcp.vertex.agent.llm_response.model_version'],
+  messages: ['gcp.vertex.agent.llm_request.contents'],
+  system: ['gcp.vertex.agent.llm_request.config.system_instruction'],
+  tools: ['gcp.vertex.agent.llm_request.config.tools'],
+  input: ['gcp.vertex.agent.tool_call_args'],
+  answers: ['gcp.vertex.agent.llm_response.content'],
+  output: ['gcp.vertex.agent.tool_response'],
+  cacheRead: ['gcp.vertex.agent.llm_response.usage_metadata.cached_content_token_count'],
+  reasoning: ['gcp.vertex.agent.llm_response.usage_metadata.thoughts_token_count'],
+  thread: ['gcp.vertex.agent.session_id'],
 }
 
 /** As langfuse-fields.ts rewrites what its SDKs send; their sessions and users are those of OpenInference. */
@@ -261,5 +281,6 @@ export const DIALECTS: readonly Dialect[] = [
   TRACELOOP,
   VERCEL,
   LOGFIRE,
+  ADK,
   LANGFUSE,
 ]
