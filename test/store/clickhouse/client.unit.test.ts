@@ -1,16 +1,17 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { inspect } from 'node:util'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { connectClickHouse } from '../../../src/store/clickhouse/db/client.ts'
 
 const QUORUM = 'clickhouse_setting_insert_quorum=auto'
 
 /** Listens as ClickHouse would and keeps the addresses that it is asked with. */
-async function listen() {
+async function listen({ body = '', headers = {} } = {}) {
   const asked: string[] = []
   const server = createServer((request, response) => {
     asked.push(request.url ?? '')
-    response.end()
+    response.writeHead(200, headers).end(body)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
@@ -55,5 +56,31 @@ describe('the address of ClickHouse', () => {
     }
     expect(asked.map((address) => address.includes('insert_quorum=auto'))).toEqual([true, false])
     expect(warn).not.toHaveBeenCalled()
+  })
+})
+
+describe('a statement that breaks while its rows are sent', () => {
+  const ROW = '{"id":"1"}\n'
+  const TEXT = 'Code: 241. DB::Exception: memory: while reading secret. (MEMORY_LIMIT_EXCEEDED)\n'
+  const TAG = 'abcdefghijklmnop'
+  const MARKED = `\r\n__exception__\r\n${TAG}\n${TEXT}${TEXT.length} ${TAG}\r\n__exception__\r\n`
+
+  it.each([
+    ['with a mark', ROW + MARKED, { 'x-clickhouse-exception-tag': TAG }],
+    ['without one', ROW + TEXT, {}],
+    ['in the middle of a row', `${ROW}{"id":"secret${TEXT}`, {}],
+  ])('%s is an error that repeats nothing of it', async (_name, body, headers) => {
+    const { url } = await listen({ body, headers })
+    const db = connectClickHouse({ url, readTimeoutMs: 1000 })
+    const rows = db.stream('SELECT 1', {}, { signal: new AbortController().signal })
+    for (const failed of [db.read('SELECT 1', {}), Array.fromAsync(rows)]) {
+      const error = await failed.then(
+        () => null,
+        (thrown: Error) => thrown,
+      )
+      expect(error).toMatchObject({ code: 'store_unavailable' })
+      expect(inspect(error)).not.toMatch(/secret|Code: 241/)
+    }
+    await db.close()
   })
 })

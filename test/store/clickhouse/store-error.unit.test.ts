@@ -1,6 +1,10 @@
 import { ClickHouseError } from '@clickhouse/client'
 import { describe, expect, it } from 'vitest'
-import { isPassing, toStoreError } from '../../../src/store/clickhouse/db/store-error.ts'
+import {
+  describe as describeError,
+  isPassing,
+  toStoreError,
+} from '../../../src/store/clickhouse/db/store-error.ts'
 
 function errorOf(code: string, type: string) {
   return new ClickHouseError({ message: `secret ${type}`, code, type })
@@ -37,7 +41,25 @@ describe('an error of ClickHouse', () => {
   it('about a slow read is a timeout, and one about the network is temporary', () => {
     expect(toStoreError(errorOf('159', 'TIMEOUT_EXCEEDED')).code).toBe('read_timeout')
     expect(isPassing(new Error('read ECONNRESET'))).toBe(true)
-    const page = toStoreError(new Error('<html>secret</html>'))
-    expect((page.cause as Error).message).toBe('a proxy answered')
+    expect(describeError(new Error('Timeout error.'))).toBe('Timeout error.')
+  })
+
+  it('of the network is told as the system words it, by its code when it has no words', () => {
+    const refused = Object.assign(new Error('connect ECONNREFUSED ::1:8123'), {
+      code: 'ECONNREFUSED',
+    })
+    expect(describeError(refused)).toBe('connect ECONNREFUSED ::1:8123')
+    const both = Object.assign(new AggregateError([refused]), { code: 'ECONNREFUSED' })
+    expect(describeError(both)).toBe('ECONNREFUSED')
+  })
+
+  it.each([
+    '<html>secret</html>',
+    'blocked by a firewall: SELECT secret',
+    'Code: 241. DB::Exception: while reading secret: (version 24.8.1)',
+  ])('in another form is not repeated: %s', (text) => {
+    const told = toStoreError(new Error(text))
+    expect(told.code).toBe('store_unavailable')
+    expect((told.cause as Error).message).toBe('an answer that is not of ClickHouse')
   })
 })

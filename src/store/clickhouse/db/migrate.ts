@@ -61,8 +61,8 @@ export async function migrate(
     return pending.length
   } catch (error) {
     if (error instanceof MigrationError) throw error
-    const told = error instanceof ApiError ? error.cause : error
-    throw new MigrationError(`WEFT_CLICKHOUSE_URL: ${describe(told)}`)
+    const told = error instanceof ApiError ? (error.cause as Error).message : describe(error)
+    throw new MigrationError(`WEFT_CLICKHOUSE_URL: ${told}`)
   }
 }
 

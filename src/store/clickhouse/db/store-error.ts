@@ -44,12 +44,20 @@ export function toStoreError(error: unknown): ApiError {
     : new ApiError('internal_error', { cause })
 }
 
-/** Returns the failure in one line, without text of the statement or of a proxy. */
+/** What the client says of a request that took too long; its only message without a code that is worth telling. */
+const CLIENT_TIMEOUT = 'Timeout error.'
+
+/**
+ * Returns the failure in one line. Only failures of the network have their own words: those of an answer that cannot
+ * be read may repeat a statement, its values, rows, or the page of a proxy.
+ */
 export function describe(error: unknown): string {
   if (error instanceof ClickHouseError) {
     return `ClickHouse: ${error.type ?? 'error'} (code ${error.code})`
   }
-  const { message = String(error) } = error as { message?: string }
-  const [line = ''] = message.split('\n')
-  return line.trimStart().startsWith('<') ? 'a proxy answered' : line.slice(0, LINE_MAX)
+  const { message, code } = Object(error) as { message?: string; code?: unknown }
+  if (message === CLIENT_TIMEOUT) return message
+  if (typeof code !== 'string') return 'an answer that is not of ClickHouse'
+  const [line] = (message || code).split('\n')
+  return (line as string).slice(0, LINE_MAX)
 }
