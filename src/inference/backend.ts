@@ -202,6 +202,8 @@ export interface BytesDelta {
   readonly pieces: readonly Uint8Array[]
   /** Whether the body has told its reader of an error by now, which the backend throws at the end. */
   readonly tellsError: boolean
+  /** The usage that the body has reported by now, or null. */
+  readonly usage: Readonly<Record<string, unknown>> | null
 }
 
 export type Delta = PromptDelta | ChoiceDelta | RelayedDelta | BytesDelta

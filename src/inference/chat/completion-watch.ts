@@ -131,19 +131,19 @@ function createTokenCount() {
   let promptTokens = 0
   let outputTokens = 0
 
+  function noteUsage(usage: Readonly<Record<string, unknown>> | null): void {
+    if (usage === null) return
+    const { prompt, output } = readTokens(usage)
+    promptTokens = prompt
+    outputTokens = output
+  }
+
   return {
     note(delta: Delta): void {
       if (delta.type === 'prompt') promptTokens = delta.promptTokens
       else if (delta.type === 'choice') outputTokens += delta.tokenCount
-      else if (delta.type === 'relayed') {
-        for (const { value } of delta.texts) {
-          const usage = findUsage(value)
-          if (usage === null) continue
-          const { prompt, output } = readTokens(usage)
-          promptTokens = prompt
-          outputTokens = output
-        }
-      }
+      else if (delta.type === 'bytes') noteUsage(delta.usage)
+      else for (const { value } of delta.texts) noteUsage(findUsage(value))
     },
     read: () => ({ promptTokens, outputTokens }),
   }

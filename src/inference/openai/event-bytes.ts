@@ -1,6 +1,11 @@
-/** The errors in events that pass as bytes: noticed, and without the address and the keys of the upstream. */
+/**
+ * Events that pass as bytes: their usage is noticed, and so are their errors, which lose the address and the keys of
+ * the upstream.
+ */
 
+import { findUsage } from '../../domain/chat/told-usage.ts'
 import { isObject } from '../../domain/json/is-object.ts'
+import { exceedsDepth, JSON_DEPTH_MAX } from '../../domain/json/json-depth.ts'
 import type { ApiError } from '../../errors.ts'
 import { findToldError } from './upstream/errors.ts'
 import type { Pieces } from './upstream/exchange.ts'
@@ -15,19 +20,25 @@ interface EventBytes {
   read(): Promise<Pieces | null>
   /** Returns the first error that an event told of so far, or null. */
   findError(): ApiError | null
+  /** Returns the last usage that an event reported so far, or null. */
+  usage(): Fields | null
 }
+
+type Fields = Readonly<Record<string, unknown>>
 
 /** @param read - returns null at the end */
 export function createEventBytes(read: () => Promise<Pieces | null>, redact: Redact): EventBytes {
   let error: ApiError | null = null
+  let usage: Fields | null = null
 
   /** Latin-1 keeps every byte, valid UTF-8 or not; keys and addresses are ASCII. */
-  function redactErrors(bytes: Buffer): Buffer {
+  function inspect(bytes: Buffer): Buffer {
     const text = bytes.toString('latin1')
-    if (!text.includes('error')) return bytes
+    if (!text.includes('error') && !text.includes('usage')) return bytes
     const lines = text.split('\n').map((line) => {
+      if (line.includes('usage')) usage = findUsage(eventIn(line) ?? {}) ?? usage
       if (!line.includes('error')) return line
-      error ??= errorIn(line, redact)
+      error ??= findToldError(eventIn(line) ?? {}, redact)
       return redact(line)
     })
     return Buffer.from(lines.join('\n'), 'latin1')
@@ -40,24 +51,27 @@ export function createEventBytes(read: () => Promise<Pieces | null>, redact: Red
       const rest = bytes.lastIndexOf(LINE_END) + 1
       const end = bytes.length - rest > LINE_BYTES_MAX ? bytes.length : rest
       held = bytes.subarray(end)
-      if (end > 0) yield [redactErrors(bytes.subarray(0, end))]
+      if (end > 0) yield [inspect(bytes.subarray(0, end))]
     }
-    if (held.length > 0) yield [redactErrors(Buffer.from(held))]
+    if (held.length > 0) yield [inspect(Buffer.from(held))]
   }
 
   const lines = readLines()
   return {
     read: async () => (await lines.next()).value ?? null,
     findError: () => error,
+    usage: () => usage,
   }
 }
 
-/** Returns the error of a line such as `data: {"error": {…}}` or `data: {"type": "error", …}`, or null. */
-function errorIn(line: string, redact: Redact): ApiError | null {
+/** Returns the event of a line such as `data: {"type": "error", …}`, or null. */
+function eventIn(line: string): Fields | null {
   if (!line.startsWith('data:')) return null
+  const json = Buffer.from(line.slice(5), 'latin1').toString('utf8')
+  if (exceedsDepth(json, JSON_DEPTH_MAX)) return null
   try {
-    const event: unknown = JSON.parse(Buffer.from(line.slice(5), 'latin1').toString('utf8'))
-    return isObject(event) ? findToldError(event, redact) : null
+    const event: unknown = JSON.parse(json)
+    return isObject(event) ? event : null
   } catch {
     return null
   }

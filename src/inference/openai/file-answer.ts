@@ -40,9 +40,9 @@ export async function readFileAnswer(answer: UpstreamAnswer, redact: Redact, ser
     throw new ApiError('upstream_invalid_response')
   }
   const readPieces = async (): Promise<Pieces | null> => answer.read()
-  const { read, findError } = EVENTS.test(contentType)
+  const { read, findError, usage } = EVENTS.test(contentType)
     ? createEventBytes(readPieces, redact)
-    : { read: readPieces, findError: () => null }
+    : { read: readPieces, findError: () => null, usage: () => null }
   let byteCount = 0
   const next = async (): Promise<BytesDelta | null> => {
     const pieces = await read()
@@ -51,8 +51,8 @@ export async function readFileAnswer(answer: UpstreamAnswer, redact: Redact, ser
     if (pieces === null) return null
     for (const piece of pieces) byteCount += piece.length
     const tellsError = error !== null
-    if (byteCount <= FILE_BYTES_MAX) return { type: 'bytes', contentType, pieces, tellsError }
-    throw answerTooLarge()
+    if (byteCount > FILE_BYTES_MAX) throw answerTooLarge()
+    return { type: 'bytes', contentType, pieces, tellsError, usage: usage() }
   }
   const first = await next()
   if (first === null) throw new ApiError('upstream_invalid_response')

@@ -44,6 +44,21 @@ describe('events that pass as bytes', () => {
     )
   })
 
+  it('report usage only where it is an object of an event', async () => {
+    const deep = `data: {"usage":{"input_tokens":${'['.repeat(600)}1${']'.repeat(600)}}}\n`
+    const lines = ['data: {"usage":null}\n', 'data: {"usage"\n', '{"usage":{"a":1}}\n', deep]
+    const waiting = [...lines, 'data: {"usage":{"input_tokens":3}}'].map((line) => [
+      Buffer.from(line),
+    ])
+    const events = createEventBytes(async () => waiting.shift() ?? null, redact)
+    for (const _line of lines) {
+      await events.read()
+      expect(events.usage()).toBeNull()
+    }
+    await events.read()
+    expect(events.usage()).toEqual({ input_tokens: 3 })
+  })
+
   it('hold no more than 64 KiB of a line back', async () => {
     const audio = Buffer.alloc(200_000, 'A')
     let read = 0

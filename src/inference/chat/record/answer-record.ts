@@ -103,6 +103,7 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
       if (delta.type === 'relayed') for (const text of delta.texts) noteText(text)
       else if (delta.type === 'prompt') prompt = delta
       else if (delta.type === 'choice') noteChoice(delta)
+      else told = delta.usage ?? told
     },
     usage,
     tokenCount() {
