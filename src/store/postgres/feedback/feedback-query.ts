@@ -13,6 +13,9 @@ import { readPayloads } from './payloads.ts'
 /** Limit: rows of one statement. */
 const PART_ROWS = 1000
 
+/** What is read for one text of a column, in order of time without a sort. */
+const SOURCE_OF_ONE = { id: 'id', weave_ref: 'one_ref', feedback_type: 'one_type' } as const
+
 type FeedbackEntry = FeedbackRow & {
   readonly feedback_key: number
   /** Of the payload. */
@@ -59,7 +62,7 @@ async function* walkRows(
   project_id: string,
   { column, texts, createdUs, direction, readsPayload }: FeedbackWalk,
 ): AsyncGenerator<readonly FeedbackEntry[], void> {
-  const source = column === 'weave_ref' && texts.length === 1 ? 'one_ref' : (column ?? 'all')
+  const source = texts.length === 1 && column !== null ? SOURCE_OF_ONE[column] : (column ?? 'all')
   const sql = selectFeedback(source, direction)
   const named = column === null ? { project_id } : { project_id, texts }
   let bounds = { from_us: createdUs.from, to_us: createdUs.to }

@@ -34,7 +34,7 @@ DELETE FROM feedback
 WHERE project_id = @project_id AND id = ANY (@ids::text[])
 `
 
-/** The sets of a project's feedback that a query may read; all but types have an index. */
+/** The sets of a project's feedback that a query may read; all but several types have an index. */
 const SOURCES = {
   all: '',
   one_ref: `AND hashtextextended(weave_ref, 0) = hashtextextended((@texts::text[])[1], 0)
@@ -42,6 +42,8 @@ const SOURCES = {
   id: 'AND id = ANY (@texts::text[])',
   weave_ref: `AND hashtextextended(weave_ref, 0) IN (SELECT hashtextextended(ref, 0) FROM unnest(@texts::text[]) AS ref)
   AND weave_ref = ANY (@texts::text[])`,
+  one_type: `AND hashtextextended(feedback_type, 0) = hashtextextended((@texts::text[])[1], 0)
+  AND feedback_type = ANY (@texts::text[])`,
   feedback_type: 'AND feedback_type = ANY (@texts::text[])',
 } as const
 
