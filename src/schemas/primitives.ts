@@ -117,7 +117,10 @@ export const Total = z.number().meta({ type: 'integer' })
 export const Timestamp = z
   .string()
   .max(64)
-  .refine((text) => parseTimestampUs(text) !== null, 'must be an RFC 3339 date-time')
+  .refine(
+    (text) => parseTimestampUs(text) !== null,
+    'must be an RFC 3339 date-time of the years 1900 to 2254',
+  )
   .meta({ format: 'date-time', examples: ['2026-01-31T09:30:00.123456Z'] })
 
 /** A time of an answer. */

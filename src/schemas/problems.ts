@@ -87,12 +87,16 @@ function sayType(expected: string, input: unknown): string | undefined {
   const type = TYPES[expected]
   if (type === undefined) return undefined
   if (expected === 'int' && typeof input === 'number') return `must be ${type}`
+  // Infinity, as which `1e400` is read, or a number that is kept as its text.
+  if (expected === 'number' && nameOf(input) === type)
+    return 'must be a number that a double keeps as it is written'
   return `must be ${type}, not ${nameOf(input)}`
 }
 
 function nameOf(input: unknown): string {
   if (input === null) return 'null'
   if (typeof input === 'boolean') return String(input)
+  if (JSON.isRawJSON(input)) return 'a number'
   return TYPES[Array.isArray(input) ? 'array' : typeof input] ?? 'that'
 }
 

@@ -180,3 +180,24 @@ it('an unknown field with a very long name is named by its beginning', async () 
   expect(body.error.message).toContain(`start.${'x'.repeat(100)} is not a field`)
   expect(text.length).toBeLessThan(2000)
 })
+
+it.each([
+  ['svc_run_step', '1e400', 'must be a number that a double keeps as it is written'],
+  ['svc_run_step', '9007199254740993', 'must be a number that a double keeps as it is written'],
+  ['svc_run_step', '1.5', 'must be a whole number'],
+  ['svc_run_step', '"1"', 'must be a number, not a string'],
+  ['display_name', '1e400', 'must be a string, not a number'],
+  ['inputs', '-0', 'must be an object'],
+  [
+    'started_at',
+    '"9999-12-31T00:00:00Z"',
+    'must be an RFC 3339 date-time of the years 1900 to 2254',
+  ],
+])('a bad value is told what it is: %s %s', async (field, json, message) => {
+  const { post } = await buildTestApp()
+  const start =
+    '"project_id":"a/b","op_name":"x","attributes":{},"inputs":{},"started_at":"2026-01-01T00:00:00Z"'
+  const body = `{"start":{${start},"${field}":${json}}}`
+  const answer = await post('/call/start', body)
+  expect([answer.status, answer.body.error.message]).toEqual([422, `start.${field} ${message}`])
+})

@@ -11,9 +11,13 @@ function sendAs(id: number, kind: unknown, code: unknown) {
 }
 
 function readSpans(resourceSpans: unknown) {
+  return readText(JSON.stringify({ resourceSpans }))
+}
+
+function readText(json: string) {
   return readTraceRequest({
     encoding: 'json',
-    bytes: Buffer.from(JSON.stringify({ resourceSpans })),
+    bytes: Buffer.from(json),
     project_id: 'acme/demo',
     default_project_id: null,
     refScheme: 'weave',
@@ -21,6 +25,13 @@ function readSpans(resourceSpans: unknown) {
     svc_username: 'U',
   })
 }
+
+it.each(['5', '1e400', '-0', '[]', 'null', '{"resourceSpans":[1e400]}'])(
+  'refuses a request of something else: %s',
+  (json) => {
+    expect(() => readText(json)).toThrow('the request is not a JSON object of OTLP')
+  },
+)
 
 it('reads doubles of any digits, and what is no number as NaN', () => {
   const doubles = ['-0.0', '0.12345678901234567890', '1e400', '1.5', '"-Infinity"', '{"valueOf":1}']

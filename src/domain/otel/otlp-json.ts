@@ -34,6 +34,8 @@ function listOf(value: unknown, name: string): readonly unknown[] {
 }
 
 function memberOf(value: unknown, name: string): unknown {
-  if (!isObject(value)) throw new SpanError('the request is not a JSON object of OTLP')
+  // A long number is kept as an object with its text.
+  if (!isObject(value) || JSON.isRawJSON(value))
+    throw new SpanError('the request is not a JSON object of OTLP')
   return value[name]
 }
