@@ -58,7 +58,7 @@ describe.skipIf(!hasClickHouse)('migrations of ClickHouse', () => {
       const dying = {
         ...db,
         async command(sql: string) {
-          if (left === 0) throw new Error('killed')
+          if (left === 0) throw Object.assign(new Error('killed'), { code: 'ECONNRESET' })
           left -= 1
           await db.command(sql)
         },
@@ -76,7 +76,7 @@ describe.skipIf(!hasClickHouse)('migrations of ClickHouse', () => {
     for (let run = 0; run < count; run++) {
       let left = Math.min(run, 1)
       const insert: typeof db.insert = async (...note) => {
-        if (left === 0) throw new Error('killed')
+        if (left === 0) throw Object.assign(new Error('killed'), { code: 'ECONNRESET' })
         left -= 1
         await db.insert(...note)
       }

@@ -60,6 +60,6 @@ describe('an error of ClickHouse', () => {
   ])('in another form is not repeated: %s', (text) => {
     const told = toStoreError(new Error(text))
     expect(told.code).toBe('store_unavailable')
-    expect((told.cause as Error).message).toBe('an answer that is not of ClickHouse')
+    expect((told.cause as Error).message).toBe('an answer that cannot be read')
   })
 })

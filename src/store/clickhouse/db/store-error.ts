@@ -57,7 +57,7 @@ export function describe(error: unknown): string {
   }
   const { message, code } = Object(error) as { message?: string; code?: unknown }
   if (message === CLIENT_TIMEOUT) return message
-  if (typeof code !== 'string') return 'an answer that is not of ClickHouse'
+  if (typeof code !== 'string') return 'an answer that cannot be read'
   const [line] = (message || code).split('\n')
   return (line as string).slice(0, LINE_MAX)
 }
