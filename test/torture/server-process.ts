@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { INHERITED } from '../support/inherited.ts'
+import { tieToParent } from '../support/tied-process.ts'
 
 export const KEY = 'wk_key_of_the_server_under_torture'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -20,7 +21,8 @@ export interface ServerProcess {
 }
 
 function start(dataDir: string) {
-  const child = spawn(process.execPath, ['--import', PRELOAD, 'src/server.ts'], {
+  const command = tieToParent(process.execPath, ['--import', PRELOAD, 'src/server.ts'])
+  const child = spawn(...command, {
     cwd: ROOT,
     env: {
       ...INHERITED,

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { onTestFinished } from 'vitest'
+import { tieToParent } from '../support/tied-process.ts'
 
 interface WorkerLine {
   readonly claimed?: string
@@ -21,13 +22,10 @@ export interface WorkerProcess {
 }
 
 export function startWorker(settings: object): WorkerProcess {
-  const child = spawn(
-    process.execPath,
-    ['test/training/worker-process.ts', JSON.stringify(settings)],
-    {
-      stdio: ['ignore', 'pipe', 'ignore'],
-    },
-  )
+  const args = ['test/training/worker-process.ts', JSON.stringify(settings)]
+  const child = spawn(...tieToParent(process.execPath, args), {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
   onTestFinished(() => void child.kill('SIGKILL'))
   const lines: WorkerLine[] = []
   const { promise, resolve } = Promise.withResolvers<WorkerLine>()

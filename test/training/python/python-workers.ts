@@ -3,6 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { onTestFinished } from 'vitest'
 import { TEST_KEY } from '../../support/spawn-server.ts'
+import { tieToParent } from '../../support/tied-process.ts'
 
 const VERSION_CHECK = 'import sys; sys.exit(sys.version_info < (3, 9))'
 export const hasPython = spawnSync('python3', ['-c', VERSION_CHECK]).status === 0
@@ -24,19 +25,16 @@ export function startPython(
   { key = TEST_KEY, trainer = '', trainers = '' } = {},
 ): PythonWorker {
   const train = trainer === '' ? [] : ['--train', trainer]
-  const child = spawn(
-    'python3',
-    ['examples/worker.py', '--server', url, '--base-model', baseModel, ...train],
-    {
-      env: {
-        PATH: process.env.PATH,
-        WEFT_WORKER_KEY: key,
-        PYTHONPATH: trainers,
-        PYTHONDONTWRITEBYTECODE: '1',
-      },
-      stdio: ['ignore', 'ignore', 'pipe'],
+  const args = ['examples/worker.py', '--server', url, '--base-model', baseModel, ...train]
+  const child = spawn(...tieToParent('python3', args), {
+    env: {
+      PATH: process.env.PATH,
+      WEFT_WORKER_KEY: key,
+      PYTHONPATH: trainers,
+      PYTHONDONTWRITEBYTECODE: '1',
     },
-  )
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   onTestFinished(() => void child.kill('SIGKILL'))
   let text = ''
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
