@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { Client } from 'pg'
+import { Client, Pool } from 'pg'
 import { onTestFinished } from 'vitest'
 import { migrate } from '../../../src/store/postgres/db/migrate.ts'
 
@@ -89,7 +89,13 @@ async function copyDatabase(source: string): Promise<string> {
   return name
 }
 
-const lent: string[] = []
+interface LentDatabase {
+  readonly url: string
+  /** Empties it, by a connection that stays: a new one has to read the catalog of all tables first. */
+  readonly pool: Pool
+}
+
+const lent: LentDatabase[] = []
 
 /** Empties every table but that of migrations. Without foreign keys, which would want an order. */
 const EMPTY = `SET session_replication_role = replica;
@@ -98,6 +104,19 @@ DO $$ DECLARE name text; BEGIN
   LOOP EXECUTE format('DELETE FROM %I', name); END LOOP;
 END $$`
 
+async function makeLentDatabase(): Promise<LentDatabase> {
+  const url = addressOf(await serverUrl(), await copyDatabase(await findTemplate()))
+  const pool = new Pool({
+    connectionString: url,
+    max: 1,
+    idleTimeoutMillis: 0,
+    allowExitOnIdle: true,
+  })
+  // The server ends before the pool, with the process of the tests.
+  pool.on('error', () => undefined)
+  return { url, pool }
+}
+
 /**
  * A database that may have been another test's: with its tables, which are empty. For tests that alter no table, as
  * emptying them takes a few milliseconds, and making and dropping a database 20 to 40.
@@ -105,10 +124,10 @@ END $$`
  * @returns its address
  */
 export async function borrowDatabase(): Promise<string> {
-  const url = lent.pop() ?? addressOf(await serverUrl(), await copyDatabase(await findTemplate()))
+  const database = lent.pop() ?? (await makeLentDatabase())
   onTestFinished(async () => {
-    await command(EMPTY, url)
-    lent.push(url)
+    await database.pool.query(EMPTY)
+    lent.push(database)
   })
-  return url
+  return database.url
 }
