@@ -2,8 +2,13 @@
  * The price of a token of a model at a given time. Prices come from the data of @pydantic/genai-prices, which is part
  * of the package; nothing is fetched.
  */
-import { type ConditionalPrice, calcPrice, type ModelPrice } from '@pydantic/genai-prices'
+import { createRequire } from 'node:module'
+import type { ConditionalPrice, ModelPrice } from '@pydantic/genai-prices'
 import type { Measured } from '../stats/exact-sum.ts'
+
+/** Loads the prices with the first question for one: a start needs none, and their data are large. */
+const loadPrices = (): typeof import('@pydantic/genai-prices') =>
+  createRequire(import.meta.url)('@pydantic/genai-prices')
 
 /** Money is counted in whole atoms of 10^-15 dollars, so that no sum depends on its order. */
 export const ATOMS_PER_USD = 1e15
@@ -99,6 +104,7 @@ export function createPriceTable(): PriceTable {
  * `<provider>/<model>`; a time before the first known price has that price.
  */
 function readPeriods(model: string): Period[] {
+  const { calcPrice } = loadPrices()
   const found = calcPrice({}, model) ?? calcPrice({}, model, { providerId: 'litellm' })
   if (!found) return []
   const providerId = found.provider.id

@@ -1,0 +1,25 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { expect, it } from 'vitest'
+import { INHERITED } from '../support/inherited.ts'
+
+/** Loads what a start loads and tells which packages came with it. */
+const LOADED = `import { registerHooks } from 'node:module'
+const packages = new Set()
+registerHooks({
+  load(url, context, next) {
+    packages.add(/\\/node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(url)?.[1])
+    return next(url, context)
+  },
+})
+for (const name of ['deps', 'app', 'training/worker/trainer']) await import('./src/' + name + '.ts')
+process.stdout.write([...packages].join(' '))`
+
+it('a start loads neither the client of upstreams nor prices before they are needed', async () => {
+  const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', LOADED]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env: INHERITED })
+  const packages = stdout.split(' ')
+  expect(packages).toEqual(expect.arrayContaining(['fastify', 'zod']))
+  expect(packages).not.toContain('undici')
+  expect(packages).not.toContain('@pydantic/genai-prices')
+})
