@@ -41,13 +41,17 @@ function rowOf(value: unknown) {
   return { digest: digestOfJson(val_json), val_json }
 }
 
-export async function storeTable({ tables }: ContentStores, values: readonly unknown[]) {
+export async function storeTable(
+  { tables }: ContentStores,
+  values: readonly unknown[],
+  project = PROJECT,
+) {
   const rows = values.map(rowOf)
-  await tables.insertRows(PROJECT, rows)
+  await tables.insertRows(project, rows)
   const rowDigests = rows.map(({ digest }) => digest)
   const digest = digestOfRows(rowDigests)
-  await tables.createTable(PROJECT, digest, rowDigests)
-  const table = await tables.findTable(PROJECT, digest)
+  await tables.createTable(project, digest, rowDigests)
+  const table = await tables.findTable(project, digest)
   if (table === null) throw new Error('the table is not there')
   return { table, rows, rowDigests }
 }
@@ -69,6 +73,12 @@ async function* chunksOf(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }
 
+/** Projects of which nothing is stored: runs of a property share stores, which take longer to open than to ask. */
+function freshProjects(): () => string {
+  let count = 0
+  return () => `acme/run-${count++}`
+}
+
 /** @param create - empty stores that close themselves when the test ends */
 export function describeContentStoresContract(
   name: string,
@@ -80,37 +90,38 @@ export function describeContentStoresContract(
         fc.record({ act: fc.constant('create' as const), content: fc.nat({ max: 4 }) }),
         fc.record({ act: fc.constant('delete' as const), content: fc.nat({ max: 4 }) }),
       )
+      const { objects } = await create()
+      const nextProject = freshProjects()
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 15 }), async (steps) => {
-          const { objects } = await create()
+          const project_id = nextProject()
           const numbers = new Map<number, number>()
           const live = new Set<number>()
           for (const { act, content } of steps) {
-            const object = newObject(content)
+            const object = newObject(content, { project_id })
             if (act === 'create') {
               await objects.createObject(object)
               numbers.set(content, numbers.get(content) ?? numbers.size)
               live.add(content)
             } else {
-              const deletion = objects.deleteObjects(PROJECT, 'thing', [object.digest], 9)
+              const deletion = objects.deleteObjects(project_id, 'thing', [object.digest], 9)
               if (live.delete(content)) await expect(deletion).resolves.toHaveLength(1)
               else await expect(deletion).rejects.toMatchObject({ code: 'object_not_found' })
             }
           }
           const last = [...live].sort((a, b) => (numbers.get(b) ?? 0) - (numbers.get(a) ?? 0))[0]
           for (const [content, version_index] of numbers) {
-            const found = await objects.findObject(PROJECT, 'thing', `v${version_index}`)
+            const found = await objects.findObject(project_id, 'thing', `v${version_index}`)
             expect(found).toMatchObject({
               digest: newObject(content).digest,
               version_index,
               is_latest: content === last ? 1 : 0,
               deleted_at_us: live.has(content) ? null : 9,
             })
-            expect(await objects.findObject(PROJECT, 'thing', newObject(content).digest)).toEqual(
-              found,
-            )
+            const { digest } = newObject(content)
+            expect(await objects.findObject(project_id, 'thing', digest)).toEqual(found)
           }
-          const latest = await objects.findObject(PROJECT, 'thing', 'latest')
+          const latest = await objects.findObject(project_id, 'thing', 'latest')
           expect(latest?.version_index).toBe(
             last === undefined
               ? numbers.size > 0
@@ -250,13 +261,12 @@ export function describeContentStoresContract(
         fc.constant(null),
       )
       const sort = fc.constantFrom<'asc' | 'desc'>('asc', 'desc')
+      const stores = await create()
+      const nextProject = freshProjects()
       await fc.assert(
         fc.asyncProperty(fc.array(value, { maxLength: 12 }), sort, async (values, direction) => {
-          const stores = await create()
-          const { table } = await storeTable(
-            stores,
-            values.map((k) => ({ k })),
-          )
+          const rows = values.map((k) => ({ k }))
+          const { table } = await storeTable(stores, rows, nextProject())
           const fields = [{ field: 'k', direction }]
           const places = [...(await stores.tables.sortPlaces(table, fields, CALLER))]
           const sign = direction === 'asc' ? 1 : -1

@@ -201,11 +201,15 @@ export function describeFeedbackStoreContract(
         start: fc.integer({ min: 0, max: 5 }),
         end: fc.integer({ min: 3, max: 6 }),
       })
+      // A project of its own for each run, as a store takes longer to open than to ask.
+      const store = await create()
+      let runs = 0
       await fc.assert(
         fc.asyncProperty(records, query, async (rows, { type, limit, start, end }) => {
-          const store = await create()
+          const project_id = `acme/run-${runs++}`
           const stored = rows.map((row, at) =>
             feedbackAt(`2026-01-01T00:00:0${row.second}Z`, `f${at}`, {
+              project_id,
               feedback_type: row.type,
               trigger_ref: row.group && trigger(row.group),
             }),
@@ -220,6 +224,7 @@ export function describeFeedbackStoreContract(
             (one, at) => newestFirst.findIndex((x) => x.trigger_ref === one.trigger_ref) === at,
           )
           const found = await pathsOf(store, {
+            project_id,
             feedback_type: type,
             sample_limit: limit,
             start_us: second(start),
