@@ -2,12 +2,23 @@
 import { describe } from 'vitest'
 import type { Config } from '../../../src/config.ts'
 import { buildTestApp, type TestApp } from '../../support/build-test-app.ts'
+import { TEST_KEY } from '../../support/spawn-server.ts'
+import { makeTempDir } from '../../support/temp-dir.ts'
 import { borrowDatabase, createDatabase, hasClickHouse } from './clickhouse-server.ts'
 
 /** An app over a ClickHouse database of its own, closed by itself when the test ends. */
 export async function buildClickHouseApp(overrides: Partial<Config> = {}): Promise<TestApp> {
   const clickhouse = { url: await borrowDatabase(), cluster: null }
   return buildTestApp({ ...overrides, store: 'clickhouse', clickhouse })
+}
+
+/** A server in this process beside spawned ones on the same stores, with their key; ends with the test. */
+export async function openServer(
+  shared: Pick<Config, 'clickhouse'> & Partial<Config>,
+): Promise<{ readonly url: string }> {
+  const own = { store: 'clickhouse', dataDir: makeTempDir(), bootstrapKey: TEST_KEY } as const
+  const { app } = await buildTestApp({ ...own, ...shared })
+  return { url: await app.listen({ host: '127.0.0.1', port: 0 }) }
 }
 
 export function describeEachStore(

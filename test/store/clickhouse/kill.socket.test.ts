@@ -1,14 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { basic } from '../../support/build-test-app.ts'
-import {
-  runUntilExit,
-  type SpawnedServer,
-  spawnServer,
-  TEST_KEY,
-} from '../../support/spawn-server.ts'
+import { runUntilExit, spawnServer, TEST_KEY } from '../../support/spawn-server.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { hasClickHouse, makeDatabase } from './clickhouse-server.ts'
+import { openServer } from './describe-each-store.ts'
 
 const project_id = 'acme/demo'
 const started_at = '2026-01-01T10:00:00Z'
@@ -19,8 +15,8 @@ const CALLS = 200
 /** What a client waits before it sends again what was not answered. */
 const RETRY_MS = 1000
 
-async function post(server: SpawnedServer, path: string, body: unknown) {
-  const response = await fetch(server.url + path, {
+async function post({ url }: { readonly url: string }, path: string, body: unknown) {
+  const response = await fetch(url + path, {
     method: 'POST',
     headers: { authorization: basic(TEST_KEY), 'content-type': 'application/json' },
     body: JSON.stringify(body),
@@ -36,13 +32,14 @@ function startOf(at: number) {
 describe.skipIf(!hasClickHouse)('two servers on one ClickHouse, one of which is killed', () => {
   it('lose nothing that was acknowledged, and have nothing twice', async () => {
     const url = await makeDatabase()
-    const spawn = () =>
+    const [killed, other] = await Promise.all([
       spawnServer({
         WEFT_STORE: 'clickhouse',
         WEFT_CLICKHOUSE_URL: url,
         WEFT_DATA_DIR: makeTempDir(),
-      })
-    const [killed, other] = await Promise.all([spawn(), spawn()])
+      }),
+      openServer({ clickhouse: { url, cluster: null } }),
+    ])
     let [next, acknowledged] = [0, 0]
     const send = async (sender: number) => {
       for (let at = next++; at < CALLS; at = next++) {

@@ -1,18 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { basic } from '../../support/build-test-app.ts'
-import {
-  runUntilExit,
-  type SpawnedServer,
-  spawnServer,
-  TEST_KEY,
-} from '../../support/spawn-server.ts'
+import { runUntilExit, spawnServer, TEST_KEY } from '../../support/spawn-server.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { MODEL } from '../../training/preview-fixtures.ts'
 import {
   hasClickHouse,
   makeDatabase as makeCallsDatabase,
 } from '../clickhouse/clickhouse-server.ts'
+import { openServer } from '../clickhouse/describe-each-store.ts'
 import { hasPostgres, makeDatabase } from './postgres-server.ts'
 
 const project_id = 'acme/demo'
@@ -23,9 +19,9 @@ const RECORDS = 200
 /** What a client waits before it sends again what was not answered. */
 const RETRY_MS = 1000
 
-async function post(server: SpawnedServer, path: string, body: unknown) {
+async function post({ url }: { readonly url: string }, path: string, body: unknown) {
   const authorization = path.startsWith('/v1') ? `Bearer ${TEST_KEY}` : basic(TEST_KEY)
-  const response = await fetch(server.url + path, {
+  const response = await fetch(url + path, {
     method: 'POST',
     headers: { authorization, 'content-type': 'application/json' },
     body: JSON.stringify(body),
@@ -40,13 +36,17 @@ function feedbackOf(at: number) {
 
 describe.skipIf(!hasPostgres || !hasClickHouse)('two servers that share PostgreSQL', () => {
   it('lose nothing that was acknowledged when one is killed, and have nothing twice', async () => {
-    const shared = {
-      WEFT_STORE: 'clickhouse',
-      WEFT_CLICKHOUSE_URL: await makeCallsDatabase(),
-      WEFT_META_URL: await makeDatabase(),
-    }
-    const spawn = () => spawnServer({ ...shared, WEFT_DATA_DIR: makeTempDir() })
-    const [killed, other] = await Promise.all([spawn(), spawn()])
+    const url = await makeCallsDatabase()
+    const metaUrl = await makeDatabase()
+    const [killed, other] = await Promise.all([
+      spawnServer({
+        WEFT_STORE: 'clickhouse',
+        WEFT_CLICKHOUSE_URL: url,
+        WEFT_META_URL: metaUrl,
+        WEFT_DATA_DIR: makeTempDir(),
+      }),
+      openServer({ clickhouse: { url, cluster: null }, metaUrl }),
+    ])
     const path = '/traces/feedback/create'
     let [next, acknowledged] = [0, 0]
     const send = async (sender: number) => {
