@@ -2,7 +2,8 @@
  * Reads OTLP trace requests in protobuf. Pure. A request is decoded in two steps, so that a large one can be read span
  * by span: first the frame, in which spans are bytes, then each span.
  */
-import protobuf from 'protobufjs'
+import { createRequire } from 'node:module'
+import type protobuf from 'protobufjs'
 import { type Message, readSource, readSpan } from './otlp-fields.ts'
 import { type Span, SpanError, type SpanSource } from './span.ts'
 
@@ -36,11 +37,26 @@ const SCHEMA = `
   message RpcStatus { int32 code = 1; string message = 2; }
 `
 
-const { root } = protobuf.parse(SCHEMA)
-const FRAME = root.lookupType('Frame')
-const SPAN = root.lookupType('Span')
-const RESPONSE = root.lookupType('TraceResponse')
-const STATUS = root.lookupType('RpcStatus')
+function readTypes() {
+  const { parse } = createRequire(import.meta.url)('protobufjs') as typeof protobuf
+  const { root } = parse(SCHEMA)
+  return {
+    Frame: root.lookupType('Frame'),
+    Span: root.lookupType('Span'),
+    TraceResponse: root.lookupType('TraceResponse'),
+    RpcStatus: root.lookupType('RpcStatus'),
+  }
+}
+
+type MessageTypes = ReturnType<typeof readTypes>
+
+let types: MessageTypes | null = null
+
+/** The type of a message, read with the first one: a start is faster without the parser and its modules. */
+function typeOf(name: keyof MessageTypes): protobuf.Type {
+  types ??= readTypes()
+  return types[name]
+}
 
 /** Spans that share a source, each still encoded. */
 interface ProtobufGroup {
@@ -60,7 +76,7 @@ interface Frame {
 
 /** Opens a request. @throws SpanError when the body is not such a message */
 export function openProtobuf(bytes: Uint8Array): ProtobufGroup[] {
-  const frame = decode(FRAME, bytes) as unknown as Frame
+  const frame = decode('Frame', bytes) as unknown as Frame
   return frame.resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans.map(({ scope, spans }) => ({ source: readSource(resource, scope), spans })),
   )
@@ -68,14 +84,15 @@ export function openProtobuf(bytes: Uint8Array): ProtobufGroup[] {
 
 /** Reads one span of a group. @throws SpanError */
 export function readProtobufSpan(bytes: Uint8Array, source: SpanSource): Span {
-  return readSpan(decode(SPAN, bytes), source)
+  return readSpan(decode('Span', bytes), source)
 }
 
-function decode(type: protobuf.Type, bytes: Uint8Array): Message {
+function decode(name: 'Frame' | 'Span', bytes: Uint8Array): Message {
+  const type = typeOf(name)
   try {
     return type.decode(bytes) as unknown as Message
   } catch {
-    throw new SpanError(`the bytes are not a ${type === FRAME ? 'trace request' : 'span'}`)
+    throw new SpanError(`the bytes are not a ${name === 'Frame' ? 'trace request' : 'span'}`)
   }
 }
 
@@ -84,10 +101,12 @@ export function encodeTraceResponse(
   partial: { rejected: number; message: string } | null,
 ): Uint8Array {
   const partialSuccess = partial && { rejected: partial.rejected, errorMessage: partial.message }
-  return RESPONSE.encode(RESPONSE.create(partialSuccess ? { partialSuccess } : {})).finish()
+  const type = typeOf('TraceResponse')
+  return type.encode(type.create(partialSuccess ? { partialSuccess } : {})).finish()
 }
 
 /** The body of a refusal, a `google.rpc.Status`. */
 export function encodeRpcStatus(code: number, message: string): Uint8Array {
-  return STATUS.encode(STATUS.create({ code, message })).finish()
+  const type = typeOf('RpcStatus')
+  return type.encode(type.create({ code, message })).finish()
 }
