@@ -1,14 +1,10 @@
-/** Command line: copies a data directory to PostgreSQL or ClickHouse. The server that uses it must be stopped. */
+/**
+ * Command line: copies a data directory to PostgreSQL or ClickHouse. The server that uses it must be stopped. Stores are
+ * loaded when the arguments and settings are known to be right.
+ */
 import { parseArgs } from 'node:util'
 import { runCommand, UsageError } from './command-line.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
-import { openCallsElsewhere, openNodeStores } from './deps.ts'
-import { copyProject } from './store/copy/copy-project.ts'
-import { copyRest } from './store/copy/copy-rest.ts'
-import { CHUNK_BYTES } from './store/postgres/blobs/chunks.ts'
-import { openPostgresTarget } from './store/postgres/copy/copy-target.ts'
-import { openSqliteSource } from './store/sqlite/copy/copy-source.ts'
-import { requireDatabase } from './store/sqlite/db/connection.ts'
 
 const USAGE = `usage:
   npm run store:copy -- --from sqlite --to postgres
@@ -19,10 +15,11 @@ async function main(args: string[]): Promise<void> {
   const text = { type: 'string' } as const
   const options = { from: text, to: text, project: { ...text, multiple: true } } as const
   const { from, to, project: projects = [] } = parseArgs({ args, options }).values
-  // Calls can be copied by project; everything else is copied together.
-  const isAsked = to === 'clickhouse' || (to === 'postgres' && projects.length === 0)
-  if (from !== 'sqlite' || !isAsked)
-    throw new UsageError('--from, --to and --project do not go together so')
+  if (from !== 'sqlite') throw new UsageError('--from must be sqlite')
+  if (to !== 'postgres' && to !== 'clickhouse')
+    throw new UsageError('--to must be postgres or clickhouse')
+  if (to === 'postgres' && projects.length > 0)
+    throw new UsageError('--project needs --to clickhouse: only calls are copied by project')
   const config = readConfig()
   if (config.store !== 'clickhouse') throw new ConfigError('WEFT_STORE must be clickhouse')
   if (to === 'postgres') await copyToPostgres(config)
@@ -31,6 +28,10 @@ async function main(args: string[]): Promise<void> {
 
 async function copyToPostgres({ dataDir, metaUrl }: Config): Promise<void> {
   if (metaUrl === null) throw new ConfigError('WEFT_META_URL must be set')
+  const { copyRest } = await import('./store/copy/copy-rest.ts')
+  const { CHUNK_BYTES } = await import('./store/postgres/blobs/chunks.ts')
+  const { openPostgresTarget } = await import('./store/postgres/copy/copy-target.ts')
+  const { openSqliteSource } = await import('./store/sqlite/copy/copy-source.ts')
   const source = openSqliteSource(dataDir, CHUNK_BYTES)
   try {
     const target = await openPostgresTarget(metaUrl)
@@ -57,7 +58,10 @@ async function copyToPostgres({ dataDir, metaUrl }: Config): Promise<void> {
 
 /** @param given - projects; when empty, all that have calls */
 async function copyToClickHouse(config: Config, given: readonly string[]): Promise<void> {
+  const { requireDatabase } = await import('./store/sqlite/db/connection.ts')
   requireDatabase(config.dataDir)
+  const { openCallsElsewhere, openNodeStores } = await import('./deps.ts')
+  const { copyProject } = await import('./store/copy/copy-project.ts')
   const node = await openNodeStores(config)
   // A failure closes the node, too.
   const stores = await openCallsElsewhere(node, config)

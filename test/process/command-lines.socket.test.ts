@@ -18,9 +18,16 @@ function entryOf(name: string): string {
   return /\bnode .*?(\S+\.ts)/.exec(scripts[name] ?? '')?.[1] ?? ''
 }
 
-function start(name: string, argument: string) {
+/** Makes Node tell every file that it loads. */
+const LOADED_FILES = `--import=data:text/javascript,${encodeURIComponent(
+  `import { registerHooks } from 'node:module'
+  registerHooks({ load(url, context, next) { console.error('loaded ' + url); return next(url, context) } })`,
+)}`
+
+function start(name: string, given: string, ...flags: string[]) {
   const env = { ...INHERITED, WEFT_DATA_DIR: makeTempDir() }
-  const done = run(process.execPath, [entryOf(name), argument], { env })
+  const args = [...flags, entryOf(name), ...given.split(' ').filter(Boolean)]
+  const done = run(process.execPath, args, { env })
   return done.catch((error: { code: number; stdout: string; stderr: string }) => error)
 }
 
@@ -38,6 +45,23 @@ describe('npm run', () => {
     expect(told).toMatchObject({ code: 1, stdout: '' })
     expect(told.stderr).toContain(`npm run ${name}`)
     expect(told.stderr).not.toMatch(/^\s+at /m)
+  })
+
+  it.each(['keys', 'store:copy'])('%s loads no store to tell what is wrong', async (name) => {
+    const told = await start(name, '--nonsense', LOADED_FILES)
+    const loaded = (told.stderr.match(/^loaded .*/gm) ?? []).join('\n')
+    expect(loaded).toContain('src/command-line.ts')
+    expect(loaded).not.toMatch(/src\/deps\.ts|node_modules\/(?:pg|@clickhouse|undici)\//)
+  })
+
+  it.each([
+    ['', '--from must be sqlite'],
+    ['--from sqlite --to sqlite', '--to must be postgres or clickhouse'],
+    ['--from sqlite --to postgres --project acme/demo', '--project needs --to clickhouse'],
+  ])('store:copy -- %s names the argument that is wrong', async (given, message) => {
+    const told = await start('store:copy', given)
+    expect(told).toMatchObject({ code: 1 })
+    expect(told.stderr).toContain(`weft: ${message}`)
   })
 
   it('has no other script that reads its arguments itself', () => {
