@@ -83,7 +83,7 @@ describe.skipIf(!hasPostgres)('npm run store:copy -- --to postgres', () => {
     ])
     expect(unset).toBe('weft: WEFT_META_URL must be set')
     expect(noSource).toMatch(/^weft: cannot use the data directory .*: it has no weft\.db$/)
-    expect(usage).toMatch(/^weft: --from, --to and --project .*\nusage:\n/)
+    expect(usage).toMatch(/^weft: --project needs --to clickhouse.*\nusage:\n/)
   })
 })
 
