@@ -1,9 +1,16 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { SqliteError } from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { openBackupSource } from '../../src/store/sqlite/backup/backup-source.ts'
-import { requireDatabase, unusableDirectory } from '../../src/store/sqlite/db/connection.ts'
+import {
+  openDatabase,
+  requireDatabase,
+  unusableDirectory,
+} from '../../src/store/sqlite/db/connection.ts'
+import { INHERITED } from '../support/inherited.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
 describe('a data directory that cannot be used', () => {
@@ -34,15 +41,33 @@ describe('a data directory that cannot be used', () => {
     },
   )
 
-  it('is named with the parent that it cannot be made in, for which Node tells that nothing is there', () => {
+  it('is named with the parent that it cannot be made in', () => {
     const parent = join(makeTempDir(), 'parent')
     // Like a read-only file system, but everywhere.
     symlinkSync('parent', parent)
-    const cause = Object.assign(new Error('ENOENT: mkdir'), { code: 'ENOENT', syscall: 'mkdir' })
-    const told = `ELOOP: too many symbolic links encountered, access '${join(parent, 'a')}'`
-    expect(unusableDirectory(join(parent, 'a', 'b'), cause).message).toContain(told)
-    const gone = join(makeTempDir(), 'a', 'b')
-    expect(unusableDirectory(gone, cause).message).toContain(`${gone}: ENOENT: mkdir`)
+    const told = `ELOOP: too many symbolic links encountered, mkdir '${join(parent, 'a')}'`
+    expect(() => openDatabase(join(parent, 'a'))).toThrow(told)
+    const file = join(makeTempDir(), 'file')
+    writeFileSync(file, '')
+    expect(() => openDatabase(join(file, 'a', 'b'))).toThrow(
+      `ENOTDIR: not a directory, mkdir '${file}`,
+    )
+  })
+
+  it('is made with its parents', () => {
+    const dataDir = join(makeTempDir(), 'a', 'b', 'c')
+    openDatabase(dataDir).close()
+    expect(existsSync(join(dataDir, 'weft.db'))).toBe(true)
+  })
+
+  it('is refused at once where the system tells of /proc that it is missing', async () => {
+    const env = { ...INHERITED, WEFT_DATA_DIR: '/proc/weft/data' }
+    const create = ['src/keys.ts', 'create', '--user', 'me']
+    const failed = promisify(execFile)(process.execPath, create, { env, timeout: 10_000 })
+    await expect(failed).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/weft: cannot use the data directory \/proc\/weft\/data: E/),
+    })
   })
 
   it('is named as full when SQLite finds no room for the index of its log', () => {

@@ -1,5 +1,5 @@
 /** Opens the SQLite database with the pragmas that Weft relies on. The only place that opens it. */
-import { accessSync, constants, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database, { SqliteError } from 'better-sqlite3'
 import { addBodyFunctions } from '../calls/body-compression.ts'
@@ -37,7 +37,7 @@ class DataDirectoryError extends Error {
  */
 export function openDatabase(dataDir: string, image: Buffer | null = null): Connection {
   try {
-    if (dataDir !== ':memory:') mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    if (dataDir !== ':memory:') makeDirectory(dataDir)
     const path = dataDir === ':memory:' ? dataDir : join(dataDir, DATABASE_FILE)
     const db = connect(image ?? path)
     // Must come first: a database file keeps the mode it was created with.
@@ -79,23 +79,26 @@ function reasonOf(dataDir: string, cause: unknown): string {
       return (fault as Error).message
     }
   }
-  const { code, syscall } = cause as NodeJS.ErrnoException
+  const { code } = cause as NodeJS.ErrnoException
   // The index of the log cannot grow, which SQLite calls an error of the disk.
   if (code === 'SQLITE_IOERR_SHMSIZE') return 'the disk is full'
-  const fault = code === 'ENOENT' && syscall === 'mkdir' ? faultOfParent(dataDir) : null
-  return fault ?? (cause instanceof Error ? cause.message : String(cause))
+  return cause instanceof Error ? cause.message : String(cause)
 }
 
-/** Why nothing can be made in the closest parent that is there: of a read-only one, mkdir tells that it is missing. */
-function faultOfParent(path: string): string | null {
-  const parent = dirname(path)
+/**
+ * Makes a directory with its parents, where they are missing. The own `recursive` of mkdir never returns when the file
+ * system tells of a parent that is there that it is missing, as /proc and automatic mounts do.
+ */
+export function makeDirectory(path: string): void {
   try {
-    accessSync(parent, constants.W_OK | constants.X_OK)
-  } catch (fault) {
-    const isMissing = (fault as NodeJS.ErrnoException).code === 'ENOENT' && parent !== path
-    return isMissing ? faultOfParent(parent) : (fault as Error).message
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (existsSync(path) && statSync(path).isDirectory()) return
+    if (code !== 'ENOENT' || existsSync(dirname(path))) throw error
+    makeDirectory(dirname(path))
+    makeDirectory(path)
   }
-  return null
 }
 
 /** @throws DataDirectoryError when that cannot be told, for example without the rights to look */

@@ -6,10 +6,10 @@
  * Nothing else in this process may open the file `weft.lock`: POSIX releases all locks of a process on a file when
  * the process closes any handle of that file. The process id is therefore in a file beside it.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { unusableDirectory } from './connection.ts'
+import { makeDirectory, unusableDirectory } from './connection.ts'
 import { isLocked } from './store-error.ts'
 
 /** The file that is locked. */
@@ -60,7 +60,7 @@ export function lockDataDirectory(dataDir: string): DirectoryLock {
 function openLocked(dataDir: string): Database.Database {
   let db: Database.Database | null = null
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    makeDirectory(dataDir)
     db = new Database(join(dataDir, LOCK_FILE), { timeout: 0 })
     // Otherwise the transaction leaves a journal beside the file when the process is killed.
     db.pragma('journal_mode = MEMORY')
