@@ -4,7 +4,7 @@
 export class UsageError extends Error {}
 
 /**
- * Runs a command line. `--help` tells its usage, and so does a refusal of its arguments; a failure is one message and
+ * Runs a command line. `--help` and `-h` tell its usage, and so does a refusal of its arguments; a failure is one message and
  * exit code 1.
  *
  * @param run - gets the arguments; throws UsageError, or what parseArgs throws, for wrong ones
@@ -14,7 +14,7 @@ export async function runCommand(
   run: (args: string[]) => Promise<void>,
 ): Promise<void> {
   const args = process.argv.slice(2)
-  if (args.includes('--help')) {
+  if (args.includes('--help') || args.includes('-h')) {
     process.stdout.write(`${usage}\n`)
     return
   }

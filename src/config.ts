@@ -217,10 +217,16 @@ function toConfig(values: Values) {
   })
 }
 
-/** The URL has user, password and database: secret. Tables are made on the cluster; null: one server. */
+/**
+ * The URL has user, password and database: secret. Tables are made on the cluster; null: one server. Without the store it
+ * is refused: whoever sets it expects the calls there.
+ */
 function toClickHouse(values: Values) {
   const { WEFT_CLICKHOUSE_URL: url, WEFT_CLICKHOUSE_CLUSTER: cluster = null } = values
-  if (values.WEFT_STORE !== 'clickhouse') return null
+  if (values.WEFT_STORE !== 'clickhouse') {
+    if (url !== undefined) throw new ConfigError('WEFT_CLICKHOUSE_URL needs WEFT_STORE=clickhouse')
+    return null
+  }
   if (url === undefined) throw new ConfigError('WEFT_CLICKHOUSE_URL must be set')
   return { url, cluster }
 }

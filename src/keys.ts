@@ -10,10 +10,16 @@ import { type KeyStore, listKeyParts, type StoredKey } from './store/api/access/
 import { hasDatabase, requireDatabase } from './store/sqlite/db/connection.ts'
 import { tryLockDataDirectory } from './store/sqlite/db/directory-lock.ts'
 
+/** What programs that trace, chat and train need. */
+const DEFAULT_SCOPES = 'traces:read,traces:write,inference,training'
+const DEFAULT_PROJECTS = '*'
 const USAGE = `usage:
-  npm run keys -- create --user ID [--name NAME] [--scopes ${SCOPES.join(',')}] [--projects acme/*,other/demo]
+  npm run keys -- create --user ID [--name NAME] [--scopes SCOPE,...] [--projects PATTERN,...]
   npm run keys -- list
-  npm run keys -- revoke KEY_ID [KEY_ID ...]`
+  npm run keys -- revoke KEY_ID [KEY_ID ...]
+
+scopes: ${SCOPES.join(', ')}; without --scopes ${DEFAULT_SCOPES.replaceAll(',', ', ')}
+projects: patterns *, acme/* or acme/demo; without --projects ${DEFAULT_PROJECTS}`
 
 /** Returns what the command does with keys. Throws for wrong arguments, which must not make a database. */
 type Command = (args: string[]) => (keys: KeyStore) => Promise<void>
@@ -80,8 +86,8 @@ function readRequest(args: string[]): KeyCreateRequest {
     options: {
       user: { type: 'string' },
       name: { type: 'string' },
-      scopes: { type: 'string', default: 'traces:read,traces:write,inference,training' },
-      projects: { type: 'string', default: '*' },
+      scopes: { type: 'string', default: DEFAULT_SCOPES },
+      projects: { type: 'string', default: DEFAULT_PROJECTS },
     },
   }).values
   if (!user) throw new UsageError('--user is required')

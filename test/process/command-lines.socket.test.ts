@@ -32,13 +32,16 @@ function start(name: string, given: string, ...flags: string[]) {
 }
 
 describe('npm run', () => {
-  it.each(TRIED)('%s -- --help tells the usage', async (name) => {
-    const told = await start(name, '--help')
-    expect(told).not.toHaveProperty('code')
-    expect(told.stdout).toContain(`npm run ${name}`)
-    expect(told.stdout).not.toMatch(/^ *\* |\/\*\*/m)
-    expect(told.stderr).toBe('')
-  })
+  it.each(TRIED.flatMap((name) => ['--help', '-h'].map((asked) => [name, asked] as const)))(
+    '%s -- %s tells the usage',
+    async (name, asked) => {
+      const told = await start(name, asked)
+      expect(told).not.toHaveProperty('code')
+      expect(told.stdout).toContain(`npm run ${name}`)
+      expect(told.stdout).not.toMatch(/^ *\* |\/\*\*/m)
+      expect(told.stderr).toBe('')
+    },
+  )
 
   it.each(TRIED)('%s -- --nonsense tells the usage, and no line of code', async (name) => {
     const told = await start(name, '--nonsense')

@@ -48,12 +48,14 @@ describe('readConfig', () => {
     expect(readConfig({ WEFT_MODELS_FILE: './other.json' }).modelsFileRequired).toBe(true)
   })
 
-  it('asks for the address of ClickHouse only where it is used', () => {
+  it('asks for the address of ClickHouse where it is used, and refuses it elsewhere', () => {
     const [store, url] = ['clickhouse', 'http://me:secret@a:8123/weft']
     expect(() => readConfig({ WEFT_STORE: store })).toThrow(/^WEFT_CLICKHOUSE_URL must be set$/)
     const config = readConfig({ WEFT_STORE: store, WEFT_CLICKHOUSE_URL: url })
     expect(config.clickhouse).toEqual({ url, cluster: null })
-    expect(readConfig({ WEFT_CLICKHOUSE_URL: url }).clickhouse).toBeNull()
+    expect(readConfig({}).clickhouse).toBeNull()
+    const unused = /^WEFT_CLICKHOUSE_URL needs WEFT_STORE=clickhouse$/
+    expect(() => readConfig({ WEFT_CLICKHOUSE_URL: url })).toThrow(unused)
   })
 
   it('accepts WEFT_META_URL only with calls in ClickHouse', () => {
