@@ -167,6 +167,12 @@ describe('parseQuery', () => {
     )
   })
 
+  it('names the operations where there is another or none', () => {
+    const told =
+      /^query\.\$expr\.\$eq\[0\] must be an object with one of \$literal, \$getField, .*\$lte\.$/
+    expect(() => parseQuery({ $expr: { $eq: [1, 2] } }, { fields: FIELDS })).toThrow(told)
+  })
+
   it('takes 32 levels and 1,000 nodes', () => {
     expect(holds(nest(31))).toBe(false)
     expect(holds({ $or: Array.from({ length: 999 }, () => literal(true)) })).toBe(true)

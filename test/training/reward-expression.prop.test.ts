@@ -56,6 +56,14 @@ describe('reward expressions', () => {
     expect(evaluateReward(reward, () => true)).toBe(2)
   })
 
+  it('name their own operations where there is another', () => {
+    expect(() => parseReward({ $foo: 1 }, RULES)).toThrow(
+      /one of \$literal, .*, \$add, .*\$cond\.$/,
+    )
+    // Arithmetic within a condition is not taken, so it is not named there.
+    expect(() => parseReward({ $gt: [{ $add: [] }, 1] }, RULES)).toThrow(/\$lte\.$/)
+  })
+
   it('are bounded in depth', () => {
     let json: object = { $literal: 1 }
     for (let depth = 0; depth < 40; depth++) json = { $add: [json] }

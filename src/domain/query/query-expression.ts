@@ -29,6 +29,8 @@ interface QueryRules {
   readonly fields: ReadonlySet<string>
   /** Name of the query in the request, for error params. */
   readonly param?: string
+  /** Operations that the caller takes itself in place of the outermost one; a refusal names them, too. */
+  readonly others?: readonly string[]
 }
 
 /**
@@ -44,9 +46,9 @@ export function parseQuery(query: Query, { fields, param = 'query' }: QueryRules
 /** Checks an expression that stands alone; `param` names it. @throws ApiError query_invalid, as parseQuery */
 export function parseExpression(
   json: unknown,
-  { fields, param = 'query' }: QueryRules,
+  { fields, param = 'query', others = [] }: QueryRules,
 ): Expression {
-  return createParser(fields).parse(json, param, 1)
+  return createParser(fields, others).parse(json, param, 1)
 }
 
 /** The dotted paths that an expression reads. */
@@ -84,7 +86,7 @@ function childrenOf(expression: Expression): readonly Expression[] {
 
 type Rule = (value: unknown, at: string, depth: number) => Expression
 
-function createParser(fields: ReadonlySet<string>) {
+function createParser(fields: ReadonlySet<string>, others: readonly string[]) {
   let nodes = 0
 
   function parse(json: unknown, at: string, depth: number): Expression {
@@ -93,7 +95,10 @@ function createParser(fields: ReadonlySet<string>) {
     if (nodes > QUERY_NODES_MAX) throw invalid(at, `must have at most ${QUERY_NODES_MAX} nodes`)
     const [name, ...more] = isObject(json) ? Object.keys(json) : []
     const rule = name !== undefined && Object.hasOwn(rules, name) ? rules[name] : undefined
-    if (!rule || more.length > 0) throw invalid(at, 'must be one known operation')
+    if (!rule || more.length > 0) {
+      const names = [...Object.keys(rules), ...(depth === 1 ? others : [])]
+      throw invalid(at, `must be an object with one of ${names.join(', ')}`)
+    }
     return rule((json as Record<string, unknown>)[name as string], `${at}.${name}`, depth + 1)
   }
 

@@ -8,6 +8,7 @@ import { evaluate, type GetField } from '../query/query-matcher.ts'
 
 const ARITHMETIC = ['$add', '$subtract', '$multiply', '$divide', '$min', '$max'] as const
 type Arithmetic = (typeof ARITHMETIC)[number]
+const OWN: readonly string[] = [...ARITHMETIC, '$cond']
 
 /** Limit: operands of one operation. */
 const OPERANDS_MAX = 100
@@ -35,9 +36,8 @@ export function parseRewardPath(path: string, rules: RewardRules): RewardExpress
 export function parseReward(json: unknown, rules: RewardRules, depth = 1): RewardExpression {
   const { fields, param } = rules
   const [name, operands] = onlyEntry(json)
-  const isOwn = name === '$cond' || ARITHMETIC.some((op) => op === name)
-  if (!isOwn) {
-    return { op: 'query', expression: parseExpression(json, rules) }
+  if (!OWN.includes(name)) {
+    return { op: 'query', expression: parseExpression(json, { ...rules, others: OWN }) }
   }
   if (depth > QUERY_DEPTH_MAX) throw invalid(param, `must be at most ${QUERY_DEPTH_MAX} deep`)
   const at = `${param}.${name}`
