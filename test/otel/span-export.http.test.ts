@@ -34,3 +34,11 @@ it('exports numbers that are no integers of 64 bits as doubles, also with the di
   expect(text).toContain(`{"intValue":"${integer}"}`)
   for (const double of doubles) expect(text).toContain(`{"doubleValue":${double}}`)
 })
+
+it('asks for the parameter project_id where no project is named', async () => {
+  const { get } = await buildTestApp()
+  const { status, body } = await get(`/otel/v1/traces/${TRACE}`)
+  expect(status).toBe(400)
+  expect(body.error).toMatchObject({ code: 'otlp_project_missing', param: 'project_id' })
+  expect(body.error.message).toContain('?project_id=<entity>/<project>')
+})

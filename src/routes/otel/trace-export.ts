@@ -26,7 +26,9 @@ const TraceParams = z.strictObject({
   trace_id: ClientId.describe('Id of the trace, in hex or as in its calls.'),
 })
 const TraceQuery = z.strictObject({
-  project_id: ProjectId.optional().describe('Project. Default: the only one of the key.'),
+  project_id: ProjectId.optional().describe(
+    'Project. Default: that of a header project_id or Compat-Project, else the only one of the key.',
+  ),
 })
 export async function traceExportRoutes(app: App, options: TraceExportOptions): Promise<void> {
   app.get(
@@ -44,7 +46,7 @@ export async function traceExportRoutes(app: App, options: TraceExportOptions): 
     async (request, reply) => {
       const named = request.query.project_id ?? projectOfHeaders(request.headers)
       const project_id = named ?? (request.principal && onlyProjectOf(request.principal))
-      if (!project_id) throw new ApiError('otlp_project_missing')
+      if (!project_id) throw projectMissing()
       const { projects } = requireAccess(request.principal, 'traces:read', project_id)
       const { refScheme } = options
       const selection = resolveCallsSelection(
@@ -65,6 +67,15 @@ export async function traceExportRoutes(app: App, options: TraceExportOptions): 
       return exportTrace(calls) as { resourceSpans: JsonObject[] }
     },
   )
+}
+
+/** The text of the code tells what exporters can do. */
+function projectMissing(): ApiError {
+  return new ApiError('otlp_project_missing', {
+    param: 'project_id',
+    message:
+      'No project is named. Add ?project_id=<entity>/<project>, or use a key of one project.',
+  })
 }
 
 /** @throws ApiError validation_failed above these limits */
