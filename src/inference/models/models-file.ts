@@ -114,7 +114,11 @@ const baseUrl = () =>
 const keyVariable = () =>
   z
     .string('must be a string')
-    .regex(/^(?!WEFT_)[A-Za-z_][A-Za-z0-9_]{0,127}$/, "must name a variable that is not Weft's own")
+    .regex(
+      /^[A-Za-z_][A-Za-z0-9_]{0,127}$/,
+      'must be the name of an environment variable that holds the key, not the key',
+    )
+    .regex(/^(?!WEFT_)/, "must name a variable that is not Weft's own")
     .optional()
 
 const caFile = () =>
@@ -244,7 +248,8 @@ function parseJson(text: string, path: string): unknown {
 
 function renderIssue(issue: z.core.$ZodIssue): string {
   const keys = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []
-  const place = z.core.toDotPath([...issue.path, ...keys]) || 'the file'
+  const place = z.core.toDotPath([...issue.path, ...keys])
+  if (place === '') return 'the file must be an object with the list models'
   if (keys[0] === 'api_key') return `${place} is not a field; api_key_env names a variable with it`
   if (keys.length > 0) return `${place} is not a field`
   return `${place} ${issue.message.replace('Invalid input: ', 'is wrong: ')}`

@@ -173,6 +173,8 @@ export function openModelRegistry(options: OpenModelsOptions): ModelRegistry {
 
 /** Printable ASCII only: a line break in a key, common at the end of files, would start a new header. */
 const HEADER_TEXT = /^[ -~]+$/
+/** Any other name may be a key that was put in the place of the name, which must not reach a log. */
+const USUAL_NAME = /^[A-Z][A-Z0-9_]*$/
 
 /** Returns the addresses of a model with their keys and certificates; an empty list for the embedded model. */
 function readUpstreams(
@@ -192,7 +194,8 @@ function readUpstreams(
         apiKey === null
           ? 'is not set (set it, or leave api_key_env out)'
           : 'holds what no header can carry'
-      throw new ModelsFileError(`${placeOf('api_key_env')} names ${variable}, which ${fault}`)
+      const told = USUAL_NAME.test(variable) ? variable : 'a variable'
+      throw new ModelsFileError(`${placeOf('api_key_env')} names ${told}, which ${fault}`)
     }
     const caFile = upstream.ca_file ?? entry.ca_file
     const ca =
