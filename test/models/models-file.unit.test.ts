@@ -183,7 +183,7 @@ describe('parseModelsFile', () => {
   })
 
   it('asks for the name of a variable where a key stands', () => {
-    const told = 'models[0].api_key_env must be the name of an environment variable'
+    const told = 'models[0].api_key_env must be the name of a variable with the key'
     expect(() => parse({ ...RELAYED, api_key_env: 'sk-proj-1' })).toThrow(told)
   })
 

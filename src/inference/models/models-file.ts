@@ -114,10 +114,7 @@ const baseUrl = () =>
 const keyVariable = () =>
   z
     .string('must be a string')
-    .regex(
-      /^[A-Za-z_][A-Za-z0-9_]{0,127}$/,
-      'must be the name of an environment variable that holds the key, not the key',
-    )
+    .regex(/^[A-Za-z_]\w{0,127}$/, 'must be the name of a variable with the key, not the key')
     .regex(/^(?!WEFT_)/, "must name a variable that is not Weft's own")
     .optional()
 
