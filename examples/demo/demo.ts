@@ -1,6 +1,6 @@
 /**
  * A project to look around in: starts a server of its own in a temporary folder, or takes one that runs, fills a
- * project in about a minute, and prints a link that signs in.
+ * project in less than a minute, and prints a link that signs in.
  *
  * npm run demo
  * npm run demo -- --url http://127.0.0.1:8080 --key wk_... --project demo/shop
