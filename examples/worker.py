@@ -263,6 +263,23 @@ def stop(*_args: Any) -> NoReturn:
     raise Stopped
 
 
+def load_trainer(name: str) -> Callable[..., Any]:
+    """The function that `--train` names. An error inside its module is shown with its place."""
+    sys.path.append(os.getcwd())
+    module, _, function = name.partition(":")
+    if not module or not function:
+        sys.exit(f"--train {name} must be MODULE:FUNCTION, such as my_trainer:train.")
+    try:
+        trainer = getattr(importlib.import_module(module), function, None)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        sys.exit(f"--train {name}: there is no {module}.py here or beside worker.py.")
+    if trainer is None:
+        sys.exit(f"--train {name}: {module} has no function {function}.")
+    return trainer
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="A worker for training jobs. The key is read from WEFT_WORKER_KEY.")
     parser.add_argument("--server", default="http://127.0.0.1:8080", help="address of the server")
@@ -272,9 +289,9 @@ def main() -> None:
     key = os.environ.get("WEFT_WORKER_KEY", "")
     if not key:
         sys.exit("Set WEFT_WORKER_KEY to a key with the scope worker.")
-    sys.path.append(os.getcwd())
-    module, _, function = options.train.partition(":")
-    trainer = getattr(importlib.import_module(module), function)
+    if not options.server.startswith(("http://", "https://")):
+        sys.exit(f"--server {options.server} must begin with http:// or https://.")
+    trainer = load_trainer(options.train)
     claim = {"worker_id": f"{socket.gethostname()}-{os.getpid()}", "worker_version": VERSION}
     claim.update(base_models=options.base_model or ["example"], wait_seconds=CLAIM_WAIT_S)
     server = Server(options.server, key)

@@ -206,4 +206,17 @@ describe.skipIf(!hasPython)('examples/worker.py', { timeout: 60_000 }, () => {
     expect(refused.told()).toMatch(/^waits for .*\nThe server refuses this worker: 401 .*\n$/)
     expect(keyless.told()).toBe('Set WEFT_WORKER_KEY to a key with the scope worker.\n')
   })
+
+  it.each([
+    ['127.0.0.1:8080', '', '--server 127.0.0.1:8080 must begin with http:// or https://.'],
+    ['http://127.0.0.1:9', 'my_trainer', '--train my_trainer must be MODULE:FUNCTION, such as'],
+    ['http://127.0.0.1:9', 'nowhere:train', '--train nowhere:train: there is no nowhere.py'],
+    ['http://127.0.0.1:9', 'token_table:teach', 'token_table has no function teach.'],
+  ])('ends with what is wrong with its arguments: %s %s', async (address, trainer, told) => {
+    const worker = startPython(address, 'refused', { trainer })
+    await worker.ended
+    expect(worker.child.exitCode).toBe(1)
+    expect(worker.told()).toContain(told)
+    expect(worker.told().split('\n')).toHaveLength(2)
+  })
 })
