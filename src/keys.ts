@@ -94,8 +94,8 @@ function readRequest(args: string[]): KeyCreateRequest {
   const request = {
     svc_user_id: user,
     svc_username: name ?? null,
-    scopes: scopes.split(','),
-    projects: projects.split(','),
+    scopes: scopes.split(',').map((scope) => scope.trim()),
+    projects: projects.split(',').map((pattern) => pattern.trim()),
   }
   const { data, error } = KeyCreateRequest.safeParse(request)
   if (data) return data

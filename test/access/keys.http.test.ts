@@ -30,6 +30,10 @@ describe('POST /v1/keys', () => {
     [{ ...WANTED, projects: [] }, 'projects'],
     [{ ...WANTED, projects: ['acme'] }, 'projects[0]'],
     [{ ...WANTED, projects: ['*/demo'] }, 'projects[0]'],
+    // What no project can be named, so that the key would never be accepted for it.
+    [{ ...WANTED, projects: ['acme/*', ' other/demo'] }, 'projects[1]'],
+    [{ ...WANTED, projects: ['acme/a?b'] }, 'projects[0]'],
+    [{ ...WANTED, projects: ['acme/d*'] }, 'projects[0]'],
     [{ ...WANTED, svc_user_id: '' }, 'svc_user_id'],
     [{ ...WANTED, secret: 'wk_mine' }, 'secret'],
   ])('refuses %j', async (body, param) => {

@@ -80,6 +80,14 @@ describe('npm run keys', () => {
     expect((await keys(dataDir, 'create', '--user', 'second')).stderr).toBe('')
   })
 
+  it('takes spaces behind the commas of a list', async () => {
+    const dataDir = makeTempDir()
+    const lists = ['--scopes', 'traces:read, inference', '--projects', 'acme/*, other/demo']
+    await keys(dataDir, 'create', '--user', 'me', ...lists)
+    const { stdout } = await keys(dataDir, 'list')
+    expect(stdout).toMatch(/ {2}me {2}traces:read,inference {2}acme\/\*,other\/demo$/m)
+  })
+
   it('revokes all keys that are named, and reports those it cannot', async () => {
     const dataDir = makeTempDir()
     const ids = await makeKeys(dataDir, 'alice', 'bob')

@@ -1,12 +1,16 @@
 /** API keys on the wire: additions to the spec. Spec: §5 (keys are named, nothing of the spec makes one). */
 import { z } from 'zod'
 import { nameOf, Time } from '../primitives.ts'
+import { SEGMENT } from '../shapes.ts'
 
 const USER_CHARS_MAX = 128
 const PATTERNS_MAX = 100
 const PATTERN_CHARS_MAX = 257
+/** What can be the id of a project, with `*` only as the whole or as the last half: any other would never match. */
+const PATTERN = new RegExp(`^(?:\\*|(?=[^*]+(?:/\\*)?$)${SEGMENT}/${SEGMENT})$`, 'u')
+const SHOWN_HALF = '[^\\s/\\\\#?%:*]([^/\\\\#?%:*]*[^\\s/\\\\#?%:*])?'
 /** For the document: other languages lack the character classes of JavaScript. */
-const SHOWN_PATTERN = '^(\\*|[^/*]+/(\\*|[^/*]+))$'
+const SHOWN_PATTERN = `^(\\*|${SHOWN_HALF}/(\\*|${SHOWN_HALF}))$`
 
 /** Rights that a key may carry. `admin` includes all others. */
 export const SCOPES = [
@@ -28,7 +32,7 @@ const projects = z
     z
       .string()
       .max(PATTERN_CHARS_MAX)
-      .regex(/^(\*|[^/*\p{C}]+\/(\*|[^/*\p{C}]+))$/u, 'must be *, <entity>/* or <entity>/<project>')
+      .regex(PATTERN, 'must be *, <entity>/* or <entity>/<project>')
       .meta({ pattern: SHOWN_PATTERN }),
   )
   .min(1, 'must name at least one')
