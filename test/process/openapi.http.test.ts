@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { BODY_EXAMPLES } from '../../src/http/document/openapi-examples.ts'
 import { buildTestApp, type TestResponse } from '../support/build-test-app.ts'
@@ -6,6 +7,7 @@ type Json = Record<string, unknown>
 
 interface Operation {
   readonly operationId: string
+  readonly summary: string
   readonly tags: readonly string[]
   readonly security?: readonly Json[]
   readonly parameters?: readonly { readonly in: string; readonly name: string }[]
@@ -134,6 +136,24 @@ describe('GET /openapi.json', () => {
       tags.sort(),
     )
     expect(body.servers).toEqual([{ url: '/', description: expect.any(String) }])
+  })
+
+  it('marks every operation that the interface does not have, by itself or by its group', async () => {
+    const { body } = await readDocument()
+    const page = readFileSync('docs/interface.md', 'utf8')
+    const told = [...page.matchAll(/^### 4\.\d+ `([A-Z]+) (\S+)`$/gm)].map(
+      ([, method = '', path]) => `${method.toLowerCase()} ${path}`,
+    )
+    expect(told).toHaveLength(9)
+    const [, groups = ''] = /all of the groups (.*?), go beyond/.exec(body.info.description) ?? []
+    const additions = groups.split(/, | and /)
+    const unmarked = Object.entries(body.paths as Json).flatMap(([path, item]) =>
+      Object.entries(item as Record<string, Operation>)
+        .filter(([, { tags }]) => !tags.some((tag) => additions.includes(tag)))
+        .filter(([, { summary }]) => !summary.endsWith('(addition to the spec).'))
+        .map(([method]) => `${method} ${path}`),
+    )
+    expect(unmarked.sort()).toEqual(told.sort())
   })
 
   it('names every parameter of a path, the one with slashes too', async () => {

@@ -10,7 +10,7 @@ export const INFO = {
     'Times are RFC 3339; no offset means UTC.\n\n' +
     'The routes under Basic authentication are also served below `/traces`, for tracing SDKs. This document does not repeat them. ' +
     'There the `svc_` names are spelt `wb_`, any well-formed ref is taken, and unknown fields are dropped instead of refused. ' +
-    'Operations that say "addition to the spec", and all of the groups objects, tables, files, annotation, projects, costs and worker, go beyond the published interface.',
+    'Operations that say "addition to the spec", and all of the groups objects, tables, files, annotation, projects, costs, server and worker, go beyond the published interface.',
   license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
 } as const
 

@@ -42,7 +42,7 @@ function addUpsertBatch(app: App, { calls, refScheme }: CallBatchRoutesOptions):
         tags,
         operationId: 'upsertCalls',
         summary:
-          'Record starts and ends of calls in one durable commit; an invalid item fails alone.',
+          'Record starts and ends of calls in one durable commit; an invalid item fails alone (addition to the spec).',
         body: CallUpsertBatchRequest,
         response: { 200: CallBatchResponse },
       },
@@ -74,7 +74,7 @@ function addComplete(app: App, { calls, refScheme }: CallBatchRoutesOptions): vo
         tags,
         operationId: 'completeProjectCalls',
         summary:
-          'Record calls that have begun and ended in one durable commit; an invalid item fails alone.',
+          'Record calls that have begun and ended in one durable commit; an invalid item fails alone (addition to the spec).',
         params: ProjectPath,
         body: CallsCompleteRequest,
         response: { 200: CallBatchResponse },
@@ -102,7 +102,8 @@ function addProjectStart(app: App, { calls, refScheme }: CallBatchRoutesOptions)
       schema: {
         tags,
         operationId: 'startProjectCall',
-        summary: 'Record the start of a call of the project, like /call/start.',
+        summary:
+          'Record the start of a call of the project, like /call/start (addition to the spec).',
         params: ProjectPath,
         body: CallStartRequest,
         response: { 200: CallStartResponse },
@@ -126,7 +127,7 @@ function addProjectEnd(app: App, { calls, refScheme }: CallBatchRoutesOptions): 
       schema: {
         tags,
         operationId: 'endProjectCall',
-        summary: 'Record the end of a call of the project, like /call/end.',
+        summary: 'Record the end of a call of the project, like /call/end (addition to the spec).',
         params: ProjectPath,
         body: CallEndRequest,
         response: { 200: EmptyAnswer },

@@ -62,7 +62,8 @@ export async function storedResponseRoutes(
       schema: {
         tags,
         operationId: 'cancelResponse',
-        summary: 'Cancel a response that is in progress; one that has ended is returned unchanged.',
+        summary:
+          'Cancel a response that is in progress; one that has ended is returned unchanged (addition to the spec).',
         params: ResponseParams,
         shown,
       },
