@@ -115,7 +115,7 @@ interface ApiErrorOptions {
   /** Public sentence; the table's text when absent. Never prompt text, never a secret. */
   readonly message?: string
   /** Dotted path of the field at fault, as `messages[0].content`. */
-  readonly param?: string
+  readonly param?: string | null
   /** Seconds that a client should wait before it tries again. */
   readonly retryAfterS?: number
   /** Extra answer headers, lower case names. */

@@ -69,7 +69,7 @@ function fromProblems(problems: readonly Problem[], request: FastifyRequest): Ap
   if (request.routeOptions.config.invalidBody !== 'openai_400') return error
   return new ApiError(problems[0]?.isMissing ? 'missing_required_parameter' : 'invalid_value', {
     message: error.message,
-    param: error.param ?? '',
+    param: error.param,
   })
 }
 

@@ -119,7 +119,7 @@ export const Timestamp = z
   .max(64)
   .refine(
     (text) => parseTimestampUs(text) !== null,
-    'must be an RFC 3339 date-time of the years 1900 to 2254',
+    'must be an RFC 3339 date-time of the years 1900 to 2254, such as 2026-01-31T09:30:00Z',
   )
   .meta({ format: 'date-time', examples: ['2026-01-31T09:30:00.123456Z'] })
 

@@ -9,12 +9,12 @@ export interface Problem {
   readonly isMissing: boolean
 }
 
-/** The error of a body that breaks a schema: all its problems, `param` the first one's place. */
+/** The error of a body that breaks a schema: all its problems, `param` the first one's place, or null for the whole. */
 export function toValidationError(problems: readonly Problem[]): ApiError {
   const message = problems
     .map((problem) => `${problem.path || 'The body'} ${problem.message}`)
     .join('; ')
-  return new ApiError('validation_failed', { message, param: problems[0]?.path ?? '' })
+  return new ApiError('validation_failed', { message, param: problems[0]?.path || null })
 }
 
 /** Limit: problems told in one answer. */

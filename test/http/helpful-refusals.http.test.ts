@@ -90,6 +90,12 @@ it.each([
   ['/call/start', undefined, "{'start': {}}", 'The body is not valid JSON (line 1 column 2).'],
   ['/call/start', undefined, '"secret', 'The body is not valid JSON'],
   ['/call/start', undefined, '{"start":[]}', 'start must be an object, not a list'],
+  [
+    '/calls/stats',
+    undefined,
+    '{"project_id":"a/b","start":"2026-01-31"}',
+    'start must be an RFC 3339 date-time of the years 1900 to 2254, such as 2026-01-31T09:30:00Z',
+  ],
   ['/call/read', undefined, '{"project_id":"a/b","id":true}', 'id must be a string, not true'],
   ['/call/start', undefined, '{"start":{"wb_user_id":"x"}}', '; tracing SDKs send to /traces'],
   [
@@ -191,7 +197,7 @@ it.each([
   [
     'started_at',
     '"9999-12-31T00:00:00Z"',
-    'must be an RFC 3339 date-time of the years 1900 to 2254',
+    'must be an RFC 3339 date-time of the years 1900 to 2254, such as 2026-01-31T09:30:00Z',
   ],
 ])('a bad value is told what it is: %s %s', async (field, json, message) => {
   const { post } = await buildTestApp()
@@ -201,3 +207,12 @@ it.each([
   const answer = await post('/call/start', body)
   expect([answer.status, answer.body.error.message]).toEqual([422, `start.${field} ${message}`])
 })
+
+it.each(['/calls/stats', '/v1/chat/completions'])(
+  'a wrong body as a whole has no param: %s',
+  async (url) => {
+    const { post } = await buildTestApp()
+    const { status, body } = await post(url, [])
+    expect([status, body.error.param]).toEqual([url === '/calls/stats' ? 422 : 400, null])
+  },
+)
