@@ -218,8 +218,8 @@ function toConfig(values: Values) {
 }
 
 /**
- * The URL has user, password and database: secret. Tables are made on the cluster; null: one server. Without the store it
- * is refused: whoever sets it expects the calls there.
+ * The URL has user, password and database: secret. Tables are made on the cluster; null: one server. Without the store
+ * it is refused: whoever sets it expects the calls there.
  */
 function toClickHouse(values: Values) {
   const { WEFT_CLICKHOUSE_URL: url, WEFT_CLICKHOUSE_CLUSTER: cluster = null } = values
