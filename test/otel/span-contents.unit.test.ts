@@ -217,6 +217,17 @@ describe('a message', () => {
     })
   })
 
+  it('may name very many calls, each of them twice', () => {
+    const calls = Array.from({ length: 200_000 }, (_, at) => ({ id: `c${at}`, name: 'look_up' }))
+    const message = {
+      role: 'assistant',
+      tool_calls: calls,
+      parts: calls.map((call) => ({ type: 'tool_call', ...call })),
+    }
+    const [, answer] = messagesOf({ 'gen_ai.output.messages': JSON.stringify([message]) })
+    expect(answer?.tool_calls).toHaveLength(calls.length)
+  })
+
   it('of which there is only the role gives way to the value beside it', () => {
     const roles = { 'llm.input_messages.0.message.role': 'user' }
     const inputsOf = (attributes: Json) =>

@@ -11,7 +11,7 @@ type Json = Readonly<Record<string, unknown>>
 interface Beside {
   readonly role: string
   /** Ids of the tool calls that the message names elsewhere. */
-  readonly callIds: readonly unknown[]
+  readonly callIds: ReadonlySet<unknown>
 }
 
 /** Keys of each type of part, beside those of any. */
@@ -57,7 +57,7 @@ export function readEncodedParts(content: unknown, beside: Beside): unknown {
 function isPart(part: Json, { role, callIds }: Beside): boolean {
   const own = KEYS.get(part.type)
   if (own === undefined) return false
-  if (part.type === 'tool_use' && !callIds.includes(part.id)) return false
+  if (part.type === 'tool_use' && !callIds.has(part.id)) return false
   if (/^tool.result$/.test(String(part.type)) && role === 'assistant') return false
   const keys = Object.keys(part)
   return (

@@ -96,7 +96,7 @@ function partsOf(item: Json, role: string, form: Form): Json[] | null {
 /** A content that is a text stays one, unless its convention has no other way to write parts. */
 function contentOf(item: Json, role: string, form: Form): unknown {
   if (form !== 'flattened') return item.content
-  const callIds = toToolCalls(item.tool_calls).map(({ id }) => id)
+  const callIds = new Set(toToolCalls(item.tool_calls).map(({ id }) => id))
   return readEncodedParts(item.content, { role, callIds })
 }
 
@@ -166,13 +166,18 @@ function joinTwo(left: ChatMessage, right: ChatMessage): ChatMessage | null {
 function partMessages(parts: readonly Json[], role: string, item: Json): ChatMessage[] {
   const contents: unknown[] = []
   const calls: ToolCall[] = toToolCalls(item.tool_calls)
+  const callIds = new Set(calls.map(({ id }) => id))
   const results: ChatMessage[] = []
   let reasoning = ''
   let refusal = ''
   for (const part of parts) {
     const type = textOr(part.type ?? part.part_kind, '').replaceAll('-', '_')
-    if (type === 'tool_call') addCall(calls, toToolCall(part))
-    else if (type === 'tool_call_response' || type === 'tool_result' || type === 'tool_return') {
+    if (type === 'tool_call') {
+      const call = toToolCall(part)
+      // A message may name a call among its parts and beside them.
+      if (call.id === null || !callIds.has(call.id)) calls.push(call)
+      callIds.add(call.id)
+    } else if (type === 'tool_call_response' || type === 'tool_result' || type === 'tool_return') {
       results.push(toToolMessage(part))
     } else if (type === 'reasoning' || type === 'thinking') {
       reasoning += textOr(part.content ?? part.text ?? part.thinking, '')
@@ -185,11 +190,6 @@ function partMessages(parts: readonly Json[], role: string, item: Json): ChatMes
   if (calls.length > 0) message.tool_calls = calls
   const isOnlyResults = results.length > 0 && contents.length === 0 && calls.length === 0
   return isOnlyResults ? results : [withFinish(message, item), ...results]
-}
-
-/** A message may name a call among its parts and beside them. */
-function addCall(calls: ToolCall[], call: ToolCall): void {
-  if (call.id === null || !calls.some(({ id }) => id === call.id)) calls.push(call)
 }
 
 function toContent(part: Json, type: string): unknown {
