@@ -32,6 +32,26 @@ describe('planConstraint', () => {
     expect(plan(fields)?.param).toBe(param)
   })
 
+  it('reads patterns of unclosed brackets in linear time', () => {
+    const pattern = '['.repeat(65_000)
+    expect(plan({ structured_outputs: { regex: pattern } })?.form.kind).toBe('regex')
+    const braces = `a{${'1'.repeat(65_000)}`
+    expect(() => plan({ structured_outputs: { regex: braces } })).toThrow('20000 places')
+  })
+
+  it('refuses what is too long before it looks into it', () => {
+    const names = Array.from({ length: 120_000 }, (_, at) => `k${at}`)
+    const schema = { type: 'object', required: names }
+    const json_schema = { name: 'x', schema }
+    expect(() => plan({ response_format: { type: 'json_schema', json_schema } })).toThrow(
+      'schema may have 1048576 characters at the most.',
+    )
+    const regex = `${'a'.repeat(65_536)}^a`
+    expect(() => plan({ structured_outputs: { regex } })).toThrow(
+      'structured_outputs.regex may have 65536 characters at the most.',
+    )
+  })
+
   it.each<[object]>([
     [{ not: {} }],
     [{ properties: { a: { multipleOf: 2 } } }],

@@ -57,6 +57,8 @@ export interface Constraint {
 
 /** Limit: characters of a constraint; compiling more takes seconds. */
 const CONSTRAINT_CHARS_MAX = 65_536
+/** Limit: characters of a schema as it was sent, of which long lists of values are compiled apart. */
+const SCHEMA_CHARS_MAX = 1_048_576
 /** What a whitespace_pattern may hold: anything else could match more than the white space of JSON. */
 const SPACE_PATTERN = /^(?:[ \t\n\r]|\\[tnrs]|[[\]()|?*+]|\{\d{1,3}(?:,\d{0,3})?\})*$/
 
@@ -79,8 +81,12 @@ export function planConstraint(request: ChatCompletionRequest): Constraint | nul
 /** The constraint, when it is not too long. @throws ApiError invalid_value naming its field */
 export function requireRoom(constraint: Constraint): Constraint {
   const { form, param } = constraint
-  if (sizeOf(form) <= CONSTRAINT_CHARS_MAX) return constraint
-  throw refuse(param, `${param} may have ${CONSTRAINT_CHARS_MAX} characters at the most.`)
+  requireChars(sizeOf(form), CONSTRAINT_CHARS_MAX, param)
+  return constraint
+}
+
+function requireChars(count: number, max: number, param: string): void {
+  if (count > max) throw refuse(param, `${param} may have ${max} characters at the most.`)
 }
 
 /** Characters of a form. */
@@ -160,11 +166,13 @@ function resolveSpace(outputs: StructuredOutputs): JsonSpace {
 
 /** The schema, when all of it can be kept. @throws ApiError invalid_value naming the field */
 export function requireSupported(schema: unknown, param: string): unknown {
+  requireChars(JSON.stringify(schema).length, SCHEMA_CHARS_MAX, param)
   refuseFault(findUnsupportedKeyword(schema), param)
   return schema
 }
 
 function requireKept(pattern: string, param: string): void {
+  requireChars(pattern.length, CONSTRAINT_CHARS_MAX, param)
   refuseFault(findPatternFault(pattern), param)
 }
 

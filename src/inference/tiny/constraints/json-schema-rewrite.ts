@@ -38,8 +38,8 @@ export function rewriteSchema(schema: unknown): MarkedSchema {
   const taken = new Map<string, readonly string[]>()
   const names = new Map<readonly Pattern[], string>()
   const text = JSON.stringify(schema)
-  let prefix = 'mark-'
-  while (text.includes(prefix)) prefix += '-'
+  const used = text.match(/mark-+/g) ?? []
+  const prefix = `${used.reduce((longest, mark) => (mark.length > longest.length ? mark : longest), 'mark')}-`
   const markNames = (properties: object): string => {
     const mark = `${prefix}names-${taken.size}`
     taken.set(mark, Object.keys(properties))

@@ -71,13 +71,13 @@ function findIn(given: unknown, level: number, areApart: BranchCheck): string | 
   const keyword = UNSUPPORTED.find((name) => schema[name] !== undefined)
   if (keyword !== undefined) return keyword
   if (schema.uniqueItems === true) return 'uniqueItems'
-  const names = isObject(schema.properties) ? Object.keys(schema.properties) : []
+  const names = new Set(isObject(schema.properties) ? Object.keys(schema.properties) : [])
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
-  if (names.some((name) => /["\\\u0000-\u001f]/u.test(name))) {
+  if ([...names].some((name) => /["\\\u0000-\u001f]/u.test(name))) {
     return 'a property name with a quote, a backslash or a control character'
   }
   const required = Array.isArray(schema.required) ? schema.required : []
-  if (!required.every((name) => names.includes(name))) return 'required names without properties'
+  if (!required.every((name) => names.has(name))) return 'required names without properties'
   const { pattern } = schema
   if (pattern !== undefined && !(typeof pattern === 'string' && isQuotable(pattern))) {
     return 'a pattern that could match a quote, a backslash or a control character'

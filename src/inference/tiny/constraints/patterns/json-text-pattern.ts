@@ -4,7 +4,8 @@
  */
 import { countPlaces, PATTERN_PLACES_MAX } from './pattern-size.ts'
 
-const PIECES = /\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|[\s\S]/gu
+/** An unclosed bracket takes the rest, or each of many would be followed to the end. */
+const PIECES = /\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*(?:\]|\\?$)|[\s\S]/gu
 const ESCAPED = /\\[\s\S]|[\s\S]/gu
 /** Escapes that match neither quote nor backslash nor control character. */
 const SAFE_ESCAPE = /^\\[dw.*+?()[\]{}|^$/-]$/u
