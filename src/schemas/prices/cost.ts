@@ -13,6 +13,7 @@ const PROVIDER_ID_MAX = 256
 
 const tokenCost = z.number().min(0).max(TOKEN_COST_MAX)
 const unit = z.literal('USD').nullish()
+const LlmId = nameOf(LLM_ID_MAX)
 
 /**
  * What tokens of a model cost from a day on.
@@ -44,7 +45,7 @@ export const CostCreateRequest = z.strictObject({
   project_id: ProjectId,
   costs: boundedMap(CostCreateInput, { max: COSTS_MAX })
     .refine(
-      (costs) => Object.keys(costs).every((llm_id) => nameOf(LLM_ID_MAX).safeParse(llm_id).success),
+      (costs) => Object.keys(costs).every((llm_id) => LlmId.safeParse(llm_id).success),
       `must have names of 1..${LLM_ID_MAX} characters`,
     )
     .describe('Prices by the name of the model, exactly as in summary.usage.'),
