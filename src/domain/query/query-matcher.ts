@@ -83,8 +83,7 @@ function createPlan() {
     const field = fields.get(name) ?? fields.size
     fields.set(name, field)
     const getValue: Evaluate = ({ values, getField }) => keep(values, field, () => getField(path))
-    const textsOf = (row: RowView) =>
-      keep(row.texts, field, () => eachOf(getValue(row)).map(toText))
+    const textsOf = (row: RowView) => keep(row.texts, field, () => textsIn(getValue(row), false))
     const loweredOf = (row: RowView) => keep(row.lowered, field, () => lower(textsOf(row)))
     return { getValue, textsOf, loweredOf }
   }
@@ -95,11 +94,10 @@ function createPlan() {
       const { textsOf, loweredOf } = planField(input.path)
       return ignoresCase ? loweredOf : textsOf
     }
+    const prepare = (value: unknown): Texts => textsIn(value, ignoresCase)
+    if (input.op === '$literal') return constant(prepare(input.value))
     const getValue = plan(input)
-    return (row) => {
-      const texts = eachOf(getValue(row)).map(toText)
-      return ignoresCase ? lower(texts) : texts
-    }
+    return (row) => prepare(getValue(row))
   }
 
   function planTruth(item: Expression): (row: RowView) => Truth {
@@ -129,7 +127,7 @@ function createPlan() {
   function plan(expression: Expression): Evaluate {
     switch (expression.op) {
       case '$literal':
-        return () => expression.value
+        return constant(expression.value)
       case '$getField':
         return planField(expression.path).getValue
       case '$convert': {
@@ -171,6 +169,15 @@ function createPlan() {
   }
 
   return { plan }
+}
+
+function textsIn(value: unknown, ignoresCase: boolean): Texts {
+  const texts = eachOf(value).map(toText)
+  return ignoresCase ? lower(texts) : texts
+}
+
+function constant<T>(value: T): () => T {
+  return () => value
 }
 
 function isNull(expression: Expression): boolean {
