@@ -47,6 +47,17 @@ describe('POST /refs/read_batch', () => {
     expect(await read(app)).toEqual([])
   })
 
+  it('reads what has spaces in its project or its alias', async () => {
+    const app = await buildTestApp()
+    const project_id = 'my team/my project'
+    const digest = await publish(app, 'thing', { a: 1 }, project_id)
+    await app.put('/objs/thing/aliases', { project_id, digest, aliases: ['in use'] })
+    const ref = `weave:///${project_id}/object/thing:in use`
+    const holder = await publish(app, 'holder', { thing: ref }, project_id)
+    const inner = `weave:///${project_id}/object/holder:${holder}/key/thing/key/a`
+    expect(await read(app, ref, `${ref}/key/a`, inner)).toEqual([{ a: 1 }, 1, 1])
+  })
+
   it('follows edges, through refs and tables on the way', async () => {
     const { app, tableRef, rows } = await setUp()
     const [first, second] = rows

@@ -17,8 +17,9 @@ export interface ReadableRef {
   readonly edges: readonly RefEdge[]
 }
 
+/** Projects and aliases may have spaces inside. */
 const SHAPE =
-  /^[a-z][a-z0-9+.-]*:\/\/\/([^/\s]+\/[^/]+)\/(?:(?:object|op)\/([^/:\s]+):([^/:\s]+)|table\/([^/:\s]+))((?:\/[^/]*)*)$/u
+  /^[a-z][a-z0-9+.-]*:\/\/\/([^/\p{C}]+\/[^/\p{C}]+)\/(?:(?:object|op)\/([^/:\s]+):([^/:\p{C}]+)|table\/([^/:\s]+))((?:\/[^/]*)*)$/u
 const EDGE_KINDS: readonly string[] = ['attr', 'key', 'index', 'id'] satisfies RefEdgeKind[]
 const INDEX = /^\d{1,15}$/
 /** Occurs in no name and no digest; not every store can query a text that contains it. */
