@@ -100,10 +100,13 @@ function readRequest(args: string[]): KeyCreateRequest {
   const { data, error } = KeyCreateRequest.safeParse(request)
   if (data) return data
   const [problem] = toProblems(error.issues, request)
-  throw new Error(`${OPTION_OF[String(error.issues[0]?.path[0])]} ${problem?.message}`)
+  const path = error.issues[0]?.path ?? []
+  const [field, at] = path as [keyof typeof request, number?]
+  const entry = at === undefined ? '' : ` ${JSON.stringify(request[field]?.[at])}`
+  throw new Error(`${OPTION_OF[field]}${entry} ${problem?.message}`)
 }
 
-const OPTION_OF: Readonly<Record<string, string>> = {
+const OPTION_OF = {
   svc_user_id: '--user',
   svc_username: '--name',
   scopes: '--scopes',

@@ -77,6 +77,16 @@ describe('GET and DELETE /v1/keys', () => {
     expect(idsOf(all.body.data)).toEqual(expect.arrayContaining(idsOf(made)))
   })
 
+  it('refuse what would choose a part of the list, which has no pages', async () => {
+    const { get } = await buildTestApp()
+    const { status, body } = await get(`${URL}?limit=1`)
+    expect([status, body.error?.code, body.error?.param]).toEqual([
+      422,
+      'validation_failed',
+      'limit',
+    ])
+  })
+
   it('revoke a key once, which is refused from then on', async () => {
     const { get, post, delete: remove } = await buildTestApp()
     const { id, secret } = (await post(URL, WANTED)).body

@@ -127,6 +127,8 @@ describe('npm run keys with wrong arguments', () => {
   it('says of what breaks a rule which option that is', async () => {
     const result = await keys(makeTempDir(), 'create', '--user', 'u'.repeat(129))
     expect(result.stderr).toBe('weft: --user must have at most 128 characters\n')
+    const list = await keys(makeTempDir(), 'create', '--user', 'u', '--scopes', 'training, foo')
+    expect(list.stderr).toMatch(/^weft: --scopes "foo" must be one of traces:read, /)
   })
 
   it('makes no database for arguments that it refuses', async () => {

@@ -7,6 +7,7 @@ import { renderList, sendLines } from '../../http/stream/json-lines.ts'
 import {
   KeyCreateRequest,
   KeyCreateResponse,
+  KeyListQuery,
   KeyListResponse,
   KeyParams,
   KeyResponse,
@@ -25,6 +26,7 @@ export async function keyRoutes(app: App, { keys }: Pick<Stores, 'keys'>): Promi
         tags,
         operationId: 'listKeys',
         summary: 'List the keys of projects that the key may use (addition to the spec).',
+        querystring: KeyListQuery,
         response: { 200: KeyListResponse },
       },
     },

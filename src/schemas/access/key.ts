@@ -69,6 +69,9 @@ export const KeyCreateResponse = KeyResponse.extend({
   secret: z.string().describe('The key itself. It is returned only here and not stored.'),
 }).meta({ id: 'KeyCreateResponse', description: 'A new key with its secret.' })
 
+/** The list has no pages: all keys are streamed. */
+export const KeyListQuery = z.strictObject({})
+
 export const KeyListResponse = z.object({
   object: z.literal('list').describe('Always `list`.'),
   data: z.array(KeyResponse).describe('Keys, oldest first, including revoked ones.'),
