@@ -9,7 +9,7 @@ const read = (name: string) => readFileSync(`deploy/${name}`, 'utf8')
 describe('the files of deploy', () => {
   it.each(['Dockerfile', 'weft.service'])('%s starts node as npm start does', (name) => {
     const [command = ''] = /^(?:CMD|ExecStart=).*$/m.exec(read(name)) ?? []
-    expect(command.match(/--[\w=-]+/g)).toEqual(START_FLAGS)
+    expect(command.match(/--[\w=./-]+/g)).toEqual(START_FLAGS)
     expect(START_ENVIRONMENT.MALLOC_ARENA_MAX).not.toBe('')
     expect(read(name)).toContain(`MALLOC_ARENA_MAX=${START_ENVIRONMENT.MALLOC_ARENA_MAX}`)
   })

@@ -32,6 +32,19 @@ function start(name: string, given: string, ...flags: string[]) {
 }
 
 describe('npm run', () => {
+  it.each(['start', ...TRIED.filter((name) => name !== 'demo')])(
+    '%s ends with one line when Node is too old',
+    async (name) => {
+      const [, check = ''] = / --require=(\S+)/.exec(scripts[name] ?? '') ?? []
+      const old = "Object.defineProperty(process, 'versions', { value: { node: '22.18.0' } })"
+      const ended = await run(process.execPath, ['-e', `${old}; require('${check}')`]).catch(
+        (error: unknown) => error,
+      )
+      const line = 'weft: this is Node 22.18.0; Node >=22.19 is needed\n'
+      expect(ended).toMatchObject({ code: 1, stdout: '', stderr: line })
+    },
+  )
+
   it.each(TRIED.flatMap((name) => ['--help', '-h'].map((asked) => [name, asked] as const)))(
     '%s -- %s tells the usage',
     async (name, asked) => {
