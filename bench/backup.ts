@@ -11,7 +11,7 @@ import { cpSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readArguments } from '../examples/script-arguments.ts'
+import { readArguments, readCount } from '../examples/script-arguments.ts'
 import { DATABASE_FILE } from '../src/store/sqlite/db/connection.ts'
 import { type BenchServer, median, startServer } from './servers/bench-server.ts'
 import { type LoadResult, runLoad } from './servers/load.ts'
@@ -101,13 +101,14 @@ function tell(way: string, runs: readonly Measured[]): void {
   console.log(`| ${cells.join(' | ')} |`)
 }
 
-const { dataDir } = provideData(values.data, Number(values.calls), 1)
+const [calls, rounds] = [readCount(values.calls), readCount(values.rounds)]
+const { dataDir } = provideData(values.data, calls, 1)
 const directory = mkdtempSync(join(tmpdir(), 'weft-bench-'))
 cpSync(dataDir, join(directory, 'data'), { recursive: true })
 const server = await startServer(join(directory, 'data'))
 try {
   const runs = new Map<string, Measured[]>(WAYS.map((way) => [way, []]))
-  for (let round = 0; round < Number(values.rounds); round++) {
+  for (let round = 0; round < rounds; round++) {
     for (const way of WAYS) {
       await new Promise((resolve) => setTimeout(resolve, REST_MS))
       const measured = await measure(way, server, directory)

@@ -8,7 +8,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readArguments } from '../examples/script-arguments.ts'
+import { readArguments, readCount } from '../examples/script-arguments.ts'
 import { buildApp } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { openDeps } from '../src/deps.ts'
@@ -26,7 +26,7 @@ const { values } = readArguments({
     rounds: { type: 'string', default: '9' },
   },
 })
-const calls = Number(values.calls)
+const [calls, rounds] = [readCount(values.calls), readCount(values.rounds)]
 
 const dataDir = mkdtempSync(join(tmpdir(), 'weft-expand-'))
 const config = { ...readConfig({}), dataDir, bootstrapKey: KEY }
@@ -122,7 +122,7 @@ try {
   for (const [name, question] of Object.entries(QUESTIONS)) {
     const times: number[] = []
     let lines = 0
-    for (let round = 0; round < Number(values.rounds); round++) {
+    for (let round = 0; round < rounds; round++) {
       const begin = performance.now()
       const body = await post('/calls/stream_query', { project_id, limit: 100, ...question })
       times.push(performance.now() - begin)

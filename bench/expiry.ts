@@ -10,12 +10,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { v7 } from 'uuid'
-import { readArguments } from '../examples/script-arguments.ts'
+import { readArguments, readCount } from '../examples/script-arguments.ts'
 import { resolveCallEnd, resolveCallStart } from '../src/domain/calls/new-call.ts'
 import { openSqliteStore } from '../src/store/sqlite/open.ts'
 
 const { values } = readArguments({ options: { calls: { type: 'string', default: '1000000' } } })
-const CALLS = Number(values.calls)
+const CALLS = readCount(values.calls)
 const BATCH = 500
 const TRACE_CALLS = 8
 const HOUR_MS = 3_600_000

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readArguments } from '../examples/script-arguments.ts'
+import { readArguments, readCount } from '../examples/script-arguments.ts'
 import { buildApp } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { openDeps } from '../src/deps.ts'
@@ -23,7 +23,8 @@ const { values } = readArguments({
     rounds: { type: 'string', default: '5' },
   },
 })
-const ROWS = Number(values.rows)
+const ROWS = readCount(values.rows)
+const ROUNDS = readCount(values.rounds)
 const KEY = 'wk_bench_of_lists_with_letters'
 const project_id = 'acme/demo'
 /** Calls of one thread. */
@@ -151,7 +152,7 @@ try {
       const bytes = await question()
       const times: number[] = []
       const holds: number[] = []
-      for (let round = 0; round < Number(values.rounds); round++) {
+      for (let round = 0; round < ROUNDS; round++) {
         const begin = performance.now()
         const hold = await holdOf(async () => {
           await question()

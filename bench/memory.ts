@@ -12,7 +12,7 @@ import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readArguments } from '../examples/script-arguments.ts'
+import { readArguments, readCount } from '../examples/script-arguments.ts'
 import { DATABASE_FILE } from '../src/store/sqlite/db/connection.ts'
 import { type BenchServer, median, memoryMb, startServer } from './servers/bench-server.ts'
 import { runLoad } from './servers/load.ts'
@@ -39,7 +39,9 @@ const { values } = readArguments({
     case: { type: 'string', multiple: true, default: [''] },
   },
 })
-const calls = Number(values.calls)
+const calls = readCount(values.calls)
+const [seconds, restSeconds] = [readCount(values.seconds), readCount(values.rest)]
+const roundCount = readCount(values.rounds)
 const [MONTH] = listQuestions(calls) as [Question]
 
 interface Look extends MemoryKinds {
@@ -83,7 +85,7 @@ async function floodCalls({ port }: BenchServer): Promise<number> {
   const { perSecond, failed } = await runLoad({
     port,
     connections: CONNECTIONS,
-    durationMs: Number(values.seconds) * 1000,
+    durationMs: seconds * 1000,
     request: startRequest(randomUUID),
   })
   if (failed > 0) throw new Error(`${failed} calls were refused`)
@@ -126,7 +128,7 @@ async function runRound(name: string, built: string): Promise<Round> {
     await look('statistics and lists', 0)
     const askMonth = async () => (await server.post('/calls/stats', toBody(MONTH))).ms
     const monthMs = await askMonth()
-    await look('rest', Number(values.rest) * 1000)
+    await look('rest', restSeconds * 1000)
     const afterRestMs = await askMonth()
     const peakMb = memoryMb(server.process.pid, 'VmHWM')
     return { name, looks, peakMb, callsPerSecond, statsMs, monthMs, afterRestMs }
@@ -166,7 +168,7 @@ mkdirSync(values.data, { recursive: true })
 const built = await provideBuilt()
 console.log(`${calls} calls; medians of ${values.rounds}, MB; load average ${loadavg()[0]}`)
 const rounds: Round[] = []
-for (let round = 0; round < Number(values.rounds); round++) {
+for (let round = 0; round < roundCount; round++) {
   for (const name of values.case) rounds.push(await runRound(name, built))
 }
 print(rounds)

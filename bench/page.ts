@@ -10,7 +10,7 @@
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { readArguments } from '../examples/script-arguments.ts'
+import { readArguments, readCount } from '../examples/script-arguments.ts'
 import { DATABASE_FILE } from '../src/store/sqlite/db/connection.ts'
 import { type BenchServer, KEY, median, startServer } from './servers/bench-server.ts'
 import { DAY_US, DAYS, FIRST_US, PROJECT, provideData } from './stats/data.ts'
@@ -37,7 +37,7 @@ const { values } = readArguments({
     chromium: { type: 'string', default: '/usr/bin/chromium' },
   },
 })
-const [calls, traceCalls, rounds] = [values.calls, values.trace, values.rounds].map(Number) as [
+const [calls, traceCalls, rounds] = [values.calls, values.trace, values.rounds].map(readCount) as [
   number,
   number,
   number,

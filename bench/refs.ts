@@ -8,13 +8,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readArguments } from '../examples/script-arguments.ts'
+import { readArguments, readCount } from '../examples/script-arguments.ts'
 import { resolveCallsSelection } from '../src/domain/calls/calls-query.ts'
 import { resolveCallEnd, resolveCallStart } from '../src/domain/calls/new-call.ts'
 import { openSqliteStore } from '../src/store/sqlite/open.ts'
 
 const { values } = readArguments({ options: { calls: { type: 'string', default: '100000' } } })
-const CALLS = Number(values.calls)
+const CALLS = readCount(values.calls)
 const BATCH = 100
 const REF = 'AbCdEfGhIjKlMnOpQrStUvWxYz0123456789aBcDeFg'
 const project_id = 'acme/demo'

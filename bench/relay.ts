@@ -8,7 +8,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readArguments, readCounts } from '../examples/script-arguments.ts'
+import { readArguments, readCount, readCounts } from '../examples/script-arguments.ts'
 import {
   EVENTS,
   HELD_MODEL,
@@ -135,7 +135,7 @@ try {
   }
   const bench = { upstream, generator, servers }
   if (values.soak === undefined) await compare(bench)
-  else await soak({ ...bench, minutes: Number(values.soak) })
+  else await soak({ ...bench, minutes: readCount(values.soak) })
 } finally {
   generator.stop()
   for (const server of servers.values()) server.stop()

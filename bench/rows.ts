@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { readArguments } from '../examples/script-arguments.ts'
+import { readArguments, readCount } from '../examples/script-arguments.ts'
 import { type Connection, DATABASE_FILE, openDatabase } from '../src/store/sqlite/db/connection.ts'
 import { migrate } from '../src/store/sqlite/db/migrate.ts'
 import { migrateTo } from './stats/data.ts'
@@ -76,7 +76,7 @@ try {
   const db = openDatabase(dataDir)
   migrateTo(db, MIGRATIONS)
   const fill = db.transaction(() => {
-    db.prepare(INSERT_CALLS).run({ calls: Number(values.calls) })
+    db.prepare(INSERT_CALLS).run({ calls: readCount(values.calls) })
     db.exec(INSERT_BODIES)
     db.exec(INSERT_REFS)
   })

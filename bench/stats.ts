@@ -12,7 +12,7 @@ import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readArguments, readCounts } from '../examples/script-arguments.ts'
+import { readArguments, readCount, readCounts } from '../examples/script-arguments.ts'
 import { DATABASE_FILE, openReadOnlyDatabase } from '../src/store/sqlite/db/connection.ts'
 import {
   type BenchServer,
@@ -209,7 +209,7 @@ function workDirOf(dataDir: string): string {
 
 async function run(millions: number): Promise<void> {
   const calls = Math.round(millions * MILLION)
-  const bodiesEvery = Number(values.bodies ?? (calls > MILLION ? 10 : 1))
+  const bodiesEvery = readCount(values.bodies ?? (calls > MILLION ? '10' : '1'))
   const data = provideData(values.data, calls, bodiesEvery)
   const madeMb = sizeMb(join(data.dataDir, DATABASE_FILE))
   const workDir = workDirOf(data.dataDir)

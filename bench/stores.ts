@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { createClient } from '@clickhouse/client'
-import { readArguments, refuseArguments } from '../examples/script-arguments.ts'
+import { readArguments, readCount, refuseArguments } from '../examples/script-arguments.ts'
 import { resolveCallsSelection, resolveCallsShape } from '../src/domain/calls/calls-query.ts'
 import { type CallParts, resolveCallEnd, resolveCallStart } from '../src/domain/calls/new-call.ts'
 import { toColumns } from '../src/domain/stats/metric-names.ts'
@@ -269,10 +269,10 @@ const { only } = values
 if (only !== undefined && only !== 'sqlite' && only !== 'clickhouse') {
   refuseArguments('--only takes sqlite or clickhouse')
 }
-const rounds = Number(values.rounds)
+const rounds = readCount(values.rounds)
 const root = mkdtempSync(join(tmpdir(), 'weft-stores-'))
 try {
-  const calls = Number(values.calls)
+  const calls = readCount(values.calls)
   console.log(`${calls} calls, medians of ${rounds}`)
   if (only !== 'clickhouse') await benchSqlite(calls, join(root, 'sqlite'))
   if (only !== 'sqlite') await benchClickHouse(calls, join(root, 'node'), values.url)

@@ -25,8 +25,13 @@ export function readArguments<T extends ParseArgsConfig>(
 export function readCounts(
   given: readonly string[] = readArguments({ allowPositionals: true }).positionals,
 ): number[] {
-  const wrong = given.find((text) => !(Number(text) >= 0))
-  return wrong === undefined ? given.map(Number) : refuseArguments(`${wrong} is not a number`)
+  return given.map(readCount)
+}
+
+/** Ends the process with the usage when an argument is no number. */
+export function readCount(text: string): number {
+  const isNumber = text !== '' && Number(text) >= 0
+  return isNumber ? Number(text) : refuseArguments(`${JSON.stringify(text)} is not a number`)
 }
 
 export function refuseArguments(message: string): never {

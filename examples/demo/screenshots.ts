@@ -9,7 +9,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { startOwnServer } from '../own-server.ts'
-import { readArguments } from '../script-arguments.ts'
+import { readArguments, readCount } from '../script-arguments.ts'
 import { createDemoApi } from './demo-api.ts'
 import { type Filled, fillDemo } from './fill.ts'
 import { toSmallPng } from './small-png.ts'
@@ -136,7 +136,7 @@ async function takePicture(
   { path, sign, prepare }: View,
   colorScheme: 'light' | 'dark',
 ): Promise<Buffer> {
-  const viewport = { width: Number(values.width), height: Number(values.height) }
+  const viewport = { width: readCount(values.width), height: readCount(values.height) }
   const context = await browser.newContext({ viewport, colorScheme, timezoneId: 'UTC' })
   const page = await context.newPage()
   page.on('pageerror', ({ message }) => console.error(`${path(filled)}: ${message}`))

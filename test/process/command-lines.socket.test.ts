@@ -80,6 +80,12 @@ describe('npm run', () => {
     expect(told.stderr).toContain(`weft: ${message}`)
   })
 
+  it('torture -- --cycles x names what is no number', async () => {
+    const told = await start('torture', '--cycles x')
+    expect(told).toMatchObject({ code: 1, stdout: '' })
+    expect(told.stderr).toMatch(/^"x" is not a number\n\n.*npm run torture/s)
+  })
+
   it('has no other script that reads its arguments itself', () => {
     const own = Object.keys(scripts)
       .map(entryOf)

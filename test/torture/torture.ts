@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readArguments } from '../../examples/script-arguments.ts'
+import { readArguments, readCount } from '../../examples/script-arguments.ts'
 import { openLedger } from './load.ts'
 import { fillDisk, killUnderLoad, setClock, startTwice, type Torture } from './scenes.ts'
 
@@ -17,11 +17,13 @@ const { values } = readArguments({
   },
 })
 
+const cycles = readCount(values.cycles)
+const [clients, loadMs] = [readCount(values.clients), readCount(values['load-ms'])]
 const torture: Torture = {
   dataDir: mkdtempSync(join(tmpdir(), 'weft-torture-')),
   ledger: openLedger(),
-  clients: Number(values.clients),
-  loadMs: Number(values['load-ms']),
+  clients,
+  loadMs,
 }
 
 async function act(name: string, scene: () => Promise<string>): Promise<void> {
@@ -32,7 +34,7 @@ async function act(name: string, scene: () => Promise<string>): Promise<void> {
 }
 
 try {
-  for (let cycle = 1; cycle <= Number(values.cycles); cycle++) {
+  for (let cycle = 1; cycle <= cycles; cycle++) {
     await act(`kill -9, cycle ${cycle}`, () => killUnderLoad(torture))
   }
   await act('second start', () => startTwice(torture))
