@@ -39,7 +39,8 @@ const MADE: readonly string[] = [
     STATS.selectStatsCalls(filter),
     STATS.selectStatsUsage(filter),
     CALLS.selectCallKeys(filter, 'asc'),
-    CALLS.countCalls(filter),
+    CALLS.countCalls(filter, false),
+    CALLS.countCalls(filter, true),
   ]),
   CALLS.findCallsByKey(new Set(['inputs'])),
   ...(['all', 'id', 'weave_ref'] as const).map((source) =>

@@ -72,7 +72,9 @@ export const CallsQueryStatsRequest = z
     project_id: ProjectId,
     filter,
     query,
-    limit: whole.nullish().describe('Count up to this number. Default: all.'),
+    limit: whole
+      .nullish()
+      .describe('Count up to this number, the oldest calls first. Default: all.'),
     expand_columns: expandColumns,
     include_total_storage_size: switchField('Whether to fill total_storage_size_bytes.'),
   })

@@ -236,6 +236,11 @@ export function describeCallsQueryContract(
       const query = { $expr: named('id', 'd') }
       const one = await stores.callsQuery.count(selectionOf({ query }), readCaller())
       expect(one).toEqual({ count: 1, storage_size_bytes: sizes[3] })
+      for (const limit of [0, 1, 2, 3]) {
+        const first = await stores.callsQuery.count(selectionOf({ limit }), readCaller())
+        const storage_size_bytes = sizes.slice(0, limit).reduce((sum, size) => sum + size, 0)
+        expect(first).toEqual({ count: limit, storage_size_bytes })
+      }
     })
 
     it('leaves bodies out that the shape does not want', async () => {

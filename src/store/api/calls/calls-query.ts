@@ -31,6 +31,9 @@ export interface CallsQueryStore {
     shape: CallsShape,
     caller: ReadCaller,
   ): AsyncIterable<readonly ListedCall[]>
-  /** How many calls a selection holds, and the bytes of their bodies. Throws as `pages` does. */
+  /**
+   * How many calls a selection holds, and the bytes of their bodies: of the first ones by start and id where it holds more
+   * than its limit. Throws as `pages` does.
+   */
   count(selection: CallsSelection, caller: ReadCaller): Promise<CallsCount>
 }

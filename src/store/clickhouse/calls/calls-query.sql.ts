@@ -57,7 +57,7 @@ ${startedCalls(conditions)}
 `
 }
 
-/** The same up to a number of calls. */
+/** The same of the first calls of a list, up to a number. */
 export function countSomeCalls(conditions: readonly FilterCondition[]): string {
   return `
 SELECT
@@ -67,6 +67,7 @@ FROM (
   SELECT sum(size_bytes) AS bytes
   ${startedCalls(conditions)}
   GROUP BY started_at_us, id
+  ORDER BY started_at_us, id
   LIMIT {limit:UInt64}
 )
 `

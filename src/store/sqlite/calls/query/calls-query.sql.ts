@@ -133,8 +133,13 @@ export function refColumn(body: 'inputs' | 'output', pathParameter: string): str
 /** The text of a ref; by primary key. */
 export const FIND_REF_TEXT = 'SELECT ref FROM refs WHERE ref_key = ?'
 
-/** The number of calls, up to a limit, and their bytes (the same indexes). */
-export function countCalls(conditions: readonly FilterCondition[]): string {
+/**
+ * The number of calls, up to a limit, and their bytes (the same indexes).
+ *
+ * @param isLimited - whether the first calls of a list must be the counted ones; all need no order
+ */
+export function countCalls(conditions: readonly FilterCondition[], isLimited: boolean): string {
+  const order = `ORDER BY calls.started_at_us, ${idText('calls.id')}`
   return `
 SELECT
   count(*) AS count,
@@ -143,6 +148,7 @@ FROM (
   SELECT calls.storage_size_bytes
   FROM ${callsBy(conditions)}
   ${liveCalls(conditions)}
+  ${isLimited ? order : ''}
   LIMIT @limit
 )
 `

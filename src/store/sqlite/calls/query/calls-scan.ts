@@ -107,7 +107,7 @@ function* countFound(
 ): Generator<void, CallsCount> {
   const place = beginWalk(db)
   const { conditions, parameters } = toClause(db, selection, place)
-  const countPart = db.prepare(countCalls(conditions))
+  const countPart = db.prepare(countCalls(conditions, Number.isFinite(selection.limit)))
   let [count, storage_size_bytes] = [0, 0]
   for (const { from: from_us, to: to_us } of cutTime(db, conditions, selection, place)) {
     const limit = toSqlLimit(selection.limit - count)
