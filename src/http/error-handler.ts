@@ -3,7 +3,7 @@
  * the request (request-log.ts) has the code of any refusal.
  * The only place that reads an error's status.
  */
-import { type ServerResponse, STATUS_CODES } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
@@ -29,6 +29,9 @@ const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_HANDLER_TIMEOUT: 'server_overloaded',
   FST_STATIC_FORBIDDEN_PATH: 'unknown_url',
 }
+
+/** Not imported: an import reads every export of a module, for which Node loads its own undici here. */
+const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 const AUTHENTICATION_CODES = /^FST_BASIC_AUTH_MISSING_OR_BAD/
 
