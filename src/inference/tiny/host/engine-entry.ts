@@ -4,6 +4,7 @@
  */
 import { readFileSync, statSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
+import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { ModelFileError } from '../model/gguf.ts'
 import { createEngine } from './engine.ts'
@@ -16,6 +17,8 @@ import type { WatchdogOptions } from './watchdog-entry.ts'
 
 /** Limit: one process is too slow for more, and all weights are held as floats. */
 const MODEL_BYTES_MAX = 268_435_456
+/** Limit: 256 MB for a grammar; a large one takes a tenth of it. */
+const GRAMMAR_PAGES_MAX = 4_096
 /** Limit: what a thread that only waits needs, with room to load its script. */
 const WATCH_HEAP_MB_MAX = 16
 
@@ -62,6 +65,8 @@ function run(): void {
       outbox.flushAll()
     }
   }
+  // Not on the command line, where it makes V8 refuse the compiled code of Node's library: a start would take longer.
+  process.once('message', () => setFlagsFromString(`--wasm-max-mem-pages=${GRAMMAR_PAGES_MAX}`))
   process.on('message', (message) => {
     scheduler.receive(message as ToEngine)
     if (isAwake) return

@@ -24,8 +24,6 @@ interface HostListener {
 
 /** Limit: what a template and the model's texts need at the most, with much to spare. */
 const HEAP_MB_MAX = 96
-/** Limit: 256 MB for a grammar; a large one takes a tenth of it. */
-const GRAMMAR_PAGES_MAX = 4_096
 
 /** Where the server keeps compiled code, if it does; Node adds a folder for its version. */
 const COMPILED = getCompileCacheDir()
@@ -41,7 +39,7 @@ process.once('exit', () => {
 export function startHost(script: URL, options: EngineOptions, listener: HostListener): ModelHost {
   const child = fork(fileURLToPath(script), [JSON.stringify(options), `${process.pid}`], {
     env: ENVIRONMENT,
-    execArgv: [`--max-old-space-size=${HEAP_MB_MAX}`, `--wasm-max-mem-pages=${GRAMMAR_PAGES_MAX}`],
+    execArgv: [`--max-old-space-size=${HEAP_MB_MAX}`],
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
