@@ -10,7 +10,7 @@ describe('POST /table/query', () => {
   const ROWS = [
     { n: 2, t: { k: 'b' } },
     { n: 1.5, t: { k: 'a' } },
-    { n: 'x' },
+    { n: 'x', t: [1, 2] },
     {},
     { n: 2, t: { k: 'a' } },
   ]
@@ -48,6 +48,9 @@ describe('POST /table/query', () => {
       [4, 1, 0],
     ],
     [{ sort_by: [{ field: 'n', direction: 'desc' }], offset: 1, limit: 2 }, [4, 1]],
+    [{ sort_by: [{ field: 't.1', direction: 'asc' }] }, [2, 0, 1, 3, 4]],
+    // As in queries, a list has no field but its entries.
+    [{ sort_by: [{ field: 't.length', direction: 'asc' }] }, [0, 1, 2, 3, 4]],
     [{ sort_by: [] }, [0, 1, 2, 3, 4]],
   ])('answers the places of %j', async (fields, expected) => {
     const app = await buildTestApp()

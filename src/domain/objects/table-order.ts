@@ -1,4 +1,5 @@
 /** Sorts the rows of a table by fields inside them. Pure. */
+import { valueAt } from '../query/query-values.ts'
 
 /** Numbers, texts, true and false, anything else, nothing: in this order. */
 type SortKey = readonly [rank: number, value: number | string]
@@ -9,7 +10,7 @@ const COMPARED_PER_CHECKPOINT = 1000
 /**
  * Takes rows in their order and gives their places, sorted; equals keep their order.
  *
- * @param sort - fields as dotted paths
+ * @param sort - fields as dotted paths, read as queries read them
  * @param checkpoint - called now and then while places are sorted
  */
 export function createTableOrder(
@@ -53,13 +54,4 @@ function toSortKey(value: unknown): SortKey {
   if (typeof value === 'string') return [1, value]
   if (typeof value === 'boolean') return [2, Number(value)]
   return value === null || value === undefined ? NOTHING : [3, JSON.stringify(value)]
-}
-
-function valueAt(row: unknown, path: readonly string[]): unknown {
-  let value = row
-  for (const key of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return null
-    value = (value as Record<string, unknown>)[key]
-  }
-  return value
 }
