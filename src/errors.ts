@@ -80,6 +80,7 @@ export const ERRORS = {
   request_timeout: entry(408, 'The request did not arrive in time.'),
   call_conflict: entry(409, 'The id is taken by a call with other content.'),
   feedback_conflict: entry(409, 'The id is taken by other feedback.'),
+  object_conflict: entry(409, 'The object has another latest version.'),
   model_conflict: entry(409, 'The name is taken by another model.'),
   idempotency_conflict: entry(409, 'The Idempotency-Key was used with another body.'),
   lease_lost: entry(409, 'The job is not leased to this worker; drop the work.'),

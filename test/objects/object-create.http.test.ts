@@ -123,6 +123,20 @@ describe('POST /obj/create', () => {
       ])
       expect((await post('/objs/query', { project_id: PROJECT })).body.objs).toEqual([])
     })
+
+    it('answers object_conflict when another version than expected is the latest', async () => {
+      const { post } = await buildTestApp()
+      const publish = (fields: object) => post('/obj/create', objectOf(fields))
+      expect((await publish({ expected_latest: -1 })).status).toBe(200)
+      const { status, body } = await publish({ val: 2, expected_latest: -1 })
+      expect([status, body.error.code, body.error.param]).toEqual([
+        409,
+        'object_conflict',
+        'obj.expected_latest',
+      ])
+      expect((await publish({ val: 2, expected_latest: 0 })).status).toBe(200)
+      expect((await publish({ val: 3, expected_latest: null })).status).toBe(200)
+    })
   })
 
   describe('422', () => {
@@ -134,6 +148,7 @@ describe('POST /obj/create', () => {
         ['obj', {}],
         ['extra', { ...objectOf(), extra: 1 }],
         ['obj.extra', objectOf({ extra: 1 })],
+        ['obj.expected_latest', objectOf({ expected_latest: -2 })],
         ['obj.project_id', objectOf({ project_id: undefined })],
         ['obj.project_id', objectOf({ project_id: 'acme' })],
         ['obj.project_id', objectOf({ project_id: null })],

@@ -143,6 +143,28 @@ export function describeContentStoresContract(
       expect(found.map(({ version }) => version.version_index)).toEqual([0, 1, 2, 3, 4])
     })
 
+    it('publishes on top of the expected latest version alone: of all at once one', async () => {
+      const { objects } = await create()
+      const publish = (content: unknown, expected_latest: number) =>
+        objects.createObject({ ...newObject(content), expected_latest })
+      const conflict = { code: 'object_conflict', param: 'obj.expected_latest' }
+      await expect(publish('x', 0)).rejects.toMatchObject(conflict)
+      for (const expected of [-1, 0, 1]) {
+        const all = await Promise.allSettled(
+          Array.from({ length: 5 }, (_, n) => publish([expected, n], expected)),
+        )
+        expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+      }
+      expect(await objects.listObjects(listing(), CALLER)).toHaveLength(3)
+      expect(await objects.findContent(PROJECT, newObject('x').digest)).toBeNull()
+      await objects.deleteObjects(PROJECT, 'thing', null, 9)
+      await expect(publish('x', 2)).rejects.toMatchObject(conflict)
+      await publish('x', -1)
+      expect(await objects.findObject(PROJECT, 'thing', 'latest')).toMatchObject({
+        version_index: 3,
+      })
+    })
+
     it('keeps projects and names apart and gives contents to their own project alone', async () => {
       const { objects } = await create()
       const object = newObject({ a: 1 })

@@ -24,6 +24,8 @@ export interface NewObject extends ObjectClasses {
   readonly val_json: string
   readonly svc_user_id: string
   readonly created_at_us: number
+  /** Number of the version that must be the latest, -1: there must be none; null or absent: any may be. */
+  readonly expected_latest?: number | null
 }
 
 /** Classes that all serialized objects of the clients end in. */
@@ -68,8 +70,8 @@ export function resolveObject(
   const { val_json, classes } = withClass(sent, obj.val, given)
   const digest = digestOfJson(val_json)
   requireDigest(obj.expected_digest, digest, 'obj.expected_digest')
-  const { project_id, object_id } = obj
-  return { project_id, object_id, digest, val_json, ...classes, ...defaults }
+  const { project_id, object_id, expected_latest = null } = obj
+  return { project_id, object_id, digest, val_json, expected_latest, ...classes, ...defaults }
 }
 
 function withClass(val_json: string, val: unknown, given: string | null) {

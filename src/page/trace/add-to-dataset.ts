@@ -7,7 +7,7 @@ import { refScheme } from '../api/ref-scheme.ts'
 import { may } from '../api/session.ts'
 import { type Call, membersOf } from '../api/wire.ts'
 import type { ObjectVersion } from '../objects/kinds.ts'
-import { readVersion, readVersions, tableOf } from '../objects/object-reads.ts'
+import { readVersion, tableOf } from '../objects/object-reads.ts'
 import { answersOf, saidLast } from '../parts/messages.ts'
 import { Failure } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
@@ -17,8 +17,10 @@ import { pathToVersion } from '../shell/place.ts'
 /** Limit: datasets that are suggested. */
 const DATASETS_MAX = 1000
 const LINES_MAX = 20
-/** Limit: versions that are published for one row. */
-const TRIES_MAX = 5
+/** Limit: tries to publish one row. Of those who try at once, one succeeds. */
+const TRIES_MAX = 20
+/** Longest pause before the second try; those who try at once part from each other by it. */
+const PAUSE_MS = 100
 
 interface AddToDatasetProps {
   readonly project: string
@@ -92,24 +94,35 @@ function readRow(text: string): object {
 }
 
 /**
- * Publishes the next version of a dataset, or its first one. When others published meanwhile, that version lacks their
- * rows: the row is then added to theirs.
+ * Publishes the next version of a dataset, or its first one, on top of the latest alone: when others publish
+ * meanwhile, the row is added to what they published.
  *
- * @throws ApiFailure, Error when the object is none, or others publish all the time
+ * @throws ApiFailure, Error when the object is none, others publish all the time, or its rows are those of an old version
  */
 async function addRow(project_id: string, object_id: string, row: object): Promise<void> {
-  let before = await readNamed(project_id, object_id, 'latest')
-  const own = new Set<string>()
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const digest = await publishGrown(project_id, object_id, before, row)
-    own.add(digest)
-    const missed = await findMissed(project_id, object_id, before, digest, own)
-    if (missed === null) return
-    before = await readNamed(project_id, object_id, missed)
+    await pause(Math.random() * tries * PAUSE_MS)
+    const before = await readNamed(project_id, object_id, 'latest')
+    try {
+      const digest = await publishGrown(project_id, object_id, before, row)
+      const made = before && (await readNamed(project_id, object_id, digest))
+      if (made && made.version_index < before.version_index)
+        throw new Error(wordsOfOld(made, before))
+      return
+    } catch (error) {
+      if (!(error instanceof ApiFailure && error.code === 'object_conflict')) throw error
+    }
   }
-  const message = `Others changed ${object_id} at the same time: its latest version may lack rows of theirs.`
-  throw new Error(`${message} See its versions before you add the row again.`)
+  throw new Error(`Others change ${object_id} all the time: the row was not added.`)
 }
+
+/** Equal contents are one version, which keeps its place. */
+function wordsOfOld(made: ObjectVersion, latest: ObjectVersion): string {
+  const [old, last] = [made, latest].map(({ version_index }) => `v${version_index}`)
+  return `With this row the rows are those of ${old}, so there is no new version: the latest is still ${last}, without the row.`
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Publishes a version with one row more. @returns its digest */
 async function publishGrown(
@@ -130,28 +143,8 @@ async function publishGrown(
       }))
   const rows = `${refScheme()}:///${project_id}/table/${digest}`
   const val = { ...(content ?? newDataset(object_id)), rows }
-  const obj = { project_id, object_id, val }
+  const obj = { project_id, object_id, val, expected_latest: before?.version_index ?? -1 }
   return (await ask<{ digest: string }>('/obj/create', { obj })).digest
-}
-
-/** The newest version of others between the one that was read and the one that was made of it; null: there is none. */
-async function findMissed(
-  project_id: string,
-  object_id: string,
-  before: ObjectVersion | null,
-  digest: string,
-  own: ReadonlySet<string>,
-): Promise<string | null> {
-  const { signal } = new AbortController()
-  const from = before?.version_index ?? -1
-  const { version_index: to } = await readVersion(project_id, object_id, digest, signal)
-  if (to <= from + 1) return null
-  // Deleted versions keep their numbers, so a gap alone says nothing.
-  const versions = await readVersions(project_id, object_id, signal)
-  const missed = versions
-    .filter((each) => each.version_index > from && each.version_index < to && !own.has(each.digest))
-    .sort((one, other) => other.version_index - one.version_index)
-  return missed[0]?.digest ?? null
 }
 
 /** Null for an object that does not exist. */

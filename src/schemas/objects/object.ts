@@ -65,6 +65,13 @@ export const ObjectCreateRequest = z.strictObject({
         .describe('Class of an object that names none in `_class_name` and `_bases`.'),
       set_base_object_class: className.nullish().describe('Old name of builtin_object_class.'),
       expected_digest: ExpectedDigest,
+      expected_latest: z
+        .int()
+        .min(-1)
+        .nullish()
+        .describe(
+          'Number of the version that the client knows as the latest, -1 for none; if another is, the request fails with object_conflict.',
+        ),
       svc_user_id: IgnoredUser,
     })
     .refine(({ val }) => val !== undefined, { path: ['val'], message: 'is required' })

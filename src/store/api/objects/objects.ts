@@ -42,7 +42,8 @@ export interface ObjectStore {
    * object has already is that version still, and is there again when it was deleted. Equal contents of a
    * project are stored once.
    *
-   * @throws ApiError server_overloaded, store_unavailable
+   * @throws ApiError object_conflict, and stores nothing, when another version than expected is the latest;
+   * server_overloaded, store_unavailable
    */
   createObject(object: NewObject): Promise<void>
   /**

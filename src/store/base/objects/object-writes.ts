@@ -17,8 +17,9 @@ interface ObjectDeletion extends ObjectName {
 
 export function createObjectWrites(statements: ObjectStatements & MARKS.MarkStatements) {
   return {
-    *create_object({ val_json, ...object }: NewObject): Steps<void> {
+    *create_object({ val_json, expected_latest = null, ...object }: NewObject): Steps<void> {
       const { project_id, digest } = object
+      if (expected_latest !== null) yield* requireLatest(statements, object, expected_latest)
       yield* run(INSERT_JSON_VALUE, { project_id, digest, val_json })
       yield* run(INSERT_OBJECT, object)
     },
@@ -52,6 +53,17 @@ export function createObjectWrites(statements: ObjectStatements & MARKS.MarkStat
 
 function* count(sql: string, parameters: object): Steps<number> {
   return (yield* first<{ count: number }>(sql, parameters))?.count ?? 0
+}
+
+/** @param expected - number of the version; -1: none */
+function* requireLatest(
+  { FIND_VERSIONS }: ObjectStatements,
+  { project_id, object_id }: ObjectName,
+  expected: number,
+): Steps<void> {
+  const latest = yield* first<VersionRow>(FIND_VERSIONS.latest, { project_id, object_id })
+  if ((latest?.version_index ?? -1) === expected) return
+  throw new ApiError('object_conflict', { param: 'obj.expected_latest' })
 }
 
 function* requireKey(statements: ObjectStatements, marks: ObjectMarks): Steps<number> {
