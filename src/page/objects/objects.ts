@@ -95,7 +95,7 @@ const COLUMNS: readonly Column<ObjectVersion>[] = [
     width: 180,
     grow: 2,
     cell: (object) =>
-      html`<a href=${pathToVersion(object.project_id, object.object_id, object.digest, object.kind === 'op')}>${object.object_id}</a>`,
+      html`<a title=${object.object_id} href=${pathToVersion(object.project_id, object.object_id, object.digest, object.kind === 'op')}>${object.object_id}</a>`,
   },
   { name: 'class', label: 'Class', width: 120, grow: 1, cell: classWords },
   {

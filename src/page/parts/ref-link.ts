@@ -7,7 +7,8 @@ export function RefLink({ value }: { readonly value: unknown }) {
   const ref = parseRef(value)
   const path = ref === null ? null : pathOfRef(ref)
   if (ref === null || path === null) {
-    return html`<span class="text">${typeof value === 'string' ? value : JSON.stringify(value)}</span>`
+    const words = typeof value === 'string' ? value : JSON.stringify(value)
+    return html`<span class="text" title=${words}>${words}</span>`
   }
   return html`<a href=${path} title=${value}>${wordsOfRef(ref)}</a>`
 }

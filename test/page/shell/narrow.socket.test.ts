@@ -21,6 +21,7 @@ const VIEWS = [
   ['/acme/demo/weave/evaluations/compare?runs=run-0,run-1', '.compared'],
   ['/acme/demo/weave/objects', '.grid a'],
   ['/acme/demo/weave/objects/questions/versions/latest', '.content .grid'],
+  ['/acme/demo/weave/objects/questions/versions/latest?against=v0', '.changes'],
   ['/acme/demo/weave/playground?call=a', '.message'],
   ['/acme/demo/weave/training', 'main .first'],
   ['/acme/demo/weave/training/new', '.choices'],
@@ -31,6 +32,12 @@ const VIEWS = [
   ['/keys', 'h1'],
   ['/models', '[aria-label=Models] tbody tr'],
 ] as const
+
+/** Texts that end in an ellipsis, and have no title to read them in. */
+const CUT = `[...document.querySelectorAll('main *')]
+  .filter((node) => getComputedStyle(node).textOverflow === 'ellipsis' && node.scrollWidth > node.clientWidth + 1)
+  .filter((node) => !node.closest('[title]') && !node.querySelector('[title]'))
+  .map((node) => node.outerHTML.slice(0, 200))`
 
 describe.skipIf(!hasBrowser)('the page on a phone, in the dark', () => {
   it('fits every view into its width, with nothing that a reader of screens stumbles over', async () => {
@@ -55,6 +62,7 @@ describe.skipIf(!hasBrowser)('the page on a phone, in the dark', () => {
         summary: { usage: { [NAME]: { total_tokens: 1 } } },
       },
     ])
+    for (const name of ['questions', NAME]) await publishDataset(test, name, [{ question: 'Why?' }])
     await publishDataset(test, 'questions', [{ question: long }])
     const weave_ref = `weave:///${PROJECT}/call/a`
     const given = { project_id: PROJECT, weave_ref, feedback_type: NAME, payload: { [NAME]: 5 } }
@@ -74,7 +82,8 @@ describe.skipIf(!hasBrowser)('the page on a phone, in the dark', () => {
       await page.goto(url + path)
       await page.locator(sign).first().waitFor()
       const over = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
-      expect([path, over, await findBarriers(page)]).toEqual([path, 0, []])
+      const cut = await page.evaluate(CUT)
+      expect([path, over, cut, await findBarriers(page)]).toEqual([path, 0, [], []])
     }
     expect(complaints).toEqual([])
   }, 90_000)

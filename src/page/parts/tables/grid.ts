@@ -102,9 +102,17 @@ function GridRow<Row>({ index, row, grid }: GridRowProps<Row>) {
     aria-current=${isChosen?.(row) ? 'true' : undefined}
     onClick=${onChoose === undefined ? undefined : choose}
   >
-    ${columns.map(
-      ({ name, isNumber, cell }) =>
-        html`<span key=${name} role="cell" class=${isNumber ? 'number' : ''}>${cell(row, index)}</span>`,
-    )}
+    ${columns.map((column) => html`<${Cell} key=${column.name} column=${column} content=${column.cell(row, index)} />`)}
   </div>`
+}
+
+interface CellProps {
+  readonly column: Column<never>
+  readonly content: ComponentChildren
+}
+
+/** A text that may be cut has itself as its title; elements bring their own. */
+function Cell({ column, content }: CellProps) {
+  const title = typeof content === 'string' && !column.isNumber ? content : undefined
+  return html`<span role="cell" class=${column.isNumber ? 'number' : ''} title=${title}>${content}</span>`
 }
