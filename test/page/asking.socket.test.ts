@@ -43,6 +43,16 @@ describe.skipIf(!hasBrowser)('what the page asks its server in a browser', () =>
     await page.getByLabel('Status').selectOption('running')
     await page.locator('.failure').waitFor()
     await page.getByText('The server does not answer.').waitFor()
+    // As of a proxy that wants a person to sign in.
+    await page.route('**/objs/query', (route) => route.fulfill({ body: '<html>Hello</html>' }))
+    await page.route('**/threads/stream_query', (route) =>
+      route.fulfill({ body: '{"thread_id":"a' }),
+    )
+    for (const view of ['Objects', 'Threads']) {
+      await page.getByRole('link', { name: view }).click()
+      await page.getByRole('heading', { name: view }).waitFor()
+      await page.getByText('The answer is not that of the server, or was cut off.').waitFor()
+    }
   })
 
   it('draws the chart of feedback for the time that is chosen', async () => {

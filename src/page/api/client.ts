@@ -25,19 +25,17 @@ interface Asking {
 
 /** Returns the JSON answer of a route. @throws ApiFailure */
 export async function ask<T>(path: string, body?: unknown, asking: Asking = {}): Promise<T> {
-  const response = await request(path, body, asking)
-  return (await response.json()) as T
+  return readJson(await textIn(await request(path, body, asking)), JSON.parse)
 }
 
 /** The same for an answer that holds what programs wrote: numbers in it keep every digit. @throws ApiFailure */
 export async function askExact<T>(path: string, body: unknown, asking: Asking = {}): Promise<T> {
-  const response = await request(path, body, asking)
-  return parseExact<T>(await response.text())
+  return readJson(await textIn(await request(path, body, asking)), parseExact<T>)
 }
 
 /** Yields the values of an answer in JSON lines as they arrive; numbers keep every digit. @throws ApiFailure */
 export async function* askLines<T>(path: string, body: unknown, asking: Asking = {}) {
-  for await (const line of askLineTexts(path, body, asking)) yield parseExact<T>(line)
+  for await (const line of askLineTexts(path, body, asking)) yield readJson(line, parseExact<T>)
 }
 
 /** Yields the lines as text, without line ends. @throws ApiFailure */
@@ -71,10 +69,37 @@ export async function* textsOf(response: Response): AsyncGenerator<string> {
       yield value
     }
   } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error
-    throw new ApiFailure(0, 'broken_off', 'The answer was cut off.')
+    throw asFailure(error)
   } finally {
     reader.cancel().catch(() => undefined)
+  }
+}
+
+/** The whole text of an answer. @throws ApiFailure when it breaks off */
+export async function textIn(response: Response): Promise<string> {
+  try {
+    return await response.text()
+  } catch (error) {
+    throw asFailure(error)
+  }
+}
+
+/** What ended an answer before its end. An abort by the page stays what it is. */
+function asFailure(error: unknown): unknown {
+  if (error instanceof DOMException && error.name === 'AbortError') return error
+  return brokenOff()
+}
+
+export function brokenOff(): ApiFailure {
+  return new ApiFailure(0, 'broken_off', 'The answer was cut off.')
+}
+
+/** @throws ApiFailure for what a proxy answered in the server's place, or cut */
+export function readJson<T>(text: string, parse: (text: string) => T): T {
+  try {
+    return parse(text)
+  } catch {
+    throw new ApiFailure(0, 'no_json', 'The answer is not that of the server, or was cut off.')
   }
 }
 

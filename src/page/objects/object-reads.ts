@@ -1,5 +1,5 @@
 /** What the views of objects ask the server for. */
-import { ask, askExact, request } from '../api/client.ts'
+import { ask, askExact, request, textIn } from '../api/client.ts'
 import { parseRef } from '../parts/refs.ts'
 import type { ObjectVersion } from './kinds.ts'
 import type { Row } from './row-changes.ts'
@@ -68,8 +68,7 @@ export async function readText(
   digest: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const response = await request('/file/content', { project_id, digest }, { signal })
-  return response.text()
+  return textIn(await request('/file/content', { project_id, digest }, { signal }))
 }
 
 /** The table that holds the rows of a dataset; null for other contents. */

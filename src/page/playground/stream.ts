@@ -1,5 +1,5 @@
 /** A chat completion as it comes. */
-import { request, textsOf } from '../api/client.ts'
+import { brokenOff, readJson, request, textsOf } from '../api/client.ts'
 import type { Chunk } from './answer.ts'
 
 interface Streamed {
@@ -9,7 +9,7 @@ interface Streamed {
   readonly callId: string | null
 }
 
-/** The chunks of an answer. @throws ApiFailure, Error for an error in the middle of the stream */
+/** The chunks of an answer. @throws ApiFailure, Error for an error in the middle of the stream, or one without an end */
 export async function* streamCompletion(
   project: string,
   body: object,
@@ -21,16 +21,20 @@ export async function* streamCompletion(
   const callId = response.headers.get('x-weft-call-id')
   yield { chunk: null, callId }
   let rest = ''
+  let isDone = false
   for await (const text of textsOf(response)) {
     const events = (rest + text).split('\n\n')
     rest = events.pop() ?? ''
     for (const event of events) {
       // An event may have several data lines.
       const data = [...event.matchAll(/^data: (.*)$/gm)].map(([, line]) => line).join('\n')
+      isDone ||= data === '[DONE]'
       if (data === '' || data === '[DONE]') continue
-      const chunk = JSON.parse(data) as Chunk
+      const chunk = readJson<Chunk>(data, JSON.parse)
       if (chunk.error) throw new Error(chunk.error.message)
       yield { chunk, callId }
     }
   }
+  // A proxy may end an answer in the middle as if it were complete.
+  if (!isDone) throw brokenOff()
 }

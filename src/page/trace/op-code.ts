@@ -1,7 +1,7 @@
 /** The code of an operation, in the version that a call ran. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
-import { ask, request } from '../api/client.ts'
+import { ask, request, textIn } from '../api/client.ts'
 import { LongText } from '../parts/json-tree.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
@@ -34,7 +34,7 @@ async function readCode(project_id: string, ref: string, signal: AbortSignal): P
   for (const [name, digest] of Object.entries(files)) {
     const response = await request('/file/content', { project_id, digest }, { signal })
     const title = Object.keys(files).length > 1 ? `# ${name}\n` : ''
-    texts.push(`${title}${await response.text()}`)
+    texts.push(`${title}${await textIn(response)}`)
   }
   return texts.join('\n\n')
 }

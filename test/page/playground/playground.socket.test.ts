@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)('the playground in a browser', () => {
     expect(complaints).toEqual([])
   })
 
-  it('says that an answer was stopped, not that it is complete', async () => {
+  it('says that an answer was stopped or cut off, not that it is complete', async () => {
     const { page, url, key } = await openPage()
     await page.route('**/v1/chat/completions', () => undefined)
     await page.goto(`${url}/acme/demo/weave/playground?model=tiny#key=${key}`)
@@ -73,6 +73,12 @@ describe.skipIf(!hasBrowser)('the playground in a browser', () => {
     await page.getByText('Send', { exact: true }).click()
     await page.getByText('Stop', { exact: true }).click()
     await page.getByText(/^stopped after/).waitFor()
+    const body = 'data: {"choices":[{"delta":{"content":"It is"}}]}\n\n'
+    await page.route('**/v1/chat/completions', (route) => route.fulfill({ body }))
+    await page.getByRole('button', { name: 'Regenerate' }).click()
+    await page.getByText('The answer was cut off.').waitFor()
+    await page.getByText('It is').waitFor()
+    expect(await page.getByText('complete after').count()).toBe(0)
   })
 
   it('continues with both models from the same messages, and lets both answer the last one again', async () => {
