@@ -18,7 +18,7 @@ import type {
   QueueStats,
 } from '../../api/annotation/annotation-queues.ts'
 import type { Dialect } from '../db/dialect.ts'
-import { first, run, type Steps } from '../db/steps.ts'
+import { count, first, run, type Steps } from '../db/steps.ts'
 import { requireFewItems, requireRoomForQueue } from './annotation-limits.ts'
 import * as SQL from './annotation-queues.sql.ts'
 
@@ -48,8 +48,7 @@ export function createAnnotationWrites(newId: () => string, dialect: Dialect) {
   return {
     *create_annotation_queue(queue: AnnotationQueue): Steps<void> {
       const { project_id } = queue
-      const counted = yield* first<{ count: number }>(SQL.COUNT_QUEUES, { project_id })
-      requireRoomForQueue(counted?.count ?? 0)
+      requireRoomForQueue(yield* count(SQL.COUNT_QUEUES, { project_id }))
       yield* run(SQL.INSERT_QUEUE, queue)
     },
     *change_annotation_queue(change: QueueChange): Steps<AnnotationQueue> {

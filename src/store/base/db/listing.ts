@@ -4,11 +4,13 @@ import type { Steps } from './steps.ts'
 /** Limit: rows of one statement. */
 const PART_ROWS = 200
 
-/** Returns a cursor before the first row of the given order. */
-export function placeBefore(order: 'asc' | 'desc') {
-  return order === 'asc'
-    ? { after_us: -1, after_id: '' }
-    : { after_us: Number.MAX_SAFE_INTEGER, after_id: '' }
+/** Returns the cursor behind a row, or before the first row of the given order. */
+export function placeBehind(
+  last: { readonly created_at_us: number; readonly id: string } | null,
+  order: 'asc' | 'desc',
+) {
+  if (last !== null) return { after_us: last.created_at_us, after_id: last.id }
+  return { after_us: order === 'asc' ? -1 : Number.MAX_SAFE_INTEGER, after_id: '' }
 }
 
 interface ListPart<Row, Shown> {

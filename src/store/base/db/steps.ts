@@ -24,6 +24,11 @@ export function* first<Row>(sql: string, parameters: object): Steps<Row | undefi
   return (yield { sql, parameters: { ...parameters }, wants: 'first' }) as Row | undefined
 }
 
+/** Returns the `count` of its only row. */
+export function* count(sql: string, parameters: object): Steps<number> {
+  return (yield* first<{ count: number }>(sql, parameters))?.count ?? 0
+}
+
 /** Returns the number of changed rows. */
 export function* run(sql: string, parameters: object): Steps<number> {
   return (yield { sql, parameters: { ...parameters }, wants: 'count' }) as number

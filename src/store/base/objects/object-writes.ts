@@ -3,7 +3,7 @@ import type { NewObject } from '../../../domain/objects/object-content.ts'
 import { type ObjectVersion, requireObject } from '../../../domain/objects/object-view.ts'
 import { ApiError } from '../../../errors.ts'
 import type { AliasRemoval, ObjectMarks } from '../../api/objects/objects.ts'
-import { all, first, run, type Steps } from '../db/steps.ts'
+import { all, count, first, run, type Steps } from '../db/steps.ts'
 import * as MARKS from './marks.sql.ts'
 import { requireFewMarks } from './object-limits.ts'
 import { findNamed, type ObjectName, toVersion, type VersionRow } from './object-reads.ts'
@@ -49,10 +49,6 @@ export function createObjectWrites(statements: ObjectStatements & MARKS.MarkStat
       yield* run(statements.DELETE_ALIASES, { project_id, object_id, names })
     },
   }
-}
-
-function* count(sql: string, parameters: object): Steps<number> {
-  return (yield* first<{ count: number }>(sql, parameters))?.count ?? 0
 }
 
 /** @param expected - number of the version; -1: none */

@@ -2,7 +2,7 @@
 import { requireFewPrices } from '../../../domain/prices/price-limits.ts'
 import type { ProjectPrice } from '../../../domain/prices/project-prices.ts'
 import type { Dialect } from '../db/dialect.ts'
-import { first, run, type Steps } from '../db/steps.ts'
+import { count, run, type Steps } from '../db/steps.ts'
 import { COUNT_PRICES, deletePrices, PRICE_COLUMNS } from './prices.sql.ts'
 
 interface PricePurge {
@@ -19,8 +19,7 @@ export function createPriceWrites(dialect: Dialect) {
       const [one] = prices
       if (one === undefined) return
       yield* insertPrices(prices)
-      const counted = yield* first<{ count: number }>(COUNT_PRICES, one)
-      requireFewPrices(counted?.count ?? 0)
+      requireFewPrices(yield* count(COUNT_PRICES, one))
     },
     *purge_prices({ project_id, ids }: PricePurge): Steps<void> {
       yield* run(DELETE_PRICES, { project_id, ids })

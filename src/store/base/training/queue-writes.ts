@@ -21,7 +21,7 @@ import type {
   NewJobEvent,
   QueueTimes,
 } from '../../api/training/training-queue.ts'
-import { all, first, run, type Steps } from '../db/steps.ts'
+import { all, count, run, type Steps } from '../db/steps.ts'
 import { findStep } from '../models/checkpoint-steps.ts'
 import type { JobMoves } from './job-moves.ts'
 import { findJob, findModel, requireLeased } from './job-steps.ts'
@@ -130,8 +130,7 @@ export function createLeaseWrites(moves: JobMoves) {
     }): Steps<void> {
       const job = yield* requireLeased(lease)
       const { id: job_id, attempt } = job
-      const counted = yield* first<{ count: number }>(COUNT_EVENTS, { job_id, attempt })
-      requireRoomForEvents(counted?.count ?? 0, events.length)
+      requireRoomForEvents(yield* count(COUNT_EVENTS, { job_id, attempt }), events.length)
       for (const event of events) yield* moves.addEvent(job, event, lease.now_us)
     },
     /** Returns the path of the previously staged file, or null. */
