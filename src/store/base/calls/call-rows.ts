@@ -1,39 +1,20 @@
 /** Converts rows of the call tables to calls, and compares them with parts that a client sends again. */
-import type { StoredCall } from '../../../domain/calls/call-view.ts'
+import type { CallTexts, StoredCall } from '../../../domain/calls/call-view.ts'
 import type { CallEnd, CallStart } from '../../../domain/calls/new-call.ts'
 import { parseLossless } from '../../../domain/json/json-text.ts'
 import type { JsonObject } from '../../../schemas/primitives.ts'
 
-/** A row of FIND_CALL. */
-export interface CallRow {
+/** A row of FIND_CALL: a call whose start may not have arrived. */
+export interface CallRow extends Omit<CallTexts, 'trace_id' | 'op_name' | 'started_at_us'> {
   readonly call_key: number
-  readonly project_id: string
-  readonly id: string
   readonly trace_id: string | null
-  readonly parent_id: string | null
-  readonly thread_id: string | null
-  readonly turn_id: string | null
   readonly op_name: string | null
-  readonly display_name: string | null
   readonly started_at_us: number | null
-  readonly ended_at_us: number | null
-  readonly exception: string | null
-  readonly svc_user_id: string | null
-  readonly svc_username: string | null
-  readonly svc_run_id: string | null
-  readonly svc_run_step: number | null
-  readonly svc_run_step_end: number | null
-  readonly storage_size_bytes: number
   readonly deleted_at_us: number | null
-  readonly attributes_json: string | null
-  readonly inputs_json: string | null
-  readonly output_json: string | null
-  readonly summary_json: string | null
-  readonly otel_dump_json: string | null
 }
 
 /** Returns the call of a row; null when it has no start yet or was deleted. */
-export function toStoredCall(row: CallRow): StoredCall | null {
+export function toStoredCall(row: Omit<CallRow, 'call_key'>): StoredCall | null {
   const { started_at_us, trace_id, op_name } = row
   if (started_at_us === null || trace_id === null || op_name === null) return null
   if (row.deleted_at_us !== null) return null

@@ -4,19 +4,11 @@ import {
   type FilterCondition,
   liveRows,
   selectedColumns,
+  startedRows,
 } from '../calls/calls.sql.ts'
 
 /** The row of the start says whether a call is a span. */
 const IS_SPAN = 'otel_dump_json IS NOT NULL'
-
-function startedRows(conditions: readonly FilterCondition[]): string {
-  return `
-FROM calls
-WHERE ${liveRows(conditions)}
-  AND started_at_us >= {from_us:Int64}
-  AND started_at_us <= {to_us:Int64}
-`.trim()
-}
 
 /** The rows of spans in order of time; the end of a span may be a row of its own. */
 export function selectSpans(

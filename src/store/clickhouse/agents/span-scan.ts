@@ -5,7 +5,7 @@ import { createScopeMatcher, type SpanScope } from '../../../domain/agents/span-
 import { type FoundRow, mergeRows } from '../calls/call-rows.ts'
 import { type BodyColumn, selectRowsByKey } from '../calls/calls.sql.ts'
 import { toFilterClause } from '../calls/calls-filter.ts'
-import type { CallKey } from '../calls/calls-walk.ts'
+import { type CallKey, partOf } from '../calls/calls-walk.ts'
 import type { Reads } from '../db/reads.ts'
 import { selectSpans } from './agents.sql.ts'
 
@@ -92,14 +92,8 @@ export async function* readSpans(
   const sql = selectRowsByKey(withMessages ? MESSAGES : DUMP)
   for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
     const part = keys.slice(at, at + KEYS_AT_ONCE)
-    const times = [...new Set(part.map(({ started_at_us }) => started_at_us))]
-    const parameters = { project_id, times, ids: part.map(({ id }) => id) }
-    const spans = new Map(
-      toSpans(await reads.read<FoundRow>(sql, parameters, caller)).map((span) => [
-        span.call.id,
-        span,
-      ]),
-    )
+    const rows = await reads.read<FoundRow>(sql, partOf(project_id, part), caller)
+    const spans = new Map(toSpans(rows).map((span) => [span.call.id, span]))
     yield part.flatMap(({ id }) => spans.get(id) ?? [])
   }
 }

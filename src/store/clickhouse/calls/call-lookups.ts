@@ -74,19 +74,18 @@ async function fillStates(
   for (const { id } of deleted) stateOf(id).isDeleted = true
 }
 
-/** Returns the calls with these ids that are not deleted, by id. */
-export async function findCalls(
-  read: Read,
+/** Returns a call that is not deleted, or null. */
+export async function findCall(
+  { read }: ClickHouse,
   project_id: string,
-  ids: readonly string[],
-  wanted: ReadonlySet<SQL.BodyColumn>,
-): Promise<Map<string, CallTexts>> {
-  const part = { project_id, ids }
+  id: string,
+): Promise<CallTexts | null> {
+  const part = { project_id, ids: [id] }
   const [rows, beside] = await Promise.all([
-    read<FoundRow>(SQL.selectRows(wanted), part),
+    read<FoundRow>(SQL.SELECT_ROWS, part),
     readBeside(read, part),
   ])
-  return toLiveCalls(rows, beside)
+  return toLiveCalls(rows, beside).get(id) ?? null
 }
 
 /** Parts of calls in other tables. */

@@ -2,6 +2,7 @@
  * Statements that remove rows. Deleted rows are masked, so that reads skip them at once; to free the disk, parts are
  * rewritten without them. Replicas follow by themselves, so no statement names a cluster.
  */
+import { IS_NOT_DELETED } from './calls.sql.ts'
 
 /** The first call of a project that began before a time, also after an interrupted step. */
 export const FIND_EXPIRED = `
@@ -24,12 +25,6 @@ function timesBefore(table: string): string {
 const OF_TIME = `project_id = {project_id:String}
   AND started_at_us >= {from_us:Int64}
   AND started_at_us < {to_us:Int64}`
-
-const IS_NOT_DELETED = `id NOT IN (
-    SELECT id
-    FROM call_deletions
-    WHERE project_id = {project_id:String}
-  )`
 
 /** Deleted calls are counted when their deletion is removed. */
 export const COUNT_OF_TIME = `

@@ -23,20 +23,12 @@ export interface KnownStart {
 }
 
 /** A row of `calls` as read. */
-export interface FoundRow extends KnownStart {
-  readonly project_id: string
-  readonly id: string
+export interface FoundRow
+  extends KnownStart,
+    Omit<CallTexts, keyof KnownStart | 'storage_size_bytes'> {
   readonly has_start: 0 | 1
   readonly has_end: 0 | 1
-  readonly ended_at_us: number | null
-  readonly exception: string | null
-  readonly svc_run_step_end: number | null
   readonly size_bytes: number
-  readonly attributes_json: string | null
-  readonly inputs_json: string | null
-  readonly otel_dump_json: string | null
-  readonly output_json: string | null
-  readonly summary_json: string | null
 }
 
 /**

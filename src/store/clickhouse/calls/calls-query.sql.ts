@@ -1,22 +1,12 @@
 /** Statements of the lists of calls. */
-import { type FilterCondition, liveRows } from './calls.sql.ts'
+import { type FilterCondition, startedRows } from './calls.sql.ts'
 
 /** Microseconds of ClickHouse's own clock, which rows record when they are stored. */
 export const READ_CLOCK = `
 SELECT toUnixTimestamp64Micro(now64(6)) AS us
 `
 
-/** Calls that began in a period, and were stored before a list began. */
-function startedCalls(conditions: readonly FilterCondition[]): string {
-  return `
-FROM calls
-WHERE ${liveRows(conditions)}
-  AND started_at_us >= {from_us:Int64}
-  AND started_at_us <= {to_us:Int64}
-`.trim()
-}
-
-/** Keys of calls in order of time after a call. */
+/** Keys of calls in order of time after a call, of those that were stored before a list began. */
 export function selectKeys(
   conditions: readonly FilterCondition[],
   direction: 'asc' | 'desc',
@@ -26,7 +16,7 @@ export function selectKeys(
 SELECT
   started_at_us,
   id
-${startedCalls(conditions)}
+${startedRows(conditions)}
   AND has_start = 1
   AND toUnixTimestamp64Micro(stored_at) <= {begun_us:Int64}
   AND (started_at_us, id) ${isBehind} ({after_us:Int64}, {after_id:String})
@@ -53,7 +43,7 @@ export function countCalls(conditions: readonly FilterCondition[]): string {
 SELECT
   sum(has_start) AS count,
   sum(size_bytes) AS storage_size_bytes
-${startedCalls(conditions)}
+${startedRows(conditions)}
 `
 }
 
@@ -65,7 +55,7 @@ SELECT
   sum(bytes) AS storage_size_bytes
 FROM (
   SELECT sum(size_bytes) AS bytes
-  ${startedCalls(conditions)}
+  ${startedRows(conditions)}
   GROUP BY started_at_us, id
   ORDER BY started_at_us, id
   LIMIT {limit:UInt64}

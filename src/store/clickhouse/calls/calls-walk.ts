@@ -112,7 +112,8 @@ export async function* readCalls(
   }
 }
 
-function partOf(project_id: string, keys: readonly CallKey[]) {
+/** Returns the parameters by which statements find calls of keys. */
+export function partOf(project_id: string, keys: readonly CallKey[]) {
   const times = [...new Set(keys.map(({ started_at_us }) => started_at_us))]
   return { project_id, times, ids: keys.map(({ id }) => id) }
 }

@@ -1,7 +1,7 @@
 /** Statements over calls. Each reads one project by the sorting keys of the tables. */
 
-/** Excluded from every read. */
-const NOT_DELETED = `id NOT IN (SELECT id FROM call_deletions WHERE project_id = {project_id:String})`
+/** Deleted calls are excluded from every read. */
+export const IS_NOT_DELETED = `id NOT IN (SELECT id FROM call_deletions WHERE project_id = {project_id:String})`
 
 /** Conditions of the filter's fields. */
 const FILTER_CONDITIONS = {
@@ -31,8 +31,18 @@ export function liveRows(conditions: readonly FilterCondition[]): string {
   return [
     'project_id = {project_id:String}',
     ...conditions.map((name) => FILTER_CONDITIONS[name]),
-    NOT_DELETED,
+    IS_NOT_DELETED,
   ].join('\n  AND ')
+}
+
+/** FROM and WHERE for such rows of calls that began in a period. */
+export function startedRows(conditions: readonly FilterCondition[]): string {
+  return `
+FROM calls
+WHERE ${liveRows(conditions)}
+  AND started_at_us >= {from_us:Int64}
+  AND started_at_us <= {to_us:Int64}
+`.trim()
 }
 
 function isIn(column: string, parameter: string): string {
@@ -141,22 +151,13 @@ GROUP BY trace_id
 
 /** Bodies of a call as their columns. */
 export type BodyColumn = (typeof BODY_COLUMNS)[number]
-export const BODY_COLUMNS = [
+const BODY_COLUMNS = [
   'attributes_json',
   'inputs_json',
   'otel_dump_json',
   'output_json',
   'summary_json',
 ] as const
-
-/** Rows of ids with some of their bodies, NULL for the others. */
-export function selectRows(wanted: ReadonlySet<BodyColumn>): string {
-  return `
-SELECT
-  ${selectedColumns(wanted)}
-${ROWS_OF_IDS}
-`
-}
 
 /** Rows of calls by their keys, with some of their bodies. */
 export function selectRowsByKey(wanted: ReadonlySet<BodyColumn>): string {
@@ -182,6 +183,13 @@ const ROW_COLUMNS = `
   exception,
   svc_run_step_end,
   size_bytes`.trimStart()
+
+/** Rows of ids with all of their bodies. */
+export const SELECT_ROWS = `
+SELECT
+  ${[ROW_COLUMNS, ...BODY_COLUMNS].join(',\n  ')}
+${ROWS_OF_IDS}
+`
 
 /** The columns of a row with some of its bodies, NULL for the others. */
 export function selectedColumns(wanted: ReadonlySet<BodyColumn>): string {

@@ -4,11 +4,9 @@ import type { CallStore } from '../../api/calls/calls.ts'
 import { toStoredCall } from '../../base/calls/call-rows.ts'
 import type { Arrivals } from '../../base/recordings/arrivals.ts'
 import type { ClickHouse } from '../db/client.ts'
-import { findCalls } from './call-lookups.ts'
+import { findCall } from './call-lookups.ts'
 import type { CallWrites } from './call-writes.ts'
-import { BODY_COLUMNS, SUM_TRACE_SIZES } from './calls.sql.ts'
-
-const ALL_BODIES = new Set(BODY_COLUMNS)
+import { SUM_TRACE_SIZES } from './calls.sql.ts'
 
 /** @param arrivals - recorded calls that are not stored yet */
 export function createCallStore(
@@ -35,8 +33,8 @@ export function createCallStore(
     deleteCalls: writes.deleteCalls,
     async findCall(project_id, id) {
       await arrivals.wait(project_id, [id])
-      const found = (await findCalls(db.read, project_id, [id], ALL_BODIES)).get(id)
-      return found ? toStoredCall({ ...found, call_key: 0, deleted_at_us: null }) : null
+      const found = await findCall(db, project_id, id)
+      return found && toStoredCall({ ...found, deleted_at_us: null })
     },
     async sumTraceSizeBytes(project_id, traceId) {
       const parameters = { project_id, trace_ids: [traceId] }
