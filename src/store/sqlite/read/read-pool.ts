@@ -14,7 +14,6 @@ import type { ReadJobRegistry } from './read-jobs.ts'
 import { createReader, type PendingRead, type Reader } from './reader.ts'
 
 const ENTRY = new URL('./reader-entry.ts', import.meta.url)
-const JOB_ID_MAX = 2 ** 31 - 1
 /** A reader that was idle between two checks is ended: it holds some 50 MB. */
 const LOOK_EVERY_MS = 60_000
 /** Limit: a reader that reaches no checkpoint within this time after a cancel is terminated. */
@@ -85,7 +84,7 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
   let waitingBytes = 0
   const refusals = createRefusals()
   let isClosed = false
-  const nextId = createJobIds()
+  let lastId = 0
 
   function startReader(): Reader {
     const onLost = (rest: readonly PendingRead[]) => {
@@ -146,12 +145,12 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
 
   return {
     run(name, input, caller) {
-      const { signal } = caller
       if (isClosed) return Promise.reject(new ApiError('server_draining'))
-      if (signal.aborted) return Promise.reject(toLeft(signal))
+      if (caller.signal.aborted) return Promise.reject(toLeft(caller.signal))
       const bytes = sizeOf(input)
       if (!places.hasFor(caller) && !makeRoom(caller, bytes)) return Promise.reject(refusals.next())
-      const read = { id: nextId(), name, input, bytes, caller, timeoutMs, abandon }
+      lastId += 1
+      const read = { id: lastId, name, input, bytes, caller, timeoutMs, abandon }
       const { job, promise } = createPending(read)
       enqueue(job)
       dispatch()
@@ -174,14 +173,6 @@ function readerOptionsOf(options: ReadPoolOptions) {
   const { entry = ENTRY, cancelGraceMs = CANCEL_GRACE_MS } = options
   const { path, niceness = 0, gate = createLogGateMemory() } = options
   return { entry, cancelGraceMs, path, niceness, gate }
-}
-
-function createJobIds(): () => number {
-  let lastId = 0
-  return () => {
-    lastId = lastId === JOB_ID_MAX ? 1 : lastId + 1
-    return lastId
-  }
 }
 
 function countJobs(readers: ReadonlySet<Reader>, waiting: number) {

@@ -13,7 +13,6 @@ const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8 }
 
 /** A job that waits or runs. */
 export interface PendingRead extends Share {
-  /** 1..2^31-1. */
   readonly id: number
   readonly name: string
   readonly input: unknown
