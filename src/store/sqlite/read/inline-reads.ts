@@ -1,9 +1,6 @@
 /** Runs read jobs on the main connection, slice by slice: for a database in memory, which no reader can open. */
-
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { requireWaiting } from '../../../domain/access/read-caller.ts'
-import { ApiError } from '../../../errors.ts'
 import type { Connection } from '../db/connection.ts'
+import { openNextSlice } from '../db/next-slice.ts'
 import type { ReadJobs } from './read-job.ts'
 import type { ReadPool } from './read-pool.ts'
 import { beginReadJob } from './reader-serve.ts'
@@ -17,14 +14,12 @@ export function createInlineReadPool<Jobs extends ReadJobs>(
 ): ReadPool<Jobs> {
   let running = 0
   return {
-    async run(name, input, { signal }) {
+    async run(name, input, caller) {
       const job = beginReadJob(db, jobs, { name, input })
       running += 1
       try {
         while (true) {
-          await nextTurn()
-          requireWaiting(signal)
-          if (!db.open) throw new ApiError('server_draining')
+          await openNextSlice(db, caller)
           const beganMs = performance.now()
           const ended = job.runSlice(() => performance.now() - beganMs >= SLICE_MS)
           if (ended) return ended.value as never
