@@ -2,23 +2,22 @@
 
 import type { PriceTable } from '../../../domain/prices/price-table.ts'
 import { createBucketCursor } from '../../../domain/stats/bucket-cursor.ts'
-import type { BucketTable } from '../../../domain/stats/bucket-table.ts'
 import type { StatColumn } from '../../../domain/stats/metric-names.ts'
 import type { ModelUsage } from '../../../domain/usage/usage.ts'
 import type { CallMetric, UsageMetric } from '../../../schemas/stats/stats.ts'
 import type { UsageCounting } from '../../../schemas/usage/usage-counting.ts'
+import type { StatsResult } from '../../api/stats/stats.ts'
 import { tooManyValues } from '../../api/stats/too-many-values.ts'
 import { createCallTable } from './call-sums.ts'
 import {
   CALL_NUMBERS,
   type HourParts,
   type HourSums,
+  INPUT_MAX,
   type KeyedSums,
   USAGE_NUMBERS,
 } from './sums.ts'
 import { createUsageTables, type SumsTaker } from './usage-tables.ts'
-
-const INPUT_MAX = USAGE_NUMBERS - 1
 
 interface StatsTablesOptions {
   readonly startsUs: Float64Array
@@ -108,11 +107,7 @@ export function createStatsTables(options: StatsTablesOptions) {
     },
 
     /** Returns the result; call it after all rows and hours. */
-    finish(): {
-      calls: BucketTable | null
-      usage: { model: string; table: BucketTable }[]
-      unpricedModels: string[]
-    } {
+    finish(): StatsResult {
       calls.end()
       usageCursor.end()
       return {

@@ -15,6 +15,8 @@ export const COUNTERS = [
 export const CALL_NUMBERS = 8
 /** Numbers per part and model for usage: rows, COUNTERS, the longest paid input. */
 export const USAGE_NUMBERS = COUNTERS.length + 2
+/** The index of the longest paid input in USAGE_NUMBERS. */
+export const INPUT_MAX = USAGE_NUMBERS - 1
 
 /** Larger sums are flushed first: adding another hour could exceed the integers that a double holds exactly. */
 export const SUM_MAX = 2 ** 52

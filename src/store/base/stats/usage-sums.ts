@@ -13,9 +13,7 @@ import type { Measured } from '../../../domain/stats/exact-sum.ts'
 import { isMoney, type StatColumn } from '../../../domain/stats/metric-names.ts'
 import type { ModelUsage } from '../../../domain/usage/usage.ts'
 import type { UsageMetric } from '../../../schemas/stats/stats.ts'
-import { COUNTERS, SUM_MAX, USAGE_NUMBERS } from './sums.ts'
-
-const INPUT_MAX = USAGE_NUMBERS - 1
+import { COUNTERS, INPUT_MAX, SUM_MAX, USAGE_NUMBERS } from './sums.ts'
 
 /** The cost metrics, each computed from the parts of a cost. */
 const COSTS: Readonly<Partial<Record<UsageMetric, (parts: CostParts) => Measured>>> = {

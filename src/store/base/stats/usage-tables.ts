@@ -2,10 +2,10 @@
 
 import { linearInputMax } from '../../../domain/prices/cost.ts'
 import type { PriceTable, UnitPrices } from '../../../domain/prices/price-table.ts'
-import type { BucketTable } from '../../../domain/stats/bucket-table.ts'
 import { isMoney, type StatColumn } from '../../../domain/stats/metric-names.ts'
 import type { ModelUsage } from '../../../domain/usage/usage.ts'
 import type { UsageMetric } from '../../../schemas/stats/stats.ts'
+import type { StatsResult } from '../../api/stats/stats.ts'
 import { tooManyValues } from '../../api/stats/too-many-values.ts'
 import { createModelTable, isSummable, type ModelTable } from './usage-sums.ts'
 
@@ -91,7 +91,7 @@ export function createUsageTables({ columns, buckets, valuesMax, prices }: Usage
       for (const table of byModel.values()) table.flush(bucket)
     },
     /** Returns the tables by model, sorted by name. */
-    tables(): { model: string; table: BucketTable }[] {
+    tables(): StatsResult['usage'] {
       return [...byModel]
         .map(([model, { table }]) => ({ model, table }))
         .sort((a, b) => compare(a.model, b.model))

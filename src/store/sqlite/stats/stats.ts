@@ -14,9 +14,14 @@ import type { Checkpoint } from '../read/read-job.ts'
 import { type HourFilter, toHourFilter } from './segments/hour-filter.ts'
 import { createHourCutter, hoursOf } from './segments/hour-parts.ts'
 import { findRemoved } from './segments/hour-removals.ts'
-import { type HourView, sumHour } from './segments/hour-stats.ts'
+import { sumHour } from './segments/hour-stats.ts'
 import { type HourState, readLiveHour } from './segments/live-hours.ts'
-import { BrokenSegmentError, findStoredRemoved, type StoredHour } from './segments/segment.ts'
+import {
+  BrokenSegmentError,
+  findStoredRemoved,
+  type HourView,
+  type StoredHour,
+} from './segments/segment.ts'
 import { SELECT_HOURS } from './segments/segments.sql.ts'
 import { createSegmentReader, type SegmentReader } from './segments/stored-hours.ts'
 import { createRowScan } from './stats-rows.ts'

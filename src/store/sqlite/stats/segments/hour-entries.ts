@@ -111,8 +111,7 @@ export function addChanges(
 function toHourEntry(tuple: EntryTuple): HourEntry {
   const [flags, offsetUs, latencyMs, op, user, run, used, key] = tuple
   if (key === undefined) throw new BrokenSegmentError('key')
-  const usage = used.length === 0 ? [] : used.map(toUsage)
-  return { key, flags, offsetUs, latencyMs, op, user, run, usage }
+  return { key, flags, offsetUs, latencyMs, op, user, run, usage: used.map(toUsage) }
 }
 
 function toUsage([model, ...counters]: UsageTuple): CountedUsage {

@@ -21,24 +21,7 @@ import {
 } from './hour-filter.ts'
 import { isWhole, offsetParts, slotParts } from './hour-parts.ts'
 import { latencyRuns, sumParts, toKeyed } from './hour-summary.ts'
-import type { OpGroups, RootSums } from './segment.ts'
-
-/** An hour with its precomputed sums. */
-export interface HourView {
-  readonly columns: HourColumns
-  /** The indexes of entries that do not count; if there are any, no sums are precomputed. */
-  readonly removed: readonly number[]
-  /** Whether some calls report other usage than their own. */
-  readonly differs: boolean
-  /** Sums by slot, or null. */
-  slots(counting: UsageCounting): KeyedSums | null
-  /** Latencies by slot; only with sums by slot. */
-  slotRuns(): Runs
-  /** Sums by op and root with reported usage, or null. */
-  groups(): OpGroups | null
-  /** The same for the roots, or null. */
-  roots(): RootSums | null
-}
+import type { HourView } from './segment.ts'
 
 /** What a query needs of its calls. */
 interface HourWants {

@@ -4,6 +4,7 @@ import type { UsageCounting } from '../../../../schemas/usage/usage-counting.ts'
 import {
   CALL_NUMBERS,
   emptyCalls,
+  INPUT_MAX,
   type Integers,
   type KeyedSums,
   type Runs,
@@ -19,7 +20,6 @@ import {
 
 /** Up to this many parts are picked in one pass each. */
 const PASSES_MAX = 4
-const INPUT_MAX = USAGE_NUMBERS - 1
 const [CACHE_READ, CACHE_CREATION, UNCACHED] = [3, 4, 5]
 
 /** Sums by part, and for usage also by model. */
@@ -45,9 +45,7 @@ export function sumParts(
   wants: { readonly calls: boolean; readonly usage: UsageCounting | null },
 ): PartSums {
   const calls = emptyCalls(wants.calls ? parts : 0)
-  if (wants.calls) {
-    sumCalls(calls, partOf, columns)
-  }
+  if (wants.calls) sumCalls(calls, partOf, columns)
   if (wants.usage === null) return { parts, calls, models: [], usage: new Float64Array() }
   const used = columns.usage()
   const usage = new Float64Array(parts * used.models.length * USAGE_NUMBERS)

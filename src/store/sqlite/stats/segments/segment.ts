@@ -63,7 +63,7 @@ function readKeyed(segment: Segment<unknown>, models: readonly string[]): KeyedS
   }
 }
 
-export interface RootSums {
+interface RootSums {
   readonly sums: KeyedSums
   readonly runs: Runs
 }
@@ -71,22 +71,26 @@ export interface RootSums {
 /** Thrown by a column that cannot be read; the hour must be read from its rows then. */
 export class BrokenSegmentError extends Error {}
 
-/** A decoded segment: its head, and its sums and columns, which are read on demand. */
-export interface StoredHour {
-  readonly head: HeadMeta
-  /** Some calls report other usage than their own. */
-  readonly differs: boolean
-  /** Sums by slot. @throws BrokenSegmentError */
-  slots(counting: UsageCounting): KeyedSums
+/** An hour, or a piece of it, with its precomputed sums. Of a stored piece, all methods but `roots` throw BrokenSegmentError. */
+export interface HourView {
   readonly columns: HourColumns
-  /** Entries that do not count: none. */
+  /** The indexes of entries that do not count; if there are any, no sums are precomputed. */
   readonly removed: readonly number[]
-  /** Latencies by slot, each ascending. @throws BrokenSegmentError */
+  /** Whether some calls report other usage than their own. */
+  readonly differs: boolean
+  /** Sums by slot, or null. */
+  slots(counting: UsageCounting): KeyedSums | null
+  /** Latencies by slot, each ascending; only with sums by slot. */
   slotRuns(): Runs
-  /** Sums by group, with reported usage; null when there are too many groups. @throws BrokenSegmentError */
+  /** Sums by group with reported usage; null when there are too many groups. */
   groups(): OpGroups | null
-  /** Sums of the roots under one key, with reported usage; null when broken or in a segment built without them. */
+  /** The same for the roots, under one key; null when broken, or in a piece that was built without them. */
   roots(): RootSums | null
+}
+
+/** A decoded segment: its head, and its sums and columns, which are read on demand. */
+export interface StoredHour extends HourView {
+  readonly head: HeadMeta
 }
 
 /** A piece and its key. */

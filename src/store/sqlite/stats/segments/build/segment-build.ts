@@ -77,8 +77,8 @@ function encodeUsage(hour: HourColumns, order: Uint32Array, revision: number): U
   const arrays: Record<string, Numbers> = {
     calls: narrow(Uint32Array.from({ length: rows }, (_, row) => placeOf[calls[row] ?? 0] ?? 0)),
     models: narrow(modelIds),
+    counts: narrow(counts),
   }
-  arrays.counts = narrow(counts)
   COUNTERS.forEach((name, index) => {
     arrays[name] = narrow(counters[index] ?? new Uint8Array())
   })
