@@ -16,3 +16,17 @@ export const FEEDBACK_COLUMNS = [
   'scores_json',
   'payload_json',
 ]
+
+/** All but the payload. */
+export const NARROW_COLUMNS = FEEDBACK_COLUMNS.filter((name) => name !== 'payload_json')
+
+/** What is summed up of scores. */
+export const SELECT_SCORES = `
+SELECT
+  created_at_us,
+  feedback_type,
+  weave_ref,
+  runnable_ref,
+  trigger_ref,
+  scores_json
+FROM feedback`

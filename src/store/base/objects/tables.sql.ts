@@ -1,7 +1,15 @@
-/** Statements for tables, their blocks and their rows that run on SQLite and PostgreSQL alike. */
+/** Statements for tables, their blocks and their rows that run on SQLite and PostgreSQL alike. Indexes as in SQLite. */
 
 /** Rows of one block. */
 export const BLOCK_ROWS = 1024
+
+/** Inserts a table unless the project has it (tables_project_id_digest). */
+export const INSERT_TABLE = `
+INSERT INTO tables (project_id, digest, row_count, storage_size_bytes)
+VALUES (@project_id, @digest, @row_count, @storage_size_bytes)
+ON CONFLICT (project_id, digest) DO NOTHING
+RETURNING table_key
+`
 
 /** Inserts one block of a new table. */
 export const INSERT_TABLE_BLOCK = `
@@ -19,6 +27,13 @@ SELECT
   storage_size_bytes
 FROM tables
 WHERE project_id = @project_id AND digest = @digest
+`
+
+/** The bytes of the rows of a project's tables (tables_project_id_digest). */
+export const SUM_TABLE_BYTES = `
+SELECT CAST(coalesce(sum(storage_size_bytes), 0) AS bigint) AS bytes
+FROM tables
+WHERE project_id = @project_id
 `
 
 /** One block of a table (its primary key). */

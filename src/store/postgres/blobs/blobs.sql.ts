@@ -12,7 +12,7 @@ INSERT INTO blob_chunks (path, chunk, content)
 VALUES (@path, @chunk, @content)
 `
 
-/** Bytes from an offset on; by primary key. */
+/** One chunk; by primary key. */
 export const FIND_CHUNK = `
 SELECT content
 FROM blob_chunks

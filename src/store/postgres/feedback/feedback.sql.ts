@@ -1,11 +1,15 @@
 /** Statements over feedback. */
-import { FEEDBACK_COLUMNS } from '../../base/feedback/feedback.sql.ts'
+import {
+  FEEDBACK_COLUMNS,
+  NARROW_COLUMNS,
+  SELECT_SCORES,
+} from '../../base/feedback/feedback.sql.ts'
 import { insertRows } from '../db/rows.sql.ts'
 
 /** The columns that queries always read, and the bytes of the payload. */
-const NARROW_COLUMNS = [
+const READ_COLUMNS = [
   'feedback_key',
-  ...FEEDBACK_COLUMNS.filter((name) => name !== 'payload_json'),
+  ...NARROW_COLUMNS,
   'octet_length(payload_json) AS bytes',
 ].join(',\n  ')
 
@@ -51,7 +55,7 @@ const SOURCES = {
 export function selectFeedback(source: keyof typeof SOURCES, direction: 'asc' | 'desc'): string {
   return `
 SELECT
-  ${NARROW_COLUMNS}
+  ${READ_COLUMNS}
 FROM feedback
 WHERE project_id = @project_id
   AND created_at_us BETWEEN @from_us AND @to_us
@@ -70,16 +74,7 @@ WHERE feedback_key = ANY (@keys::bigint[])
 `
 
 /** The scores; by primary key. */
-export const FIND_SCORES = `
-SELECT
-  feedback_key,
-  created_at_us,
-  feedback_type,
-  weave_ref,
-  runnable_ref,
-  trigger_ref,
-  scores_json
-FROM feedback
+export const FIND_SCORES = `${SELECT_SCORES}
 WHERE feedback_key = ANY (@keys::bigint[])
 `
 

@@ -37,7 +37,7 @@ FROM files
 WHERE project_id = @project_id AND digest = @digest
 `
 
-/** Bytes of a file from an offset on; by primary key. */
+/** One chunk of a file; by primary key. */
 export const FIND_CHUNK = `
 SELECT content
 FROM file_chunks

@@ -11,14 +11,6 @@ LEFT JOIN json_values
 ORDER BY asked.place
 `
 
-/** A table, unless the project has it (tables_project_id_digest_key). */
-export const INSERT_TABLE = `
-INSERT INTO tables (project_id, digest, row_count, storage_size_bytes)
-VALUES (@project_id, @digest, @row_count, @storage_size_bytes)
-ON CONFLICT (project_id, digest) DO NOTHING
-RETURNING table_key
-`
-
 /** Blocks of a table (its primary key). */
 export const FIND_TABLE_BLOCKS = `
 SELECT block, value_keys
@@ -50,11 +42,4 @@ FROM objects
 JOIN json_values
   ON json_values.project_id = objects.project_id AND json_values.digest = objects.digest
 WHERE objects.project_id = @project_id AND objects.deleted_at_us IS NULL
-`
-
-/** Bytes of the rows of a project's tables (tables_project_id_digest_key). */
-export const SUM_TABLE_BYTES = `
-SELECT coalesce(sum(storage_size_bytes), 0)::bigint AS bytes
-FROM tables
-WHERE project_id = @project_id
 `

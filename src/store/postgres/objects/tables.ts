@@ -7,6 +7,7 @@ import {
   BLOCK_ROWS,
   FIND_ROW,
   FIND_TABLE,
+  INSERT_TABLE,
   INSERT_TABLE_BLOCK,
 } from '../../base/objects/tables.sql.ts'
 import type { Postgres } from '../db/client.ts'
@@ -60,7 +61,7 @@ export function createTableStore(db: Postgres, reads: Reads): TableStore {
       const storage_size_bytes = found.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0)
       const table = { project_id, digest, row_count: keys.length, storage_size_bytes }
       await db.transaction(async (tx) => {
-        const inserted = await tx.first<{ table_key: number }>(SQL.INSERT_TABLE, table)
+        const inserted = await tx.first<{ table_key: number }>(INSERT_TABLE, table)
         if (inserted === undefined) return
         const { table_key } = inserted
         let block = 0

@@ -1,6 +1,10 @@
 /** Statements for feedback. */
 import { insertNamed } from '../../base/db/rows.sql.ts'
-import { FEEDBACK_COLUMNS } from '../../base/feedback/feedback.sql.ts'
+import {
+  FEEDBACK_COLUMNS,
+  NARROW_COLUMNS,
+  SELECT_SCORES,
+} from '../../base/feedback/feedback.sql.ts'
 
 /** Inserts feedback with a new id; does nothing when the id is taken (feedback_project_id_id). */
 export const INSERT_FEEDBACK = `${insertNamed('feedback', FEEDBACK_COLUMNS)}ON CONFLICT (project_id, id) DO NOTHING
@@ -95,10 +99,7 @@ LIMIT 1
 `
 
 /** The columns that queries always read. */
-const NARROW_COLUMNS = [
-  'feedback_key',
-  ...FEEDBACK_COLUMNS.filter((name) => name !== 'payload_json'),
-].join(',\n  ')
+const READ_COLUMNS = ['feedback_key', ...NARROW_COLUMNS].join(',\n  ')
 
 const AMONG_TEXTS = 'IN (SELECT value FROM json_each(@texts))'
 
@@ -143,7 +144,7 @@ export function selectFeedback(
   const { index, condition } = SOURCES[source]
   return `
 SELECT
-  ${NARROW_COLUMNS},
+  ${READ_COLUMNS},
   ${withPayload ? 'payload_json' : 'NULL AS payload_json'}
 FROM feedback INDEXED BY ${index}
 WHERE project_id = @project_id
@@ -174,7 +175,7 @@ FROM (
  */
 export const SELECT_FEEDBACK_ABOUT = `
 SELECT
-  ${NARROW_COLUMNS},
+  ${READ_COLUMNS},
   payload_json
 FROM feedback INDEXED BY feedback_project_id_weave_ref_created_at_us
 WHERE project_id = @project_id AND weave_ref = @weave_ref
@@ -223,15 +224,7 @@ WHERE project_id = @project_id AND id = @id
 `
 
 /** The scores of one record; by primary key. */
-export const FIND_SCORES = `
-SELECT
-  created_at_us,
-  feedback_type,
-  weave_ref,
-  runnable_ref,
-  trigger_ref,
-  scores_json
-FROM feedback
+export const FIND_SCORES = `${SELECT_SCORES}
 WHERE feedback_key = @feedback_key
 `
 

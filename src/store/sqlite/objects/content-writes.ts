@@ -2,12 +2,11 @@
 import type { NewRow, StoredTable } from '../../api/objects/tables.ts'
 import { createObjectWrites } from '../../base/objects/object-writes.ts'
 import { INSERT_JSON_VALUE } from '../../base/objects/objects.sql.ts'
-import { INSERT_TABLE_BLOCK } from '../../base/objects/tables.sql.ts'
+import { INSERT_TABLE, INSERT_TABLE_BLOCK } from '../../base/objects/tables.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import { toWriteJobs } from '../db/run-steps.ts'
 import { INSERT_FILE } from './files.sql.ts'
 import { OBJECTS } from './objects.sql.ts'
-import { INSERT_TABLE } from './tables.sql.ts'
 
 interface NewRows {
   readonly project_id: string
@@ -39,9 +38,9 @@ export function createContentWrites(db: Connection) {
       for (const row of rows) insertValue.run({ project_id, ...row })
     },
     create_table({ blocks, ...table }: NewTable): void {
-      const inserted = insertTable.run(table)
-      if (inserted.changes === 0) return
-      const table_key = inserted.lastInsertRowid
+      const inserted = insertTable.get(table) as Pick<StoredTable, 'table_key'> | undefined
+      if (inserted === undefined) return
+      const { table_key } = inserted
       for (const [block, value_keys] of blocks.entries()) {
         insertBlock.run({ table_key, block, value_keys })
       }

@@ -1,7 +1,8 @@
 /** The read job that sums up the contents of a project. */
 import type { ContentSizes } from '../../api/projects/projects.ts'
+import { SUM_TABLE_BYTES } from '../../base/objects/tables.sql.ts'
 import type { ReadJob } from '../read/read-job.ts'
-import { SELECT_OBJECT_BYTES, SUM_TABLE_BYTES } from './projects.sql.ts'
+import { SELECT_OBJECT_BYTES } from './projects.sql.ts'
 
 /** Limit: versions of one statement. */
 const PART_VERSIONS = 4096

@@ -16,13 +16,6 @@ ORDER BY objects.object_id, objects.version_index
 LIMIT @limit
 `
 
-/** The bytes of the rows of a project's tables (tables_project_id_digest). */
-export const SUM_TABLE_BYTES = `
-SELECT coalesce(sum(storage_size_bytes), 0) AS bytes
-FROM tables
-WHERE project_id = @project_id
-`
-
 /** The next projects by name (unique index of project_id). */
 export const LIST_PROJECTS = `
 SELECT project_id
