@@ -6,24 +6,26 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallsQueryStore } from '../api/calls/calls-query.ts'
 import type { JobFigures } from '../api/figures.ts'
 import { closeOnce } from '../api/stores.ts'
+import { createKeyStore, KEY_WRITES } from '../base/access/key-store.ts'
+import { createResponseStore, RESPONSE_WRITES } from '../base/chat/response-store.ts'
 import { MigrationError } from '../base/db/migration-files.ts'
+import { createPreviewModelStore } from '../base/models/model-store.ts'
 import type { NodeStores } from '../base/node-stores.ts'
 import type { ReadTurnLimits } from '../base/read/read-turns.ts'
+import { createTrainingQueue } from '../base/training/queue-store.ts'
 import { COUNT_UNFINISHED_JOBS } from '../base/training/training-jobs.sql.ts'
-import { createKeyStore } from './access/keys.ts'
 import { createAnnotationStore } from './annotation/annotation-queues.ts'
 import { createBlobs } from './blobs/blobs.ts'
 import { createBesideOf } from './calls/call-beside.ts'
-import { createResponseStore } from './chat/responses.ts'
 import { COPY_SCHEMA, FIND_COPY } from './copy/copy-target.sql.ts'
 import { connectPostgres, type Postgres } from './db/client.ts'
 import { migrate } from './db/migrate.ts'
 import { createReads } from './db/reads.ts'
+import { createStepRuns } from './db/run-steps.ts'
 import { sweepHourly } from './db/sweep.ts'
 import { createFeedbackStore } from './feedback/feedback.ts'
 import { createStoreHealth } from './health/store-health.ts'
 import { createCheckpointStore } from './models/checkpoints.ts'
-import { createPreviewModelStore } from './models/preview-models.ts'
 import { createFileStore, sweepFiles } from './objects/files.ts'
 import { createObjectStore } from './objects/objects.ts'
 import { createTableStore } from './objects/tables.ts'
@@ -31,8 +33,10 @@ import { createPriceStore } from './prices/prices.ts'
 import { sumContents } from './projects/content-sizes.ts'
 import { createRetentionStore } from './projects/retention.ts'
 import { createQueueBell } from './training/queue-bell.ts'
+import { createArtifactReceiver } from './training/receive-artifact.ts'
 import { createTrainingJobStore } from './training/training-jobs.ts'
-import { createTrainingQueue } from './training/training-queue.ts'
+import { QUEUE } from './training/training-queue.sql.ts'
+import { createTrainingRuns } from './training/training-writes.ts'
 
 interface PostgresStoreOptions {
   /** Address with user, password and database. Secret. */
@@ -69,11 +73,12 @@ export async function openPostgresStores(
   const reads = createReads(options.reads)
   const blobs = createBlobs(db)
   const bell = createQueueBell(options.url)
+  const training = { runs: createTrainingRuns(db), bell, removeUnused: blobs.removeUnused }
   const stopSweep = sweepHourly(() => Promise.all([sweepFiles(db), blobs.sweep()]))
   const annotationOf = (calls: CallsQueryStore) => createAnnotationStore({ db, reads }, calls)
   return {
     ...node,
-    keys: createKeyStore(db),
+    keys: createKeyStore(createStepRuns(db, KEY_WRITES)),
     prices: createPriceStore(db),
     feedback: createFeedbackStore(db, reads),
     besideOf: createBesideOf(db),
@@ -82,16 +87,16 @@ export async function openPostgresStores(
     objects: createObjectStore(db, reads),
     tables: createTableStore(db, reads),
     files: createFileStore(db),
-    responses: createResponseStore(db),
+    responses: createResponseStore(createStepRuns(db, RESPONSE_WRITES)),
     projects: {
       ...node.projects,
       sumContents: (caller) => reads.run(caller, () => sumContents(db, caller.project_id)),
     },
     retention: createRetentionStore(db, options.url),
-    previewModels: createPreviewModelStore({ db, blobs, bell }),
-    trainingJobs: createTrainingJobStore({ db, blobs, bell }),
-    trainingQueue: createTrainingQueue({ db, blobs, bell }),
-    checkpoints: createCheckpointStore(db, blobs),
+    previewModels: createPreviewModelStore(training),
+    trainingJobs: createTrainingJobStore(training, blobs),
+    trainingQueue: createTrainingQueue(training, QUEUE, createArtifactReceiver(training, blobs)),
+    checkpoints: createCheckpointStore(training, blobs),
     checkStore: createStoreHealth(db, node).checkStore,
     async readFigures() {
       const [figures, trainingJobs] = await Promise.all([node.readFigures(), countJobs(db)])
@@ -132,7 +137,7 @@ export async function openPostgresKeys(url: string) {
   await migrate(url)
   const db = connectPostgres({ url, connectionsMax: 1, readTimeoutMs: COMMAND_MS_MAX })
   await requireNoCopy(db)
-  return { keys: createKeyStore(db), close: closeOnce(db.close) }
+  return { keys: createKeyStore(createStepRuns(db, KEY_WRITES)), close: closeOnce(db.close) }
 }
 
 /** Limit: time of a statement of a command. */

@@ -1,22 +1,20 @@
 /** Opens the SQLite stores: a reading connection here, one in the writer thread, and those of the reader threads. */
 import { join } from 'node:path'
-import type { KeyStore } from '../api/access/keys.ts'
 import type { CallsQueryStore } from '../api/calls/calls-query.ts'
 import type { StoreWatch } from '../api/figures.ts'
 import type { MissingFiles } from '../api/health.ts'
 import { closeOnce } from '../api/stores.ts'
+import { createKeyStore } from '../base/access/key-store.ts'
+import { createResponseStore } from '../base/chat/response-store.ts'
 import type { NodeStores } from '../base/node-stores.ts'
 import { createArrivals } from '../base/recordings/arrivals.ts'
 import { createRecordings } from '../base/recordings/recordings.ts'
-import { createJobBell } from '../base/training/job-bell.ts'
-import { createKeyStore } from './access/keys.ts'
 import { createAgentStore } from './agents/agents.ts'
 import { createAnnotationStore } from './annotation/annotation-queues.ts'
 import { createCallStore } from './calls/calls.ts'
 import { createBesideReader } from './calls/query/beside-reader.ts'
 import { createCallsQueryStore } from './calls/query/calls-query.ts'
 import { createCallRemoval } from './calls/removal/call-removal.ts'
-import { createResponseStore } from './chat/responses.ts'
 import {
   type Connection,
   DATABASE_FILE,
@@ -40,8 +38,6 @@ import { createSweep } from './files/sweep.ts'
 import { createStoreHealth } from './health/store-health.ts'
 import { createStoreMeters } from './health/store-meters.ts'
 import { createCheckpointArtifacts } from './models/checkpoint-artifacts.ts'
-import { createCheckpointStore } from './models/checkpoints.ts'
-import { createPreviewModelStore } from './models/preview-models.ts'
 import { createFileStore } from './objects/files.ts'
 import { createObjectStore } from './objects/objects.ts'
 import { createTableStore } from './objects/tables.ts'
@@ -51,10 +47,10 @@ import { createRetentionStore } from './projects/retention.ts'
 import { openReadLanes, type ReadLimits } from './read/read-lanes.ts'
 import { createSegmentBuilder, type SegmentBuilder } from './stats/segments/build/builder.ts'
 import { createStatsStore } from './stats/stats-store.ts'
-import { createTrainingJobStore } from './training/training-jobs.ts'
-import { createTrainingQueue } from './training/training-queue.ts'
+import { createTrainingStores } from './training/training-stores.ts'
 import { createUsageStore } from './usage/usage-store.ts'
 import { createLogKeeper } from './write/log-keeper.ts'
+import { createStepRuns } from './write/step-runs.ts'
 import { createWriter, type Writer } from './write/writer.ts'
 import { openInlineWrites, openWriterThread } from './write/writer-ends.ts'
 
@@ -119,7 +115,6 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
   const isAutomatic = path !== null
   const segments = createSegmentBuilder({ db, writes, reads: build, isAutomatic, pieceRowsMax })
   const artifacts = createCheckpointArtifacts(db, weights)
-  const bell = createJobBell()
   const sweep = createSweep(db, { payloads, folder, artifacts })
   let missing: MissingFiles = { files: 0, training_payloads: 0, artifacts: 0 }
   const health = createStoreHealth({
@@ -132,7 +127,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
   const annotationOf = (calls: CallsQueryStore) =>
     createAnnotationStore({ db, writes, reads: lists }, calls)
   return {
-    keys: createKeyStore(db, writes),
+    keys: createKeyStore(createStepRuns(db, writes)),
     calls: createCallStore(db, writes, arrivals),
     removal: createCallRemoval(writes),
     recordings,
@@ -149,11 +144,8 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     projects: createProjectStore(lists),
     retention: createRetentionStore(db, writes),
     prices: createPriceStore(db, writes),
-    previewModels: createPreviewModelStore(db, writes, { bell, artifacts }),
-    trainingJobs: createTrainingJobStore(db, writes, { payloads, bell }),
-    trainingQueue: createTrainingQueue({ db, writes, bell, artifacts }),
-    checkpoints: createCheckpointStore(db, writes, artifacts),
-    responses: createResponseStore(db, writes),
+    ...createTrainingStores(db, writes, { payloads, artifacts }),
+    responses: createResponseStore(createStepRuns(db, writes)),
     async sweep() {
       missing = await sweep()
       return missing
@@ -209,7 +201,7 @@ export function openSqliteKeys(dataDir: string, mayMigrate: boolean) {
     onCommit: () => undefined,
     open: (listener) => openInlineWrites(db, listener),
   })
-  const keys: KeyStore = createKeyStore(db, writer)
+  const keys = createKeyStore(createStepRuns(db, writer))
   const close = closeOnce(async () => {
     await writer.drain()
     await writer.close()

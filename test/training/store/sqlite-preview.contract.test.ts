@@ -3,12 +3,14 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ApiError } from '../../../src/errors.ts'
 import * as CHECKPOINTS from '../../../src/store/base/models/checkpoints.sql.ts'
+import { createPreviewModelStore } from '../../../src/store/base/models/model-store.ts'
 import * as BASE_MODELS from '../../../src/store/base/models/preview-models.sql.ts'
 import { createJobBell } from '../../../src/store/base/training/job-bell.ts'
 import { selectJobs, selectModelJobs } from '../../../src/store/base/training/job-lists.sql.ts'
 import * as EVENTS from '../../../src/store/base/training/training-events.sql.ts'
 import * as BASE_JOBS from '../../../src/store/base/training/training-jobs.sql.ts'
 import * as QUEUE from '../../../src/store/base/training/training-queue.sql.ts'
+import type { TrainingWrites } from '../../../src/store/base/training/training-writes.ts'
 import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
 import {
@@ -18,9 +20,9 @@ import {
 } from '../../../src/store/sqlite/files/file-folder.ts'
 import { createCheckpointArtifacts } from '../../../src/store/sqlite/models/checkpoint-artifacts.ts'
 import { createCheckpointStore } from '../../../src/store/sqlite/models/checkpoints.ts'
-import { createPreviewModelStore } from '../../../src/store/sqlite/models/preview-models.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
 import { createTrainingJobStore } from '../../../src/store/sqlite/training/training-jobs.ts'
+import { createStepRuns } from '../../../src/store/sqlite/write/step-runs.ts'
 import type { Writes } from '../../../src/store/sqlite/write/writes.ts'
 import { createInlineWrites } from '../../store/support/inline-writes.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
@@ -45,16 +47,22 @@ async function openJobs(replace: (writes: Writes) => Writes = (writes) => writes
   onTestFinished(() => void db.close())
   migrate(db)
   const writes = createInlineWrites(db)
-  const bell = createJobBell()
-  const folder = openFileFolder(dataDir, ARTIFACTS_DIRECTORY)
-  const artifacts = createCheckpointArtifacts(db, folder)
-  await createPreviewModelStore(db, writes, { bell, artifacts }).insertModel(MODEL)
+  const { removeUnused } = createCheckpointArtifacts(
+    db,
+    openFileFolder(dataDir, ARTIFACTS_DIRECTORY),
+  )
+  const partsOver = (writes: Writes) => ({
+    runs: createStepRuns<TrainingWrites>(db, writes),
+    bell: createJobBell(),
+    removeUnused,
+  })
+  await createPreviewModelStore(partsOver(writes)).insertModel(MODEL)
   const directory = join(dataDir, PAYLOADS_DIRECTORY)
   const payloads = openFileFolder(dataDir, PAYLOADS_DIRECTORY)
   return {
     directory,
     file: join(directory, `${JOB.id}.json`),
-    jobs: createTrainingJobStore(db, replace(writes), { payloads, bell }),
+    jobs: createTrainingJobStore(db, partsOver(replace(writes)), payloads),
   }
 }
 
@@ -71,7 +79,11 @@ it.each([
     openReader: () => Promise.reject(Object.assign(new Error(reason), { code: reason })),
     has: async () => isThere,
   })
-  const checkpoints = createCheckpointStore(db, createInlineWrites(db), artifacts)
+  const runs = createStepRuns<TrainingWrites>(db, createInlineWrites(db))
+  const checkpoints = createCheckpointStore(
+    { runs, removeUnused: artifacts.removeUnused },
+    artifacts,
+  )
   const opened = checkpoints.openArtifact({ path: 'artifacts/a', sha256: '', bytes: 1 })
   await expect(opened).rejects.toMatchObject({ code })
 })

@@ -14,6 +14,20 @@ export interface Step {
 /** A failed statement ends them: they cannot catch its error. */
 export type Steps<T> = Generator<Step, T, unknown>
 
+type InputOf<Work> = Work extends (input: infer Input) => Steps<unknown> ? Input : never
+type OutputOf<Work> = Work extends (input: never) => Steps<infer Output> ? Output : never
+
+/** How a store runs shared reads, and shared writes of a name, each a function of one input. */
+export interface StepRuns<Writes> {
+  /** Runs a read. Its statements may see different states. */
+  read<T>(steps: Steps<T>): Promise<T>
+  /** Runs a write by its name, as one transaction. Resolves when it is durable. */
+  write<Name extends keyof Writes>(
+    name: Name,
+    input: InputOf<Writes[Name]>,
+  ): Promise<OutputOf<Writes[Name]>>
+}
+
 /** Returns all rows of a statement. */
 export function* all<Row>(sql: string, parameters: object): Steps<Row[]> {
   return (yield { sql, parameters: { ...parameters }, wants: 'all' }) as Row[]

@@ -1,6 +1,8 @@
 /** All writes of training and of its models, which SQLite and PostgreSQL run each in one transaction. */
+import type { StepRuns } from '../db/steps.ts'
 import { createModelWrites } from '../models/model-writes.ts'
 import { createCompletionWrites } from './completion-writes.ts'
+import type { JobBell } from './job-bell.ts'
 import { createJobMoves } from './job-moves.ts'
 import { createJobWrites } from './job-writes.ts'
 import { createClaimWrites, createLeaseWrites } from './queue-writes.ts'
@@ -19,3 +21,11 @@ export function createTrainingWrites(newId: () => string, statements: QueueState
 }
 
 export type TrainingWrites = ReturnType<typeof createTrainingWrites>
+
+/** What the stores of training share. */
+export interface TrainingParts {
+  readonly runs: StepRuns<TrainingWrites>
+  readonly bell: JobBell
+  /** Removes those weights that no checkpoint and no running job needs. Never fails: leftovers are removed later. */
+  removeUnused(paths: readonly (string | null)[]): Promise<void>
+}

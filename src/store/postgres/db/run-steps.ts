@@ -1,5 +1,5 @@
 /** Runs steps that PostgreSQL shares with SQLite, one statement after the other. */
-import type { Step, Steps } from '../../base/db/steps.ts'
+import type { Step, StepRuns, Steps } from '../../base/db/steps.ts'
 import type { Statements } from './client.ts'
 
 /** @param db - without a transaction, each step is one of its own */
@@ -7,6 +7,15 @@ export async function runSteps<T>(db: Statements, steps: Steps<T>): Promise<T> {
   let step = steps.next()
   while (step.done !== true) step = steps.next(await answer(db, step.value))
   return step.value
+}
+
+/** Runs reads and writes of one statement, each as a transaction of its own. */
+export function createStepRuns<Shared>(db: Statements, writes: Shared): StepRuns<Shared> {
+  return {
+    read: (steps) => runSteps(db, steps),
+    write: (name, input) =>
+      runSteps(db, (writes[name] as (input: never) => Steps<never>)(input as never)),
+  }
 }
 
 function answer(db: Statements, { sql, parameters, wants }: Step): Promise<unknown> {

@@ -6,22 +6,16 @@ import { viewStatements } from '../../base/training/job-lists.sql.ts'
 import { listJobs } from '../../base/training/job-lists.ts'
 import { findJob, findJobView, listEvents } from '../../base/training/job-steps.ts'
 import { chunksOf } from '../../base/training/payload-chunks.ts'
+import type { TrainingParts } from '../../base/training/training-writes.ts'
 import type { Blobs } from '../blobs/blobs.ts'
-import type { Postgres } from '../db/client.ts'
 import { POSTGRES } from '../db/dialect.sql.ts'
-import { runSteps } from '../db/run-steps.ts'
-import type { QueueBell } from './queue-bell.ts'
-import { writeAndNotify } from './training-writes.ts'
 
 const VIEWS = viewStatements(POSTGRES)
 
-interface TrainingJobParts {
-  readonly db: Postgres
-  readonly blobs: Blobs
-  readonly bell: QueueBell
-}
-
-export function createTrainingJobStore({ db, blobs, bell }: TrainingJobParts): TrainingJobStore {
+export function createTrainingJobStore(
+  { runs: { read, write }, bell }: TrainingParts,
+  blobs: Blobs,
+): TrainingJobStore {
   return {
     async insertJob(job, payload) {
       const payload_path = `payloads/${job.id}.${randomUUID()}`
@@ -30,7 +24,7 @@ export function createTrainingJobStore({ db, blobs, bell }: TrainingJobParts): T
       const { sha256: payload_sha256, bytes: payload_bytes } = received
       const row = { ...job, payload_path, payload_sha256, payload_bytes }
       try {
-        const stored = await writeAndNotify(db, (writes) => writes.insert_job(row))
+        const stored = await write('insert_job', row)
         if (stored.id === job.id) bell.ring()
         return stored
       } finally {
@@ -38,12 +32,12 @@ export function createTrainingJobStore({ db, blobs, bell }: TrainingJobParts): T
         await blobs.removeUnused([payload_path])
       }
     },
-    findJob: (id) => runSteps(db, findJob(id)),
-    findJobView: (id) => runSteps(db, findJobView(id)),
-    listJobs: (listing) => runSteps(db, listJobs(VIEWS, listing)),
-    listEvents: (listing) => runSteps(db, listEvents(listing)),
+    findJob: (id) => read(findJob(id)),
+    findJobView: (id) => read(findJobView(id)),
+    listJobs: (listing) => read(listJobs(VIEWS, listing)),
+    listEvents: (listing) => read(listEvents(listing)),
     async cancelJob(id, now_us) {
-      await writeAndNotify(db, (writes) => writes.cancel_job({ id, now_us }))
+      await write('cancel_job', { id, now_us })
       bell.ring()
     },
     async openPayload({ payload_path, payload_bytes }) {

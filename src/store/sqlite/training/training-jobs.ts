@@ -2,34 +2,24 @@
 import { join } from 'node:path'
 import { ApiError } from '../../../errors.ts'
 import type { TrainingJobStore } from '../../api/training/training-jobs.ts'
-import type { JobBell } from '../../base/training/job-bell.ts'
 import { viewStatements } from '../../base/training/job-lists.sql.ts'
 import { listJobs } from '../../base/training/job-lists.ts'
 import { findJob, findJobView, listEvents } from '../../base/training/job-steps.ts'
 import { chunksOf } from '../../base/training/payload-chunks.ts'
+import type { TrainingParts } from '../../base/training/training-writes.ts'
 import type { Connection } from '../db/connection.ts'
 import { SQLITE } from '../db/dialect.sql.ts'
-import { createStepReader } from '../db/run-steps.ts'
 import { type FileFolder, PAYLOADS_DIRECTORY } from '../files/file-folder.ts'
 import { onDisk, receiveBytes } from '../files/receive-file.ts'
-import type { Writes } from '../write/writes.ts'
 
 const VIEWS = viewStatements(SQLITE)
 
-interface TrainingJobParts {
-  /** The folder of the payloads. */
-  readonly payloads: FileFolder
-  readonly bell: JobBell
-}
-
-/** @param db - for reads on this thread */
+/** @param payloads - the folder of the payloads */
 export function createTrainingJobStore(
-  db: Connection,
-  writes: Writes,
-  { payloads, bell }: TrainingJobParts,
+  db: Pick<Connection, 'open'>,
+  { runs: { read, write }, bell }: Pick<TrainingParts, 'runs' | 'bell'>,
+  payloads: FileFolder,
 ): TrainingJobStore {
-  const read = createStepReader(db)
-
   return {
     async insertJob(job, payload) {
       const payload_path = join(PAYLOADS_DIRECTORY, `${job.id}.json`)
@@ -40,12 +30,8 @@ export function createTrainingJobStore(
       const { sha256: payload_sha256, bytes: payload_bytes } = file
       try {
         await file.keep(payload_path)
-        const stored = await writes.run('insert_job', {
-          ...job,
-          payload_path,
-          payload_sha256,
-          payload_bytes,
-        })
+        const row = { ...job, payload_path, payload_sha256, payload_bytes }
+        const stored = await write('insert_job', row)
         if (stored.id === job.id) bell.ring()
         // The job existed before: its payload is only needed when the stored file is missing.
         else if (await payloads.has(stored.payload_path)) await payloads.remove(payload_path)
@@ -64,7 +50,7 @@ export function createTrainingJobStore(
     listJobs: (listing) => read(listJobs(VIEWS, listing)),
     listEvents: (listing) => read(listEvents(listing)),
     async cancelJob(id, now_us) {
-      await writes.run('cancel_job', { id, now_us })
+      await write('cancel_job', { id, now_us })
       bell.ring()
     },
     openPayload: ({ payload_path }) => onDisk(() => payloads.openReader(payload_path)),

@@ -2,11 +2,11 @@
  * The registry of all writes, by name. Each runs on the writing connection inside a shared transaction; its input and
  * result must survive structured clone. To add a write, add an entry beside its store.
  */
+import { KEY_WRITES } from '../../base/access/key-store.ts'
 import { createAnnotationWrites } from '../../base/annotation/annotation-writes.ts'
-import { RESPONSE_WRITES } from '../../base/chat/response-steps.ts'
+import { RESPONSE_WRITES } from '../../base/chat/response-store.ts'
 import { createPriceWrites } from '../../base/prices/price-writes.ts'
 import { createTrainingWrites } from '../../base/training/training-writes.ts'
-import { createKeyWrites } from '../access/key-writes.ts'
 import { createCallWrites } from '../calls/call-writes.ts'
 import type { NameKeys } from '../calls/columns/name-keys.ts'
 import { createRemovalWrites } from '../calls/removal/removal-writes.ts'
@@ -32,7 +32,7 @@ interface WriteParts {
 
 export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
   return {
-    ...createKeyWrites(db),
+    ...toWriteJobs(db, KEY_WRITES),
     ...toWriteJobs(db, createAnnotationWrites(newId, SQLITE)),
     ...createCallWrites(db, hours, keys),
     ...createRemovalWrites(db),
