@@ -111,6 +111,15 @@ describe('POST /v1/tokenize and /v1/detokenize of the tiny model', () => {
     expect(begun.body.count).toBe(2)
   })
 
+  it('reads no field of a chat that it does not have: a template would run in the shared process', async () => {
+    const { post } = await open()
+    const { body } = await post('/v1/tokenize', CHAT)
+    const more = { chat_template: 'mine', documents: [{ text: 'x' }], truncate_prompt_tokens: 1 }
+    const answer = await post('/v1/tokenize', { ...CHAT, ...more })
+    expect(answer.body).toEqual(body)
+    expect(answer.headers['x-weft-ignored-fields']).toBe(Object.keys(more).join(', '))
+  })
+
   it.each([
     ['/v1/tokenize', {}, 'prompt'],
     ['/v1/tokenize', { prompt: 'a'.repeat(300_000) }, 'prompt'],

@@ -88,18 +88,23 @@ function toBase64(vector: readonly number[]): string {
   return bytes.toString('base64')
 }
 
-/** A chat is tokenized as rendered by its template; special tokens are added to a text only on request. */
+/**
+ * A chat is tokenized as rendered by the template of the model; special tokens are added to a text only on request.
+ * Only the fields of the schema are read: a `chat_template` of the client could hold up the shared process for ever.
+ */
 async function* tokenize(
   call: ServiceCallOf<'tokenize'>,
   { run }: ServeOptions,
 ): AsyncGenerator<RelayedDelta> {
-  const { prompt, messages, return_token_strs, ...chat } = call.request
-  const addSpecialTokens = chat.add_special_tokens ?? false
+  const { prompt, messages, return_token_strs, tools, chat_template_kwargs } = call.request
+  const { add_special_tokens, add_generation_prompt, continue_final_message } = call.request
+  const turn = { add_special_tokens, add_generation_prompt, continue_final_message }
+  const addSpecialTokens = add_special_tokens ?? false
   const plain = { isEchoed: false, addSpecialTokens, template: null }
   const wanted =
     typeof prompt === 'string'
       ? { plain: prompt, param: 'prompt', ...plain }
-      : planPrompt({ ...chat, messages: messages ?? [] })
+      : planPrompt({ messages: messages ?? [], tools, chat_template_kwargs, ...turn })
   const { ids, texts, contextTokens } = await tellTokens({ prompt: wanted }, run)
   yield toDelta({
     count: ids.length,
