@@ -27,7 +27,7 @@ const [rounds = 7] = readCounts()
 type Variant = () => number | Promise<number>
 
 const engine = createEngine(readFileSync(TINY_MODEL_PATH))
-const backend = createTinyBackend({ name: 'tiny', queueMax: TOGETHER })
+const backend = createTinyBackend({ queueMax: TOGETHER })
 await backend.ready()
 const server = await startTinyServer()
 

@@ -9,8 +9,7 @@ import {
   type ReloadableRegistry,
 } from './inference/models/reloadable-registry.ts'
 import { createTinyBackend } from './inference/tiny/backend.ts'
-import { resolveTinyFields } from './inference/tiny/field-support.ts'
-import { TINY_OFFERS } from './inference/tiny/offers.ts'
+import { describeTiny } from './inference/tiny/description.ts'
 import { countCalls, countJobs } from './metrics/counted-stores.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { createTraceReader, optionsOfTraceReader, type TraceReader } from './otel/span-reader.ts'
@@ -178,17 +177,10 @@ function openModels(config: Config, tiny: InferenceBackend): ReloadableRegistry 
 /** Opens the built-in model with the first completion, but a user's file at once, to report faults at the start. */
 async function openTiny(config: Config): Promise<InferenceBackend> {
   const { chatQueueMax: queueMax, tinyChatTemplates: allowsChatTemplate, tinyModel } = config
-  const options = { name: 'tiny', queueMax, allowsChatTemplate }
+  const options = { queueMax, allowsChatTemplate }
   if (tinyModel === null) {
-    const fields = resolveTinyFields({ allowsChatTemplate })
-    return createLazyBackend({
-      kind: 'tiny',
-      fields,
-      ignoresUnknown: true,
-      takesAdapters: true,
-      offers: TINY_OFFERS,
-      open: () => createTinyBackend(options),
-    })
+    const open = () => createTinyBackend(options)
+    return createLazyBackend({ ...describeTiny(allowsChatTemplate), open })
   }
   const backend = createTinyBackend({ ...options, modelPath: tinyModel })
   try {

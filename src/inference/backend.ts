@@ -3,7 +3,7 @@
  * A backend knows nothing of HTTP statuses or sockets; it throws ApiErrors.
  */
 import type { Readable } from 'node:stream'
-import type { FieldUse } from '../domain/chat/chat-rules.ts'
+import type { FieldSupport } from '../domain/chat/chat-rules.ts'
 import type { ChatCompletionRequest } from '../schemas/chat/chat-request.ts'
 import type { ResponseCreateRequest } from '../schemas/chat/responses/responses-request.ts'
 import type {
@@ -20,9 +20,6 @@ import type {
 import type { ModerationRequest } from '../schemas/chat/services/moderations.ts'
 import type { TextCompletionRequest } from '../schemas/chat/services/text-completion.ts'
 import type { DetokenizeRequest, TokenizeRequest } from '../schemas/chat/services/tokens.ts'
-
-/** A record over all request fields: a new field does not compile until each backend has decided on it. */
-export type FieldSupport = Readonly<Record<keyof ChatCompletionRequest, FieldUse>>
 
 /** The weights of a checkpoint, added to those of the base model. */
 export interface Adapter {
@@ -232,6 +229,8 @@ export interface InferenceBackend {
   /** Name used in logs and headers, never an address. */
   readonly kind: string
   readonly fields: FieldSupport
+  /** By a rejected field: a sentence for its refusal that says how the operator lets it in. */
+  readonly hints?: Readonly<Partial<Record<keyof FieldSupport, string>>>
   /** Whether it ignores request fields that the schema does not name. Default false: it forwards them. */
   readonly ignoresUnknown?: boolean
   /** Whether it honours `adapter`. Default false. */

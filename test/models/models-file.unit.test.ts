@@ -11,7 +11,7 @@ import {
 import { listOffers } from '../../src/inference/models/offers.ts'
 import { type OpenModelsOptions, openModelRegistry } from '../../src/inference/models/registry.ts'
 import { ENGINE_OFFERS, ENGINES } from '../../src/inference/openai/profiles.ts'
-import { TINY_OFFERS } from '../../src/inference/tiny/offers.ts'
+import { TINY_OFFERS } from '../../src/inference/tiny/description.ts'
 import { LOCALHOST_CERTIFICATE } from '../support/localhost-certificate.ts'
 import { createScriptedBackend } from '../support/scripted-backend.ts'
 

@@ -187,7 +187,7 @@ describe('the AI SDK over a relayed model', () => {
 describe('the AI SDK over the embedded model', () => {
   async function startTiny() {
     // Patient with grammars: a busy machine takes its time.
-    const backend = createTinyBackend({ name: 'tiny', queueMax: 4, hazardCpuMsMax: 60_000 })
+    const backend = createTinyBackend({ queueMax: 4, hazardCpuMsMax: 60_000 })
     const { baseUrl, key } = await startModelServer(
       scriptedModels({ id: 'tiny', backend, backendModel: 'tiny' }),
     )

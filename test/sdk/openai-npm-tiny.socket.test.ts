@@ -14,7 +14,7 @@ async function start() {
     ownedBy: 'weft',
     created: 0,
     capabilities: { tools: true, prioritySchedulingEnabled: false },
-    backend: createTinyBackend({ name: 'tiny', queueMax: 8 }),
+    backend: createTinyBackend({ queueMax: 8 }),
     backendModel: 'tiny',
     fallbacks: [],
   }

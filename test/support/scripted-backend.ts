@@ -1,9 +1,9 @@
 /** A backend that plays a script: deltas, pauses and failures in the order given. */
+import type { FieldSupport } from '../../src/domain/chat/chat-rules.ts'
 import type {
   ChoiceDelta,
   CompletionCall,
   Delta,
-  FieldSupport,
   InferenceBackend,
   TokenLogprob,
 } from '../../src/inference/backend.ts'

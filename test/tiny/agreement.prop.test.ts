@@ -7,7 +7,7 @@ import { createCollector } from '../../src/inference/chat/collect.ts'
 import { createTinyBackend } from '../../src/inference/tiny/backend.ts'
 import type { Fields } from './running.ts'
 
-const backend = createTinyBackend({ name: 'tiny', queueMax: 64 })
+const backend = createTinyBackend({ queueMax: 64 })
 afterAll(() => backend.close())
 
 const requests: fc.Arbitrary<Fields> = fc.record(

@@ -19,11 +19,11 @@ const STORY = { ...user('Tell me a story about an owl.'), seed: 4 }
 const LONG = { ...STORY, ignore_eos: true, max_tokens: 1_500 }
 
 /** One backend for all tests that do not harm it. */
-const backend = createTinyBackend({ name: 'tiny', queueMax: 64 })
+const backend = createTinyBackend({ queueMax: 64 })
 afterAll(() => backend.close())
 
 function open(options: Partial<TinyBackendOptions> = {}): TinyBackend {
-  const backend = createTinyBackend({ name: 'tiny', queueMax: 64, ...options })
+  const backend = createTinyBackend({ queueMax: 64, ...options })
   onTestFinished(() => backend.close())
   return backend
 }

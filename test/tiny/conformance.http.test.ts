@@ -13,7 +13,7 @@ import { ChatCompletionRequest } from '../../src/schemas/chat/chat-request.ts'
 import { ANSWER, type Answer, type Body, ROWS } from './conformance-rows.ts'
 
 describe('a chat request to the tiny model', () => {
-  const backend = createTinyBackend({ name: 'tiny', queueMax: 64, allowsChatTemplate: true })
+  const backend = createTinyBackend({ queueMax: 64, allowsChatTemplate: true })
   const model: ServedModel = {
     id: 'tiny',
     aliases: ['other-name'],

@@ -5,7 +5,7 @@ import { createTinyBackend } from '../../src/inference/tiny/backend.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 import { eventsOf } from '../support/model-server.ts'
 
-const backend = createTinyBackend({ name: 'tiny', queueMax: 8 })
+const backend = createTinyBackend({ queueMax: 8 })
 afterAll(() => backend.close())
 
 const model = {
@@ -23,6 +23,21 @@ const open = () => buildTestApp({}, { models: createModelRegistry([model], model
 /** A template's prompt as plain ids: what the model was trained to go on with. */
 const CHAT = { messages: [{ role: 'user', content: 'What is 3 plus 4?' }] }
 const GREEDY = { temperature: 0, max_tokens: 24 }
+
+describe('POST /v1/chat/completions of the tiny model', () => {
+  it('refuses a chat_template by name, with the setting that allows it', async () => {
+    const { post } = await open()
+    const { status, body } = await post('/v1/chat/completions', { ...CHAT, chat_template: 'mine' })
+    expect([status, body.error.code, body.error.param]).toEqual([
+      400,
+      'unsupported_parameter',
+      'chat_template',
+    ])
+    expect(body.error.message).toBe(
+      'The model `tiny` does not support chat_template. The server allows it with WEFT_TINY_CHAT_TEMPLATES=on.',
+    )
+  })
+})
 
 describe('POST /v1/embeddings of the tiny model', () => {
   it('makes vectors of length 1 that depend on the text alone', async () => {

@@ -4,7 +4,7 @@ import { describeBackendContract } from '../chat/backend-contract.ts'
 
 const PLACES = 3
 
-const backend = createTinyBackend({ name: 'tiny', queueMax: PLACES })
+const backend = createTinyBackend({ queueMax: PLACES })
 afterAll(() => backend.close())
 
 describeBackendContract('the tiny backend', async () => {

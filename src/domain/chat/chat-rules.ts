@@ -29,6 +29,9 @@ export interface ChatCapabilities {
  */
 export type FieldUse = 'honoured' | 'forwarded' | 'ignored' | 'dropped' | 'rejected'
 
+/** A record over all request fields: a new field does not compile until each backend has decided on it. */
+export type FieldSupport = Readonly<Record<keyof ChatCompletionRequest, FieldUse>>
+
 type Rule = (request: ChatCompletionRequest, capabilities: ChatCapabilities) => void
 
 /** Below this the sampler takes the likeliest token. */
@@ -113,7 +116,7 @@ const NEUTRAL_VALUES: { readonly [K in keyof ChatCompletionRequest]?: readonly u
  */
 export function findUnsupportedField(
   request: ChatCompletionRequest,
-  fields: Readonly<Record<keyof ChatCompletionRequest, FieldUse>>,
+  fields: FieldSupport,
 ): keyof ChatCompletionRequest | null {
   return findUsedFields(request, fields, 'rejected')[0] ?? null
 }
@@ -121,19 +124,17 @@ export function findUnsupportedField(
 /** The fields that a request uses and a backend drops, by the same reading of "uses". */
 export function findDroppedFields(
   request: ChatCompletionRequest,
-  fields: Readonly<Record<keyof ChatCompletionRequest, FieldUse>>,
+  fields: FieldSupport,
 ): readonly (keyof ChatCompletionRequest)[] {
   return findUsedFields(request, fields, 'dropped')
 }
 
-type FieldUses = Readonly<Record<keyof ChatCompletionRequest, FieldUse>>
-
 /** Names by use, so that the table is gone through once and not for each request. */
-const NAMES_BY_USE = new WeakMap<FieldUses, Map<FieldUse, (keyof ChatCompletionRequest)[]>>()
+const NAMES_BY_USE = new WeakMap<FieldSupport, Map<FieldUse, (keyof ChatCompletionRequest)[]>>()
 
 function findUsedFields(
   request: ChatCompletionRequest,
-  fields: FieldUses,
+  fields: FieldSupport,
   use: FieldUse,
 ): (keyof ChatCompletionRequest)[] {
   let byUse = NAMES_BY_USE.get(fields)

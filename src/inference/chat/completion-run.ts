@@ -9,7 +9,7 @@ import {
   requireValidChatRequest,
 } from '../../domain/chat/chat-rules.ts'
 import { findUnknownFields } from '../../domain/chat/unknown-fields.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, refuse } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
 import type { CompletionCall, Delta } from '../backend.ts'
@@ -86,10 +86,11 @@ export interface CompletionExchange<R extends AnyRequest = ChatCompletionRequest
 export function requireAnswerable(body: ChatCompletionRequest, model: ServedModel): void {
   requireOffered(model, 'chat')
   requireValidChatRequest(body, model.capabilities)
-  const param = findUnsupportedField(body, model.backend.fields)
+  const { fields, hints = {} } = model.backend
+  const param = findUnsupportedField(body, fields)
   if (param === null) return
-  const message = `The model \`${model.id}\` does not support ${param}.`
-  throw new ApiError('unsupported_parameter', { param, message })
+  const sentences = [`The model \`${model.id}\` does not support ${param}.`, hints[param] ?? []]
+  refuse('unsupported_parameter', param, sentences.flat().join(' '))
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Checks whether a model can do what the models file claims. Pure. */
 import type { Capability } from '../backend.ts'
 import { ENGINE_OFFERS, type Engine } from '../openai/profiles.ts'
-import { TINY_OFFERS } from '../tiny/offers.ts'
+import { TINY_OFFERS } from '../tiny/description.ts'
 
 interface Claims {
   readonly id: string

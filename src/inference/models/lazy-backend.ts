@@ -3,15 +3,14 @@
  * model. Once closed it must not be opened again.
  */
 import { ApiError } from '../../errors.ts'
-import type { Capability, FieldSupport, InferenceBackend } from '../backend.ts'
+import type { InferenceBackend } from '../backend.ts'
 
-interface LazyBackendOptions {
-  readonly kind: string
-  /** The fields of the backend that `open` creates. */
-  readonly fields: FieldSupport
-  readonly ignoresUnknown?: boolean
-  readonly takesAdapters: boolean
-  readonly offers?: readonly Capability[]
+/** What a backend says of itself, and how to open it. */
+interface LazyBackendOptions
+  extends Pick<
+    InferenceBackend,
+    'kind' | 'fields' | 'hints' | 'ignoresUnknown' | 'takesAdapters' | 'offers'
+  > {
   readonly open: () => InferenceBackend
 }
 

@@ -2,9 +2,9 @@
  * What each kind of engine does with each request field: one row per field, one column per engine. The
  * table must be complete: a new field does not compile until each engine has a rule for it.
  */
-import type { FieldUse } from '../../domain/chat/chat-rules.ts'
+import type { FieldSupport, FieldUse } from '../../domain/chat/chat-rules.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
-import type { Capability, FieldSupport } from '../backend.ts'
+import type { Capability } from '../backend.ts'
 import {
   asMaxTokens,
   choiceGrammar,

@@ -5,24 +5,20 @@
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { findUnsupportedField } from '../../domain/chat/chat-rules.ts'
 import { ApiError } from '../../errors.ts'
 import type { CompletionCall, Delta, InferenceBackend } from '../backend.ts'
 import { findHazard } from './constraints/completion-hazard.ts'
-import { resolveTinyFields } from './field-support.ts'
+import { describeTiny } from './description.ts'
 import { createAdapterFiles } from './host/adapter-files.ts'
 import { createEngineLink, type Run } from './host/engine-link.ts'
 import type { EnginePlan, PieceOf } from './host/engine-work.ts'
 import { createGuardedRuns } from './host/guarded-runs.ts'
 import { createSharedLinks } from './host/shared-links.ts'
-import { TINY_OFFERS } from './offers.ts'
 import { planCompletion } from './sampling/completion-plan.ts'
 import { type Run as ServeRun, serveCall } from './services/serve.ts'
 
 /** What a tiny backend needs to know. */
 export interface TinyBackendOptions {
-  /** Name for logs and headers. */
-  readonly name: string
   /** A GGUF file: llama architecture, F32, F16 or Q8_0, gpt2 tokenizer. The shipped one by default. */
   readonly modelPath?: string
   /** Requests that may be running or waiting; one more is refused. */
@@ -59,9 +55,8 @@ const SHARED_PROCESSES_MAX = Math.min(2, availableParallelism())
 /**
  * A backend whose process starts at once; requests may come before it is ready. The caller must close it.
  *
- * Beyond the contract: throws internal_error when the process dies under a request, and server_draining
- * once it is closed, unsupported_parameter
- * for a field that it rejects. With a seed an answer depends on the request alone, whatever else runs.
+ * Beyond the contract: throws internal_error when the process dies under a request, and server_draining once it is
+ * closed. With a seed an answer depends on the request alone, whatever else runs.
  */
 export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
   const script = options.entry ?? new URL('./host/engine-entry.ts', import.meta.url)
@@ -75,7 +70,6 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
   const link = createSharedLinks(startLink, SHARED_PROCESSES_MAX)
   const guarded = createGuardedRuns(startLink, GUARDED_PROCESSES_MAX)
   const adapters = createAdapterFiles()
-  const fields = resolveTinyFields({ allowsChatTemplate: options.allowsChatTemplate ?? false })
 
   async function* complete(
     call: CompletionCall,
@@ -83,11 +77,6 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
   ): AsyncGenerator<Delta, void, void> {
     signal.throwIfAborted()
     const { request, body, keyId = '' } = call
-    const param = findUnsupportedField(request, fields)
-    if (param !== null) {
-      const message = `The model does not support ${param}.`
-      throw new ApiError('unsupported_parameter', { param, message })
-    }
     const plan = planCompletion(request, body, drawSeed, call)
     yield* adapters.use(call.adapter, (adapterPath) =>
       runPlan({ ...plan, adapterPath }, keyId, signal),
@@ -126,12 +115,8 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
   }
 
   return {
-    kind: options.name,
-    fields,
-    ignoresUnknown: true,
-    takesAdapters: true,
+    ...describeTiny(options.allowsChatTemplate ?? false),
     complete,
-    offers: TINY_OFFERS,
     async *serve(call, { signal }) {
       signal.throwIfAborted()
       const run: ServeRun = (plan) =>

@@ -2,7 +2,7 @@
  * How the tiny model handles each field of a chat request, in one complete table. `ignored` is allowed only where a
  * client could not notice that the field has no effect.
  */
-import type { FieldSupport } from '../backend.ts'
+import type { FieldSupport } from '../../domain/chat/chat-rules.ts'
 
 /**
  * Spec: §4.3.
@@ -65,13 +65,4 @@ export const TINY_FIELDS: FieldSupport = {
   cache_salt: 'honoured',
   kv_transfer_params: 'rejected',
   engine_xargs: 'rejected',
-}
-
-/** The table of a model whose clients may send templates, or may not. Spec: §4.3 chat_template. */
-export function resolveTinyFields({
-  allowsChatTemplate,
-}: {
-  readonly allowsChatTemplate: boolean
-}): FieldSupport {
-  return { ...TINY_FIELDS, chat_template: allowsChatTemplate ? 'honoured' : 'rejected' }
 }

@@ -63,7 +63,7 @@ async function start(fallbacks: readonly string[], behaviour: Behaviour = json(5
     { id: 'up/ok', backend: 'openai', base_url: spare.baseUrl },
   ]
   writeFileSync(path, JSON.stringify({ models }))
-  const createTiny = () => createTinyBackend({ name: 'tiny', queueMax: 8 })
+  const createTiny = () => createTinyBackend({ queueMax: 8 })
   const registry = openModelRegistry({ path, isRequired: true, readSecret: () => null, createTiny })
   const server = await startModelServer(registry)
   async function ask(url: string, body: object) {

@@ -7,7 +7,7 @@ import type { Fields } from '../running.ts'
 const PATIENT = { timeout: 60_000 }
 
 const open = (options: Partial<TinyBackendOptions>) =>
-  createTinyBackend({ name: 'tiny', queueMax: 8, ...options })
+  createTinyBackend({ queueMax: 8, ...options })
 /** A bomb takes a quarter of a second of the processor before it is refused. */
 const hasty = open({ allowsChatTemplate: true, hazardCpuMsMax: 250 })
 afterAll(() => hasty.close())
@@ -107,17 +107,6 @@ describe("another key's structured output", PATIENT, () => {
 })
 
 describe('a backend', PATIENT, () => {
-  it('refuses a chat_template by name unless it is allowed', async () => {
-    const strict = open({})
-    expect(strict.fields.chat_template).toBe('rejected')
-    expect(hasty.fields.chat_template).toBe('honoured')
-    await expect(ask({ chat_template: 'x' }, strict)).rejects.toMatchObject({
-      code: 'unsupported_parameter',
-      param: 'chat_template',
-    })
-    await strict.close()
-  })
-
   it('ends its processes when it is closed', async () => {
     const closing = open({})
     const endless = { structured_outputs: { regex: 'a{1900}' }, max_tokens: 1_900 }

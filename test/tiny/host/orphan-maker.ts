@@ -13,7 +13,6 @@ subscribe('child_process', (event) => {
 })
 
 const backend = createTinyBackend({
-  name: 'tiny',
   queueMax: 1,
   allowsChatTemplate: true,
   hazardCpuMsMax: 600_000,

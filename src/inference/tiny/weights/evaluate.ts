@@ -24,7 +24,6 @@ interface Score {
 
 const [questionsPath = 'questions.jsonl', modelPath] = process.argv.slice(2)
 const backend = createTinyBackend({
-  name: 'tiny',
   queueMax: 1,
   ...(modelPath ? { modelPath } : {}),
 })

@@ -49,7 +49,7 @@ function fill(tokens: number): Messages {
 const work = mkdtempSync(join(tmpdir(), 'weft-lengthen-'))
 const modelPath = join(work, 'long.gguf')
 writeLengthened(modelPath)
-const backend = createTinyBackend({ name: 'tiny', queueMax: 1, modelPath })
+const backend = createTinyBackend({ queueMax: 1, modelPath })
 for (const length of LENGTHS) {
   let right = 0
   let promptTokens = 0
