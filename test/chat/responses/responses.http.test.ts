@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RESPONSE_FIELDS } from '../../../src/domain/chat/responses/responses-request.ts'
-import type { ResponseCreateRequest } from '../../../src/schemas/chat/responses/responses-request.ts'
+import { ResponseCreateRequest } from '../../../src/schemas/chat/responses/responses-request.ts'
 import { buildTestApp, type TestResponse } from '../../support/build-test-app.ts'
 import { createScriptedBackend, HELLO, scriptedModels } from '../../support/scripted-backend.ts'
 import { findResponseFaults } from './openai-types.ts'
@@ -261,6 +260,15 @@ describe('fields of POST /v1/responses', () => {
     }
   })
 
+  it.each([
+    ['truncation', 'auto', 'truncation must be disabled: items are never left out to make room.'],
+    ['conversation', 'c', 'conversation is not supported: go on from a response by '],
+  ])('that are refused tell what to send: %s', async (name, value, message) => {
+    const { post } = await buildApp()
+    const { body } = await post(URL, { input: 'hi', [name]: value })
+    expect(body.error.message).toContain(message)
+  })
+
   it('that no schema names pass to the engine', async () => {
     const { post, backend } = await buildApp()
     await post(URL, { input: 'hi', top_k: 5, engine_trick: { a: 1 } })
@@ -268,7 +276,7 @@ describe('fields of POST /v1/responses', () => {
   })
 
   it('are each used in the chat, returned in the response, or refused', () => {
-    expect(Object.keys(RESPONSE_FIELDS).sort()).toEqual(Object.keys(ROWS).sort())
+    expect(Object.keys(ResponseCreateRequest.shape).sort()).toEqual(Object.keys(ROWS).sort())
   })
 
   it('have tool_choice none for a model that calls no tools', async () => {

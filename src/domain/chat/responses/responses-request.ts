@@ -2,7 +2,7 @@
  * A request for a response as the chat that is asked. Pure. Every field is carried over, kept for the answer, or
  * refused by name.
  */
-import { ApiError } from '../../../errors.ts'
+import { refuse } from '../../../errors.ts'
 import type { ChatMessage } from '../../../schemas/chat/chat-message.ts'
 import type { ResponseTool } from '../../../schemas/chat/responses/responses-input.ts'
 import { ResponseCreateRequest } from '../../../schemas/chat/responses/responses-request.ts'
@@ -19,10 +19,11 @@ type ResponseFieldUse =
   | { readonly as: string }
   | 'translated'
   | 'kept'
-  | { readonly refusal: string; readonly allowed?: readonly unknown[] }
+  /** `allowed` is the only value that passes. */
+  | { readonly refusal: string; readonly allowed?: 'disabled' | false }
 
 /** Total over the fields, so that a new one does not compile until it is decided. */
-export const RESPONSE_FIELDS: Readonly<Record<keyof ResponseCreateRequest, ResponseFieldUse>> = {
+const RESPONSE_FIELDS: Readonly<Record<keyof ResponseCreateRequest, ResponseFieldUse>> = {
   input: 'translated',
   model: { as: 'model' },
   instructions: 'translated',
@@ -50,14 +51,8 @@ export const RESPONSE_FIELDS: Readonly<Record<keyof ResponseCreateRequest, Respo
   prompt_cache_key: { as: 'prompt_cache_key' },
   prompt_cache_retention: { as: 'prompt_cache_retention' },
   prompt_cache_options: { as: 'prompt_cache_options' },
-  truncation: {
-    refusal: 'only disabled is supported: no items are dropped in silence',
-    allowed: ['disabled'],
-  },
-  background: {
-    refusal: 'an answer is made while its client waits; use stream',
-    allowed: [false],
-  },
+  truncation: { refusal: 'items are never left out to make room', allowed: 'disabled' },
+  background: { refusal: 'an answer is made while its client waits; use stream', allowed: false },
   conversation: { refusal: 'go on from a response by previous_response_id' },
   prompt: { refusal: 'there are no stored prompts; send instructions and input' },
   context_management: { refusal: 'nothing is compacted' },
@@ -103,23 +98,21 @@ function refuseFields(values: Readonly<Record<string, unknown>>, params: readonl
     const use = RESPONSE_FIELDS[param as keyof ResponseCreateRequest]
     if (typeof use === 'string' || !('refusal' in use)) continue
     const value = values[param]
-    if (saysNothing(value) || use.allowed?.includes(value)) continue
-    const message = `${param} is not supported: ${use.refusal}.`
-    throw new ApiError('unsupported_parameter', { param, message })
+    const { refusal, allowed } = use
+    if (saysNothing(value) || value === allowed) continue
+    const rule = allowed === undefined ? 'is not supported' : `must be ${allowed}`
+    refuse('unsupported_parameter', param, `${param} ${rule}: ${refusal}.`)
   }
   for (const [param, instead] of Object.entries(CHAT_ONLY)) {
     if (saysNothing(values[param])) continue
     const message = `${param} is a field of chat completions; here it is ${instead}.`
-    throw new ApiError('unsupported_parameter', { param, message })
+    refuse('unsupported_parameter', param, message)
   }
 }
 
 function requireInput({ input }: ResponseCreateRequest): void {
   if (input !== undefined && input !== null) return
-  throw new ApiError('missing_required_parameter', {
-    param: 'input',
-    message: 'input is required',
-  })
+  refuse('missing_required_parameter', 'input', 'input is required')
 }
 
 /**
@@ -193,7 +186,7 @@ function toTools({ tools, tool_choice }: ResponseCreateRequest): Record<string, 
   if (type !== 'allowed_tools') {
     const message =
       'tool_choice must be none, auto, required, a function by its name, or allowed_tools.'
-    throw new ApiError('unsupported_value', { param: 'tool_choice', message })
+    refuse('unsupported_value', 'tool_choice', message)
   }
   const names = new Set((allowed ?? []).map((tool) => tool.name))
   const chosen = all.filter((tool) => names.has(tool.function.name))
@@ -205,11 +198,11 @@ function toTool(tool: ResponseTool, index: number): FunctionTool {
   if (type !== 'function') {
     const param = `tools[${index}].type`
     const message = `${param} must be function: ${nameTool(type)} is only for models whose engine makes responses itself.`
-    throw new ApiError('unsupported_value', { param, message })
+    refuse('unsupported_value', param, message)
   }
   if (!name) {
     const param = `tools[${index}].name`
-    throw new ApiError('missing_required_parameter', { param, message: `${param} is required` })
+    refuse('missing_required_parameter', param, `${param} is required`)
   }
   return {
     type: 'function',
