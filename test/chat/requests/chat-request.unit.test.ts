@@ -4,6 +4,8 @@ import { ChatCompletionRequest } from '../../../src/schemas/chat/chat-request.ts
 import { INT64_BOUND } from '../../../src/schemas/chat/chat-sampling-fields.ts'
 import { SPEC_FIELDS, type SpecField } from './chat-request-fields.ts'
 import { many, messages, ROWS, SECRET, tool } from './chat-request-rows.ts'
+// Sets the words of refusals that no schema has itself.
+import '../../../src/schemas/problems.ts'
 
 // With a schema that keeps unknown keys this would be `string`, and records need not cover all fields.
 const hasClosedKeys: string extends keyof ChatCompletionRequest ? false : true = true
