@@ -118,7 +118,7 @@ interface ApiErrorOptions {
   /** Dotted path of the field at fault, as `messages[0].content`. */
   readonly param?: string | null
   /** Seconds that a client should wait before it tries again. */
-  readonly retryAfterS?: number
+  readonly retryAfterS?: number | null
   /** Extra answer headers, lower case names. */
   readonly headers?: Readonly<Record<string, string>>
   /** For the log only. */

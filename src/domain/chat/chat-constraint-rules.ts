@@ -9,6 +9,7 @@ import {
   STRUCTURED_OUTPUT_KINDS,
   type StructuredOutputs,
 } from '../../schemas/chat/structured-outputs.ts'
+import { isGiven, parseObject } from '../json/json-values.ts'
 
 /**
  * Lets the constraints of a request pass or throws for the first rule that they break.
@@ -16,8 +17,8 @@ import {
  * @throws ApiError invalid_value, missing_required_parameter
  *
  * Spec: §4.3 response_format, structured_outputs.
- * Choice: exactly one kind in structured_outputs, where json_object false is none; not together with a constraining response_format
- * nor with a named tool_choice.
+ * Choice: exactly one kind in structured_outputs, where json_object false is none; not together with a constraining
+ * response_format nor with a named tool_choice.
  */
 export function requireValidConstraints(request: ChatCompletionRequest): void {
   const { response_format: format, structured_outputs: outputs } = request
@@ -76,21 +77,6 @@ function requireOneKind(outputs: StructuredOutputs): void {
 
 function requireJsonText(value: unknown, param: string): void {
   if (typeof value !== 'string') return
-  const parsed = parseObject(value)
-  if (parsed === null)
-    refuse('invalid_value', param, `${param} must be the JSON text of an object.`)
-}
-
-/** The object that a JSON text holds, or null. */
-function parseObject(text: string): object | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && !Array.isArray(value) ? value : null
-  } catch {
-    return null
-  }
-}
-
-function isGiven<T>(value: T): value is NonNullable<T> {
-  return value !== null && value !== undefined
+  if (parseObject(value) !== null) return
+  refuse('invalid_value', param, `${param} must be the JSON text of an object.`)
 }

@@ -1,4 +1,4 @@
-/** Reads parsed JSON values that may be anything. Pure. */
+/** Reads JSON values that may be anything. Pure. */
 import { isObject } from './is-object.ts'
 
 /** A text, also an empty one; null for any other value. */
@@ -19,4 +19,19 @@ export function filledTextOrNull(value: unknown): string | null {
 /** An object; an empty one for any other value. */
 export function objectOrEmpty(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {}
+}
+
+/** The object that a JSON text holds; null for any other text. */
+export function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+/** Whether a value is there: neither null nor left out. */
+export function isGiven<T>(value: T): value is NonNullable<T> {
+  return value !== null && value !== undefined
 }

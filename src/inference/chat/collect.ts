@@ -110,10 +110,11 @@ function addDelta(choices: Map<number, CollectedChoice>, delta: ChoiceDelta): vo
   choices.set(delta.index, parts)
 }
 
-function addCall(calls: ChatToolCall[], { index, id = '', name = '', ...piece }: ToolCallPiece) {
+function addCall(calls: ChatToolCall[], piece: ToolCallPiece) {
+  const { index, id = '', name = '', arguments: text } = piece
   const known = calls[index]
-  if (known) known.function.arguments += piece.arguments
-  else calls[index] = { id, type: 'function', function: { name, arguments: piece.arguments } }
+  if (known) known.function.arguments += text
+  else calls[index] = { id, type: 'function', function: { name, arguments: text } }
 }
 
 /** Spec: §4.3 message tool_calls. Choice: the content of an answer with calls and no text is null. */

@@ -65,8 +65,8 @@ export function withoutClientRetries(error: ApiError): ApiError {
     message,
     cause,
     isQuoted,
+    param,
+    retryAfterS,
     headers: { ...headers, 'x-should-retry': 'false' },
-    ...(param === null ? {} : { param }),
-    ...(retryAfterS === null ? {} : { retryAfterS }),
   })
 }

@@ -2,12 +2,13 @@
  * Reads the body of an answer with a success status: a whole completion or a stream of events, as text that is
  * never rebuilt. A broken answer never looks complete.
  */
+import { parseObject } from '../../domain/json/json-values.ts'
 import { ApiError } from '../../errors.ts'
 import type { RelayedDelta, RelayedText, Service } from '../backend.ts'
 import type { EventRules } from './event-rules.ts'
 import { createSseDecoder } from './sse-decoder.ts'
 import { readBytes, type UpstreamAnswer } from './upstream/client.ts'
-import { answerTooLarge, findToldError, parseObject } from './upstream/errors.ts'
+import { answerTooLarge, findToldError } from './upstream/errors.ts'
 import type { Pieces } from './upstream/exchange.ts'
 import type { Redact } from './upstream/redaction.ts'
 
@@ -60,9 +61,7 @@ async function readWhole(
   ...marks: readonly string[]
 ): Promise<RelayedDelta> {
   const { text, isWhole } = await readText(answer, BODY_BYTES_MAX)
-  if (!isWhole) {
-    throw answerTooLarge()
-  }
+  if (!isWhole) throw answerTooLarge()
   const body = parseObject(text)
   const error = body && findToldError(body, redact)
   if (error) throw error

@@ -4,8 +4,8 @@
  */
 
 import { findUsage } from '../../domain/chat/told-usage.ts'
-import { isObject } from '../../domain/json/is-object.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../../domain/json/json-depth.ts'
+import { parseObject } from '../../domain/json/json-values.ts'
 import type { ApiError } from '../../errors.ts'
 import { findToldError } from './upstream/errors.ts'
 import type { Pieces } from './upstream/exchange.ts'
@@ -68,11 +68,5 @@ export function createEventBytes(read: () => Promise<Pieces | null>, redact: Red
 function eventIn(line: string): Fields | null {
   if (!line.startsWith('data:')) return null
   const json = Buffer.from(line.slice(5), 'latin1').toString('utf8')
-  if (exceedsDepth(json, JSON_DEPTH_MAX)) return null
-  try {
-    const event: unknown = JSON.parse(json)
-    return isObject(event) ? event : null
-  } catch {
-    return null
-  }
+  return exceedsDepth(json, JSON_DEPTH_MAX) ? null : parseObject(json)
 }

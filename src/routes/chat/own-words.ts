@@ -38,8 +38,8 @@ export function toOwnWords(error: unknown, rename: Rename): unknown {
   if (!(error instanceof ApiError) || error.param === null) return error
   const { code, message, headers, cause, isQuoted, retryAfterS, param } = error
   const told = message.replace(WORD, (word) => (isField(word, param) ? rename(word) : word))
-  const options = { message: told, headers, cause, isQuoted, param: rename(param) }
-  return new ApiError(code, retryAfterS === null ? options : { ...options, retryAfterS })
+  const options = { message: told, headers, cause, isQuoted, retryAfterS, param: rename(param) }
+  return new ApiError(code, options)
 }
 
 /** Matches what may be the path of a field in a sentence. */

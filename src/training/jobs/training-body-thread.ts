@@ -55,7 +55,7 @@ export function createTrainingBodyThread(options: TrainingBodyThreadOptions): Tr
       }
       if (reply.refusal) {
         const { code, message, param } = reply.refusal
-        throw new ApiError(code, param === null ? { message } : { message, param })
+        throw new ApiError(code, { message, param })
       }
       return reply.value
     },

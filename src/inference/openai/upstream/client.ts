@@ -8,6 +8,7 @@ import { toBodyError } from './errors.ts'
 import {
   type CloseOptions,
   type Exchange,
+  type ExchangeTimeouts,
   type Pieces,
   type ResponseHead,
   startExchange,
@@ -19,15 +20,11 @@ import { createUpstreamPool, type ProxySettings } from './upstream-pool.ts'
 const LISTING_MS_MAX = 5_000
 const LISTING_BYTES_MAX = 4 * 1024 * 1024
 
-export interface UpstreamTimeouts {
+export interface UpstreamTimeouts extends ExchangeTimeouts {
   /** Until the connection is open. */
   readonly connect: number
   /** From the request to the first byte of a stream. */
   readonly first_byte: number
-  /** Between two chunks of an answer. */
-  readonly idle: number
-  /** For the whole answer. */
-  readonly total: number
 }
 
 export interface UpstreamClientOptions {

@@ -85,9 +85,7 @@ async function* readDecoded(
   let byteCount = 0
   for await (const piece of decoded) {
     byteCount += piece.length
-    if (byteCount > bytesMax) {
-      throw answerTooLarge()
-    }
+    if (byteCount > bytesMax) throw answerTooLarge()
     yield piece
   }
   if (failure !== null) throw (failure as { readonly cause: unknown }).cause

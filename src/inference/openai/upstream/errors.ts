@@ -4,6 +4,7 @@
  */
 
 import { isObject } from '../../../domain/json/is-object.ts'
+import { parseObject } from '../../../domain/json/json-values.ts'
 import { ApiError, type ErrorCode } from '../../../errors.ts'
 import type { Redact } from './redaction.ts'
 
@@ -58,12 +59,7 @@ export function toStatusError(failure: UpstreamFailure): ApiError {
   const cause = new UpstreamStatus(status, words.join(' '))
   if (status === 401 || status === 403) return new ApiError('upstream_auth', { cause })
   if (status === null) return new ApiError('upstream_error', { cause })
-  if (status === 429) {
-    return new ApiError('upstream_rate_limited', {
-      cause,
-      ...(retryAfterS === null ? {} : { retryAfterS }),
-    })
-  }
+  if (status === 429) return new ApiError('upstream_rate_limited', { cause, retryAfterS })
   const code = CLIENT_FAULTS[status]
   if (code === undefined) {
     const message = `The upstream failed with status ${status}.`
@@ -209,7 +205,7 @@ function toClientFault(
     cause,
     isQuoted: true,
     ...(text === null ? {} : { message: text }),
-    ...(typeof param === 'string' ? { param: redact(param).slice(0, PARAM_CHARS_MAX) } : {}),
+    param: typeof param === 'string' ? redact(param).slice(0, PARAM_CHARS_MAX) : null,
   })
 }
 
@@ -221,16 +217,6 @@ function toPublicText(message: string, redact: Redact): string | null {
   return redact(message)
     .slice(0, MESSAGE_CHARS_MAX)
     .replace(/\b[a-z][a-z0-9+.-]*:\/\/\S+/gi, '[address]')
-}
-
-/** Parses a JSON object; returns null for anything else. */
-export function parseObject(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : null
-  } catch {
-    return null
-  }
 }
 
 function codeOf(error: unknown): string {

@@ -13,7 +13,7 @@ const WAITING_BYTES_MAX = 64 * 1024
 /** How long an answer may take to end after its last event before the socket is cut. */
 const TRAILER_MS_MAX = 1_000
 
-interface ExchangeTimeouts {
+export interface ExchangeTimeouts {
   /** From the request to the first byte of the body; null: only `total` bounds it. */
   readonly first_byte: number | null
   /** Between two chunks of an answer. */

@@ -2,6 +2,7 @@
  * Chooses the upstream for a request: the least busy one that works. If none works, the request goes to the one
  * whose back-off ends first, since a failure there tells the client more than a rejection here.
  */
+import type { UpstreamState } from '../../backend.ts'
 
 /** Limits of the back-off of a failing upstream, in milliseconds; doubled with each consecutive failure. */
 const COOLDOWN_MS_MIN = 1_000
@@ -26,16 +27,8 @@ export interface TargetUse<T> {
   end(): void
 }
 
-/** The state of an upstream. */
-interface TargetLook<T> {
-  readonly value: T
-  readonly number: number
-  readonly busyCount: number
-  /** Consecutive failures. */
-  readonly failureCount: number
-  /** Remaining milliseconds of its back-off. */
-  readonly restsMs: number
-}
+/** An upstream and its state. */
+type TargetLook<T> = Omit<UpstreamState, 'address'> & { readonly value: T }
 
 export interface TargetPool<T> {
   look(): TargetLook<T>[]

@@ -5,12 +5,12 @@
 import { resolveToolChoice } from '../../../domain/chat/chat-rules.ts'
 import { type FunctionTool, isFunctionTool } from '../../../domain/chat/tool-rules.ts'
 import { isObject } from '../../../domain/json/is-object.ts'
+import { refuse } from '../../../errors.ts'
 import type { ChatCompletionRequest } from '../../../schemas/chat/chat-request.ts'
 import {
   type Constraint,
   type ConstraintForm,
   jsonForm,
-  refuse,
   requireRoom,
   requireSupported,
 } from './constraint-plan.ts'
@@ -57,10 +57,8 @@ export function planCalls(
   const { tool_choice: choice, parallel_tool_calls: isParallel } = request
   const isNamed = typeof choice === 'object' && choice !== null
   if (otherwise?.form.kind === 'tag') {
-    throw refuse(
-      'tools',
-      `tools cannot be called beside ${otherwise.param}: it is a structural tag.`,
-    )
+    const message = `tools cannot be called beside ${otherwise.param}: it is a structural tag.`
+    refuse('invalid_value', 'tools', message)
   }
   const tools = callable.map((tool) => {
     const place = request.tools?.indexOf(tool) ?? 0

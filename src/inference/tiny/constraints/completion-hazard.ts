@@ -13,5 +13,6 @@ type Hazardous = Pick<CompletionPlan, 'prompt' | 'constraint'>
 export function findHazard(plan: Hazardous | { readonly kind: string }): string | null {
   if ('kind' in plan) return null
   const { prompt, constraint } = plan
-  return prompt.template === null ? (constraint?.param ?? null) : 'chat_template'
+  const isOwn = 'plain' in prompt || prompt.template === null
+  return isOwn ? (constraint?.param ?? null) : 'chat_template'
 }

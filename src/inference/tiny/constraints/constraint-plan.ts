@@ -3,7 +3,8 @@
  * so that every finished answer satisfies its constraint.
  */
 import { resolveResponseFormatType } from '../../../domain/chat/chat-constraint-rules.ts'
-import { ApiError } from '../../../errors.ts'
+import { isGiven } from '../../../domain/json/json-values.ts'
+import { refuse } from '../../../errors.ts'
 import type { ChatCompletionRequest } from '../../../schemas/chat/chat-request.ts'
 import type { StructuredOutputs } from '../../../schemas/chat/structured-outputs.ts'
 import { closeObjects, type MarkedSchema, rewriteSchema } from './json-schema-rewrite.ts'
@@ -18,13 +19,10 @@ import { listTagContents, toPresentTag } from './structural-tag.ts'
 type JsonSpace = 'any' | 'none' | 'line' | { readonly pattern: string }
 
 /** A schema as the grammar engine gets it. */
-export interface JsonForm {
+export interface JsonForm extends Pick<MarkedSchema, 'marks' | 'taken'> {
   readonly kind: 'json'
   /** JSON text. */
   readonly schema: string
-  /** Placeholders in the schema for other texts. */
-  readonly marks: MarkedSchema['marks']
-  readonly taken: MarkedSchema['taken']
   readonly space: JsonSpace
 }
 
@@ -86,7 +84,8 @@ export function requireRoom(constraint: Constraint): Constraint {
 }
 
 function requireChars(count: number, max: number, param: string): void {
-  if (count > max) throw refuse(param, `${param} may have ${max} characters at the most.`)
+  if (count <= max) return
+  refuse('invalid_value', param, `${param} may have ${max} characters at the most.`)
 }
 
 /** Characters of a form. */
@@ -161,7 +160,7 @@ function resolveSpace(outputs: StructuredOutputs): JsonSpace {
   if (!isGiven(pattern)) return 'any'
   if (SPACE_PATTERN.test(pattern)) return { pattern: pattern.replaceAll('\\s', '[ \\t\\n\\r]') }
   const param = 'structured_outputs.whitespace_pattern'
-  throw refuse(param, `${param} must match nothing but spaces, tabs and line ends.`)
+  refuse('invalid_value', param, `${param} must match nothing but spaces, tabs and line ends.`)
 }
 
 /** The schema, when all of it can be kept. @throws ApiError invalid_value naming the field */
@@ -177,14 +176,6 @@ function requireKept(pattern: string, param: string): void {
 }
 
 function refuseFault(fault: string | null, param: string): void {
-  if (fault !== null) throw refuse(param, `${param} uses ${fault}, which cannot be enforced.`)
-}
-
-function isGiven<T>(value: T): value is NonNullable<T> {
-  return value !== null && value !== undefined
-}
-
-/** The refusal of a field's value. */
-export function refuse(param: string, message: string): ApiError {
-  return new ApiError('invalid_value', { param, message })
+  if (fault !== null)
+    refuse('invalid_value', param, `${param} uses ${fault}, which cannot be enforced.`)
 }

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type * as XGrammar from '@mlc-ai/web-xgrammar'
-import { ApiError } from '../../../errors.ts'
+import { ApiError, refuse } from '../../../errors.ts'
 import type { Vocabulary } from '../model/model.ts'
 import type { TokenMask } from '../sampling/vocabulary-limits.ts'
 import { renderCalls } from './call-grammar.ts'
@@ -151,10 +151,8 @@ async function renderForm(
 async function renderGrammar(library: Library, source: string, param: string): Promise<string> {
   const printed = print(await library.Grammar.fromEBNF(source))
   if (hasWideBrackets(printed)) {
-    throw new ApiError('invalid_value', {
-      param,
-      message: `${param} has characters beyond ASCII in brackets, which cannot be enforced.`,
-    })
+    const rule = 'has characters beyond ASCII in brackets, which cannot be enforced.'
+    refuse('invalid_value', param, `${param} ${rule}`)
   }
   return separateAlternatives(printed)
 }

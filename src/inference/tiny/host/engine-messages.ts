@@ -63,7 +63,7 @@ export function toPlainError(error: unknown): PlainError {
 export function fromPlainError({ code, message, param, detail }: PlainError): ApiError {
   return new ApiError(code, {
     message,
-    ...(param === null ? {} : { param }),
+    param,
     ...(detail === null ? {} : { cause: new Error(detail) }),
   })
 }

@@ -14,7 +14,13 @@ import {
   projectionSize,
   RANK_MAX,
 } from './adapter.ts'
-import { readSafetensors, type Safetensors, type Tensor, writeSafetensors } from './safetensors.ts'
+import {
+  readJsonObject,
+  readSafetensors,
+  type Safetensors,
+  type Tensor,
+  writeSafetensors,
+} from './safetensors.ts'
 import { readTar, writeTar } from './tar.ts'
 
 /** What a checkpoint's file holds. */
@@ -151,7 +157,7 @@ function writeConfig(adapter: Adapter, baseModel: string, modules: readonly stri
 }
 
 function readConfig(bytes: Uint8Array): Pick<Adapter, 'rank' | 'alpha'> {
-  const config = parseJson(bytes)
+  const config = readJsonObject(bytes, CONFIG_FILE)
   for (const [key, allowed] of Object.entries(PLAIN_SETTINGS)) {
     if (!allowed.includes(config[key])) {
       throw new AdapterFileError(`${CONFIG_FILE}: this value of ${key} is not supported`)
@@ -172,16 +178,6 @@ function readConfig(bytes: Uint8Array): Pick<Adapter, 'rank' | 'alpha'> {
   }
   // Rank-stabilised adapters are scaled by alpha over the root of the rank.
   return { rank, alpha: config.use_rslora === true ? alpha * Math.sqrt(rank) : alpha }
-}
-
-function parseJson(bytes: Uint8Array): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes))
-    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
-  } catch {
-    // Told below.
-  }
-  throw new AdapterFileError(`${CONFIG_FILE} is not a JSON object`)
 }
 
 function take(files: ReadonlyMap<string, Uint8Array>, name: string): Uint8Array {

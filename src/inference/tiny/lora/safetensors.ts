@@ -50,7 +50,8 @@ export function readSafetensors(bytes: Uint8Array): Safetensors {
   if (headerBytes < 0 || headerBytes > HEADER_BYTES_MAX || start > bytes.length) {
     throw new AdapterFileError('the safetensors header does not fit into the file')
   }
-  const { [METADATA_KEY]: metadata, ...entries } = readHeader(bytes.subarray(LENGTH_BYTES, start))
+  const header = readJsonObject(bytes.subarray(LENGTH_BYTES, start), 'the safetensors header')
+  const { [METADATA_KEY]: metadata, ...entries } = header
   const names = Object.keys(entries)
   if (names.length > TENSORS_MAX) throw new AdapterFileError('the file has too many tensors')
   const data = new DataView(bytes.buffer, bytes.byteOffset + start, bytes.length - start)
@@ -65,9 +66,7 @@ export function readSafetensors(bytes: Uint8Array): Safetensors {
   }
 }
 
-/**
- * A file of F32 tensors, in the order of the map.
- */
+/** A file of F32 tensors, in the order of the map. */
 export function writeSafetensors({ tensors, metadata }: Safetensors): Uint8Array {
   const header: Record<string, unknown> = { [METADATA_KEY]: metadata }
   let size = 0
@@ -93,14 +92,15 @@ export function writeSafetensors({ tensors, metadata }: Safetensors): Uint8Array
   return out
 }
 
-function readHeader(bytes: Uint8Array): Record<string, unknown> {
+/** Parses a JSON object of a file. @throws AdapterFileError that names `what` */
+export function readJsonObject(bytes: Uint8Array, what: string): Record<string, unknown> {
   try {
-    const header: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-    if (isObject(header)) return header
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    if (isObject(value)) return value
   } catch {
     // Told below.
   }
-  throw new AdapterFileError('the safetensors header is not a JSON object')
+  throw new AdapterFileError(`${what} is not a JSON object`)
 }
 
 /** Where a tensor lies in the data, and how its numbers are read. */

@@ -28,7 +28,8 @@ export interface KvCache {
   fork(): KvCache
 }
 
-type CacheShape = Pick<ModelShape, 'layers' | 'kvHeads' | 'headSize' | 'context'>
+/** The sizes that a cache depends on. */
+export type CacheShape = Pick<ModelShape, 'layers' | 'kvHeads' | 'headSize' | 'context'>
 
 /** An empty cache. */
 export function createKvCache(shape: CacheShape): KvCache {

@@ -2,8 +2,7 @@
  * Caches the attention state of earlier prompts, so that a prompt with the same beginning is read faster. It must never
  * share entries between two salts: the time saved would reveal the prompts of others.
  */
-import { createKvCache, type KvCache } from './kv-cache.ts'
-import type { ModelShape } from './model.ts'
+import { type CacheShape, createKvCache, type KvCache } from './kv-cache.ts'
 
 /** Tokens are reused in whole blocks, so that short common beginnings cost nothing. */
 const BLOCK_TOKENS = 16
@@ -31,9 +30,7 @@ interface Entry {
  * Spec: §4.3 cache_salt, usage prompt_tokens_details.
  * Choice: requests without a salt share one another's prompts; the last token is always computed.
  */
-export function createPrefixCache(
-  shape: Pick<ModelShape, 'layers' | 'kvHeads' | 'headSize' | 'context'>,
-): PrefixCache {
+export function createPrefixCache(shape: CacheShape): PrefixCache {
   /** The most recently used last. */
   let entries: Entry[] = []
   return {

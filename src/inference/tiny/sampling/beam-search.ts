@@ -8,7 +8,7 @@ import type { PassLogits } from '../model/transformer.ts'
 import { rank } from './ranking.ts'
 import { describeToken, type Sampled, type SamplingParams } from './sampler.ts'
 import type { Step } from './steps.ts'
-import { applyRules, type TokenHistory } from './vocabulary-limits.ts'
+import { applyRules, createHistory, type TokenHistory } from './vocabulary-limits.ts'
 
 /** Beams of one request. Limit: each holds a KV cache, and all go into one pass. */
 export const BEAMS_MAX = 16
@@ -91,10 +91,7 @@ export function* searchBeams(
 }
 
 function firstBeam({ tokenizer }: Engine, { promptIds, cache }: BeamStart): Beam {
-  const inPrompt = new Uint8Array(tokenizer.size)
-  for (const id of promptIds) inPrompt[id] = 1
-  const history = { inPrompt, counts: new Uint32Array(tokenizer.size), generated: [] }
-  return { tokens: [], total: 0, history, cache }
+  return { tokens: [], total: 0, history: createHistory(promptIds, tokenizer.size), cache }
 }
 
 /** The likeliest tokens behind a beam, twice as many as beams are kept: some of them may be ends. */

@@ -4,7 +4,7 @@
  */
 import type { FunctionTool } from '../../../domain/chat/tool-rules.ts'
 import { splitMembers } from '../../../domain/json/json-members.ts'
-import { ApiError } from '../../../errors.ts'
+import { refuse } from '../../../errors.ts'
 import { CHAT_DEFAULTS, type ChatCompletionRequest } from '../../../schemas/chat/chat-request.ts'
 import type { ReasoningEffort } from '../../../schemas/chat/chat-tool-fields.ts'
 import { listCallable, planCalls } from '../constraints/call-plan.ts'
@@ -176,10 +176,8 @@ function resolveConstraint(
   const own = planConstraint(request)
   const constraint = callable.length === 0 ? own : planCalls(request, callable, own)
   if (constraint === null || request.use_beam_search !== true) return constraint
-  throw new ApiError('invalid_value', {
-    message: `use_beam_search cannot be combined with ${constraint.param}.`,
-    param: 'use_beam_search',
-  })
+  const message = `use_beam_search cannot be combined with ${constraint.param}.`
+  refuse('invalid_value', 'use_beam_search', message)
 }
 
 /** @throws ApiError invalid_value for too many beams */
@@ -187,10 +185,8 @@ function resolveLengthPenalty(request: ChatCompletionRequest): number | null {
   const { use_beam_search: isSearched, length_penalty: penalty } = request
   if (isSearched !== true) return null
   if ((request.n ?? CHAT_DEFAULTS.n) > BEAMS_MAX) {
-    throw new ApiError('invalid_value', {
-      message: `n must be at most ${BEAMS_MAX} with use_beam_search: it is the number of beams.`,
-      param: 'n',
-    })
+    const message = `n must be at most ${BEAMS_MAX} with use_beam_search: it is the number of beams.`
+    refuse('invalid_value', 'n', message)
   }
   return penalty ?? CHAT_DEFAULTS.length_penalty
 }

@@ -2,14 +2,14 @@
  * The completion of one request as a series of small steps: it requests a computation and resumes with the logits, so
  * that the scheduler can batch the steps of many requests into one pass.
  */
-import { ApiError } from '../../../errors.ts'
+import { refuse } from '../../../errors.ts'
 import type { ChoiceDelta, Delta, PromptDelta, PromptLogprobs } from '../../backend.ts'
 import type { Grammar, GrammarFollower } from '../constraints/grammar-engine.ts'
 import type { Engine } from '../host/engine.ts'
 import { createKvCache, type KvCache } from '../model/kv-cache.ts'
 import { PASS_TOKENS_MAX, type PassLogits } from '../model/transformer.ts'
 import { promptTooLong } from '../text/chat-prompt.ts'
-import { encodePlain } from '../text/plain-prompt.ts'
+import { encodePlain, requireIds } from '../text/plain-prompt.ts'
 import { describePromptToken } from '../text/prompt-logprobs.ts'
 import { type AnswerWriter, createAnswerWriter } from './answer-writer.ts'
 import { toBadSequences } from './bad-words.ts'
@@ -210,9 +210,7 @@ function makePrompt(engine: Engine, plan: CompletionPlan): CheckedPrompt {
   const param = 'plain' in plan.prompt ? plan.prompt.param : 'messages'
   const ids = encodePrompt(engine, plan)
   if (ids.length >= context) throw promptTooLong(context, ids.length, param)
-  if (ids.length === 0) {
-    throw new ApiError('invalid_value', { message: 'The prompt is empty.', param })
-  }
+  if (ids.length === 0) refuse('invalid_value', param, 'The prompt is empty.')
   const room = context - ids.length
   return { ids, tokensMax: Math.min(plan.tokensMax ?? room, room) }
 }
@@ -241,18 +239,7 @@ function resolveParams({ tokenizer }: Engine, plan: CompletionPlan): SamplingPar
 
 /** Spec: §4.3. Choice: an id outside the vocabulary is an error, as it could never have an effect. */
 function checkIds({ stopIds, sampling }: CompletionPlan, size: number): void {
-  const lists = [
-    ['stop_token_ids', stopIds],
-    ['allowed_token_ids', sampling.allowedIds ?? []],
-    ['logit_bias', sampling.logitBias.keys()],
-  ] as const
-  for (const [param, ids] of lists) {
-    for (const id of ids) {
-      if (id < size) continue
-      throw new ApiError('invalid_value', {
-        message: `${param} names the token id ${id}; the vocabulary has ids 0 to ${size - 1}.`,
-        param,
-      })
-    }
-  }
+  requireIds(stopIds, size, 'stop_token_ids')
+  requireIds(sampling.allowedIds ?? [], size, 'allowed_token_ids')
+  requireIds(sampling.logitBias.keys(), size, 'logit_bias')
 }

@@ -6,6 +6,7 @@ import type { Random } from './random.ts'
 import { rank } from './ranking.ts'
 import {
   applyRules,
+  createHistory,
   type LogitRules,
   type TokenHistory,
   type TokenMask,
@@ -59,9 +60,7 @@ export function createSamplerState(
   prompt: readonly number[],
   size: number,
 ): SamplerState {
-  const inPrompt = new Uint8Array(size)
-  for (const id of prompt) inPrompt[id] = 1
-  return { random, inPrompt, counts: new Uint32Array(size), generated: [] }
+  return { random, ...createHistory(prompt, size) }
 }
 
 /**

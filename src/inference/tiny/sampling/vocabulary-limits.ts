@@ -33,6 +33,14 @@ export interface TokenHistory {
   readonly generated: readonly number[]
 }
 
+/** The history of an answer that has not begun. */
+export function createHistory(prompt: readonly number[], size: number) {
+  const inPrompt = new Uint8Array(size)
+  for (const id of prompt) inPrompt[id] = 1
+  const generated: number[] = []
+  return { inPrompt, counts: new Uint32Array(size), generated } satisfies TokenHistory
+}
+
 /** Ids that may come next, a bit each, from a grammar. */
 export type TokenMask = Int32Array
 

@@ -2,7 +2,7 @@
  * Embeddings of texts: the outputs of the last layer, averaged over the tokens and normalized to length 1. The model
  * was not trained for embeddings: texts with the same words are close to each other, and no more.
  */
-import { ApiError } from '../../../errors.ts'
+import { refuse } from '../../../errors.ts'
 import type { Engine } from '../host/engine.ts'
 import { createKvCache } from '../model/kv-cache.ts'
 import { PASS_TOKENS_MAX } from '../model/transformer.ts'
@@ -35,7 +35,7 @@ export function* embedTexts(engine: Engine, { inputs }: EmbeddingPlan): Generati
   for (const input of inputs) {
     const ids = encodeInput(engine, input)
     tokensLeft -= ids.length
-    if (tokensLeft < 0) throw tooMany()
+    if (tokensLeft < 0) refuseMany()
     texts.push(ids)
     // Yields to other requests between two texts.
     yield { deltas: [], parts: [] }
@@ -52,12 +52,12 @@ function encodeInput({ shape, tokenizer }: Engine, input: PlainPrompt): number[]
   const ids = encodePlain(tokenizer, input, shape.context)
   if (ids.length > shape.context) throw promptTooLong(shape.context, ids.length, param)
   if (ids.length > 0) return ids
-  throw new ApiError('invalid_value', { message: `${param} is empty.`, param })
+  refuse('invalid_value', param, `${param} is empty.`)
 }
 
-function tooMany(): ApiError {
+function refuseMany(): never {
   const message = `The texts make up more than ${TOKENS_MAX} tokens together: send fewer at a time.`
-  return new ApiError('invalid_value', { message, param: 'input' })
+  refuse('invalid_value', 'input', message)
 }
 
 function* sumStates(

@@ -1,5 +1,5 @@
 /** The services of the tiny model other than chats, answered as JSON texts: legacy completions, embeddings, tokens. */
-import { ApiError } from '../../../errors.ts'
+import { ApiError, refuse } from '../../../errors.ts'
 import type { Delta, RelayedDelta, ServiceCall, ServiceCallOf } from '../../backend.ts'
 import type { EnginePlan, PieceOf } from '../host/engine-work.ts'
 import { planPrompt } from '../text/prompt-plan.ts'
@@ -60,7 +60,7 @@ async function* embed(
   { run }: ServeOptions,
 ): AsyncGenerator<RelayedDelta> {
   const { input, dimensions, encoding_format: encoding } = call.request
-  const plain = { isEchoed: false, addSpecialTokens: false, template: null }
+  const plain = { isEchoed: false, addSpecialTokens: false }
   const inputs = listPrompts(input, 'input').map((prompt) => ({ ...prompt, ...plain }))
   const plan: EmbeddingPlan = { kind: 'embedding', inputs, ...SETTINGS }
   const data = []
@@ -79,7 +79,7 @@ function cutVector(vector: readonly number[], length: number): readonly number[]
   if (length === vector.length) return vector
   if (length < vector.length) return toUnitLength(vector.slice(0, length))
   const message = `dimensions must be at most ${vector.length}, the length of the model's vectors.`
-  throw new ApiError('invalid_value', { param: 'dimensions', message })
+  refuse('invalid_value', 'dimensions', message)
 }
 
 function toBase64(vector: readonly number[]): string {
@@ -100,7 +100,7 @@ async function* tokenize(
   const { add_special_tokens, add_generation_prompt, continue_final_message } = call.request
   const turn = { add_special_tokens, add_generation_prompt, continue_final_message }
   const addSpecialTokens = add_special_tokens ?? false
-  const plain = { isEchoed: false, addSpecialTokens, template: null }
+  const plain = { isEchoed: false, addSpecialTokens }
   const wanted =
     typeof prompt === 'string'
       ? { plain: prompt, param: 'prompt', ...plain }

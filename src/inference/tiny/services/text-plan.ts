@@ -1,5 +1,5 @@
 /** Reads a legacy completion into plans, one for each prompt. It knows no vocabulary. */
-import { ApiError } from '../../../errors.ts'
+import { refuse } from '../../../errors.ts'
 import type { TextCompletionRequest } from '../../../schemas/chat/services/text-completion.ts'
 import type { ServiceCallOf } from '../../backend.ts'
 import { type CompletionPlan, planCompletion } from '../sampling/completion-plan.ts'
@@ -41,13 +41,18 @@ export function planText(request: TextCompletionRequest): TextPlan {
   const isStream = request.stream === true
   const isEchoed = request.echo === true
   const prompts = listPrompts(request.prompt, 'prompt')
-  if (tried < choices) throw wrong('best_of', 'best_of must not be less than n.')
-  if (tried > choices && isStream) throw wrong('best_of', 'best_of cannot be streamed: send n.')
+  if (tried < choices) refuse('invalid_value', 'best_of', 'best_of must not be less than n.')
+  if (tried > choices && isStream)
+    refuse('invalid_value', 'best_of', 'best_of cannot be streamed: send n.')
   if (request.max_tokens === 0 && !isEchoed) {
-    throw wrong('max_tokens', 'max_tokens must be 1 or more without echo.')
+    refuse('invalid_value', 'max_tokens', 'max_tokens must be 1 or more without echo.')
   }
   if (tried * prompts.length > CHOICES_MAX) {
-    throw wrong('prompt', `All prompts together may have ${CHOICES_MAX} choices at the most.`)
+    refuse(
+      'invalid_value',
+      'prompt',
+      `All prompts together may have ${CHOICES_MAX} choices at the most.`,
+    )
   }
   return {
     prompts,
@@ -74,10 +79,6 @@ function isIds(prompt: readonly unknown[]): prompt is number[] {
   return typeof prompt[0] === 'number'
 }
 
-function wrong(param: string, message: string): ApiError {
-  return new ApiError('invalid_value', { param, message })
-}
-
 /**
  * The plan of one prompt.
  *
@@ -97,7 +98,7 @@ export function planTextPrompt(
   const isJudged = isEchoed && logprobs !== null
   return {
     ...plan,
-    prompt: { plain, param, isEchoed, addSpecialTokens: false, template: null },
+    prompt: { plain, param, isEchoed, addSpecialTokens: false },
     tokensMax: call.request.max_tokens ?? TEXT_TOKENS_MAX,
     sampling: { ...plan.sampling, topLogprobs: logprobs ?? (tried > choices ? 0 : null) },
     promptLogprobs: isJudged ? logprobs : null,

@@ -1,5 +1,5 @@
 /** Texts to tokens and back, as the model reads them. */
-import { ApiError } from '../../../errors.ts'
+import { refuse } from '../../../errors.ts'
 import type { Engine } from '../host/engine.ts'
 import type { Generation } from '../sampling/steps.ts'
 import { encodePlain, type PlainPrompt, requireIds } from '../text/plain-prompt.ts'
@@ -49,10 +49,7 @@ export function* tellTokens(engine: Engine, { of }: TokenPlan): Generation<Token
 function encode({ tokenizer, prompt: chat }: Engine, prompt: PlainPrompt | PromptRequest) {
   if (!('plain' in prompt)) return chat.encode({ ...prompt, tokensKept: null })
   if (prompt.plain.length > CHARS_MAX) {
-    throw new ApiError('invalid_value', {
-      message: `${prompt.param} has more than ${CHARS_MAX} characters.`,
-      param: prompt.param,
-    })
+    refuse('invalid_value', prompt.param, `${prompt.param} has more than ${CHARS_MAX} characters.`)
   }
   return encodePlain(tokenizer, prompt, CHARS_MAX)
 }

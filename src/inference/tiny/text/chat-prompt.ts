@@ -3,7 +3,7 @@
  * template may loop for ever: it must only be rendered in a process that can be ended.
  */
 import { Template } from '@huggingface/jinja'
-import { ApiError } from '../../../errors.ts'
+import { ApiError, refuse } from '../../../errors.ts'
 import { ModelFileError } from '../model/gguf.ts'
 import { escapeRegExp, findMarks, mapTexts, openingsOf, textsOf } from './prompt-texts.ts'
 import type { Tokenizer } from './tokenizer.ts'
@@ -163,10 +163,8 @@ function markEnd(messages: readonly PromptMessage[], end: string): PromptMessage
 function cutBehind(rendered: string, end: string): string {
   const at = rendered.lastIndexOf(end)
   if (at >= 0) return rendered.slice(0, at).replaceAll(end, '')
-  throw new ApiError('invalid_value', {
-    message: 'continue_final_message needs a chat template that shows the last message.',
-    param: 'continue_final_message',
-  })
+  const message = 'continue_final_message needs a chat template that shows the last message.'
+  refuse('invalid_value', 'continue_final_message', message)
 }
 
 function parseTemplate(source: string): Template {
@@ -174,10 +172,7 @@ function parseTemplate(source: string): Template {
     return new Template(source)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message.slice(0, REASON_CHARS_MAX) : ''
-    throw new ApiError('invalid_value', {
-      message: `chat_template cannot be parsed: ${reason}`,
-      param: 'chat_template',
-    })
+    refuse('invalid_value', 'chat_template', `chat_template cannot be parsed: ${reason}`)
   }
 }
 

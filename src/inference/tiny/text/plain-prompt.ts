@@ -1,5 +1,5 @@
 /** A prompt that is not a chat: a text or tokens, used unchanged. */
-import { ApiError } from '../../../errors.ts'
+import { refuse } from '../../../errors.ts'
 import { promptTooLong } from './chat-prompt.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
@@ -11,8 +11,6 @@ export interface PlainPrompt {
   readonly isEchoed: boolean
   /** Whether the token that begins a text comes first, if the model has one. */
   readonly addSpecialTokens: boolean
-  /** Always absent; present so that all prompts have the same fields. */
-  readonly template: null
 }
 
 /**
@@ -37,12 +35,11 @@ export function encodePlain(
   return [...begin, ...tokenizer.encode(plain)]
 }
 
-/** @throws ApiError invalid_value */
-export function requireIds(ids: readonly number[], size: number, param: string): void {
-  const strange = ids.find((id) => id >= size)
-  if (strange === undefined) return
-  throw new ApiError('invalid_value', {
-    message: `${param} holds the token id ${strange}; the vocabulary has ids 0 to ${size - 1}.`,
-    param,
-  })
+/** @throws ApiError invalid_value for an id outside the vocabulary, whose size is given */
+export function requireIds(ids: Iterable<number>, size: number, param: string): void {
+  for (const id of ids) {
+    if (id < size) continue
+    const rule = `names the token id ${id}; the vocabulary has ids 0 to ${size - 1}.`
+    refuse('invalid_value', param, `${param} ${rule}`)
+  }
 }

@@ -2,7 +2,7 @@
  * The texts in the input of a chat template: messages, tools, documents and the client's variables. A client's text
  * must never become a control token: this marks the texts so that it cannot.
  */
-import { ApiError } from '../../../errors.ts'
+import { refuse } from '../../../errors.ts'
 
 /** Characters that no text needs; those that a conversation does not use can mark places in it. */
 const MARKS_FROM = 0xe000
@@ -32,10 +32,8 @@ function mapLevel(value: unknown, change: (text: string) => string, level: numbe
   if (typeof value === 'string') return change(value)
   if (typeof value !== 'object' || value === null) return value
   if (level > LEVELS_MAX) {
-    throw new ApiError('invalid_value', {
-      message: `What the template gets is nested more than ${LEVELS_MAX} levels deep.`,
-      param: 'messages',
-    })
+    const message = `What the template gets is nested more than ${LEVELS_MAX} levels deep.`
+    refuse('invalid_value', 'messages', message)
   }
   if (Array.isArray(value)) return value.map((item) => mapLevel(item, change, level + 1))
   const entries = Object.entries(value)
@@ -58,10 +56,7 @@ export function findMarks(texts: readonly string[]): readonly [string, string] {
   }
   const [first, second] = free
   if (first !== undefined && second !== undefined) return [first, second]
-  throw new ApiError('invalid_value', {
-    message: 'The prompt uses every private-use character.',
-    param: 'messages',
-  })
+  refuse('invalid_value', 'messages', 'The prompt uses every private-use character.')
 }
 
 /** Where a control text begins, or could begin if the template's text went on. */

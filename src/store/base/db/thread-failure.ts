@@ -40,8 +40,8 @@ export function toReplyError({ failure, crash }: Failure): ApiError | null {
     return new ApiError(code, {
       message,
       headers,
-      ...(param === null ? {} : { param }),
-      ...(retryAfterS === null ? {} : { retryAfterS }),
+      param,
+      retryAfterS,
       ...(cause === null ? {} : { cause: new Error(cause) }),
     })
   }
