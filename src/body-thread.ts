@@ -6,12 +6,16 @@ import { ApiError } from './errors.ts'
 /** An idle thread is ended after this, since it keeps the memory of the largest body. */
 const IDLE_MS_MAX = 10_000
 
-interface BodyThreadOptions {
-  /** The function that the entry exports. */
-  readonly name: string
+export interface ThreadPlace {
+  /** Its file; tests pass their own. */
   readonly entry: URL
   /** Memory of the thread. */
   readonly heapMibMax: number
+}
+
+interface BodyThreadOptions extends ThreadPlace {
+  /** The function that the entry exports. */
+  readonly name: string
   /** Limit: bodies that wait for the thread. Default: the caller bounds them. */
   readonly waitingMax?: number
 }

@@ -96,13 +96,11 @@ const Environment = z.object({
   NO_PROXY: z.string().optional(),
 })
 
-const DEFAULTS = Environment.parse({})
+/** The default of each variable; a test compares `.env.example` and the README with them. */
+export const VARIABLE_DEFAULTS = Environment.parse({})
 
 /** The names of all variables, as `.env.example` must list them. */
 export const VARIABLE_NAMES: readonly string[] = Object.keys(Environment.shape)
-
-/** The default of each variable, for the test that keeps `.env.example` and the README correct. */
-export const VARIABLE_DEFAULTS: Readonly<Record<string, unknown>> = DEFAULTS
 
 /** Variables that Weft shares with other programs. */
 const PROXY_NAMES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as const
@@ -166,7 +164,7 @@ function toConfig(values: Values) {
     bootstrapKey: values.WEFT_BOOTSTRAP_KEY ?? null,
     modelsFile: values.WEFT_MODELS_FILE,
     /** True when WEFT_MODELS_FILE names another file than the default one: then it must exist. */
-    modelsFileRequired: values.WEFT_MODELS_FILE !== DEFAULTS.WEFT_MODELS_FILE,
+    modelsFileRequired: values.WEFT_MODELS_FILE !== VARIABLE_DEFAULTS.WEFT_MODELS_FILE,
     refScheme: values.WEFT_REF_SCHEME,
     store: values.WEFT_STORE,
     /** Where the store `clickhouse` has the calls; null with any other store. */

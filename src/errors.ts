@@ -146,6 +146,9 @@ export class ApiError extends Error {
   }
 }
 
+/** An ApiError as plain data, since it loses its class between threads and processes. */
+export type PlainError = Pick<ApiError, 'code' | 'message' | 'param'>
+
 /** Whether an error says that something does not exist, or that the caller may not see it. */
 export function isNotFound(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code.endsWith('_not_found')

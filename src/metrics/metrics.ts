@@ -19,11 +19,10 @@ export interface Metrics extends RequestWatch, StoreWatch, StoreCounts, Completi
 
 /** By the first digit of the status. */
 const STATUS_CLASSES = ['other', '1xx', '2xx', '3xx', '4xx', '5xx']
-/** Upper bounds of buckets, in seconds. */
-const REQUEST_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 10, 60]
+/** Upper bounds of buckets. WORK_SECONDS: of requests and of heavy reads. */
+const WORK_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 10, 60]
 const COMMIT_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 const COMMIT_WRITES = [1, 3, 10, 30, 100, 300, 1000]
-const READ_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 10, 60]
 const ANSWER_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 const OWN_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1, 10]
 
@@ -44,14 +43,11 @@ export function createMetrics(): Metrics {
 }
 
 function createRequestMetrics() {
-  const seconds = createHistogram(
-    {
-      name: 'weft_http_request_duration_seconds',
-      help: 'Answered requests by route, and how long they took to the end of the answer.',
-      labels: ['route', 'method', 'status'],
-    },
-    REQUEST_SECONDS,
-  )
+  const seconds = createHistogram(WORK_SECONDS, {
+    name: 'weft_http_request_duration_seconds',
+    help: 'Answered requests by route, and how long they took to the end of the answer.',
+    labels: ['route', 'method', 'status'],
+  })
   const refusals = createCounter({
     name: 'weft_refusals_total',
     help: 'Requests that were answered with an error, by its code.',
@@ -76,25 +72,19 @@ function createStoreMetrics() {
     name: 'weft_spans_stored_total',
     help: 'OpenTelemetry spans that were acknowledged as stored.',
   })
-  const commits = createHistogram(
-    {
-      name: 'weft_commit_duration_seconds',
-      help: 'Duration of commits of the SQLite database until they are on disk.',
-    },
-    COMMIT_SECONDS,
-  )
-  const writes = createHistogram(
-    { name: 'weft_commit_writes', help: 'Writes per commit of the SQLite database.' },
-    COMMIT_WRITES,
-  )
-  const reads = createHistogram(
-    {
-      name: 'weft_read_duration_seconds',
-      help: 'Duration of heavy reads of the SQLite database, including waits.',
-      labels: ['kind'],
-    },
-    READ_SECONDS,
-  )
+  const commits = createHistogram(COMMIT_SECONDS, {
+    name: 'weft_commit_duration_seconds',
+    help: 'Duration of commits of the SQLite database until they are on disk.',
+  })
+  const writes = createHistogram(COMMIT_WRITES, {
+    name: 'weft_commit_writes',
+    help: 'Writes per commit of the SQLite database.',
+  })
+  const reads = createHistogram(WORK_SECONDS, {
+    name: 'weft_read_duration_seconds',
+    help: 'Duration of heavy reads of the SQLite database, including waits.',
+    labels: ['kind'],
+  })
   const lost = createCounter({
     name: 'weft_recordings_lost_total',
     help: 'Completions with a project that could not be recorded.',
@@ -130,31 +120,21 @@ function createCompletionMetrics() {
     help: 'Completions by model and outcome: ok, cancelled, or the code of the error.',
     labels: ['model', 'outcome'],
   })
-  const labels = ['model', 'stream']
-  const whole = createHistogram(
-    {
-      name: 'weft_completion_duration_seconds',
-      help: 'Completed answers, from the validated request to their end.',
-      labels,
-    },
-    ANSWER_SECONDS,
-  )
-  const first = createHistogram(
-    {
-      name: 'weft_completion_first_event_seconds',
-      help: 'Streamed answers, from the validated request to their first event.',
-      labels: ['model'],
-    },
-    ANSWER_SECONDS,
-  )
-  const own = createHistogram(
-    {
-      name: 'weft_completion_overhead_seconds',
-      help: 'Relayed answers, from the validated request to their beginning, minus the wait for upstreams.',
-      labels: ['model'],
-    },
-    OWN_SECONDS,
-  )
+  const whole = createHistogram(ANSWER_SECONDS, {
+    name: 'weft_completion_duration_seconds',
+    help: 'Completed answers, from the validated request to their end.',
+    labels: ['model', 'stream'],
+  })
+  const first = createHistogram(ANSWER_SECONDS, {
+    name: 'weft_completion_first_event_seconds',
+    help: 'Streamed answers, from the validated request to their first event.',
+    labels: ['model'],
+  })
+  const own = createHistogram(OWN_SECONDS, {
+    name: 'weft_completion_overhead_seconds',
+    help: 'Relayed answers, from the validated request to their beginning, minus the wait for upstreams.',
+    labels: ['model'],
+  })
   const tokens = createCounter({
     name: 'weft_completion_tokens_total',
     help: 'Tokens of prompts and answers, as reported by upstreams.',

@@ -50,7 +50,7 @@ export function createCounter(described: Described): Counter {
 }
 
 /** @param bounds - upper bounds of the buckets, ascending; the last bucket is unbounded */
-export function createHistogram(described: Described, bounds: readonly number[]): Histogram {
+export function createHistogram(bounds: readonly number[], described: Described): Histogram {
   const { name } = described
   const series = createSeries(described, () => ({
     counts: new Array<number>(bounds.length + 1).fill(0),

@@ -1,7 +1,7 @@
 /** Entry of the thread that reads large trace requests. */
 import { type MessagePort, resourceLimits } from 'node:worker_threads'
 import { containersMaxOf } from '../domain/json/json-depth.ts'
-import { ApiError, type ErrorCode } from '../errors.ts'
+import { ApiError, type PlainError } from '../errors.ts'
 import { type ReadRequest, readTraceRequest } from './read-request.ts'
 import { sendSpans } from './span-batches.ts'
 
@@ -10,8 +10,8 @@ export interface ThreadRequest extends ReadRequest {
   readonly port: MessagePort
 }
 
-/** A refusal, since an ApiError does not cross threads as one; null when all spans were sent. */
-export type ThreadAnswer = { readonly code: ErrorCode; readonly message: string } | null
+/** A refusal; null when all spans were sent. */
+export type ThreadAnswer = PlainError | null
 
 const containersMax = containersMaxOf(resourceLimits.maxOldGenerationSizeMb ?? 0)
 
@@ -22,6 +22,7 @@ export async function readTraces({ port, ...request }: ThreadRequest): Promise<T
     return null
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    return { code: error.code, message: error.message }
+    const { code, message, param } = error
+    return { code, message, param }
   }
 }

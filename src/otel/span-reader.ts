@@ -1,6 +1,6 @@
 /** Reads trace requests: small ones at once, large ones in a thread, so that nothing else waits for them. */
 import { MessageChannel } from 'node:worker_threads'
-import { createBodyThread } from '../body-thread.ts'
+import { createBodyThread, type ThreadPlace } from '../body-thread.ts'
 import type { PackedParts } from '../domain/calls/packed-parts.ts'
 import { ApiError } from '../errors.ts'
 import { type ReadRequest, readTraceRequest } from './read-request.ts'
@@ -32,27 +32,19 @@ export interface TraceReader {
   close(): Promise<void>
 }
 
-interface TraceReaderOptions {
-  /** Memory of the thread. */
-  readonly heapMibMax: number
-  /** Its entry; tests give one of their own. */
-  readonly threadFile: URL
-}
-
 /** @param bodyBytesMax - of the largest request */
-export function optionsOfTraceReader(bodyBytesMax: number): TraceReaderOptions {
+export function optionsOfTraceReader(bodyBytesMax: number): ThreadPlace {
   const heapMib = Math.ceil((bodyBytesMax * HEAP_BYTES_PER_BODY_BYTE) / MIB)
   return {
     heapMibMax: Math.max(HEAP_MIB_MIN, heapMib),
-    threadFile: new URL('./span-reader-entry.ts', import.meta.url),
+    entry: new URL('./span-reader-entry.ts', import.meta.url),
   }
 }
 
-export function createTraceReader({ heapMibMax, threadFile }: TraceReaderOptions): TraceReader {
+export function createTraceReader(options: ThreadPlace): TraceReader {
   const thread = createBodyThread<ThreadRequest, ThreadAnswer>({
+    ...options,
     name: 'readTraces',
-    entry: threadFile,
-    heapMibMax,
     waitingMax: WAITING_MAX,
   })
 
@@ -71,7 +63,7 @@ export function createTraceReader({ heapMibMax, threadFile }: TraceReaderOptions
       const { port1, port2: port } = new MessageChannel()
       const failed = new Promise<never>((_resolve, reject) => {
         const onAnswer = (refusal: ThreadAnswer) =>
-          refusal && reject(new ApiError(refusal.code, { message: refusal.message }))
+          refusal && reject(new ApiError(refusal.code, refusal))
         run({ ...request, port }).then(onAnswer, reject)
       })
       // Reported to those who wait for it; otherwise it must not be an unhandled rejection.

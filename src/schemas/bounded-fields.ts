@@ -87,6 +87,11 @@ export function boundedInteger(rule: string, bounds: NumberBounds = {}): z.ZodNu
     .meta({ type: 'integer' })
 }
 
+/** A whole number from `min` to `max`. */
+export function wholeNumber(min: number, max: number): z.ZodNumber {
+  return boundedInteger(`a whole number from ${min} to ${max}`, { min, max })
+}
+
 /** A text of `min` (0 when absent) to `max` Unicode characters. */
 export function boundedText({ min = 0, max }: TextBounds): z.ZodString {
   const params = ruleError(`a string of ${min} to ${max} characters`)

@@ -169,7 +169,8 @@ function issuesOfMeant(issue: Issue): readonly Issue[] | undefined {
   )
 }
 
-function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+/** The value at a path; undefined if there is none. */
+export function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   let value = input
   for (const key of path) {
     if (typeof value !== 'object' || value === null) return undefined

@@ -4,7 +4,7 @@ import { parseMetrics } from './support/parse-metrics.ts'
 
 describe('a histogram', () => {
   it('counts a value in each bucket that it fits, its bound included', () => {
-    const histogram = createHistogram({ name: 'a_seconds', help: 'A.', labels: ['kind'] }, [1, 2])
+    const histogram = createHistogram([1, 2], { name: 'a_seconds', help: 'A.', labels: ['kind'] })
     for (const value of [0.5, 1, 1.5, 3]) histogram.observe(['x'], value)
     const { samples } = parseMetrics(histogram.render()).get('a_seconds')!
     const values = samples.map(({ labels, value }) => [labels.le, value])

@@ -5,8 +5,8 @@ import { createTraceReader, optionsOfTraceReader } from '../../src/otel/span-rea
 import { buildSpan, spanId, toProtobufRequest } from './otel-fixtures.ts'
 
 it('reads the large trace requests that wait behind one that is too large for the memory', async () => {
-  const threadFile = new URL('./support/dying-span-reader-entry.ts', import.meta.url)
-  const reader = createTraceReader({ heapMibMax: 16, threadFile })
+  const entry = new URL('./support/dying-span-reader-entry.ts', import.meta.url)
+  const reader = createTraceReader({ heapMibMax: 16, entry })
   onTestFinished(() => reader.close())
   const read = async (project_id: string) => {
     const spans = await reader.read({
@@ -61,8 +61,8 @@ it('gives the calls of a large request in batches, and reads the next request wh
 })
 
 it('refuses objects that would take all memory of the process along when they are parsed', async () => {
-  const { threadFile } = optionsOfTraceReader(0)
-  const reader = createTraceReader({ heapMibMax: 64, threadFile })
+  const { entry } = optionsOfTraceReader(0)
+  const reader = createTraceReader({ heapMibMax: 64, entry })
   onTestFinished(() => reader.close())
   const text = `{"resourceSpans":[],"rest":[${'{},'.repeat(2_000_000)}-0]}`
   const request = { encoding: 'json', bytes: Buffer.from(text), project_id: 'a/b' } as const

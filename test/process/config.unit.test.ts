@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { readConfig, VARIABLE_DEFAULTS, VARIABLE_NAMES } from '../../src/config.ts'
 
+const DEFAULTS: Readonly<Record<string, unknown>> = VARIABLE_DEFAULTS
 const EXAMPLE = Object.fromEntries(
   readFileSync('.env.example', 'utf8')
     .split('\n')
@@ -11,7 +12,7 @@ const EXAMPLE = Object.fromEntries(
 
 describe('.env.example', () => {
   it('lists exactly the variables that are read, with their defaults', () => {
-    const defaults = VARIABLE_NAMES.map((name) => [name, String(VARIABLE_DEFAULTS[name] ?? '')])
+    const defaults = VARIABLE_NAMES.map((name) => [name, String(DEFAULTS[name] ?? '')])
     expect(EXAMPLE).toEqual(Object.fromEntries(defaults))
   })
 
@@ -26,7 +27,7 @@ describe('README.md', () => {
     const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \| (.*?) \|/gm)]
     expect(rows.map(([, name]) => name)).toEqual(VARIABLE_NAMES)
     for (const [, name, shown] of rows) {
-      const value = VARIABLE_DEFAULTS[name ?? '']
+      const value = DEFAULTS[name ?? '']
       expect(shown).toBe(value === undefined ? '(none)' : `\`${value}\``)
     }
   })

@@ -67,20 +67,24 @@ function artifactUrl({ model_id, step }: Checkpoint): string {
 
 /** One checkpoint as the API shows it. */
 export function renderCheckpointDetail(checkpoint: StoredCheckpoint): CheckpointDetail {
-  const { artifact, created_at_us, job_id, worker_id, worker_version } = checkpoint
-  const worker =
-    worker_id === null || worker_version === null
-      ? null
-      : { id: worker_id, version: worker_version }
+  const { artifact, created_at_us, job_id } = checkpoint
   return {
     ...renderCheckpoint(checkpoint),
     created_at: renderTimestamp(created_at_us),
     job_id,
-    worker,
+    worker: renderWorker(checkpoint),
     artifact: artifact && {
       url: artifactUrl(checkpoint),
       sha256: artifact.sha256,
       bytes: artifact.bytes,
     },
   }
+}
+
+/** The worker that trained a job or made a checkpoint; null if none is known. */
+export function renderWorker({
+  worker_id: id,
+  worker_version: version,
+}: Pick<StoredCheckpoint, 'worker_id' | 'worker_version'>) {
+  return id === null || version === null ? null : { id, version }
 }

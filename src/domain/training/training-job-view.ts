@@ -7,6 +7,7 @@ import type {
   TrainingJobDetail,
 } from '../../schemas/training/training-job-view.ts'
 import type { JobEventType } from '../../schemas/training/worker.ts'
+import { renderWorker } from '../models/checkpoint.ts'
 import { toPage } from '../query/page.ts'
 import type { TrainingJob } from './training-job.ts'
 
@@ -22,7 +23,7 @@ export function renderJob({
 
 /** A job with all that is known of it. @param step - of its result, or null */
 export function renderJobDetail(job: TrainingJob, step: number | null): TrainingJobDetail {
-  const { worker_id, worker_version, error_code, error_message, result_checkpoint_id } = job
+  const { error_code, error_message, result_checkpoint_id } = job
   return {
     ...renderJob(job),
     started_at: renderTimestampOrNull(job.started_at_us),
@@ -32,10 +33,7 @@ export function renderJobDetail(job: TrainingJob, step: number | null): Training
     cancel_requested: job.cancel_requested === 1,
     last_heartbeat_at: renderTimestampOrNull(job.last_heartbeat_at_us),
     progress: job.progress,
-    worker:
-      worker_id === null || worker_version === null
-        ? null
-        : { id: worker_id, version: worker_version },
+    worker: renderWorker(job),
     error: error_code === null ? null : { code: error_code, message: error_message ?? '' },
     group_count: job.group_count,
     trajectory_count: job.trajectory_count,

@@ -3,7 +3,7 @@
  * dropped.
  */
 import type { z } from 'zod'
-import { type Problem, toProblems } from '../../schemas/problems.ts'
+import { type Problem, toProblems, valueAt } from '../../schemas/problems.ts'
 
 /** Limit: rounds of dropping; unknown names nested deeper are refused. */
 const ROUNDS_MAX = 8
@@ -61,7 +61,7 @@ function dropUnknown(data: unknown, issues: readonly Issue[]): number {
   let dropped = 0
   for (const issue of issues) {
     const owner = valueAt(data, issue.path)
-    if (issue.code === 'unrecognized_keys' && owner !== null) {
+    if (issue.code === 'unrecognized_keys' && typeof owner === 'object' && owner !== null) {
       // A number that is kept as its text is an object that cannot be changed.
       for (const key of issue.keys) if (Reflect.deleteProperty(owner, key)) dropped += 1
     } else if (issue.code === 'invalid_union') {
@@ -77,13 +77,4 @@ function dropInUnion(data: unknown, options: readonly (readonly Issue[])[]): num
     (issues) => issues.length > 0 && issues.every(({ code }) => code === 'unrecognized_keys'),
   )
   return meant ? dropUnknown(data, meant) : 0
-}
-
-function valueAt(data: unknown, path: readonly PropertyKey[]): Record<PropertyKey, unknown> | null {
-  let value = data
-  for (const key of path) {
-    if (typeof value !== 'object' || value === null) return null
-    value = (value as Record<PropertyKey, unknown>)[key]
-  }
-  return typeof value === 'object' ? (value as Record<PropertyKey, unknown> | null) : null
 }

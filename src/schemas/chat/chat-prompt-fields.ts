@@ -5,7 +5,6 @@
  */
 import { z } from 'zod'
 import {
-  boundedInteger,
   boundedList,
   boundedObject,
   boundedText,
@@ -13,6 +12,7 @@ import {
   optionalField,
   optionalFlag,
   ruleError,
+  wholeNumber,
 } from '../bounded-fields.ts'
 import { INT64_BOUND } from './chat-sampling-fields.ts'
 
@@ -66,7 +66,7 @@ export const PROMPT_FIELDS = {
     'Further arguments for the processor of images, audio and video.',
   ),
   truncate_prompt_tokens: optionalField(
-    boundedInteger(`a whole number from -1 to ${INT64_BOUND}`, { min: -1, max: INT64_BOUND }),
+    wholeNumber(-1, INT64_BOUND),
     'Only this many of the last prompt tokens are kept; -1 keeps what fits beside the answer, 0 keeps none.',
   ),
   skip_special_tokens: optionalFlag('Whether special tokens are left out of the answer.', true),

@@ -12,6 +12,7 @@ import {
   optionalField,
   optionalFlag,
   ruleError,
+  wholeNumber,
 } from '../bounded-fields.ts'
 
 /** Bound of `seed` and `truncate_prompt_tokens`: 2^63 as a double prints it. Spec: §4.3, §8. */
@@ -31,11 +32,7 @@ const BAD_WORD_CHARS_MAX = 1_024
 
 const tokenId = () => boundedInteger('a token id, 0 or more', { min: 0 })
 const penalty = () => boundedNumber('a number from -2 to 2', { min: -2, max: 2 })
-const logprobCount = () =>
-  boundedInteger(`a whole number from -1 to ${TOP_LOGPROBS_MAX}`, {
-    min: -1,
-    max: TOP_LOGPROBS_MAX,
-  })
+const logprobCount = () => wholeNumber(-1, TOP_LOGPROBS_MAX)
 const stopText = () => boundedText({ min: 1, max: STOP_CHARS_MAX })
 
 const PROBABILITY_FIELDS = {
@@ -77,10 +74,7 @@ const PROBABILITY_FIELDS = {
     'Added to the logits of tokens: token id to a number; values are cut to -100..100.',
   ),
   seed: optionalField(
-    boundedInteger(`a whole number from -${INT64_BOUND} to ${INT64_BOUND}`, {
-      min: -INT64_BOUND,
-      max: INT64_BOUND,
-    }),
+    wholeNumber(-INT64_BOUND, INT64_BOUND),
     'The same seed and request give the same answer where the backend can; a 64-bit integer.',
   ),
 } as const
@@ -150,7 +144,7 @@ const VOCABULARY_FIELDS = {
 
 const SEARCH_FIELDS = {
   n: optionalField(
-    boundedInteger(`a whole number from 1 to ${CHOICES_MAX}`, { min: 1, max: CHOICES_MAX }),
+    wholeNumber(1, CHOICES_MAX),
     `Choices to generate, 1 to ${CHOICES_MAX}; the beam width of a beam search. Default 1.`,
     1,
   ),

@@ -4,7 +4,7 @@
  * Spec: §4.8 (nothing of the spec runs a job). Choice: leases over HTTP, described in docs/training.md.
  */
 import { z } from 'zod'
-import { boundedInteger, boundedMap, boundedNumber, ruleError } from '../bounded-fields.ts'
+import { boundedMap, boundedNumber, ruleError, wholeNumber } from '../bounded-fields.ts'
 import { nameOf, Time } from '../primitives.ts'
 import { TrajectoryGroup } from './training-job.ts'
 
@@ -154,10 +154,9 @@ export const HeartbeatResponse = z
   })
   .meta({ id: 'HeartbeatResponse', description: 'A renewed lease.' })
 
-const seq = boundedInteger(`a whole number from 0 to ${EVENT_SEQ_MAX}`, {
-  min: 0,
-  max: EVENT_SEQ_MAX,
-}).describe('Number of the event in its attempt; a second event with the same number is ignored.')
+const seq = wholeNumber(0, EVENT_SEQ_MAX).describe(
+  'Number of the event in its attempt; a second event with the same number is ignored.',
+)
 
 const WorkerEvent = z.discriminatedUnion(
   'type',

@@ -36,11 +36,9 @@ interface Adam {
  */
 export function createAdam(network: Network, saved: Safetensors | null): Adam {
   const parameters = listNumbers(network.adapter.layers)
-  const means = createGradient(network)
-  const squares = createGradient(network)
-  const meanList = listNumbers(means)
-  const squareList = listNumbers(squares)
-  let steps = restore(saved, meanList, squareList)
+  const means = listNumbers(createGradient(network))
+  const squares = listNumbers(createGradient(network))
+  let steps = restore(saved, means, squares)
 
   return {
     step(gradient, learningRate) {
@@ -54,8 +52,8 @@ export function createAdam(network: Network, saved: Safetensors | null): Adam {
       const correction = 1 / (1 - BETA_2 ** steps)
       for (const [place, { values }] of parameters.entries()) {
         const slope = slopes[place]?.values
-        const mean = meanList[place]?.values
-        const square = squareList[place]?.values
+        const mean = means[place]?.values
+        const square = squares[place]?.values
         if (!slope || !mean || !square) throw new RangeError('a gradient of another shape')
         for (let i = 0; i < values.length; i++) {
           const g = scale * (slope[i] as number)
@@ -70,10 +68,10 @@ export function createAdam(network: Network, saved: Safetensors | null): Adam {
     },
     save() {
       const tensors = new Map<string, Tensor>()
-      for (const { name, values } of meanList) {
+      for (const { name, values } of means) {
         tensors.set(meanName(name), { shape: [values.length], values })
       }
-      for (const { name, values } of squareList) {
+      for (const { name, values } of squares) {
         tensors.set(squareName(name), { shape: [values.length], values })
       }
       return { tensors, metadata: { [STEP_KEY]: String(steps) } }

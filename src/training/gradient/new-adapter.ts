@@ -9,23 +9,16 @@ import type { ModelShape } from '../../inference/tiny/model/model.ts'
 import { createRandom, type Random } from '../../inference/tiny/sampling/random.ts'
 import { type FullAdapter, type FullLayer, mapProjections } from './network.ts'
 
-/** Size of a new adapter. */
-export interface AdapterSize {
-  /** 1..RANK_MAX. */
-  readonly rank: number
-  /** Above 0; the product is scaled by alpha / rank. */
-  readonly alpha: number
-}
+/** Size of a new adapter; `alpha` is above 0. */
+export type AdapterSize = Pick<Adapter, 'rank' | 'alpha'>
 
 /** A fixed seed, since the same job must produce the same bytes. */
 const SEED = 0n
 
 /** Creates an adapter without effect yet: `a` is random, `b` is 0. */
-export function createAdapter(shape: ModelShape, { rank, alpha }: AdapterSize): FullAdapter {
-  const layers = Array.from({ length: shape.layers }, (_, index) =>
-    mapProjections((projection) => newPair(shape, index, projection, rank)),
-  )
-  return { rank, alpha, layers }
+export function createAdapter(shape: ModelShape, size: AdapterSize): FullAdapter {
+  const layers = Array.from({ length: shape.layers }, () => ({}))
+  return completeAdapter(shape, { ...size, layers })
 }
 
 /** Returns the parent's adapter with pairs added for missing projections. Its arrays are reused, not copied. */

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { resourceLimits } from 'node:worker_threads'
 import { containersMaxOf } from '../../domain/json/json-depth.ts'
 import type { JobContent } from '../../domain/training/training-job.ts'
-import { ApiError, type ErrorCode } from '../../errors.ts'
+import { ApiError, type PlainError } from '../../errors.ts'
 import { readTrainingBody } from './training-body-text.ts'
 
 /** A body to read. */
@@ -14,20 +14,11 @@ export interface BodyRequest {
   readonly payloadFile: string
 }
 
-/** The result: a job, or an error as plain data, since an ApiError loses its class between threads. */
+/** The result: a job, what the disk said, as when it is full, or why the body is refused. */
 export type BodyReply =
-  | { readonly value: JobContent; readonly refusal?: undefined; readonly diskFault?: undefined }
-  /** What the disk said, as when it is full. */
-  | { readonly diskFault: string; readonly refusal?: undefined; readonly value?: undefined }
-  | {
-      readonly refusal: {
-        readonly code: ErrorCode
-        readonly message: string
-        readonly param: string | null
-      }
-      readonly value?: undefined
-      readonly diskFault?: undefined
-    }
+  | { readonly value: JobContent }
+  | { readonly diskFault: string }
+  | { readonly refusal: PlainError }
 
 const containersMax = containersMaxOf(resourceLimits.maxOldGenerationSizeMb ?? 0)
 

@@ -1,5 +1,5 @@
 /** Parses large bodies of training jobs off the event loop, in one thread, in order. */
-import { createBodyThread } from '../../body-thread.ts'
+import { createBodyThread, type ThreadPlace } from '../../body-thread.ts'
 import type { JobContent } from '../../domain/training/training-job.ts'
 import { ApiError } from '../../errors.ts'
 import type { BodyReply, BodyRequest } from './training-body-entry.ts'
@@ -22,15 +22,8 @@ export interface TrainingBodyThread {
   close(): Promise<void>
 }
 
-interface TrainingBodyThreadOptions {
-  /** Memory of the thread. */
-  readonly heapMibMax: number
-  /** Entry file of the thread; tests pass their own. */
-  readonly entry: URL
-}
-
 /** @param bodyBytesMax - of the largest body */
-export function optionsOfBodyThread(bodyBytesMax: number): TrainingBodyThreadOptions {
+export function optionsOfBodyThread(bodyBytesMax: number): ThreadPlace {
   return {
     heapMibMax: heapMibOf(bodyBytesMax),
     entry: new URL('./training-body-entry.ts', import.meta.url),
@@ -42,22 +35,20 @@ export function heapMibOf(bodyBytesMax: number): number {
   return Math.max(HEAP_MIB_MIN, Math.ceil((bodyBytesMax * HEAP_BYTES_PER_BODY_BYTE) / MIB))
 }
 
-export function createTrainingBodyThread(options: TrainingBodyThreadOptions): TrainingBodyThread {
+export function createTrainingBodyThread(options: ThreadPlace): TrainingBodyThread {
   const thread = createBodyThread<BodyRequest, BodyReply>({ name: 'readBody', ...options })
   return {
     async read({ file, payloadFile }) {
       const reply = await thread.run({ file, payloadFile })
-      if (reply.diskFault !== undefined) {
+      if ('diskFault' in reply) {
         throw new ApiError('store_unavailable', {
           cause: new Error(reply.diskFault),
           retryAfterS: DISK_RETRY_S,
         })
       }
-      if (reply.refusal) {
-        const { code, message, param } = reply.refusal
-        throw new ApiError(code, { message, param })
-      }
-      return reply.value
+      if ('value' in reply) return reply.value
+      const { code, ...told } = reply.refusal
+      throw new ApiError(code, told)
     },
     close: thread.close,
   }

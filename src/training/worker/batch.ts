@@ -72,9 +72,11 @@ export async function planBatch(
   })
   const isEmpty = data.every(({ advantage }) => advantage === 0)
   const reasons = read.filter((found) => typeof found === 'string')
+  // Rollouts that train but count nothing are what an advantage balance of 1 or -1 can leave.
+  const emptyReason = candidates.length > 0 ? 'no_variance' : nearestReason(reasons)
   return {
     steps: isEmpty ? [] : packSteps(data),
-    reason: isEmpty ? emptyReason(candidates, reasons) : null,
+    reason: isEmpty ? emptyReason : null,
     metrics: { ...rewardMetrics(groups), ...groupMetrics(read), ...countTokens(data, candidates) },
   }
 }
@@ -114,14 +116,6 @@ function readAt<T>(path: string, read: () => T): T {
     if (!(error instanceof TrajectoryError)) throw error
     throw new TrajectoryError(`${path}: ${error.message}`, error.cause)
   }
-}
-
-/** Rollouts that train but count nothing are what an advantage balance of 1 or -1 can leave. */
-function emptyReason(
-  candidates: readonly Candidate[],
-  reasons: readonly UntrainedReason[],
-): UntrainedReason {
-  return candidates.length > 0 ? 'no_variance' : nearestReason(reasons)
 }
 
 /** Returns the reason nearest to training: UNTRAINED_REASONS is in that order. Without rollouts it is `no_choice`. */

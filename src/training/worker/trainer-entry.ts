@@ -11,8 +11,7 @@ import { runWorker } from './worker-loop.ts'
 
 const port = parentPort
 if (port === null) throw new Error('trainer-entry.ts must be started as a worker thread')
-const { baseUrl, token, workerId, workerVersion, baseModel, modelPath } =
-  workerData as TrainerThreadOptions
+const { baseUrl, token, modelPath, ...names } = workerData as TrainerThreadOptions
 const tell = (message: FromTrainer): void => port.postMessage(message)
 const stop = new AbortController()
 // The only message that the server's thread sends.
@@ -20,10 +19,8 @@ port.once('message', () => stop.abort())
 
 await runWorker({
   client: createWorkerClient(baseUrl, token),
-  workerId,
-  workerVersion,
-  baseModel,
-  openTrainer: () => createJobTrainer(loadModel(readFileSync(modelPath)), baseModel),
+  ...names,
+  openTrainer: () => createJobTrainer(loadModel(readFileSync(modelPath)), names.baseModel),
   signal: stop.signal,
   log: (entry) => tell({ type: 'log', entry }),
   onLease: (lease) => tell({ type: 'lease', lease }),

@@ -9,19 +9,15 @@ import { heapMibOf } from '../jobs/training-body-thread.ts'
 import { createLeaseKeeper, type HeldLease } from './lease-keeper.ts'
 import { createRestartPause } from './restart-pause.ts'
 import { createWorkerClient } from './worker-client.ts'
-import type { WorkerLogEntry } from './worker-loop.ts'
+import type { WorkerLogEntry, WorkerNames } from './worker-loop.ts'
 
 /** Start data of the thread; plain data. */
-export interface TrainerThreadOptions {
+export interface TrainerThreadOptions extends WorkerNames {
   /** Address of the server itself, such as `http://127.0.0.1:8080`. */
   readonly baseUrl: string
   /** A key with the scope `worker` on all projects. Secret. */
   readonly token: string
-  readonly workerId: string
-  readonly workerVersion: string
-  /** Name of the base model that it trains. */
-  readonly baseModel: string
-  /** GGUF file of that model. */
+  /** GGUF file of the base model. */
   readonly modelPath: string
 }
 

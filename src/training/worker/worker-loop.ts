@@ -17,12 +17,16 @@ import { DivergedError, type JobTrainer } from './train-job.ts'
 import { TrajectoryError } from './trajectory-reader.ts'
 import { type JobClient, LeaseLostError, type WorkerClient } from './worker-client.ts'
 
-interface WorkerLoopOptions {
-  readonly client: WorkerClient
-  /** Names of this worker, sent with each claim. */
+/** Names that a worker sends with each claim. */
+export interface WorkerNames {
   readonly workerId: string
   readonly workerVersion: string
+  /** Name of the base model that it trains. */
   readonly baseModel: string
+}
+
+interface WorkerLoopOptions extends WorkerNames {
+  readonly client: WorkerClient
   /** Called for the first job, so that a server that trains nothing loads no second model. */
   readonly openTrainer: () => JobTrainer
   /** Aborted when the worker must stop; a job in progress is released. */

@@ -2,7 +2,7 @@
  * The messages between the server and the model's process.
  * Only plain data that can be cloned; errors travel as code, text and field.
  */
-import { ApiError, type ErrorCode } from '../../../errors.ts'
+import { ApiError, type PlainError } from '../../../errors.ts'
 import type { EnginePiece, EnginePlan } from './engine-work.ts'
 
 /** Pieces that may be under way to a consumer before its request has to wait. */
@@ -37,19 +37,15 @@ export type FromEngine =
   | { readonly type: 'unloadable'; readonly reason: string }
   | { readonly type: 'delta'; readonly id: number; readonly delta: EnginePiece }
   | { readonly type: 'done'; readonly id: number }
-  | { readonly type: 'failed'; readonly id: number; readonly error: PlainError }
+  | { readonly type: 'failed'; readonly id: number; readonly error: EngineError }
 
-/** An ApiError as plain data. */
-interface PlainError {
-  readonly code: ErrorCode
-  readonly message: string
-  readonly param: string | null
+interface EngineError extends PlainError {
   /** For the log only: what really happened. */
   readonly detail: string | null
 }
 
 /** Converts an error to plain data. Anything but an ApiError becomes internal_error. */
-export function toPlainError(error: unknown): PlainError {
+export function toPlainError(error: unknown): EngineError {
   if (error instanceof ApiError) {
     const { code, message, param } = error
     return { code, message, param, detail: null }
@@ -60,7 +56,7 @@ export function toPlainError(error: unknown): PlainError {
 }
 
 /** Converts plain data back to an ApiError. */
-export function fromPlainError({ code, message, param, detail }: PlainError): ApiError {
+export function fromPlainError({ code, message, param, detail }: EngineError): ApiError {
   return new ApiError(code, {
     message,
     param,

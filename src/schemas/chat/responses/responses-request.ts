@@ -13,6 +13,7 @@ import {
   optionalField,
   optionalFlag,
   ruleError,
+  wholeNumber,
 } from '../../bounded-fields.ts'
 import { model, user, userText } from '../asker-fields.ts'
 import { EXTRA_KEYS_MAX } from '../chat-prompt-fields.ts'
@@ -112,7 +113,7 @@ const FIELDS = {
   temperature: SAMPLING_FIELDS.temperature,
   top_p: SAMPLING_FIELDS.top_p,
   top_logprobs: optionalField(
-    boundedInteger('a whole number from 0 to 20', { min: 0, max: 20 }),
+    wholeNumber(0, 20),
     'Likeliest tokens that are told at each place; more than 0 turns log-probabilities on.',
   ),
   text: optionalField(TextConfig, 'Form of the answer.'),

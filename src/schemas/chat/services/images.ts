@@ -1,12 +1,6 @@
 /** `POST /v1/images/generations` on the wire, an addition to the spec: the fields of the OpenAI API; unknown ones pass. */
 import { z } from 'zod'
-import {
-  boundedInteger,
-  boundedText,
-  flag,
-  optionalField,
-  ruleError,
-} from '../../bounded-fields.ts'
+import { boundedText, flag, optionalField, ruleError, wholeNumber } from '../../bounded-fields.ts'
 import { model, user } from '../asker-fields.ts'
 
 const PROMPT_CHARS_MAX = 1_048_576
@@ -20,11 +14,7 @@ export const ImageRequest = z
     {
       prompt: boundedText({ min: 1, max: PROMPT_CHARS_MAX }).describe('Description of the image.'),
       model,
-      n: optionalField(
-        boundedInteger(`a whole number from 1 to ${IMAGES_MAX}`, { min: 1, max: IMAGES_MAX }),
-        'How many images. Default 1.',
-        1,
-      ),
+      n: optionalField(wholeNumber(1, IMAGES_MAX), 'How many images. Default 1.', 1),
       size: optionalField(word(), 'As `1024x1024`; the engine knows which ones there are.'),
       quality: optionalField(word(), 'As `high`; the engine knows which ones there are.'),
       response_format: optionalField(word(), '`url` or `b64_json`, where the engine has both.'),

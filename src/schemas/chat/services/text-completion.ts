@@ -6,6 +6,7 @@ import {
   optionalField,
   optionalFlag,
   ruleError,
+  wholeNumber,
 } from '../../bounded-fields.ts'
 import { model, user } from '../asker-fields.ts'
 import { SAMPLING_FIELDS } from '../chat-sampling-fields.ts'
@@ -13,7 +14,7 @@ import { TEXTS_RULE, TextsOrTokens } from './texts-or-tokens.ts'
 
 const CHOICES_MAX = 128
 
-const count = (max: number) => boundedInteger(`a whole number from 1 to ${max}`, { min: 1, max })
+const count = (max: number) => wholeNumber(1, max)
 
 export const TextCompletionRequest = z
   .looseObject(
@@ -23,7 +24,7 @@ export const TextCompletionRequest = z
       suffix: optionalField(z.string(), 'Refused: text cannot be inserted.'),
       echo: optionalFlag('Whether the answer begins with the prompt.', false),
       logprobs: optionalField(
-        boundedInteger('a whole number from 0 to 20', { min: 0, max: 20 }),
+        wholeNumber(0, 20),
         'Likeliest tokens that are told at each place, in the older form.',
       ),
       best_of: optionalField(count(CHOICES_MAX), 'Of how many the best `n` are answered.'),
