@@ -35,10 +35,12 @@ interface RefReach {
 export function createRefSteps(reach: RefReach): (ref: string) => Steps<unknown> {
   const contents = createContentCache(reach.onClear)
 
-  function* readContent(project_id: string, digest: string): Steps<unknown> {
-    const key = `${project_id}:${digest}`
-    if (contents.has(key)) return contents.get(key)
-    return contents.add(key, yield* findContent(project_id, digest))
+  function* readOnce(key: string, read: () => Steps<string | null>): Steps<unknown> {
+    return contents.has(key) ? contents.get(key) : contents.add(key, yield* read())
+  }
+
+  function readContent(project_id: string, digest: string): Steps<unknown> {
+    return readOnce(`${project_id}:${digest}`, () => findContent(project_id, digest))
   }
 
   function* openTarget({ project_id, target }: ReadableRef): Steps<Place> {
@@ -62,8 +64,9 @@ export function createRefSteps(reach: RefReach): (ref: string) => Steps<unknown>
     const block = Math.floor(Number(value) / BLOCK_ROWS)
     const found = yield* first<{ value_keys: unknown }>(FIND_TABLE_BLOCK, { table_key, block })
     const value_key = reach.keyIn(found?.value_keys, Number(value) % BLOCK_ROWS)
-    const row = yield* first<{ val_json: string }>(FIND_ROW, { value_key })
-    return row && JSON.parse(row.val_json)
+    return yield* readOnce(`row ${value_key}`, function* () {
+      return (yield* first<{ val_json: string }>(FIND_ROW, { value_key }))?.val_json ?? null
+    })
   }
 
   function* follow(value: unknown, hops: number): Steps<Place> {

@@ -20,7 +20,12 @@ type Prepare = BesideReader['prepare']
 
 export function createBesideOf(db: Statements): NodeStores['besideOf'] {
   return ({ expanded, reach: { refScheme, projects }, prices }) => {
-    const readValue = createRefSteps({ projects, keyIn })
+    /** Whether contents were released: their values follow, but not before the calls that need them are done. */
+    let isReleased = false
+    const onClear = () => {
+      isReleased = true
+    }
+    const readValue = createRefSteps({ projects, keyIn, onClear })
     const values = new Map<string, unknown>()
     /** Refs that were requested and are not read yet. */
     const missing = new Set<string>()
@@ -48,7 +53,8 @@ export function createBesideOf(db: Statements): NodeStores['besideOf'] {
     /** Each round evaluates the fields and reads the refs found there: a value may contain further refs. */
     const readRefs: Prepare = async (calls, paths, { signal }) => {
       if (beside.expanded === null) return
-      if (values.size > KEPT_REFS_MAX) values.clear()
+      if (isReleased || values.size > KEPT_REFS_MAX) values.clear()
+      isReleased = false
       do {
         missing.clear()
         for (const call of calls) for (const path of paths) callField(call, path)
