@@ -11,7 +11,7 @@ import { CHUNK_BYTES, inChunks } from './chunks.ts'
 /** Chunks that one statement removes: 64 MiB. */
 const REMOVED_CHUNKS = 256
 
-export interface ReceivedBlob {
+interface ReceivedBlob {
   readonly sha256: string
   readonly bytes: number
 }

@@ -9,7 +9,7 @@ import { LISTEN_QUEUE } from './training-queue.sql.ts'
 
 const RETRY_MS = 1_000
 
-export interface QueueBell extends JobBell {
+interface QueueBell extends JobBell {
   close(): Promise<void>
 }
 
