@@ -1,6 +1,8 @@
 import { SqliteError } from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
+import type { StoredTable } from '../../src/store/api/objects/tables.ts'
 import { isLocked } from '../../src/store/sqlite/db/store-error.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 
 describe('isLocked', () => {
   it.each([
@@ -15,4 +17,24 @@ describe('isLocked', () => {
   it('is false for what is not of SQLite', () => {
     expect(isLocked(new Error('SQLITE_BUSY'))).toBe(false)
   })
+})
+
+it('reads that the close of the store meets end with server_draining', async () => {
+  const { tables, close } = openSqliteStore({ dataDir: ':memory:', ingestQueueMax: 100 })
+  const digests = Array.from({ length: 1000 }, (_, at) => `d${at}`)
+  await tables.insertRows(
+    'acme/demo',
+    digests.map((digest) => ({ digest, val_json: '1' })),
+  )
+  await tables.createTable('acme/demo', 't', digests)
+  const table = (await tables.findTable('acme/demo', 't')) as StoredTable
+  const reads = [
+    tables.listRowDigests(table),
+    tables.findPlaces(table, ['d999']),
+    tables.createTable('acme/demo', 'other', digests),
+  ]
+  void close()
+  const ended = await Promise.allSettled(reads)
+  const reason = expect.objectContaining({ code: 'server_draining' })
+  expect(ended).toEqual(reads.map(() => ({ status: 'rejected', reason })))
 })

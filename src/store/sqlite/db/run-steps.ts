@@ -1,7 +1,7 @@
 /** Runs steps that SQLite shares with PostgreSQL: writes synchronously, reads of the main thread in slices. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Step, Steps } from '../../base/db/steps.ts'
 import type { Connection } from './connection.ts'
-import { openNextSlice } from './next-slice.ts'
 import { orStoreError } from './store-error.ts'
 
 /** Limit: time of one slice, after the statement that exceeds it. */
@@ -43,7 +43,7 @@ export function createStepRunner(db: Connection): <T>(steps: Steps<T>) => T {
 /**
  * The same for reads outside of transactions. Between the steps of long ones, other requests run.
  *
- * @throws what toStoreError makes of the errors of statements; ApiError server_draining
+ * @throws what toStoreError makes of the errors of statements
  */
 export function createStepReader(db: Connection): <T>(steps: Steps<T>) => Promise<T> {
   const answer = createAnswers(db)
@@ -52,7 +52,7 @@ export function createStepReader(db: Connection): <T>(steps: Steps<T>) => Promis
     let step = orStoreError(() => steps.next())
     while (step.done !== true) {
       if (performance.now() > endMs) {
-        await openNextSlice(db)
+        await nextTurn()
         endMs = performance.now() + SLICE_MS
       }
       const { value } = step

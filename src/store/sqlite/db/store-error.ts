@@ -5,8 +5,12 @@ import { ApiError } from '../../../errors.ts'
 const UNAVAILABLE =
   /^SQLITE_(?:BUSY|LOCKED|FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|NOMEM|PROTOCOL)/
 
-/** Returns the ApiError for a failed statement: store_unavailable, request_too_large, or the error unchanged. */
+/** What the driver says of a connection that was closed: the server stops, and a read has gone on until now. */
+const CLOSED = 'The database connection is not open'
+
+/** Returns the ApiError for a failed statement: store_unavailable, request_too_large, server_draining; others unchanged. */
 export function toStoreError(error: unknown): unknown {
+  if (error instanceof TypeError && error.message === CLOSED) return new ApiError('server_draining')
   if (!(error instanceof SqliteError)) return error
   if (isUnavailable(error)) {
     return new ApiError('store_unavailable', { cause: error, retryAfterS: 5 })

@@ -38,7 +38,7 @@ export function createFeedbackStore(
       let [looks, rows] = [0, 0]
       for (const weave_ref of weave_refs) {
         if (looks >= SLICE_LOOKS || rows >= SLICE_ROWS) {
-          await openNextSlice(db, caller)
+          await openNextSlice(caller)
           ;[looks, rows] = [0, 0]
         }
         const about = orStoreError(() => feedbackAbout(caller.project_id, weave_ref))

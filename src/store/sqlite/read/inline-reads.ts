@@ -19,7 +19,7 @@ export function createInlineReadPool<Jobs extends ReadJobs>(
       running += 1
       try {
         while (true) {
-          await openNextSlice(db, caller)
+          await openNextSlice(caller)
           const beganMs = performance.now()
           const ended = job.runSlice(() => performance.now() - beganMs >= SLICE_MS)
           if (ended) return ended.value as never

@@ -43,7 +43,7 @@ export function createCallsQueryStore(
         )
         let at = 0
         while (at < keys.length) {
-          await openNextSlice(db, caller)
+          await openNextSlice(caller)
           const slice = readSlice(keys.subarray(at, at + SLICE_ROWS))
           at += slice.read
           if (slice.calls.length > 0) yield slice.calls

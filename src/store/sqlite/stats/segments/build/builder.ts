@@ -94,7 +94,6 @@ export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBui
 
   /** Checks each batch of unbuilt hours twice, then builds those that did not change in between and moves on. */
   async function look(): Promise<void> {
-    if (!db.open) return
     const unbuilt = findUnbuilt(lastKey)
     if (seen === null) {
       seen = new Map(unbuilt.map(({ hour_key, revision }) => [hour_key, revision]))
