@@ -18,10 +18,11 @@ export interface TokenPlan {
 
 export interface TokensPiece {
   readonly type: 'tokens'
+  /** Of a prompt; empty for ids, which the caller has. */
   readonly ids: readonly number[]
-  /** The text of each token by itself, with U+FFFD for bytes that are not a whole character. */
+  /** The text of each token of a prompt by itself, with U+FFFD for bytes that are not a whole character. */
   readonly texts: readonly string[]
-  /** The text of all. */
+  /** The text that ids make together; empty for a prompt. */
   readonly text: string
   /** Tokens of prompt and answer together. */
   readonly contextTokens: number
@@ -35,15 +36,17 @@ const CHARS_MAX = 262_144
  *
  * @throws ApiError context_length_exceeded, invalid_value
  */
-// biome-ignore lint/correctness/useYield: nothing has to be computed.
 export function* tellTokens(engine: Engine, { of }: TokenPlan): Generation<TokensPiece> {
   const { tokenizer, shape } = engine
-  if ('ids' in of) requireIds(of.ids, tokenizer.size, 'tokens')
-  const ids = 'ids' in of ? of.ids : encode(engine, of.prompt)
-  const bytes = ids.map(tokenizer.bytesOf)
-  const text = decodeText(Buffer.concat(bytes))
-  const texts = bytes.map(decodeText)
-  return [{ type: 'tokens', ids, texts, text, contextTokens: shape.context }]
+  const told = { type: 'tokens', contextTokens: shape.context } as const
+  if ('ids' in of) {
+    requireIds(of.ids, tokenizer.size, 'tokens')
+    const text = decodeText(Buffer.concat(of.ids.map(tokenizer.bytesOf)))
+    return [{ ...told, ids: [], texts: [], text }]
+  }
+  const ids = encode(engine, of.prompt)
+  const texts = ids.map((id) => decodeText(tokenizer.bytesOf(id)))
+  return [{ ...told, ids, texts, text: '' }]
 }
 
 function encode({ tokenizer, prompt: chat }: Engine, prompt: PlainPrompt | PromptRequest) {

@@ -44,7 +44,10 @@ export function createTextAssembler(tokenizer: Tokenizer, special: SpecialTokens
   }
 }
 
+/** Decodes whole texts only, so it has no state between them and can be shared: making one takes longer than a token. */
+const DECODER = new TextDecoder('utf-8', { ignoreBOM: true })
+
 /** The text of bytes by themselves, with U+FFFD for bytes that are not UTF-8. */
 export function decodeText(bytes: Uint8Array): string {
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+  return DECODER.decode(bytes)
 }
