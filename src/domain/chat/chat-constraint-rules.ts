@@ -10,6 +10,7 @@ import {
   type StructuredOutputs,
 } from '../../schemas/chat/structured-outputs.ts'
 import { isGiven, parseObject } from '../json/json-values.ts'
+import { resolveResponseFormatType } from './response-format-type.ts'
 
 /**
  * Lets the constraints of a request pass or throws for the first rule that they break.
@@ -36,16 +37,6 @@ export function requireValidConstraints(request: ChatCompletionRequest): void {
     const rule = 'structured_outputs cannot be combined with a named tool_choice.'
     refuse('invalid_value', 'structured_outputs', rule)
   }
-}
-
-/**
- * The kind of a response format; null when the format is an empty object.
- *
- * Spec: §4.3 response_format (shows json_schema and no type).
- * Choice: without a type, a given json_schema makes it json_schema.
- */
-export function resolveResponseFormatType(format: ResponseFormat): ResponseFormat['type'] | null {
-  return format.type ?? (isGiven(format.json_schema) ? 'json_schema' : null)
 }
 
 function isConstraining(format: ResponseFormat): boolean {

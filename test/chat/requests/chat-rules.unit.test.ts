@@ -1,9 +1,6 @@
 /** Rules between the fields of a chat request. */
 import { describe, expect, it } from 'vitest'
-import {
-  requireValidConstraints,
-  resolveResponseFormatType,
-} from '../../../src/domain/chat/chat-constraint-rules.ts'
+import { requireValidConstraints } from '../../../src/domain/chat/chat-constraint-rules.ts'
 import {
   type ChatCapabilities,
   findUnsupportedField,
@@ -11,6 +8,7 @@ import {
   resolveAddGenerationPrompt,
   resolveToolChoice,
 } from '../../../src/domain/chat/chat-rules.ts'
+import { resolveResponseFormatType } from '../../../src/domain/chat/response-format-type.ts'
 import { ApiError } from '../../../src/errors.ts'
 import { CHAT_DEFAULTS, ChatCompletionRequest } from '../../../src/schemas/chat/chat-request.ts'
 import { named, PLAIN, RULES, SECRET, TOOLS, tools } from './chat-rule-rows.ts'

@@ -2,7 +2,7 @@
  * Reads the constraint on the answer of a chat request. It must refuse what the grammar engine would silently ignore,
  * so that every finished answer satisfies its constraint.
  */
-import { resolveResponseFormatType } from '../../../domain/chat/chat-constraint-rules.ts'
+import { resolveResponseFormatType } from '../../../domain/chat/response-format-type.ts'
 import { isGiven } from '../../../domain/json/json-values.ts'
 import { refuse } from '../../../errors.ts'
 import type { ChatCompletionRequest } from '../../../schemas/chat/chat-request.ts'
