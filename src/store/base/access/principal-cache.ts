@@ -1,4 +1,4 @@
-/** Caches the principals of keys for a second, so that authentication needs no statement, for this store and others. */
+/** Caches the principals of keys for a second, so that authentication needs no statement. */
 import type { Principal } from '../../../domain/access/permissions.ts'
 
 /** Limit: how long a revoked key may still be accepted. */

@@ -1,4 +1,4 @@
-/** The limits of annotation queues, in this store and others. */
+/** The limits of annotation queues. */
 import { ApiError } from '../../../errors.ts'
 import { QUEUES_LIMIT_MAX } from '../../../schemas/limits.ts'
 

@@ -1,4 +1,4 @@
-/** Looks up the calls of annotation queues, for this store and others, whichever store has the calls. */
+/** Looks up the calls of annotation queues in the store that has the calls. */
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { AnnotationItem, QueuedCall } from '../../../domain/annotation/annotation-item.ts'
 import type { CallTexts } from '../../../domain/calls/call-view.ts'

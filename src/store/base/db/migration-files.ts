@@ -1,4 +1,4 @@
-/** Numbered migration files, of this store and of others: their order, their checksums, and which were applied. */
+/** Numbered migration files of a database: their order, their checksums, and which were applied. */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 

@@ -1,4 +1,4 @@
-/** The limits of published objects, in this store and others. */
+/** The limits of published objects. */
 import { ApiError } from '../../../errors.ts'
 
 /** Limit: tags of one version; aliases of one object. */

@@ -56,10 +56,3 @@ SELECT file_key
 FROM files
 WHERE project_id IS NULL AND received_at < now() - interval '1 day'
 `
-
-/** Bytes of all files of a project (files_project_id_digest_key). */
-export const SUM_FILE_BYTES = `
-SELECT coalesce(sum(size_bytes), 0)::bigint AS bytes
-FROM files
-WHERE project_id = @project_id
-`

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { createBytesDigest } from '../../../domain/objects/digests.ts'
 import { ApiError } from '../../../errors.ts'
 import type { FileStore } from '../../api/objects/files.ts'
+import { SUM_FILE_BYTES } from '../../base/objects/files.sql.ts'
 import { CHUNK_BYTES, inChunks } from '../blobs/chunks.ts'
 import type { Postgres } from '../db/client.ts'
 import * as SQL from './files.sql.ts'
@@ -50,7 +51,7 @@ export function createFileStore(db: Postgres): FileStore {
       return { size_bytes, content: (await chunks.next()).value ?? Buffer.alloc(0) }
     },
     async sumFileBytes(project_id) {
-      const sum = await db.first<{ bytes: number }>(SQL.SUM_FILE_BYTES, { project_id })
+      const sum = await db.first<{ bytes: number }>(SUM_FILE_BYTES, { project_id })
       return sum?.bytes ?? 0
     },
   }

@@ -13,10 +13,3 @@ SELECT size_bytes, content, path
 FROM files
 WHERE project_id = @project_id AND digest = @digest
 `
-
-/** Bytes of a project's files (files_project_id_digest). */
-export const SUM_FILE_BYTES = `
-SELECT coalesce(sum(size_bytes), 0) AS bytes
-FROM files
-WHERE project_id = @project_id
-`

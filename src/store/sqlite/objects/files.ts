@@ -2,6 +2,7 @@
 import { createBytesDigest } from '../../../domain/objects/digests.ts'
 import { ApiError } from '../../../errors.ts'
 import type { FileStore } from '../../api/objects/files.ts'
+import { SUM_FILE_BYTES } from '../../base/objects/files.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import { orStoreError } from '../db/store-error.ts'
 import type { FileFolder, FileWriter } from '../files/file-folder.ts'
@@ -28,7 +29,7 @@ interface Received {
 /** @param db - for reads on this thread */
 export function createFileStore(db: Connection, writes: Writes, folder: FileFolder): FileStore {
   const findFile = db.prepare(SQL.FIND_FILE)
-  const sumBytes = db.prepare(SQL.SUM_FILE_BYTES).pluck()
+  const sumBytes = db.prepare(SUM_FILE_BYTES).pluck()
 
   function find(project_id: string, digest: string) {
     type FileRow = { size_bytes: number; content: Buffer | null; path: string | null }
