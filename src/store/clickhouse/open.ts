@@ -52,11 +52,7 @@ export async function openClickHouseStores(
   options: ClickHouseStoreOptions,
 ): Promise<Stores> {
   const { url, cluster, readTimeoutMs, writeTimeoutMs, writeWaitMs } = options
-  const db = connectClickHouse({
-    url,
-    readTimeoutMs,
-    ...(writeTimeoutMs === undefined ? {} : { writeTimeoutMs }),
-  })
+  const db = connectClickHouse({ url, readTimeoutMs, writeTimeoutMs })
   try {
     await migrate(db, cluster)
   } catch (error) {
@@ -66,7 +62,7 @@ export async function openClickHouseStores(
   const writes = createCallWrites(db, {
     queueMax: options.ingestQueueMax,
     queueBytesMax: options.ingestQueueBytesMax,
-    ...(writeWaitMs === undefined ? {} : { waitMs: writeWaitMs }),
+    waitMs: writeWaitMs,
     closeMs: options.closeMs,
   })
   const reads = createReads(db, {

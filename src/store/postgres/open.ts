@@ -66,7 +66,7 @@ export async function openPostgresStores(
   const db = connectPostgres({
     url: options.url,
     readTimeoutMs: options.reads.waitMsMax,
-    ...(options.writeTimeoutMs === undefined ? {} : { writeTimeoutMs: options.writeTimeoutMs }),
+    writeTimeoutMs: options.writeTimeoutMs,
     connectionsMax: running + CONNECTIONS_OF_REST,
   })
   await requireNoCopy(db)

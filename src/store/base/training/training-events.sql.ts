@@ -1,26 +1,16 @@
 /** Statements for the events of training jobs. */
+import { insertNamed } from '../db/rows.sql.ts'
 
 /** Inserts an event unless its attempt has one with this seq (training_events_job_id_attempt_seq). */
-export const INSERT_EVENT = `
-INSERT INTO training_events (
-  id,
-  job_id,
-  attempt,
-  seq,
-  type,
-  data_json,
-  created_at_us
-)
-VALUES (
-  @id,
-  @job_id,
-  @attempt,
-  @seq,
-  @type,
-  @data_json,
-  @created_at_us
-)
-ON CONFLICT (job_id, attempt, seq) DO NOTHING
+export const INSERT_EVENT = `${insertNamed('training_events', [
+  'id',
+  'job_id',
+  'attempt',
+  'seq',
+  'type',
+  'data_json',
+  'created_at_us',
+])}ON CONFLICT (job_id, attempt, seq) DO NOTHING
 `
 
 /** The number of events of an attempt (training_events_job_id_position). */

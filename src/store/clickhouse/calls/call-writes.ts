@@ -24,7 +24,7 @@ interface CallWritesOptions {
   /** Bytes of them. */
   readonly queueBytesMax: number
   /** How long a caller waits until it is told to retry; default 10 s. */
-  readonly waitMs?: number
+  readonly waitMs?: number | undefined
   /** How long `close` waits for queued writes. */
   readonly closeMs: number
 }

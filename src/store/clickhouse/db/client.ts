@@ -11,7 +11,7 @@ interface ClickHouseOptions {
   /** Limit: time of a read. */
   readonly readTimeoutMs: number
   /** Limit: time of one attempt to write; default 10 s. */
-  readonly writeTimeoutMs?: number
+  readonly writeTimeoutMs?: number | undefined
 }
 
 /** Values of the placeholders `{name:Type}` of a statement. */

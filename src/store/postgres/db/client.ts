@@ -12,7 +12,7 @@ interface PostgresOptions {
   /** Limit: time of a read. */
   readonly readTimeoutMs: number
   /** Limit: time of a statement that writes, and of the wait for a connection; default 10 s. */
-  readonly writeTimeoutMs?: number
+  readonly writeTimeoutMs?: number | undefined
   /** Maximum number of connections; default 10. */
   readonly connectionsMax?: number
   /** Statements and transactions that may wait for a connection; default 1,000. */

@@ -49,18 +49,13 @@ export function createStoreHealth(parts: StoreHealthParts): StoreHealth & { clos
   }
 
   async function tryWrite(): Promise<void> {
-    const slow = new AbortController()
-    const isSlow = sleep(WRITE_MS_MAX, 'slow', { signal: slow.signal, ref: false })
-    isSlow.catch(() => undefined)
+    const late = Object.assign(new Error('a write timed out'), { code: 'ETIMEDOUT' })
     try {
-      const first = await Promise.race([write(), isSlow])
-      if (first === 'slow')
-        throw Object.assign(new Error('a write timed out'), { code: 'ETIMEDOUT' })
+      const first = await Promise.race([write(), sleep(WRITE_MS_MAX, late, { ref: false })])
+      if (first === late) throw late
     } catch (error) {
       // A full queue is reported by its own 503; the store itself works.
       if (!(error instanceof ApiError && error.code === 'server_overloaded')) throw error
-    } finally {
-      slow.abort()
     }
   }
 

@@ -28,19 +28,16 @@ export interface HourMarks {
   recount(project_id: string, call_key: Key, startedAtUs: number): void
 }
 
-interface Mark {
-  readonly project_id: string
-  readonly hour: number
-  readonly call_key: Key
-  /** null: earlier entries of the call do not count any more. */
-  readonly entry: HourEntry | null
-}
-
 /** A call whose own usage has changed. */
 interface Recount {
   readonly project_id: string
   readonly hour: number
   readonly call_key: Key
+}
+
+interface Mark extends Recount {
+  /** null: earlier entries of the call do not count any more. */
+  readonly entry: HourEntry | null
 }
 
 export function createHourMarks(db: Connection, commit: Pick<GroupCommit, 'join'>): HourMarks {

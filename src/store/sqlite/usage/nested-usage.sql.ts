@@ -1,6 +1,7 @@
 /** Statements that store the sums of what a call's children report beside its own usage. */
 import { USAGE_COUNTERS } from '../../../domain/usage/own-usage.ts'
 import { insertRow } from '../../base/db/rows.sql.ts'
+import { PROJECT_ID } from '../calls/columns/id-columns.sql.ts'
 
 const nested = (counter: string) => `nested_${counter}`
 
@@ -78,7 +79,7 @@ RETURNING
 /** The project and start of a call that statistics count (primary key). */
 export const FIND_COUNTED_CALL = `
 SELECT
-  (SELECT project_id FROM projects WHERE projects.project_key = calls.project_key) AS project_id,
+  ${PROJECT_ID} AS project_id,
   started_at_us
 FROM calls
 WHERE call_key = @call_key

@@ -1,4 +1,5 @@
 /** Statements that remove calls from the disk. */
+import { DELETE_COLUMNS, DELETE_HEADS } from '../../stats/segments/segments.sql.ts'
 import { PROJECT_KEY } from '../columns/id-columns.sql.ts'
 
 /** Deleted calls that are not freed yet (calls_unfreed). */
@@ -96,16 +97,8 @@ LIMIT 1
 `
 
 /** Delete what is stored of an hour, one row at a time (primary keys). */
-export const DELETE_HOUR_COLUMN = `
-DELETE FROM stats_columns
-WHERE column_key BETWEEN @from_key * 16 AND @to_key * 16 + 15
-LIMIT 1
-`
-export const DELETE_HOUR_HEAD = `
-DELETE FROM stats_segments
-WHERE segment_key BETWEEN @from_key AND @to_key
-LIMIT 1
-`
+export const DELETE_HOUR_COLUMN = `${DELETE_COLUMNS}LIMIT 1`
+export const DELETE_HOUR_HEAD = `${DELETE_HEADS}LIMIT 1`
 export const DELETE_HOUR_CHANGE = `
 DELETE FROM stats_changes
 WHERE hour_key = @hour_key
