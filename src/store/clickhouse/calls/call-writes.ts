@@ -94,6 +94,8 @@ export function createCallWrites(db: ClickHouse, options: CallWritesOptions): Ca
       }
       for (const { bytes } of batch) waitingBytes -= bytes
     }
+    // At once: a write that came before the promise has settled would wait for the next one.
+    running = null
   }
 
   function push(fields: Partial<Pick<Job, 'parts' | 'rename' | 'deletion'>>): Promise<unknown> {
@@ -117,9 +119,7 @@ export function createCallWrites(db: ClickHouse, options: CallWritesOptions): Ca
     }, waitMs)
     waiting.push(job)
     waitingBytes += bytes
-    running ??= run().finally(() => {
-      running = null
-    })
+    running ??= run()
     return promise.finally(() => clearTimeout(timer))
   }
 
