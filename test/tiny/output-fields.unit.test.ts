@@ -6,7 +6,7 @@ import { TINY_MODEL_PATH } from '../../src/inference/tiny/backend.ts'
 import { createEngine } from '../../src/inference/tiny/host/engine.ts'
 import { createKvCache } from '../../src/inference/tiny/model/kv-cache.ts'
 import { createTextAssembler } from '../../src/inference/tiny/text/text-assembler.ts'
-import { choiceOf, type Fields, run } from './running.ts'
+import { begin, choiceOf, type Fields, run } from './running.ts'
 
 const engine = createEngine(readFileSync(TINY_MODEL_PATH))
 const { tokenizer } = engine
@@ -142,6 +142,18 @@ describe('bad_words', () => {
     for (const bad of [word!, ` ${word}`]) {
       expect(choiceOf(engine, ask({ bad_words: [bad] })).text).not.toContain(word)
     }
+  })
+
+  it('are spelt one in a step: a thousand long ones would hold up all other requests', () => {
+    const generation = begin(engine, ask({ bad_words: ['a', 'b', 'c'], max_tokens: 2 }))
+    const parts: number[] = []
+    let step = generation.next([])
+    while (!step.done) {
+      parts.push(step.value.parts.length)
+      const logits = step.value.parts.length === 0 ? [] : engine.transformer.run(step.value.parts)
+      step = generation.next(logits)
+    }
+    expect(parts.filter((count) => count === 0)).toHaveLength(3)
   })
 
   it('change nothing when nothing of them would come', () => {

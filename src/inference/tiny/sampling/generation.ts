@@ -12,19 +12,16 @@ import { promptTooLong } from '../text/chat-prompt.ts'
 import { encodePlain, requireIds } from '../text/plain-prompt.ts'
 import { describePromptToken } from '../text/prompt-logprobs.ts'
 import { type AnswerWriter, createAnswerWriter } from './answer-writer.ts'
-import { toBadSequences } from './bad-words.ts'
+import { spellBadWords } from './bad-words.ts'
 import { searchBeams } from './beam-search.ts'
 import { type Choice, type ChoiceStart, createChoice } from './choice.ts'
 import { openChoices } from './choice-opening.ts'
 import type { CompletionPlan } from './completion-plan.ts'
 import type { Sampled, SamplingParams } from './sampler.ts'
-import type { Generation, Step } from './steps.ts'
+import { type Generation, NOTHING, type Step } from './steps.ts'
 
 /** Choices of one request that grow at a time. Limit: each holds a KV cache, 3 MB at 2,048 tokens. */
 const CHOICES_AT_ONCE = 4
-
-/** A step that only waits. */
-const NOTHING: Step = { deltas: [], parts: [] }
 
 /** A prompt that fits. */
 interface CheckedPrompt {
@@ -69,7 +66,7 @@ function* answer(
   const said = [read.delta, ...opening.deltas]
   const { tokensMax } = opening
   if (tokensMax === 0) return said
-  const params = resolveParams(engine, plan)
+  const params = yield* resolveParams(engine, plan)
   const start = { promptIds: prompt.ids, cache: read.cache, tokensMax, params }
   if (plan.lengthPenalty === null) {
     return yield* sample(engine, plan, { ...start, said, logits: read.logits, grammar })
@@ -229,12 +226,12 @@ function encodePrompt({ prompt: chat, shape, tokenizer }: Engine, plan: Completi
 }
 
 /** Spec: §4.3 min_tokens. Choice: it bans the model's own end tokens with ignore_eos too, as in vLLM. */
-function resolveParams({ tokenizer }: Engine, plan: CompletionPlan): SamplingParams {
-  return {
-    ...plan.sampling,
-    endIds: [...tokenizer.endIds, ...plan.stopIds],
-    badWords: toBadSequences(plan.badWords, tokenizer),
-  }
+function* resolveParams(
+  { tokenizer }: Engine,
+  plan: CompletionPlan,
+): Generator<Step, SamplingParams, PassLogits> {
+  const badWords = yield* spellBadWords(plan.badWords, tokenizer)
+  return { ...plan.sampling, endIds: [...tokenizer.endIds, ...plan.stopIds], badWords }
 }
 
 /** Spec: §4.3. Choice: an id outside the vocabulary is an error, as it could never have an effect. */

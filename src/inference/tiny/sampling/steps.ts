@@ -9,6 +9,9 @@ export interface Step<Piece = Delta> {
   readonly parts: readonly Part[]
 }
 
+/** A step that only waits. */
+export const NOTHING: Step<never> = { deltas: [], parts: [] }
+
 /**
  * One request under way: takes the logits of the parts that it asked for, returns the last deltas. The
  * first call takes none.

@@ -80,14 +80,16 @@ function ban(
   }
   for (const word of badWords) {
     const last = word.at(-1)
-    if (last !== undefined && endsWith(generated, word.slice(0, -1))) logits[last] = none
+    if (last !== undefined && isBegun(word, generated)) logits[last] = none
   }
   if (generated.length < minTokens) for (const id of endIds) logits[id] = none
 }
 
-function endsWith(ids: readonly number[], end: readonly number[]): boolean {
-  const from = ids.length - end.length
-  return from >= 0 && end.every((id, place) => ids[from + place] === id)
+/** Whether the ids end with all of a sequence but its last one. */
+function isBegun(sequence: readonly number[], ids: readonly number[]): boolean {
+  const end = sequence.length - 1
+  const from = ids.length - end
+  return from >= 0 && sequence.every((id, place) => place === end || ids[from + place] === id)
 }
 
 function penalize(

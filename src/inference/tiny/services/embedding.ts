@@ -6,7 +6,7 @@ import { refuse } from '../../../errors.ts'
 import type { Engine } from '../host/engine.ts'
 import { createKvCache } from '../model/kv-cache.ts'
 import { PASS_TOKENS_MAX } from '../model/transformer.ts'
-import type { Generation } from '../sampling/steps.ts'
+import { type Generation, NOTHING } from '../sampling/steps.ts'
 import { promptTooLong } from '../text/chat-prompt.ts'
 import { encodePlain, type PlainPrompt } from '../text/plain-prompt.ts'
 
@@ -38,7 +38,7 @@ export function* embedTexts(engine: Engine, { inputs }: EmbeddingPlan): Generati
     if (tokensLeft < 0) refuseMany()
     texts.push(ids)
     // Yields to other requests between two texts.
-    yield { deltas: [], parts: [] }
+    yield NOTHING
   }
   for (const ids of texts) {
     const vector = toUnitLength(yield* sumStates(engine, ids))
