@@ -199,12 +199,6 @@ describe('the thread', () => {
     await expect(ask(backend, STORY)).rejects.toMatchObject({ code: 'internal_error' })
   })
 
-  it('can be cut to a shorter context', async () => {
-    const backend = open({ contextTokensMax: 40 })
-    const { promptTokens, tokens } = await ask(backend, LONG)
-    expect(promptTokens + tokens).toBe(40)
-  })
-
   it('ends what is running when it is closed, and takes nothing after that', async () => {
     const backend = open()
     const pieces = complete(backend, LONG)

@@ -91,7 +91,8 @@ describe('truncate_prompt_tokens', () => {
   })
 
   it('of -1 keeps what fits beside the answer', () => {
-    const narrow = createEngine(readFileSync(TINY_MODEL_PATH), 256)
+    const context = { 'llama.context_length': { type: 'u32', value: 256 } } as const
+    const narrow = createEngine(modelFile(context))
     const long = [user('long '.repeat(40_000))]
     const fields = { messages: long, truncate_prompt_tokens: -1, max_tokens: 100 }
     expect(promptIds(fields, narrow)).toHaveLength(156)

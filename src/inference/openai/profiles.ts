@@ -4,7 +4,7 @@
  */
 import type { FieldSupport, FieldUse } from '../../domain/chat/chat-rules.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
-import type { Capability } from '../backend.ts'
+import { CAPABILITIES, type Capability } from '../backend.ts'
 import {
   asMaxTokens,
   choiceGrammar,
@@ -37,17 +37,11 @@ interface EngineOffers {
   readonly more: readonly Capability[]
 }
 
-/** Further capabilities of the OpenAI API. */
-const VENDOR_SERVICES: readonly Capability[] = [
-  'responses',
-  'moderations',
-  'images',
-  'image_edits',
-  'image_variations',
-  'speech',
-  'transcriptions',
-  'translations',
-]
+/** What hosted engines usually have, and what local ones have. */
+const HOSTED: readonly Capability[] = ['chat', 'completions', 'embeddings']
+const LOCAL: readonly Capability[] = [...HOSTED, 'tokenize']
+/** Further capabilities of the OpenAI API: all others. */
+const VENDOR_SERVICES = CAPABILITIES.filter((name) => !LOCAL.includes(name))
 
 /**
  * The capabilities for which each kind of engine has an endpoint.
@@ -56,24 +50,12 @@ const VENDOR_SERVICES: readonly Capability[] = [
  * vLLM, SGLang or llama-server.
  */
 export const ENGINE_OFFERS: Readonly<Record<Engine, EngineOffers>> = {
-  vllm: {
-    usual: ['chat', 'completions', 'embeddings', 'tokenize'],
-    more: ['responses', 'transcriptions', 'translations'],
-  },
-  sglang: {
-    usual: ['chat', 'completions', 'embeddings', 'tokenize'],
-    more: ['responses', 'transcriptions'],
-  },
-  'llama-server': {
-    usual: ['chat', 'completions', 'embeddings', 'tokenize'],
-    more: ['responses'],
-  },
-  ollama: { usual: ['chat', 'completions', 'embeddings'], more: ['responses'] },
-  openai: { usual: ['chat', 'completions', 'embeddings'], more: VENDOR_SERVICES },
-  generic: {
-    usual: ['chat', 'completions', 'embeddings'],
-    more: ['tokenize', ...VENDOR_SERVICES],
-  },
+  vllm: { usual: LOCAL, more: ['responses', 'transcriptions', 'translations'] },
+  sglang: { usual: LOCAL, more: ['responses', 'transcriptions'] },
+  'llama-server': { usual: LOCAL, more: ['responses'] },
+  ollama: { usual: HOSTED, more: ['responses'] },
+  openai: { usual: HOSTED, more: VENDOR_SERVICES },
+  generic: { usual: HOSTED, more: ['tokenize', ...VENDOR_SERVICES] },
 }
 
 /**

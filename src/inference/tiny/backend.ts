@@ -23,8 +23,6 @@ export interface TinyBackendOptions {
   readonly modelPath?: string
   /** Requests that may be running or waiting; one more is refused. */
   readonly queueMax: number
-  /** Cuts the model's context, prompt and answer together. */
-  readonly contextTokensMax?: number
   /** Whether clients may send a chat_template. Off by default: a template is a program. */
   readonly allowsChatTemplate?: boolean
   /** Time of the processor that a template or grammar may take at a stretch. Milliseconds; 1,000 by default. */
@@ -62,7 +60,6 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
   const script = options.entry ?? new URL('./host/engine-entry.ts', import.meta.url)
   const engineOptions = {
     modelPath: options.modelPath ?? TINY_MODEL_PATH,
-    contextTokensMax: options.contextTokensMax ?? null,
     hazardCpuMsMax: options.hazardCpuMsMax ?? HAZARD_CPU_MS_MAX,
     requestCpuMsMax: options.requestCpuMsMax ?? REQUEST_CPU_MS_MAX,
   }
@@ -108,7 +105,7 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
     }
   }
 
-  /** Only what is drawn can hold the process up. */
+  /** Templates and grammars can hold a process up, so a plan with one gets a process of its own. */
   function openRun<P extends EnginePlan>(plan: P, keyId: string): Run<PieceOf<P>> {
     if ('kind' in plan || findHazard(plan) === null) return link.open(plan)
     return guarded.open(plan, keyId) as Run<PieceOf<P>>

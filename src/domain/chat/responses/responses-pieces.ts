@@ -43,7 +43,7 @@ export function createMessagePieces(output: OutputItems): MessagePieces {
 
   return {
     add(delta, logprobs) {
-      if (Array.isArray(logprobs)) held = held.concat(logprobs)
+      for (const one of Array.isArray(logprobs) ? logprobs : []) held.push(one)
       addTexts(delta)
       addCitations(delta.annotations)
       const { transcript, data } = objectOrEmpty(delta.audio)

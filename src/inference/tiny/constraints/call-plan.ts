@@ -15,11 +15,11 @@ import {
   requireSupported,
 } from './constraint-plan.ts'
 
-/** Arguments of a tool that names none. */
+/** The schema of a tool without parameters: no arguments. */
 const NO_ARGUMENTS = { type: 'object', properties: {}, additionalProperties: false }
 
 /**
- * The tools that the answer may call; none of them may be shown where it is empty.
+ * Lists the tools that the answer may call. The model sees these tools only.
  *
  * @param callsTools - whether the model is served as one that calls tools
  *
@@ -39,10 +39,10 @@ export function listCallable(
 }
 
 /**
- * What an answer keeps that may hold calls.
+ * Plans the constraint of an answer that may contain calls.
  *
  * @param callable - at least one
- * @param otherwise - what an answer without a call keeps, or null for any text
+ * @param otherwise - constraint of an answer without a call, or null for any text
  * @throws ApiError invalid_value naming the schema that cannot be kept
  *
  * Spec: §4.3 tools, tool_choice, parallel_tool_calls.

@@ -26,7 +26,7 @@ export interface JsonForm extends Pick<MarkedSchema, 'marks' | 'taken'> {
   readonly space: JsonSpace
 }
 
-/** What an answer must keep, ready for the grammar engine. */
+/** The form that an answer must have, ready for the grammar engine. */
 export type ConstraintForm =
   | JsonForm
   | { readonly kind: 'texts'; readonly texts: readonly string[] }
@@ -35,7 +35,7 @@ export type ConstraintForm =
   | { readonly kind: 'tag'; readonly source: string }
   | CallForm
 
-/** Calls of tools, and what an answer without them keeps. */
+/** Calls of tools, and the form of an answer without them. */
 interface CallForm {
   readonly kind: 'calls'
   /** At least one, each with the form of its arguments. */
@@ -144,7 +144,7 @@ function tagForm(format: unknown, param: string): ConstraintForm {
   return { kind: 'tag', source: JSON.stringify(tag) }
 }
 
-/** A form that keeps a schema which can be enforced. */
+/** The form of JSON that satisfies a schema; all of the schema can be enforced. */
 export function jsonForm(schema: unknown, space: JsonSpace): JsonForm {
   const { schema: marked, marks, taken } = rewriteSchema(schema)
   return { kind: 'json', schema: JSON.stringify(marked), marks, taken, space }

@@ -37,7 +37,7 @@ export interface Grammar {
 
 /** The state of one answer in a grammar. */
 export interface GrammarFollower {
-  /** What may come next; null while that is being worked out. */
+  /** The tokens that may come next; null while the engine still computes them. */
   mask(): TokenMask | null
   accept(id: number): void
   /** Whether the answer has ended: nothing may follow. */

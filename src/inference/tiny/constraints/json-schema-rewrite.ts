@@ -99,7 +99,10 @@ function openNamed(schema: Schema, markNames: (properties: object) => string): S
   return { ...rest, additionalProperties: { anyOf } }
 }
 
-/** Says that anything may be in plain lists and objects: bounded, or behind a reference, they would be empty ones. */
+/**
+ * Allows any items and properties where a schema says nothing about them: the engine would else allow none in a list or
+ * an object that has bounds or that a reference leads to.
+ */
 function openPlain(schema: Schema): Schema {
   const types = [schema.type].flat()
   const isPlain = (type: string, rules: readonly string[]): boolean =>

@@ -5,7 +5,7 @@
 import { isObject } from '../../../domain/json/is-object.ts'
 import { toEnginePattern } from './patterns/json-text-pattern.ts'
 
-/** What a part of a tag has to keep: a schema, a grammar or a regular expression. */
+/** The constraint of a part of a tag: a schema, a grammar or a regular expression. */
 type TagContent =
   | { readonly kind: 'schema'; readonly schema: unknown }
   | { readonly kind: 'grammar'; readonly source: string }
@@ -42,7 +42,7 @@ export function toPresentTag(tag: unknown): unknown {
   return { type: 'structural_tag', format }
 }
 
-/** What the parts of a tag in its present form have to keep, in their order. */
+/** The constraints of the parts of a tag in its present form, in their order. */
 export function listTagContents(tag: unknown): TagContent[] {
   const own = contentOf(tag)
   if (own !== null) return [own]
@@ -51,7 +51,7 @@ export function listTagContents(tag: unknown): TagContent[] {
 }
 
 /**
- * The tag with other formats in place of what its parts have to keep.
+ * The tag with other formats in place of the constraints of its parts.
  *
  * @param formats - in the order of `listTagContents`; those that are used are taken off
  */

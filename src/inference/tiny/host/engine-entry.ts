@@ -34,16 +34,14 @@ function run(): void {
   const [, , text, parentPid] = process.argv
   if (text === undefined) throw new Error('engine-entry.ts must be started by the server')
   const options = JSON.parse(text) as EngineOptions
-  const { modelPath, contextTokensMax, hazardCpuMsMax, requestCpuMsMax } = options
+  const { modelPath, hazardCpuMsMax, requestCpuMsMax } = options
   // Without its server the process has no work.
   process.on('disconnect', () => process.exit())
   const watchHazard = startWatchdog(Number(parentPid), hazardCpuMsMax)
   if (statSync(modelPath).size > MODEL_BYTES_MAX) {
     throw new ModelFileError(`the model file is larger than ${MODEL_BYTES_MAX} bytes`)
   }
-  const shelf = createEngineShelf(
-    createEngine(readFileSync(modelPath), contextTokensMax ?? undefined),
-  )
+  const shelf = createEngineShelf(createEngine(readFileSync(modelPath)))
   const outbox = createOutbox(send, () => performance.now())
   const begin = (plan: EnginePlan): Begun => {
     const engine = shelf.take(plan.adapterPath)

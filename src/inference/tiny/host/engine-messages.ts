@@ -15,8 +15,6 @@ export const PIECES_PER_ACK = 16
 /** What the process is started with. */
 export interface EngineOptions {
   readonly modelPath: string
-  /** Null for the model's own. */
-  readonly contextTokensMax: number | null
   /** Limit: time of the processor for a template or a grammar between two passes. Milliseconds. */
   readonly hazardCpuMsMax: number
   /** Limit: time of the processor for all of a request. Milliseconds. */

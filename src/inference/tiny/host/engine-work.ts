@@ -10,7 +10,7 @@ import type { Engine } from './engine.ts'
 export type EnginePlan = CompletionPlan | EmbeddingPlan | TokenPlan
 export type EnginePiece = Delta | VectorPiece | TokensPiece
 
-/** What is said of a plan. */
+/** The kind of pieces that a plan yields. */
 export type PieceOf<P extends EnginePlan> = P extends EmbeddingPlan
   ? VectorPiece
   : P extends TokenPlan

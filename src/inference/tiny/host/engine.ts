@@ -14,7 +14,6 @@ import { createTokenizer, type Tokenizer } from '../text/tokenizer.ts'
 
 /** Everything about a model that does not change while it answers. */
 export interface Engine {
-  /** Its `context` is already cut to what the engine was allowed. */
   readonly shape: ModelShape
   readonly tokenizer: Tokenizer
   readonly prompt: ChatPrompt
@@ -32,27 +31,16 @@ export interface Engine {
   adapt(artifact: Uint8Array): Engine
 }
 
-/**
- * An engine over a GGUF file.
- *
- * @param contextTokensMax - cuts the model's context, to bound memory
- * @throws ModelFileError when the file is no usable model
- */
-export function createEngine(
-  file: Uint8Array,
-  contextTokensMax = Number.POSITIVE_INFINITY,
-): Engine {
-  const loaded = loadModel(file)
-  const context = Math.min(loaded.shape.context, contextTokensMax)
-  const shape = { ...loaded.shape, context }
-  const model = { ...loaded, shape }
-  const { vocabulary } = loaded
+/** An engine over a GGUF file. @throws ModelFileError when the file is no usable model */
+export function createEngine(file: Uint8Array): Engine {
+  const model = loadModel(file)
+  const { shape, vocabulary, chatTemplate } = model
   const tokenizer = createTokenizer(vocabulary)
   let grammars: Promise<GrammarEngine> | null = null
   const engine: Engine = {
     shape,
     tokenizer,
-    prompt: createChatPrompt(loaded.chatTemplate, tokenizer, context),
+    prompt: createChatPrompt(chatTemplate, tokenizer, shape.context),
     transformer: createTransformer(model),
     prefixes: createPrefixCache(shape),
     grammars() {

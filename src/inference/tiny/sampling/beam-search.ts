@@ -141,7 +141,7 @@ function isSettled(
 ): boolean {
   const worst = finished[start.width - 1]
   if (worst === undefined) return false
-  // A total never rises, so the kindest length is either the longest or the present one.
-  const kindest = start.lengthPenalty > 0 ? start.tokensMax : length
-  return open.every(({ total }) => scoreOf(total, kindest, start) <= worst.score)
+  // A total never rises, so the best score comes with either the longest or the present length.
+  const bestLength = start.lengthPenalty > 0 ? start.tokensMax : length
+  return open.every(({ total }) => scoreOf(total, bestLength, start) <= worst.score)
 }

@@ -82,7 +82,7 @@ function* answer(
   }).flat()
 }
 
-/** What a promise comes to: nothing is computed until then. */
+/** Waits for a promise, step by step. @returns its value */
 function* settle<T>(promise: Promise<T>): Generator<Step, T, PassLogits> {
   let outcome: (() => T) | null = null
   promise.then(

@@ -100,7 +100,7 @@ export function describeToken(
   return { id, ...report(weigh(logits, 1), logits, id, topLogprobs) }
 }
 
-/** Weights in the odds of the probabilities; the likeliest token weighs 1. */
+/** Weights in the proportions of the probabilities; the likeliest token weighs 1. */
 function weigh(logits: Float32Array, temperature: number): Float64Array {
   const max = logits[argmax(logits)] ?? 0
   const weights = new Float64Array(logits.length)

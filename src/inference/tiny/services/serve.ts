@@ -8,7 +8,7 @@ import { answerText, type PromptRun, toDelta } from './text-answer.ts'
 import { listPrompts, planText, planTextPrompt, type TextPlan } from './text-plan.ts'
 import type { TokenPlan, TokensPiece } from './token-text.ts'
 
-/** Has a plan done by the model's process, with the adapter of the call. */
+/** Runs a plan in the model's process, with the adapter of the call. */
 export type Run = <P extends EnginePlan>(plan: P) => AsyncIterable<PieceOf<P>>
 
 interface ServeOptions {

@@ -29,9 +29,7 @@ interface TextPrompt {
 }
 
 /**
- * What is wanted of the prompts.
- *
- * Rules between fields are those of the OpenAI API.
+ * Reads what holds for all prompts. Rules between fields are those of the OpenAI API.
  *
  * @throws ApiError invalid_value
  */
