@@ -49,7 +49,9 @@ export function createKindWriter(
     const named = { project_id, object_id, svc_user_id, created_at_us: nowUs() }
     const object = newObjectOf(val, named)
     await objects.createObject(object)
-    return requireObject(await objects.findObject(project_id, object_id, object.digest))
+    const made = await objects.findObject(project_id, object_id, object.digest)
+    // It was made, even if another request has deleted it since.
+    return made ?? requireObject(made)
   }
 
   return {

@@ -8,7 +8,7 @@ import type { z } from 'zod'
 import { requireAccess } from '../../domain/access/permissions.ts'
 import { filterOfKind, isOfKind } from '../../domain/objects/object-kinds.ts'
 import { requireObject } from '../../domain/objects/object-view.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, isNotFound } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { linesAnswer } from '../../http/document/answers.ts'
 import { sendLines } from '../../http/stream/json-lines.ts'
@@ -169,13 +169,29 @@ function addDelete(app: App, { objects, nowUs }: KindStoreOptions, kind: ObjectK
         const found = await objects.listObjects(listing, caller)
         const live = found.map(({ version }) => version.digest)
         if (live.length === 0) break
-        num_deleted += (await objects.deleteObjects(project_id, object_id, live, nowUs())).length
-        if (live.length < OBJECTS_LIMIT_MAX) break
+        const deleted = await deleteLive(objects, { project_id, object_id }, live, nowUs())
+        num_deleted += deleted ?? 0
+        if (deleted !== null && live.length < OBJECTS_LIMIT_MAX) break
       }
       if (num_deleted === 0) throw new ApiError('object_not_found', { param: 'object_id' })
       return { num_deleted }
     },
   )
+}
+
+/** Returns the number of deleted versions; null for none, when another request has deleted one of them. */
+async function deleteLive(
+  objects: ObjectStore,
+  { project_id, object_id }: { readonly project_id: string; readonly object_id: string },
+  digests: readonly string[],
+  deletedAtUs: number,
+): Promise<number | null> {
+  try {
+    return (await objects.deleteObjects(project_id, object_id, digests, deletedAtUs)).length
+  } catch (error) {
+    if (isNotFound(error)) return null
+    throw error
+  }
 }
 
 /** Returns the digests of the named versions. @throws ApiError object_not_found for one of another kind */
