@@ -34,9 +34,13 @@ export function GiveFeedback({ project, call, onGiven }: GiveFeedbackProps) {
     event.preventDefault()
     if (given !== null) void give(given)
   }
+  // A double click is one thumb, also when the first click is answered before the second.
+  const press = ({ detail }: MouseEvent, emoji: string) => {
+    if (detail < 2) void give({ kind: 'reaction', emoji })
+  }
   const textOf = (event: InputEvent) => (event.target as HTMLInputElement).value
   const thumb = (emoji: string, label: string) =>
-    html`<button aria-disabled=${isSending} onClick=${() => give({ kind: 'reaction', emoji })}>${emoji} ${label}</button>`
+    html`<button aria-disabled=${isSending} onClick=${(event: MouseEvent) => press(event, emoji)}>${emoji} ${label}</button>`
   const noteGiven: Given | null = note.trim() === '' ? null : { kind: 'note', note: note.trim() }
   const numberGiven: Given = { kind: 'number', name: name.trim(), value: Number(value) }
   return html`<div class="bar">

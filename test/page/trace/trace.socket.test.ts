@@ -208,8 +208,11 @@ describe.skipIf(!hasBrowser)('traces and threads in a browser', () => {
     ])
     await expect.poll(() => page.locator('.turn').last().textContent()).toContain('70 tokens')
     await page.locator('.turn').first().getByText('give feedback').click()
-    await page.getByText('Bad').click()
-    await expect.poll(() => page.locator('.turn').first().textContent()).toContain('👎')
+    // The first click is answered before the second.
+    await page.getByText('Bad').dblclick({ delay: 300 })
+    await page.getByLabel('A note').first().fill('so')
+    await page.getByText('Add the note').click()
+    await expect.poll(() => page.locator('.turn').first().textContent()).toContain('👎 · so')
     expect(await findBarriers(page)).toEqual([])
     expect(await page.evaluate('window.wasRun')).toBeUndefined()
     expect(complaints).toEqual([])
