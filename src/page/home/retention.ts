@@ -68,7 +68,9 @@ interface ChangeProps {
 /** Two clicks when calls would be deleted, since that cannot be undone. */
 function Change({ project, days, onSet, onLeave }: ChangeProps) {
   const [text, setText] = useState(days === null ? '' : String(days))
-  const [doomed, setDoomed] = useState<Doomed | null>(null)
+  const [counted, setCounted] = useState<Doomed | null>(null)
+  // A count may arrive after another number was typed.
+  const doomed = String(counted?.days) === text ? counted : null
   const [failure, setFailure] = useState<string | null>(null)
   const wayOut = useRef<HTMLButtonElement>(null)
   // The focused button was removed, and a second Enter must delete nothing.
@@ -81,11 +83,11 @@ function Change({ project, days, onSet, onLeave }: ChangeProps) {
   const submit = (event: Event) => {
     event.preventDefault()
     setFailure(null)
-    return text === '' ? save(null) : countDoomed(project, Number(text)).then(setDoomed, tell)
+    return text === '' ? save(null) : countDoomed(project, Number(text)).then(setCounted, tell)
   }
   const change = (event: InputEvent) => {
     setText((event.target as HTMLInputElement).value)
-    setDoomed(null)
+    setCounted(null)
   }
   const leave = ({ key }: KeyboardEvent) => key === 'Escape' && onLeave()
   return html`<form class="card retention-form" onSubmit=${submit} onKeyDown=${leave}>

@@ -15,13 +15,21 @@ describe.skipIf(!hasBrowser)('how long calls are kept, on the page', () => {
       const sent = { start: { ...start, attributes: {}, inputs: {} } }
       expect((await post('/call/start', sent)).status).toBe(200)
     }
+    const { promise: isHeld, resolve: letGo } = Promise.withResolvers<void>()
+    await page.route('**/calls/query_stats', (route) => isHeld.then(() => route.continue()))
     const told = async () => (await deps.retention.findRetention(PROJECT))?.retention_days
     const view = page.locator('.retention')
     const words = () => view.locator('p').first().textContent()
     await page.goto(`${url}/${PROJECT}/weave#key=${key}`)
     await view.getByText('Change').click()
     expect(await words()).toContain('until they are deleted')
+    await view.getByLabel('Keep calls for').fill('45')
+    await view.getByText('Save', { exact: true }).click()
     await view.getByLabel('Keep calls for').fill('30')
+    // What was counted for another number is not told of this one.
+    const answered = page.waitForResponse('**/calls/query_stats')
+    letGo()
+    await (await answered).finished()
     await view.getByText('Save', { exact: true }).click()
     await view.getByText(/^2 calls that began before/).waitFor()
     expect(await told()).toBeUndefined()
