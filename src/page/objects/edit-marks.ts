@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks'
 import { ask, wordsOf } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import { focusNeighbour } from '../parts/neighbour.ts'
+import { useSubmit } from '../parts/use-submit.ts'
 import type { ObjectVersion } from './kinds.ts'
 import { type Mark, Marks, marksOf } from './objects.ts'
 
@@ -19,18 +20,20 @@ export function EditMarks({ object, onChanged }: EditMarksProps) {
   if (!may('traces:write')) {
     return marks.length === 0 ? '–' : html`<${Marks} object=${object} />`
   }
-  const change = async (run: Promise<unknown>) => {
+  const add = async (mark: Mark) => {
+    await putOn(object, mark)
+    onChanged()
+  }
+  const remove = async (mark: Mark, button: Element) => {
     setFailure(null)
     try {
-      await run
+      await takeOff(object, mark)
+      const places = { item: '.mark', button: 'button', instead: 'input', within: '.marks' }
+      focusNeighbour(button, places)
       onChanged()
     } catch (error) {
       setFailure(wordsOf(error))
     }
-  }
-  const remove = (mark: Mark, button: Element) => {
-    const places = { item: '.mark', button: 'button', instead: 'input', within: '.marks' }
-    return change(takeOff(object, mark).then(() => focusNeighbour(button, places)))
   }
   return html`<div class="bar marks">
     ${marks.map(
@@ -40,20 +43,19 @@ export function EditMarks({ object, onChanged }: EditMarksProps) {
         ${mark.name} <button class="quiet" aria-label=${`Remove the ${mark.kind} ${mark.name}`} onClick=${(event: Event) => remove(mark, event.currentTarget as Element)}>×</button>
       </span>`,
     )}
-    <${NewMark} onAdd=${(mark: Mark) => change(putOn(object, mark))} />
+    <${NewMark} onAdd=${add} />
     ${failure !== null && html`<span class="bad" role="alert">${failure}</span>`}
   </div>`
 }
 
-function NewMark({ onAdd }: { readonly onAdd: (mark: Mark) => void }) {
+function NewMark({ onAdd }: { readonly onAdd: (mark: Mark) => Promise<void> }) {
   const [kind, setKind] = useState<Mark['kind']>('tag')
   const [name, setName] = useState('')
-  const submit = (event: Event) => {
-    event.preventDefault()
+  const { submit, failure } = useSubmit(async () => {
     if (name.trim() === '') return
-    onAdd({ kind, name: name.trim() })
-    setName('')
-  }
+    await onAdd({ kind, name: name.trim() })
+    setName((last) => (last === name ? '' : last))
+  })
   return html`<form class="bar" onSubmit=${submit}>
     <select aria-label="Tag or alias" value=${kind} onChange=${(event: Event) => setKind((event.target as HTMLSelectElement).value as Mark['kind'])}>
       <option value="tag">tag</option>
@@ -61,6 +63,7 @@ function NewMark({ onAdd }: { readonly onAdd: (mark: Mark) => void }) {
     </select>
     <input class="short" aria-label="Name of the tag or alias" value=${name} onInput=${(event: Event) => setName((event.target as HTMLInputElement).value)} />
     <button>Add</button>
+    ${failure !== null && html`<span class="bad" role="alert">${failure}</span>`}
   </form>`
 }
 

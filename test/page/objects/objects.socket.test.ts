@@ -184,6 +184,7 @@ describe.skipIf(!hasBrowser)('objects on the page', () => {
     expect(await findBarriers(page)).toEqual([])
     await add('alias', 'v7')
     await page.getByRole('alert').waitFor()
+    expect(await page.getByLabel('Name of the tag or alias').inputValue()).toBe('v7')
     await page.goto(`${url}/${PROJECT}/weave/objects/prompt/versions/v1`)
     await add('alias', 'production')
     await facts.getByText('production').waitFor()
