@@ -5,6 +5,7 @@ import { ask, askLines, wordsOf } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import type { Queue } from '../api/wire.ts'
 import { formatCount, formatTime } from '../parts/format.ts'
+import { focusNeighbour } from '../parts/neighbour.ts'
 import { Failure, Pending } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { pathTo, type ViewProps } from '../shell/place.ts'
@@ -40,11 +41,13 @@ export function Queues({ project }: ViewProps) {
   const known = useLoad(project, (signal) => readQueues(project, signal), count)
   if (known.value === null) return html`<${Pending} title="Queues" loaded=${known} />`
   const { queues, progress } = known.value
-  const remove = async ({ id, name }: Queue) => {
+  const remove = async ({ id, name }: Queue, button: Element) => {
     if (!confirm(`Delete the queue ${name}? Its calls and their feedback stay.`)) return
+    setFailure(null)
     const path = `/annotation_queues/${encodeURIComponent(id)}?project_id=${encodeURIComponent(project)}`
     try {
       await ask(path, undefined, { method: 'DELETE' })
+      focusNeighbour(button, { item: 'tr', button: 'button', instead: 'a', within: 'main' })
       reload(count + 1)
     } catch (error) {
       setFailure(wordsOf(error))
@@ -61,7 +64,7 @@ export function Queues({ project }: ViewProps) {
           <th scope="col">Queue</th><th scope="col" class="number">Done or skipped</th><th scope="col" class="number">Calls</th>
           <th scope="col">Progress</th><th scope="col">Created</th><th scope="col"><span class="hidden">Delete</span></th>
         </tr></thead>
-        <tbody>${queues.map((queue) => html`<${QueueRow} key=${queue.id} project=${project} queue=${queue} progress=${progress.get(queue.id)} onDelete=${() => remove(queue)} />`)}</tbody>
+        <tbody>${queues.map((queue) => html`<${QueueRow} key=${queue.id} project=${project} queue=${queue} progress=${progress.get(queue.id)} onDelete=${(event: Event) => remove(queue, event.currentTarget as Element)} />`)}</tbody>
       </table></div>`
     }
     ${queues.length === 0 && html`<p class="notice">No queues yet.</p>`}`
@@ -71,7 +74,7 @@ interface QueueRowProps {
   readonly project: string
   readonly queue: Queue
   readonly progress: Progress | undefined
-  readonly onDelete: () => void
+  readonly onDelete: (event: Event) => void
 }
 
 function QueueRow({ project, queue, progress, onDelete }: QueueRowProps) {
