@@ -91,7 +91,7 @@ function Choice({ project, question }: AddToQueueProps) {
     ${queue === '' && html`<label>Its name<input required value=${name} onInput=${(event: Event) => setName(textOf(event))} /></label>`}
     <label>Newest calls, at most<input type="number" min="1" max=${CALLS_MAX} required value=${limit} onInput=${(event: Event) => setLimit(textOf(event))} /></label>
     <button class="main" onClick=${clickOnce}>Add</button>
-    <span role="status">${failure ?? told} ${filled !== null && html`<a href=${pathTo(project, 'queues', filled)}>rate them</a>`}</span>
+    <span role="status">${failure ?? told ?? queues.failure} ${filled !== null && html`<a href=${pathTo(project, 'queues', filled)}>rate them</a>`}</span>
   </form>`
 }
 
