@@ -45,6 +45,12 @@ describe.skipIf(!hasBrowser)('keys and models on the page', () => {
     const over =
       "document.querySelector('.scroll').scrollWidth - document.querySelector('.scroll').clientWidth"
     expect(await page.evaluate(over)).toBe(0)
+    await page.setViewportSize({ width: 320, height: 700 })
+    await page.getByLabel('User', { exact: true }).fill('m'.repeat(128))
+    await page.getByText('Create key').click()
+    await page.getByText('shown only once').waitFor()
+    const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+    expect(wide).toBe(0)
   })
 
   it('says why a key is refused', async () => {
