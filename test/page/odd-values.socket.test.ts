@@ -36,7 +36,7 @@ describe.skipIf(!hasBrowser)('odd values in a browser', () => {
       },
     ])
     await page.goto(`${url}/acme/demo/weave/evaluations/run#key=${key}`)
-    await page.getByText('1 example', { exact: true }).waitFor()
+    await page.locator('[role=status]', { hasText: '1 example' }).waitFor()
     await page.getByText('No scores.').waitFor()
     const heads = page.locator('[role=columnheader]')
     await expect

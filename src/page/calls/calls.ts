@@ -39,7 +39,7 @@ export function Calls({ project }: { readonly project: string }) {
   return html`<h1 class="hidden">Calls</h1>
     <${FilterBar} />
     <div class="bar">
-      <b>${counted === null ? '… calls' : formatCalls(counted.count, counted.has_more ? ' and more' : '')}</b>
+      <b role="status">${counted === null ? '… calls' : formatCalls(counted.count, counted.has_more ? ' and more' : '')}</b>
       <${Stretch} />
       <span class="push"></span>
       <button onClick=${() => setUntil(serverNow())}>Refresh</button>

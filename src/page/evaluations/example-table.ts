@@ -43,7 +43,7 @@ export function ExampleTable({ project, examples }: ExampleTableProps) {
     latencyColumn(order),
   ]
   return html`<div class="bar filters">
-      <b>${formatCount(shown.length)} ${shown.length === 1 ? 'example' : 'examples'}</b>
+      <b role="status">${formatCount(shown.length)} ${shown.length === 1 ? 'example' : 'examples'}</b>
       <label>Text in the example or the output<input
         type="search"
         value=${text}

@@ -64,6 +64,8 @@ function keyOf(message: Message): string {
 
 interface PaneProps {
   readonly project: string
+  /** From 1; null if there is only one pane. */
+  readonly number: number | null
   readonly state: PaneState
   readonly models: readonly string[]
   readonly onChange: (state: PaneState) => void
@@ -71,7 +73,7 @@ interface PaneProps {
   readonly onRemove: (() => void) | null
 }
 
-export function Pane({ project, state, models, onChange, onRemove }: PaneProps) {
+export function Pane({ project, number, state, models, onChange, onRemove }: PaneProps) {
   const { model, answer, callId, failure, isRunning } = state
   const choose = (event: Event) =>
     onChange({ ...state, model: (event.target as HTMLSelectElement).value })
@@ -89,7 +91,7 @@ export function Pane({ project, state, models, onChange, onRemove }: PaneProps) 
   }
   const { length } = state.messages
   const known = model === '' || models.includes(model) ? models : [model, ...models]
-  return html`<section class="pane" aria-label=${`Chat with ${model || 'the default model'}`}>
+  return html`<section class="pane" aria-label=${`${number === null ? 'Chat' : `Chat ${number}`} with ${model || 'the default model'}`}>
     <div class="bar">
       <label>Model
         <select value=${model} disabled=${isRunning} onChange=${choose}>
@@ -122,7 +124,7 @@ function Facts({ state: { answer, firstMs, wholeMs, isStopped } }: { readonly st
     completionTokens !== null && `${formatCount(completionTokens)} tokens out`,
     finishReason !== null && `finish reason ${finishReason}`,
   ]
-  return html`<p class="faint">${facts.filter(Boolean).join(' · ')}</p>`
+  return html`<p class="faint" role="status">${facts.filter(Boolean).join(' · ')}</p>`
 }
 
 interface EditableProps {

@@ -114,6 +114,7 @@ function Chat({ place, parameters, recorded }: ChatProps) {
           (state, index) => html`<${Pane}
             key=${index}
             project=${project}
+            number=${panes.length > 1 ? index + 1 : null}
             state=${state}
             models=${models.value?.data.map(({ id }) => id) ?? []}
             onChange=${(next: PaneState) => change(index, next)}

@@ -97,7 +97,10 @@ describe.skipIf(!hasBrowser)('the playground in a browser', () => {
     await page
       .locator('.message .text', { hasText: new RegExp(`${QUESTION.slice(0, -1)}.\\nBe brief`) })
       .waitFor()
+    await page.locator('[role=status]', { hasText: 'complete after' }).waitFor()
     await page.getByText('Compare with another model').click()
+    for (const name of ['Chat 1 with tiny', 'Chat 2 with the default model'])
+      await page.getByRole('region', { name }).waitFor()
     await message.fill('And then?')
     await message.press('Enter')
     await expect.poll(() => whole.count()).toBe(2)
