@@ -102,11 +102,6 @@ function Chat({ place, parameters, recorded }: ChatProps) {
   }
   return html`<h1 class="hidden">Playground</h1>
     <div class="playground">
-    <form class="settings fields" aria-label="Parameters" onSubmit=${(event: Event) => event.preventDefault()}>
-      <${Failure} words=${models.failure} />
-      <label>System<textarea rows="3" value=${system} onInput=${(event: Event) => set({ system: (event.target as HTMLTextAreaElement).value })}></textarea></label>
-      <${ParameterForm} parameters=${parameters} failure=${null} texts=${texts} onChange=${(next: ChatState['texts']) => set({ texts: next })} />
-    </form>
     <section class="chat" aria-label="Chat">
       ${recorded !== null && html`<${Before} project=${project} recorded=${recorded} />`}
       <div class="panes" ref=${box}>
@@ -131,6 +126,11 @@ function Chat({ place, parameters, recorded }: ChatProps) {
         <button disabled=${isRunning} onClick=${() => startAnew(place, panes, set)}>New chat</button>
       </div>
     </section>
+    <form class="settings fields" aria-label="Parameters" onSubmit=${(event: Event) => event.preventDefault()}>
+      <${Failure} words=${models.failure} />
+      <label>System<textarea rows="3" value=${system} onInput=${(event: Event) => set({ system: (event.target as HTMLTextAreaElement).value })}></textarea></label>
+      <${ParameterForm} parameters=${parameters} failure=${null} texts=${texts} onChange=${(next: ChatState['texts']) => set({ texts: next })} />
+    </form>
   </div>`
 }
 

@@ -49,6 +49,15 @@ describe.skipIf(!hasBrowser)('the page by keyboard', () => {
     await page.locator('.skip:focus').press('Enter')
     await page.keyboard.press('Tab')
     await page.locator('main input:focus').waitFor()
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.goto(`${url}/acme/demo/weave/playground`)
+    await page.locator('.settings select').first().waitFor()
+    await page.locator('main').focus()
+    await page.keyboard.press('Tab')
+    // What is first on a phone is reached first.
+    await page.locator('.pane select:focus').waitFor()
+    const top = async (part: string) => (await page.locator(part).boundingBox())!.y
+    expect(await top('.chat')).toBeLessThan(await top('.settings'))
   })
 
   it('reads, zooms and opens the buckets of a chart by keys', async () => {
