@@ -8,6 +8,7 @@ import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { SQLITE } from '../../src/store/sqlite/db/dialect.sql.ts'
 import { migrate, readMigrations } from '../../src/store/sqlite/db/migrate.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { openMigrated } from '../store/support/migrated-database.ts'
 import { readCaller } from '../support/read-caller.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import {
@@ -32,9 +33,7 @@ describe('the statements of annotation queues', () => {
   it.each(texts.filter(([, sql]) => /^\s*(?:SELECT|INSERT|UPDATE)\b/.test(String(sql))))(
     '%s scans no table',
     (_name, sql) => {
-      const db = openDatabase(':memory:')
-      onTestFinished(() => void db.close())
-      migrate(db)
+      const db = openMigrated()
       const names = [...String(sql).matchAll(/@(\w+)/g)].map(([, name]) => [name, null])
       const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(Object.fromEntries(names))
       const details = (plan as { detail: string }[]).map(({ detail }) => detail)
@@ -45,9 +44,7 @@ describe('the statements of annotation queues', () => {
   )
 
   it('read a page of items in their order from an index', () => {
-    const db = openDatabase(':memory:')
-    onTestFinished(() => void db.close())
-    migrate(db)
+    const db = openMigrated()
     const sql = selectItems(listing, SQLITE)
     const names = [...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, null])
     const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(Object.fromEntries(names))

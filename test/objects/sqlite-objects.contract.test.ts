@@ -7,12 +7,12 @@ import * as MARKS from '../../src/store/base/objects/marks.sql.ts'
 import * as BASE from '../../src/store/base/objects/objects.sql.ts'
 import * as BASE_TABLES from '../../src/store/base/objects/tables.sql.ts'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
-import { migrate } from '../../src/store/sqlite/db/migrate.ts'
 import { FILES_DIRECTORY } from '../../src/store/sqlite/files/file-folder.ts'
 import * as FILES from '../../src/store/sqlite/objects/files.sql.ts'
 import { OBJECTS } from '../../src/store/sqlite/objects/objects.sql.ts'
 import * as TABLES from '../../src/store/sqlite/objects/tables.sql.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { openMigrated } from '../store/support/migrated-database.ts'
 import { readCaller } from '../support/read-caller.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { describeObjectChangesContract } from './object-changes-contract.ts'
@@ -124,9 +124,7 @@ describe('the statements of objects, tables and files', () => {
   it.each(Object.entries(statements).filter(([, sql]) => typeof sql === 'string'))(
     '%s scans no table',
     (_name, sql) => {
-      const db = openDatabase(':memory:')
-      onTestFinished(() => void db.close())
-      migrate(db)
+      const db = openMigrated()
       const names = [...String(sql).matchAll(/@(\w+)/g)].map(([, name]) => [name, null])
       const explain = db.prepare(`EXPLAIN QUERY PLAN ${sql}`)
       const plan = String(sql).includes('?')
@@ -142,9 +140,7 @@ describe('the statements of objects, tables and files', () => {
   it.each(['asc', 'desc'] as const)(
     'take the page of the newest versions from an index: %s',
     (to) => {
-      const db = openDatabase(':memory:')
-      onTestFinished(() => void db.close())
-      migrate(db)
+      const db = openMigrated()
       const sql = OBJECTS.listObjects([BASE.OBJECT_ORDERS.created_at[to]], ['kind', 'latest_only'])
       const parameters = { project_id: 'p', kind: 'op', limit: 1, offset: 0 }
       const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(parameters) as { detail: string }[]

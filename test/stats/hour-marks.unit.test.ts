@@ -1,8 +1,7 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
-import { migrate } from '../../src/store/sqlite/db/migrate.ts'
+import { describe, expect, it } from 'vitest'
 import { createHourMarks } from '../../src/store/sqlite/stats/hour-marks.ts'
 import { createGroupCommit } from '../../src/store/sqlite/write/group-commit.ts'
+import { openMigrated } from '../store/support/migrated-database.ts'
 
 const call = {
   started_at_us: 7,
@@ -13,9 +12,7 @@ const call = {
 }
 
 function open() {
-  const db = openDatabase(':memory:')
-  onTestFinished(() => void db.close())
-  migrate(db)
+  const db = openMigrated()
   const commit = createGroupCommit(db)
   const marks = createHourMarks(db, commit)
   const start = (project: string) => commit.write(() => marks.start(project, 1, call, null))

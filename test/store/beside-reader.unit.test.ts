@@ -2,12 +2,11 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { CallTexts } from '../../src/domain/calls/call-view.ts'
 import { resolveCallsSelection } from '../../src/domain/calls/calls-query.ts'
 import { createBesideReader } from '../../src/store/sqlite/calls/query/beside-reader.ts'
-import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
-import { migrate } from '../../src/store/sqlite/db/migrate.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { ReadPool } from '../../src/store/sqlite/read/read-pool.ts'
 import { feedbackAt } from '../feedback/feedback-fixtures.ts'
 import { readCaller } from '../support/read-caller.ts'
+import { openMigrated } from './support/migrated-database.ts'
 
 const project_id = 'acme/demo'
 const refOf = (id: string) => `weave:///${project_id}/call/${id}`
@@ -39,9 +38,7 @@ describe('feedback about calls of another store', () => {
   })
 
   it('is asked for once, and not at all where nothing asks for it', async () => {
-    const db = openDatabase(':memory:')
-    onTestFinished(() => void db.close())
-    migrate(db)
+    const db = openMigrated()
     const asked: unknown[] = []
     const row = { id: 'f' }
     const run = async (_name: string, about: { refs: string[] }) => {

@@ -1,20 +1,20 @@
 /** Every index serves a statement: one that no plan uses costs each write and gives nothing. */
 import { globSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { selectItems } from '../../src/store/base/annotation/annotation-items.sql.ts'
 import { selectModels } from '../../src/store/base/models/preview-models.sql.ts'
 import { OBJECT_ORDERS } from '../../src/store/base/objects/objects.sql.ts'
 import { selectJobs } from '../../src/store/base/training/job-lists.sql.ts'
 import * as CALLS from '../../src/store/sqlite/calls/query/calls-query.sql.ts'
 import type { FilterCondition } from '../../src/store/sqlite/calls/query/filter-conditions.sql.ts'
-import { type Connection, openDatabase } from '../../src/store/sqlite/db/connection.ts'
+import type { Connection } from '../../src/store/sqlite/db/connection.ts'
 import { SQLITE } from '../../src/store/sqlite/db/dialect.sql.ts'
-import { migrate } from '../../src/store/sqlite/db/migrate.ts'
 import * as FEEDBACK from '../../src/store/sqlite/feedback/feedback.sql.ts'
 import { OBJECTS } from '../../src/store/sqlite/objects/objects.sql.ts'
 import * as STATS from '../../src/store/sqlite/stats/stats.sql.ts'
 import { QUEUE } from '../../src/store/sqlite/training/training-queue.sql.ts'
+import { openMigrated } from './support/migrated-database.ts'
 
 const FILTERS: readonly FilterCondition[][] = [
   [],
@@ -70,9 +70,7 @@ async function readStatements(): Promise<string[]> {
 }
 
 function openSchema(): Connection {
-  const db = openDatabase(':memory:')
-  onTestFinished(() => void db.close())
-  migrate(db)
+  const db = openMigrated()
   return db
 }
 

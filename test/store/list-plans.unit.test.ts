@@ -1,19 +1,16 @@
 /** Lists seek the rows that they show, in order, so that other rows cost nothing. */
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import * as KEYS from '../../src/store/base/access/keys.sql.ts'
 import { selectModels } from '../../src/store/base/models/preview-models.sql.ts'
 import { OBJECT_ORDERS } from '../../src/store/base/objects/objects.sql.ts'
 import { selectJobs } from '../../src/store/base/training/job-lists.sql.ts'
 import * as CALLS from '../../src/store/sqlite/calls/calls.sql.ts'
-import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
-import { migrate } from '../../src/store/sqlite/db/migrate.ts'
 import { OBJECTS } from '../../src/store/sqlite/objects/objects.sql.ts'
 import { QUEUE } from '../../src/store/sqlite/training/training-queue.sql.ts'
+import { openMigrated } from './support/migrated-database.ts'
 
 function planOf(sql: string): string {
-  const db = openDatabase(':memory:')
-  onTestFinished(() => void db.close())
-  migrate(db)
+  const db = openMigrated()
   const names = [...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, 1])
   const rows = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(Object.fromEntries(names))
   return rows.map((row) => (row as { detail: string }).detail).join('\n')

@@ -1,10 +1,10 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createThreadList } from '../../src/domain/threads/thread-list.ts'
 import { resolveThreadListing } from '../../src/domain/threads/thread-sums.ts'
-import { type Connection, openDatabase } from '../../src/store/sqlite/db/connection.ts'
-import { migrate } from '../../src/store/sqlite/db/migrate.ts'
+import type { Connection } from '../../src/store/sqlite/db/connection.ts'
 import { findNewestThreads } from '../../src/store/sqlite/threads/newest-threads.ts'
 import { listThreads } from '../../src/store/sqlite/threads/thread-list.ts'
+import { openMigrated } from '../store/support/migrated-database.ts'
 
 const project_id = 'acme/demo'
 
@@ -23,9 +23,7 @@ describe('a list of threads', () => {
 
 /** One thread with as many turns of late, and one with a turn long before. */
 function fill(turns: number): Connection {
-  const db = openDatabase(':memory:')
-  onTestFinished(() => void db.close())
-  migrate(db)
+  const db = openMigrated()
   db.exec(`
     INSERT INTO projects (project_id) VALUES ('${project_id}');
     WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${turns})

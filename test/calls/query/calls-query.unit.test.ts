@@ -14,8 +14,7 @@ import {
   selectCallKeys,
 } from '../../../src/store/sqlite/calls/query/calls-query.sql.ts'
 import { selectCalls } from '../../../src/store/sqlite/calls/query/calls-scan.ts'
-import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
-import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
+import { openMigrated } from '../../store/support/migrated-database.ts'
 import { runPaused } from './run-paused.ts'
 
 const start = { $getField: 'started_at' }
@@ -72,9 +71,7 @@ describe('resolveCallsSelection', () => {
 })
 
 it('a page of a list reads no more keys than it has', () => {
-  const db = openDatabase(':memory:')
-  onTestFinished(() => void db.close())
-  migrate(db)
+  const db = openMigrated()
   db.exec(`
 INSERT INTO projects (project_id) VALUES ('${project_id}');
 INSERT INTO calls (project_key, id, trace_id, started_at_us)
@@ -93,11 +90,7 @@ describe('the statements of lists', () => {
   const PAGE = { after_us: null, after_id: '', limit: 1 }
 
   function planOf(sql: string, parameters: object): string[] {
-    const db = openDatabase(':memory:')
-    onTestFinished(() => {
-      db.close()
-    })
-    migrate(db)
+    const db = openMigrated()
     const rows = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(parameters) as { detail: string }[]
     const isOfProject = /SCALAR SUBQUERY|SEARCH projects USING COVERING INDEX/
     return rows.map(({ detail }) => detail).filter((line) => !isOfProject.test(line))
@@ -134,9 +127,7 @@ describe('the statements of lists', () => {
       'calls_project_key_op_key_started_at_us (project_key=? AND op_key=? AND started_at_us>?',
     ],
   ])('seek %j by its index', (filter, index) => {
-    const db = openDatabase(':memory:')
-    onTestFinished(() => void db.close())
-    migrate(db)
+    const db = openMigrated()
     const { conditions, parameters } = toFilterClause(db, project_id, filter)
     const keys = planOf(selectCallKeys(conditions, 'asc'), {
       ...TIME,

@@ -2,11 +2,10 @@ import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
 import type { FoundKey } from '../../../src/store/sqlite/calls/query/calls-walk.ts'
 import { createFeedbackAhead } from '../../../src/store/sqlite/calls/query/feedback-ahead.ts'
-import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
-import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
 import { INSERT_FEEDBACK } from '../../../src/store/sqlite/feedback/feedback.sql.ts'
 import { createFeedbackAbout } from '../../../src/store/sqlite/feedback/feedback-about.ts'
 import { feedbackAt } from '../../feedback/feedback-fixtures.ts'
+import { openMigrated } from '../../store/support/migrated-database.ts'
 
 const project_id = 'acme/demo'
 const refOf = (id: string) => `weave:///${project_id}/call/${id}`
@@ -15,8 +14,7 @@ const made = feedbackAt('2026-01-01T00:00:00Z', 'made')
 
 /** A database in which each id has so much feedback, each third of one time. */
 function openJudged(counts: Readonly<Record<string, number>>) {
-  const db = openDatabase(':memory:')
-  migrate(db)
+  const db = openMigrated()
   const insert = db.prepare(INSERT_FEEDBACK)
   for (const [id, count] of Object.entries(counts)) {
     for (let nth = 0; nth < count; nth++) {

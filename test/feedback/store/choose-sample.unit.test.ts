@@ -1,10 +1,10 @@
 import fc from 'fast-check'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Feedback } from '../../../src/domain/feedback/new-feedback.ts'
-import { type Connection, openDatabase } from '../../../src/store/sqlite/db/connection.ts'
-import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
+import type { Connection } from '../../../src/store/sqlite/db/connection.ts'
 import { chooseSample } from '../../../src/store/sqlite/feedback/choose-sample.ts'
 import * as SQL from '../../../src/store/sqlite/feedback/feedback.sql.ts'
+import { openMigrated } from '../../store/support/migrated-database.ts'
 import { feedbackAt, trigger } from '../feedback-fixtures.ts'
 import { sampleOf } from './feedback-store-contract.ts'
 
@@ -13,9 +13,7 @@ const WALK = { walkRowsMax: Number.MAX_SAFE_INTEGER, askedGroupsMax: 0 }
 const ASK = { walkRowsMax: 0, askedGroupsMax: Number.MAX_SAFE_INTEGER }
 
 function open(records: readonly Feedback[]): Connection {
-  const db = openDatabase(':memory:')
-  onTestFinished(() => void db.close())
-  migrate(db)
+  const db = openMigrated()
   const insert = db.prepare(SQL.INSERT_FEEDBACK)
   for (const record of records) insert.run(record)
   return db

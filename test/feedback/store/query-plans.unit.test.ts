@@ -1,14 +1,11 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { SELECT_PRICES } from '../../../src/store/base/prices/prices.sql.ts'
-import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
-import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
 import { selectFeedback } from '../../../src/store/sqlite/feedback/feedback.sql.ts'
 import { SELECT_TRACES_OF_CALLS } from '../../../src/store/sqlite/usage/usage.sql.ts'
+import { openMigrated } from '../../store/support/migrated-database.ts'
 
 function planOf(sql: string): string {
-  const db = openDatabase(':memory:')
-  onTestFinished(() => void db.close())
-  migrate(db)
+  const db = openMigrated()
   const names = [...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, '[]'])
   const rows = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(Object.fromEntries(names))
   return rows.map((row) => (row as { detail: string }).detail).join('\n')

@@ -1,11 +1,10 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
-import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
 import { createInlineReadPool } from '../../../src/store/sqlite/read/inline-reads.ts'
 import { READ_JOBS } from '../../../src/store/sqlite/read/read-jobs.ts'
 import { createSegmentBuilder } from '../../../src/store/sqlite/stats/segments/build/builder.ts'
 import { MARK_HOUR, SPOIL_HOUR } from '../../../src/store/sqlite/stats/segments/segments.sql.ts'
 import { createInlineWrites } from '../../store/support/inline-writes.ts'
+import { openMigrated } from '../../store/support/migrated-database.ts'
 import { measureHeap } from '../../support/heap.ts'
 
 const HOURS = 300
@@ -14,8 +13,7 @@ const ROUNDS = 3
 const KEPT_BYTES_MAX = 100
 
 it('the heap and what is open do not grow with hours that are built', async () => {
-  const db = openDatabase(':memory:')
-  migrate(db)
+  const db = openMigrated()
   const builder = createSegmentBuilder({
     db,
     writes: createInlineWrites(db),

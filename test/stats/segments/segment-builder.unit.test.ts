@@ -2,8 +2,7 @@ import { getEventListeners } from 'node:events'
 import { SqliteError } from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { ReadCaller } from '../../../src/domain/access/read-caller.ts'
-import { type Connection, openDatabase } from '../../../src/store/sqlite/db/connection.ts'
-import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
+import type { Connection } from '../../../src/store/sqlite/db/connection.ts'
 import type { ReadPool } from '../../../src/store/sqlite/read/read-pool.ts'
 import { createSegmentBuilder } from '../../../src/store/sqlite/stats/segments/build/builder.ts'
 import {
@@ -11,11 +10,11 @@ import {
   SELECT_UNBUILT_HOURS,
 } from '../../../src/store/sqlite/stats/segments/segments.sql.ts'
 import { createInlineWrites } from '../../store/support/inline-writes.ts'
+import { openMigrated } from '../../store/support/migrated-database.ts'
 
 /** A builder over hours that stay dirty; `builds` counts by project. */
 function start(buildMs: Readonly<Record<string, number>>, entries = 1) {
-  const db = openDatabase(':memory:')
-  migrate(db)
+  const db = openMigrated()
   const projectOf = new Map<number, string>()
   for (const project_id of Object.keys(buildMs)) {
     const mark = { project_id, hour: 1, rewrites: 0, entries }

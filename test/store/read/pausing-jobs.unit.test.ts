@@ -1,21 +1,19 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { resolveCallsSelection } from '../../../src/domain/calls/calls-query.ts'
 import { resolveRowQuery } from '../../../src/domain/query/row-query.ts'
 import { INSERT_PROJECT } from '../../../src/store/sqlite/calls/columns/name-keys.sql.ts'
-import { type Connection, openDatabase } from '../../../src/store/sqlite/db/connection.ts'
-import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
+import type { Connection } from '../../../src/store/sqlite/db/connection.ts'
 import { INSERT_FEEDBACK } from '../../../src/store/sqlite/feedback/feedback.sql.ts'
 import type { Checkpoint } from '../../../src/store/sqlite/read/read-job.ts'
 import { READ_JOBS } from '../../../src/store/sqlite/read/read-jobs.ts'
 import { beginReadJob } from '../../../src/store/sqlite/read/reader-serve.ts'
+import { openMigrated } from '../support/migrated-database.ts'
 
 const project_id = 'acme/demo'
 const ROWS = 300
 
 function open(): Connection {
-  const db = openDatabase(':memory:')
-  onTestFinished(() => void db.close())
-  migrate(db)
+  const db = openMigrated()
   const addCall = db.prepare(
     'INSERT INTO calls (project_key, id, trace_id, started_at_us) VALUES (?, ?, ?, ?)',
   )

@@ -11,8 +11,6 @@ import * as EVENTS from '../../../src/store/base/training/training-events.sql.ts
 import * as BASE_JOBS from '../../../src/store/base/training/training-jobs.sql.ts'
 import * as QUEUE from '../../../src/store/base/training/training-queue.sql.ts'
 import type { TrainingWrites } from '../../../src/store/base/training/training-writes.ts'
-import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
-import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
 import {
   ARTIFACTS_DIRECTORY,
   openFileFolder,
@@ -25,6 +23,7 @@ import { createTrainingJobStore } from '../../../src/store/sqlite/training/train
 import { createStepRuns } from '../../../src/store/sqlite/write/step-runs.ts'
 import type { Writes } from '../../../src/store/sqlite/write/writes.ts'
 import { createInlineWrites } from '../../store/support/inline-writes.ts'
+import { openMigrated } from '../../store/support/migrated-database.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { describePreviewListsContract } from './preview-lists-contract.ts'
 import { describePreviewStoreContract, JOB, MODEL } from './preview-store-contract.ts'
@@ -43,9 +42,7 @@ describePreviewListsContract('sqlite', openStores)
 /** A job store over a folder, whose writes the test may replace. */
 async function openJobs(replace: (writes: Writes) => Writes = (writes) => writes) {
   const dataDir = makeTempDir()
-  const db = openDatabase(':memory:')
-  onTestFinished(() => void db.close())
-  migrate(db)
+  const db = openMigrated()
   const writes = createInlineWrites(db)
   const { removeUnused } = createCheckpointArtifacts(
     db,
@@ -70,9 +67,7 @@ it.each([
   ['is gone', 'ENOENT', false, 'checkpoint_not_found'],
   ['cannot be opened', 'EMFILE', true, 'store_unavailable'],
 ])('an artifact whose file %s (%s)', async (_name, reason, isThere, code) => {
-  const db = openDatabase(':memory:')
-  onTestFinished(() => void db.close())
-  migrate(db)
+  const db = openMigrated()
   const folder = openFileFolder(makeTempDir(), ARTIFACTS_DIRECTORY)
   const artifacts = createCheckpointArtifacts(db, {
     ...folder,
@@ -204,9 +199,7 @@ describe('statements of the preview', () => {
     ['COUNT_EVENTS', EVENTS.COUNT_EVENTS, 'training_events_job_id'],
     ['FIND_EVENT_POSITION', EVENTS.FIND_EVENT_POSITION, 'training_events_id'],
   ])('%s uses its index and sorts nothing', (_name, sql, index) => {
-    const db = openDatabase(':memory:')
-    onTestFinished(() => void db.close())
-    migrate(db)
+    const db = openMigrated()
     const names = [...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, 0])
     const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(Object.fromEntries(names)) as {
       detail: string
@@ -217,9 +210,7 @@ describe('statements of the preview', () => {
   })
 
   it('COUNT_UNFINISHED_JOBS looks at unfinished jobs alone', () => {
-    const db = openDatabase(':memory:')
-    onTestFinished(() => void db.close())
-    migrate(db)
+    const db = openMigrated()
     const plan = db.prepare(`EXPLAIN QUERY PLAN ${BASE_JOBS.COUNT_UNFINISHED_JOBS}`).all()
     expect(plan).toContainEqual(
       expect.objectContaining({
