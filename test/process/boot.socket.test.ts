@@ -1,15 +1,22 @@
 import { execFile } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import { openDeps } from '../../src/deps.ts'
 import { openSqliteKeys } from '../../src/store/sqlite/open.ts'
 import { basic, buildTestApp } from '../support/build-test-app.ts'
 import { INHERITED } from '../support/inherited.ts'
-import { runUntilExit, spawnServer, TEST_KEY } from '../support/spawn-server.ts'
+import {
+  runUntilExit,
+  type SpawnedServer,
+  spawnServer,
+  startServer,
+  TEST_KEY,
+} from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
 const READ = { project_id: 'acme/demo', id: 'nothing' }
@@ -21,6 +28,15 @@ async function readWith(url: string, key: string): Promise<number> {
     body: JSON.stringify(READ),
   })
   return response.status
+}
+
+/** Why a start fails: all that the process does about it is to write the message behind its name. */
+async function failureOf(environment: Record<string, string>): Promise<Error> {
+  const opening = openDeps(readConfig(environment))
+  return await opening.then(
+    () => new Error('it started'),
+    (error: Error) => error,
+  )
 }
 
 describe('npm start', () => {
@@ -40,49 +56,6 @@ describe('npm start', () => {
     expect(second.output().stderr).not.toContain('wk_')
   })
 
-  it('keeps running without its log when the reader of the log ends', async () => {
-    const server = await spawnServer({ WEFT_DATA_DIR: makeTempDir() })
-    server.process.stdout?.destroy()
-    server.process.stderr?.destroy()
-    for (let n = 0; n < 3; n++) {
-      expect(await readWith(server.url, TEST_KEY)).toBe(404)
-      await sleep(50)
-    }
-    expect(await server.stop()).toEqual({ code: 0, signal: null })
-  })
-
-  it('logs JSON with request ids and without keys, headers or bodies', async () => {
-    const server = await spawnServer({ WEFT_DATA_DIR: makeTempDir() })
-    await fetch(`${server.url}/call/read?token=in-the-query`, {
-      method: 'POST',
-      headers: {
-        authorization: basic(TEST_KEY),
-        'content-type': 'application/json',
-        'x-request-id': 'my-request',
-      },
-      body: JSON.stringify({ ...READ, id: 'in-the-body' }),
-    })
-    await server.stop()
-    const { stdout } = server.output()
-    const lines = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line))
-    const own = lines.filter(({ request_id }) => request_id === 'my-request')
-    expect(own).toEqual([
-      expect.objectContaining({
-        msg: 'request answered',
-        route: '/call/read',
-        status: 404,
-        code: 'call_not_found',
-        svc_user_id: 'bootstrap',
-      }),
-    ])
-    for (const secret of [TEST_KEY, basic(TEST_KEY), 'in-the-query', 'in-the-body']) {
-      expect(stdout).not.toContain(secret)
-    }
-  })
-
   it.each([
     [
       'a wrong variable',
@@ -96,22 +69,6 @@ describe('npm start', () => {
     expect(stderr.trim()).toMatch(line)
     expect(stderr.trim().split('\n')).toHaveLength(1)
     expect(stdout).toBe('')
-  })
-
-  it('ends with one clear line when the port is taken', async () => {
-    const blocker = createServer()
-    await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => void blocker.close())
-    const { port } = blocker.address() as { port: number }
-    const { code, stderr, stdout } = await runUntilExit({
-      WEFT_DATA_DIR: makeTempDir(),
-      WEFT_PORT: String(port),
-    })
-    expect(stdout).toBe('')
-    expect([code, stderr]).toEqual([
-      1,
-      `weft: the address 127.0.0.1:${port} is taken (set WEFT_PORT)\n`,
-    ])
   })
 
   it('ends with one clear line for an address of another machine', async () => {
@@ -135,15 +92,17 @@ describe('npm start', () => {
     )
   })
 
-  it('ends with one clear line when the database cannot be written', async () => {
+  it('ends likewise when the database cannot be written', async () => {
     const dataDir = makeTempDir()
     // A directory in the place of the file cannot be written by anybody, root included.
     mkdirSync(join(dataDir, 'weft.db'))
     chmodSync(dataDir, 0o500)
-    const { code, stderr } = await runUntilExit({ WEFT_DATA_DIR: dataDir })
+    const failure = await failureOf({ WEFT_DATA_DIR: dataDir })
     chmodSync(dataDir, 0o700)
-    expect(code).toBe(1)
-    expect(stderr).toMatch(/^weft: cannot use the data directory [^\n]*\n$/)
+    expect(failure).toMatchObject({
+      name: 'DataDirectoryError',
+      message: expect.stringMatching(/^cannot use the data directory [^\n]*$/),
+    })
   })
 
   it('ends with one clear line when the disk has no room for the database', async () => {
@@ -169,23 +128,48 @@ describe('npm start', () => {
 
   it('ends with one clear line when the file of WEFT_TINY_MODEL is missing or no model', async () => {
     const file = join(makeTempDir(), 'mine.gguf')
-    for (const content of [null, 'not a model']) {
-      if (content !== null) writeFileSync(file, content)
-      const { code, stderr } = await runUntilExit({
-        WEFT_DATA_DIR: makeTempDir(),
-        WEFT_TINY_MODEL: file,
-      })
-      expect(code).toBe(1)
-      expect(stderr).toMatch(/^weft: WEFT_TINY_MODEL [^\n]*mine\.gguf cannot be used: [^\n]+\n$/)
-    }
+    const environment = { WEFT_DATA_DIR: makeTempDir(), WEFT_TINY_MODEL: file }
+    const told = /^WEFT_TINY_MODEL [^\n]*mine\.gguf cannot be used: [^\n]+$/
+    const { code, stderr } = await runUntilExit(environment)
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^weft: .+\n$/)])
+    expect(stderr.slice('weft: '.length, -1)).toMatch(told)
+    writeFileSync(file, 'not a model')
+    const message = expect.stringMatching(told)
+    expect(await failureOf(environment)).toMatchObject({ name: 'ConfigError', message })
   })
 
-  it('runs the model of WEFT_TINY_MODEL, with templates of requests where they are allowed', async () => {
-    const server = await spawnServer({
-      WEFT_DATA_DIR: makeTempDir(),
+  it('ends with one clear line when the models file is missing or wrong', async () => {
+    const file = join(makeTempDir(), 'models.json')
+    const environment = { WEFT_DATA_DIR: makeTempDir(), WEFT_MODELS_FILE: file }
+    const { code, stderr } = await runUntilExit(environment)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^weft: [^\n]*models\.json[^\n]* \(set WEFT_MODELS_FILE\)\n$/)
+    for (const content of ['{"models":[{"id":5}]}', 'nope']) {
+      writeFileSync(file, content)
+      const failure = await failureOf(environment)
+      expect(failure.name).toBe('ModelsFileError')
+      expect(failure.message).toMatch(/^[^\n]*models\.json[^\n]*$/)
+      expect(failure.message).toMatch(/JSON|models\[0\]\./)
+    }
+  })
+})
+
+describe('a server with a model of its own', () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'weft-test-'))
+  let server: SpawnedServer
+  beforeAll(async () => {
+    server = await startServer({
+      WEFT_DATA_DIR: dataDir,
       WEFT_TINY_MODEL: 'src/inference/tiny/model/tiny.gguf',
       WEFT_TINY_CHAT_TEMPLATES: 'on',
     })
+  })
+  afterAll(async () => {
+    await server.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+
+  it('runs the model of WEFT_TINY_MODEL, with templates of requests where they are allowed', async () => {
     const response = await fetch(`${server.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },
@@ -198,21 +182,36 @@ describe('npm start', () => {
     })
     const { choices } = (await response.json()) as { choices: { message: { content: string } }[] }
     expect(choices[0]?.message.content).toContain('4')
-    await server.stop()
   })
 
-  it('ends with one clear line when the models file is missing or wrong', async () => {
-    const file = join(makeTempDir(), 'models.json')
-    for (const content of [null, '{"models":[{"id":5}]}', 'nope']) {
-      if (content !== null) writeFileSync(file, content)
-      const { code, stderr } = await runUntilExit({
-        WEFT_DATA_DIR: makeTempDir(),
-        WEFT_MODELS_FILE: file,
-      })
-      expect(code).toBe(1)
-      const hint = content === null ? /\(set WEFT_MODELS_FILE\)\n$/ : /JSON|models\[0\]\./
-      expect(stderr).toMatch(/^weft: [^\n]*models\.json[^\n]*\n$/)
-      expect(stderr).toMatch(hint)
+  it('logs JSON with request ids and without keys, headers or bodies', async () => {
+    await fetch(`${server.url}/call/read?token=in-the-query`, {
+      method: 'POST',
+      headers: {
+        authorization: basic(TEST_KEY),
+        'content-type': 'application/json',
+        'x-request-id': 'my-request',
+      },
+      body: JSON.stringify({ ...READ, id: 'in-the-body' }),
+    })
+    await expect.poll(() => server.output().stdout).toMatch(/my-request.*\n/)
+    const { stdout } = server.output()
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const own = lines.filter(({ request_id }) => request_id === 'my-request')
+    expect(own).toEqual([
+      expect.objectContaining({
+        msg: 'request answered',
+        route: '/call/read',
+        status: 404,
+        code: 'call_not_found',
+        svc_user_id: 'bootstrap',
+      }),
+    ])
+    for (const secret of [TEST_KEY, basic(TEST_KEY), 'in-the-query', 'in-the-body']) {
+      expect(stdout).not.toContain(secret)
     }
   })
 })

@@ -164,7 +164,7 @@ describe('a data directory that changes under its server', () => {
 })
 
 describe('a start on a taken port', () => {
-  it('loses nothing of its own data directory', async () => {
+  it('ends with one clear line and loses nothing of its own data directory', async () => {
     const dataDir = makeTempDir()
     const first = await openServer(dataDir)
     const content = 'y'.repeat(100_000)
@@ -175,7 +175,11 @@ describe('a start on a taken port', () => {
     onTestFinished(() => void blocker.close())
     const { port } = blocker.address() as { port: number }
     const failed = await runUntilExit({ WEFT_DATA_DIR: dataDir, WEFT_PORT: String(port) })
-    expect(failed.code).toBe(1)
+    expect(failed).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `weft: the address 127.0.0.1:${port} is taken (set WEFT_PORT)\n`,
+    })
 
     const again = await openServer(dataDir)
     const response = await fetch(`${again.url}/file/content`, {
