@@ -8,7 +8,8 @@ interface BoundStatement {
   readonly values: unknown[]
 }
 
-/** Statements are constants, so the cache is bounded by their number. */
+/** Limit: statements that are kept; the orders and conditions of lists make many thousands. Then all are read anew. */
+const STATEMENTS_MAX = 1000
 const numbered = new Map<string, { readonly text: string; readonly names: readonly string[] }>()
 
 /** @throws Error for a name without a value, which is a bug */
@@ -21,6 +22,7 @@ export function bindNames(sql: string, parameters: Parameters): BoundStatement {
       return `$${names.indexOf(name) + 1}`
     })
     found = { text, names }
+    if (numbered.size === STATEMENTS_MAX) numbered.clear()
     numbered.set(sql, found)
   }
   const values = found.names.map((name) => {
