@@ -6,6 +6,7 @@ import { KEY_WRITES } from '../../base/access/key-store.ts'
 import { createAnnotationWrites } from '../../base/annotation/annotation-writes.ts'
 import { RESPONSE_WRITES } from '../../base/chat/response-store.ts'
 import { createPriceWrites } from '../../base/prices/price-writes.ts'
+import { RETENTION_WRITES } from '../../base/projects/retention-steps.ts'
 import { createTrainingWrites } from '../../base/training/training-writes.ts'
 import { createCallWrites } from '../calls/call-writes.ts'
 import type { NameKeys } from '../calls/columns/name-keys.ts'
@@ -16,7 +17,6 @@ import { toWriteJobs } from '../db/run-steps.ts'
 import { createFeedbackWrites } from '../feedback/feedback-writes.ts'
 import { createHealthWrites } from '../health/health-writes.ts'
 import { createContentWrites } from '../objects/content-writes.ts'
-import { createRetentionWrites } from '../projects/retention-writes.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
 import { createSegmentWrites } from '../stats/segments/build/segment-writes.ts'
 import { QUEUE } from '../training/training-queue.sql.ts'
@@ -41,7 +41,7 @@ export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
     ...createContentWrites(db),
     ...toWriteJobs(db, createPriceWrites(SQLITE)),
     ...toWriteJobs(db, RESPONSE_WRITES),
-    ...createRetentionWrites(db),
+    ...toWriteJobs(db, RETENTION_WRITES),
     ...createSegmentWrites(db),
     ...toWriteJobs(db, createTrainingWrites(newId, QUEUE)),
   }
