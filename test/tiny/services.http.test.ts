@@ -39,6 +39,43 @@ describe('POST /v1/chat/completions of the tiny model', () => {
   })
 })
 
+describe('a large request to the tiny model', () => {
+  const LONG = 'x'.repeat(4_800_000)
+  it.each<[string, string, object]>([
+    ['/v1/chat/completions', 'messages', { ...CHAT, chat_template_kwargs: { a: LONG } }],
+    [
+      '/v1/chat/completions',
+      'messages',
+      { ...CHAT, chat_template_kwargs: { a: Array(140_000).fill([]) } },
+    ],
+    ['/v1/tokenize', 'messages', { ...CHAT, chat_template_kwargs: { [LONG]: 1 } }],
+    ['/v1/embeddings', 'input', { input: Array(64).fill(LONG.slice(0, 75_000)) }],
+  ])('is refused before the process that others share gets it: %s %#', async (url, param, body) => {
+    const { post } = await open()
+    const { status, body: answer } = await post(url, body)
+    expect([status, answer.error.code, answer.error.param]).toEqual([
+      400,
+      'context_length_exceeded',
+      param,
+    ])
+  })
+
+  it('is refused while others fill the process', async () => {
+    const { post } = await open()
+    const chat_template_kwargs = { a: LONG.slice(0, 4_000_000) }
+    const ask = () => post('/v1/chat/completions', { ...CHAT, chat_template_kwargs, max_tokens: 1 })
+    const statuses = (await Promise.all([1, 2, 3, 4].map(ask))).map(({ status }) => status)
+    expect(statuses.sort()).toEqual([200, 200, 200, 503])
+    expect((await ask()).status).toBe(200)
+  })
+
+  it('may be a million ids', async () => {
+    const { post } = await open()
+    const { body } = await post('/v1/detokenize', { tokens: Array(1_048_576).fill(75) })
+    expect(body.prompt).toHaveLength(1_048_576)
+  })
+})
+
 describe('POST /v1/embeddings of the tiny model', () => {
   it('makes vectors of length 1 that depend on the text alone', async () => {
     const { post } = await open()

@@ -13,6 +13,7 @@ import { createAdapterFiles } from './host/adapter-files.ts'
 import { createEngineLink, type Run } from './host/engine-link.ts'
 import type { EnginePlan, PieceOf } from './host/engine-work.ts'
 import { createGuardedRuns } from './host/guarded-runs.ts'
+import { PLANS_BYTES_MAX, requirePlanBytes } from './host/plan-size.ts'
 import { createSharedLinks } from './host/shared-links.ts'
 import { planCompletion } from './sampling/completion-plan.ts'
 import { type Run as ServeRun, serveCall } from './services/serve.ts'
@@ -67,6 +68,8 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
   const link = createSharedLinks(startLink, SHARED_PROCESSES_MAX)
   const guarded = createGuardedRuns(startLink, GUARDED_PROCESSES_MAX)
   const adapters = createAdapterFiles()
+  /** Of the plans that run or wait. */
+  let plansBytes = 0
 
   async function* complete(
     call: CompletionCall,
@@ -86,10 +89,13 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
     keyId: string,
     signal: AbortSignal,
   ): AsyncGenerator<PieceOf<P>, void, void> {
-    if (link.runningCount() + guarded.runningCount() >= options.queueMax) {
+    const bytes = requirePlanBytes(plan)
+    const isFull = link.runningCount() + guarded.runningCount() >= options.queueMax
+    if (isFull || plansBytes + bytes > PLANS_BYTES_MAX) {
       throw new ApiError('server_overloaded', { retryAfterS: RETRY_AFTER_S })
     }
     const run = openRun(plan, keyId)
+    plansBytes += bytes
     const abort = (): void => run.cancel(signal.reason)
     signal.addEventListener('abort', abort, { once: true })
     try {
@@ -102,6 +108,7 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
     } finally {
       signal.removeEventListener('abort', abort)
       run.cancel(null)
+      plansBytes -= bytes
     }
   }
 

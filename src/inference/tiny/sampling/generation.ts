@@ -9,7 +9,7 @@ import type { Engine } from '../host/engine.ts'
 import { createKvCache, type KvCache } from '../model/kv-cache.ts'
 import { PASS_TOKENS_MAX, type PassLogits } from '../model/transformer.ts'
 import { promptTooLong } from '../text/chat-prompt.ts'
-import { encodePlain, requireIds } from '../text/plain-prompt.ts'
+import { encodePlain, promptParam, requireIds } from '../text/plain-prompt.ts'
 import { describePromptToken } from '../text/prompt-logprobs.ts'
 import { type AnswerWriter, createAnswerWriter } from './answer-writer.ts'
 import { spellBadWords } from './bad-words.ts'
@@ -204,7 +204,7 @@ function lastLogits(computed: PassLogits, part: number): Float32Array {
 
 function makePrompt(engine: Engine, plan: CompletionPlan): CheckedPrompt {
   const { context } = engine.shape
-  const param = 'plain' in plan.prompt ? plan.prompt.param : 'messages'
+  const param = promptParam(plan.prompt)
   const ids = encodePrompt(engine, plan)
   if (ids.length >= context) throw promptTooLong(context, ids.length, param)
   if (ids.length === 0) refuse('invalid_value', param, 'The prompt is empty.')

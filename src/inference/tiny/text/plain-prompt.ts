@@ -1,6 +1,7 @@
 /** A prompt that is not a chat: a text or tokens, used unchanged. */
 import { refuse } from '../../../errors.ts'
 import { promptTooLong } from './chat-prompt.ts'
+import type { PromptRequest } from './prompt-plan.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
 export interface PlainPrompt {
@@ -11,6 +12,11 @@ export interface PlainPrompt {
   readonly isEchoed: boolean
   /** Whether the token that begins a text comes first, if the model has one. */
   readonly addSpecialTokens: boolean
+}
+
+/** The field of the request that a prompt comes from. */
+export function promptParam(prompt: PlainPrompt | PromptRequest): string {
+  return 'plain' in prompt ? prompt.param : 'messages'
 }
 
 /**
