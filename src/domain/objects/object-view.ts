@@ -59,7 +59,9 @@ export function renderObject(
  *
  * Spec: §7 row 4. Choice: a deleted version says when, so that nobody waits for it to appear.
  */
-export function requireObject(version: ObjectVersion | null): ObjectVersion {
+export function requireObject<Version extends Pick<ObjectVersion, 'deleted_at_us'>>(
+  version: Version | null,
+): Version {
   if (version === null) throw new ApiError('object_not_found', { param: 'digest' })
   if (version.deleted_at_us === null) return version
   const message = `The object was deleted (deleted_at: ${renderTimestamp(version.deleted_at_us)}).`

@@ -9,7 +9,6 @@ import {
   sourceDigestOf,
 } from '../../domain/objects/object-kinds.ts'
 import type { ObjectVersion } from '../../domain/objects/object-view.ts'
-import { requireObject } from '../../domain/objects/object-view.ts'
 import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import { SOURCE_CHARACTERS_MAX } from '../../schemas/objects/object-kinds.ts'
@@ -49,9 +48,10 @@ export function createKindWriter(
     const named = { project_id, object_id, svc_user_id, created_at_us: nowUs() }
     const object = newObjectOf(val, named)
     await objects.createObject(object)
-    const made = await objects.findObject(project_id, object_id, object.digest)
-    // It was made, even if another request has deleted it since.
-    return made ?? requireObject(made)
+    const made = await objects.findObject(project_id, object_id, object.digest, false)
+    // It may have been deleted since.
+    if (made === null) throw new ApiError('object_not_found', { param: 'digest' })
+    return made
   }
 
   return {

@@ -123,7 +123,7 @@ function addRead(app: App, { objects, files }: KindStoreOptions, kind: ObjectKin
       const { object_id, digest, ...project } = request.params as z.infer<typeof KindVersionPath>
       const project_id = projectOf(project)
       requireAccess(request.principal, 'traces:read', project_id)
-      const version = requireObject(await objects.findObject(project_id, object_id, digest))
+      const version = requireObject(await objects.findObject(project_id, object_id, digest, false))
       if (!isOfKind(version, kind.kind)) throw new ApiError('object_not_found', { param: 'digest' })
       const content = await objects.findContent(project_id, version.digest)
       return kind.render(await readKindVersion(files, version, content))
@@ -203,7 +203,7 @@ async function chooseNamed(
 ): Promise<string[]> {
   const chosen = new Set<string>()
   for (const [at, name] of names.entries()) {
-    const version = await objects.findObject(project_id, object_id, name)
+    const version = await objects.findObject(project_id, object_id, name, false)
     if (version === null || version.deleted_at_us !== null || !isOfKind(version, kind.kind)) {
       throw new ApiError('object_not_found', { param: `digests[${at}]` })
     }

@@ -80,7 +80,9 @@ function addObjectRead(app: App, { objects }: ObjectRoutesOptions): void {
       response: ObjectReadResponse,
     },
     async ({ project_id, object_id, digest, metadata_only, ...options }) => {
-      const version = requireObject(await objects.findObject(project_id, object_id, digest))
+      const withMarks = options.include_tags_and_aliases ?? false
+      const found = await objects.findObject(project_id, object_id, digest, withMarks)
+      const version = requireObject(found)
       const content = metadata_only ? null : await objects.findContent(project_id, version.digest)
       return { obj: renderObject(version, content, options) }
     },

@@ -68,7 +68,7 @@ export function createRefReader(options: RefReaderOptions): ReadRef {
     }
     const { object_id, version } = target
     const found = canRead(project_id)
-      ? await objects.findObject(project_id, object_id, version)
+      ? await objects.findObject(project_id, object_id, version, false)
       : null
     if (found !== null && found.deleted_at_us !== null) return NOTHING
     const { digest, size_bytes } = requireObject(found)

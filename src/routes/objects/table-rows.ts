@@ -5,13 +5,29 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { splitMembers } from '../../domain/json/json-members.ts'
 import { readElements } from '../../domain/json/python-json.ts'
-import { digestOfPythonJson, digestOfRows, requireDigest } from '../../domain/objects/digests.ts'
+import {
+  digestOfJson,
+  digestOfPythonJson,
+  digestOfRows,
+  requireDigest,
+} from '../../domain/objects/digests.ts'
 import type { TableChange } from '../../domain/objects/table-update.ts'
 import type { TableUpdateRequest } from '../../schemas/objects/table.ts'
 import type { NewRow, StoredTable, TableStore } from '../../store/api/objects/tables.ts'
 
 /** Limit: characters that are digested in one turn, a few milliseconds. */
 const SLICE_CHARACTERS = 65_536
+
+/** Returns a function that is given each text that was processed, and rests after each slice. */
+function createRests(): (text: string) => Promise<void> {
+  let characters = 0
+  return async (text) => {
+    characters += text.length
+    if (characters < SLICE_CHARACTERS) return
+    characters = 0
+    await nextTurn()
+  }
+}
 
 /**
  * Returns the rows of a list verbatim, with their digests.
@@ -20,13 +36,10 @@ const SLICE_CHARACTERS = 65_536
  */
 async function digestRows(text: string): Promise<NewRow[]> {
   const rows: NewRow[] = []
-  let characters = 0
+  const rest = createRests()
   for (const { json, python } of readElements(text)) {
     rows.push({ digest: digestOfPythonJson(python), val_json: json })
-    characters += json.length
-    if (characters < SLICE_CHARACTERS) continue
-    characters = 0
-    await nextTurn()
+    await rest(json)
   }
   return rows
 }
@@ -61,18 +74,21 @@ export async function storeTable(
 export async function digestChanges(updates: TableUpdateRequest['updates'], bodyText: string) {
   const rows: NewRow[] = []
   const changes: TableChange[] = []
-  const texts = await digestRows(splitMembers(bodyText).get('updates') ?? '[]')
-  for (const [at, update] of updates.entries()) {
+  const rest = createRests()
+  let at = 0
+  for (const { json } of readElements(splitMembers(bodyText).get('updates') ?? '[]')) {
+    await rest(json)
+    const update = updates[at++]
+    if (update === undefined) break
     if ('pop' in update) {
       changes.push({ kind: 'pop', index: update.pop.index })
       continue
     }
     const kind = 'append' in update ? 'append' : 'insert'
-    const spec = splitMembers(texts[at]?.val_json ?? '{}').get(kind) ?? '{}'
-    const [row] = await digestRows(`[${splitMembers(spec).get('row') ?? '{}'}]`)
-    if (!row) continue
-    rows.push(row)
-    const { digest } = row
+    const spec = splitMembers(json).get(kind) ?? '{}'
+    const val_json = splitMembers(spec).get('row') ?? '{}'
+    const digest = digestOfJson(val_json)
+    rows.push({ digest, val_json })
     changes.push(
       'insert' in update
         ? { kind: 'insert', index: update.insert.index, digest }

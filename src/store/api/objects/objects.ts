@@ -23,6 +23,11 @@ export interface ListedObject {
   readonly val_json: string | null
 }
 
+export type DeletedVersion = Pick<
+  ObjectVersion,
+  'digest' | 'version_index' | 'base_object_class' | 'leaf_object_class'
+>
+
 /** Names that are taken from an object, whatever version they lead to. */
 export interface AliasRemoval {
   readonly project_id: string
@@ -50,9 +55,15 @@ export interface ObjectStore {
    * The version that a name stands for: `latest`, `v` and a number, a digest, or an alias. May be a deleted one;
    * `latest` is deleted only when all are.
    *
+   * @param withMarks - whether to read its tags and aliases, which are empty otherwise; default true
    * @returns null when the project has no such version
    */
-  findObject(projectId: string, objectId: string, version: string): Promise<ObjectVersion | null>
+  findObject(
+    projectId: string,
+    objectId: string,
+    version: string,
+    withMarks?: boolean,
+  ): Promise<ObjectVersion | null>
   /** The text of a content of the project, as first sent; null when there is none of the digest. */
   findContent(projectId: string, digest: string): Promise<string | null>
   /**
@@ -93,5 +104,5 @@ export interface ObjectStore {
     objectId: string,
     versions: readonly string[] | null,
     deletedAtUs: number,
-  ): Promise<ObjectVersion[]>
+  ): Promise<DeletedVersion[]>
 }

@@ -17,7 +17,7 @@ export interface ObjectName {
   readonly object_id: string
 }
 
-export type VersionRow = ObjectVersion & { readonly object_key: number }
+type VersionRow = ObjectVersion & { readonly object_key: number }
 
 /** Finds the row of a version by its name, deleted or not. */
 export function* findNamed<Row>(
@@ -42,15 +42,17 @@ export function* findNamed<Row>(
 
 /** See the contract. */
 export function* findVersion(
-  { FIND_VERSIONS }: ObjectStatements,
+  { FIND_VERSIONS, FIND_UNMARKED }: ObjectStatements,
   name: ObjectName,
   version: string,
+  withMarks: boolean,
 ): Steps<ObjectVersion | null> {
-  const row = yield* findNamed<VersionRow>(FIND_VERSIONS, name, version)
+  const statements = withMarks ? FIND_VERSIONS : FIND_UNMARKED
+  const row = yield* findNamed<VersionRow>(statements, name, version)
   return row === undefined ? null : toVersion(row)
 }
 
-export function toVersion({ object_key: _key, ...version }: VersionRow): ObjectVersion {
+function toVersion({ object_key: _key, ...version }: VersionRow): ObjectVersion {
   return version
 }
 

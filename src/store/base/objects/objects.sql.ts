@@ -67,8 +67,30 @@ const IS_LATEST = `(
     )
   )`
 
-/** The columns of a version; its tags by primary key, its aliases by object_aliases_object_key. */
-function columnsOf({ sortedList }: Dialect): string {
+/** The tags of a version, by primary key, and its aliases, by object_aliases_object_key. */
+function marksOf({ sortedList }: Dialect): string {
+  return `
+  (
+    SELECT ${sortedList('object_tags.tag')}
+    FROM object_tags
+    WHERE object_tags.object_key = objects.object_key
+  ) AS tags_json,
+  (
+    SELECT ${sortedList('object_aliases.alias')}
+    FROM object_aliases
+    WHERE object_aliases.object_key = objects.object_key
+  ) AS aliases_json
+`
+}
+
+/** In place of the marks of a version, of which there may be thousands. */
+const NO_MARKS = `
+  '[]' AS tags_json,
+  '[]' AS aliases_json
+`
+
+/** The columns of a version. @param marks - marksOf or NO_MARKS */
+function columnsWith(marks: string): string {
   return `
   objects.object_key,
   objects.project_id,
@@ -83,16 +105,7 @@ function columnsOf({ sortedList }: Dialect): string {
   objects.created_at_us,
   objects.deleted_at_us,
   octet_length(json_values.val_json) AS size_bytes,
-  (
-    SELECT ${sortedList('object_tags.tag')}
-    FROM object_tags
-    WHERE object_tags.object_key = objects.object_key
-  ) AS tags_json,
-  (
-    SELECT ${sortedList('object_aliases.alias')}
-    FROM object_aliases
-    WHERE object_aliases.object_key = objects.object_key
-  ) AS aliases_json
+  ${marks.trim()}
 `
 }
 
@@ -144,8 +157,26 @@ LIMIT 1
   }
 }
 
-/** Only the digest of the content, without tags, aliases or sizes. */
-export const FIND_PLACES = findVersions('SELECT objects.digest, objects.deleted_at_us FROM objects')
+const SELECT_PLACE = `SELECT
+  objects.object_key,
+  objects.digest,
+  objects.version_index,
+  objects.base_object_class,
+  objects.leaf_object_class,
+  objects.deleted_at_us
+FROM objects`
+
+/** Without tags, aliases and sizes. */
+export const FIND_PLACES = findVersions(SELECT_PLACE)
+
+/** The versions of an object that are not deleted (objects_project_id_object_id_deleted_at_us_version_index). */
+export const LIST_LIVE_PLACES = `
+${SELECT_PLACE}
+WHERE objects.project_id = @project_id
+  AND objects.object_id = @object_id
+  AND objects.deleted_at_us IS NULL
+ORDER BY objects.version_index
+`
 
 /** The SQL of the allowed sort orders of versions. */
 export const OBJECT_ORDERS = {
@@ -189,19 +220,13 @@ function conditionsIn({ among }: Dialect): Readonly<Record<ObjectCondition, stri
 
 /** The statements whose text depends on the database. */
 export function objectStatements(dialect: Dialect) {
-  const version = `SELECT ${columnsOf(dialect)} FROM objects
+  const columns = columnsWith(marksOf(dialect))
+  const selectVersion = (selected: string) => `SELECT ${selected} FROM objects
 ${JOIN_CONTENTS}`
   const conditionOf = conditionsIn(dialect)
   return {
-    FIND_VERSIONS: findVersions(version),
-    /** The versions of an object that are not deleted (objects_project_id_object_id_deleted_at_us_version_index). */
-    LIST_LIVE_VERSIONS: `
-${version}
-WHERE objects.project_id = @project_id
-  AND objects.object_id = @object_id
-  AND objects.deleted_at_us IS NULL
-ORDER BY objects.version_index
-`,
+    FIND_VERSIONS: findVersions(selectVersion(columns)),
+    FIND_UNMARKED: findVersions(selectVersion(columnsWith(NO_MARKS))),
     /** Hides versions; by primary key. */
     DELETE_OBJECTS: `
 UPDATE objects
@@ -231,7 +256,7 @@ WITH page AS MATERIALIZED (
   ORDER BY ${terms}
   LIMIT @limit OFFSET @offset
 )
-SELECT ${columnsOf(dialect)}
+SELECT ${columns}
 FROM page
 JOIN objects ON objects.object_key = page.object_key
 ${JOIN_CONTENTS}

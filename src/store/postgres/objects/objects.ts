@@ -33,8 +33,8 @@ export function createObjectStore(db: Postgres, reads: Reads): ObjectStore {
 
   return {
     createObject: change(WRITES.create_object),
-    findObject: (project_id, object_id, version) =>
-      runSteps(db, findVersion(OBJECTS, { project_id, object_id }, version)),
+    findObject: (project_id, object_id, version, withMarks = true) =>
+      runSteps(db, findVersion(OBJECTS, { project_id, object_id }, version, withMarks)),
     findContent: (project_id, digest) => runSteps(db, findContent(project_id, digest)),
     addTags: change(WRITES.add_tags),
     removeTags: change(WRITES.remove_tags),

@@ -12,8 +12,8 @@ export function createObjectStore(db: Connection, writes: Writes, reads: ReadPoo
   const read = createStepReader(db)
   return {
     createObject: (object) => writes.run('create_object', object),
-    findObject: (project_id, object_id, version) =>
-      read(findVersion(OBJECTS, { project_id, object_id }, version)),
+    findObject: (project_id, object_id, version, withMarks = true) =>
+      read(findVersion(OBJECTS, { project_id, object_id }, version, withMarks)),
     findContent: (project_id, digest) => read(findContent(project_id, digest)),
     addTags: (marks) => writes.run('add_tags', marks),
     removeTags: (marks) => writes.run('remove_tags', marks),
