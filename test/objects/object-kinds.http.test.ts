@@ -198,6 +198,14 @@ describe('objects by kind', () => {
         expected === 200 ? file : 'digest',
       ])
     }
+    // A list shows all versions.
+    await app.post('/obj/create', objectOf({ object_id: 'bare', val: OP_VAL }))
+    const [whole, ...rest] = await listed(app, `/v2/${PROJECT}/ops`)
+    expect(whole.code).toHaveLength(4 * 1024 * 1024)
+    expect(rest).toMatchObject([
+      { object_id: 'long', version_index: 1, code: '' },
+      { object_id: 'bare', code: '' },
+    ])
   })
 
   it('of one kind are not read or deleted as another', async () => {

@@ -71,7 +71,11 @@ export function createKindWriter(
 
 export type KindWriter = ReturnType<typeof createKindWriter>
 
-/** Returns a version with its source; one that is missing is empty. @throws ApiError validation_failed for a longer one */
+/**
+ * Returns a version with its source; one that is not stored is empty.
+ *
+ * @throws ApiError validation_failed for a longer one, file_not_found for one that is gone from the disk
+ */
 export async function readKindVersion(
   files: FileStore,
   version: ObjectVersion,
@@ -82,6 +86,23 @@ export async function readKindVersion(
   const source = digest === null ? '' : await readSource(files, version.project_id, digest)
   return { version, val: objectOrEmpty(val), source }
 }
+
+/** The same for a list, which must not end at one version: a source that cannot be read is empty. */
+export async function readListedVersion(
+  files: FileStore,
+  version: ObjectVersion,
+  val_json: string | null,
+): Promise<KindVersion> {
+  try {
+    return await readKindVersion(files, version, val_json)
+  } catch (error) {
+    const isOfSource = error instanceof ApiError && SOURCE_ERRORS.has(error.code)
+    if (!isOfSource) throw error
+    return { version, val: objectOrEmpty(parseExact(val_json ?? 'null')), source: '' }
+  }
+}
+
+const SOURCE_ERRORS: ReadonlySet<string> = new Set(['validation_failed', 'file_not_found'])
 
 async function readSource(files: FileStore, projectId: string, digest: string): Promise<string> {
   const file = await files.findFile(projectId, digest)

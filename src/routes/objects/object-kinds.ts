@@ -26,7 +26,12 @@ import {
 import { ProjectPath } from '../../schemas/primitives.ts'
 import type { ObjectStore } from '../../store/api/objects/objects.ts'
 import { projectOf } from '../projects/project-path.ts'
-import { createKindWriter, type KindStoreOptions, readKindVersion } from './kind-store.ts'
+import {
+  createKindWriter,
+  type KindStoreOptions,
+  readKindVersion,
+  readListedVersion,
+} from './kind-store.ts'
 import { OBJECT_KINDS, type ObjectKind } from './kind-table.ts'
 import { CONTENT_BYTES_MAX } from './objects.ts'
 
@@ -97,7 +102,7 @@ function addList(app: App, { objects, files }: KindStoreOptions, kind: ObjectKin
       const found = await objects.listObjects(listing, openReadCaller(request, reply, project_id))
       async function* lines(): AsyncGenerator<string> {
         for (const { version, val_json } of found) {
-          const read = await readKindVersion(files, version, val_json)
+          const read = await readListedVersion(files, version, val_json)
           yield `${JSON.stringify(kind.render(read))}\n`
         }
       }

@@ -98,8 +98,12 @@ const named = {
 }
 const text = z.string().nullable()
 
+const SourceCode = z
+  .string()
+  .describe('Source code; empty when it has none, and in a list also when it cannot be read.')
+
 export const OpVersion = z
-  .object({ ...read, code: z.string().describe('Source code; empty when it has none.') })
+  .object({ ...read, code: SourceCode })
   .meta({ id: 'OpVersion', description: 'A version of an op.' })
 
 export const DatasetVersion = z
@@ -109,7 +113,7 @@ export const DatasetVersion = z
 export const ModelVersion = z
   .object({
     ...named,
-    source_code: z.string().describe('Source code; empty when it has none.'),
+    source_code: SourceCode,
     attributes: FreeObject.describe('All other fields of its content.'),
   })
   .meta({ id: 'ModelVersion', description: 'A version of a model.' })
