@@ -17,6 +17,8 @@ import { pathToVersion } from '../shell/place.ts'
 /** Limit: datasets that are suggested. */
 const DATASETS_MAX = 1000
 const LINES_MAX = 20
+/** Characters of a row with a line for each value: browsers need seconds for a field of many thousand lines. */
+const INDENTED_MAX = 100_000
 /** Limit: tries to publish one row. Of those who try at once, one succeeds. */
 const TRIES_MAX = 20
 /** Longest pause before the second try; those who try at once part from each other by it. */
@@ -44,10 +46,15 @@ function rowOf({ inputs, output }: Call): object {
   return { ...given, expected: given.expected ?? saidLast(answersOf(output)) ?? output ?? null }
 }
 
+function textOfRow(row: object): string {
+  const text = JSON.stringify(row)
+  return text.length > INDENTED_MAX ? text : JSON.stringify(row, null, 2)
+}
+
 function RowForm({ project, call }: AddToDatasetProps) {
   const names = useLoad(project, (signal) => listDatasets(project, signal))
   const [name, setName] = useState('')
-  const [text, setText] = useState(() => JSON.stringify(rowOf(call), null, 2))
+  const [text, setText] = useState(() => textOfRow(rowOf(call)))
   const [filled, setFilled] = useState<string | null>(null)
   const { submit, failure } = useSubmit(async () => {
     setFilled(null)

@@ -114,6 +114,13 @@ describe.skipIf(!hasBrowser)('adding a call to a dataset', () => {
     await page.getByLabel('Row').fill('[1]')
     await add('mine')
     await page.getByText('The row is not a JSON object.').waitFor()
+    // A field of many thousand lines would hold the page up.
+    const many = Array.from({ length: 20_000 }, (_, n) => ({ n }))
+    await recordCalls(test, [{ id: 'b', inputs: { many } }])
+    await page.goto(`${url}/acme/demo/weave/calls/b`)
+    await page.getByText('Add to a dataset').click()
+    const text = await page.getByLabel('Row').inputValue()
+    expect([text.includes('\n'), JSON.parse(text).many]).toEqual([false, many])
     const reader = await test.createKey({ scopes: ['traces:read'] })
     await page.goto(`${url}/acme/demo/weave/calls/a#key=${reader}`)
     await page.getByText('The key may not add feedback').waitFor()
