@@ -37,7 +37,7 @@ export function ObjectView({ project, subject, version = 'latest' }: ViewProps) 
   return html`<h1><a href=${pathTo(project, 'objects')}>Objects</a> / ${name}</h1>
     <${Failure} words=${chosen.failure ?? versions.failure} />
     <div class="object">
-      ${versions.value === null ? html`<section class="versions"></section>` : html`<${Versions} versions=${versions.value} chosen=${chosen.value} />`}
+      ${!versions.value?.length ? html`<section class="versions"></section>` : html`<${Versions} versions=${versions.value} chosen=${chosen.value} />`}
       <${Chosen} loaded=${chosen} versions=${versions.value ?? []} onChanged=${readAgain} />
     </div>`
 }

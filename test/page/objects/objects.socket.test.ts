@@ -209,6 +209,9 @@ describe.skipIf(!hasBrowser)('objects on the page', () => {
     const { page, url, key } = test
     await page.goto(`${url}/${PROJECT}/weave/objects/none/versions/v3#key=${key}`)
     await page.getByRole('alert').waitFor()
+    await page.waitForLoadState('networkidle')
+    // There is nothing to choose from.
+    expect(await page.getByRole('table', { name: 'Versions' }).count()).toBe(0)
     await page.goto(`${url}/${PROJECT}/weave/objects`)
     await page.getByText('No objects yet').waitFor()
     const dataset = await publishDataset(test, 'questions', [])
