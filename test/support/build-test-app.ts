@@ -46,8 +46,18 @@ export function basic(key: string, user = 'api'): string {
   return `Basic ${Buffer.from(`${user}:${key}`).toString('base64')}`
 }
 
-/** Settings that dependencies are opened by, and that no app looks at. */
-const OF_DEPS: readonly string[] = ['store', 'clickhouse']
+/**
+ * Settings that dependencies are opened by, and that no app looks at: below `dataDir` it keeps only the bodies of training
+ * jobs until they are read. Tests of those set `readThreads` too, and so have an app of their own.
+ */
+const OF_DEPS: readonly string[] = [
+  'store',
+  'clickhouse',
+  'dataDir',
+  'statsThreads',
+  'readQueueMax',
+  'readTimeoutMs',
+]
 
 async function ownApp(config: Config, deps: Deps): Promise<LentApp> {
   const app = await buildApp(config, deps)
@@ -61,7 +71,9 @@ let lentModels: Promise<Pick<Deps, 'models'>> | null = null
  * are never closed, and end with the process.
  */
 async function lendModels(config: Config): Promise<Pick<Deps, 'models'>> {
-  lentModels ??= openDeps({ ...config, store: 'sqlite' }).then(({ models }) => ({ models }))
+  lentModels ??= openDeps({ ...config, store: 'sqlite', dataDir: ':memory:' }).then(
+    ({ models }) => ({ models }),
+  )
   return await lentModels
 }
 
