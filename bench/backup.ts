@@ -2,7 +2,7 @@
  * A backup while the server records calls: how much it slows acknowledgements, and how large the log grows. Compares
  * `npm run backup` with SQLite's other ways to copy a database.
  *
- * npm run bench:backup -- [--calls 1000000] [--data DIR] [--rounds 3]
+ * npm run bench -- backup [--calls 1000000] [--data DIR] [--rounds 3]
  */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'

@@ -2,7 +2,7 @@
  * `call/upsert_batch` with batches of 100 calls beside bare better-sqlite3 with the same rows, in turns in
  * one run; then `calls/stream_query` over many calls, with the peak memory of the server.
  *
- * npm run bench:batch [-- rounds calls streamed]
+ * npm run bench -- batch [rounds calls streamed]
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'

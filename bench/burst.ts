@@ -2,7 +2,7 @@
  * What a query costs when an hour is full: a burst of calls, calls that never end, and millions of calls in one hour
  * of which one is deleted. Runs on a store of its own, without HTTP.
  *
- * npm run bench:burst -- [thousands of calls, default 100] [thousands in the large hour, default 0; 5000 for five million]
+ * npm run bench -- burst [thousands of calls, default 100] [thousands in the large hour, default 0; 5000 for five million]
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,7 @@
 /**
  * How long pages of 100 calls take when the condition or the order follows the refs of a column, or reads feedback:
  *
- *   npm run bench:expand -- --calls 100000 --rounds 9
+ *   npm run bench -- expand --calls 100000 --rounds 9
  *
  * Each call has a ref of one of 200 models and of one of 1,000 rows in its inputs, besides 1 KB of text; one of ten has feedback.
  */

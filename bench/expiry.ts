@@ -1,7 +1,7 @@
 /**
  * How long it takes to expire half of the calls of a project, and how much it slows concurrent writes:
  *
- *   npm run bench:expiry -- --calls 1000000
+ *   npm run bench -- expiry --calls 1000000
  *
  * One quarter expires on an idle server, the other while calls are being started.
  */

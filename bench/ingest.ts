@@ -2,7 +2,7 @@
  * `call/start` at 64 connections with bodies of 1 KB: the group commit beside the same server without a
  * store and beside one commit per request, in turns in one run.
  *
- * npm run bench:ingest [-- rounds seconds]
+ * npm run bench -- ingest [rounds seconds]
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'

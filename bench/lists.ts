@@ -1,7 +1,7 @@
 /**
  * How long lists take among many rows, and how long each holds the event loop:
  *
- *   npm run bench:lists -- --rows 200000 --rounds 5
+ *   npm run bench -- lists --rows 200000 --rounds 5
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

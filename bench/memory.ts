@@ -2,7 +2,7 @@
  * Memory of the server at start, after a flood of calls, after statistics and lists, and at rest, by kind. Cases run one
  * after the other, each on a copy of the same database.
  *
- * npm run bench:memory [-- --calls 1000000 --seconds 20 --rest 60 --rounds 1 --data DIR --case=NAME=VALUE --case=--flag]
+ * npm run bench -- memory [--calls 1000000 --seconds 20 --rest 60 --rounds 1 --data DIR --case=NAME=VALUE --case=--flag]
  *
  * --case: settings and flags of Node beside those of `npm start`, separated by commas; `--case=` has none. May stand
  * several times.

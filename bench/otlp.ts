@@ -4,7 +4,7 @@
  * servers, where they are installed (`npm run tools -- phoenix mlflow`): fewer of the same spans, until their database
  * has them.
  *
- * npm run bench:otlp [-- rounds spans]
+ * npm run bench -- otlp [rounds spans]
  */
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'

@@ -2,9 +2,9 @@
  * The page in a real browser over the real server: bytes and time of the first paint, time to the first chart, scrolling
  * of a long table, a large trace.
  *
- * npm run bench:page -- [--calls 100000] [--trace 30000] [--rounds 5] [--data DIR] [--chromium PATH]
+ * npm run bench -- page [--calls 100000] [--trace 30000] [--rounds 5] [--data DIR] [--chromium PATH]
  *
- * Calls lie in 30 days, as for bench:stats, and are made once. Measuring begins when statistics of all hours are built. The
+ * Calls lie in 30 days, as for bench/stats.ts, and are made once. Measuring begins when statistics of all hours are built. The
  * table that is scrolled has all calls, up to the rows that it can show.
  */
 import { loadavg, tmpdir } from 'node:os'

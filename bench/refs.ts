@@ -1,7 +1,7 @@
 /**
  * How much refs slow down the writing of calls, and how long it takes to find the calls that use one:
  *
- *   npm run bench:refs -- --calls 100000
+ *   npm run bench -- refs --calls 100000
  *
  * Half of the refs are of 20 objects that all calls share, half are of rows that no other call has.
  */

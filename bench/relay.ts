@@ -3,7 +3,7 @@
  * validation, recording on) and through Portkey's gateway where it is installed (`npm run tools -- portkey`).
  * In turns in one run; load, upstream and relays are processes of their own.
  *
- * npm run bench:relay [-- rounds seconds] [-- --soak minutes] [-- --only variant,variant]
+ * npm run bench -- relay [rounds seconds] [--soak minutes] [--only variant,variant]
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'

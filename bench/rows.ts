@@ -1,7 +1,7 @@
 /**
  * How much space calls take in the database before and after the migration that made them narrow, and how long it runs:
  *
- *   npm run bench:rows -- --calls 1000000
+ *   npm run bench -- rows --calls 1000000
  *
  * Calls have ids that are UUIDs, refs of ops as names, one ref, and no bodies to speak of.
  */

@@ -2,7 +2,7 @@
  * Statistics over millions of calls: requests over HTTP, compared with ClickHouse's engine and with plain SQL on the
  * same rows, and how much they slow down ingest. The data is made once and used again.
  *
- * npm run bench:stats -- [millions ...] [--data DIR] [--bodies N] [--only questions,chdb,sql,hour,acks,ingest] [--keep]
+ * npm run bench -- stats [millions ...] [--data DIR] [--bodies N] [--only questions,chdb,sql,hour,acks,ingest] [--keep]
  *
  * --bodies N: every n-th call has bodies of 1 KB (default 1 up to a million calls, 10 above).
  * --keep: keeps the server's directory with all that was built in it, for the next run.

@@ -1,10 +1,10 @@
 /**
  * Compares both stores of calls: how fast they record the same calls, and how long reads take.
  *
- *   npm run bench:stores -- --calls 1000000 --rounds 5
- *   npm run bench:stores -- --calls 1000000 --only clickhouse --url http://user:password@host:8123/bench
+ *   npm run bench -- stores --calls 1000000 --rounds 5
+ *   npm run bench -- stores --calls 1000000 --only clickhouse --url http://user:password@host:8123/bench
  *
- * Without --url, ClickHouse's engine runs in a process of its own (npm run setup:chdb). The database must be empty.
+ * Without --url, ClickHouse's engine runs in a process of its own (npm run tools -- chdb). The database must be empty.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -3,7 +3,7 @@
  * llama.cpp is installed (`npm run tools -- node-llama-cpp`), it is measured on the same file with one thread. All
  * variants take turns in one run.
  *
- * npm run bench:tiny [-- rounds]
+ * npm run bench -- tiny [rounds]
  */
 import { readFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'

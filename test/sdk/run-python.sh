@@ -2,7 +2,7 @@
 # Runs the programs on the unmodified Python SDKs against a server of their own. Says `skipped: why` where
 # Python or a package cannot be had; whatever a program finds wrong fails.
 #
-# SDK_STORE=clickhouse puts the calls into ClickHouse's engine, which `npm run setup:chdb` installs.
+# SDK_STORE=clickhouse puts the calls into ClickHouse's engine, which `npm run tools -- chdb` installs.
 # SDK_PYTHON names a Python that has the packages already. SDK_OTEL=1 tries more libraries that send OpenTelemetry,
 # SDK_LIBRARIES=1 more that the Weave SDK traces by itself.
 # SDK_TRAINING=1 tries what trains too: its packages are large, 600 MB of openpipe-art and 6 GB of peft and torch.

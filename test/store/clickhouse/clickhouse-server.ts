@@ -16,7 +16,7 @@ export const hasClickHouse = given !== null || findTool('chdb') !== null
 /** Whether faults can be had. */
 export const hasFaults = given === null && findTool('chdb') !== null
 if (!hasClickHouse) {
-  process.stderr.write('skipped: ClickHouse (npm run setup:chdb, or TEST_CLICKHOUSE_URL)\n')
+  process.stderr.write('skipped: ClickHouse (npm run tools -- chdb, or TEST_CLICKHOUSE_URL)\n')
 }
 
 export interface Fault {

@@ -1,7 +1,7 @@
 /**
  * Packs recorded calls as bytes for the writer. Why: as texts they wait in the heap of this thread, a message copies
  * them all at once into that of the writer, and the garbage collectors of both copy them until they are written. In two
- * runs of `bench:relay` each, responses of 32 KB took 413 and 440 us of CPU as texts, 356 and 374 as bytes, and chunks
+ * relayed runs each, responses of 32 KB took 413 and 440 us of CPU as texts, 356 and 374 as bytes, and chunks
  * of streams 9.8 and 10.0 us, 7.2 and 7.7 as bytes; at 1 KB there is no difference. Serialised one by one, as
  * `domain/calls/packed-parts` does, they took 408 and 498 us at 32 KB where this took 345 to 369, and 157 and 165 at 1
  * KB where this took 144 to 151: each is then a separate object, which the message copies.
