@@ -85,10 +85,11 @@ interface EventReader {
 }
 
 /**
- * Reads events up to `[DONE]`. A stream may end without `[DONE]` once its answer is whole.
+ * Reads events up to `[DONE]`. A stream may end without `[DONE]` once its answer is whole. Events whose data is blank
+ * are keep-alives and are skipped. A whole JSON answer in place of a stream is read as the events that it amounts to.
  *
  * Spec: §4.3 (chunk format not shown).
- * Choice: an event that is not JSON ends the stream with an error; skipping it would silently lose text.
+ * Choice: any other event that is not JSON ends the stream with an error; skipping it would silently lose text.
  */
 export function createEventReader(
   answer: UpstreamAnswer,
@@ -120,6 +121,7 @@ export function createEventReader(
     try {
       for (const piece of pieces) {
         for (const json of decoder.push(piece)) {
+          if (isBlank(json)) continue
           const text = readEvent(json)
           if (text === null) {
             ending = { error: null }
@@ -144,9 +146,24 @@ export function createEventReader(
     ending = { error: null }
   }
 
+  /** Returns the events that a whole JSON answer amounts to. @throws ApiError if it is none, or an error */
+  async function readWholeAsEvents(): Promise<RelayedText[]> {
+    const { text, isWhole } = await readText(answer, BODY_BYTES_MAX)
+    if (!isWhole) throw answerTooLarge()
+    const body = parseObject(text)
+    const error = body && findToldError(body, redact)
+    if (error) throw error
+    const events = (body && rules.toEvents?.(text, body)) ?? []
+    if (events.length === 0) throw new ApiError('upstream_invalid_response')
+    const texts = events.map(readEvent).filter((event) => event !== null)
+    ending = { error: null }
+    return texts
+  }
+
   return {
     async next() {
-      if (!isBegun && answer.mediaType() !== 'text/event-stream') await refuseBody(answer, redact)
+      const isStream = isBegun || answer.mediaType() === 'text/event-stream'
+      if (!isStream) return readWholeAsEvents()
       while (ending === null) {
         const next = answer.read()
         const pieces = next instanceof Promise ? await next : next
@@ -159,11 +176,8 @@ export function createEventReader(
   }
 }
 
-/** Returns the error for an answer that is not the requested stream: the error in it, or an invalid response. */
-async function refuseBody(answer: UpstreamAnswer, redact: Redact): Promise<never> {
-  const { text } = await readText(answer, ERROR_BODY_BYTES_MAX)
-  const body = parseObject(text)
-  throw (body && findToldError(body, redact)) ?? new ApiError('upstream_invalid_response')
+function isBlank(data: string): boolean {
+  return data.trim() === ''
 }
 
 function requireObject(json: string): Record<string, unknown> {

@@ -1,6 +1,9 @@
 /** Interprets the events of a streamed answer: which ones the client gets, and when the answer is complete. */
+import { isObject } from '../../domain/json/is-object.ts'
+import { splitItems } from '../../domain/json/json-members.ts'
 import { ApiError } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
+import { editMembers, findMember } from './request.ts'
 import { findToldError } from './upstream/errors.ts'
 import type { Redact } from './upstream/redaction.ts'
 
@@ -21,6 +24,11 @@ export interface EventRules {
   quotesError?(event: Fields): boolean
   /** Whether `[DONE]` is a valid end even if the answer does not look complete. */
   readonly endsWithDone: boolean
+  /**
+   * Returns the JSON texts of the events that a whole answer amounts to; none if it is no answer. Default: a whole
+   * answer is not understood.
+   */
+  toEvents?(json: string, value: Fields): string[]
 }
 
 /** The request fields that determine the shape of the stream. */
@@ -45,7 +53,47 @@ export function createChunkRules(request: StreamRequest, redact: Redact): EventR
     },
     isWhole: () => finished.size >= choiceCount,
     endsWithDone: true,
+    toEvents: toChunks,
   }
+}
+
+/**
+ * Returns the chunks that a whole answer amounts to: one for each choice, since clients read only the first choice of a
+ * chunk, and one for the usage. Digits and unknown members are kept verbatim.
+ *
+ * Spec: §4.3 stream.
+ * Choice: an upstream that answers a request for a stream with a whole completion has answered it.
+ */
+function toChunks(json: string, { choices, usage }: Fields): string[] {
+  if (!Array.isArray(choices)) return []
+  const isChat = choices.some((choice) => isObject(choice) && isObject(choice.message))
+  const object: [string, string][] = isChat ? [['object', '"chat.completion.chunk"']] : []
+  const toChunk = (texts: string, isLast: boolean) =>
+    editMembers(json, {
+      set: new Map([...object, ['choices', `[${texts}]`]]),
+      remove: new Set(isLast ? [] : ['usage']),
+    })
+  const items = splitItems(findMember(json, 'choices') ?? '[]').filter(isObjectText)
+  const chunks = items.map((item) => toChunk(toChunkChoice(item), false))
+  return isObject(usage) ? [...chunks, toChunk('', true)] : chunks
+}
+
+/** Returns a choice of a whole answer as one of a chunk, whose tool calls have indexes. */
+function toChunkChoice(item: string): string {
+  const message = findMember(item, 'message')
+  if (message === undefined || !isObjectText(message)) return item
+  const calls = findMember(message, 'tool_calls')
+  const indexed = calls?.startsWith('[')
+    ? splitItems(calls)
+        .filter(isObjectText)
+        .map((call, index) => editMembers(call, { set: new Map([['index', String(index)]]) }))
+    : []
+  const set = new Map(indexed.length > 0 ? [['tool_calls', `[${indexed.join(',')}]`]] : [])
+  const delta = editMembers(message, { set })
+  return editMembers(item, {
+    set: new Map([['message', delta]]),
+    rename: new Map([['message', 'delta']]),
+  })
 }
 
 /** Types of the last event of a response. */
@@ -84,4 +132,8 @@ function isUsageChunk({ choices, usage }: Fields): boolean {
 /** Counts the prompts; a list of token ids is one prompt. */
 function countPrompts(prompt: unknown): number {
   return Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1
+}
+
+function isObjectText(json: string): boolean {
+  return json.startsWith('{')
 }

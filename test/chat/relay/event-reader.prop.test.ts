@@ -70,6 +70,21 @@ describe('the events of a streamed answer', () => {
     )
   })
 
+  it.each([
+    'data:\n\n',
+    'data\n\n',
+    'data: \t \n\n',
+    ': hi\n\n',
+    'event: ping\n\n',
+    'id: 1\nretry: 9\n\n',
+    'event: ping\ndata:\n\n',
+    'data:\ndata:\n\n',
+  ])('exclude the keep-alive frame %j, wherever it comes', async (frame) => {
+    const stream = [piece(0), piece(1), END, '[DONE]'].map((json) => frame + event(json)).join('')
+    const { groups, code } = await readAll(answerOf([[encode(stream + frame)]]))
+    expect([groups.flat(), code]).toEqual([[piece(0), piece(1), END], null])
+  })
+
   it('stay together that came together', async () => {
     const groups = [
       [encode(event(piece(0)) + event(piece(1))), encode(`${event(piece(2))}data: `)],
