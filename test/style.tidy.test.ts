@@ -4,7 +4,7 @@ import { RULES, type Tree } from './style-rules.ts'
 
 const TREE: Tree = Object.fromEntries(
   globSync([
-    '{src,test,bench,examples}/**/*.{ts,mjs}',
+    '{src,test,bench,examples,tools}/**/*.{ts,mjs}',
     'vitest.config.ts',
     'migrations/*/*.sql',
   ]).map((path) => [path, readFileSync(path, 'utf8')]),

@@ -7,8 +7,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ChatCompletionRequest } from '../../../schemas/chat/chat-request.ts'
-import { createTinyBackend, TINY_MODEL_PATH } from '../backend.ts'
+import { createTinyBackend, TINY_MODEL_PATH } from '../../src/inference/tiny/backend.ts'
+import type { ChatCompletionRequest } from '../../src/schemas/chat/chat-request.ts'
 
 const CONTEXT = 8_192
 const LENGTHS = [0, 500, 1_000, 1_500, 1_900, 2_500, 4_000, 6_000, 8_000]

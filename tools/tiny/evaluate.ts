@@ -5,8 +5,8 @@
  * node evaluate.ts questions.jsonl [model.gguf]
  */
 import { readFileSync } from 'node:fs'
-import type { ChatCompletionRequest } from '../../../schemas/chat/chat-request.ts'
-import { createTinyBackend } from '../backend.ts'
+import { createTinyBackend } from '../../src/inference/tiny/backend.ts'
+import type { ChatCompletionRequest } from '../../src/schemas/chat/chat-request.ts'
 
 interface Question {
   readonly kind: string

@@ -17,8 +17,8 @@ import bpe
 import gguf_reader
 import gguf_writer as gguf
 from llama import Llama, Shape
+from chat_template import TEMPLATE
 from muon import Muon
-from tool_corpus import THINK
 
 END_OF_TEXT, START, END = 0, 1, 2
 SPECIALS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
@@ -26,32 +26,6 @@ SPECIALS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 LENGTHS = [(128, 16)] * 5 + [(256, 8)] * 9 + [(512, 4)] * 4 + [(1024, 2), (2048, 1)]
 PROMPT_WEIGHT = 0.1
 ADAM_RATE, MUON_RATE = 4e-3, 0.02
-TEMPLATE = (
-    "{%- if tools %}{{- '<|im_start|>system\\n' }}"
-    "{%- for tool in tools %}{{- 'Tool: ' }}{{- tool.function.name }}{{- '(' }}"
-    "{%- if tool.function.parameters.properties is mapping %}"
-    "{%- for name in tool.function.parameters.properties %}"
-    "{{- name }}{%- if not loop.last %}{{- ', ' }}{%- endif %}"
-    "{%- endfor %}{%- endif %}"
-    "{{- ')\\n' }}{%- endfor %}"
-    "{{- '<|im_end|>\\n' }}{%- endif %}"
-    "{%- if documents %}{{- '<|im_start|>system\\n' }}"
-    "{%- for document in documents %}"
-    "{{- document.title }}{{- ': ' }}{{- document.text }}{{- '\\n' }}"
-    "{%- endfor %}{{- '<|im_end|>\\n' }}{%- endif %}"
-    "{%- if enable_thinking %}{{- '<|im_start|>system\\n" + THINK + "<|im_end|>\\n' }}{%- endif %}"
-    "{%- for message in messages %}"
-    "{%- set role = 'system' if message.role == 'developer' else message.role %}"
-    "{{- '<|im_start|>' + role + '\\n' }}"
-    "{%- if message.content %}{{- message.content }}{%- endif %}"
-    "{%- if message.tool_calls %}{%- for call in message.tool_calls if call.function %}"
-    "{{- '<tool_call>{\"name\": ' }}{{- call.function.name | tojson }}"
-    "{{- ', \"arguments\": ' }}{{- call.function.arguments or '{}' }}{{- '}</tool_call>' }}"
-    "{%- endfor %}{%- endif %}"
-    "{{- '<|im_end|>\\n' }}"
-    "{%- endfor %}"
-    "{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{%- endif %}"
-)
 
 
 def tokenize(chat, encoder):

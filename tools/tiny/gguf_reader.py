@@ -34,10 +34,9 @@ class Cursor:
         return [self.value(element) for _ in range(count)]
 
 
-def read(path):
-    """Answers the metadata and the tensors, each as a dict by name."""
-    with open(path, "rb") as file:
-        cursor = Cursor(file.read())
+def read_head(data):
+    """Answers the metadata, a (name, shape, kind, offset) per tensor, and where in the bytes they end."""
+    cursor = Cursor(data)
     cursor.at = 8
     tensor_count, key_count = cursor.take("<Q"), cursor.take("<Q")
     metadata = {cursor.text(): cursor.value(cursor.take("<I")) for _ in range(key_count)}
@@ -46,10 +45,23 @@ def read(path):
         name = cursor.text()
         shape = [cursor.take("<Q") for _ in range(cursor.take("<I"))][::-1]
         heads.append((name, shape, cursor.take("<I"), cursor.take("<Q")))
-    begin = -(-cursor.at // ALIGNMENT) * ALIGNMENT
+    return metadata, heads, cursor.at
+
+
+def align(offset):
+    """Where the tensors begin behind a head of that many bytes."""
+    return -(-offset // ALIGNMENT) * ALIGNMENT
+
+
+def read(path):
+    """Answers the metadata and the tensors, each as a dict by name."""
+    with open(path, "rb") as file:
+        data = file.read()
+    metadata, heads, end = read_head(data)
+    begin = align(end)
     tensors = {}
     for name, shape, kind, offset in heads:
         form = np.float16 if kind == TENSOR_F16 else np.float32
-        flat = np.frombuffer(cursor.data, form, int(np.prod(shape)), begin + offset)
+        flat = np.frombuffer(data, form, int(np.prod(shape)), begin + offset)
         tensors[name] = flat.reshape(shape).astype(np.float32)
     return metadata, tensors
