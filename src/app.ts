@@ -18,6 +18,7 @@ import { useNeutralNames, useVendorNames } from './http/body/spelling.ts'
 import { unreadBody } from './http/body/unread-body.ts'
 import { NO_OTHER_COMPILERS, validation } from './http/body/validation.ts'
 import { createClock } from './http/clock.ts'
+import { noSniffing, sameOriginForms } from './http/cross-origin.ts'
 import { documentScope, openapi } from './http/document/openapi.ts'
 import { answerClientErrors, errorHandler } from './http/error-handler.ts'
 import { chooseRequestId, requestLog } from './http/log/request-log.ts'
@@ -70,17 +71,7 @@ export async function buildApp(
   if (deps.backupFault()) app.log.warn(`no backup beside this server: ${deps.backupFault()}`)
   app.decorateRequest('principal', null).decorateRequest('refusal', null)
 
-  await app.register(errorHandler)
-  await app.register(answerEnd)
-  await app.register(requestLog)
-  await app.register(requestWatch, { watch: deps.metrics })
-  await app.register(drain, { drainTimeoutMs: config.drainTimeoutMs })
-  await app.register(oddRequests, { watch: deps.metrics })
-  await app.register(unreadBody)
-  await app.register(contentEncoding)
-  await app.register(jsonBody)
-  await app.register(validation)
-  await app.register(openapi, { version })
+  await registerHttp(app, config, deps)
 
   await app.register(healthRoutes, { checkStore: deps.checkStore })
   await app.register(versionRoutes, { version })
@@ -138,6 +129,23 @@ export async function buildApp(
   )
 
   return app
+}
+
+/** What every request passes before its route, and every response behind it. */
+async function registerHttp(app: App, { drainTimeoutMs }: Config, deps: Deps): Promise<void> {
+  await app.register(errorHandler)
+  await app.register(answerEnd)
+  await app.register(noSniffing)
+  await app.register(requestLog)
+  await app.register(requestWatch, { watch: deps.metrics })
+  await app.register(drain, { drainTimeoutMs })
+  await app.register(oddRequests, { watch: deps.metrics })
+  await app.register(sameOriginForms)
+  await app.register(unreadBody)
+  await app.register(contentEncoding)
+  await app.register(jsonBody)
+  await app.register(validation)
+  await app.register(openapi, { version })
 }
 
 function toHttpOptions({ requestTimeoutMs }: Config) {

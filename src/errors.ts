@@ -53,6 +53,10 @@ export const ERRORS = {
   invalid_api_key: entry(401, 'The API key is not valid.'),
   scope_missing: entry(403, 'The key lacks the scope for this.'),
   project_forbidden: entry(403, 'The key may not use this project.'),
+  cross_origin_form: entry(
+    403,
+    'A page of another origin cannot send forms, plain text or bodies without a Content-Type here.',
+  ),
   unknown_url: entry(404, 'There is nothing at this address.', 'invalid_request_error'),
   export_not_found: entry(
     404,

@@ -135,6 +135,7 @@ export function endWithError(socket: Socket, error: ApiError, tellers: Tellers |
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
       `x-request-id: ${id}`,
+      'x-content-type-options: nosniff',
       ...headers,
       '',
       body,

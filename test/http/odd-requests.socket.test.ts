@@ -19,6 +19,7 @@ async function ask(head: string) {
   onTestFinished(client.close)
   client.write(`${head}\r\n\r\n`)
   const { status, headers, body } = await client.read()
+  expect(headers['x-content-type-options']).toBe('nosniff')
   return { answer: [status, body.error.code], headers, text: JSON.stringify(body) }
 }
 

@@ -135,6 +135,5 @@ async function* toCsv(
 function nameFile(reply: FastifyReply, name: string): void {
   reply
     .header('content-disposition', `attachment; filename="${name}"`)
-    .header('x-content-type-options', 'nosniff')
     .header('cache-control', 'no-store')
 }

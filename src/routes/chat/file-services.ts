@@ -189,6 +189,5 @@ async function relay(
   onceClosed(reply.raw, close)
   return reply
     .header('content-type', contentType)
-    .header('x-content-type-options', 'nosniff')
     .send(Readable.from(pieces, { objectMode: false }))
 }

@@ -140,7 +140,6 @@ function addDownload(app: App, options: CheckpointRoutesOptions): void {
         .type('application/octet-stream')
         .header('content-length', artifact.bytes)
         .header('content-disposition', `attachment; filename="${fileName(found)}"`)
-        .header('x-content-type-options', 'nosniff')
         .header('x-weft-sha256', artifact.sha256)
         .send(await options.checkpoints.openArtifact(artifact))
     },

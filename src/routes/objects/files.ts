@@ -95,7 +95,6 @@ function addFileContent(app: App, { url, operationId }: Name, files: FileStore):
       return reply
         .type('application/octet-stream')
         .header('content-length', file.size_bytes)
-        .header('x-content-type-options', 'nosniff')
         .send(file.content)
     },
   )

@@ -1,5 +1,6 @@
 /** Addresses of views that cannot be decoded, such as one with a lone percent sign: no route is found for them. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { forbidSniffing } from '../../http/cross-origin.ts'
 import { answerFrameworkError } from '../../http/error-handler.ts'
 
 /** No second slash or backslash at the start, which would lead to another server. */
@@ -11,7 +12,9 @@ export function answerUnrouted(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  const { method, url } = request
+  const { method, url, id } = request
+  // No hook runs for these requests.
+  forbidSniffing(reply.header('x-request-id', id))
   const isMended = error.code === 'FST_ERR_BAD_URL' && method === 'GET' && IN_PROJECT.test(url)
   if (isMended) reply.redirect(mend(url))
   else answerFrameworkError(error, request, reply)

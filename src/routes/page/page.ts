@@ -58,7 +58,6 @@ export async function pageRoutes(app: App, { refScheme }: PageRoutesOptions): Pr
 function send(request: FastifyRequest, reply: FastifyReply, file: PageFile): Buffer {
   const isGzipped = takesGzip(request)
   reply.header('vary', 'accept-encoding')
-  reply.header('x-content-type-options', 'nosniff')
   if (isGzipped) reply.header('content-encoding', 'gzip')
   reply.type(file.type)
   return isGzipped ? file.gzipped : file.body

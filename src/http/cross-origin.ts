@@ -1,0 +1,76 @@
+/**
+ * Protects users of browsers from pages of other origins. A browser adds the Basic credentials that it remembers to
+ * every request to this server, whichever page sends it.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { ApiError } from '../errors.ts'
+import type { App } from './app-type.ts'
+
+/** Methods that change nothing here. */
+const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
+/**
+ * Media types that a page may send to another origin without a CORS preflight. The empty one stands for no
+ * `Content-Type`. For all others the browser asks first, and this server never agrees.
+ */
+const FORM_TYPES: readonly string[] = [
+  '',
+  'multipart/form-data',
+  'application/x-www-form-urlencoded',
+  'text/plain',
+]
+
+/** Forbids browsers to guess the media type of a response. Must be installed before all that may refuse a request. */
+export const noSniffing = fp(
+  async (app: App) => {
+    app.addHook('onRequest', (_request, reply, done) => {
+      forbidSniffing(reply)
+      done()
+    })
+  },
+  { name: 'no-sniffing' },
+)
+
+/** The same for a response that no hook sees. */
+export function forbidSniffing(reply: FastifyReply): void {
+  reply.header('x-content-type-options', 'nosniff')
+}
+
+/**
+ * Refuses forms from pages of another origin, on all routes. Clients that are no browsers send neither
+ * `Sec-Fetch-Site` nor `Origin` and are never refused.
+ *
+ * @throws ApiError cross_origin_form
+ */
+export const sameOriginForms = fp(
+  async (app: App) => {
+    app.addHook('onRequest', (request, _reply, done) => {
+      const isForm = !SAFE_METHODS.includes(request.method) && FORM_TYPES.includes(typeOf(request))
+      if (isForm && isCrossOrigin(request)) throw new ApiError('cross_origin_form')
+      done()
+    })
+  },
+  { name: 'same-origin-forms' },
+)
+
+function typeOf({ headers }: FastifyRequest): string {
+  const [type = ''] = (headers['content-type'] ?? '').split(';', 1)
+  return type.trim().toLowerCase()
+}
+
+/**
+ * Compares the origin of the page with this server. `Sec-Fetch-Site` is right behind any proxy; browsers only send it
+ * to https and to localhost. Without it `Origin` must name the host of the request. A proxy that changes that leaves
+ * the public one in `X-Forwarded-Host`, which no page can set without a preflight.
+ */
+function isCrossOrigin({ headers }: FastifyRequest): boolean {
+  const { origin, host, 'x-forwarded-host': forwarded = '' } = headers
+  const site = headers['sec-fetch-site']
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none'
+  if (origin === undefined) return false
+  // The origin of a sandboxed page is `null`, which is no URL.
+  const page = URL.parse(origin)
+  if (page === null) return true
+  const hosts = [host ?? '', ...String(forwarded).split(',')].map((name) => name.trim())
+  return !hosts.some((name) => page.host === URL.parse(`${page.protocol}//${name}`)?.host)
+}
