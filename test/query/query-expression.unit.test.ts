@@ -4,7 +4,15 @@ import { createMatcher } from '../../src/domain/query/query-matcher.ts'
 import { orderForSort, timeValue, valueAt } from '../../src/domain/query/query-values.ts'
 import { parseTimestampUs } from '../../src/schemas/timestamp.ts'
 
-const FIELDS = new Set(['inputs', 'output', 'op_name', 'started_at', 'exception', 'flag'])
+const FIELDS = new Set([
+  'inputs',
+  'output',
+  'op_name',
+  'started_at',
+  'exception',
+  'flag',
+  'summary',
+])
 const ROW = {
   inputs: {
     n: 5,
@@ -14,8 +22,11 @@ const ROW = {
     list: [{ v: 1 }, 'x'],
     o: { a: 1 },
     num: '12',
+    yes: true,
+    no: false,
     'a.b': 'dotted',
   },
+  summary: { weave: { latency_ms: 5 } },
   op_name: 'predict',
   exception: null,
   flag: true,
@@ -36,7 +47,28 @@ function holds(expr: unknown): boolean {
 describe('an expression', () => {
   const rows: [unknown, boolean][] = [
     [{ $eq: [field('inputs.n'), literal(5)] }, true],
-    [{ $eq: [field('inputs.n'), literal('5')] }, false],
+    // A literal text beside JSON: the service of weave 0.54 compares all of JSON as text.
+    [{ $eq: [field('inputs.yes'), literal('true')] }, true],
+    [{ $eq: [field('inputs.yes'), literal('false')] }, false],
+    [{ $eq: [field('inputs.yes'), literal('True')] }, false],
+    [{ $eq: [field('inputs.no'), literal('false')] }, true],
+    [{ $eq: [literal('true'), field('inputs.yes')] }, true],
+    [{ $not: [{ $eq: [field('inputs.yes'), literal('true')] }] }, false],
+    [{ $in: [field('inputs.yes'), [literal('x'), literal('true')]] }, true],
+    [{ $in: [field('inputs.n'), [literal('4'), literal('5')]] }, true],
+    [{ $gt: [field('inputs.yes'), literal('false')] }, true],
+    [{ $gt: [field('inputs.n'), literal('4')] }, true],
+    [{ $lt: [field('inputs.n'), literal('4')] }, false],
+    [{ $eq: [field('inputs.n'), literal('5')] }, true],
+    [{ $eq: [field('inputs.half'), literal('2.5')] }, true],
+    [{ $eq: [field('inputs.n'), literal('5.0')] }, false],
+    [{ $eq: [field('inputs.none'), literal('null')] }, false],
+    [{ $eq: [field('inputs.missing'), literal('')] }, false],
+    [{ $eq: [field('inputs.o'), literal('{"a":1}')] }, false],
+    [{ $eq: [field('inputs.num'), literal(12)] }, false],
+    [{ $gt: [field('inputs.s'), literal(4)] }, false],
+    [{ $eq: [field('flag'), literal('true')] }, false],
+    [{ $gt: [field('summary.weave.latency_ms'), literal('10')] }, false],
     [{ $eq: [field('inputs.none'), literal(null)] }, true],
     [{ $eq: [field('inputs.missing'), literal(null)] }, true],
     [{ $eq: [field('exception'), literal(null)] }, true],

@@ -1,6 +1,15 @@
 /** Evaluates query expressions over rows. Pure. */
 import type { Comparison, Expression } from './query-expression.ts'
-import { convert, eachOf, equals, isMissing, order, severalValues, toText } from './query-values.ts'
+import {
+  convert,
+  eachOf,
+  equals,
+  isMissing,
+  order,
+  severalValues,
+  textBesideText,
+  toText,
+} from './query-values.ts'
 
 /** What a field of a row holds: a JSON value, a TimeValue, or undefined when there is none. */
 export type GetField = (path: readonly string[]) => unknown
@@ -17,6 +26,18 @@ interface RowView {
 /** One for each of a field's values; null for what is missing. */
 type Texts = readonly (string | null)[]
 type Contains = Extract<Expression, { readonly op: '$contains' }>
+
+/** Fields of calls, feedback and evaluation results that hold free JSON. */
+const JSON_FIELDS: ReadonlySet<string> = new Set([
+  'attributes',
+  'feedback',
+  'inputs',
+  'output',
+  'outputs',
+  'payload',
+  'scores',
+  'summary',
+])
 
 type Evaluate = (row: RowView) => unknown
 
@@ -117,8 +138,14 @@ function createPlan() {
     }
   }
 
+  function planBeside(operand: Expression, other: Expression): Evaluate {
+    const getValue = plan(operand)
+    if (!isComparedAsText(operand, other)) return getValue
+    return (row) => severalValues(eachOf(getValue(row)).map(textBesideText))
+  }
+
   function planEqual(left: Expression, right: Expression): Evaluate {
-    const [leftOf, rightOf] = [plan(left), plan(right)]
+    const [leftOf, rightOf] = [planBeside(left, right), planBeside(right, left)]
     if (isNull(right)) return (row) => isMissing(leftOf(row))
     if (isNull(left)) return (row) => isMissing(rightOf(row))
     return (row) => compareEach(leftOf(row), rightOf(row), equals)
@@ -148,27 +175,35 @@ function createPlan() {
         return (row) => negate(truth(row))
       }
       case '$in': {
-        const left = plan(expression.left)
-        const items = expression.items.map(plan)
-        return (row) => {
-          const value = left(row)
-          return anyTrue(items, (item) => compareEach(value, item(row), equals))
-        }
+        const { left } = expression
+        const pairs = expression.items.map((item) => [planBeside(left, item), plan(item)] as const)
+        return (row) => anyTrue(pairs, ([of, item]) => compareEach(of(row), item(row), equals))
       }
       case '$contains':
         return planContains(expression)
       case '$eq':
         return planEqual(expression.left, expression.right)
       default: {
-        const { op } = expression
-        const [left, right] = [plan(expression.left), plan(expression.right)]
+        const { op, left, right } = expression
+        const [leftOf, rightOf] = [planBeside(left, right), planBeside(right, left)]
         return (row) =>
-          compareEach(left(row), right(row), (one, other) => isInOrder(op, one, other))
+          compareEach(leftOf(row), rightOf(row), (one, other) => isInOrder(op, one, other))
       }
     }
   }
 
   return { plan }
+}
+
+/**
+ * Whether numbers and booleans of an operand are compared as JSON texts: inside free JSON beside a literal text, as
+ * the service behind weave 0.54 does (`$eq` of `inputs.flag` and "true"). Fields with a type of their own are not.
+ */
+function isComparedAsText(operand: Expression, other: Expression): boolean {
+  if (operand.op !== '$getField') return false
+  if (other.op !== '$literal' || typeof other.value !== 'string') return false
+  const [field = '', inner] = operand.path
+  return JSON_FIELDS.has(field) && !(field === 'summary' && inner === 'weave')
 }
 
 function textsIn(value: unknown, ignoresCase: boolean): Texts {

@@ -131,6 +131,11 @@ export function toText(value: unknown): string | null {
   return isTime(value) ? renderTimestamp(value.time_us) : JSON.stringify(value)
 }
 
+/** What is compared with a text: numbers and booleans as their JSON text, other values unchanged. */
+export function textBesideText(value: unknown): unknown {
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
+}
+
 /** The value at the rest of a path; undefined when there is none. Lists are entered by index. */
 export function valueAt(value: unknown, path: readonly string[]): unknown {
   let inner = value

@@ -113,6 +113,7 @@ const ANSWERS: readonly (readonly [Request, string])[] = [
   [{ query: { $expr: named('inputs.list.0.v', 'deep') } }, 'd'],
   [{ query: { $expr: named('output', 'text') } }, 'c'],
   [{ query: { $expr: named('output.ok', true) } }, 'a'],
+  [{ query: { $expr: named('output.ok', 'true') } }, 'a'],
   [{ query: { $expr: named('id', 'c') } }, 'c'],
   [{ query: { $expr: named('summary.weave.status', 'running') } }, 'b d'],
   [{ query: { $expr: { $gte: [field('started_at'), literal(at(2))] } } }, 'a b d'],

@@ -128,6 +128,14 @@ function values(expr: Any, see: (name: string) => Any[]): Any[] {
 
 const isTime = (side: Any) => /^(?:started|ended)_at$/.test(side?.$getField ?? '')
 
+const JSON_NAME = /^(?:inputs|output|attributes|feedback|summary(?!\.weave))\b/
+
+/** JSON numbers and booleans are texts beside a literal text. */
+function beside(side: Any, value: Any, other: Any): Any {
+  if (typeof other?.$literal !== 'string' || !JSON_NAME.test(side?.$getField ?? '')) return value
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
+}
+
 function compareAll(op: string, first: Any, second: Any, see: (name: string) => Any[]): Any[] {
   const isInstant = isTime(first) || isTime(second)
   // A text that is no time: Date.parse takes "2" for one.
@@ -135,7 +143,7 @@ function compareAll(op: string, first: Any, second: Any, see: (name: string) => 
   const seconds = (side: Any) => (isInstant && typeof side === 'string' ? toSeconds(side) : side)
   return values(first, see).flatMap((one) =>
     values(second, see).map((other) => {
-      const [left, right] = [seconds(one), seconds(other)]
+      const [left, right] = [beside(first, one, second), beside(second, other, first)].map(seconds)
       if (left === null || right === null) return null
       if (isInstant && !(Number.isFinite(left) && Number.isFinite(right))) return null
       if (op === '$eq' || op === '$in') return JSON.stringify(left) === JSON.stringify(right)
