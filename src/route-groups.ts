@@ -63,7 +63,7 @@ export async function registerTraceRoutes(scope: App, options: GroupOptions): Pr
   await scope.register(statsRoutes, { stats, prices })
   await scope.register(usageRoutes, { usage, prices })
   const { feedbackPayloadBytesMax: payloadBytesMax } = config
-  await scope.register(feedbackRoutes, { feedback, payloadBytesMax, nowUs })
+  await scope.register(feedbackRoutes, { annotation, feedback, payloadBytesMax, nowUs })
   await scope.register(feedbackQueryRoutes, { feedback })
   await scope.register(feedbackStatsRoutes, { feedback, nowUs })
   await scope.register(annotationRoutes, { annotation, nowUs })

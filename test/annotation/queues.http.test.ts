@@ -57,6 +57,23 @@ describe.each(['', '/traces'])('annotation queues below %s/', (root) => {
     }
   })
 
+  it('are of calls; another queue_type is refused by name and makes no queue', async () => {
+    const app = await buildTestApp()
+    const make = (queue_type: unknown) =>
+      app.post(`${root}/annotation_queues`, {
+        project_id: PROJECT,
+        name: 'q',
+        scorer_refs: [],
+        queue_type,
+      })
+    for (const queue_type of ['trace', 5]) {
+      const { status, body } = await make(queue_type)
+      expect([status, body.error.param]).toEqual([422, 'queue_type'])
+    }
+    expect(await list(app, {}, root)).toEqual([])
+    for (const queue_type of ['call', null]) expect((await make(queue_type)).status).toBe(200)
+  })
+
   it('are listed by name and order in pages, without those of others', async () => {
     const app = await buildTestApp()
     for (const name of ['Beta', 'alpha', 'Alphabet', 'gone']) await createQueue(app, { name })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { itRefusesBadRequests } from '../support/bad-requests.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
-import { FEEDBACK, FULL_FEEDBACK, storedPaths } from './feedback-fixtures.ts'
+import { buildQueueApp, FEEDBACK, FULL_FEEDBACK, storedPaths } from './feedback-fixtures.ts'
 
 const URL = '/feedback/batch/create'
 const CALL = 'weave:///acme/demo/call/call-1'
@@ -66,7 +66,7 @@ describe('POST /feedback/batch/create', () => {
   })
 
   it('changes nothing when a batch is sent again, in itself or later', async () => {
-    const { post } = await buildTestApp()
+    const { post } = await buildQueueApp()
     const batch = [FULL_FEEDBACK, FULL_FEEDBACK]
     const first = await post(URL, { batch })
     const again = await post(URL, { batch })

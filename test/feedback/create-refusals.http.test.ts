@@ -61,6 +61,41 @@ describe('POST /feedback/create', () => {
       },
     )
 
+    // As the service behind weave 0.54 does, which names the queue as not found.
+    it.each(['unknown', 'deleted', 'foreign'])(
+      'refuses a §2.2 queue_id that is %s, alone, in a batch and as a replacement',
+      async (kind) => {
+        const { post, delete: remove } = await buildTestApp()
+        const project_id = kind === 'foreign' ? 'acme/other' : FEEDBACK.project_id
+        const made = await post('/annotation_queues', { project_id, name: 'q', scorer_refs: [] })
+        const queue_id = kind === 'unknown' ? 'unknown' : made.body.id
+        const good = { ...FEEDBACK, id: 'good', queue_id: kind === 'deleted' ? queue_id : null }
+        expect((await post(URL, good)).status).toBe(200)
+        if (kind === 'deleted') {
+          await remove(`/annotation_queues/${queue_id}?project_id=${project_id}`)
+        }
+        const refusal = { code: 'annotation_queue_not_found', param: 'queue_id' }
+        const bad = { ...FEEDBACK, queue_id }
+        for (const [url, body] of [
+          [URL, bad],
+          [`/traces${URL}`, bad],
+          ['/feedback/replace', { ...bad, feedback_id: 'good' }],
+        ] as const) {
+          const { status, body: answer } = await post(url, body)
+          expect([status, answer.error]).toEqual([404, expect.objectContaining(refusal)])
+        }
+        const other = { ...FEEDBACK, id: 'other' }
+        const { body } = await post('/feedback/batch/create', { batch: [bad, other, bad] })
+        expect(body.errors).toEqual([0, 2].map((index) => ({ index, ...body.res[index].error })))
+        expect(body.errors[0]).toMatchObject({ ...refusal, param: 'batch[0].queue_id' })
+        const { body: found } = await post('/feedback/query', {
+          project_id: FEEDBACK.project_id,
+          fields: ['id'],
+        })
+        expect(found.result).toEqual([{ id: 'good' }, { id: 'other' }])
+      },
+    )
+
     it('says where feedback about a call goes', async () => {
       const { post } = await buildTestApp()
       const { body } = await post(URL, { ...FEEDBACK, weave_ref: 'weave:///acme/demo/call/c1' })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { itRefusesBadRequests } from '../support/bad-requests.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
-import { FEEDBACK, FULL_FEEDBACK, storedPaths } from './feedback-fixtures.ts'
+import { buildQueueApp, FEEDBACK, FULL_FEEDBACK, storedPaths } from './feedback-fixtures.ts'
 
 const URL = '/feedback/create'
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
@@ -48,7 +48,7 @@ describe('POST /feedback/create', () => {
     it.each(Object.entries(FULL_FEEDBACK))(
       'stores §2.2 %s: a repeat with another one is feedback_conflict',
       async (field) => {
-        const { post } = await buildTestApp()
+        const { post } = await buildQueueApp()
         const first = await post(URL, FULL_FEEDBACK)
         expect(first.status).toBe(200)
         const other: Record<string, unknown> = {
@@ -64,7 +64,8 @@ describe('POST /feedback/create', () => {
           trigger_ref: 'weave:///acme/demo/object/monitor:v5',
           queue_id: null,
         }
-        const again = await post(URL, { ...FULL_FEEDBACK, [field]: other[field] })
+        const moved = field === 'project_id' ? { queue_id: null } : {}
+        const again = await post(URL, { ...FULL_FEEDBACK, ...moved, [field]: other[field] })
         if (field === 'id' || field === 'project_id') {
           expect(again.status).toBe(200)
           expect(again.body.created_at > first.body.created_at).toBe(true)
@@ -85,7 +86,7 @@ describe('POST /feedback/create', () => {
       'queue_id',
       'svc_user_id',
     ])('takes a null §2.2 %s as absent', async (field) => {
-      const { post } = await buildTestApp()
+      const { post } = await buildQueueApp()
       const { svc_user_id: _, ...full } = { svc_user_id: null, ...FULL_FEEDBACK }
       const withNull = { ...full, [field]: null }
       const first = await post(URL, withNull)
@@ -96,7 +97,7 @@ describe('POST /feedback/create', () => {
     })
 
     it('answers a repeat exactly as the first time, also to another key', async () => {
-      const { post, createKey } = await buildTestApp()
+      const { post, createKey } = await buildQueueApp()
       const first = await post(URL, FULL_FEEDBACK)
       const second = await post(URL, FULL_FEEDBACK)
       const third = await post(URL, FULL_FEEDBACK, {
@@ -107,11 +108,12 @@ describe('POST /feedback/create', () => {
     })
 
     it("leaves the id of another project's feedback free", async () => {
-      const { post } = await buildTestApp()
+      const { post } = await buildQueueApp()
       await post(URL, FULL_FEEDBACK)
       const { status, body } = await post(URL, {
         ...FULL_FEEDBACK,
         project_id: 'acme/other',
+        queue_id: null,
         payload: { other: true },
       })
       expect(status).toBe(200)
@@ -130,7 +132,7 @@ describe('POST /feedback/create', () => {
     })
 
     it.each(['weave', 'weft', 'x-trace+1.0'])('reads refs of the scheme %s', async (scheme) => {
-      const { post } = await buildTestApp()
+      const { post } = await buildQueueApp()
       const refs = Object.fromEntries(
         Object.entries(FULL_FEEDBACK).map(([field, value]) => [
           field,
@@ -141,13 +143,13 @@ describe('POST /feedback/create', () => {
     })
 
     it('takes refs into other projects, except those of annotations', async () => {
-      const { post } = await buildTestApp()
+      const { post } = await buildQueueApp()
       const moved = JSON.parse(JSON.stringify(FULL_FEEDBACK).replaceAll('///acme/demo', '///x/y'))
       expect((await post(URL, moved)).status).toBe(200)
     })
 
     it('stores one record for 100 simultaneous creates with the same id', async () => {
-      const app = await buildTestApp()
+      const app = await buildQueueApp()
       const answers = await Promise.all(
         Array.from({ length: 100 }, () => app.post(URL, FULL_FEEDBACK)),
       )
@@ -156,7 +158,7 @@ describe('POST /feedback/create', () => {
     })
 
     it('accepts one of many contents sent at once for an id and refuses the others', async () => {
-      const app = await buildTestApp()
+      const app = await buildQueueApp()
       const answers = await Promise.all(
         Array.from({ length: 30 }, (_, at) =>
           app.post(URL, { ...FULL_FEEDBACK, payload: { [`path_${at}`]: 1 } }),

@@ -2,7 +2,7 @@
 import { type Feedback, resolveFeedback } from '../../src/domain/feedback/new-feedback.ts'
 import { FeedbackCreateRequest } from '../../src/schemas/feedback/feedback.ts'
 import { timestampUs } from '../../src/schemas/timestamp.ts'
-import type { TestApp } from '../support/build-test-app.ts'
+import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
 
 /** Nothing but what is required. */
 export const FEEDBACK = {
@@ -22,6 +22,23 @@ export const FULL_FEEDBACK = {
   call_ref: 'weave:///acme/demo/call/call-1',
   trigger_ref: 'weave:///acme/demo/object/monitor:v4',
   queue_id: 'queue-1',
+}
+
+/** An app that has the queue of FULL_FEEDBACK. */
+export async function buildQueueApp(): Promise<TestApp> {
+  const app = await buildTestApp()
+  await app.deps.annotation.createQueue({
+    id: FULL_FEEDBACK.queue_id,
+    project_id: FULL_FEEDBACK.project_id,
+    name: 'To judge',
+    description: '',
+    scorer_refs_json: '[]',
+    created_by: 'u-1',
+    created_at_us: 1,
+    updated_at_us: 1,
+    deleted_at_us: null,
+  })
+  return app
 }
 
 /** Stored feedback of a time; its payload is `{ [id]: 1 }`, so that paths tell which were looked into. */

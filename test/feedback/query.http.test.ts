@@ -5,7 +5,7 @@ import { SCORE_DEFAULTS } from '../../src/schemas/feedback/score-defaults.ts'
 import { itRefusesBadRequests } from '../support/bad-requests.ts'
 import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
-import { FEEDBACK, FULL_FEEDBACK } from './feedback-fixtures.ts'
+import { buildQueueApp, FEEDBACK, FULL_FEEDBACK } from './feedback-fixtures.ts'
 
 const URL = '/feedback/query'
 const PROJECT = { project_id: 'acme/demo' }
@@ -34,7 +34,7 @@ describe('POST /feedback/query', () => {
   itRefusesBadRequests({ url: URL, body: PROJECT, scope: 'traces:read' })
 
   it('answers every field of a row', async () => {
-    const app = await buildTestApp()
+    const app = await buildQueueApp()
     const { body } = await app.post('/feedback/create', FULL_FEEDBACK)
     const [row] = await find(app, {})
     expect(Object.keys(row)).toEqual(FEEDBACK_FIELDS)

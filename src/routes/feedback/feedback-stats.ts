@@ -6,7 +6,7 @@ import {
 import { resolveFeedbackWindow } from '../../domain/feedback/feedback-sample.ts'
 import type { BucketTable } from '../../domain/stats/bucket-table.ts'
 import { type BucketGrid, buildBucketGrid, type TimeWindow } from '../../domain/stats/buckets.ts'
-import { doubleRoundS } from '../../domain/stats/granularity.ts'
+import { doubleRoundS, HOUR_S } from '../../domain/stats/granularity.ts'
 import type { StatColumn } from '../../domain/stats/metric-names.ts'
 import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
@@ -52,13 +52,17 @@ function addStats(app: App, { feedback, nowUs }: FeedbackStatsRoutesOptions): vo
       const window = resolveFeedbackWindow(body, nowUs())
       const metrics = resolveFeedbackMetrics(body.metrics)
       const { columns } = metrics
+      const [start, end] = [renderTimestamp(window.start_us), renderTimestamp(window.end_us)]
+      if (columns.length === 0) {
+        return { start, end, granularity: HOUR_S, timezone, buckets: [], window_stats: {} }
+      }
       const times = { startUs: window.start_us, endUs: window.end_us }
       const grid = gridFor(times, granularity ?? null, timezone, columns.length + 1)
       const { startsUs, granularityS } = grid
       const measured = await feedback.measureFeedback({ window, metrics, startsUs }, caller)
       return {
-        start: renderTimestamp(window.start_us),
-        end: renderTimestamp(window.end_us),
+        start,
+        end,
         granularity: granularityS,
         timezone,
         buckets: renderBuckets(startsUs, columns, measured.buckets),

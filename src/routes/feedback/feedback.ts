@@ -1,6 +1,8 @@
 /** Feedback routes. Spec: §4.1, §4.2; `/feedback/batch/create` and `/feedback/replace` are additions. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Principal, requireAccess, requireScope } from '../../domain/access/permissions.ts'
+import type { FastifyRequest } from 'fastify'
+import { requireAccess, requireScope } from '../../domain/access/permissions.ts'
+import type { AnnotationQueue } from '../../domain/annotation/annotation-queue.ts'
 import { requireFeedbackRules } from '../../domain/feedback/feedback-rules.ts'
 import { resolveFeedbackSample } from '../../domain/feedback/feedback-sample.ts'
 import {
@@ -30,7 +32,9 @@ import {
 } from '../../schemas/feedback/feedback-query.ts'
 import type { Stores } from '../../store/api/stores.ts'
 
-interface FeedbackRoutesOptions extends Pick<Stores, 'feedback'>, Pick<Clock, 'nowUs'> {
+interface FeedbackRoutesOptions
+  extends Pick<Stores, 'annotation' | 'feedback'>,
+    Pick<Clock, 'nowUs'> {
   readonly payloadBytesMax: number
 }
 
@@ -52,18 +56,38 @@ function schemasOf(app: App) {
     : { create: LooseFeedbackCreateRequest, replace: LooseFeedbackReplaceRequest }
 }
 
-/** Returns the feedback to store for a validated request. @throws ApiError */
-function toFeedback(
-  body: FeedbackCreateRequest,
-  principal: Principal | null,
-  { payloadBytesMax, nowUs }: FeedbackRoutesOptions,
-  { spelling }: App,
-): Feedback {
-  const { svc_user_id } = requireAccess(principal, 'traces:write', body.project_id)
-  requireFeedbackRules(body)
-  if (!spelling.isStrict) requireVendorRules(body)
-  const defaults = { id: newId(), svc_user_id, created_at_us: nowUs() }
-  return resolveFeedback(body, defaults, payloadBytesMax)
+/**
+ * Returns a function that gives the feedback to store for a validated body; it reads each annotation queue of the
+ * request once.
+ *
+ * Spec: §2.2 queue_id. Choice: a queue that is unknown, deleted or of another project is refused, as the vendor does.
+ */
+function openResolver(
+  app: App,
+  { principal }: FastifyRequest,
+  { annotation, payloadBytesMax, nowUs }: FeedbackRoutesOptions,
+) {
+  const queues = new Map<string, Promise<AnnotationQueue | null>>()
+
+  async function requireQueue(project_id: string, id: string): Promise<void> {
+    const name = JSON.stringify([project_id, id])
+    const queue = queues.get(name) ?? annotation.findQueue({ project_id, id })
+    queues.set(name, queue)
+    if ((await queue) === null) {
+      throw new ApiError('annotation_queue_not_found', { param: 'queue_id' })
+    }
+  }
+
+  /** @throws ApiError */
+  return async (body: FeedbackCreateRequest): Promise<Feedback> => {
+    const { project_id, queue_id } = body
+    const { svc_user_id } = requireAccess(principal, 'traces:write', project_id)
+    requireFeedbackRules(body)
+    if (!app.spelling.isStrict) requireVendorRules(body)
+    if ((queue_id ?? null) !== null) await requireQueue(project_id, queue_id as string)
+    const defaults = { id: newId(), svc_user_id, created_at_us: nowUs() }
+    return resolveFeedback(body, defaults, payloadBytesMax)
+  }
 }
 
 function addCreate(app: App, options: FeedbackRoutesOptions): void {
@@ -80,7 +104,7 @@ function addCreate(app: App, options: FeedbackRoutesOptions): void {
       },
     },
     async (request) => {
-      const created = toFeedback(request.body, request.principal, options, app)
+      const created = await openResolver(app, request, options)(request.body)
       return renderFeedback(await options.feedback.createFeedback(created))
     },
   )
@@ -103,14 +127,14 @@ function addBatchCreate(app: App, options: FeedbackRoutesOptions): void {
     },
     async (request) => {
       requireScope(request.principal, 'traces:write')
+      const resolve = openResolver(app, request, options)
       const items: (Feedback | ApiError)[] = []
       for (const item of request.body.batch) {
         if (items.length % PAUSE_ITEMS === PAUSE_ITEMS - 1) await nextTurn()
         items.push(
-          itemOrError(() => {
-            const body = app.spelling.parse<FeedbackCreateRequest>(create, item)
-            return toFeedback(body, request.principal, options, app)
-          }),
+          await itemOrError(async () =>
+            resolve(app.spelling.parse<FeedbackCreateRequest>(create, item)),
+          ),
         )
       }
       const good = items.filter((item): item is Feedback => !(item instanceof ApiError))
@@ -120,9 +144,9 @@ function addBatchCreate(app: App, options: FeedbackRoutesOptions): void {
   )
 }
 
-function itemOrError(make: () => Feedback): Feedback | ApiError {
+async function itemOrError(make: () => Promise<Feedback>): Promise<Feedback | ApiError> {
   try {
-    return make()
+    return await make()
   } catch (error) {
     if (error instanceof ApiError) return error
     throw error
@@ -164,7 +188,7 @@ function addReplace(app: App, options: FeedbackRoutesOptions): void {
     },
     async (request) => {
       const { feedback_id, ...body } = request.body
-      const created = toFeedback(body, request.principal, options, app)
+      const created = await openResolver(app, request, options)(body)
       const { createFeedback, replaceFeedback } = options.feedback
       const stored = await replaceFeedback(feedback_id, created).catch((error) => {
         const isGone = error instanceof ApiError && error.code === 'feedback_not_found'

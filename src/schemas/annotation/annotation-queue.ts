@@ -15,6 +15,7 @@ const DESCRIPTION_MAX = 65_536
 /** Limit: scorers of a queue; queues of one request for statistics. */
 const SCORERS_MAX = 100
 const QUEUES_MAX = 1000
+const QUEUE_TYPES = ['call'] as const
 const Name = nameOf(NAME_MAX)
 const Description = z
   .string()
@@ -28,6 +29,10 @@ export const AnnotationQueueCreateRequest = z.strictObject({
   name: Name.describe('Name of the queue; need not be unique.'),
   description: Description.nullish().describe('Instructions for annotators. Default empty.'),
   scorer_refs: ScorerRefs.describe('Refs of the annotation specs that annotators fill in.'),
+  queue_type: z
+    .enum(QUEUE_TYPES)
+    .nullish()
+    .describe('What the queue holds: calls, also when absent.'),
   svc_user_id: IgnoredUser,
 })
 

@@ -46,7 +46,7 @@ export const FeedbackStatsRequest = z
       .array(FeedbackMetricSpec)
       .max(METRIC_SPECS_MAX)
       .default([])
-      .describe('Metrics; without any, feedback is only counted.'),
+      .describe('Metrics; without any, the answer has no buckets and a granularity of 3600.'),
   })
   .meta({ id: 'FeedbackStatsRequest', description: 'A time window of feedback, and metrics.' })
 
