@@ -69,8 +69,7 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
       isTooDeep = true
       return
     }
-    const { id, created, model, system_fingerprint, service_tier, prompt_token_ids, delta } =
-      text.value
+    const { id, created, model, delta } = text.value
     const usage = findUsage(text.value)
     if (usage !== null && (isStream || isWritable(usage))) told = usage
     // Typed events, such as those of responses, carry text in deltas.
@@ -83,7 +82,8 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
       return
     }
     // An engine may begin with a chunk about the prompt, in which the id and the model are empty.
-    if (!head.id) head = { id, created, model, system_fingerprint, service_tier, prompt_token_ids }
+    if (!head.id) head = { id, created, model }
+    if (keepsOutput) openParts().addChunk(text.value)
     for (const choice of choicesOf(text)) {
       if (!isObject(choice) || !openParts().addChunkChoice(choice)) continue
       firstTokenAt ??= now()
@@ -119,7 +119,8 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
       const ids = promptIds === undefined ? {} : { prompt_token_ids: promptIds }
       const { id, created, model } = envelope ?? {}
       const own = prompt === null ? head : { id, created, model }
-      return renderJson({ ...own, object: 'chat.completion', choices, ...ids })
+      const others = parts?.renderOthers()
+      return renderJson({ ...own, object: 'chat.completion', choices, ...others, ...ids })
     },
     isCut: () => isTooDeep || (parts?.isCut() ?? false) || (whole !== null && isTooLong(whole)),
   }

@@ -1,6 +1,12 @@
 /** Assembles the tool calls of a streamed message from their pieces, and the one call of the deprecated form. */
 import { calledIn, createCallNumbers } from '../../../domain/chat/call-numbers.ts'
 import { isObject } from '../../../domain/json/is-object.ts'
+import { createMergedMembers, type MergedMembers } from './merged-members.ts'
+import type { RecordBudget } from './streamed-content.ts'
+
+/** Members of a call, and of what it calls, that have rules of their own. */
+const CALL_MEMBERS = new Set(['index', 'id', 'type', 'function', 'custom'])
+const CALLED_MEMBERS = new Set(['name', 'arguments', 'input'])
 
 interface CallParts {
   /** Place among the calls: its index, or its number without one. */
@@ -10,6 +16,9 @@ interface CallParts {
   name: string
   /** Or the input of a custom tool. */
   arguments: string
+  /** The other members of the call, and of what it calls. */
+  readonly others: MergedMembers
+  readonly calledOthers: MergedMembers
 }
 
 export interface StreamedCalls {
@@ -21,8 +30,8 @@ export interface StreamedCalls {
   render(): { readonly tool_calls?: unknown[]; readonly function_call?: unknown }
 }
 
-/** @param take - takes a text from the remaining budget; returns what of it is kept */
-export function createStreamedCalls(take: (text: string) => string): StreamedCalls {
+export function createStreamedCalls(budget: RecordBudget): StreamedCalls {
+  const { take } = budget
   const numberOf = createCallNumbers()
   const calls = new Map<number, CallParts>()
   let legacy: { name: string; arguments: string } | null = null
@@ -33,15 +42,25 @@ export function createStreamedCalls(take: (text: string) => string): StreamedCal
     for (const part of [text, input]) if (typeof part === 'string') call.arguments += take(part)
   }
 
+  function openCall(place: number): CallParts {
+    const merged = (except: ReadonlySet<string>) =>
+      createMergedMembers({ mode: 'increments', except, budget })
+    const others = merged(CALL_MEMBERS)
+    return { place, name: '', arguments: '', others, calledOthers: merged(CALLED_MEMBERS) }
+  }
+
   function addCall(piece: unknown): boolean {
     const found = isObject(piece) ? numberOf(piece) : null
     if (!isObject(piece) || found === null) return false
     const place = found.index ?? found.number
-    const call = calls.get(found.number) ?? { place, name: '', arguments: '' }
+    const call = calls.get(found.number) ?? openCall(place)
     calls.set(found.number, call)
     call.id ??= piece.id
     call.type ??= piece.type
-    addFunction(call, calledIn(piece))
+    const called = calledIn(piece)
+    addFunction(call, called)
+    call.others.add(piece)
+    if (called) call.calledOthers.add(called)
     return true
   }
 
@@ -64,9 +83,15 @@ export function createStreamedCalls(take: (text: string) => string): StreamedCal
 function renderCalls(calls: Iterable<CallParts>): unknown[] {
   return [...calls]
     .sort((left, right) => left.place - right.place)
-    .map(({ id, type, name, arguments: text }) =>
-      type === 'custom'
-        ? { id, type, custom: { name, input: text } }
-        : { id, type: type ?? 'function', function: { name, arguments: text } },
-    )
+    .map(({ id, type, name, arguments: text, others, calledOthers }) => {
+      const more = calledOthers.render()
+      return type === 'custom'
+        ? { id, type, custom: { name, input: text, ...more }, ...others.render() }
+        : {
+            id,
+            type: type ?? 'function',
+            function: { name, arguments: text, ...more },
+            ...others.render(),
+          }
+    })
 }

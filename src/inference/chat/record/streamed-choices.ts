@@ -6,9 +6,9 @@
 import { isObject } from '../../../domain/json/is-object.ts'
 import type { ChoiceDelta, ToolCallPiece } from '../../backend.ts'
 import { renderReasoning } from '../collect.ts'
+import { createMergedMembers, type MergedMembers } from './merged-members.ts'
 import { createStreamedCalls, type StreamedCalls } from './streamed-calls.ts'
 import { createStreamedContent, type StreamedContent } from './streamed-content.ts'
-import { createStreamedExtras, type StreamedExtras } from './streamed-extras.ts'
 import { createTokenParts, type TokenParts } from './token-parts.ts'
 
 /** Limit: an upstream could send any number of choices. */
@@ -16,12 +16,34 @@ const CHOICES_MAX = 1_000
 
 /** Texts of a message, besides its content, that arrive in pieces. */
 const TEXTS = ['refusal', 'reasoning', 'reasoning_content'] as const
+/** Members of a chunk, a delta and a choice that have rules of their own; `obfuscation` is random padding. */
+const CHUNK_MEMBERS = new Set([
+  'id',
+  'object',
+  'created',
+  'model',
+  'choices',
+  'usage',
+  'obfuscation',
+])
+const DELTA_MEMBERS = new Set(['role', 'content', 'tool_calls', 'function_call', ...TEXTS])
+const CHOICE_MEMBERS = new Set([
+  'index',
+  'delta',
+  'text',
+  'logprobs',
+  'token_ids',
+  'finish_reason',
+  'stop_reason',
+])
 
 interface StreamedChoice {
   role: unknown
   readonly content: StreamedContent
   readonly texts: Map<string, string>
-  readonly extras: StreamedExtras
+  /** The other members of the message, and of the choice. */
+  readonly others: MergedMembers
+  readonly ownOthers: MergedMembers
   readonly calls: StreamedCalls
   readonly tokens: TokenParts
   finish_reason: unknown
@@ -29,12 +51,16 @@ interface StreamedChoice {
 }
 
 export interface StreamedChoices {
+  /** Adds the members of a chunk other than its choices. */
+  addChunk(chunk: Readonly<Record<string, unknown>>): void
   /** Adds an element of a chunk's `choices`. @returns whether it contained text, reasoning or a call */
   addChunkChoice(choice: Readonly<Record<string, unknown>>): boolean
   /** The same for a backend's own delta. */
   addDelta(delta: ChoiceDelta): boolean
   /** Returns the choices so far, ordered by index, as in a whole answer. */
   render(): unknown[]
+  /** Returns the members of the chunks so far that a whole answer has beside its choices. */
+  renderOthers(): Readonly<Record<string, unknown>>
   isCut(): boolean
 }
 
@@ -59,6 +85,7 @@ export function createStreamedChoices(charsMax: number): StreamedChoices {
   }
 
   const budget = { take, spend }
+  const others = createMergedMembers({ mode: 'states', except: CHUNK_MEMBERS, budget })
 
   function addText(parts: StreamedChoice, name: string, piece: unknown): boolean {
     if (typeof piece !== 'string' || piece === '') return false
@@ -75,8 +102,9 @@ export function createStreamedChoices(charsMax: number): StreamedChoices {
       role: 'assistant',
       content: createStreamedContent(budget),
       texts: new Map(),
-      extras: createStreamedExtras(budget),
-      calls: createStreamedCalls(take),
+      others: createMergedMembers({ mode: 'increments', except: DELTA_MEMBERS, budget }),
+      ownOthers: createMergedMembers({ mode: 'states', except: CHOICE_MEMBERS, budget }),
+      calls: createStreamedCalls(budget),
       tokens: createTokenParts(spend),
       finish_reason: null,
       stop_reason: null,
@@ -86,6 +114,7 @@ export function createStreamedChoices(charsMax: number): StreamedChoices {
   }
 
   return {
+    addChunk: others.add,
     addChunkChoice(choice) {
       // An engine with one choice may leave out its index.
       const parts = partsOf(choice.index ?? 0)
@@ -99,7 +128,8 @@ export function createStreamedChoices(charsMax: number): StreamedChoices {
       parts.tokens.add(choice.token_ids, isObject(choice.logprobs) ? choice.logprobs : {})
       let hasNews = parts.content.add(delta.content)
       for (const name of TEXTS) if (addText(parts, name, delta[name])) hasNews = true
-      if (parts.extras.add(delta)) hasNews = true
+      if (parts.others.add(delta)) hasNews = true
+      parts.ownOthers.add(choice)
       if (parts.calls.addLegacy(delta.function_call)) hasNews = true
       return parts.calls.add(delta.tool_calls) || hasNews
     },
@@ -114,6 +144,7 @@ export function createStreamedChoices(charsMax: number): StreamedChoices {
       return addText(parts, 'reasoning', delta.reasoning) || hasText || hasCalls
     },
     render: () => [...choices].sort(([left], [right]) => left - right).map(renderChoice),
+    renderOthers: others.render,
     isCut: () => isCut,
   }
 }
@@ -124,18 +155,20 @@ function toChunkCall({ index, id, ...called }: ToolCallPiece): unknown {
 }
 
 function renderChoice([index, parts]: [number, StreamedChoice]): unknown {
-  const { role, content, texts, extras, calls, tokens, finish_reason, stop_reason } = parts
-  const { reasoning, reasoning_content, ...others } = Object.fromEntries(texts)
-  const beside = { ...others, ...extras.render(), ...calls.render() }
+  const { role, content, texts, others, ownOthers, calls, tokens } = parts
+  const { finish_reason, stop_reason } = parts
+  const { reasoning, reasoning_content, ...otherTexts } = Object.fromEntries(texts)
+  const members = { ...otherTexts, ...others.render(), ...calls.render() }
   return {
     index,
     message: {
       role,
-      content: content.render() ?? (Object.keys(beside).length > 0 ? null : ''),
+      content: content.render() ?? (Object.keys(members).length > 0 ? null : ''),
       ...renderReasoning(reasoning ?? reasoning_content),
-      ...beside,
+      ...members,
     },
     ...tokens.render(),
+    ...ownOthers.render(),
     finish_reason,
     ...(stop_reason === null || stop_reason === undefined ? {} : { stop_reason }),
   }
