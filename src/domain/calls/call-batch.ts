@@ -5,8 +5,8 @@ import type {
   CallBatchResponse,
   CompletedCallSchemaForInsert,
 } from '../../schemas/calls/call-batch.ts'
+import type { PartResult } from './call-state.ts'
 import { type CallParts, resolveCallEnd, resolveCallStart, type StartDefaults } from './new-call.ts'
-import type { PartResult } from './part-result.ts'
 
 /** What a batch came to: the items to store, and a place for every item's result. */
 interface PreparedBatch {

@@ -1,8 +1,9 @@
 /** The contract of the call store. */
+
+import type { PartResult, StartedIds } from '../../../domain/calls/call-state.ts'
 import type { StoredCall } from '../../../domain/calls/call-view.ts'
 import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
 import type { PackedParts } from '../../../domain/calls/packed-parts.ts'
-import type { PartResult, StartedIds } from '../../../domain/calls/part-result.ts'
 import type { ApiError } from '../../../errors.ts'
 
 export interface CallRename {

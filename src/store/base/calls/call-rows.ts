@@ -1,6 +1,5 @@
-/** Converts rows of the call tables to calls, and compares them with parts that a client sends again. */
+/** Converts rows of the call tables to calls. */
 import type { CallTexts, StoredCall } from '../../../domain/calls/call-view.ts'
-import type { CallEnd, CallStart } from '../../../domain/calls/new-call.ts'
 import { parseLossless } from '../../../domain/json/json-text.ts'
 import type { JsonObject } from '../../../schemas/primitives.ts'
 
@@ -42,34 +41,6 @@ export function toStoredCall(row: Omit<CallRow, 'call_key'>): StoredCall | null 
     svc_run_step_end: row.svc_run_step_end,
     storage_size_bytes: row.storage_size_bytes,
   }
-}
-
-/** Whether a start that was sent again equals the stored one. The name may have changed since. */
-export function isSameStart(row: CallRow, start: CallStart): boolean {
-  return (
-    (start.sent_trace_id === null || row.trace_id === start.sent_trace_id) &&
-    row.parent_id === start.parent_id &&
-    row.thread_id === start.thread_id &&
-    row.turn_id === start.turn_id &&
-    row.op_name === start.op_name &&
-    row.started_at_us === start.started_at_us &&
-    row.svc_run_id === start.svc_run_id &&
-    row.svc_run_step === start.svc_run_step &&
-    row.attributes_json === start.attributes_json &&
-    row.inputs_json === start.inputs_json &&
-    row.otel_dump_json === start.otel_dump_json
-  )
-}
-
-/** Whether an end that was sent again equals the stored one. */
-export function isSameEnd(row: CallRow, end: CallEnd): boolean {
-  return (
-    row.ended_at_us === end.ended_at_us &&
-    row.exception === end.exception &&
-    row.svc_run_step_end === end.svc_run_step_end &&
-    row.output_json === end.output_json &&
-    row.summary_json === end.summary_json
-  )
 }
 
 function parseObject(json: string | null): JsonObject {

@@ -1,9 +1,17 @@
 /** Looks up what is stored of calls by their ids. */
+import { type CallIdentity, type CallState, keyOf } from '../../../domain/calls/call-state.ts'
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import type { CallEnd } from '../../../domain/calls/new-call.ts'
 import type { ClickHouse } from '../db/client.ts'
-import { type FoundRow, type KnownStart, mergeRows, toKnownStart } from './call-rows.ts'
-import { type CallName, type CallState, keyOf, unknownCall } from './call-states.ts'
+import { type BatchCall, unknownCall } from './batch-rows.ts'
+import {
+  type FoundRow,
+  hashEnd,
+  hashStart,
+  type KnownStart,
+  mergeRows,
+  toKnownStart,
+} from './call-rows.ts'
 import * as SQL from './calls.sql.ts'
 
 /** Runs a read on behalf of the server. */
@@ -34,10 +42,10 @@ interface StatesOptions {
 /** Returns the stored states of calls, by keyOf. @throws ApiError store_unavailable */
 export async function findStates(
   db: ClickHouse,
-  names: readonly CallName[],
+  names: readonly CallIdentity[],
   options: StatesOptions,
-): Promise<Map<string, CallState>> {
-  const states = new Map<string, CallState>()
+): Promise<Map<string, BatchCall>> {
+  const states = new Map<string, BatchCall>()
   for (const name of names) states.set(keyOf(name), unknownCall())
   const projects = Map.groupBy(names, ({ project_id }) => project_id)
   const parts = [...projects].flatMap(([project_id, named]) =>
@@ -49,29 +57,45 @@ export async function findStates(
 
 async function fillStates(
   db: ClickHouse,
-  states: ReadonlyMap<string, CallState>,
+  states: ReadonlyMap<string, BatchCall>,
   part: { readonly project_id: string; readonly ids: readonly string[] },
   { withDeleted }: StatesOptions,
 ): Promise<void> {
   const { project_id } = part
-  const stateOf = (id: string) => states.get(keyOf({ project_id, id })) as CallState
+  const callOf = (id: string) => states.get(keyOf({ project_id, id })) as BatchCall
   const [rows, early, deleted] = await Promise.all([
     db.read<KnownRow>(SQL.SELECT_KNOWN_ROWS, part),
     db.read<EarlyEnd>(SQL.SELECT_EARLY_ENDS, part),
     withDeleted ? db.read<{ id: string }>(SQL.SELECT_DELETED, part) : [],
   ])
   for (const row of rows) {
-    const state = stateOf(row.id)
-    if (row.has_start === 1) state.start ??= { known: toKnownStart(row), hash: row.start_hash }
-    if (row.has_end === 1) state.endHash ??= row.end_hash
+    const call = callOf(row.id)
+    const { start, end } = call.state ?? {}
+    if (row.has_start === 1 && !start) {
+      call.known = toKnownStart(row)
+      addToState(call, { start: toStart(row) })
+    }
+    if (row.has_end === 1 && !end) addToState(call, { end: toEnd(row.end_hash) })
   }
   for (const { id, end_hash, end_json } of early) {
-    const state = stateOf(id)
-    if (state.endHash !== null) continue
-    state.endHash = end_hash
-    state.earlyEnd = JSON.parse(end_json) as CallEnd
+    const call = callOf(id)
+    if (call.state?.end) continue
+    addToState(call, { end: toEnd(end_hash) })
+    call.earlyEnd = JSON.parse(end_json) as CallEnd
   }
-  for (const { id } of deleted) stateOf(id).isDeleted = true
+  for (const { id } of deleted) addToState(callOf(id), { isDeleted: true })
+}
+
+function addToState(call: BatchCall, found: Partial<CallState>): void {
+  call.state = { start: null, end: null, isDeleted: false, ...call.state, ...found }
+}
+
+function toStart({ trace_id, start_hash }: KnownRow): CallState['start'] {
+  return { trace_id, isSame: (again) => hashStart(again) === start_hash }
+}
+
+function toEnd(end_hash: string): CallState['end'] {
+  return { isSame: (again) => hashEnd(again) === end_hash }
 }
 
 /** Returns a call that is not deleted, or null. */

@@ -1,10 +1,10 @@
 /** Removes calls from ClickHouse, step by step: a month of one project, or some hundred calls by their ids. */
 import { randomUUID } from 'node:crypto'
+import type { CallIdentity } from '../../../domain/calls/call-state.ts'
 import type { CallExpiry, CallRemoval } from '../../api/calls/call-removal.ts'
 import type { ClickHouse } from '../db/client.ts'
 import { toStoreError } from '../db/store-error.ts'
 import * as SQL from './call-removal.sql.ts'
-import type { CallName } from './call-states.ts'
 
 /** Microseconds of a partition of `calls`. */
 const PARTITION_US = 2_629_800_000_000
@@ -30,7 +30,7 @@ interface Start {
   readonly started_at_us: number
 }
 
-type Named = Pick<CallName, 'id'>
+type Named = Pick<CallIdentity, 'id'>
 
 interface PartitionRows {
   readonly partition: string
@@ -102,7 +102,7 @@ export function createCallRemoval(db: ClickHouse): CallRemoval {
       orStoreError(async () => {
         let calls = 0
         while (!signal.aborted) {
-          const found = await db.read<CallName>(SQL.LIST_DELETED, { limit: IDS_MAX })
+          const found = await db.read<CallIdentity>(SQL.LIST_DELETED, { limit: IDS_MAX })
           const [first] = found
           if (first === undefined) break
           const { project_id } = first

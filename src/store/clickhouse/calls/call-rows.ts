@@ -1,5 +1,6 @@
 /** Calls as rows of the tables, and back. */
 import { createHash } from 'node:crypto'
+import { END_FIELDS, START_FIELDS } from '../../../domain/calls/call-state.ts'
 import { type CallTexts, latencyMs } from '../../../domain/calls/call-view.ts'
 import type { CallEnd, CallStart } from '../../../domain/calls/new-call.ts'
 import { ownUsage, USAGE_COUNTERS } from '../../../domain/usage/own-usage.ts'
@@ -31,22 +32,14 @@ export interface FoundRow
   readonly size_bytes: number
 }
 
-/**
- * The fields in which a repeated start must be equal. The trace is not among them: a client may leave it out.
- */
+/** Returns the hash of START_FIELDS. */
 export function hashStart(start: CallStart): string {
-  const { parent_id, thread_id, turn_id, op_name, started_at_us, svc_run_id, svc_run_step } = start
-  const { attributes_json, inputs_json, otel_dump_json } = start
-  return hash([
-    ...[parent_id, thread_id, turn_id, op_name, started_at_us, svc_run_id, svc_run_step],
-    ...[attributes_json, inputs_json, otel_dump_json],
-  ])
+  return hash(START_FIELDS.map((field) => start[field]))
 }
 
-/** The fields in which a repeated end must be equal. */
+/** Returns the hash of END_FIELDS. */
 export function hashEnd(end: CallEnd): string {
-  const { ended_at_us, exception, svc_run_step_end, output_json, summary_json } = end
-  return hash([ended_at_us, exception, svc_run_step_end, output_json, summary_json])
+  return hash(END_FIELDS.map((field) => end[field]))
 }
 
 function hash(values: readonly (string | number | null)[]): string {

@@ -4,8 +4,8 @@
  * token until ClickHouse reports it: until then nothing else is written, so that nothing is stored twice.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { PartResult } from '../../../domain/calls/call-state.ts'
 import type { CallParts } from '../../../domain/calls/new-call.ts'
-import type { PartResult } from '../../../domain/calls/part-result.ts'
 import { ApiError } from '../../../errors.ts'
 import type { CallDeletion, CallRename } from '../../api/calls/calls.ts'
 import type { WriteFigures } from '../../api/figures.ts'
@@ -13,8 +13,8 @@ import { sizeOf } from '../../base/db/value-size.ts'
 import type { ClickHouse } from '../db/client.ts'
 import { createInserts, type Inserts } from '../db/inserts.ts'
 import { toStoreError } from '../db/store-error.ts'
+import { createBatch } from './batch-rows.ts'
 import { findStates } from './call-lookups.ts'
-import { createBatch } from './call-states.ts'
 import { deleteCalls } from './delete-calls.ts'
 import { createNestedReports, type NestedReportsCache } from './nested-reports.ts'
 

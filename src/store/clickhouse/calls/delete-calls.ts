@@ -1,9 +1,9 @@
 /** Deletes calls with all descendants: a deletion is a row that every read checks. */
+import { keyOf } from '../../../domain/calls/call-state.ts'
 import type { CallDeletion } from '../../api/calls/calls.ts'
 import type { ClickHouse } from '../db/client.ts'
 import type { Inserts } from '../db/inserts.ts'
 import { findStates, partsOf } from './call-lookups.ts'
-import { keyOf } from './call-states.ts'
 import { SELECT_CHILDREN, SELECT_NAMES } from './calls.sql.ts'
 
 /** @returns how many were deleted now */
@@ -44,10 +44,8 @@ async function findKnown(
   ])
   const known = new Map<string, { readonly isDeleted: boolean }>()
   for (const name of named) {
-    const state = states.get(keyOf(name))
-    if (state && (state.start || state.endHash !== null || renamed.has(name.id))) {
-      known.set(name.id, state)
-    }
+    const { start, end, isDeleted = false } = states.get(keyOf(name))?.state ?? {}
+    if (start || end || renamed.has(name.id)) known.set(name.id, { isDeleted })
   }
   return known
 }

@@ -2,12 +2,24 @@
  * The writes of calls: starts, ends, both at once, batches, new names. All run inside the caller's transaction. A
  * refusal is decided before anything is written, so one part of a batch can fail alone.
  */
+import {
+  type CallIdentity,
+  type CallState,
+  decideName,
+  decideParts,
+  isSameEnd,
+  isSameStart,
+  keyOf,
+  type PartDecisions,
+  type PartResult,
+  type StartedIds,
+  startedIds,
+  toPartResult,
+} from '../../../domain/calls/call-state.ts'
 import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
-import type { PartResult, StartedIds } from '../../../domain/calls/part-result.ts'
 import type { FoundRef } from '../../../domain/objects/refs.ts'
-import { ApiError } from '../../../errors.ts'
 import type { CallRename } from '../../api/calls/calls.ts'
-import { type CallRow, isSameEnd, isSameStart } from '../../base/calls/call-rows.ts'
+import type { CallRow } from '../../base/calls/call-rows.ts'
 import type { Connection } from '../db/connection.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
 import type { EntryCall, EntryEnd } from '../stats/segments/hour-entries.ts'
@@ -34,33 +46,23 @@ interface CallParties {
 
 export function createCallWriter(db: Connection, parties: CallParties) {
   const parts = createPartWriter(db, parties)
-  const { findExisting, insertWhole, writeStart, writeEnd } = parts
+  const { insertPart, completePart } = parts
 
-  /** Writes start and end at once; writes nothing when either conflicts with the stored call. */
-  function writeBoth(start: CallStart, end: CallEnd): StartedIds {
-    if (insertWhole(start, end)) return { id: start.id, trace_id: start.trace_id }
-    const row = findExisting(start)
-    const isKept = row.deleted_at_us === null
-    if (isKept && row.ended_at_us !== null && !isSameEnd(row, end)) throw conflict('end.id')
-    const started = writeStart(start)
-    writeEnd(end)
-    return started
-  }
-
-  function writeOne({ start, end }: CallParts): PartResult {
-    try {
-      if (start && end) return { started: writeBoth(start, end) }
-      if (start) return { started: writeStart(start) }
-      if (end) writeEnd(end)
-      return { started: null }
-    } catch (error) {
-      if (error instanceof ApiError) return { error }
-      throw error
-    }
+  /** Writes nothing when a part is in conflict with the stored call. @throws ApiError call_conflict */
+  function writePart(part: CallParts): StartedIds | null {
+    const { start, end } = part
+    const identity = start ?? end
+    if (identity === null) return null
+    if (insertPart(part)) return start && startedIds(null, start)
+    const row = parts.findExisting(identity)
+    const state = toState(row)
+    completePart(row, part, decideParts(state, part))
+    return start && startedIds(state, start)
   }
 
   return {
-    ...parts,
+    writePart,
+    writeName: parts.writeName,
 
     /** Writes a batch. A start and its end in the same batch are inserted as one row, which is half the work. */
     writeParts(batch: readonly CallParts[]): PartResult[] {
@@ -71,11 +73,11 @@ export function createCallWriter(db: Connection, parties: CallParties) {
         const { start, end } = part
         const pair = start && !end ? ends.get(keyOf(start)) : undefined
         const pairEnd = pair !== undefined && !results[pair] ? batch[pair]?.end : null
-        if (start && pair !== undefined && pairEnd && insertWhole(start, pairEnd)) {
-          results[index] = { started: { id: start.id, trace_id: start.trace_id } }
+        if (start && pair !== undefined && pairEnd && insertPart({ start, end: pairEnd })) {
+          results[index] = { started: startedIds(null, start) }
           results[pair] = { started: null }
         } else {
-          results[index] = writeOne(part)
+          results[index] = toPartResult(() => writePart(part))
         }
       })
       return results
@@ -92,31 +94,56 @@ function indexEnds(batch: readonly CallParts[]): ReadonlyMap<string, number> {
   return ends
 }
 
-function keyOf({ project_id, id }: { readonly project_id: string; readonly id: string }): string {
-  // A project id has exactly one slash, so the text is unambiguous.
-  return `${project_id}/${id}`
-}
-
-function conflict(param: string): ApiError {
-  return new ApiError('call_conflict', { param })
-}
-
 /** Creates the writes of single parts. */
 function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
   const statements = prepareStatements(db)
 
   const writeRefs = createRefWriter(db, keys)
 
-  function findExisting({ project_id, id }: { project_id: string; id: string }): CallRow {
+  function findExisting({ project_id, id }: CallIdentity): CallRow {
     return statements.findCall.get({ project_id, id }) as CallRow
   }
 
-  /** Writes a start whose end or new name came first. */
-  function writeLateStart(row: CallRow, start: CallStart): void {
+  function insertWhole(start: CallStart, end: CallEnd): boolean {
+    const inserted = statements.insertWhole.run(toWholeParameters(start, end, keys))
+    if (inserted.changes === 0) return false
+    const call_key = inserted.lastInsertRowid
+    statements.insertWholeBodies.run([call_key, ...packStart(start), ...packEnd(end)])
+    writeRefs(call_key, 0, start.input_refs)
+    writeRefs(call_key, 1, end.output_refs)
+    const { ended_at_us, exception } = end
+    const counted = { ended_at_us, exception, usage: usage.report(call_key, end) }
+    usage.addToParent(call_key, start, end.usage)
+    hours.start(start.project_id, call_key, start, counted)
+    return true
+  }
+
+  function insertStart(start: CallStart): boolean {
+    const inserted = statements.insertStart.run(toStartParameters(start, keys))
+    if (inserted.changes === 0) return false
+    const call_key = inserted.lastInsertRowid
+    statements.insertStartBodies.run([call_key, ...packStart(start)])
+    writeRefs(call_key, 0, start.input_refs)
+    hours.start(start.project_id, call_key, start, null)
+    return true
+  }
+
+  function insertEnd(end: CallEnd): boolean {
+    const inserted = statements.insertEnd.run(toIdParameters(end, keys))
+    if (inserted.changes === 0) return false
+    const call_key = inserted.lastInsertRowid
+    statements.insertEndBodies.run([call_key, ...packEnd(end)])
+    usage.report(call_key, end)
+    writeRefs(call_key, 1, end.output_refs)
+    return true
+  }
+
+  /** Adds a start to a call whose end, new name or deletion came first. */
+  function completeStart(row: CallRow, start: CallStart): void {
     const { call_key } = row
     const isDeleted = row.deleted_at_us !== null
-    const kept = isDeleted ? withoutTexts(start) : start
-    statements.updateStart.run(toLateStartParameters(call_key, kept, keys))
+    const stored = isDeleted ? withoutTexts(start) : start
+    statements.updateStart.run(toLateStartParameters(call_key, stored, keys))
     if (isDeleted) return
     statements.updateStartBodies.run([...packStart(start), call_key])
     writeRefs(call_key, 0, start.input_refs)
@@ -124,64 +151,33 @@ function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
     hours.start(start.project_id, call_key, start, findEnd(row, usage))
   }
 
+  /** Adds an end to a call whose start or new name came first. */
+  function completeEnd(row: CallRow, end: CallEnd): void {
+    const { call_key } = row
+    statements.updateEnd.run({ call_key, ...end })
+    statements.updateEndBodies.run([...packEnd(end), call_key])
+    const counted = usage.report(call_key, end)
+    writeRefs(call_key, 1, end.output_refs)
+    if (!isCounted(row)) return
+    usage.addToParent(call_key, row, end.usage)
+    const { ended_at_us, exception } = end
+    hours.end(row.project_id, call_key, row, { ended_at_us, exception, usage: counted })
+  }
+
   return {
     findExisting,
 
-    /** Inserts both parts of a new call; returns false and writes nothing when the id is taken. */
-    insertWhole(start: CallStart, end: CallEnd): boolean {
-      const inserted = statements.insertWhole.run(toWholeParameters(start, end, keys))
-      if (inserted.changes === 0) return false
-      const call_key = inserted.lastInsertRowid
-      statements.insertWholeBodies.run([call_key, ...packStart(start), ...packEnd(end)])
-      writeRefs(call_key, 0, start.input_refs)
-      writeRefs(call_key, 1, end.output_refs)
-      const { ended_at_us, exception } = end
-      const counted = { ended_at_us, exception, usage: usage.report(call_key, end) }
-      usage.addToParent(call_key, start, end.usage)
-      hours.start(start.project_id, call_key, start, counted)
-      return true
+    /** Inserts the parts of a new call; returns false and writes nothing when the id is taken. */
+    insertPart({ start, end }: CallParts): boolean {
+      if (start && end) return insertWhole(start, end)
+      if (start) return insertStart(start)
+      return end !== null && insertEnd(end)
     },
 
-    writeStart(start: CallStart): StartedIds {
-      const inserted = statements.insertStart.run(toStartParameters(start, keys))
-      if (inserted.changes === 1) {
-        const call_key = inserted.lastInsertRowid
-        statements.insertStartBodies.run([call_key, ...packStart(start)])
-        writeRefs(call_key, 0, start.input_refs)
-        hours.start(start.project_id, call_key, start, null)
-        return { id: start.id, trace_id: start.trace_id }
-      }
-      const row = findExisting(start)
-      if (row.started_at_us === null) {
-        writeLateStart(row, start)
-        return { id: start.id, trace_id: start.trace_id }
-      }
-      if (row.deleted_at_us === null && !isSameStart(row, start)) throw conflict('start.id')
-      return { id: start.id, trace_id: row.trace_id ?? start.trace_id }
-    },
-
-    writeEnd(end: CallEnd): void {
-      const inserted = statements.insertEnd.run(toIdParameters(end, keys))
-      const isFirst = inserted.changes === 1
-      const row = isFirst ? null : findExisting(end)
-      if (row && row.deleted_at_us !== null) return
-      if (row && row.ended_at_us !== null) {
-        if (!isSameEnd(row, end)) throw conflict('end.id')
-        return
-      }
-      const call_key = row ? row.call_key : inserted.lastInsertRowid
-      if (row) {
-        statements.updateEnd.run({ call_key, ...end })
-        statements.updateEndBodies.run([...packEnd(end), call_key])
-      } else {
-        statements.insertEndBodies.run([call_key, ...packEnd(end)])
-      }
-      const counted = usage.report(call_key, end)
-      writeRefs(call_key, 1, end.output_refs)
-      if (!row || !isCounted(row)) return
-      usage.addToParent(call_key, row, end.usage)
-      const { ended_at_us, exception } = end
-      hours.end(row.project_id, call_key, row, { ended_at_us, exception, usage: counted })
+    completePart(row: CallRow, { start, end }: CallParts, decided: PartDecisions): void {
+      const isStarted = start !== null && decided.start === 'complete'
+      if (isStarted) completeStart(row, start)
+      if (end && decided.end === 'complete') completeEnd(isStarted ? findExisting(row) : row, end)
     },
 
     writeName(rename: CallRename): void {
@@ -190,9 +186,9 @@ function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
         statements.insertNoBodies.run({ call_key: inserted.lastInsertRowid })
         return
       }
-      const { call_key, deleted_at_us } = findExisting(rename)
-      if (deleted_at_us !== null) throw new ApiError('call_not_found', { param: 'call_id' })
-      statements.updateName.run({ call_key, display_name: rename.display_name })
+      const row = findExisting(rename)
+      decideName(toState(row))
+      statements.updateName.run({ call_key: row.call_key, display_name: rename.display_name })
     },
   }
 }
@@ -205,6 +201,16 @@ function createRefWriter(db: Connection, keys: NameKeys) {
       const path_key = path === null ? null : keys.pathKey(path)
       insertRef.run([call_key, isOutput, keys.refKey(ref), path_key])
     }
+  }
+}
+
+function toState(row: CallRow): CallState {
+  const { started_at_us, trace_id } = row
+  const isStarted = started_at_us !== null && trace_id !== null
+  return {
+    start: isStarted ? { trace_id, isSame: (again) => isSameStart(row, again) } : null,
+    end: row.ended_at_us === null ? null : { isSame: (again) => isSameEnd(row, again) },
+    isDeleted: row.deleted_at_us !== null,
   }
 }
 

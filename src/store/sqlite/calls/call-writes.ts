@@ -1,7 +1,7 @@
 /** The write jobs of calls: those that clients send, and completions that the server records. */
+import type { StartedIds } from '../../../domain/calls/call-state.ts'
 import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
 import { type PackedParts, unpackParts } from '../../../domain/calls/packed-parts.ts'
-import type { StartedIds } from '../../../domain/calls/part-result.ts'
 import { type RecordedCall, resolveRecordedCall } from '../../../domain/calls/recorded-call.ts'
 import type { CallDeletion, CallRename } from '../../api/calls/calls.ts'
 import { type Failure, renderFailure } from '../../base/db/thread-failure.ts'
@@ -38,8 +38,10 @@ export function createCallWrites(db: Connection, hours: HourMarks, keys: NameKey
   }
 
   return {
-    start_call: (start: CallStart) => writer.writeStart(start),
-    end_call: (end: CallEnd) => writer.writeEnd(end),
+    start_call: (start: CallStart) => writer.writePart({ start, end: null }) as StartedIds,
+    end_call(end: CallEnd): void {
+      writer.writePart({ start: null, end })
+    },
     write_parts: writeParts,
     /** Returns the reasons of refused parts. */
     write_packed: (packed: PackedParts): Failure[] =>

@@ -1,5 +1,5 @@
 /** Calls in SQLite: the start and the end of a call share one row, whichever comes first. */
-import type { PartResult } from '../../../domain/calls/part-result.ts'
+import type { PartResult } from '../../../domain/calls/call-state.ts'
 import type { CallStore } from '../../api/calls/calls.ts'
 import { type CallRow, toStoredCall } from '../../base/calls/call-rows.ts'
 import { toReplyError } from '../../base/db/thread-failure.ts'

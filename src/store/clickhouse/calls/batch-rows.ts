@@ -1,0 +1,133 @@
+/**
+ * Collects the rows that one batch of writes adds, in order of arrival, from what is stored and from earlier writes of
+ * the batch. Pure; nothing is written until everything is decided.
+ */
+import {
+  type CallIdentity,
+  type CallState,
+  decideName,
+  decideParts,
+  isWritten,
+  keyOf,
+  type PartResult,
+  type StartedIds,
+  startedIds,
+  toNextState,
+  toPartResult,
+} from '../../../domain/calls/call-state.ts'
+import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
+import type { CallRename } from '../../api/calls/calls.ts'
+import type { Row } from '../db/client.ts'
+import { hashEnd, type KnownStart, toEndRow, toKnownStart, toStartRow } from './call-rows.ts'
+import type { NestedReportsCache } from './nested-reports.ts'
+
+/** What is stored of an id, and what the batch adds. */
+export interface BatchCall {
+  /** null when nothing is stored. */
+  state: CallState | null
+  /** The fields of the stored start, or of that of the batch. */
+  known: KnownStart | null
+  /** A stored end whose start has not arrived. */
+  earlyEnd: CallEnd | null
+  newStart: CallStart | null
+  newEnd: CallEnd | null
+  newName: CallRename | null
+}
+
+/** Rows of a batch by their tables. */
+interface BatchRows {
+  readonly call_ids: Row[]
+  readonly call_early_ends: Row[]
+  readonly call_names: Row[]
+  readonly calls: Row[]
+}
+
+export function unknownCall(): BatchCall {
+  return {
+    state: null,
+    known: null,
+    earlyEnd: null,
+    newStart: null,
+    newEnd: null,
+    newName: null,
+  }
+}
+
+/**
+ * @param calls - all calls that the batch names, by keyOf; changed by what is written
+ * @param nested - reports of children from earlier batches; those of this one are added
+ */
+export function createBatch(calls: ReadonlyMap<string, BatchCall>, nested: NestedReportsCache) {
+  const callOf = (identity: CallIdentity) => calls.get(keyOf(identity)) as BatchCall
+
+  /** Writes nothing when a part is in conflict with the stored call. @throws ApiError call_conflict */
+  function writePart(part: CallParts): StartedIds | null {
+    const { start, end } = part
+    const identity = start ?? end
+    if (identity === null) return null
+    const call = callOf(identity)
+    const { state } = call
+    const decided = decideParts(state, part)
+    if (start && isWritten(decided.start)) {
+      call.known = toKnownStart(start)
+      call.newStart = start
+    }
+    if (end && isWritten(decided.end)) call.newEnd = end
+    call.state = toNextState(state, part, decided)
+    return start && startedIds(state, start)
+  }
+
+  return {
+    writePart: (part: CallParts): PartResult => toPartResult(() => writePart(part)),
+    /** @throws ApiError call_not_found */
+    rename(rename: CallRename): void {
+      const call = callOf(rename)
+      decideName(call.state)
+      call.newName = rename
+    },
+    /** @param version - greater than that of any earlier batch */
+    rows(version: number): BatchRows {
+      const rows: BatchRows = { call_ids: [], call_early_ends: [], call_names: [], calls: [] }
+      for (const call of calls.values()) addReport(nested, call)
+      for (const call of calls.values()) addRows(rows, call, version, nested)
+      return rows
+    },
+  }
+}
+
+/** The end that the batch stores; null if there is none, or its start has not arrived. */
+function storedEnd({ known, newStart, newEnd, earlyEnd }: BatchCall): CallEnd | null {
+  if (newStart) return newEnd ?? earlyEnd
+  return known ? newEnd : null
+}
+
+function addReport(nested: NestedReportsCache, call: BatchCall): void {
+  const end = storedEnd(call)
+  if (end && call.known) nested.add({ ...end, parent_id: call.known.parent_id })
+}
+
+function addRows(
+  rows: BatchRows,
+  call: BatchCall,
+  version: number,
+  nested: NestedReportsCache,
+): void {
+  const { known, newStart, newEnd, newName } = call
+  const end = storedEnd(call)
+  const below = end && nested.take(end.project_id, end.id)
+  if (newName) {
+    const { project_id, id, display_name } = newName
+    rows.call_names.push({ project_id, id, display_name, version })
+  }
+  if (newStart) {
+    const { project_id, id, started_at_us } = newStart
+    rows.call_ids.push({ project_id, id, started_at_us })
+    rows.calls.push(toStartRow(newStart, end, below))
+  } else if (end && known) {
+    rows.calls.push(toEndRow(known, end, below))
+  } else if (newEnd) {
+    const { project_id, id } = newEnd
+    const end_json = JSON.stringify(newEnd)
+    rows.call_early_ends.push({ project_id, id, end_hash: hashEnd(newEnd), end_json })
+  }
+}
