@@ -1,5 +1,13 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { cpSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -81,6 +89,9 @@ describe('npm run backup beside the process that has the directory', () => {
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout).toContain(`${dataDir} is backed up to ${to}`)
     expect(readdirSync(to).sort()).toEqual(['files', 'weft.db', 'weft.db-wal'])
+    const entries = readdirSync(to, { recursive: true, withFileTypes: true })
+    const modes = entries.map(({ parentPath, name }) => statSync(join(parentPath, name)).mode)
+    expect(modes.map((mode) => mode & 0o077).filter((mode) => mode !== 0)).toEqual([])
 
     const { post } = await buildTestApp({ dataDir: to })
     const calls = await post('/calls/stream_query', { project_id: PROJECT })

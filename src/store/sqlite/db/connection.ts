@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } f
 import { dirname, join } from 'node:path'
 import Database, { SqliteError } from 'better-sqlite3'
 import { addBodyFunctions } from '../calls/body-compression.ts'
+import { createPrivateFile } from '../files/private-files.ts'
 import { prepareWhenUsed } from './lazy-statements.ts'
 import { isUnavailable } from './store-error.ts'
 import { runWhole } from './whole-work.ts'
@@ -37,8 +38,11 @@ class DataDirectoryError extends Error {
  */
 export function openDatabase(dataDir: string, image: Buffer | null = null): Connection {
   try {
-    if (dataDir !== ':memory:') makeDirectory(dataDir)
     const path = dataDir === ':memory:' ? dataDir : join(dataDir, DATABASE_FILE)
+    if (dataDir !== ':memory:') {
+      makeDirectory(dataDir)
+      createPrivateFile(path)
+    }
     const db = connect(image ?? path)
     // Must come first: a database file keeps the mode it was created with.
     db.pragma('auto_vacuum = INCREMENTAL')

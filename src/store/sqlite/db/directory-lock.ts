@@ -9,6 +9,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
+import { createPrivateFile, restrictOwnFiles } from '../files/private-files.ts'
 import { makeDirectory, unusableDirectory } from './connection.ts'
 import { isLocked } from './store-error.ts'
 
@@ -61,10 +62,13 @@ function openLocked(dataDir: string): Database.Database {
   let db: Database.Database | null = null
   try {
     makeDirectory(dataDir)
-    db = new Database(join(dataDir, LOCK_FILE), { timeout: 0 })
+    const path = join(dataDir, LOCK_FILE)
+    createPrivateFile(path)
+    db = new Database(path, { timeout: 0 })
     // Otherwise the transaction leaves a journal beside the file when the process is killed.
     db.pragma('journal_mode = MEMORY')
     db.exec('BEGIN EXCLUSIVE')
+    restrictOwnFiles(dataDir)
     return db
   } catch (error) {
     db?.close()

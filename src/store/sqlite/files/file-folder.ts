@@ -8,6 +8,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs
 import { dirname, join, relative } from 'node:path'
 import type { Readable } from 'node:stream'
 import { unusableDirectory } from '../db/connection.ts'
+import { restrictFolder } from './private-files.ts'
 
 /** The folder of uploaded files in the data directory. */
 export const FILES_DIRECTORY = 'files'
@@ -60,6 +61,7 @@ export function openFileFolder(root: string, directory: string): FileFolder {
   const received = join(root, directory, RECEIVED_DIRECTORY)
   try {
     mkdirSync(received, { recursive: true, mode: 0o700 })
+    restrictFolder(join(root, directory))
     syncPath(root)
   } catch (cause) {
     throw unusableDirectory(root, cause)
