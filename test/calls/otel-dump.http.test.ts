@@ -10,25 +10,24 @@ const START = {
 const DUMP = { name: 'the span of the dump', kind: 1 }
 
 describe('the otel_dump of a call', () => {
-  it('does not overwrite the otel_span that the client set, however it is read', async () => {
+  it.each([
+    ['as otel_span', {}, 'otel_span'],
+    ['as otel_dump beside an otel_span of the client', { otel_span: 'mine' }, 'otel_dump'],
+    ['as _otel_dump beside both of the client', { otel_span: 'mine', otel_dump: 2 }, '_otel_dump'],
+  ])('is shown %s, however the call is read', async (_, attributes, name) => {
     const { post } = await buildTestApp()
     const project_id = START.project_id
-    const attributes = { otel_span: 'mine' }
-    await post('/call/start', { start: { ...START, id: 'own', attributes, otel_dump: DUMP } })
-    await post('/call/start', { start: { ...START, id: 'none', attributes: {}, otel_dump: DUMP } })
-    const shown = async (id: string) => {
-      const { body } = await post('/call/read', { project_id, id })
-      const filter = { call_ids: [id] }
-      const { text } = await post('/calls/stream_query', { project_id, filter })
-      return [body.call.attributes.otel_span, JSON.parse(text).attributes.otel_span]
+    await post('/call/start', { start: { ...START, id: 'a', attributes, otel_dump: DUMP } })
+    const expected = { ...attributes, [name]: DUMP }
+    const { body } = await post('/call/read', { project_id, id: 'a' })
+    expect(body.call.attributes).toEqual(expected)
+    for (const [field, value] of Object.entries(expected)) {
+      const query = {
+        $expr: { $eq: [{ $getField: `attributes.${field}` }, { $literal: value }] },
+      }
+      const { text } = await post('/calls/stream_query', { project_id, query })
+      expect(JSON.parse(text).attributes).toEqual(expected)
     }
-    expect(await shown('own')).toEqual(['mine', 'mine'])
-    expect(await shown('none')).toEqual([DUMP, DUMP])
-    const query = {
-      $expr: { $eq: [{ $getField: 'attributes.otel_span' }, { $literal: 'mine' }] },
-    }
-    const { text } = await post('/calls/stream_query', { project_id, query })
-    expect(JSON.parse(text).id).toBe('own')
   })
 
   it('counts in storage_size_bytes', async () => {

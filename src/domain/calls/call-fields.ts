@@ -5,7 +5,7 @@ import { FEEDBACK_FIELDS, type FeedbackRow, feedbackField } from '../feedback/fe
 import { renderCallCosts } from '../prices/cost.ts'
 import type { PriceTable } from '../prices/price-table.ts'
 import { severalValues, timeValue, valueAt } from '../query/query-values.ts'
-import { type CallTexts, derivedSummary } from './call-view.ts'
+import { type CallTexts, derivedSummary, withOtelSpan } from './call-view.ts'
 import { type Expansion, valueBehindRefs } from './expand-columns.ts'
 
 /** Fields of a call that are columns, in the words of the API. */
@@ -128,11 +128,11 @@ function parseBody(call: CallTexts, body: Body): unknown {
       return JSON.parse(call.output_json ?? 'null')
     case 'inputs':
       return JSON.parse(call.inputs_json ?? '{}')
-    case 'attributes': {
-      const attributes = JSON.parse(call.attributes_json ?? '{}')
-      if (call.otel_dump_json === null) return attributes
-      return { otel_span: JSON.parse(call.otel_dump_json), ...attributes }
-    }
+    case 'attributes':
+      return withOtelSpan(
+        JSON.parse(call.attributes_json ?? '{}'),
+        JSON.parse(call.otel_dump_json ?? 'null'),
+      )
     case 'summary': {
       const summary = JSON.parse(call.summary_json ?? '{}')
       return { ...summary, weave: derivedSummary({ ...call, summary }, {}) }

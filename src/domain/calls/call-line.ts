@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '../../schemas/primitives.ts'
 import { parseLossless, renderJson } from '../json/json-text.ts'
-import { type CallTexts, type CallViewOptions, renderCall } from './call-view.ts'
+import { type CallTexts, type CallViewOptions, renderCall, withOtelSpan } from './call-view.ts'
 import type { CallsShape } from './calls-query.ts'
 
 /** The summary of a call, parsed. */
@@ -58,5 +58,5 @@ function isShown(name: string, view: LineView): boolean {
 function withSpan(attributes_json: string | null, otel_dump_json: string | null): string {
   if (otel_dump_json === null) return attributes_json ?? '{}'
   const attributes = parseLossless(attributes_json ?? '{}') as JsonObject
-  return renderJson({ otel_span: parseLossless(otel_dump_json), ...attributes })
+  return renderJson(withOtelSpan(attributes, parseLossless(otel_dump_json) as JsonObject))
 }

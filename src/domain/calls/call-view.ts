@@ -78,16 +78,24 @@ function callStatus(call: SummaryParts): CallStatus {
 }
 
 /**
- * Renders a call. `summary.weave` is filled here and merged over what the client sent under it.
+ * Attributes as reads show them, with the OpenTelemetry span that was sent along.
  *
- * Spec: §2.5. Choice: an OpenTelemetry span that was sent along is shown as attributes.otel_span, unless the
- * client has set that attribute itself.
+ * Spec: §2.5, §2.6 otel_dump. Choice: the span is shown as attributes.otel_span, as the vendor does; where the client
+ * has set that attribute itself, as attributes.otel_dump, and where that is set, too, with `_` before it.
  */
+export function withOtelSpan(attributes: JsonObject, span: JsonObject | null): JsonObject {
+  if (span === null) return attributes
+  let name = Object.hasOwn(attributes, 'otel_span') ? 'otel_dump' : 'otel_span'
+  while (Object.hasOwn(attributes, name)) name = `_${name}`
+  return { [name]: span, ...attributes }
+}
+
+/** Renders a call. `summary.weave` is filled here and merged over what the client sent under it. Spec: §2.5. */
 export function renderCall(call: StoredCall, options: CallViewOptions): CallSchema {
   const { attributes, otel_dump, started_at_us, ended_at_us, storage_size_bytes, ...rest } = call
   return {
     ...rest,
-    attributes: otel_dump === null ? attributes : { otel_span: otel_dump, ...attributes },
+    attributes: withOtelSpan(attributes, otel_dump),
     started_at: renderTimestamp(started_at_us),
     ended_at: renderTimestampOrNull(ended_at_us),
     summary: { ...call.summary, weave: derivedSummary(call, options) },

@@ -34,7 +34,7 @@ export const StartedCallSchemaForInsert = z
     attributes: FreeObject.describe('Arbitrary metadata.'),
     inputs: FreeObject.describe('Arguments of the operation.'),
     otel_dump: FreeObject.nullish().describe(
-      'The OpenTelemetry span that the call was built from; returned as attributes.otel_span unless the attributes have one.',
+      'The OpenTelemetry span that the call was built from; returned as attributes.otel_span, or as attributes.otel_dump where the attributes have that.',
     ),
     svc_user_id: IgnoredUser,
     svc_run_id: nameOf(RUN_ID_MAX).nullish().describe('Training run that made the call.'),
