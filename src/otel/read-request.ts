@@ -35,7 +35,7 @@ export interface ReadSpans {
   readonly feedback: readonly SpanFeedback[]
   /** Spans that cannot be stored. */
   readonly rejected: number
-  /** Why the first of them cannot. */
+  /** Why the first of them cannot; with none, what of the request was not read. */
   readonly message: string | null
 }
 
@@ -52,7 +52,7 @@ export function readTraceRequest(
   request: ReadRequest,
   containersMax = JSON_CONTAINERS_MAX,
 ): ReadSpans {
-  const groups: readonly Group[] = open(request, containersMax)
+  const { groups, unread } = open(request, containersMax)
   const projects = new Set<string>()
   const found: { span: Span; project_id: string }[] = []
   const refusals: string[] = []
@@ -92,13 +92,17 @@ export function readTraceRequest(
     count: calls.length,
     feedback,
     rejected,
-    message: refusals[0] ?? null,
+    message: refusals[0] ?? unread,
   }
 }
 
-function open({ encoding, bytes }: ReadRequest, containersMax: number): readonly Group[] {
+function open(
+  { encoding, bytes }: ReadRequest,
+  containersMax: number,
+): { readonly groups: readonly Group[]; readonly unread: string | null } {
   try {
-    return encoding === 'protobuf' ? openProtobuf(bytes) : openJson(parse(bytes, containersMax))
+    if (encoding === 'json') return openJson(parse(bytes, containersMax))
+    return { groups: openProtobuf(bytes), unread: null }
   } catch (cause) {
     if (cause instanceof SpanError) throw new ApiError('invalid_otlp', { message: cause.message })
     throw cause

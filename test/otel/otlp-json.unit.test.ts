@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readTraceRequest } from '../../src/otel/read-request.ts'
-import { buildSpan, spanId, toJsonRequest } from './otel-fixtures.ts'
+import { buildSpan, spanId, TRACE, toJsonRequest } from './otel-fixtures.ts'
 
 /** A span whose kind and status are sent as they are given. */
 function sendAs(id: number, kind: unknown, code: unknown) {
@@ -72,4 +72,74 @@ it('reads a kind and a status by number or name, and rejects a span with anythin
     [spanId(4), 3, 2, 'boom'],
     [spanId(5), 0, 0, null],
   ])
+})
+
+describe('a request whose members have other names', () => {
+  const [resourceSpans] = toJsonRequest([
+    buildSpan({ attributes: { 'a_b.c': { d_e: 'f_g' } } }),
+  ]).resourceSpans
+  const { resource, scopeSpans } = resourceSpans!
+  const [{ scope, spans }] = scopeSpans as unknown as [{ scope: object; spans: object[] }]
+  const expected = readSpans([resourceSpans]).calls
+
+  // As opentelemetry-proto 0.9 to 0.19 named them (PyPI opentelemetry-proto 1.9.0 and 1.12.0).
+  it('is read where the scope is an instrumentationLibrary', () => {
+    const instrumentationLibrarySpans = [{ instrumentationLibrary: scope, spans }]
+    for (const also of [{}, { scopeSpans: [] }, { scopeSpans: null }]) {
+      const { calls, message } = readSpans([{ resource, instrumentationLibrarySpans, ...also }])
+      expect([calls, message]).toEqual([expected, null])
+    }
+  })
+
+  it('is read once where a sender fills the old and the new list', () => {
+    const instrumentationLibrarySpans = [{ instrumentationLibrary: scope, spans }]
+    const { calls } = readSpans([{ resource, scopeSpans, instrumentationLibrarySpans }])
+    expect(calls).toEqual(expected)
+  })
+
+  it('is read in the names of the fields of protobuf, whole or below camel case', () => {
+    const rename = (text: string) =>
+      text.replace(/"(\w+)":/g, (_, name: string) =>
+        JSON.stringify(name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)).concat(':'),
+      )
+    const snake = rename(JSON.stringify({ resourceSpans: [resourceSpans] }))
+    expect(snake).toContain('"start_time_unix_nano"')
+    expect(readText(snake).calls).toEqual(expected)
+    const inner = JSON.parse(rename(JSON.stringify(spans)))
+    expect(readSpans([{ resource, scopeSpans: [{ scope, spans: inner }] }]).calls).toEqual(expected)
+  })
+
+  it('is read with ids in base64, as the JSON mapping of protobuf has bytes', () => {
+    const base64 = (id: string) => Buffer.from(id, 'hex').toString('base64')
+    const parentSpanId = base64(spanId(9))
+    const ids = { traceId: base64(TRACE), spanId: base64(spanId(1)), parentSpanId }
+    expect([ids.traceId, ids.spanId]).toEqual(['CvdlGRbNQ92ESOshHIAxnA==', 'AAAAAAAAAAE='])
+    const { calls } = readSpans([
+      { resource, scopeSpans: [{ scope, spans: [{ ...spans[0], ...ids }] }] },
+    ])
+    expect(calls[0]?.start).toMatchObject({ id: spanId(1), trace_id: TRACE, parent_id: spanId(9) })
+  })
+
+  it.each([
+    ['{"resourceLogs":[{}]}', 'resourceLogs'],
+    ['{"spans":[{}]}', 'spans'],
+    ['{"resourceSpans":[{"resource":{},"spans":[{}]}]}', 'spans'],
+    ['{"resourceSpans":[{"scopeSpans":[{"span":[{}]}]}]}', 'span'],
+  ])('%s stores nothing and says which member is not read', (json, name) => {
+    const { count, rejected, message } = readText(json)
+    expect([count, rejected]).toEqual([0, 0])
+    expect(message).toBe(`"${name}" is not read; spans are in resourceSpans[].scopeSpans[].spans`)
+  })
+
+  it.each(['{}', '{"resourceSpans":[]}', '{"resourceSpans":[{"schemaUrl":"x","scopeSpans":[]}]}'])(
+    'has no message where nothing was sent: %s',
+    (json) => {
+      expect(readText(json)).toMatchObject({ count: 0, message: null })
+    },
+  )
+
+  it('ignores unknown members beside spans, as OTLP requires', () => {
+    const sent = { resourceSpans: [{ ...resourceSpans, entityRefs: [] }], resourceLogs: [] }
+    expect(readText(JSON.stringify(sent))).toMatchObject({ count: 1, message: null })
+  })
 })

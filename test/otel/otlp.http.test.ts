@@ -1,3 +1,4 @@
+import protobuf from 'protobufjs'
 import { describe, expect, it } from 'vitest'
 import type { Span } from '../../src/domain/otel/span.ts'
 import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
@@ -71,6 +72,31 @@ describe('POST /v1/traces', () => {
       links: [{ trace_id: TRACE, span_id: spanId(9), attributes: { why: 'retry' } }],
     })
     expect(await listCalls(two)).toEqual(calls)
+  })
+
+  it('stores spans in the field of opentelemetry-proto 0.15 to 0.19 for instrumentation libraries', async () => {
+    const { root } = protobuf.parse(`syntax = "proto3";
+      message Request { repeated Resource list = 1; }
+      message Resource { bytes resource = 1; repeated bytes scope_spans = 2; repeated bytes library_spans = 1000; }`)
+    const type = root.lookupType('Request')
+    const { list } = type.toObject(type.decode(toProtobufRequest([buildSpan()])))
+    const send = async (fields: object) => {
+      const app = await buildTestApp()
+      await sendProtobuf(app, type.encode({ list: [{ ...list[0], ...fields }] }).finish())
+      return listCalls(app)
+    }
+    const expected = await send({})
+    expect(expected).toHaveLength(1)
+    const librarySpans = list[0].scopeSpans
+    expect(await send({ scopeSpans: [], librarySpans })).toEqual(expected)
+    expect(await send({ librarySpans })).toEqual(expected)
+  })
+
+  it('answers a JSON request without spans that it knows with a warning that names the member', async () => {
+    const { post } = await buildTestApp()
+    const { status, body } = await post('/v1/traces', { resourceLogs: [{}] }, { headers: HEADERS })
+    expect([status, body.partialSuccess.rejectedSpans]).toEqual([200, '0'])
+    expect(body.partialSuccess.errorMessage).toContain('resourceLogs')
   })
 
   it('counts tokens and costs of spans in the statistics', async () => {

@@ -124,13 +124,18 @@ function readBytes(value: unknown): string {
   return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : textOf(value)
 }
 
+/** Base64 of 16 or 8 bytes; no hex ends so. */
+const BASE64_ID = /^(?:[\w+/-]{22}==|[\w+/-]{11}=)$/
+
 /**
- * An id as hex: bytes in protobuf, hex of any case in JSON. Empty when absent; protobuf has an empty list then.
+ * An id as hex: bytes in protobuf, hex of any case in JSON, or base64 as protobuf's own mapping to JSON has it. Empty
+ * when absent; protobuf has an empty list then.
  */
 function readId(value: unknown): string {
   if (Array.isArray(value) && value.length === 0) return ''
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
-  return textOf(value).toLowerCase()
+  const text = textOf(value)
+  return BASE64_ID.test(text) ? Buffer.from(text, 'base64').toString('hex') : text.toLowerCase()
 }
 
 /** @throws SpanError when the value is not a 64-bit integer */

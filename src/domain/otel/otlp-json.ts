@@ -1,5 +1,11 @@
-/** Reads OTLP trace requests in JSON. Pure. Unknown members are ignored, as OTLP requires. */
-
+/**
+ * Reads OTLP trace requests in JSON. Pure.
+ *
+ * Spec: none, an addition. Choice: beside the names of OTLP those of protobuf's fields are read (`resource_spans`), as
+ * protobuf's mapping to JSON allows, and those before opentelemetry-proto 0.15 (`instrumentationLibrarySpans`,
+ * `instrumentationLibrary`). Unknown members are ignored, as OTLP requires; the response names one that stands where
+ * spans should be.
+ */
 import { isObject } from '../json/is-object.ts'
 import { readSource, readSpan } from './otlp-fields.ts'
 import { type Span, SpanError, type SpanSource } from './span.ts'
@@ -10,32 +16,87 @@ interface JsonGroup {
   readonly spans: readonly unknown[]
 }
 
+/** Limit: characters of an unknown name that a message repeats. */
+const NAME_CHARS_MAX = 40
+
 /** Opens a request. @throws SpanError when the body is not such a message */
-export function openJson(request: unknown): JsonGroup[] {
-  return listOf(request, 'resourceSpans').flatMap((resourceSpans) =>
-    listOf(resourceSpans, 'scopeSpans').map((scopeSpans) => ({
-      source: readSource(memberOf(resourceSpans, 'resource'), memberOf(scopeSpans, 'scope')),
-      spans: listOf(scopeSpans, 'spans'),
-    })),
-  )
+export function openJson(request: unknown): {
+  readonly groups: readonly JsonGroup[]
+  /** Which member is unknown, where there is no list of spans beside it; null for none. */
+  readonly unread: string | null
+} {
+  let unread: string | null = null
+  function listOf(message: Members, ...names: readonly string[]): readonly unknown[] {
+    // Senders that fill both lists publish the same spans twice.
+    const name = names.find((one) => isFilled(message[one]))
+    if (name !== undefined) return requireList(message[name], name)
+    if (names.some((one) => Array.isArray(message[one]))) return []
+    const unknown = Object.keys(message).find((one) => !PLAIN_MEMBERS.has(one))
+    if (unknown !== undefined && !names.includes(unknown)) {
+      unread ??= `${JSON.stringify(unknown.slice(0, NAME_CHARS_MAX))} is not read; spans are in resourceSpans[].scopeSpans[].spans`
+    }
+    return []
+  }
+
+  const groups = listOf(membersOf(request), 'resourceSpans').flatMap((item) => {
+    const resourceSpans = membersOf(item)
+    return listOf(resourceSpans, 'scopeSpans', 'instrumentationLibrarySpans').map((inner) => {
+      const scopeSpans = membersOf(inner)
+      const scope = scopeSpans.scope ?? scopeSpans.instrumentationLibrary
+      return {
+        source: readSource(resourceSpans.resource, scope),
+        spans: listOf(scopeSpans, 'spans'),
+      }
+    })
+  })
+  return { groups, unread }
 }
 
 /** Reads one span of a group. @throws SpanError */
 export function readJsonSpan(span: unknown, source: SpanSource): Span {
   if (!isObject(span)) throw new SpanError('a span is not an object')
-  return readSpan(span, source)
+  return readSpan(inCamelCase(span), source)
 }
 
-function listOf(value: unknown, name: string): readonly unknown[] {
-  const list = memberOf(value, name)
-  if (list === undefined || list === null) return []
+type Members = Readonly<Record<string, unknown>>
+
+/** Members beside the lists of spans. */
+const PLAIN_MEMBERS: ReadonlySet<string> = new Set([
+  'resource',
+  'scope',
+  'instrumentationLibrary',
+  'schemaUrl',
+])
+
+function isFilled(value: unknown): boolean {
+  return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
+}
+
+function requireList(list: unknown, name: string): readonly unknown[] {
   if (!Array.isArray(list)) throw new SpanError(`${name} is no array`)
   return list
 }
 
-function memberOf(value: unknown, name: string): unknown {
+function membersOf(value: unknown): Members {
   // A long number is kept as an object with its text.
   if (!isObject(value) || JSON.isRawJSON(value))
     throw new SpanError('the request is not a JSON object of OTLP')
-  return value[name]
+  return inCamelCase(value)
+}
+
+/** A message and all in it, renamed when one of its own members has the name of protobuf's field. */
+function inCamelCase(message: Members): Members {
+  const isRenamed = Object.keys(message).some((name) => name.includes('_'))
+  return isRenamed ? (renamed(message) as Members) : message
+}
+
+/** Every object of OTLP is a message: keys of users are values of `key`. */
+function renamed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(renamed)
+  if (!isObject(value) || JSON.isRawJSON(value)) return value
+  const entries = Object.entries(value).map(([name, inner]) => [
+    name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    renamed(inner),
+  ])
+  return Object.fromEntries(entries)
 }

@@ -7,11 +7,16 @@ import type protobuf from 'protobufjs'
 import { type Message, readSource, readSpan } from './otlp-fields.ts'
 import { type Span, SpanError, type SpanSource } from './span.ts'
 
-/** Field numbers of opentelemetry-proto 1; fields that Weft has no use for are left out, and skipped on the wire. */
+/**
+ * Field numbers of opentelemetry-proto 1; fields that Weft has no use for are left out, and skipped on the wire. Before
+ * 0.15, scope_spans had its number under another name; from 0.15 to 0.19 senders could fill the field 1000 instead.
+ */
 const SCHEMA = `
   syntax = "proto3";
   message Frame { repeated ResourceFrame resource_spans = 1; }
-  message ResourceFrame { Resource resource = 1; repeated ScopeFrame scope_spans = 2; }
+  message ResourceFrame {
+    Resource resource = 1; repeated ScopeFrame scope_spans = 2; repeated ScopeFrame library_spans = 1000;
+  }
   message ScopeFrame { Scope scope = 1; repeated bytes spans = 2; }
   message Resource { repeated KeyValue attributes = 1; }
   message Scope { string name = 1; string version = 2; repeated KeyValue attributes = 3; }
@@ -64,22 +69,27 @@ interface ProtobufGroup {
   readonly spans: readonly Uint8Array[]
 }
 
+interface ScopeFrame {
+  readonly scope?: Message
+  readonly spans: readonly Uint8Array[]
+}
+
 interface Frame {
   readonly resourceSpans: readonly {
     readonly resource?: Message
-    readonly scopeSpans: readonly {
-      readonly scope?: Message
-      readonly spans: readonly Uint8Array[]
-    }[]
+    readonly scopeSpans: readonly ScopeFrame[]
+    readonly librarySpans: readonly ScopeFrame[]
   }[]
 }
 
 /** Opens a request. @throws SpanError when the body is not such a message */
 export function openProtobuf(bytes: Uint8Array): ProtobufGroup[] {
   const frame = decode('Frame', bytes) as unknown as Frame
-  return frame.resourceSpans.flatMap(({ resource, scopeSpans }) =>
-    scopeSpans.map(({ scope, spans }) => ({ source: readSource(resource, scope), spans })),
-  )
+  return frame.resourceSpans.flatMap(({ resource, scopeSpans, librarySpans }) => {
+    // Senders that fill both publish the same spans twice.
+    const frames = scopeSpans.length > 0 ? scopeSpans : librarySpans
+    return frames.map(({ scope, spans }) => ({ source: readSource(resource, scope), spans }))
+  })
 }
 
 /** Reads one span of a group. @throws SpanError */
