@@ -20,3 +20,6 @@ export const ROWS_MAX = 10_000
 
 /** Name of the field that requests the number of rows instead of the rows. */
 export const COUNT_FIELD = 'count(*)'
+
+/** Default: ranges of a number in statistics of spans. */
+export const NUMBER_BUCKETS = 24

@@ -2,6 +2,10 @@
 import { expect, it } from 'vitest'
 import type { ReadCaller } from '../../src/domain/access/read-caller.ts'
 import { type AgentSpan, toAgentSpan } from '../../src/domain/agents/agent-span.ts'
+import {
+  createDistribution,
+  createDistributionEntries,
+} from '../../src/domain/agents/groups/span-distributions.ts'
 import { createBudget, createMeasure } from '../../src/domain/agents/groups/span-measures.ts'
 import { createSpanRows } from '../../src/domain/agents/span-answers.ts'
 import {
@@ -21,8 +25,11 @@ const MIB = 1024 * 1024
 const project_id = 'acme/demo'
 
 function spanOf(text: string): AgentSpan {
-  const dump = { name: 'step', status: { code: 0, message: text }, attributes: {} }
-  const otel_dump_json = JSON.stringify(dump)
+  return toSpan({}, { code: 0, message: text })
+}
+
+function toSpan(attributes: object, status: object = {}): AgentSpan {
+  const otel_dump_json = JSON.stringify({ name: 'step', status, attributes })
   const call = { id: 'a', trace_id: 't', started_at_us: 1, inputs_json: '{}', output_json: 'null' }
   return toAgentSpan({ ...call, ended_at_us: 2, otel_dump_json } as CallTexts) as AgentSpan
 }
@@ -97,6 +104,30 @@ it.each<[string, number, string, () => Add]>([
     () => {
       const { take } = createBudget(3)
       return () => take()
+    },
+  ],
+  [
+    'blocks of 32 characters of strings that are kept',
+    3,
+    'query',
+    () => {
+      const { keep } = createBudget(6)
+      return () => keep('x'.repeat(32))
+    },
+  ],
+  [
+    'values of distributions',
+    100_000,
+    'query',
+    () => {
+      const value = { source: 'custom_attrs_int', key: 'n' } as const
+      const distribution = createDistribution(
+        { alias: 'd', value, bins: 1, top_n: 1 },
+        createBudget(),
+      )
+      distribution.add(toSpan({ n: 1 }))
+      const entries = createDistributionEntries()
+      return () => distribution.render(entries)
     },
   ],
   ['threads', 100_000, 'filter', threads],

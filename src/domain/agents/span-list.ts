@@ -21,9 +21,9 @@ export function resolveSpanList(
   { sort_by, offset, limit, include_details, ...request }: AgentSpansQueryRequest,
   limitDefault: number,
 ): ResolvedSpanList {
-  if ((request.measures ?? []).length > 0) {
-    const message = 'measures need group_by.'
-    throw new ApiError('validation_failed', { param: 'measures', message })
+  for (const param of ['measures', 'group_filters', 'group_distributions'] as const) {
+    if ((request[param] ?? []).length === 0) continue
+    throw new ApiError('validation_failed', { param, message: `${param} need group_by.` })
   }
   const sort = resolveSort(sort_by, SPAN_FIELDS)
   const [first] = sort

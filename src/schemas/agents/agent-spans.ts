@@ -2,10 +2,14 @@
 import { z } from 'zod'
 import { refused, switchField } from '../primitives.ts'
 import {
+  CUSTOM_SOURCES,
   cell,
   count,
+  distributionSpecs,
+  groupFilters,
   groupRefs,
   include_costs,
+  insight_filters,
   limitOf,
   measures,
   offset,
@@ -17,7 +21,6 @@ import {
   statusCode,
   text,
   time,
-  unsupportedList,
   usd,
   valueRefs,
 } from './span-values.ts'
@@ -42,9 +45,15 @@ export const AgentSpansQueryRequest = z
     offset,
     started_after,
     started_before,
-    group_filters: unsupportedList('filters over groups'),
-    group_distributions: unsupportedList('distributions'),
-    insight_filters: unsupportedList('insights'),
+    group_filters: groupFilters
+      .nullish()
+      .describe(
+        'Groups that meet all of these are listed; group_by of each is that of the request.',
+      ),
+    group_distributions: distributionSpecs
+      .nullish()
+      .describe('Attributes whose values are counted for each listed group.'),
+    insight_filters,
     signal_filters: refused('there are no signals'),
   })
   .meta({ id: 'AgentSpansQueryRequest', description: 'Which spans, as rows or grouped.' })
@@ -147,11 +156,46 @@ const preview = z
   })
   .nullable()
 
+export const SpanDistribution = z
+  .object({
+    alias: z.string().describe('Alias of the request.'),
+    source: z.enum(CUSTOM_SOURCES).describe('Type of the attribute.'),
+    key: z.string().describe('Name of the attribute.'),
+    value_type: z.enum(['string', 'int', 'float', 'bool']).describe('Type of its values.'),
+    total_count: count('Spans of the group.'),
+    present_count: count('Those that carry the attribute.'),
+    missing_count: count('Those that do not.'),
+    other_count: count('Those that carry a value that is not among values.'),
+    bins: z
+      .array(
+        z.object({
+          index: z.int().describe('Position, from 0.'),
+          min: z.number().describe('Lower edge, inclusive.'),
+          max: z.number().describe('Upper edge, exclusive; inclusive in the last bin.'),
+          count: count('Spans with a value in the bin.'),
+        }),
+      )
+      .describe('Bins of equal width from the least to the greatest value; for numbers only.'),
+    values: z
+      .array(
+        z.object({
+          value: z.string().describe('The value; a boolean as true or false.'),
+          count: count('Spans with the value.'),
+        }),
+      )
+      .describe('The most frequent values; for strings and booleans only.'),
+  })
+  .meta({
+    id: 'SpanDistribution',
+    description: 'How often a group has the values of an attribute.',
+  })
+export type SpanDistribution = z.infer<typeof SpanDistribution>
+
 export const AgentSpanGroup = z
   .object({
     group_keys: z.record(z.string(), cell).describe('The values that the group shares.'),
     metrics: z.record(z.string(), cell).describe('The measures, by alias.'),
-    distributions: z.record(z.string(), z.unknown()).describe('Always empty.'),
+    distributions: z.record(z.string(), SpanDistribution).describe('The distributions, by alias.'),
     span_count: count('Spans of the group.'),
     invocation_count: count('Those in which an agent was invoked.'),
     conversation_count: count('Conversations that they belong to.'),

@@ -11,15 +11,14 @@ const AGENT_OFFSET_MAX = 100_000
 /** Limit: refs, measures or metrics of one request. */
 const SPECS_MAX = 20
 
-const SOURCES = [
-  'field',
-  'column',
-  'derived',
+/** Attributes that no field shows, by the type of their value. */
+export const CUSTOM_SOURCES = [
   'custom_attrs_string',
   'custom_attrs_int',
   'custom_attrs_float',
   'custom_attrs_bool',
 ] as const
+const SOURCES = ['field', 'column', 'derived', ...CUSTOM_SOURCES] as const
 
 const AGENT_AGGREGATIONS = [
   'sum',
@@ -33,7 +32,7 @@ const AGENT_AGGREGATIONS = [
 ] as const
 export type AgentAggregation = (typeof AGENT_AGGREGATIONS)[number]
 
-const Alias = z
+export const Alias = z
   .string()
   .max(128)
   .regex(/^[a-zA-Z_][a-zA-Z0-9_]*$/, 'must be a name of letters, digits and _')
@@ -96,14 +95,57 @@ export const valueRefs = z.array(SpanValueRef).max(SPECS_MAX)
 export const measures = z.array(SpanMeasure).max(SPECS_MAX)
 export const metrics = z.array(SpanMetric).max(SPECS_MAX)
 
-/** Lists that only the vendor's service supports; they may be sent empty. */
-export function unsupportedList(what: string) {
-  return z
-    .array(z.unknown())
-    .max(0, `is not supported: ${what}`)
-    .nullish()
-    .describe(`Not supported: ${what}. Must be empty or absent.`)
-}
+const bound = z
+  .union([z.number(), Timestamp], 'must be a number or an RFC 3339 date-time')
+  .nullish()
+
+export const SpanGroupFilter = z
+  .strictObject({
+    group_by: groupRefs.nullish().describe('Values that form the groups; see the list of filters.'),
+    measure: SpanMeasure.describe('The limited measure of a group; its alias is not shown.'),
+    min: bound.describe('Lowest value of the measure, inclusive; a date-time for times.'),
+    max: bound.describe('Highest value of the measure, inclusive; a date-time for times.'),
+  })
+  .meta({ id: 'SpanGroupFilter', description: 'A range of a measure over groups of spans.' })
+export type SpanGroupFilter = z.infer<typeof SpanGroupFilter>
+export const groupFilters = z.array(SpanGroupFilter).max(SPECS_MAX)
+
+/** Limit: bins of one distribution, and values that one shows. */
+const DISTRIBUTION_BINS_MAX = 100
+const DISTRIBUTION_VALUES_MAX = 100
+
+export const SpanDistributionSpec = z
+  .strictObject({
+    alias: Alias.describe('Key of the distribution in the response.'),
+    value: z
+      .strictObject({
+        source: z.enum(CUSTOM_SOURCES).describe('Type of the attribute.'),
+        key: FieldPath.describe('Name of the attribute.'),
+      })
+      .describe('The custom attribute.'),
+    bins: z
+      .int()
+      .min(1)
+      .max(DISTRIBUTION_BINS_MAX)
+      .default(12)
+      .describe('Number of bins for an attribute of numbers.'),
+    top_n: z
+      .int()
+      .min(1)
+      .max(DISTRIBUTION_VALUES_MAX)
+      .default(5)
+      .describe('Maximum number of values for an attribute of strings or booleans.'),
+  })
+  .meta({ id: 'SpanDistributionSpec', description: 'A custom attribute whose values are counted.' })
+export type SpanDistributionSpec = z.infer<typeof SpanDistributionSpec>
+export const distributionSpecs = z.array(SpanDistributionSpec).max(SPECS_MAX)
+
+/** A list of filters by what the vendor's models extract; it may be sent empty. */
+export const insight_filters = z
+  .array(z.unknown())
+  .max(0, 'is not supported: insights')
+  .nullish()
+  .describe('Not supported: insights. Must be empty or absent.')
 
 const AgentSortTerm = z
   .strictObject({

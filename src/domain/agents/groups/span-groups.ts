@@ -1,34 +1,43 @@
-/** Groups spans, with the counts and measures of each group. Pure. */
+/** Groups spans, with the counts, measures and distributions of each group. Pure. */
 
+import { isDeepStrictEqual } from 'node:util'
 import { ApiError } from '../../../errors.ts'
 import type { AgentSpanGroup, AgentSpansQueryRequest } from '../../../schemas/agents/agent-spans.ts'
-import type { SpanGroupRef, SpanMeasure } from '../../../schemas/agents/span-values.ts'
+import type { SpanDistributionSpec } from '../../../schemas/agents/span-values.ts'
 import { layerPrices, type ProjectPrice } from '../../prices/project-prices.ts'
-import { type Expression, parseQuery } from '../../query/query-expression.ts'
 import { orderForSort } from '../../query/query-values.ts'
 import { type AgentSpan, textColumn } from '../agent-span.ts'
 import { costsOf } from '../span-costs.ts'
 import { answerOf, questionOf, readSpanMessages } from '../span-messages.ts'
-import { createScopeMatcher } from '../span-scope.ts'
-import { SPAN_FIELDS, typeOfRef, valueOfRef } from '../span-values.ts'
-import { columnOf } from './span-columns.ts'
 import {
-  type Budget,
-  type Cell,
-  createBudget,
-  createMeasure,
-  type Measure,
-  requireMeasure,
-} from './span-measures.ts'
+  createGroupMeasures,
+  createGroups,
+  type GroupFilter,
+  type GroupMeasure,
+  type GroupMeasures,
+  type GroupRef,
+  isInRange,
+  resolveGroupFilters,
+  resolveGroupRefs,
+  resolveMeasure,
+} from './measured-groups.ts'
+import {
+  createDistribution,
+  createDistributionEntries,
+  type Distribution,
+  resolveDistributions,
+} from './span-distributions.ts'
+import { type Cell, createBudget } from './span-measures.ts'
 import { createSpanTotals, type SpanTotals } from './span-totals.ts'
 
-/** Limit: groups of one answer, before its page is cut out. */
-const GROUPS_MAX = 100_000
 const PREVIEW_CHARS_MAX = 200
 
 export interface SpanGrouping {
-  readonly refs: readonly (SpanGroupRef & { readonly name: string })[]
-  readonly measures: readonly (SpanMeasure & { readonly expression: Expression | null })[]
+  readonly refs: readonly GroupRef[]
+  readonly measures: readonly GroupMeasure[]
+  /** Over the groups of refs. */
+  readonly filters: readonly GroupFilter[]
+  readonly distributions: readonly SpanDistributionSpec[]
   readonly sort: readonly { readonly field: string; readonly direction: 'asc' | 'desc' }[]
   readonly offset: number
   readonly limit: number
@@ -42,43 +51,31 @@ export interface SpanGrouping {
 
 type GroupRequest = Pick<
   AgentSpansQueryRequest,
-  'group_by' | 'measures' | 'sort_by' | 'offset' | 'limit'
+  'group_by' | 'measures' | 'group_filters' | 'group_distributions' | 'sort_by' | 'offset' | 'limit'
 >
 
 /** @throws ApiError validation_failed, query_invalid */
 export function resolveGrouping(
-  { group_by, measures, sort_by, offset, limit }: GroupRequest,
+  { group_by, measures, group_filters, group_distributions, sort_by, offset, limit }: GroupRequest,
   prices: readonly ProjectPrice[] | null,
   limitDefault: number,
 ): SpanGrouping {
-  const refs = (group_by ?? []).map((ref, index) => {
-    typeOfRef(ref, `group_by[${index}].key`)
-    return { ...ref, name: nameOfGroup(ref) }
-  })
-  const specs = (measures ?? []).map((measure, index) => {
-    const param = `measures[${index}]`
-    const type = measure.value ? typeOfRef(measure.value, `${param}.value.key`) : null
-    requireMeasure(measure, type, param)
-    const { filter } = measure
-    const rules = { fields: SPAN_FIELDS, param: `${param}.filter` }
-    return { ...measure, expression: filter ? parseQuery(filter, rules) : null }
-  })
+  const refs = resolveGroupRefs(group_by, 'group_by')
+  const specs = (measures ?? []).map((each, index) => resolveMeasure(each, `measures[${index}]`))
   requireDistinct([...refs.map(({ name }) => name), ...specs.map(({ alias }) => alias)])
+  const filters = resolveGroupFilters(group_filters)
+  for (const [index, filter] of filters.entries()) requireSameGroups(filter, refs, index)
   return {
     refs,
     measures: specs,
+    filters,
+    distributions: resolveDistributions(group_distributions),
     sort: sort_by ?? [{ field: 'span_count', direction: 'desc' }],
     offset: offset ?? 0,
     limit: limit ?? limitDefault,
     prices,
     withMessages: refs.some(({ name }) => name === 'conversation_id'),
   }
-}
-
-/** The key of a group in the answer: its alias, the column, or the attribute. */
-export function nameOfGroup({ alias, source, key }: SpanGroupRef): string {
-  if (alias) return alias
-  return (source === 'field' || source === 'column' ? columnOf(key) : null) ?? key
 }
 
 /** @throws ApiError validation_failed */
@@ -89,10 +86,26 @@ export function requireDistinct(names: readonly string[]): void {
   throw new ApiError('validation_failed', { param: 'alias', message })
 }
 
+/** The names of groups do not matter. @throws ApiError validation_failed for a filter over other groups */
+export function requireSameGroups(
+  { refs }: GroupFilter,
+  others: readonly GroupRef[],
+  index: number,
+): void {
+  const values = (list: readonly GroupRef[]) =>
+    list.map(({ source, key }) => (source === 'column' ? ['field', key] : [source, key]))
+  if (refs.length === 0 || isDeepStrictEqual(values(refs), values(others))) return
+  const param = `group_filters[${index}].group_by`
+  const message = `${param} must be absent, or the group_by that forms the groups.`
+  throw new ApiError('validation_failed', { param, message })
+}
+
 interface Group {
-  readonly keys: Readonly<Record<string, Cell>>
+  readonly values: readonly Cell[]
   readonly totals: SpanTotals
-  readonly measures: readonly Measure[]
+  /** Those of the request, then those of the filters. */
+  readonly measures: GroupMeasures
+  readonly distributions: readonly Distribution[]
   readonly conversations: Set<string>
   first: string | null
   last: string | null
@@ -106,60 +119,56 @@ export interface GroupPage {
 /** Takes spans in the order of their time. @throws ApiError validation_failed for too many groups or values */
 export function createSpanGroups(grouping: SpanGrouping) {
   const prices = grouping.prices && layerPrices(grouping.prices)
-  const matchers = grouping.measures.map(createScopeMatcher)
   const budget = createBudget()
-  const groups = new Map<string, Group>()
-
-  function groupOf(span: AgentSpan): Group {
-    const values = grouping.refs.map((ref) => valueOfRef(span, ref))
-    const key = JSON.stringify(values)
-    const known = groups.get(key)
-    if (known) return known
-    if (groups.size === GROUPS_MAX) throw tooMany()
-    const keys = Object.fromEntries(grouping.refs.map(({ name }, at) => [name, values[at] ?? null]))
-    const group = openGroup(keys, grouping, budget)
-    groups.set(key, group)
-    return group
-  }
+  const filterMeasures = grouping.filters.map(({ measure }) => measure)
+  const openMeasures = createGroupMeasures([...grouping.measures, ...filterMeasures], budget)
+  const groups = createGroups<Group>(grouping.refs, budget, (values) => ({
+    values,
+    totals: createSpanTotals(),
+    measures: openMeasures(),
+    distributions: grouping.distributions.map((spec) => createDistribution(spec, budget)),
+    conversations: new Set(),
+    first: null,
+    last: null,
+  }))
 
   return {
     /** @returns the totals that the span counts to, for tokens that are not its own */
     add(span: AgentSpan, { withTokens = true } = {}): SpanTotals {
-      const group = groupOf(span)
+      const group = groups.find(span)
       group.totals.add(span)
       if (withTokens) group.totals.addTokens(span.usage, costsOf(span, prices))
-      for (const [at, { value }] of grouping.measures.entries()) {
-        if (matchers[at]?.(span)) group.measures[at]?.add(value ? valueOfRef(span, value) : true)
-      }
+      group.measures.add(span)
+      for (const distribution of group.distributions) distribution.add(span)
       const conversation = textColumn(span, 'conversation_id')
       if (conversation !== null && !group.conversations.has(conversation)) {
-        budget.take()
+        budget.keep(conversation)
         group.conversations.add(conversation)
       }
       if (grouping.withMessages) keepMessages(group, span)
       return group.totals
     },
     answer(): GroupPage {
-      const rows = [...groups.values()].map((group) => render(group, grouping))
-      rows.sort((left, right) => compare(left, right, grouping.sort))
+      const rows = groups.all().flatMap((group) => {
+        const cells = group.measures.values()
+        const limited = cells.slice(grouping.measures.length)
+        const isListed = grouping.filters.every((filter, at) =>
+          isInRange(filter, limited[at] ?? null),
+        )
+        return isListed ? [{ group, row: render(group, cells, grouping) }] : []
+      })
+      rows.sort((left, right) => compare(left.row, right.row, grouping.sort))
       const { offset, limit } = grouping
-      return { groups: rows.slice(offset, offset + limit), total_count: rows.length }
+      const entries = createDistributionEntries()
+      const page = rows.slice(offset, offset + limit).map(({ group, row }) => {
+        const distributions = group.distributions.map((each) => each.render(entries))
+        return {
+          ...row,
+          distributions: Object.fromEntries(distributions.map((each) => [each.alias, each])),
+        }
+      })
+      return { groups: page, total_count: rows.length }
     },
-  }
-}
-
-function openGroup(
-  keys: Readonly<Record<string, Cell>>,
-  { measures }: SpanGrouping,
-  budget: Budget,
-): Group {
-  return {
-    keys,
-    totals: createSpanTotals(),
-    measures: measures.map(({ aggregation }) => createMeasure(aggregation, budget)),
-    conversations: new Set(),
-    first: null,
-    last: null,
   }
 }
 
@@ -170,13 +179,14 @@ function keepMessages(group: Group, span: AgentSpan): void {
   group.last = cut(answerOf(messages)) ?? group.last
 }
 
-function render(group: Group, { measures }: SpanGrouping): AgentSpanGroup {
-  const { keys, totals, conversations, first, last } = group
+function render(
+  { values, totals, conversations, first, last }: Group,
+  cells: readonly Cell[],
+  { refs, measures }: SpanGrouping,
+): AgentSpanGroup {
   return {
-    group_keys: keys,
-    metrics: Object.fromEntries(
-      measures.map(({ alias }, at) => [alias, group.measures[at]?.value() ?? null]),
-    ),
+    group_keys: Object.fromEntries(refs.map(({ name }, at) => [name, values[at] ?? null])),
+    metrics: Object.fromEntries(measures.map(({ alias }, at) => [alias, cells[at] ?? null])),
     distributions: {},
     ...totals.render(),
     conversation_count: conversations.size,
@@ -197,9 +207,4 @@ function cellOf(row: AgentSpanGroup, field: string): unknown {
   if (Object.hasOwn(row.group_keys, field)) return row.group_keys[field]
   if (Object.hasOwn(row.metrics, field)) return row.metrics[field]
   return Object.hasOwn(row, field) ? row[field as keyof AgentSpanGroup] : undefined
-}
-
-function tooMany(): ApiError {
-  const message = `There are more than ${GROUPS_MAX} groups: group by less, or narrow the query.`
-  return new ApiError('validation_failed', { param: 'group_by', message })
 }

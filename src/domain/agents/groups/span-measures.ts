@@ -6,7 +6,7 @@ import { addToSum, createSum, meanOf, totalOf } from '../../stats/exact-sum.ts'
 import { createOrderStatistics, type OrderStatistics } from '../../stats/order-statistics.ts'
 import type { ValueType } from '../span-values.ts'
 
-/** Limit: values that one answer may keep, for percentiles and to tell them apart. */
+/** Limit: values that one response may keep, for percentiles and to tell them apart. */
 const KEPT_MAX = 2_000_000
 
 const ALLOWED: Readonly<Record<ValueType, readonly AgentAggregation[]>> = {
@@ -18,22 +18,31 @@ const ALLOWED: Readonly<Record<ValueType, readonly AgentAggregation[]>> = {
 
 export type Cell = string | number | boolean | null
 
-/** Counts down what one answer keeps. */
+/** Counts down what one response keeps. */
 export interface Budget {
   /** @throws ApiError validation_failed when it is spent */
   take(count?: number): void
+  /** Takes one for a value, and one more for each 32 characters of it. @throws ApiError validation_failed */
+  keep(value: Cell): void
 }
 
 export function createBudget(max: number = KEPT_MAX): Budget {
   let left = max
-  return {
-    take(count = 1) {
-      left -= count
-      if (left >= 0) return
-      const message = `The answer would keep more than ${max} values: narrow the query or the window.`
-      throw new ApiError('validation_failed', { param: 'query', message })
-    },
+  function take(count = 1): void {
+    left -= count
+    if (left >= 0) return
+    const message = `The response would keep more than ${max} values: narrow the query or the window.`
+    throw new ApiError('validation_failed', { param: 'query', message })
   }
+  return {
+    take,
+    keep: (value) => take(typeof value === 'string' ? 1 + (value.length >> 5) : 1),
+  }
+}
+
+/** The type of what an aggregation of values yields. @param type - null for spans without a value */
+export function typeOfAggregate(name: AgentAggregation, type: ValueType | null): ValueType {
+  return type === 'datetime' && !name.startsWith('count') ? 'datetime' : 'number'
 }
 
 /** @throws ApiError validation_failed when values of the type cannot be summed up so */
@@ -78,7 +87,7 @@ export function createMeasure(name: AgentAggregation, budget: Budget): Measure {
       return {
         add(value) {
           if (value === null || seen.has(value)) return
-          budget.take()
+          budget.keep(value)
           seen.add(value)
         },
         value: () => seen.size,

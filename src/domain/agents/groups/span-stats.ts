@@ -1,194 +1,191 @@
-/** Statistics over agent spans in buckets of time. Pure. */
+/** Plans of statistics over agent spans: buckets, groups, metrics and filters, as plain data. Pure. */
 
 import { ApiError } from '../../../errors.ts'
 import type {
   AgentSpanStatsRequest,
-  AgentSpanStatsResponse,
+  SpanBuckets,
   StatsColumn,
 } from '../../../schemas/agents/agent-stats.ts'
-import type { SpanGroupRef, SpanMetric } from '../../../schemas/agents/span-values.ts'
-import { renderTimestamp } from '../../../schemas/timestamp.ts'
+import type { SpanMetric, SpanValueRef } from '../../../schemas/agents/span-values.ts'
+import { NUMBER_BUCKETS } from '../../../schemas/limits.ts'
 import { type BucketGrid, buildBucketGrid, type TimeWindow } from '../../stats/buckets.ts'
-import { createOrderStatistics } from '../../stats/order-statistics.ts'
-import type { AgentSpan } from '../agent-span.ts'
-import { typeOfRef, type ValueType, valueOfRef } from '../span-values.ts'
-import { nameOfGroup, requireDistinct } from './span-groups.ts'
+import { typeOfRef } from '../span-values.ts'
 import {
-  type Cell,
-  createBudget,
-  createMeasure,
-  createPercentile,
-  type Measure,
-  requireAggregation,
-} from './span-measures.ts'
+  type GroupFilter,
+  type GroupMeasure,
+  type GroupRef,
+  resolveGroupFilters,
+  resolveGroupRefs,
+  resolveMeasure,
+} from './measured-groups.ts'
+import { requireDistinct, requireSameGroups } from './span-groups.ts'
+import { requireAggregation, typeOfAggregate } from './span-measures.ts'
 
-/** Limit: rows of one answer. */
-const ROWS_MAX = 20_000
+/** A metric without a value counts what is in a bucket, in a column named `count`. */
+export type PlannedMetric =
+  | SpanMetric
+  | (Pick<SpanMetric, 'aggregations' | 'percentiles'> & { readonly value: null })
+
+/** Ranges of a number, between the bounds or else over all values. */
+export interface NumberBuckets {
+  readonly alias: string
+  readonly bins: number
+  readonly min: number | null
+  readonly max: number | null
+  /** The number of a span, or of a group of spans. */
+  readonly of: SpanValueRef | { readonly refs: readonly GroupRef[]; readonly measure: GroupMeasure }
+}
 
 export interface SpanStatsPlan {
   readonly window: TimeWindow
   readonly timezone: string
   readonly grid: BucketGrid
-  readonly refs: readonly (SpanGroupRef & { readonly name: string; readonly type: ValueType })[]
-  readonly metrics: readonly SpanMetric[]
+  /** null: the buckets are those of the grid. */
+  readonly numbers: NumberBuckets | null
+  readonly refs: readonly GroupRef[]
+  readonly metrics: readonly PlannedMetric[]
+  /** A span counts when its groups meet all of these. */
+  readonly filters: readonly GroupFilter[]
   readonly groupLimit: number
 }
 
-/** @throws ApiError validation_failed */
+const COUNT: PlannedMetric = { value: null, aggregations: ['count'], percentiles: [] }
+
+/** @throws ApiError validation_failed, query_invalid */
 export function resolveSpanStats(
-  { group_by, metrics, granularity, timezone, group_limit }: AgentSpanStatsRequest,
+  request: AgentSpanStatsRequest,
   window: TimeWindow,
   groupLimitDefault: number,
 ): SpanStatsPlan {
-  const refs = (group_by ?? []).map((ref, index) => {
-    const type = typeOfRef(ref, `group_by[${index}].key`)
-    return { ...ref, name: nameOfGroup(ref), type }
-  })
+  const { group_by, metrics, granularity, timezone, group_limit, bucket_by } = request
+  const numbers = bucket_by ? resolveNumbers(bucket_by) : null
+  const filters = resolveGroupFilters(request.group_filters)
+  if (metrics.length === 0 && numbers === null) {
+    throw invalid('metrics', 'metrics must have at least one entry.')
+  }
+  if (numbers !== null && 'refs' in numbers.of) {
+    if (metrics.length > 0)
+      throw invalid('metrics', 'metrics are of spans; these buckets count groups.')
+    if (group_by && group_by.length > 0) {
+      throw invalid('group_by', 'group_by is of spans; these buckets count groups.')
+    }
+    for (const [index, filter] of filters.entries()) {
+      requireSameGroups(filter, numbers.of.refs, index)
+    }
+  }
   const plan = {
     window,
     timezone,
-    refs,
+    refs: resolveGroupRefs(group_by, 'group_by'),
     grid: buildBucketGrid(window, granularity ?? null, timezone),
-    metrics: metrics.map((metric, index) => resolveMetric(metric, `metrics[${index}]`)),
+    numbers,
+    metrics:
+      metrics.length === 0
+        ? [COUNT]
+        : metrics.map((metric, index) => resolveMetric(metric, `metrics[${index}]`)),
+    filters: filters.map((filter) => (filter.refs.length > 0 ? filter : byConversation(filter))),
     groupLimit: group_limit ?? groupLimitDefault,
   }
   requireDistinct(columnsOf(plan).map(({ name }) => name))
   return plan
 }
 
+function byConversation(filter: GroupFilter): GroupFilter {
+  return { ...filter, refs: resolveGroupRefs([{ source: 'field', key: 'conversation_id' }], '') }
+}
+
+/** null for buckets of time. @throws ApiError validation_failed, query_invalid */
+function resolveNumbers({ type, alias, bins, ...bucket }: SpanBuckets): NumberBuckets | null {
+  const { value, group_by, measure } = bucket
+  const min = bucket.min ?? null
+  const max = bucket.max ?? null
+  const isGrouped = (group_by ?? []).length > 0
+  if (type === 'time') {
+    const isGiven = ([, each]: [string, unknown]) => each !== undefined && each !== null
+    const other = Object.entries({ ...bucket, alias, bins }).find(isGiven)
+    if (other === undefined) return null
+    throw invalid('bucket_by.type', `bucket_by.type must be number with ${other[0]}.`)
+  }
+  if (isGrouped !== Boolean(measure) || isGrouped === Boolean(value)) {
+    throw invalid('bucket_by', 'bucket_by must have either value, or group_by and measure.')
+  }
+  if (min !== null && max !== null && max < min) {
+    throw invalid('bucket_by.max', 'bucket_by.max must not be less than min.')
+  }
+  const common = { alias: alias ?? 'value', bins: bins ?? NUMBER_BUCKETS, min, max }
+  if (value) {
+    requireNumber(typeOfRef(value, 'bucket_by.value.key'), 'bucket_by.value')
+    return { ...common, of: value }
+  }
+  const refs = resolveGroupRefs(group_by, 'bucket_by.group_by')
+  const resolved = resolveMeasure(measure as NonNullable<typeof measure>, 'bucket_by.measure')
+  requireNumber(resolved.type, 'bucket_by.measure')
+  return { ...common, of: { refs, measure: resolved } }
+}
+
+function requireNumber(type: string, param: string): void {
+  if (type !== 'number') throw invalid(param, `${param} must be a number, not a ${type}.`)
+}
+
 function resolveMetric(metric: SpanMetric, param: string): SpanMetric {
   const type = typeOfRef(metric.value, `${param}.value.key`)
   if (type !== metric.value_type) {
-    const message = `${param}.value_type must be ${type}.`
-    throw new ApiError('validation_failed', { param: `${param}.value_type`, message })
+    throw invalid(`${param}.value_type`, `${param}.value_type must be ${type}.`)
   }
   for (const name of metric.aggregations) requireAggregation(type, name, `${param}.aggregations`)
   if (metric.percentiles.length > 0 && type !== 'number') {
-    const message = `${param}.percentiles are for numbers only.`
-    throw new ApiError('validation_failed', { param: `${param}.percentiles`, message })
+    throw invalid(`${param}.percentiles`, `${param}.percentiles are for numbers only.`)
   }
   if (metric.aggregations.length + metric.percentiles.length > 0) return metric
   return { ...metric, aggregations: [type === 'number' ? 'sum' : 'count'] }
 }
 
-interface Group {
-  readonly values: readonly Cell[]
-  spans: number
-  readonly buckets: Map<number, readonly Measure[]>
-}
-
-/** @throws ApiError validation_failed for too many rows or values */
-export function createSpanStats(plan: SpanStatsPlan) {
-  const { startsUs } = plan.grid
-  const budget = createBudget()
-  const groups = new Map<string, Group>()
-  const open = () => plan.metrics.map((metric) => openMeasures(metric, budget))
-  // Spans come in the order of their time.
-  let bucket = 0
-
-  return {
-    add(span: AgentSpan): void {
-      const us = span.call.started_at_us
-      while (bucket + 1 < startsUs.length && (startsUs[bucket + 1] as number) <= us) bucket += 1
-      const values = plan.refs.map((ref) => valueOfRef(span, ref))
-      const key = JSON.stringify(values)
-      const group: Group = groups.get(key) ?? { values, spans: 0, buckets: new Map() }
-      if (!groups.has(key)) {
-        budget.take()
-        groups.set(key, group)
-      }
-      group.spans += 1
-      let measures = group.buckets.get(bucket)
-      if (!measures) {
-        measures = open().flat()
-        group.buckets.set(bucket, measures)
-        budget.take()
-      }
-      let at = 0
-      for (const { value, aggregations, percentiles } of plan.metrics) {
-        const cell = valueOfRef(span, value)
-        const end = at + aggregations.length + percentiles.length
-        for (; at < end; at += 1) measures[at]?.add(cell)
-      }
-    },
-    answer(): AgentSpanStatsResponse {
-      const shown = [...groups.values()]
-        .sort((left, right) => right.spans - left.spans)
-        .slice(0, plan.groupLimit)
-      if (plan.refs.length === 0 && shown.length === 0) {
-        shown.push({ values: [], spans: 0, buckets: new Map() })
-      }
-      if (shown.length * startsUs.length > ROWS_MAX) throw tooMany()
-      const columns = columnsOf(plan)
-      const empty = open().flat()
-      const rows = Array.from(startsUs, (us, index) =>
-        shown.map(({ values, buckets }) => {
-          const measures = buckets.get(index) ?? empty
-          const cells = [renderTimestamp(us), ...values, ...measures.map((each) => each.value())]
-          return Object.fromEntries(columns.map(({ name }, at) => [name, cells[at] ?? null]))
-        }),
-      ).flat()
-      return {
-        start: renderTimestamp(plan.window.startUs),
-        end: renderTimestamp(plan.window.endUs),
-        granularity: plan.grid.granularityS,
-        timezone: plan.timezone,
-        bucket_type: 'time',
-        columns,
-        rows,
-      }
-    },
-  }
-}
-
-/** Percentiles of one metric share its values. */
-function openMeasures(
-  { aggregations, percentiles }: SpanMetric,
-  budget: ReturnType<typeof createBudget>,
-): Measure[] {
-  const [first, ...others] = percentiles
-  const values = createOrderStatistics()
-  const free = { take: () => undefined }
-  const silent = { ...values, add: () => undefined }
-  return [
-    ...aggregations.map((name) => createMeasure(name, budget)),
-    ...(first === undefined ? [] : [createPercentile(first, budget, values)]),
-    ...others.map((percent) => createPercentile(percent, free, silent)),
-  ]
-}
-
-function columnsOf({ refs, metrics }: Pick<SpanStatsPlan, 'refs' | 'metrics'>): StatsColumn[] {
+/** The columns of the rows, in order: buckets, groups, metrics. */
+export function columnsOf({
+  numbers,
+  refs,
+  metrics,
+}: Pick<SpanStatsPlan, 'numbers' | 'refs' | 'metrics'>): StatsColumn[] {
   const plain = { metric: null, aggregation: null }
+  const buckets: StatsColumn[] =
+    numbers === null
+      ? [{ name: 'timestamp', role: 'time', value_type: 'datetime', ...plain }]
+      : ['bucket_index', 'bucket_min', 'bucket_max'].map((name) => ({
+          name,
+          role: 'bucket',
+          value_type: 'number',
+          metric: numbers.alias,
+          aggregation: null,
+        }))
+  const groups = refs.map(({ name, type }): StatsColumn => {
+    return { name, role: 'group', value_type: type, ...plain }
+  })
+  return [...buckets, ...groups, ...metrics.flatMap(columnsOfMetric)]
+}
+
+function columnsOfMetric(metric: PlannedMetric): StatsColumn[] {
+  const { aggregations, percentiles } = metric
+  const role = 'metric' as const
+  if (metric.value === null) {
+    return [{ name: 'count', role, value_type: 'number', metric: null, aggregation: 'count' }]
+  }
+  const { alias, value_type: type } = metric
   return [
-    { name: 'timestamp', role: 'time', value_type: 'datetime', ...plain },
-    ...refs.map(({ name, type }) => ({
-      name,
-      role: 'group' as const,
-      value_type: type,
-      ...plain,
+    ...aggregations.map((aggregation) => ({
+      name: `${aggregation}_${alias}`,
+      role,
+      value_type: typeOfAggregate(aggregation, type),
+      metric: alias,
+      aggregation,
     })),
-    ...metrics.flatMap(({ alias, value_type, aggregations, percentiles }) => [
-      ...aggregations.map((aggregation) => ({
-        name: `${aggregation}_${alias}`,
-        role: 'metric' as const,
-        aggregation,
-        metric: alias,
-        value_type:
-          value_type === 'datetime' && !aggregation.startsWith('count')
-            ? ('datetime' as const)
-            : ('number' as const),
-      })),
-      ...percentiles.map((percent) => {
-        const aggregation = `p${String(percent).replace('.', '_')}`
-        const name = `${aggregation}_${alias}`
-        const value_type = 'number' as const
-        return { name, role: 'metric' as const, value_type, metric: alias, aggregation }
-      }),
-    ]),
+    ...percentiles.map((percent) => {
+      const aggregation = `p${String(percent).replace('.', '_')}`
+      const name = `${aggregation}_${alias}`
+      return { name, role, value_type: 'number' as const, metric: alias, aggregation }
+    }),
   ]
 }
 
-function tooMany(): ApiError {
-  const message = `The answer would have more than ${ROWS_MAX} rows: take longer buckets or fewer groups.`
-  return new ApiError('validation_failed', { param: 'group_limit', message })
+function invalid(param: string, message: string): ApiError {
+  return new ApiError('validation_failed', { param, message })
 }

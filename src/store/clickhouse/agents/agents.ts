@@ -2,7 +2,7 @@
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { AgentSpan } from '../../../domain/agents/agent-span.ts'
 import { createSpanAttributes } from '../../../domain/agents/groups/span-attributes.ts'
-import { createSpanStats } from '../../../domain/agents/groups/span-stats.ts'
+import { createSpanStats } from '../../../domain/agents/groups/stats-rows.ts'
 import { createMessageSearch } from '../../../domain/agents/message-search.ts'
 import {
   createGroups,

@@ -5,7 +5,8 @@ import {
   createSpanAttributes,
 } from '../../../domain/agents/groups/span-attributes.ts'
 import type { GroupPage, SpanGrouping } from '../../../domain/agents/groups/span-groups.ts'
-import { createSpanStats, type SpanStatsPlan } from '../../../domain/agents/groups/span-stats.ts'
+import type { SpanStatsPlan } from '../../../domain/agents/groups/span-stats.ts'
+import { createSpanStats } from '../../../domain/agents/groups/stats-rows.ts'
 import { createMessageSearch, type MessageSearch } from '../../../domain/agents/message-search.ts'
 import {
   createGroups,
