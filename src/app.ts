@@ -117,7 +117,7 @@ export async function buildApp(
 
   await app.register(async (bearer: App) => {
     documentScope(bearer, 'bearer')
-    useBearerAuthentication(bearer, findPrincipal)
+    await useBearerAuthentication(bearer, findPrincipal)
     await registerBearerRoutes(bearer, { config, deps, inference, clock })
   })
   await app.register(

@@ -11,7 +11,7 @@ import { ApiError, bodyTooLarge, ERRORS, type ErrorCode, toErrorBody } from '../
 import { type Problem, toValidationError } from '../schemas/problems.ts'
 import { noteSocketAnswer } from './answer-end.ts'
 import type { App } from './app-type.ts'
-import { BASIC_TAKEN, missingApiKey } from './authentication.ts'
+import { toAuthenticationError } from './authentication.ts'
 import { bytesMaxOf } from './body/content-encoding.ts'
 import { SchemaError } from './body/parsing.ts'
 import { createRefusalLog, type RefusalLog } from './log/refusal-log.ts'
@@ -33,17 +33,13 @@ const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {
 /** Not imported: an import reads every export of a module, for which Node loads its own undici here. */
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
-const AUTHENTICATION_CODES = /^FST_BASIC_AUTH_MISSING_OR_BAD/
-
 /** Converts anything thrown to an ApiError: errors of the framework by their code, all others to internal_error. */
 export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof SchemaError) return fromProblems(error.problems, request)
   const code = (error as FastifyError | undefined)?.code ?? ''
-  if (AUTHENTICATION_CODES.test(code)) {
-    if (!request.headers.authorization) return missingApiKey(BASIC_TAKEN)
-    return new ApiError('invalid_api_key', { message: BASIC_TAKEN })
-  }
+  const refused = toAuthenticationError(code, request)
+  if (refused) return refused
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge(bytesMaxOf(request), error)
   const known = FRAMEWORK_CODES[code]
   if (known) return new ApiError(known, { cause: error })
