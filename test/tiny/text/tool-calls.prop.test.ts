@@ -17,6 +17,10 @@ const toolOf = (name: string, parameters?: object) => ({
   type: 'function' as const,
   function: { name, ...(parameters === undefined ? {} : { parameters: { ...parameters } }) },
 })
+const strict = (tool: ReturnType<typeof toolOf>) => ({
+  ...tool,
+  function: { ...tool.function, strict: true },
+})
 const ask = async (fields: Fields, asked = engine) =>
   choiceIn(await runWaiting(asked, { messages: [user('What is 3 plus 4?')], ...fields }))
 
@@ -179,8 +183,8 @@ describe('tools of a request', () => {
 
   it.each<[string, Fields, string]>([
     [
-      'a schema that cannot be kept',
-      { tools: [add, toolOf('f', { properties: { a: { not: {} } } })] },
+      'a strict schema that cannot be enforced',
+      { tools: [add, strict(toolOf('f', { properties: { a: { not: {} } } }))] },
       'tools[1].function.parameters',
     ],
     ['a search of beams', { use_beam_search: true }, 'use_beam_search'],
@@ -189,7 +193,7 @@ describe('tools of a request', () => {
       { response_format: { type: 'structural_tag', structures: [], triggers: [] } },
       'tools',
     ],
-    ['too much', { tools: [toolOf('f', { description: 'x'.repeat(65_536) })] }, 'tools'],
+    ['too much', { tools: [toolOf('f', { required: ['x'.repeat(65_536)] })] }, 'tools'],
   ])('are refused beside %s', (_name, fields, param) => {
     const request = { messages: [user('Hi')], ...greedy, ...fields }
     expect(() => planCompletion(request, '', () => 0n)).toThrow(

@@ -65,8 +65,8 @@ export function createBranchCheck(root: unknown): (branches: readonly unknown[])
   }
 }
 
-/** Where a reference leads to. */
-function follow(root: unknown, reference: string): unknown {
+/** Where a reference leads to; undefined for nowhere. */
+export function follow(root: unknown, reference: string): unknown {
   if (reference === '#') return root
   const names = reference.startsWith('#/') ? reference.slice(2).split('/') : [null]
   return names.reduce<unknown>((place, name) => {

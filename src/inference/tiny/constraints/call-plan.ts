@@ -1,6 +1,6 @@
 /**
- * Determines which tools an answer may call, and the schema of each call. Like all constraints it refuses what the
- * grammar engine would ignore, so that every complete call conforms to the schema of its tool. Pure.
+ * Determines which tools an answer may call, and the schema of each call: that of the tool, as far as the grammar engine
+ * enforces it. Pure.
  */
 import { resolveToolChoice } from '../../../domain/chat/chat-rules.ts'
 import { type FunctionTool, isFunctionTool } from '../../../domain/chat/tool-rules.ts'
@@ -12,8 +12,10 @@ import {
   type ConstraintForm,
   jsonForm,
   requireRoom,
-  requireSupported,
+  requireSchemaRoom,
 } from './constraint-plan.ts'
+import { findUnsupportedKeyword } from './json-schema-support.ts'
+import { loosenSchema } from './schema-loosening.ts'
 
 /** The schema of a tool without parameters: no arguments. */
 const NO_ARGUMENTS = { type: 'object', properties: {}, additionalProperties: false }
@@ -43,11 +45,11 @@ export function listCallable(
  *
  * @param callable - at least one
  * @param otherwise - constraint of an answer without a call, or null for any text
- * @throws ApiError invalid_value naming the schema that cannot be kept
+ * @throws ApiError invalid_value naming the strict schema that cannot be enforced
  *
  * Spec: §4.3 tools, tool_choice, parallel_tool_calls.
  * Choice: auto leaves it to the model whether it calls; required makes the answer nothing but calls, a named
- * function one call of it. Schemas are always kept, as if strict.
+ * function one call of it.
  */
 export function planCalls(
   request: ChatCompletionRequest,
@@ -74,9 +76,12 @@ export function planCalls(
   return requireRoom({ form, param: 'tools' })
 }
 
-/** Spec: §4.3 tools. Choice: parameters that are not said to be an object are one. */
-function planArguments({ function: { parameters } }: FunctionTool, place: string) {
-  const path = `${place}.function.parameters`
+/**
+ * Spec: §4.3 tools.
+ * Choice: parameters that are not said to be an object are one. With `strict` a schema that cannot be enforced is
+ * refused; without, it is loosened.
+ */
+function planArguments({ function: { name, parameters, strict } }: FunctionTool, place: string) {
   if (!isObject(parameters) || Object.keys(parameters).length === 0) {
     return jsonForm(NO_ARGUMENTS, 'line')
   }
@@ -84,5 +89,11 @@ function planArguments({ function: { parameters } }: FunctionTool, place: string
     (name) => parameters[name] !== undefined,
   )
   const schema = isSaid ? parameters : { ...parameters, type: 'object' }
-  return jsonForm(requireSupported(schema, path), 'line')
+  const path = `${place}.function.parameters`
+  requireSchemaRoom(schema, path)
+  if (strict !== true) return jsonForm(loosenSchema(schema), 'line')
+  const fault = findUnsupportedKeyword(schema)
+  if (fault === null) return jsonForm(schema, 'line')
+  const message = `${path} of the strict tool ${name} uses ${fault}, which cannot be enforced.`
+  refuse('invalid_value', path, message)
 }

@@ -163,9 +163,14 @@ function resolveSpace(outputs: StructuredOutputs): JsonSpace {
   refuse('invalid_value', param, `${param} must match nothing but spaces, tabs and line ends.`)
 }
 
-/** The schema, when all of it can be kept. @throws ApiError invalid_value naming the field */
-export function requireSupported(schema: unknown, param: string): unknown {
+/** @throws ApiError invalid_value naming the field, for a schema with too many characters */
+export function requireSchemaRoom(schema: unknown, param: string): void {
   requireChars(JSON.stringify(schema).length, SCHEMA_CHARS_MAX, param)
+}
+
+/** The schema, when all of it can be enforced. @throws ApiError invalid_value naming the field */
+function requireSupported(schema: unknown, param: string): unknown {
+  requireSchemaRoom(schema, param)
   refuseFault(findUnsupportedKeyword(schema), param)
   return schema
 }

@@ -15,6 +15,8 @@ import { ENGINE_FORMATS, FORMAT_EXPRESSIONS, listFormat } from './patterns/text-
 const LIST_RULES = ['items', 'prefixItems', 'unevaluatedItems']
 const OBJECT_RULES = ['properties', 'additionalProperties', 'unevaluatedProperties']
 
+const TEXTS = new Set(['title', 'description', '$comment', 'default', 'examples'])
+
 /** A schema with placeholders for some of its subschemas, and the meaning of each. */
 export interface MarkedSchema {
   readonly schema: unknown
@@ -47,7 +49,7 @@ export function rewriteSchema(schema: unknown): MarkedSchema {
   }
   const rewrite = (given: unknown): unknown => {
     if (!isObject(given)) return Array.isArray(given) ? given.map(rewrite) : given
-    const one = settleFormat(given) ?? given
+    const one = withoutNotes(settleFormat(given) ?? given)
     if (isOftenFormatted(one)) return rewrite(splitTypes(one))
     const patterns = listValues(one)
     if (patterns === null) {
@@ -60,6 +62,12 @@ export function rewriteSchema(schema: unknown): MarkedSchema {
     return { const: name }
   }
   return { schema: rewrite(schema), marks, taken }
+}
+
+/** The schema without texts about it, which may be most of it. */
+function withoutNotes(schema: Schema): Schema {
+  const rules = Object.entries(schema).filter(([name]) => !TEXTS.has(name))
+  return Object.fromEntries(rules)
 }
 
 /** The texts of a schema that has finitely many values, or null. */

@@ -1,13 +1,13 @@
 /** Which JSON Schemas the grammar engine enforces in full. Pure; it looks at keywords, not at values. */
 
 import { isObject } from '../../../domain/json/is-object.ts'
-import { createBranchCheck } from './branches-apart.ts'
+import { createBranchCheck, follow } from './branches-apart.ts'
 import { settleFormat } from './patterns/format-patterns.ts'
 import { findPatternFault, isQuotable } from './patterns/json-text-pattern.ts'
 import { listPatterns, readBounds } from './patterns/number-ranges.ts'
 
 /** Keywords that the engine passes over. */
-const UNSUPPORTED = [
+export const UNSUPPORTED = [
   'not',
   'if',
   'dependentRequired',
@@ -30,7 +30,7 @@ const TYPED = {
 /** Keywords after which the engine reads nothing else of a schema. */
 const ALONE = ['$ref', 'anyOf', 'oneOf', 'allOf', 'const', 'enum'] as const
 /** Keywords that say nothing about values. */
-const NOTES = new Set([
+const NOTES: ReadonlySet<string> = new Set([
   '$schema',
   '$id',
   '$defs',
@@ -46,7 +46,17 @@ const NOTES = new Set([
   'nullable',
   'discriminator',
 ])
-const LEVELS_MAX = 64
+export const LEVELS_MAX = 64
+
+const TYPES: ReadonlySet<unknown> = new Set([
+  'string',
+  'number',
+  'integer',
+  'boolean',
+  'null',
+  'array',
+  'object',
+])
 
 /** A schema that is no boolean. */
 export type Schema = Readonly<Record<string, unknown>>
@@ -58,47 +68,76 @@ export type Schema = Readonly<Record<string, unknown>>
  * Choice: oneOf is read as anyOf where its branches cannot both hold, because they differ by type or by a constant.
  */
 export function findUnsupportedKeyword(schema: unknown): string | null {
-  return findIn(schema, 0, createBranchCheck(schema))
+  return findIn(schema, 0, createBranchCheck(schema), schema)
 }
 
 type BranchCheck = ReturnType<typeof createBranchCheck>
 
-function findIn(given: unknown, level: number, areApart: BranchCheck): string | null {
+function findIn(
+  given: unknown,
+  level: number,
+  areApart: BranchCheck,
+  root: unknown,
+): string | null {
   if (!isObject(given)) return null
   if (level > LEVELS_MAX) return `more than ${LEVELS_MAX} levels`
+  const fault = findOwnFault(given, areApart, root)
+  if (fault !== null) return fault
+  for (const child of childrenOf(given)) {
+    const found = findIn(child, level + 1, areApart, root)
+    if (found !== null) return found
+  }
+  return null
+}
+
+/** The first fault of a schema without those in it. */
+export function findOwnFault(given: Schema, areApart: BranchCheck, root: unknown): string | null {
   const schema = settleFormat(given)
   if (schema === null) return 'format beside a pattern that is not known to go with it'
   const keyword = UNSUPPORTED.find((name) => schema[name] !== undefined)
   if (keyword !== undefined) return keyword
   if (schema.uniqueItems === true) return 'uniqueItems'
+  return (
+    findTypeFault(schema) ??
+    findNameFault(schema) ??
+    findPatternRule(schema) ??
+    findReferenceFault(schema, root) ??
+    findNumberFault(schema) ??
+    findCombination(schema, areApart)
+  )
+}
+
+function findTypeFault({ type }: Schema): string | null {
+  if (type === undefined) return null
+  const types = [type].flat()
+  const isKnown = types.length > 0 && types.every((one) => TYPES.has(one))
+  return isKnown ? null : 'an unknown type'
+}
+
+function findNameFault(schema: Schema): string | null {
   const names = new Set(isObject(schema.properties) ? Object.keys(schema.properties) : [])
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
   if ([...names].some((name) => /["\\\u0000-\u001f]/u.test(name))) {
     return 'a property name with a quote, a backslash or a control character'
   }
   const required = Array.isArray(schema.required) ? schema.required : []
-  if (!required.every((name) => names.has(name))) return 'required names without properties'
-  const { pattern } = schema
-  if (pattern !== undefined && !(typeof pattern === 'string' && isQuotable(pattern))) {
-    return 'a pattern that could match a quote, a backslash or a control character'
-  }
-  const fault = pattern === undefined ? null : findPatternFault(pattern)
-  if (fault !== null) return fault
-  if (schema.$ref !== undefined && !/^#(?:\/|$)/.test(String(schema.$ref))) {
-    return 'a $ref to another document or by an anchor'
-  }
-  if (/\/(?:additional|unevaluated)Properties(?:\/|$)/.test(String(schema.$ref))) {
+  return required.every((name) => names.has(name)) ? null : 'required names without properties'
+}
+
+function findPatternRule({ pattern }: Schema): string | null {
+  if (pattern === undefined) return null
+  if (typeof pattern === 'string' && isQuotable(pattern)) return findPatternFault(pattern)
+  return 'a pattern that could match a quote, a backslash or a control character'
+}
+
+function findReferenceFault({ $ref }: Schema, root: unknown): string | null {
+  if ($ref === undefined) return null
+  const reference = String($ref)
+  if (!/^#(?:\/|$)/.test(reference)) return 'a $ref to another document or by an anchor'
+  if (/\/(?:additional|unevaluated)Properties(?:\/|$)/.test(reference)) {
     return 'a $ref into additionalProperties'
   }
-  const number = findNumberFault(schema)
-  if (number !== null) return number
-  const combined = findCombination(schema, areApart)
-  if (combined !== null) return combined
-  for (const child of childrenOf(schema)) {
-    const found = findIn(child, level + 1, areApart)
-    if (found !== null) return found
-  }
-  return null
+  return follow(root, reference) === undefined ? 'a $ref that leads nowhere' : null
 }
 
 function findNumberFault(schema: Schema): string | null {
