@@ -10,7 +10,7 @@ import * as CALLS from '../../src/store/sqlite/calls/query/calls-query.sql.ts'
 import type { FilterCondition } from '../../src/store/sqlite/calls/query/filter-conditions.sql.ts'
 import type { Connection } from '../../src/store/sqlite/db/connection.ts'
 import { SQLITE } from '../../src/store/sqlite/db/dialect.sql.ts'
-import * as FEEDBACK from '../../src/store/sqlite/feedback/feedback.sql.ts'
+import { FEEDBACK } from '../../src/store/sqlite/feedback/feedback.sql.ts'
 import { OBJECTS } from '../../src/store/sqlite/objects/objects.sql.ts'
 import * as STATS from '../../src/store/sqlite/stats/stats.sql.ts'
 import { QUEUE } from '../../src/store/sqlite/training/training-queue.sql.ts'
@@ -43,9 +43,7 @@ const MADE: readonly string[] = [
     CALLS.countCalls(filter, true),
   ]),
   CALLS.findCallsByKey(new Set(['inputs'])),
-  ...(['all', 'id', 'weave_ref'] as const).map((source) =>
-    FEEDBACK.selectFeedback(source, 'asc', true),
-  ),
+  ...(['all', 'id', 'weave_ref'] as const).map((source) => FEEDBACK.selectFeedback(source, 'asc')),
   selectItems({ project_id: 'acme/demo', queue_id: 'q' }, SQLITE),
   selectModels('asc', false),
   selectModels('asc', true),

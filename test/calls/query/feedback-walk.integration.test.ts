@@ -3,13 +3,11 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { resolveCallsSelection } from '../../../src/domain/calls/calls-query.ts'
 import { selectCalls } from '../../../src/store/sqlite/calls/query/calls-scan.ts'
 import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
-import {
-  INSERT_FEEDBACK,
-  SELECT_FEEDBACK_ABOUT_MANY,
-} from '../../../src/store/sqlite/feedback/feedback.sql.ts'
+import { SELECT_FEEDBACK_ABOUT_MANY } from '../../../src/store/sqlite/feedback/feedback.sql.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
 import { feedbackAt } from '../../feedback/feedback-fixtures.ts'
 import { startOf } from '../../store/calls/call-store-contract.ts'
+import { INSERT_FEEDBACK } from '../../store/support/insert-feedback.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 
 const project_id = 'acme/demo'

@@ -4,6 +4,7 @@ import type { Feedback } from '../../../src/domain/feedback/new-feedback.ts'
 import type { Connection } from '../../../src/store/sqlite/db/connection.ts'
 import { chooseSample } from '../../../src/store/sqlite/feedback/choose-sample.ts'
 import * as SQL from '../../../src/store/sqlite/feedback/feedback.sql.ts'
+import { INSERT_FEEDBACK } from '../../store/support/insert-feedback.ts'
 import { openMigrated } from '../../store/support/migrated-database.ts'
 import { feedbackAt, trigger } from '../feedback-fixtures.ts'
 import { sampleOf } from './feedback-store-contract.ts'
@@ -14,7 +15,7 @@ const ASK = { walkRowsMax: 0, askedGroupsMax: Number.MAX_SAFE_INTEGER }
 
 function open(records: readonly Feedback[]): Connection {
   const db = openMigrated()
-  const insert = db.prepare(SQL.INSERT_FEEDBACK)
+  const insert = db.prepare(INSERT_FEEDBACK)
   for (const record of records) insert.run(record)
   return db
 }
@@ -116,6 +117,7 @@ describe('the plans of the feedback statements', () => {
   const BY_TIME = 'feedback_project_id_created_at_us_id_feedback_type_trigger_ref'
   const BY_GROUP = 'feedback_project_id_feedback_type_trigger_ref_created_at_us_id'
   const KEY = { project_id: 'p', id: 'i', feedback_key: 1, rows_max: 10 }
+  const AFTER = { after_us: 0, after_id: '' }
   const GROUP = { feedback_type: 'x', trigger_ref: trigger('a') }
 
   it.each([
@@ -139,11 +141,16 @@ describe('the plans of the feedback statements', () => {
       SQL.FIND_NEWEST_OF_GROUP,
       `COVERING INDEX ${BY_GROUP} (project_id=? AND feedback_type=? AND trigger_ref=? AND created_at_us>? AND created_at_us<?)`,
     ],
-    ['feedback by id', SQL.FIND_FEEDBACK, 'INDEX feedback_project_id_id (project_id=? AND id=?)'],
-    ['a payload', SQL.FIND_PAYLOAD, 'INTEGER PRIMARY KEY (rowid=?)'],
+    [
+      'a part of a window',
+      SQL.FEEDBACK.SELECT_WINDOW_PART,
+      `COVERING INDEX ${BY_TIME} (project_id=? AND (created_at_us,id)>(?,?) AND created_at_us<?)`,
+    ],
   ])('read %s in one search, already in order', (_what, sql, plan) => {
     const statement = open([]).prepare(`EXPLAIN QUERY PLAN ${sql}`)
-    const rows = statement.all({ ...sampleOf(), ...KEY, ...GROUP }) as { detail: string }[]
+    const rows = statement.all({ ...sampleOf(), ...KEY, ...GROUP, ...AFTER }) as {
+      detail: string
+    }[]
     expect(rows.map(({ detail }) => detail)).toEqual([`SEARCH feedback USING ${plan}`])
   })
 })

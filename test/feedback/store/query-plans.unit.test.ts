@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { SELECT_PRICES } from '../../../src/store/base/prices/prices.sql.ts'
-import { selectFeedback } from '../../../src/store/sqlite/feedback/feedback.sql.ts'
+import { FEEDBACK } from '../../../src/store/sqlite/feedback/feedback.sql.ts'
 import { SELECT_TRACES_OF_CALLS } from '../../../src/store/sqlite/usage/usage.sql.ts'
 import { openMigrated } from '../../store/support/migrated-database.ts'
 
@@ -15,17 +15,20 @@ describe('statements over feedback, prices and usage', () => {
   it.each([
     [
       'feedback by id',
-      selectFeedback('id', 'asc', true),
+      FEEDBACK.selectFeedback('id', 'asc'),
       'feedback_project_id_id (project_id=? AND id=?)',
     ],
+    ['stored feedback', FEEDBACK.FIND_FEEDBACK, 'feedback_project_id_id (project_id=? AND id=?)'],
+    ['payloads', FEEDBACK.FIND_PAYLOADS, 'INTEGER PRIMARY KEY (rowid=?)'],
+    ['scores', FEEDBACK.FIND_SCORES, 'INTEGER PRIMARY KEY (rowid=?)'],
     [
       'feedback by ref',
-      selectFeedback('weave_ref', 'asc', false),
+      FEEDBACK.selectFeedback('weave_ref', 'asc'),
       'feedback_project_id_weave_ref_created_at_us (project_id=? AND weave_ref=?',
     ],
     [
       'feedback by type',
-      selectFeedback('feedback_type', 'desc', false),
+      FEEDBACK.selectFeedback('feedback_type', 'desc'),
       'feedback_project_id_feedback_type_trigger_ref_created_at_us_id (project_id=? AND feedback_type=?)',
     ],
     ['prices of a project', SELECT_PRICES, 'prices_project_id_id (project_id=?)'],
@@ -35,14 +38,14 @@ describe('statements over feedback, prices and usage', () => {
   })
 
   it('walk all feedback of a project in its order, without sorting', () => {
-    expect(planOf(selectFeedback('all', 'asc', true))).not.toContain('TEMP B-TREE')
+    expect(planOf(FEEDBACK.selectFeedback('all', 'asc'))).not.toContain('TEMP B-TREE')
   })
 
   it.each([
     ['all', 'created_at_us>? AND created_at_us<?'],
     ['one_ref', 'weave_ref=? AND created_at_us>? AND created_at_us<?'],
   ] as const)('sort nothing but equal times of %s from the newest on', (source, seek) => {
-    const plan = planOf(selectFeedback(source, 'desc', true))
+    const plan = planOf(FEEDBACK.selectFeedback(source, 'desc'))
     expect(plan).toContain(seek)
     expect(plan).toContain('USE TEMP B-TREE FOR LAST TERM OF ORDER BY')
   })

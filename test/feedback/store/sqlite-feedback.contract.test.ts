@@ -1,8 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { createFeedbackReads } from '../../../src/store/base/feedback/feedback-reads.ts'
 import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
-import { queryFeedback } from '../../../src/store/sqlite/feedback/feedback-query.ts'
+import { runPausing } from '../../../src/store/sqlite/db/run-steps.ts'
+import { FEEDBACK } from '../../../src/store/sqlite/feedback/feedback.sql.ts'
 import { openSqliteStore, type SqliteStore } from '../../../src/store/sqlite/open.ts'
-import { runPaused } from '../../calls/query/run-paused.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { feedbackAt, trigger } from '../feedback-fixtures.ts'
 import { describeFeedbackQueryContract } from './feedback-query-contract.ts'
@@ -20,16 +21,19 @@ function open(dataDir: string): SqliteStore {
 describeFeedbackStoreContract('sqlite', async () => open(':memory:').feedback)
 describeFeedbackStatsContract('sqlite', async () => open(':memory:').feedback)
 describeFeedbackQueryContract('sqlite', async () => open(':memory:').feedback)
-describeFeedbackQueryContract('sqlite with pauses', async () => {
+describeFeedbackQueryContract('sqlite with pauses and parts of few rows', async () => {
   const dataDir = makeTempDir()
   const db = openDatabase(dataDir)
   onTestFinished(() => void db.close())
-  let looks = 0
-  const isDue = () => ++looks % 50 === 0
+  const reads = createFeedbackReads({ ...FEEDBACK, sortedRowsMax: 7 }, 5)
   return {
     ...open(dataDir).feedback,
-    queryFeedback: async (project_id, query) =>
-      runPaused(db, queryFeedback, { project_id, query }, isDue),
+    async queryFeedback(project_id, query) {
+      const job = runPausing(db, reads.query({ project_id, query }), () => true)
+      let step = job.next()
+      while (!step.done) step = job.next()
+      return step.value
+    },
   }
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { connectPostgres } from '../../../src/store/postgres/db/client.ts'
-import { selectFeedback } from '../../../src/store/postgres/feedback/feedback.sql.ts'
+import { FEEDBACK } from '../../../src/store/postgres/feedback/feedback.sql.ts'
 import { hasPostgres, makeDatabase } from './postgres-server.ts'
 
 const FILL = `
@@ -30,9 +30,9 @@ describe.skipIf(!hasPostgres)('the plan of a query over feedback', () => {
     async (direction) => {
       const db = await fill()
       const asked = { project_id: 'acme/demo', texts: ['rare'], from_us: 0, to_us: 20_000 }
-      const place = { after_us: null, after_id: '', rows_max: 1000 }
+      const place = { after_us: -1, after_id: '', rows_max: 1000 }
       type Line = { 'QUERY PLAN': string }
-      const sql = `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ${selectFeedback('one_type', direction)}`
+      const sql = `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ${FEEDBACK.selectFeedback('one_type', direction)}`
       const plan = (await db.all<Line>(sql, { ...asked, ...place })).map(
         (line) => line['QUERY PLAN'],
       )

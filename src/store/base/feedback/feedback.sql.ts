@@ -1,4 +1,5 @@
 /** Statements for feedback that run on SQLite and PostgreSQL alike. */
+import type { Dialect } from '../db/dialect.ts'
 
 export const FEEDBACK_COLUMNS = [
   'project_id',
@@ -18,10 +19,46 @@ export const FEEDBACK_COLUMNS = [
 ]
 
 /** All but the payload. */
-export const NARROW_COLUMNS = FEEDBACK_COLUMNS.filter((name) => name !== 'payload_json')
+const NARROW_COLUMNS = FEEDBACK_COLUMNS.filter((name) => name !== 'payload_json')
 
-/** What is summed up of scores. */
-export const SELECT_SCORES = `
+/** The sets of a project's feedback that a query may read. */
+export type FeedbackSource = 'all' | 'one_ref' | 'one_type' | 'id' | 'weave_ref' | 'feedback_type'
+
+/** What each database reads in its own way. */
+interface SourceStatements {
+  /** FROM and the condition of a source; the condition follows another. Several texts are `@texts`. */
+  readonly sources: Readonly<
+    Record<FeedbackSource, { readonly from: string; readonly and: string }>
+  >
+  /** Bytes of the payload, and of the scores: what a part of rows is bounded by. */
+  readonly payloadBytes: string
+  readonly scoreBytes: string
+}
+
+/** Statements that differ by a few words. Indexes as in SQLite. */
+export function feedbackStatements(dialect: Dialect, own: SourceStatements) {
+  const { sources, payloadBytes, scoreBytes } = own
+  return {
+    /** Feedback of a project by ids (feedback_project_id_id). */
+    FIND_FEEDBACK: `
+SELECT
+  ${FEEDBACK_COLUMNS.join(',\n  ')}
+FROM feedback
+WHERE project_id = @project_id AND id ${dialect.among('ids')}
+`,
+    /** Removes feedback (feedback_project_id_id). */
+    DELETE_FEEDBACK: `
+DELETE FROM feedback
+WHERE project_id = @project_id AND id ${dialect.among('ids')}
+`,
+    /** Payloads; by primary key. */
+    FIND_PAYLOADS: `
+SELECT feedback_key, payload_json
+FROM feedback
+WHERE feedback_key ${dialect.among('keys', 'bigint')}
+`,
+    /** The scores; by primary key. */
+    FIND_SCORES: `
 SELECT
   created_at_us,
   feedback_type,
@@ -29,4 +66,45 @@ SELECT
   runnable_ref,
   trigger_ref,
   scores_json
-FROM feedback`
+FROM feedback
+WHERE feedback_key ${dialect.among('keys', 'bigint')}
+`,
+    /**
+     * The feedback of a window in time order after a cursor, without payloads; SQLite reads only the index
+     * (feedback_project_id_created_at_us_id_feedback_type_trigger_ref).
+     */
+    SELECT_WINDOW_PART: `
+SELECT
+  feedback_key,
+  created_at_us,
+  id,
+  feedback_type,
+  trigger_ref,
+  ${payloadBytes} AS bytes,
+  ${scoreBytes} AS score_bytes
+FROM feedback
+WHERE project_id = @project_id
+  AND created_at_us < @end_us
+  AND (created_at_us, id) > (@after_us, @after_id)
+ORDER BY created_at_us, id
+LIMIT @rows_max
+`,
+    /** Feedback of a period after a cursor, without payloads. Equal times are in ascending order of ids. */
+    selectFeedback: (source: FeedbackSource, direction: 'asc' | 'desc') => `
+SELECT
+  feedback_key,
+  ${NARROW_COLUMNS.join(',\n  ')},
+  ${payloadBytes} AS bytes,
+  NULL AS payload_json
+FROM ${sources[source].from}
+WHERE project_id = @project_id
+  AND created_at_us BETWEEN @from_us AND @to_us
+  AND (created_at_us <> @after_us OR id > @after_id)
+  ${sources[source].and}
+ORDER BY created_at_us ${direction}, id
+LIMIT @rows_max
+`,
+  }
+}
+
+export type FeedbackStatements = ReturnType<typeof feedbackStatements>

@@ -2,10 +2,20 @@
 import type { Step, StepRuns, Steps } from '../../base/db/steps.ts'
 import type { Statements } from './client.ts'
 
-/** @param db - without a transaction, each step is one of its own */
-export async function runSteps<T>(db: Statements, steps: Steps<T>): Promise<T> {
+/**
+ * @param db - without a transaction, each step is one of its own
+ * @param checkpoint - called before each statement
+ */
+export async function runSteps<T>(
+  db: Statements,
+  steps: Steps<T>,
+  checkpoint: () => void = () => {},
+): Promise<T> {
   let step = steps.next()
-  while (step.done !== true) step = steps.next(await answer(db, step.value))
+  while (step.done !== true) {
+    checkpoint()
+    step = steps.next(await answer(db, step.value))
+  }
   return step.value
 }
 

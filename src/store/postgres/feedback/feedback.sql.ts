@@ -1,17 +1,7 @@
 /** Statements over feedback. */
-import {
-  FEEDBACK_COLUMNS,
-  NARROW_COLUMNS,
-  SELECT_SCORES,
-} from '../../base/feedback/feedback.sql.ts'
-import { insertRows } from '../db/rows.sql.ts'
-
-/** The columns that queries always read, and the bytes of the payload. */
-const READ_COLUMNS = [
-  'feedback_key',
-  ...NARROW_COLUMNS,
-  'octet_length(payload_json) AS bytes',
-].join(',\n  ')
+import { FEEDBACK_COLUMNS, feedbackStatements } from '../../base/feedback/feedback.sql.ts'
+import type { FeedbackReads } from '../../base/feedback/feedback-reads.ts'
+import { POSTGRES } from '../db/dialect.sql.ts'
 
 /** Serializes replacements of these ids; the locks end with the transaction. */
 export const LOCK_IDS = `
@@ -19,82 +9,37 @@ SELECT pg_advisory_xact_lock(hashtextextended('feedback ' || @project_id || ' ' 
 FROM unnest(@ids::text[]) AS id
 `
 
-/** Inserts feedback with new ids, each id once; returns those ids (feedback_project_id_id_key). */
-export const INSERT_FEEDBACK = `${insertRows('feedback', FEEDBACK_COLUMNS)}ON CONFLICT (project_id, id) DO NOTHING
-RETURNING project_id, id
-`
+/** What is read for one text of a column, in time order without a sort. */
+const SOURCE_OF_ONE = { id: 'id', weave_ref: 'one_ref', feedback_type: 'one_type' } as const
 
-/** Feedback by its ids (feedback_project_id_id_key). */
-export const FIND_FEEDBACK = `
-SELECT
-  ${FEEDBACK_COLUMNS.join(',\n  ')}
-FROM feedback
-WHERE (project_id, id) IN (SELECT * FROM unnest(@project_ids::text[], @ids::text[]))
-`
-
-/** Removes feedback (feedback_project_id_id_key). */
-export const DELETE_FEEDBACK = `
-DELETE FROM feedback
-WHERE project_id = @project_id AND id = ANY (@ids::text[])
-`
-
-/** The sets of a project's feedback that a query may read; all but several types have an index. */
-const SOURCES = {
-  all: '',
-  one_ref: `AND hashtextextended(weave_ref, 0) = hashtextextended((@texts::text[])[1], 0)
-  AND weave_ref = ANY (@texts::text[])`,
-  id: 'AND id = ANY (@texts::text[])',
-  weave_ref: `AND hashtextextended(weave_ref, 0) IN (SELECT hashtextextended(ref, 0) FROM unnest(@texts::text[]) AS ref)
-  AND weave_ref = ANY (@texts::text[])`,
-  one_type: `AND hashtextextended(feedback_type, 0) = hashtextextended((@texts::text[])[1], 0)
-  AND feedback_type = ANY (@texts::text[])`,
-  feedback_type: 'AND feedback_type = ANY (@texts::text[])',
-} as const
-
-/** Feedback of a period after a cursor, without payloads. Equal times are in ascending order of ids. */
-export function selectFeedback(source: keyof typeof SOURCES, direction: 'asc' | 'desc'): string {
-  return `
-SELECT
-  ${READ_COLUMNS}
-FROM feedback
-WHERE project_id = @project_id
-  AND created_at_us BETWEEN @from_us AND @to_us
-  AND (created_at_us IS DISTINCT FROM @after_us OR id > @after_id)
-  ${SOURCES[source]}
-ORDER BY created_at_us ${direction}, id
-LIMIT @rows_max
-`
+function source(and: string) {
+  return { from: 'feedback', and }
 }
 
-/** Payloads; by primary key. */
-export const FIND_PAYLOADS = `
-SELECT feedback_key, payload_json
-FROM feedback
-WHERE feedback_key = ANY (@keys::bigint[])
-`
-
-/** The scores; by primary key. */
-export const FIND_SCORES = `${SELECT_SCORES}
-WHERE feedback_key = ANY (@keys::bigint[])
-`
-
-/** The feedback of a window in time order after a cursor, without payloads (feedback_project_id_created_at_us_id). */
-export const SELECT_WINDOW_PART = `
-SELECT
-  feedback_key,
-  created_at_us,
-  id,
-  feedback_type,
-  trigger_ref,
-  octet_length(payload_json) AS bytes,
-  coalesce(octet_length(scores_json), 0) AS score_bytes
-FROM feedback
-WHERE project_id = @project_id
-  AND created_at_us < @end_us
-  AND (created_at_us, id) > (@after_us, @after_id)
-ORDER BY created_at_us, id
-LIMIT @rows_max
-`
+/** All sources but several types have an index. */
+export const FEEDBACK: FeedbackReads = {
+  ...feedbackStatements(POSTGRES, {
+    payloadBytes: 'octet_length(payload_json)',
+    scoreBytes: 'coalesce(octet_length(scores_json), 0)',
+    sources: {
+      all: source(''),
+      one_ref: source(`AND hashtextextended(weave_ref, 0) = hashtextextended((@texts::text[])[1], 0)
+  AND weave_ref = ANY (@texts::text[])`),
+      id: source('AND id = ANY (@texts::text[])'),
+      weave_ref:
+        source(`AND hashtextextended(weave_ref, 0) IN (SELECT hashtextextended(ref, 0) FROM unnest(@texts::text[]) AS ref)
+  AND weave_ref = ANY (@texts::text[])`),
+      one_type:
+        source(`AND hashtextextended(feedback_type, 0) = hashtextextended((@texts::text[])[1], 0)
+  AND feedback_type = ANY (@texts::text[])`),
+      feedback_type: source('AND feedback_type = ANY (@texts::text[])'),
+    },
+  }),
+  // biome-ignore lint/correctness/useYield: needs no statement.
+  *sourceOf(_project_id, { column, texts }) {
+    return texts.length === 1 && column !== null ? SOURCE_OF_ONE[column] : (column ?? 'all')
+  },
+}
 
 /**
  * The newest feedback of each trigger_ref in a window, null being one of them: the newest of them first

@@ -1,33 +1,55 @@
 /** Feedback in PostgreSQL. */
-import { requireWaiting } from '../../../domain/access/read-caller.ts'
-import { ApiError } from '../../../errors.ts'
+import { type ReadCaller, requireWaiting } from '../../../domain/access/read-caller.ts'
 import type { FeedbackStore } from '../../api/feedback/feedback.ts'
+import type { StepRuns, Steps } from '../../base/db/steps.ts'
+import { createFeedbackReads, type SizedKey } from '../../base/feedback/feedback-reads.ts'
+import {
+  createFeedbackWrites,
+  createWritingMethods,
+  type FeedbackReplacement,
+  type FeedbackWrites,
+} from '../../base/feedback/feedback-writes.ts'
 import type { Postgres } from '../db/client.ts'
+import { POSTGRES } from '../db/dialect.sql.ts'
 import type { Reads } from '../db/reads.ts'
+import { wellFormed } from '../db/rows.sql.ts'
+import { createStepRuns, runSteps } from '../db/run-steps.ts'
+import { CHOOSE_SAMPLE, FEEDBACK, LOCK_IDS } from './feedback.sql.ts'
 import { readAbout } from './feedback-about.ts'
-import { queryFeedback } from './feedback-query.ts'
-import { aggregateFeedback, findPayloadPaths, measureFeedback } from './feedback-stats.ts'
-import { createFeedbackWrites } from './feedback-writes.ts'
+
+const WRITES = createFeedbackWrites(POSTGRES, FEEDBACK)
+const READS = createFeedbackReads(FEEDBACK)
 
 export function createFeedbackStore(db: Postgres, reads: Reads): FeedbackStore {
-  const writes = createFeedbackWrites(db)
+  const write: StepRuns<FeedbackWrites>['write'] = (name, input) =>
+    db.transaction(async (tx) => {
+      if (name === 'replace_feedback') {
+        const { replaced_id, feedback } = input as unknown as FeedbackReplacement
+        // In a fixed order, so that concurrent replacements of each other's ids cannot deadlock.
+        const ids = [replaced_id, feedback.id].sort()
+        await tx.all(LOCK_IDS, { project_id: feedback.project_id, ids })
+      }
+      return createStepRuns(tx, WRITES).write(name, input)
+    })
+  const readSteps = <T>(caller: ReadCaller, steps: Steps<T>) =>
+    reads.run(caller, (checkpoint) => runSteps(db, steps, checkpoint))
+  const { purgeFeedback, ...writing } = createWritingMethods(write)
   return {
-    ...writes,
-    async createFeedback(feedback) {
-      const [written] = await writes.createFeedbackBatch([feedback])
-      if (written === undefined || written instanceof ApiError) throw written
-      return written
-    },
+    purgeFeedback,
+    createFeedback: (feedback) => writing.createFeedback(wellFormed(feedback)),
+    createFeedbackBatch: (batch) => writing.createFeedbackBatch(batch.map(wellFormed)),
+    replaceFeedback: (id, feedback) => writing.replaceFeedback(id, wellFormed(feedback)),
     queryFeedback: (project_id, query, caller) =>
-      reads.run(caller, (checkpoint) => queryFeedback(db, project_id, query, checkpoint)),
+      readSteps(caller, READS.query({ project_id, query })),
     async listAbout(weave_refs, { project_id, signal }) {
       return readAbout(db, project_id, weave_refs, () => requireWaiting(signal))
     },
     findPayloadPaths: (sample, caller) =>
-      reads.run(caller, (checkpoint) => findPayloadPaths(db, sample, checkpoint)),
-    measureFeedback: (measure, caller) =>
-      reads.run(caller, (checkpoint) => measureFeedback(db, measure, checkpoint)),
-    aggregateFeedback: (request, caller) =>
-      reads.run(caller, (checkpoint) => aggregateFeedback(db, request, checkpoint)),
+      reads.run(caller, async (checkpoint) => {
+        const chosen = await db.snapshot((tx) => tx.all<SizedKey>(CHOOSE_SAMPLE, { ...sample }))
+        return runSteps(db, READS.findPaths(chosen), checkpoint)
+      }),
+    measureFeedback: (measure, caller) => readSteps(caller, READS.measure(measure)),
+    aggregateFeedback: (request, caller) => readSteps(caller, READS.aggregate(request)),
   }
 }

@@ -1,8 +1,8 @@
 /** Lists objects: narrow rows first, then the contents of those that matched. */
 import type { ListedObject, ObjectListing } from '../../api/objects/objects.ts'
+import { partsBySize } from '../../base/db/parts.ts'
 import { listVersions } from '../../base/objects/object-reads.ts'
 import type { Postgres } from '../db/client.ts'
-import { partsBySize } from '../db/parts.ts'
 import type { Checkpoint } from '../db/reads.ts'
 import { runSteps } from '../db/run-steps.ts'
 import { FIND_JSON_VALUES, OBJECTS } from './objects.sql.ts'

@@ -1,8 +1,8 @@
 /** The rows of a table: blocks of keys of contents, read in groups whose contents are bounded by bytes. */
 import type { StoredTable, TableRow } from '../../api/objects/tables.ts'
+import { partsBySize } from '../../base/db/parts.ts'
 import { BLOCK_ROWS } from '../../base/objects/tables.sql.ts'
 import type { Statements } from '../db/client.ts'
-import { partsBySize } from '../db/parts.ts'
 import * as SQL from './tables.sql.ts'
 
 /** Limit: blocks of one statement, eight bytes a row. */

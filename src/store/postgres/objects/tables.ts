@@ -2,6 +2,7 @@
 import { createTableOrder } from '../../../domain/objects/table-order.ts'
 import { ApiError } from '../../../errors.ts'
 import type { NewRow, StoredTable, TableStore } from '../../api/objects/tables.ts'
+import { partsBySize } from '../../base/db/parts.ts'
 import { includesKey } from '../../base/objects/sorted-keys.ts'
 import {
   BLOCK_ROWS,
@@ -11,7 +12,6 @@ import {
   INSERT_TABLE_BLOCK,
 } from '../../base/objects/tables.sql.ts'
 import type { Postgres } from '../db/client.ts'
-import { partsBySize } from '../db/parts.ts'
 import type { Reads } from '../db/reads.ts'
 import { INSERT_JSON_VALUES } from './objects.sql.ts'
 import { readDigests, readKeys, readPlaces } from './table-rows.ts'

@@ -62,6 +62,21 @@ export function createStepReader(db: Connection): <T>(steps: Steps<T>) => Promis
   }
 }
 
+/** Runs steps in a reader. Between two of them it pauses when others wait: `checkpoint` as in read-job.ts. */
+export function* runPausing<T>(
+  db: Connection,
+  steps: Steps<T>,
+  checkpoint: () => boolean,
+): Generator<void, T> {
+  const answer = createAnswers(db)
+  let step = steps.next()
+  while (step.done !== true) {
+    if (checkpoint()) yield
+    step = steps.next(answer(step.value))
+  }
+  return step.value
+}
+
 /** Returns the write jobs that run the steps of shared writes. */
 export function toWriteJobs<Written extends Record<string, (input: never) => Steps<unknown>>>(
   db: Connection,

@@ -1,22 +1,9 @@
 /** Statements for feedback. */
-import { insertNamed } from '../../base/db/rows.sql.ts'
-import {
-  FEEDBACK_COLUMNS,
-  NARROW_COLUMNS,
-  SELECT_SCORES,
-} from '../../base/feedback/feedback.sql.ts'
-
-/** Inserts feedback with a new id; does nothing when the id is taken (feedback_project_id_id). */
-export const INSERT_FEEDBACK = `${insertNamed('feedback', FEEDBACK_COLUMNS)}ON CONFLICT (project_id, id) DO NOTHING
-`
-
-/** One feedback record (feedback_project_id_id). */
-export const FIND_FEEDBACK = `
-SELECT
-  ${FEEDBACK_COLUMNS.join(',\n  ')}
-FROM feedback
-WHERE project_id = @project_id AND id = @id
-`
+import { PART_BYTES } from '../../base/db/parts.ts'
+import { count } from '../../base/db/steps.ts'
+import { FEEDBACK_COLUMNS, feedbackStatements } from '../../base/feedback/feedback.sql.ts'
+import type { FeedbackReads } from '../../base/feedback/feedback-reads.ts'
+import { SQLITE } from '../db/dialect.sql.ts'
 
 /**
  * The newest feedback of a window, at most @rows_max, without payloads; reads only the index
@@ -33,26 +20,6 @@ WHERE project_id = @project_id
   AND created_at_us < @end_us
 ORDER BY created_at_us DESC, id DESC
 LIMIT @rows_max
-`
-
-/**
- * The feedback of a window in time order after a cursor, without payloads; reads only the index
- * (feedback_project_id_created_at_us_id_feedback_type_trigger_ref).
- */
-export const SELECT_WINDOW_PART = `
-SELECT
-  feedback_key,
-  created_at_us,
-  id,
-  feedback_type,
-  trigger_ref
-FROM feedback
-WHERE project_id = @project_id
-  AND created_at_us >= @start_us
-  AND created_at_us < @end_us
-  AND (created_at_us, id) > (@start_us, @after_id)
-ORDER BY created_at_us, id
-LIMIT @limit
 `
 
 /** The next type after another (feedback_project_id_feedback_type_trigger_ref_created_at_us_id). */
@@ -98,69 +65,36 @@ ORDER BY created_at_us DESC, id DESC
 LIMIT 1
 `
 
-/** The columns that queries always read. */
-const READ_COLUMNS = ['feedback_key', ...NARROW_COLUMNS].join(',\n  ')
-
-const AMONG_TEXTS = 'IN (SELECT value FROM json_each(@texts))'
-
-/**
- * The sets of a project's feedback that a query may read. Why INDEXED BY: the planner would walk the whole project in
- * order rather than sort the few rows of a set.
- */
-const SOURCES = {
-  all: {
-    index: 'feedback_project_id_created_at_us_id_feedback_type_trigger_ref',
-    condition: '',
-  },
-  one_ref: {
-    index: 'feedback_project_id_weave_ref_created_at_us',
-    condition: 'AND weave_ref = @texts ->> 0',
-  },
-  id: {
-    index: 'feedback_project_id_id',
-    condition: `AND id ${AMONG_TEXTS}`,
-  },
-  weave_ref: {
-    index: 'feedback_project_id_weave_ref_created_at_us',
-    condition: `AND weave_ref ${AMONG_TEXTS}`,
-  },
-  feedback_type: {
-    index: 'feedback_project_id_feedback_type_trigger_ref_created_at_us_id',
-    condition: `AND feedback_type ${AMONG_TEXTS}`,
-  },
-} as const
-
-export type FeedbackSource = keyof typeof SOURCES
+const AMONG_TEXTS = SQLITE.among('texts')
+const BY_REF = 'feedback INDEXED BY feedback_project_id_weave_ref_created_at_us'
+const BY_TYPE = 'feedback INDEXED BY feedback_project_id_feedback_type_trigger_ref_created_at_us_id'
 
 /**
- * Feedback of a part of time after a cursor, by the index of its source, with payloads only if the query reads them.
- * The first two sources are read in time order, the others are sorted. Equal times are in ascending order of ids.
+ * Why INDEXED BY: the planner would walk the whole project in order rather than sort the few rows of a set. Sizes are
+ * not read, which would be a look at each row besides its index: each payload and each score is a part of its own.
  */
-export function selectFeedback(
-  source: FeedbackSource,
-  direction: 'asc' | 'desc',
-  withPayload: boolean,
-): string {
-  const { index, condition } = SOURCES[source]
-  return `
-SELECT
-  ${READ_COLUMNS},
-  ${withPayload ? 'payload_json' : 'NULL AS payload_json'}
-FROM feedback INDEXED BY ${index}
-WHERE project_id = @project_id
-  AND created_at_us BETWEEN @from_us AND @to_us
-  AND (created_at_us IS NOT @after_us OR id > @after_id)
-  ${condition}
-ORDER BY created_at_us ${direction}, id
-`
-}
+const STATEMENTS = feedbackStatements(SQLITE, {
+  payloadBytes: String(PART_BYTES),
+  scoreBytes: String(PART_BYTES),
+  sources: {
+    all: {
+      from: 'feedback INDEXED BY feedback_project_id_created_at_us_id_feedback_type_trigger_ref',
+      and: '',
+    },
+    one_ref: { from: BY_REF, and: 'AND weave_ref = @texts ->> 0' },
+    one_type: { from: BY_TYPE, and: 'AND feedback_type = @texts ->> 0' },
+    id: { from: 'feedback INDEXED BY feedback_project_id_id', and: `AND id ${AMONG_TEXTS}` },
+    weave_ref: { from: BY_REF, and: `AND weave_ref ${AMONG_TEXTS}` },
+    feedback_type: { from: BY_TYPE, and: `AND feedback_type ${AMONG_TEXTS}` },
+  },
+})
 
 /**
  * The number of feedback rows of some types, up to @limit (covered by
  * feedback_project_id_feedback_type_trigger_ref_created_at_us_id).
  */
-export const COUNT_OF_TYPES = `
-SELECT count(*)
+const COUNT_OF_TYPES = `
+SELECT count(*) AS count
 FROM (
   SELECT 1
   FROM feedback INDEXED BY feedback_project_id_feedback_type_trigger_ref_created_at_us_id
@@ -175,8 +109,8 @@ FROM (
  */
 export const SELECT_FEEDBACK_ABOUT = `
 SELECT
-  ${READ_COLUMNS},
-  payload_json
+  feedback_key,
+  ${FEEDBACK_COLUMNS.join(',\n  ')}
 FROM feedback INDEXED BY feedback_project_id_weave_ref_created_at_us
 WHERE project_id = @project_id AND weave_ref = @weave_ref
 ORDER BY created_at_us DESC, id DESC
@@ -217,20 +151,16 @@ GROUP BY weave_ref
 LIMIT @limit
 `
 
-/** Removes one feedback record (feedback_project_id_id). */
-export const DELETE_FEEDBACK = `
-DELETE FROM feedback
-WHERE project_id = @project_id AND id = @id
-`
+/** Limit: feedback of a type that is read and sorted at once; with more, all feedback is walked in time order. */
+const TYPE_ROWS = 4096
 
-/** The scores of one record; by primary key. */
-export const FIND_SCORES = `${SELECT_SCORES}
-WHERE feedback_key = @feedback_key
-`
-
-/** One payload; by primary key. */
-export const FIND_PAYLOAD = `
-SELECT payload_json
-FROM feedback
-WHERE feedback_key = @feedback_key
-`
+export const FEEDBACK: FeedbackReads = {
+  ...STATEMENTS,
+  sortedRowsMax: 16_384,
+  *sourceOf(project_id, { column, texts }) {
+    if (column === 'weave_ref' && texts.length === 1) return 'one_ref'
+    if (column !== 'feedback_type') return column ?? 'all'
+    const rows = yield* count(COUNT_OF_TYPES, { project_id, texts, limit: TYPE_ROWS })
+    return rows < TYPE_ROWS ? column : 'all'
+  },
+}

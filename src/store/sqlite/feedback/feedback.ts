@@ -1,16 +1,14 @@
 /** Feedback in SQLite. Queries run in readers; feedback about a page of things is read on this thread, in slices. */
 import type { FeedbackRow } from '../../../domain/feedback/feedback-view.ts'
-import type { Feedback } from '../../../domain/feedback/new-feedback.ts'
-import type { ApiError } from '../../../errors.ts'
 import type { FeedbackStore } from '../../api/feedback/feedback.ts'
-import { toReplyError } from '../../base/db/thread-failure.ts'
+import { createWritingMethods, type FeedbackWrites } from '../../base/feedback/feedback-writes.ts'
 import type { Connection } from '../db/connection.ts'
 import { openNextSlice } from '../db/next-slice.ts'
 import { orStoreError } from '../db/store-error.ts'
 import type { ReadPool } from '../read/read-pool.ts'
+import { createStepRuns } from '../write/step-runs.ts'
 import type { Writes } from '../write/writes.ts'
 import { createFeedbackAbout } from './feedback-about.ts'
-import type { WrittenFeedback } from './feedback-writes.ts'
 
 /** Limits of one slice, some 1 ms on the event loop: things looked up, and rows found. */
 const SLICE_LOOKS = 128
@@ -24,13 +22,7 @@ export function createFeedbackStore(
 ): FeedbackStore {
   const feedbackAbout = createFeedbackAbout(db)
   return {
-    createFeedback: (feedback) => writes.run('create_feedback', feedback),
-    async createFeedbackBatch(batch) {
-      return (await writes.run('create_feedback_batch', batch)).map(toResult)
-    },
-    replaceFeedback: (replaced_id, feedback) =>
-      writes.run('replace_feedback', { replaced_id, feedback }),
-    purgeFeedback: (project_id, ids) => writes.run('purge_feedback', { project_id, ids }),
+    ...createWritingMethods(createStepRuns<FeedbackWrites>(db, writes).write),
     queryFeedback: (project_id, query, caller) =>
       reads.run('feedback_query', { project_id, query }, caller),
     async listAbout(weave_refs, caller) {
@@ -52,8 +44,4 @@ export function createFeedbackStore(
     measureFeedback: (measure, caller) => reads.run('feedback_stats', measure, caller),
     aggregateFeedback: (request, caller) => reads.run('feedback_scores', request, caller),
   }
-}
-
-function toResult({ feedback, ...failure }: WrittenFeedback): Feedback | ApiError {
-  return toReplyError(failure) ?? (feedback as Feedback)
 }

@@ -13,9 +13,12 @@ import { listConversationSpans, readTurns } from '../agents/turns.ts'
 import { listItems, listQueues, sumQueues } from '../annotation/annotation-reads.ts'
 import { countSelected, selectCalls } from '../calls/query/calls-scan.ts'
 import { pageFeedbackAbout } from '../feedback/feedback-about.ts'
-import { queryFeedback } from '../feedback/feedback-query.ts'
-import { aggregateFeedback, measureFeedback } from '../feedback/feedback-stats.ts'
-import { findPayloadPaths } from '../feedback/payload-paths.ts'
+import {
+  aggregateFeedback,
+  findPayloadPaths,
+  measureFeedback,
+  queryFeedback,
+} from '../feedback/feedback-reads.ts'
 import { findObjects, listAliases, listTags } from '../objects/object-list.ts'
 import { sortTable } from '../objects/table-order.ts'
 import { sumContents } from '../projects/content-sizes.ts'

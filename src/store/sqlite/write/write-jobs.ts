@@ -5,6 +5,7 @@
 import { KEY_WRITES } from '../../base/access/key-store.ts'
 import { createAnnotationWrites } from '../../base/annotation/annotation-writes.ts'
 import { RESPONSE_WRITES } from '../../base/chat/response-store.ts'
+import { createFeedbackWrites } from '../../base/feedback/feedback-writes.ts'
 import { createPriceWrites } from '../../base/prices/price-writes.ts'
 import { RETENTION_WRITES } from '../../base/projects/retention-steps.ts'
 import { createTrainingWrites } from '../../base/training/training-writes.ts'
@@ -14,7 +15,7 @@ import { createRemovalWrites } from '../calls/removal/removal-writes.ts'
 import type { Connection } from '../db/connection.ts'
 import { SQLITE } from '../db/dialect.sql.ts'
 import { toWriteJobs } from '../db/run-steps.ts'
-import { createFeedbackWrites } from '../feedback/feedback-writes.ts'
+import { FEEDBACK } from '../feedback/feedback.sql.ts'
 import { createHealthWrites } from '../health/health-writes.ts'
 import { createContentWrites } from '../objects/content-writes.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
@@ -36,7 +37,7 @@ export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
     ...toWriteJobs(db, createAnnotationWrites(newId, SQLITE)),
     ...createCallWrites(db, hours, keys),
     ...createRemovalWrites(db),
-    ...createFeedbackWrites(db),
+    ...toWriteJobs(db, createFeedbackWrites(SQLITE, FEEDBACK)),
     ...createHealthWrites(db),
     ...createContentWrites(db),
     ...toWriteJobs(db, createPriceWrites(SQLITE)),

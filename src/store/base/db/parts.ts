@@ -1,7 +1,7 @@
 /** Splits rows with large texts into parts, so that memory is bounded by bytes, not by rows. */
 
 /** Limit: bytes of the texts of one statement; a single text may be larger. */
-const PART_BYTES = 4 * 1024 * 1024
+export const PART_BYTES = 4 * 1024 * 1024
 
 /** Yields rows in order, in parts within the limit of bytes. */
 export function* partsBySize<Row extends { readonly bytes: number }>(
