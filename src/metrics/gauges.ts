@@ -1,4 +1,5 @@
 /** Gauges: current queues, running work and free capacity, read from their owners at each scrape. */
+import { Counter, Gauge, Registry } from 'prom-client'
 import type { UpstreamState } from '../inference/backend.ts'
 import type { AdmissionFigures } from '../inference/chat/admission.ts'
 import type {
@@ -8,7 +9,6 @@ import type {
   StoreFigures,
   WriteFigures,
 } from '../store/api/figures.ts'
-import { renderGauge } from './tallies.ts'
 
 interface ServerFigures {
   readonly version: string
@@ -20,6 +20,7 @@ interface ServerFigures {
 /** Metrics of owners of one kind: name, help, and the property that is the value. */
 type Rows<Owner> = readonly (readonly [name: string, help: string, value: keyof Owner])[]
 
+const BUILD: Rows<{ readonly one: number }> = [['weft_build_info', 'The running version.', 'one']]
 const WRITES: Rows<WriteFigures> = [
   ['weft_writes_waiting', 'Writes that are not acknowledged yet.', 'waiting'],
   ['weft_writes_waiting_bytes', 'Memory used by waiting writes.', 'waitingBytes'],
@@ -68,35 +69,45 @@ const UPSTREAMS: Rows<UpstreamState & { readonly isResting: boolean }> = [
 ]
 
 /** Renders all gauges in the Prometheus text format. */
-export function renderGauges({ version, stores, admission, upstreams }: ServerFigures): string {
+export function renderGauges({
+  version,
+  stores,
+  admission,
+  upstreams,
+}: ServerFigures): Promise<string> {
+  const registry = new Registry()
   const jobs = Object.entries(stores.trainingJobs ?? {}).map(([state, count]) => ({ state, count }))
   const states = upstreams.map((state) => {
     return { ...state, upstream: state.number, isResting: state.restsMs > 0 }
   })
-  const build = { name: 'weft_build_info', help: 'The running version.', labels: ['version'] }
-  return [
-    renderGauge(build, [[[version], 1]]),
-    ...renderRows(stores.writes, WRITES, 'store'),
-    ...renderRows(stores.reads, READS, 'kind'),
-    ...renderRows(stores.disk === null ? [] : [stores.disk], DISK),
-    ...renderRows(stores.elsewhere, FAULTS, 'store'),
-    ...renderRows([stores], RECORDINGS),
-    ...renderRows(jobs, JOBS, 'state'),
-    ...renderRows([admission], COMPLETIONS),
-    ...renderRows(states, UPSTREAMS, 'model', 'upstream'),
-  ].join('')
+  addRows(registry, [{ version, one: 1 }], BUILD, 'version')
+  addRows(registry, stores.writes, WRITES, 'store')
+  addRows(registry, stores.reads, READS, 'kind')
+  addRows(registry, stores.disk === null ? [] : [stores.disk], DISK)
+  addRows(registry, stores.elsewhere, FAULTS, 'store')
+  addRows(registry, [stores], RECORDINGS)
+  addRows(registry, jobs, JOBS, 'state')
+  addRows(registry, [admission], COMPLETIONS)
+  addRows(registry, states, UPSTREAMS, 'model', 'upstream')
+  return registry.metrics()
 }
 
-/** @param labels - properties of owners that are labels under the same name */
-function renderRows<Owner>(
+/** @param labelNames - properties of owners that are labels under the same name */
+function addRows<Owner>(
+  registry: Registry,
   owners: readonly Owner[],
   rows: Rows<Owner>,
-  ...labels: readonly (keyof Owner & string)[]
-): string[] {
-  return rows.map(([name, help, value]) =>
-    renderGauge(
-      { name, help, labels },
-      owners.map((owner) => [labels.map((label) => String(owner[label])), Number(owner[value])]),
-    ),
-  )
+  ...labelNames: readonly (keyof Owner & string)[]
+): void {
+  for (const [name, help, value] of rows) {
+    // A counter in its owner is one for the scraper, too.
+    const Metric = name.endsWith('_total') ? Counter : Gauge
+    const metric = new Metric({ name, help, labelNames, registers: [registry] })
+    // One without labels has a sample from the start.
+    if (owners.length === 0) metric.remove({})
+    for (const owner of owners) {
+      const labels = labelNames.map((label) => [label, String(owner[label])])
+      metric.inc(Object.fromEntries(labels), Number(owner[value]))
+    }
+  }
 }

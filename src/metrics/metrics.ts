@@ -1,12 +1,9 @@
-/**
- * Counts events since the start of the server, at the place where they happen. Each count costs a map lookup; no label
- * holds text from a client.
- */
+/** Counts events since the start of the server, where they happen. No label holds text from a client. */
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { AnsweredRequest, RequestWatch } from '../http/log/request-watch.ts'
 import type { CompletedAnswer, CompletionWatch } from '../inference/chat/completion-watch.ts'
 import type { StoreWatch } from '../store/api/figures.ts'
 import type { StoreCounts } from './counted-stores.ts'
-import { createCounter, createHistogram, renderGauge } from './tallies.ts'
 
 export interface Metrics extends RequestWatch, StoreWatch, StoreCounts, CompletionWatch {
   /** Spans received over OpenTelemetry. */
@@ -14,7 +11,7 @@ export interface Metrics extends RequestWatch, StoreWatch, StoreCounts, Completi
   /** Recorded completions that could not be stored. */
   recordingsLost(count: number): void
   /** Renders all metrics in the Prometheus text format. */
-  render(): string
+  render(): Promise<string>
 }
 
 /** By the first digit of the status. */
@@ -31,153 +28,169 @@ const OWN_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1, 10]
  * state of the server but not who does what.
  */
 export function createMetrics(): Metrics {
-  const requests = createRequestMetrics()
-  const stores = createStoreMetrics()
-  const completions = createCompletionMetrics()
+  const registry = new Registry()
   return {
-    ...requests.watch,
-    ...stores.watch,
-    ...completions.watch,
-    render: () => [...requests.list(), ...stores.list(), ...completions.list()].join(''),
+    ...createRequestMetrics(registry),
+    ...createStoreMetrics(registry),
+    ...createCompletionMetrics(registry),
+    render: () => registry.metrics(),
   }
 }
 
-function createRequestMetrics() {
-  const seconds = createHistogram(WORK_SECONDS, {
+function createRequestMetrics(registry: Registry): RequestWatch {
+  const registers = [registry]
+  const seconds = new Histogram({
     name: 'weft_http_request_duration_seconds',
     help: 'Answered requests by route, and how long they took to the end of the answer.',
-    labels: ['route', 'method', 'status'],
+    labelNames: ['route', 'method', 'status'],
+    buckets: WORK_SECONDS,
+    registers,
   })
-  const refusals = createCounter({
+  const refusals = new Counter({
     name: 'weft_refusals_total',
     help: 'Requests that were answered with an error, by its code.',
-    labels: ['code'],
+    labelNames: ['code'],
+    registers,
   })
-  const watch: RequestWatch = {
-    answered({ route, method, status, seconds: took, refusal }: AnsweredRequest) {
-      seconds.observe([route, method, STATUS_CLASSES[Math.floor(status / 100)] ?? 'other'], took)
-      if (refusal !== null) refusals.add([refusal])
+  return {
+    answered({ route, method, refusal, ...request }: AnsweredRequest) {
+      const status = STATUS_CLASSES[Math.floor(request.status / 100)] ?? 'other'
+      seconds.observe({ route, method, status }, request.seconds)
+      if (refusal !== null) refusals.inc({ code: refusal })
     },
   }
-  return { watch, list: () => [seconds.render(), refusals.render()] }
 }
 
-function createStoreMetrics() {
-  const parts = createCounter({
+function createStoreMetrics(
+  registry: Registry,
+): StoreWatch & StoreCounts & Pick<Metrics, 'spansStored' | 'recordingsLost'> {
+  const registers = [registry]
+  const parts = new Counter({
     name: 'weft_call_parts_stored_total',
     help: 'Starts and ends of calls that were acknowledged as stored, without spans.',
-    labels: ['part'],
+    labelNames: ['part'],
+    registers,
   })
-  const spans = createCounter({
+  const spans = new Counter({
     name: 'weft_spans_stored_total',
     help: 'OpenTelemetry spans that were acknowledged as stored.',
+    registers,
   })
-  const commits = createHistogram(COMMIT_SECONDS, {
+  const commits = new Histogram({
     name: 'weft_commit_duration_seconds',
     help: 'Duration of commits of the SQLite database until they are on disk.',
+    buckets: COMMIT_SECONDS,
+    registers,
   })
-  const writes = createHistogram(COMMIT_WRITES, {
+  const writes = new Histogram({
     name: 'weft_commit_writes',
     help: 'Writes per commit of the SQLite database.',
+    buckets: COMMIT_WRITES,
+    registers,
   })
-  const reads = createHistogram(WORK_SECONDS, {
+  const reads = new Histogram({
     name: 'weft_read_duration_seconds',
     help: 'Duration of heavy reads of the SQLite database, including waits.',
-    labels: ['kind'],
+    labelNames: ['kind'],
+    buckets: WORK_SECONDS,
+    registers,
   })
-  const lost = createCounter({
+  const lost = new Counter({
     name: 'weft_recordings_lost_total',
     help: 'Completions with a project that could not be recorded.',
+    registers,
   })
-  const claims = createCounter({
+  const claims = new Counter({
     name: 'weft_training_claims_total',
     help: 'Training jobs claimed by workers.',
+    registers,
   })
-  const attempts = createCounter({
+  const attempts = new Counter({
     name: 'weft_training_attempts_total',
     help: 'Attempts at training jobs ended by their workers.',
-    labels: ['end'],
+    labelNames: ['end'],
+    registers,
   })
-  const watch: StoreWatch & StoreCounts & Pick<Metrics, 'spansStored' | 'recordingsLost'> = {
-    partsStored: (part, count) => parts.add([part], count),
-    spansStored: (count) => spans.add([], count),
+  return {
+    partsStored: (part, count) => parts.inc({ part }, count),
+    spansStored: (count) => spans.inc(count),
     committed(count, seconds) {
-      commits.observe([], seconds)
-      writes.observe([], count)
+      commits.observe(seconds)
+      writes.observe(count)
     },
-    readEnded: (kind, seconds) => reads.observe([kind], seconds),
-    recordingsLost: (count) => lost.add([], count),
-    jobClaimed: () => claims.add([]),
-    attemptEnded: (end) => attempts.add([end]),
+    readEnded: (kind, seconds) => reads.observe({ kind }, seconds),
+    recordingsLost: (count) => lost.inc(count),
+    jobClaimed: () => claims.inc(),
+    attemptEnded: (end) => attempts.inc({ end }),
   }
-  const all = [parts, spans, commits, writes, reads, lost, claims, attempts]
-  return { watch, list: () => all.map((metric) => metric.render()) }
 }
 
-function createCompletionMetrics() {
-  const ended = createCounter({
+function createCompletionMetrics(registry: Registry): CompletionWatch {
+  const registers = [registry]
+  const ended = new Counter({
     name: 'weft_completions_total',
     help: 'Completions by model and outcome: ok, cancelled, or the code of the error.',
-    labels: ['model', 'outcome'],
+    labelNames: ['model', 'outcome'],
+    registers,
   })
-  const whole = createHistogram(ANSWER_SECONDS, {
+  const whole = new Histogram({
     name: 'weft_completion_duration_seconds',
     help: 'Completed answers, from the validated request to their end.',
-    labels: ['model', 'stream'],
+    labelNames: ['model', 'stream'],
+    buckets: ANSWER_SECONDS,
+    registers,
   })
-  const first = createHistogram(ANSWER_SECONDS, {
+  const first = new Histogram({
     name: 'weft_completion_first_event_seconds',
     help: 'Streamed answers, from the validated request to their first event.',
-    labels: ['model'],
+    labelNames: ['model'],
+    buckets: ANSWER_SECONDS,
+    registers,
   })
-  const own = createHistogram(OWN_SECONDS, {
+  const own = new Histogram({
     name: 'weft_completion_overhead_seconds',
     help: 'Relayed answers, from the validated request to their beginning, minus the wait for upstreams.',
-    labels: ['model'],
+    labelNames: ['model'],
+    buckets: OWN_SECONDS,
+    registers,
   })
-  const tokens = createCounter({
+  const tokens = new Counter({
     name: 'weft_completion_tokens_total',
     help: 'Tokens of prompts and answers, as reported by upstreams.',
-    labels: ['model', 'direction'],
+    labelNames: ['model', 'direction'],
+    registers,
   })
-  const fallbacks = createCounter({
+  const fallbacks = new Counter({
     name: 'weft_completion_fallbacks_total',
     help: 'Completions that a model passed to its fallback.',
-    labels: ['model'],
+    labelNames: ['model'],
+    registers,
   })
-  const asked = createCounter({
+  const asked = new Counter({
     name: 'weft_upstream_requests_total',
     help: 'Requests to upstreams; retry is true for repeated attempts.',
-    labels: ['model', 'retry'],
+    labelNames: ['model', 'retry'],
+    registers,
   })
-  let streams = 0
-  const watch: CompletionWatch = {
-    completed(answer: CompletedAnswer) {
-      const { model, failure, firstSeconds, ownSeconds, isStream } = answer
-      ended.add([model, toOutcome(failure)])
-      if (failure === null) whole.observe([model, String(isStream)], answer.seconds)
-      if (isStream && firstSeconds !== null) first.observe([model], firstSeconds)
-      if (ownSeconds !== null) own.observe([model], ownSeconds)
-      tokens.add([model, 'in'], answer.promptTokens)
-      tokens.add([model, 'out'], answer.outputTokens)
-    },
-    fellBack: (model) => fallbacks.add([model]),
-    upstreamAsked: (model, isRetry) => asked.add([model, String(isRetry)]),
-    streamBegan() {
-      streams += 1
-    },
-    streamEnded() {
-      streams -= 1
-    },
-  }
-  const open = {
+  const streams = new Gauge({
     name: 'weft_completion_streams_open',
     help: 'Streamed answers in progress.',
-  }
-  const all = [ended, whole, first, own, tokens, fallbacks, asked]
+    registers,
+  })
   return {
-    watch,
-    list: () => [...all.map((metric) => metric.render()), renderGauge(open, [[[], streams]])],
+    completed(answer: CompletedAnswer) {
+      const { model, failure, firstSeconds, ownSeconds, isStream } = answer
+      ended.inc({ model, outcome: toOutcome(failure) })
+      if (failure === null) whole.observe({ model, stream: String(isStream) }, answer.seconds)
+      if (isStream && firstSeconds !== null) first.observe({ model }, firstSeconds)
+      if (ownSeconds !== null) own.observe({ model }, ownSeconds)
+      tokens.inc({ model, direction: 'in' }, answer.promptTokens)
+      tokens.inc({ model, direction: 'out' }, answer.outputTokens)
+    },
+    fellBack: (model) => fallbacks.inc({ model }),
+    upstreamAsked: (model, isRetry) => asked.inc({ model, retry: String(isRetry) }),
+    streamBegan: () => streams.inc(),
+    streamEnded: () => streams.dec(),
   }
 }
 

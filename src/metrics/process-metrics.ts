@@ -1,12 +1,11 @@
 /** Metrics of the Node process: memory, CPU, event loop, garbage collection. */
-import type { Registry } from 'prom-client'
+import { collectDefaultMetrics, Registry } from 'prom-client'
 
 /** One per process: its observers cannot be removed. */
-let opened: Promise<Registry> | null = null
+let opened: Registry | null = null
 
-/** Loaded at the first scrape; garbage collection and event loop delays are counted from then on. */
-async function openRegistry(): Promise<Registry> {
-  const { collectDefaultMetrics, Registry } = await import('prom-client')
+/** Opened at the first scrape; garbage collection and event loop delays are counted from then on. */
+function openRegistry(): Registry {
   const register = new Registry()
   collectDefaultMetrics({ register })
   return register
@@ -18,7 +17,7 @@ async function openRegistry(): Promise<Registry> {
  */
 export async function renderProcessMetrics(): Promise<string> {
   opened ??= openRegistry()
-  const text = await (await opened).metrics()
+  const text = await opened.metrics()
   if (!/^nodejs_eventloop_lag_mean_seconds NaN$/im.test(text)) return text
   return text.replace(/^nodejs_eventloop_lag_\w+_seconds \S+\n/gm, '')
 }

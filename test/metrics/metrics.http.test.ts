@@ -171,6 +171,15 @@ describe('completions in /metrics', () => {
   })
 })
 
+it('has the metrics of the disk without a sample for a database in memory', async () => {
+  const { metrics } = await scrape(await buildTestApp())
+  expect(metrics.get('weft_database_bytes')).toMatchObject({ type: 'gauge', samples: [] })
+  expect(metrics.get('weft_completions_refused_total')).toMatchObject({
+    type: 'counter',
+    samples: [{ value: 0 }],
+  })
+})
+
 describe('labels', () => {
   it('contain no text from clients: no paths, methods, models or keys', async () => {
     const testApp = await buildTestApp()

@@ -30,9 +30,13 @@ export async function metricsRoutes(app: App, options: MetricsRoutesOptions): Pr
       const states = models.getModel(model).backend.describeUpstreams?.() ?? []
       return states.map((state) => ({ ...state, model }))
     })
-    const [stores, ofProcess] = await Promise.all([readFigures(), renderProcessMetrics()])
-    const gauges = renderGauges({ version, stores, admission: admission.figures(), upstreams })
-    return metrics.render() + gauges + ofProcess
+    const stores = await readFigures()
+    const texts = await Promise.all([
+      metrics.render(),
+      renderGauges({ version, stores, admission: admission.figures(), upstreams }),
+      renderProcessMetrics(),
+    ])
+    return texts.join('')
   }
 
   const text = z.string().meta({ description: 'The text format of Prometheus, 0.0.4.' })

@@ -104,7 +104,9 @@ describe('a fallback that refuses what it cannot honour', () => {
       expect(call?.attributes).toMatchObject({ model: 'chain' })
       expect(call?.attributes).not.toHaveProperty('fallback_of')
       expect(call?.exception).toContain('The upstream failed with status 500.')
-      expect(render()).toContain('weft_completions_total{model="chain",outcome="upstream_error"} 1')
+      expect(await render()).toContain(
+        'weft_completions_total{model="chain",outcome="upstream_error"} 1',
+      )
     },
   )
 })
