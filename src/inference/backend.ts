@@ -211,6 +211,12 @@ export interface ModelDetails {
   readonly max_model_len?: number
 }
 
+/** Fields of a request that a backend does not honour. */
+export interface UnhonouredFields {
+  readonly names: readonly string[]
+  readonly use: 'rejected' | 'dropped'
+}
+
 /** The state of one upstream. */
 export interface UpstreamState {
   /** From 1. */
@@ -261,6 +267,8 @@ export interface InferenceBackend {
     call: ServiceCall,
     options: { readonly signal: AbortSignal },
   ): AsyncIterable<RelayedDelta | BytesDelta>
+  /** Returns what it does not honour of a legacy completion, and whether that is rejected or dropped. Default: nothing. */
+  findUnhonoured?(request: TextCompletionRequest): UnhonouredFields
   /** Returns the current state of its upstreams. Absent when it has none. */
   describeUpstreams?(): readonly UpstreamState[]
   /** Returns what is known now of a model, by the backend's name for it, without waiting for an upstream. */

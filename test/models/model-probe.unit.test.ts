@@ -41,6 +41,12 @@ describe('createModelProbe', () => {
     expect(await find()).toEqual({ max_model_len: 2048 })
   })
 
+  it('reads the only model of llama-server under any name', async () => {
+    const only = { id: '/models/a.gguf', meta: { n_ctx: 2048 } }
+    expect(await open({ data: [only] }).find('local')).toEqual({ max_model_len: 2048 })
+    expect(await open({ data: [only, { id: 'b' }] }).find('local')).toEqual({})
+  })
+
   it('never waits: the first reader gets nothing, the next one what was told', async () => {
     const { probe, find } = open(listing(4096))
     expect(probe.find('m')).toEqual({})

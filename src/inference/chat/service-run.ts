@@ -4,7 +4,15 @@
  */
 import { findUnknownFields } from '../../domain/chat/unknown-fields.ts'
 import { ApiError } from '../../errors.ts'
-import type { Capability, Delta, FormPart, Service, ServiceCall } from '../backend.ts'
+import type { TextCompletionRequest } from '../../schemas/chat/services/text-completion.ts'
+import type {
+  Capability,
+  Delta,
+  FormPart,
+  Service,
+  ServiceCall,
+  UnhonouredFields,
+} from '../backend.ts'
 import { requireOffered } from '../models/offers.ts'
 import type { ServedModel } from '../models/registry.ts'
 import type { AnswerEnvelope } from './answer-envelope.ts'
@@ -123,12 +131,16 @@ function prepareService(exchange: ServiceExchange, options: CompletionRunOptions
   const { kind, model, call } = exchange
   requireOffered(model, capabilityOf(kind.service), options.models)
   requireTaken(kind.service, call.request)
+  requireHonoured(kind.service, call.request, model)
   return prepareRun(exchange, options, toRequestKind(kind))
 }
 
 function toRequestKind({ service, shape }: ServiceKind): RequestKind<ServiceRequest> {
   return {
-    requireAnswerable: (_request, model) => requireOffered(model, capabilityOf(service)),
+    requireAnswerable(request, model) {
+      requireOffered(model, capabilityOf(service))
+      requireHonoured(service, request, model)
+    },
     start(model, call, options) {
       const { backend } = model
       const answersAs = model.answersAs ?? call.request.model ?? model.id
@@ -143,9 +155,30 @@ function toRequestKind({ service, shape }: ServiceKind): RequestKind<ServiceRequ
     },
     nameBackend: (request, model, upstream) => ({
       ...nameModel(model, upstream),
+      'x-weft-dropped-fields': nameFields(findUnhonoured(service, request, model).names),
       'x-weft-ignored-fields': nameIgnored(request, model, shape),
     }),
   }
+}
+
+function findUnhonoured(
+  service: Service,
+  request: ServiceRequest,
+  { backend }: ServedModel,
+): UnhonouredFields {
+  const nothing: UnhonouredFields = { names: [], use: 'dropped' }
+  if (service !== 'completions') return nothing
+  // The service's schema has already validated the request.
+  return backend.findUnhonoured?.(request as unknown as TextCompletionRequest) ?? nothing
+}
+
+/** @throws ApiError unsupported_parameter */
+function requireHonoured(service: Service, request: ServiceRequest, model: ServedModel): void {
+  const { names, use } = findUnhonoured(service, request, model)
+  const [param] = names
+  if (param === undefined || use === 'dropped') return
+  const message = `The engine of the model \`${model.id}\` does not support ${param}.`
+  throw new ApiError('unsupported_parameter', { param, message })
 }
 
 function nameIgnored(request: ServiceRequest, { backend }: ServedModel, shape: object) {

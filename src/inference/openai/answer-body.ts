@@ -15,6 +15,9 @@ import type { Redact } from './upstream/redaction.ts'
 /** Limits of what is read from an answer, in bytes. */
 const BODY_BYTES_MAX = 64 * 1024 * 1024
 const ERROR_BODY_BYTES_MAX = 64 * 1024
+/** Limit: characters of data that may be blank; longer data is no keep-alive. */
+const BLANK_CHARS_MAX = 1_024
+const BLANK = /^\s*(?:null\s*)?$/
 
 /** Returns the start of the body of an error answer, as text. */
 export async function readErrorText(answer: UpstreamAnswer): Promise<string> {
@@ -111,9 +114,8 @@ export function createEventReader(
     isBegun = true
     const value = requireObject(json)
     const isHidden = rules.note(value)
-    if (!rules.quotesError?.(value)) return { json, value, isHidden }
-    const redacted = redact(json)
-    return { json: redacted, value: requireObject(redacted), isHidden }
+    const passed = rules.rewrite?.(json, value) ?? json
+    return { json: passed, value: passed === json ? value : requireObject(passed), isHidden }
   }
 
   function readEvents(pieces: Pieces): RelayedText[] {
@@ -176,8 +178,9 @@ export function createEventReader(
   }
 }
 
+/** Whether the data of an event says nothing; llama-server begins a stream of several prompts with null. */
 function isBlank(data: string): boolean {
-  return data.trim() === ''
+  return data.length < BLANK_CHARS_MAX && BLANK.test(data)
 }
 
 function requireObject(json: string): Record<string, unknown> {

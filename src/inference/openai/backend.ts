@@ -3,32 +3,37 @@
  * is rebuilt, and a broken answer never looks complete.
  */
 import { ApiError } from '../../errors.ts'
-import type {
-  BytesDelta,
-  Delta,
-  InferenceBackend,
-  ModelDetails,
-  RelayedDelta,
-  ServiceCall,
-} from '../backend.ts'
-import { createEventReader, readAnswerOf, readCompletion, readErrorText } from './answer-body.ts'
+import type { BytesDelta, InferenceBackend, RelayedDelta, ServiceCall } from '../backend.ts'
+import { createEventReader, readAnswerOf, readCompletion } from './answer-body.ts'
+import { addUsagesUp, createAnswerAssembly } from './choice-usage.ts'
 import { toVllmTokens } from './engine-tokens.ts'
-import { createChunkRules, createTypedRules, type EventRules } from './event-rules.ts'
+import {
+  countChoices,
+  createChunkRules,
+  createTypedRules,
+  type EventRules,
+  type StreamRequest,
+} from './event-rules.ts'
 import { readFileAnswer } from './file-answer.ts'
 import { createModelProbe } from './model-probe.ts'
-import { ENGINE_OFFERS, type Engine, PROFILES, type Profile, toFieldSupport } from './profiles.ts'
-import { isNonsense, isUpstreamFault, noteFailure, toTryFailure } from './try-failures.ts'
+import {
+  ENGINE_OFFERS,
+  type Engine,
+  findUnknownCompletionFields,
+  PROFILES,
+  toFieldSupport,
+} from './profiles.ts'
+import { type Begin, type Begun, type Relay, relayParts, relayWhole } from './relayed-request.ts'
+import { editMembers } from './request.ts'
 import {
   createUpstreamClient,
   type UpstreamAnswer,
-  type UpstreamClient,
   type UpstreamClientOptions,
   type UpstreamTimeouts,
 } from './upstream/client.ts'
-import { parseRetryAfter, toStatusError } from './upstream/errors.ts'
 import type { Redact } from './upstream/redaction.ts'
-import { type RetryClock, SYSTEM_CLOCK, withRetries } from './upstream/retry.ts'
-import { createTargetPool, type TargetPool, type TargetUse } from './upstream/target-pool.ts'
+import { type RetryClock, SYSTEM_CLOCK } from './upstream/retry.ts'
+import { createTargetPool } from './upstream/target-pool.ts'
 import { type Ask, askChat, askService, isFileService } from './upstream-ask.ts'
 
 /** One address that serves the model. */
@@ -51,21 +56,6 @@ interface OpenAiBackendOptions {
   readonly callsTools?: boolean
   /** For tests. */
   readonly clock?: RetryClock
-}
-
-interface Target {
-  readonly client: UpstreamClient
-  readonly model: string | null
-  readonly address: string
-}
-
-interface Relay {
-  readonly pool: TargetPool<Target>
-  readonly engine: Engine
-  readonly profile: Profile
-  readonly callsTools: boolean
-  readonly clock: RetryClock
-  readonly describe: (model: string) => ModelDetails
 }
 
 /** Creates a backend over upstreams that serve the same model, each with its own connection pool. */
@@ -91,22 +81,33 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
   return {
     kind: engine,
     fields: toFieldSupport(PROFILES[engine], unsupported),
-    complete: (call, { signal }) =>
-      relayEvents(relay, askChat(relay.profile, call), signal, (redact) =>
-        createChunkRules(call.request, redact),
-      ),
-    completeWhole: (call, { signal }) =>
-      relayWhole(relay, askChat(relay.profile, call), signal, readCompletion),
+    complete: (call, { signal }) => relayChunks(relay, askChat(relay.profile, call), call, signal),
+    completeWhole(call, { signal }) {
+      if (!sumsUsages(engine, call.request)) {
+        return relayWhole(relay, askChat(relay.profile, call), signal, readCompletion)
+      }
+      const streamed = asStream(call)
+      return assemble(relayChunks(relay, askChat(relay.profile, streamed), streamed, signal))
+    },
     offers: ENGINE_OFFERS[engine].usual,
     serve(call, { signal }) {
       const ask = askService(engine, call)
       if (isFileService(call.service)) return relayFile(relay, ask, call, signal)
       if (call.service === 'completions' && ask.isStream) {
-        return relayEvents(relay, ask, signal, (redact) => createChunkRules(call.request, redact))
+        return relayChunks(relay, ask, call, signal)
+      }
+      if (call.service === 'completions' && sumsUsages(engine, call.request)) {
+        const streamed = asStream(call)
+        const chunks = relayChunks(relay, askService(engine, streamed), streamed, signal)
+        return yieldOne(() => assemble(chunks))
       }
       if (ask.isStream) return relayEvents(relay, ask, signal, createTypedRules)
       return relayService(relay, ask, call, signal)
     },
+    findUnhonoured: (request) => ({
+      names: findUnknownCompletionFields(engine, request),
+      use: unsupported === 'drop' ? 'dropped' : 'rejected',
+    }),
     describeUpstreams: () =>
       pool.look().map(({ value: { address }, ...state }) => ({ ...state, address })),
     describeModel: describe,
@@ -116,40 +117,31 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
   }
 }
 
+/** Whether the usages of the choices must be added up here. */
+function sumsUsages(engine: Engine, request: StreamRequest): boolean {
+  return engine === 'llama-server' && countChoices(request) > 1
+}
+
+/** Returns the call with a request for a stream. */
+function asStream<C extends { readonly request: object; readonly body: string }>(call: C): C {
+  const body = editMembers(call.body, { set: new Map([['stream', 'true']]) })
+  return { ...call, body, request: { ...call.request, stream: true } }
+}
+
+async function assemble(chunks: AsyncIterable<RelayedDelta>): Promise<RelayedDelta> {
+  const assembly = createAnswerAssembly()
+  for await (const { texts } of chunks) for (const text of texts) assembly.add(text)
+  return { type: 'relayed', texts: [assembly.render()] }
+}
+
+async function* yieldOne<T>(load: () => Promise<T>): AsyncGenerator<T> {
+  yield await load()
+}
+
 /** Removes the query, since some gateways take a key there. */
 function withoutQuery(address: string): string {
   const { origin, pathname } = new URL(address)
   return origin + pathname
-}
-
-/** The beginning of an answer and a reader for the rest. */
-interface Begun<T> {
-  readonly first: T
-  /** Returns null after the last part. */
-  readonly rest: { next(): Promise<T | null> }
-}
-
-/** An answer that has begun. */
-interface Opened<T> {
-  readonly answer: UpstreamAnswer
-  readonly use: TargetUse<Target>
-  /** What was read of the answer so far. */
-  readonly begun: T
-}
-
-/** Reads the beginning of an answer. @throws ApiError for an error in it */
-type Begin<T> = (answer: UpstreamAnswer, redact: Redact) => Promise<T>
-
-async function relayWhole(
-  relay: Relay,
-  ask: Ask,
-  signal: AbortSignal,
-  read: Begin<RelayedDelta>,
-): Promise<RelayedDelta> {
-  const { answer, use, begun } = await openWithRetries(relay, ask, signal, read)
-  answer.close({ isComplete: true })
-  use.end()
-  return begun
 }
 
 async function* relayService(
@@ -165,6 +157,20 @@ async function* relayService(
 
 type Texts = RelayedDelta['texts']
 
+/** Relays the stream of a chat or of a legacy completion. */
+function relayChunks(
+  relay: Relay,
+  ask: Ask,
+  { request }: { readonly request: StreamRequest },
+  signal: AbortSignal,
+): AsyncGenerator<RelayedDelta> {
+  return relayEvents(relay, ask, signal, (redact) => {
+    const rules = createChunkRules(request, redact)
+    if (!sumsUsages(relay.engine, request)) return rules
+    return addUsagesUp(rules, request.n ?? 1, countChoices(request))
+  })
+}
+
 function relayEvents(
   relay: Relay,
   ask: Ask,
@@ -173,95 +179,14 @@ function relayEvents(
 ): AsyncGenerator<RelayedDelta> {
   const begin: Begin<Begun<Texts>> = (answer, redact) =>
     beginStream(answer, redact, openRules(redact))
-  const open = () => openWithRetries(relay, ask, signal, begin)
-  return passOn(open, signal, (texts) => ({ type: 'relayed', texts }))
+  const toDelta = (texts: Texts): RelayedDelta => ({ type: 'relayed', texts })
+  return relayParts(relay, ask, signal, { begin, toDelta })
 }
 
 function relayFile(relay: Relay, ask: Ask, { service }: ServiceCall, signal: AbortSignal) {
   const begin: Begin<Begun<RelayedDelta | BytesDelta>> = (answer, redact) =>
     readFileAnswer(answer, redact, service)
-  return passOn(
-    () => openWithRetries(relay, ask, signal, begin),
-    signal,
-    (delta) => delta,
-  )
-}
-
-async function* passOn<T, D extends Delta>(
-  open: () => Promise<Opened<Begun<T>>>,
-  signal: AbortSignal,
-  toDelta: (part: T) => D,
-): AsyncGenerator<D> {
-  const { answer, use, begun } = await open()
-  let isComplete = false
-  let isTrusted = true
-  try {
-    for (let part: T | null = begun.first; part !== null; part = await begun.rest.next()) {
-      yield toDelta(part)
-    }
-    isComplete = true
-  } catch (error) {
-    if (!signal.aborted && isUpstreamFault(error)) use.fail()
-    isTrusted = !isNonsense(error)
-    throw error
-  } finally {
-    answer.close({ isComplete, isTrusted })
-    use.end()
-  }
-}
-
-function openWithRetries<T>(
-  relay: Relay,
-  ask: Ask,
-  signal: AbortSignal,
-  begin: Begin<T>,
-): Promise<Opened<T>> {
-  const { pool, clock } = relay
-  const tried = new Set<number>()
-  return withRetries(() => open({ ...relay, begin }, ask, tried, signal), {
-    clock,
-    signal,
-    hasOther: () => pool.hasFresh(tried),
-  })
-}
-
-/**
- * Makes one try and returns an answer that does not begin with an error.
- *
- * @param tried - numbers of the upstreams tried so far; this one is added
- * @throws TryFailure where another try may help
- */
-async function open<T>(
-  { pool, callsTools, begin }: Relay & { readonly begin: Begin<T> },
-  ask: Ask,
-  tried: Set<number>,
-  signal: AbortSignal,
-): Promise<Opened<T>> {
-  const { model, requestId, onUpstream, onTried, ...how } = ask
-  const use = pool.take(tried)
-  tried.add(use.number)
-  onUpstream?.(use.number)
-  const beganMs = performance.now()
-  const { client } = use.value
-  let answer: UpstreamAnswer | null = null
-  try {
-    const target = { model: use.value.model ?? model, callsTools }
-    answer = await client.post(ask.render(target), { ...how, requestId, signal })
-    if (answer.status !== 200) throw await readStatusError(answer, client.redact)
-    if (!answer.isReadable) throw unreadable()
-    const begun = await begin(answer, client.redact)
-    use.succeed()
-    return { answer, use, begun }
-  } catch (error) {
-    const failure = signal.aborted ? error : toTryFailure(error)
-    answer?.close({ isComplete: false, isTrusted: !isNonsense(error) })
-    // An abort by the caller is no failure of the upstream.
-    if (!signal.aborted) noteFailure(use, failure)
-    use.end()
-    throw failure
-  } finally {
-    onTried?.(performance.now() - beganMs)
-  }
+  return relayParts(relay, ask, signal, { begin, toDelta: (delta) => delta })
 }
 
 /**
@@ -273,15 +198,4 @@ async function beginStream(answer: UpstreamAnswer, redact: Redact, rules: EventR
   const first = await rest.next()
   if (first === null) throw new ApiError('upstream_invalid_response')
   return { first, rest }
-}
-
-/** Returns the error for an answer without a success status. */
-async function readStatusError(answer: UpstreamAnswer, redact: Redact): Promise<ApiError> {
-  const text = await readErrorText(answer)
-  const retryAfterS = parseRetryAfter(answer.retryAfter, Date.now())
-  return toStatusError({ status: answer.status, text, retryAfterS, redact })
-}
-
-function unreadable(): ApiError {
-  return new ApiError('upstream_invalid_response', { cause: new Error('unknown compression') })
 }

@@ -20,8 +20,8 @@ export interface EventRules {
   note(event: Fields): boolean
   /** Whether the answer is complete, so that nothing more is required. */
   isWhole(): boolean
-  /** Whether the event reports an error in the upstream's words, but is part of the answer. Default: none is. */
-  quotesError?(event: Fields): boolean
+  /** Returns the JSON text to pass on in place of an event that was noted. Default: the event verbatim. */
+  rewrite?(json: string, event: Fields): string
   /** Whether `[DONE]` is a valid end even if the answer does not look complete. */
   readonly endsWithDone: boolean
   /**
@@ -32,7 +32,7 @@ export interface EventRules {
 }
 
 /** The request fields that determine the shape of the stream. */
-interface StreamRequest extends Pick<ChatCompletionRequest, 'stream_options' | 'n'> {
+export interface StreamRequest extends Pick<ChatCompletionRequest, 'stream_options' | 'n'> {
   /** Of a legacy completion: there are `n` choices for each prompt. */
   readonly prompt?: unknown
 }
@@ -40,7 +40,7 @@ interface StreamRequest extends Pick<ChatCompletionRequest, 'stream_options' | '
 /** Rules for completion chunks: each choice marks its end, and a usage chunk may follow. */
 export function createChunkRules(request: StreamRequest, redact: Redact): EventRules {
   const hidesUsage = request.stream_options?.include_usage !== true
-  const choiceCount = (request.n ?? 1) * countPrompts(request.prompt)
+  const choiceCount = countChoices(request)
   const finished = new Set<unknown>()
   return {
     note(chunk) {
@@ -114,7 +114,8 @@ export function createTypedRules(redact: Redact): EventRules {
       isWhole ||= isLastEvent(event)
       return false
     },
-    quotesError: ({ type }) => type === 'response.failed',
+    // It reports an error in the upstream's words, but is part of the answer.
+    rewrite: (json, { type }) => (type === 'response.failed' ? redact(json) : json),
     isWhole: () => isWhole,
     endsWithDone: false,
   }
@@ -127,6 +128,11 @@ export function isLastEvent({ type }: Fields): boolean {
 /** Whether a chunk carries only the usage. */
 function isUsageChunk({ choices, usage }: Fields): boolean {
   return Array.isArray(choices) && choices.length === 0 && typeof usage === 'object'
+}
+
+/** Returns the number of choices that a request asks for. */
+export function countChoices({ n, prompt }: Pick<StreamRequest, 'n' | 'prompt'>): number {
+  return (n ?? 1) * countPrompts(prompt)
 }
 
 /** Counts the prompts; a list of token ids is one prompt. */

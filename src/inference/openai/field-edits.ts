@@ -134,6 +134,31 @@ export const ollamaToolChoice: FieldEdit = ({ request, callsTools }) => {
   return { tool_choice: null }
 }
 
+/**
+ * The engine shows the model all tools that it is sent, whatever the choice, and ignores the name in a choice.
+ *
+ * Spec: §4.3 tool_choice.
+ * Choice: it is sent the tools that may be called, and none if none may be.
+ */
+export const llamaToolChoice: FieldEdit = ({ request, callsTools, textOf }) => {
+  const choice = request.tool_choice ?? (callsTools ? 'auto' : 'none')
+  if (choice === 'none') return { tool_choice: null, tools: null }
+  if (typeof choice === 'string') return {}
+  const name = choice.function?.name
+  const texts = splitItems(textOf('tools') ?? '[]')
+  const chosen = texts.filter((_text, at) => request.tools?.[at]?.function?.name === name)
+  return { tool_choice: '"required"', tools: `[${chosen.join(',')}]` }
+}
+
+/**
+ * The engine omits all log-probabilities for 0 alternatives, and sends 20 for an unset number.
+ *
+ * Spec: §4.3 top_logprobs (default 0).
+ * Choice: it is asked for one alternative, the least that it can send.
+ */
+export const someTopLogprobs: FieldEdit = ({ request }) =>
+  request.logprobs === true && (request.top_logprobs ?? 0) === 0 ? { top_logprobs: '1' } : {}
+
 /** Allows only the formats of the OpenAI API. */
 export const plainFormat: FieldEdit = ({ request }) => {
   if (request.response_format?.type === 'structural_tag') throw unsupported('response_format.type')

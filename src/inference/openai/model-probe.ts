@@ -36,10 +36,15 @@ interface ModelProbe {
 interface Listing {
   readonly source: ProbeSource
   readonly models: ReadonlyMap<string, ModelDetails>
+  /** Of a server that serves one model under any name. */
+  readonly only: ModelDetails | null
 }
 
-/** Spec: §2.11 (more fields are not shown). Choice: `max_model_len`, as common engines tell it;
- * llama-server calls it `meta.n_ctx`. */
+/**
+ * Spec: §2.11 (more fields are not shown).
+ * Choice: `max_model_len`, as common engines report it; llama-server calls it `meta.n_ctx`, and names its one model by
+ * the path of a file.
+ */
 export function createModelProbe({ sources, nowMs }: ModelProbeOptions): ModelProbe {
   let known: Listing | null = null
   let askedAtMs = Number.NEGATIVE_INFINITY
@@ -52,7 +57,7 @@ export function createModelProbe({ sources, nowMs }: ModelProbeOptions): ModelPr
     const inOrder = [...sources].sort((a, b) => Number(b === last) - Number(a === last))
     for (const source of inOrder) {
       try {
-        known = { source, models: readModels(await source.load()) }
+        known = { source, ...readModels(await source.load()) }
         break
       } catch {
         // The next one may answer; otherwise the last answer is kept.
@@ -64,12 +69,12 @@ export function createModelProbe({ sources, nowMs }: ModelProbeOptions): ModelPr
   return {
     find(model) {
       if (!isAsking && nowMs() - askedAtMs >= PROBE_TTL_MS) void ask()
-      return known?.models.get(known.source.model ?? model) ?? {}
+      return known?.models.get(known.source.model ?? model) ?? known?.only ?? {}
     },
   }
 }
 
-function readModels(body: unknown): Map<string, ModelDetails> {
+function readModels(body: unknown): Omit<Listing, 'source'> {
   const { data } = body as { data: unknown }
   if (!Array.isArray(data)) throw new TypeError('no list of models')
   const models = data.slice(0, MODELS_MAX).flatMap((entry): [string, ModelDetails][] => {
@@ -77,5 +82,6 @@ function readModels(body: unknown): Map<string, ModelDetails> {
     if (typeof id !== 'string') return []
     return [[id, Number.isSafeInteger(length) && length > 0 ? { max_model_len: length } : {}]]
   })
-  return new Map(models)
+  const isOnly = data.length === 1 && Object(Object(data[0]).meta).n_ctx !== undefined
+  return { models: new Map(models), only: isOnly ? (models[0]?.[1] ?? null) : null }
 }

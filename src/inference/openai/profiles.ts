@@ -4,6 +4,7 @@
  */
 import type { FieldSupport, FieldUse } from '../../domain/chat/chat-rules.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
+import type { TextCompletionRequest } from '../../schemas/chat/services/text-completion.ts'
 import { CAPABILITIES, type Capability } from '../backend.ts'
 import {
   asMaxTokens,
@@ -14,12 +15,14 @@ import {
   developerAsSystem,
   dropImpliedTurn,
   type FieldEdit,
+  llamaToolChoice,
   namedToolChoice,
   nameModel,
   ollamaToolChoice,
   plainFormat,
   requireLastMessage,
   someTools,
+  someTopLogprobs,
   stripBackend,
   toEngineConstraint,
   withoutHugeTruncation,
@@ -111,7 +114,7 @@ const FIELDS: Readonly<Record<keyof ChatCompletionRequest, Row>> = {
   frequency_penalty: all(pass),
   logit_bias: [pass, pass, pass, no, pass, pass],
   logprobs: all(pass),
-  top_logprobs: all(pass),
+  top_logprobs: [pass, pass, { edit: someTopLogprobs }, pass, pass, pass],
   max_tokens: all(pass),
   max_completion_tokens: [pass, pass, { edit: asMaxTokens }, { edit: asMaxTokens }, pass, pass],
   n: [pass, pass, pass, no, pass, pass],
@@ -131,7 +134,7 @@ const FIELDS: Readonly<Record<keyof ChatCompletionRequest, Row>> = {
   temperature: all(pass),
   top_p: all(pass),
   tools: all({ edit: someTools }),
-  tool_choice: [named, named, named, { edit: ollamaToolChoice }, named, named],
+  tool_choice: [named, named, { edit: llamaToolChoice }, { edit: ollamaToolChoice }, named, named],
   reasoning_effort: all(pass),
   include_reasoning: vllmOnly,
   parallel_tool_calls: [pass, pass, pass, 'drop', pass, pass],
@@ -216,4 +219,39 @@ function toUse(rule: FieldRule, unsupported: 'reject' | 'drop'): FieldUse {
   if (rule === 'drop') return 'dropped'
   if (rule === 'reject') return unsupported === 'drop' ? 'dropped' : 'rejected'
   return 'forwarded'
+}
+
+/** Fields of legacy completions that an engine may not honour. */
+type CompletionField = 'echo' | 'best_of' | 'logprobs' | 'n' | 'logit_bias'
+
+/**
+ * The fields of legacy completions that an engine ignores, or answers in another form.
+ *
+ * Spec: §4 (legacy completions are an addition).
+ * Choice: as in chats, a field that an engine is known not to honour is rejected, or dropped where the model allows it.
+ */
+const UNKNOWN_COMPLETION_FIELDS: Readonly<Partial<Record<Engine, readonly CompletionField[]>>> = {
+  // Removed from its sampling parameters.
+  vllm: ['best_of'],
+  // Its log-probabilities have the form of chats.
+  'llama-server': ['echo', 'best_of', 'logprobs'],
+  ollama: ['echo', 'best_of', 'logprobs', 'n', 'logit_bias'],
+}
+
+/**
+ * Returns the fields that a legacy completion uses and the engine does not honour. `best_of` counts only if more
+ * choices are made than returned.
+ */
+export function findUnknownCompletionFields(
+  engine: Engine,
+  request: TextCompletionRequest,
+): readonly CompletionField[] {
+  const isUsed = (name: CompletionField): boolean => {
+    const value = request[name] ?? null
+    if (value === null || value === false) return false
+    if (name === 'best_of') return value !== (request.n ?? 1)
+    if (name === 'logit_bias') return Object.keys(value).length > 0
+    return name !== 'n' || value !== 1
+  }
+  return (UNKNOWN_COMPLETION_FIELDS[engine] ?? []).filter(isUsed)
 }

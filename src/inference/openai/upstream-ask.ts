@@ -4,7 +4,7 @@ import type { CompletionCall, Service, ServiceCall, ServiceCallOf } from '../bac
 import { renderLlamaTokens, renderSglangTokens } from './engine-tokens.ts'
 import { requestUsage, type TargetModel } from './field-edits.ts'
 import { renderForm } from './form-body.ts'
-import type { Engine, Profile } from './profiles.ts'
+import { type Engine, findUnknownCompletionFields, type Profile } from './profiles.ts'
 import { editMembers, findMember } from './request.ts'
 import { renderUpstreamBody } from './upstream-body.ts'
 
@@ -75,8 +75,11 @@ export function askService(engine: Engine, call: ServiceCall): Ask {
     return { ...ask, render: ({ model }) => renderSglangTokens(call, model) }
   }
   const usage = service === 'completions' && isStream ? listUsage(call) : []
+  const remove = new Set<string>(
+    service === 'completions' ? findUnknownCompletionFields(engine, call.request) : [],
+  )
   const render = ({ model }: TargetModel) =>
-    editMembers(call.body, { set: new Map([['model', JSON.stringify(model)], ...usage]) })
+    editMembers(call.body, { set: new Map([['model', JSON.stringify(model)], ...usage]), remove })
   return { ...ask, render }
 }
 

@@ -302,7 +302,33 @@ describe('the profile', () => {
     return JSON.parse(text)
   }
 
-  it.each(ENGINES.filter((engine) => engine !== 'ollama'))(
+  it.each(['llama-server', 'ollama'] as const)(
+    'of %s sends no tools where none may be called, since the model would see them',
+    (engine) => {
+      expect(renderFor(engine, '', false)).toEqual({ model: 'm', messages: [] })
+      expect(renderFor(engine, ',"tool_choice":"none"', true)).toEqual({ model: 'm', messages: [] })
+    },
+  )
+
+  it('of llama-server sends only the tool that is named by the choice, and requires it', () => {
+    const body =
+      '{"messages":[],"tools":[{"type":"function","function":{"name":"f","x":1.0}},{"function":{"name":"g"}}]' +
+      ',"tool_choice":{"type":"function","function":{"name":"f"}}}'
+    const text = renderUpstreamBody(body, JSON.parse(body), target('m'), PROFILES['llama-server'])
+    expect(text).toContain('"tools":[{"type":"function","function":{"name":"f","x":1.0}}]')
+    expect(text).toContain('"tool_choice":"required"')
+  })
+
+  it.each([
+    ['"logprobs":true,"top_logprobs":0', '"top_logprobs":1'],
+    ['"logprobs":true', '"top_logprobs":1'],
+    ['"logprobs":true,"top_logprobs":5', '"top_logprobs":5'],
+  ])('of llama-server asks for log-probabilities, %s', (members, expected) => {
+    expect(render('llama-server', `,${members}`)).toContain(expected)
+    expect(render('llama-server', ',"logprobs":false')).not.toContain('top_logprobs')
+  })
+
+  it.each(ENGINES.filter((engine) => engine !== 'ollama' && engine !== 'llama-server'))(
     'of %s left the choice of tools to the upstream for a model that calls none',
     (engine) => {
       expect(renderFor(engine, '', false)).toMatchObject({ tool_choice: 'none', tools: [{}] })

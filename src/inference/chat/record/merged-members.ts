@@ -130,7 +130,7 @@ function isTyped(element: unknown): boolean {
 /** Returns the element of a list that another one continues. */
 function findContinued(list: readonly unknown[], added: Fields) {
   const isContinued = (element: unknown, at: number): element is Record<string, unknown> => {
-    if (!isObject(element) || element.type !== added.type) return false
+    if (!isObject(element) || !isSameOrAbsent(element.type, added.type)) return false
     if (!isSameOrAbsent(element.id, added.id)) return false
     if (added.index !== undefined) return element.index === added.index
     return at === list.length - 1 && element.index === undefined && isGrowing(added)

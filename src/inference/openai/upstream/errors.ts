@@ -27,16 +27,26 @@ interface UpstreamFailure {
   /** The wait that the upstream asks for. Default: none. */
   readonly retryAfterS?: number | null
   readonly redact: Redact
+  /** Whether the engine answers 500 with its own error object to a request that it cannot serve. Default false. */
+  readonly failsRequestsWith500?: boolean
 }
 
 /** The cause of an upstream error, for the log and for the decision whether to retry. */
 class UpstreamStatus extends Error {
   readonly status: number | null
-  constructor(status: number | null, message: string) {
+  /** Whether the request is at fault, so that the upstream can be used for others. */
+  readonly concernsRequest: boolean
+  constructor(status: number | null, message: string, concernsRequest: boolean) {
     super(message)
     this.name = 'UpstreamStatus'
     this.status = status
+    this.concernsRequest = concernsRequest
   }
+}
+
+/** Whether an upstream failed because of this one request. */
+export function concernsRequest({ cause }: ApiError): boolean {
+  return cause instanceof UpstreamStatus && cause.concernsRequest
 }
 
 /** Returns the status of an upstream's answer, or the one in its error object; null if there was none. */
@@ -49,23 +59,34 @@ export function statusOf({ cause }: ApiError): number | null {
  *
  * Spec: §7 row 4 (statuses not shown).
  * Choice: 400, 413 and 422 are the client's own faults and pass with the upstream's message; 401 and 403
- * concern our key; 404 concerns a model that we list; these and all others are 502.
+ * concern our key; 404 concerns a model that we list; these and all others are 502. A 501 says what the engine cannot
+ * do, and so does a 500 of an engine that answers requests so that it cannot serve: their messages pass, too.
  */
 export function toStatusError(failure: UpstreamFailure): ApiError {
   const { status, retryAfterS = null, redact } = failure
   // For the log, which must not get upstream texts: they may contain prompts or keys.
   const told = status === null ? 'upstream error' : `upstream status ${status}`
   const words = [told, ...namesOf(failure.text, redact)]
-  const cause = new UpstreamStatus(status, words.join(' '))
+  const reason = readOwnFailure(failure)
+  const cause = new UpstreamStatus(status, words.join(' '), reason !== null)
   if (status === 401 || status === 403) return new ApiError('upstream_auth', { cause })
   if (status === null) return new ApiError('upstream_error', { cause })
   if (status === 429) return new ApiError('upstream_rate_limited', { cause, retryAfterS })
   const code = CLIENT_FAULTS[status]
   if (code === undefined) {
-    const message = `The upstream failed with status ${status}.`
-    return new ApiError('upstream_error', { message, cause })
+    const message = `The upstream failed with status ${status}${reason === null ? '.' : `: ${reason}`}`
+    return new ApiError('upstream_error', { message, cause, isQuoted: reason !== null })
   }
   return toClientFault(code, failure, cause)
+}
+
+/** Returns the message of an error object with which an engine says that it cannot serve the request, or null. */
+function readOwnFailure(failure: UpstreamFailure): string | null {
+  const { status, text, redact, failsRequestsWith500 = false } = failure
+  if (status !== 501 && !(status === 500 && failsRequestsWith500)) return null
+  const error = parseObject(text)?.error
+  const message = isObject(error) ? error.message : null
+  return typeof message === 'string' ? toPublicText(message, redact) : null
 }
 
 const CLIENT_FAULTS: Readonly<Record<number, ErrorCode>> = {

@@ -1,0 +1,143 @@
+/**
+ * llama-server reports the usage of each choice of a stream on its own, and of a whole answer only that of the first
+ * choice. So several choices are always requested as a stream, whose usages are added up here. Pure.
+ */
+import { findUsage, readTokens } from '../../domain/chat/told-usage.ts'
+import { isObject } from '../../domain/json/is-object.ts'
+import { exceedsDepth, JSON_DEPTH_MAX } from '../../domain/json/json-depth.ts'
+import { ApiError } from '../../errors.ts'
+import type { RelayedText } from '../backend.ts'
+import { createMergedMembers } from '../chat/record/merged-members.ts'
+import type { EventRules } from './event-rules.ts'
+import { editMembers } from './request.ts'
+import { answerTooLarge } from './upstream/errors.ts'
+
+/** Limit: characters of the events of one answer. */
+const EVENTS_CHARS_MAX = 64 * 1024 * 1024
+
+type Fields = Readonly<Record<string, unknown>>
+
+/**
+ * Adds the usages of the choices up in the events of a stream: each usage becomes the sum so far.
+ *
+ * @param rules - for the events; a chunk that carries only a usage is hidden until it is that of the last choice
+ * @param choicesPerPrompt - a prompt is counted once, however many choices it has
+ * @param choiceCount - of all prompts
+ */
+export function addUsagesUp(
+  rules: EventRules,
+  choicesPerPrompt: number,
+  choiceCount: number,
+): EventRules {
+  const sum = { prompt: 0, completion: 0, cached: 0 }
+  let reportedCount = 0
+  return {
+    ...rules,
+    note(event) {
+      const isHidden = rules.note(event)
+      const usage = findUsage(event)
+      if (usage === null) return isHidden
+      const [choice] = Array.isArray(event.choices) ? event.choices : []
+      const index = isObject(choice) ? Number(choice.index) : reportedCount
+      reportedCount += 1
+      const { prompt, output } = readTokens(usage)
+      sum.completion += output
+      if (index % choicesPerPrompt === 0) {
+        sum.prompt += prompt
+        const details = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
+        sum.cached += Number(details.cached_tokens ?? 0) || 0
+      }
+      return isHidden || (choice === undefined && reportedCount < choiceCount)
+    },
+    rewrite(json, event) {
+      if (findUsage(event) === null) return json
+      const usage = {
+        completion_tokens: sum.completion,
+        prompt_tokens: sum.prompt,
+        total_tokens: sum.prompt + sum.completion,
+        prompt_tokens_details: { cached_tokens: sum.cached },
+      }
+      return editMembers(json, { set: new Map([['usage', JSON.stringify(usage)]]) })
+    },
+  }
+}
+
+interface AssembledChoice {
+  text: string | null
+  readonly message: ReturnType<typeof createMergedMembers>
+  readonly tokens: unknown[]
+  finish_reason: unknown
+}
+
+/** Everything is kept: the size of the events is limited. */
+const UNLIMITED = { take: (text: string) => text, spend: () => true }
+
+/** Assembles the whole answer to a chat or a legacy completion from the events of a stream. */
+export function createAnswerAssembly() {
+  const choices = new Map<number, AssembledChoice>()
+  let head: Fields = {}
+  let usage: Fields | null = null
+  let charCount = 0
+
+  function open(index: number): AssembledChoice {
+    const message = createMergedMembers({
+      mode: 'increments',
+      except: new Set(),
+      budget: UNLIMITED,
+    })
+    const choice = { text: null, message, tokens: [], finish_reason: null }
+    choices.set(index, choice)
+    return choice
+  }
+
+  function addChoice({ index, text, delta, logprobs, finish_reason }: Fields): void {
+    const place = typeof index === 'number' ? index : 0
+    const choice = choices.get(place) ?? open(place)
+    if (typeof text === 'string') choice.text = (choice.text ?? '') + text
+    if (isObject(delta)) choice.message.add(delta)
+    if (isObject(logprobs) && Array.isArray(logprobs.content)) {
+      for (const token of logprobs.content) choice.tokens.push(token)
+    }
+    choice.finish_reason ??= finish_reason
+  }
+
+  return {
+    /** @throws ApiError upstream_invalid_response for events that are too large or nest too deeply */
+    add({ json, value }: RelayedText): void {
+      charCount += json.length
+      if (charCount > EVENTS_CHARS_MAX) throw answerTooLarge()
+      if (exceedsDepth(json, JSON_DEPTH_MAX)) throw new ApiError('upstream_invalid_response')
+      const { choices: added, usage: reported, object, ...others } = value
+      head = { ...head, ...others }
+      if (isObject(reported)) usage = reported
+      for (const choice of Array.isArray(added) ? added : [])
+        if (isObject(choice)) addChoice(choice)
+    },
+    /** Returns the answer, its choices ordered by index. */
+    render(): RelayedText {
+      const sorted = [...choices].sort(([left], [right]) => left - right)
+      const isChat = sorted.some(([, { text }]) => text === null)
+      const value = {
+        ...head,
+        object: isChat ? 'chat.completion' : 'text_completion',
+        choices: sorted.map(renderChoice),
+        ...(usage === null ? {} : { usage }),
+      }
+      return { json: JSON.stringify(value), value }
+    },
+  }
+}
+
+function renderChoice([index, choice]: [number, AssembledChoice]) {
+  const { text, message, tokens, finish_reason } = choice
+  const { tool_calls, ...members } = message.render()
+  const calls = Array.isArray(tool_calls)
+    ? { tool_calls: tool_calls.map(({ index: _index, ...call }) => call) }
+    : {}
+  return {
+    index,
+    ...(text === null ? { message: { content: null, ...members, ...calls } } : { text }),
+    logprobs: tokens.length > 0 ? { content: tokens } : null,
+    finish_reason,
+  }
+}

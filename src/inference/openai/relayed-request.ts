@@ -1,0 +1,199 @@
+/**
+ * Sends one request to the upstreams of a model: each try to the least busy one that works, and again only where that is
+ * safe. It hands back an answer that has begun without an error.
+ */
+import { ApiError } from '../../errors.ts'
+import type { Delta, ModelDetails, RelayedDelta } from '../backend.ts'
+import { readErrorText } from './answer-body.ts'
+import type { Engine, Profile } from './profiles.ts'
+import type { UpstreamAnswer, UpstreamClient } from './upstream/client.ts'
+import {
+  concernsRequest,
+  isSurelyUnprocessed,
+  parseRetryAfter,
+  statusOf,
+  toStatusError,
+} from './upstream/errors.ts'
+import type { Redact } from './upstream/redaction.ts'
+import { RETRY_AFTER_S_MAX, type RetryClock, TryFailure, withRetries } from './upstream/retry.ts'
+import type { TargetPool, TargetUse } from './upstream/target-pool.ts'
+import type { Ask } from './upstream-ask.ts'
+
+/** One upstream of a model. */
+interface Target {
+  readonly client: UpstreamClient
+  readonly model: string | null
+  readonly address: string
+}
+
+/** What all requests to a model share. */
+export interface Relay {
+  readonly pool: TargetPool<Target>
+  readonly engine: Engine
+  readonly profile: Profile
+  readonly callsTools: boolean
+  readonly clock: RetryClock
+  readonly describe: (model: string) => ModelDetails
+}
+
+/** The beginning of an answer and a reader for the rest. */
+export interface Begun<T> {
+  readonly first: T
+  /** Returns null after the last part. */
+  readonly rest: { next(): Promise<T | null> }
+}
+
+/** An answer that has begun. */
+interface Opened<T> {
+  readonly answer: UpstreamAnswer
+  readonly use: TargetUse<Target>
+  /** What was read of the answer so far. */
+  readonly begun: T
+}
+
+/** Reads the beginning of an answer. @throws ApiError for an error in it */
+export type Begin<T> = (answer: UpstreamAnswer, redact: Redact) => Promise<T>
+
+/** Returns the single part of an answer that is read whole. */
+export async function relayWhole(
+  relay: Relay,
+  ask: Ask,
+  signal: AbortSignal,
+  read: Begin<RelayedDelta>,
+): Promise<RelayedDelta> {
+  const { answer, use, begun } = await openWithRetries(relay, ask, signal, read)
+  answer.close({ isComplete: true })
+  use.end()
+  return begun
+}
+
+/** Yields the parts of an answer. */
+export async function* relayParts<T, D extends Delta>(
+  relay: Relay,
+  ask: Ask,
+  signal: AbortSignal,
+  { begin, toDelta }: { readonly begin: Begin<Begun<T>>; readonly toDelta: (part: T) => D },
+): AsyncGenerator<D> {
+  const { answer, use, begun } = await openWithRetries(relay, ask, signal, begin)
+  let isComplete = false
+  let isTrusted = true
+  try {
+    for (let part: T | null = begun.first; part !== null; part = await begun.rest.next()) {
+      yield toDelta(part)
+    }
+    isComplete = true
+  } catch (error) {
+    if (!signal.aborted && isUpstreamFault(error)) use.fail()
+    isTrusted = !isNonsense(error)
+    throw error
+  } finally {
+    answer.close({ isComplete, isTrusted })
+    use.end()
+  }
+}
+
+function openWithRetries<T>(
+  relay: Relay,
+  ask: Ask,
+  signal: AbortSignal,
+  begin: Begin<T>,
+): Promise<Opened<T>> {
+  const { pool, clock } = relay
+  const tried = new Set<number>()
+  return withRetries(() => open({ ...relay, begin }, ask, tried, signal), {
+    clock,
+    signal,
+    hasOther: () => pool.hasFresh(tried),
+  })
+}
+
+/**
+ * Makes one try and returns an answer that does not begin with an error.
+ *
+ * @param tried - numbers of the upstreams tried so far; this one is added
+ * @throws TryFailure where another try may help
+ */
+async function open<T>(
+  { pool, callsTools, begin, engine }: Relay & { readonly begin: Begin<T> },
+  ask: Ask,
+  tried: Set<number>,
+  signal: AbortSignal,
+): Promise<Opened<T>> {
+  const { model, requestId, onUpstream, onTried, ...how } = ask
+  const use = pool.take(tried)
+  tried.add(use.number)
+  onUpstream?.(use.number)
+  const beganMs = performance.now()
+  const { client } = use.value
+  let answer: UpstreamAnswer | null = null
+  try {
+    const target = { model: use.value.model ?? model, callsTools }
+    answer = await client.post(ask.render(target), { ...how, requestId, signal })
+    if (answer.status !== 200) throw await readStatusError(answer, client.redact, engine)
+    if (!answer.isReadable) throw unreadable()
+    const begun = await begin(answer, client.redact)
+    use.succeed()
+    return { answer, use, begun }
+  } catch (error) {
+    const failure = signal.aborted ? error : toTryFailure(error)
+    answer?.close({ isComplete: false, isTrusted: !isNonsense(error) })
+    // An abort by the caller is no failure of the upstream.
+    if (!signal.aborted) noteFailure(use, failure)
+    use.end()
+    throw failure
+  } finally {
+    onTried?.(performance.now() - beganMs)
+  }
+}
+
+/** Returns the error for an answer without a success status. */
+async function readStatusError(
+  answer: UpstreamAnswer,
+  redact: Redact,
+  engine: Engine,
+): Promise<ApiError> {
+  const text = await readErrorText(answer)
+  const retryAfterS = parseRetryAfter(answer.retryAfter, Date.now())
+  const failsRequestsWith500 = engine === 'llama-server'
+  return toStatusError({ status: answer.status, text, retryAfterS, redact, failsRequestsWith500 })
+}
+
+function unreadable(): ApiError {
+  return new ApiError('upstream_invalid_response', { cause: new Error('unknown compression') })
+}
+/**
+ * Spec: §8 (not shown).
+ * Choice: a request is sent again only if the upstream certainly did not process it, since a completion costs money
+ * and may have effects. After 502 and 504 of a proxy, resets and timeouts, the upstream may still be at work.
+ */
+function toTryFailure(error: unknown): unknown {
+  if (!(error instanceof ApiError)) return error
+  if (isSurelyUnprocessed(error)) return new TryFailure(error)
+  const status = statusOf(error)
+  if (status === 503) return new TryFailure(error)
+  const { retryAfterS } = error
+  const isShortWait = retryAfterS !== null && retryAfterS <= RETRY_AFTER_S_MAX
+  return status === 429 && isShortWait ? new TryFailure(error, retryAfterS * 1000) : error
+}
+
+/** Notes a failure at its upstream, which is then not used for a while, or for the time that it asked for. */
+function noteFailure(use: TargetUse<unknown>, failure: unknown): void {
+  const error = failure instanceof TryFailure ? failure.error : failure
+  if (!(error instanceof ApiError) || concernsRequest(error)) return
+  if (error.code === 'upstream_rate_limited') use.fail({ restMs: (error.retryAfterS ?? 1) * 1000 })
+  else if (isOutOfUse(error) || isUpstreamFault(error)) use.fail()
+}
+
+function isOutOfUse({ code }: ApiError): boolean {
+  return code === 'upstream_unreachable' || code === 'upstream_auth'
+}
+
+function isUpstreamFault(error: unknown): boolean {
+  const codes = ['upstream_error', 'upstream_invalid_response', 'upstream_timeout']
+  return error instanceof ApiError && codes.includes(error.code)
+}
+
+/** Whether the bytes received are no valid answer; they may even belong to another request. */
+function isNonsense(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'upstream_invalid_response'
+}
