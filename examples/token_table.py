@@ -34,14 +34,15 @@ def train(
     """
     config = job["resolved_config"]
     table = defaultdict(float, read_table(parent))
-    rewards = [rollout["reward"] for group in groups for rollout in group["trajectories"]]
+    # Clients leave out what has its default: no rollouts, a reward of 0.
+    rewards = [reward_of(rollout) for group in groups for rollout in group.get("trajectories", [])]
     metrics: dict[str, float] = {"reward": mean_of(rewards)}
     batches, has_tokens = [], False
     for group in groups:
-        rollouts = group["trajectories"]
+        rollouts = group.get("trajectories", [])
         tokens = [sampled_tokens(rollout) for rollout in rollouts]
         has_tokens = has_tokens or any(tokens)
-        advantages = compare([rollout["reward"] for rollout in rollouts], config["scale_rewards"])
+        advantages = compare([reward_of(rollout) for rollout in rollouts], config["scale_rewards"])
         batch = [(t, a) for t, a in zip(tokens, advantages) if t and a != 0]
         if batch:
             batches.append(batch)
@@ -97,11 +98,17 @@ def unit_of(numbers: list[float]) -> float:
     return math.ldexp(1, max(0, math.frexp(largest)[1] - 1))
 
 
+def reward_of(rollout: dict[str, Any]) -> float:
+    return rollout.get("reward", 0.0)
+
+
 def sampled_tokens(rollout: dict[str, Any]) -> list[tuple[str, float]]:
     """The tokens of a rollout's choices with their log probabilities; messages are context, an assistant's too."""
     histories = [rollout, *(rollout.get("additional_histories") or [])]
-    entries = [entry for history in histories for entry in history["messages_and_choices"]]
+    entries = [entry for history in histories for entry in history.get("messages_and_choices", [])]
     choices = [entry for entry in entries if "finish_reason" in entry and "message" in entry]
+    exchanges = rollout.get("exchanges", {}).get("chat_completions", [])
+    choices += [choice for exchange in exchanges for choice in exchange["response"]["choices"]]
     contents = [(choice.get("logprobs") or {}).get("content") or [] for choice in choices]
     return [(item["token"], item["logprob"]) for content in contents for item in content]
 

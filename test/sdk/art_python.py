@@ -1,10 +1,12 @@
 """A program on the unmodified Python package openpipe-art, started by run-python.sh.
 
 It trains a model through the client's hosted backend: register, sample by the name that the client makes, train, read
-the step, delete. Exit code 0 means that all of it was right.
+the step, delete. Exit code 0 means that all of it was right. Releases from 0.5.23 on, which need Python 3.12, record
+the exchanges of a rollout by themselves, and ask for the name of the run; there that is tried, too.
 """
 
 import asyncio
+import inspect
 import os
 
 import art
@@ -78,7 +80,8 @@ async def end_badly(backend, model):
     check("equal rewards make a step without a gradient", result.step, STEPS + 1)
     wrong = await gather(model, lambda text: float(len(text)))
     for trajectory in wrong[0].trajectories:
-        trajectory.messages_and_choices[-1].token_ids = [10**6]
+        choice = trajectory.messages_and_choices[-1]
+        choice.token_ids = [10**6] * len(choice.token_ids)
     error = await error_of(backend.train(model, wrong))
     check("tokens that the model does not have fail the job", type(error), RuntimeError)
     check("and say so", "outside of the vocabulary" in str(error), True)
@@ -94,10 +97,43 @@ async def delete(backend, model):
     check("the model is gone", type(await error_of(backend._get_step(model))), openai.NotFoundError)
 
 
+async def record(model):
+    """A rollout that the client records by itself; an owl is worth 1, all else nothing, which is the default."""
+    with art.Trajectory() as trajectory:
+        answer = await client.chat.completions.create(
+            model=model.get_inference_name(),
+            messages=[QUESTION],
+            max_tokens=6,
+            temperature=1,
+            logprobs=True,
+            extra_body={"return_token_ids": True},
+        )
+    if "owl" in answer.choices[0].message.content:
+        trajectory.reward = 1.0
+    return trajectory
+
+
+async def learn_from_exchanges(backend, model):
+    rollouts = [await record(model) for _ in range(ROLLOUTS)]
+    check("a reward of 0 is not sent", {"reward" in one.model_dump(mode="json") for one in rollouts}, {True, False})
+    groups = [art.TrajectoryGroup(rollouts), art.TrajectoryGroup([art.Trajectory()]), art.TrajectoryGroup([])]
+    result = await asyncio.wait_for(backend.train(model, groups, learning_rate=3e-3), WAIT_S)
+    check("recorded exchanges train a step", result.step, 1)
+    check("with a gradient", result.metrics["loss/grad_norm"] > 0, True)
+    await backend.delete(model)
+
+
 async def main():
     backend = ServerlessBackend(api_key=KEY, base_url=URL)
     home = os.environ["HOME"]
-    model = art.TrainableModel(name="owl", project="art", entity="acme", base_model="tiny", base_path=home)
+    names = {"project": "art", "entity": "acme", "base_model": "tiny", "base_path": home}
+    if "run_name" in inspect.signature(art.TrainableModel).parameters:
+        names["run_name"] = "owl"
+    if hasattr(art.Trajectory, "__enter__"):
+        recorded = art.TrainableModel(name="lark", **{**names, "run_name": "lark"})
+        await recorded.register(backend)
+        await learn_from_exchanges(backend, recorded)
+    model = art.TrainableModel(name="owl", **names)
     await model.register(backend)
     check("name for sampling", model.get_inference_name(), "wandb-artifact:///acme/art/owl")
     check("a new model has no step", await model.get_step(), 0)

@@ -5,7 +5,8 @@
 # SDK_STORE=clickhouse puts the calls into ClickHouse's engine, which `npm run tools -- chdb` installs.
 # SDK_PYTHON names a Python that has the packages already. SDK_OTEL=1 tries more libraries that send OpenTelemetry,
 # SDK_LIBRARIES=1 more that the Weave SDK traces by itself.
-# SDK_TRAINING=1 tries what trains too: its packages are large, 600 MB of openpipe-art and 6 GB of peft and torch.
+# SDK_TRAINING=1 tries what trains too: its packages are large, 600 MB of openpipe-art, 900 MB of its release for
+# Python 3.12, and 6 GB of peft and torch.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -171,9 +172,25 @@ if [ -z "${SDK_TRAINING:-}" ]; then
   skip 'training with openpipe-art and peft' 'SDK_TRAINING is not set'
   exit 0
 fi
-if have wandb && have openpipe-art; then
+run_art() {
   run art_python.py OPENAI_BASE_URL="$url/v1" OPENAI_API_KEY=$key LITELLM_LOCAL_MODEL_COST_MAP=True
-  echo 'the Python package openpipe-art: all ok'
+  echo "the Python package $1: all ok"
+}
+# The last release for Python 3.11. Later ones send less and record more; they need a Python of their own.
+if have wandb && have openpipe-art==0.5.18; then
+  run_art openpipe-art==0.5.18
+fi
+if [ -n "${SDK_PYTHON:-}" ] || ! command -v python3.12 >/dev/null; then
+  skip 'openpipe-art for Python 3.12' 'there is no python3.12, or SDK_PYTHON is set'
+elif ! python3.12 -m venv "$work/venv312" >"$work/venv.log" 2>&1; then
+  skip 'openpipe-art for Python 3.12' 'python3.12 cannot make a venv'
+else
+  older=$python
+  python=$work/venv312/bin/python
+  if have wandb && have openpipe-art==0.5.23; then
+    run_art openpipe-art==0.5.23
+  fi
+  python=$older
 fi
 if have torch && have transformers && have gguf && have peft; then
   run peft_python.py OPENAI_BASE_URL="$url/v1" OPENAI_API_KEY=$key HF_HUB_OFFLINE=1

@@ -2,8 +2,8 @@
 
 import type { TrajectoryGroup } from '../../schemas/training/training-job.ts'
 import type { Trajectory } from '../../schemas/training/trajectory.ts'
-import { isTrajectoryChoice } from '../../schemas/training/trajectory-choice.ts'
 import { parseTrainedModelName } from '../models/trained-model-name.ts'
+import { choicesByHistory } from './sampled-choices.ts'
 
 export interface TrajectoryCounts {
   readonly group_count: number
@@ -16,7 +16,7 @@ export interface TrajectoryCounts {
 
 /** Counts groups and trajectories. Spec: §2.12 trajectory_groups. */
 export function countTrajectories(groups: readonly TrajectoryGroup[]): TrajectoryCounts {
-  const trajectories = groups.flatMap((group) => group.trajectories)
+  const trajectories = groups.flatMap((group) => group.trajectories ?? [])
   return {
     group_count: groups.length,
     trajectory_count: trajectories.length,
@@ -56,6 +56,5 @@ function nameOfPolicy(model: unknown): string {
 }
 
 function hasChoice(trajectory: Trajectory): boolean {
-  const histories = [trajectory, ...(trajectory.additional_histories ?? [])]
-  return histories.some((history) => history.messages_and_choices.some(isTrajectoryChoice))
+  return choicesByHistory(trajectory).some((choices) => choices.length > 0)
 }

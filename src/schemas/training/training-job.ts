@@ -25,9 +25,9 @@ const IMPORTANCE_SAMPLING_LEVELS = ['token', 'sequence', 'average', 'geometric_a
 export const TrajectoryGroup = z
   .looseObject(
     {
-      trajectories: boundedList(Trajectory, { max: GROUP_TRAJECTORIES_MAX }).describe(
-        'Rollouts of the same task; a group may be empty when all of them failed.',
-      ),
+      trajectories: boundedList(Trajectory, { max: GROUP_TRAJECTORIES_MAX })
+        .optional()
+        .describe('Rollouts of the same task; empty or absent when all of them failed.'),
     },
     ruleError('an object with trajectories'),
   )

@@ -23,6 +23,8 @@ import { isTrajectoryChoice } from './trajectory-choice.ts'
 const HISTORY_ITEMS_MAX = 10_000
 /** Limit: tokens of one choice with logprobs; the longest context windows are of this size. */
 const LOGPROBS_MAX = 1_000_000
+/** Limit: choices of one recorded response; requests may ask for 128. */
+const EXCHANGE_CHOICES_MAX = 1_000
 /** Limit: further histories, log lines, and keys of metrics or metadata of one trajectory. */
 const TRAJECTORY_ENTRIES_MAX = 10_000
 const TOOLS_MAX = 512
@@ -129,7 +131,7 @@ const HistoryItem = z
   .meta({ anyOf: [describeJson(TrajectoryMessage), describeJson(TrajectoryChoice)] })
 
 const messagesAndChoices = boundedList(HistoryItem, { max: HISTORY_ITEMS_MAX }).describe(
-  'Messages, which are context, and choices of the model, which are trained on.',
+  'Messages, which are context, and choices of the model, which are trained on; none if absent.',
 )
 
 const TrajectoryTool = z.looseObject(
@@ -162,6 +164,72 @@ const TrajectoryHistory = z.looseObject(
   ruleError('an object with messages_and_choices'),
 )
 
+const ChatExchange = z.looseObject(
+  {
+    model: string.nullish().describe('Model that was requested.'),
+    request: z
+      .looseObject(
+        {
+          messages: boundedList(TrajectoryMessage, { max: HISTORY_ITEMS_MAX }).describe(
+            'Messages of the request, which are context.',
+          ),
+          model: string.nullish().describe('Model that was requested.'),
+          tools,
+        },
+        ruleError('an object with messages'),
+      )
+      .describe('The body of the request.'),
+    response: z
+      .looseObject(
+        {
+          choices: boundedList(TrajectoryChoice, { max: EXCHANGE_CHOICES_MAX }).describe(
+            'Choices of the model, which are trained on.',
+          ),
+          model: string.nullish().describe('Model that responded.'),
+        },
+        ruleError('an object with choices'),
+      )
+      .describe('The body of the response.'),
+  },
+  ruleError('an object with request and response'),
+)
+
+type ChatExchange = z.infer<typeof ChatExchange>
+
+/** Exchanges of another API, of which the tokens to train on are not known. */
+const noExchanges = z
+  .array(z.unknown(), ruleError('a list'))
+  .max(0, 'must be empty: only exchanges of chat_completions can be trained on')
+  .optional()
+
+/**
+ * The calls of a rollout as a client recorded them, instead of histories.
+ *
+ * Spec: §2.12 (no such field). Choice: published clients send it (openpipe-art 0.5.23); the exchanges of one
+ * trajectory are of one model, because the token ids of another model mean other tokens.
+ */
+const TrajectoryExchanges = z
+  .looseObject(
+    {
+      chat_completions: boundedList(ChatExchange, { max: HISTORY_ITEMS_MAX })
+        .optional()
+        .describe('Chat completions in their order.'),
+      completions: noExchanges,
+      responses: noExchanges,
+      messages: noExchanges,
+    },
+    ruleError('an object with chat_completions'),
+  )
+  .check((context) => {
+    // Entries with faults are here, too.
+    const exchanges: readonly (Partial<ChatExchange> | null)[] =
+      context.value.chat_completions ?? []
+    const models = new Set(exchanges.map((entry) => entry?.model ?? entry?.request?.model))
+    if (models.size <= 1) return
+    const message = 'must be of one model: a trajectory of its own is needed for each other model'
+    addIssue(context, { code: 'custom', path: ['chat_completions'], message })
+  })
+
 const policyVersion = boundedInteger('a whole number from 0', {
   min: 0,
   max: Number.MAX_SAFE_INTEGER,
@@ -171,18 +239,21 @@ const policyVersion = boundedInteger('a whole number from 0', {
  * One rollout with its reward.
  *
  * Spec: §2.12 trajectory fields.
- * Choice: messages_and_choices and reward are required; a reward of 0 by default would train on wrong
- * data. tools and the two versions may be null.
+ * Choice: no field is required, because published clients leave out each field that has its default: an absent
+ * reward is 0, and absent messages_and_choices are none. tools and the two versions may be null.
  */
 export const Trajectory = z
   .looseObject(
     {
-      messages_and_choices: messagesAndChoices,
+      messages_and_choices: messagesAndChoices.optional(),
+      exchanges: TrajectoryExchanges.optional().describe(
+        'Requests and responses of the rollout, instead of messages_and_choices (addition to the spec).',
+      ),
       tools,
       additional_histories: boundedList(TrajectoryHistory, { max: TRAJECTORY_ENTRIES_MAX })
         .optional()
         .describe('Further histories of the same rollout, which share its reward.'),
-      reward: number.describe('Reward of the rollout; any finite number.'),
+      reward: number.optional().describe('Reward of the rollout; any finite number, 0 if absent.'),
       initial_policy_version: policyVersion.describe('Step of the model when the rollout began.'),
       final_policy_version: policyVersion.describe('Step of the model when the rollout ended.'),
       metrics: boundedObject(TRAJECTORY_ENTRIES_MAX)
@@ -198,5 +269,18 @@ export const Trajectory = z
     },
     ruleError('an object with messages_and_choices and reward'),
   )
+  .check((context) => {
+    const {
+      exchanges,
+      messages_and_choices: items,
+      tools: own,
+      additional_histories: more,
+    } = context.value
+    if (!exchanges?.chat_completions?.length) return
+    if (!items?.length && !more?.length && !own) return
+    const message =
+      'must not be given together with messages_and_choices, tools or additional_histories'
+    addIssue(context, { code: 'custom', path: ['exchanges'], message })
+  })
   .meta({ id: 'Trajectory', description: 'One rollout with its reward.' })
 export type Trajectory = z.infer<typeof Trajectory>

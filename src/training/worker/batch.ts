@@ -83,13 +83,13 @@ export async function planBatch(
 
 /** The rollouts of a group that train, one or more, or why none does. */
 function readGroup(
-  { trajectories }: TrajectoryGroup,
+  { trajectories = [] }: TrajectoryGroup,
   index: number,
   reader: TrajectoryReader,
   isScaled: boolean,
 ): readonly Candidate[] | UntrainedReason {
   const advantages = groupAdvantages(
-    trajectories.map(({ reward }) => reward),
+    trajectories.map(({ reward = 0 }) => reward),
     isScaled,
   )
   const reasons: UntrainedReason[] = []
@@ -140,7 +140,9 @@ function packSteps(data: readonly Datum[]): Datum[][] {
 }
 
 function rewardMetrics(groups: readonly TrajectoryGroup[]): Record<string, number> {
-  const rewards = groups.map(({ trajectories }) => trajectories.map(({ reward }) => reward))
+  const rewards = groups.map(({ trajectories = [] }) =>
+    trajectories.map(({ reward = 0 }) => reward),
+  )
   const filled = rewards.filter((list) => list.length > 0)
   return {
     reward: meanOf(rewards.flat()),

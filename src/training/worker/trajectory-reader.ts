@@ -3,6 +3,11 @@
  * are context. It must never guess tokens: a choice with unknown tokens is not trained.
  */
 
+import {
+  choicesByHistory,
+  type Item,
+  type SampledChoice,
+} from '../../domain/training/sampled-choices.ts'
 import { ApiError } from '../../errors.ts'
 import type { ChatPrompt } from '../../inference/tiny/text/chat-prompt.ts'
 import { planPrompt } from '../../inference/tiny/text/prompt-plan.ts'
@@ -38,9 +43,6 @@ export class TrajectoryError extends Error {
     this.name = 'TrajectoryError'
   }
 }
-
-type Item = Readonly<Record<string, unknown>>
-type History = Pick<Trajectory, 'messages_and_choices' | 'tools'>
 
 /** The known tokens of a choice. */
 interface ChoiceTokens {
@@ -99,22 +101,22 @@ export function createTrajectoryReader(
     return idOf.get(spell(spelt)) ?? -1
   }
 
-  function readPrompt(choice: Item, before: readonly Item[], { tools }: History): number[] {
+  function readPrompt({ choice, items, contextLength, tools }: SampledChoice): number[] {
     const named = readIds(choice, 'prompt_token_ids')
     if (named !== null) return named
     // Parsed like a chat request, so that a rollout's prompt has the same tokens.
-    const request = { messages: before.map(toMessage), tools: tools ?? null }
+    const messages = items.slice(0, contextLength).map(toMessage)
+    const request = { messages, tools: tools ?? null }
     const plan = planPrompt(request as unknown as ChatCompletionRequest)
     return prompt.encode({ ...plan, tokensKept: null })
   }
 
-  function readHistory(history: History): OpenSequence[] {
-    const items: readonly Item[] = history.messages_and_choices
+  function readHistory(history: readonly SampledChoice[]): OpenSequence[] {
     const sequences: OpenSequence[] = []
-    for (const [place, item] of items.entries()) {
-      const tokens = isTrajectoryChoice(item) ? readChoice(item) : null
+    for (const sampled of history) {
+      const tokens = readChoice(sampled.choice)
       if (tokens === null) continue
-      const ids = readPrompt(item, items.slice(0, place), history)
+      const ids = readPrompt(sampled)
       const last = sequences.at(-1)
       requireRoom(ids.length + tokens.ids.length)
       const isNext = last !== undefined && startsWith(ids, last.ids)
@@ -141,11 +143,8 @@ export function createTrajectoryReader(
 
   return {
     read(trajectory) {
-      const histories = [trajectory, ...(trajectory.additional_histories ?? [])]
-      const hasChoice = histories.some(({ messages_and_choices: items }) =>
-        items.some(isTrajectoryChoice),
-      )
-      if (!hasChoice) return 'no_choice'
+      const histories = choicesByHistory(trajectory)
+      if (histories.every((choices) => choices.length === 0)) return 'no_choice'
       try {
         const sequences = histories.flatMap(readHistory)
         for (const sequence of sequences) requireFit(sequence)

@@ -19,7 +19,7 @@ describe('POST /v1/preview/training-jobs 422', () => {
       [{ ...good, experimental_config: 1 }, 'experimental_config'],
       [{ ...good, experimental_config: { ppo: 1 } }, 'experimental_config.ppo'],
       [{ ...good, unknown: 1 }, 'unknown'],
-      [second({ messages_and_choices: [] }), 'trajectory_groups[0].trajectories[1].reward'],
+      [second({ reward: null }), 'trajectory_groups[0].trajectories[1].reward'],
       [
         second({ messages_and_choices: [{ role: 'user' }], reward: 1 }),
         'trajectory_groups[0].trajectories[1].messages_and_choices[0].content',

@@ -33,6 +33,16 @@ describe('countTrajectories', () => {
     })
   })
 
+  it('counts a choice of an exchange, and groups and trajectories without fields', () => {
+    const chat_completions = [{ request: { messages: [] }, response: { choices: [CHOICE] } }]
+    const groups = [{ trajectories: [{ exchanges: { chat_completions } }, {}] }, {}]
+    expect(countTrajectories(groups as never)).toMatchObject({
+      group_count: 2,
+      trajectory_count: 2,
+      trainable_count: 1,
+    })
+  })
+
   it.each([
     [[3, 0, 2], 0],
     [[7, null, undefined], 7],

@@ -112,6 +112,29 @@ describe.skipIf(!hasPython)('examples/worker.py', { timeout: 60_000 }, () => {
     expect(worker.told()).toContain('step 3')
   })
 
+  it('trains on exchanges, and counts an absent reward as 0 and an absent list as empty', async () => {
+    const model_id = await makeModel('sparse')
+    startPython(server.url, 'sparse')
+    const choiceOf = (token: string) => ({
+      ...CHOICE,
+      logprobs: { content: [{ token, logprob: Math.log(0.5) }] },
+    })
+    const rollout = (token: string) => ({
+      exchanges: {
+        chat_completions: [{ request: { messages: [] }, response: { choices: [choiceOf(token)] } }],
+      },
+    })
+    const trajectories = [{ ...rollout('t0'), reward: 1 }, rollout('t1'), {}]
+    const job = { model_id, trajectory_groups: [{ trajectories }, {}] }
+    const { body } = await ask(JOBS_URL, job)
+    expect(await waitFor(body.id, ({ status }) => status === 'succeeded')).toMatchObject({
+      attempt: 1,
+      metrics: { num_groups_trainable: 1 },
+    })
+    const { token_bias } = (await ask(`${MODELS_URL}/${model_id}/checkpoints/1/artifact`)).body
+    expect(Object.keys(token_bias)).toEqual(['t0', 't1'])
+  })
+
   it('trains on rewards of any size', async () => {
     const model = await makeModel('large')
     startPython(server.url, 'large', { trainer: 'token_table:train' })

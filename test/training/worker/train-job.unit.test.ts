@@ -236,6 +236,23 @@ describe('nothing to learn', () => {
     expect(result.metrics.num_groups_submitted).toBe(groups.length)
   })
 
+  it('counts an absent reward as 0, and a group without rollouts as empty', async () => {
+    const group = groupOf(
+      'hi',
+      all.map((one) => ({ ...one, reward: one === all[0] ? 1 : 0 })),
+    )
+    const sparse = {
+      trajectories: group.trajectories?.map(({ reward, ...rest }) =>
+        reward === 0 ? rest : { ...rest, reward },
+      ),
+    }
+    const { metrics: expected } = await train([group, { trajectories: [] }])
+    const { metrics, reason } = await train([sparse, {}])
+    expect(reason).toBeNull()
+    expect(metrics).toEqual(expected)
+    expect(metrics.reward).toBeCloseTo(1 / all.length)
+  })
+
   it('counts groups by their reason', async () => {
     const trainable = groupOf('hi', all)
     const { metrics, reason } = await train([equal, silent, unchosen, trainable, unchosen])

@@ -19,7 +19,7 @@ function idsOf(text: string): number[] {
   })
 }
 
-type Items = Trajectory['messages_and_choices']
+type Items = NonNullable<Trajectory['messages_and_choices']>
 
 function choice(text: string, changes: Readonly<Record<string, unknown>> = {}) {
   const content = idsOf(`${text}]`).map((id, i) => ({
@@ -133,6 +133,39 @@ describe('several choices', () => {
       idsOf(`${PROMPT}ab]`),
       idsOf('[user\nx]\n[assistant\nc]'),
     ])
+  })
+})
+
+describe('exchanges', () => {
+  type Exchanges = NonNullable<Trajectory['exchanges']>['chat_completions']
+  const exchange = (messages: unknown[], choices: unknown[], response: object = {}) => ({
+    request: { messages },
+    response: { choices, ...response },
+  })
+  const readExchanges = (...chats: unknown[]) =>
+    reader.read({ exchanges: { chat_completions: chats as Exchanges } })
+
+  it('train what histories of the same requests train', () => {
+    const first = [user('hi')]
+    const second = [...first, { role: 'assistant', content: 'ab' }, user('x')]
+    const found = readExchanges(exchange(first, [choice('ab')]), exchange(second, [choice('c')]))
+    expect(found).toEqual(read([user('hi'), choice('ab'), user('x'), choice('c')]))
+  })
+
+  it('have the ids of the prompt in the response, and every choice trains', () => {
+    const prompt_token_ids = [5, 6]
+    const found = readExchanges(
+      exchange([user('hi')], [choice('a'), choice('b')], { prompt_token_ids }),
+    )
+    expect(found).toMatchObject([
+      { ids: [5, 6, ...idsOf('a]')], places: [2, 3] },
+      { ids: [5, 6, ...idsOf('b]')], places: [2, 3] },
+    ])
+  })
+
+  it('without a choice train nothing', () => {
+    expect(readExchanges(exchange([user('hi')], []))).toBe('no_choice')
+    expect(reader.read({})).toBe('no_choice')
   })
 })
 
