@@ -127,10 +127,8 @@ describe.skipIf(!hasPython)('examples/worker.py', { timeout: 60_000 }, () => {
     const trajectories = [{ ...rollout('t0'), reward: 1 }, rollout('t1'), {}]
     const job = { model_id, trajectory_groups: [{ trajectories }, {}] }
     const { body } = await ask(JOBS_URL, job)
-    expect(await waitFor(body.id, ({ status }) => status === 'succeeded')).toMatchObject({
-      attempt: 1,
-      metrics: { num_groups_trainable: 1 },
-    })
+    const ended = await waitFor(body.id, ({ status }) => status === 'succeeded')
+    expect(ended).toMatchObject({ attempt: 1 })
     const { token_bias } = (await ask(`${MODELS_URL}/${model_id}/checkpoints/1/artifact`)).body
     expect(Object.keys(token_bias)).toEqual(['t0', 't1'])
   })
