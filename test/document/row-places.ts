@@ -147,8 +147,8 @@ const PLACES: Readonly<Record<string, Place>> = {
     'chat seed': saying(taken(CHAT), 'seed', '"minimum":-9223372036854776000'),
     'chat truncate_prompt_tokens': saying(taken(CHAT), 'truncate_prompt_tokens', '"minimum":-1'),
     'chat defaults': (document) =>
-      Object.entries({ n: 1, min_tokens: 0, top_logprobs: 0, priority: 0 }).every(
-        ([name, value]) => taken(CHAT)(document, name)?.default === value,
+      Object.entries({ n: 1, min_tokens: 0, top_logprobs: 0, priority: 0 }).every(([name, value]) =>
+        new RegExp(`\\bdefault ${value}\\.`, 'i').test(taken(CHAT)(document, name)?.description),
       ) || undefined,
   }),
   '9': byName({ 'trailing slash': (document) => operation(document, CHAT) }),

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 root=$PWD
 PATH=$root/node_modules/.bin:$PATH
 
-REDOCLY=2.77.0 OPENAPI_TYPESCRIPT=7.13.0 OPENAPI_FETCH=0.17.0 HEY_API=0.95.0 TYPESCRIPT=5.9.3
+REDOCLY=2.77.0 OPENAPI_TYPESCRIPT=7.13.0 OPENAPI_FETCH=0.17.0 HEY_API=0.95.0 ORVAL=8.38.0 TYPESCRIPT=5.9.3
 OPENAPI_GENERATOR=7.17.0
 SEED=14
 # Requests that the fuzzer tries for an operation, each well-formed and broken.
@@ -61,7 +61,7 @@ start_server server
 
 # The installations wait for the network: all at once.
 npm install --prefix "$work/js" --no-audit --no-fund "@redocly/cli@$REDOCLY" "openapi-typescript@$OPENAPI_TYPESCRIPT" \
-  "openapi-fetch@$OPENAPI_FETCH" "@hey-api/openapi-ts@$HEY_API" "typescript@$TYPESCRIPT" >"$work/npm.log" 2>&1 &
+  "openapi-fetch@$OPENAPI_FETCH" "@hey-api/openapi-ts@$HEY_API" "orval@$ORVAL" "typescript@$TYPESCRIPT" >"$work/npm.log" 2>&1 &
 npm_install=$!
 {
   python3 -m venv "$work/py" && "$work/py/bin/pip" install --quiet --disable-pip-version-check --retries 1 --timeout 20 \
@@ -82,8 +82,7 @@ curl --silent --show-error --fail --max-time 30 "$SERVER_URL/openapi.json" >"$wo
 if wait "$npm_install"; then
   bin=$work/js/node_modules/.bin
   check 'redocly lint' "$bin/redocly" lint openapi.json
-  # Without the option a field with a default must be sent.
-  check openapi-typescript "$bin/openapi-typescript" openapi.json --default-non-nullable=false -o js/types.ts
+  check openapi-typescript "$bin/openapi-typescript" openapi.json -o js/types.ts
   check @hey-api/openapi-ts "$bin/openapi-ts" -i openapi.json -o js/hey --no-log-file
   cp "$root"/test/document/clients/*.ts "$work/js"
   compile() {
@@ -93,8 +92,10 @@ if wait "$npm_install"; then
   }
   compile openapi-typescript openapi-fetch-calls
   compile @hey-api/openapi-ts hey-api-calls
+  check orval "$bin/orval" --input openapi.json --output js/orval/weft.ts --client fetch --mode single
+  compile orval orval-calls
 else
-  skip 'redocly, openapi-typescript and @hey-api/openapi-ts' 'npm cannot install them' npm
+  skip 'redocly, openapi-typescript, orval and @hey-api/openapi-ts' 'npm cannot install them' npm
 fi
 
 has_python=

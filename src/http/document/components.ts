@@ -27,7 +27,44 @@ export function tidyComponents<T extends object>(document: T): T {
       .map(([name, schema]) => [names.get(name) ?? name, renameRefs(schema, names)])
       .sort(([left], [right]) => (String(left) < String(right) ? -1 : 1)),
   )
+  describeDefaults(renamed)
   return renamed
+}
+
+/** Keywords whose values are data, and keywords whose values are schemas by name. */
+const DATA_KEYWORDS = ['const', 'default', 'enum', 'example', 'examples']
+const MAP_KEYWORDS = ['properties', 'patternProperties']
+
+/**
+ * Moves the defaults of what clients send from `default` to the description. Generators of types make a property
+ * with a default required, so that a correct small request would not compile. Responses keep theirs: there the
+ * property is always present.
+ */
+function describeDefaults({ paths, components }: Parts): void {
+  const operations = Object.values(paths ?? {}).flatMap((item) => Object.values(item as Json))
+  const bodies = (operations as { requestBody?: Json }[]).flatMap(({ requestBody }) =>
+    Object.values((requestBody?.content ?? {}) as Json),
+  )
+  for (const body of bodies as { schema?: unknown }[]) body.schema = withoutDefaults(body.schema)
+  for (const name of usedNames({ paths: bodies }, components.schemas)) {
+    components.schemas[name] = withoutDefaults(components.schemas[name])
+  }
+}
+
+function withoutDefaults(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withoutDefaults)
+  if (typeof node !== 'object' || node === null) return node
+  const { default: value, ...rest } = node as Json
+  const entries = Object.entries(rest).map(([keyword, inner]) => {
+    if (DATA_KEYWORDS.includes(keyword)) return [keyword, inner]
+    if (!MAP_KEYWORDS.includes(keyword)) return [keyword, withoutDefaults(inner)]
+    const members = Object.entries(inner as Json).map(([name, one]) => [name, withoutDefaults(one)])
+    return [keyword, Object.fromEntries(members)]
+  })
+  const schema = Object.fromEntries(entries)
+  const { description = '' } = schema
+  if (value === undefined || /\bdefault\b/i.test(description)) return schema
+  return { ...schema, description: `${description} Default ${JSON.stringify(value)}.`.trim() }
 }
 
 /** Returns a copy of a tree in which each object was mapped, innermost first. */
@@ -54,7 +91,7 @@ function readable(object: Json): Json {
 }
 
 /** Returns the names of the components that paths refer to, also indirectly. */
-function usedNames({ paths }: Parts, schemas: Json): Set<string> {
+function usedNames({ paths }: Pick<Parts, 'paths'>, schemas: Json): Set<string> {
   const found = new Set<string>()
   const open = [paths]
   while (open.length > 0) {

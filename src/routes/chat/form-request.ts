@@ -102,13 +102,16 @@ function typeOf({ mimetype }: MultipartFile): string {
   return /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/.test(mimetype) ? mimetype : 'application/octet-stream'
 }
 
-/** Returns texts by name; a list if a name occurs more than once. */
+/** Returns texts by name; a list for a name that ends with brackets, or occurs more than once. */
 function toFields(parts: readonly FormPart[]): Record<string, string | string[]> {
   const values = new Map<string, string[]>()
   for (const part of parts) {
     if ('bytes' in part) continue
     values.set(part.name, [...(values.get(part.name) ?? []), part.value])
   }
-  const entries = [...values].map(([name, all]) => [name, all.length === 1 ? all[0] : all])
+  const entries = [...values].map(([name, all]) => {
+    const isList = all.length > 1 || name.endsWith('[]')
+    return [name, isList ? all : all[0]]
+  })
   return Object.fromEntries(entries)
 }

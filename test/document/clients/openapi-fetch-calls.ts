@@ -1,4 +1,4 @@
-/** A client over the types of openapi-typescript: records a call and reads it. */
+/** A client over the types of openapi-typescript: records a call and reads it, and asks a model. */
 import createClient from 'openapi-fetch'
 import type { paths } from './types'
 
@@ -22,6 +22,14 @@ async function main(): Promise<void> {
   if (data?.call.op_name !== 'answer') throw new Error('the call was not read')
   const foreign = await client.POST('/call/read', { body: { project_id, id: 'none' } })
   if (foreign.error?.error.code !== 'call_not_found') throw new Error('no error was read')
+  // Only `messages` is required: a field with a default may be left out.
+  const messages = [{ role: 'user' as const, content: 'What is 3 plus 4?' }]
+  const bearer = { authorization: `Bearer ${key}` }
+  const chat = await client.POST('/v1/chat/completions', {
+    headers: bearer,
+    body: { model: 'tiny', messages },
+  })
+  if (!chat.data) throw new Error('no completion was read')
 }
 
 void main()

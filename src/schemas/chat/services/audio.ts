@@ -12,9 +12,8 @@ const WORD_CHARS_MAX = 64
 const word = () => boundedText({ min: 1, max: WORD_CHARS_MAX })
 const text = () => boundedText({ max: INPUT_CHARS_MAX })
 
-/** Fields of a form by name: a text, or a list if the name is repeated. */
-const words = () =>
-  z.union([word(), z.array(word()).max(32)], ruleError('a word or a list of words'))
+/** A field of a form that may be repeated; its name ends with brackets. */
+const words = () => z.array(word(), ruleError('a list of words')).max(32)
 
 /** A flag in a form. */
 const formFlag = () => z.enum(['true', 'false'], ruleError('true or false'))
