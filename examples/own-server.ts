@@ -13,12 +13,10 @@ export async function startOwnServer(): Promise<{ readonly url: string; readonly
   const key = `wk_demo_${crypto.randomUUID()}`
   const dataDir = mkdtempSync(join(tmpdir(), 'weft-demo-'))
   const server = spawn(process.execPath, [SERVER], {
-    env: {
-      WEFT_PORT: '0',
-      WEFT_DATA_DIR: dataDir,
-      WEFT_BOOTSTRAP_KEY: key,
-      WEFT_MODELS_FILE: '',
-    },
+    // Neither the environment nor the working directory of the caller: both may hold settings of another server,
+    // such as its models.json.
+    cwd: dataDir,
+    env: { WEFT_PORT: '0', WEFT_DATA_DIR: dataDir, WEFT_BOOTSTRAP_KEY: key },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   process.once('exit', () => {

@@ -43,16 +43,26 @@ export interface Deps extends Stores {
   readonly metrics: Metrics
 }
 
+/** Called before migrations are applied. @param store - whose @param count - of the migrations */
+type OnStoreMigrate = (store: 'sqlite' | 'postgres' | 'clickhouse', count: number) => void
+
+/** What observes the stores while they open and work. */
+interface StoreObservers {
+  readonly watch?: StoreWatch
+  readonly onMigrate?: OnStoreMigrate | undefined
+}
+
 /**
  * Opens everything.
  *
+ * @param onMigrate - must not throw
  * @throws ConfigError, ModelsFileError, and what the stores throw
  */
-export async function openDeps(config: Config): Promise<Deps> {
+export async function openDeps(config: Config, onMigrate?: OnStoreMigrate): Promise<Deps> {
   const models = openModels(config, await openTiny(config))
   try {
     const metrics = createMetrics()
-    const stores = await STORE_OPENERS[config.store](config, metrics)
+    const stores = await STORE_OPENERS[config.store](config, { watch: metrics, onMigrate })
     const traceReader = createTraceReader(optionsOfTraceReader(config.otlpBodyBytesMax))
     const close = async () => {
       await models.close()
@@ -83,11 +93,14 @@ function addServerKeys(stored: KeyStore, bootstrapKey: string | null): Deps['key
 }
 
 /** How the stores of each kind are opened. */
-type OpenStores = (config: Config, watch: StoreWatch) => Promise<Stores>
+type OpenStores = (config: Config, observers: StoreObservers) => Promise<Stores>
 const STORE_OPENERS: Readonly<Record<Config['store'], OpenStores>> = {
   sqlite: openNodeStores,
-  clickhouse: async (config, watch) =>
-    openCallsElsewhere(await openShared(await openNodeStores(config, watch), config), config),
+  clickhouse: async (config, observers) => {
+    const node = await openNodeStores(config, observers)
+    const shared = await openShared(node, config, observers.onMigrate)
+    return openCallsElsewhere(shared, config, observers.onMigrate)
+  },
 }
 
 /**
@@ -96,7 +109,11 @@ const STORE_OPENERS: Readonly<Record<Config['store'], OpenStores>> = {
  *
  * @throws MigrationError
  */
-async function openShared(node: SqliteStore, config: Config): Promise<NodeStores> {
+async function openShared(
+  node: SqliteStore,
+  config: Config,
+  onMigrate?: OnStoreMigrate,
+): Promise<NodeStores> {
   if (config.metaUrl === null) return node
   try {
     // Loaded only when configured: most servers run without.
@@ -108,6 +125,7 @@ async function openShared(node: SqliteStore, config: Config): Promise<NodeStores
         queueMax: config.readQueueMax,
         waitMsMax: config.readTimeoutMs,
       },
+      onMigrate: (count) => onMigrate?.('postgres', count),
     })
   } catch (error) {
     await node.close()
@@ -120,7 +138,11 @@ async function openShared(node: SqliteStore, config: Config): Promise<NodeStores
  *
  * @throws ConfigError, MigrationError
  */
-export async function openCallsElsewhere(node: NodeStores, config: Config): Promise<Stores> {
+export async function openCallsElsewhere(
+  node: NodeStores,
+  config: Config,
+  onMigrate?: OnStoreMigrate,
+): Promise<Stores> {
   const { clickhouse, ingestQueueMax, ingestQueueBytesMax } = config
   try {
     if (clickhouse === null) throw new ConfigError('WEFT_CLICKHOUSE_URL must be set')
@@ -133,6 +155,7 @@ export async function openCallsElsewhere(node: NodeStores, config: Config): Prom
       readsMax: config.readThreads + config.statsThreads,
       readQueueMax: config.readQueueMax,
       readTimeoutMs: config.readTimeoutMs,
+      onMigrate: (count) => onMigrate?.('clickhouse', count),
     })
   } catch (error) {
     await node.close()
@@ -141,9 +164,13 @@ export async function openCallsElsewhere(node: NodeStores, config: Config): Prom
 }
 
 /** Opens the node's own store. @throws DirectoryLockedError, DataDirectoryError, MigrationError */
-export function openNodeStores(config: Config, watch?: StoreWatch): Promise<SqliteStore> {
+export function openNodeStores(
+  config: Config,
+  { watch, onMigrate }: StoreObservers = {},
+): Promise<SqliteStore> {
   return openSqliteStores({
     ...(watch === undefined ? {} : { watch }),
+    onMigrate: (count) => onMigrate?.('sqlite', count),
     dataDir: config.dataDir,
     ingestQueueMax: config.ingestQueueMax,
     ingestQueueBytesMax: config.ingestQueueBytesMax,

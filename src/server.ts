@@ -1,5 +1,6 @@
 /** The process: settings, dependencies, listening, signals, exit codes. Nothing imports it. */
 
+import { hostname } from 'node:os'
 import packageJson from '../package.json' with { type: 'json' }
 import { type Config, ConfigError, readConfig, SHUTDOWN_MS_MAX } from './config.ts'
 import type { Deps } from './deps.ts'
@@ -18,6 +19,9 @@ const EXPECTED_ERRORS: readonly string[] = [
   'GrpcPortError',
 ]
 
+/** The levels that include `info`. */
+const START_LOGGED: readonly Config['logLevel'][] = ['info', 'debug', 'trace']
+
 const REDACTED = ['req.headers', 'headers', '*.authorization', '*.api_key', '*.password']
 
 async function main(): Promise<void> {
@@ -29,9 +33,12 @@ async function main(): Promise<void> {
   process.on('SIGHUP', () => reload())
   // Faults of settings and store are reported before loading what only a running server needs.
   const config = readConfig()
-  const { openDeps } = await import('./deps.ts')
-  const deps = await openDeps(config)
   outliveLogReaders()
+  logStart(config, { version: packageJson.version, data_dir: config.dataDir }, 'starting')
+  const { openDeps } = await import('./deps.ts')
+  const deps = await openDeps(config, (store, count) =>
+    logStart(config, { store, migrations: count }, 'applying migrations'),
+  )
   const output = createLogOutput((text) => void process.stdout.write(text))
   process.on('exit', output.flush)
   const { buildApp } = await import('./app.ts')
@@ -73,6 +80,23 @@ async function main(): Promise<void> {
     ? [awaitJobs(app, deps, () => startTrainer(app, deps, config))]
     : []
   noteStarted([...trainer, remover])
+}
+
+/**
+ * Writes a line like those of the logger, which does not exist yet: what follows can take long on a slow machine or
+ * with many calls to migrate.
+ */
+function logStart({ logLevel }: Config, fields: object, msg: string): void {
+  if (!START_LOGGED.includes(logLevel)) return
+  const line = {
+    level: 30,
+    time: Date.now(),
+    pid: process.pid,
+    hostname: hostname(),
+    ...fields,
+    msg,
+  }
+  process.stdout.write(`${JSON.stringify(line)}\n`)
 }
 
 type InBackground = Trainer | Remover

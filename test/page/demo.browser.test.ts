@@ -1,11 +1,41 @@
+import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { fillDemo } from '../../examples/demo/fill.ts'
 import { toSmallPng } from '../../examples/demo/small-png.ts'
+import { INHERITED } from '../support/inherited.ts'
 import { spawnServer, TEST_KEY } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { hasBrowser, openTab } from './browser.ts'
 
 const project = 'demo/shop'
+const OWN_SERVER = new URL('../../examples/own-server.ts', import.meta.url).href
+
+it('the server of the demo reads neither the models file nor the settings of its caller', async () => {
+  const folder = makeTempDir()
+  const model = {
+    id: 'far',
+    backend: 'openai',
+    base_url: 'http://127.0.0.1:9',
+    api_key_env: 'NO_KEY',
+  }
+  writeFileSync(join(folder, 'models.json'), JSON.stringify({ models: [model] }))
+  const script = `
+    const { startOwnServer } = await import(${JSON.stringify(OWN_SERVER)})
+    const { url, key } = await startOwnServer()
+    const authorization = 'Bearer ' + key
+    const { data } = await (await fetch(url + '/v1/models', { headers: { authorization } })).json()
+    process.stdout.write(data.map(({ id }) => id).join())
+    process.exit(0)`
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '--eval', script],
+    { cwd: folder, env: { ...INHERITED, WEFT_PORT: 'none', WEFT_MODELS_FILE: 'models.json' } },
+  )
+  expect(stdout).toBe('tiny')
+})
 
 it('the demo fills a project with everything that it announces', async () => {
   const { url } = await spawnServer({ WEFT_DATA_DIR: makeTempDir(), WEFT_TRAINER: 'on' })

@@ -39,7 +39,33 @@ async function failureOf(environment: Record<string, string>): Promise<Error> {
   )
 }
 
+function messagesOf(stdout: string): string[] {
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line).msg)
+}
+
 describe('npm start', () => {
+  it('logs a line before it opens its stores, and one before migrations', async () => {
+    const dataDir = makeTempDir()
+    const start = async () => {
+      const server = await spawnServer({ WEFT_DATA_DIR: dataDir })
+      await server.stop()
+      return server.output().stdout
+    }
+    const first = await start()
+    expect(messagesOf(first).slice(0, 2)).toEqual(['starting', 'applying migrations'])
+    const [line = '', migrating = ''] = first.split('\n')
+    expect(JSON.parse(line)).toMatchObject({
+      level: 30,
+      data_dir: dataDir,
+      pid: expect.any(Number),
+    })
+    expect(JSON.parse(migrating)).toMatchObject({ store: 'sqlite', migrations: expect.any(Number) })
+    expect(messagesOf(await start())).not.toContain('applying migrations')
+  })
+
   it('makes the data directory, prints one key once, and the key works', async () => {
     const dataDir = join(makeTempDir(), 'a', 'b')
     const first = await spawnServer({ WEFT_DATA_DIR: dataDir, WEFT_BOOTSTRAP_KEY: '' })
@@ -75,6 +101,7 @@ describe('npm start', () => {
     const { code, stderr, stdout } = await runUntilExit({
       WEFT_DATA_DIR: makeTempDir(),
       WEFT_HOST: '192.0.2.1',
+      WEFT_LOG_LEVEL: 'warn',
     })
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(

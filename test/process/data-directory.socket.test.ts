@@ -62,7 +62,10 @@ describe('a second start on the data directory of a running server', () => {
     mkdirSync(join(dataDir, 'training-bodies'))
     writeFileSync(join(dataDir, 'training-bodies', 'under-way'), 'x')
     const before = listFiles(dataDir)
-    const { code, stderr, stdout } = await runUntilExit({ WEFT_DATA_DIR: dataDir })
+    const { code, stderr, stdout } = await runUntilExit({
+      WEFT_DATA_DIR: dataDir,
+      WEFT_LOG_LEVEL: 'warn',
+    })
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toBe(
       `weft: the data directory ${dataDir} is in use by the process ${process.pid}\n`,
@@ -174,7 +177,11 @@ describe('a start on a taken port', () => {
     await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void blocker.close())
     const { port } = blocker.address() as { port: number }
-    const failed = await runUntilExit({ WEFT_DATA_DIR: dataDir, WEFT_PORT: String(port) })
+    const failed = await runUntilExit({
+      WEFT_DATA_DIR: dataDir,
+      WEFT_PORT: String(port),
+      WEFT_LOG_LEVEL: 'warn',
+    })
     expect(failed).toEqual({
       code: 1,
       stdout: '',

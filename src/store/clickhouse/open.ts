@@ -3,6 +3,7 @@
  * objects, files, models, jobs and responses stay in the node's own store.
  */
 import { closeOnce, type Stores } from '../api/stores.ts'
+import type { OnMigrate } from '../base/db/migration-files.ts'
 import type { NodeStores } from '../base/node-stores.ts'
 import { unpackCalls } from '../base/recordings/packed-calls.ts'
 import { createRecordings } from '../base/recordings/recordings.ts'
@@ -40,6 +41,7 @@ export interface ClickHouseStoreOptions {
   readonly closeMs: number
   /** Up to this many calls of a window tokens are joined with those of children. Default: the break-even point. */
   readonly joinedMax?: number
+  readonly onMigrate?: OnMigrate | undefined
 }
 
 /**
@@ -54,7 +56,7 @@ export async function openClickHouseStores(
   const { url, cluster, readTimeoutMs, writeTimeoutMs, writeWaitMs } = options
   const db = connectClickHouse({ url, readTimeoutMs, writeTimeoutMs })
   try {
-    await migrate(db, cluster)
+    await migrate(db, cluster, undefined, options.onMigrate)
   } catch (error) {
     await db.close()
     throw error

@@ -8,7 +8,7 @@ import type { JobFigures } from '../api/figures.ts'
 import { closeOnce } from '../api/stores.ts'
 import { createKeyStore, KEY_WRITES } from '../base/access/key-store.ts'
 import { createResponseStore, RESPONSE_WRITES } from '../base/chat/response-store.ts'
-import { MigrationError } from '../base/db/migration-files.ts'
+import { MigrationError, type OnMigrate } from '../base/db/migration-files.ts'
 import { createPreviewModelStore } from '../base/models/model-store.ts'
 import type { NodeStores } from '../base/node-stores.ts'
 import type { ReadTurnLimits } from '../base/read/read-turns.ts'
@@ -45,6 +45,7 @@ interface PostgresStoreOptions {
   readonly reads: ReadTurnLimits
   /** Limit: time of a statement that writes; default 10 s. */
   readonly writeTimeoutMs?: number
+  readonly onMigrate?: OnMigrate | undefined
 }
 
 /** Limit: how long metrics wait for PostgreSQL. */
@@ -61,7 +62,7 @@ export async function openPostgresStores(
   node: NodeStores,
   options: PostgresStoreOptions,
 ): Promise<NodeStores> {
-  await migrate(options.url)
+  await migrate(options.url, { onMigrate: options.onMigrate })
   const { running } = options.reads
   const db = connectPostgres({
     url: options.url,

@@ -6,6 +6,7 @@ import type { MissingFiles } from '../api/health.ts'
 import { closeOnce } from '../api/stores.ts'
 import { createKeyStore } from '../base/access/key-store.ts'
 import { createResponseStore } from '../base/chat/response-store.ts'
+import type { OnMigrate } from '../base/db/migration-files.ts'
 import type { NodeStores } from '../base/node-stores.ts'
 import { createArrivals } from '../base/recordings/arrivals.ts'
 import { createRecordings } from '../base/recordings/recordings.ts'
@@ -67,6 +68,7 @@ export interface SqliteOptions {
   readonly ingestQueueBytesMax?: number
   /** How long a close of the writer may take for waiting writes; default 8 s. */
   readonly closeMs?: number
+  readonly onMigrate?: OnMigrate
   /** Observes commits and reads. Default: none. */
   readonly watch?: StoreWatch
   /** The entry module of the writer; tests pass their own. */
@@ -234,10 +236,11 @@ function openMigrated(options: SqliteOptions): Connection {
 function openWritable({
   dataDir,
   mayMigrate = true,
-}: Pick<SqliteOptions, 'dataDir' | 'mayMigrate'>): Connection {
+  onMigrate,
+}: Pick<SqliteOptions, 'dataDir' | 'mayMigrate' | 'onMigrate'>): Connection {
   const db = openDatabase(dataDir)
   try {
-    if (mayMigrate) migrate(db)
+    if (mayMigrate) migrate(db, undefined, onMigrate)
     else requireMigrated(db)
     return db
   } catch (error) {

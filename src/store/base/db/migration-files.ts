@@ -11,6 +11,13 @@ export interface Migration {
 
 export type AppliedMigration = Omit<Migration, 'sql'>
 
+/**
+ * Called before migrations are applied, which can take minutes; not when there are none. Must not throw.
+ *
+ * @param count - of the migrations
+ */
+export type OnMigrate = (count: number) => void
+
 /** A database that this server must not use; the message is one line. */
 export class MigrationError extends Error {
   constructor(message: string) {

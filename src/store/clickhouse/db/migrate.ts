@@ -9,6 +9,7 @@ import { ApiError } from '../../../errors.ts'
 import {
   type AppliedMigration,
   MigrationError,
+  type OnMigrate,
   readMigrationFiles,
   requireKnown,
 } from '../../base/db/migration-files.ts'
@@ -43,6 +44,7 @@ export async function migrate(
   db: ClickHouse,
   cluster: string | null,
   directory: string = DIRECTORY,
+  onMigrate?: OnMigrate,
 ): Promise<number> {
   const migrations = readMigrationFiles(directory)
   try {
@@ -52,6 +54,7 @@ export async function migrate(
     const pending = migrations.filter(
       ({ version }) => !applied.some((row) => row.version === version),
     )
+    if (pending.length > 0) onMigrate?.(pending.length)
     for (const { sql, version, name, checksum } of pending) {
       for (const statement of splitStatements(sql)) {
         await run(db, renderStatement(statement, cluster))

@@ -7,6 +7,7 @@ import type { Client } from 'pg'
 import {
   type AppliedMigration,
   MigrationError,
+  type OnMigrate,
   readMigrationFiles,
   requireKnown,
 } from '../../base/db/migration-files.ts'
@@ -22,6 +23,7 @@ interface MigrateOptions {
   readonly directory?: string
   /** The schema of the tables. Default: the user's default schema. */
   readonly schema?: string
+  readonly onMigrate?: OnMigrate | undefined
 }
 
 /**
@@ -32,14 +34,14 @@ interface MigrateOptions {
  */
 export async function migrate(
   url: string,
-  { directory = DIRECTORY, schema }: MigrateOptions = {},
+  { directory = DIRECTORY, schema, onMigrate }: MigrateOptions = {},
 ): Promise<number> {
   const client = openConnection(url)
   try {
     await client.connect()
     await client.query('BEGIN')
     if (schema !== undefined) await client.query(SQL.useSchema(schema))
-    const count = await applyPending(client, directory)
+    const count = await applyPending(client, directory, onMigrate)
     await client.query('COMMIT')
     return count
   } catch (error) {
@@ -60,7 +62,11 @@ function openConnection(url: string): Client {
   }
 }
 
-async function applyPending(client: Client, directory: string): Promise<number> {
+async function applyPending(
+  client: Client,
+  directory: string,
+  onMigrate?: OnMigrate,
+): Promise<number> {
   await client.query(SQL.BOUND_LOCK_WAIT)
   await client.query(SQL.LOCK_MIGRATIONS)
   await client.query(SQL.CREATE_MIGRATIONS)
@@ -68,6 +74,7 @@ async function applyPending(client: Client, directory: string): Promise<number> 
   const { rows: applied } = await client.query<AppliedMigration>(SQL.SELECT_MIGRATIONS)
   requireKnown(applied, migrations, 'PostgreSQL')
   const pending = migrations.slice(applied.length)
+  if (pending.length > 0) onMigrate?.(pending.length)
   for (const { version, name, sql, checksum } of pending) {
     await client.query(sql)
     const row = { version, name, checksum, applied_at_us: Date.now() * 1000 }

@@ -7,6 +7,7 @@ import {
   type AppliedMigration,
   type Migration,
   MigrationError,
+  type OnMigrate,
   readMigrationFiles,
   requireKnown,
 } from '../../base/db/migration-files.ts'
@@ -36,7 +37,11 @@ export const readMigrations = (directory: string = DIRECTORY): Migration[] =>
  * @returns the number of migrations applied
  * @throws MigrationError when the database is newer or of another program, or an applied file has changed
  */
-export function migrate(db: Connection, directory: string = DIRECTORY): number {
+export function migrate(
+  db: Connection,
+  directory: string = DIRECTORY,
+  onMigrate?: OnMigrate,
+): number {
   const migrations = readMigrations(directory)
   requireOwn(db)
   db.exec(CREATE_MIGRATIONS)
@@ -44,6 +49,7 @@ export function migrate(db: Connection, directory: string = DIRECTORY): number {
     const applied = db.prepare(SELECT_MIGRATIONS).all() as AppliedMigration[]
     requireKnown(applied, migrations, DATABASE)
     const pending = migrations.slice(applied.length)
+    if (pending.length > 0) onMigrate?.(pending.length)
     const insert = db.prepare(INSERT_MIGRATION)
     for (const { version, name, sql, checksum } of pending) {
       db.exec(sql)
