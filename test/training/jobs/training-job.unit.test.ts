@@ -160,65 +160,6 @@ describe('a trajectory', () => {
   })
 })
 
-describe('a field that a published client leaves out because it has its default', () => {
-  it.each([
-    ['reward', undefined],
-    ['messages_and_choices', undefined],
-  ])('is taken in a trajectory: %s', (field, value) => {
-    expect(faultsOf(withField(field, value))).toEqual([])
-  })
-
-  it('is taken when it is all of a trajectory, or all of a group', () => {
-    const groups = [{ trajectories: [{}] }, {}]
-    expect(faultsOf({ ...JOB, trajectory_groups: groups })).toEqual([])
-  })
-})
-
-describe('the exchanges of a trajectory', () => {
-  const exchange = (model: string) => ({
-    start_time: '2026-01-02T03:04:05Z',
-    request: { model, messages: [{ role: 'user', content: 'hi' }], logprobs: true },
-    response: { model, choices: [CHOICE], prompt_token_ids: [1, 2], usage: null },
-    model,
-  })
-  const faultsOfExchanges = (exchanges: unknown, changes: object = {}) =>
-    faultsOf({
-      ...JOB,
-      trajectory_groups: [{ trajectories: [{ exchanges, ...changes }] }],
-    })
-
-  it('are taken without messages_and_choices', () => {
-    const chat_completions = [exchange('owl'), exchange('owl')]
-    const others = { completions: [], responses: [], messages: [] }
-    expect(faultsOfExchanges({ chat_completions, ...others })).toEqual([])
-    expect(faultsOfExchanges({})).toEqual([])
-  })
-
-  const IN_CHATS = `${IN_TRAJECTORY}.exchanges.chat_completions`
-  it.each<[unknown, string]>([
-    [null, `${IN_TRAJECTORY}.exchanges`],
-    [{ chat_completions: {} }, IN_CHATS],
-    [{ chat_completions: [{}] }, `${IN_CHATS}[0].request`],
-    [{ chat_completions: [null] }, `${IN_CHATS}[0]`],
-    [{ chat_completions: [{ request: null, response: {} }] }, `${IN_CHATS}[0].request`],
-    [{ chat_completions: [exchange('owl'), exchange('judge')] }, IN_CHATS],
-    [{ responses: [{}] }, `${IN_TRAJECTORY}.exchanges.responses`],
-    [{ messages: [{}] }, `${IN_TRAJECTORY}.exchanges.messages`],
-    [{ completions: [{}] }, `${IN_TRAJECTORY}.exchanges.completions`],
-  ])('are refused as %.80j', (exchanges, path) => {
-    expect(faultsOfExchanges(exchanges)[0]).toBe(path)
-  })
-
-  it.each([
-    [{ messages_and_choices: [CHOICE] }],
-    [{ additional_histories: [{ messages_and_choices: [] }] }],
-    [{ tools: [] }],
-  ])('are refused beside %.40j', (changes) => {
-    const faults = faultsOfExchanges({ chat_completions: [exchange('owl')] }, changes)
-    expect(faults).toEqual([`${IN_TRAJECTORY}.exchanges`])
-  })
-})
-
 describe('an item of messages_and_choices', () => {
   const refused: readonly (readonly [item: unknown, path: string])[] = [
     [1, ''],
