@@ -1,6 +1,10 @@
 /** What every AnnotationStore must do, whatever it stores in. */
 import { describe, expect, it } from 'vitest'
-import { CLAIM_US, type ReachedState } from '../../src/domain/annotation/annotation-item.ts'
+import {
+  CLAIM_US,
+  type ReachedState,
+  resolveNamedCalls,
+} from '../../src/domain/annotation/annotation-item.ts'
 import type { AnnotationQueue } from '../../src/domain/annotation/annotation-queue.ts'
 import type { AnnotationStore } from '../../src/store/api/annotation/annotation-queues.ts'
 import type { CallStore } from '../../src/store/api/calls/calls.ts'
@@ -25,7 +29,8 @@ async function fill(stores: AnnotationStores, count: number) {
   await startCalls(stores, PROJECT, call_ids)
   await annotation.createQueue(queueOf({ id: 'q' }))
   const common = { display_fields_json: '[]', added_by: 'u', created_at_us: 1, isStrict: true }
-  await annotation.addItems({ project_id: PROJECT, id: 'q', call_ids, ...common }, CALLER)
+  const named = resolveNamedCalls('call', { call_ids })
+  await annotation.addItems({ project_id: PROJECT, id: 'q', ...named, ...common }, CALLER)
   return annotation.listItems({ project_id: PROJECT, queue_id: 'q' }, CALLER)
 }
 
@@ -37,6 +42,7 @@ const queueOf = (fields: Partial<AnnotationQueue>): AnnotationQueue => ({
   name: 'n',
   description: 'd',
   scorer_refs_json: '[]',
+  queue_type: 'call',
   created_by: 'u',
   created_at_us: 1,
   updated_at_us: 1,
@@ -128,7 +134,7 @@ export function describeAnnotationStoreContract(
           {
             project_id: PROJECT,
             id: 'q',
-            call_ids,
+            ...resolveNamedCalls('call', { call_ids }),
             display_fields_json: '[]',
             added_by: 'u',
             created_at_us: 2,
@@ -198,7 +204,7 @@ export function describeAnnotationStoreContract(
           {
             project_id: PROJECT,
             id: 'q',
-            call_ids,
+            ...resolveNamedCalls('call', { call_ids }),
             display_fields_json: '["inputs"]',
             added_by: `u${created_at_us}`,
             created_at_us,

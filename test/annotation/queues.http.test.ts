@@ -33,6 +33,7 @@ describe.each(['', '/traces'])('annotation queues below %s/', (root) => {
       name: 'Rate answers',
       description: '',
       scorer_refs: [SCORER],
+      queue_type: 'call',
       created_at: TIME,
       created_by: 'u-1',
       updated_at: TIME,
@@ -57,7 +58,7 @@ describe.each(['', '/traces'])('annotation queues below %s/', (root) => {
     }
   })
 
-  it('are of calls; another queue_type is refused by name and makes no queue', async () => {
+  it('are of calls or spans; another queue_type is refused by name and makes no queue', async () => {
     const app = await buildTestApp()
     const make = (queue_type: unknown) =>
       app.post(`${root}/annotation_queues`, {
@@ -71,7 +72,11 @@ describe.each(['', '/traces'])('annotation queues below %s/', (root) => {
       expect([status, body.error.param]).toEqual([422, 'queue_type'])
     }
     expect(await list(app, {}, root)).toEqual([])
-    for (const queue_type of ['call', null]) expect((await make(queue_type)).status).toBe(200)
+    for (const queue_type of ['call', null, 'span']) {
+      expect((await make(queue_type)).status).toBe(200)
+    }
+    const types = (await list(app, {}, root)).map(({ queue_type }) => queue_type)
+    expect(types).toEqual(['span', 'call', 'call'])
   })
 
   it('are listed by name and order in pages, without those of others', async () => {

@@ -104,6 +104,7 @@ describe('a database whose items have keys of calls', () => {
       ids.map((call_id, at) => ({
         id: `i-${at + 1}`,
         ...listing,
+        queue_type: 'call',
         call_id,
         call_trace_id: ids[at - 1] ?? 't',
         call_op_name: 'op',

@@ -33,6 +33,7 @@ export async function buildQueueApp(): Promise<TestApp> {
     name: 'To judge',
     description: '',
     scorer_refs_json: '[]',
+    queue_type: 'call',
     created_by: 'u-1',
     created_at_us: 1,
     updated_at_us: 1,

@@ -44,7 +44,7 @@ CREATE TABLE annotation_queues (
   created_at_us INTEGER NOT NULL,
   updated_at_us INTEGER NOT NULL,
   deleted_at_us INTEGER
-) STRICT;
+, queue_type TEXT NOT NULL DEFAULT 'call' CHECK (queue_type IN ('call', 'span'))) STRICT;
 
 CREATE INDEX annotation_queues_project_id ON annotation_queues (project_id) WHERE deleted_at_us IS NULL;
 

@@ -2,8 +2,10 @@
 import { ApiError } from '../../errors.ts'
 import type {
   AnnotationItemSchema,
+  AnnotationItemsAddRequest,
   AnnotationState,
 } from '../../schemas/annotation/annotation-item.ts'
+import type { QueueType } from '../../schemas/annotation/annotation-queue.ts'
 import { renderTimestamp, renderTimestampOrNull } from '../../schemas/timestamp.ts'
 
 /** What a queue knows of a call. Times in microseconds. */
@@ -15,11 +17,42 @@ export interface QueuedCall {
   readonly call_trace_id: string
 }
 
+/** Calls to queue, by the field of the request that names them. */
+export interface NamedCalls {
+  readonly param: 'call_ids' | 'span_refs'
+  /** A trace_id of null is any. */
+  readonly calls: readonly { readonly call_id: string; readonly trace_id: string | null }[]
+  /** Whether calls that were not received as spans are unknown. */
+  readonly areSpans: boolean
+}
+
+/** The calls that a request adds to a queue. @throws ApiError validation_failed */
+export function resolveNamedCalls(
+  queue_type: QueueType,
+  { call_ids, span_refs }: Pick<AnnotationItemsAddRequest, 'call_ids' | 'span_refs'>,
+): NamedCalls {
+  const areSpans = queue_type === 'span'
+  if (span_refs && !areSpans) throw refused('span_refs', 'The queue holds calls: use call_ids.')
+  if (span_refs && call_ids) throw refused('span_refs', 'Use either call_ids or span_refs.')
+  if (span_refs) {
+    const calls = span_refs.map(({ trace_id, span_id }) => ({ call_id: span_id, trace_id }))
+    return { param: 'span_refs', calls, areSpans }
+  }
+  const param = 'call_ids'
+  if (!call_ids) throw refused(param, `${areSpans ? 'span_refs or call_ids' : param} is required.`)
+  return { param, calls: call_ids.map((call_id) => ({ call_id, trace_id: null })), areSpans }
+}
+
+function refused(param: string, message: string): ApiError {
+  return new ApiError('validation_failed', { param, message })
+}
+
 /** A stored item with its call. Times in microseconds. */
 export interface AnnotationItem extends QueuedCall {
   readonly id: string
   readonly project_id: string
   readonly queue_id: string
+  readonly queue_type: QueueType
   /** JSON text of a list. */
   readonly display_fields_json: string
   readonly added_by: string
@@ -33,11 +66,14 @@ export interface AnnotationItem extends QueuedCall {
 
 export function renderItem(item: AnnotationItem): AnnotationItemSchema {
   const { call_started_at_us, call_ended_at_us, display_fields_json, ...rest } = item
-  const { created_at_us, updated_at_us, ...named } = rest
+  const { created_at_us, updated_at_us, queue_type, ...named } = rest
+  const isSpan = queue_type === 'span'
   return {
     ...named,
     call_started_at: renderTimestamp(call_started_at_us),
     call_ended_at: renderTimestampOrNull(call_ended_at_us),
+    span_id: isSpan ? item.call_id : null,
+    trace_id: isSpan ? item.call_trace_id : null,
     display_fields: JSON.parse(display_fields_json),
     created_at: renderTimestamp(created_at_us),
     created_by: item.added_by,

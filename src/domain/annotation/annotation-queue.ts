@@ -2,6 +2,7 @@
 import type {
   AnnotationQueueSchema,
   AnnotationQueuesQueryRequest,
+  QueueType,
 } from '../../schemas/annotation/annotation-queue.ts'
 import { renderTimestamp, renderTimestampOrNull } from '../../schemas/timestamp.ts'
 
@@ -13,6 +14,7 @@ export interface AnnotationQueue {
   readonly description: string
   /** JSON text of a list. */
   readonly scorer_refs_json: string
+  readonly queue_type: QueueType
   readonly created_by: string
   readonly created_at_us: number
   readonly updated_at_us: number

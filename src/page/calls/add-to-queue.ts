@@ -24,11 +24,12 @@ export function AddToQueue(props: AddToQueueProps) {
   return html`<${Menu} words="Add to a queue"><${Choice} ...${props} /><//>`
 }
 
+/** Queues of spans take no other calls. */
 async function listQueues(project_id: string, signal: AbortSignal): Promise<Queue[]> {
   const queues: Queue[] = []
   const body = { project_id }
   for await (const queue of askLines<Queue>('/annotation_queues/query', body, { signal }))
-    queues.push(queue)
+    if (queue.queue_type === 'call') queues.push(queue)
   return queues
 }
 

@@ -1,4 +1,4 @@
-/** Queues of calls that wait for people's judgement. */
+/** Queues of calls or spans that wait for people's judgement. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { ask, askLines, wordsOf } from '../api/client.ts'
@@ -42,7 +42,7 @@ export function Queues({ project }: ViewProps) {
   if (known.value === null) return html`<${Pending} title="Queues" loaded=${known} />`
   const { queues, progress } = known.value
   const remove = async ({ id, name }: Queue, button: Element) => {
-    if (!confirm(`Delete the queue ${name}? Its calls and their feedback stay.`)) return
+    if (!confirm(`Delete the queue ${name}? What it holds and its feedback stay.`)) return
     setFailure(null)
     const path = `/annotation_queues/${encodeURIComponent(id)}?project_id=${encodeURIComponent(project)}`
     try {
@@ -54,14 +54,14 @@ export function Queues({ project }: ViewProps) {
     }
   }
   return html`<h1>Queues</h1>
-    <p>A queue holds calls that people rate one after the other, by keyboard. Choose calls on <a href=${pathTo(project, 'calls')}>Calls</a> by
-      the filter, and add them to a queue there.</p>
+    <p>A queue holds calls or spans that people rate one after the other, by keyboard. Choose calls on <a href=${pathTo(project, 'calls')}>Calls</a> by
+      the filter, and add them to a queue there. Queues of spans are filled over the API.</p>
     <${Failure} words=${failure ?? known.failure} />
     ${
       queues.length > 0 &&
       html`<div class="scroll" tabindex="0"><table class="list">
         <thead><tr>
-          <th scope="col">Queue</th><th scope="col" class="number">Done or skipped</th><th scope="col" class="number">Calls</th>
+          <th scope="col">Queue</th><th scope="col" class="number">Done or skipped</th><th scope="col" class="number">Items</th>
           <th scope="col">Progress</th><th scope="col">Created</th><th scope="col"><span class="hidden">Delete</span></th>
         </tr></thead>
         <tbody>${queues.map((queue) => html`<${QueueRow} key=${queue.id} project=${project} queue=${queue} progress=${progress.get(queue.id)} onDelete=${(event: Event) => remove(queue, event.currentTarget as Element)} />`)}</tbody>
@@ -80,7 +80,7 @@ interface QueueRowProps {
 function QueueRow({ project, queue, progress, onDelete }: QueueRowProps) {
   const { total_items = 0, completed_items = 0 } = progress ?? {}
   return html`<tr>
-    <td class="wrap"><a href=${pathTo(project, 'queues', queue.id)}>${queue.name}</a> <span class="faint">${queue.description}</span></td>
+    <td class="wrap"><a href=${pathTo(project, 'queues', queue.id)}>${queue.name}</a> <span class="faint">${queue.queue_type === 'span' ? 'spans' : ''} ${queue.description}</span></td>
     <td class="number">${formatCount(completed_items)}</td>
     <td class="number">${formatCount(total_items)}</td>
     <td><progress max=${Math.max(total_items, 1)} value=${completed_items} aria-label=${`Progress of ${queue.name}`}></progress></td>

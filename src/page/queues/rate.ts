@@ -41,7 +41,7 @@ export function Rate({ project, subject }: ViewProps) {
     <${Failure} words=${queue.failure ?? progress.failure ?? next.failure} />
     ${next.failure !== null && html`<button onClick=${() => setTurn(turn + 1)}>Try again</button>`}
     ${found === undefined && next.isLoading && html`<${Loading} />`}
-    ${found === null && html`<p class="notice">${progress.value?.total === 0 ? 'No calls in this queue yet.' : 'Nothing is left to rate in this queue.'} <a href=${pathTo(project, 'queues')}>All queues</a></p>`}
+    ${found === null && html`<p class="notice">${progress.value?.total === 0 ? 'Nothing is in this queue yet.' : 'Nothing is left to rate in this queue.'} <a href=${pathTo(project, 'queues')}>All queues</a></p>`}
     ${found && html`<${Rated} key=${found.item.id} project=${project} claimed=${found} onFinish=${finish} />`}`
 }
 

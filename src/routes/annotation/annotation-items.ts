@@ -1,10 +1,11 @@
 /**
- * Items of annotation queues: calls are added and listed, annotators claim and finish them.
+ * Items of annotation queues: calls or spans are added and listed, annotators claim and finish them.
  *
  * Spec: §2.2 queue_id (queues are an addition). Choice: the routes of the public tracing clients.
  */
 import { requireAccess } from '../../domain/access/permissions.ts'
-import { renderItem } from '../../domain/annotation/annotation-item.ts'
+import { renderItem, resolveNamedCalls } from '../../domain/annotation/annotation-item.ts'
+import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import {
@@ -37,20 +38,22 @@ function addAdd(app: App, { annotation, nowUs }: AnnotationRoutesOptions): void 
       schema: {
         tags,
         operationId: 'addAnnotationItems',
-        summary: 'Add calls to an annotation queue.',
+        summary: 'Add calls or spans to an annotation queue.',
         params: AnnotationQueuePath,
         body: AnnotationItemsAddRequest,
         response: { 200: AnnotationItemsAddResponse },
       },
     },
     async (request, reply) => {
-      const { project_id, call_ids, display_fields } = request.body
+      const { project_id, display_fields } = request.body
       const { svc_user_id } = requireAccess(request.principal, 'traces:write', project_id)
+      const name = { project_id, id: request.params.queue_id }
+      const queue = await annotation.findQueue(name)
+      if (queue === null) throw new ApiError('annotation_queue_not_found', { param: 'queue_id' })
       const addition = {
-        project_id,
-        id: request.params.queue_id,
-        call_ids,
-        display_fields_json: JSON.stringify(display_fields),
+        ...name,
+        ...resolveNamedCalls(queue.queue_type, request.body),
+        display_fields_json: JSON.stringify(display_fields ?? []),
         added_by: svc_user_id,
         created_at_us: nowUs(),
         // The vendor's clients do not expect that an unknown call fails the others.
@@ -68,7 +71,7 @@ function addQuery(app: App, { annotation }: AnnotationRoutesOptions): void {
       schema: {
         tags,
         operationId: 'queryAnnotationItems',
-        summary: 'List the calls of an annotation queue.',
+        summary: 'List the items of an annotation queue.',
         params: AnnotationQueuePath,
         body: AnnotationItemsQueryRequest,
         response: { 200: AnnotationItemsQueryResponse },
@@ -91,9 +94,9 @@ function addProgress(app: App, { annotation, nowUs }: AnnotationRoutesOptions): 
       schema: {
         tags,
         operationId: 'updateAnnotationProgress',
-        summary: 'Claim, complete or skip a call of an annotation queue.',
+        summary: 'Claim, complete or skip an item of an annotation queue.',
         description:
-          'The annotator is the user of the key. A claim keeps other annotators from claiming the call for an hour.',
+          'The annotator is the user of the key. A claim keeps other annotators from claiming the item for an hour.',
         params: AnnotationItemPath,
         body: AnnotationProgressRequest,
         response: { 200: AnnotationProgressResponse },

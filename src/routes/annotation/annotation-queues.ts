@@ -47,11 +47,11 @@ function addCreate(app: App, { annotation, nowUs }: AnnotationRoutesOptions): vo
     {
       tags,
       operationId: 'createAnnotationQueue',
-      summary: 'Create a queue of calls for people to annotate.',
+      summary: 'Create a queue of calls or spans for people to annotate.',
       body: AnnotationQueueCreateRequest,
       response: AnnotationQueueCreateResponse,
     },
-    async ({ project_id, name, description, scorer_refs }, { svc_user_id }) => {
+    async ({ project_id, name, description, scorer_refs, queue_type }, { svc_user_id }) => {
       const [id, created_at_us] = [newId(), nowUs()]
       await annotation.createQueue({
         id,
@@ -59,6 +59,7 @@ function addCreate(app: App, { annotation, nowUs }: AnnotationRoutesOptions): vo
         name,
         description: description ?? '',
         scorer_refs_json: JSON.stringify(scorer_refs),
+        queue_type: queue_type ?? 'call',
         created_by: svc_user_id,
         created_at_us,
         updated_at_us: created_at_us,
@@ -97,7 +98,7 @@ function addStats(app: App, { annotation }: AnnotationRoutesOptions): void {
     {
       tags,
       operationId: 'sumAnnotationQueues',
-      summary: 'Count the calls of queues, and those that are done.',
+      summary: 'Count the items of queues, and those that are done.',
       body: AnnotationQueuesStatsRequest,
       response: AnnotationQueuesStatsResponse,
     },

@@ -1,5 +1,5 @@
 /**
- * Items of annotation queues on the wire: calls in a queue, and how far annotators are with them.
+ * Items of annotation queues on the wire: calls or spans in a queue, and how far annotators are with them.
  *
  * Spec: §2.2 queue_id (queues are an addition). Choice: the routes and fields of the public tracing clients.
  */
@@ -24,16 +24,29 @@ export const AnnotationItemsAddRequest = z.strictObject({
   call_ids: z
     .array(ClientId)
     .max(CALLS_MAX)
-    .describe('Calls to add to the queue; a call is in a queue at most once.'),
+    .nullish()
+    .describe('Calls to add to the queue, or ids of spans; each is in a queue at most once.'),
+  span_refs: z
+    .array(
+      z.strictObject({
+        trace_id: ClientId.describe('Trace of the span.'),
+        span_id: ClientId.describe('The span.'),
+      }),
+    )
+    .max(CALLS_MAX)
+    .nullish()
+    .describe('Spans to add to a queue of spans, instead of call_ids.'),
   display_fields: z
     .array(z.string().max(FIELD_CHARS_MAX))
     .max(FIELDS_MAX)
-    .describe('Paths to show to annotators, such as `inputs.prompt`.'),
+    .nullish()
+    .describe('Paths to show to annotators, such as `inputs.prompt`. Default: inputs and output.'),
 })
+export type AnnotationItemsAddRequest = z.infer<typeof AnnotationItemsAddRequest>
 
 export const AnnotationItemsAddResponse = z.object({
-  added_count: z.int().describe('Calls that were added.'),
-  duplicates: z.int().describe('Calls that were in the queue already, or named twice.'),
+  added_count: z.int().describe('Items that were added.'),
+  duplicates: z.int().describe('Those that were in the queue already, or named twice.'),
 })
 
 const ITEM_SORT_FIELDS = ['created_at', 'updated_at', 'call_started_at', 'call_op_name'] as const
@@ -67,12 +80,16 @@ export const AnnotationItemSchema = z
     id: z.string().describe('Id of the item.'),
     project_id: z.string().describe('Project, `<entity>/<project>`.'),
     queue_id: z.string().describe('Id of the queue.'),
-    call_id: z.string().describe('The call.'),
+    call_id: z.string().describe('The call; a span is a call with its id.'),
     call_started_at: Time.describe('When the call began, UTC.'),
     call_ended_at: Time.nullable().describe('When it ended; null while it runs.'),
     call_op_name: z.string().describe('Op of the call.'),
     call_trace_id: z.string().describe('Trace of the call.'),
-    display_fields: z.array(z.string()).describe('Paths to show to annotators.'),
+    span_id: z.string().nullable().describe('The span; null in a queue of calls.'),
+    trace_id: z.string().nullable().describe('Trace of the span; null in a queue of calls.'),
+    display_fields: z
+      .array(z.string())
+      .describe('Paths to show to annotators; empty: inputs and output.'),
     added_by: z.string().nullable().describe('User whose key added it.'),
     annotation_state: AnnotationState.describe('State set by the last annotator.'),
     annotator_user_id: z
@@ -88,7 +105,7 @@ export const AnnotationItemSchema = z
       .nullable()
       .describe('Its position in the whole queue in this order, from 1; null unless requested.'),
   })
-  .meta({ id: 'AnnotationItemSchema', description: 'A call in a queue.' })
+  .meta({ id: 'AnnotationItemSchema', description: 'A call or a span in a queue.' })
 export type AnnotationItemSchema = z.infer<typeof AnnotationItemSchema>
 
 export const AnnotationItemsQueryResponse = z.object({

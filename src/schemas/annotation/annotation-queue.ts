@@ -1,5 +1,5 @@
 /**
- * Annotation queues on the wire: lists of calls that wait for people's judgement.
+ * Annotation queues on the wire: lists of calls or spans that wait for people's judgement.
  *
  * Spec: §2.2 queue_id (queues are an addition). Choice: the routes and fields of the public tracing clients.
  */
@@ -15,7 +15,8 @@ const DESCRIPTION_MAX = 65_536
 /** Limit: scorers of a queue; queues of one request for statistics. */
 const SCORERS_MAX = 100
 const QUEUES_MAX = 1000
-const QUEUE_TYPES = ['call'] as const
+const QueueType = z.enum(['call', 'span'])
+export type QueueType = z.infer<typeof QueueType>
 const Name = nameOf(NAME_MAX)
 const Description = z
   .string()
@@ -29,10 +30,9 @@ export const AnnotationQueueCreateRequest = z.strictObject({
   name: Name.describe('Name of the queue; need not be unique.'),
   description: Description.nullish().describe('Instructions for annotators. Default empty.'),
   scorer_refs: ScorerRefs.describe('Refs of the annotation specs that annotators fill in.'),
-  queue_type: z
-    .enum(QUEUE_TYPES)
-    .nullish()
-    .describe('What the queue holds: calls, also when absent.'),
+  queue_type: QueueType.nullish().describe(
+    'What the queue holds: calls, or only those that were received as spans. Default: call.',
+  ),
   svc_user_id: IgnoredUser,
 })
 
@@ -60,6 +60,7 @@ export const AnnotationQueueSchema = z
     scorer_refs: z
       .array(z.string())
       .describe('Refs of the annotation specs that annotators fill in.'),
+    queue_type: QueueType.describe('What it holds.'),
     created_at: Time.describe('When it was created, UTC.'),
     created_by: z.string().describe('User whose key created it.'),
     updated_at: Time.describe('When it was last changed, UTC.'),
@@ -67,7 +68,7 @@ export const AnnotationQueueSchema = z
       'When it was deleted; null except in the answer to its deletion.',
     ),
   })
-  .meta({ id: 'AnnotationQueueSchema', description: 'A queue of calls to annotate.' })
+  .meta({ id: 'AnnotationQueueSchema', description: 'A queue of calls or spans to annotate.' })
 export type AnnotationQueueSchema = z.infer<typeof AnnotationQueueSchema>
 
 export const AnnotationQueueResponse = z.object({
@@ -101,8 +102,8 @@ export const AnnotationQueuesStatsResponse = z.object({
     .array(
       z.object({
         queue_id: z.string().describe('Id of the queue.'),
-        total_items: z.int().describe('Calls in the queue.'),
-        completed_items: z.int().describe('Calls that have been completed or skipped.'),
+        total_items: z.int().describe('Items of the queue.'),
+        completed_items: z.int().describe('Items that have been completed or skipped.'),
       }),
     )
     .describe('In the order of the request.'),

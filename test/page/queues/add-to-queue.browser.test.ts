@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { buildSpan, spanId, toJsonRequest } from '../../otel/otel-fixtures.ts'
 import { hasBrowser, openPage, PROJECT, recordCalls } from '../browser.ts'
 
 describe.skipIf(!hasBrowser)('adding calls to a queue', () => {
@@ -40,5 +41,33 @@ describe.skipIf(!hasBrowser)('adding calls to a queue', () => {
     await page.locator('form').getByText('No calls match the filter.').waitFor()
     const { text } = await post('/annotation_queues/query', { project_id: PROJECT })
     expect(text).toBe('')
+  })
+
+  it('offers no queues of spans, which rate what the API put into them', async () => {
+    const test = await openPage()
+    const { page, url, key, post } = test
+    const sent = toJsonRequest([buildSpan({ span_id: spanId(1), name: 'think' })])
+    await post('/v1/traces', sent, { headers: { project_id: PROJECT } })
+    const queue = { project_id: PROJECT, name: 'steps', queue_type: 'span', scorer_refs: [] }
+    const { id } = (await post('/annotation_queues', queue)).body
+    const call_ids = [spanId(1)]
+    await post(`/annotation_queues/${id}/items`, { project_id: PROJECT, call_ids })
+    await page.goto(`${url}/acme/demo/weave/calls#key=${key}`)
+    await page.getByText('Add to a queue').click()
+    await page.getByLabel('Its name').waitFor()
+    await page.waitForLoadState('networkidle')
+    expect(
+      await page
+        .getByLabel(/^\s*Queue/)
+        .locator('option')
+        .allTextContents(),
+    ).toEqual(['a new one'])
+    await page.goto(`${url}/acme/demo/weave/queues`)
+    await page.getByText('spans', { exact: true }).waitFor()
+    await page.getByText('steps').click()
+    await page.locator('.rate').getByText('think').waitFor()
+    await page.keyboard.press('+')
+    await page.keyboard.press('Enter')
+    await page.getByText('1 of 1 done').waitFor()
   })
 })

@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser)('the page without data', () => {
         `/evaluations?evaluation=weave:///${PROJECT}/object/exam:*`,
         'No runs of this evaluation yet.',
       ],
-      [`/queues/${id}`, 'No calls in this queue yet.'],
+      [`/queues/${id}`, 'Nothing is in this queue yet.'],
     ] as const) {
       await open(path)
       await says(words)

@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
+import { resolveNamedCalls } from '../../../src/domain/annotation/annotation-item.ts'
 import { FEEDBACK_FIELDS } from '../../../src/domain/feedback/feedback-view.ts'
 import { resolvePrice } from '../../../src/domain/prices/project-prices.ts'
 import { resolveRowQuery } from '../../../src/domain/query/row-query.ts'
@@ -147,13 +148,15 @@ async function fillQueues({ annotation, calls }: Stores): Promise<void> {
       name: id,
       description: '',
       scorer_refs_json: '[]',
+      queue_type: id === 'q' ? 'span' : 'call',
       created_by: 'u',
       created_at_us: 1,
       updated_at_us: 1,
       deleted_at_us: null,
     })
     const common = { display_fields_json: '["inputs"]', added_by: 'u', created_at_us: 1 }
-    const addition = { project_id: PROJECT, id, call_ids, isStrict: true, ...common }
+    const named = resolveNamedCalls('call', { call_ids })
+    const addition = { project_id: PROJECT, id, isStrict: true, ...named, ...common }
     await annotation.addItems(addition, CALLER)
   }
   await annotation.deleteQueue({ project_id: PROJECT, id: 'gone', deleted_at_us: 5 })

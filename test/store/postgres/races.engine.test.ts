@@ -114,6 +114,7 @@ describe.skipIf(!hasPostgres)('processes that write at once', () => {
       name: 'n',
       description: '',
       scorer_refs_json: '[]',
+      queue_type: 'call' as const,
       created_by: 'u',
       created_at_us: 1,
       updated_at_us: 1,

@@ -1,6 +1,10 @@
 /** The contract of the store of annotation queues. What it acknowledges is durable. */
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
-import type { AnnotationItem, ReachedState } from '../../../domain/annotation/annotation-item.ts'
+import type {
+  AnnotationItem,
+  NamedCalls,
+  ReachedState,
+} from '../../../domain/annotation/annotation-item.ts'
 import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'
 import type { AnnotationItemsQueryRequest } from '../../../schemas/annotation/annotation-item.ts'
 
@@ -23,8 +27,7 @@ export interface QueueDeletion extends QueueName {
 }
 
 /** Calls for a queue. */
-export interface ItemsAddition extends QueueName {
-  readonly call_ids: readonly string[]
+export interface ItemsAddition extends QueueName, NamedCalls {
   readonly display_fields_json: string
   readonly added_by: string
   readonly created_at_us: number
@@ -68,8 +71,8 @@ export interface AnnotationStore {
   /**
    * Puts calls that have begun and are not deleted into a queue, each once.
    *
-   * @throws ApiError annotation_queue_not_found; call_not_found (param `call_ids[0]`); validation_failed (param
-   * `call_ids`) when the queue would have more than 100,000 items. Nothing is added then
+   * @throws ApiError annotation_queue_not_found; call_not_found (param such as `call_ids[0]`); validation_failed
+   * (param `call_ids` or `span_refs`) when the queue would have more than 100,000 items. Nothing is added then
    */
   addItems(addition: ItemsAddition, caller: ReadCaller): Promise<ItemsAdded>
   /**

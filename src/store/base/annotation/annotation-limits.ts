@@ -16,8 +16,8 @@ export function requireRoomForQueue(count: number): void {
 }
 
 /** @param count - of the items after an addition, which the error undoes. @throws ApiError validation_failed */
-export function requireFewItems(count: number): void {
+export function requireFewItems(count: number, param: string): void {
   if (count <= ITEMS_MAX) return
   const message = `A queue has at most ${ITEMS_MAX} items.`
-  throw new ApiError('validation_failed', { param: 'call_ids', message })
+  throw new ApiError('validation_failed', { param, message })
 }

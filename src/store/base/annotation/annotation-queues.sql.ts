@@ -8,6 +8,7 @@ const QUEUE_COLUMNS = [
   'name',
   'description',
   'scorer_refs_json',
+  'queue_type',
   'created_by',
   'created_at_us',
   'updated_at_us',

@@ -25,9 +25,9 @@ export function listQueues(project_id: string): Steps<AnnotationQueue[]> {
 /** Returns the items of a listing as they were stored. */
 export function* listItems(dialect: Dialect, listing: ItemListing): Steps<AnnotationItem[]> {
   const { project_id, queue_id: id } = listing
-  const { queue_key } = yield* requireQueue({ project_id, id })
+  const { queue_key, queue_type } = yield* requireQueue({ project_id, id })
   type Keyed = AnnotationItem & { readonly item_key: number }
   const sql = selectItems(listing, dialect)
   const rows = yield* all<Keyed>(sql, parametersOfItems(listing, queue_key))
-  return rows.map(({ item_key: _key, ...item }) => item)
+  return rows.map(({ item_key: _key, ...item }) => ({ ...item, queue_type }))
 }

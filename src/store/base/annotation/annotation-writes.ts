@@ -23,7 +23,7 @@ import { requireFewItems, requireRoomForQueue } from './annotation-limits.ts'
 import * as SQL from './annotation-queues.sql.ts'
 
 /** Calls to add to a queue, in the given order; null: unknown. */
-interface QueuedCalls extends Omit<ItemsAddition, 'call_ids'> {
+interface QueuedCalls extends Omit<ItemsAddition, 'calls' | 'areSpans'> {
   readonly calls: readonly (QueuedCall | null)[]
 }
 
@@ -66,12 +66,18 @@ export function createAnnotationWrites(newId: () => string, dialect: Dialect) {
       return { ...queue, updated_at_us: deleted_at_us, deleted_at_us }
     },
     /** Adds items; if it throws, all of them are undone. */
-    *add_annotation_items({ calls, isStrict, id, ...addition }: QueuedCalls): Steps<ItemsAdded> {
+    *add_annotation_items({
+      calls,
+      param,
+      isStrict,
+      id,
+      ...addition
+    }: QueuedCalls): Steps<ItemsAdded> {
       const { project_id, ...common } = addition
       const { queue_key } = yield* requireQueue({ project_id, id }, LOCK_QUEUE)
       const unknown = calls.indexOf(null)
       if (isStrict && unknown !== -1) {
-        throw new ApiError('call_not_found', { param: `call_ids[${unknown}]` })
+        throw new ApiError('call_not_found', { param: `${param}[${unknown}]` })
       }
       const known = calls.filter((call) => call !== null)
       const updated_at_us = common.created_at_us
@@ -84,11 +90,11 @@ export function createAnnotationWrites(newId: () => string, dialect: Dialect) {
       }))
       const added_count = yield* insertItems(items)
       const counted = yield* first<QueueStats>(SQL.COUNT_ITEMS, { queue_key })
-      requireFewItems(counted?.total_items ?? 0)
+      requireFewItems(counted?.total_items ?? 0, param)
       return { added_count, duplicates: known.length - added_count }
     },
     *take_annotation_step(step: ItemStep): Steps<AnnotationItem> {
-      const { queue_key } = yield* requireQueue(step)
+      const { queue_key, queue_type } = yield* requireQueue(step)
       const { item_key } = yield* requireItem(queue_key, step, LOCK_ITEM)
       const { annotator_user_id, annotation_state, updated_at_us } = step
       const who = { item_key, annotator_user_id }
@@ -103,7 +109,7 @@ export function createAnnotationWrites(newId: () => string, dialect: Dialect) {
         yield* run(SQL.UPDATE_ITEM, { ...who, annotation_state, updated_at_us })
       }
       const { item_key: _key, ...item } = yield* requireItem(queue_key, step, SQL.FIND_ITEM)
-      return item
+      return { ...item, queue_type }
     },
   }
 }

@@ -40,8 +40,8 @@ export function createAnnotationStore(
     findQueue: (name) => runSteps(db, findQueue(name)),
     listQueues: (caller) =>
       reads.run(caller, () => db.snapshot((tx) => runSteps(tx, listQueues(caller.project_id)))),
-    async addItems({ call_ids, ...addition }, caller) {
-      const calls = await queuedCalls.find(call_ids, caller)
+    async addItems({ calls: named, areSpans, ...addition }, caller) {
+      const calls = await queuedCalls.find({ calls: named, areSpans }, caller)
       return write(() => WRITES.add_annotation_items({ ...addition, calls }))
     },
     async listItems(listing, caller) {

@@ -33,8 +33,8 @@ export function createAnnotationStore(
     listQueues: (caller) => reads.run('annotation_queues', caller.project_id, caller),
     changeQueue: (change) => writes.run('change_annotation_queue', change),
     deleteQueue: (deletion) => writes.run('delete_annotation_queue', deletion),
-    async addItems({ call_ids, ...addition }, caller) {
-      const calls = await queuedCalls.find(call_ids, caller)
+    async addItems({ calls: named, areSpans, ...addition }, caller) {
+      const calls = await queuedCalls.find({ calls: named, areSpans }, caller)
       return writes.run('add_annotation_items', { ...addition, calls })
     },
     listItems: async (listing, caller) =>
