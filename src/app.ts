@@ -110,8 +110,8 @@ export async function buildApp(
   await app.register(async (either: App) => {
     documentScope(either, ['basic', 'bearer'])
     useEitherAuthentication(either, findPrincipal)
-    const { callsQuery, metrics, readFigures } = deps
-    await either.register(metricsRoutes, { metrics, readFigures, inference, version })
+    const { callsQuery, metrics, readMetrics } = deps
+    await either.register(metricsRoutes, { metrics, readMetrics, inference, version })
     await either.register(traceExportRoutes, { callsQuery, refScheme: config.refScheme })
   })
 

@@ -3,16 +3,16 @@ import { Counter, Gauge, Registry } from 'prom-client'
 import type { UpstreamState } from '../inference/backend.ts'
 import type { AdmissionFigures } from '../inference/chat/admission.ts'
 import type {
-  DiskFigures,
-  FaultFigures,
-  ReadFigures,
-  StoreFigures,
-  WriteFigures,
-} from '../store/api/figures.ts'
+  DiskMetrics,
+  FaultMetrics,
+  ReadMetrics,
+  StoreMetrics,
+  WriteMetrics,
+} from '../store/api/metrics.ts'
 
 interface ServerFigures {
   readonly version: string
-  readonly stores: StoreFigures
+  readonly stores: StoreMetrics
   readonly admission: AdmissionFigures
   readonly upstreams: readonly (UpstreamState & { readonly model: string })[]
 }
@@ -21,29 +21,29 @@ interface ServerFigures {
 type Rows<Owner> = readonly (readonly [name: string, help: string, value: keyof Owner])[]
 
 const BUILD: Rows<{ readonly one: number }> = [['weft_build_info', 'The running version.', 'one']]
-const WRITES: Rows<WriteFigures> = [
+const WRITES: Rows<WriteMetrics> = [
   ['weft_writes_waiting', 'Writes that are not acknowledged yet.', 'waiting'],
   ['weft_writes_waiting_bytes', 'Memory used by waiting writes.', 'waitingBytes'],
   ['weft_writes_refused_total', 'Writes refused because the queue was full.', 'refused'],
 ]
-const READS: Rows<ReadFigures> = [
+const READS: Rows<ReadMetrics> = [
   ['weft_reads_running', 'Running heavy reads.', 'running'],
   ['weft_reads_waiting', 'Heavy reads that wait for a thread or a turn.', 'waiting'],
   ['weft_reads_refused_total', 'Heavy reads refused because too many waited.', 'refused'],
 ]
-const DISK: Rows<DiskFigures> = [
+const DISK: Rows<DiskMetrics> = [
   ['weft_database_bytes', 'The SQLite database.', 'database'],
   ['weft_database_log_bytes', 'The write-ahead log of the SQLite database.', 'log'],
   ['weft_disk_free_bytes', 'Free space on the disk of the data directory.', 'free'],
 ]
-const FAULTS: Rows<FaultFigures> = [
+const FAULTS: Rows<FaultMetrics> = [
   [
     'weft_store_faults_total',
     'Statements that failed because ClickHouse or PostgreSQL was unavailable, slow or full.',
     'faults',
   ],
 ]
-const RECORDINGS: Rows<StoreFigures> = [
+const RECORDINGS: Rows<StoreMetrics> = [
   ['weft_recordings_waiting', 'Recorded completions that are not stored yet.', 'recordingsWaiting'],
 ]
 const JOBS: Rows<{ readonly count: number }> = [

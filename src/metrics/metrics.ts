@@ -2,7 +2,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { AnsweredRequest, RequestWatch } from '../http/log/request-watch.ts'
 import type { CompletedAnswer, CompletionWatch } from '../inference/chat/completion-watch.ts'
-import type { StoreWatch } from '../store/api/figures.ts'
+import type { StoreWatch } from '../store/api/metrics.ts'
 import type { StoreCounts } from './counted-stores.ts'
 
 export interface Metrics extends RequestWatch, StoreWatch, StoreCounts, CompletionWatch {

@@ -23,7 +23,7 @@ export function createRemovalRound(options: RoundOptions): (signal: AbortSignal)
   /** @returns null when the project keeps its calls, or its setting is being changed */
   async function expireSome(project_id: string, signal: AbortSignal): Promise<ExpiryStep | null> {
     // For each step: a round can be long, and a project that was just set to keep its calls must lose none.
-    const hold = await stores.retention.holdRetention(project_id)
+    const hold = await stores.retention.pinRetention(project_id)
     if (hold === null) return null
     try {
       const days = resolveRetention(hold.retention, defaultDays)

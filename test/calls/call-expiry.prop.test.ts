@@ -131,8 +131,8 @@ describe('calls that expire', () => {
         fc.array(drawnCall, { minLength: 2, maxLength: 12 }).map(toCalls),
         fc.array(step, { maxLength: 30 }),
         fc.constantFrom(2, 1000),
-        async (calls, steps, pieceRowsMax) => {
-          const options = { ingestQueueMax: 1000, pieceRowsMax }
+        async (calls, steps, segmentRowsMax) => {
+          const options = { ingestQueueMax: 1000, segmentRowsMax }
           const dataDir = isOnDisk ? makeTempDir() : ':memory:'
           const full = openSqliteStore({ ...options, dataDir: ':memory:' })
           let store = openSqliteStore({ ...options, dataDir })

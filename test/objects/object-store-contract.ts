@@ -251,8 +251,8 @@ export function describeContentStoresContract(
       const { table, rowDigests } = await storeTable(stores, [1, 2, 1, 3])
       const { rowDigests: others } = await storeTable(stores, [4])
       const wanted = [...rowDigests.slice(2), ...others, 'unknown']
-      expect(await stores.tables.findPlaces(table, wanted)).toEqual([0, 2, 3])
-      expect(await stores.tables.findPlaces(table, [])).toEqual([])
+      expect(await stores.tables.findIndexes(table, wanted)).toEqual([0, 2, 3])
+      expect(await stores.tables.findIndexes(table, [])).toEqual([])
       const index = await stores.tables.indexRows(table)
       const rows = await Promise.all(rowDigests.map((digest) => index.findRow(digest)))
       expect(rows).toEqual([1, 2, 1, 3].map(rowOf))
@@ -290,7 +290,7 @@ export function describeContentStoresContract(
           const rows = values.map((k) => ({ k }))
           const { table } = await storeTable(stores, rows, nextProject())
           const fields = [{ field: 'k', direction }]
-          const places = [...(await stores.tables.sortPlaces(table, fields, CALLER))]
+          const places = [...(await stores.tables.sortIndexes(table, fields, CALLER))]
           const sign = direction === 'asc' ? 1 : -1
           // The direction turns the values of a kind, not the kinds.
           const rank = (v: unknown) => ['number', 'string', 'boolean'].indexOf(typeof v)

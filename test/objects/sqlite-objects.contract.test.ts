@@ -50,7 +50,7 @@ describe('sqlite objects, tables and files', () => {
       val_json: '{"a":1}',
       version: { version_index: 0, is_latest: 1 },
     })
-    const places = await second.tables.sortPlaces(
+    const places = await second.tables.sortIndexes(
       table,
       [{ field: 'k', direction: 'desc' }],
       readCaller(),
@@ -117,7 +117,7 @@ describe('the statements of objects, tables and files', () => {
     ...TABLES,
     ...FILES,
     ...OBJECTS.FIND_VERSIONS,
-    PLACE_BY_ALIAS: BASE.FIND_PLACES.byAlias,
+    PLACE_BY_ALIAS: BASE.FIND_VERSION_KEYS.byAlias,
     LIST_OBJECTS: OBJECTS.listObjects([BASE.OBJECT_ORDERS.object_id.asc], []),
   }
 

@@ -26,8 +26,8 @@ export function describeRetentionStoreContract(
     it('answers a change when the steps by the earlier setting have ended, and no others', async () => {
       const store = await create()
       await store.setRetention({ project_id, retention_days: 30 })
-      const holds = [await store.holdRetention(project_id), await store.holdRetention(project_id)]
-      const elsewhere = await store.holdRetention('acme/other')
+      const holds = [await store.pinRetention(project_id), await store.pinRetention(project_id)]
+      const elsewhere = await store.pinRetention('acme/other')
       expect(elsewhere?.retention).toBeNull()
       const order: string[] = []
       const changed = store
@@ -43,7 +43,7 @@ export function describeRetentionStoreContract(
       }
       await changed
       expect(order).toEqual(['step', 'step', 'changed'])
-      const next = await store.holdRetention(project_id)
+      const next = await store.pinRetention(project_id)
       expect(next?.retention).toEqual({ project_id, retention_days: null })
       await Promise.all([next?.end(), elsewhere?.end()])
     })

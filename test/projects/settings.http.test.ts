@@ -40,7 +40,7 @@ describe.each(['', '/traces'])('settings of projects below %s/', (root) => {
 
   it('are answered when the removal of calls by an older setting has ended', async () => {
     const { post, deps } = await buildTestApp()
-    const hold = await deps.retention.holdRetention(project_id)
+    const hold = await deps.retention.pinRetention(project_id)
     const order: string[] = []
     const path = `${root}/project/ttl_settings/update`
     const answer = post(path, { project_id, retention_days: null }).then(() => order.push('told'))

@@ -6,8 +6,8 @@ import {
   openDatabase,
   openReadOnlyDatabase,
 } from '../../src/store/sqlite/db/connection.ts'
-import { createLogGateMemory } from '../../src/store/sqlite/db/log-gate.ts'
 import { migrate } from '../../src/store/sqlite/db/migrate.ts'
+import { createWalGateMemory } from '../../src/store/sqlite/db/wal-gate.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/open.ts'
 import { READ_JOBS } from '../../src/store/sqlite/read/read-jobs.ts'
 import { openReadLanes } from '../../src/store/sqlite/read/read-lanes.ts'
@@ -119,7 +119,7 @@ describe('a question of statistics', () => {
     const lanes = openReadLanes({
       db,
       path: join(dataDir, DATABASE_FILE),
-      gate: createLogGateMemory(),
+      gate: createWalGateMemory(),
       limits: { readers: 1, statsReaders: 1, queueMax: 16, timeoutMs: 60_000 },
     })
     onTestFinished(async () => {

@@ -13,7 +13,7 @@ describe('POST /calls/stats', () => {
     const store = openSqliteStore({
       dataDir: ':memory:',
       ingestQueueMax: 1000,
-      pieceRowsMax: 3,
+      segmentRowsMax: 3,
     })
     onTestFinished(() => store.close())
     let built = 0

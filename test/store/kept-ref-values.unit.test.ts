@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { resolveCallsSelection } from '../../src/domain/calls/calls-query.ts'
 import type { Steps } from '../../src/store/base/db/steps.ts'
 import { createRefSteps } from '../../src/store/base/objects/ref-values.ts'
-import { createBesideOf } from '../../src/store/postgres/calls/call-beside.ts'
+import { createJoinedDataOf } from '../../src/store/postgres/calls/call-joins.ts'
 import { readCaller } from '../support/read-caller.ts'
 
 const project_id = 'acme/demo'
@@ -45,7 +45,7 @@ it('values of refs are released with their contents, and read again where they a
   }
   const reach = { refScheme: 'weave', projects: ['*'] }
   const selection = resolveCallsSelection({ project_id, expand_columns: ['inputs.model'] }, reach)
-  const { prepare, beside } = createBesideOf(db as never)(selection)
+  const { prepare, beside } = createJoinedDataOf(db as never)(selection)
   const refOf = (version: number) => `weave:///${project_id}/object/m:v${version}`
   const prepareOne = (version: number) => {
     const call = { project_id, inputs_json: JSON.stringify({ model: refOf(version) }) } as never

@@ -30,7 +30,7 @@ it('reads that the close of the store meets end with server_draining', async () 
   const table = (await tables.findTable('acme/demo', 't')) as StoredTable
   const reads = [
     tables.listRowDigests(table),
-    tables.findPlaces(table, ['d999']),
+    tables.findIndexes(table, ['d999']),
     tables.createTable('acme/demo', 'other', digests),
   ]
   void close()

@@ -227,11 +227,11 @@ describe('usage', () => {
       fc.array(move, { maxLength: 40 }),
       fc.array(fc.nat(), { maxLength: 2 }),
       fc.constantFrom(1, 3, 1000),
-      async (calls, moves, removed, pieceRowsMax) => {
+      async (calls, moves, removed, segmentRowsMax) => {
         const store = openSqliteStore({
           dataDir: ':memory:',
           ingestQueueMax: 100,
-          pieceRowsMax,
+          segmentRowsMax,
         })
         const started = new Set<string>()
         const ended = new Set<string>()

@@ -43,7 +43,7 @@ export const CALL_FIELDS: ReadonlySet<string> = new Set([
 export const ASKED_FIELDS: ReadonlySet<string> = new Set([...CALL_FIELDS, 'feedback'])
 
 /** What of other tables fields of a call lie in. */
-export interface CallBeside {
+export interface CallJoins {
   readonly expanded: Expansion | null
   /** The target of a ref; undefined when it has none. */
   readRef(ref: string): unknown
@@ -60,7 +60,7 @@ export interface ScannedCall {
   readonly call: CallTexts
   readonly parsed: Partial<Record<Body, unknown>>
   /** Without it no ref is followed, and there is neither feedback nor a cost. */
-  readonly beside?: CallBeside
+  readonly beside?: CallJoins
 }
 
 /** The value of a call's field; undefined when there is none. Numbers are doubles. */
@@ -99,7 +99,7 @@ export function isCostPath([first, second, third]: readonly string[]): boolean {
 function feedbackValues(
   call: CallTexts,
   [type, ...path]: readonly string[],
-  { feedbackOf, payloads }: CallBeside,
+  { feedbackOf, payloads }: CallJoins,
 ): unknown {
   const rows = feedbackOf(call).filter((row) => type === '*' || row.feedback_type === type)
   return severalValues(rows.map((row) => feedbackField(row, path, payloads)))

@@ -5,10 +5,10 @@ import type { App } from '../../http/app-type.ts'
 import { renderGauges } from '../../metrics/gauges.ts'
 import type { Metrics } from '../../metrics/metrics.ts'
 import { renderProcessMetrics } from '../../metrics/process-metrics.ts'
-import type { StoreMeters } from '../../store/api/figures.ts'
+import type { StoreMetricsSource } from '../../store/api/metrics.ts'
 import type { Inference } from '../chat/inference.ts'
 
-interface MetricsRoutesOptions extends StoreMeters {
+interface MetricsRoutesOptions extends StoreMetricsSource {
   readonly metrics: Pick<Metrics, 'render'>
   readonly inference: Inference
   readonly version: string
@@ -21,7 +21,7 @@ const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
  * matter, since no metric is about one.
  */
 export async function metricsRoutes(app: App, options: MetricsRoutesOptions): Promise<void> {
-  const { metrics, inference, version, readFigures } = options
+  const { metrics, inference, version, readMetrics } = options
   const { models, admission } = inference.run
   let running: Promise<string> | null = null
 
@@ -30,7 +30,7 @@ export async function metricsRoutes(app: App, options: MetricsRoutesOptions): Pr
       const states = models.getModel(model).backend.describeUpstreams?.() ?? []
       return states.map((state) => ({ ...state, model }))
     })
-    const stores = await readFigures()
+    const stores = await readMetrics()
     const texts = await Promise.all([
       metrics.render(),
       renderGauges({ version, stores, admission: admission.figures(), upstreams }),

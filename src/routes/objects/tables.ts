@@ -207,9 +207,9 @@ async function choosePlaces(
   const until = from + (limit ?? table.row_count)
   const hasSort = sort_by && sort_by.length > 0
   if (wanted.length === 0 && !hasSort) return countUp(from, Math.min(until, table.row_count))
-  const filtered = wanted.length > 0 ? await tables.findPlaces(table, wanted) : null
+  const filtered = wanted.length > 0 ? await tables.findIndexes(table, wanted) : null
   if (!hasSort) return (filtered ?? []).slice(from, until)
-  const sorted = await tables.sortPlaces(table, sort_by, caller)
+  const sorted = await tables.sortIndexes(table, sort_by, caller)
   if (filtered === null) return sorted.slice(from, until)
   const kept = new Set(filtered)
   return sorted.filter((place) => kept.has(place)).slice(from, until)

@@ -9,8 +9,8 @@ import type { CallsQueryStore } from './calls/calls-query.ts'
 import type { RecordingStore } from './chat/recordings.ts'
 import type { ResponseStore } from './chat/responses.ts'
 import type { FeedbackStore } from './feedback/feedback.ts'
-import type { StoreMeters } from './figures.ts'
 import type { StoreHealth } from './health.ts'
+import type { StoreMetricsSource } from './metrics.ts'
 import type { CheckpointStore } from './models/checkpoints.ts'
 import type { PreviewModelStore } from './models/preview-models.ts'
 import type { FileStore } from './objects/files.ts'
@@ -26,7 +26,7 @@ import type { TrainingQueue } from './training/training-queue.ts'
 import type { UsageStore } from './usage/usage.ts'
 
 /** Stores are ready when opened; `checkStore` shows whether they still work. */
-export interface Stores extends StoreHealth, StoreMeters {
+export interface Stores extends StoreHealth, StoreMetricsSource {
   readonly keys: KeyStore
   readonly calls: CallStore
   readonly removal: CallRemoval

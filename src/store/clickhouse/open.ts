@@ -72,9 +72,9 @@ export async function openClickHouseStores(
     queueMax: options.readQueueMax,
     waitMsMax: options.readTimeoutMs,
   })
-  const { arrivals, besideOf } = node
+  const { arrivals, joinedDataOf } = node
   const recordings = createRecordings((calls) => recordCalls(writes, unpackCalls(calls)), arrivals)
-  const callsQuery = createCallsQueryStore({ reads, besideOf, arrivals })
+  const callsQuery = createCallsQueryStore({ reads, joinedDataOf, arrivals })
   return {
     ...node,
     calls: createCallStore(db, writes, arrivals),
@@ -94,8 +94,8 @@ export async function openClickHouseStores(
     agents: createAgentStore(reads),
     annotation: node.annotationOf(callsQuery),
     checkStore: createStoreHealth(db, node).checkStore,
-    async readFigures() {
-      const figures = await node.readFigures()
+    async readMetrics() {
+      const figures = await node.readMetrics()
       return {
         ...figures,
         writes: [...figures.writes, writes.figures()],

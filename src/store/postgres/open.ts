@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallsQueryStore } from '../api/calls/calls-query.ts'
-import type { JobFigures } from '../api/figures.ts'
+import type { JobMetrics } from '../api/metrics.ts'
 import { closeOnce } from '../api/stores.ts'
 import { createKeyStore, KEY_WRITES } from '../base/access/key-store.ts'
 import { createResponseStore, RESPONSE_WRITES } from '../base/chat/response-store.ts'
@@ -16,7 +16,7 @@ import { createTrainingQueue } from '../base/training/queue-store.ts'
 import { COUNT_UNFINISHED_JOBS } from '../base/training/training-jobs.sql.ts'
 import { createAnnotationStore } from './annotation/annotation-queues.ts'
 import { createBlobs } from './blobs/blobs.ts'
-import { createBesideOf } from './calls/call-beside.ts'
+import { createJoinedDataOf } from './calls/call-joins.ts'
 import { COPY_SCHEMA, FIND_COPY } from './copy/copy-target.sql.ts'
 import { connectPostgres, type Postgres } from './db/client.ts'
 import { migrate } from './db/migrate.ts'
@@ -32,7 +32,7 @@ import { createTableStore } from './objects/tables.ts'
 import { createPriceStore } from './prices/prices.ts'
 import { sumContents } from './projects/content-sizes.ts'
 import { createRetentionStore } from './projects/retention.ts'
-import { createQueueBell } from './training/queue-bell.ts'
+import { createQueueNotifier } from './training/queue-notifier.ts'
 import { createArtifactReceiver } from './training/receive-artifact.ts'
 import { createTrainingJobStore } from './training/training-jobs.ts'
 import { QUEUE } from './training/training-queue.sql.ts'
@@ -73,8 +73,8 @@ export async function openPostgresStores(
   await requireNoCopy(db)
   const reads = createReads(options.reads)
   const blobs = createBlobs(db)
-  const bell = createQueueBell(options.url)
-  const training = { runs: createTrainingRuns(db), bell, removeUnused: blobs.removeUnused }
+  const notifier = createQueueNotifier(options.url)
+  const training = { runs: createTrainingRuns(db), notifier, removeUnused: blobs.removeUnused }
   const stopSweep = sweepHourly(() => Promise.all([sweepFiles(db), blobs.sweep()]))
   const annotationOf = (calls: CallsQueryStore) => createAnnotationStore({ db, reads }, calls)
   return {
@@ -82,7 +82,7 @@ export async function openPostgresStores(
     keys: createKeyStore(createStepRuns(db, KEY_WRITES)),
     prices: createPriceStore(db),
     feedback: createFeedbackStore(db, reads),
-    besideOf: createBesideOf(db),
+    joinedDataOf: createJoinedDataOf(db),
     annotation: annotationOf(node.callsQuery),
     annotationOf,
     objects: createObjectStore(db, reads),
@@ -99,8 +99,8 @@ export async function openPostgresStores(
     trainingQueue: createTrainingQueue(training, QUEUE, createArtifactReceiver(training, blobs)),
     checkpoints: createCheckpointStore(training, blobs),
     checkStore: createStoreHealth(db, node).checkStore,
-    async readFigures() {
-      const [figures, trainingJobs] = await Promise.all([node.readFigures(), countJobs(db)])
+    async readMetrics() {
+      const [figures, trainingJobs] = await Promise.all([node.readMetrics(), countJobs(db)])
       return {
         ...figures,
         reads: [...figures.reads, reads.figures()],
@@ -110,7 +110,7 @@ export async function openPostgresStores(
     },
     close: closeOnce(async () => {
       stopSweep()
-      await bell.close()
+      await notifier.close()
       await node.close()
       await db.close()
     }),
@@ -118,8 +118,8 @@ export async function openPostgresStores(
 }
 
 /** null where PostgreSQL does not answer in time. */
-function countJobs(db: Postgres): Promise<JobFigures | null> {
-  const counted = db.first<JobFigures>(COUNT_UNFINISHED_JOBS)
+function countJobs(db: Postgres): Promise<JobMetrics | null> {
+  const counted = db.first<JobMetrics>(COUNT_UNFINISHED_JOBS)
   return Promise.race([
     counted.then(
       (found) => found ?? null,

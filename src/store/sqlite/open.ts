@@ -1,8 +1,8 @@
 /** Opens the SQLite stores: a reading connection here, one in the writer thread, and those of the reader threads. */
 import { join } from 'node:path'
 import type { CallsQueryStore } from '../api/calls/calls-query.ts'
-import type { StoreWatch } from '../api/figures.ts'
 import type { MissingFiles } from '../api/health.ts'
+import type { StoreWatch } from '../api/metrics.ts'
 import { closeOnce } from '../api/stores.ts'
 import { createKeyStore } from '../base/access/key-store.ts'
 import { createResponseStore } from '../base/chat/response-store.ts'
@@ -13,8 +13,8 @@ import { createRecordings } from '../base/recordings/recordings.ts'
 import { createAgentStore } from './agents/agents.ts'
 import { createAnnotationStore } from './annotation/annotation-queues.ts'
 import { createCallStore } from './calls/calls.ts'
-import { createBesideReader } from './calls/query/beside-reader.ts'
 import { createCallsQueryStore } from './calls/query/calls-query.ts'
+import { createJoinReader } from './calls/query/join-reader.ts'
 import { createCallRemoval } from './calls/removal/call-removal.ts'
 import {
   type Connection,
@@ -23,9 +23,9 @@ import {
   openReadOnlyDatabase,
   unusableDirectory,
 } from './db/connection.ts'
-import { createLogGateMemory } from './db/log-gate.ts'
 import { migrate, requireMigrated } from './db/migrate.ts'
 import { isUnavailable } from './db/store-error.ts'
+import { createWalGateMemory } from './db/wal-gate.ts'
 import { createFeedbackStore } from './feedback/feedback.ts'
 import {
   ARTIFACTS_DIRECTORY,
@@ -33,11 +33,11 @@ import {
   openFileFolder,
   PAYLOADS_DIRECTORY,
 } from './files/file-folder.ts'
-import { createFileHold, type FileHold } from './files/file-hold.ts'
+import { createFilePins, type FilePins } from './files/file-pins.ts'
 import { createMemoryFolder } from './files/memory-folder.ts'
 import { createSweep } from './files/sweep.ts'
 import { createStoreHealth } from './health/store-health.ts'
-import { createStoreMeters } from './health/store-meters.ts'
+import { createStoreMetricsSource } from './health/store-metrics.ts'
 import { createCheckpointArtifacts } from './models/checkpoint-artifacts.ts'
 import { createFileStore } from './objects/files.ts'
 import { createObjectStore } from './objects/objects.ts'
@@ -74,7 +74,7 @@ export interface SqliteOptions {
   /** The entry module of the writer; tests pass their own. */
   readonly writerEntry?: URL
   /** Limit: calls in one piece of an hour's statistics. */
-  readonly pieceRowsMax?: number
+  readonly segmentRowsMax?: number
 }
 
 const CLOSE_MS_MAX = 8_000
@@ -95,17 +95,17 @@ export interface SqliteStore extends NodeStores {
 
 export interface BackupParts {
   readonly copyDatabase: Writer['copyTo']
-  readonly holdFiles: FileHold['begin']
+  readonly pinFiles: FilePins['begin']
 }
 
 /** Opens all stores; the caller holds the lock of the directory. @throws DataDirectoryError, MigrationError */
 export function openSqliteStore(options: SqliteOptions): SqliteStore {
-  const { dataDir, pieceRowsMax } = options
+  const { dataDir, segmentRowsMax } = options
   const db = openMigrated(options)
-  const hold = createFileHold()
+  const hold = createFilePins()
   const { payloads, folder, weights } = openFolders(db, dataDir, hold)
   const path = dataDir === ':memory:' ? null : join(dataDir, DATABASE_FILE)
-  const gate = createLogGateMemory()
+  const gate = createWalGateMemory()
   const lanes = openReadLanes({ db, path, limits: options.reads, gate, watch: options.watch })
   const { lists, stats, build } = lanes
   const { writes, closeWrites } = openWrites(db, gate, options)
@@ -115,7 +115,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     arrivals,
   )
   const isAutomatic = path !== null
-  const segments = createSegmentBuilder({ db, writes, reads: build, isAutomatic, pieceRowsMax })
+  const segments = createSegmentBuilder({ db, writes, reads: build, isAutomatic, segmentRowsMax })
   const artifacts = createCheckpointArtifacts(db, weights)
   const sweep = createSweep(db, { payloads, folder, artifacts })
   let missing: MissingFiles = { files: 0, training_payloads: 0, artifacts: 0 }
@@ -154,12 +154,12 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     },
     checkStore: health.checkStore,
     backupFault: () => null,
-    ...createStoreMeters({ db, path, writes, lanes, recordings }),
-    besideOf: (selection) => createBesideReader(db, lists, selection),
+    ...createStoreMetricsSource({ db, path, writes, lanes, recordings }),
+    joinedDataOf: (selection) => createJoinReader(db, lists, selection),
     annotationOf,
     arrivals,
     segments,
-    backup: { copyDatabase: writes.copyTo, holdFiles: hold.begin },
+    backup: { copyDatabase: writes.copyTo, pinFiles: hold.begin },
     close: closeOnce(async () => {
       await segments.close()
       await Promise.all([lists.close(), stats.close()])
@@ -172,7 +172,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
 }
 
 /** Opens the folders before any thread starts; if one cannot be used, closes the database. @throws DataDirectoryError */
-function openFolders(db: Connection, dataDir: string, hold: FileHold) {
+function openFolders(db: Connection, dataDir: string, hold: FilePins) {
   const isInMemory = dataDir === ':memory:'
   const open = (directory: string) =>
     hold.over(isInMemory ? createMemoryFolder(directory) : openFileFolder(dataDir, directory))

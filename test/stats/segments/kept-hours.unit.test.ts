@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createKeptHours } from '../../../src/store/sqlite/stats/segments/kept-hours.ts'
+import { createHourCache } from '../../../src/store/sqlite/stats/segments/hour-cache.ts'
 import type { HourState } from '../../../src/store/sqlite/stats/segments/live-hours.ts'
 
 const BLOB_BYTES = 10_000
@@ -12,7 +12,7 @@ function stateOf(hour_key: number, generation = 0, built_revision = 1): HourStat
 }
 
 /** Reads hours as a question does. @returns which were known, and their blobs */
-function read(kept: ReturnType<typeof createKeptHours>, states: readonly HourState[]) {
+function read(kept: ReturnType<typeof createHourCache>, states: readonly HourState[]) {
   const known: boolean[] = []
   const hours = states.map((state) => {
     const found = kept.find(state)
@@ -29,7 +29,7 @@ function read(kept: ReturnType<typeof createKeptHours>, states: readonly HourSta
 
 describe('the hours that a reader keeps', () => {
   it('are found again as long as the hour is as it was', () => {
-    const kept = createKeptHours(BYTES_MAX)
+    const kept = createHourCache(BYTES_MAX)
     expect(read(kept, [stateOf(1)]).known).toEqual([false])
     expect(read(kept, [stateOf(1)]).known).toEqual([true])
     expect(read(kept, [stateOf(1, 0, 2)]).known).toEqual([false])
@@ -38,7 +38,7 @@ describe('the hours that a reader keeps', () => {
   })
 
   it('make room for others, those first that were read the longest time ago', () => {
-    const kept = createKeptHours(BYTES_MAX)
+    const kept = createHourCache(BYTES_MAX)
     read(kept, [stateOf(1), stateOf(2), stateOf(3)])
     read(kept, [stateOf(1)])
     const { blobs } = read(kept, [stateOf(2)])
@@ -49,7 +49,7 @@ describe('the hours that a reader keeps', () => {
   })
 
   it('answer a repeated query whose hours do not fit into memory together', () => {
-    const kept = createKeptHours(BYTES_MAX)
+    const kept = createHourCache(BYTES_MAX)
     const states = [1, 2, 3, 4, 5].map((key) => stateOf(key))
     const first = read(kept, states)
     expect(first.isWhole).toBe(true)
@@ -60,7 +60,7 @@ describe('the hours that a reader keeps', () => {
   })
 
   it('evict nothing that is being read', () => {
-    const kept = createKeptHours(BYTES_MAX)
+    const kept = createHourCache(BYTES_MAX)
     const hour = kept.open(stateOf(1))
     const blob = new Uint8Array(BLOB_BYTES)
     kept.addBlob(hour, blob)

@@ -45,7 +45,7 @@ describe('an hour of many pieces', () => {
 
   async function openMany() {
     const dataDir = makeTempDir()
-    const store = openSqliteStore({ dataDir, ingestQueueMax: 100, pieceRowsMax: PIECE_ROWS })
+    const store = openSqliteStore({ dataDir, ingestQueueMax: 100, segmentRowsMax: PIECE_ROWS })
     for (const [index, id] of ids.entries()) {
       const call = callOfMany(id, index)
       await store.calls.writeParts([{ start: startOf(call), end: endOf(call) }])

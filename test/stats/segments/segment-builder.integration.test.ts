@@ -10,7 +10,7 @@ import { READ_JOBS } from '../../../src/store/sqlite/read/read-jobs.ts'
 import type { ReadPool } from '../../../src/store/sqlite/read/read-pool.ts'
 import { createSegmentBuilder } from '../../../src/store/sqlite/stats/segments/build/builder.ts'
 import { SEGMENT_COLUMNS } from '../../../src/store/sqlite/stats/segments/segment.ts'
-import { SPOIL_HOUR } from '../../../src/store/sqlite/stats/segments/segments.sql.ts'
+import { INVALIDATE_HOUR } from '../../../src/store/sqlite/stats/segments/segments.sql.ts'
 import { createInlineWrites } from '../../store/support/inline-writes.ts'
 import { readCaller } from '../../support/read-caller.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
@@ -90,7 +90,7 @@ describe('the builder of segments', () => {
     const db = openDatabase(dataDir)
     const writes = createInlineWrites(db)
     const inline = createInlineReadPool(db, READ_JOBS)
-    const raise = db.prepare(SPOIL_HOUR)
+    const raise = db.prepare(INVALIDATE_HOUR)
     const reads = {
       ...inline,
       run: async (...job: Parameters<ReadPool['run']>) => {
@@ -154,7 +154,7 @@ describe('a reader of segments', () => {
     db.exec("UPDATE stats_columns SET body = X'00'")
     expect(await store.stats.aggregate(query, readCaller())).toEqual(before)
     expect(countDirty(dataDir)).toBe(0)
-    db.prepare(SPOIL_HOUR).run({ hour_key: 1 })
+    db.prepare(INVALIDATE_HOUR).run({ hour_key: 1 })
     const another = { ...callInTurn(0, HOURS), id: 'another' }
     await store.calls.writeParts([{ start: startOf(another), end: endOf(another) }])
     await store.segments.buildAll()

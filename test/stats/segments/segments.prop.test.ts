@@ -126,15 +126,15 @@ describe('segments of hours', () => {
       fc.array(question, { minLength: 2, maxLength: 4 }),
       fc.array(fc.integer({ min: -90, max: 90 }), { maxLength: 2 }),
       fc.record({
-        pieceRowsMax: fc.constantFrom(1, 2, 5, 1000),
+        segmentRowsMax: fc.constantFrom(1, 2, 5, 1000),
         builtRounds: fc.shuffledSubarray([0, 1, 2]),
         gone: fc.array(fc.nat(), { maxLength: 4 }),
       }),
-      async (batches, questions, priceMinutes, { pieceRowsMax, builtRounds, gone }) => {
+      async (batches, questions, priceMinutes, { segmentRowsMax, builtRounds, gone }) => {
         const store = openSqliteStore({
           dataDir: ':memory:',
           ingestQueueMax: 100,
-          pieceRowsMax,
+          segmentRowsMax,
         })
         const ids: string[] = []
         const running: TestCall[] = []

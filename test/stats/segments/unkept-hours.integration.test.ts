@@ -16,9 +16,9 @@ import {
   type TestCall,
 } from '../support/segment-calls.ts'
 
-vi.mock('../../../src/store/sqlite/stats/segments/kept-hours.ts', async (original) => ({
-  ...(await original<typeof import('../../../src/store/sqlite/stats/segments/kept-hours.ts')>()),
-  KEPT_BYTES_MAX: 0,
+vi.mock('../../../src/store/sqlite/stats/segments/hour-cache.ts', async (original) => ({
+  ...(await original<typeof import('../../../src/store/sqlite/stats/segments/hour-cache.ts')>()),
+  CACHED_BYTES_MAX: 0,
 }))
 
 const HOURS = 6

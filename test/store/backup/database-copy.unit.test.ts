@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
-import { createLogGateMemory, openLogGate } from '../../../src/store/sqlite/db/log-gate.ts'
+import { createWalGateMemory, openWalGate } from '../../../src/store/sqlite/db/wal-gate.ts'
 import {
   copyDatabase,
   createCopyMemory,
@@ -22,7 +22,7 @@ function openFilled() {
   const insert = db.prepare(`INSERT INTO t VALUES (?, zeroblob(${ROW_BYTES}))`)
   for (let n = 0; n < ROWS; n++) insert.run(n)
   const memory = createCopyMemory()
-  const gate = openLogGate(createLogGateMemory())
+  const gate = openWalGate(createWalGateMemory())
   const target = join(makeTempDir(), 'copy.db')
   return {
     dataDir,

@@ -49,7 +49,7 @@ describe.skipIf(!hasFaults)('calls in a ClickHouse that fails', () => {
     ])
     await expect(count(stores)).resolves.toMatchObject({ count: 2 })
     await expect(stores.calls.findCall(PROJECT, 'a')).resolves.toMatchObject({ output: null })
-    const { elsewhere } = await stores.readFigures()
+    const { elsewhere } = await stores.readMetrics()
     expect(elsewhere).toContainEqual({ store: 'clickhouse', faults: fault.count })
   })
 

@@ -57,14 +57,14 @@ async function hold(url: string, sql: string) {
 describe.skipIf(!hasPostgres)('processes that write at once', () => {
   it('answer a change of a retention when the step of another has ended', async () => {
     const { url, one, other } = await openTwo()
-    const step = await other.retention.holdRetention(project_id)
+    const step = await other.retention.pinRetention(project_id)
     const { awaitWaiting } = await hold(url, 'SELECT 1')
     const order: string[] = []
     const changed = one.retention
       .setRetention({ project_id, retention_days: null })
       .then(() => order.push('changed'))
     await awaitWaiting(1)
-    expect(await other.retention.holdRetention(project_id)).toBeNull()
+    expect(await other.retention.pinRetention(project_id)).toBeNull()
     order.push('step')
     await step?.end()
     await changed
@@ -73,7 +73,7 @@ describe.skipIf(!hasPostgres)('processes that write at once', () => {
 
   it('answer a change of a retention with 503 while a step of another takes too long, and store it', async () => {
     const { url, other } = await openTwo()
-    const step = await other.retention.holdRetention(project_id)
+    const step = await other.retention.pinRetention(project_id)
     const db = connectPostgres({ url, readTimeoutMs: 1000, writeTimeoutMs: 300 })
     onTestFinished(() => db.close())
     const change = { project_id, retention_days: null }

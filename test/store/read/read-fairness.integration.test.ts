@@ -6,7 +6,7 @@ import {
   DATABASE_FILE,
   openDatabase,
 } from '../../../src/store/sqlite/db/connection.ts'
-import { createLogGateMemory, openLogGate } from '../../../src/store/sqlite/db/log-gate.ts'
+import { createWalGateMemory, openWalGate } from '../../../src/store/sqlite/db/wal-gate.ts'
 import { createReadPool, type ReadPoolOptions } from '../../../src/store/sqlite/read/read-pool.ts'
 import { readCaller } from '../../support/read-caller.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
@@ -108,8 +108,8 @@ describe('a read pool', () => {
   })
 
   it('begins no slice while the log drains, and goes on after it', async () => {
-    const memory = createLogGateMemory()
-    const gate = openLogGate(memory)
+    const memory = createWalGateMemory()
+    const gate = openWalGate(memory)
     const { pool } = open({ gate: memory })
     const counter = new SharedArrayBuffer(4)
     expect(await pool.run('mark', counter, other)).toBe(0)
@@ -122,15 +122,15 @@ describe('a read pool', () => {
   })
 
   it('ends a read that holds on to a full log', async () => {
-    const memory = createLogGateMemory()
+    const memory = createWalGateMemory()
     const { pool } = open({ gate: memory })
     const told = new SharedArrayBuffer(4)
     const running = pool.run('spinTold', told, other)
     running.catch(() => undefined)
     await untilTold(told)
-    openLogGate(memory).fill()
+    openWalGate(memory).fill()
     await expect(running).rejects.toMatchObject({ code: 'server_overloaded', retryAfterS: 1 })
-    openLogGate(memory).open()
+    openWalGate(memory).open()
   })
 
   it('reruns jobs that ran next to one that had to be killed', async () => {

@@ -4,10 +4,10 @@
  */
 import { appendFileSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
-import { openLogGate } from '../../../src/store/sqlite/db/log-gate.ts'
+import { openWalGate } from '../../../src/store/sqlite/db/wal-gate.ts'
 import type { LogKeeperData } from '../../../src/store/sqlite/write/log-keeper-serve.ts'
 
 const { path, gate, wholeWork } = workerData as LogKeeperData & { readonly wholeWork?: unknown }
-openLogGate(gate).fill()
+openWalGate(gate).fill()
 if (wholeWork !== undefined) appendFileSync(`${path}-starts`, 'x')
 throw new Error('disk full')

@@ -8,7 +8,7 @@ import {
   openDatabase,
   openReadOnlyDatabase,
 } from '../../../src/store/sqlite/db/connection.ts'
-import { createLogGateMemory, openLogGate } from '../../../src/store/sqlite/db/log-gate.ts'
+import { createWalGateMemory, openWalGate } from '../../../src/store/sqlite/db/wal-gate.ts'
 import { createReadPool } from '../../../src/store/sqlite/read/read-pool.ts'
 import { createLogKeeper } from '../../../src/store/sqlite/write/log-keeper.ts'
 import { createLogLook } from '../../../src/store/sqlite/write/log-keeper-serve.ts'
@@ -38,7 +38,7 @@ describe('the log', () => {
 
   it('gets a thread again after commits enough when it has lost one, and holds up nobody meanwhile', async () => {
     const path = join(makeTempDir(), 'weft.db')
-    const gate = createLogGateMemory()
+    const gate = createWalGateMemory()
     const entry = new URL('../support/dying-log-keeper-entry.ts', import.meta.url)
     const log = createLogKeeper({ path, gate, entry })
     onTestFinished(log.close)
@@ -48,7 +48,7 @@ describe('the log', () => {
       expect(starts()).toBe(lost)
       log.noteCommit()
       await expect.poll(starts).toBe(lost + 1)
-      await expect.poll(() => openLogGate(gate).isFull()).toBe(false)
+      await expect.poll(() => openWalGate(gate).isFull()).toBe(false)
     }
   })
 
@@ -123,8 +123,8 @@ async function openOverlap(limits = LIMITS) {
   db.exec('CREATE TABLE t (n INTEGER, bytes BLOB) STRICT')
   const insert = db.prepare('INSERT INTO t VALUES (1, zeroblob(?))')
   const keeper = openCheckpointDatabase(path)
-  const memory = createLogGateMemory()
-  const gate = openLogGate(memory)
+  const memory = createWalGateMemory()
+  const gate = openWalGate(memory)
   const reads = createReadPool<TestReadJobs>({
     path,
     readers: 4,

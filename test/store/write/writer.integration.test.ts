@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { ProjectPrice } from '../../../src/domain/prices/project-prices.ts'
-import { createLogGateMemory } from '../../../src/store/sqlite/db/log-gate.ts'
+import { createWalGateMemory } from '../../../src/store/sqlite/db/wal-gate.ts'
 import { openSqliteStore, type SqliteOptions } from '../../../src/store/sqlite/open.ts'
 import { createWriter } from '../../../src/store/sqlite/write/writer.ts'
 import { openWriterThread } from '../../../src/store/sqlite/write/writer-ends.ts'
@@ -114,7 +114,7 @@ describe('the writer', () => {
       closeMs: 20,
       onCommit: () => undefined,
       open: (listener) =>
-        openWriterThread({ dataDir, gate: createLogGateMemory() }, listener, entry('deaf')),
+        openWriterThread({ dataDir, gate: createWalGateMemory() }, listener, entry('deaf')),
     })
     const write = expect(writer.run('cancel_job', { id: 'j', now_us: 1 })).rejects.toMatchObject({
       code: 'store_unavailable',

@@ -22,7 +22,7 @@ const WANTED = {
 async function openClaims(changes: Partial<TrainingQueue> = {}) {
   const faults: unknown[] = []
   const released: unknown[] = []
-  let ring = () => {}
+  let notify = () => {}
   const queue = {
     claimJob: async () => null,
     releaseJob: async (lease: object) => void released.push(lease),
@@ -30,7 +30,7 @@ async function openClaims(changes: Partial<TrainingQueue> = {}) {
     nextDueUs: async () => null,
     resumeLeases: async () => undefined,
     onChange(listener: () => void) {
-      ring = listener
+      notify = listener
       return () => undefined
     },
     ...changes,
@@ -47,7 +47,7 @@ async function openClaims(changes: Partial<TrainingQueue> = {}) {
     claims,
     faults,
     released,
-    ring: () => ring(),
+    notify: () => notify(),
     claim: () =>
       claims.claim(WANTED, 20_000, { signal: leaving.signal, isAllowed: async () => true }),
     leave: () => leaving.abort(),
@@ -87,7 +87,7 @@ it.each([1, 2])('gives a job back whose worker left while look %d for it ran', a
 it('passes an error of the queue on to a waiting worker', async () => {
   const broken = new Error('broken')
   let isBroken = false
-  const { claim, claims, ring } = await openClaims({
+  const { claim, claims, notify } = await openClaims({
     async claimJob() {
       if (isBroken) throw broken
       return null
@@ -96,7 +96,7 @@ it('passes an error of the queue on to a waiting worker', async () => {
   const claiming = expect(claim()).rejects.toBe(broken)
   await vi.advanceTimersByTimeAsync(10)
   isBroken = true
-  ring()
+  notify()
   await claiming
   claims.close()
 })

@@ -23,7 +23,7 @@ it('a claim that was committed stands where the database cannot be read afterwar
   const writes = { run: async () => ({ ended: [ended], claimed }) } as never
   const parts = {
     runs: createStepRuns<TrainingWrites>(db, writes),
-    bell: { ring: () => {}, listen: () => () => {} },
+    notifier: { notify: () => {}, listen: () => () => {} },
     removeUnused: createCheckpointArtifacts(db, folder).removeUnused,
   }
   const queue = createTrainingQueue(parts, QUEUE, () => Promise.reject())

@@ -5,8 +5,8 @@ import { ApiError } from '../../../src/errors.ts'
 import * as CHECKPOINTS from '../../../src/store/base/models/checkpoints.sql.ts'
 import { createPreviewModelStore } from '../../../src/store/base/models/model-store.ts'
 import * as BASE_MODELS from '../../../src/store/base/models/preview-models.sql.ts'
-import { createJobBell } from '../../../src/store/base/training/job-bell.ts'
 import { selectJobs, selectModelJobs } from '../../../src/store/base/training/job-lists.sql.ts'
+import { createJobNotifier } from '../../../src/store/base/training/job-notifier.ts'
 import * as EVENTS from '../../../src/store/base/training/training-events.sql.ts'
 import * as BASE_JOBS from '../../../src/store/base/training/training-jobs.sql.ts'
 import * as QUEUE from '../../../src/store/base/training/training-queue.sql.ts'
@@ -50,7 +50,7 @@ async function openJobs(replace: (writes: Writes) => Writes = (writes) => writes
   )
   const partsOver = (writes: Writes) => ({
     runs: createStepRuns<TrainingWrites>(db, writes),
-    bell: createJobBell(),
+    notifier: createJobNotifier(),
     removeUnused,
   })
   await createPreviewModelStore(partsOver(writes)).insertModel(MODEL)

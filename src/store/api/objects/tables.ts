@@ -53,7 +53,7 @@ export interface TableStore {
   /** Makes many look-ups by digest cheap, at the cost of one walk over the table. */
   indexRows(table: StoredTable): Promise<RowIndex>
   /** Places of the rows with one of the digests, ascending; a row that comes twice has two. */
-  findPlaces(table: StoredTable, rowDigests: readonly string[]): Promise<number[]>
+  findIndexes(table: StoredTable, rowDigests: readonly string[]): Promise<number[]>
   /**
    * Places of all rows, sorted by fields inside them. Numbers come before texts, texts before the rest, rows
    * without the field last in both directions; equals keep their order.
@@ -61,7 +61,7 @@ export interface TableStore {
    * @param caller - who waits
    * @throws ApiError server_overloaded, read_timeout, client_closed_request, store_unavailable
    */
-  sortPlaces(table: StoredTable, sort: TableSort, caller: ReadCaller): Promise<Uint32Array>
+  sortIndexes(table: StoredTable, sort: TableSort, caller: ReadCaller): Promise<Uint32Array>
   /** The rows at places, in the order given, in groups of bounded size. Lets others work between groups. */
   readRows(table: StoredTable, places: Iterable<number>): AsyncIterable<TableRow[]>
 }

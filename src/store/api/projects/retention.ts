@@ -5,7 +5,7 @@ import type { ProjectRetention } from '../../../domain/projects/retention.ts'
 export const RETENTIONS_LISTED_MAX = 1000
 
 /** Keeps changes of a project's setting waiting while a step removes calls by it. */
-export interface RetentionHold {
+export interface PinnedRetention {
   /** The setting that holds until the end; null: none. */
   readonly retention: ProjectRetention | null
   end(): Promise<void>
@@ -27,7 +27,7 @@ export interface RetentionStore {
    * @returns null while a change waits for the step of another process
    * @throws ApiError store_unavailable
    */
-  holdRetention(projectId: string): Promise<RetentionHold | null>
+  pinRetention(projectId: string): Promise<PinnedRetention | null>
   /**
    * Lists the settings of the projects after a name, in byte order of the names; at most RETENTIONS_LISTED_MAX.
    *

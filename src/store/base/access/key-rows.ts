@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { hashKey, isSameBytes, KEY_BYTES, renderKey } from '../../../domain/access/keys.ts'
 import type { Principal, Scope } from '../../../domain/access/permissions.ts'
 import { KEYS_PER_PART, type NewKey, type StoredKey } from '../../api/access/keys.ts'
-import { placeBehind } from '../db/listing.ts'
+import { cursorBehind } from '../db/listing.ts'
 import { all, first, type Steps } from '../db/steps.ts'
 import { FIND_KEY, FIND_KEY_BY_ID, LIST_KEYS } from './keys.sql.ts'
 
@@ -71,7 +71,7 @@ export function* findKey(id: string): Steps<StoredKey | null> {
 
 /** Returns the keys behind one, or the first. */
 export function* listKeys(after: StoredKey | undefined): Steps<StoredKey[]> {
-  const place = placeBehind(after ?? null, 'asc')
+  const place = cursorBehind(after ?? null, 'asc')
   const rows = yield* all<Omit<KeyRow, 'hash'>>(LIST_KEYS, { ...place, limit: KEYS_PER_PART })
   return rows.map(toStoredKey)
 }

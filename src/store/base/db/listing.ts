@@ -5,7 +5,7 @@ import type { Steps } from './steps.ts'
 const PART_ROWS = 200
 
 /** Returns the cursor behind a row, or before the first row of the given order. */
-export function placeBehind(
+export function cursorBehind(
   last: { readonly created_at_us: number; readonly id: string } | null,
   order: 'asc' | 'desc',
 ) {

@@ -6,7 +6,7 @@ import { findStep, listCheckpoints } from './checkpoint-steps.ts'
 export function createCheckpointRows({
   runs: { read, write },
   removeUnused,
-}: Omit<TrainingParts, 'bell'>): Omit<CheckpointStore, 'openArtifact'> {
+}: Omit<TrainingParts, 'notifier'>): Omit<CheckpointStore, 'openArtifact'> {
   return {
     insertCheckpoint: (checkpoint) => write('insert_checkpoint', checkpoint),
     async deleteSteps(model_id, steps, deleted_at_us) {

@@ -3,7 +3,7 @@ import { canUseProject } from '../../../domain/access/permissions.ts'
 import { modelProjectId, type PreviewModel } from '../../../domain/models/preview-model.ts'
 import { ApiError } from '../../../errors.ts'
 import type { ModelListing } from '../../api/models/preview-models.ts'
-import { listParts, placeBehind } from '../db/listing.ts'
+import { cursorBehind, listParts } from '../db/listing.ts'
 import { all, first, type Steps } from '../db/steps.ts'
 import { FIND_ANY_PREVIEW_MODEL, FIND_PREVIEW_MODEL, selectModels } from './preview-models.sql.ts'
 
@@ -17,7 +17,7 @@ export function* listModels(listing: ModelListing): Steps<PreviewModel[]> {
   const { order, name, count } = listing
   const ofName = name === null ? {} : { name }
   return yield* listParts(yield* findCursor(listing), count, function* (last, limit) {
-    const parameters = { ...placeBehind(last, order), ...ofName, limit }
+    const parameters = { ...cursorBehind(last, order), ...ofName, limit }
     const rows = yield* all<PreviewModel>(selectModels(order, name !== null), parameters)
     return { rows, shown: rows.filter((model) => isShown(model, listing)) }
   })

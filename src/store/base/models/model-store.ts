@@ -4,7 +4,7 @@ import type { TrainingParts } from '../training/training-writes.ts'
 import { findModel, listModels } from './model-listing.ts'
 
 export function createPreviewModelStore(parts: TrainingParts): PreviewModelStore {
-  const { runs, bell, removeUnused } = parts
+  const { runs, notifier, removeUnused } = parts
   const { read, write } = runs
   return {
     insertModel: (model) => write('insert_model', model),
@@ -14,7 +14,7 @@ export function createPreviewModelStore(parts: TrainingParts): PreviewModelStore
       const hidden = await write('delete_model', { id, now_us })
       if (hidden === null) return null
       await removeUnused(hidden)
-      bell.ring()
+      notifier.notify()
       return hidden.length
     },
   }

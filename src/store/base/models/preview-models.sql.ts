@@ -1,5 +1,5 @@
 /** Statements for preview models that run on SQLite and PostgreSQL alike. */
-import { placeAfter } from '../db/listing.sql.ts'
+import { cursorCondition } from '../db/listing.sql.ts'
 
 /**
  * Inserts a model whose name is new in its project; does nothing otherwise (preview_models_entity_project_name).
@@ -69,7 +69,7 @@ export function selectModels(order: 'asc' | 'desc', ofName: boolean): string {
   return `
 SELECT ${MODEL_COLUMN_LIST}
 FROM preview_models
-WHERE ${ofName ? 'name = @name AND ' : ''}${placeAfter(order, ' AND deleted_at_us IS NULL')}
+WHERE ${ofName ? 'name = @name AND ' : ''}${cursorCondition(order, ' AND deleted_at_us IS NULL')}
 `
 }
 

@@ -1,7 +1,7 @@
 /** Contents of objects as parsed JSON, each read once. */
 
 /** Limit: characters of parsed contents and of their names; the cache is cleared when it is full. */
-const KEPT_CHARACTERS_MAX = 32 * 1024 * 1024
+const CACHED_CHARACTERS_MAX = 32 * 1024 * 1024
 
 /** @param onClear - called when the cache is cleared */
 export function createContentCache(onClear: () => void = () => undefined) {
@@ -14,7 +14,7 @@ export function createContentCache(onClear: () => void = () => undefined) {
     add(key: string, json: string | null): unknown {
       const size = key.length + (json?.length ?? 0)
       characters += size
-      if (characters > KEPT_CHARACTERS_MAX) {
+      if (characters > CACHED_CHARACTERS_MAX) {
         contents.clear()
         onClear()
         characters = size

@@ -8,10 +8,10 @@ import * as MARKS from './marks.sql.ts'
 import { requireFewMarks } from './object-limits.ts'
 import { findNamed, type ObjectName } from './object-reads.ts'
 import {
-  FIND_PLACES,
+  FIND_VERSION_KEYS,
   INSERT_JSON_VALUE,
   INSERT_OBJECT,
-  LIST_LIVE_PLACES,
+  LIST_LIVE_VERSION_KEYS,
   type ObjectStatements,
 } from './objects.sql.ts'
 
@@ -21,7 +21,7 @@ interface ObjectDeletion extends ObjectName {
   readonly deleted_at_us: number
 }
 
-interface PlaceRow extends DeletedVersion {
+interface VersionKeyRow extends DeletedVersion {
   readonly object_key: number
   readonly deleted_at_us: number | null
 }
@@ -63,13 +63,13 @@ export function createObjectWrites(statements: ObjectStatements & MARKS.MarkStat
 
 /** @param expected - number of the version; -1: none */
 function* requireLatest({ project_id, object_id }: ObjectName, expected: number): Steps<void> {
-  const latest = yield* first<PlaceRow>(FIND_PLACES.latest, { project_id, object_id })
+  const latest = yield* first<VersionKeyRow>(FIND_VERSION_KEYS.latest, { project_id, object_id })
   if ((latest?.version_index ?? -1) === expected) return
   throw new ApiError('object_conflict', { param: 'obj.expected_latest' })
 }
 
 function* requireKey(marks: ObjectMarks): Steps<number> {
-  const row = yield* findNamed<PlaceRow>(FIND_PLACES, marks, marks.version)
+  const row = yield* findNamed<VersionKeyRow>(FIND_VERSION_KEYS, marks, marks.version)
   return requireObject(row ?? null).object_key
 }
 
@@ -77,15 +77,15 @@ function* requireKey(marks: ObjectMarks): Steps<number> {
 function* chooseVersions({
   versions,
   ...name
-}: Omit<ObjectDeletion, 'deleted_at_us'>): Steps<PlaceRow[]> {
+}: Omit<ObjectDeletion, 'deleted_at_us'>): Steps<VersionKeyRow[]> {
   if (versions === null) {
-    const live = yield* all<PlaceRow>(LIST_LIVE_PLACES, name)
+    const live = yield* all<VersionKeyRow>(LIST_LIVE_VERSION_KEYS, name)
     if (live.length === 0) throw new ApiError('object_not_found', { param: 'object_id' })
     return live
   }
-  const chosen = new Map<number, PlaceRow>()
+  const chosen = new Map<number, VersionKeyRow>()
   for (const [at, version] of versions.entries()) {
-    const row = yield* findNamed<PlaceRow>(FIND_PLACES, name, version)
+    const row = yield* findNamed<VersionKeyRow>(FIND_VERSION_KEYS, name, version)
     if (row === undefined || row.deleted_at_us !== null) {
       throw new ApiError('object_not_found', { param: `digests[${at}]` })
     }

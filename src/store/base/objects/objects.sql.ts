@@ -157,7 +157,7 @@ LIMIT 1
   }
 }
 
-const SELECT_PLACE = `SELECT
+const SELECT_CURSOR_ROW = `SELECT
   objects.object_key,
   objects.digest,
   objects.version_index,
@@ -167,11 +167,11 @@ const SELECT_PLACE = `SELECT
 FROM objects`
 
 /** Without tags, aliases and sizes. */
-export const FIND_PLACES = findVersions(SELECT_PLACE)
+export const FIND_VERSION_KEYS = findVersions(SELECT_CURSOR_ROW)
 
 /** The versions of an object that are not deleted (objects_project_id_object_id_deleted_at_us_version_index). */
-export const LIST_LIVE_PLACES = `
-${SELECT_PLACE}
+export const LIST_LIVE_VERSION_KEYS = `
+${SELECT_CURSOR_ROW}
 WHERE objects.project_id = @project_id
   AND objects.object_id = @object_id
   AND objects.deleted_at_us IS NULL

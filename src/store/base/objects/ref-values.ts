@@ -14,7 +14,7 @@ import type { StoredTable } from '../../api/objects/tables.ts'
 import { first, type Steps } from '../db/steps.ts'
 import { createContentCache } from './content-cache.ts'
 import { findContent, findNamed } from './object-reads.ts'
-import { FIND_PLACES } from './objects.sql.ts'
+import { FIND_VERSION_KEYS } from './objects.sql.ts'
 import { BLOCK_ROWS, FIND_ROW, FIND_TABLE, FIND_TABLE_BLOCK } from './tables.sql.ts'
 
 type Place = { readonly table: StoredTable } | { readonly value: unknown }
@@ -51,7 +51,7 @@ export function createRefSteps(reach: RefReach): (ref: string) => Steps<unknown>
     }
     type Found = { readonly digest: string; readonly deleted_at_us: number | null }
     const name = { project_id, object_id: target.object_id }
-    const found = yield* findNamed<Found>(FIND_PLACES, name, target.version)
+    const found = yield* findNamed<Found>(FIND_VERSION_KEYS, name, target.version)
     if (found === undefined || found.deleted_at_us !== null) return { value: undefined }
     return { value: yield* readContent(project_id, found.digest) }
   }

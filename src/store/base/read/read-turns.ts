@@ -1,7 +1,7 @@
 /** Limits concurrent reads of other databases: the rest wait in a bounded queue, where keys and projects take turns. */
 import { type ReadCaller, toLeft } from '../../../domain/access/read-caller.ts'
 import { ApiError } from '../../../errors.ts'
-import type { ReadFigures } from '../../api/figures.ts'
+import type { ReadMetrics } from '../../api/metrics.ts'
 import { createFairQueue } from './fair-queue.ts'
 
 export interface ReadTurnLimits {
@@ -21,7 +21,7 @@ interface ReadTurns {
    */
   enter(caller: ReadCaller): Promise<void>
   leave(): void
-  figures(): Omit<ReadFigures, 'kind'>
+  figures(): Omit<ReadMetrics, 'kind'>
 }
 
 interface Waiting {

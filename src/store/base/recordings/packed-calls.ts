@@ -39,7 +39,7 @@ export function createCallPacker(): CallPacker {
   let lengths: number[] = []
   let end = 0
 
-  function closePiece(): void {
+  function closeSegment(): void {
     if (lengths.length > 0) pieces.push({ bytes: bytes.subarray(0, end), lengths })
     lengths = []
     end = 0
@@ -47,7 +47,7 @@ export function createCallPacker(): CallPacker {
 
   function reserve(more: number): void {
     if (lengths.length > 0 && end + more <= bytes.length) return
-    closePiece()
+    closeSegment()
     bytes = Buffer.from(new SharedArrayBuffer(Math.max(PIECE_BYTES, more)))
   }
 
@@ -65,7 +65,7 @@ export function createCallPacker(): CallPacker {
     count: () => callCount,
     bytes: () => byteCount,
     take() {
-      closePiece()
+      closeSegment()
       const taken = pieces
       pieces = []
       callCount = 0

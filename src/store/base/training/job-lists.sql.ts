@@ -1,6 +1,6 @@
 /** Statements for lists of training jobs. */
 import type { Dialect } from '../db/dialect.ts'
-import { placeAfter } from '../db/listing.sql.ts'
+import { cursorCondition } from '../db/listing.sql.ts'
 import { MODEL_COLUMN_LIST } from '../models/preview-models.sql.ts'
 import { JOB_COLUMN_LIST } from './training-jobs.sql.ts'
 
@@ -11,7 +11,7 @@ export function selectJobs(order: Order, ofStatus: boolean): string {
   return `
 SELECT ${JOB_COLUMN_LIST}
 FROM training_jobs
-WHERE ${ofStatus ? 'state = @status AND ' : ''}${placeAfter(order)}
+WHERE ${ofStatus ? 'state = @status AND ' : ''}${cursorCondition(order)}
 `
 }
 

@@ -2,7 +2,7 @@
 import type { PreviewModel } from '../../../domain/models/preview-model.ts'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import type { JobListing, JobView } from '../../api/training/training-jobs.ts'
-import { listParts, placeBehind } from '../db/listing.ts'
+import { cursorBehind, listParts } from '../db/listing.ts'
 import { all, type Steps } from '../db/steps.ts'
 import { selectJobs, selectModelJobs, type ViewStatements } from './job-lists.sql.ts'
 import { findCursor, isShown } from './job-steps.ts'
@@ -30,7 +30,7 @@ function readPart(
     const after_seq = last?.seq ?? BEFORE_ALL[order]
     return all(selectModelJobs(order), { model_id, status, after_seq, limit })
   }
-  const place = placeBehind(last, order)
+  const place = cursorBehind(last, order)
   const ofStatus = status === null ? {} : { status }
   return all(selectJobs(order, status !== null), { ...place, ...ofStatus, limit })
 }

@@ -9,7 +9,7 @@ import type { QueueStatements } from './training-queue.sql.ts'
 import type { TrainingParts } from './training-writes.ts'
 
 export function createTrainingQueue(
-  { runs: { read, write }, bell, removeUnused }: TrainingParts,
+  { runs: { read, write }, notifier, removeUnused }: TrainingParts,
   statements: QueueStatements,
   receiveArtifact: TrainingQueue['receiveArtifact'],
 ): TrainingQueue {
@@ -19,7 +19,7 @@ export function createTrainingQueue(
    */
   async function cleanUp(ended: readonly TrainingJob[]): Promise<void> {
     if (ended.length === 0) return
-    bell.ring()
+    notifier.notify()
     const paths: (string | null)[] = []
     for (const { staged_path, parent_checkpoint_id } of ended) {
       const parent = await read(findCheckpoint(parent_checkpoint_id)).catch(() => null)
@@ -61,6 +61,6 @@ export function createTrainingQueue(
       read(findNextDueUs(statements, now_us, queue_timeout_ms)),
     resumeLeases: (now_us, lease_ms, moved_us) =>
       write('resume_leases', { now_us, lease_ms, moved_us }),
-    onChange: bell.listen,
+    onChange: notifier.listen,
   }
 }

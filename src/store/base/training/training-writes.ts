@@ -2,8 +2,8 @@
 import type { StepRuns } from '../db/steps.ts'
 import { createModelWrites } from '../models/model-writes.ts'
 import { createCompletionWrites } from './completion-writes.ts'
-import type { JobBell } from './job-bell.ts'
 import { createJobMoves } from './job-moves.ts'
+import type { JobNotifier } from './job-notifier.ts'
 import { createJobWrites } from './job-writes.ts'
 import { createClaimWrites, createLeaseWrites } from './queue-writes.ts'
 import type { QueueStatements } from './training-queue.sql.ts'
@@ -25,7 +25,7 @@ export type TrainingWrites = ReturnType<typeof createTrainingWrites>
 /** What the stores of training share. */
 export interface TrainingParts {
   readonly runs: StepRuns<TrainingWrites>
-  readonly bell: JobBell
+  readonly notifier: JobNotifier
   /** Removes those weights that no checkpoint and no running job needs. Never fails: leftovers are removed later. */
   removeUnused(paths: readonly (string | null)[]): Promise<void>
 }

@@ -35,7 +35,7 @@ ORDER BY started_at_us ${direction}, id ${direction}, stored_at
 }
 
 /** Start of the span at a position in order of time. */
-export function selectPlace(
+export function selectCursorRow(
   conditions: readonly FilterCondition[],
   direction: 'asc' | 'desc',
 ): string {

@@ -14,7 +14,7 @@ import type { SpanScope } from '../../../domain/agents/span-scope.ts'
 import type { AgentStore, SpanList, SpanPage } from '../../api/agents/agents.ts'
 import type { CallKey } from '../calls/calls-walk.ts'
 import type { Reads } from '../db/reads.ts'
-import { countSpans, selectPlace } from './agents.sql.ts'
+import { countSpans, selectCursorRow } from './agents.sql.ts'
 import { boundsOf, readSpans, scanSpans } from './span-scan.ts'
 import { listConversationSpans, readTurns } from './turns.ts'
 
@@ -60,7 +60,7 @@ async function listByTime(
 ): Promise<SpanPage> {
   const { conditions, parameters } = boundsOf(scope)
   type Place = { readonly started_at_us: number }
-  const places = selectPlace(conditions, direction)
+  const places = selectCursorRow(conditions, direction)
   const [place] = await reads.read<Place>(places, { ...parameters, offset }, caller)
   const place_us = place?.started_at_us ?? 0
   type Count = { readonly total: number; readonly passed: number }

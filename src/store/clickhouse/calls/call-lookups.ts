@@ -107,7 +107,7 @@ export async function findCall(
   const part = { project_id, ids: [id] }
   const [rows, beside] = await Promise.all([
     read<FoundRow>(SQL.SELECT_ROWS, part),
-    readBeside(read, part),
+    readJoined(read, part),
   ])
   return toLiveCalls(rows, beside).get(id) ?? null
 }
@@ -118,7 +118,7 @@ interface Beside {
   readonly deleted: ReadonlySet<string>
 }
 
-export async function readBeside(
+export async function readJoined(
   read: Read,
   part: { readonly project_id: string; readonly ids: readonly string[] },
 ): Promise<Beside> {

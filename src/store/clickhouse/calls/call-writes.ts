@@ -8,7 +8,7 @@ import type { PartResult } from '../../../domain/calls/call-state.ts'
 import type { CallParts } from '../../../domain/calls/new-call.ts'
 import { ApiError } from '../../../errors.ts'
 import type { CallDeletion, CallRename } from '../../api/calls/calls.ts'
-import type { WriteFigures } from '../../api/figures.ts'
+import type { WriteMetrics } from '../../api/metrics.ts'
 import { sizeOf } from '../../base/db/value-size.ts'
 import type { ClickHouse } from '../db/client.ts'
 import { createInserts, type Inserts } from '../db/inserts.ts'
@@ -36,7 +36,7 @@ export interface CallWrites {
   deleteCalls(deletion: CallDeletion): Promise<number>
   /** Writes the queue. */
   close(): Promise<void>
-  figures(): WriteFigures
+  figures(): WriteMetrics
 }
 
 /** Limits of one batch. */

@@ -2,7 +2,7 @@
 import { type ReadCaller, requireWaiting } from '../../../domain/access/read-caller.ts'
 import {
   BODIES,
-  type CallBeside,
+  type CallJoins,
   callField,
   type ScannedCall,
 } from '../../../domain/calls/call-fields.ts'
@@ -30,7 +30,7 @@ const PREPARED_ROWS = 100
 interface CallsQueryParts {
   readonly reads: Reads
   /** What lists read besides the calls: feedback and values of refs, from any store, and prices. */
-  readonly besideOf: NodeStores['besideOf']
+  readonly joinedDataOf: NodeStores['joinedDataOf']
   /** Recorded calls that are not stored yet. */
   readonly arrivals: Pick<Arrivals, 'wait'>
 }
@@ -121,12 +121,12 @@ async function* keysOf(matching: AsyncIterable<Candidate>): AsyncGenerator<CallK
 }
 
 interface Candidate extends ScannedCall {
-  readonly beside: CallBeside
+  readonly beside: CallJoins
 }
 
 /** Yields the calls of a selection with the bodies that it reads, before its condition is checked. */
 async function* scanCalls(
-  { reads, besideOf }: CallsQueryParts,
+  { reads, joinedDataOf }: CallsQueryParts,
   selection: CallsSelection,
   caller: ReadCaller,
 ): AsyncGenerator<Candidate, void> {
@@ -135,7 +135,7 @@ async function* scanCalls(
   const bodies = BODIES.filter((body) => paths.some(([first]) => first === body))
   const { project_id } = selection
   const options = { project_id, wanted: bodyColumnsOf(bodies), rowsMax: SCAN_ROWS }
-  const { beside, prepare } = besideOf(selection)
+  const { beside, prepare } = joinedDataOf(selection)
   for await (const keys of walkKeys(reads, selection, caller)) {
     for await (const calls of readCalls(reads, keys, options, caller)) {
       requireWaiting(caller.signal)

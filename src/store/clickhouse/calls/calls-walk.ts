@@ -4,7 +4,7 @@ import type { Body } from '../../../domain/calls/call-fields.ts'
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import type { CallsSelection } from '../../../domain/calls/calls-query.ts'
 import type { Reads } from '../db/reads.ts'
-import { readBeside, toLiveCalls } from './call-lookups.ts'
+import { readJoined, toLiveCalls } from './call-lookups.ts'
 import type { FoundRow } from './call-rows.ts'
 import { type BodyColumn, selectRowsByKey } from './calls.sql.ts'
 import { toFilterClause } from './calls-filter.ts'
@@ -104,7 +104,7 @@ export async function* readCalls(
       const part = partOf(project_id, slice)
       const [rows, beside] = await Promise.all([
         read<FoundRow>(selectRowsByKey(wanted), part),
-        readBeside(read, part),
+        readJoined(read, part),
       ])
       const calls = toLiveCalls(rows, beside)
       yield slice.flatMap(({ id }) => calls.get(id) ?? [])

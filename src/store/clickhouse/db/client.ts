@@ -1,7 +1,7 @@
 /** The only access to ClickHouse: its HTTP interface, with all settings pinned that results depend on. */
 import { type ClickHouseSettings, createClient, type Logger } from '@clickhouse/client'
 import { type ReadCaller, requireWaiting } from '../../../domain/access/read-caller.ts'
-import type { FaultFigures } from '../../api/figures.ts'
+import type { FaultMetrics } from '../../api/metrics.ts'
 import { MigrationError } from '../../base/db/migration-files.ts'
 import { isPassing, toStoreError } from './store-error.ts'
 
@@ -41,7 +41,7 @@ export interface ClickHouse {
   /** Removes rows, or frees their space. Resolves when the server is done. @throws what the client throws */
   remove(sql: string, parameters: Parameters): Promise<void>
   close(): Promise<void>
-  figures(): FaultFigures
+  figures(): FaultMetrics
 }
 
 const WRITE_TIMEOUT_MS = 10_000

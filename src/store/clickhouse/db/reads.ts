@@ -1,6 +1,6 @@
 /** Reads of requests: a few at a time, the rest in a bounded queue that is fair to keys and projects. */
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
-import type { ReadFigures } from '../../api/figures.ts'
+import type { ReadMetrics } from '../../api/metrics.ts'
 import { createReadTurns, type ReadTurnLimits } from '../../base/read/read-turns.ts'
 import type { ClickHouse, Parameters } from './client.ts'
 
@@ -13,7 +13,7 @@ export interface Reads {
     parameters: Parameters,
     caller: ReadCaller,
   ): AsyncIterable<readonly Found[]>
-  figures(): ReadFigures
+  figures(): ReadMetrics
 }
 
 /** @param limits - of the turns */

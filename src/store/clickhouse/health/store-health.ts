@@ -1,6 +1,6 @@
 /** Whether the node's own store and ClickHouse can be used now. */
 import type { StoreHealth } from '../../api/health.ts'
-import { createBesideHealth } from '../../base/health/beside-health.ts'
+import { createCombinedHealth } from '../../base/health/combined-health.ts'
 import type { ClickHouse } from '../db/client.ts'
 import { READ_NEWEST } from './store-health.sql.ts'
 
@@ -13,5 +13,5 @@ export function createStoreHealth(db: ClickHouse, node: StoreHealth): StoreHealt
       () => null,
       (cause: unknown) => cause,
     )
-  return createBesideHealth(node, check, 'calls cannot be used: ClickHouse does not answer')
+  return createCombinedHealth(node, check, 'calls cannot be used: ClickHouse does not answer')
 }

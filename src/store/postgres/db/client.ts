@@ -1,7 +1,7 @@
 /** The only access to PostgreSQL: a small pool of connections, with bounded waits and statements. */
 import { Client, type ClientBase, DatabaseError, Pool, type PoolClient, types } from 'pg'
 import { ApiError } from '../../../errors.ts'
-import type { FaultFigures } from '../../api/figures.ts'
+import type { FaultMetrics } from '../../api/metrics.ts'
 import { requireKnownParameters } from './address.ts'
 import { bindNames, type Parameters } from './named-parameters.ts'
 import { isRepeatable, isTimeout, toStoreError } from './store-error.ts'
@@ -39,7 +39,7 @@ export interface Postgres extends Statements {
   /** Runs read-only statements on one snapshot, with the time limit of a read. */
   snapshot<T>(run: (statements: Statements) => Promise<T>): Promise<T>
   close(): Promise<void>
-  figures(): FaultFigures
+  figures(): FaultMetrics
 }
 
 const WRITE_TIMEOUT_MS = 10_000

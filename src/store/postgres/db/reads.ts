@@ -1,7 +1,7 @@
 /** Reads that may scan many rows: scheduled in turns, split into short statements, with a time limit. */
 import { type ReadCaller, requireWaiting } from '../../../domain/access/read-caller.ts'
 import { ApiError } from '../../../errors.ts'
-import type { ReadFigures } from '../../api/figures.ts'
+import type { ReadMetrics } from '../../api/metrics.ts'
 import { createReadTurns, type ReadTurnLimits } from '../../base/read/read-turns.ts'
 
 /** To be called between statements. @throws ApiError read_timeout, client_closed_request or the signal's reason */
@@ -10,7 +10,7 @@ export type Checkpoint = () => void
 export interface Reads {
   /** Runs a read when it is its turn. @throws ApiError as the checkpoint, and server_overloaded */
   run<T>(caller: ReadCaller, read: (checkpoint: Checkpoint) => Promise<T>): Promise<T>
-  figures(): ReadFigures
+  figures(): ReadMetrics
 }
 
 /** @param limits - `waitMsMax` bounds a read as it bounds its wait */

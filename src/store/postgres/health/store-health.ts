@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '../../../errors.ts'
 import type { StoreHealth } from '../../api/health.ts'
-import { createBesideHealth } from '../../base/health/beside-health.ts'
+import { createCombinedHealth } from '../../base/health/combined-health.ts'
 import type { Postgres } from '../db/client.ts'
 import { PROVE_WRITABLE } from './store-health.sql.ts'
 
@@ -23,7 +23,7 @@ export function createStoreHealth(db: Postgres, node: StoreHealth): StoreHealth 
       )
     return Promise.race([asked, slow])
   }
-  return createBesideHealth(node, check, 'keys cannot be used: PostgreSQL does not answer')
+  return createCombinedHealth(node, check, 'keys cannot be used: PostgreSQL does not answer')
 }
 
 function isFull(error: unknown): boolean {

@@ -59,7 +59,7 @@ export async function readDigests(db: Db, keys: readonly number[]) {
 }
 
 /** Yields the rows at some indices, in the given order, in groups of bounded size. */
-export async function* readPlaces(
+export async function* readRowsAt(
   db: Db,
   table: StoredTable,
   places: readonly number[],

@@ -14,7 +14,7 @@ import {
 import type { Postgres } from '../db/client.ts'
 import type { Reads } from '../db/reads.ts'
 import { INSERT_JSON_VALUES } from './objects.sql.ts'
-import { readDigests, readKeys, readPlaces } from './table-rows.ts'
+import { readDigests, readKeys, readRowsAt } from './table-rows.ts'
 import * as SQL from './tables.sql.ts'
 
 /** Limit: rows of one group. */
@@ -95,7 +95,7 @@ export function createTableStore(db: Postgres, reads: Reads): TableStore {
         },
       }
     },
-    async findPlaces(table, rowDigests) {
+    async findIndexes(table, rowDigests) {
       const found = await findKeys(table.project_id, rowDigests)
       const wanted = new Set(found.map(({ value_key }) => value_key))
       const places: number[] = []
@@ -104,21 +104,21 @@ export function createTableStore(db: Postgres, reads: Reads): TableStore {
       }
       return places
     },
-    sortPlaces: (table, sort, caller) =>
+    sortIndexes: (table, sort, caller) =>
       reads.run(caller, async (checkpoint) => {
         const order = createTableOrder(sort, checkpoint)
         for (let from = 0; from < table.row_count; from += GROUP_ROWS) {
           checkpoint()
           const length = Math.min(GROUP_ROWS, table.row_count - from)
           const places = Array.from({ length }, (_, at) => from + at)
-          for await (const rows of readPlaces(db, table, places)) {
+          for await (const rows of readRowsAt(db, table, places)) {
             for (const { val_json } of rows) order.add(JSON.parse(val_json))
           }
         }
         return order.places()
       }),
     async *readRows(table, places) {
-      for (const group of groupsOf(places, GROUP_ROWS)) yield* readPlaces(db, table, group)
+      for (const group of groupsOf(places, GROUP_ROWS)) yield* readRowsAt(db, table, group)
     },
   }
 }

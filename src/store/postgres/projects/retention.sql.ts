@@ -3,7 +3,7 @@
 const KEY = `hashtextextended('retention ' || @project_id, 0)`
 
 /** Until the connection ends. Refused when a change waits already, so that steps cannot keep it waiting in turns. */
-export const HOLD_RETENTION = `SELECT pg_try_advisory_lock_shared(${KEY}) AS held`
+export const PIN_RETENTION = `SELECT pg_try_advisory_lock_shared(${KEY}) AS held`
 
 /** Until the transaction ends. */
-export const AWAIT_HOLDS = `SELECT pg_advisory_xact_lock(${KEY})`
+export const AWAIT_PINS = `SELECT pg_advisory_xact_lock(${KEY})`

@@ -13,7 +13,7 @@ import { POSTGRES } from '../db/dialect.sql.ts'
 const VIEWS = viewStatements(POSTGRES)
 
 export function createTrainingJobStore(
-  { runs: { read, write }, bell }: TrainingParts,
+  { runs: { read, write }, notifier }: TrainingParts,
   blobs: Blobs,
 ): TrainingJobStore {
   return {
@@ -25,7 +25,7 @@ export function createTrainingJobStore(
       const row = { ...job, payload_path, payload_sha256, payload_bytes }
       try {
         const stored = await write('insert_job', row)
-        if (stored.id === job.id) bell.ring()
+        if (stored.id === job.id) notifier.notify()
         return stored
       } finally {
         // The payload of a repeated request, or of a refused job.
@@ -38,7 +38,7 @@ export function createTrainingJobStore(
     listEvents: (listing) => read(listEvents(listing)),
     async cancelJob(id, now_us) {
       await write('cancel_job', { id, now_us })
-      bell.ring()
+      notifier.notify()
     },
     async openPayload({ payload_path, payload_bytes }) {
       const payload = await blobs.open(payload_path, payload_bytes)

@@ -163,7 +163,7 @@ async function runBackup(socket: Socket, path: string, parts: BackupParts): Prom
       resolve()
     })
   })
-  const release = parts.holdFiles()
+  const release = parts.pinFiles()
   const teller = setInterval(() => tell(socket, progress.read()), TELL_EVERY_MS)
   const limit = setTimeout(() => socket.destroy(), BACKUP_MS_MAX)
   try {

@@ -11,7 +11,7 @@ import {
   unusableDirectory,
 } from '../db/connection.ts'
 import { tryLockDataDirectory } from '../db/directory-lock.ts'
-import { createLogGateMemory, openLogGate } from '../db/log-gate.ts'
+import { createWalGateMemory, openWalGate } from '../db/wal-gate.ts'
 import { copyDatabase, createCopyMemory, openCopyProgress } from '../write/database-copy.ts'
 import { addressOfSocket, readReply } from './backup-socket.ts'
 
@@ -31,7 +31,7 @@ export interface BackupSource {
 export async function openBackupSource(dataDir: string): Promise<BackupSource> {
   requireDatabase(dataDir)
   const lock = tryLockDataDirectory(dataDir)
-  return lock === null ? openBesideOwner(dataDir) : openOwned(dataDir, lock.release)
+  return lock === null ? openOwnerOfJoins(dataDir) : openOwned(dataDir, lock.release)
 }
 
 /** Copies an otherwise unused directory. Runs no migrations: the copy has the version of the directory. */
@@ -46,7 +46,7 @@ function openOwned(dataDir: string, release: () => void): BackupSource {
         onProgress(done, total)
       }, TELL_EVERY_MS)
       try {
-        const gate = openLogGate(createLogGateMemory())
+        const gate = openWalGate(createWalGateMemory())
         requireWhole(await copyDatabase(db, gate, path, memory), `this process, to ${path}`)
       } finally {
         clearInterval(teller)
@@ -65,7 +65,7 @@ function openSource(dataDir: string): Connection {
   }
 }
 
-async function openBesideOwner(dataDir: string): Promise<BackupSource> {
+async function openOwnerOfJoins(dataDir: string): Promise<BackupSource> {
   const socket = await connectToOwner(dataDir)
   const lines = createInterface({ input: socket })
   return {

@@ -19,7 +19,7 @@ type Running<Written> = {
 }
 
 /** @returns a function that runs the statement of a step */
-function createAnswers(db: Connection): (step: Step) => unknown {
+function createStatementRunner(db: Connection): (step: Step) => unknown {
   const prepared = new Map<string, Statement>()
   return ({ sql, parameters: named, wants }) => {
     const parameters = toBindable(named)
@@ -32,7 +32,7 @@ function createAnswers(db: Connection): (step: Step) => unknown {
 
 /** @returns a function that runs steps on a connection, inside the caller's transaction if there is one */
 export function createStepRunner(db: Connection): <T>(steps: Steps<T>) => T {
-  const answer = createAnswers(db)
+  const answer = createStatementRunner(db)
   return (steps) => {
     let step = steps.next()
     while (step.done !== true) step = steps.next(answer(step.value))
@@ -46,7 +46,7 @@ export function createStepRunner(db: Connection): <T>(steps: Steps<T>) => T {
  * @throws what toStoreError makes of the errors of statements
  */
 export function createStepReader(db: Connection): <T>(steps: Steps<T>) => Promise<T> {
-  const answer = createAnswers(db)
+  const answer = createStatementRunner(db)
   return async (steps) => {
     let endMs = performance.now() + SLICE_MS
     let step = orStoreError(() => steps.next())
@@ -68,7 +68,7 @@ export function* runPausing<T>(
   steps: Steps<T>,
   checkpoint: () => boolean,
 ): Generator<void, T> {
-  const answer = createAnswers(db)
+  const answer = createStatementRunner(db)
   let step = steps.next()
   while (step.done !== true) {
     if (checkpoint()) yield

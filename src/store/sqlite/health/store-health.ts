@@ -7,10 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SqliteError } from 'better-sqlite3'
 import { ApiError } from '../../../errors.ts'
 import type { MissingFiles, StoreHealth, StoreState } from '../../api/health.ts'
-import { createKeptCheck } from '../../base/health/kept-check.ts'
+import { createCachedCheck } from '../../base/health/cached-check.ts'
 import { type Connection, openReadOnlyDatabase } from '../db/connection.ts'
 import type { FileFolder } from '../files/file-folder.ts'
-import { DATABASE_MOVED, MOVED_REMEDY } from '../write/database-place.ts'
+import { DATABASE_MOVED, MOVED_REMEDY } from '../write/database-path.ts'
 import { READ_NEWEST } from './store-health.sql.ts'
 
 /** Limit: a write that takes longer counts as failed. */
@@ -81,7 +81,7 @@ export function createStoreHealth(parts: StoreHealthParts): StoreHealth & { clos
     }
   }
 
-  const checkOpen = createKeptCheck(check)
+  const checkOpen = createCachedCheck(check)
   return {
     async checkStore() {
       if (isClosed) return { failing: ['it is closed'], cause: undefined, missing: missing() }

@@ -6,7 +6,7 @@ import type { TrainingParts } from '../../base/training/training-writes.ts'
 import type { CheckpointArtifacts } from './checkpoint-artifacts.ts'
 
 export function createCheckpointStore(
-  parts: Omit<TrainingParts, 'bell'>,
+  parts: Omit<TrainingParts, 'notifier'>,
   { folder }: Pick<CheckpointArtifacts, 'folder'>,
 ): CheckpointStore {
   return {

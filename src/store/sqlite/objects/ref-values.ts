@@ -5,7 +5,7 @@ import { createStepRunner } from '../db/run-steps.ts'
 import { keyIn } from './table-blocks.ts'
 
 /** Limit: refs with cached values; the cache is cleared when it is full. */
-const KEPT_REFS_MAX = 100_000
+const CACHED_REFS_MAX = 100_000
 
 /**
  * @param projects - patterns of the projects that may be read
@@ -21,7 +21,7 @@ export function createRefValues(
   return (ref) => {
     if (values.has(ref)) return values.get(ref)
     const value = run(read(ref))
-    if (values.size === KEPT_REFS_MAX) values.clear()
+    if (values.size === CACHED_REFS_MAX) values.clear()
     values.set(ref, value)
     return value
   }

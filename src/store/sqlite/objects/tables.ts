@@ -58,7 +58,7 @@ export function createTableStore(db: Connection, writes: Writes, reads: ReadPool
         },
       }
     },
-    async findPlaces(table, rowDigests) {
+    async findIndexes(table, rowDigests) {
       const wanted = await rowKeys.set(table.project_id, rowDigests)
       const blocks = openTableBlocks(db, table)
       const places: number[] = []
@@ -69,7 +69,7 @@ export function createTableStore(db: Connection, writes: Writes, reads: ReadPool
       }
       return places
     },
-    sortPlaces: (table, sort, caller) => reads.run('table_order', { table, sort }, caller),
+    sortIndexes: (table, sort, caller) => reads.run('table_order', { table, sort }, caller),
     async *readRows(table, places) {
       const blocks = openTableBlocks(db, table)
       let group: TableRow[] = []

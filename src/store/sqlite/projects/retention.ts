@@ -1,5 +1,5 @@
 /** How long projects keep their calls, in SQLite. */
-import type { RetentionHold, RetentionStore } from '../../api/projects/retention.ts'
+import type { PinnedRetention, RetentionStore } from '../../api/projects/retention.ts'
 import { findRetention, listRetentions } from '../../base/projects/retention-steps.ts'
 import type { Connection } from '../db/connection.ts'
 import { createStepReader } from '../db/run-steps.ts'
@@ -19,7 +19,7 @@ export function createRetentionStore(db: Connection, writes: Writes): RetentionS
       const earlier = [...holds].filter((hold) => hold.project_id === project_id)
       await Promise.all(earlier.map(({ ended }) => ended))
     },
-    async holdRetention(project_id): Promise<RetentionHold> {
+    async pinRetention(project_id): Promise<PinnedRetention> {
       const { promise: ended, resolve } = Promise.withResolvers<void>()
       const hold = { project_id, ended }
       holds.add(hold)

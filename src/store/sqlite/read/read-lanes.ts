@@ -1,5 +1,5 @@
 /** The pools of readers: lists and searches, statistics, and building. None waits for another. */
-import type { ReadFigures, ReadKind, StoreWatch } from '../../api/figures.ts'
+import type { ReadKind, ReadMetrics, StoreWatch } from '../../api/metrics.ts'
 import type { Connection } from '../db/connection.ts'
 import { createInlineReadPool } from './inline-reads.ts'
 import { READ_JOBS } from './read-jobs.ts'
@@ -30,7 +30,7 @@ interface ReadLanes {
   readonly stats: ReadPool
   /** Builds the pieces that make statistics fast. */
   readonly build: ReadPool
-  figures(): ReadFigures[]
+  figures(): ReadMetrics[]
 }
 
 interface ReadLanesOptions {
@@ -39,7 +39,7 @@ interface ReadLanesOptions {
   /** The database file; null for a database in memory. */
   readonly path: string | null
   readonly limits?: ReadLimits | undefined
-  /** From createLogGateMemory. */
+  /** From createWalGateMemory. */
   readonly gate: SharedArrayBuffer
   /** Observes the reads. Default: none. */
   readonly watch?: Pick<StoreWatch, 'readEnded'> | undefined

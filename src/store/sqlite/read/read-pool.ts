@@ -4,10 +4,10 @@
  */
 import { type ReadCaller, toLeft } from '../../../domain/access/read-caller.ts'
 import { ApiError } from '../../../errors.ts'
-import type { ReadFigures } from '../../api/figures.ts'
+import type { ReadMetrics } from '../../api/metrics.ts'
 import { sizeOf } from '../../base/db/value-size.ts'
 import { createFairQueue } from '../../base/read/fair-queue.ts'
-import { createLogGateMemory } from '../db/log-gate.ts'
+import { createWalGateMemory } from '../db/wal-gate.ts'
 import { createPending } from './pending-read.ts'
 import type { ReadInput, ReadJobs, ReadOutput } from './read-job.ts'
 import type { ReadJobRegistry } from './read-jobs.ts'
@@ -15,7 +15,7 @@ import { createReader, type PendingRead, type Reader } from './reader.ts'
 
 const ENTRY = new URL('./reader-entry.ts', import.meta.url)
 /** A reader that was idle between two checks is ended: it holds some 50 MB. */
-const LOOK_EVERY_MS = 60_000
+const POLL_INTERVAL_MS = 60_000
 /** Limit: a reader that reaches no checkpoint within this time after a cancel is terminated. */
 const CANCEL_GRACE_MS = 5000
 /** Limit: started jobs of one key and project on one reader. */
@@ -39,7 +39,7 @@ export interface ReadPool<Jobs extends ReadJobs = ReadJobRegistry> {
   ): Promise<ReadOutput<Jobs, Name>>
   /** Fails waiting and running jobs and ends the readers. */
   close(): Promise<void>
-  figures(): Omit<ReadFigures, 'kind'>
+  figures(): Omit<ReadMetrics, 'kind'>
 }
 
 export interface ReadPoolOptions {
@@ -62,7 +62,7 @@ export interface ReadPoolOptions {
   readonly lookEveryMs?: number
   /** Niceness of the readers, as in lowerThreadPriority; default: unchanged. */
   readonly niceness?: number
-  /** From createLogGateMemory, when the log of the database is bounded. */
+  /** From createWalGateMemory, when the log of the database is bounded. */
   readonly gate?: SharedArrayBuffer
   /** The reader's entry module; tests pass one with jobs of their own. */
   readonly entry?: URL
@@ -73,7 +73,7 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
   options: ReadPoolOptions,
 ): ReadPool<Jobs> {
   const { queueMax, queueBytesMax = QUEUE_BYTES_MAX, timeoutMs } = options
-  const { readersKept = 1, lookEveryMs = LOOK_EVERY_MS } = options
+  const { readersKept = 1, lookEveryMs = POLL_INTERVAL_MS } = options
   const readers = new Set<Reader>()
   /** Readers that got a job since the last check. */
   const used = new Set<Reader>()
@@ -171,7 +171,7 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
 
 function readerOptionsOf(options: ReadPoolOptions) {
   const { entry = ENTRY, cancelGraceMs = CANCEL_GRACE_MS } = options
-  const { path, niceness = 0, gate = createLogGateMemory() } = options
+  const { path, niceness = 0, gate = createWalGateMemory() } = options
   return { entry, cancelGraceMs, path, niceness, gate }
 }
 

@@ -9,9 +9,9 @@ import { collectAtRest } from '../../../memory-at-rest.ts'
 import { type Failure, renderFailure } from '../../base/db/thread-failure.ts'
 import { createFairQueue, type Share } from '../../base/read/fair-queue.ts'
 import { type Connection, openReadOnlyDatabase } from '../db/connection.ts'
-import { type LogGate, openLogGate } from '../db/log-gate.ts'
 import { orStoreError, toStoreError } from '../db/store-error.ts'
 import { lowerThreadPriority } from '../db/thread-priority.ts'
+import { openWalGate, type WalGate } from '../db/wal-gate.ts'
 import type { Checkpoint, ReadJobs } from './read-job.ts'
 
 /** How long a job that can pause runs while others wait, milliseconds. */
@@ -25,7 +25,7 @@ export interface ReaderData {
   readonly path: string
   /** As in lowerThreadPriority; 0: unchanged. */
   readonly niceness: number
-  /** From createLogGateMemory. */
+  /** From createWalGateMemory. */
   readonly gate: SharedArrayBuffer
 }
 
@@ -103,7 +103,7 @@ export function serveReadJobs(jobs: ReadJobs): void {
   if (port === null) throw new Error('a reader runs in a worker thread')
   const { path, niceness, gate: memory } = workerData as ReaderData
   if (niceness > 0) lowerThreadPriority(niceness)
-  const gate = openLogGate(memory)
+  const gate = openWalGate(memory)
   const running = createFairQueue<ReadRequest & { begun: RunningJob | null }>()
   let db: Connection | null = null
   let isScheduled = false
@@ -147,7 +147,7 @@ export function serveReadJobs(jobs: ReadJobs): void {
 }
 
 /** Creates the checkpoint of a slice that begins now. */
-function createCheckpoint({ cancelled }: ReadRequest, gate: LogGate): Checkpoint {
+function createCheckpoint({ cancelled }: ReadRequest, gate: WalGate): Checkpoint {
   const flag = new Int32Array(cancelled)
   const beganMs = performance.now()
   const check = () => {

@@ -9,21 +9,21 @@ export function createStatsStore(writes: Writes, reads: ReadPool): StatsStore {
   const texts = createSharedReads<StatsTexts>()
 
   /** Has the builder rebuild broken hours. If this write fails, the next read of the hours reports them again. */
-  async function spoil(broken: readonly number[]): Promise<void> {
+  async function invalidate(broken: readonly number[]): Promise<void> {
     if (broken.length === 0) return
-    await writes.run('spoil_hours', broken).catch(() => undefined)
+    await writes.run('invalidate_hours', broken).catch(() => undefined)
   }
 
   return {
     async aggregate(query, caller) {
       const { result, broken } = await reads.run('stats', query, caller)
-      await spoil(broken)
+      await invalidate(broken)
       return result
     },
     render(query, caller) {
       const read = async (signal: AbortSignal) => {
         const { broken, ...found } = await reads.run('stats_texts', query, { ...caller, signal })
-        await spoil(broken)
+        await invalidate(broken)
         return found
       }
       return texts.run(keyOf(query), read, caller.signal)

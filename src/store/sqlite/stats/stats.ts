@@ -209,8 +209,8 @@ function createViews(
   hours: readonly HourState[],
   { segments, checkpoint }: Reading,
 ) {
-  const withoutPieces = hours.filter(({ built_revision }) => built_revision === null)
-  const live = new Set(withoutPieces.slice(-LIVE_HOURS_MAX))
+  const withoutSegments = hours.filter(({ built_revision }) => built_revision === null)
+  const live = new Set(withoutSegments.slice(-LIVE_HOURS_MAX))
 
   return function openViews(state: HourState): HourView[] | null {
     const { built_revision, revision } = state

@@ -11,7 +11,7 @@ const FILTERED_FACTOR = 4
 /** Turns of one statement. */
 const PART_TURNS = 4096
 
-interface TurnPlace {
+interface TurnPosition {
   readonly call_key: number
   readonly place: PackedId
   readonly last_updated: number
@@ -19,7 +19,7 @@ interface TurnPlace {
 
 interface NewestThreads {
   /** The last updated first. Times in microseconds. */
-  readonly threads: readonly Pick<TurnPlace, 'place' | 'last_updated'>[]
+  readonly threads: readonly Pick<TurnPosition, 'place' | 'last_updated'>[]
   /** When others were updated last, or before; null: there are none. */
   readonly othersUpdated: number | null
 }
@@ -33,15 +33,15 @@ export function findNewestThreads(db: Connection, listing: ThreadListing): Newes
   const isFiltered = after_us !== Number.NEGATIVE_INFINITY || before_us !== Number.POSITIVE_INFINITY
   const wanted = (offset + limit) * (isFiltered ? FILTERED_FACTOR : 1)
   const select = db.prepare(SELECT_NEWEST_TURNS)
-  const threads: TurnPlace[] = []
+  const threads: TurnPosition[] = []
   const seen = new Set<string>()
-  let behind: TurnPlace = {
+  let behind: TurnPosition = {
     place: '',
     call_key: 0,
     last_updated: Math.min(before_us, Number.MAX_SAFE_INTEGER),
   }
   for (let turns = 0; turns < TURNS_MAX; turns += PART_TURNS) {
-    const rows = select.all({ project_id, ...behind, limit: PART_TURNS }) as TurnPlace[]
+    const rows = select.all({ project_id, ...behind, limit: PART_TURNS }) as TurnPosition[]
     for (const row of rows) {
       const name = nameOf(row.place)
       if (seen.has(name)) continue

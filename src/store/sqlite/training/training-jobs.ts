@@ -17,7 +17,7 @@ const VIEWS = viewStatements(SQLITE)
 /** @param payloads - the folder of the payloads */
 export function createTrainingJobStore(
   db: Pick<Connection, 'open'>,
-  { runs: { read, write }, bell }: Pick<TrainingParts, 'runs' | 'bell'>,
+  { runs: { read, write }, notifier }: Pick<TrainingParts, 'runs' | 'notifier'>,
   payloads: FileFolder,
 ): TrainingJobStore {
   return {
@@ -32,7 +32,7 @@ export function createTrainingJobStore(
         await file.keep(payload_path)
         const row = { ...job, payload_path, payload_sha256, payload_bytes }
         const stored = await write('insert_job', row)
-        if (stored.id === job.id) bell.ring()
+        if (stored.id === job.id) notifier.notify()
         // The job existed before: its payload is only needed when the stored file is missing.
         else if (await payloads.has(stored.payload_path)) await payloads.remove(payload_path)
         else await file.keep(stored.payload_path)
@@ -51,7 +51,7 @@ export function createTrainingJobStore(
     listEvents: (listing) => read(listEvents(listing)),
     async cancelJob(id, now_us) {
       await write('cancel_job', { id, now_us })
-      bell.ring()
+      notifier.notify()
     },
     openPayload: ({ payload_path }) => onDisk(() => payloads.openReader(payload_path)),
   }

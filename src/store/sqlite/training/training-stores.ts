@@ -1,6 +1,6 @@
 /** The stores of training and of its models in SQLite. */
 import { createPreviewModelStore } from '../../base/models/model-store.ts'
-import { createJobBell } from '../../base/training/job-bell.ts'
+import { createJobNotifier } from '../../base/training/job-notifier.ts'
 import { createTrainingQueue } from '../../base/training/queue-store.ts'
 import type { TrainingWrites } from '../../base/training/training-writes.ts'
 import type { Connection } from '../db/connection.ts'
@@ -25,7 +25,7 @@ export function createTrainingStores(
   { payloads, artifacts }: TrainingFiles,
 ) {
   const runs = createStepRuns<TrainingWrites>(db, writes)
-  const parts = { runs, bell: createJobBell(), removeUnused: artifacts.removeUnused }
+  const parts = { runs, notifier: createJobNotifier(), removeUnused: artifacts.removeUnused }
   return {
     previewModels: createPreviewModelStore(parts),
     trainingJobs: createTrainingJobStore(db, parts, payloads),

@@ -5,7 +5,7 @@
  * connection commits meanwhile, SQLite writes to both files.
  */
 import type { Connection } from '../db/connection.ts'
-import type { LogGate } from '../db/log-gate.ts'
+import type { WalGate } from '../db/wal-gate.ts'
 
 /** Pages copied in one step, 1 MB: a commit waits that much longer. */
 const PAGES_A_TURN = 256
@@ -49,7 +49,7 @@ export function openCopyProgress(memory: SharedArrayBuffer): CopyProgress {
  */
 export async function copyDatabase(
   db: Connection,
-  gate: LogGate,
+  gate: WalGate,
   path: string,
   memory: SharedArrayBuffer,
 ): Promise<string | null> {

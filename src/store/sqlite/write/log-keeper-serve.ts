@@ -6,10 +6,10 @@ import { statSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import { type Connection, openCheckpointDatabase } from '../db/connection.ts'
-import { type LogGate, openLogGate } from '../db/log-gate.ts'
+import { openWalGate, type WalGate } from '../db/wal-gate.ts'
 
 /** Milliseconds between two checks of the log's length. */
-const LOOK_EVERY_MS = 100
+const POLL_INTERVAL_MS = 100
 /** Milliseconds between two moves of pages while commits come in. */
 const MOVE_EVERY_MS = 500
 /** Pages that may be left when the log restarts; they cost the writer some milliseconds. */
@@ -36,7 +36,7 @@ export interface LogLimits {
 export interface LogKeeperData {
   /** The database file. */
   readonly path: string
-  /** From createLogGateMemory. */
+  /** From createWalGateMemory. */
   readonly gate: SharedArrayBuffer
   readonly limits: LogLimits
 }
@@ -52,14 +52,14 @@ interface LogState {
 export function serveLogKeeper(): void {
   const { path, gate, limits } = workerData as LogKeeperData
   const db = openCheckpointDatabase(path)
-  setInterval(createLogLook(db, path, openLogGate(gate), limits), LOOK_EVERY_MS)
+  setInterval(createLogLook(db, path, openWalGate(gate), limits), POLL_INTERVAL_MS)
 }
 
 /** @returns a function that checks the log, moves its pages, and restarts or truncates it when needed */
 export function createLogLook(
   db: Connection,
   path: string,
-  gate: LogGate,
+  gate: WalGate,
   { drainBytes, fullBytes, quietMs, shutMsMax }: LogLimits,
 ): () => void {
   const hasCommits = createCommitWatch(db)

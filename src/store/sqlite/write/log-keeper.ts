@@ -6,7 +6,7 @@
  * over the whole file, and commits wait for them.
  */
 import { type GuardedThread, startGuardedThread } from '../db/guarded-thread.ts'
-import { openLogGate } from '../db/log-gate.ts'
+import { openWalGate } from '../db/wal-gate.ts'
 import type { LogKeeperData, LogLimits } from './log-keeper-serve.ts'
 
 const ENTRY = new URL('./log-keeper-entry.ts', import.meta.url)
@@ -30,7 +30,7 @@ interface LogKeeper {
 interface LogKeeperOptions {
   /** The database file; null for a database in memory, which has no log. */
   readonly path: string | null
-  /** From createLogGateMemory. */
+  /** From createWalGateMemory. */
   readonly gate: SharedArrayBuffer
   readonly limits?: LogLimits
   /** The entry module of the thread; tests pass their own. */
@@ -50,7 +50,7 @@ export function createLogKeeper(options: LogKeeperOptions): LogKeeper {
     thread = null
     commits = 0
     commitsBefore *= 2
-    openLogGate(gate).open()
+    openWalGate(gate).open()
   }
 
   function start(path: string): void {
@@ -72,7 +72,7 @@ export function createLogKeeper(options: LogKeeperOptions): LogKeeper {
       isClosed = true
       thread?.endByForce()
       thread = null
-      openLogGate(gate).open()
+      openWalGate(gate).open()
     },
   }
 }

@@ -11,7 +11,7 @@ const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8 }
 /** The `workerData` of the thread. */
 export interface WriterData {
   readonly dataDir: string
-  /** From createLogGateMemory. */
+  /** From createWalGateMemory. */
   readonly gate: SharedArrayBuffer
 }
 

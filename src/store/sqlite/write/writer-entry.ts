@@ -3,7 +3,7 @@ import { getHeapStatistics } from 'node:v8'
 import { parentPort, workerData } from 'node:worker_threads'
 import { collectAtRest } from '../../../memory-at-rest.ts'
 import { openDatabase } from '../db/connection.ts'
-import { openLogGate } from '../db/log-gate.ts'
+import { openWalGate } from '../db/wal-gate.ts'
 import type { WriterData } from './writer-ends.ts'
 import { createWriterServer, type WriterRequest } from './writer-serve.ts'
 
@@ -15,7 +15,7 @@ if (port === null) throw new Error('the writer runs in a thread of its own')
 const { dataDir, gate } = workerData as WriterData
 const db = openDatabase(dataDir)
 db.pragma(`wal_autocheckpoint = ${LOG_PAGES_MAX}`)
-const log = openLogGate(gate)
+const log = openWalGate(gate)
 // The previous thread may have died during a copy.
 log.setCopied(false)
 const receive = createWriterServer(db, (reply) => port.postMessage(reply), log)

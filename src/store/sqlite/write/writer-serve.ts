@@ -4,10 +4,10 @@ import { createOrderedIds } from '../../../domain/time/ordered-ids.ts'
 import { type Failure, renderFailure } from '../../base/db/thread-failure.ts'
 import { createNameKeys } from '../calls/columns/name-keys.ts'
 import { type Connection, closeDatabase } from '../db/connection.ts'
-import { createLogGateMemory, type LogGate, openLogGate } from '../db/log-gate.ts'
+import { createWalGateMemory, openWalGate, type WalGate } from '../db/wal-gate.ts'
 import { createHourMarks } from '../stats/hour-marks.ts'
 import { copyDatabase } from './database-copy.ts'
-import { watchPlace } from './database-place.ts'
+import { watchDatabasePath } from './database-path.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { createWriteJobs, type WriteInput, type WriteJobs } from './write-jobs.ts'
 
@@ -54,7 +54,7 @@ export interface WriterReply {
 export function createWriterServer(
   db: Connection,
   reply: (reply: WriterReply) => void,
-  gate: LogGate = openLogGate(createLogGateMemory()),
+  gate: WalGate = openWalGate(createWalGateMemory()),
 ): (request: WriterRequest) => void {
   let commitMs: number | null = null
   const commit = createGroupCommit(db, {
@@ -69,7 +69,7 @@ export function createWriterServer(
     keys: createNameKeys(db, commit),
     newId: createOrderedIds(() => Date.now() * US_PER_MS, randomBytes),
   })
-  if (!db.memory) commit.join(watchPlace(db.name))
+  if (!db.memory) commit.join(watchDatabasePath(db.name))
   let results: WriteResult[] = []
 
   function send(): void {

@@ -3,7 +3,7 @@
  * wait, and restarts the writer after a fault.
  */
 import { ApiError } from '../../../errors.ts'
-import type { WriteFigures } from '../../api/figures.ts'
+import type { WriteMetrics } from '../../api/metrics.ts'
 import { toReplyError } from '../../base/db/thread-failure.ts'
 import { sizeOf } from '../../base/db/value-size.ts'
 import type { WriteRequest, WriteResult, WriterReply, WriterRequest } from './writer-serve.ts'
@@ -37,7 +37,7 @@ export interface Writer extends Writes {
   drain(): Promise<void>
   /** Must be called after `drain`. Resolves when the connection is closed or the time is up. */
   close(): Promise<void>
-  figures(): WriteFigures
+  figures(): WriteMetrics
 }
 
 interface WriterOptions {
@@ -55,7 +55,7 @@ interface WriterOptions {
 
 export function createWriter(options: WriterOptions): Writer {
   const { queueMax, queueBytesMax, closeMs, onCommit } = options
-  const answers = createAnswers()
+  const answers = createStatementRunner()
   let gathered: WriteRequest[] = []
   let isClosing = false
   let refused = 0
@@ -147,7 +147,7 @@ interface Expected extends PromiseWithResolvers<never> {
 }
 
 /** The promises of unanswered writes. */
-function createAnswers() {
+function createStatementRunner() {
   const pending = new Map<number, Expected>()
   let pendingBytes = 0
   let lastId = 0

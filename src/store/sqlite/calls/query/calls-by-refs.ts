@@ -2,7 +2,7 @@
  * Evaluates calls without reading their texts: by their keys, and by the refs that were stored with their paths. Fields
  * behind such refs are equal for all calls with the same refs there, and are evaluated once.
  */
-import type { CallBeside, ScannedCall } from '../../../../domain/calls/call-fields.ts'
+import type { CallJoins, ScannedCall } from '../../../../domain/calls/call-fields.ts'
 import type { CallTexts } from '../../../../domain/calls/call-view.ts'
 import type { CallsSelection } from '../../../../domain/calls/calls-query.ts'
 import { refPlaceOf } from '../../../../domain/calls/expand-columns.ts'
@@ -55,13 +55,13 @@ export interface CallsByRefs extends MoreColumns {
 export function planByRefs(
   db: Connection,
   selection: CallsSelection,
-  beside: CallBeside,
+  beside: CallJoins,
   meets: (call: ScannedCall) => boolean,
   columnsBefore: readonly string[],
 ): CallsByRefs | null {
   const { project_id, expression, sort } = selection
   const asked = expression === null ? [] : fieldPaths(expression)
-  const places = findPlaces([...asked, ...sort.map(({ path }) => path)], beside)
+  const places = findIndexes([...asked, ...sort.map(({ path }) => path)], beside)
   if (places === null) return null
   const parameters: Record<string, unknown> = {}
   for (const [at, { keys }] of places.entries()) {
@@ -99,7 +99,7 @@ export function planByRefs(
 }
 
 /** Returns the paths of the refs of fields; null when a field is in neither key, refs nor feedback. */
-function findPlaces(paths: readonly Path[], beside: CallBeside): readonly RefPlace[] | null {
+function findIndexes(paths: readonly Path[], beside: CallJoins): readonly RefPlace[] | null {
   const places = new Map<string, RefPlace>()
   for (const [body = '', ...path] of paths) {
     if (body === 'feedback' || (OF_KEY.has(body) && path.length === 0)) continue

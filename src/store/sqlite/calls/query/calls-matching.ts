@@ -10,10 +10,10 @@ import { fieldPaths } from '../../../../domain/query/query-expression.ts'
 import { createMatcher } from '../../../../domain/query/query-matcher.ts'
 import type { Connection } from '../../db/connection.ts'
 import type { Checkpoint } from '../../read/read-job.ts'
-import { createCallBeside } from './call-beside.ts'
+import { createCallJoins } from './call-joins.ts'
 import { type CallsByRefs, planByRefs } from './calls-by-refs.ts'
 import { NAMED_COLUMNS, type NamedColumn, SIZE_COLUMN } from './calls-query.sql.ts'
-import { type CallsPlace, createCallReader, type FoundKey, walkKeys } from './calls-walk.ts'
+import { type CallsPosition, createCallReader, type FoundKey, walkKeys } from './calls-walk.ts'
 
 /** Calls between two checkpoints. */
 const CHUNK_CALLS = 256
@@ -39,11 +39,11 @@ const READ_BY: Readonly<Record<string, readonly NamedColumn[]>> = {
 export function walkMatching(
   db: Connection,
   selection: CallsSelection,
-  place: CallsPlace,
+  place: CallsPosition,
   checkpoint: Checkpoint,
   take: (call: MatchingCall) => boolean,
 ): Generator<void, void> {
-  const beside = createCallBeside(db, selection)
+  const beside = createCallJoins(db, selection)
   const matches = selection.expression === null ? null : createMatcher(selection.expression)
   const meets = (call: ScannedCall) => matches === null || matches((path) => callField(call, path))
   const read = createCallReader(db, ...wantedBy(selection), checkpoint)

@@ -8,7 +8,7 @@ import { walkMatching } from './calls-matching.ts'
 import { countCalls } from './calls-query.sql.ts'
 import {
   beginWalk,
-  type CallsPlace,
+  type CallsPosition,
   cutTime,
   type FoundKey,
   NO_MORE,
@@ -20,7 +20,7 @@ import {
 const BATCH_KEYS = 50_000
 
 /** The position from which a list resumes. Plain data. */
-export interface CallsCursor extends CallsPlace {
+export interface CallsCursor extends CallsPosition {
   /** The number of calls that the list has passed, including those before its offset. */
   readonly passed: number
 }

@@ -28,7 +28,7 @@ const CHUNK_CALLS = 256
 type WalkedCalls = Pick<CallsSelection, 'project_id' | 'filter' | 'startedUs' | 'direction'>
 
 /** The position from which a walk resumes. Plain data. */
-export interface CallsPlace {
+export interface CallsPosition {
   /** The last call visited; before the first call, a time that no call has. */
   readonly after_us: number
   readonly after_id: string
@@ -60,7 +60,7 @@ export const NO_MORE: MoreColumns = { columns: [], parameters: {} }
 export type ScannedRow = CallTexts & { readonly call_key: number }
 
 /** Returns the position before the first call; the walk will see the calls stored so far. */
-export function beginWalk(db: Connection): CallsPlace {
+export function beginWalk(db: Connection): CallsPosition {
   const max_key = (db.prepare(MAX_CALL_KEY).pluck().get() as number | null) ?? 0
   return { after_us: Number.NaN, after_id: '', max_key }
 }
@@ -69,7 +69,7 @@ export function beginWalk(db: Connection): CallsPlace {
 export function toClause(
   db: Connection,
   { project_id, filter }: WalkedCalls,
-  { max_key }: CallsPlace,
+  { max_key }: CallsPosition,
 ) {
   const { conditions, parameters } = toFilterClause(db, project_id, filter)
   return { conditions, parameters: { project_id, max_key, ...parameters } }
@@ -83,7 +83,7 @@ export function toClause(
 export function* walkKeys(
   db: Connection,
   selection: WalkedCalls,
-  place: CallsPlace,
+  place: CallsPosition,
   checkpoint: Checkpoint,
   take: (keys: readonly FoundKey[]) => Generator<void, boolean>,
   { columns, parameters: beside, callsMax = PART_CALLS }: WalkOptions = NO_MORE,
@@ -121,7 +121,7 @@ export function* cutTime(
   db: Connection,
   conditions: readonly FilterCondition[],
   { project_id, startedUs, direction }: Omit<WalkedCalls, 'filter'>,
-  { after_us }: Pick<CallsPlace, 'after_us'>,
+  { after_us }: Pick<CallsPosition, 'after_us'>,
 ): Generator<TimeBounds, void> {
   let { from, to } = startBehind(startedUs, direction, after_us)
   if (!isByTime(conditions)) {

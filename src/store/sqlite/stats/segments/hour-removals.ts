@@ -24,7 +24,7 @@ export function findRemoved(keys: Integers, removed: Removed, isEarlier: boolean
 }
 
 /** Whether a removed call may have entries in columns with keys in this range. */
-export function mayHold([least, most]: readonly [number, number], removed: Removed): boolean {
+export function mayContain([least, most]: readonly [number, number], removed: Removed): boolean {
   for (const key of removed.keys()) if (key >= least && key <= most) return true
   return false
 }

@@ -30,7 +30,7 @@ export interface HourId {
 }
 
 /** The position of a call in its hour, by time and key. */
-export interface HourPlace {
+export interface HourPosition {
   readonly from_us: number
   readonly after_key: number
 }
@@ -46,10 +46,10 @@ export function addRows(
   db: Connection,
   { project_id, hour }: HourId,
   columns: GrowingHour,
-  after: HourPlace | null,
+  after: HourPosition | null,
   isFull: () => boolean,
   checkpoint: () => void,
-): HourPlace | null {
+): HourPosition | null {
   const hourUs = hour * HOUR_US
   const place = after ?? { from_us: hourUs, after_key: -1 }
   const bound = { project_id, ...place, to_us: hourUs + HOUR_US }

@@ -2,7 +2,7 @@
 import type { UsageCounting } from '../../../../schemas/usage/usage-counting.ts'
 import { COUNTERS, type KeyedSums, type Runs } from '../../../base/stats/sums.ts'
 import type { HourColumns, NamesColumn } from './hour-columns.ts'
-import { findRemoved, mayHold } from './hour-removals.ts'
+import { findRemoved, mayContain } from './hour-removals.ts'
 import type { Segment } from './segment-blob.ts'
 
 /** Separately stored columns, by the number in their key: 1..15. */
@@ -94,7 +94,7 @@ export interface StoredHour extends HourView {
 }
 
 /** A piece and its key. */
-export interface StoredPiece {
+export interface StoredSegment {
   readonly segment_key: number
   readonly hour: StoredHour
 }
@@ -106,7 +106,7 @@ export function findStoredRemoved(
 ): number[] {
   if (head.isUnfit || removed.size === 0) return []
   if (!head.keys) throw new BrokenSegmentError('key')
-  return mayHold(head.keys, removed) ? findRemoved(columns.keys(), removed, true) : []
+  return mayContain(head.keys, removed) ? findRemoved(columns.keys(), removed, true) : []
 }
 
 /** A decoded blob of a segment. */

@@ -129,7 +129,7 @@ WHERE hour_key = @hour_key AND revision <= @to_revision
 `
 
 /** Invalidates the pieces of an hour (primary key). */
-export const SPOIL_HOUR = `
+export const INVALIDATE_HOUR = `
 UPDATE stats_hours
 SET built_revision = NULL,
   generation = generation + 1

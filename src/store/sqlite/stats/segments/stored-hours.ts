@@ -1,6 +1,6 @@
 /** Reads the pieces of hours. */
 import type { Connection } from '../../db/connection.ts'
-import { createKeptHours, KEPT_BYTES_MAX, type KeptHours, type OpenHour } from './kept-hours.ts'
+import { CACHED_BYTES_MAX, createHourCache, type HourCache, type OpenHour } from './hour-cache.ts'
 import type { HourState } from './live-hours.ts'
 import {
   BrokenSegmentError,
@@ -8,27 +8,27 @@ import {
   SEGMENT_COLUMNS,
   type SegmentColumn,
   type SegmentPart,
-  type StoredPiece,
+  type StoredSegment,
 } from './segment.ts'
 import { decodeSegment } from './segment-blob.ts'
 import { SELECT_COLUMN, SELECT_HEADS } from './segments.sql.ts'
 
 /** Limit: pieces of an hour; later entries enlarge the last one until it does not fit. */
-export const PIECES_MAX = 4096
+export const SEGMENTS_MAX = 4096
 
-const keptByConnection = new WeakMap<Connection, KeptHours>()
+const keptByConnection = new WeakMap<Connection, HourCache>()
 
 /**
  * Returns the key of a piece. Each piece has two: a replacement is written under the other key and used once it is
  * complete.
  */
 export function segmentKey(hour_key: number, piece: number, turn: 0 | 1 = 0): number {
-  return (hour_key * PIECES_MAX + piece) * 2 + turn
+  return (hour_key * SEGMENTS_MAX + piece) * 2 + turn
 }
 
 /** Returns the range of the keys of an hour's pieces. */
 export function segmentRange(hour_key: number): { from_key: number; to_key: number } {
-  return { from_key: segmentKey(hour_key, 0), to_key: segmentKey(hour_key, PIECES_MAX - 1, 1) }
+  return { from_key: segmentKey(hour_key, 0), to_key: segmentKey(hour_key, SEGMENTS_MAX - 1, 1) }
 }
 
 /** Returns the key of a column of a piece. */
@@ -43,7 +43,7 @@ export type SegmentReader = ReturnType<typeof createSegmentReader>
  *
  * @param kept - a cache of hours; default: the thread's cache for this database
  */
-export function createSegmentReader(db: Connection, kept: KeptHours = keptOf(db)) {
+export function createSegmentReader(db: Connection, kept: HourCache = keptOf(db)) {
   const selectHeads = db.prepare(SELECT_HEADS).raw()
   const selectColumn = db.prepare(SELECT_COLUMN).pluck()
   let opened: OpenHour[] = []
@@ -53,7 +53,7 @@ export function createSegmentReader(db: Connection, kept: KeptHours = keptOf(db)
     return decodeSegment<SegmentPart['meta']>(blob)
   }
 
-  function openPiece(hour: OpenHour, segment_key: number, body: Uint8Array): StoredPiece {
+  function openSegment(hour: OpenHour, segment_key: number, body: Uint8Array): StoredSegment {
     const head = decode(hour, body)
     if (!head) throw new BrokenSegmentError('head')
     const parts = new Map<SegmentColumn, SegmentPart | null>()
@@ -69,22 +69,22 @@ export function createSegmentReader(db: Connection, kept: KeptHours = keptOf(db)
     return { segment_key, hour: decodeHour(head.meta.revision, head, read) }
   }
 
-  function openPieces(hour: OpenHour): StoredPiece[] {
+  function openSegments(hour: OpenHour): StoredSegment[] {
     const { hour_key, pieces } = hour.state
     const rows = selectHeads.all(segmentRange(hour_key)) as [number, Uint8Array][]
     if (rows.length !== pieces) throw new BrokenSegmentError('head')
-    return rows.map(([segment_key, body]) => openPiece(hour, segment_key, body))
+    return rows.map(([segment_key, body]) => openSegment(hour, segment_key, body))
   }
 
   return {
     /** Returns the pieces of an hour, in order. @throws BrokenSegmentError, as do their columns */
-    open(state: HourState): readonly StoredPiece[] {
+    open(state: HourState): readonly StoredSegment[] {
       const known = kept.find(state)
       const hour = known ?? kept.open(state)
       opened.push(hour)
       if (known) return known.pieces
       try {
-        hour.pieces = openPieces(hour)
+        hour.pieces = openSegments(hour)
         return hour.pieces
       } catch (error) {
         kept.forget(hour)
@@ -111,8 +111,8 @@ export function createSegmentReader(db: Connection, kept: KeptHours = keptOf(db)
   }
 }
 
-function keptOf(db: Connection): KeptHours {
-  const kept = keptByConnection.get(db) ?? createKeptHours(KEPT_BYTES_MAX)
+function keptOf(db: Connection): HourCache {
+  const kept = keptByConnection.get(db) ?? createHourCache(CACHED_BYTES_MAX)
   keptByConnection.set(db, kept)
   return kept
 }

@@ -5,6 +5,7 @@
  */
 
 import type { Connection } from '../../../db/connection.ts'
+import { createHourCache } from '../hour-cache.ts'
 import {
   createGrowingHour,
   type GrowingHour,
@@ -13,24 +14,23 @@ import {
 } from '../hour-columns.ts'
 import { addChanges } from '../hour-entries.ts'
 import { findRemoved, withoutEntries } from '../hour-removals.ts'
-import { addRows, type HourPlace } from '../hour-rows.ts'
-import { createKeptHours } from '../kept-hours.ts'
+import { addRows, type HourPosition } from '../hour-rows.ts'
 import { type HourState, readChanges } from '../live-hours.ts'
-import { BrokenSegmentError, findStoredRemoved, type StoredPiece } from '../segment.ts'
+import { BrokenSegmentError, findStoredRemoved, type StoredSegment } from '../segment.ts'
 import { SELECT_HOUR } from '../segments.sql.ts'
-import { createSegmentReader, PIECES_MAX } from '../stored-hours.ts'
-import { type EncodedPiece, encodePiece } from './segment-build.ts'
+import { createSegmentReader, SEGMENTS_MAX } from '../stored-hours.ts'
+import { type EncodedSegment, encodeColumns } from './segment-build.ts'
 
 export interface BuildInput {
   readonly hour_key: number
   /** Limit: entries of a piece, and its rows of usage. */
-  readonly pieceRowsMax: number
+  readonly segmentRowsMax: number
   /** When building from rows: where the last piece ended. */
   readonly from: RestOfRows | null
 }
 
 /** A piece and the state of the hour from which it was built. */
-export interface BuiltPiece extends EncodedPiece {
+export interface BuiltSegment extends EncodedSegment {
   readonly hour_key: number
   /** The piece is valid while the hour still has this generation and built revision. */
   readonly generation: number
@@ -56,10 +56,10 @@ export interface BuiltPiece extends EncodedPiece {
 /** Limit: removed calls that one round looks for. */
 const REMOVED_MAX = 2 ** 14
 
-export type BuildResult = BuiltPiece | 'broken' | null
+export type BuildResult = BuiltSegment | 'broken' | null
 
 interface RestOfRows {
-  readonly place: HourPlace
+  readonly place: HourPosition
   readonly piece: number
   readonly revision: number
 }
@@ -83,14 +83,14 @@ export function buildSegment(
 function buildFromRows(
   db: Connection,
   state: HourState,
-  { pieceRowsMax, from }: BuildInput,
+  { segmentRowsMax, from }: BuildInput,
   checkpoint: () => void,
-): BuiltPiece | null {
+): BuiltSegment | null {
   const { hour_key, revision, generation } = state
   if (from && from.revision !== revision) return null
   const piece = from?.piece ?? 0
   const columns = createGrowingHour()
-  const isFull = () => piece < PIECES_MAX - 1 && isPieceFull(columns, pieceRowsMax)
+  const isFull = () => piece < SEGMENTS_MAX - 1 && isSegmentFull(columns, segmentRowsMax)
   const place = addRows(db, state, columns, from?.place ?? null, isFull, checkpoint)
   return {
     hour_key,
@@ -103,29 +103,29 @@ function buildFromRows(
     isThinned: false,
     rest: place && { place, piece: piece + 1, revision },
     isLast: place === null,
-    ...encodePiece(columns.isFit() ? columns : null, revision),
+    ...encodeColumns(columns.isFit() ? columns : null, revision),
   }
 }
 
 function buildFromChanges(
   db: Connection,
   state: HourState,
-  { pieceRowsMax }: BuildInput,
+  { segmentRowsMax }: BuildInput,
   checkpoint: () => void,
-): BuiltPiece | 'broken' {
+): BuiltSegment | 'broken' {
   const { hour_key, generation, pieces } = state
   const built_revision = state.built_revision as number
-  const segments = createSegmentReader(db, createKeptHours(0))
+  const segments = createSegmentReader(db, createHourCache(0))
   try {
     const stored = segments.open(state)
-    const last = findLast(stored, pieceRowsMax)
+    const last = findLast(stored, segmentRowsMax)
     const isUnfit = last?.hour.head.isUnfit === true
     const columns = createGrowingHour()
     if (last && !isUnfit) columns.addAll(last.hour.columns)
     let to_revision = built_revision
     let entries = 0
     for (const change of readChanges(db, hour_key, built_revision)) {
-      if (pieces < PIECES_MAX && isPieceFull(columns, pieceRowsMax)) break
+      if (pieces < SEGMENTS_MAX && isSegmentFull(columns, segmentRowsMax)) break
       if (columns.removed().size >= REMOVED_MAX) break
       checkpoint()
       entries += addChanges(columns, change.entries_json)
@@ -144,7 +144,7 @@ function buildFromChanges(
       isLast: to_revision === state.revision,
       piece: last ? pieces - 1 : pieces,
       replaces: last?.segment_key ?? null,
-      ...encodePiece(isFit ? withoutRemoved(columns) : null, to_revision),
+      ...encodeColumns(isFit ? withoutRemoved(columns) : null, to_revision),
     }
   } catch (error) {
     if (error instanceof BrokenSegmentError) return 'broken'
@@ -161,7 +161,7 @@ function withoutRemoved(columns: GrowingHour): HourColumns {
 
 /** Rebuilds the first piece that holds removed calls, without them. @throws BrokenSegmentError */
 function thinOne(
-  stored: readonly StoredPiece[],
+  stored: readonly StoredSegment[],
   removed: ReadonlyMap<number, number>,
   revision: number,
 ) {
@@ -169,22 +169,22 @@ function thinOne(
     const places = findStoredRemoved(hour, removed)
     if (places.length === 0) continue
     const left = withoutEntries(hour.columns, places)
-    return { piece, replaces: segment_key, ...encodePiece(left, revision) }
+    return { piece, replaces: segment_key, ...encodeColumns(left, revision) }
   }
   return null
 }
 
-function isPieceFull(columns: GrowingHour, pieceRowsMax: number): boolean {
+function isSegmentFull(columns: GrowingHour, segmentRowsMax: number): boolean {
   const rows = Math.max(columns.count, columns.usageRows())
-  return rows >= pieceRowsMax || columns.modelCount() >= HOUR_MODELS_MAX / 2
+  return rows >= segmentRowsMax || columns.modelCount() >= HOUR_MODELS_MAX / 2
 }
 
 /** Returns the last piece if it has room or the hour can have no further piece. @throws BrokenSegmentError */
-function findLast(stored: readonly StoredPiece[], pieceRowsMax: number): StoredPiece | null {
+function findLast(stored: readonly StoredSegment[], segmentRowsMax: number): StoredSegment | null {
   const last = stored.at(-1)
-  if (!last || last.hour.head.isUnfit || stored.length === PIECES_MAX) return last ?? null
+  if (!last || last.hour.head.isUnfit || stored.length === SEGMENTS_MAX) return last ?? null
   const { columns } = last.hour
   const used = columns.usage()
   const rows = Math.max(columns.count, used.rows)
-  return rows >= pieceRowsMax || used.models.length >= HOUR_MODELS_MAX / 2 ? null : last
+  return rows >= segmentRowsMax || used.models.length >= HOUR_MODELS_MAX / 2 ? null : last
 }

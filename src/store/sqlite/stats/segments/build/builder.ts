@@ -9,10 +9,10 @@ import { orStoreError } from '../../../db/store-error.ts'
 import type { ReadPool } from '../../../read/read-pool.ts'
 import type { Writes } from '../../../write/writes.ts'
 import { SELECT_UNBUILT_HOURS } from '../segments.sql.ts'
-import type { BuildInput, BuildResult, BuiltPiece } from './build-job.ts'
+import type { BuildInput, BuildResult, BuiltSegment } from './build-job.ts'
 
 /** Milliseconds between two checks. An hour that has not changed in between is idle. */
-const LOOK_EVERY_MS = 2000
+const POLL_INTERVAL_MS = 2000
 /** An hour with this many new entries is built without waiting for it to be idle: queries read them one by one. */
 const PENDING_MAX = 8192
 /** An hour with this many is built even while it is spared. */
@@ -23,7 +23,7 @@ const PENDING_SPARED_MAX = 32_768
  */
 const SPARED_TIMES = 20
 /** Limit: hours in one check. */
-const LOOK_HOURS_MAX = 256
+const POLLED_HOURS_MAX = 256
 /** Limit: bytes of columns that one commit writes, so that it stays short. */
 const WRITE_BYTES_MAX = 512 * 1024
 /** Limit: entries of a piece, and its rows of usage. */
@@ -49,7 +49,7 @@ interface SegmentBuilderOptions {
   /** Whether it checks for work periodically, without keeping the process alive. */
   readonly isAutomatic: boolean
   /** Limit: entries of a piece, and its rows of usage. */
-  readonly pieceRowsMax?: number | undefined
+  readonly segmentRowsMax?: number | undefined
 }
 
 interface UnbuiltHour {
@@ -59,7 +59,7 @@ interface UnbuiltHour {
 }
 
 export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBuilder {
-  const { db, writes, reads, pieceRowsMax = PIECE_ROWS_MAX } = options
+  const { db, writes, reads, segmentRowsMax = PIECE_ROWS_MAX } = options
   const selectUnbuilt = db.prepare(SELECT_UNBUILT_HOURS)
   const closing = new AbortController()
   const caller = { keyId: '', project_id: '', signal: closing.signal }
@@ -71,7 +71,7 @@ export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBui
   let timer: NodeJS.Timeout | undefined
 
   function findUnbuilt(after_key: number): UnbuiltHour[] {
-    const bound = { after_key, limit: LOOK_HOURS_MAX }
+    const bound = { after_key, limit: POLLED_HOURS_MAX }
     return orStoreError(() => selectUnbuilt.all(bound) as UnbuiltHour[])
   }
 
@@ -80,13 +80,13 @@ export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBui
     let from: BuildInput['from'] = null
     for (let written = 0; ; written++) {
       if (closing.signal.aborted) return written
-      const input: BuildInput = { hour_key, pieceRowsMax, from }
+      const input: BuildInput = { hour_key, segmentRowsMax, from }
       const built: BuildResult = await reads.run('build_segment', input, caller)
       if (built === null || built === 'broken') {
-        if (built) await writes.run('spoil_hours', [hour_key])
+        if (built) await writes.run('invalidate_hours', [hour_key])
         return written
       }
-      if (!(await writePiece(writes, built))) return written
+      if (!(await writeSegment(writes, built))) return written
       from = built.rest
       if (built.isLast) return written + 1
     }
@@ -107,7 +107,7 @@ export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBui
         (!spared.has(hour_key) && (before.get(hour_key) === revision || pending >= PENDING_MAX)),
     )
     seen = null
-    lastKey = unbuilt.length < LOOK_HOURS_MAX ? 0 : (unbuilt.at(-1)?.hour_key ?? 0)
+    lastKey = unbuilt.length < POLLED_HOURS_MAX ? 0 : (unbuilt.at(-1)?.hour_key ?? 0)
     for (const hour of due) {
       if (closing.signal.aborted) return
       const startedMs = performance.now()
@@ -127,7 +127,7 @@ export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBui
         .finally(() => {
           if (!closing.signal.aborted) schedule()
         })
-    }, LOOK_EVERY_MS).unref()
+    }, POLL_INTERVAL_MS).unref()
   }
 
   if (options.isAutomatic) schedule()
@@ -153,7 +153,7 @@ export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBui
 }
 
 /** Writes a piece in batches. @returns false when the hour has been built or rewritten since it was read */
-async function writePiece(writes: Writes, built: BuiltPiece): Promise<boolean> {
+async function writeSegment(writes: Writes, built: BuiltSegment): Promise<boolean> {
   const { head, ...piece } = built
   const batches = inBatches(built.columns)
   for (const [index, columns] of batches.entries()) {
@@ -165,8 +165,8 @@ async function writePiece(writes: Writes, built: BuiltPiece): Promise<boolean> {
 }
 
 /** Splits columns into batches, at least one. */
-function inBatches(columns: BuiltPiece['columns']): BuiltPiece['columns'][] {
-  const batches: BuiltPiece['columns'][number][][] = [[]]
+function inBatches(columns: BuiltSegment['columns']): BuiltSegment['columns'][] {
+  const batches: BuiltSegment['columns'][number][][] = [[]]
   let bytes = 0
   for (const column of columns) {
     if (bytes > 0 && bytes + column.body.length > WRITE_BYTES_MAX) {

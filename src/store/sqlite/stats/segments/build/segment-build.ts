@@ -11,13 +11,13 @@ import { encodeSegment, type Numbers, narrow } from '../segment-blob.ts'
 const GROUPS_MAX = 2 ** 14
 
 /** The stored form of a piece. */
-export interface EncodedPiece {
+export interface EncodedSegment {
   readonly head: Uint8Array
   readonly columns: readonly { readonly column: SegmentColumn; readonly body: Uint8Array }[]
 }
 
 /** Encodes a piece. @param hour - null for one that does not fit */
-export function encodePiece(hour: HourColumns | null, revision: number): EncodedPiece {
+export function encodeColumns(hour: HourColumns | null, revision: number): EncodedSegment {
   if (hour === null) {
     const meta: HeadMeta = { revision, isUnfit: true, count: 0, ended: 0, models: [] }
     return { head: encodeSegment(meta, {}), columns: [] }

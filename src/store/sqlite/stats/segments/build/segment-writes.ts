@@ -3,10 +3,10 @@ import type { Connection } from '../../../db/connection.ts'
 import type { HourState } from '../live-hours.ts'
 import * as SQL from '../segments.sql.ts'
 import { columnKey, segmentKey, segmentRange } from '../stored-hours.ts'
-import type { BuiltPiece } from './build-job.ts'
+import type { BuiltSegment } from './build-job.ts'
 
 /** Some columns of a piece; the last batch also has the head. */
-interface PieceBatch extends Omit<BuiltPiece, 'head'> {
+interface SegmentBatch extends Omit<BuiltSegment, 'head'> {
   readonly isFirst: boolean
   readonly head: Uint8Array | null
 }
@@ -20,9 +20,9 @@ export function createSegmentWrites(db: Connection) {
   const settleHour = db.prepare(SQL.SETTLE_HOUR)
   const deleteChanges = db.prepare(SQL.DELETE_CHANGES)
   const raiseGeneration = db.prepare(SQL.RAISE_GENERATION)
-  const spoilHour = db.prepare(SQL.SPOIL_HOUR)
+  const invalidateHour = db.prepare(SQL.INVALIDATE_HOUR)
 
-  function isAsRead(built: PieceBatch): boolean {
+  function isAsRead(built: SegmentBatch): boolean {
     const state = selectHour.get({ hour_key: built.hour_key }) as HourState | undefined
     if (state?.generation !== built.generation) return false
     if (state.built_revision !== built.built_revision) return false
@@ -31,15 +31,15 @@ export function createSegmentWrites(db: Connection) {
     return !isOneOfMany || state.revision === built.to_revision
   }
 
-  function deletePieces(range: { from_key: number; to_key: number }): void {
+  function deleteSegments(range: { from_key: number; to_key: number }): void {
     deleteHeads.run(range)
     deleteColumns.run(range)
   }
 
   /** Puts the piece into use and deletes the one it replaces. */
-  function settle(built: PieceBatch, segment_key: number): void {
+  function settle(built: SegmentBatch, segment_key: number): void {
     const { hour_key, to_revision, replaces, entries, piece } = built
-    if (replaces !== null) deletePieces({ from_key: replaces, to_key: replaces })
+    if (replaces !== null) deleteSegments({ from_key: replaces, to_key: replaces })
     putHead.run({ segment_key, body: built.head })
     if (built.isThinned) raiseGeneration.run({ hour_key })
     if (built.rest || built.isThinned) return
@@ -49,13 +49,13 @@ export function createSegmentWrites(db: Connection) {
 
   return {
     /** Writes a batch. Returns false and writes nothing when the hour has been built or rewritten since it was read. */
-    put_segment(batch: PieceBatch): boolean {
+    put_segment(batch: SegmentBatch): boolean {
       const { hour_key, piece, replaces } = batch
       if (!isAsRead(batch)) return false
       const first = segmentKey(hour_key, piece)
       const segment_key = replaces === first ? segmentKey(hour_key, piece, 1) : first
       const isAnew = batch.built_revision === null && piece === 0 && batch.isFirst
-      if (isAnew) deletePieces(segmentRange(hour_key))
+      if (isAnew) deleteSegments(segmentRange(hour_key))
       for (const { column, body } of batch.columns) {
         putColumn.run({ column_key: columnKey(segment_key, column), body })
       }
@@ -63,8 +63,8 @@ export function createSegmentWrites(db: Connection) {
       return true
     },
     /** Invalidates the pieces of hours, so that they are built again. */
-    spoil_hours(hour_keys: readonly number[]): void {
-      for (const hour_key of hour_keys) spoilHour.run({ hour_key })
+    invalidate_hours(hour_keys: readonly number[]): void {
+      for (const hour_key of hour_keys) invalidateHour.run({ hour_key })
     },
   }
 }

@@ -1,11 +1,11 @@
 /** Prefetches what lists of calls read besides the calls from PostgreSQL, for several calls at once. */
 import { requireWaiting } from '../../../domain/access/read-caller.ts'
-import { type CallBeside, callField } from '../../../domain/calls/call-fields.ts'
+import { type CallJoins, callField } from '../../../domain/calls/call-fields.ts'
 import { callRef } from '../../../domain/calls/call-ref.ts'
 import { toExpansion } from '../../../domain/calls/expand-columns.ts'
 import type { FeedbackRow } from '../../../domain/feedback/feedback-view.ts'
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
-import type { BesideReader } from '../../base/calls/beside-reader.ts'
+import type { JoinReader } from '../../base/calls/join-reader.ts'
 import type { NodeStores } from '../../base/node-stores.ts'
 import { createRefSteps } from '../../base/objects/ref-values.ts'
 import type { Statements } from '../db/client.ts'
@@ -14,11 +14,11 @@ import { readAbout } from '../feedback/feedback-about.ts'
 import { keyIn } from '../objects/table-rows.ts'
 
 /** Limit: refs with cached values; then the cache is cleared. */
-const KEPT_REFS_MAX = 100_000
+const CACHED_REFS_MAX = 100_000
 
-type Prepare = BesideReader['prepare']
+type Prepare = JoinReader['prepare']
 
-export function createBesideOf(db: Statements): NodeStores['besideOf'] {
+export function createJoinedDataOf(db: Statements): NodeStores['joinedDataOf'] {
   return ({ expanded, reach: { refScheme, projects }, prices }) => {
     /** Whether contents were released: their values follow, but not before the calls that need them are done. */
     let isReleased = false
@@ -30,7 +30,7 @@ export function createBesideOf(db: Statements): NodeStores['besideOf'] {
     /** Refs that were requested and are not read yet. */
     const missing = new Set<string>()
     let about: ReadonlyMap<string, readonly FeedbackRow[]> = new Map()
-    const beside: CallBeside = {
+    const beside: CallJoins = {
       expanded: toExpansion(expanded),
       readRef(ref) {
         if (!values.has(ref)) missing.add(ref)
@@ -53,7 +53,7 @@ export function createBesideOf(db: Statements): NodeStores['besideOf'] {
     /** Each round evaluates the fields and reads the refs found there: a value may contain further refs. */
     const readRefs: Prepare = async (calls, paths, { signal }) => {
       if (beside.expanded === null) return
-      if (isReleased || values.size > KEPT_REFS_MAX) values.clear()
+      if (isReleased || values.size > CACHED_REFS_MAX) values.clear()
       isReleased = false
       do {
         missing.clear()

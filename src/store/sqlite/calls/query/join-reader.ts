@@ -2,18 +2,18 @@
 import { callRef } from '../../../../domain/calls/call-ref.ts'
 import type { CallsSelection } from '../../../../domain/calls/calls-query.ts'
 import type { FeedbackRow } from '../../../../domain/feedback/feedback-view.ts'
-import type { BesideReader } from '../../../base/calls/beside-reader.ts'
+import type { JoinReader } from '../../../base/calls/join-reader.ts'
 import type { Connection } from '../../db/connection.ts'
 import type { ReadPool } from '../../read/read-pool.ts'
-import { createCallBeside } from './call-beside.ts'
+import { createCallJoins } from './call-joins.ts'
 
 /** A reader fetches feedback in pages. Other feedback, and values of refs, are read on demand on this thread. */
-export function createBesideReader(
+export function createJoinReader(
   db: Connection,
   reads: ReadPool,
   selection: Pick<CallsSelection, 'expanded' | 'reach' | 'prices'>,
-): BesideReader {
-  const asked = createCallBeside(db, selection)
+): JoinReader {
+  const asked = createCallJoins(db, selection)
   const { refScheme } = selection.reach
   let page: ReadonlyMap<string, readonly FeedbackRow[]> = new Map()
   return {

@@ -1,5 +1,5 @@
 /** What a walk over calls reads besides the calls: feedback, and the values of refs. */
-import type { CallBeside } from '../../../../domain/calls/call-fields.ts'
+import type { CallJoins } from '../../../../domain/calls/call-fields.ts'
 import type { CallsSelection } from '../../../../domain/calls/calls-query.ts'
 import { toExpansion } from '../../../../domain/calls/expand-columns.ts'
 import { layerPrices } from '../../../../domain/prices/project-prices.ts'
@@ -7,10 +7,10 @@ import type { Connection } from '../../db/connection.ts'
 import { createRefValues } from '../../objects/ref-values.ts'
 import { createFeedbackAhead, type FeedbackAhead } from './feedback-ahead.ts'
 
-export function createCallBeside(
+export function createCallJoins(
   db: Connection,
   { expanded, reach, prices }: Pick<CallsSelection, 'expanded' | 'reach' | 'prices'>,
-): CallBeside & Pick<FeedbackAhead, 'expect'> {
+): CallJoins & Pick<FeedbackAhead, 'expect'> {
   return {
     ...createFeedbackAhead(db, reach.refScheme),
     expanded: toExpansion(expanded),

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { createFileHold } from '../../../src/store/sqlite/files/file-hold.ts'
+import { createFilePins } from '../../../src/store/sqlite/files/file-pins.ts'
 import { createMemoryFolder } from '../../../src/store/sqlite/files/memory-folder.ts'
 
 async function fill() {
-  const hold = createFileHold()
+  const hold = createFilePins()
   const folder = hold.over(createMemoryFolder('files'))
   const put = async (path: string) => {
     const writer = await folder.openWriter()

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { CallTexts } from '../../src/domain/calls/call-view.ts'
 import { resolveCallsSelection } from '../../src/domain/calls/calls-query.ts'
-import { createBesideReader } from '../../src/store/sqlite/calls/query/beside-reader.ts'
+import { createJoinReader } from '../../src/store/sqlite/calls/query/join-reader.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { ReadPool } from '../../src/store/sqlite/read/read-pool.ts'
 import { feedbackAt } from '../feedback/feedback-fixtures.ts'
@@ -17,7 +17,7 @@ const scanned = (id: string) => ({ call: { project_id, id } as CallTexts, parsed
 
 describe('feedback about calls of another store', () => {
   it('is read for all calls, the first of them in one page of bounded size', async () => {
-    const { feedback, besideOf, close } = openSqliteStore({
+    const { feedback, joinedDataOf, close } = openSqliteStore({
       dataDir: ':memory:',
       ingestQueueMax: 9,
     })
@@ -31,7 +31,7 @@ describe('feedback about calls of another store', () => {
         await feedback.createFeedback({ ...made, weave_ref: refOf(id) })
       }
     }
-    const { beside, prepare } = besideOf(selection)
+    const { beside, prepare } = joinedDataOf(selection)
     await prepare(ids.map(scanned), PATHS, readCaller())
     const found = ids.map((id) => beside.feedbackOf(scanned(id).call).map(({ id }) => id))
     expect(found).toEqual(ids.map((id, at) => (at % 3 === 0 ? [] : [`${id}-1`, `${id}-2`])))
@@ -45,7 +45,7 @@ describe('feedback about calls of another store', () => {
       asked.push(about)
       return about.refs.map(() => [row])
     }
-    const { beside, prepare } = createBesideReader(db, { run } as unknown as ReadPool, selection)
+    const { beside, prepare } = createJoinReader(db, { run } as unknown as ReadPool, selection)
     const calls = ['a', 'b'].map(scanned)
     await prepare(calls, [['inputs', 'text']], readCaller())
     expect(asked).toEqual([])

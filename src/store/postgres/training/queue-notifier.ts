@@ -3,18 +3,18 @@
  * connection is reopened; callers also poll.
  */
 import type { Client } from 'pg'
-import { createJobBell, type JobBell } from '../../base/training/job-bell.ts'
+import { createJobNotifier, type JobNotifier } from '../../base/training/job-notifier.ts'
 import { createOwnConnection } from '../db/client.ts'
 import { LISTEN_QUEUE } from './training-queue.sql.ts'
 
 const RETRY_MS = 1_000
 
-interface QueueBell extends JobBell {
+interface QueueNotifier extends JobNotifier {
   close(): Promise<void>
 }
 
-export function createQueueBell(url: string): QueueBell {
-  const bell = createJobBell()
+export function createQueueNotifier(url: string): QueueNotifier {
+  const notifier = createJobNotifier()
   let client: Client | null = null
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
@@ -35,12 +35,12 @@ export function createQueueBell(url: string): QueueBell {
     }
     own.on('end', again)
     own.on('error', again)
-    own.on('notification', bell.ring)
+    own.on('notification', notifier.notify)
     try {
       await own.connect()
       await own.query(LISTEN_QUEUE)
       // Notifications sent while there was no connection are lost.
-      if (isLate) bell.ring()
+      if (isLate) notifier.notify()
     } catch {
       again()
     }
@@ -48,7 +48,7 @@ export function createQueueBell(url: string): QueueBell {
 
   const started = listen()
   return {
-    ...bell,
+    ...notifier,
     async close() {
       isClosed = true
       clearTimeout(timer)

@@ -4,14 +4,14 @@ import type { FileFolder } from './file-folder.ts'
 /** Limit: deferred removals. Files beyond it stay until the sweep at the next start. */
 const WAITING_MAX = 100_000
 
-export interface FileHold {
+export interface FilePins {
   /** Defers all removals from now on. @returns a function that ends this, once, and removes the deferred files */
   begin(): () => Promise<void>
   /** Returns the folder with deferred removals. */
   over(folder: FileFolder): FileFolder
 }
 
-export function createFileHold(): FileHold {
+export function createFilePins(): FilePins {
   /** Deferred removals by path, which is unique across folders. */
   const waiting = new Map<string, FileFolder>()
   let holders = 0

@@ -1,16 +1,16 @@
 /** Notifies listeners that training jobs have changed. */
 
-export interface JobBell {
+export interface JobNotifier {
   /** Calls all listeners. Must be called after the commit. */
-  ring(): void
+  notify(): void
   /** @returns a function that removes the listener */
   listen(listener: () => void): () => void
 }
 
-export function createJobBell(): JobBell {
+export function createJobNotifier(): JobNotifier {
   const listeners = new Set<() => void>()
   return {
-    ring() {
+    notify() {
       for (const listener of listeners) listener()
     },
     listen(listener) {

@@ -17,7 +17,7 @@ export const MOVED_REMEDY = 'put it back or restart the server'
  *
  * @param path - of a database file that is open
  */
-export function watchPlace(path: string): CommitPart {
+export function watchDatabasePath(path: string): CommitPart {
   const opened = identifyFile(path)
   return {
     beforeCommit() {

@@ -1,9 +1,9 @@
 /** Measures the size of the database and the free space of its disk. */
 import { stat, statfs } from 'node:fs/promises'
-import type { DiskFigures } from '../../api/figures.ts'
+import type { DiskMetrics } from '../../api/metrics.ts'
 
 /** @param path - of the database. @returns null when the file system cannot report it */
-export async function readDiskFigures(path: string): Promise<DiskFigures | null> {
+export async function readDiskMetrics(path: string): Promise<DiskMetrics | null> {
   try {
     const [database, log, disk] = await Promise.all([
       stat(path),

@@ -1,37 +1,42 @@
 /** The figures of the node's own store, each from the part that counts it. */
-import type { JobFigures, ReadFigures, StoreMeters, WriteFigures } from '../../api/figures.ts'
+import type {
+  JobMetrics,
+  ReadMetrics,
+  StoreMetricsSource,
+  WriteMetrics,
+} from '../../api/metrics.ts'
 import { COUNT_UNFINISHED_JOBS } from '../../base/training/training-jobs.sql.ts'
 import type { Connection } from '../db/connection.ts'
-import { readDiskFigures } from './disk-figures.ts'
+import { readDiskMetrics } from './disk-metrics.ts'
 
-interface StoreMeterParts {
+interface StoreMetricsParts {
   readonly db: Connection
   /** The database file; null in memory. */
   readonly path: string | null
-  readonly writes: { figures(): WriteFigures }
-  readonly lanes: { figures(): ReadFigures[] }
+  readonly writes: { figures(): WriteMetrics }
+  readonly lanes: { figures(): ReadMetrics[] }
   readonly recordings: { waiting(): number }
 }
 
-export function createStoreMeters(parts: StoreMeterParts): StoreMeters {
+export function createStoreMetricsSource(parts: StoreMetricsParts): StoreMetricsSource {
   const { db, path, writes, lanes, recordings } = parts
   const countJobs = db.prepare(COUNT_UNFINISHED_JOBS)
 
-  function readJobs(): JobFigures | null {
+  function readJobs(): JobMetrics | null {
     try {
-      return countJobs.get() as JobFigures
+      return countJobs.get() as JobMetrics
     } catch {
       return null
     }
   }
 
   return {
-    readFigures: async () => ({
+    readMetrics: async () => ({
       writes: [writes.figures()],
       reads: lanes.figures(),
       elsewhere: [],
       recordingsWaiting: recordings.waiting(),
-      disk: path === null ? null : await readDiskFigures(path),
+      disk: path === null ? null : await readDiskMetrics(path),
       trainingJobs: readJobs(),
     }),
   }

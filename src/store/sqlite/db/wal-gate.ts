@@ -18,11 +18,11 @@ const STATE = 0
 const COPY = 1
 
 /** Creates the memory of an open gate. */
-export function createLogGateMemory(): SharedArrayBuffer {
+export function createWalGateMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)
 }
 
-export interface LogGate {
+export interface WalGate {
   /** Blocks this thread until a read may begin; the thread must have no open read itself. */
   awaitRead(): void
   /** Blocks this thread until a write may begin. */
@@ -39,7 +39,7 @@ export interface LogGate {
   isCopied(): boolean
 }
 
-export function openLogGate(memory: SharedArrayBuffer): LogGate {
+export function openWalGate(memory: SharedArrayBuffer): WalGate {
   const state = new Int32Array(memory)
 
   function set(next: number): void {

@@ -16,7 +16,7 @@ export interface StoreWatch {
 /** Lists and searches; statistics; building what makes statistics fast; reads of stores elsewhere. */
 export type ReadKind = 'lists' | 'stats' | 'build' | 'clickhouse' | 'postgres'
 
-export interface WriteFigures {
+export interface WriteMetrics {
   readonly store: 'sqlite' | 'clickhouse'
   /** Without an answer yet. */
   readonly waiting: number
@@ -25,7 +25,7 @@ export interface WriteFigures {
   readonly refused: number
 }
 
-export interface ReadFigures {
+export interface ReadMetrics {
   readonly kind: ReadKind
   readonly running: number
   readonly waiting: number
@@ -34,7 +34,7 @@ export interface ReadFigures {
 }
 
 /** Bytes. */
-export interface DiskFigures {
+export interface DiskMetrics {
   readonly database: number
   /** The write-ahead log of the database. */
   readonly log: number
@@ -43,33 +43,33 @@ export interface DiskFigures {
 }
 
 /** Unfinished jobs, those behind the first 10,000 left out. */
-export interface JobFigures {
+export interface JobMetrics {
   readonly queued: number
   /** Leased to a worker. */
   readonly running: number
 }
 
 /** A database elsewhere. */
-export interface FaultFigures {
+export interface FaultMetrics {
   readonly store: 'clickhouse' | 'postgres'
   /** Statements since the start that failed because it was away, slow or full, repeats included. */
   readonly faults: number
 }
 
-export interface StoreFigures {
-  readonly writes: readonly WriteFigures[]
-  readonly reads: readonly ReadFigures[]
+export interface StoreMetrics {
+  readonly writes: readonly WriteMetrics[]
+  readonly reads: readonly ReadMetrics[]
   /** Of the databases elsewhere that are used. */
-  readonly elsewhere: readonly FaultFigures[]
+  readonly elsewhere: readonly FaultMetrics[]
   /** Recorded completions that are not stored yet. */
   readonly recordingsWaiting: number
   /** null in memory, or where the disk does not tell. */
-  readonly disk: DiskFigures | null
+  readonly disk: DiskMetrics | null
   /** null where the store does not tell in time. */
-  readonly trainingJobs: JobFigures | null
+  readonly trainingJobs: JobMetrics | null
 }
 
-export interface StoreMeters {
+export interface StoreMetricsSource {
   /** Costs no more than a look at a few rows and files. Never fails. */
-  readFigures(): Promise<StoreFigures>
+  readMetrics(): Promise<StoreMetrics>
 }

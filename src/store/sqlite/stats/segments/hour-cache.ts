@@ -3,10 +3,10 @@
  * matched by generation and built revision, so a rebuilt hour is a miss.
  */
 import type { HourState } from './live-hours.ts'
-import type { StoredPiece } from './segment.ts'
+import type { StoredSegment } from './segment.ts'
 
 /** Limit: bytes of blobs in the cache of a thread, including the overhead of decoding. */
-export const KEPT_BYTES_MAX = 32 * 1024 * 1024
+export const CACHED_BYTES_MAX = 32 * 1024 * 1024
 /** The approximate overhead of a decoded blob, in bytes. */
 const BLOB_BYTES = 1024
 
@@ -14,7 +14,7 @@ const BLOB_BYTES = 1024
 export interface OpenHour {
   readonly state: HourState
   /** Set by the caller of `open`. */
-  pieces: readonly StoredPiece[]
+  pieces: readonly StoredSegment[]
   readonly blobs: Uint8Array[]
   bytes: number
   /** The number of reads that have it open; its blobs are valid until there are none. */
@@ -22,7 +22,7 @@ export interface OpenHour {
   isKept: boolean
 }
 
-export interface KeptHours {
+export interface HourCache {
   /** Opens a cached hour; returns null when this state of it is not cached. */
   find(state: HourState): OpenHour | null
   /** Opens an hour that was not cached; it has no pieces yet. */
@@ -36,7 +36,7 @@ export interface KeptHours {
 }
 
 /** Creates an empty cache. @param bytesMax - limit of the cached bytes while no read is open */
-export function createKeptHours(bytesMax: number): KeptHours {
+export function createHourCache(bytesMax: number): HourCache {
   const hours = new Map<number, OpenHour>()
   /** Cached hours without readers, in the order in which they were closed. */
   const idle = new Set<OpenHour>()
