@@ -211,12 +211,6 @@ export interface ModelDetails {
   readonly max_model_len?: number
 }
 
-/** Fields of a request that a backend does not honour. */
-export interface UnhonouredFields {
-  readonly names: readonly string[]
-  readonly use: 'rejected' | 'dropped'
-}
-
 /** The state of one upstream. */
 export interface UpstreamState {
   /** From 1. */
@@ -267,8 +261,10 @@ export interface InferenceBackend {
     call: ServiceCall,
     options: { readonly signal: AbortSignal },
   ): AsyncIterable<RelayedDelta | BytesDelta>
-  /** Returns what it does not honour of a legacy completion, and whether that is rejected or dropped. Default: nothing. */
-  findUnhonoured?(request: TextCompletionRequest): UnhonouredFields
+  /** Whether it leaves out what it does not support, also tools and fields that nobody knows. Default: it is rejected. */
+  readonly dropsUnsupported?: boolean
+  /** Returns the fields of a legacy completion that it does not honour. Default: none. */
+  findUnhonoured?(request: TextCompletionRequest): readonly string[]
   /** Returns the current state of its upstreams. Absent when it has none. */
   describeUpstreams?(): readonly UpstreamState[]
   /** Returns what is known now of a model, by the backend's name for it, without waiting for an upstream. */

@@ -3,12 +3,7 @@
  * request names a project. Sets headers that name the answering model; the route sends the answer itself.
  */
 import type { Principal } from '../../domain/access/permissions.ts'
-import {
-  findDroppedFields,
-  findUnsupportedField,
-  requireValidChatRequest,
-} from '../../domain/chat/chat-rules.ts'
-import { findUnknownFields } from '../../domain/chat/unknown-fields.ts'
+import { findUnsupportedField, requireValidChatRequest } from '../../domain/chat/chat-rules.ts'
 import { ApiError, refuse } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
@@ -25,6 +20,7 @@ import {
   type Candidate,
   streamAnswer,
 } from './answer-run.ts'
+import { nameBackend } from './backend-headers.ts'
 import { type CompletionWatch, joinWatchers, openCompletionTold } from './completion-watch.ts'
 import type { KeyLimits } from './key-limits.ts'
 import type { ModelMeter } from './model-meter.ts'
@@ -61,6 +57,7 @@ export interface RequestKind<R extends AnyRequest> {
     request: R,
     model: ServedModel,
     upstream: number | null,
+    droppedFields?: readonly string[],
   ): Readonly<Record<string, string | null>>
 }
 
@@ -72,6 +69,8 @@ export interface CompletionExchange<R extends AnyRequest = ChatCompletionRequest
   readonly projectId: string | null
   /** How to record the completion. Default: as a chat. */
   readonly recordAs?: RecordedAs
+  /** Names of what was left out before the call was made, for a header. Default: nothing. */
+  readonly droppedFields?: readonly string[]
   readonly signal: AbortSignal
   /** Sets headers of the answer, or removes them (null); does nothing once they have been sent. */
   readonly setHeaders: (headers: Readonly<Record<string, string | null>>) => void
@@ -158,6 +157,8 @@ export function prepareRun<R extends AnyRequest>(
   let answering = model
   /** Number of the asked model's upstream that got the request last. */
   let askedUpstream: number | null = null
+  const headersOf = (candidate: ServedModel, upstream: number | null) =>
+    kind.nameBackend(call.request, candidate, upstream, exchange.droppedFields)
   const told = openCompletionTold(options.watch, models, call.request.stream === true)
   const watchUpstream = (candidate: ServedModel) => {
     const { asked, waited: onTried } = told.turnTo(candidate)
@@ -165,13 +166,13 @@ export function prepareRun<R extends AnyRequest>(
     const onUpstream = (number: number) => {
       asked()
       if (candidate === model) askedUpstream = number
-      if (isOneOfMany) setHeaders(kind.nameBackend(call.request, candidate, number))
+      if (isOneOfMany) setHeaders(headersOf(candidate, number))
     }
     return { onUpstream, onTried }
   }
   const toTurn = (candidate: ServedModel) => (): Candidate => {
     answering = candidate
-    setHeaders(kind.nameBackend(call.request, candidate, null))
+    setHeaders(headersOf(candidate, null))
     const { backendModel, adapter = null, capabilities } = candidate
     const upstream = watchUpstream(candidate)
     const served = { model: backendModel, adapter, callsTools: capabilities.tools }
@@ -185,7 +186,7 @@ export function prepareRun<R extends AnyRequest>(
   const onAllFailed = () => {
     answering = model
     told.turnBack()
-    setHeaders(kind.nameBackend(call.request, model, askedUpstream))
+    setHeaders(headersOf(model, askedUpstream))
   }
   const watching = { ...options, envelope, answering: () => answering }
   const watcher =
@@ -204,41 +205,6 @@ function toPlace(
 ): AdmissionRequest {
   const priority = capabilities.prioritySchedulingEnabled ? (body.priority ?? 0) : 0
   return { modelId, modelMax: concurrentMax, keyId, priority, signal }
-}
-
-/**
- * Returns the headers that name the answering model (and its upstream if it has several), the request fields that
- * are not sent to its engine, and the unknown fields that its backend ignores.
- *
- * @param upstream - its number from 1, or null
- *
- * Spec: §4.3 (headers not shown). Choice: names from the models file, never an address.
- */
-function nameBackend(
-  body: ChatCompletionRequest,
-  { id, backend, upstreamCount = 1 }: ServedModel,
-  upstream: number | null,
-): Readonly<Record<string, string | null>> {
-  return {
-    ...nameModel({ id, upstreamCount }, upstream),
-    'x-weft-dropped-fields': nameFields(findDroppedFields(body, backend.fields)),
-    'x-weft-ignored-fields': nameFields(backend.ignoresUnknown ? findUnknownFields(body) : []),
-  }
-}
-
-/** Returns the header that names the answering model. */
-export function nameModel(
-  { id, upstreamCount = 1 }: Pick<ServedModel, 'id' | 'upstreamCount'>,
-  upstream: number | null,
-) {
-  const name = encodeURI(id)
-  return { 'x-weft-backend': upstreamCount > 1 && upstream ? `${name}#${upstream}` : name }
-}
-
-/** Escapes names for a header: headers are ASCII, but a client may send any name. */
-export function nameFields(names: readonly string[]): string | null {
-  if (names.length === 0) return null
-  return names.map((name) => encodeURIComponent(name.toWellFormed())).join(', ')
 }
 
 interface WatchOptions extends Pick<CompletionRunOptions, 'recorder' | 'limits' | 'nowUs'> {

@@ -5,25 +5,17 @@
 import { findUnknownFields } from '../../domain/chat/unknown-fields.ts'
 import { ApiError } from '../../errors.ts'
 import type { TextCompletionRequest } from '../../schemas/chat/services/text-completion.ts'
-import type {
-  Capability,
-  Delta,
-  FormPart,
-  Service,
-  ServiceCall,
-  UnhonouredFields,
-} from '../backend.ts'
+import type { Capability, Delta, FormPart, Service, ServiceCall } from '../backend.ts'
 import { requireOffered } from '../models/offers.ts'
 import type { ServedModel } from '../models/registry.ts'
 import type { AnswerEnvelope } from './answer-envelope.ts'
 import { answerWhole, streamAnswer } from './answer-run.ts'
+import { nameFields, nameModel } from './backend-headers.ts'
 import { renderChunks } from './chunks.ts'
 import {
   type AnyRequest,
   type CompletionExchange,
   type CompletionRunOptions,
-  nameFields,
-  nameModel,
   prepareRun,
   type RequestKind,
 } from './completion-run.ts'
@@ -155,7 +147,7 @@ function toRequestKind({ service, shape }: ServiceKind): RequestKind<ServiceRequ
     },
     nameBackend: (request, model, upstream) => ({
       ...nameModel(model, upstream),
-      'x-weft-dropped-fields': nameFields(findUnhonoured(service, request, model).names),
+      'x-weft-dropped-fields': nameFields(findUnhonoured(service, request, model)),
       'x-weft-ignored-fields': nameIgnored(request, model, shape),
     }),
   }
@@ -165,18 +157,16 @@ function findUnhonoured(
   service: Service,
   request: ServiceRequest,
   { backend }: ServedModel,
-): UnhonouredFields {
-  const nothing: UnhonouredFields = { names: [], use: 'dropped' }
-  if (service !== 'completions') return nothing
+): readonly string[] {
+  if (service !== 'completions') return []
   // The service's schema has already validated the request.
-  return backend.findUnhonoured?.(request as unknown as TextCompletionRequest) ?? nothing
+  return backend.findUnhonoured?.(request as unknown as TextCompletionRequest) ?? []
 }
 
 /** @throws ApiError unsupported_parameter */
 function requireHonoured(service: Service, request: ServiceRequest, model: ServedModel): void {
-  const { names, use } = findUnhonoured(service, request, model)
-  const [param] = names
-  if (param === undefined || use === 'dropped') return
+  const [param] = findUnhonoured(service, request, model)
+  if (param === undefined || model.backend.dropsUnsupported) return
   const message = `The engine of the model \`${model.id}\` does not support ${param}.`
   throw new ApiError('unsupported_parameter', { param, message })
 }

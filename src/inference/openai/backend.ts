@@ -104,10 +104,8 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
       if (ask.isStream) return relayEvents(relay, ask, signal, createTypedRules)
       return relayService(relay, ask, call, signal)
     },
-    findUnhonoured: (request) => ({
-      names: findUnknownCompletionFields(engine, request),
-      use: unsupported === 'drop' ? 'dropped' : 'rejected',
-    }),
+    dropsUnsupported: unsupported === 'drop',
+    findUnhonoured: (request) => findUnknownCompletionFields(engine, request),
     describeUpstreams: () =>
       pool.look().map(({ value: { address }, ...state }) => ({ ...state, address })),
     describeModel: describe,

@@ -9,13 +9,15 @@ import { createResponseWriter } from '../../domain/chat/responses/responses-even
 import { type PlacedItem, toMessages } from '../../domain/chat/responses/responses-input.ts'
 import { listInputItems, toResponseId } from '../../domain/chat/responses/responses-record.ts'
 import {
+  findUnknownResponseFields,
   requirePassableFields,
   requireSupportedFields,
   toChatDraft,
   toResponseParam,
 } from '../../domain/chat/responses/responses-request.ts'
+import { readTools } from '../../domain/chat/responses/responses-tools.ts'
 import type { Clock } from '../../domain/time/clock.ts'
-import type { ApiError } from '../../errors.ts'
+import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { responseAnswer } from '../../http/document/answers.ts'
 import { newId } from '../../http/new-id.ts'
@@ -129,14 +131,24 @@ interface Job extends Pick<ResponseRoutesOptions, 'run' | 'nowUs'> {
 /** Produced from a chat. @throws ApiError, SchemaError for a request that is not a chat */
 function openChat(job: Job): ResponseMaker {
   const { request, from, context, input, head, run, nowUs } = job
+  const { backend } = from.model
+  const tools = readTools(request.body, backend.dropsUnsupported === true)
+  const passesUnknown = backend.ignoresUnknown === true
+  const unknown = passesUnknown ? [] : findUnknownResponseFields(request.body)
+  if (!backend.dropsUnsupported) refuseUnknown(unknown)
   const placed = input.map((item, index) => ({ item, place: `input[${index}]` }))
-  const draft = toChatDraft(request.body, toMessages([...context, ...placed]))
-  const chat = requireChat(draft, from.model, toResponseParam)
-  const writer = createResponseWriter(head)
+  const messages = toMessages([...context, ...placed], tools)
+  const chat = requireChat(
+    toChatDraft(request.body, messages, tools, passesUnknown),
+    from.model,
+    toResponseParam,
+  )
+  const writer = createResponseWriter(head, tools)
   const names = { requestId: request.id, model: head.model, nowMs: Date.now() }
   const maker = createChatMaker({
     exchange: {
       ...toExchange(job, () => maker.json()),
+      droppedFields: [...unknown, ...tools.dropped],
       call: { request: chat, body: JSON.stringify(chat), requestId: request.id },
     },
     envelope: resolveAnswerEnvelope(chat, names),
@@ -153,6 +165,13 @@ function openChat(job: Job): ResponseMaker {
     },
     events: () => inOwnWords(maker.events(), toResponseParam),
   }
+}
+
+/** @throws ApiError unsupported_parameter for the first of the fields */
+function refuseUnknown([param]: readonly string[]): void {
+  if (param === undefined) return
+  const message = 'The field is neither one of responses nor one of chat completions.'
+  throw new ApiError('unsupported_parameter', { param, message })
 }
 
 /** Produced by the engine. */

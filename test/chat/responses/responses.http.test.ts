@@ -206,6 +206,7 @@ const ROWS: { readonly [K in keyof Required<ResponseCreateRequest>]: readonly Ro
   service_tier: [{ sent: 'auto', chat: { service_tier: 'auto' } }],
   prompt_cache_key: [{ sent: 'k', chat: { prompt_cache_key: 'k' } }],
   prompt_cache_retention: [{ sent: '24h', chat: { prompt_cache_retention: '24h' } }],
+  client_metadata: [{ sent: { session: 'a' } }],
   prompt_cache_options: [{ sent: { mode: 'implicit' }, chat: { prompt_cache_options: {} } }],
   truncation: [
     { sent: 'disabled', response: { truncation: 'disabled' } },
@@ -269,10 +270,10 @@ describe('fields of POST /v1/responses', () => {
     expect(body.error.message).toContain(message)
   })
 
-  it('that no schema names pass to the engine', async () => {
+  it('that only chats have pass to the engine', async () => {
     const { post, backend } = await buildApp()
-    await post(URL, { input: 'hi', top_k: 5, engine_trick: { a: 1 } })
-    expect(backend.calls[0]?.request).toMatchObject({ top_k: 5, engine_trick: { a: 1 } })
+    await post(URL, { input: 'hi', top_k: 5, min_p: 0.5 })
+    expect(backend.calls[0]?.request).toMatchObject({ top_k: 5, min_p: 0.5 })
   })
 
   it('are each used in the chat, returned in the response, or refused', () => {

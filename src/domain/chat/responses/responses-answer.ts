@@ -53,11 +53,11 @@ export type ResponseBody = { readonly id: string; readonly [name: string]: unkno
 /** The response in a state. */
 export function renderResponse(head: ResponseHead, state: ResponseState): ResponseBody {
   const { id, created_at, model, request, callsTools } = head
-  const tools = (request.tools ?? []).map((tool) => ({
-    ...tool,
-    parameters: tool.parameters ?? null,
-    strict: tool.strict ?? null,
-  }))
+  const tools = (request.tools ?? []).map((tool) =>
+    tool.type === 'function'
+      ? { ...tool, parameters: tool.parameters ?? null, strict: tool.strict ?? null }
+      : tool,
+  )
   return {
     id,
     object: 'response',

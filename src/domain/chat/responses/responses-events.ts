@@ -16,6 +16,7 @@ import {
 } from './responses-answer.ts'
 import { createOutputItems } from './responses-items.ts'
 import { createMessagePieces } from './responses-pieces.ts'
+import type { ResponseTools } from './responses-tools.ts'
 
 export interface ResponseEvent {
   readonly type: string
@@ -43,7 +44,11 @@ export interface ResponseWriter {
   response(): ResponseBody
 }
 
-export function createResponseWriter(head: ResponseHead): ResponseWriter {
+/** @param tools - which name the called functions. Default: as the chat does */
+export function createResponseWriter(
+  head: ResponseHead,
+  { toCalledName }: Pick<ResponseTools, 'toCalledName'> = { toCalledName: (name) => ({ name }) },
+): ResponseWriter {
   let events: ResponseEvent[] = []
   let sequence = 0
   let finishReason: unknown = null
@@ -59,7 +64,7 @@ export function createResponseWriter(head: ResponseHead): ResponseWriter {
     return given
   }
 
-  const output = createOutputItems(head.id, emit)
+  const output = createOutputItems(head.id, emit, toCalledName)
   const pieces = createMessagePieces(output)
   let state: ResponseState = { status: 'in_progress', output: output.items }
 

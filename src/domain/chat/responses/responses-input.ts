@@ -2,6 +2,7 @@
 import { ApiError } from '../../../errors.ts'
 import type { ChatMessage } from '../../../schemas/chat/chat-message.ts'
 import type { InputItem, InputPart } from '../../../schemas/chat/responses/responses-input.ts'
+import type { ResponseTools } from './responses-tools.ts'
 
 /** Kinds of items that can be converted to messages. */
 const ITEM_TYPES = ['message', 'function_call', 'function_call_output', 'reasoning'] as const
@@ -18,9 +19,13 @@ export interface PlacedItem {
  * Messages of a chat out of items, in their order: a message, its reasoning before it and the calls behind it are one
  * message, as chats have it.
  *
+ * @param tools - which name the called functions
  * @throws ApiError unsupported_value for items and parts that no chat has, missing_required_parameter
  */
-export function toMessages(items: readonly PlacedItem[]): ChatMessage[] {
+export function toMessages(
+  items: readonly PlacedItem[],
+  { toChatName }: Pick<ResponseTools, 'toChatName'>,
+): ChatMessage[] {
   const messages: ChatMessage[] = []
   let reasoning: string | null = null
 
@@ -52,7 +57,8 @@ export function toMessages(items: readonly PlacedItem[]): ChatMessage[] {
   }
 
   function addCall({ item, place }: PlacedItem): void {
-    const name = requireGiven(item.name, `${place}.name`)
+    const called = requireGiven(item.name, `${place}.name`)
+    const name = toChatName({ name: called, namespace: item.namespace })
     const id = requireGiven(item.call_id, `${place}.call_id`)
     const call = { id, type: 'function', function: { name, arguments: item.arguments ?? '' } }
     const turn = turnFor(false)

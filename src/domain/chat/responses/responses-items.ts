@@ -3,6 +3,7 @@ import { ApiError } from '../../../errors.ts'
 import type { OutputItem, OutputPart } from './responses-answer.ts'
 import { createOpenCalls, type Emit, type EndStatus, type OpenItem } from './responses-calls.ts'
 import { toItemId } from './responses-record.ts'
+import type { ResponseTools } from './responses-tools.ts'
 
 /** Limit: characters of one response. */
 const RESPONSE_CHARS_MAX = 16 * 1024 * 1024
@@ -30,7 +31,12 @@ const TEXT_EVENTS = {
   reasoning_text: 'response.reasoning_text',
 } as const
 
-export function createOutputItems(responseId: string, emit: Emit): OutputItems {
+/** @param toCalledName - returns the name that the client knows of a function that is called */
+export function createOutputItems(
+  responseId: string,
+  emit: Emit,
+  toCalledName: ResponseTools['toCalledName'],
+): OutputItems {
   const items: OutputItem[] = []
   const spend = createAllowance(RESPONSE_CHARS_MAX)
   const calls = createOpenCalls({ emit, spend, end })
@@ -95,7 +101,7 @@ export function createOutputItems(responseId: string, emit: Emit): OutputItems {
     openCall({ name, id, number }) {
       const itemId = toItemId('fc', responseId, items.length)
       const call_id = typeof id === 'string' && id !== '' ? id : `call_${itemId.slice(3)}`
-      const own = { call_id, name, arguments: '' }
+      const own = { call_id, ...toCalledName(name), arguments: '' }
       const item = { type: 'function_call' as const, id: itemId, status: 'in_progress' as const }
       calls.open(number, begin({ ...item, ...own }))
     },

@@ -4,9 +4,10 @@
  */
 import { refuse } from '../../../errors.ts'
 import type { ChatMessage } from '../../../schemas/chat/chat-message.ts'
-import type { ResponseTool } from '../../../schemas/chat/responses/responses-input.ts'
+import { ChatCompletionRequest } from '../../../schemas/chat/chat-request.ts'
 import { ResponseCreateRequest } from '../../../schemas/chat/responses/responses-request.ts'
-import type { FunctionTool } from '../tool-rules.ts'
+import { findUnknownFields } from '../unknown-fields.ts'
+import type { ResponseTools } from './responses-tools.ts'
 
 /** A request of a chat before it is checked. */
 type ChatDraft = { messages: ChatMessage[]; [name: string]: unknown }
@@ -51,6 +52,8 @@ const RESPONSE_FIELDS: Readonly<Record<keyof ResponseCreateRequest, ResponseFiel
   prompt_cache_key: { as: 'prompt_cache_key' },
   prompt_cache_retention: { as: 'prompt_cache_retention' },
   prompt_cache_options: { as: 'prompt_cache_options' },
+  // Why: it is for the service of the vendor, and agents send it with each request.
+  client_metadata: 'kept',
   truncation: { refusal: 'items are never left out to make room', allowed: 'disabled' },
   background: { refusal: 'an answer is made while its client waits; use stream', allowed: false },
   conversation: { refusal: 'go on from a response by previous_response_id' },
@@ -119,30 +122,51 @@ function requireInput({ input }: ResponseCreateRequest): void {
  * The chat of a supported request.
  *
  * @param messages - of the responses before it and of its input
+ * @param passesUnknown - whether the backend gets fields that nobody knows here
  * @throws ApiError unsupported_value, missing_required_parameter
  */
 export function toChatDraft(
   request: ResponseCreateRequest,
   messages: readonly ChatMessage[],
+  tools: ResponseTools,
+  passesUnknown: boolean,
 ): ChatDraft {
   const { instructions } = request
   const opening = instructions ? [{ role: 'system', content: instructions }] : []
   return {
-    ...listOthers(request),
+    ...listOthers(request, passesUnknown),
     ...carryOver(request),
     messages: [...opening, ...messages],
     ...toLogprobs(request),
     ...toFormat(request),
-    ...toTools(request),
+    ...toTools(request, tools),
     ...(request.reasoning?.effort ? { reasoning_effort: request.reasoning.effort } : {}),
     ...(request.stream === true ? { stream: true, stream_options: { include_usage: true } } : {}),
   }
 }
 
-/** Fields that no schema names, which engines know: they pass. */
-function listOthers(request: ResponseCreateRequest): Record<string, unknown> {
+/**
+ * Returns the names of the fields that neither responses nor chats have.
+ *
+ * Spec: §4 (responses are an addition).
+ * Choice: a field that nobody knows here may be one of responses, so that it is not sent with a chat.
+ */
+export function findUnknownResponseFields(request: ResponseCreateRequest): readonly string[] {
+  return findUnknownFields(request, KNOWN_FIELDS)
+}
+
+const KNOWN_FIELDS = { ...ChatCompletionRequest.shape, ...ResponseCreateRequest.shape }
+
+/** Returns the fields that responses do not have: those of chats, and unknown ones if they are passed. */
+function listOthers(
+  request: ResponseCreateRequest,
+  passesUnknown: boolean,
+): Record<string, unknown> {
   const entries = Object.entries(request).filter(
-    ([name, value]) => !Object.hasOwn(ResponseCreateRequest.shape, name) && !saysNothing(value),
+    ([name, value]) =>
+      !Object.hasOwn(ResponseCreateRequest.shape, name) &&
+      (passesUnknown || Object.hasOwn(KNOWN_FIELDS, name)) &&
+      !saysNothing(value),
   )
   return Object.fromEntries(entries)
 }
@@ -171,56 +195,30 @@ function toFormat({ text }: ResponseCreateRequest): Record<string, unknown> {
   return { ...verbosity, response_format: { type, json_schema: withoutNulls(json_schema) } }
 }
 
-function toTools({ tools, tool_choice }: ResponseCreateRequest): Record<string, unknown> {
-  const all = (tools ?? []).map(toTool)
+function toTools(
+  { tool_choice }: ResponseCreateRequest,
+  { functions: all, toChatName }: ResponseTools,
+): Record<string, unknown> {
   if (all.length === 0 && !tool_choice) return {}
   const given = all.length === 0 ? {} : { tools: all }
   if (!tool_choice) return given
   // Without tools there is nothing to choose, and models that have none take no choice.
   if (tool_choice === 'auto' && all.length === 0) return {}
   if (typeof tool_choice === 'string') return { ...given, tool_choice }
-  const { type, name, mode, tools: allowed } = tool_choice
+  const { type, name, namespace, mode, tools: allowed } = tool_choice
   if (type === 'function' && name) {
-    return { ...given, tool_choice: { type, function: { name } } }
+    return { ...given, tool_choice: { type, function: { name: toChatName({ name, namespace }) } } }
   }
   if (type !== 'allowed_tools') {
     const message =
       'tool_choice must be none, auto, required, a function by its name, or allowed_tools.'
     refuse('unsupported_value', 'tool_choice', message)
   }
-  const names = new Set((allowed ?? []).map((tool) => tool.name))
+  const names = new Set(
+    (allowed ?? []).map(({ name, namespace }) => name && toChatName({ name, namespace })),
+  )
   const chosen = all.filter((tool) => names.has(tool.function.name))
   return { ...(chosen.length > 0 ? { tools: chosen } : {}), tool_choice: mode ?? 'auto' }
-}
-
-function toTool(tool: ResponseTool, index: number): FunctionTool {
-  const { type, name, description, parameters, strict } = tool
-  if (type !== 'function') {
-    const param = `tools[${index}].type`
-    const message = `${param} must be function: ${nameTool(type)} is only for models whose engine makes responses itself.`
-    refuse('unsupported_value', param, message)
-  }
-  if (!name) {
-    const param = `tools[${index}].name`
-    refuse('missing_required_parameter', param, `${param} is required`)
-  }
-  return {
-    type: 'function',
-    function: {
-      name,
-      ...(description ? { description } : {}),
-      ...(parameters ? { parameters } : {}),
-      ...(typeof strict === 'boolean' ? { strict } : {}),
-    },
-  }
-}
-
-/** Tools of vendors; other text of a client is not repeated. */
-const VENDOR_TOOLS =
-  /^(?:web_search|file_search|code_interpreter|computer|image_generation|mcp|local_shell|shell|apply_patch|custom|namespace|tool_search)(?:_[a-z0-9_]{1,32})?$/
-
-function nameTool(type: string): string {
-  return VENDOR_TOOLS.test(type) ? type : 'another tool'
 }
 
 function withoutNulls(object: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -83,22 +83,37 @@ export const InputItem = z
   .meta({ id: 'ResponseInputItem', description: 'An item of the input of a response.' })
 export type InputItem = z.infer<typeof InputItem>
 
-/** A tool that may be called: a function, unless the engine of the model makes the response itself. */
+const TOOL_FIELDS = {
+  type: boundedText({ min: 1, max: TYPE_CHARS_MAX }).describe(
+    'Kind of the tool: function or namespace.',
+  ),
+  name: optionalField(
+    boundedText({ max: NAME_CHARS_MAX }),
+    'Name of the function or of the namespace.',
+  ),
+  description: optionalField(
+    boundedText({ max: DESCRIPTION_CHARS_MAX }),
+    'What the function does and when to call it.',
+  ),
+  parameters: optionalField(
+    z.looseObject({}, ruleError('an object')),
+    "JSON Schema of the function's arguments.",
+  ),
+  strict: optionalField(
+    z.boolean(ruleError('true or false')),
+    'Whether the arguments must keep the schema to the letter.',
+  ),
+}
+
+const NamespaceTool = z.looseObject(TOOL_FIELDS, ruleError('an object with a type'))
+
+/** A tool that may be called: a function, or a namespace of functions; others only where the engine makes the response. */
 const ResponseTool = z.looseObject(
   {
-    type: boundedText({ min: 1, max: TYPE_CHARS_MAX }).describe('Kind of the tool: function.'),
-    name: optionalField(boundedText({ max: NAME_CHARS_MAX }), 'Name of the function.'),
-    description: optionalField(
-      boundedText({ max: DESCRIPTION_CHARS_MAX }),
-      'What the function does and when to call it.',
-    ),
-    parameters: optionalField(
-      z.looseObject({}, ruleError('an object')),
-      "JSON Schema of the function's arguments.",
-    ),
-    strict: optionalField(
-      z.boolean(ruleError('true or false')),
-      'Whether the arguments must keep the schema to the letter.',
+    ...TOOL_FIELDS,
+    tools: optionalField(
+      boundedList(NamespaceTool, { max: TOOLS_MAX }),
+      'Functions of a namespace.',
     ),
   },
   ruleError('an object with a type'),
@@ -141,7 +156,7 @@ const ToolChoice = z.union(
 export const RESPONSE_TOOL_FIELDS = {
   tools: optionalField(
     boundedList(ResponseTool, { max: TOOLS_MAX }),
-    'Functions that the model may call. Other tools (web_search, code_interpreter, custom, ...) are refused by name, unless the engine of the model makes the response itself.',
+    'Functions that the model may call, also in namespaces. Other tools (web_search, code_interpreter, custom, ...) are refused by name, or left out where the model drops what it does not support, unless the engine of the model makes the response itself.',
   ),
   tool_choice: optionalField(
     ToolChoice,

@@ -138,6 +138,10 @@ const FIELDS = {
     boundedObject(EXTRA_KEYS_MAX),
     'Options of the cache; told to the engine.',
   ),
+  client_metadata: z
+    .unknown()
+    .optional()
+    .describe('Only for the service of the vendor: sent only to an engine that makes responses.'),
   truncation: optionalField(
     boundedText({ max: 16 }),
     'disabled; auto, which drops items, is refused. Default disabled.',
