@@ -167,6 +167,11 @@ describeEachStore('agents', (build) => {
       })
       expect(stats.body.columns[1]).toMatchObject({ name: 'wb_user_id', role: 'group' })
       expect(stats.body.rows[0]).toMatchObject({ wb_user_id: expect.any(String), count_users: 4 })
+      const unsourced = await test.post('/traces/agents/spans/query', {
+        project_id: PROJECT,
+        group_by: [{ key: 'wb_user_id' }],
+      })
+      expect(unsourced.body.groups).toEqual(body.groups)
       const attribute = [{ source: 'custom_attrs_string', key: 'wb_user_id' }]
       const own = await test.post('/traces/agents/spans/query', {
         project_id: PROJECT,

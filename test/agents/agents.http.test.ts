@@ -104,14 +104,14 @@ describeEachStore('agents', (build) => {
       const caller = readCaller({ signal: AbortSignal.abort() })
       const scope = resolveScope({ project_id: PROJECT })
       const page = { offset: 0, limit: 10 }
-      const { listAttributes, searchMessages, readTurns } = test.deps.agents
+      const { read } = test.deps.agents
       const search = { text: '', roles: null, isCut: true, ...page }
       const of = { conversation_id: 'c1', ...page }
       const turns = { project_id: PROJECT, of, withModelToolCalls: false, prices: [] }
       for (const reading of [
-        listAttributes(scope, page, caller),
-        searchMessages(scope, search, caller),
-        readTurns(turns, caller),
+        read('attributes', { scope, plan: page }, caller),
+        read('messages', { scope, plan: search }, caller),
+        read('turns', turns, caller),
       ]) {
         await expect(reading).rejects.toMatchObject({ code: 'client_closed_request' })
       }

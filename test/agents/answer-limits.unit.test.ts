@@ -7,7 +7,7 @@ import {
   createDistributionEntries,
 } from '../../src/domain/agents/groups/span-distributions.ts'
 import { createBudget, createMeasure } from '../../src/domain/agents/groups/span-measures.ts'
-import { createSpanRows } from '../../src/domain/agents/span-answers.ts'
+import { createSpanRows } from '../../src/domain/agents/span-list.ts'
 import {
   createConversations,
   createTraceOrder,
@@ -17,7 +17,7 @@ import type { CallTexts } from '../../src/domain/calls/call-view.ts'
 import { createScoreGroups } from '../../src/domain/feedback/score-groups.ts'
 import { createThreadList } from '../../src/domain/threads/thread-list.ts'
 import { resolveThreadListing } from '../../src/domain/threads/thread-sums.ts'
-import { findChatFeedback } from '../../src/routes/agents/feedback-about.ts'
+import { findChatFeedback } from '../../src/routes/agents/agent-chat.ts'
 import type { FeedbackAggregateRequest } from '../../src/schemas/feedback/feedback-stats.ts'
 import type { FeedbackStore } from '../../src/store/api/feedback/feedback.ts'
 

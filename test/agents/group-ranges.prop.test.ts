@@ -69,7 +69,7 @@ function measure(list: readonly Plain[], request: object) {
   const window = { startUs: 0, endUs: 40 * S }
   const stats = createSpanStats(resolveSpanStats(body, window, 50))
   for (const [number, plain] of list.entries()) stats.add(toSpan(plain, number))
-  return stats.answer().rows
+  return stats.result().rows
 }
 
 describe('groups of spans', () => {
@@ -85,7 +85,7 @@ describe('groups of spans', () => {
         )
         const groups = createSpanGroups(grouping)
         for (const [number, plain] of list.entries()) groups.add(toSpan(plain, number))
-        const { groups: found, total_count } = groups.answer()
+        const { groups: found, total_count } = groups.result()
         const expected = groupsOf(qualified(list, range))
         expect(total_count).toBe(expected.size)
         for (const { group_keys, distributions } of found) {

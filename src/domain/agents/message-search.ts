@@ -70,7 +70,7 @@ export function createMessageSearch({ text, roles, isCut, offset, limit }: Messa
         if (content.toLowerCase().includes(text)) keep(span, role, content)
       }
     },
-    answer: (): AgentSearchResponse => ({
+    result: (): AgentSearchResponse => ({
       results: [...shown.values()],
       total_conversations: matching.size,
     }),

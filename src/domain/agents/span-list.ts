@@ -1,26 +1,40 @@
 /** Lists of spans: order, paging and the fields of each span. Pure. */
-
 import { ApiError } from '../../errors.ts'
-import type { AgentSpansQueryRequest } from '../../schemas/agents/agent-spans.ts'
-import { type RowQuery, resolveSort } from '../query/row-query.ts'
-import type { SpanRowShape } from './span-row.ts'
-import { SPAN_FIELDS } from './span-values.ts'
+import type { AgentSpanRow, AgentSpansQueryRequest } from '../../schemas/agents/agent-spans.ts'
+import { layerPrices, type ProjectPrice } from '../prices/project-prices.ts'
+import { createKeyPicker, type RowQuery, resolveSort } from '../query/row-query.ts'
+import type { AgentSpan } from './agent-span.ts'
+import { costsOf } from './span-costs.ts'
+import { renderSpanRow, type SpanRowShape } from './span-row.ts'
+import type { SpanScope } from './span-scope.ts'
+import { SPAN_FIELDS, spanField } from './span-values.ts'
 
-/** Plain data. */
-interface ResolvedSpanList {
-  /** Empty: by the start, in `direction`. */
+/** Limit: characters of spans in one response. */
+const RESPONSE_CHARS_MAX = 16 * 1024 * 1024
+
+/** A list of spans, as plain data. */
+export interface SpanList {
+  readonly scope: SpanScope
+  /** Empty: by start time, in `direction`. */
   readonly sort: RowQuery['sort']
   readonly direction: 'asc' | 'desc'
   readonly offset: number
   readonly limit: number
   readonly shape: SpanRowShape
+  /** The project's own prices; null: no costs are wanted. */
+  readonly prices: readonly ProjectPrice[] | null
+}
+
+export interface SpanPage {
+  readonly spans: readonly AgentSpanRow[]
+  readonly total_count: number
 }
 
 /** @throws ApiError validation_failed, query_invalid */
 export function resolveSpanList(
   { sort_by, offset, limit, include_details, ...request }: AgentSpansQueryRequest,
   limitDefault: number,
-): ResolvedSpanList {
+): Omit<SpanList, 'scope' | 'prices'> {
   for (const param of ['measures', 'group_filters', 'group_distributions'] as const) {
     if ((request[param] ?? []).length === 0) continue
     throw new ApiError('validation_failed', { param, message: `${param} need group_by.` })
@@ -38,4 +52,40 @@ export function resolveSpanList(
       attributes: request.custom_attr_columns ?? [],
     },
   }
+}
+
+/** Picks the keys of a page of spans. */
+export function createSpanPicker<Key>(page: Pick<RowQuery, 'sort' | 'offset' | 'limit'>) {
+  const { add, ...picked } = createKeyPicker<Key, AgentSpan>(page, spanField)
+  return {
+    ...picked,
+    /** @returns true, as spans behind the page are counted, too */
+    add(key: Key, seen: AgentSpan | null): true {
+      add(key, seen)
+      return true
+    },
+  }
+}
+
+/** The rows of a page, in the order in which the spans come. */
+export function createSpanRows(shape: SpanRowShape, prices: readonly ProjectPrice[] | null) {
+  const table = prices && layerPrices(prices)
+  const rows: AgentSpanRow[] = []
+  let characters = 0
+  return {
+    /** @throws ApiError validation_failed when the page is too long */
+    add(span: AgentSpan): void {
+      const row = renderSpanRow(span, costsOf(span, table), shape)
+      characters += JSON.stringify(row).length
+      if (characters > RESPONSE_CHARS_MAX) throw tooLong()
+      rows.push(row)
+    },
+    rows: (): AgentSpanRow[] => rows,
+  }
+}
+
+function tooLong(): ApiError {
+  const message =
+    'The spans of the page are too long for one response: ask for fewer, or without details.'
+  return new ApiError('validation_failed', { param: 'limit', message })
 }

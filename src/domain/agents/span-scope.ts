@@ -18,6 +18,25 @@ export interface SpanScope {
   readonly expression: Expression | null
 }
 
+/** A walk over the spans of a scope, in order of time, within a microsecond by nanoseconds. */
+export interface SpanWalk {
+  readonly scope: SpanScope
+  readonly direction: 'asc' | 'desc'
+  /** Whether messages are read. */
+  readonly withMessages: boolean
+  take(span: AgentSpan): void
+}
+
+/** A walk over the traces of the spans of a conversation, in any order; a trace may be found several times. */
+export interface TraceWalk {
+  readonly project_id: string
+  readonly conversation_id: string
+  take(trace_id: string, started_at_us: number): void
+}
+
+/** A read: yields walks, whose finds a store passes to `take` before it continues. */
+export type SpanSteps<Result> = Generator<SpanWalk | TraceWalk, Result, void>
+
 interface ScopeRequest {
   readonly project_id: string
   readonly query?: Query | null | undefined

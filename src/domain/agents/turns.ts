@@ -1,18 +1,20 @@
-/** The spans of traces and conversations in the format of answers, within limits. Pure. */
+/** The spans of traces as chats, and those of conversations in brief, within limits. Pure. */
 import { ApiError } from '../../errors.ts'
 import type { ConversationSpan, TraceChat } from '../../schemas/agents/agent-chat.ts'
 import { layerPrices, type ProjectPrice } from '../prices/project-prices.ts'
+import { ANY_TIME, type TimeBounds } from '../query/time-bounds.ts'
 import { type AgentSpan, durationUs, statusOf, textColumn } from './agent-span.ts'
+import type { SpanSteps } from './span-scope.ts'
 import { renderTraceChat } from './trace-chat.ts'
 
-/** Limit: spans of one answer. */
+/** Limit: spans of one response. */
 const SPANS_MAX = 10_000
 /** Limit: characters of the bodies of these spans. */
 const CHARS_MAX = 16 * 1024 * 1024
-/** Limit: traces of the conversations of one question. */
+/** Limit: traces of the conversations of one request. */
 export const TRACES_MAX = 100_000
-/** Limit: traces that one walk reads. */
-export const TRACES_AT_ONCE = 1000
+/** Limit: traces of one walk. */
+const TRACES_AT_ONCE = 1000
 
 /** The traces of a conversation, the oldest first. */
 export function createTraceOrder() {
@@ -31,7 +33,7 @@ export function createTraceOrder() {
 }
 
 /** The newest but some. */
-export function pageOfTraces(
+function pageOfTraces(
   traces: readonly string[],
   { offset, limit }: { readonly offset: number; readonly limit: number },
 ): readonly string[] {
@@ -39,9 +41,70 @@ export function pageOfTraces(
   return traces.slice(Math.max(0, end - limit), end)
 }
 
-interface TurnsOptions {
-  readonly prices: readonly ProjectPrice[]
+/** The turns of a conversation, the oldest first, or one trace. */
+interface TurnsQuery {
+  readonly project_id: string
+  readonly of:
+    | { readonly trace_id: string }
+    | { readonly conversation_id: string; readonly offset: number; readonly limit: number }
   readonly withModelToolCalls: boolean
+  readonly prices: readonly ProjectPrice[]
+}
+
+interface Turns {
+  /** Without feedback. */
+  readonly turns: readonly TraceChat[]
+  /** Total number of turns, including those beyond the page. */
+  readonly total: number
+}
+
+/** Reads turns. An unknown trace or conversation has none. @throws ApiError validation_failed for too many spans */
+export function* readTurns(query: TurnsQuery): SpanSteps<Turns> {
+  const { project_id, of } = query
+  const traces =
+    'trace_id' in of ? [of.trace_id] : yield* findTraces(project_id, of.conversation_id)
+  const page = 'trace_id' in of ? traces : pageOfTraces(traces, of)
+  const found = createTurns()
+  if (page.length > 0) {
+    const filter = { trace_ids: [...page] }
+    const scope = { project_id, filter, startedUs: ANY_TIME, expression: null }
+    yield { scope, direction: 'asc', withMessages: true, take: found.add }
+  }
+  const turns = found.render(page, query)
+  return { turns, total: 'trace_id' in of ? turns.length : traces.length }
+}
+
+/** Finds the traces of a conversation, oldest first. */
+function* findTraces(project_id: string, conversation_id: string): SpanSteps<string[]> {
+  const order = createTraceOrder()
+  yield { project_id, conversation_id, take: order.add }
+  return order.traceIds()
+}
+
+interface ConversationsQuery {
+  readonly project_id: string
+  readonly conversation_ids: readonly string[]
+  /** Inclusive, microseconds. */
+  readonly startedUs: TimeBounds
+}
+
+/** Reads the spans of all traces of conversations. @throws ApiError validation_failed for too many spans or traces */
+export function* readConversations({
+  project_id,
+  conversation_ids,
+  startedUs,
+}: ConversationsQuery): SpanSteps<readonly SpansOfConversation[]> {
+  const conversations = createConversations()
+  for (const conversation_id of conversation_ids) {
+    const trace_ids = yield* findTraces(project_id, conversation_id)
+    conversations.begin(conversation_id, trace_ids)
+    for (let from = 0; from < trace_ids.length; from += TRACES_AT_ONCE) {
+      const filter = { trace_ids: trace_ids.slice(from, from + TRACES_AT_ONCE) }
+      const scope = { project_id, filter, startedUs, expression: null }
+      yield { scope, direction: 'asc', withMessages: false, take: conversations.add }
+    }
+  }
+  return conversations.result()
 }
 
 /** Takes the spans of traces in order of time. */
@@ -62,7 +125,7 @@ export function createTurns() {
     /** A trace without spans has no turn. */
     render(
       trace_ids: readonly string[],
-      { prices, withModelToolCalls }: TurnsOptions,
+      { prices, withModelToolCalls }: Pick<TurnsQuery, 'prices' | 'withModelToolCalls'>,
     ): TraceChat[] {
       const options = { prices: layerPrices(prices), withModelToolCalls }
       return trace_ids.flatMap((trace_id) => {
@@ -73,15 +136,16 @@ export function createTurns() {
   }
 }
 
-interface Conversation {
+interface SpansOfConversation {
   readonly conversation_id: string
+  /** Its traces at any time, oldest first. */
   readonly trace_ids: readonly string[]
   readonly spans: ConversationSpan[]
 }
 
 /** Takes conversations one after the other, and the spans of each in order of time. */
 export function createConversations() {
-  const conversations: Conversation[] = []
+  const conversations: SpansOfConversation[] = []
   let [spanCount, traceCount] = [0, 0]
   return {
     /** @throws ApiError validation_failed for too many traces */
@@ -96,7 +160,7 @@ export function createConversations() {
       if (spanCount > SPANS_MAX) throw tooMany('conversation_ids')
       conversations.at(-1)?.spans.push(renderSpan(span))
     },
-    answer: () => conversations,
+    result: () => conversations,
   }
 }
 
@@ -112,6 +176,6 @@ function renderSpan(span: AgentSpan): ConversationSpan {
 
 function tooMany(param: string): ApiError {
   const message =
-    'There is more than one answer can hold: ask for fewer turns, or read /agents/spans/query.'
+    'There is more than one response can hold: ask for fewer turns, or read /agents/spans/query.'
   return new ApiError('validation_failed', { param, message })
 }

@@ -50,8 +50,8 @@ const PAYLOADS = new Set([
 /** Keys whose strings are names or dotted paths of fields. */
 const FIELD_NAMES = new Set(['columns', 'expand_columns', 'fields', 'field', '$getField'])
 
-/** What `source` says of a ref whose `key` is the name of a field; other sources are attributes of users. */
-const FIELD_SOURCES: ReadonlySet<unknown> = new Set(['field', 'column'])
+/** What `source` says of a ref whose `key` is the name of a field, absent, too; others are attributes of users. */
+const FIELD_SOURCES: ReadonlySet<unknown> = new Set(['field', 'column', undefined])
 
 type Names = ReadonlyMap<string, string>
 

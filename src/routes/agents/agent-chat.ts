@@ -1,9 +1,12 @@
 /** Turns and conversations of agents. Additions to the spec, in the format of the tracing SDKs. */
+import type { ReadCaller } from '../../domain/access/read-caller.ts'
 import {
   addFeedback,
   conversationRef,
+  type FeedbackByRef,
   readSignal,
   refsOfTurn,
+  renderChatFeedback,
   turnRef,
 } from '../../domain/agents/chat-feedback.ts'
 import { addUsd } from '../../domain/agents/span-costs.ts'
@@ -12,6 +15,7 @@ import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { addProjectRead } from '../../http/project-routes.ts'
 import {
+  type ChatFeedback,
   ConversationChat,
   ConversationChatRequest,
   ConversationSpans,
@@ -20,9 +24,9 @@ import {
   TraceChatRequest,
   TURNS_MAX,
 } from '../../schemas/agents/agent-chat.ts'
+import type { FeedbackStore } from '../../store/api/feedback/feedback.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import type { AgentRoutesOptions } from './agents.ts'
-import { findChatFeedback } from './feedback-about.ts'
 
 interface AgentChatRoutesOptions extends AgentRoutesOptions, Pick<Stores, 'feedback'> {
   /** Scheme of the refs by which feedback is found. */
@@ -30,6 +34,10 @@ interface AgentChatRoutesOptions extends AgentRoutesOptions, Pick<Stores, 'feedb
 }
 
 const tags = ['agents']
+
+/** Limit: feedback of one response, and refs of one read. */
+const FEEDBACK_MAX = 10_000
+const REFS_AT_ONCE = 100
 
 export async function agentChatRoutes(app: App, options: AgentChatRoutesOptions): Promise<void> {
   addTraceChat(app, options)
@@ -58,7 +66,7 @@ function addTraceChat(
         withModelToolCalls: include_model_tool_calls ?? false,
         prices: await prices.listPrices(project_id),
       }
-      const [turn] = (await agents.readTurns(query, caller)).turns
+      const [turn] = (await agents.read('turns', query, caller)).turns
       if (!turn) throw new ApiError('trace_not_found')
       if (!include_feedback) return turn
       const place = { refScheme, project_id }
@@ -90,7 +98,7 @@ function addConversationChat(
         withModelToolCalls: body.include_model_tool_calls ?? false,
         prices: await prices.listPrices(project_id),
       }
-      const { turns, total } = await agents.readTurns(query, caller)
+      const { turns, total } = await agents.read('turns', query, caller)
       const place = { refScheme, project_id }
       const own = conversationRef(refScheme, project_id, conversation_id)
       const refs = [own, ...turns.flatMap((turn) => refsOfTurn(place, turn))]
@@ -127,8 +135,8 @@ function addConversationSpans(
     },
     async ({ project_id, conversation_ids, ...times }, caller) => {
       const { startedUs } = resolveScope({ project_id, ...times })
-      const asked = { project_id, conversation_ids: conversation_ids ?? [], startedUs }
-      const found = await agents.listConversationSpans(asked, caller)
+      const query = { project_id, conversation_ids: conversation_ids ?? [], startedUs }
+      const found = await agents.read('conversations', query, caller)
       const refsOf = ({ conversation_id, trace_ids }: (typeof found)[number]) => [
         conversationRef(refScheme, project_id, conversation_id),
         ...trace_ids.map((id) => turnRef(refScheme, project_id, id)),
@@ -147,4 +155,28 @@ function addConversationSpans(
       }
     },
   )
+}
+
+/** Finds feedback by its refs. @throws ApiError validation_failed for more than one response can hold */
+export async function findChatFeedback(
+  feedback: FeedbackStore,
+  refs: readonly string[],
+  caller: ReadCaller,
+): Promise<FeedbackByRef> {
+  const found = new Map<string, ChatFeedback[]>()
+  let count = 0
+  for (let at = 0; at < refs.length; at += REFS_AT_ONCE) {
+    const some = refs.slice(at, at + REFS_AT_ONCE)
+    for (const [place, rows] of (await feedback.listAbout(some, caller)).entries()) {
+      count += rows.length
+      if (count > FEEDBACK_MAX) throw tooMany()
+      if (rows.length > 0) found.set(some[place] ?? '', rows.map(renderChatFeedback))
+    }
+  }
+  return found
+}
+
+function tooMany(): ApiError {
+  const message = `There is more feedback than the ${FEEDBACK_MAX} that one response can hold: ask for fewer turns or conversations.`
+  return new ApiError('validation_failed', { message })
 }

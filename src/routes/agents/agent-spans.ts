@@ -57,8 +57,8 @@ function addList(app: App, { agents, prices }: AgentRoutesOptions): void {
         const { spans, total_count } = await agents.listSpans(list, caller)
         return { spans: [...spans], groups: [], total_count }
       }
-      const grouping = resolveGrouping(body, listed, SPANS_LIMIT)
-      const { groups, total_count } = await agents.groupSpans(scope, grouping, caller)
+      const plan = resolveGrouping(body, listed, SPANS_LIMIT)
+      const { groups, total_count } = await agents.read('groups', { scope, plan }, caller)
       return { spans: [], groups: [...groups], total_count }
     },
   )
@@ -81,8 +81,9 @@ function addStats(app: App, { agents }: AgentRoutesOptions): void {
       const scope = resolveScope(body)
       const from = Math.max(scope.startedUs.from, window.startUs)
       const to = Math.min(scope.startedUs.to, window.endUs - 1)
-      const answer = await agents.measureSpans({ ...scope, startedUs: { from, to } }, plan, caller)
-      return { ...answer, rows: app.spelling.spellOut(answer.rows) }
+      const query = { scope: { ...scope, startedUs: { from, to } }, plan }
+      const stats = await agents.read('stats', query, caller)
+      return { ...stats, rows: app.spelling.spellOut(stats.rows) }
     },
   )
 }
@@ -99,8 +100,8 @@ function addAttributes(app: App, { agents }: AgentRoutesOptions): void {
       response: SpanAttributesResponse,
     },
     async (body, caller) => {
-      const page = { limit: body.limit ?? ATTRIBUTES_LIMIT, offset: body.offset ?? 0 }
-      return agents.listAttributes(resolveScope(body), page, caller)
+      const plan = { limit: body.limit ?? ATTRIBUTES_LIMIT, offset: body.offset ?? 0 }
+      return agents.read('attributes', { scope: resolveScope(body), plan }, caller)
     },
   )
 }
@@ -117,8 +118,8 @@ function addSearch(app: App, { agents }: AgentRoutesOptions): void {
       response: AgentSearchResponse,
     },
     async (body, caller) => {
-      const search = resolveSearch(body, SEARCH_LIMIT)
-      return agents.searchMessages(searchScope(body), search, caller)
+      const plan = resolveSearch(body, SEARCH_LIMIT)
+      return agents.read('messages', { scope: searchScope(body), plan }, caller)
     },
   )
 }

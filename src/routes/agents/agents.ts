@@ -1,8 +1,9 @@
 /** Agents that spans name, and their versions. Additions to the spec, in the format of the tracing SDKs. */
-import { toAgentRow, toAgentsQuestion } from '../../domain/agents/groups/agent-rows.ts'
+import { resolveAgents, toAgentRow } from '../../domain/agents/groups/agent-groups.ts'
 import type { App } from '../../http/app-type.ts'
 import { addProjectRead } from '../../http/project-routes.ts'
 import {
+  AGENTS_LIMIT,
   AgentsQueryRequest,
   AgentsQueryResponse,
   AgentVersionsQueryRequest,
@@ -27,8 +28,8 @@ export async function agentRoutes(app: App, { agents, prices }: AgentRoutesOptio
     async ({ project_id, filters, include_costs, ...page }, caller) => {
       const listed = include_costs ? await prices.listPrices(project_id) : null
       const agent_name = filters?.agent_name ?? null
-      const { scope, grouping } = toAgentsQuestion({ project_id, agent_name, ...page }, listed)
-      const { groups, total_count } = await agents.groupSpans(scope, grouping, caller)
+      const query = resolveAgents({ project_id, agent_name, ...page }, listed, AGENTS_LIMIT)
+      const { groups, total_count } = await agents.read('groups', query, caller)
       return { agents: groups.map((group) => toAgentRow(group, project_id)), total_count }
     },
   )
@@ -45,9 +46,9 @@ export async function agentRoutes(app: App, { agents, prices }: AgentRoutesOptio
     },
     async ({ project_id, include_costs, ...body }, caller) => {
       const listed = include_costs ? await prices.listPrices(project_id) : null
-      const asked = { project_id, withVersions: true, ...body }
-      const { scope, grouping } = toAgentsQuestion(asked, listed)
-      const { groups, total_count } = await agents.groupSpans(scope, grouping, caller)
+      const wanted = { project_id, withVersions: true, ...body }
+      const query = resolveAgents(wanted, listed, AGENTS_LIMIT)
+      const { groups, total_count } = await agents.read('groups', query, caller)
       return {
         versions: groups.map((group) => ({
           ...toAgentRow(group, project_id),

@@ -4,10 +4,18 @@
  * Why not the tokens of the spans that name an agent: some libraries report nothing there, as the Weave SDK, and others
  * what all the calls below report together.
  */
-import { layerPrices } from '../../prices/project-prices.ts'
+import type { AgentSpanGroup } from '../../../schemas/agents/agent-spans.ts'
+import type { AgentRow } from '../../../schemas/agents/agents.ts'
+import { layerPrices, type ProjectPrice } from '../../prices/project-prices.ts'
 import { type AgentSpan, isModelCall, textColumn } from '../agent-span.ts'
 import { costsOf, type SpanCosts } from '../span-costs.ts'
-import { createSpanGroups, type GroupPage, type SpanGrouping } from './span-groups.ts'
+import { resolveScope, type SpanScope } from '../span-scope.ts'
+import {
+  createSpanGroups,
+  type GroupPage,
+  resolveGrouping,
+  type SpanGrouping,
+} from './span-groups.ts'
 import type { SpanTotals } from './span-totals.ts'
 
 /** Limit: spans that wait for others of their trace; then the trace that began first is counted as it stands. */
@@ -72,9 +80,9 @@ export function createAgentGroups(grouping: SpanGrouping, agentName: string | nu
       heldCount += 1
       if (heldCount > HELD_MAX) settleFirst()
     },
-    answer(): GroupPage {
+    result(): GroupPage {
       while (traces.size > 0) settleFirst()
-      return groups.answer()
+      return groups.result()
     },
   }
 }
@@ -97,4 +105,46 @@ function count(span: Held, trace: Trace): void {
     at = at.parent_id === null ? undefined : trace.get(at.parent_id)
   }
   agent?.totals?.addTokens(span.usage, span.costs)
+}
+
+interface AgentsQuery {
+  readonly project_id: string
+  /** null: all agents. */
+  readonly agent_name: string | null
+  readonly withVersions?: boolean
+  readonly sort_by?: SpanGrouping['sort'] | null | undefined
+  readonly offset?: number | null | undefined
+  readonly limit?: number | null | undefined
+}
+
+/** The grouping of agents, which are what spans name in gen_ai.agent.name. @throws ApiError validation_failed */
+export function resolveAgents(
+  { project_id, agent_name, withVersions = false, sort_by, offset, limit }: AgentsQuery,
+  prices: readonly ProjectPrice[] | null,
+  limitDefault: number,
+): { readonly scope: SpanScope; readonly plan: SpanGrouping } {
+  const ref = (key: string) => ({ source: 'field' as const, key })
+  const group_by = [ref('agent_name'), ...(withVersions ? [ref('agent_version')] : [])]
+  const sort = sort_by ?? [{ field: 'last_seen', direction: 'desc' as const }]
+  const request = { group_by, measures: null, sort_by: [...sort], offset, limit }
+  return {
+    scope: resolveScope({ project_id }),
+    plan: { ...resolveGrouping(request, prices, limitDefault), ofAgents: { agent_name } },
+  }
+}
+
+export function toAgentRow(group: AgentSpanGroup, project_id: string): AgentRow {
+  return {
+    project_id,
+    agent_name: String(group.group_keys.agent_name ?? ''),
+    invocation_count: group.invocation_count,
+    span_count: group.span_count,
+    error_count: group.error_count,
+    total_input_tokens: group.total_input_tokens,
+    total_output_tokens: group.total_output_tokens,
+    total_duration_ms: group.total_duration_ms,
+    total_cost_usd: group.total_cost_usd,
+    first_seen: group.first_seen,
+    last_seen: group.last_seen,
+  }
 }

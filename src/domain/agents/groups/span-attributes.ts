@@ -32,7 +32,7 @@ export function createSpanAttributes({ limit, offset }: AttributesPage) {
         }
       }
     },
-    answer(): SpanAttributesResponse {
+    result(): SpanAttributesResponse {
       const all = joinNumbers(found).sort(compare)
       const attributes = all.slice(offset, offset + limit)
       return { attributes, has_more: offset + limit < all.length, limit, offset }

@@ -148,7 +148,7 @@ export function createSpanGroups(grouping: SpanGrouping) {
       if (grouping.withMessages) keepMessages(group, span)
       return group.totals
     },
-    answer(): GroupPage {
+    result(): GroupPage {
       const rows = groups.all().flatMap((group) => {
         const cells = group.measures.values()
         const limited = cells.slice(grouping.measures.length)

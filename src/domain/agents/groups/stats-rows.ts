@@ -66,7 +66,7 @@ export function createSpanStats(plan: SpanStatsPlan) {
         if (counted) table.add(counted)
       } else selection.add(span, counted)
     },
-    answer(): AgentSpanStatsResponse {
+    result(): AgentSpanStatsResponse {
       const selected = selection.selected()
       const final = table ?? createTable(plan, numberBuckets(numbers, selected), budget)
       for (const counted of selected) final.add(counted)
@@ -119,7 +119,7 @@ function createGroupStats(
     add(span: AgentSpan): void {
       groups.find(span).add(span)
     },
-    answer(): AgentSpanStatsResponse {
+    result(): AgentSpanStatsResponse {
       const counted = groups.all().flatMap((group): Counted[] => {
         const [at, ...limited] = group.values()
         const isSelected = plan.filters.every((filter, index) =>

@@ -1,54 +1,58 @@
-/** Agents in ClickHouse: it delivers the spans of a scope in order of time; the domain computes the answers. */
+/** Agents in ClickHouse: it delivers the spans of a scope in order of time; the domain computes the results. */
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { AgentSpan } from '../../../domain/agents/agent-span.ts'
-import { createSpanAttributes } from '../../../domain/agents/groups/span-attributes.ts'
-import { createSpanStats } from '../../../domain/agents/groups/stats-rows.ts'
-import { createMessageSearch } from '../../../domain/agents/message-search.ts'
 import {
-  createGroups,
   createSpanPicker,
   createSpanRows,
-  type SpanSums,
-} from '../../../domain/agents/span-answers.ts'
-import type { SpanScope } from '../../../domain/agents/span-scope.ts'
-import type { AgentStore, SpanList, SpanPage } from '../../api/agents/agents.ts'
+  type SpanList,
+  type SpanPage,
+} from '../../../domain/agents/span-list.ts'
+import {
+  SPAN_READS,
+  type SpanRead,
+  type SpanReadInput,
+  type SpanReadResult,
+} from '../../../domain/agents/span-reads.ts'
+import type { SpanSteps, TraceWalk } from '../../../domain/agents/span-scope.ts'
+import { TRACES_MAX } from '../../../domain/agents/turns.ts'
+import type { AgentStore } from '../../api/agents/agents.ts'
 import type { CallKey } from '../calls/calls-walk.ts'
 import type { Reads } from '../db/reads.ts'
-import { countSpans, selectCursorRow } from './agents.sql.ts'
+import { countSpans, SELECT_CONVERSATION_TRACES, selectCursorRow } from './agents.sql.ts'
 import { boundsOf, readSpans, scanSpans } from './span-scan.ts'
-import { listConversationSpans, readTurns } from './turns.ts'
-
-const IN_ORDER = { direction: 'asc', withMessages: false } as const
 
 export function createAgentStore(reads: Reads): AgentStore {
-  async function sum<Answer>(
-    sums: SpanSums<Answer>,
-    scope: SpanScope,
-    options: Parameters<typeof scanSpans>[2],
-    caller: ReadCaller,
-  ): Promise<Answer> {
-    for await (const spans of scanSpans(reads, scope, options, caller)) spans.forEach(sums.add)
-    return sums.answer()
-  }
-
   return {
     listSpans: (list, caller) =>
       list.scope.expression === null && list.sort.length === 0
         ? listByTime(reads, list, caller)
         : listSorted(reads, list, caller),
-    groupSpans(scope, grouping, caller) {
-      const { withMessages } = grouping
-      return sum(createGroups(grouping), scope, { direction: 'asc', withMessages }, caller)
+    async read<Name extends SpanRead>(name: Name, input: SpanReadInput<Name>, caller: ReadCaller) {
+      const steps = (SPAN_READS[name] as (input: unknown) => SpanSteps<SpanReadResult<Name>>)(input)
+      let step = steps.next()
+      for (; !step.done; step = steps.next()) {
+        const walk = step.value
+        if ('scope' in walk) {
+          for await (const spans of scanSpans(reads, walk, caller)) {
+            for (const span of spans) walk.take(span)
+          }
+        } else await findTraces(reads, walk, caller)
+      }
+      return step.value
     },
-    measureSpans: (scope, plan, caller) => sum(createSpanStats(plan), scope, IN_ORDER, caller),
-    listAttributes: (scope, page, caller) =>
-      sum(createSpanAttributes(page), scope, IN_ORDER, caller),
-    searchMessages(scope, search, caller) {
-      const options = { direction: 'desc', withMessages: true } as const
-      return sum(createMessageSearch(search), scope, options, caller)
-    },
-    readTurns: (query, caller) => readTurns(reads, query, caller),
-    listConversationSpans: (query, caller) => listConversationSpans(reads, query, caller),
+  }
+}
+
+async function findTraces(
+  reads: Reads,
+  { project_id, conversation_id, take }: TraceWalk,
+  caller: ReadCaller,
+): Promise<void> {
+  const parameters = { project_id, thread_ids: [conversation_id], limit: TRACES_MAX + 1 }
+  type Trace = { readonly trace_id: string; readonly started_at_us: number }
+  const found = reads.stream<Trace>(SELECT_CONVERSATION_TRACES, parameters, caller)
+  for await (const rows of found) {
+    for (const { trace_id, started_at_us } of rows) take(trace_id, started_at_us)
   }
 }
 
@@ -72,9 +76,13 @@ async function listByTime(
   const { startedUs } = scope
   const rest =
     direction === 'asc' ? { ...startedUs, from: place_us } : { ...startedUs, to: place_us }
-  const options = { direction, withMessages: shape.withDetails }
+  const walk = {
+    scope: { ...scope, startedUs: rest },
+    direction,
+    withMessages: shape.withDetails,
+  }
   let skipped = offset - (count?.passed ?? 0)
-  for await (const spans of scanSpans(reads, { ...scope, startedUs: rest }, options, caller)) {
+  for await (const spans of scanSpans(reads, walk, caller)) {
     const left = limit - page.rows().length
     spans.slice(Math.max(0, skipped), Math.max(0, skipped) + left).forEach(page.add)
     skipped -= spans.length
@@ -91,7 +99,8 @@ async function listSorted(reads: Reads, list: SpanList, caller: ReadCaller): Pro
     const { started_at_us, id } = span.call
     picked.add({ started_at_us, id }, span)
   }
-  for await (const spans of scanSpans(reads, scope, { direction, withMessages: false }, caller)) {
+  const walk = { scope, direction, withMessages: false }
+  for await (const spans of scanSpans(reads, walk, caller)) {
     spans.forEach(pick)
   }
   const page = createSpanRows(shape, prices)

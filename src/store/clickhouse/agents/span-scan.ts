@@ -1,7 +1,11 @@
 /** Reads the calls that were received as spans, in one statement in order of time, and streams them. */
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import { type AgentSpan, toAgentSpan } from '../../../domain/agents/agent-span.ts'
-import { createScopeMatcher, type SpanScope } from '../../../domain/agents/span-scope.ts'
+import {
+  createScopeMatcher,
+  type SpanScope,
+  type SpanWalk,
+} from '../../../domain/agents/span-scope.ts'
 import { type FoundRow, mergeRows } from '../calls/call-rows.ts'
 import { type BodyColumn, selectRowsByKey } from '../calls/calls.sql.ts'
 import { toFilterClause } from '../calls/calls-filter.ts'
@@ -18,12 +22,6 @@ const MESSAGES: ReadonlySet<BodyColumn> = new Set([...DUMP, 'inputs_json', 'outp
 /** Agents do not show the names that were given to calls. */
 const NO_NAMES: ReadonlyMap<string, string | null> = new Map()
 
-interface ScanOptions {
-  readonly direction: 'asc' | 'desc'
-  /** Whether messages are read. */
-  readonly withMessages: boolean
-}
-
 export function boundsOf({ project_id, filter, startedUs }: SpanScope) {
   const { conditions, parameters } = toFilterClause(project_id, filter)
   return { conditions, parameters: { ...parameters, from_us: startedUs.from, to_us: startedUs.to } }
@@ -32,8 +30,7 @@ export function boundsOf({ project_id, filter, startedUs }: SpanScope) {
 /** Yields the spans of a scope in order of time, within a microsecond by nanoseconds, in parts. */
 export async function* scanSpans(
   reads: Reads,
-  scope: SpanScope,
-  { direction, withMessages }: ScanOptions,
+  { scope, direction, withMessages }: Omit<SpanWalk, 'take'>,
   caller: ReadCaller,
 ): AsyncGenerator<readonly AgentSpan[], void> {
   const { conditions, parameters } = boundsOf(scope)

@@ -1,15 +1,14 @@
 /** Agents in SQLite: jobs of the readers. */
+import type { ReadCaller } from '../../../domain/access/read-caller.ts'
+import type { SpanRead, SpanReadInput, SpanReadResult } from '../../../domain/agents/span-reads.ts'
 import type { AgentStore } from '../../api/agents/agents.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 
 export function createAgentStore(reads: ReadPool): AgentStore {
   return {
-    listSpans: (list, caller) => reads.run('agent_spans', list, caller),
-    groupSpans: (scope, grouping, caller) => reads.run('agent_groups', { scope, grouping }, caller),
-    measureSpans: (scope, plan, caller) => reads.run('agent_stats', { scope, plan }, caller),
-    listAttributes: (scope, page, caller) => reads.run('agent_attributes', { scope, page }, caller),
-    searchMessages: (scope, search, caller) => reads.run('agent_search', { scope, search }, caller),
-    readTurns: (query, caller) => reads.run('agent_turns', query, caller),
-    listConversationSpans: (query, caller) => reads.run('agent_conversations', query, caller),
+    listSpans: (list, caller) => reads.run('span_list', list, caller),
+    async read<Name extends SpanRead>(name: Name, input: SpanReadInput<Name>, caller: ReadCaller) {
+      return (await reads.run('span_reads', { name, input }, caller)) as SpanReadResult<Name>
+    },
   }
 }

@@ -1,6 +1,10 @@
 /** Walks the calls that were received as spans, a bounded part at a time. */
 import { type AgentSpan, toAgentSpan } from '../../../domain/agents/agent-span.ts'
-import { createScopeMatcher, type SpanScope } from '../../../domain/agents/span-scope.ts'
+import {
+  createScopeMatcher,
+  type SpanScope,
+  type SpanWalk,
+} from '../../../domain/agents/span-scope.ts'
 import type { Body } from '../../../domain/calls/call-fields.ts'
 import { NAMED_COLUMNS } from '../calls/query/calls-query.sql.ts'
 import { beginWalk, createCallReader, type FoundKey, walkKeys } from '../calls/query/calls-walk.ts'
@@ -12,12 +16,6 @@ import { KEEP_SPANS } from './agents.sql.ts'
 const CHUNK_CALLS = 1024
 /** Limit: spans of one microsecond that are sorted together; more are sorted in parts. */
 const TIES_MAX = 10_000
-
-export interface ScanOptions {
-  readonly direction: 'asc' | 'desc'
-  /** Whether to read messages. */
-  readonly withMessages: boolean
-}
 
 /**
  * Passes the keys of spans to `take` in time order, those of one microsecond by nanoseconds. Ignores the expression of
@@ -97,18 +95,19 @@ export function keyOfSpan({ call }: AgentSpan): number {
   return (call as typeof call & { readonly call_key: number }).call_key
 }
 
-/** Passes the spans of a scope to `take` in time order, until that returns false. */
+/** Performs a walk over spans. */
 export function scanSpans(
   db: Connection,
-  scope: SpanScope,
-  { direction, withMessages }: ScanOptions,
+  { scope, direction, withMessages, take }: SpanWalk,
   checkpoint: Checkpoint,
-  take: (span: AgentSpan) => boolean,
 ): Generator<void, void> {
   const matches = createScopeMatcher(scope)
   const readSpans = createSpanReader(db, withMessages, checkpoint)
   return walkSpanKeys(db, scope, direction, checkpoint, (keys) =>
-    readSpans(keys, (span) => !matches(span) || take(span)),
+    readSpans(keys, (span) => {
+      if (matches(span)) take(span)
+      return true
+    }),
   )
 }
 

@@ -2,14 +2,7 @@
  * The heavy reads that run off the event loop, by name. A reader runs nothing else: messages never carry SQL.
  * To add a read, add an entry here.
  */
-import {
-  groupSpans,
-  listAttributes,
-  listSpans,
-  measureSpans,
-  searchMessages,
-} from '../agents/span-answers.ts'
-import { listConversationSpans, readTurns } from '../agents/turns.ts'
+import { listSpans, readSpans } from '../agents/span-jobs.ts'
 import { listItems, listQueues, sumQueues } from '../annotation/annotation-reads.ts'
 import { countSelected, selectCalls } from '../calls/query/calls-scan.ts'
 import { pageFeedbackAbout } from '../feedback/feedback-about.ts'
@@ -31,13 +24,6 @@ import type { ReadJobs } from './read-job.ts'
 
 /** All jobs of the server. */
 export const READ_JOBS = {
-  agent_attributes: listAttributes,
-  agent_conversations: listConversationSpans,
-  agent_groups: groupSpans,
-  agent_search: searchMessages,
-  agent_spans: listSpans,
-  agent_stats: measureSpans,
-  agent_turns: readTurns,
   annotation_items: listItems,
   annotation_queues: listQueues,
   annotation_sums: sumQueues,
@@ -55,6 +41,8 @@ export const READ_JOBS = {
   payload_paths: findPayloadPaths,
   projects: listProjects,
   select_calls: selectCalls,
+  span_list: listSpans,
+  span_reads: readSpans,
   stats: aggregateStats,
   stats_texts: renderStats,
   threads: listThreads,

@@ -1,0 +1,74 @@
+/** The read jobs of agents: lists of spans, and the walks of the reads that stores share. */
+import {
+  createSpanPicker,
+  createSpanRows,
+  type SpanList,
+  type SpanPage,
+} from '../../../domain/agents/span-list.ts'
+import { SPAN_READS, type SpanRead } from '../../../domain/agents/span-reads.ts'
+import {
+  createScopeMatcher,
+  type SpanSteps,
+  type TraceWalk,
+} from '../../../domain/agents/span-scope.ts'
+import type { FoundKey } from '../calls/query/calls-walk.ts'
+import type { Connection } from '../db/connection.ts'
+import type { Checkpoint, ReadJob } from '../read/read-job.ts'
+import { FIND_CONVERSATION_TRACES } from './agents.sql.ts'
+import { createSpanReader, keyOfSpan, scanSpans, walkSpanKeys } from './span-scan.ts'
+
+export const listSpans: ReadJob<SpanList, SpanPage> = function* (db, list, checkpoint) {
+  const { scope, sort, direction, shape, prices } = list
+  const picked = createSpanPicker<FoundKey>(list)
+  if (scope.expression === null && sort.length === 0) {
+    yield* walkSpanKeys(db, scope, direction, checkpoint, function* (keys) {
+      return keys.every((key) => picked.add(key, null))
+    })
+  } else {
+    const matches = createScopeMatcher(scope)
+    const readSpans = createSpanReader(db, false, checkpoint)
+    yield* walkSpanKeys(db, scope, direction, checkpoint, (keys) =>
+      readSpans(keys, (span) => {
+        const { call } = span
+        return !matches(span) || picked.add([keyOfSpan(span), call.started_at_us, call.id], span)
+      }),
+    )
+  }
+  const page = createSpanRows(shape, prices)
+  const readPage = createSpanReader(db, shape.withDetails, checkpoint)
+  yield* readPage(picked.keys(), (span) => {
+    page.add(span)
+    return true
+  })
+  return { spans: page.rows(), total_count: picked.count() }
+}
+
+interface NamedRead {
+  readonly name: SpanRead
+  /** The input of the read of that name. */
+  readonly input: unknown
+}
+
+export const readSpans: ReadJob<NamedRead, unknown> = function* (db, { name, input }, checkpoint) {
+  const steps = (SPAN_READS[name] as (input: unknown) => SpanSteps<unknown>)(input)
+  let step = steps.next()
+  for (; !step.done; step = steps.next()) {
+    const walk = step.value
+    if ('scope' in walk) yield* scanSpans(db, walk, checkpoint)
+    else findTraces(db, walk, checkpoint)
+  }
+  return step.value
+}
+
+function findTraces(
+  db: Connection,
+  { project_id, conversation_id, take }: TraceWalk,
+  checkpoint: Checkpoint,
+): void {
+  const select = db.prepare(FIND_CONVERSATION_TRACES).raw()
+  for (const row of select.iterate({ project_id, conversation_id })) {
+    const [trace_id, started_at_us] = row as [string, number]
+    take(trace_id, started_at_us)
+    checkpoint()
+  }
+}
