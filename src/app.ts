@@ -55,9 +55,10 @@ export async function buildApp(
 ): Promise<App> {
   const app: App = Fastify({
     logger,
-    logController: new LogController({ disableRequestLogging: true }),
-    // A logger per request would cost as much as its log line; the few lines that need its id add it themselves.
-    childLoggerFactory: (log) => log,
+    logController: new LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: 'request_id',
+    }),
     bodyLimit: config.bodyBytesMax,
     http: toHttpOptions(config),
     requestTimeout: config.requestTimeoutMs,

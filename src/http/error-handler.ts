@@ -160,10 +160,7 @@ function answer(
   request.refusal = error
   if (status === 503 && refusals) refusals.note(error, request.routeOptions.url ?? null)
   else if (status >= 500 && status !== 501)
-    request.log.error(
-      { request_id: request.id, code: error.code, err: error.cause ?? error },
-      error.message,
-    )
+    request.log.error({ code: error.code, err: error.cause ?? error }, error.message)
   if (status === 401 && !reply.hasHeader('www-authenticate')) {
     reply.header('www-authenticate', 'Bearer realm="weft"')
   }

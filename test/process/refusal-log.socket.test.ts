@@ -68,6 +68,21 @@ describe('the log under overload', () => {
 })
 
 describe('the log of refusals', () => {
+  it('has the id of the request in every line about it', async () => {
+    const { app, lines, close } = await openLogged(new Error('a bug'))
+    const headers = { authorization: basic(KEY), 'x-request-id': 'r-1' }
+    await app.inject({ method: 'POST', url: '/call/read', headers, payload: READ })
+    await app.inject({ method: 'POST', url: '/traces/image/create', headers, payload: {} })
+    await close()
+    const own = lines.filter(({ request_id }) => request_id === 'r-1')
+    expect(own.map(({ level, msg }) => [level, msg])).toEqual([
+      [50, 'Something went wrong inside the server.'],
+      [30, 'request answered'],
+      [40, 'a client asked for what this server does not have'],
+      [30, 'request answered'],
+    ])
+  })
+
   it('has one line for each, with its code and field', async () => {
     const { app, lines, close } = await openLogged(null)
     const headers = { authorization: basic(KEY), 'x-request-id': 'r-1' }

@@ -2,6 +2,7 @@
  * Answers 501 with the name of the missing feature when a client library calls an endpoint of its vendor that Weft
  * does not have. Bodies are not read. Additions to the spec.
  */
+import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { MISSING_FEATURES, type MissingFeature } from './missing-endpoints.ts'
@@ -17,7 +18,7 @@ export async function missingRoutes(
   { features = MISSING_FEATURES }: MissingRoutesOptions,
 ): Promise<void> {
   for (const missing of features) {
-    const refuse = createRefusal(app, missing)
+    const refuse = createRefusal(missing)
     for (const endpoint of missing.endpoints) {
       const [method = '', address = ''] = endpoint.split(' ')
       const url = address.replace(/\{(\w+)\}/g, ':$1')
@@ -28,10 +29,10 @@ export async function missingRoutes(
 }
 
 /** Logs the first request only: a client may send one with every call. */
-function createRefusal(app: App, { feature, reason }: MissingFeature): () => Promise<never> {
+function createRefusal({ feature, reason }: MissingFeature) {
   let isTold = false
-  return async () => {
-    if (!isTold) app.log.warn({ feature }, 'a client asked for what this server does not have')
+  return async ({ log }: FastifyRequest): Promise<never> => {
+    if (!isTold) log.warn({ feature }, 'a client asked for what this server does not have')
     isTold = true
     throw new ApiError('not_implemented', {
       message: `Weft does not have ${feature}. ${reason}`,

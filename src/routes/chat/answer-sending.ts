@@ -50,9 +50,9 @@ function nameOverhead(reply: FastifyReply, waitedMs: number): void {
 }
 
 /** Logs why an answer broke whose status was sent. */
-export function logStreamFailure({ id, log }: FastifyRequest, failure: ApiError): void {
+export function logStreamFailure({ log }: FastifyRequest, failure: ApiError): void {
   const { code, cause } = failure
-  log.error({ request_id: id, code, err: cause ?? failure }, 'stream failed')
+  log.error({ code, err: cause ?? failure }, 'stream failed')
 }
 
 interface StreamExchange {
