@@ -1,11 +1,10 @@
 /** The process: settings, dependencies, listening, signals, exit codes. Nothing imports it. */
 
-import { hostname } from 'node:os'
+import { pino } from 'pino'
 import packageJson from '../package.json' with { type: 'json' }
 import { type Config, ConfigError, readConfig, SHUTDOWN_MS_MAX } from './config.ts'
 import type { Deps } from './deps.ts'
 import type { App } from './http/app-type.ts'
-import { createLogOutput } from './http/log/log-output.ts'
 import { collectAtRest } from './memory-at-rest.ts'
 import { type Remover, startRemover } from './retention/remover.ts'
 import { SCOPES } from './schemas/access/key.ts'
@@ -19,10 +18,15 @@ const EXPECTED_ERRORS: readonly string[] = [
   'GrpcPortError',
 ]
 
-/** The levels that include `info`. */
-const START_LOGGED: readonly Config['logLevel'][] = ['info', 'debug', 'trace']
-
 const REDACTED = ['req.headers', 'headers', '*.authorization', '*.api_key', '*.password']
+
+/** Limits of the log's buffer: bytes until it is written, of one write, and until lines are dropped; milliseconds. */
+const LOG_BUFFER = {
+  minLength: 16 * 1024,
+  maxWrite: 64 * 1024,
+  maxLength: 1024 * 1024,
+  periodicFlush: 100,
+}
 
 async function main(): Promise<void> {
   // Without a listener the signal ends the process, and a start with migrations can take minutes.
@@ -33,20 +37,21 @@ async function main(): Promise<void> {
   process.on('SIGHUP', () => reload())
   // Faults of settings and store are reported before loading what only a running server needs.
   const config = readConfig()
-  outliveLogReaders()
-  logStart(config, { version: packageJson.version, data_dir: config.dataDir }, 'starting')
+  const output = openLogOutput()
+  const options = { level: config.logLevel, redact: REDACTED }
+  const log = pino(options, output)
+  /** Writes a line at once: what follows can take long on a slow machine or with many calls to migrate. */
+  const logStart = (fields: object, message: string) => {
+    log.info(fields, message)
+    output.flush()
+  }
+  logStart({ version: packageJson.version, data_dir: config.dataDir }, 'starting')
   const { openDeps } = await import('./deps.ts')
   const deps = await openDeps(config, (store, count) =>
-    logStart(config, { store, migrations: count }, 'applying migrations'),
+    logStart({ store, migrations: count }, 'applying migrations'),
   )
-  const output = createLogOutput((text) => void process.stdout.write(text))
-  process.on('exit', output.flush)
   const { buildApp } = await import('./app.ts')
-  const app = await buildApp(config, deps, {
-    level: config.logLevel,
-    redact: REDACTED,
-    stream: output,
-  })
+  const app = await buildApp(config, deps, { ...options, stream: output })
   await tellMissing(app, deps)
   // Before listening: a supervisor may send a signal as soon as the port is open.
   const { promise: started, resolve: noteStarted } =
@@ -82,28 +87,19 @@ async function main(): Promise<void> {
   noteStarted([...trainer, remover])
 }
 
-/**
- * Writes a line like those of the logger, which does not exist yet: what follows can take long on a slow machine or
- * with many calls to migrate.
- */
-function logStart({ logLevel }: Config, fields: object, msg: string): void {
-  if (!START_LOGGED.includes(logLevel)) return
-  const line = {
-    level: 30,
-    time: Date.now(),
-    pid: process.pid,
-    hostname: hostname(),
-    ...fields,
-    msg,
-  }
-  process.stdout.write(`${JSON.stringify(line)}\n`)
-}
-
 type InBackground = Trainer | Remover
 
-/** The reader of the log may exit before the server; then only log lines are lost. */
-function outliveLogReaders(): void {
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+/**
+ * Buffers log lines briefly, because a system call per line costs a request as much as its validation. A full disk, or
+ * a reader that exits before the server, only loses lines.
+ */
+function openLogOutput() {
+  const output = pino.destination({ ...LOG_BUFFER, sync: true })
+  // Its own would wait forever for a full disk, or for a reader that has left.
+  output.flushSync = () => output.flush()
+  process.on('exit', () => output.flush())
+  for (const stream of [output, process.stderr]) stream.on('error', () => undefined)
+  return output
 }
 
 /** Logs one line if files that the database names are missing. */
