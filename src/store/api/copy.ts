@@ -4,9 +4,6 @@ import type { MissingFiles } from './health.ts'
 type CopiedValue = string | number | Buffer | readonly number[] | null
 /** A row by column name. */
 export type CopiedRow = Readonly<Record<string, CopiedValue>>
-/** The progress of a table: the key of the last row copied. */
-export type CopyPlace = readonly (string | number)[]
-
 export interface CopiedTable {
   readonly name: string
   /** Columns that identify and order its rows. */
@@ -44,35 +41,31 @@ export interface CopySource {
   /** Files that have rows but no bytes: they are not copied. */
   readonly missing: MissingFiles
   countRows(table: CopiedTable): number
-  /** The rows after a key, in key order; null: all rows. */
-  rows(table: CopiedTable, after: CopyPlace | null): AsyncIterable<CopiedRow>
+  /** All rows, in key order. */
+  rows(table: CopiedTable): AsyncIterable<CopiedRow>
   close(): void
 }
 
-/** Which rows are read: those that servers use, or those of an unfinished copy. */
-export type CopyStage = 'served' | 'staged'
-
-/** A store that is filled next to the one that servers use, and then replaces it in one step. */
-export interface CopyTarget {
-  /** A table in use by servers that has rows, or null. */
-  findFilled(): Promise<string | null>
-  /** Resumes an interrupted copy, or begins one. @returns whether there was one */
-  begin(): Promise<boolean>
-  /** The key of the last row written to a table. */
-  findPlace(table: CopiedTable): Promise<CopyPlace | null>
-  /** Writes rows together with the progress, atomically. @throws CopyError */
+/** Empty tables that a copy fills. */
+export interface CopiedTables {
+  /** Writes rows of the same columns. @throws CopyError */
   write(table: CopiedTable, rows: readonly CopiedRow[]): Promise<void>
-  /** Yields all rows of a table with the given columns. */
+  /** Passes all rows of a table with the given columns to `take`. */
   readRows(
-    stage: CopyStage,
     table: CopiedTable,
     columns: readonly string[],
     take: (row: CopiedRow) => void,
   ): Promise<void>
-  /** Replaces the tables that servers use by the copied ones. @throws CopyError when those have rows */
-  publish(): Promise<void>
-  /** Discards the copy. */
-  discard(): Promise<void>
+}
+
+export interface CopyTarget {
+  /**
+   * Fills the tables as one transaction: when it fails or is interrupted, they stay empty. Until its end, servers read
+   * the empty tables and cannot write.
+   *
+   * @throws CopyError when a table has rows, or a server or another copy writes
+   */
+  fill<T>(run: (tables: CopiedTables) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 

@@ -8,7 +8,7 @@ import type { JobMetrics } from '../api/metrics.ts'
 import { closeOnce } from '../api/stores.ts'
 import { createKeyStore, KEY_WRITES } from '../base/access/key-store.ts'
 import { createResponseStore, RESPONSE_WRITES } from '../base/chat/response-store.ts'
-import { MigrationError, type OnMigrate } from '../base/db/migration-files.ts'
+import type { OnMigrate } from '../base/db/migration-files.ts'
 import { createPreviewModelStore } from '../base/models/model-store.ts'
 import type { NodeStores } from '../base/node-stores.ts'
 import type { ReadTurnLimits } from '../base/read/read-turns.ts'
@@ -17,7 +17,6 @@ import { COUNT_UNFINISHED_JOBS } from '../base/training/training-jobs.sql.ts'
 import { createAnnotationStore } from './annotation/annotation-queues.ts'
 import { createBlobs } from './blobs/blobs.ts'
 import { createJoinedDataOf } from './calls/call-joins.ts'
-import { COPY_SCHEMA, FIND_COPY } from './copy/copy-target.sql.ts'
 import { connectPostgres, type Postgres } from './db/client.ts'
 import { migrate } from './db/migrate.ts'
 import { createReads } from './db/reads.ts'
@@ -70,7 +69,6 @@ export async function openPostgresStores(
     writeTimeoutMs: options.writeTimeoutMs,
     connectionsMax: running + CONNECTIONS_OF_REST,
   })
-  await requireNoCopy(db)
   const reads = createReads(options.reads)
   const blobs = createBlobs(db)
   const notifier = createQueueNotifier(options.url)
@@ -137,27 +135,8 @@ function countJobs(db: Postgres): Promise<JobMetrics | null> {
 export async function openPostgresKeys(url: string) {
   await migrate(url)
   const db = connectPostgres({ url, connectionsMax: 1, readTimeoutMs: COMMAND_MS_MAX })
-  await requireNoCopy(db)
   return { keys: createKeyStore(createStepRuns(db, KEY_WRITES)), close: closeOnce(db.close) }
 }
 
 /** Limit: time of a statement of a command. */
 const COMMAND_MS_MAX = 10_000
-
-/**
- * Refuses an incomplete copy, which would conflict with new rows. Closes the connections when it refuses.
- *
- * @throws MigrationError
- */
-async function requireNoCopy(db: Postgres): Promise<void> {
-  try {
-    const found = await db.first<{ name: string | null }>(FIND_COPY)
-    if (found?.name === null) return
-    throw new MigrationError(
-      `a copy to PostgreSQL has not ended: run npm run store:copy again, or DROP SCHEMA ${COPY_SCHEMA} CASCADE`,
-    )
-  } catch (error) {
-    await db.close()
-    throw error
-  }
-}

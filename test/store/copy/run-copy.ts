@@ -1,5 +1,5 @@
 /** A copy as the command makes it, in the process of a test. */
-import type { CopyTarget } from '../../../src/store/api/copy.ts'
+import type { CopiedRow, CopiedTable, CopyTarget } from '../../../src/store/api/copy.ts'
 import { copyRest } from '../../../src/store/copy/copy-rest.ts'
 import { CHUNK_BYTES } from '../../../src/store/postgres/blobs/chunks.ts'
 import { openPostgresTarget } from '../../../src/store/postgres/copy/copy-target.ts'
@@ -27,15 +27,21 @@ export async function copy(
   }
 }
 
-/** Fails after some writes, as if the process were killed. */
-export function cutAfter(writes: number) {
-  let left = writes
+/** Changes what a copy writes. */
+export function writing(
+  change: (
+    table: CopiedTable,
+    rows: readonly CopiedRow[],
+  ) => readonly CopiedRow[] | Promise<readonly CopiedRow[]>,
+) {
   return (target: CopyTarget): CopyTarget => ({
     ...target,
-    async write(table, rows) {
-      left -= 1
-      if (left < 0) throw new Error('killed')
-      await target.write(table, rows)
-    },
+    fill: (run) =>
+      target.fill((tables) =>
+        run({
+          ...tables,
+          write: async (table, rows) => tables.write(table, await change(table, rows)),
+        }),
+      ),
   })
 }

@@ -21,8 +21,6 @@ const DIRECTORY = fileURLToPath(new URL('../../../../migrations/postgres/', impo
 interface MigrateOptions {
   /** Where the files are; tests give their own. */
   readonly directory?: string
-  /** The schema of the tables. Default: the user's default schema. */
-  readonly schema?: string
   readonly onMigrate?: OnMigrate | undefined
 }
 
@@ -34,13 +32,12 @@ interface MigrateOptions {
  */
 export async function migrate(
   url: string,
-  { directory = DIRECTORY, schema, onMigrate }: MigrateOptions = {},
+  { directory = DIRECTORY, onMigrate }: MigrateOptions = {},
 ): Promise<number> {
   const client = openConnection(url)
   try {
     await client.connect()
     await client.query('BEGIN')
-    if (schema !== undefined) await client.query(SQL.useSchema(schema))
     const count = await applyPending(client, directory, onMigrate)
     await client.query('COMMIT')
     return count

@@ -3,9 +3,6 @@
 /** Serializes processes that start simultaneously; the lock ends with the transaction. */
 export const LOCK_MIGRATIONS = 'SELECT pg_advisory_xact_lock(8738001)'
 
-/** Makes names of tables refer to one schema until the transaction ends. */
-export const useSchema = (schema: string) => `SET LOCAL search_path TO ${schema}`
-
 /** How long a start waits for another's migrations. */
 export const BOUND_LOCK_WAIT = "SET LOCAL lock_timeout = '10min'"
 

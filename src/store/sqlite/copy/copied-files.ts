@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { CopiedRow, CopyPlace } from '../../api/copy.ts'
+import type { CopiedRow } from '../../api/copy.ts'
 import type { MissingFiles } from '../../api/health.ts'
 import type { Connection } from '../db/connection.ts'
 import * as SQL from './copy-source.sql.ts'
@@ -15,8 +15,7 @@ interface CopiedFilesOptions {
 /** Rows in key order. */
 interface CopiedList {
   readonly count: number
-  /** Returns the rows after a cursor; null: all rows. */
-  rows(after: CopyPlace | null): AsyncGenerator<CopiedRow, void>
+  rows(): AsyncGenerator<CopiedRow, void>
 }
 
 /** A file that exists. */
@@ -82,9 +81,8 @@ export function listCopiedFiles(db: Connection, { dataDir, chunkBytes }: CopiedF
 function toRows(files: readonly CopiedFile[]): CopiedList {
   return {
     count: files.length,
-    async *rows(after) {
-      const last = after?.[0]
-      for (const { name, row } of files) if (last === undefined || keyOf(name) > last) yield row
+    async *rows() {
+      for (const { row } of files) yield row
     },
   }
 }
@@ -92,22 +90,14 @@ function toRows(files: readonly CopiedFile[]): CopiedList {
 function toChunks(files: readonly CopiedFile[]): CopiedList {
   return {
     count: files.reduce((sum, { chunkCount }) => sum + chunkCount, 0),
-    async *rows(after) {
-      const [last, lastChunk] = after ?? []
+    async *rows() {
       for (const { name, chunkCount, read } of files) {
-        const key = keyOf(name)
-        if (last !== undefined && key < last) continue
-        const from = key === last ? Number(lastChunk) + 1 : 0
-        for (let chunk = from; chunk < chunkCount; chunk++) {
+        for (let chunk = 0; chunk < chunkCount; chunk++) {
           yield { ...name, chunk, content: await read(chunk) }
         }
       }
     },
   }
-}
-
-function keyOf(name: CopiedFile['name']): string | number {
-  return 'path' in name ? name.path : name.file_key
 }
 
 /** Reads a chunk; shorter at the end of the file. */

@@ -10,17 +10,6 @@ ORDER BY ${key.join(', ')}
 `
 }
 
-/** The same rows after a cursor; its parameters are named like the key columns. */
-export function listRowsAfter({ name, key }: CopiedTable): string {
-  const place = key.map((column) => `@${column}`)
-  return `
-SELECT *
-FROM ${name}
-WHERE (${key.join(', ')}) > (${place.join(', ')})
-ORDER BY ${key.join(', ')}
-`
-}
-
 export function countRows({ name }: CopiedTable): string {
   return `
 SELECT count(*) AS count

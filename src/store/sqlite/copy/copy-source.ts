@@ -47,14 +47,10 @@ function openLocked(dataDir: string, chunkBytes: number, release: () => void): C
     countRows(table) {
       return lists[table.name]?.count ?? (db.prepare(SQL.countRows(table)).pluck().get() as number)
     },
-    async *rows(table, after) {
+    async *rows(table) {
       const list = lists[table.name]
-      if (list !== undefined) return yield* list.rows(after)
-      const place = table.key.map((column, at) => [column, after?.[at]])
-      const found = after
-        ? db.prepare(SQL.listRowsAfter(table)).iterate(Object.fromEntries(place))
-        : db.prepare(SQL.listRows(table)).iterate()
-      for (const row of found) yield toCopied(row as CopiedRow)
+      if (list !== undefined) return yield* list.rows()
+      for (const row of db.prepare(SQL.listRows(table)).iterate()) yield toCopied(row as CopiedRow)
     },
     close() {
       db.close()
