@@ -103,7 +103,7 @@ describe('an upstream with odd manners', () => {
     expect([response.status, await response.text()]).toEqual([200, body])
   })
 
-  it('may leave the usage out of a stream: the call is recorded without', async () => {
+  it('may leave the usage out of a stream: the call is recorded with an estimate of it', async () => {
     const { chat, deps } = await start(stream([...HELLO_EVENTS, DONE]))
     const headers = { 'Compat-Project': 'acme/demo' }
     const response = await chat({ ...REQUEST, stream: true }, { headers })
@@ -111,7 +111,9 @@ describe('an upstream with odd manners', () => {
     const id = String(response.headers.get('x-weft-call-id'))
     await expect.poll(() => deps.calls.findCall('acme/demo', id)).not.toBeNull()
     const call = await deps.calls.findCall('acme/demo', id)
-    expect(call?.summary).not.toHaveProperty('usage')
+    const estimate = { completion_tokens: 1, total_tokens: 1 }
+    expect(call?.summary.usage).toEqual({ 'org/relayed': estimate })
+    expect(call?.attributes).toMatchObject({ usage_estimated: true })
     expect(call?.output).toMatchObject({ choices: [{ message: { content: 'Hello' } }] })
   })
 })

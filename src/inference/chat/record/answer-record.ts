@@ -15,11 +15,17 @@ import { createStreamedChoices, type StreamedChoices } from './streamed-choices.
 /** Limit: characters of text kept of one answer; 4 Mi. */
 export const RECORDED_CHARS_MAX = 4 * 1024 * 1024
 
+/** A usage, and whether it counts a token for each piece of text, since none was reported. */
+interface RecordedUsage {
+  readonly counts: Readonly<Record<string, unknown>>
+  readonly isEstimated: boolean
+}
+
 export interface AnswerRecord {
   note(delta: Delta): void
-  /** The usage reported or counted so far, or null. */
-  usage(): Readonly<Record<string, unknown>> | null
-  /** Tokens used so far, for limits: a stream without usage counts at least one for each piece of text. */
+  /** The usage reported or counted so far; an estimate for a stream that has reported none; null for nothing. */
+  usage(): RecordedUsage | null
+  /** Tokens used so far, for limits: those of `usage`. */
   tokenCount(): number
   /** When the first text, reasoning or tool call arrived, in the clock's unit; null before. */
   firstTokenAt(): number | null
@@ -96,7 +102,12 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
     if (openParts().addDelta(delta)) firstTokenAt ??= now()
   }
 
-  const usage = () => told ?? (prompt === null ? null : { ...renderUsage(prompt, tokenCount) })
+  function usage(): RecordedUsage | null {
+    const reported = told ?? (prompt === null ? null : { ...renderUsage(prompt, tokenCount) })
+    const isEstimated = pieceCount > 0 && (reported === null || readTokens(reported).total === 0)
+    if (!isEstimated) return reported && { counts: reported, isEstimated }
+    return { counts: { completion_tokens: pieceCount, total_tokens: pieceCount }, isEstimated }
+  }
 
   return {
     note(delta) {
@@ -106,10 +117,7 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
       else told = delta.usage ?? told
     },
     usage,
-    tokenCount() {
-      const reported = usage()
-      return (reported && readTokens(reported).total) || pieceCount
-    },
+    tokenCount: () => readTokens(usage()?.counts ?? {}).total,
     firstTokenAt: () => (isStream ? firstTokenAt : null),
     output() {
       if (whole !== null) return isTooLong(whole) ? 'null' : whole.json

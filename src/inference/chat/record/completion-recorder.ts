@@ -163,7 +163,11 @@ function toRecordedCall(
   const firstTokenAtUs = record.firstTokenAt()
   const other = recordAs?.output?.()
   const place = recordAs?.place
-  const allAttributes = { ...attributes, ...recordAs?.attributes }
+  const allAttributes = {
+    ...attributes,
+    ...recordAs?.attributes,
+    ...(usage?.isEstimated ? { usage_estimated: true } : {}),
+  }
   const isTooLong = (other?.length ?? 0) > RECORDED_CHARS_MAX
   return {
     facts: {
@@ -181,7 +185,7 @@ function toRecordedCall(
         record.isCut() || isTooLong ? { ...allAttributes, output_cut: true } : allAttributes,
       exception: error === null ? null : `${error.code}: ${error.message}`,
       summary: {
-        ...(usage === null ? {} : { usage: { [model.slice(0, USAGE_NAME_MAX)]: usage } }),
+        ...(usage === null ? {} : { usage: { [model.slice(0, USAGE_NAME_MAX)]: usage.counts } }),
         ...(firstTokenAtUs === null
           ? {}
           : { time_to_first_token_ms: (firstTokenAtUs - startedAtUs) / 1000 }),
