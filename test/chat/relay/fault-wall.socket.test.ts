@@ -60,28 +60,20 @@ describe('an upstream with odd manners', () => {
     expect([response.status, await response.json()]).toEqual([200, ANSWER])
   })
 
-  it.each([false, true])('may send 100 Continue unasked, stream %s', async (isStream) => {
-    const fine = isStream ? stream([...HELLO_EVENTS, DONE]) : json(200, ANSWER)
-    const { chat, upstream } = await start((response, request) => {
+  it('is refused with 100 Continue, for which nobody asked, and gets the request once', async () => {
+    const { chat, upstream } = await start((response) => {
       response.writeContinue()
-      response.writeEarlyHints({ link: '</x>; rel=preload' })
-      response.writeContinue()
-      return fine(response, request)
+      return json(200, ANSWER)(response, upstream.requests[0] as never)
     })
-    for (let at = 0; at < 2; at++) {
-      const response = await chat({ ...REQUEST, stream: isStream })
-      expect(response.status).toBe(200)
-      expect(await response.text()).toBe(
-        isStream ? [...HELLO_EVENTS, DONE].join('') : JSON.stringify(ANSWER),
-      )
-    }
-    expect(upstream.connectionCount()).toBe(1)
+    const response = await chat(REQUEST)
+    expect(response.status).toBe(502)
+    expect(upstream.requests).toHaveLength(1)
   })
 
   it('may send an interim answer in any pieces, and an answer that looks like one in its body', async () => {
     const body = JSON.stringify({ ...ANSWER, id: 'HTTP/1.1 100 Continue' })
     const text =
-      'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\nx: y\r\n\r\n' +
+      'HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 102 Processing\r\nx: y\r\n\r\n' +
       `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
     const { chat } = await start(async (response) => {
       for (const character of text) {

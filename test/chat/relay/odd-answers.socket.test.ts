@@ -110,8 +110,7 @@ const kind = fc.constantFrom('counted', 'chunked', 'endless')
 const content = fc.array(fc.uint8Array({ minLength: 1, maxLength: 40 }), { maxLength: 5 })
 const interim = fc.constantFrom(
   '',
-  'HTTP/1.1 100 Continue\r\n\r\n',
-  'HTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n',
+  'HTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n',
 )
 const places = fc.array(fc.nat(400), { maxLength: 6 })
 

@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
 import { ApiError } from '../../../errors.ts'
 import { isClosing, isCutByPeer, toBodyError, toConnectionError } from './errors.ts'
-import type { ConnectedHandler, Connection, SentRequest } from './upstream-pool.ts'
+import type { ConnectedHandler, SentRequest } from './upstream-pool.ts'
 
 /** Limit: unread bytes of an answer; beyond it the socket is paused. */
 const WAITING_BYTES_MAX = 64 * 1024
@@ -64,7 +64,7 @@ export function startExchange(
 ): Exchange {
   const head = Promise.withResolvers<ResponseHead>()
   const inbox: Inbox = { pieces: [], waitingBytes: 0, reader: null, ending: null }
-  let connection: Connection | null = null
+  let send: (() => SentRequest) | null = null
   /** Set once the request is written. */
   let controller: Dispatcher.DispatchController | null = null
   let sent: SentRequest | null = null
@@ -89,8 +89,7 @@ export function startExchange(
 
   function cut(reason: unknown): void {
     fail(reason)
-    if (controller !== null) controller.abort(new Error('nobody waits for the answer'))
-    else connection?.abandon()
+    controller?.abort(new Error('nobody waits for the answer'))
   }
 
   /** Whether the upstream certainly did not process a failed request: it was not written, or lost in transit. */
@@ -100,12 +99,12 @@ export function startExchange(
   }
 
   const handler: ConnectedHandler = {
-    onConnection(given) {
-      connection = given
+    onClient(given) {
+      send = given
     },
     onRequestStart(given) {
       controller = given
-      if (inbox.ending === null) sent = connection?.send() ?? null
+      if (inbox.ending === null) sent = send?.() ?? null
       else given.abort(new Error('nobody waits for the answer'))
     },
     onResponseStart(_controller, status, headers) {

@@ -4,8 +4,7 @@
  */
 import { createRequire } from 'node:module'
 import type { Socket } from 'node:net'
-import type { buildConnector, Client, Dispatcher } from 'undici'
-import { skipInterimAnswers } from './interim-answers.ts'
+import type { buildConnector, Dispatcher } from 'undici'
 
 /** Loads undici with the first upstream: without it and the prices, a start takes 13 MB and 6 % of its time less. */
 const loadUndici = (): typeof import('undici') => createRequire(import.meta.url)('undici')
@@ -48,17 +47,9 @@ export interface SentRequest {
   isLostOnTheWay(): boolean
 }
 
-/** The connection of a request. */
-export interface Connection {
-  /** Notes that a request is being written. */
-  send(): SentRequest
-  /** Cancels connecting. */
-  abandon(): void
-}
-
-/** A handler that gets its connection before the request is written. */
+/** A handler that gets, before its request is written, a function to call when it is. */
 export interface ConnectedHandler extends Dispatcher.DispatchHandler {
-  onConnection(connection: Connection): void
+  onClient(send: () => SentRequest): void
 }
 
 /**
@@ -88,7 +79,7 @@ export function createUpstreamPool(
     bodyTimeout: 0,
   }
   const openPool = (to: string | URL, given: object) =>
-    new Pool(to, { ...given, factory: createNotedClient })
+    new Pool(to, { ...given, factory: createTrackedClient })
   if (proxies === null) return openPool(origin, options)
   return new EnvHttpProxyAgent({
     ...options,
@@ -103,60 +94,43 @@ export function createUpstreamPool(
   })
 }
 
-/** One client of a pool: one connection at a time with one request on it. */
-function createNotedClient(origin: URL, options: object): Client {
+/** Creates one client of a pool: one connection at a time with one request on it. */
+function createTrackedClient(origin: URL, options: object): Dispatcher {
   const { connect, ...rest } = options as { readonly connect: buildConnector.connector }
   let socket: Socket | null = null
   /** Requests that were written to the socket. */
   let sentCount = 0
-  /** Whether the upstream has sent anything since the last request. */
-  let hasSpoken = false
-  let skip: ReturnType<typeof skipInterimAnswers> | null = null
 
   const { Client } = loadUndici()
   const client = new Client(origin, {
     ...rest,
     connect(target, done) {
+      socket = null
       sentCount = 0
-      // Not in the types: the connector returns the connecting socket, except a proxy's connector.
-      const connecting: unknown = connect(target, (...result) => {
-        const [, connected = null] = result
-        socket = connected
-        if (connected !== null) {
-          skip = skipInterimAnswers(connected, () => {
-            hasSpoken = true
-          })
-        }
+      connect(target, (...result) => {
+        socket = result[1]
         done(...result)
       })
-      socket = isSocket(connecting) ? connecting : null
     },
   })
 
-  const connection: Connection = {
-    send() {
-      const own = socket
-      const wasUsed = sentCount > 0
-      const sentAtMs = performance.now()
-      sentCount += 1
-      hasSpoken = false
-      skip?.expect()
-      return {
-        distrust: () => void own?.destroy(new Error('the upstream sent an invalid response')),
-        isLostOnTheWay: () =>
-          wasUsed && !hasSpoken && performance.now() - sentAtMs <= LOST_ON_THE_WAY_MS_MAX,
-      }
-    },
-    abandon: () => void socket?.destroy(new Error('nobody waits for the connection')),
+  function send(): SentRequest {
+    const own = socket
+    const wasUsed = sentCount > 0
+    const sentAtMs = performance.now()
+    const bytesBefore = own?.bytesRead ?? 0
+    sentCount += 1
+    return {
+      distrust: () => void own?.destroy(new Error('the upstream sent an invalid response')),
+      isLostOnTheWay: () =>
+        wasUsed &&
+        own?.bytesRead === bytesBefore &&
+        performance.now() - sentAtMs <= LOST_ON_THE_WAY_MS_MAX,
+    }
   }
-  const dispatch = client.dispatch.bind(client)
-  client.dispatch = (request, handler) => {
-    ;(handler as Partial<ConnectedHandler>).onConnection?.(connection)
-    return dispatch(request, handler)
-  }
-  return client
-}
 
-function isSocket(value: unknown): value is Socket {
-  return typeof value === 'object' && value !== null && 'destroy' in value
+  return client.compose((dispatch) => (request, handler) => {
+    ;(handler as Partial<ConnectedHandler>).onClient?.(send)
+    return dispatch(request, handler)
+  })
 }
