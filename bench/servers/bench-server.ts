@@ -3,13 +3,14 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { START_ENVIRONMENT, START_FLAGS } from './start-flags.ts'
+import { readStart } from './start-flags.ts'
 
 export const KEY = 'wk_bench_key_with_enough_letters'
 export const AUTHORIZATION = `Basic ${Buffer.from(`api:${KEY}`).toString('base64')}`
-const SERVER = fileURLToPath(new URL('../../src/server.ts', import.meta.url))
+const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
 export interface BenchServer {
   readonly process: ChildProcess
   readonly port: number
@@ -26,21 +27,25 @@ interface Answer {
   readonly text: string
 }
 
-/** Flags of Node besides those of `npm start`. */
 interface StartOptions {
   readonly environment?: Readonly<Record<string, string>>
+  /** Flags of Node besides those of `npm start`. */
   readonly flags?: readonly string[]
+  /** Folder whose code is started, with its own `npm start`; default: this checkout. */
+  readonly checkout?: string
 }
 
 export async function startServer(
   dataDir: string,
-  { environment = {}, flags = [] }: StartOptions = {},
+  { environment = {}, flags = [], checkout = CHECKOUT }: StartOptions = {},
 ): Promise<BenchServer> {
   const begin = performance.now()
-  const child = spawn(process.execPath, [...START_FLAGS, ...flags, SERVER], {
+  const started = readStart(checkout)
+  const server = join(checkout, 'src/server.ts')
+  const child = spawn(process.execPath, [...started.flags, ...flags, server], {
     env: {
       PATH: process.env.PATH,
-      ...START_ENVIRONMENT,
+      ...started.environment,
       WEFT_PORT: '0',
       WEFT_DATA_DIR: dataDir,
       WEFT_BOOTSTRAP_KEY: KEY,

@@ -1,17 +1,26 @@
 /** How `npm start` starts Node, for scripts that start the server themselves. */
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const file = new URL('../../package.json', import.meta.url)
-const { scripts } = JSON.parse(readFileSync(file, 'utf8')) as { scripts: { start: string } }
-
-export const START_FLAGS: readonly string[] = scripts.start.match(/--\S+/g) ?? []
-
-const settingOf = (name: string) => new RegExp(`${name}=(\\S+)`).exec(scripts.start)?.[1] ?? ''
-const compiled = new URL(`../../${settingOf('NODE_COMPILE_CACHE')}`, import.meta.url)
-
-/** Without the compile cache a server starts slower and takes some 20 MB more. */
-export const START_ENVIRONMENT = {
-  NODE_COMPILE_CACHE: fileURLToPath(compiled),
-  MALLOC_ARENA_MAX: settingOf('MALLOC_ARENA_MAX'),
+interface Start {
+  readonly flags: readonly string[]
+  /** Without the compile cache a server starts slower and takes some 20 MB more. */
+  readonly environment: Readonly<Record<string, string>>
 }
+
+/** @param checkout - the folder of package.json */
+export function readStart(checkout: string): Start {
+  const text = readFileSync(join(checkout, 'package.json'), 'utf8')
+  const { start } = (JSON.parse(text) as { scripts: { start: string } }).scripts
+  const [before = '', after = ''] = start.split('exec node')
+  const settings = [...before.matchAll(/(\w+)=(\S+)/g)].map(([, name = '', value = '']) => [
+    name,
+    name === 'NODE_COMPILE_CACHE' ? join(checkout, value) : value,
+  ])
+  return { flags: after.match(/--\S+/g) ?? [], environment: Object.fromEntries(settings) }
+}
+
+const own = readStart(fileURLToPath(new URL('../..', import.meta.url)))
+export const START_FLAGS = own.flags
+export const START_ENVIRONMENT = own.environment
