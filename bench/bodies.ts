@@ -18,7 +18,7 @@ import { type BenchServer, KEY, memoryMb, startServer } from './servers/bench-se
 import { SHAPES, type Shape } from './servers/body-shapes.ts'
 import { readMemory } from './servers/memory-map.ts'
 
-const HEALTH_EVERY_MS = 10
+const HEALTH_EVERY_MS = 50
 const ANSWER_MS_MAX = 300_000
 const LARGE = 30
 const NS_PER_MS = 1e6

@@ -31,6 +31,7 @@ import { healthRoutes } from './routes/access/health.ts'
 import { metricsRoutes } from './routes/access/metrics.ts'
 import { missingRoutes } from './routes/access/missing.ts'
 import { serverInfoRoutes, versionRoutes } from './routes/access/server-info.ts'
+import { createLargeBodies } from './routes/bodies/large-bodies.ts'
 import { callDownloadRoutes, callExportRoutes } from './routes/calls/call-exports.ts'
 import { createExportTickets } from './routes/calls/export-tickets.ts'
 import { openInference } from './routes/chat/inference.ts'
@@ -83,11 +84,13 @@ export async function buildApp(
   const { nowUs } = clock
   const inference = openInference(app, toInferenceOptions(config, deps, nowUs))
   const tickets = createExportTickets()
+  const bodies = createLargeBodies({ refScheme: config.refScheme, nowUs })
+  app.addHook('onClose', bodies.close)
   await app.register(async (basic: App) => {
     documentScope(basic, 'basic')
     await useBasicAuthentication(basic, findPrincipal)
     useNeutralNames(basic)
-    await registerTraceRoutes(basic, { config, deps, inference, clock })
+    await registerTraceRoutes(basic, { config, deps, inference, clock, bodies })
     await basic.register(callExportRoutes, { tickets })
     await basic.register(graphqlRoutes)
   })
@@ -101,7 +104,7 @@ export async function buildApp(
       await traces.register(serverInfoRoutes, { version })
       await traces.register(async (basic: App) => {
         await useBasicAuthentication(basic, findPrincipal)
-        await registerTraceRoutes(basic, { config, deps, inference, clock })
+        await registerTraceRoutes(basic, { config, deps, inference, clock, bodies })
       })
     },
     { prefix: '/traces' },

@@ -20,7 +20,7 @@ interface BodyThreadOptions extends ThreadPlace {
   readonly waitingMax?: number
 }
 
-interface BodyThread<Task, Answer> {
+export interface BodyThread<Task, Answer> {
   /**
    * @throws ApiError request_too_large when the memory does not suffice, server_overloaded, server_draining;
    * whatever the entry throws

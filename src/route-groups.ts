@@ -10,6 +10,7 @@ import { agentSpanRoutes } from './routes/agents/agent-spans.ts'
 import { agentRoutes } from './routes/agents/agents.ts'
 import { annotationItemRoutes } from './routes/annotation/annotation-items.ts'
 import { annotationRoutes } from './routes/annotation/annotation-queues.ts'
+import type { LargeBodies } from './routes/bodies/large-bodies.ts'
 import { callBatchRoutes } from './routes/calls/call-batches.ts'
 import { callRoutes } from './routes/calls/calls.ts'
 import { callsQueryRoutes } from './routes/calls/calls-query.ts'
@@ -45,16 +46,21 @@ interface GroupOptions {
   readonly clock: Clock
 }
 
+interface TraceGroupOptions extends GroupOptions {
+  readonly bodies: LargeBodies
+}
+
 /** The trace API, in neutral names; `scope.spelling` is how the scope writes them. */
-export async function registerTraceRoutes(scope: App, options: GroupOptions): Promise<void> {
+export async function registerTraceRoutes(scope: App, options: TraceGroupOptions): Promise<void> {
   const { config, deps, inference } = options
   const { refScheme, bodyBytesMax, retentionDays: defaultDays } = config
   const { calls, callsQuery, threads, agents, stats, usage, feedback, annotation } = deps
   const { prices, objects, tables, files, projects, retention } = deps
   const { nowUs } = options.clock
+  const { bodies } = options
   limitQuestions(scope, bodyBytesMax)
-  await scope.register(callRoutes, { calls, prices, refScheme, nowUs })
-  await scope.register(callBatchRoutes, { calls, refScheme })
+  await scope.register(callRoutes, { calls, prices, bodies, nowUs })
+  await scope.register(callBatchRoutes, { calls, bodies })
   await scope.register(callsQueryRoutes, toCallLinesOptions(config, deps))
   await scope.register(threadRoutes, { threads })
   await scope.register(agentRoutes, { agents, prices })
@@ -69,9 +75,9 @@ export async function registerTraceRoutes(scope: App, options: GroupOptions): Pr
   await scope.register(annotationRoutes, { annotation, nowUs })
   await scope.register(annotationItemRoutes, { annotation, nowUs })
   await scope.register(costRoutes, { prices, nowUs })
-  await scope.register(objectRoutes, { objects, nowUs })
+  await scope.register(objectRoutes, { objects, bodies, nowUs })
   await scope.register(objectMarkRoutes, { objects })
-  await scope.register(tableRoutes, { tables })
+  await scope.register(tableRoutes, { tables, bodies })
   await scope.register(fileRoutes, { files, fileBytesMax: bodyBytesMax })
   await scope.register(refRoutes, { objects, tables })
   await scope.register(projectRoutes, { projects, callsQuery, files })

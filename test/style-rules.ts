@@ -38,6 +38,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/http/': ['src/schemas/', 'src/domain/'],
   'src/page/': ['src/schemas/'],
   'src/routes/': [
+    'src/body-thread.ts',
     'src/http/',
     'src/schemas/',
     'src/domain/',

@@ -35,6 +35,8 @@ declare module 'fastify' {
     keepsLongNumbers?: boolean
     /** Of the trace API: takes content and not only a question, and so bodies up to the body limit. */
     takesContent?: boolean
+    /** Leaves a large body as a Buffer, neither parsed nor validated. Default: it is parsed on the event loop. */
+    largeBody?: 'bytes'
     /** Bytes that a route takes of a body, where it reads the bytes itself. Default: the body limit. */
     bodyBytesMax?: number
     /** How a body that breaks its schema is answered. Default: 422 validation_failed. */

@@ -1,7 +1,12 @@
 /** A trace request, from its bytes to calls and feedback that can be stored. Runs on the main thread or beside it. */
 import { type CallParts, resolveTimedEnd, resolveTimedStart } from '../domain/calls/new-call.ts'
-import { requireParsable } from '../domain/json/json-body-text.ts'
-import { exceedsDepth, JSON_CONTAINERS_MAX, JSON_DEPTH_MAX } from '../domain/json/json-depth.ts'
+import {
+  EVENT_LOOP_LIMITS,
+  exceedsDepth,
+  JSON_DEPTH_MAX,
+  type JsonLimits,
+  requireParsable,
+} from '../domain/json/json-limits.ts'
 import { parseLossless } from '../domain/json/json-text.ts'
 import type { OtlpEncoding } from '../domain/otel/otlp-fields.ts'
 import { openJson, readJsonSpan } from '../domain/otel/otlp-json.ts'
@@ -45,14 +50,14 @@ interface Group {
 }
 
 /**
- * @param containersMax - objects and lists that JSON may hold
+ * @param limits - of JSON
  * @throws ApiError invalid_otlp, request_too_large, otlp_project_missing when no span has a project
  */
 export function readTraceRequest(
   request: ReadRequest,
-  containersMax = JSON_CONTAINERS_MAX,
+  limits: JsonLimits = EVENT_LOOP_LIMITS,
 ): ReadSpans {
-  const { groups, unread } = open(request, containersMax)
+  const { groups, unread } = open(request, limits)
   const projects = new Set<string>()
   const found: { span: Span; project_id: string }[] = []
   const refusals: string[] = []
@@ -98,10 +103,10 @@ export function readTraceRequest(
 
 function open(
   { encoding, bytes }: ReadRequest,
-  containersMax: number,
+  limits: JsonLimits,
 ): { readonly groups: readonly Group[]; readonly unread: string | null } {
   try {
-    if (encoding === 'json') return openJson(parse(bytes, containersMax))
+    if (encoding === 'json') return openJson(parse(bytes, limits))
     return { groups: openProtobuf(bytes), unread: null }
   } catch (cause) {
     if (cause instanceof SpanError) throw new ApiError('invalid_otlp', { message: cause.message })
@@ -110,12 +115,12 @@ function open(
 }
 
 /** @throws SpanError, ApiError request_too_large */
-function parse(bytes: Uint8Array, containersMax: number): unknown {
+function parse(bytes: Uint8Array, limits: JsonLimits): unknown {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
     if (text.trim() === '') return {}
     if (exceedsDepth(text, JSON_DEPTH_MAX)) throw new SpanError('the JSON nests too deep')
-    requireParsable(text, containersMax)
+    requireParsable(text, limits)
     return parseLossless(text)
   } catch (error) {
     if (error instanceof SpanError || error instanceof ApiError) throw error

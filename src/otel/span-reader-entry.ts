@@ -1,6 +1,6 @@
 /** Entry of the thread that reads large trace requests. */
 import { type MessagePort, resourceLimits } from 'node:worker_threads'
-import { containersMaxOf } from '../domain/json/json-depth.ts'
+import { limitsOfHeap } from '../domain/json/json-limits.ts'
 import { ApiError, type PlainError } from '../errors.ts'
 import { type ReadRequest, readTraceRequest } from './read-request.ts'
 import { sendSpans } from './span-batches.ts'
@@ -13,12 +13,12 @@ export interface ThreadRequest extends ReadRequest {
 /** A refusal; null when all spans were sent. */
 export type ThreadAnswer = PlainError | null
 
-const containersMax = containersMaxOf(resourceLimits.maxOldGenerationSizeMb ?? 0)
+const limits = limitsOfHeap(resourceLimits.maxOldGenerationSizeMb ?? 0)
 
 /** The pool calls it by its name. */
 export async function readTraces({ port, ...request }: ThreadRequest): Promise<ThreadAnswer> {
   try {
-    await sendSpans(port, readTraceRequest(request, containersMax))
+    await sendSpans(port, readTraceRequest(request, limits))
     return null
   } catch (error) {
     if (!(error instanceof ApiError)) throw error

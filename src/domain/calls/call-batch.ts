@@ -1,5 +1,5 @@
 /** Batches of calls: prepares items one by one and returns their results in the order of the request. Pure. */
-import { ApiError } from '../../errors.ts'
+import { ApiError, type PlainError } from '../../errors.ts'
 import { toRefusedItem } from '../../schemas/batch-item-error.ts'
 import type {
   CallBatchResponse,
@@ -8,11 +8,11 @@ import type {
 import type { PartResult } from './call-state.ts'
 import { type CallParts, resolveCallEnd, resolveCallStart, type StartDefaults } from './new-call.ts'
 
-/** What a batch came to: the items to store, and a place for every item's result. */
-interface PreparedBatch {
+/** A prepared batch, as data that threads can pass on: the items to store, and the position of every item's result. */
+export interface PreparedBatch {
   readonly parts: readonly CallParts[]
-  /** For each item its place in `parts`, or why it is not stored. */
-  readonly places: readonly (number | ApiError)[]
+  /** For each item its index in `parts`, or why it is not stored. */
+  readonly places: readonly (number | PlainError)[]
 }
 
 /** Limits: items, and bytes of their texts, between two pauses: some milliseconds. The batches of SDKs need none. */
@@ -32,7 +32,7 @@ export async function prepareBatch(
   prepare: (item: unknown) => CallParts,
 ): Promise<PreparedBatch> {
   const parts: CallParts[] = []
-  const places: (number | ApiError)[] = []
+  const places: (number | PlainError)[] = []
   let items = 0
   let bytes = 0
   for (const item of batch) {
@@ -48,7 +48,8 @@ export async function prepareBatch(
       places.push(parts.push(part) - 1)
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      places.push(error)
+      const { code, message, param } = error
+      places.push({ code, message, param })
     }
   }
   return { parts, places }

@@ -3,7 +3,7 @@
  * that are not parsed and printed again, which would cost more than the rest of the recording.
  */
 import type { JsonObject } from '../../schemas/primitives.ts'
-import { exceedsDepth, JSON_DEPTH_MAX } from '../json/json-depth.ts'
+import { exceedsDepth, JSON_DEPTH_MAX } from '../json/json-limits.ts'
 import { parseLossless, renderJson } from '../json/json-text.ts'
 import { type FoundRef, findRefs } from '../objects/refs.ts'
 import { readUsage } from '../usage/usage.ts'

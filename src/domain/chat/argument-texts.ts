@@ -1,5 +1,5 @@
 /** Reads pieces of a chat's answer in which the arguments of calls are objects instead of their JSON text. Pure. */
-import { exceedsDepth, JSON_DEPTH_MAX } from '../json/json-depth.ts'
+import { exceedsDepth, JSON_DEPTH_MAX } from '../json/json-limits.ts'
 import { parseLossless, renderJson } from '../json/json-text.ts'
 
 const OBJECT_ARGUMENTS = /"arguments"\s*:\s*[{[]/

@@ -2,11 +2,12 @@
 import { isUtf8 } from 'node:buffer'
 import { ApiError } from '../../errors.ts'
 import {
-  exceedsContainers,
+  EVENT_LOOP_LIMITS,
   exceedsDepth,
-  JSON_CONTAINERS_MAX,
   JSON_DEPTH_MAX,
-} from './json-depth.ts'
+  type JsonLimits,
+  requireParsable,
+} from './json-limits.ts'
 import { parseLossless } from './json-text.ts'
 
 const BYTE_ORDER_MARK = 0xfeff
@@ -14,20 +15,8 @@ const BYTE_ORDER_MARK = 0xfeff
 interface JsonBodyOptions {
   /** Numbers that a double would round are kept as JSON.rawJSON objects. */
   readonly isLossless?: boolean
-  /** Limit: objects and lists. */
-  readonly containersMax?: number
-}
-
-/**
- * Refuses a text that takes too much memory as values.
- *
- * @throws ApiError request_too_large
- */
-export function requireParsable(text: string, containersMax: number): void {
-  if (!exceedsContainers(text, containersMax)) return
-  throw new ApiError('request_too_large', {
-    message: `The body holds more than ${containersMax} objects and lists.`,
-  })
+  /** Default: those of the event loop. */
+  readonly limits?: JsonLimits
 }
 
 /**
@@ -37,7 +26,7 @@ export function requireParsable(text: string, containersMax: number): void {
  */
 export function parseJsonBody(
   text: string,
-  { isLossless = false, containersMax = JSON_CONTAINERS_MAX }: JsonBodyOptions = {},
+  { isLossless = false, limits = EVENT_LOOP_LIMITS }: JsonBodyOptions = {},
 ): unknown {
   if (text === '') return undefined
   if (exceedsDepth(text, JSON_DEPTH_MAX)) {
@@ -45,7 +34,7 @@ export function parseJsonBody(
       message: `The body nests deeper than ${JSON_DEPTH_MAX} levels.`,
     })
   }
-  requireParsable(text, containersMax)
+  requireParsable(text, limits)
   try {
     const json = text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text
     return isLossless ? parseLossless(json) : JSON.parse(json)

@@ -2,7 +2,7 @@
  * Converts the parts of OTLP messages that both encodings share: attribute values, ids and times become plain JSON, hex
  * and big integers. Pure. Protobuf has bytes and 64-bit objects where JSON has strings.
  */
-import { JSON_DEPTH_MAX } from '../json/json-depth.ts'
+import { JSON_DEPTH_MAX } from '../json/json-limits.ts'
 import { toDouble } from '../json/json-text.ts'
 import { type Attributes, type Span, SpanError, type SpanSource } from './span.ts'
 

@@ -1,6 +1,6 @@
 /** Reads a span by the tables of the dialects, and tracks which attributes were used. Pure. */
 import { isObject } from '../json/is-object.ts'
-import { exceedsDepth, JSON_DEPTH_MAX } from '../json/json-depth.ts'
+import { exceedsDepth, JSON_DEPTH_MAX } from '../json/json-limits.ts'
 import { parseLossless, toDouble } from '../json/json-text.ts'
 import { findAt, growTree, removeAt, type Tree } from './attribute-tree.ts'
 import { DIALECTS, type Dialect, type Form, type Place } from './dialects/dialects.ts'

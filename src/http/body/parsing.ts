@@ -3,7 +3,8 @@
  * dropped.
  */
 import type { z } from 'zod'
-import { type Problem, toProblems, valueAt } from '../../schemas/problems.ts'
+import { type Problem, toProblems, toValidationError, valueAt } from '../../schemas/problems.ts'
+import { toVendorText } from './vendor-names.ts'
 
 /** Limit: rounds of dropping; unknown names nested deeper are refused. */
 const ROUNDS_MAX = 8
@@ -54,6 +55,19 @@ export function parseTolerantly<T>(
     if (round <= ROUNDS_MAX && dropUnknown(data, result.error.issues) > 0) continue
     return { error: new SchemaError(result.error, data, renderPath) }
   }
+}
+
+/**
+ * Parses one item of a batch, already in neutral names, and may modify it.
+ *
+ * @throws ApiError validation_failed
+ */
+export function parseItem<T>(schema: z.ZodType<T>, item: unknown, isStrict: boolean): T {
+  const { value, error } = isStrict
+    ? parseStrictly(schema, item)
+    : parseTolerantly(schema, item, toVendorText)
+  if (error) throw toValidationError(error.problems)
+  return value
 }
 
 /** Deletes the keys that the issues report as unknown; returns their number. */

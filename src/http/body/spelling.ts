@@ -6,9 +6,8 @@ import type { FastifyRequest } from 'fastify'
 import { ResponseSerializationError } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { ApiError } from '../../errors.ts'
-import { toValidationError } from '../../schemas/problems.ts'
 import type { App } from '../app-type.ts'
-import { type ParseResult, parseStrictly, parseTolerantly } from './parsing.ts'
+import { parseItem, parseTolerantly } from './parsing.ts'
 import { toNeutralNames, toVendorNames, toVendorText } from './vendor-names.ts'
 
 /** How a scope spells names, for data that bypasses the framework's validation and serialization. */
@@ -32,14 +31,9 @@ declare module 'fastify' {
 export function useNeutralNames(app: App): void {
   app.decorate('spelling', {
     isStrict: true,
-    parse: (schema, item) => requireValue(parseStrictly(schema, item)),
+    parse: (schema, item) => parseItem(schema, item, true),
     spellOut: (value) => value,
   })
-}
-
-function requireValue<T>({ value, error }: ParseResult<T>): T {
-  if (error) throw toValidationError(error.problems)
-  return value
 }
 
 /**
@@ -49,7 +43,7 @@ function requireValue<T>({ value, error }: ParseResult<T>): T {
 export function useVendorNames(app: App): void {
   app.decorate('spelling', {
     isStrict: false,
-    parse: (schema, item) => requireValue(parseTolerantly(schema, item, toVendorText)),
+    parse: (schema, item) => parseItem(schema, item, false),
     spellOut: toVendorNames,
   })
   app.addHook('onRoute', (route) => {
@@ -62,7 +56,7 @@ export function useVendorNames(app: App): void {
   app.setValidatorCompiler<z.ZodType>(
     ({ schema }) =>
       (data) =>
-        parseTolerantly(schema, data, toVendorText),
+        Buffer.isBuffer(data) ? { value: data } : parseTolerantly(schema, data, toVendorText),
   )
   // Thrown on, the error reaches the handler of the whole server.
   app.setErrorHandler((error) => {

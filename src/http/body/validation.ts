@@ -23,6 +23,8 @@ export const validation = fp(
     app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => {
       const checkSparse = httpPart === 'body' ? createSparseCheck(schema) : null
       return (data) => {
+        // The thread that parses a large body validates it, too.
+        if (Buffer.isBuffer(data)) return { value: data }
         const value = checkSparse?.(data) ?? null
         return value === null ? parseStrictly(schema, data) : { value }
       }

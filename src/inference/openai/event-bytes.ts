@@ -4,7 +4,7 @@
  */
 
 import { findUsage } from '../../domain/chat/told-usage.ts'
-import { exceedsDepth, JSON_DEPTH_MAX } from '../../domain/json/json-depth.ts'
+import { exceedsDepth, JSON_DEPTH_MAX } from '../../domain/json/json-limits.ts'
 import { parseObject } from '../../domain/json/json-values.ts'
 import type { ApiError } from '../../errors.ts'
 import { findToldError } from './upstream/errors.ts'

@@ -1,29 +1,21 @@
 /** Calls in batches and under the address of their project, as tracing SDKs send them. Additions to the spec. */
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { requireAccess, requireScope } from '../../domain/access/permissions.ts'
-import { prepareBatch, renderBatch, resolveCompletedCall } from '../../domain/calls/call-batch.ts'
-import { type CallParts, resolveCallEnd, resolveCallStart } from '../../domain/calls/new-call.ts'
-import { ApiError } from '../../errors.ts'
+import { renderBatch } from '../../domain/calls/call-batch.ts'
 import type { App } from '../../http/app-type.ts'
 import { CallEndRequest, CallStartRequest, CallStartResponse } from '../../schemas/calls/call.ts'
 import {
-  CallBatchItem,
   CallBatchResponse,
   CallsCompleteRequest,
   CallUpsertBatchRequest,
-  CompletedCallSchemaForInsert,
 } from '../../schemas/calls/call-batch.ts'
 import { EmptyAnswer, ProjectPath } from '../../schemas/primitives.ts'
 import type { Stores } from '../../store/api/stores.ts'
-import { projectOf } from '../projects/project-path.ts'
-import { startDefaults } from './calls.ts'
+import type { LargeBodies } from '../bodies/large-bodies.ts'
 
 interface CallBatchRoutesOptions extends Pick<Stores, 'calls'> {
-  /** Scheme of the refs that are extracted from inputs and outputs. */
-  readonly refScheme: string
+  readonly bodies: LargeBodies
 }
 
-const config = { keepsLongNumbers: true }
+const config = { keepsLongNumbers: true, largeBody: 'bytes' } as const
 const tags = ['calls']
 
 export async function callBatchRoutes(app: App, options: CallBatchRoutesOptions): Promise<void> {
@@ -33,7 +25,7 @@ export async function callBatchRoutes(app: App, options: CallBatchRoutesOptions)
   addProjectEnd(app, options)
 }
 
-function addUpsertBatch(app: App, { calls, refScheme }: CallBatchRoutesOptions): void {
+function addUpsertBatch(app: App, { calls, bodies }: CallBatchRoutesOptions): void {
   app.post(
     '/call/upsert_batch',
     {
@@ -48,24 +40,14 @@ function addUpsertBatch(app: App, { calls, refScheme }: CallBatchRoutesOptions):
       },
     },
     async (request) => {
-      const caller = requireScope(request.principal, 'traces:write')
-      const prepared = await prepareBatch(request.body.batch, nextTurn, (json): CallParts => {
-        const item = app.spelling.parse(CallBatchItem, json)
-        if (item.mode === 'end') {
-          requireAccess(caller, 'traces:write', item.req.end.project_id, 'req.end.project_id')
-          return { start: null, end: resolveCallEnd(item.req.end, refScheme) }
-        }
-        requireAccess(caller, 'traces:write', item.req.start.project_id, 'req.start.project_id')
-        const start = resolveCallStart(item.req.start, startDefaults(caller), refScheme)
-        return { start, end: null }
-      })
+      const prepared = await bodies.prepare(app, request, 'upserts')
       const results = await calls.writeParts(prepared.parts)
       return renderBatch(prepared, results, (field) => field.replace(/^(?=start\.|end\.)/, 'req.'))
     },
   )
 }
 
-function addComplete(app: App, { calls, refScheme }: CallBatchRoutesOptions): void {
+function addComplete(app: App, { calls, bodies }: CallBatchRoutesOptions): void {
   app.post(
     '/v2/:entity/:project/calls/complete',
     {
@@ -81,20 +63,14 @@ function addComplete(app: App, { calls, refScheme }: CallBatchRoutesOptions): vo
       },
     },
     async (request) => {
-      const project_id = projectOf(request.params)
-      const caller = requireAccess(request.principal, 'traces:write', project_id)
-      const prepared = await prepareBatch(request.body.batch, nextTurn, (json) => {
-        const call = app.spelling.parse(CompletedCallSchemaForInsert, json)
-        requireSameProject(call.project_id, project_id, 'project_id')
-        return resolveCompletedCall(call, startDefaults(caller), refScheme)
-      })
+      const prepared = await bodies.prepare(app, request, 'completed')
       const results = await calls.writeParts(prepared.parts)
       return renderBatch(prepared, results, (field) => field.replace(/^(?:start|end)\./, ''))
     },
   )
 }
 
-function addProjectStart(app: App, { calls, refScheme }: CallBatchRoutesOptions): void {
+function addProjectStart(app: App, { calls, bodies }: CallBatchRoutesOptions): void {
   app.post(
     '/v2/:entity/:project/call/start',
     {
@@ -109,17 +85,11 @@ function addProjectStart(app: App, { calls, refScheme }: CallBatchRoutesOptions)
         response: { 200: CallStartResponse },
       },
     },
-    async (request) => {
-      const project_id = projectOf(request.params)
-      const { start } = request.body
-      const caller = requireAccess(request.principal, 'traces:write', project_id)
-      requireSameProject(start.project_id, project_id, 'start.project_id')
-      return calls.startCall(resolveCallStart(start, startDefaults(caller), refScheme))
-    },
+    async (request) => calls.startCall(await bodies.prepare(app, request, 'start')),
   )
 }
 
-function addProjectEnd(app: App, { calls, refScheme }: CallBatchRoutesOptions): void {
+function addProjectEnd(app: App, { calls, bodies }: CallBatchRoutesOptions): void {
   app.post(
     '/v2/:entity/:project/call/end',
     {
@@ -134,21 +104,8 @@ function addProjectEnd(app: App, { calls, refScheme }: CallBatchRoutesOptions): 
       },
     },
     async (request) => {
-      const project_id = projectOf(request.params)
-      const { end } = request.body
-      requireAccess(request.principal, 'traces:write', project_id)
-      requireSameProject(end.project_id, project_id, 'end.project_id')
-      await calls.endCall(resolveCallEnd(end, refScheme))
+      await calls.endCall(await bodies.prepare(app, request, 'end'))
       return {}
     },
   )
-}
-
-/** @throws ApiError validation_failed when a body names another project than the address */
-function requireSameProject(sent: string, project_id: string, param: string): void {
-  if (sent === project_id) return
-  throw new ApiError('validation_failed', {
-    param,
-    message: `${param} must equal that of the address`,
-  })
 }

@@ -1,14 +1,12 @@
 /** Call tracing routes. Spec: §4.5, §4.6; `/call/end` is an addition. */
 
-import { type Principal, requireAccess } from '../../domain/access/permissions.ts'
+import { requireAccess } from '../../domain/access/permissions.ts'
 import { renderCall } from '../../domain/calls/call-view.ts'
-import { resolveCallEnd, resolveCallStart } from '../../domain/calls/new-call.ts'
 import { renderCallCosts } from '../../domain/prices/cost.ts'
 import { layerPrices } from '../../domain/prices/project-prices.ts'
 import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { newId } from '../../http/new-id.ts'
 import { addProjectWrite } from '../../http/project-routes.ts'
 import {
   CallEndRequest,
@@ -25,13 +23,13 @@ import {
 } from '../../schemas/calls/call-batch.ts'
 import { EmptyAnswer } from '../../schemas/primitives.ts'
 import type { Stores } from '../../store/api/stores.ts'
+import type { LargeBodies } from '../bodies/large-bodies.ts'
 
 interface CallRoutesOptions extends Pick<Stores, 'calls' | 'prices'>, Pick<Clock, 'nowUs'> {
-  /** Scheme of the refs that are extracted from inputs and outputs. */
-  readonly refScheme: string
+  readonly bodies: LargeBodies
 }
 
-const config = { keepsLongNumbers: true }
+const config = { keepsLongNumbers: true, largeBody: 'bytes' } as const
 
 export async function callRoutes(app: App, options: CallRoutesOptions): Promise<void> {
   addCallStart(app, options)
@@ -41,7 +39,7 @@ export async function callRoutes(app: App, options: CallRoutesOptions): Promise<
   addCallsDelete(app, options)
 }
 
-function addCallStart(app: App, { calls, refScheme }: CallRoutesOptions): void {
+function addCallStart(app: App, { calls, bodies }: CallRoutesOptions): void {
   app.post(
     '/call/start',
     {
@@ -54,25 +52,11 @@ function addCallStart(app: App, { calls, refScheme }: CallRoutesOptions): void {
         response: { 200: CallStartResponse },
       },
     },
-    async (request) => {
-      const { start } = request.body
-      const caller = requireAccess(
-        request.principal,
-        'traces:write',
-        start.project_id,
-        'start.project_id',
-      )
-      return calls.startCall(resolveCallStart(start, startDefaults(caller), refScheme))
-    },
+    async (request) => calls.startCall(await bodies.prepare(app, request, 'start')),
   )
 }
 
-/** What a call has whose client names neither it nor its trace. */
-export function startDefaults({ svc_user_id, svc_username }: Principal) {
-  return { id: newId(), trace_id: newId(), svc_user_id, svc_username }
-}
-
-function addCallEnd(app: App, { calls, refScheme }: CallRoutesOptions): void {
+function addCallEnd(app: App, { calls, bodies }: CallRoutesOptions): void {
   app.post(
     '/call/end',
     {
@@ -86,9 +70,7 @@ function addCallEnd(app: App, { calls, refScheme }: CallRoutesOptions): void {
       },
     },
     async (request) => {
-      const { end } = request.body
-      requireAccess(request.principal, 'traces:write', end.project_id, 'end.project_id')
-      await calls.endCall(resolveCallEnd(end, refScheme))
+      await calls.endCall(await bodies.prepare(app, request, 'end'))
       return {}
     },
   )

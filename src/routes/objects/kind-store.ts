@@ -14,7 +14,7 @@ import { ApiError } from '../../errors.ts'
 import { SOURCE_CHARACTERS_MAX } from '../../schemas/objects/object-kinds.ts'
 import type { FileStore } from '../../store/api/objects/files.ts'
 import type { Stores } from '../../store/api/stores.ts'
-import { storeTable } from './table-rows.ts'
+import { digestRows, storeTable } from './table-rows.ts'
 
 /** Limit: bytes of a source that is read: four for each character that may be written. */
 const SOURCE_BYTES_MAX = 4 * SOURCE_CHARACTERS_MAX
@@ -61,7 +61,7 @@ export function createKindWriter(
       publish(object_id, opContent(await storeSource(source))),
     /** @param text - JSON of the list of rows, as it was sent */
     async storeRows(text: string): Promise<string> {
-      const { digest } = await storeTable(tables, project_id, text)
+      const { digest } = await storeTable(tables, project_id, await digestRows(text))
       return `${refScheme}:///${project_id}/table/${digest}`
     },
     refTo: ({ kind, object_id, digest }: ObjectVersion): string =>

@@ -4,8 +4,6 @@
  * Spec: §2.1 (object refs; their routes are not shown). Choice: those of the public tracing clients.
  */
 
-import { requireAccess } from '../../domain/access/permissions.ts'
-import { resolveObject } from '../../domain/objects/object-content.ts'
 import { renderObject, requireObject } from '../../domain/objects/object-view.ts'
 import type { Clock } from '../../domain/time/clock.ts'
 import type { App } from '../../http/app-type.ts'
@@ -22,11 +20,14 @@ import {
   ObjectReadResponse,
 } from '../../schemas/objects/object.ts'
 import type { Stores } from '../../store/api/stores.ts'
+import type { LargeBodies } from '../bodies/large-bodies.ts'
 
 /** Limit: bytes of contents in one answer; twice what one request may bring. */
 export const CONTENT_BYTES_MAX = 64 * 1024 * 1024
 
-type ObjectRoutesOptions = Pick<Stores, 'objects'> & Pick<Clock, 'nowUs'>
+interface ObjectRoutesOptions extends Pick<Stores, 'objects'>, Pick<Clock, 'nowUs'> {
+  readonly bodies: LargeBodies
+}
 
 const tags = ['objects']
 
@@ -37,12 +38,12 @@ export async function objectRoutes(app: App, options: ObjectRoutesOptions): Prom
   addObjectDelete(app, options)
 }
 
-function addObjectCreate(app: App, { objects, nowUs }: ObjectRoutesOptions): void {
+function addObjectCreate(app: App, { objects, bodies }: ObjectRoutesOptions): void {
   app.post(
     '/obj/create',
     {
       // The text of the content is stored and digested unchanged.
-      config: { keepsBodyText: true },
+      config: { keepsBodyText: true, largeBody: 'bytes' },
       schema: {
         tags,
         operationId: 'createObject',
@@ -53,15 +54,7 @@ function addObjectCreate(app: App, { objects, nowUs }: ObjectRoutesOptions): voi
       },
     },
     async (request) => {
-      const { obj } = request.body
-      const { svc_user_id } = requireAccess(
-        request.principal,
-        'traces:write',
-        obj.project_id,
-        'obj.project_id',
-      )
-      const defaults = { svc_user_id, created_at_us: nowUs() }
-      const object = resolveObject(obj, request.bodyText ?? '', defaults)
+      const object = await bodies.prepare(app, request, 'object')
       await objects.createObject(object)
       return { digest: object.digest, object_id: object.object_id }
     },

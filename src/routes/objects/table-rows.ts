@@ -34,7 +34,7 @@ function createRests(): (text: string) => Promise<void> {
  *
  * @param text - JSON of the list
  */
-async function digestRows(text: string): Promise<NewRow[]> {
+export async function digestRows(text: string): Promise<NewRow[]> {
   const rows: NewRow[] = []
   const rest = createRests()
   for (const { json, python } of readElements(text)) {
@@ -47,17 +47,15 @@ async function digestRows(text: string): Promise<NewRow[]> {
 /**
  * Stores a table.
  *
- * @param text - JSON of its rows
  * @param expected - the digest that it must have; null or undefined: any
  * @throws ApiError digest_mismatch
  */
 export async function storeTable(
   tables: TableStore,
   project_id: string,
-  text: string,
+  rows: readonly NewRow[],
   expected?: string | null,
 ) {
-  const rows = await digestRows(text)
   const row_digests = rows.map((row) => row.digest)
   const digest = digestOfRows(row_digests)
   requireDigest(expected, digest, 'table.expected_digest')

@@ -5,7 +5,6 @@
  */
 import { requireAccess } from '../../domain/access/permissions.ts'
 import type { ReadCaller } from '../../domain/access/read-caller.ts'
-import { splitMembers } from '../../domain/json/json-members.ts'
 import { digestOfRows, requireDigest } from '../../domain/objects/digests.ts'
 import { applyTableChanges } from '../../domain/objects/table-update.ts'
 import { ApiError } from '../../errors.ts'
@@ -29,21 +28,27 @@ import {
 } from '../../schemas/objects/table.ts'
 import type { StoredTable, TableStore } from '../../store/api/objects/tables.ts'
 import type { Stores } from '../../store/api/stores.ts'
-import { digestChanges, renderRows, storeTable } from './table-rows.ts'
+import type { LargeBodies } from '../bodies/large-bodies.ts'
+import { renderRows, storeTable } from './table-rows.ts'
 
 const tags = ['tables']
 /** The text of rows is stored and digested unchanged. */
-const config = { keepsBodyText: true }
+const config = { keepsBodyText: true, largeBody: 'bytes' } as const
 
-export async function tableRoutes(app: App, { tables }: Pick<Stores, 'tables'>): Promise<void> {
-  addTableCreate(app, tables)
-  addTableUpdate(app, tables)
+interface TableRoutesOptions extends Pick<Stores, 'tables'> {
+  readonly bodies: LargeBodies
+}
+
+export async function tableRoutes(app: App, options: TableRoutesOptions): Promise<void> {
+  const { tables } = options
+  addTableCreate(app, options)
+  addTableUpdate(app, options)
   addTableCreateFromDigests(app, tables)
   addTableQuery(app, tables)
   addTableStats(app, tables)
 }
 
-function addTableCreate(app: App, tables: TableStore): void {
+function addTableCreate(app: App, { tables, bodies }: TableRoutesOptions): void {
   app.post(
     '/table/create',
     {
@@ -57,16 +62,14 @@ function addTableCreate(app: App, tables: TableStore): void {
       },
     },
     async (request) => {
-      const { project_id, expected_digest } = request.body.table
-      requireAccess(request.principal, 'traces:write', project_id, 'table.project_id')
-      const text = splitMembers(request.bodyText ?? '').get('table') ?? '{}'
-      const rows = splitMembers(text).get('rows') ?? '[]'
+      const table = await bodies.prepare(app, request, 'table')
+      const { project_id, expected_digest, rows } = table
       return storeTable(tables, project_id, rows, expected_digest)
     },
   )
 }
 
-function addTableUpdate(app: App, tables: TableStore): void {
+function addTableUpdate(app: App, { tables, bodies }: TableRoutesOptions): void {
   app.post(
     '/table/update',
     {
@@ -80,11 +83,10 @@ function addTableUpdate(app: App, tables: TableStore): void {
       },
     },
     async (request) => {
-      const { project_id, base_digest, updates } = request.body
-      requireAccess(request.principal, 'traces:write', project_id)
+      const update = await bodies.prepare(app, request, 'tableUpdate')
+      const { project_id, base_digest, rows, changes } = update
       const base = await tables.findTable(project_id, base_digest)
       if (base === null) throw new ApiError('table_not_found', { param: 'base_digest' })
-      const { rows, changes } = await digestChanges(updates, request.bodyText ?? '')
       const updated = applyTableChanges(await tables.listRowDigests(base), changes)
       const digest = digestOfRows(updated.row_digests)
       await tables.insertRows(project_id, rows)

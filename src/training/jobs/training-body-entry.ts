@@ -1,7 +1,7 @@
 /** Entry of the thread that reads large bodies: parses, validates and writes the groups, one body at a time. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resourceLimits } from 'node:worker_threads'
-import { containersMaxOf } from '../../domain/json/json-depth.ts'
+import { limitsOfHeap } from '../../domain/json/json-limits.ts'
 import type { JobContent } from '../../domain/training/training-job.ts'
 import { ApiError, type PlainError } from '../../errors.ts'
 import { readTrainingBody } from './training-body-text.ts'
@@ -20,12 +20,12 @@ export type BodyReply =
   | { readonly diskFault: string }
   | { readonly refusal: PlainError }
 
-const containersMax = containersMaxOf(resourceLimits.maxOldGenerationSizeMb ?? 0)
+const limits = limitsOfHeap(resourceLimits.maxOldGenerationSizeMb ?? 0)
 
 /** Called by the pool by this name. */
 export function readBody({ file, payloadFile }: BodyRequest): BodyReply {
   try {
-    const { content, payload } = readTrainingBody(readFileSync(file), containersMax)
+    const { content, payload } = readTrainingBody(readFileSync(file), limits)
     writeFileSync(payloadFile, payload, { flag: 'wx', mode: 0o600 })
     return { value: content }
   } catch (error) {

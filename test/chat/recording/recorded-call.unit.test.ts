@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { resolveRecordedCall, toOneLine } from '../../../src/domain/calls/recorded-call.ts'
-import { JSON_DEPTH_MAX } from '../../../src/domain/json/json-depth.ts'
+import { JSON_DEPTH_MAX } from '../../../src/domain/json/json-limits.ts'
 
 const REF = 'weave:///acme/demo/object/prompt:abcdef'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { JSON_DEPTH_MAX } from '../../../src/domain/json/json-depth.ts'
+import { JSON_DEPTH_MAX } from '../../../src/domain/json/json-limits.ts'
 import {
   type Behaviour,
   chunk,

@@ -6,7 +6,7 @@
 import { hasObjectArguments, parseWithArgumentTexts } from '../../../domain/chat/argument-texts.ts'
 import { findUsage, readTokens } from '../../../domain/chat/told-usage.ts'
 import { isObject } from '../../../domain/json/is-object.ts'
-import { exceedsDepth, JSON_DEPTH_MAX } from '../../../domain/json/json-depth.ts'
+import { exceedsDepth, JSON_DEPTH_MAX } from '../../../domain/json/json-limits.ts'
 import { renderJson } from '../../../domain/json/json-text.ts'
 import type { ChoiceDelta, Delta, PromptDelta, RelayedText } from '../../backend.ts'
 import { type AnswerEnvelope, renderUsage } from '../answer-envelope.ts'

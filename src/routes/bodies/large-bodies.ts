@@ -1,0 +1,89 @@
+/**
+ * Prepares bodies that may be large: small ones at once, large ones in a thread, so that nothing else waits for them.
+ * Of these the main thread handles only the bytes and what the preparation returns.
+ */
+import type { FastifyRequest } from 'fastify'
+import { type BodyThread, createBodyThread, type ThreadPlace } from '../../body-thread.ts'
+import { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import type { LargeBody, LargeBodyResult } from './large-body-entry.ts'
+import type { PreparationContext } from './preparation.ts'
+import { type PreparationName, type Prepared, preparationOf } from './preparations.ts'
+
+/** Limit: bytes of bodies that wait for the thread; one alone may have more. */
+const WAITING_BYTES_MAX = 256 * 1024 * 1024
+/** Limit: memory of the thread. */
+const HEAP_MIB_MAX = 2048
+
+export interface LargeBodies {
+  /**
+   * Prepares the body of a request whose route has `largeBody` in its config.
+   *
+   * @throws ApiError validation_failed, invalid_json, request_too_large, server_overloaded, server_draining; what the
+   * preparation throws
+   */
+  prepare<Name extends PreparationName>(
+    app: App,
+    request: FastifyRequest,
+    name: Name,
+  ): Promise<Prepared<Name>>
+  close(): Promise<void>
+}
+
+interface LargeBodiesOptions {
+  readonly refScheme: string
+  nowUs(): number
+  /** Default: a thread of this folder's entry. */
+  readonly place?: ThreadPlace
+}
+
+const PLACE: ThreadPlace = {
+  heapMibMax: HEAP_MIB_MAX,
+  entry: new URL('./large-body-entry.ts', import.meta.url),
+}
+
+export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
+  const { refScheme, nowUs, place = PLACE } = options
+  const thread = createBodyThread<LargeBody, LargeBodyResult>({
+    name: 'prepareLargeBody',
+    ...place,
+  })
+  const run = limitBytes(thread)
+
+  async function prepareInThread(body: LargeBody): Promise<unknown> {
+    const result = await run(body)
+    if ('refusal' in result) throw new ApiError(result.refusal.code, result.refusal)
+    return result.prepared
+  }
+
+  return {
+    async prepare(app, request, name) {
+      const { body, bodyText, principal, params } = request
+      const { isStrict } = app.spelling
+      const known = { principal, params: { ...(params as object) }, isStrict, refScheme }
+      const context = { ...known, nowUs: nowUs() }
+      // Only the parser of JSON leaves a body as bytes on these routes.
+      if (Buffer.isBuffer(body)) return await prepareInThread({ name, bytes: body, ...context })
+      const whole: PreparationContext = { ...context, text: bodyText ?? '' }
+      return await preparationOf(name).prepare(body, whole)
+    },
+    close: thread.close,
+  } as LargeBodies
+}
+
+function limitBytes({ run }: BodyThread<LargeBody, LargeBodyResult>) {
+  let waiting = 0
+  return async (body: LargeBody): Promise<LargeBodyResult> => {
+    const { buffer, byteLength } = body.bytes
+    if (waiting > 0 && waiting + byteLength > WAITING_BYTES_MAX) {
+      throw new ApiError('server_overloaded', { retryAfterS: 1 })
+    }
+    const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
+    waiting += byteLength
+    try {
+      return await run(body, isWhole ? [buffer] : [])
+    } finally {
+      waiting -= byteLength
+    }
+  }
+}
