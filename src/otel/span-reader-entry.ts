@@ -13,7 +13,7 @@ export interface ThreadRequest extends ReadRequest {
 /** A refusal; null when all spans were sent. */
 export type ThreadAnswer = PlainError | null
 
-const limits = limitsOfHeap(resourceLimits.maxOldGenerationSizeMb ?? 0)
+const limits = limitsOfHeap(resourceLimits.maxOldGenerationSizeMb ?? 0, 'lossless')
 
 /** The pool calls it by its name. */
 export async function readTraces({ port, ...request }: ThreadRequest): Promise<ThreadAnswer> {

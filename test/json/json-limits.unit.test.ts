@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { exceedsDepth, findExcess } from '../../src/domain/json/json-limits.ts'
+import { exceedsDepth, requireParsable } from '../../src/domain/json/json-limits.ts'
 
 const nested = (depth: number) => `${'[{"a":'.repeat(depth / 2)}1${'}]'.repeat(depth / 2)}`
 
@@ -16,20 +16,28 @@ describe('exceedsDepth', () => {
   })
 })
 
-const limits = { containersMax: 10, membersMax: 10, valuesMax: 20 }
+const limits = { partsMax: 10, valuesMax: 20 }
 const members = (count: number) =>
   JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, index) => [index, 1])))
 
 it.each([
-  ['as many lists as it may', `[${Array(9).fill('[]').join()}]`, null],
-  ['one list more', `[${Array(10).fill('[]').join()}]`, 'containersMax'],
-  ['lists and objects, one more than it may', `[${Array(10).fill('{}').join()}]`, 'containersMax'],
-  ['as many members as it may', members(10), null],
-  ['one member more', members(11), 'membersMax'],
-  ['members of many objects', `[${Array(5).fill('{"a":1,"b":1}').join()}, {"c":1}]`, 'membersMax'],
-  ['as many numbers as it may', JSON.stringify(Array(20).fill(1)), null],
-  ['one number more', JSON.stringify(Array(21).fill(1)), 'valuesMax'],
-  ['signs of all kinds inside a string', JSON.stringify(['{[:,"\\'.repeat(100)]), null],
-])('counts %s', (_name, text, excess) => {
-  expect(findExcess(text, limits)).toBe(excess)
+  ['lists', `[${Array(9).fill('[]').join()}]`],
+  ['members', members(9)],
+  ['numbers', JSON.stringify(Array(20).fill(1))],
+  ['signs of all kinds inside a string', JSON.stringify(['{[:,"\\'.repeat(100)])],
+])('takes as many %s as it may', (_name, text) => {
+  expect(() => requireParsable(text, limits)).not.toThrow()
+})
+
+it.each([
+  ['list', `[${Array(10).fill('[]').join()}]`, '10 objects, lists and members'],
+  ['object', `[${Array(10).fill('{}').join()}]`, '10 objects, lists and members'],
+  ['member', members(10), '10 objects, lists and members'],
+  ['member of several objects', '[{"a":1,"b":1},{"a":1,"b":1},{"c":1,"d":1,"e":1}]', '10 objects'],
+  ['number', JSON.stringify(Array(21).fill(1)), '20 values'],
+])('refuses a text with one %s too many', (_name, text, limit) => {
+  const message = expect.stringContaining(`more than ${limit}`)
+  expect(() => requireParsable(text, limits)).toThrow(
+    expect.objectContaining({ code: 'request_too_large', message }),
+  )
 })

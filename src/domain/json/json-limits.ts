@@ -7,33 +7,23 @@ export const JSON_DEPTH_MAX = 512
 
 /** How much a JSON text may hold, whatever its length. */
 export interface JsonLimits {
-  readonly containersMax: number
-  readonly membersMax: number
+  /** Objects, lists, and members of objects. */
+  readonly partsMax: number
+  /** Values, wherever they are. */
   readonly valuesMax: number
 }
 
 /**
- * Limits of a text that is parsed on the event loop: each takes at most some 50 ms. A member with a name of its own costs
- * a microsecond, a number in a list a twentieth of that.
+ * Limits of a text that is parsed on the event loop, which takes some 60 ms at worst: a microsecond for a member with a
+ * name of its own, a twentieth of that for a number in a list.
  */
-export const EVENT_LOOP_LIMITS: JsonLimits = {
-  containersMax: 131_072,
-  membersMax: 50_000,
-  valuesMax: 1_048_576,
-}
-
-/** What the limits count, in the words of errors. */
-const NAMES = {
-  containersMax: 'objects and lists',
-  membersMax: 'members of objects',
-  valuesMax: 'values',
-} as const satisfies Record<keyof JsonLimits, string>
+export const EVENT_LOOP_LIMITS: JsonLimits = { partsMax: 65_536, valuesMax: 1_048_576 }
 
 /**
- * Bytes of heap for each object and list, so that half of a heap holds as many as are allowed: each takes up to 220
- * bytes while it is parsed without losing digits.
+ * Bytes of heap for each object, list or member. Measured: up to 300 where digits are kept, else up to 100. A heap that is
+ * too small for JSON.parse ends the whole process, also when it is that of a thread.
  */
-const CONTAINER_HEAP_BYTES = 512
+const PART_HEAP_BYTES = { lossless: 384, rounded: 192 } as const
 const MIB = 1024 * 1024
 
 const QUOTE = 34
@@ -59,43 +49,37 @@ export function exceedsDepth(text: string, depthMax: number): boolean {
   return false
 }
 
-/** Limits of a text that is parsed in a thread with a heap of this size, which ends alone when it is too small. */
-export function limitsOfHeap(heapMib: number): JsonLimits {
-  return {
-    containersMax: Math.floor((heapMib * MIB) / CONTAINER_HEAP_BYTES),
-    membersMax: Number.POSITIVE_INFINITY,
-    valuesMax: Number.POSITIVE_INFINITY,
-  }
+/** Limits of a text that is parsed in a heap of this size. @param numbers - whether their digits are kept */
+export function limitsOfHeap(heapMib: number, numbers: keyof typeof PART_HEAP_BYTES): JsonLimits {
+  const partsMax = Math.floor((heapMib * MIB) / PART_HEAP_BYTES[numbers])
+  return { partsMax, valuesMax: Number.POSITIVE_INFINITY }
 }
 
-/** The first limit that a JSON text exceeds, or null; what is inside strings does not count. */
-export function findExcess(text: string, limits: JsonLimits): keyof JsonLimits | null {
-  const { containersMax, membersMax, valuesMax } = limits
-  // With its comma, a member takes 5 characters; a list, an object or another value takes 2.
-  const charsMin = Math.min(2 * containersMax, 5 * membersMax, 2 * valuesMax)
-  if (text.length <= charsMin) return null
+/**
+ * Refuses a text that would take too much time or memory as values. What is inside strings does not count.
+ *
+ * @throws ApiError request_too_large
+ */
+export function requireParsable(text: string, { partsMax, valuesMax }: JsonLimits): void {
+  // Each takes two characters at least.
+  if (text.length <= 2 * Math.min(partsMax, valuesMax)) return
   let [containers, members, commas] = [0, 0, 0]
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) at = endOfString(text, at)
-    else if (code === COLON && ++members > membersMax) return 'membersMax'
-    else if (isOpening(code) && ++containers > containersMax) return 'containersMax'
-    else if (code === COMMA && ++commas + containers > valuesMax) return 'valuesMax'
+    else if (code === COLON) members += 1
+    else if (isOpening(code)) containers += 1
+    else if (code === COMMA) commas += 1
+    else continue
+    if (containers + members > partsMax) {
+      throw tooLarge(`${partsMax} objects, lists and members`)
+    }
+    if (containers + commas > valuesMax) throw tooLarge(`${valuesMax} values`)
   }
-  return null
 }
 
-/**
- * Refuses a text that would take too much time or memory as values.
- *
- * @throws ApiError request_too_large
- */
-export function requireParsable(text: string, limits: JsonLimits): void {
-  const excess = findExcess(text, limits)
-  if (excess === null) return
-  throw new ApiError('request_too_large', {
-    message: `The body holds more than ${limits[excess]} ${NAMES[excess]}.`,
-  })
+function tooLarge(limit: string): ApiError {
+  return new ApiError('request_too_large', { message: `The body holds more than ${limit}.` })
 }
 
 function isOpening(code: number): boolean {

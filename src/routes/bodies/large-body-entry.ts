@@ -16,7 +16,7 @@ export interface LargeBody extends Omit<PreparationContext, 'text'> {
 
 export type LargeBodyResult = { readonly prepared: unknown } | { readonly refusal: PlainError }
 
-const limits = limitsOfHeap(resourceLimits.maxOldGenerationSizeMb ?? 0)
+const limits = limitsOfHeap(resourceLimits.maxOldGenerationSizeMb ?? 0, 'lossless')
 
 /** The pool calls it by its name. */
 export async function prepareLargeBody(body: LargeBody): Promise<LargeBodyResult> {

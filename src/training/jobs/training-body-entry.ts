@@ -20,7 +20,7 @@ export type BodyReply =
   | { readonly diskFault: string }
   | { readonly refusal: PlainError }
 
-const limits = limitsOfHeap(resourceLimits.maxOldGenerationSizeMb ?? 0)
+const limits = limitsOfHeap(resourceLimits.maxOldGenerationSizeMb ?? 0, 'rounded')
 
 /** Called by the pool by this name. */
 export function readBody({ file, payloadFile }: BodyRequest): BodyReply {
