@@ -13,8 +13,11 @@ const startOf = (inputs: object, more: object = {}) => ({
 })
 const endOf = (output: unknown) => ({ end: { project_id, id: 'a', ended_at: started_at, output } })
 const completed = (inputs: object) => ({
-  ...{ project_id, id: 'b', trace_id: 't', op_name: 'op', started_at, attributes: {}, inputs },
-  ...{ ended_at: started_at, output: null, summary: {} },
+  ...startOf(inputs).start,
+  trace_id: 't',
+  ended_at: started_at,
+  output: null,
+  summary: {},
 })
 
 afterEach(() => {

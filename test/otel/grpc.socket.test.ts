@@ -7,7 +7,7 @@ import type { Principal } from '../../src/domain/access/permissions.ts'
 import { openGrpcServer } from '../../src/otel/grpc-server.ts'
 import { runUntilExit, spawnServer, TEST_KEY } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
-import { buildSpan, toProtobufRequest } from './otel-fixtures.ts'
+import { buildSpan, emptySpans, toProtobufRequest } from './otel-fixtures.ts'
 
 const PATH = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
 const keep = (bytes: Buffer) => bytes
@@ -33,13 +33,17 @@ type Export = (
 ) => void
 
 /** Exports a span; the code of gRPC, 0 when it was taken. */
-function exportSpan(address: string, headers: Record<string, string>): Promise<number> {
+function exportSpan(
+  address: string,
+  headers: Record<string, string>,
+  bytes: Buffer = Buffer.from(toProtobufRequest([buildSpan()])),
+): Promise<number> {
   const client = new Client(address, credentials.createInsecure())
   const metadata = new Metadata()
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value)
   return new Promise((resolve) => {
     const send = client.Export as unknown as Export
-    send.call(client, Buffer.from(toProtobufRequest([buildSpan()])), metadata, (error) => {
+    send.call(client, bytes, metadata, (error) => {
       client.close()
       resolve(error?.code ?? 0)
     })
@@ -65,7 +69,9 @@ describe('OTLP over gRPC', () => {
     const authorization = `Bearer ${TEST_KEY}`
     expect(await exportSpan(address, {})).toBe(16)
     expect(await exportSpan(address, { authorization })).toBe(3)
-    expect(await exportSpan(address, { authorization, project_id: 'acme/demo' })).toBe(0)
+    const headers = { authorization, project_id: 'acme/demo' }
+    expect(await exportSpan(address, headers)).toBe(0)
+    expect(await exportSpan(address, headers, emptySpans(100_001))).toBe(8)
     const answer = await fetch(`${server.url}/calls/query_stats`, {
       method: 'POST',
       headers: {
@@ -80,7 +86,7 @@ describe('OTLP over gRPC', () => {
     ).text()
     const count = String.raw`weft_http_request_duration_seconds_count\{route="${PATH}",method="POST"`
     expect(metrics).toMatch(new RegExp(`${count},status="2xx"\\} 1`))
-    expect(metrics).toMatch(new RegExp(`${count},status="4xx"\\} 2`))
+    expect(metrics).toMatch(new RegExp(`${count},status="4xx"\\} 3`))
     expect(metrics).toContain('weft_refusals_total{code="missing_api_key"} 1')
     expect(await server.stop()).toEqual({ code: 0, signal: null })
   })

@@ -149,3 +149,15 @@ export function toProtobufRequest(spans: readonly Span[]): Uint8Array {
   // biome-ignore lint/suspicious/noExplicitAny: the encoder reads no more of a span than stands here.
   return ProtobufTraceSerializer.serializeRequest(readable as any) as Uint8Array
 }
+
+/** A field of protobuf with a length. @param tag - its number, shifted by 3, and 2 */
+export function frame(tag: number, bytes: Buffer): Buffer {
+  const lengthOf = (length: number): number[] =>
+    length < 128 ? [length] : [(length % 128) + 128, ...lengthOf(Math.floor(length / 128))]
+  return Buffer.concat([Buffer.from([tag, ...lengthOf(bytes.length)]), bytes])
+}
+
+/** A request with one scope of spans that have no bytes. */
+export function emptySpans(count: number): Buffer {
+  return frame(0x0a, frame(0x12, Buffer.alloc(2 * count).fill(Buffer.from([0x12, 0x00]))))
+}

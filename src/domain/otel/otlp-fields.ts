@@ -2,6 +2,7 @@
  * Converts the parts of OTLP messages that both encodings share: attribute values, ids and times become plain JSON, hex
  * and big integers. Pure. Protobuf has bytes and 64-bit objects where JSON has strings.
  */
+import { ApiError } from '../../errors.ts'
 import { JSON_DEPTH_MAX } from '../json/json-limits.ts'
 import { toDouble } from '../json/json-text.ts'
 import { type Attributes, type Span, SpanError, type SpanSource } from './span.ts'
@@ -18,6 +19,28 @@ interface Long {
 
 /** A message as either encoding gives it: field names in lowerCamelCase, unknown ones are ignored. */
 export type Message = Readonly<Record<string, unknown>>
+
+/**
+ * Limit: spans of one request, with their resources and scopes; 200 times what exporters send at once. An empty one takes
+ * two bytes, and to read it takes microseconds.
+ */
+const SPANS_MAX = 100_000
+
+/**
+ * Counts spans, resources and scopes of a request while it is opened.
+ *
+ * @returns a function that adds to the count. @throws ApiError request_too_large
+ */
+export function createSpanCount(): (more: number) => void {
+  let count = 0
+  return (more) => {
+    count += more
+    if (count <= SPANS_MAX) return
+    throw new ApiError('request_too_large', {
+      message: `The request holds more than ${SPANS_MAX} spans, resources and scopes; send fewer at once.`,
+    })
+  }
+}
 
 /** Limit: levels of arrays and maps within one attribute. */
 const DEPTH_MAX = JSON_DEPTH_MAX - 8

@@ -7,7 +7,7 @@
  * spans should be.
  */
 import { isObject } from '../json/is-object.ts'
-import { readSource, readSpan } from './otlp-fields.ts'
+import { createSpanCount, readSource, readSpan } from './otlp-fields.ts'
 import { type Span, SpanError, type SpanSource } from './span.ts'
 
 /** Spans that share a source, each still a message. */
@@ -19,17 +19,23 @@ interface JsonGroup {
 /** Limit: characters of an unknown name that a message repeats. */
 const NAME_CHARS_MAX = 40
 
-/** Opens a request. @throws SpanError when the body is not such a message */
+/** Opens a request. @throws SpanError when the body is not such a message; ApiError request_too_large */
 export function openJson(request: unknown): {
   readonly groups: readonly JsonGroup[]
   /** Which member is unknown, where there is no list of spans beside it; null for none. */
   readonly unread: string | null
 } {
   let unread: string | null = null
+  const addToCount = createSpanCount()
+
   function listOf(message: Members, ...names: readonly string[]): readonly unknown[] {
     // Senders that fill both lists publish the same spans twice.
     const name = names.find((one) => isFilled(message[one]))
-    if (name !== undefined) return requireList(message[name], name)
+    if (name !== undefined) {
+      const list = requireList(message[name], name)
+      addToCount(list.length)
+      return list
+    }
     if (names.some((one) => Array.isArray(message[one]))) return []
     const unknown = Object.keys(message).find((one) => !PLAIN_MEMBERS.has(one))
     if (unknown !== undefined && !names.includes(unknown)) {

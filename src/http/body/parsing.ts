@@ -28,7 +28,7 @@ export class SchemaError extends Error {
   }
 }
 
-export type ParseResult<T> =
+type ParseResult<T> =
   | { readonly value: T; readonly error?: undefined }
   | { readonly error: SchemaError; readonly value?: undefined }
 

@@ -4,7 +4,7 @@
  */
 import { findUsage, readTokens } from '../../domain/chat/told-usage.ts'
 import { isObject } from '../../domain/json/is-object.ts'
-import { exceedsDepth, JSON_DEPTH_MAX } from '../../domain/json/json-depth.ts'
+import { exceedsDepth, JSON_DEPTH_MAX } from '../../domain/json/json-limits.ts'
 import { ApiError } from '../../errors.ts'
 import type { RelayedText } from '../backend.ts'
 import { createMergedMembers } from '../chat/record/merged-members.ts'

@@ -8,7 +8,7 @@ import {
 import { prepareObject, prepareTable, prepareTableUpdate } from '../objects/object-preparations.ts'
 import type { Preparation } from './preparation.ts'
 
-export const PREPARATIONS = {
+const PREPARATIONS = {
   start: prepareStart,
   end: prepareEnd,
   upserts: prepareUpserts,
