@@ -18,6 +18,10 @@ function pricesOf(atoms: number): UnitPrices {
     output: price(5),
     cacheRead: price(1),
     cacheCreation: price(4),
+    cacheCreation1h: price(8),
+    inputAudio: price(13),
+    outputAudio: price(2),
+    reasoning: price(6),
   }
 }
 
@@ -30,6 +34,13 @@ const usage: fc.Arbitrary<ModelUsage> = fc.record({
   cache_read_input_tokens: tokens,
   cache_creation_input_tokens: tokens,
   uncached_input_tokens: tokens,
+  input_audio_tokens: tokens,
+  input_image_tokens: tokens,
+  cache_read_audio_tokens: tokens,
+  cache_creation_1h_input_tokens: tokens,
+  reasoning_tokens: tokens,
+  output_audio_tokens: tokens,
+  output_image_tokens: tokens,
 })
 const step = fc.record({
   bucket: fc.nat(BUCKETS - 1),

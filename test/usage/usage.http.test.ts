@@ -64,7 +64,7 @@ describe('POST /trace/usage', () => {
 
   it('adds up tokens exactly, beyond 2^53', async () => {
     const app = await buildTestApp()
-    const huge = { prompt_tokens: 1e30, completion_tokens: 1 }
+    const huge = { prompt_tokens: 2 ** 53 - 1, completion_tokens: 1 }
     await record(app, { id: 'root', usage: { m: 10 } })
     await record(app, { id: 'a', parent_id: 'root', usage: { m: huge } })
     const sum = { m: 2 ** 53 + 8 }

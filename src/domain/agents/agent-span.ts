@@ -61,7 +61,7 @@ export function toAgentSpan(call: CallTexts): AgentSpan | null {
   const reader = readSpanFields(dump as unknown as Span)
   const { kind } = reader
   const columns = readColumns(dump.attributes)
-  const usage = readSpanUsage(reader, filledTextOrNull(columns.provider_name))
+  const usage = readSpanUsage(reader)
   const operation = filledTextOrNull(dump.attributes['gen_ai.operation.name'])
   return {
     call,

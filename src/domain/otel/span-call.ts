@@ -37,7 +37,7 @@ export function toSpanCall(span: Span, project_id: string): SpanCall {
   const reader = readSpanFields(span)
   const { kind } = reader
   const provider = reader.takeText('provider')
-  const usage = readSpanUsage(reader, provider)
+  const usage = readSpanUsage(reader)
   const request = readRequest(reader)
   const inputs = readInputs(span, reader, request)
   const output = readOutput(span, reader, request)

@@ -4,14 +4,8 @@ import type { Measured } from '../stats/exact-sum.ts'
 import { type CallUsage, type ModelUsage, readUsage } from '../usage/usage.ts'
 import { ATOMS_PER_USD, type PriceTable, type UnitPrice, type UnitPrices } from './price-table.ts'
 
-/** The tokens that are paid for, each kind once. */
-type PaidTokens = Pick<
-  ModelUsage,
-  | 'uncached_input_tokens'
-  | 'cache_read_input_tokens'
-  | 'cache_creation_input_tokens'
-  | 'output_tokens'
->
+/** The tokens that are paid for. */
+type PaidTokens = Omit<ModelUsage, 'model' | 'input_tokens' | 'total_tokens'>
 
 /** Money in atoms of 10^-15 dollars, by kind of token. */
 export interface CostParts {
@@ -34,18 +28,41 @@ export function costParts(
   prices: UnitPrices,
   inputTokens: number = allInput(tokens),
 ): CostParts {
-  const { uncached_input_tokens, cache_read_input_tokens, cache_creation_input_tokens } = tokens
   const pay = (count: number, price: UnitPrice) => multiply(count, priceAt(price, inputTokens))
+  // Linear in every count, so that the cost of sums is the sum of costs.
+  const split = (
+    whole: number,
+    price: UnitPrice,
+    parts: readonly (readonly [number, UnitPrice | undefined])[],
+  ) => {
+    const dear = parts.filter(([count, ofPart]) => count > 0 && ofPart)
+    const rest = dear.reduce((left, [count]) => left - count, whole)
+    return dear.reduce(
+      (sum, [count, ofPart]) => add(sum, pay(count, ofPart ?? price)),
+      pay(rest, price),
+    )
+  }
   return {
-    uncached: pay(uncached_input_tokens, prices.input),
-    cacheRead: pay(cache_read_input_tokens, prices.cacheRead),
-    cacheCreation: pay(cache_creation_input_tokens, prices.cacheCreation),
-    output: pay(tokens.output_tokens, prices.output),
+    uncached: split(tokens.uncached_input_tokens, prices.input, [
+      [tokens.input_audio_tokens, prices.inputAudio],
+      [tokens.input_image_tokens, prices.inputImage],
+    ]),
+    cacheRead: split(tokens.cache_read_input_tokens, prices.cacheRead, [
+      [tokens.cache_read_audio_tokens, prices.cacheReadAudio],
+    ]),
+    cacheCreation: split(tokens.cache_creation_input_tokens, prices.cacheCreation, [
+      [tokens.cache_creation_1h_input_tokens, prices.cacheCreation1h],
+    ]),
+    output: split(tokens.output_tokens, prices.output, [
+      [tokens.output_audio_tokens, prices.outputAudio],
+      [tokens.output_image_tokens, prices.outputImage],
+      [tokens.reasoning_tokens, prices.reasoning],
+    ]),
   }
 }
 
 /** The input that is paid for. */
-function allInput(tokens: Omit<PaidTokens, 'output_tokens'>): number {
+function allInput(tokens: PaidTokens): number {
   return (
     tokens.uncached_input_tokens +
     tokens.cache_read_input_tokens +
@@ -54,9 +71,12 @@ function allInput(tokens: Omit<PaidTokens, 'output_tokens'>): number {
 }
 
 /** The longest input of a call that reaches no tier: up to it the cost of a sum of tokens is the sum of the costs. */
-export function linearInputMax({ input, output, cacheRead, cacheCreation }: UnitPrices): number {
+export function linearInputMax(prices: UnitPrices): number {
+  const units = Object.values(prices).filter(
+    (value): value is UnitPrice => typeof value === 'object' && value !== null && 'tiers' in value,
+  )
   let most = Number.POSITIVE_INFINITY
-  for (const { tiers } of [input, output, cacheRead, cacheCreation]) {
+  for (const { tiers } of units) {
     for (const { above } of tiers) most = Math.min(most, above)
   }
   return most

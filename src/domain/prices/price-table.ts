@@ -45,6 +45,14 @@ export interface UnitPrices {
   readonly output: UnitPrice
   readonly cacheRead: UnitPrice
   readonly cacheCreation: UnitPrice
+  /** Kinds of tokens with a price of their own; otherwise they cost what the kind does that they are part of. */
+  readonly cacheCreation1h?: UnitPrice
+  readonly cacheReadAudio?: UnitPrice
+  readonly inputAudio?: UnitPrice
+  readonly inputImage?: UnitPrice
+  readonly reasoning?: UnitPrice
+  readonly outputAudio?: UnitPrice
+  readonly outputImage?: UnitPrice
 }
 
 export interface PriceTable {
@@ -64,6 +72,17 @@ interface Period {
   readonly nextChangeUs: (us: number) => number
   readonly prices: UnitPrices | null
 }
+
+/** The names of the package for kinds of tokens. */
+const KIND_PRICES = {
+  cacheCreation1h: 'cache_write_1h_mtok',
+  cacheReadAudio: 'cache_audio_read_mtok',
+  inputAudio: 'input_audio_mtok',
+  inputImage: 'input_image_mtok',
+  reasoning: 'output_reasoning_mtok',
+  outputAudio: 'output_audio_mtok',
+  outputImage: 'output_image_mtok',
+} as const satisfies Partial<Record<keyof UnitPrices, string>>
 
 const ZERO: UnitPrice = { base: 0, tiers: [] }
 const ALWAYS: Omit<Period, 'prices'> = {
@@ -163,6 +182,10 @@ function readPrices(
   const input = readPrice(prices.input_mtok)
   const output = readPrice(prices.output_mtok)
   if (!input && !output) return null
+  const kinds = Object.entries(KIND_PRICES).flatMap(([kind, name]) => {
+    const price = readPrice(prices[name])
+    return price ? [[kind, price] as const] : []
+  })
   return {
     provider_id,
     effective_date,
@@ -170,6 +193,7 @@ function readPrices(
     output: output ?? ZERO,
     cacheRead: readPrice(prices.cache_read_mtok) ?? input ?? ZERO,
     cacheCreation: readPrice(prices.cache_write_mtok) ?? input ?? ZERO,
+    ...Object.fromEntries(kinds),
   }
 }
 

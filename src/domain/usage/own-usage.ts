@@ -12,6 +12,13 @@ export const USAGE_COUNTERS = [
   'total_tokens',
   'cache_read_input_tokens',
   'cache_creation_input_tokens',
+  'input_audio_tokens',
+  'input_image_tokens',
+  'cache_read_audio_tokens',
+  'cache_creation_1h_input_tokens',
+  'reasoning_tokens',
+  'output_audio_tokens',
+  'output_image_tokens',
 ] as const satisfies readonly (keyof CallUsage)[]
 
 export type UsageCounters = Record<(typeof USAGE_COUNTERS)[number], number>

@@ -1,22 +1,16 @@
 /** Reads the tokens by model from a call's `summary.usage`. Pure. */
 import { ApiError } from '../../errors.ts'
 import { isObject } from '../json/is-object.ts'
+import { readReport, type TokenCounts } from './usage-report.ts'
+import type { UsageReporter } from './usage-reporter.ts'
 
 /** Limit: models in one summary. */
 const USAGE_MODELS_MAX = 100
 const MODEL_NAME_MAX = 256
 
-/** Tokens of one model in one call; whole numbers >= 0. */
-export interface ModelUsage {
+/** Tokens of one model in one call. */
+export interface ModelUsage extends TokenCounts {
   readonly model: string
-  /** As the client counts them: with cached tokens (OpenAI) or without (Anthropic). */
-  readonly input_tokens: number
-  /** Input tokens that no cache had; never below 0. */
-  readonly uncached_input_tokens: number
-  readonly output_tokens: number
-  readonly total_tokens: number
-  readonly cache_read_input_tokens: number
-  readonly cache_creation_input_tokens: number
 }
 
 /** With its number of requests; 1 when the client does not report it. */
@@ -26,62 +20,59 @@ export interface CallUsage extends ModelUsage {
   readonly tells_requests: boolean
 }
 
-type Counts = Readonly<Record<string, unknown>>
+/** What the reading of a report leaves open, by model. */
+export interface UsageDoubt {
+  readonly model: string
+  readonly isAmbiguous: boolean
+  readonly problems: readonly string[]
+}
 
 /**
- * Reads `summary.usage`. Prompt and input spellings are added up, so are completion and output.
+ * Reads `summary.usage`.
  *
- * Spec: §2.5 summary (shape not shown). Choice: a total that is missing or null is input + output; any other value
- * that is no number >= 0 counts as 0; cached tokens lie inside `prompt_tokens` (OpenAI) and beside `input_tokens`
- * when they are spelled `cache_*_input_tokens` (Anthropic).
- *
+ * @param reporter - null: not known
  * @throws ApiError validation_failed for more than USAGE_MODELS_MAX models or a name over 256 characters
  */
-export function readUsage(summary: unknown): CallUsage[] {
-  const usage = isObject(summary) ? summary.usage : undefined
-  if (!isObject(usage)) return []
-  const entries = Object.entries(usage).filter((entry): entry is [string, Counts] =>
-    isObject(entry[1]),
-  )
-  if (entries.length > USAGE_MODELS_MAX) {
-    throw tooMuch(`must have at most ${USAGE_MODELS_MAX} models`)
-  }
-  return entries.map(([model, counts]) => {
-    if (model.length > MODEL_NAME_MAX) {
-      throw tooMuch(`has a model name of more than ${MODEL_NAME_MAX} characters`)
+export function readUsage(summary: unknown, reporter: UsageReporter | null = null): CallUsage[] {
+  return reportsOf(summary).map(([model, report]) => {
+    const { requests } = report
+    return {
+      model,
+      ...readReport(report, model, reporter).counts,
+      requests: typeof requests === 'number' ? wholeRequests(requests) : 1,
+      tells_requests: typeof requests === 'number',
     }
-    return readCounts(model, counts)
   })
 }
 
-function readCounts(model: string, counts: Counts): CallUsage {
-  const prompt = whole(counts.prompt_tokens)
-  const input = whole(counts.input_tokens)
-  const output = whole(counts.completion_tokens) + whole(counts.output_tokens)
-  const details = [counts.prompt_tokens_details, counts.input_tokens_details].find(isObject)
-  const cachedInside = whole(details?.cached_tokens)
-  const cacheRead = whole(counts.cache_read_input_tokens) || cachedInside
-  const cacheCreation = whole(counts.cache_creation_input_tokens)
-  const tells_requests = typeof counts.requests === 'number'
-  const isBeside = prompt === 0 && cachedInside === 0
-  const gross = prompt + input
-  return {
-    model,
-    input_tokens: gross,
-    uncached_input_tokens: isBeside ? gross : Math.max(0, gross - cacheRead - cacheCreation),
-    output_tokens: output,
-    total_tokens:
-      (counts.total_tokens ?? null) === null ? gross + output : whole(counts.total_tokens),
-    cache_read_input_tokens: cacheRead,
-    cache_creation_input_tokens: cacheCreation,
-    requests: tells_requests ? whole(counts.requests) : 1,
-    tells_requests,
-  }
+/**
+ * Returns the reports of `summary.usage` that cannot be read in one way, or not at all.
+ *
+ * @param reporter - null: not known
+ */
+export function findUsageDoubts(summary: unknown, reporter: UsageReporter | null): UsageDoubt[] {
+  return reportsOf(summary)
+    .map(([model, report]) => ({ model, ...readReport(report, model, reporter) }))
+    .filter(({ isAmbiguous, problems }) => isAmbiguous || problems.length > 0)
+    .map(({ model, isAmbiguous, problems }) => ({ model, isAmbiguous, problems }))
 }
 
-function whole(value: unknown): number {
-  if (typeof value !== 'number' || !(value > 0)) return 0
-  return Math.min(Math.trunc(value), Number.MAX_SAFE_INTEGER)
+function reportsOf(summary: unknown): [string, Readonly<Record<string, unknown>>][] {
+  const usage = isObject(summary) ? summary.usage : undefined
+  if (!isObject(usage)) return []
+  const reports = Object.entries(usage).filter(
+    (entry): entry is [string, Record<string, unknown>] => isObject(entry[1]),
+  )
+  if (reports.length > USAGE_MODELS_MAX)
+    throw tooMuch(`must have at most ${USAGE_MODELS_MAX} models`)
+  if (reports.some(([model]) => model.length > MODEL_NAME_MAX)) {
+    throw tooMuch(`has a model name of more than ${MODEL_NAME_MAX} characters`)
+  }
+  return reports
+}
+
+function wholeRequests(requests: number): number {
+  return requests > 0 ? Math.min(Math.trunc(requests), Number.MAX_SAFE_INTEGER) : 0
 }
 
 function tooMuch(rule: string): ApiError {

@@ -79,6 +79,17 @@ export function callInTurn(index: number, hours: number): TestCall {
   }
 }
 
+/** No tokens that are paid at a price of their own. */
+export const NO_KINDS = {
+  input_audio_tokens: 0,
+  input_image_tokens: 0,
+  cache_read_audio_tokens: 0,
+  cache_creation_1h_input_tokens: 0,
+  reasoning_tokens: 0,
+  output_audio_tokens: 0,
+  output_image_tokens: 0,
+}
+
 export function usageOf(model: string, input: number, output: number, cached = 0): CallUsage {
   return {
     model,
@@ -88,6 +99,7 @@ export function usageOf(model: string, input: number, output: number, cached = 0
     cache_read_input_tokens: cached,
     cache_creation_input_tokens: 0,
     uncached_input_tokens: Math.max(0, input - cached),
+    ...NO_KINDS,
     requests: 1,
     tells_requests: true,
   }

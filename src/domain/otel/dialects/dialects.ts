@@ -57,6 +57,8 @@ export interface Dialect {
   readonly cacheRead?: readonly string[]
   readonly cacheWrite?: readonly string[]
   readonly reasoning?: readonly string[]
+  readonly inputAudio?: readonly string[]
+  readonly outputAudio?: readonly string[]
   readonly thread?: readonly string[]
   readonly turn?: readonly string[]
   readonly user?: readonly string[]
@@ -140,6 +142,8 @@ const OPEN_INFERENCE: Dialect = {
   totalTokens: ['llm.token_count.total'],
   cacheRead: ['llm.token_count.prompt_details.cache_read'],
   cacheWrite: ['llm.token_count.prompt_details.cache_write'],
+  inputAudio: ['llm.token_count.prompt_details.audio'],
+  outputAudio: ['llm.token_count.completion_details.audio'],
   reasoning: ['llm.token_count.completion_details.reasoning'],
   thread: ['session.id'],
   user: ['user.id'],

@@ -9,6 +9,13 @@ export const COUNTERS = [
   'cache_read_input_tokens',
   'cache_creation_input_tokens',
   'uncached_input_tokens',
+  'input_audio_tokens',
+  'input_image_tokens',
+  'cache_read_audio_tokens',
+  'cache_creation_1h_input_tokens',
+  'reasoning_tokens',
+  'output_audio_tokens',
+  'output_image_tokens',
 ] as const satisfies readonly (keyof ModelUsage)[]
 
 /** Numbers per part for calls: count, ended, errors, latency sum, minimum, maximum, ones, zeros. */

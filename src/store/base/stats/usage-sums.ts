@@ -137,13 +137,9 @@ export function createModelTable(
 }
 
 function costOfSums(sums: Float64Array, prices: UnitPrices): CostParts {
-  const tokens = {
-    output_tokens: sums[2] as number,
-    cache_read_input_tokens: sums[4] as number,
-    cache_creation_input_tokens: sums[5] as number,
-    uncached_input_tokens: sums[6] as number,
-  }
-  return costParts(tokens, prices, sums[INPUT_MAX])
+  const tokens = COUNTERS.map((counter, index) => [counter, sums[index + 1] as number])
+  const paid = Object.fromEntries(tokens) as Record<(typeof COUNTERS)[number], number>
+  return costParts(paid, prices, sums[INPUT_MAX])
 }
 
 /** Returns the index of a metric in USAGE_NUMBERS; -1 for costs. */

@@ -2,6 +2,7 @@
 import {
   type CountedUsage,
   countUsage,
+  USAGE_COUNTERS,
   type UsageCounters,
 } from '../../../domain/usage/own-usage.ts'
 import type { CallUsage } from '../../../domain/usage/usage.ts'
@@ -11,7 +12,7 @@ import type { CallUsage } from '../../../domain/usage/usage.ts'
  * children, both in the order of USAGE_COUNTERS.
  */
 const REPORTED_AT = 2
-const NESTED_AT = 9
+const NESTED_AT = REPORTED_AT + USAGE_COUNTERS.length
 
 /** Returns the report of a row whose columns begin at `at`. */
 export function readReport(row: readonly unknown[], at = 0): CallUsage {
@@ -30,14 +31,6 @@ export function readCounted(row: readonly unknown[], at = 0): CountedUsage[] {
 }
 
 function readCounters(row: readonly unknown[], at: number): UsageCounters {
-  const values = row as readonly number[]
-  return {
-    requests: values[at] as number,
-    input_tokens: values[at + 1] as number,
-    uncached_input_tokens: values[at + 2] as number,
-    output_tokens: values[at + 3] as number,
-    total_tokens: values[at + 4] as number,
-    cache_read_input_tokens: values[at + 5] as number,
-    cache_creation_input_tokens: values[at + 6] as number,
-  }
+  const counters = USAGE_COUNTERS.map((counter, index) => [counter, row[at + index] as number])
+  return Object.fromEntries(counters) as UsageCounters
 }

@@ -114,15 +114,11 @@ function toHourEntry(tuple: EntryTuple): HourEntry {
   return { key, flags, offsetUs, latencyMs, op, user, run, usage: used.map(toUsage) }
 }
 
-function toUsage([model, ...counters]: UsageTuple): CountedUsage {
+function toUsage([model, ...numbers]: UsageTuple): CountedUsage {
+  const counters = COUNTERS.map((counter, index) => [counter, numbers[index] ?? 0])
   return {
     model,
-    input_tokens: counters[0] ?? 0,
-    output_tokens: counters[1] ?? 0,
-    total_tokens: counters[2] ?? 0,
-    cache_read_input_tokens: counters[3] ?? 0,
-    cache_creation_input_tokens: counters[4] ?? 0,
-    uncached_input_tokens: counters[5] ?? 0,
-    counts: (counters[6] ?? 0) as Counts,
+    ...(Object.fromEntries(counters) as Record<(typeof COUNTERS)[number], number>),
+    counts: (numbers[COUNTERS.length] ?? 0) as Counts,
   }
 }

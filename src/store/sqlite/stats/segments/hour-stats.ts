@@ -165,14 +165,9 @@ function groupRows(
 }
 
 function readUsageRow({ models, modelIds, counters }: UsageColumns, row: number): ModelUsage {
-  const counter = (name: (typeof COUNTERS)[number]) => counters[COUNTERS.indexOf(name)]?.[row] ?? 0
+  const numbers = COUNTERS.map((counter, index) => [counter, counters[index]?.[row] ?? 0])
   return {
     model: models[modelIds[row] as number] as string,
-    input_tokens: counter('input_tokens'),
-    output_tokens: counter('output_tokens'),
-    total_tokens: counter('total_tokens'),
-    cache_read_input_tokens: counter('cache_read_input_tokens'),
-    cache_creation_input_tokens: counter('cache_creation_input_tokens'),
-    uncached_input_tokens: counter('uncached_input_tokens'),
+    ...(Object.fromEntries(numbers) as Record<(typeof COUNTERS)[number], number>),
   }
 }
