@@ -28,6 +28,11 @@ function costOf(model: string, counts: Record<string, unknown>, table: PriceTabl
   return [inputCost(parts), parts.output, totalCost(parts)].map(toUsd)
 }
 
+/** A call without attributes that ends with this summary. */
+function called(summary: Record<string, unknown>) {
+  return { summary, attributes: {}, started_at_us: AT }
+}
+
 function flat(usdPerMillion: number): UnitPrice {
   return { base: usdPerMillion * 1e9, tiers: [] }
 }
@@ -154,7 +159,7 @@ describe('renderCallCosts', () => {
   }
 
   it('shows tokens, unit prices and totals that add up', () => {
-    const { costs, total_cost } = renderCallCosts(summary, AT, prices)
+    const { costs, total_cost } = renderCallCosts(called(summary), prices)
     expect(costs?.['gpt-4o']).toEqual({
       prompt_tokens: 1000,
       completion_tokens: 100,
@@ -181,17 +186,17 @@ describe('renderCallCosts', () => {
 
   it('has an entry for a model of any name', () => {
     const odd = JSON.parse('{"usage": {"__proto__": {"prompt_tokens": 1000}}}')
-    const found = renderCallCosts(odd, AT, { ...prices, find: () => prices.find('gpt-4o', AT) })
+    const found = renderCallCosts(called(odd), { ...prices, find: () => prices.find('gpt-4o', AT) })
     expect(Object.entries(found.costs ?? {})).toMatchObject([
       ['__proto__', { prompt_tokens_total_cost: 0.0025 }],
     ])
   })
 
   it('has no entry for a model without a price', () => {
-    expect(Object.keys(renderCallCosts(summary, AT, prices).costs ?? {})).toEqual(['gpt-4o'])
+    expect(Object.keys(renderCallCosts(called(summary), prices).costs ?? {})).toEqual(['gpt-4o'])
   })
 
   it.each([{}, { usage: null }, { usage: {} }, { usage: [] }])('is empty for %j', (empty) => {
-    expect(renderCallCosts(empty, AT, prices)).toEqual({})
+    expect(renderCallCosts(called(empty), prices)).toEqual({})
   })
 })

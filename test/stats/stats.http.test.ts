@@ -141,9 +141,9 @@ describe('POST /calls/stats', () => {
       expect(body.usage_buckets[0]).toEqual({
         timestamp: '2026-01-01T10:00:00.000000Z',
         model: 'claude-3-5-sonnet-20241022',
-        sum_input_tokens: 100,
+        sum_input_tokens: 2500,
         sum_output_tokens: 50,
-        sum_total_tokens: 150,
+        sum_total_tokens: 2550,
         sum_cache_read_input_tokens: 2000,
         sum_cache_creation_input_tokens: 400,
         sum_input_cost: 0.0024,

@@ -76,7 +76,7 @@ CREATE TABLE call_usage (
   total_tokens INTEGER NOT NULL,
   cache_read_input_tokens INTEGER NOT NULL,
   cache_creation_input_tokens INTEGER NOT NULL, requests INTEGER NOT NULL DEFAULT 1 CHECK (requests >= 0), tells_requests INTEGER NOT NULL DEFAULT 1
-CHECK (tells_requests IN (0, 1)), nested_requests INTEGER, nested_input_tokens INTEGER, nested_uncached_input_tokens INTEGER, nested_output_tokens INTEGER, nested_total_tokens INTEGER, nested_cache_read_input_tokens INTEGER, nested_cache_creation_input_tokens INTEGER,
+CHECK (tells_requests IN (0, 1)), nested_requests INTEGER, nested_input_tokens INTEGER, nested_uncached_input_tokens INTEGER, nested_output_tokens INTEGER, nested_total_tokens INTEGER, nested_cache_read_input_tokens INTEGER, nested_cache_creation_input_tokens INTEGER, input_audio_tokens INTEGER NOT NULL DEFAULT 0 CHECK (input_audio_tokens >= 0), input_image_tokens INTEGER NOT NULL DEFAULT 0 CHECK (input_image_tokens >= 0), cache_read_audio_tokens INTEGER NOT NULL DEFAULT 0 CHECK (cache_read_audio_tokens >= 0), cache_creation_1h_input_tokens INTEGER NOT NULL DEFAULT 0 CHECK (cache_creation_1h_input_tokens >= 0), reasoning_tokens INTEGER NOT NULL DEFAULT 0 CHECK (reasoning_tokens >= 0), output_audio_tokens INTEGER NOT NULL DEFAULT 0 CHECK (output_audio_tokens >= 0), output_image_tokens INTEGER NOT NULL DEFAULT 0 CHECK (output_image_tokens >= 0), nested_input_audio_tokens INTEGER, nested_input_image_tokens INTEGER, nested_cache_read_audio_tokens INTEGER, nested_cache_creation_1h_input_tokens INTEGER, nested_reasoning_tokens INTEGER, nested_output_audio_tokens INTEGER, nested_output_image_tokens INTEGER,
   PRIMARY KEY (call_key, model)
 ) STRICT, WITHOUT ROWID;
 

@@ -124,7 +124,7 @@ describe('the cost of a report', () => {
         total_tokens: 1000,
       },
       null,
-      0.0000028 * 10,
+      0.00007,
     ],
   ])('%s', (_, model, report, reporter, cost) => {
     expect(usd(model, report, reporter)).toBeCloseTo(cost, 9)

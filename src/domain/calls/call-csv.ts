@@ -4,6 +4,7 @@ import { parseLossless, renderJson } from '../json/json-text.ts'
 import { parsePath } from '../query/query-expression.ts'
 import { valueAt } from '../query/query-values.ts'
 import { readUsage } from '../usage/usage.ts'
+import { identifyReporter } from '../usage/usage-reporter.ts'
 import { SHOWN_FIELDS } from './calls-query.ts'
 
 type Call = Readonly<Record<string, unknown>>
@@ -18,8 +19,8 @@ const NAMED: Readonly<Record<string, (call: Call) => unknown>> = {
     readUsage(summary)
       .map(({ model }) => model)
       .join(', '),
-  total_tokens({ summary }) {
-    const usage = readUsage(summary)
+  total_tokens({ summary, attributes }) {
+    const usage = readUsage(summary, identifyReporter(attributes))
     return usage.length === 0 ? null : usage.reduce((sum, one) => sum + one.total_tokens, 0)
   },
 }
@@ -42,7 +43,8 @@ export function resolveCsvColumns(names: readonly string[]): CsvColumn[] {
 
 /** The fields of calls that must be read for columns. */
 export function fieldsOfCsv(names: readonly string[]): string[] {
-  return names.map((name) => (Object.hasOwn(NAMED, name) ? 'summary' : name))
+  const fields = names.map((name) => (Object.hasOwn(NAMED, name) ? 'summary' : name))
+  return names.includes('total_tokens') ? [...fields, 'attributes'] : fields
 }
 
 export function renderCsvHead(columns: readonly CsvColumn[]): string {

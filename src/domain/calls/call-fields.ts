@@ -71,7 +71,10 @@ export function callField(scanned: ScannedCall, path: readonly string[]): unknow
   if (body) {
     if (!(body in parsed)) parsed[body] = parseBody(call, body)
     if (beside?.prices && isCostPath(path)) {
-      const costs = renderCallCosts(parsed[body] as JsonObject, call.started_at_us, beside.prices)
+      parsed.attributes ??= parseBody(call, 'attributes')
+      const { attributes, summary } = parsed
+      const priced = { attributes, summary: summary as JsonObject }
+      const costs = renderCallCosts({ ...call, ...priced }, beside.prices)
       return valueAt(costs, path.slice(2))
     }
     const expansion = beside?.expanded?.inner.get(body)
@@ -93,6 +96,14 @@ export function callField(scanned: ScannedCall, path: readonly string[]): unknow
  */
 export function isCostPath([first, second, third]: readonly string[]): boolean {
   return first === 'summary' && second === 'weave' && (third === 'costs' || third === 'total_cost')
+}
+
+/** The bodies that the fields at some paths lie in, or are computed from. */
+export function bodiesOfPaths(paths: readonly (readonly string[])[]): Body[] {
+  const isPriced = paths.some(isCostPath)
+  return BODIES.filter(
+    (body) => paths.some(([first]) => first === body) || (isPriced && body === 'attributes'),
+  )
 }
 
 /** A field of each feedback of a type, the newest last. */

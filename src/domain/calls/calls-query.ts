@@ -151,10 +151,14 @@ export function resolveCallsShape(request: CallsQueryRequest): CallsShape {
   }
 }
 
-/** The bodies that a shape needs. Costs and feedback are in the summary. */
+/** The bodies that a shape needs. Costs and feedback are in the summary; attributes name who reports the usage. */
 export function bodiesOfShape({ columns, withCosts, withFeedback }: CallsShape): Body[] {
   const isInSummary = withCosts || withFeedback
   return BODIES.filter(
-    (body) => columns === null || columns.has(body) || (body === 'summary' && isInSummary),
+    (body) =>
+      columns === null ||
+      columns.has(body) ||
+      (body === 'summary' && isInSummary) ||
+      (body === 'attributes' && withCosts),
   )
 }

@@ -7,6 +7,7 @@ import { timestampUs } from '../../schemas/timestamp.ts'
 import { renderJson } from '../json/json-text.ts'
 import { type FoundRef, findRefs } from '../objects/refs.ts'
 import { type CallUsage, readUsage } from '../usage/usage.ts'
+import { identifyReporter } from '../usage/usage-reporter.ts'
 
 /** The first part of a stored call. Times in microseconds, bodies as JSON text. */
 export interface CallStart {
@@ -147,6 +148,29 @@ export function resolveTimedEnd(end: TimedEnd, refScheme: string): CallEnd {
     usage: readUsage(end.summary),
     end_size_bytes: Buffer.byteLength(output_json) + Buffer.byteLength(summary_json),
   }
+}
+
+/** Whether the reading of the usage depends on who reports it: only where a cache had or took input. */
+export function dependsOnReporter({ usage }: Pick<CallEnd, 'usage'>): boolean {
+  return usage.some(
+    ({ cache_read_input_tokens: read, cache_creation_input_tokens: written }) => read + written > 0,
+  )
+}
+
+/**
+ * Reads the usage of an end as the reporter that the start names counts it. The two parts of a call arrive apart, so
+ * that a store does this when it has both.
+ *
+ * @param attributes_json - those of the start; null: it has not come
+ * @returns the end itself where the reporter is not known or changes nothing
+ */
+export function settleUsage<End extends Pick<CallEnd, 'usage' | 'summary_json'>>(
+  end: End,
+  attributes_json: string | null,
+): End {
+  if (!dependsOnReporter(end) || !attributes_json?.includes('"weave"')) return end
+  const reporter = identifyReporter(JSON.parse(attributes_json))
+  return reporter ? { ...end, usage: readUsage(JSON.parse(end.summary_json), reporter) } : end
 }
 
 /** Walks the value only when its text can hold a ref. */

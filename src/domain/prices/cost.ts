@@ -1,7 +1,14 @@
 /** The cost of a call, by model. Pure; the caller provides the prices. */
 import type { JsonObject } from '../../schemas/primitives.ts'
 import type { Measured } from '../stats/exact-sum.ts'
-import { type CallUsage, type ModelUsage, readUsage } from '../usage/usage.ts'
+import {
+  type CallUsage,
+  findUsageDoubts,
+  type ModelUsage,
+  readUsage,
+  type UsageDoubt,
+} from '../usage/usage.ts'
+import { identifyReporter } from '../usage/usage-reporter.ts'
 import { ATOMS_PER_USD, type PriceTable, type UnitPrice, type UnitPrices } from './price-table.ts'
 
 /** The tokens that are paid for. */
@@ -96,12 +103,23 @@ export function toUsd(atoms: Measured): number {
   return Number(atoms) / ATOMS_PER_USD
 }
 
-/** The cost entries of `summary.weave`: both or none. */
+/** The cost entries of `summary.weave`: both or none; and what is in doubt about the usage that they price. */
 export interface CallCosts {
   /** By model. */
   readonly costs?: JsonObject
   /** In US dollars, all models together. */
   readonly total_cost?: number
+  /** Models whose report can be read in two ways; absent: none. */
+  readonly usage_ambiguous?: readonly string[]
+  /** Each as `<model>: <field> <rule>`; absent: none. */
+  readonly usage_problems?: readonly string[]
+}
+
+/** A call whose costs are rendered; without its attributes, no reporter of usage is known. */
+interface PricedCall {
+  readonly summary: JsonObject
+  readonly attributes: unknown
+  readonly started_at_us: number
 }
 
 /**
@@ -110,23 +128,37 @@ export interface CallCosts {
  * prompt_tokens_total_cost.
  *
  * Spec: §4.5 include_costs (shape not shown). Choice: `costs` has the shape of Weave, in which a model without a price
- * has no entry; `total_cost` is an addition, absent where nothing has a price.
+ * has no entry; the other entries are additions, absent where there is nothing to say.
  */
 export function renderCallCosts(
-  summary: JsonObject,
-  startedAtUs: number,
+  { summary, attributes, started_at_us }: PricedCall,
   prices: PriceTable,
 ): CallCosts {
+  const reporter = identifyReporter(attributes)
   const costs = new Map<string, JsonObject>()
   let total: Measured | null = null
-  for (const usage of readUsage(summary)) {
-    const found = prices.find(usage.model, startedAtUs)
+  for (const usage of readUsage(summary, reporter)) {
+    const found = prices.find(usage.model, started_at_us)
     if (!found) continue
     const parts = costParts(usage, found)
     costs.set(usage.model, { ...renderTokens(usage), ...renderMoney(usage, found, parts) })
     total = add(total ?? 0, totalCost(parts))
   }
-  return total === null ? {} : { costs: Object.fromEntries(costs), total_cost: toUsd(total) }
+  return {
+    ...(total === null ? {} : { costs: Object.fromEntries(costs), total_cost: toUsd(total) }),
+    ...renderDoubts(findUsageDoubts(summary, reporter)),
+  }
+}
+
+function renderDoubts(doubts: readonly UsageDoubt[]): CallCosts {
+  const ambiguous = doubts.filter(({ isAmbiguous }) => isAmbiguous).map(({ model }) => model)
+  const problems = doubts.flatMap(({ model, problems }) =>
+    problems.map((problem) => `${model}: ${problem}`),
+  )
+  return {
+    ...(ambiguous.length > 0 ? { usage_ambiguous: ambiguous } : {}),
+    ...(problems.length > 0 ? { usage_problems: problems } : {}),
+  }
 }
 
 function renderTokens(usage: CallUsage): JsonObject {

@@ -84,6 +84,13 @@ const KIND_PRICES = {
   outputImage: 'output_image_mtok',
 } as const satisfies Partial<Record<keyof UnitPrices, string>>
 
+/**
+ * Providers whose ids of models are names of their own, such as those of Bedrock, of embeddings and of fine-tuned
+ * models; the package finds these with the provider alone. Hosts of open models are not among them: the same names are
+ * those of models that people run themselves.
+ */
+const NAMING_PROVIDERS = ['openai', 'mistral', 'cohere', 'perplexity', 'voyageai', 'aws', 'google']
+
 const ZERO: UnitPrice = { base: 0, tiers: [] }
 const ALWAYS: Omit<Period, 'prices'> = {
   holdsAt: () => true,
@@ -120,11 +127,14 @@ export function createPriceTable(): PriceTable {
  * The periods of a model, the first that holds wins; none for an unknown model.
  *
  * Spec: §4.4 usage_metrics (prices not shown). Choice: a name is looked up as it is, then as
- * `<provider>/<model>`; a time before the first known price has that price.
+ * `<provider>/<model>`, then among the models of NAMING_PROVIDERS; a time before the first known price has that price.
  */
 function readPeriods(model: string): Period[] {
   const { calcPrice } = loadPrices()
-  const found = calcPrice({}, model) ?? calcPrice({}, model, { providerId: 'litellm' })
+  let found = calcPrice({}, model)
+  for (const providerId of ['litellm', ...NAMING_PROVIDERS]) {
+    found ??= calcPrice({}, model, { providerId })
+  }
   if (!found) return []
   const providerId = found.provider.id
   const { prices } = found.model

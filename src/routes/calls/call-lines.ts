@@ -2,6 +2,7 @@
 import { canUseProject, type Principal } from '../../domain/access/permissions.ts'
 import type { ReadCaller } from '../../domain/access/read-caller.ts'
 import { parseSummary, renderCallLine } from '../../domain/calls/call-line.ts'
+import type { CallTexts } from '../../domain/calls/call-view.ts'
 import {
   type CallsShape,
   resolveCallsSelection,
@@ -12,6 +13,7 @@ import { renderCallCosts } from '../../domain/prices/cost.ts'
 import type { PriceTable } from '../../domain/prices/price-table.ts'
 import { layerPrices } from '../../domain/prices/project-prices.ts'
 import type { CallsQueryRequest } from '../../schemas/calls/calls-query.ts'
+import type { JsonObject } from '../../schemas/primitives.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import { type CallWithFeedback, joinFeedback } from './call-feedback.ts'
 import { createCallExpander, type ExpandCall } from './expand-values.ts'
@@ -90,11 +92,16 @@ function renderListed(
 ): string {
   const summary = parseSummary(call)
   return renderCallLine(call, summary, {
-    costs: prices === null ? null : renderCallCosts(summary, call.started_at_us, prices),
+    costs: prices === null ? null : renderCallCosts(toPriced(call, summary), prices),
     feedback: feedback === null ? null : feedback.map((text) => parseLossless(text)),
     includeStorageSize: shape.withStorageSize,
     totalStorageSizeBytes,
     shape,
     spellOut,
   })
+}
+
+/** Returns what costs are rendered from. The attributes are read where costs are asked for. */
+function toPriced({ started_at_us, attributes_json }: CallTexts, summary: JsonObject) {
+  return { started_at_us, summary, attributes: JSON.parse(attributes_json ?? '{}') }
 }

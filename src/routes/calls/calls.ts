@@ -100,11 +100,7 @@ function addCallRead(app: App, { calls, prices }: CallRoutesOptions): void {
       return {
         call: renderCall(call, {
           costs: include.include_costs
-            ? renderCallCosts(
-                call.summary,
-                call.started_at_us,
-                layerPrices(await prices.listPrices(project_id)),
-              )
+            ? renderCallCosts(call, layerPrices(await prices.listPrices(project_id)))
             : null,
           includeStorageSize: include.include_storage_size ?? false,
           totalStorageSizeBytes: include.include_total_storage_size

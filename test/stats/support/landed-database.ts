@@ -66,7 +66,8 @@ function insertCall(
   }
 }
 
-function toUsageRow({ uncached, requests, ...tokens }: Tokens) {
+function toUsageRow(counted: Tokens) {
+  const { uncached, requests, input_audio_tokens: _a, reasoning_tokens: _r, ...tokens } = counted
   return { ...tokens, uncached_input_tokens: uncached, requests: requests ?? 1 }
 }
 

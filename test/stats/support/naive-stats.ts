@@ -14,6 +14,8 @@ const TOKEN_METRICS = [
   'total_tokens',
   'cache_read_input_tokens',
   'cache_creation_input_tokens',
+  'input_audio_tokens',
+  'reasoning_tokens',
 ] as const
 const COST_METRICS = ['input_cost', 'output_cost', 'total_cost'] as const
 const USAGE_METRICS = [...TOKEN_METRICS, ...COST_METRICS]
@@ -34,6 +36,10 @@ export interface Tokens {
   readonly total_tokens: number
   readonly cache_read_input_tokens: number
   readonly cache_creation_input_tokens: number
+  /** Part of uncached. */
+  readonly input_audio_tokens: number
+  /** Part of the output. */
+  readonly reasoning_tokens: number
 }
 
 /** A call that was started and not deleted. */

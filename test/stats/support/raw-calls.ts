@@ -31,25 +31,32 @@ const inside = fc
     prompt: fc.oneof(fc.nat(400_000), fc.constantFrom(8, 16, 24)),
     share: fc.constantFrom(0, 0, 0.5, 1),
     out: fc.nat(3),
+    audio: fc.nat(10),
+    thoughts: fc.nat(3),
     requests,
   })
-  .map(({ prompt, share, out, requests }) => {
+  .map(({ prompt, share, out, requests, ...parts }) => {
     const cached = Math.floor(prompt * share)
+    const audio = Math.min(parts.audio, prompt - cached)
+    const thoughts = Math.min(parts.thoughts, out)
     return {
       sent: {
         prompt_tokens: prompt,
         completion_tokens: out,
-        prompt_tokens_details: { cached_tokens: cached },
+        prompt_tokens_details: { cached_tokens: cached, audio_tokens: audio },
+        completion_tokens_details: { reasoning_tokens: thoughts },
         ...(requests === null ? {} : { requests }),
       },
       counted: {
         ...tokens(prompt, prompt - cached, out, { read: cached, creation: 0 }),
+        input_audio_tokens: audio,
+        reasoning_tokens: thoughts,
         requests,
       },
     }
   })
 
-/** As another does: they lie beside it. */
+/** As another does: they lie beside it, as the total says. */
 const beside = fc
   .record({
     input: fc.nat(5),
@@ -64,10 +71,13 @@ const beside = fc
       output_tokens: out,
       cache_read_input_tokens: read,
       cache_creation_input_tokens: creation,
-      total_tokens: 7,
+      total_tokens: input + read + creation + out,
       ...(requests === null ? {} : { requests }),
     },
-    counted: { ...tokens(input, input, out, { read, creation }), total_tokens: 7, requests },
+    counted: {
+      ...tokens(input + read + creation, input, out, { read, creation }),
+      requests,
+    },
   }))
 
 function tokens(
@@ -83,6 +93,8 @@ function tokens(
     total_tokens: input_tokens + output_tokens,
     cache_read_input_tokens: read,
     cache_creation_input_tokens: creation,
+    input_audio_tokens: 0,
+    reasoning_tokens: 0,
   }
 }
 

@@ -182,6 +182,30 @@ function describeUsage(name: string, open: Open): void {
       expect(none).toMatchObject({ call_usage: { x: {}, early: {} }, unfinished_call_ids: [] })
     })
 
+    // weave from PyPI has the cached input in `input_tokens` since 0.53.2, npm's weave (0.11.1) beside it.
+    it('reads cached input as the reporter counts that the start names, whichever part comes first', async () => {
+      const { usage, calls } = await open()
+      const report = { input_tokens: 110, output_tokens: 1, cache_read_input_tokens: 100 }
+      const python = { weave: { client_version: '0.54.0', source: 'python-sdk' } }
+      const npm = { weave: { client_version: '0.11.1', source: 'js-sdk' } }
+      const startIn = (id: string, attributes: object) =>
+        calls.startCall(startOf({ id, trace_id: 'r', attributes }))
+      const endIn = (id: string) =>
+        calls.endCall(endOf({ id, summary: { usage: { 'claude-x': report } } }))
+      await startIn('python-1', python)
+      await endIn('python-1')
+      await endIn('python-2')
+      await startIn('python-2', python)
+      await startIn('npm-1', npm)
+      await endIn('npm-1')
+      await endIn('npm-2')
+      await startIn('npm-2', npm)
+      const query = { ...limits, filter: { trace_ids: ['r'] }, expression: null, prices: null }
+      const found = await usage.sumTraceUsage(query, readCaller())
+      const tokens = (id: string) => found.call_usage[id]?.['claude-x']?.prompt_tokens
+      expect(['python-1', 'python-2', 'npm-1', 'npm-2'].map(tokens)).toEqual([110, 110, 210, 210])
+    })
+
     it('gives every call that a filter selects, and refuses more than the limit', async () => {
       const { usage } = await open()
       const query = { ...limits, filter: { trace_ids: ['t'] }, expression: null, prices: null }

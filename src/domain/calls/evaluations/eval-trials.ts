@@ -8,6 +8,7 @@ import { parseRef } from '../../objects/refs.ts'
 import { renderCallCosts } from '../../prices/cost.ts'
 import type { PriceTable } from '../../prices/price-table.ts'
 import { readUsage } from '../../usage/usage.ts'
+import { identifyReporter } from '../../usage/usage-reporter.ts'
 import type { StoredCall } from '../call-view.ts'
 import { PREDICT_AND_SCORE_OP } from './evaluation-calls.ts'
 
@@ -78,7 +79,7 @@ export function toChild(call: StoredCall, prices: PriceTable | null): TrialChild
   const { id, op_name, attributes, inputs, summary, started_at_us, ended_at_us } = call
   const marks = objectOrEmpty(attributes.weave)
   const meta = objectOrEmpty(attributes._weave_eval_meta)
-  const usage = readUsage(summary)
+  const usage = readUsage(summary, identifyReporter(attributes))
   return {
     id,
     name: nameOfOp(op_name).toLowerCase(),
@@ -87,8 +88,7 @@ export function toChild(call: StoredCall, prices: PriceTable | null): TrialChild
       typeof inputs.self === 'string' && inputs.self.length <= REF_CHARS_MAX ? inputs.self : null,
     seconds: ended_at_us === null ? null : (ended_at_us - started_at_us) / US_PER_S,
     tokens: usage.length === 0 ? null : usage.reduce((sum, one) => sum + one.total_tokens, 0),
-    cost:
-      prices === null ? null : (renderCallCosts(summary, started_at_us, prices).total_cost ?? null),
+    cost: prices === null ? null : (renderCallCosts(call, prices).total_cost ?? null),
   }
 }
 

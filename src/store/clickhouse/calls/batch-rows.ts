@@ -15,7 +15,12 @@ import {
   toNextState,
   toPartResult,
 } from '../../../domain/calls/call-state.ts'
-import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
+import {
+  type CallEnd,
+  type CallParts,
+  type CallStart,
+  settleUsage,
+} from '../../../domain/calls/new-call.ts'
 import type { CallRename } from '../../api/calls/calls.ts'
 import type { Row } from '../db/client.ts'
 import { hashEnd, type KnownStart, toEndRow, toKnownStart, toStartRow } from './call-rows.ts'
@@ -27,6 +32,8 @@ export interface BatchCall {
   state: CallState | null
   /** The fields of the stored start, or of that of the batch. */
   known: KnownStart | null
+  /** The attributes of the stored start, looked up where they decide how usage is read. */
+  attributes_json: string | null
   /** A stored end whose start has not arrived. */
   earlyEnd: CallEnd | null
   newStart: CallStart | null
@@ -46,6 +53,7 @@ export function unknownCall(): BatchCall {
   return {
     state: null,
     known: null,
+    attributes_json: null,
     earlyEnd: null,
     newStart: null,
     newEnd: null,
@@ -96,9 +104,11 @@ export function createBatch(calls: ReadonlyMap<string, BatchCall>, nested: Neste
 }
 
 /** The end that the batch stores; null if there is none, or its start has not arrived. */
-function storedEnd({ known, newStart, newEnd, earlyEnd }: BatchCall): CallEnd | null {
-  if (newStart) return newEnd ?? earlyEnd
-  return known ? newEnd : null
+function storedEnd(call: BatchCall): CallEnd | null {
+  const { known, newStart, newEnd, earlyEnd } = call
+  const end = newStart ? (newEnd ?? earlyEnd) : known ? newEnd : null
+  const attributes_json = newStart?.attributes_json ?? call.attributes_json
+  return end && settleUsage(end, attributes_json)
 }
 
 function addReport(nested: NestedReportsCache, call: BatchCall): void {

@@ -34,9 +34,19 @@ interface EarlyEnd {
   readonly end_json: string
 }
 
+const NONE: ReadonlySet<string> = new Set()
+
+interface StoredAttributes {
+  readonly id: string
+  /** null in the row of an end. */
+  readonly attributes_json: string | null
+}
+
 interface StatesOptions {
   /** Whether to look up deletions: a third of the cost of the lookups of a batch. */
   readonly withDeleted: boolean
+  /** The calls, by keyOf, whose usage is read as the reporter counts that their attributes name. */
+  readonly reporting?: ReadonlySet<string>
 }
 
 /** Returns the stored states of calls, by keyOf. @throws ApiError store_unavailable */
@@ -59,15 +69,20 @@ async function fillStates(
   db: ClickHouse,
   states: ReadonlyMap<string, BatchCall>,
   part: { readonly project_id: string; readonly ids: readonly string[] },
-  { withDeleted }: StatesOptions,
+  { withDeleted, reporting = NONE }: StatesOptions,
 ): Promise<void> {
   const { project_id } = part
+  const ids = part.ids.filter((id) => reporting.has(keyOf({ project_id, id })))
   const callOf = (id: string) => states.get(keyOf({ project_id, id })) as BatchCall
-  const [rows, early, deleted] = await Promise.all([
+  const [rows, early, deleted, attributes] = await Promise.all([
     db.read<KnownRow>(SQL.SELECT_KNOWN_ROWS, part),
     db.read<EarlyEnd>(SQL.SELECT_EARLY_ENDS, part),
     withDeleted ? db.read<{ id: string }>(SQL.SELECT_DELETED, part) : [],
+    ids.length > 0 ? db.read<StoredAttributes>(SQL.SELECT_ATTRIBUTES, { project_id, ids }) : [],
   ])
+  for (const { id, attributes_json } of attributes) {
+    if (attributes_json !== null) callOf(id).attributes_json = attributes_json
+  }
   for (const row of rows) {
     const call = callOf(row.id)
     const { start, end } = call.state ?? {}

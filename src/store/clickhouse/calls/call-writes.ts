@@ -4,8 +4,8 @@
  * token until ClickHouse reports it: until then nothing else is written, so that nothing is stored twice.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { PartResult } from '../../../domain/calls/call-state.ts'
-import type { CallParts } from '../../../domain/calls/new-call.ts'
+import { keyOf, type PartResult } from '../../../domain/calls/call-state.ts'
+import { type CallParts, dependsOnReporter } from '../../../domain/calls/new-call.ts'
 import { ApiError } from '../../../errors.ts'
 import type { CallDeletion, CallRename } from '../../api/calls/calls.ts'
 import type { WriteMetrics } from '../../api/metrics.ts'
@@ -150,8 +150,10 @@ async function writeBatch(
     ...parts.flatMap(({ start, end }) => [...(start ? [start] : []), ...(end ? [end] : [])]),
     ...(rename ? [rename] : []),
   ])
+  const ends = batch.flatMap(({ parts }) => parts.flatMap(({ end }) => end ?? []))
+  const reporting = new Set(ends.filter(dependsOnReporter).map(keyOf))
   const decide = async (withDeleted: boolean) => {
-    const calls = createBatch(await findStates(db, names, { withDeleted }), nested)
+    const calls = createBatch(await findStates(db, names, { withDeleted, reporting }), nested)
     return { calls, results: batch.map((job) => decideJob(job, calls)) }
   }
   // Only what is refused can depend on deletions: most batches need not look them up.

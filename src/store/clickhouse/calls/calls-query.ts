@@ -1,7 +1,7 @@
 /** Lists of calls in ClickHouse: it finds keys by the filter; expressions and other sorts are evaluated per call. */
 import { type ReadCaller, requireWaiting } from '../../../domain/access/read-caller.ts'
 import {
-  BODIES,
+  bodiesOfPaths,
   type CallJoins,
   callField,
   type ScannedCall,
@@ -132,7 +132,7 @@ async function* scanCalls(
 ): AsyncGenerator<Candidate, void> {
   const { expression, sort } = selection
   const paths = [...(expression ? fieldPaths(expression) : []), ...sort.map(({ path }) => path)]
-  const bodies = BODIES.filter((body) => paths.some(([first]) => first === body))
+  const bodies = bodiesOfPaths(paths)
   const { project_id } = selection
   const options = { project_id, wanted: bodyColumnsOf(bodies), rowsMax: SCAN_ROWS }
   const { beside, prepare } = joinedDataOf(selection)

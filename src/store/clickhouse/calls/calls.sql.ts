@@ -105,6 +105,14 @@ SELECT
 ${ROWS_OF_IDS}
 `
 
+/** The attributes of ids; null in rows of ends. */
+export const SELECT_ATTRIBUTES = `
+SELECT
+  id,
+  attributes_json
+${ROWS_OF_IDS}
+`
+
 /** Ends of ids that arrived before their start. */
 export const SELECT_EARLY_ENDS = `
 SELECT

@@ -16,7 +16,12 @@ import {
   startedIds,
   toPartResult,
 } from '../../../domain/calls/call-state.ts'
-import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
+import {
+  type CallEnd,
+  type CallParts,
+  type CallStart,
+  settleUsage,
+} from '../../../domain/calls/new-call.ts'
 import type { FoundRef } from '../../../domain/objects/refs.ts'
 import type { CallRename } from '../../api/calls/calls.ts'
 import type { CallRow } from '../../base/calls/call-rows.ts'
@@ -97,7 +102,6 @@ function indexEnds(batch: readonly CallParts[]): ReadonlyMap<string, number> {
 /** Creates the writes of single parts. */
 function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
   const statements = prepareStatements(db)
-
   const writeRefs = createRefWriter(db, keys)
 
   function findExisting({ project_id, id }: CallIdentity): CallRow {
@@ -111,8 +115,7 @@ function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
     statements.insertWholeBodies.run([call_key, ...packStart(start), ...packEnd(end)])
     writeRefs(call_key, 0, start.input_refs)
     writeRefs(call_key, 1, end.output_refs)
-    const { ended_at_us, exception } = end
-    const counted = { ended_at_us, exception, usage: usage.report(call_key, end) }
+    const counted = toEntryEnd(end, usage.report(call_key, end))
     usage.addToParent(call_key, start, end.usage)
     hours.start(start.project_id, call_key, start, counted)
     return true
@@ -147,21 +150,21 @@ function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
     if (isDeleted) return
     statements.updateStartBodies.run([...packStart(start), call_key])
     writeRefs(call_key, 0, start.input_refs)
-    usage.addToParent(call_key, start, usage.findReports(call_key))
+    usage.addToParent(call_key, start, usage.settleReports(row, start))
     hours.start(start.project_id, call_key, start, findEnd(row, usage))
   }
 
   /** Adds an end to a call whose start or new name came first. */
-  function completeEnd(row: CallRow, end: CallEnd): void {
+  function completeEnd(row: CallRow, sent: CallEnd): void {
     const { call_key } = row
+    const end = settleUsage(sent, row.attributes_json)
     statements.updateEnd.run({ call_key, ...end })
     statements.updateEndBodies.run([...packEnd(end), call_key])
     const counted = usage.report(call_key, end)
     writeRefs(call_key, 1, end.output_refs)
     if (!isCounted(row)) return
     usage.addToParent(call_key, row, end.usage)
-    const { ended_at_us, exception } = end
-    hours.end(row.project_id, call_key, row, { ended_at_us, exception, usage: counted })
+    hours.end(row.project_id, call_key, row, toEntryEnd(end, counted))
   }
 
   return {
@@ -169,7 +172,7 @@ function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
 
     /** Inserts the parts of a new call; returns false and writes nothing when the id is taken. */
     insertPart({ start, end }: CallParts): boolean {
-      if (start && end) return insertWhole(start, end)
+      if (start && end) return insertWhole(start, settleUsage(end, start.attributes_json))
       if (start) return insertStart(start)
       return end !== null && insertEnd(end)
     },
@@ -212,6 +215,10 @@ function toState(row: CallRow): CallState {
     end: row.ended_at_us === null ? null : { isSame: (again) => isSameEnd(row, again) },
     isDeleted: row.deleted_at_us !== null,
   }
+}
+
+function toEntryEnd({ ended_at_us, exception }: CallEnd, usage: EntryEnd['usage']): EntryEnd {
+  return { ended_at_us, exception, usage }
 }
 
 /** Returns the end of a call whose end came before its start, or null. */

@@ -16,6 +16,12 @@ const USAGE_COLUMNS = ['call_key', 'model', 'tells_requests', ...USAGE_COUNTERS,
 /** Inserts one model of a call's usage, with what its children report of it. Positional parameters. */
 export const INSERT_CALL_USAGE = insertRow('call_usage', USAGE_COLUMNS)
 
+/** Deletes the usage of a call (primary key of call_usage). */
+export const DELETE_CALL_USAGE = `
+DELETE FROM call_usage
+WHERE call_key = @call_key
+`
+
 /** The columns that usage-rows.ts reads from call_usage. */
 export const USAGE_ROW = ['model', 'tells_requests', ...USAGE_COUNTERS, ...NESTED_COLUMNS]
   .map((column) => `call_usage.${column}`)

@@ -3,7 +3,7 @@
  * Reads nothing for calls without usage.
  */
 
-import type { CallEnd, CallStart } from '../../../domain/calls/new-call.ts'
+import { type CallEnd, type CallStart, settleUsage } from '../../../domain/calls/new-call.ts'
 import {
   addedUsage,
   type CountedUsage,
@@ -29,6 +29,15 @@ interface PackedChild {
   readonly packed_parent_id: PackedId
 }
 
+/** What is known of a call whose start comes. */
+interface SettledRow {
+  readonly call_key: number
+  readonly id: string
+  readonly summary_json: string | null
+}
+
+type ReportingEnd = Pick<CallEnd, 'project_id' | 'id' | 'usage'>
+
 export type NestedUsage = ReturnType<typeof createNestedUsage>
 
 /** @param hours - like `keys`, over the same connection */
@@ -38,6 +47,7 @@ export function createNestedUsage(
   keys: Pick<NameKeys, 'projectKey'>,
 ) {
   const insert = db.prepare(SQL.INSERT_CALL_USAGE)
+  const remove = db.prepare(SQL.DELETE_CALL_USAGE)
   const find = db.prepare(SQL.FIND_CALL_USAGE).raw()
   const hasChildren = db.prepare(SQL.HAS_CHILDREN).pluck()
   const sumChildren = db.prepare(SQL.SUM_CHILDREN_USAGE)
@@ -65,26 +75,43 @@ export function createNestedUsage(
     return (find.all({ call_key }) as unknown[][]).map((row) => readReport(row))
   }
 
+  /** Stores what a call reports. @returns how it counts */
+  function report(call_key: Key, { project_id, id, usage }: ReportingEnd): CountedUsage[] {
+    if (usage.length === 0) return []
+    const call = { call_key, project_key: keys.projectKey(project_id), packed_id: packId(id) }
+    const { call_key: _key, ...parent } = call
+    const sums = (hasChildren.get(parent) ? sumChildren.all(call) : []) as (UsageCounters & {
+      model: string
+    })[]
+    const byModel = new Map(sums.map(({ model, ...counters }) => [model, counters]))
+    return usage.flatMap((report) => {
+      const nested = byModel.get(report.model) ?? null
+      const { model, tells_requests } = report
+      insert.run([
+        ...[call_key, model, tells_requests ? 1 : 0],
+        ...USAGE_COUNTERS.map((counter) => report[counter]),
+        ...USAGE_COUNTERS.map((counter) => nested?.[counter] ?? null),
+      ])
+      return countUsage(report, nested)
+    })
+  }
+
   return {
-    /** Stores what a call reports. @returns how it counts */
-    report(call_key: Key, { project_id, id, usage }: CallEnd): CountedUsage[] {
-      if (usage.length === 0) return []
-      const call = { call_key, project_key: keys.projectKey(project_id), packed_id: packId(id) }
-      const { call_key: _key, ...parent } = call
-      const sums = (hasChildren.get(parent) ? sumChildren.all(call) : []) as (UsageCounters & {
-        model: string
-      })[]
-      const byModel = new Map(sums.map(({ model, ...counters }) => [model, counters]))
-      return usage.flatMap((report) => {
-        const nested = byModel.get(report.model) ?? null
-        const { model, tells_requests } = report
-        insert.run([
-          ...[call_key, model, tells_requests ? 1 : 0],
-          ...USAGE_COUNTERS.map((counter) => report[counter]),
-          ...USAGE_COUNTERS.map((counter) => nested?.[counter] ?? null),
-        ])
-        return countUsage(report, nested)
-      })
+    report,
+
+    /** Returns the reports of a call whose end came before this start, read as the reporter counts that it names. */
+    settleReports(
+      { call_key, id, summary_json }: SettledRow,
+      start: CallStart,
+    ): readonly CallUsage[] {
+      const usage = findReports(call_key)
+      if (summary_json === null) return usage
+      const settled = settleUsage({ usage, summary_json }, start.attributes_json).usage
+      if (settled !== usage) {
+        remove.run({ call_key })
+        report(call_key, { project_id: start.project_id, id, usage: settled })
+      }
+      return settled
     },
 
     /** Returns how the usage of a call counts. */
@@ -102,8 +129,6 @@ export function createNestedUsage(
       const child = { call_key, project_key, packed_parent_id: packId(parent_id) }
       for (const report of usage) add(child, report.model, addedUsage(report))
     },
-
-    findReports,
 
     /** Subtracts the reports of deleted calls from parents that stay. */
     takeFromParents(call_keys: readonly number[]): void {

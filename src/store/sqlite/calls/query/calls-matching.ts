@@ -1,7 +1,7 @@
 /** Walks the calls of a selection that meet its condition. Reads only the bodies and texts that it needs. */
 import {
-  BODIES,
   type Body,
+  bodiesOfPaths,
   callField,
   type ScannedCall,
 } from '../../../../domain/calls/call-fields.ts'
@@ -111,7 +111,7 @@ function createMixedReader(
 function wantedBy({ expression, sort }: CallsSelection) {
   const paths = [...(expression ? fieldPaths(expression) : []), ...sort.map(({ path }) => path)]
   const fields = new Set(paths.map(([first = '']) => first))
-  const bodies = new Set<Body>(BODIES.filter((body) => fields.has(body)))
+  const bodies = new Set<Body>(bodiesOfPaths(paths))
   const columns = new Set<NamedColumn>(NAMED_COLUMNS.filter((name) => fields.has(name)))
   for (const field of fields) for (const name of READ_BY[field] ?? []) columns.add(name)
   return [bodies, columns] as const
