@@ -27,7 +27,7 @@ export interface TokenCounts {
   readonly total_tokens: number
 }
 
-export interface ReadReport {
+interface ReadReport {
   readonly counts: TokenCounts
   /** Whether the reporter and the arithmetic leave two readings. */
   readonly isAmbiguous: boolean

@@ -80,7 +80,7 @@ export function callInTurn(index: number, hours: number): TestCall {
 }
 
 /** No tokens that are paid at a price of their own. */
-export const NO_KINDS = {
+const NO_KINDS = {
   input_audio_tokens: 0,
   input_image_tokens: 0,
   cache_read_audio_tokens: 0,
