@@ -1,4 +1,5 @@
 /** A call that was received as an OpenTelemetry span, in the terms of the agent API. Pure. */
+import type { CUSTOM_SOURCES } from '../../schemas/agents/span-values.ts'
 import type { CallTexts } from '../calls/call-view.ts'
 import { parseLossless } from '../json/json-text.ts'
 import { filledTextOrNull } from '../json/json-values.ts'
@@ -14,11 +15,7 @@ import {
 } from './groups/span-columns.ts'
 
 type Status = 'UNSET' | 'OK' | 'ERROR'
-export type CustomSource =
-  | 'custom_attrs_string'
-  | 'custom_attrs_int'
-  | 'custom_attrs_float'
-  | 'custom_attrs_bool'
+export type CustomSource = (typeof CUSTOM_SOURCES)[number]
 /** Attributes that no column shows, by the type of their value. */
 export type CustomAttributes = Readonly<
   Record<CustomSource, Readonly<Record<string, string | number | boolean>>>
@@ -99,7 +96,7 @@ export function textColumn({ columns }: AgentSpan, name: Column): string | null 
   return filledTextOrNull(columns[name])
 }
 
-/** Microseconds that the span took; null while it runs. */
+/** The duration of a span in microseconds; null while it runs. */
 export function durationUs({ call }: AgentSpan): number | null {
   if (call.ended_at_us === null) return null
   return Math.max(0, call.ended_at_us - call.started_at_us)
@@ -109,16 +106,21 @@ export function statusOf({ columns }: AgentSpan): Status {
   return columns.status_code as Status
 }
 
+/** The order of two starts in nanoseconds. */
+export function compareNs(left: bigint, right: bigint): number {
+  return left < right ? -1 : Number(left > right)
+}
+
 export function isInvocation({ columns }: AgentSpan): boolean {
   return columns.operation_name === 'invoke_agent'
 }
 
-/** Whether a model was called, and not only what calls one below. */
+/** Whether a span is the call of a model, and not only has one below it. */
 export function isModelCall(span: AgentSpan): boolean {
   return span.kind === null ? modelOf(span) !== null : MODEL_KINDS.has(span.kind)
 }
 
-/** The model that answered, or was asked. */
+/** The model of the response, or else of the request. */
 export function modelOf(span: AgentSpan): string | null {
   return textColumn(span, 'response_model') ?? textColumn(span, 'request_model')
 }
@@ -140,7 +142,7 @@ export function readCustomAttributes({ attributes }: AgentSpan): CustomAttribute
 
 /**
  * The value of an attribute that no column shows; undefined when the span has none of this type. Whole numbers are of the
- * type of fractions, too: among doubles some are whole, and JSON does not tell them from integers.
+ * type of fractions, too: among doubles some are whole, and JSON does not distinguish them from integers.
  */
 export function customAttribute(
   { attributes }: AgentSpan,

@@ -12,34 +12,34 @@ import { parseLossless } from '../json/json-text.ts'
 /** Feedback by the ref that it is about. */
 export type FeedbackByRef = ReadonlyMap<string, readonly ChatFeedback[]>
 
-/** Whose feedback. */
-interface RefPlace {
+/** The first segments of refs. */
+interface RefBase {
   /** Scheme of the refs. */
   readonly refScheme: string
   readonly project_id: string
 }
 
-/** The refs under which a span is spoken of: as a call, and as an agent's span. */
-function spanRefs({ refScheme, project_id }: RefPlace, id: string): readonly string[] {
+/** The refs of a span: as a call, and as an agent's span. */
+function spanRefs({ refScheme, project_id }: RefBase, id: string): readonly string[] {
   return [callRef(refScheme, project_id, id), `${refScheme}:///${project_id}/agent_span/${id}`]
 }
 
 /** The refs of a turn and of its spans. */
-export function refsOfTurn(place: RefPlace, { trace_id, messages }: TraceChat): string[] {
+export function refsOfTurn(base: RefBase, { trace_id, messages }: TraceChat): string[] {
   const spanIds = new Set(messages.flatMap(({ span_id }) => span_id ?? []))
-  const { refScheme, project_id } = place
+  const { refScheme, project_id } = base
   return [
     turnRef(refScheme, project_id, trace_id),
-    ...[...spanIds].flatMap((id) => spanRefs(place, id)),
+    ...[...spanIds].flatMap((id) => spanRefs(base, id)),
   ]
 }
 
-/** @param about - at least that of the turn's refs */
-export function addFeedback(place: RefPlace, turn: TraceChat, about: FeedbackByRef): TraceChat {
-  const { refScheme, project_id } = place
+/** A turn with its feedback. @param about - at least that of the turn's refs */
+export function addFeedback(base: RefBase, turn: TraceChat, about: FeedbackByRef): TraceChat {
+  const { refScheme, project_id } = base
   const messages = turn.messages.map((message) => ({
     ...message,
-    feedback: spanRefs(place, message.span_id ?? '').flatMap((ref) => about.get(ref) ?? []),
+    feedback: spanRefs(base, message.span_id ?? '').flatMap((ref) => about.get(ref) ?? []),
   }))
   const own = about.get(turnRef(refScheme, project_id, turn.trace_id)) ?? []
   return { ...turn, messages, feedback: [...own] }

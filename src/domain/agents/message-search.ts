@@ -7,8 +7,8 @@ import { createBudget } from './groups/span-measures.ts'
 import { readSpanMessages } from './span-messages.ts'
 
 const PREVIEW_CHARS_MAX = 500
-/** Limit: characters of messages in one answer that does not cut them. */
-const ANSWER_CHARS_MAX = 32 * 1024 * 1024
+/** Limit: characters of messages in one response that does not cut them. */
+const RESPONSE_CHARS_MAX = 32 * 1024 * 1024
 
 export interface MessageSearch {
   /** In lower case; empty: all messages match. */
@@ -33,10 +33,10 @@ export function resolveSearch(request: AgentSearchRequest, limitDefault: number)
 
 type Conversation = AgentSearchResponse['results'][number]
 
-/** Takes spans from the newest on. @throws ApiError validation_failed for too many conversations, or too long an answer */
+/** Takes spans from the newest on. @throws ApiError validation_failed for too many conversations, or too long a response */
 export function createMessageSearch({ text, roles, isCut, offset, limit }: MessageSearch) {
   const budget = createBudget()
-  const characters = createBudget(ANSWER_CHARS_MAX)
+  const characters = createBudget(RESPONSE_CHARS_MAX)
   const matching = new Set<string>()
   const shown = new Map<string, Conversation>()
   let count = 0
@@ -47,9 +47,9 @@ export function createMessageSearch({ text, roles, isCut, offset, limit }: Messa
       budget.take()
       matching.add(id)
     }
-    const place = count
+    const index = count
     count += 1
-    if (place < offset || place >= offset + limit) return
+    if (index < offset || index >= offset + limit) return
     const conversation = shown.get(id) ?? openConversation(span, id)
     shown.set(id, conversation)
     conversation.matched_messages.push({

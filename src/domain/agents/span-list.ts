@@ -2,12 +2,12 @@
 import { ApiError } from '../../errors.ts'
 import type { AgentSpanRow, AgentSpansQueryRequest } from '../../schemas/agents/agent-spans.ts'
 import { layerPrices, type ProjectPrice } from '../prices/project-prices.ts'
-import { createKeyPicker, type RowQuery, resolveSort } from '../query/row-query.ts'
+import { type RowQuery, resolveSort } from '../query/row-query.ts'
 import type { AgentSpan } from './agent-span.ts'
 import { costsOf } from './span-costs.ts'
 import { renderSpanRow, type SpanRowShape } from './span-row.ts'
 import type { SpanScope } from './span-scope.ts'
-import { SPAN_FIELDS, spanField } from './span-values.ts'
+import { SPAN_FIELDS } from './span-values.ts'
 
 /** Limit: characters of spans in one response. */
 const RESPONSE_CHARS_MAX = 16 * 1024 * 1024
@@ -50,19 +50,6 @@ export function resolveSpanList(
     shape: {
       withDetails: include_details ?? false,
       attributes: request.custom_attr_columns ?? [],
-    },
-  }
-}
-
-/** Picks the keys of a page of spans. */
-export function createSpanPicker<Key>(page: Pick<RowQuery, 'sort' | 'offset' | 'limit'>) {
-  const { add, ...picked } = createKeyPicker<Key, AgentSpan>(page, spanField)
-  return {
-    ...picked,
-    /** @returns true, as spans behind the page are counted, too */
-    add(key: Key, seen: AgentSpan | null): true {
-      add(key, seen)
-      return true
     },
   }
 }

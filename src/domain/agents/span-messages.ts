@@ -10,26 +10,26 @@ interface SpanMessages {
   /** Texts of the system among the input. */
   readonly system: readonly string[]
   readonly reasoning: string | null
-  /** Tool calls that the answers ask for. */
+  /** Tool calls that the responses request. */
   readonly toolCalls: readonly { readonly name: string; readonly arguments: string }[]
 }
 
-/** Nothing where the call holds no messages, or its bodies were not read. */
+/** The messages of a span; none where its call has none, or its bodies were not read. */
 export function readSpanMessages({ call }: AgentSpan): SpanMessages {
   const { messages } = objectOrEmpty(JSON.parse(call.inputs_json ?? 'null'))
   const { choices } = objectOrEmpty(JSON.parse(call.output_json ?? 'null'))
-  const asked = listOf(messages)
-  const answers = listOf(choices).map((choice) => ({
+  const sent = listOf(messages)
+  const received = listOf(choices).map((choice) => ({
     ...objectOrEmpty(choice.message),
     finish_reason: choice.finish_reason,
   })) as Record<string, unknown>[]
-  const reasoning = answers.map((answer) => textOrEmpty(answer.reasoning_content)).join('')
+  const reasoning = received.map((message) => textOrEmpty(message.reasoning_content)).join('')
   return {
-    input: asked.map(toMessage),
-    output: answers.map(toMessage),
-    system: asked.filter(({ role }) => role === 'system').map((each) => contentOf(each)),
+    input: sent.map(toMessage),
+    output: received.map(toMessage),
+    system: sent.filter(({ role }) => role === 'system').map((each) => contentOf(each)),
     reasoning: reasoning === '' ? null : reasoning,
-    toolCalls: answers.flatMap(({ tool_calls }) =>
+    toolCalls: received.flatMap(({ tool_calls }) =>
       listOf(tool_calls).map((item) => {
         const called = objectOrEmpty(item.function)
         return { name: textOrEmpty(called.name), arguments: textOrEmpty(called.arguments) }
@@ -38,18 +38,19 @@ export function readSpanMessages({ call }: AgentSpan): SpanMessages {
   }
 }
 
-/** What a user asked; texts of unknown roles where no message is a user's. */
-export function questionOf({ input }: SpanMessages): string {
-  const asked = textsOf(input, (role) => role === 'user')
-  if (asked.length > 0) return asked.join('\n\n')
-  return textsOf(input, (role) => !NO_QUESTIONS.has(role)).join('\n\n')
+/** The texts of a user; those of unknown roles where no message is a user's. */
+export function promptOf({ input }: SpanMessages): string {
+  const prompts = textsOf(input, (role) => role === 'user')
+  if (prompts.length > 0) return prompts.join('\n\n')
+  return textsOf(input, (role) => !NO_PROMPTS.has(role)).join('\n\n')
 }
 
-export function answerOf({ output }: SpanMessages): string {
+/** The texts of the model. */
+export function responseOf({ output }: SpanMessages): string {
   return textsOf(output, (role) => role !== 'user').join('\n\n')
 }
 
-const NO_QUESTIONS = new Set(['assistant', 'system', 'tool'])
+const NO_PROMPTS = new Set(['assistant', 'system', 'tool'])
 
 /** Tool calls without a text say nothing. */
 function textsOf(messages: readonly AgentMessage[], isWanted: (role: string) => boolean): string[] {

@@ -5,6 +5,7 @@ import { MODEL_KINDS } from '../otel/dialects/step-kinds.ts'
 import type { PriceTable } from '../prices/price-table.ts'
 import {
   type AgentSpan,
+  compareNs,
   durationUs,
   isInvocation,
   modelOf,
@@ -12,7 +13,7 @@ import {
   textColumn,
 } from './agent-span.ts'
 import { addUsd, costsOf } from './span-costs.ts'
-import { answerOf, questionOf, readSpanMessages } from './span-messages.ts'
+import { promptOf, readSpanMessages, responseOf } from './span-messages.ts'
 import { contentRefs } from './span-row.ts'
 
 /** Limit: levels of the tree; deeper spans are left out. */
@@ -20,7 +21,7 @@ const DEPTH_MAX = 200
 
 interface TraceChatOptions {
   readonly prices: PriceTable
-  /** Whether to include tool calls that answers request and no span runs. */
+  /** Whether to include tool calls that responses request and no span runs. */
   readonly withModelToolCalls: boolean
 }
 
@@ -42,10 +43,9 @@ export function renderTraceChat(spans: readonly AgentSpan[], options: TraceChatO
   const root = findRoot(roots)
   const { call } = root
   const counted = spans.filter(({ kind, usage }) => usage && kind && MODEL_KINDS.has(kind))
-  const paid = counted.length > 0 ? counted : [root]
+  const reporting = counted.length > 0 ? counted : [root]
   const sum = (of: (usage: NonNullable<AgentSpan['usage']>) => number | undefined) =>
-    paid.reduce((total, { usage }) => total + (usage === null ? 0 : (of(usage) ?? 0)), 0)
-  const took = durationUs(root)
+    reporting.reduce((total, { usage }) => total + (usage === null ? 0 : (of(usage) ?? 0)), 0)
   return {
     trace_id: call.trace_id,
     root_span_name: textColumn(root, 'agent_name') ?? textColumn(root, 'span_name'),
@@ -55,18 +55,18 @@ export function renderTraceChat(spans: readonly AgentSpan[], options: TraceChatO
     status_code: statusOf(root),
     started_at: renderTimestamp(call.started_at_us),
     ended_at: renderTimestampOrNull(call.ended_at_us),
-    total_duration_ms: took === null ? null : Math.floor(took / 1000),
+    total_duration_ms: wholeMs(root),
     total_input_tokens: sum((usage) => usage.prompt_tokens),
     total_output_tokens: sum((usage) => usage.completion_tokens),
     total_reasoning_tokens: sum((usage) => usage.completion_tokens_details?.reasoning_tokens),
     total_cache_read_input_tokens: sum((usage) => usage.prompt_tokens_details?.cached_tokens),
     total_cache_creation_input_tokens: sum((usage) => usage.cache_creation_input_tokens),
-    total_cost_usd: paid.reduce(
+    total_cost_usd: reporting.reduce(
       (total: number | null, span) => addUsd(total, costsOf(span, options.prices)?.total),
       null,
     ),
     svc_user_id: call.svc_user_id,
-    messages: [...tellQuestion(roots), ...tellAll(roots, spans, options)],
+    messages: [...renderPrompt(roots), ...renderSteps(roots, spans, options)],
     feedback: null,
   }
 }
@@ -76,7 +76,7 @@ function growSpanTree(spans: readonly AgentSpan[]): Node[] {
   const nodes = new Map(spans.map((span) => [span.call.id, { span, children: [] as Node[] }]))
   const roots: Node[] = []
   const sorted = [...nodes.values()].sort(({ span: left }, { span: right }) =>
-    left.start_ns < right.start_ns ? -1 : Number(left.start_ns > right.start_ns),
+    compareNs(left.start_ns, right.start_ns),
   )
   for (const node of sorted) {
     const { id, parent_id } = node.span.call
@@ -87,7 +87,7 @@ function growSpanTree(spans: readonly AgentSpan[]): Node[] {
   return roots.length > 0 ? roots : sorted.slice(0, 1)
 }
 
-/** The one without a parent; of several the one that ended last. */
+/** The root; of several the one that ended last. */
 function findRoot(roots: readonly Node[]): AgentSpan {
   const [first, ...others] = roots
   if (!first) throw new TypeError('a trace without spans')
@@ -97,12 +97,12 @@ function findRoot(roots: readonly Node[]): AgentSpan {
   )
 }
 
-/** The question: that of the first agent that has one, else of the first span that has one. */
-function tellQuestion(roots: readonly Node[]): ChatMessage[] {
+/** The prompt of the first agent that has one, else of the first span that has one. */
+function renderPrompt(roots: readonly Node[]): ChatMessage[] {
   const spans = [...walk(roots)]
   const ordered = [...spans.filter(isInvocation), ...spans]
   for (const span of ordered) {
-    const text = questionOf(readSpanMessages(span))
+    const text = promptOf(readSpanMessages(span))
     if (text === '') continue
     const user_message = { text, content_refs: contentRefs(span) }
     return [{ ...describe(span, 'user_message', null), user_message }]
@@ -118,56 +118,61 @@ function* walk(nodes: readonly Node[], depth = 0): Generator<AgentSpan> {
   }
 }
 
-function tellAll(
+/** The steps below the prompt, depth first. */
+function renderSteps(
   roots: readonly Node[],
   spans: readonly AgentSpan[],
   { withModelToolCalls }: TraceChatOptions,
 ): ChatMessage[] {
-  const told: ChatMessage[] = []
+  const steps: ChatMessage[] = []
   const ran = new Set(spans.map((span) => textColumn(span, 'tool_name')))
-  const tell = (span: AgentSpan, type: ChatMessage['type'], agent: string | null, part: object) =>
-    told.push({ ...describe(span, type, agent), ...part } as ChatMessage)
+  const addStep = (
+    span: AgentSpan,
+    type: ChatMessage['type'],
+    agent: string | null,
+    part: object,
+  ) => steps.push({ ...describe(span, type, agent), ...part } as ChatMessage)
 
-  /** Whether an answer was shown already: an agent's own repeats that of its last model call. */
+  /** @returns whether a response was rendered: an agent's own repeats that of its last model call */
   function visit({ span, children }: Node, outer: string | null, depth: number): boolean {
     if (depth > DEPTH_MAX) return false
     const agent = textColumn(span, 'agent_name') ?? outer
     const isAgent = isInvocation(span)
     if (isAgent && textColumn(span, 'agent_name')) {
-      tell(span, 'agent_start', agent, { agent_start: agentStart(span) })
+      addStep(span, 'agent_start', agent, { agent_start: agentStart(span) })
     }
     if (span.columns.operation_name === 'execute_tool') {
-      tell(span, 'tool_call', agent, { tool_call: toolCall(span) })
+      addStep(span, 'tool_call', agent, { tool_call: toolCall(span) })
       return visitAll(children, agent, depth)
     }
-    const isToldBelow = visitAll(children, agent, depth)
-    let isTold = isToldBelow
+    const isRenderedBelow = visitAll(children, agent, depth)
+    let isRendered = isRenderedBelow
     const messages = readSpanMessages(span)
     if (!isAgent && withModelToolCalls) {
       for (const call of messages.toolCalls.filter(({ name }) => !ran.has(name))) {
-        tell(span, 'tool_call', agent, { tool_call: askedToolCall(call) })
+        addStep(span, 'tool_call', agent, { tool_call: requestedToolCall(call) })
       }
     }
-    const text = answerOf(messages)
-    if (text !== '' && !(isToldBelow && repeats(span))) {
-      tell(span, 'assistant_message', agent, { assistant_message: answer(span, text) })
-      isTold = true
+    const text = responseOf(messages)
+    if (text !== '' && !(isRenderedBelow && repeats(span))) {
+      addStep(span, 'assistant_message', agent, { assistant_message: response(span, text) })
+      isRendered = true
     }
     if (textColumn(span, 'compaction_summary') || Number(span.columns.compaction_items_before)) {
-      tell(span, 'context_compacted', agent, { context_compacted: compaction(span) })
+      addStep(span, 'context_compacted', agent, { context_compacted: compaction(span) })
     }
-    return isTold
+    return isRendered
   }
 
   function visitAll(nodes: readonly Node[], agent: string | null, depth: number): boolean {
-    return nodes.reduce((isTold, node) => visit(node, agent, depth + 1) || isTold, false)
+    return nodes.reduce((isRendered, node) => visit(node, agent, depth + 1) || isRendered, false)
   }
 
   visitAll(roots, null, 0)
-  return told
+  return steps
 }
 
-/** Spans of agents and chains show the answer of what they called. */
+/** Whether a span shows the response of what it called, as spans of agents and chains do. */
 function repeats({ kind }: AgentSpan): boolean {
   return kind === null || !MODEL_KINDS.has(kind)
 }
@@ -211,7 +216,7 @@ function toolCall(span: AgentSpan): ChatMessage['tool_call'] {
   }
 }
 
-function askedToolCall(call: { name: string; arguments: string }): ChatMessage['tool_call'] {
+function requestedToolCall(call: { name: string; arguments: string }): ChatMessage['tool_call'] {
   return {
     tool_name: call.name,
     tool_arguments: call.arguments,
@@ -222,7 +227,7 @@ function askedToolCall(call: { name: string; arguments: string }): ChatMessage['
   }
 }
 
-function answer(span: AgentSpan, text: string): ChatMessage['assistant_message'] {
+function response(span: AgentSpan, text: string): ChatMessage['assistant_message'] {
   const { usage } = span
   return {
     text,

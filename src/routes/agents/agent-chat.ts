@@ -69,9 +69,9 @@ function addTraceChat(
       const [turn] = (await agents.read('turns', query, caller)).turns
       if (!turn) throw new ApiError('trace_not_found')
       if (!include_feedback) return turn
-      const place = { refScheme, project_id }
-      const about = await findChatFeedback(feedback, refsOfTurn(place, turn), caller)
-      return addFeedback(place, turn, about)
+      const base = { refScheme, project_id }
+      const about = await findChatFeedback(feedback, refsOfTurn(base, turn), caller)
+      return addFeedback(base, turn, about)
     },
   )
 }
@@ -99,13 +99,13 @@ function addConversationChat(
         prices: await prices.listPrices(project_id),
       }
       const { turns, total } = await agents.read('turns', query, caller)
-      const place = { refScheme, project_id }
+      const base = { refScheme, project_id }
       const own = conversationRef(refScheme, project_id, conversation_id)
-      const refs = [own, ...turns.flatMap((turn) => refsOfTurn(place, turn))]
+      const refs = [own, ...turns.flatMap((turn) => refsOfTurn(base, turn))]
       const about = include_feedback ? await findChatFeedback(feedback, refs, caller) : null
       return {
         conversation_id,
-        turns: turns.map((turn) => (about ? addFeedback(place, turn, about) : turn)),
+        turns: turns.map((turn) => (about ? addFeedback(base, turn, about) : turn)),
         total_turns: total,
         has_more: page.offset + page.limit < total,
         ...page,
@@ -167,10 +167,10 @@ export async function findChatFeedback(
   let count = 0
   for (let at = 0; at < refs.length; at += REFS_AT_ONCE) {
     const some = refs.slice(at, at + REFS_AT_ONCE)
-    for (const [place, rows] of (await feedback.listAbout(some, caller)).entries()) {
+    for (const [index, rows] of (await feedback.listAbout(some, caller)).entries()) {
       count += rows.length
       if (count > FEEDBACK_MAX) throw tooMany()
-      if (rows.length > 0) found.set(some[place] ?? '', rows.map(renderChatFeedback))
+      if (rows.length > 0) found.set(some[index] ?? '', rows.map(renderChatFeedback))
     }
   }
   return found

@@ -12,7 +12,7 @@ import {
   usd,
 } from './span-values.ts'
 
-/** Limit: turns of one answer. */
+/** Limit: turns of one response. */
 export const TURNS_MAX = 50
 const CONVERSATIONS_MAX = 100
 
@@ -21,7 +21,7 @@ const include_model_tool_calls = z
   .boolean()
   .nullish()
   .describe(
-    'Whether to include tool calls that an answer requests and no span runs. Default false.',
+    'Whether to include tool calls that a response requests and no span runs. Default false.',
   )
 
 export const TraceChatRequest = z
@@ -130,7 +130,7 @@ export const ChatMessage = z
         content_refs: refs.describe('Refs of contents in it.'),
       })
       .optional()
-      .describe('An answer of a model.'),
+      .describe('A response of a model.'),
     tool_call: z
       .object({
         tool_name: text.describe('Name of the tool.'),

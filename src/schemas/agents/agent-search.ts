@@ -64,7 +64,7 @@ export const AgentSearchResponse = z.object({
             z.object({
               span_id: z.string().describe('Span of the message.'),
               trace_id: z.string().describe('Trace of the span.'),
-              role: z.string().describe('Role of the speaker.'),
+              role: z.string().describe('Role of the sender.'),
               content_preview: z.string().describe('Beginning of the text.'),
               content_digest: z.string().describe('SHA-256 of the message, in hex.'),
               started_at: Time.describe('When the span began.'),
@@ -74,6 +74,6 @@ export const AgentSearchResponse = z.object({
       }),
     )
     .describe('Conversations with the messages of the page, newest first.'),
-  total_conversations: count('Conversations that hold a match.'),
+  total_conversations: count('Conversations with a match.'),
 })
 export type AgentSearchResponse = z.infer<typeof AgentSearchResponse>

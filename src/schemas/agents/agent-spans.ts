@@ -33,7 +33,7 @@ export const AgentSpansQueryRequest = z
     query,
     group_by: groupRefs
       .nullish()
-      .describe('Values to group by; the answer then has groups instead of spans.'),
+      .describe('Values to group by; the response then has groups instead of spans.'),
     measures: measures.nullish().describe('Measures of each group.'),
     custom_attr_columns: valueRefs
       .nullish()
@@ -61,9 +61,9 @@ export type AgentSpansQueryRequest = z.infer<typeof AgentSpansQueryRequest>
 
 export const AgentMessage = z
   .object({
-    role: z.string().describe('Role of the speaker.'),
+    role: z.string().describe('Role of the sender.'),
     content: z.string().describe('Text, or parts as JSON.'),
-    finish_reason: z.string().describe('Why an answer ended; empty when unknown.'),
+    finish_reason: z.string().describe('Why a response ended; empty when unknown.'),
   })
   .meta({ id: 'AgentMessage', description: 'A message to or from a model.' })
 export type AgentMessage = z.infer<typeof AgentMessage>
@@ -93,10 +93,10 @@ export const AgentSpanRow = z
     agent_version: text.describe('Version of the agent.'),
     provider_name: text.describe('Provider of the model.'),
     request_model: text.describe('Requested model.'),
-    response_model: text.describe('Model that answered.'),
-    response_id: text.describe('Id of the answer.'),
+    response_model: text.describe('Model of the response.'),
+    response_id: text.describe('Id of the response.'),
     output_type: text.describe('Requested kind of output.'),
-    finish_reasons: texts.describe('Why answers ended.'),
+    finish_reasons: texts.describe('Why responses ended.'),
     input_tokens: number.describe('Input tokens, cached ones included.'),
     output_tokens: number.describe('Output tokens.'),
     reasoning_tokens: number.describe('Output tokens spent on reasoning.'),
@@ -111,7 +111,7 @@ export const AgentSpanRow = z
     request_frequency_penalty: number.describe('Parameter of the request.'),
     request_presence_penalty: number.describe('Parameter of the request.'),
     request_seed: number.describe('Parameter of the request.'),
-    request_choice_count: number.describe('Requested number of answers.'),
+    request_choice_count: number.describe('Requested number of responses.'),
     request_stop_sequences: texts.describe('Stop sequences.'),
     tool_name: text.describe('Name of the tool.'),
     tool_type: text.describe('Kind of the tool.'),
@@ -151,7 +151,7 @@ export type AgentSpanRow = z.infer<typeof AgentSpanRow>
 
 const preview = z
   .object({
-    role: z.enum(['user_message', 'assistant_message']).describe('Role of the speaker.'),
+    role: z.enum(['user_message', 'assistant_message']).describe('Role of the sender.'),
     text: z.string().describe('The text.'),
   })
   .nullable()
@@ -216,8 +216,8 @@ export const AgentSpanGroup = z
     conversation_names: texts.describe('Names of the conversations.'),
     first_seen: time.describe('Start of the first span, UTC.'),
     last_seen: time.describe('Start of the last span, UTC.'),
-    first_message: preview.describe('First question, when grouped by conversation_id.'),
-    last_message: preview.describe('Last answer, when grouped by conversation_id.'),
+    first_message: preview.describe('First prompt, when grouped by conversation_id.'),
+    last_message: preview.describe('Last response, when grouped by conversation_id.'),
   })
   .meta({ id: 'AgentSpanGroup', description: 'Totals of the spans of a group.' })
 export type AgentSpanGroup = z.infer<typeof AgentSpanGroup>

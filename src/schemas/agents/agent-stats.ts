@@ -6,6 +6,7 @@ import { refused, Time, Timestamp } from '../primitives.ts'
 import { CallStatsRequest } from '../stats/stats.ts'
 import {
   Alias,
+  CUSTOM_SOURCES,
   cell,
   count,
   groupFilters,
@@ -133,14 +134,7 @@ export const SpanAttributesResponse = z.object({
     .array(
       z.object({
         key: z.string().describe('Name of the attribute.'),
-        source: z
-          .enum([
-            'custom_attrs_string',
-            'custom_attrs_int',
-            'custom_attrs_float',
-            'custom_attrs_bool',
-          ])
-          .describe('Column to request it by.'),
+        source: z.enum(CUSTOM_SOURCES).describe('Column to request it by.'),
         value_type: z.enum(['string', 'int', 'float', 'bool']).describe('Type of its values.'),
         span_count: count('Spans that carry it.'),
       }),

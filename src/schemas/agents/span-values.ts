@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { ProjectId, switchField, Time, Timestamp, Total } from '../primitives.ts'
 import { FieldPath, Query, SORT_TERMS_MAX } from '../query/query-expression.ts'
 
-/** Limit: rows of one answer. */
+/** Limit: rows of one response. */
 const AGENT_ROWS_MAX = 1000
 /** Limit: rows that may be left out before the page. */
 const AGENT_OFFSET_MAX = 100_000
@@ -53,7 +53,7 @@ export const SpanValueRef = z
 export type SpanValueRef = z.infer<typeof SpanValueRef>
 
 export const SpanGroupRef = SpanValueRef.extend({
-  alias: Alias.nullish().describe('Key of the group in the answer. Default: the key.'),
+  alias: Alias.nullish().describe('Key of the group in the response. Default: the key.'),
 }).meta({ id: 'SpanGroupRef', description: 'A value that spans are grouped by.' })
 export type SpanGroupRef = z.infer<typeof SpanGroupRef>
 
@@ -61,7 +61,7 @@ const valueType = z.enum(['datetime', 'number', 'boolean', 'string'])
 
 export const SpanMeasure = z
   .strictObject({
-    alias: Alias.describe('Key of the value in the answer.'),
+    alias: Alias.describe('Key of the value in the response.'),
     aggregation: z.enum(AGENT_AGGREGATIONS).describe('Aggregation of the values.'),
     value: SpanValueRef.nullish().describe('The aggregated value; only count needs none.'),
     value_type: valueType.nullish().describe('Type of the value; checked when present.'),
@@ -175,7 +175,7 @@ export function limitOf(fallback: number, max: number = AGENT_ROWS_MAX, min = 0)
     .meta({ description: `Maximum number of rows. Default ${fallback}.`, default: fallback })
 }
 
-/** Counts and money of an answer. */
+/** Counts and money of a response. */
 export const count = (what: string) => Total.describe(what)
 export const usd = z
   .number()

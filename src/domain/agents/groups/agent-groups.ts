@@ -19,15 +19,15 @@ import {
 import type { SpanTotals } from './span-totals.ts'
 
 /** Limit: spans that wait for others of their trace; then the trace that began first is counted as it stands. */
-const HELD_MAX = 100_000
+const PENDING_MAX = 100_000
 /** Limit: steps from a span to the agent above it. */
 const DEPTH_MAX = 200
 
-/** What is kept of a span until its trace is counted. */
-interface Held {
+/** A span that waits until its trace is counted. */
+interface PendingSpan {
   readonly parent_id: string | null
   readonly namesAgent: boolean
-  /** Of the agent that it names; null for one that is not asked for. */
+  /** Of the agent that it names; null for one that is not wanted. */
   readonly totals: SpanTotals | null
   readonly isModelCall: boolean
   readonly usage: AgentSpan['usage']
@@ -36,7 +36,7 @@ interface Held {
   isCounted: boolean
 }
 
-type Trace = Map<string, Held>
+type Trace = Map<string, PendingSpan>
 
 /**
  * Takes all spans of a project in the order of their time.
@@ -50,14 +50,14 @@ export function createAgentGroups(grouping: SpanGrouping, agentName: string | nu
   const groups = createSpanGroups(grouping)
   const prices = grouping.prices && layerPrices(grouping.prices)
   const traces = new Map<string, Trace>()
-  let heldCount = 0
+  let pendingCount = 0
 
   function settleFirst(): void {
     const [first] = traces
     if (first === undefined) return
     const [trace_id, trace] = first
     traces.delete(trace_id)
-    heldCount -= trace.size
+    pendingCount -= trace.size
     countTokens(trace)
   }
 
@@ -77,8 +77,8 @@ export function createAgentGroups(grouping: SpanGrouping, agentName: string | nu
         costs: costsOf(span, prices),
         isCounted: false,
       })
-      heldCount += 1
-      if (heldCount > HELD_MAX) settleFirst()
+      pendingCount += 1
+      if (pendingCount > PENDING_MAX) settleFirst()
     },
     result(): GroupPage {
       while (traces.size > 0) settleFirst()
@@ -96,9 +96,9 @@ function countTokens(trace: Trace): void {
 }
 
 /** Counts the tokens of a span to its agent, and marks all that may repeat them. */
-function count(span: Held, trace: Trace): void {
-  let agent: Held | null = null
-  let at: Held | undefined = span
+function count(span: PendingSpan, trace: Trace): void {
+  let agent: PendingSpan | null = null
+  let at: PendingSpan | undefined = span
   for (let depth = 0; at !== undefined && depth < DEPTH_MAX; depth += 1) {
     at.isCounted = true
     if (at.namesAgent) agent ??= at

@@ -3,7 +3,7 @@ import type { SpanAttributesResponse } from '../../../schemas/agents/agent-stats
 import { type AgentSpan, type CustomSource, readCustomAttributes } from '../agent-span.ts'
 import { createBudget } from './span-measures.ts'
 
-/** Limit: different keys of one answer, before its page is cut out. */
+/** Limit: different keys of one response, before its page is cut out. */
 const KEYS_MAX = 100_000
 
 export interface AttributesPage {

@@ -8,7 +8,7 @@ import { layerPrices, type ProjectPrice } from '../../prices/project-prices.ts'
 import { orderForSort } from '../../query/query-values.ts'
 import { type AgentSpan, textColumn } from '../agent-span.ts'
 import { costsOf } from '../span-costs.ts'
-import { answerOf, questionOf, readSpanMessages } from '../span-messages.ts'
+import { promptOf, readSpanMessages, responseOf } from '../span-messages.ts'
 import {
   createGroupMeasures,
   createGroups,
@@ -43,7 +43,7 @@ export interface SpanGrouping {
   readonly limit: number
   /** The project's own; null: no costs are wanted. */
   readonly prices: readonly ProjectPrice[] | null
-  /** Whether the first question and the last answer are shown. */
+  /** Whether the first prompt and the last response are shown. */
   readonly withMessages: boolean
   /** Groups of agents: only spans that name this one, or any for null, and the tokens of the model calls they make. */
   readonly ofAgents?: { readonly agent_name: string | null }
@@ -175,8 +175,8 @@ export function createSpanGroups(grouping: SpanGrouping) {
 function keepMessages(group: Group, span: AgentSpan): void {
   const messages = readSpanMessages(span)
   const cut = (text: string) => text.trim().slice(0, PREVIEW_CHARS_MAX).toWellFormed() || null
-  group.first ??= cut(questionOf(messages))
-  group.last = cut(answerOf(messages)) ?? group.last
+  group.first ??= cut(promptOf(messages))
+  group.last = cut(responseOf(messages)) ?? group.last
 }
 
 function render(

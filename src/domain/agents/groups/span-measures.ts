@@ -6,7 +6,7 @@ import { addToSum, createSum, meanOf, totalOf } from '../../stats/exact-sum.ts'
 import { createOrderStatistics, type OrderStatistics } from '../../stats/order-statistics.ts'
 import type { ValueType } from '../span-values.ts'
 
-/** Limit: values that one response may keep, for percentiles and to tell them apart. */
+/** Limit: values that one response may keep, for percentiles and to count distinct ones. */
 const KEPT_MAX = 2_000_000
 
 const ALLOWED: Readonly<Record<ValueType, readonly AgentAggregation[]>> = {

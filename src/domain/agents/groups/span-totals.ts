@@ -30,7 +30,7 @@ export function createSpanTotals() {
     total_cache_creation_input_tokens: 0,
   }
   let money = { input: null, output: null, total: null } as Record<keyof SpanCosts, number | null>
-  let took = 0
+  let durationUsSum = 0
   let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   const names = new Map<string, Set<string>>()
 
@@ -53,7 +53,7 @@ export function createSpanTotals() {
       sums.span_count += 1
       if (isInvocation(span)) sums.invocation_count += 1
       if (statusOf(span) === 'ERROR') sums.error_count += 1
-      took += durationUs(span) ?? 0
+      durationUsSum += durationUs(span) ?? 0
       first = Math.min(first, call.started_at_us)
       last = Math.max(last, call.started_at_us)
       for (const [list, column] of Object.entries(NAME_COLUMNS)) {
@@ -64,10 +64,10 @@ export function createSpanTotals() {
         if (found.size < NAMES_MAX) found.add(name)
       }
     },
-    /** The counts in the words of the API, and the names that spans of the group carry, sorted. */
+    /** The totals as the API shows them, with the names that spans of the group carry, sorted. */
     render: () => ({
       ...sums,
-      total_duration_ms: Math.floor(took / 1000),
+      total_duration_ms: Math.floor(durationUsSum / 1000),
       total_input_cost_usd: money.input,
       total_output_cost_usd: money.output,
       total_cost_usd: money.total,

@@ -75,12 +75,12 @@ export function createSpanStats(plan: SpanStatsPlan) {
   }
 }
 
-/** Holds what counts until the groups of the filters are complete. */
+/** A buffer of what counts until the groups of the filters are complete. */
 function createSelection({ filters }: SpanStatsPlan, budget: Budget) {
   const groupings = filters.map((filter) =>
     createGroups(filter.refs, budget, createGroupMeasures([filter.measure], budget)),
   )
-  const held: { readonly counted: Counted; readonly groups: readonly GroupMeasures[] }[] = []
+  const buffer: { readonly counted: Counted; readonly groups: readonly GroupMeasures[] }[] = []
   return {
     /** @param counted - null for a span that is only part of its groups */
     add(span: AgentSpan, counted: Counted | null): void {
@@ -88,7 +88,7 @@ function createSelection({ filters }: SpanStatsPlan, budget: Budget) {
       for (const group of groups) group.add(span)
       if (counted === null) return
       for (const cell of [null, ...counted.groups, ...counted.cells]) budget.keep(cell)
-      held.push({ counted, groups })
+      buffer.push({ counted, groups })
     },
     selected(): Counted[] {
       const selected = groupings.map(
@@ -100,7 +100,7 @@ function createSelection({ filters }: SpanStatsPlan, budget: Budget) {
             }),
           ),
       )
-      return held.flatMap(({ counted, groups }) =>
+      return buffer.flatMap(({ counted, groups }) =>
         groups.every((group, index) => selected[index]?.has(group)) ? [counted] : [],
       )
     },

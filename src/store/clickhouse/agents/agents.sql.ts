@@ -56,7 +56,7 @@ export function countSpans(
   return `
 SELECT
   count() AS total,
-  countIf(started_at_us ${direction === 'asc' ? '<' : '>'} {place_us:Int64}) AS passed
+  countIf(started_at_us ${direction === 'asc' ? '<' : '>'} {cursor_us:Int64}) AS passed
 ${startedRows(conditions)}
   AND ${IS_SPAN}
 `

@@ -1,12 +1,7 @@
 /** Agents in ClickHouse: it delivers the spans of a scope in order of time; the domain computes the results. */
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { AgentSpan } from '../../../domain/agents/agent-span.ts'
-import {
-  createSpanPicker,
-  createSpanRows,
-  type SpanList,
-  type SpanPage,
-} from '../../../domain/agents/span-list.ts'
+import { createSpanRows, type SpanList, type SpanPage } from '../../../domain/agents/span-list.ts'
 import {
   SPAN_READS,
   type SpanRead,
@@ -14,7 +9,9 @@ import {
   type SpanReadResult,
 } from '../../../domain/agents/span-reads.ts'
 import type { SpanSteps, TraceWalk } from '../../../domain/agents/span-scope.ts'
+import { spanField } from '../../../domain/agents/span-values.ts'
 import { TRACES_MAX } from '../../../domain/agents/turns.ts'
+import { createKeyPicker } from '../../../domain/query/row-query.ts'
 import type { AgentStore } from '../../api/agents/agents.ts'
 import type { CallKey } from '../calls/calls-walk.ts'
 import type { Reads } from '../db/reads.ts'
@@ -63,19 +60,19 @@ async function listByTime(
   caller: ReadCaller,
 ): Promise<SpanPage> {
   const { conditions, parameters } = boundsOf(scope)
-  type Place = { readonly started_at_us: number }
-  const places = selectCursorRow(conditions, direction)
-  const [place] = await reads.read<Place>(places, { ...parameters, offset }, caller)
-  const place_us = place?.started_at_us ?? 0
+  type Cursor = { readonly started_at_us: number }
+  const cursorRow = selectCursorRow(conditions, direction)
+  const [cursor] = await reads.read<Cursor>(cursorRow, { ...parameters, offset }, caller)
+  const cursor_us = cursor?.started_at_us ?? 0
   type Count = { readonly total: number; readonly passed: number }
   const counting = countSpans(conditions, direction)
-  const [count] = await reads.read<Count>(counting, { ...parameters, place_us }, caller)
+  const [count] = await reads.read<Count>(counting, { ...parameters, cursor_us }, caller)
   const page = createSpanRows(shape, prices)
   const total_count = count?.total ?? 0
-  if (!place || limit === 0) return { spans: [], total_count }
+  if (!cursor || limit === 0) return { spans: [], total_count }
   const { startedUs } = scope
   const rest =
-    direction === 'asc' ? { ...startedUs, from: place_us } : { ...startedUs, to: place_us }
+    direction === 'asc' ? { ...startedUs, from: cursor_us } : { ...startedUs, to: cursor_us }
   const walk = {
     scope: { ...scope, startedUs: rest },
     direction,
@@ -94,25 +91,16 @@ async function listByTime(
 /** Reads all spans. */
 async function listSorted(reads: Reads, list: SpanList, caller: ReadCaller): Promise<SpanPage> {
   const { scope, direction, shape, prices } = list
-  const picked = createSpanPicker<CallKey>(list)
-  const pick = (span: AgentSpan) => {
-    const { started_at_us, id } = span.call
-    picked.add({ started_at_us, id }, span)
-  }
+  const picked = createKeyPicker<CallKey, AgentSpan>(list, spanField)
   const walk = { scope, direction, withMessages: false }
   for await (const spans of scanSpans(reads, walk, caller)) {
-    spans.forEach(pick)
+    for (const span of spans) {
+      const { started_at_us, id } = span.call
+      picked.add({ started_at_us, id }, span)
+    }
   }
   const page = createSpanRows(shape, prices)
-  const { project_id } = scope
-  for await (const spans of readSpans(
-    reads,
-    project_id,
-    picked.keys(),
-    shape.withDetails,
-    caller,
-  )) {
-    spans.forEach(page.add)
-  }
+  const found = readSpans(reads, scope.project_id, picked.keys(), shape.withDetails, caller)
+  for await (const spans of found) spans.forEach(page.add)
   return { spans: page.rows(), total_count: picked.count() }
 }

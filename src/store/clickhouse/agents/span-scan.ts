@@ -1,6 +1,6 @@
 /** Reads the calls that were received as spans, in one statement in order of time, and streams them. */
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
-import { type AgentSpan, toAgentSpan } from '../../../domain/agents/agent-span.ts'
+import { type AgentSpan, compareNs, toAgentSpan } from '../../../domain/agents/agent-span.ts'
 import {
   createScopeMatcher,
   type SpanScope,
@@ -45,28 +45,26 @@ export async function* scanSpans(
 
 /** Buffers rows until all of their microsecond have arrived: only the spans have the nanoseconds. */
 function createTieOrder(direction: 'asc' | 'desc') {
-  let held: FoundRow[] = []
+  let tied: FoundRow[] = []
   let characters = 0
 
   function settle(): AgentSpan[] {
-    const spans = toSpans(held)
-    held = []
+    const spans = toSpans(tied)
+    tied = []
     characters = 0
     const sign = direction === 'asc' ? 1 : -1
-    return spans.sort((left, right) =>
-      left.start_ns === right.start_ns ? 0 : left.start_ns < right.start_ns ? -sign : sign,
-    )
+    return spans.sort((left, right) => sign * compareNs(left.start_ns, right.start_ns))
   }
 
   return {
     /** Spans whose order is final. */
     add(row: FoundRow): AgentSpan[] {
-      const last = held.at(-1)
-      const isFull = held.length >= TIES_MAX || characters > TIE_CHARS_MAX
+      const last = tied.at(-1)
+      const isFull = tied.length >= TIES_MAX || characters > TIE_CHARS_MAX
       const isNext =
         last && (last.started_at_us !== row.started_at_us || (isFull && last.id !== row.id))
       const settled = isNext ? settle() : []
-      held.push(row)
+      tied.push(row)
       for (const name of MESSAGES) characters += row[name]?.length ?? 0
       return settled
     },

@@ -3,8 +3,8 @@ import { idText, PROJECT_KEY, packedId } from '../calls/columns/id-columns.sql.t
 
 const IS_SPAN = '(call_bodies.otel_dump_json IS NOT NULL OR call_bodies.otel_dump_zstd IS NOT NULL)'
 
-/** Filters some calls for spans (primary keys). */
-export const KEEP_SPANS = `
+/** The keys of calls that are spans (primary keys). */
+export const SELECT_SPANS = `
 SELECT wanted.value AS call_key
 FROM json_each(@keys) AS wanted
 CROSS JOIN call_bodies ON call_bodies.call_key = wanted.value

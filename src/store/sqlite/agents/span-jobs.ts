@@ -1,16 +1,10 @@
 /** The read jobs of agents: lists of spans, and the walks of the reads that stores share. */
-import {
-  createSpanPicker,
-  createSpanRows,
-  type SpanList,
-  type SpanPage,
-} from '../../../domain/agents/span-list.ts'
+import type { AgentSpan } from '../../../domain/agents/agent-span.ts'
+import { createSpanRows, type SpanList, type SpanPage } from '../../../domain/agents/span-list.ts'
 import { SPAN_READS, type SpanRead } from '../../../domain/agents/span-reads.ts'
-import {
-  createScopeMatcher,
-  type SpanSteps,
-  type TraceWalk,
-} from '../../../domain/agents/span-scope.ts'
+import type { SpanSteps, TraceWalk } from '../../../domain/agents/span-scope.ts'
+import { spanField } from '../../../domain/agents/span-values.ts'
+import { createKeyPicker } from '../../../domain/query/row-query.ts'
 import type { FoundKey } from '../calls/query/calls-walk.ts'
 import type { Connection } from '../db/connection.ts'
 import type { Checkpoint, ReadJob } from '../read/read-job.ts'
@@ -19,27 +13,21 @@ import { createSpanReader, keyOfSpan, scanSpans, walkSpanKeys } from './span-sca
 
 export const listSpans: ReadJob<SpanList, SpanPage> = function* (db, list, checkpoint) {
   const { scope, sort, direction, shape, prices } = list
-  const picked = createSpanPicker<FoundKey>(list)
+  const picked = createKeyPicker<FoundKey, AgentSpan>(list, spanField)
   if (scope.expression === null && sort.length === 0) {
-    yield* walkSpanKeys(db, scope, direction, checkpoint, function* (keys) {
-      return keys.every((key) => picked.add(key, null))
+    yield* walkSpanKeys(db, scope, direction, checkpoint, (keys) => {
+      for (const key of keys) picked.add(key, null)
+      return []
     })
   } else {
-    const matches = createScopeMatcher(scope)
-    const readSpans = createSpanReader(db, false, checkpoint)
-    yield* walkSpanKeys(db, scope, direction, checkpoint, (keys) =>
-      readSpans(keys, (span) => {
-        const { call } = span
-        return !matches(span) || picked.add([keyOfSpan(span), call.started_at_us, call.id], span)
-      }),
-    )
+    const take = (span: AgentSpan) => {
+      picked.add([keyOfSpan(span), span.call.started_at_us, span.call.id], span)
+    }
+    yield* scanSpans(db, { scope, direction, withMessages: false, take }, checkpoint)
   }
   const page = createSpanRows(shape, prices)
-  const readPage = createSpanReader(db, shape.withDetails, checkpoint)
-  yield* readPage(picked.keys(), (span) => {
-    page.add(span)
-    return true
-  })
+  const readSpans = createSpanReader(db, shape.withDetails, checkpoint)
+  yield* readSpans(picked.keys(), page.add)
   return { spans: page.rows(), total_count: picked.count() }
 }
 
@@ -49,7 +37,11 @@ interface NamedRead {
   readonly input: unknown
 }
 
-export const readSpans: ReadJob<NamedRead, unknown> = function* (db, { name, input }, checkpoint) {
+export const performRead: ReadJob<NamedRead, unknown> = function* (
+  db,
+  { name, input },
+  checkpoint,
+) {
   const steps = (SPAN_READS[name] as (input: unknown) => SpanSteps<unknown>)(input)
   let step = steps.next()
   for (; !step.done; step = steps.next()) {

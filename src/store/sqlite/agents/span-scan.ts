@@ -1,5 +1,5 @@
 /** Walks the calls that were received as spans, a bounded part at a time. */
-import { type AgentSpan, toAgentSpan } from '../../../domain/agents/agent-span.ts'
+import { type AgentSpan, compareNs, toAgentSpan } from '../../../domain/agents/agent-span.ts'
 import {
   createScopeMatcher,
   type SpanScope,
@@ -10,7 +10,7 @@ import { NAMED_COLUMNS } from '../calls/query/calls-query.sql.ts'
 import { beginWalk, createCallReader, type FoundKey, walkKeys } from '../calls/query/calls-walk.ts'
 import type { Connection } from '../db/connection.ts'
 import type { Checkpoint } from '../read/read-job.ts'
-import { KEEP_SPANS } from './agents.sql.ts'
+import { SELECT_SPANS } from './agents.sql.ts'
 
 /** Calls that one statement filters for spans. */
 const CHUNK_CALLS = 1024
@@ -21,32 +21,30 @@ const TIES_MAX = 10_000
  * Passes the keys of spans to `take` in time order, those of one microsecond by nanoseconds. Ignores the expression of
  * the scope.
  *
- * @param take - returns false to stop
+ * @param take - its pauses; none for work that reads nothing
  */
 export function* walkSpanKeys(
   db: Connection,
   { project_id, filter, startedUs }: SpanScope,
   direction: 'asc' | 'desc',
   checkpoint: Checkpoint,
-  take: (keys: readonly FoundKey[]) => Generator<void, boolean>,
+  take: (keys: readonly FoundKey[]) => Iterable<void>,
 ): Generator<void, void> {
   const selection = { project_id, filter, startedUs, direction }
-  const keepSpans = db.prepare(KEEP_SPANS).pluck()
+  const selectSpans = db.prepare(SELECT_SPANS).pluck()
   const order = createTieOrder(db, direction, checkpoint)
-  let wantsMore = true
   yield* walkKeys(db, selection, beginWalk(db), checkpoint, function* (found) {
     for (let at = 0; at < found.length; at += CHUNK_CALLS) {
       const chunk = found.slice(at, at + CHUNK_CALLS)
       const keys = `[${chunk.map(([key]) => key).join()}]`
-      const kept = new Set(keepSpans.all({ keys }) as number[])
-      const ordered = yield* order.add(chunk.filter(([key]) => kept.has(key)))
-      if (ordered.length > 0) wantsMore = yield* take(ordered)
-      if (!wantsMore) return false
+      const spanKeys = new Set(selectSpans.all({ keys }) as number[])
+      const ordered = yield* order.add(chunk.filter(([key]) => spanKeys.has(key)))
+      if (ordered.length > 0) yield* take(ordered)
       if (checkpoint()) yield
     }
     return true
   })
-  const last = wantsMore ? yield* order.end() : []
+  const last = yield* order.end()
   if (last.length > 0) yield* take(last)
 }
 
@@ -54,25 +52,23 @@ export function* walkSpanKeys(
 function createTieOrder(db: Connection, direction: 'asc' | 'desc', checkpoint: Checkpoint) {
   const readSpans = createSpanReader(db, false, checkpoint)
   /** The keys of the last microsecond, which may be incomplete. */
-  let held: readonly FoundKey[] = []
+  let buffer: readonly FoundKey[] = []
 
   function* sortTies(keys: readonly FoundKey[]): Generator<void, readonly FoundKey[]> {
     const starts = new Map<number, bigint>()
     yield* readSpans(keys, (span) => {
       starts.set(keyOfSpan(span), span.start_ns)
-      return true
     })
     const sign = direction === 'asc' ? 1 : -1
-    return keys.toSorted(([left], [right]) => {
-      const [from, to] = [starts.get(left) ?? 0n, starts.get(right) ?? 0n]
-      return from === to ? 0 : from < to ? -sign : sign
-    })
+    return keys.toSorted(
+      ([left], [right]) => sign * compareNs(starts.get(left) ?? 0n, starts.get(right) ?? 0n),
+    )
   }
 
   return {
     /** Adds keys; returns those whose order is final. */
     *add(keys: readonly FoundKey[]): Generator<void, readonly FoundKey[]> {
-      const all = [...held, ...keys]
+      const all = [...buffer, ...keys]
       const ordered: FoundKey[] = []
       let from = 0
       for (let to = 1; to < all.length; to += 1) {
@@ -81,11 +77,11 @@ function createTieOrder(db: Connection, direction: 'asc' | 'desc', checkpoint: C
         ordered.push(...(tied.length > 1 ? yield* sortTies(tied) : tied))
         from = to
       }
-      held = all.slice(from)
+      buffer = all.slice(from)
       return ordered
     },
     *end(): Generator<void, readonly FoundKey[]> {
-      return held.length > 1 ? yield* sortTies(held) : held
+      return buffer.length > 1 ? yield* sortTies(buffer) : buffer
     },
   }
 }
@@ -106,7 +102,6 @@ export function scanSpans(
   return walkSpanKeys(db, scope, direction, checkpoint, (keys) =>
     readSpans(keys, (span) => {
       if (matches(span)) take(span)
-      return true
     }),
   )
 }
@@ -115,12 +110,14 @@ export function scanSpans(
 export function createSpanReader(db: Connection, withMessages: boolean, checkpoint: Checkpoint) {
   const wanted: Body[] = ['attributes', ...(withMessages ? (['inputs', 'output'] as const) : [])]
   const readCalls = createCallReader(db, new Set(wanted), new Set(NAMED_COLUMNS), checkpoint)
-  return (
+  return function* (
     keys: readonly FoundKey[],
-    take: (span: AgentSpan) => boolean,
-  ): Generator<void, boolean> =>
-    readCalls(keys, (call) => {
+    take: (span: AgentSpan) => void,
+  ): Generator<void, void> {
+    yield* readCalls(keys, (call) => {
       const span = toAgentSpan(call)
-      return span === null || take(span)
+      if (span !== null) take(span)
+      return true
     })
+  }
 }

@@ -2,7 +2,7 @@
  * The heavy reads that run off the event loop, by name. A reader runs nothing else: messages never carry SQL.
  * To add a read, add an entry here.
  */
-import { listSpans, readSpans } from '../agents/span-jobs.ts'
+import { listSpans, performRead } from '../agents/span-jobs.ts'
 import { listItems, listQueues, sumQueues } from '../annotation/annotation-reads.ts'
 import { countSelected, selectCalls } from '../calls/query/calls-scan.ts'
 import { pageFeedbackAbout } from '../feedback/feedback-about.ts'
@@ -42,7 +42,7 @@ export const READ_JOBS = {
   projects: listProjects,
   select_calls: selectCalls,
   span_list: listSpans,
-  span_reads: readSpans,
+  span_reads: performRead,
   stats: aggregateStats,
   stats_texts: renderStats,
   threads: listThreads,
