@@ -3,6 +3,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { makeRunFolder } from './test/support/run-folder.ts'
+import { createSkipReporter } from './test/support/skip-reporter.ts'
 
 const MEMORY = '/dev/shm'
 const MEMORY_BYTES_MIN = 4 * 1024 ** 3
@@ -26,6 +27,7 @@ export default defineConfig({
     // project, too; the kind is the file's suffix, and scripts choose by it.
     include: ['test/**/*.test.ts'],
     isolate: false,
+    reporters: ['default', createSkipReporter((text) => process.stdout.write(text))],
     // Node loads the files as it does for the server: the sources are what it runs without a build.
     experimental: { viteModuleRunner: false },
     // More than there are cores, as tests of sockets, processes and pages wait for the most part. Each compiles the same code
