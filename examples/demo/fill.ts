@@ -42,6 +42,10 @@ export async function fillDemo(options: DemoOptions): Promise<Filled> {
   const { tell } = options
   const api = createDemoApi(options)
   const chance = createChance(SEED)
+  // First, because its calls are recorded as of now: those of the agent come after them, and so first in lists.
+  const rewards = await train(options)
+  const shown = rewards.map((mean) => mean.toFixed(2)).join(', ')
+  tell(`${options.jobs} training jobs: mean reward ${shown}`)
   const nowMs = Date.now()
   const { traces, agentCalls, agentCall, thread } = await recordTraffic(api, chance, nowMs)
   tell(`${traces} traces of three weeks: an agent with tools in conversations, a classifier`)
@@ -53,9 +57,6 @@ export async function fillDemo(options: DemoOptions): Promise<Filled> {
   const queued = agentCalls.slice(RATED, RATED + QUEUED)
   const queue = await fillQueue(api, queued)
   tell(`a queue of ${queued.length} calls to rate`)
-  const rewards = await train(options)
-  const shown = rewards.map((mean) => mean.toFixed(2)).join(', ')
-  tell(`${options.jobs} training jobs: mean reward ${shown}`)
   const job = await findLastJob(api)
   return {
     traces,

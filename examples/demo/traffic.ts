@@ -8,6 +8,9 @@ const DAY_MS = 24 * HOUR_MS
 const DAYS = 21
 const CONVERSATIONS_A_DAY = 16
 const CLASSIFICATIONS_A_DAY = 30
+/** Conversations that begin at the end, within some seconds: more than a list shows at first. */
+const NEWEST_CONVERSATIONS = 40
+const NEWEST_MS = 4_000
 /** The hours in which customers write, and how many of them. */
 const BUSY = [0, 0, 0, 0, 0, 0, 1, 2, 4, 6, 7, 7, 5, 6, 7, 7, 6, 5, 4, 3, 3, 2, 1, 1]
 const SENTENCES = ['', ' Thank you!', ' It is urgent.', ' I wrote twice already.'] as const
@@ -58,6 +61,10 @@ export async function recordTraffic(api: DemoApi, chance: Chance, nowMs: number)
       traces.push({ call })
     }
   }
+  for (let n = 0; n < NEWEST_CONVERSATIONS; n++) {
+    const startMs = nowMs + chance.between(0, NEWEST_MS)
+    traces.push(...makeConversation(ops, chance, startMs, 1))
+  }
   traces.sort((left, right) => left.call.startMs - right.call.startMs)
   const ids = await api.record(traces)
   const agentCalls = ids.filter((_, at) => traces[at]?.turn).reverse()
@@ -82,10 +89,14 @@ function momentOf(day: number, chance: Chance, nowMs: number): number {
   return moment < nowMs - HOUR_MS ? moment : moment - DAY_MS
 }
 
-function* makeConversation(ops: Ops, chance: Chance, startMs: number) {
+function* makeConversation(
+  ops: Ops,
+  chance: Chance,
+  startMs: number,
+  turns = chance.between(1, 3),
+) {
   const thread_id = `chat-${chance.between(100_000, 999_999)}`
   const customer = chance.pick(CUSTOMERS)
-  const turns = chance.between(1, 3)
   let atMs = startMs
   for (let turn = 1; turn <= turns; turn++) {
     const question = chance.pick(QUESTIONS)

@@ -23,6 +23,11 @@ export function canUseProject(principal: Pick<Principal, 'projects'>, projectId:
   )
 }
 
+/** Whether the key carries a scope; `admin` includes all. */
+export function hasScope(principal: Pick<Principal, 'scopes'>, scope: Scope): boolean {
+  return principal.scopes.includes(scope) || principal.scopes.includes('admin')
+}
+
 /**
  * Refuses a caller without the scope.
  *
@@ -32,7 +37,7 @@ export function canUseProject(principal: Pick<Principal, 'projects'>, projectId:
  */
 export function requireScope(principal: Principal | null, scope: Scope): Principal {
   if (principal === null) throw new ApiError('missing_api_key')
-  if (!principal.scopes.includes(scope) && !principal.scopes.includes('admin')) {
+  if (!hasScope(principal, scope)) {
     throw new ApiError('scope_missing', { message: `The key lacks the scope ${scope}.` })
   }
   return principal

@@ -8,7 +8,7 @@ import { query, setQuery } from '../shell/location.ts'
 import { pathTo, type ViewProps } from '../shell/place.ts'
 import { ComparedExamples } from './compared-examples.ts'
 import { ComparedRuns } from './compared-runs.ts'
-import { compareExamples, LATENCY } from './comparison.ts'
+import { compareExamples, isDifferent, LATENCY } from './comparison.ts'
 import { COMPARED_MAX } from './evaluations.ts'
 import { EXAMPLES_MAX, type Examples, readExamples } from './examples.ts'
 import { idsInAddress } from './run-ids.ts'
@@ -55,7 +55,8 @@ function ByExample({ project, runs, examples: loaded }: ByExampleProps) {
   const all = useMemo(() => loaded.map(({ examples }) => examples), [loaded])
   const names = useMemo(() => [...namesOf(all.flat().map(({ scores }) => scores)), LATENCY], [all])
   const chosen = query.value.get('score') ?? ''
-  const score = names.includes(chosen) ? chosen : (names[0] ?? LATENCY)
+  const first = useMemo(() => names.find((name) => isDifferent(all, name)) ?? LATENCY, [all, names])
+  const score = names.includes(chosen) ? chosen : first
   const isLow = (query.value.get('better') ?? (isBetterLow(score) ? 'low' : 'high')) === 'low'
   const compared = useMemo(() => compareExamples(all, score, isLow), [all, score, isLow])
   const change = (event: Event) =>

@@ -43,6 +43,11 @@ export function compareExamples(
   )
 }
 
+/** Whether a run has another score than the first run, in any example. */
+export function isDifferent(runs: readonly (readonly Example[])[], score: string): boolean {
+  return compareExamples(runs, score, false).some(({ gains }) => gains.some((gain) => gain))
+}
+
 /** The name under which the time of the model is compared; no scorer has a name with a space before it. */
 export const LATENCY = ' latency'
 

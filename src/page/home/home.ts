@@ -2,9 +2,9 @@
 import { html } from 'htm/preact'
 import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
-import { ask } from '../api/client.ts'
+import { ask, askLines } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
-import type { StatsAnswer, StatsQuestion } from '../api/wire.ts'
+import type { Call, StatsAnswer, StatsQuestion } from '../api/wire.ts'
 import { endOfAnswer } from '../parts/charts/buckets.ts'
 import { Chart } from '../parts/charts/chart.ts'
 import type { ChartProps } from '../parts/charts/chart-props.ts'
@@ -12,7 +12,7 @@ import { CopyCurl } from '../parts/charts/copy-curl.ts'
 import type { Line } from '../parts/charts/line.ts'
 import { chooseStretch, granularityOf, rangeName, readRange } from '../parts/charts/range.ts'
 import { RangeBar } from '../parts/charts/range-bar.ts'
-import { formatCost, formatCount, formatMs, formatShort } from '../parts/format.ts'
+import { formatCost, formatCount, formatMs, formatShort, formatTime } from '../parts/format.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { usePause } from '../parts/use-pause.ts'
@@ -95,15 +95,38 @@ function Charts({ project, question, answer }: ChartsProps) {
     </div>`
 }
 
-/** For a time range without calls: whether the project has any others. */
+/** Milliseconds around the newest call that a range without calls offers. */
+const BEFORE_NEWEST_MS = 24 * 3_600_000
+const BEHIND_NEWEST_MS = 60_000
+
+/** The start of the newest call. @returns milliseconds; null if the project has none */
+async function readNewest(project_id: string, signal: AbortSignal) {
+  const question = {
+    project_id,
+    columns: ['started_at'],
+    sort_by: [{ field: 'started_at', direction: 'desc' }],
+    limit: 1,
+  }
+  let newestMs: number | null = null
+  for await (const call of askLines<Call>('/calls/stream_query', question, { signal })) {
+    newestMs = Date.parse(call.started_at)
+  }
+  return { newestMs }
+}
+
+/** For a time range without calls: the time of the newest calls, if the project has any. */
 function NoCalls({ project }: { readonly project: string }) {
-  const others = useLoad(`${project} ${rangeName.value}`, (signal) =>
-    ask<{ count: number }>('/calls/query_stats', { project_id: project, limit: 1 }, { signal }),
-  )
-  if (others.value === null)
-    return html`<${Failure} words=${others.failure} />${others.isLoading && html`<${Loading} />`}`
-  if (others.value.count === 0) return html`<${FirstTrace} project=${project} />`
-  return html`<p class="notice">No calls in this time. Choose a longer one above, or see <a href=${pathTo(project, 'calls')}>the newest calls</a>.</p>`
+  const newest = useLoad(`${project} ${rangeName.value}`, (signal) => readNewest(project, signal))
+  if (newest.value === null)
+    return html`<${Failure} words=${newest.failure} />${newest.isLoading && html`<${Loading} />`}`
+  const { newestMs } = newest.value
+  if (newestMs === null) return html`<${FirstTrace} project=${project} />`
+  const show = () => chooseStretch(newestMs - BEFORE_NEWEST_MS, newestMs + BEHIND_NEWEST_MS)
+  return html`<p class="notice">
+    No calls in this time. The newest call began at ${formatTime(new Date(newestMs).toISOString())}.
+    <button class="main" onClick=${show}>Show the day before it</button>
+    <a href=${pathTo(project, 'calls')}>See the newest calls</a>
+  </p>`
 }
 
 function linesOf(answer: StatsAnswer) {

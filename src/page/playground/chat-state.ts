@@ -35,8 +35,13 @@ export function openChat(
     system: '',
     message: '',
     texts: recorded === null ? {} : textsOf(recorded, parameters),
-    panes: [newPane(place.model ?? recorded?.model, recorded?.messages)],
+    panes: [newPane(place.model ?? servedModelOf(recorded), recorded?.messages)],
   }))
+}
+
+/** The model of a recorded call; the default one if it is not served here. */
+function servedModelOf(recorded: Recorded | null): string | undefined {
+  return recorded?.isServed ? recorded.model : undefined
 }
 
 export function forgetChat(place: ChatPlace): void {

@@ -154,7 +154,7 @@ function withoutAnswer(messages: PaneState['messages']): PaneState['messages'] {
 
 function Before({ project, recorded }: { readonly project: string; readonly recorded: Recorded }) {
   // The link stands before the summary: in it, it would be one thing to press inside another.
-  return html`<p>It begins as <a href=${pathTo(project, 'calls', recorded.id)}>the recorded call</a>.</p>
+  return html`<p>It begins as <a href=${pathTo(project, 'calls', recorded.id)}>the recorded call</a>.${!recorded.isServed && recorded.model !== '' && html` That was made with ${recorded.model}, which is not served here: the default model is chosen.`}</p>
   <details>
     <summary>What the call answered</summary>
     <${MessageList} messages=${recorded.answers} />

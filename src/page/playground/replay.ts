@@ -1,5 +1,5 @@
 /** Prepares a recorded call for replay. */
-import { askLines } from '../api/client.ts'
+import { ApiFailure, ask, askLines } from '../api/client.ts'
 import type { Call } from '../api/wire.ts'
 import { answersOf, type Message, promptOf } from '../parts/messages.ts'
 import { type Parameter, type Texts, textOfValue } from './parameters.ts'
@@ -7,6 +7,8 @@ import { type Parameter, type Texts, textOfValue } from './parameters.ts'
 export interface Recorded {
   readonly id: string
   readonly model: string
+  /** Whether the model is served here. */
+  readonly isServed: boolean
   readonly messages: readonly Message[]
   /** The recorded answer. */
   readonly answers: readonly Message[]
@@ -24,9 +26,21 @@ export async function readRecorded(
     const messages = promptOf(inputs)
     if (messages.length === 0) throw new Error('The call has no messages to replay.')
     const model = typeof inputs.model === 'string' ? inputs.model : ''
-    return { id, model, messages, answers: answersOf(output), inputs }
+    const isServed = model !== '' && (await isModelServed(model, signal))
+    return { id, model, isServed, messages, answers: answersOf(output), inputs }
   }
   throw new Error('There is no such call; it may have been deleted.')
+}
+
+/** Also by another name than the list has, such as an alias. */
+async function isModelServed(model: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await ask(`/v1/models/${encodeURIComponent(model)}`, undefined, { signal })
+    return true
+  } catch (error) {
+    if (error instanceof ApiFailure && error.status === 404) return false
+    throw error
+  }
 }
 
 /** The parameters that a recorded call was made with, as the form has them. */

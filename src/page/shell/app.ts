@@ -4,11 +4,12 @@ import { html } from 'htm/preact'
 import { useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks'
 import { wordsOf } from '../api/client.ts'
 import { key } from '../api/key.ts'
-import { caller, readCallerAgain, sessionFailure, signOut } from '../api/session.ts'
+import { caller, may, readCallerAgain, sessionFailure, signOut } from '../api/session.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { Header } from './header.ts'
 import { place, serverView } from './location.ts'
+import { NotReadable } from './not-readable.ts'
 import type { Place } from './place.ts'
 import { Projects } from './projects.ts'
 import { SignIn } from './sign-in.ts'
@@ -29,8 +30,12 @@ export function App() {
   const isEarly = at?.view === 'home' && sessionFailure.value === null
   if (caller.value === null && !isEarly) return html`<${NotYet} />`
   if (at === null) return html`<${Header} /><main tabindex="-1">${withoutProject()}</main>`
-  return html`<${Header} /><main tabindex="-1"><${OpenedView} key=${name} ...${at} /></main>`
+  const isShown = UNREAD_VIEWS.includes(at.view) || caller.value === null || may('traces:read')
+  return html`<${Header} /><main tabindex="-1">${isShown ? html`<${OpenedView} key=${name} ...${at} />` : html`<${NotReadable} project=${at.project} />`}</main>`
 }
+
+/** Views that read no calls; each of them says what else it needs. */
+const UNREAD_VIEWS: readonly Place['view'][] = ['playground', 'training', 'server', 'unknown']
 
 /** Moves the focus to the new view when the focused link was removed with the old one. @param name - of the view */
 function useFocusAt(name: string | null): void {

@@ -6,7 +6,15 @@ import { go, place, serverView } from './location.ts'
 import { pathTo, type View } from './place.ts'
 import { timeMode } from './settings.ts'
 
-const LINKS: readonly { path: string; label: string; views: readonly View[] }[] = [
+interface Link {
+  readonly path: string
+  readonly label: string
+  readonly views: readonly View[]
+  /** That a key needs for the view. Default: traces:read. */
+  readonly scope?: string
+}
+
+const LINKS: readonly Link[] = [
   { path: '', label: 'Home', views: ['home'] },
   { path: 'calls', label: 'Calls', views: ['calls', 'trace'] },
   { path: 'threads', label: 'Threads', views: ['threads', 'thread'] },
@@ -18,9 +26,14 @@ const LINKS: readonly { path: string; label: string; views: readonly View[] }[] 
     views: ['evaluations', 'evaluation', 'compare', 'leaderboard'],
   },
   { path: 'objects', label: 'Objects', views: ['objects', 'object'] },
-  { path: 'playground', label: 'Playground', views: ['playground'] },
-  { path: 'training', label: 'Training', views: ['training'] },
+  { path: 'playground', label: 'Playground', views: ['playground'], scope: 'inference' },
+  { path: 'training', label: 'Training', views: ['training'], scope: 'training' },
 ]
+
+/** Whether the key has the scope of a view; all have, until the key's are known. */
+function isUseful({ scope = 'traces:read' }: Link): boolean {
+  return caller.value === null || may(scope)
+}
 
 /** Pixels of the previous link that stay visible. */
 const WAY_SEEN_PX = 60
@@ -41,7 +54,7 @@ export function Header() {
       ${
         at !== null &&
         html`<nav aria-label="Views">
-          ${LINKS.map(({ path, label, views }) => {
+          ${LINKS.filter(isUseful).map(({ path, label, views }) => {
             const current = views.includes(at.view) ? 'page' : undefined
             return html`<a key=${path} href=${pathTo(at.project, path)} aria-current=${current}>${label}</a>`
           })}

@@ -1,9 +1,10 @@
 /** The choice of a project. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
-import { caller, readCallerAgain } from '../api/session.ts'
+import { caller, may, readCallerAgain } from '../api/session.ts'
 import { FirstTrace } from '../home/first-trace.ts'
 import { usePause } from '../parts/use-pause.ts'
+import { NotReadable } from './not-readable.ts'
 import { pathTo } from './place.ts'
 
 const PAUSE_MS = 5000
@@ -21,6 +22,7 @@ export function Projects() {
     const project = pattern.includes('*')
       ? pattern.replace(/^\*$/, 'acme/*').replace('*', 'demo')
       : pattern
+    if (!may('traces:read')) return html`<${NotReadable} project=${project} />`
     return html`<h1>Projects</h1><${FirstTrace} project=${project} />`
   }
   return html`<h1>Projects</h1>

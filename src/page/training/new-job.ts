@@ -16,18 +16,41 @@ import { type RewardSource, readRewardSources } from './reward-sources.ts'
 import { type Model, makeJob, makeModel, readModels } from './training-api.ts'
 
 async function readOffers(project: string, signal: AbortSignal) {
-  const [sources, models] = await Promise.all([
+  const [found, models] = await Promise.all([
     readRewardSources(project, signal),
     readModels(project, [], signal),
   ])
-  return { sources, models }
+  return { sources: await fruitfulFirst(project, found, signal), models }
+}
+
+/** Limit: sources that are tried before the form opens, for its time. */
+const TRIED_MAX = 5
+
+/** The first of the sources that rewards rollouts comes first; most feedback may be about calls that are no chats. */
+async function fruitfulFirst(
+  project: string,
+  sources: readonly RewardSource[],
+  signal: AbortSignal,
+): Promise<readonly RewardSource[]> {
+  const untilMs = serverNow()
+  for (const source of sources.slice(0, TRIED_MAX)) {
+    const question = { project, untilMs, source, choices: EMPTY_CHOICES }
+    const groups = await readGroups(question, signal)
+    if (groups === null || groups.trajectory_groups.length === 0) continue
+    return [source, ...sources.filter((other) => other !== source)]
+  }
+  return sources
 }
 
 export function NewJob({ project }: { readonly project: string }) {
-  const offers = useLoad(project, (signal) => readOffers(project, signal))
   if (!may('traces:read')) {
     return html`<h1>New training job</h1><${Failure} words="The key may not read calls: it lacks the scope traces:read." />`
   }
+  return html`<${Offered} project=${project} />`
+}
+
+function Offered({ project }: { readonly project: string }) {
+  const offers = useLoad(project, (signal) => readOffers(project, signal))
   if (offers.value === null) return html`<${Pending} title="New training job" loaded=${offers} />`
   return html`<h1>New training job</h1>
     <${Composer} project=${project} ...${offers.value} />`
