@@ -25,6 +25,7 @@ import { chooseRequestId, requestLog } from './http/log/request-log.ts'
 import { requestWatch } from './http/log/request-watch.ts'
 import { oddRequests } from './http/odd-requests.ts'
 import { drain } from './http/stream/drain.ts'
+import { unknownProject } from './http/unknown-project.ts'
 import { registerBearerRoutes, registerTraceRoutes, toCallLinesOptions } from './route-groups.ts'
 import { graphqlRoutes } from './routes/access/graphql.ts'
 import { healthRoutes } from './routes/access/health.ts'
@@ -149,6 +150,7 @@ async function registerHttp(app: App, { drainTimeoutMs }: Config, deps: Deps): P
   await app.register(contentEncoding)
   await app.register(jsonBody)
   await app.register(validation)
+  await app.register(unknownProject, { hasProject: (name) => deps.projects.hasProject(name) })
   await app.register(openapi, { version })
 }
 

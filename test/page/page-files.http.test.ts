@@ -199,10 +199,13 @@ describe('GET /me', () => {
     expect(some.body).toMatchObject({ scopes: ['traces:read'], projects: ['acme/a', 'acme/b'] })
   })
 
-  it('refuses keys that may not read, and none', async () => {
-    const { get, createKey } = await buildTestApp()
-    const key = await createKey({ scopes: ['inference'] })
-    expect((await get('/me', { key })).body.error.code).toBe('scope_missing')
+  it('names to a key that may not read only the projects that the key names, and refuses none', async () => {
+    const { get, post, createKey } = await buildTestApp()
+    const at = { op_name: 'op', started_at: '2026-01-31T12:00:00Z', attributes: {}, inputs: {} }
+    await post('/call/start', { start: { project_id: 'acme/secret', ...at } })
+    const key = await createKey({ scopes: ['inference'], projects: ['acme/*', 'acme/b'] })
+    const { body } = await get('/me', { key })
+    expect(body).toMatchObject({ scopes: ['inference'], projects: ['acme/b'] })
     expect((await get('/me', { key: null })).status).toBe(401)
   })
 })

@@ -66,11 +66,26 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.locator('.figure').first().waitFor()
   })
 
-  it('says what a key lacks', async () => {
+  it('signs in a key that only uses models, and leads it to the playground', async () => {
     const { page, url, createKey } = await openPage()
-    const key = await createKey({ scopes: ['inference'] })
+    const key = await createKey({ scopes: ['inference'], projects: ['acme/demo'] })
     await page.goto(`${url}/#key=${key}`)
+    await page.getByRole('list').getByText('acme/demo').click()
     await page.getByText('lacks the scope traces:read').waitFor()
+    const views = page.getByRole('navigation', { name: 'Views' }).getByRole('link')
+    expect(await views.allTextContents()).toEqual(['Playground'])
+    await page.getByRole('main').getByText('playground').click()
+    await page.getByLabel('Message', { exact: true }).waitFor()
+  })
+
+  it('leads a key that only reads nowhere else, and says that a project is not known', async () => {
+    const { page, url, createKey } = await openPage()
+    const key = await createKey({ scopes: ['traces:read'] })
+    await page.goto(`${url}/acme/misspelt/weave/calls#key=${key}`)
+    await page.getByText('Nothing was ever written to the project acme/misspelt').waitFor()
+    const views = page.getByRole('navigation', { name: 'Views' })
+    await views.getByText('Objects').waitFor()
+    await expect.poll(() => views.getByText(/Playground|Training/).count()).toBe(0)
   })
 
   it('shows calls as they arrive, live', async () => {

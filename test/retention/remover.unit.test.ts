@@ -40,7 +40,11 @@ async function playRound(scene: Scene, signal = new AbortController().signal) {
   const round = createRemovalRound({
     stores: {
       retention,
-      projects: { listProjects: async () => [...projects], sumContents: () => Promise.reject() },
+      projects: {
+        listProjects: async () => [...projects],
+        sumContents: () => Promise.reject(),
+        hasProject: () => Promise.reject(),
+      },
       removal: {
         async expireCalls({ project_id, before_us }) {
           steps.push([project_id, (HOUR_OF_NOW_US - before_us) / DAY_US])

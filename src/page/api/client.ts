@@ -2,6 +2,7 @@
 import { noteServerTime } from './clock.ts'
 import { parseExact } from './exact-json.ts'
 import { dropKey, key } from './key.ts'
+import { noteProject } from './unknown-project.ts'
 
 /** An error answer of the server, or no answer at all (status 0). */
 export class ApiFailure extends Error {
@@ -127,6 +128,7 @@ export async function request(
     throw new ApiFailure(0, 'no_answer', 'The server does not answer.')
   }
   noteServerTime(response.headers.get('date'))
+  noteProject(body, response.headers.get('x-weft-project'))
   if (response.ok) return response
   // An answer to a request with a replaced key says nothing about the new key.
   if (response.status === 401 && secret === key.value) {

@@ -122,11 +122,11 @@ function NoCalls({ project }: { readonly project: string }) {
   const { newestMs } = newest.value
   if (newestMs === null) return html`<${FirstTrace} project=${project} />`
   const show = () => chooseStretch(newestMs - BEFORE_NEWEST_MS, newestMs + BEHIND_NEWEST_MS)
-  return html`<p class="notice">
-    No calls in this time. The newest call began at ${formatTime(new Date(newestMs).toISOString())}.
-    <button class="main" onClick=${show}>Show the day before it</button>
-    <a href=${pathTo(project, 'calls')}>See the newest calls</a>
-  </p>`
+  return html`<p class="notice">No calls in this time. The newest call began at ${formatTime(new Date(newestMs).toISOString())}.</p>
+    <div class="bar">
+      <button class="main" onClick=${show}>Show the day before it</button>
+      <a class="button" href=${pathTo(project, 'calls')}>See the newest calls</a>
+    </div>`
 }
 
 function linesOf(answer: StatsAnswer) {

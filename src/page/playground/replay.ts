@@ -1,5 +1,5 @@
 /** Prepares a recorded call for replay. */
-import { ApiFailure, ask, askLines } from '../api/client.ts'
+import { ask, askLines } from '../api/client.ts'
 import type { Call } from '../api/wire.ts'
 import { answersOf, type Message, promptOf } from '../parts/messages.ts'
 import { type Parameter, type Texts, textOfValue } from './parameters.ts'
@@ -32,15 +32,10 @@ export async function readRecorded(
   throw new Error('There is no such call; it may have been deleted.')
 }
 
-/** Also by another name than the list has, such as an alias. */
+/** Aliases and steps of trained models are listed, too. */
 async function isModelServed(model: string, signal: AbortSignal): Promise<boolean> {
-  try {
-    await ask(`/v1/models/${encodeURIComponent(model)}`, undefined, { signal })
-    return true
-  } catch (error) {
-    if (error instanceof ApiFailure && error.status === 404) return false
-    throw error
-  }
+  const { data } = await ask<{ data: { id: string }[] }>('/v1/models', undefined, { signal })
+  return data.some(({ id }) => id === model)
 }
 
 /** The parameters that a recorded call was made with, as the form has them. */

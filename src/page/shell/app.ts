@@ -5,6 +5,7 @@ import { useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks'
 import { wordsOf } from '../api/client.ts'
 import { key } from '../api/key.ts'
 import { caller, may, readCallerAgain, sessionFailure, signOut } from '../api/session.ts'
+import { unknownProject } from '../api/unknown-project.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { Header } from './header.ts'
@@ -31,7 +32,14 @@ export function App() {
   if (caller.value === null && !isEarly) return html`<${NotYet} />`
   if (at === null) return html`<${Header} /><main tabindex="-1">${withoutProject()}</main>`
   const isShown = UNREAD_VIEWS.includes(at.view) || caller.value === null || may('traces:read')
-  return html`<${Header} /><main tabindex="-1">${isShown ? html`<${OpenedView} key=${name} ...${at} />` : html`<${NotReadable} project=${at.project} />`}</main>`
+  return html`<${Header} /><main tabindex="-1">${unknownProject.value === at.project && html`<${Unwritten} project=${at.project} />`}${isShown ? html`<${OpenedView} key=${name} ...${at} />` : html`<${NotReadable} project=${at.project} />`}</main>`
+}
+
+/** Said above each view: a misspelt project looks like an empty one. */
+function Unwritten({ project }: { readonly project: string }) {
+  return html`<p class="notice" role="status">
+    Nothing was ever written to the project ${project}. Is its name right? <a href="/">Your projects</a>
+  </p>`
 }
 
 /** Views that read no calls; each of them says what else it needs. */

@@ -5,6 +5,7 @@
 import { closeOnce, type Stores } from '../api/stores.ts'
 import type { OnMigrate } from '../base/db/migration-files.ts'
 import type { NodeStores } from '../base/node-stores.ts'
+import { cacheKnownProjects } from '../base/projects/known-projects.ts'
 import { unpackCalls } from '../base/recordings/packed-calls.ts'
 import { createRecordings } from '../base/recordings/recordings.ts'
 import { createAgentStore } from './agents/agents.ts'
@@ -16,7 +17,7 @@ import { connectClickHouse } from './db/client.ts'
 import { migrate } from './db/migrate.ts'
 import { createReads } from './db/reads.ts'
 import { createStoreHealth } from './health/store-health.ts'
-import { LIST_PROJECTS } from './projects/projects.sql.ts'
+import { FIND_PROJECT, LIST_PROJECTS } from './projects/projects.sql.ts'
 import { recordCalls } from './recordings/record-calls.ts'
 import { createStatsStore } from './stats/stats.ts'
 import { createThreadStore } from './threads/thread-list.ts'
@@ -86,6 +87,11 @@ export async function openClickHouseStores(
     usage: createUsageStore(reads),
     projects: {
       sumContents: node.projects.sumContents,
+      hasProject: cacheKnownProjects(
+        async (project_id) =>
+          (await node.projects.hasProject(project_id)) ||
+          (await db.read(FIND_PROJECT, { project_id })).length > 0,
+      ),
       async listProjects(caller) {
         const rows = await reads.read<{ project_id: string }>(LIST_PROJECTS, {}, caller)
         return rows.map(({ project_id }) => project_id)

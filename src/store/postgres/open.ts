@@ -11,6 +11,7 @@ import { createResponseStore, RESPONSE_WRITES } from '../base/chat/response-stor
 import type { OnMigrate } from '../base/db/migration-files.ts'
 import { createPreviewModelStore } from '../base/models/model-store.ts'
 import type { NodeStores } from '../base/node-stores.ts'
+import { cacheKnownProjects, hasContents } from '../base/projects/known-projects.ts'
 import type { ReadTurnLimits } from '../base/read/read-turns.ts'
 import { createTrainingQueue } from '../base/training/queue-store.ts'
 import { COUNT_UNFINISHED_JOBS } from '../base/training/training-jobs.sql.ts'
@@ -20,7 +21,7 @@ import { createJoinedDataOf } from './calls/call-joins.ts'
 import { connectPostgres, type Postgres } from './db/client.ts'
 import { migrate } from './db/migrate.ts'
 import { createReads } from './db/reads.ts'
-import { createStepRuns } from './db/run-steps.ts'
+import { createStepRuns, runSteps } from './db/run-steps.ts'
 import { sweepHourly } from './db/sweep.ts'
 import { createFeedbackStore } from './feedback/feedback.ts'
 import { createStoreHealth } from './health/store-health.ts'
@@ -89,6 +90,7 @@ export async function openPostgresStores(
     responses: createResponseStore(createStepRuns(db, RESPONSE_WRITES)),
     projects: {
       ...node.projects,
+      hasProject: cacheKnownProjects((project_id) => runSteps(db, hasContents(project_id))),
       sumContents: (caller) => reads.run(caller, () => sumContents(db, caller.project_id)),
     },
     retention: createRetentionStore(db, options.url),

@@ -143,7 +143,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     objects: createObjectStore(db, writes, lists),
     tables: createTableStore(db, writes, lists),
     files: createFileStore(db, writes, folder),
-    projects: createProjectStore(lists),
+    projects: createProjectStore(db, lists),
     retention: createRetentionStore(db, writes),
     prices: createPriceStore(db, writes),
     ...createTrainingStores(db, writes, { payloads, artifacts }),

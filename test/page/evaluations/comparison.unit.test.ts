@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { compareExamples, LATENCY, tallyOf } from '../../../src/page/evaluations/comparison.ts'
+import {
+  compareExamples,
+  isDifferent,
+  LATENCY,
+  tallyOf,
+} from '../../../src/page/evaluations/comparison.ts'
 import type { Example } from '../../../src/page/evaluations/example.ts'
 import {
   formatDifference,
@@ -109,4 +114,16 @@ describe('rows by a number', () => {
     expect(sorted('asc')).toEqual([1, 2, 3, null, null])
     expect(sorted('desc')).toEqual([3, 2, 1, null, null])
   })
+})
+
+it('a score is different when any run has another value than the first one', () => {
+  const runs = [
+    [example('a', { same: 1, other: 1 }), example('b', { same: 0, other: 1 })],
+    [example('a', { same: 1, other: 1 }), example('b', { same: 0, other: 0 })],
+  ]
+  expect(['same', 'other', 'none'].map((score) => isDifferent(runs, score))).toEqual([
+    false,
+    true,
+    false,
+  ])
 })

@@ -148,6 +148,16 @@ describe.skipIf(!hasBrowser)('the home of a project in a browser', () => {
     expect(counts.reduce((sum: number, count: number) => sum + count)).toBe(5)
   })
 
+  it('offers the time of the newest calls when its own has none', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    await recordCalls(test, [{ id: 'old', started_at_ms: Date.UTC(2026, 0, 31) }])
+    await page.goto(`${url}/acme/demo/weave#key=${key}`)
+    await page.getByText('Show the day before it').click()
+    const figure = page.locator('.figure', { hasText: 'calls' }).locator('.value')
+    await expect.poll(() => figure.textContent()).toBe('1')
+  })
+
   it('shows all times in one zone or the other', async () => {
     const test = await openPage()
     const { page, url, key } = test

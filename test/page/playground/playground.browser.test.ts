@@ -171,6 +171,17 @@ describe.skipIf(!hasBrowser)('the playground in a browser', () => {
     expect(await page.evaluate('window.wasRun')).toBeUndefined()
   })
 
+  it('replays a call of a model that is not served with the default one, and says so', async () => {
+    const test = await openPage()
+    const { page, url, key, complaints } = test
+    const messages = [{ role: 'user', content: QUESTION }]
+    await recordCalls(test, [{ id: 'far', inputs: { model: 'far-model', messages } }])
+    await page.goto(`${url}/acme/demo/weave/playground?call=far#key=${key}`)
+    await page.getByText('far-model, which is not served here').waitFor()
+    expect(await page.locator('.pane select').inputValue()).toBe('')
+    expect(complaints).toEqual([])
+  })
+
   it('tells of a refusal, of a text that is no JSON, and a key that may not ask', async () => {
     const test = await openPage()
     const { page, url, key } = test

@@ -113,6 +113,21 @@ describe.skipIf(!hasBrowser)('traces and threads in a browser', () => {
     expect(await page.locator('.trace-row').last().locator('.name').textContent()).toContain('11')
   })
 
+  it('shows the name of a failing operation on a phone', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    await page.setViewportSize({ width: 390, height: 844 })
+    await recordCalls(test, [
+      { id: 'root', op_name: 'support_agent', exception: 'E' },
+      { id: 'tool', parent_id: 'root', op_name: 'search', exception: 'E' },
+    ])
+    await page.goto(`${url}/acme/demo/weave/calls/root#key=${key}`)
+    const name = page.locator('.trace-row .op').first()
+    await name.waitFor()
+    const [shown, whole] = await name.evaluate((node) => [node.clientWidth, node.scrollWidth])
+    expect(shown).toBeGreaterThanOrEqual(whole ?? Number.NaN)
+  })
+
   it('shows the code that an operation had in its version', async () => {
     const test = await openPage()
     const { page, url, key, app } = test

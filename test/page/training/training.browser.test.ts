@@ -162,6 +162,23 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     expect(asked.length).toBeLessThanOrEqual(3 * looks)
   })
 
+  it('opens on feedback that rewards rollouts, even if other feedback is more', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    await recordRatedChats(test, 'Why?')
+    await recordCalls(test, [{ id: 'no-chat' }])
+    const batch = Array.from({ length: 9 }, (_, at) => ({
+      project_id: PROJECT,
+      weave_ref: `weave:///${PROJECT}/call/no-chat`,
+      feedback_type: 'stars',
+      payload: { stars: at },
+    }))
+    await test.post('/traces/feedback/batch/create', { batch })
+    await page.goto(`${url}/acme/demo/weave/training/new#key=${key}`)
+    await page.getByText('4 rollouts in 1 group').waitFor()
+    expect(await page.getByLabel('Feedback').first().inputValue()).toContain('owls')
+  })
+
   it('says what a key lacks', async () => {
     const { page, url, createKey } = await openPage()
     const key = await createKey({ scopes: ['traces:read'] })

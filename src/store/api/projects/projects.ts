@@ -22,4 +22,11 @@ export interface ProjectStore {
    * may not use. Throws as sumContents does.
    */
   listProjects(caller: ReadCaller): Promise<string[]>
+  /**
+   * Whether anything was ever written to a project: calls, feedback, objects, files, queues, prices, settings or
+   * models. Remembers that it was.
+   *
+   * @throws ApiError store_unavailable
+   */
+  hasProject(projectId: string): Promise<boolean>
 }

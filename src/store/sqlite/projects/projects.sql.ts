@@ -16,6 +16,9 @@ ORDER BY objects.object_id, objects.version_index
 LIMIT @limit
 `
 
+/** By the unique index of project_id. */
+export const FIND_PROJECT = 'SELECT 1 FROM projects WHERE project_id = @project_id'
+
 /** The next projects by name (unique index of project_id). */
 export const LIST_PROJECTS = `
 SELECT project_id
