@@ -6,8 +6,8 @@ import type { Reporter, TestModule } from 'vitest/node'
 const NEEDS: Readonly<Record<string, string>> = {
   hasBrowser: 'Chromium (on Debian: apt-get install chromium-headless-shell)',
   hasPostgres: 'PostgreSQL (on Debian: apt-get install postgresql)',
-  hasClickHouse: 'the ClickHouse engine (npm run setup:chdb)',
-  hasFaults: 'the ClickHouse engine (npm run setup:chdb)',
+  hasClickHouse: 'the ClickHouse engine (npm run tools -- chdb)',
+  hasFaults: 'the ClickHouse engine (npm run tools -- chdb)',
   hasPython: 'Python 3.9 or newer',
 }
 const OTHER = 'another program; the file names it'
