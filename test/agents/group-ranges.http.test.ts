@@ -287,7 +287,7 @@ describeEachStore('groups of spans', (build) => {
         'distributions of one name',
         'query',
         { group_distributions: [distribution, distribution] },
-        'group_distributions',
+        'alias',
       ],
       [
         'a distribution of a field',

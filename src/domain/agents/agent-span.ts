@@ -21,7 +21,7 @@ export type CustomAttributes = Readonly<
   Record<CustomSource, Readonly<Record<string, string | number | boolean>>>
 >
 
-/** Times in microseconds; columns that a span does not have are null. */
+/** A span with its columns, which are null where it does not have them. Times are microseconds. */
 export interface AgentSpan {
   readonly call: CallTexts
   /** For the order within a microsecond. */

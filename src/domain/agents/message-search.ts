@@ -33,7 +33,7 @@ export function resolveSearch(request: AgentSearchRequest, limitDefault: number)
 
 type Conversation = AgentSearchResponse['results'][number]
 
-/** Takes spans from the newest on. @throws ApiError validation_failed for too many conversations, or too long a response */
+/** A search, to which spans are added from the newest on. @throws ApiError validation_failed for too many matches */
 export function createMessageSearch({ text, roles, isCut, offset, limit }: MessageSearch) {
   const budget = createBudget()
   const characters = createBudget(RESPONSE_CHARS_MAX)

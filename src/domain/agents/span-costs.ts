@@ -12,7 +12,7 @@ export interface SpanCosts {
   readonly total: number
 }
 
-/** null without prices, usage, or a price of the model. */
+/** The costs of a span; null without prices, usage, or a price of the model. */
 export function costsOf(span: AgentSpan, prices: PriceTable | null): SpanCosts | null {
   const model = modelOf(span)
   if (prices === null || span.usage === null || model === null) return null
@@ -26,7 +26,7 @@ export function costsOf(span: AgentSpan, prices: PriceTable | null): SpanCosts |
   }
 }
 
-/** Adds money up; null until some is known. */
+/** A sum of money; null until some is known. */
 export function addUsd(sum: number | null, more: number | null | undefined): number | null {
   return more === null || more === undefined ? sum : (sum ?? 0) + more
 }

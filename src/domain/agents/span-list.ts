@@ -30,7 +30,7 @@ export interface SpanPage {
   readonly total_count: number
 }
 
-/** @throws ApiError validation_failed, query_invalid */
+/** The list of a request. @throws ApiError validation_failed, query_invalid */
 export function resolveSpanList(
   { sort_by, offset, limit, include_details, ...request }: AgentSpansQueryRequest,
   limitDefault: number,

@@ -75,7 +75,7 @@ export function createScopeMatcher({
   return (span) => meets((path) => spanField(span, path))
 }
 
-/** The spans whose messages a search looks into. */
+/** The scope of a search. */
 export function searchScope(request: AgentSearchRequest): SpanScope {
   const { conversation_id, trace_id } = request
   const names = ['agent_name', 'provider_name', 'request_model'] as const

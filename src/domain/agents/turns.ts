@@ -32,7 +32,7 @@ export function createTraceOrder() {
   }
 }
 
-/** The newest but some. */
+/** The newest traces after the offset, oldest first. */
 function pageOfTraces(
   traces: readonly string[],
   { offset, limit }: { readonly offset: number; readonly limit: number },
@@ -107,7 +107,7 @@ export function* readConversations({
   return conversations.result()
 }
 
-/** Takes the spans of traces in order of time. */
+/** The turns of traces, whose spans are added in order of time. */
 export function createTurns() {
   const spans = new Map<string, AgentSpan[]>()
   let [count, characters] = [0, 0]
@@ -143,7 +143,7 @@ interface SpansOfConversation {
   readonly spans: ConversationSpan[]
 }
 
-/** Takes conversations one after the other, and the spans of each in order of time. */
+/** Conversations, each begun before its spans are added in order of time. */
 export function createConversations() {
   const conversations: SpansOfConversation[] = []
   let [spanCount, traceCount] = [0, 0]

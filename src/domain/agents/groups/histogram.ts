@@ -10,7 +10,7 @@ interface Histogram {
   indexOf(value: number): number
 }
 
-/** A histogram over equal bounds has one bin. @param high - at least `low` */
+/** A histogram, with one bin for equal bounds. @param high - at least `low` */
 export function createHistogram(low: number, high: number, bins: number): Histogram {
   const size = low === high ? 1 : bins
   const width = high - low

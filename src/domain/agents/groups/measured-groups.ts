@@ -1,4 +1,5 @@
 /** Measures over groups of spans, and ranges of them. Pure. */
+import { isDeepStrictEqual } from 'node:util'
 import { ApiError } from '../../../errors.ts'
 import type {
   SpanGroupFilter,
@@ -25,7 +26,7 @@ const GROUPS_MAX = 100_000
 
 export type GroupRef = SpanGroupRef & { readonly name: string; readonly type: ValueType }
 
-/** @throws ApiError validation_failed for an unknown field; @param param - path of the list */
+/** The refs of a list with their names and types. @throws ApiError validation_failed for an unknown field */
 export function resolveGroupRefs(
   group_by: readonly SpanGroupRef[] | null | undefined,
   param: string,
@@ -47,7 +48,7 @@ export interface GroupMeasure extends Pick<SpanMeasure, 'alias' | 'aggregation' 
   readonly type: ValueType
 }
 
-/** @throws ApiError validation_failed, query_invalid */
+/** A measure with its parsed filter and the type of its value. @throws ApiError validation_failed, query_invalid */
 export function resolveMeasure(measure: SpanMeasure, param: string): GroupMeasure {
   const type = measure.value ? typeOfRef(measure.value, `${param}.value.key`) : null
   requireMeasure(measure, type, param)
@@ -63,7 +64,7 @@ export interface GroupMeasures {
   values(): Cell[]
 }
 
-/** @returns a function that starts the measures of a group */
+/** A function that starts the measures of a group. */
 export function createGroupMeasures(
   measures: readonly GroupMeasure[],
   budget: Budget,
@@ -114,7 +115,7 @@ export interface GroupFilter {
   readonly max: number | string | null
 }
 
-/** @throws ApiError validation_failed, query_invalid */
+/** The filters of a request. @throws ApiError validation_failed, query_invalid */
 export function resolveGroupFilters(
   filters: readonly SpanGroupFilter[] | null | undefined,
 ): GroupFilter[] {
@@ -135,7 +136,7 @@ export function resolveGroupFilters(
   })
 }
 
-/** Times as the measure renders them. */
+/** A bound; a time in the format of the measure's values. */
 function resolveBound(
   bound: number | string | null | undefined,
   type: ValueType,
@@ -149,9 +150,35 @@ function resolveBound(
   throw new ApiError('validation_failed', { param, message })
 }
 
-/** Whether the value of a filter's measure is in its range; a measure of nothing is in none. */
+/** Whether a range includes the value of its measure; none includes null. Both ends belong to it. */
 export function isInRange({ min, max }: GroupFilter, value: Cell): boolean {
   return value !== null && (min === null || value >= min) && (max === null || value <= max)
+}
+
+/** @throws ApiError validation_failed for two of one name */
+export function requireDistinct(names: readonly string[]): void {
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice === undefined) return
+  const message = `There are two groups, measures, metrics or distributions of the name ${twice}; give one an alias.`
+  throw new ApiError('validation_failed', { param: 'alias', message })
+}
+
+/**
+ * Requires the groups of a filter to be those of the request, whatever their names are.
+ *
+ * @throws ApiError validation_failed
+ */
+export function requireSameGroups(
+  { refs }: GroupFilter,
+  others: readonly GroupRef[],
+  index: number,
+): void {
+  const values = (list: readonly GroupRef[]) =>
+    list.map(({ source, key }) => (source === 'column' ? ['field', key] : [source, key]))
+  if (refs.length === 0 || isDeepStrictEqual(values(refs), values(others))) return
+  const param = `group_filters[${index}].group_by`
+  const message = `${param} must be absent, or the group_by that forms the groups.`
+  throw new ApiError('validation_failed', { param, message })
 }
 
 function tooMany(): ApiError {

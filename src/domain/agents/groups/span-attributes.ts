@@ -13,7 +13,7 @@ export interface AttributesPage {
 
 type Attribute = SpanAttributesResponse['attributes'][number]
 
-/** @throws ApiError validation_failed for too many keys */
+/** The counts of attributes. @throws ApiError validation_failed for too many keys */
 export function createSpanAttributes({ limit, offset }: AttributesPage) {
   const budget = createBudget(KEYS_MAX)
   const found = new Map<string, Attribute>()

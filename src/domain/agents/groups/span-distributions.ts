@@ -1,5 +1,4 @@
 /** Counts of the values that a custom attribute has in a group of spans. Pure. */
-import { ApiError } from '../../../errors.ts'
 import type { SpanDistribution } from '../../../schemas/agents/agent-spans.ts'
 import type { SpanDistributionSpec } from '../../../schemas/agents/span-values.ts'
 import { type AgentSpan, customAttribute } from '../agent-span.ts'
@@ -15,23 +14,12 @@ export interface Distribution {
   render(entries: Budget): SpanDistribution
 }
 
+/** The limit of what the distributions of one response show. */
 export function createDistributionEntries(): Budget {
   return createBudget(ENTRIES_MAX)
 }
 
-/** @throws ApiError validation_failed when two have one alias, or there are no groups */
-export function resolveDistributions(
-  specs: readonly SpanDistributionSpec[] | null | undefined,
-): readonly SpanDistributionSpec[] {
-  const aliases = (specs ?? []).map(({ alias }) => alias)
-  const twice = aliases.find((alias, index) => aliases.indexOf(alias) !== index)
-  if (twice === undefined) return specs ?? []
-  const param = 'group_distributions'
-  const message = `Two distributions have the alias ${twice}.`
-  throw new ApiError('validation_failed', { param, message })
-}
-
-/** @param kept - limits the values that are kept */
+/** A distribution without spans. @param kept - limits the values that are kept */
 export function createDistribution(spec: SpanDistributionSpec, kept: Budget): Distribution {
   const { alias, value, bins, top_n } = spec
   const { source, key } = value

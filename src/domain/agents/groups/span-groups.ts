@@ -1,7 +1,5 @@
 /** Groups spans, with the counts, measures and distributions of each group. Pure. */
 
-import { isDeepStrictEqual } from 'node:util'
-import { ApiError } from '../../../errors.ts'
 import type { AgentSpanGroup, AgentSpansQueryRequest } from '../../../schemas/agents/agent-spans.ts'
 import type { SpanDistributionSpec } from '../../../schemas/agents/span-values.ts'
 import { layerPrices, type ProjectPrice } from '../../prices/project-prices.ts'
@@ -17,6 +15,8 @@ import {
   type GroupMeasures,
   type GroupRef,
   isInRange,
+  requireDistinct,
+  requireSameGroups,
   resolveGroupFilters,
   resolveGroupRefs,
   resolveMeasure,
@@ -25,7 +25,6 @@ import {
   createDistribution,
   createDistributionEntries,
   type Distribution,
-  resolveDistributions,
 } from './span-distributions.ts'
 import { type Cell, createBudget } from './span-measures.ts'
 import { createSpanTotals, type SpanTotals } from './span-totals.ts'
@@ -54,7 +53,7 @@ type GroupRequest = Pick<
   'group_by' | 'measures' | 'group_filters' | 'group_distributions' | 'sort_by' | 'offset' | 'limit'
 >
 
-/** @throws ApiError validation_failed, query_invalid */
+/** The grouping of a request. @throws ApiError validation_failed, query_invalid */
 export function resolveGrouping(
   { group_by, measures, group_filters, group_distributions, sort_by, offset, limit }: GroupRequest,
   prices: readonly ProjectPrice[] | null,
@@ -63,41 +62,21 @@ export function resolveGrouping(
   const refs = resolveGroupRefs(group_by, 'group_by')
   const specs = (measures ?? []).map((each, index) => resolveMeasure(each, `measures[${index}]`))
   requireDistinct([...refs.map(({ name }) => name), ...specs.map(({ alias }) => alias)])
+  const distributions = group_distributions ?? []
+  requireDistinct(distributions.map(({ alias }) => alias))
   const filters = resolveGroupFilters(group_filters)
   for (const [index, filter] of filters.entries()) requireSameGroups(filter, refs, index)
   return {
     refs,
     measures: specs,
     filters,
-    distributions: resolveDistributions(group_distributions),
+    distributions,
     sort: sort_by ?? [{ field: 'span_count', direction: 'desc' }],
     offset: offset ?? 0,
     limit: limit ?? limitDefault,
     prices,
     withMessages: refs.some(({ name }) => name === 'conversation_id'),
   }
-}
-
-/** @throws ApiError validation_failed */
-export function requireDistinct(names: readonly string[]): void {
-  const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice === undefined) return
-  const message = 'Groups, measures and metrics must have names of their own; give them an alias.'
-  throw new ApiError('validation_failed', { param: 'alias', message })
-}
-
-/** The names of groups do not matter. @throws ApiError validation_failed for a filter over other groups */
-export function requireSameGroups(
-  { refs }: GroupFilter,
-  others: readonly GroupRef[],
-  index: number,
-): void {
-  const values = (list: readonly GroupRef[]) =>
-    list.map(({ source, key }) => (source === 'column' ? ['field', key] : [source, key]))
-  if (refs.length === 0 || isDeepStrictEqual(values(refs), values(others))) return
-  const param = `group_filters[${index}].group_by`
-  const message = `${param} must be absent, or the group_by that forms the groups.`
-  throw new ApiError('validation_failed', { param, message })
 }
 
 interface Group {
@@ -116,7 +95,7 @@ export interface GroupPage {
   readonly total_count: number
 }
 
-/** Takes spans in the order of their time. @throws ApiError validation_failed for too many groups or values */
+/** Groups of spans, which are added in the order of their time. @throws ApiError validation_failed for too many */
 export function createSpanGroups(grouping: SpanGrouping) {
   const prices = grouping.prices && layerPrices(grouping.prices)
   const budget = createBudget()

@@ -18,7 +18,7 @@ const ALLOWED: Readonly<Record<ValueType, readonly AgentAggregation[]>> = {
 
 export type Cell = string | number | boolean | null
 
-/** Counts down what one response keeps. */
+/** The number of values that one response may still keep. */
 export interface Budget {
   /** @throws ApiError validation_failed when it is spent */
   take(count?: number): void
@@ -45,14 +45,14 @@ export function typeOfAggregate(name: AgentAggregation, type: ValueType | null):
   return type === 'datetime' && !name.startsWith('count') ? 'datetime' : 'number'
 }
 
-/** @throws ApiError validation_failed when values of the type cannot be summed up so */
+/** Requires an aggregation that the type has. @throws ApiError validation_failed */
 export function requireAggregation(type: ValueType, name: AgentAggregation, param: string): void {
   if (ALLOWED[type].includes(name)) return
   const message = `${param} must be one of ${ALLOWED[type].join(', ')} for values of the type ${type}.`
   throw new ApiError('validation_failed', { param, message })
 }
 
-/** A measure without a value is a count. @throws ApiError validation_failed */
+/** Requires a measure to have a value of its type, unless it is a count. @throws ApiError validation_failed */
 export function requireMeasure(
   { aggregation, value, value_type }: SpanMeasure,
   type: ValueType | null,
@@ -98,7 +98,7 @@ export function createMeasure(name: AgentAggregation, budget: Budget): Measure {
   }
 }
 
-/** @param percent - 0 to 100 */
+/** A percentile of values. @param percent - 0 to 100 */
 export function createPercentile(
   percent: number,
   budget: Budget,

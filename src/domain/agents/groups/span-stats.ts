@@ -14,11 +14,12 @@ import {
   type GroupFilter,
   type GroupMeasure,
   type GroupRef,
+  requireDistinct,
+  requireSameGroups,
   resolveGroupFilters,
   resolveGroupRefs,
   resolveMeasure,
 } from './measured-groups.ts'
-import { requireDistinct, requireSameGroups } from './span-groups.ts'
 import { requireAggregation, typeOfAggregate } from './span-measures.ts'
 
 /** A metric without a value counts what is in a bucket, in a column named `count`. */
@@ -51,7 +52,7 @@ export interface SpanStatsPlan {
 
 const COUNT: PlannedMetric = { value: null, aggregations: ['count'], percentiles: [] }
 
-/** @throws ApiError validation_failed, query_invalid */
+/** The plan of a request. @throws ApiError validation_failed, query_invalid */
 export function resolveSpanStats(
   request: AgentSpanStatsRequest,
   window: TimeWindow,
@@ -94,7 +95,7 @@ function byConversation(filter: GroupFilter): GroupFilter {
   return { ...filter, refs: resolveGroupRefs([{ source: 'field', key: 'conversation_id' }], '') }
 }
 
-/** null for buckets of time. @throws ApiError validation_failed, query_invalid */
+/** The ranges of a request; null for buckets of time. @throws ApiError validation_failed, query_invalid */
 function resolveNumbers({ type, alias, bins, ...bucket }: SpanBuckets): NumberBuckets | null {
   const { value, group_by, measure } = bucket
   const min = bucket.min ?? null

@@ -40,7 +40,7 @@ interface Counted {
   readonly cells: readonly Cell[]
 }
 
-/** @throws ApiError validation_failed for too many rows or values */
+/** Statistics of spans, which are added in the order of their time. @throws ApiError validation_failed for too many */
 export function createSpanStats(plan: SpanStatsPlan) {
   const budget = createBudget()
   const { numbers } = plan
@@ -154,7 +154,7 @@ function timeBuckets({ grid: { startsUs } }: SpanStatsPlan): Buckets {
   }
 }
 
-/** No buckets without a value, or when the only given bound is beyond all values. */
+/** The buckets of numbers; none without a number, or when the only given bound is beyond all of them. */
 function numberBuckets(numbers: NumberBuckets | null, counted: readonly Counted[]): Buckets {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const { at } of counted) [low, high] = [Math.min(low, at), Math.max(high, at)]
