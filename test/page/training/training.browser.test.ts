@@ -176,7 +176,7 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     await test.post('/traces/feedback/batch/create', { batch })
     await page.goto(`${url}/acme/demo/weave/training/new#key=${key}`)
     await page.getByText('4 rollouts in 1 group').waitFor()
-    expect(await page.getByLabel('Feedback').first().inputValue()).toContain('owls')
+    expect(await page.getByLabel('Feedback').last().inputValue()).toContain('owls')
   })
 
   it('says what a key lacks', async () => {
