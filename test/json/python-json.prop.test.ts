@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseExact } from '../../src/domain/json/exact-json.ts'
+import { eachItem } from '../../src/domain/json/json-members.ts'
 import {
   compareCodePoints,
-  readElements,
   renderPythonNumber,
   toPythonJson,
 } from '../../src/domain/json/python-json.ts'
@@ -54,14 +54,11 @@ describe('toPythonJson', () => {
   })
 })
 
-it('splits a list into its elements, whose texts join to the list', () => {
+it('a list is split into the texts of its items', () => {
   fc.assert(
     fc.property(fc.array(json, { maxLength: 5 }), (list) => {
-      const elements = [...readElements(JSON.stringify(list))]
-      expect(`[${elements.map((element) => element.json).join(',')}]`).toBe(JSON.stringify(list))
-      expect(elements.map(({ python }) => python)).toEqual(
-        list.map((item) => toPythonJson(JSON.stringify(item))),
-      )
+      const items = [...eachItem(JSON.stringify(list))]
+      expect(items).toEqual(list.map((item) => JSON.stringify(item)))
     }),
   )
 })

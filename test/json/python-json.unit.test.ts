@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseExact } from '../../src/domain/json/exact-json.ts'
-import { readElements, toPythonJson } from '../../src/domain/json/python-json.ts'
+import { eachItem } from '../../src/domain/json/json-members.ts'
+import { toPythonJson } from '../../src/domain/json/python-json.ts'
 import {
   createBytesDigest,
   digestOfJson,
@@ -54,16 +55,13 @@ describe('digests', () => {
   })
 })
 
-describe('readElements', () => {
-  it('gives each element as it was sent and as Python writes it', () => {
-    const text = ' [ {"b":1, "a":2} ,[1 ,[2]], "x,]" ,1.0]'
-    expect([...readElements(text)]).toEqual([
-      { json: '{"b":1, "a":2}', python: '{"a": 2, "b": 1}' },
-      { json: '[1 ,[2]]', python: '[1, [2]]' },
-      { json: '"x,]"', python: '"x,]"' },
-      { json: '1.0', python: '1.0' },
-    ])
-    expect([...readElements('[]')]).toEqual([])
+describe('eachItem', () => {
+  it('yields each item as it was sent, which Python writes in its own way', () => {
+    const items = [...eachItem(' [ {"b":1, "a":2} ,[1 ,[2]], "x,]" ,1.0]')]
+    expect(items).toEqual(['{"b":1, "a":2}', '[1 ,[2]]', '"x,]"', '1.0'])
+    const python = ['{"a": 2, "b": 1}', '[1, [2]]', '"x,]"', '1.0']
+    expect(items.map(toPythonJson)).toEqual(python)
+    expect([...eachItem('[]')]).toEqual([])
   })
 })
 

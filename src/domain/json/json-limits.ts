@@ -1,6 +1,6 @@
 /** Limits of a JSON text that are checked before it is parsed: nesting depth, and how much it holds. */
 import { ApiError } from '../../errors.ts'
-import { endOfString } from './json-strings.ts'
+import { endOfString } from './json-scan.ts'
 
 /** Limit: deeper values would overflow the stack where they are written out again. */
 export const JSON_DEPTH_MAX = 512

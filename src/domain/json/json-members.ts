@@ -2,7 +2,7 @@
  * The source texts of the members of a JSON object. Pure. What a client sent is stored byte for byte:
  * rendering a parsed value again would round long numbers and cost as much as the parse.
  */
-import { endOfString } from './json-strings.ts'
+import { endOfString, isSpace, skipSpace } from './json-scan.ts'
 
 const QUOTE = 34
 const COMMA = 44
@@ -38,20 +38,23 @@ export function findMembers(text: string): MemberPlace[] {
 }
 
 /**
- * The source texts of an array's items, in their order.
+ * Yields the source texts of an array's items, in their order, so that a caller can pause between them.
  *
  * @param text - a JSON array that has been parsed before
  */
-export function splitItems(text: string): string[] {
-  const items: string[] = []
+export function* eachItem(text: string): Generator<string, void> {
   let at = skipSpace(text, text.indexOf('[') + 1)
   while (at < text.length && !isClosing(text.charCodeAt(at))) {
     const end = skipValue(text, at)
-    items.push(text.slice(at, end))
+    yield text.slice(at, end)
     at = skipSpace(text, end)
     if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1)
   }
-  return items
+}
+
+/** Returns the source texts of an array's items, as eachItem. */
+export function splitItems(text: string): string[] {
+  return [...eachItem(text)]
 }
 
 /**
@@ -67,12 +70,6 @@ export function splitMembers(text: string): Map<string, string> {
     members.set(name, text.slice(valueStart, valueEnd))
   }
   return members
-}
-
-function skipSpace(text: string, from: number): number {
-  let at = from
-  while (isSpace(text.charCodeAt(at))) at += 1
-  return at
 }
 
 /** The index behind the value that begins at `from`. */
@@ -95,10 +92,6 @@ function skipValue(text: string, from: number): number {
     }
   }
   return at
-}
-
-function isSpace(code: number): boolean {
-  return code === 32 || code === 10 || code === 13 || code === 9
 }
 
 function isOpening(code: number): boolean {

@@ -1,5 +1,5 @@
 /** Reads JSON that is known to be valid, with a number's source text at hand. Pure. */
-import { endOfString } from './json-strings.ts'
+import { endOfNumber, endOfString, skipSpace } from './json-scan.ts'
 
 const QUOTE = 34
 const COMMA = 44
@@ -30,14 +30,14 @@ const ORDINARY = { writable: true, enumerable: true, configurable: true }
 export function readJson(text: string, toNumber: (source: string) => unknown): unknown {
   let at = 0
 
-  function skipSpace(): number {
-    let code = text.charCodeAt(at)
-    while (code === 32 || code === 10 || code === 13 || code === 9) code = text.charCodeAt(++at)
-    return code
+  /** Returns the code of the next character that is no white space. */
+  function next(): number {
+    at = skipSpace(text, at)
+    return text.charCodeAt(at)
   }
 
   function readValue(): unknown {
-    const code = skipSpace()
+    const code = next()
     if (code === QUOTE) return readString()
     if (code === OPEN_OBJECT) return readObject()
     if (code === OPEN_LIST) return readList()
@@ -59,14 +59,14 @@ export function readJson(text: string, toNumber: (source: string) => unknown): u
 
   function readNumber(): unknown {
     const start = at
-    while (isOfNumber(text.charCodeAt(at))) at += 1
+    at = endOfNumber(text, start)
     return toNumber(text.slice(start, at))
   }
 
   function readList(): unknown[] {
     const list: unknown[] = []
     at += 1
-    for (let code = skipSpace(); code !== CLOSE_LIST; code = skipSpace()) {
+    for (let code = next(); code !== CLOSE_LIST; code = next()) {
       if (code === COMMA) at += 1
       list.push(readValue())
     }
@@ -77,13 +77,13 @@ export function readJson(text: string, toNumber: (source: string) => unknown): u
   function readObject(): Record<string, unknown> {
     const object: Record<string, unknown> = {}
     at += 1
-    for (let code = skipSpace(); code !== CLOSE_OBJECT; code = skipSpace()) {
+    for (let code = next(); code !== CLOSE_OBJECT; code = next()) {
       if (code === COMMA) {
         at += 1
-        skipSpace()
+        next()
       }
       const name = readString()
-      skipSpace()
+      next()
       at += 1
       setMember(object, name, readValue())
     }
@@ -92,11 +92,6 @@ export function readJson(text: string, toNumber: (source: string) => unknown): u
   }
 
   return readValue()
-}
-
-/** Digits, signs, points and exponents. */
-function isOfNumber(code: number): boolean {
-  return (code >= 45 && code <= 57) || code === 43 || code === 101 || code === 69
 }
 
 function setMember(object: Record<string, unknown>, name: string, value: unknown): void {

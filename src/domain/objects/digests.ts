@@ -20,14 +20,9 @@ export function createBytesDigest(): BytesDigest {
   return { update: (bytes) => void hash.update(bytes), digest: () => render(hash) }
 }
 
-/** The digest of a text that `toPythonJson` made. */
-export function digestOfPythonJson(python: string): string {
-  return render(createHash('sha256').update(python))
-}
-
 /** The digest of a JSON value, whatever its spaces and the order of its keys. */
 export function digestOfJson(text: string): string {
-  return digestOfPythonJson(toPythonJson(text))
+  return render(createHash('sha256').update(toPythonJson(text)))
 }
 
 /** The digest of a table: SHA-256 in hex over the digests of its rows, in order. */

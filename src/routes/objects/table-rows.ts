@@ -3,14 +3,8 @@
  * in slices that yield to the event loop; an answer is written while it is read.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { splitMembers } from '../../domain/json/json-members.ts'
-import { readElements } from '../../domain/json/python-json.ts'
-import {
-  digestOfJson,
-  digestOfPythonJson,
-  digestOfRows,
-  requireDigest,
-} from '../../domain/objects/digests.ts'
+import { eachItem, splitMembers } from '../../domain/json/json-members.ts'
+import { digestOfJson, digestOfRows, requireDigest } from '../../domain/objects/digests.ts'
 import type { TableChange } from '../../domain/objects/table-update.ts'
 import type { TableUpdateRequest } from '../../schemas/objects/table.ts'
 import type { NewRow, StoredTable, TableStore } from '../../store/api/objects/tables.ts'
@@ -37,8 +31,8 @@ function createRests(): (text: string) => Promise<void> {
 export async function digestRows(text: string): Promise<NewRow[]> {
   const rows: NewRow[] = []
   const rest = createRests()
-  for (const { json, python } of readElements(text)) {
-    rows.push({ digest: digestOfPythonJson(python), val_json: json })
+  for (const json of eachItem(text)) {
+    rows.push({ digest: digestOfJson(json), val_json: json })
     await rest(json)
   }
   return rows
@@ -74,7 +68,7 @@ export async function digestChanges(updates: TableUpdateRequest['updates'], body
   const changes: TableChange[] = []
   const rest = createRests()
   let at = 0
-  for (const { json } of readElements(splitMembers(bodyText).get('updates') ?? '[]')) {
+  for (const json of eachItem(splitMembers(bodyText).get('updates') ?? '[]')) {
     await rest(json)
     const update = updates[at++]
     if (update === undefined) break
