@@ -4,7 +4,7 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { CallParts } from '../domain/calls/new-call.ts'
-import { type PackedParts, packParts } from '../domain/calls/packed-parts.ts'
+import { type PackedCalls, packCalls } from '../domain/calls/packed-calls.ts'
 import type { ReadSpans } from './read-request.ts'
 
 /** Limit: calls of one batch, and so of one commit. */
@@ -16,22 +16,22 @@ const BATCH_CHARACTERS = 4 * 1024 * 1024
 export type SpansHead = Omit<ReadSpans, 'calls'>
 
 /** Messages to the receiver: the head, then batches, then null. */
-type Sent = SpansHead | PackedParts | null
+type Sent = SpansHead | PackedCalls<CallParts> | null
 
 /** Calls in their order, in parts of bounded size. */
-export function* packBatches(calls: readonly CallParts[]): Generator<PackedParts> {
+export function* packBatches(calls: readonly CallParts[]): Generator<PackedCalls<CallParts>> {
   let [from, characters] = [0, 0]
   for (const [at, call] of calls.entries()) {
     const length = charactersOf(call)
     const isFull = at - from === BATCH_CALLS || characters + length > BATCH_CHARACTERS
     if (isFull && at > from) {
-      yield packParts(calls.slice(from, at))
+      yield packCalls(calls.slice(from, at))
       from = at
       characters = 0
     }
     characters += length
   }
-  if (from < calls.length) yield packParts(calls.slice(from))
+  if (from < calls.length) yield packCalls(calls.slice(from))
 }
 
 function charactersOf({ start, end }: CallParts): number {
@@ -79,11 +79,11 @@ export function receiveSpans(port: MessagePort, failed: Promise<never>) {
   return {
     head: take as () => Promise<SpansHead>,
     /** One batch is on its way while another one is written. */
-    async *batches(): AsyncGenerator<PackedParts> {
+    async *batches(): AsyncGenerator<PackedCalls<CallParts>> {
       port.postMessage('next')
       for (let batch = await take(); batch !== null; batch = await take()) {
         port.postMessage('next')
-        yield batch as PackedParts
+        yield batch as PackedCalls<CallParts>
       }
     },
     close: () => port.close(),

@@ -1,7 +1,8 @@
 /** Reads trace requests: small ones at once, large ones in a thread, so that nothing else waits for them. */
 import { MessageChannel } from 'node:worker_threads'
 import { createBodyThread, type ThreadPlace } from '../body-thread.ts'
-import type { PackedParts } from '../domain/calls/packed-parts.ts'
+import type { CallParts } from '../domain/calls/new-call.ts'
+import type { PackedCalls } from '../domain/calls/packed-calls.ts'
 import { ApiError } from '../errors.ts'
 import { type ReadRequest, readTraceRequest } from './read-request.ts'
 import { packBatches, receiveSpans, type SpansHead } from './span-batches.ts'
@@ -18,7 +19,7 @@ const MIB = 1024 * 1024
 
 export interface OpenSpans extends SpansHead {
   /** The calls, in the order in which the spans began. @throws ApiError server_draining, request_too_large */
-  batches(): AsyncIterable<PackedParts>
+  batches(): AsyncIterable<PackedCalls<CallParts>>
   /** Must be called, whether the batches were taken or not. */
   close(): void
 }

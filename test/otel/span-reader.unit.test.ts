@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { unpackParts } from '../../src/domain/calls/packed-parts.ts'
+import { unpackCalls } from '../../src/domain/calls/packed-calls.ts'
 import type { Span } from '../../src/domain/otel/span.ts'
 import { createTraceReader, optionsOfTraceReader } from '../../src/otel/span-reader.ts'
 import { buildSpan, spanId, toProtobufRequest } from './otel-fixtures.ts'
@@ -52,7 +52,7 @@ it('gives the calls of a large request in batches, and reads the next request wh
     [long, [1, 1, 1, 1, 1]],
   ] as const) {
     const opened = await open(spans)
-    const batches = await Array.fromAsync(opened.batches(), unpackParts)
+    const batches = await Array.fromAsync(opened.batches(), unpackCalls)
     opened.close()
     expect(batches.map((batch) => batch.length)).toEqual(sizes)
     const ids = batches.flat().map(({ start }) => start?.id)

@@ -2,11 +2,12 @@
  * The stores with ClickHouse: it has calls, lists, threads, statistics and usage; keys, prices, feedback,
  * objects, files, models, jobs and responses stay in the node's own store.
  */
+
+import { unpackCalls } from '../../domain/calls/packed-calls.ts'
 import { closeOnce, type Stores } from '../api/stores.ts'
 import type { OnMigrate } from '../base/db/migration-files.ts'
 import type { NodeStores } from '../base/node-stores.ts'
 import { cacheKnownProjects } from '../base/projects/known-projects.ts'
-import { unpackCalls } from '../base/recordings/packed-calls.ts'
 import { createRecordings } from '../base/recordings/recordings.ts'
 import { createAgentStore } from './agents/agents.ts'
 import { createCallRemoval } from './calls/call-removal.ts'

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { resolveCallEnd, resolveCallStart } from '../../../src/domain/calls/new-call.ts'
-import { packParts } from '../../../src/domain/calls/packed-parts.ts'
+import { packCalls } from '../../../src/domain/calls/packed-calls.ts'
 import type { CallStore } from '../../../src/store/api/calls/calls.ts'
 import { ENDED, STARTED } from '../../calls/call-fixtures.ts'
 
@@ -137,7 +137,7 @@ export function describeCallStoreContract(name: string, create: () => Promise<Ca
       const calls = await create()
       await calls.startCall(startOf({ id: 'old' }))
       const refused = await calls.writePacked(
-        packParts([
+        packCalls([
           { start: startOf({ id: 'old', op_name: 'x' }), end: endOf({ id: 'old' }) },
           { start: startOf(), end: endOf({ output: 'é€😀' }) },
         ]),

@@ -3,7 +3,7 @@
 import type { PartResult, StartedIds } from '../../../domain/calls/call-state.ts'
 import type { StoredCall } from '../../../domain/calls/call-view.ts'
 import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
-import type { PackedParts } from '../../../domain/calls/packed-parts.ts'
+import type { PackedCalls } from '../../../domain/calls/packed-calls.ts'
 import type { ApiError } from '../../../errors.ts'
 
 export interface CallRename {
@@ -48,7 +48,7 @@ export interface CallStore {
    *
    * @returns the reasons of the refused ones, in order
    */
-  writePacked(packed: PackedParts): Promise<readonly ApiError[]>
+  writePacked(packed: PackedCalls<CallParts>): Promise<readonly ApiError[]>
   /**
    * Names a call. A start that is stored later keeps this name.
    *

@@ -1,17 +1,18 @@
 /** Batches recorded calls for a short time, so that many are written in one message. */
+import { type PackedCalls, packCalls } from '../../../domain/calls/packed-calls.ts'
+import type { RecordedCall } from '../../../domain/calls/recorded-call.ts'
 import type { RecordingLoss, RecordingStore } from '../../api/chat/recordings.ts'
 import { type Failure, toReplyError } from '../db/thread-failure.ts'
 import type { Arrivals } from './arrivals.ts'
-import { createCallPacker, type PackedCalls } from './packed-calls.ts'
 
 /**
  * How long calls are gathered. The more of them share a commit, the fewer index pages are written: in batches of 200
  * each call takes some 72 us of the writer's time, of 400 63 us, of 800 57 us.
  */
 const GATHER_MS = 100
-/** Limits of one write, in calls and in bytes of their texts: some 30 ms of work, for which other writes wait. */
+/** Limits of one write, in calls and in characters of their bodies: some 30 ms of work, for which other writes wait. */
 const CALLS_MAX = 512
-const BYTES_MAX = 2 * 1024 * 1024
+const CHARACTERS_MAX = 2 * 1024 * 1024
 
 /** The store, and the number of calls that are neither stored nor reported as lost. */
 interface Recordings extends RecordingStore {
@@ -20,34 +21,38 @@ interface Recordings extends RecordingStore {
 
 /** @param record - stores calls, each by itself; returns the reasons of refused ones */
 export function createRecordings(
-  record: (calls: PackedCalls) => Promise<readonly Failure[]>,
+  record: (calls: PackedCalls<RecordedCall>) => Promise<readonly Failure[]>,
   arrivals: Arrivals,
 ): Recordings {
   const unwritten = new Set<Promise<void>>()
-  const packer = createCallPacker()
+  let gathered: RecordedCall[] = []
+  let characters = 0
   /** The `end` callbacks of the gathered calls. */
   let arrive: (() => void)[] = []
   let timer: NodeJS.Timeout | undefined
   let waiting = 0
   let tell: (loss: RecordingLoss) => void = () => undefined
 
-  async function write(count: number, arrived: readonly (() => void)[]): Promise<void> {
+  async function write(
+    calls: readonly RecordedCall[],
+    arrived: readonly (() => void)[],
+  ): Promise<void> {
     try {
-      const failures = await record(packer.take())
+      const failures = await record(packCalls(calls))
       for (const failure of failures) tell({ count: 1, error: toReplyError(failure) })
     } catch (error) {
-      tell({ count, error })
+      tell({ count: calls.length, error })
     }
-    waiting -= count
+    waiting -= calls.length
     for (const end of arrived) end()
   }
 
   function writeGathered(): void {
     clearTimeout(timer)
     timer = undefined
-    if (packer.count() === 0) return
-    const writing = write(packer.count(), arrive)
-    arrive = []
+    if (gathered.length === 0) return
+    const writing = write(gathered, arrive)
+    ;[gathered, arrive, characters] = [[], [], 0]
     unwritten.add(writing)
     void writing.finally(() => unwritten.delete(writing))
   }
@@ -58,10 +63,11 @@ export function createRecordings(
     },
     announce: arrivals.expect,
     add(call, end) {
-      packer.add(call)
+      gathered.push(call)
+      characters += call.inputs_json.length + call.output_json.length
       waiting += 1
       if (end !== undefined) arrive.push(end)
-      if (packer.count() >= CALLS_MAX || packer.bytes() >= BYTES_MAX) writeGathered()
+      if (gathered.length >= CALLS_MAX || characters >= CHARACTERS_MAX) writeGathered()
       else timer ??= setTimeout(writeGathered, GATHER_MS)
     },
     async flush() {

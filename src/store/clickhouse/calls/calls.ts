@@ -1,5 +1,5 @@
 /** Calls in ClickHouse: the parts of a call are rows that are joined when they are read. */
-import { unpackParts } from '../../../domain/calls/packed-parts.ts'
+import { unpackCalls } from '../../../domain/calls/packed-calls.ts'
 import type { CallStore } from '../../api/calls/calls.ts'
 import { toStoredCall } from '../../base/calls/call-rows.ts'
 import type { Arrivals } from '../../base/recordings/arrivals.ts'
@@ -26,7 +26,7 @@ export function createCallStore(
     },
     writeParts: writes.writeParts,
     async writePacked(packed) {
-      const results = await writes.writeParts(unpackParts(packed))
+      const results = await writes.writeParts(unpackCalls(packed))
       return results.flatMap(({ error }) => error ?? [])
     },
     renameCall: writes.renameCall,

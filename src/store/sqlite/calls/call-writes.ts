@@ -1,11 +1,10 @@
 /** The write jobs of calls: those that clients send, and completions that the server records. */
 import type { StartedIds } from '../../../domain/calls/call-state.ts'
 import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
-import { type PackedParts, unpackParts } from '../../../domain/calls/packed-parts.ts'
+import { type PackedCalls, unpackCalls } from '../../../domain/calls/packed-calls.ts'
 import { type RecordedCall, resolveRecordedCall } from '../../../domain/calls/recorded-call.ts'
 import type { CallDeletion, CallRename } from '../../api/calls/calls.ts'
 import { type Failure, renderFailure } from '../../base/db/thread-failure.ts'
-import { type PackedCalls, unpackCalls } from '../../base/recordings/packed-calls.ts'
 import type { Connection } from '../db/connection.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
 import { createNestedUsage } from '../usage/nested-usage.ts'
@@ -44,8 +43,8 @@ export function createCallWrites(db: Connection, hours: HourMarks, keys: NameKey
     },
     write_parts: writeParts,
     /** Returns the reasons of refused parts. */
-    write_packed: (packed: PackedParts): Failure[] =>
-      writeParts(unpackParts(packed)).filter(isRefused),
+    write_packed: (packed: PackedCalls<CallParts>): Failure[] =>
+      writeParts(unpackCalls(packed)).filter(isRefused),
     rename_call: (rename: CallRename) => writer.writeName(rename),
     /** Returns the number of deleted calls. */
     delete_calls({ project_id, ids, deleted_at_us }: CallDeletion): number {
@@ -58,7 +57,7 @@ export function createCallWrites(db: Connection, hours: HourMarks, keys: NameKey
       return deleted.length
     },
     /** Returns the reasons of refused calls; the others are written. */
-    record_calls(calls: PackedCalls): Failure[] {
+    record_calls(calls: PackedCalls<RecordedCall>): Failure[] {
       const refused: Failure[] = []
       for (const call of unpackCalls(calls)) {
         const parts = resolve(call, refused)
