@@ -4,7 +4,6 @@ import { serializerCompiler } from 'fastify-type-provider-zod'
 import type { z } from 'zod'
 import type { App } from '../app-type.ts'
 import { parseStrictly } from './parsing.ts'
-import { createSparseCheck } from './sparse-check.ts'
 
 /**
  * For the creation of the app. Without factories given there, Fastify loads its own compilers, 120 files that nothing
@@ -20,15 +19,12 @@ function refuse(): never {
 export const validation = fp(
   async (app: App) => {
     // The type provider's own validator joins paths with slashes, which is ambiguous for keys that contain one.
-    app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => {
-      const checkSparse = httpPart === 'body' ? createSparseCheck(schema) : null
-      return (data) => {
-        // The thread that parses a large body validates it, too.
-        if (Buffer.isBuffer(data)) return { value: data }
-        const value = checkSparse?.(data) ?? null
-        return value === null ? parseStrictly(schema, data) : { value }
-      }
-    })
+    app.setValidatorCompiler<z.ZodType>(
+      ({ schema }) =>
+        (data) =>
+          // The thread that parses a large body validates it, too.
+          Buffer.isBuffer(data) ? { value: data } : parseStrictly(schema, data),
+    )
     app.setSerializerCompiler(serializerCompiler)
   },
   { name: 'validation' },
