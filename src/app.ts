@@ -16,7 +16,7 @@ import { contentEncoding } from './http/body/content-encoding.ts'
 import { jsonBody } from './http/body/json-body.ts'
 import { useNeutralNames, useVendorNames } from './http/body/spelling.ts'
 import { unreadBody } from './http/body/unread-body.ts'
-import { NO_OTHER_COMPILERS, validation } from './http/body/validation.ts'
+import { validation } from './http/body/validation.ts'
 import { createClock } from './http/clock.ts'
 import { noSniffing, sameOriginForms } from './http/cross-origin.ts'
 import { documentScope, openapi } from './http/document/openapi.ts'
@@ -68,7 +68,6 @@ export async function buildApp(
     genReqId: chooseRequestId,
     clientErrorHandler: answerClientErrors(deps.metrics),
     frameworkErrors: answerUnrouted,
-    schemaController: { compilersFactory: NO_OTHER_COMPILERS },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
   }).withTypeProvider<ZodTypeProvider>()
   if (deps.backupFault()) app.log.warn(`no backup beside this server: ${deps.backupFault()}`)

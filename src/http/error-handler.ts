@@ -30,9 +30,6 @@ const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {
   FST_STATIC_FORBIDDEN_PATH: 'unknown_url',
 }
 
-/** Not imported: an import reads every export of a module, for which Node loads its own undici here. */
-const { STATUS_CODES } = process.getBuiltinModule('node:http')
-
 /** Converts anything thrown to an ApiError: errors of the framework by their code, all others to internal_error. */
 export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
@@ -126,7 +123,8 @@ export function endWithError(socket: Socket, error: ApiError, tellers: Tellers |
   const headers = Object.entries(error.headers).map(([name, value]) => `${name}: ${value}`)
   socket.end(
     [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      // The reason phrase is optional; importing those of Node would load its WebSocket client, too.
+      `HTTP/1.1 ${status} `,
       'connection: close',
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,

@@ -2,8 +2,7 @@
  * Reads OTLP trace requests in protobuf. Pure. A request is decoded in two steps, so that a large one can be read span
  * by span: first the frame, in which spans are bytes, then each span.
  */
-import { createRequire } from 'node:module'
-import type protobuf from 'protobufjs'
+import protobuf from 'protobufjs'
 import { ApiError } from '../../errors.ts'
 import { createSpanCount, type Message, readSource, readSpan } from './otlp-fields.ts'
 import { type Span, SpanError, type SpanSource } from './span.ts'
@@ -49,26 +48,12 @@ const PATH_TO_SPANS = [1, 2, 2] as const
 const WIRE_TYPE_BITS = 3
 const WITH_LENGTH = 2
 
-function readTypes() {
-  const { parse, Reader } = createRequire(import.meta.url)('protobufjs') as typeof protobuf
-  const { root } = parse(SCHEMA)
-  return {
-    Reader,
-    Frame: root.lookupType('Frame'),
-    Span: root.lookupType('Span'),
-    TraceResponse: root.lookupType('TraceResponse'),
-    RpcStatus: root.lookupType('RpcStatus'),
-  }
-}
-
-type MessageTypes = ReturnType<typeof readTypes>
-
-let types: MessageTypes | null = null
-
-/** The type of a message, read with the first one: without the parser and its modules, a start takes 3 % less. */
-function typeOf<Name extends keyof MessageTypes>(name: Name): MessageTypes[Name] {
-  types ??= readTypes()
-  return types[name]
+const { root } = protobuf.parse(SCHEMA)
+const TYPES = {
+  Frame: root.lookupType('Frame'),
+  Span: root.lookupType('Span'),
+  TraceResponse: root.lookupType('TraceResponse'),
+  RpcStatus: root.lookupType('RpcStatus'),
 }
 
 /** Spans that share a source, each still encoded. */
@@ -107,7 +92,7 @@ export function openProtobuf(bytes: Uint8Array): ProtobufGroup[] {
  * @throws SpanError, ApiError request_too_large
  */
 function requireFewSpans(bytes: Uint8Array): void {
-  const reader = typeOf('Reader').create(bytes)
+  const reader = protobuf.Reader.create(bytes)
   const addToCount = createSpanCount()
   function countIn(end: number, depth: number): void {
     while (reader.pos < end) {
@@ -138,7 +123,7 @@ export function readProtobufSpan(bytes: Uint8Array, source: SpanSource): Span {
 }
 
 function decode(name: 'Frame' | 'Span', bytes: Uint8Array): Message {
-  const type = typeOf(name)
+  const type = TYPES[name]
   try {
     return type.decode(bytes) as unknown as Message
   } catch {
@@ -151,12 +136,12 @@ export function encodeTraceResponse(
   partial: { rejected: number; message: string } | null,
 ): Uint8Array {
   const partialSuccess = partial && { rejected: partial.rejected, errorMessage: partial.message }
-  const type = typeOf('TraceResponse')
+  const type = TYPES.TraceResponse
   return type.encode(type.create(partialSuccess ? { partialSuccess } : {})).finish()
 }
 
 /** The body of a refusal, a `google.rpc.Status`. */
 export function encodeRpcStatus(code: number, message: string): Uint8Array {
-  const type = typeOf('RpcStatus')
+  const type = TYPES.RpcStatus
   return type.encode(type.create({ code, message })).finish()
 }
