@@ -80,3 +80,34 @@ def agents(client):
     check("attributes of its own", "shelf" in keys, True)
     results = client.search_agents(query="welcome").results
     check("search", [result.conversation_id for result in results], ["talk-1"])
+    ranges_and_queues(client)
+
+
+def ranges_and_queues(client):
+    """Groups and buckets of spans, and a queue of spans, read by the types of the client."""
+    project = {"project_id": client.project_id}
+    by_trace = [{"source": "field", "key": "trace_id"}]
+    count = {"alias": "spans", "aggregation": "count"}
+    shelf = {"alias": "shelf", "value": {"source": "custom_attrs_string", "key": "shelf"}}
+    grouped = client.server.agent_spans_query(
+        {
+            **project,
+            "group_by": by_trace,
+            "group_filters": [{"measure": count, "min": 3}],
+            "group_distributions": [shelf],
+        }
+    )
+    check("groups in a range", [group.span_count for group in grouped.groups], [3])
+    values = grouped.groups[0].distributions["shelf"].values
+    check("values of an attribute", {value.value for value in values}, {"b"})
+    bucket_by = {"type": "number", "bins": 1, "group_by": by_trace, "measure": count}
+    stats = client.server.agent_spans_stats({**project, "start": SINCE, "metrics": [], "bucket_by": bucket_by})
+    check("buckets of a number", [row["count"] for row in stats.rows], [2])
+
+    body = {**project, "name": "spans to judge", "scorer_refs": [], "queue_type": "span"}
+    queue = client.server._stainless_client.post("/annotation_queues", cast_to=object, body=body)["id"]
+    ids = [span.span_id for span in client.get_agent_spans()]
+    added = client.add_calls_to_annotation_queue(queue, call_ids=ids, display_fields=[])
+    check("spans are added", [added.added_count, added.duplicates], [5, 0])
+    check("spans in the queue", {item.call_id for item in client.list_annotation_queue_items(queue)}, set(ids))
+    client.delete_annotation_queue(queue)
