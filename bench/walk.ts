@@ -76,7 +76,10 @@ function startOf() {
 async function startUpstream(): Promise<{ readonly url: string; close(): void }> {
   const chunk = (delta: object, finish_reason: string | null) =>
     `data: ${JSON.stringify({
-      ...{ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'relayed' },
+      id: 'c',
+      object: 'chat.completion.chunk',
+      created: 1,
+      model: 'relayed',
       choices: [{ index: 0, delta, finish_reason }],
     })}\n\n`
   const server = createServer((request, response) => {
@@ -101,8 +104,11 @@ async function startServer(directory: string, upstreamUrl: string) {
     cwd: directory,
     env: {
       PATH: process.env.PATH,
-      ...{ WEFT_PORT: '0', WEFT_DATA_DIR: join(directory, 'data'), WEFT_BOOTSTRAP_KEY: KEY },
-      ...{ WEFT_MODELS_FILE: models, WEFT_TRAINER: 'off' },
+      WEFT_PORT: '0',
+      WEFT_DATA_DIR: join(directory, 'data'),
+      WEFT_BOOTSTRAP_KEY: KEY,
+      WEFT_MODELS_FILE: models,
+      WEFT_TRAINER: 'off',
     },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
