@@ -5,7 +5,6 @@ import packageJson from '../package.json' with { type: 'json' }
 import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
 import type { Clock } from './domain/time/clock.ts'
-import { answerEnd } from './http/answer-end.ts'
 import type { App } from './http/app-type.ts'
 import {
   useBasicAuthentication,
@@ -14,18 +13,19 @@ import {
 } from './http/authentication.ts'
 import { contentEncoding } from './http/body/content-encoding.ts'
 import { jsonBody } from './http/body/json-body.ts'
-import { useNeutralNames, useVendorNames } from './http/body/spelling.ts'
+import { useNeutralNames, useVendorNames } from './http/body/key-naming.ts'
 import { unreadBody } from './http/body/unread-body.ts'
 import { validation } from './http/body/validation.ts'
 import { createClock } from './http/clock.ts'
 import { noSniffing, sameOriginForms } from './http/cross-origin.ts'
 import { documentScope, openapi } from './http/document/openapi.ts'
-import { answerClientErrors, errorHandler } from './http/error-handler.ts'
+import { errorHandler, handleClientErrors } from './http/error-handler.ts'
 import { chooseRequestId, requestLog } from './http/log/request-log.ts'
-import { requestWatch } from './http/log/request-watch.ts'
-import { oddRequests } from './http/odd-requests.ts'
+import { requestWatch } from './http/log/request-observer.ts'
+import { responseEnd } from './http/response-end.ts'
 import { drain } from './http/stream/drain.ts'
 import { unknownProject } from './http/unknown-project.ts'
+import { unsupportedRequests } from './http/unsupported-requests.ts'
 import { registerBearerRoutes, registerTraceRoutes, toCallLinesOptions } from './route-groups.ts'
 import { graphqlRoutes } from './routes/access/graphql.ts'
 import { healthRoutes } from './routes/access/health.ts'
@@ -38,7 +38,7 @@ import { createExportTickets } from './routes/calls/export-tickets.ts'
 import { openInference } from './routes/chat/inference.ts'
 import { spanIntake } from './routes/otel/span-intake.ts'
 import { traceExportRoutes } from './routes/otel/trace-export.ts'
-import { answerUnrouted } from './routes/page/mended-address.ts'
+import { answerUnrouted } from './routes/page/normalized-address.ts'
 import { pageRoutes } from './routes/page/page.ts'
 
 const { version } = packageJson
@@ -66,7 +66,7 @@ export async function buildApp(
     requestTimeout: config.requestTimeoutMs,
     return503OnClosing: false,
     genReqId: chooseRequestId,
-    clientErrorHandler: answerClientErrors(deps.metrics),
+    clientErrorHandler: handleClientErrors(deps.metrics),
     frameworkErrors: answerUnrouted,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
   }).withTypeProvider<ZodTypeProvider>()
@@ -138,12 +138,12 @@ export async function buildApp(
 /** What every request passes before its route, and every response behind it. */
 async function registerHttp(app: App, { drainTimeoutMs }: Config, deps: Deps): Promise<void> {
   await app.register(errorHandler)
-  await app.register(answerEnd)
+  await app.register(responseEnd)
   await app.register(noSniffing)
   await app.register(requestLog)
   await app.register(requestWatch, { watch: deps.metrics })
   await app.register(drain, { drainTimeoutMs })
-  await app.register(oddRequests, { watch: deps.metrics })
+  await app.register(unsupportedRequests, { watch: deps.metrics })
   await app.register(sameOriginForms)
   await app.register(unreadBody)
   await app.register(contentEncoding)

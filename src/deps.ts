@@ -14,7 +14,7 @@ import { countCalls, countJobs } from './metrics/counted-stores.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { createTraceReader, optionsOfTraceReader, type TraceReader } from './otel/span-reader.ts'
 import type { KeyStore } from './store/api/access/keys.ts'
-import type { StoreWatch } from './store/api/metrics.ts'
+import type { StoreObserver } from './store/api/metrics.ts'
 import type { Stores } from './store/api/stores.ts'
 import type { NodeStores } from './store/base/node-stores.ts'
 import type { SqliteStore } from './store/sqlite/open.ts'
@@ -48,7 +48,7 @@ type OnStoreMigrate = (store: 'sqlite' | 'postgres' | 'clickhouse', count: numbe
 
 /** What observes the stores while they open and work. */
 interface StoreObservers {
-  readonly watch?: StoreWatch
+  readonly watch?: StoreObserver
   readonly onMigrate?: OnStoreMigrate | undefined
 }
 
@@ -99,7 +99,7 @@ const STORE_OPENERS: Readonly<Record<Config['store'], OpenStores>> = {
   clickhouse: async (config, observers) => {
     const node = await openNodeStores(config, observers)
     const shared = await openShared(node, config, observers.onMigrate)
-    return openCallsElsewhere(shared, config, observers.onMigrate)
+    return openCallsInClickHouse(shared, config, observers.onMigrate)
   },
 }
 
@@ -138,7 +138,7 @@ async function openShared(
  *
  * @throws ConfigError, MigrationError
  */
-export async function openCallsElsewhere(
+export async function openCallsInClickHouse(
   node: NodeStores,
   config: Config,
   onMigrate?: OnStoreMigrate,

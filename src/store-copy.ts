@@ -28,7 +28,7 @@ async function main(args: string[]): Promise<void> {
 
 async function copyToPostgres({ dataDir, metaUrl }: Config): Promise<void> {
   if (metaUrl === null) throw new ConfigError('WEFT_META_URL must be set')
-  const { copyRest } = await import('./store/copy/copy-rest.ts')
+  const { copyOtherTables } = await import('./store/copy/copy-other-tables.ts')
   const { CHUNK_BYTES } = await import('./store/postgres/blobs/chunks.ts')
   const { openPostgresTarget } = await import('./store/postgres/copy/copy-target.ts')
   const { openSqliteSource } = await import('./store/sqlite/copy/copy-source.ts')
@@ -36,7 +36,7 @@ async function copyToPostgres({ dataDir, metaUrl }: Config): Promise<void> {
   try {
     const target = await openPostgresTarget(metaUrl)
     try {
-      const copied = await copyRest(source, target, (step, table, rows, total) =>
+      const copied = await copyOtherTables(source, target, (step, table, rows, total) =>
         tellProgress(rows, total, `${step} ${table}`),
       )
       endProgress()
@@ -60,11 +60,11 @@ async function copyToPostgres({ dataDir, metaUrl }: Config): Promise<void> {
 async function copyToClickHouse(config: Config, given: readonly string[]): Promise<void> {
   const { requireDatabase } = await import('./store/sqlite/db/connection.ts')
   requireDatabase(config.dataDir)
-  const { openCallsElsewhere, openNodeStores } = await import('./deps.ts')
+  const { openCallsInClickHouse, openNodeStores } = await import('./deps.ts')
   const { copyProject } = await import('./store/copy/copy-project.ts')
   const node = await openNodeStores(config)
   // A failure closes the node, too.
-  const stores = await openCallsElsewhere(node, config)
+  const stores = await openCallsInClickHouse(node, config)
   try {
     const caller = { keyId: 'copy', project_id: '', signal: new AbortController().signal }
     const stored = await node.projects.listProjects(caller)

@@ -126,7 +126,7 @@ export function createDemoApi({ url, key, project }: DemoTarget) {
   }
 }
 
-interface Place {
+interface PageRoute {
   readonly project: string
   readonly trace_id: string
   readonly thread: Thread | null
@@ -135,7 +135,12 @@ interface Place {
 type Sums = Record<string, Record<string, number>>
 
 /** Adds the parts of a call and of all below it. @returns what they used together, as SDKs report it */
-function writeCall(call: DemoCall, parent_id: string | null, place: Place, parts: object[]): Sums {
+function writeCall(
+  call: DemoCall,
+  parent_id: string | null,
+  place: PageRoute,
+  parts: object[],
+): Sums {
   const { project: project_id, trace_id, thread } = place
   const id = call.id ?? crypto.randomUUID()
   const named = { project_id, id }

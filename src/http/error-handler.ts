@@ -9,14 +9,14 @@ import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } fr
 import fp from 'fastify-plugin'
 import { ApiError, bodyTooLarge, ERRORS, type ErrorCode, toErrorBody } from '../errors.ts'
 import { type Problem, toValidationError } from '../schemas/problems.ts'
-import { noteSocketAnswer } from './answer-end.ts'
 import type { App } from './app-type.ts'
 import { toAuthenticationError } from './authentication.ts'
 import { bytesMaxOf } from './body/content-encoding.ts'
 import { SchemaError } from './body/parsing.ts'
 import { createRefusalLog, type RefusalLog } from './log/refusal-log.ts'
-import type { RequestWatch } from './log/request-watch.ts'
+import type { RequestObserver } from './log/request-observer.ts'
 import { newId } from './new-id.ts'
+import { recordSocketResponse } from './response-end.ts'
 
 /** Errors of the framework and its plugins, by their code. */
 const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {
@@ -75,7 +75,7 @@ const CLIENT_ERROR_CODES: Readonly<Record<string, ErrorCode>> = {
 }
 
 /** Returns a handler that answers requests that the HTTP parser refuses, with or without a request object. */
-export function answerClientErrors(watch: RequestWatch) {
+export function handleClientErrors(watch: RequestObserver) {
   return function (this: App, error: NodeJS.ErrnoException, socket: Socket): void {
     const code = CLIENT_ERROR_CODES[error.code ?? ''] ?? 'invalid_http'
     const response = responseOn(socket)
@@ -87,7 +87,7 @@ export function answerClientErrors(watch: RequestWatch) {
     // Inside of a body: the end of the answer to its request tells of it.
     else if (response?.req.complete === false) {
       const requestId = endWithError(socket, new ApiError(code), null)
-      noteSocketAnswer(response, { refusal: code, requestId })
+      recordSocketResponse(response, { refusal: code, requestId })
     } else endWithError(socket, new ApiError(code), { watch, log: this.log })
   }
 }
@@ -102,7 +102,7 @@ function isCut({ code }: NodeJS.ErrnoException): boolean {
 }
 
 interface Tellers {
-  readonly watch: RequestWatch
+  readonly watch: RequestObserver
   readonly log: FastifyBaseLogger
 }
 
@@ -139,7 +139,7 @@ export function endWithError(socket: Socket, error: ApiError, tellers: Tellers |
 }
 
 /** Answers requests that the router refuses, for which there is no route. */
-export function answerFrameworkError(
+export function sendFrameworkError(
   error: FastifyError,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -41,7 +41,7 @@ interface PartialSuccess {
 }
 
 /** Answers 200 in the encoding of the request. */
-export function answerExport(
+export function respondToExport(
   request: FastifyRequest,
   reply: FastifyReply,
   partial: PartialSuccess | null,

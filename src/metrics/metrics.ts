@@ -1,11 +1,11 @@
 /** Counts events since the start of the server, where they happen. No label holds text from a client. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { AnsweredRequest, RequestWatch } from '../http/log/request-watch.ts'
+import type { FinishedRequest, RequestObserver } from '../http/log/request-observer.ts'
 import type { CompletedAnswer, CompletionWatch } from '../inference/chat/completion-watch.ts'
-import type { StoreWatch } from '../store/api/metrics.ts'
+import type { StoreObserver } from '../store/api/metrics.ts'
 import type { StoreCounts } from './counted-stores.ts'
 
-export interface Metrics extends RequestWatch, StoreWatch, StoreCounts, CompletionWatch {
+export interface Metrics extends RequestObserver, StoreObserver, StoreCounts, CompletionWatch {
   /** Spans received over OpenTelemetry. */
   spansStored(count: number): void
   /** Recorded completions that could not be stored. */
@@ -37,7 +37,7 @@ export function createMetrics(): Metrics {
   }
 }
 
-function createRequestMetrics(registry: Registry): RequestWatch {
+function createRequestMetrics(registry: Registry): RequestObserver {
   const registers = [registry]
   const seconds = new Histogram({
     name: 'weft_http_request_duration_seconds',
@@ -53,7 +53,7 @@ function createRequestMetrics(registry: Registry): RequestWatch {
     registers,
   })
   return {
-    answered({ route, method, refusal, ...request }: AnsweredRequest) {
+    answered({ route, method, refusal, ...request }: FinishedRequest) {
       const status = STATUS_CLASSES[Math.floor(request.status / 100)] ?? 'other'
       seconds.observe({ route, method, status }, request.seconds)
       if (refusal !== null) refusals.inc({ code: refusal })
@@ -63,7 +63,7 @@ function createRequestMetrics(registry: Registry): RequestWatch {
 
 function createStoreMetrics(
   registry: Registry,
-): StoreWatch & StoreCounts & Pick<Metrics, 'spansStored' | 'recordingsLost'> {
+): StoreObserver & StoreCounts & Pick<Metrics, 'spansStored' | 'recordingsLost'> {
   const registers = [registry]
   const parts = new Counter({
     name: 'weft_call_parts_stored_total',

@@ -24,12 +24,12 @@ export interface GrpcServerOptions {
   readonly findPrincipal: (key: string) => Promise<Principal | null>
   readonly recordSpans: RecordSpans
   /** Called for each answer. */
-  readonly onAnswer: (answer: GrpcAnswer) => void
+  readonly onAnswer: (answer: GrpcResponse) => void
   /** Called for unexpected errors. */
   readonly onFault: (error: unknown) => void
 }
 
-export interface GrpcAnswer {
+export interface GrpcResponse {
   /** Of the method. */
   readonly path: string
   readonly seconds: number

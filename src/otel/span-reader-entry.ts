@@ -11,12 +11,12 @@ export interface ThreadRequest extends ReadRequest {
 }
 
 /** A refusal; null when all spans were sent. */
-export type ThreadAnswer = PlainError | null
+export type ThreadReply = PlainError | null
 
 const limits = limitsOfHeap(resourceLimits.maxOldGenerationSizeMb ?? 0, 'lossless')
 
 /** The pool calls it by its name. */
-export async function readTraces({ port, ...request }: ThreadRequest): Promise<ThreadAnswer> {
+export async function readTraces({ port, ...request }: ThreadRequest): Promise<ThreadReply> {
   try {
     await sendSpans(port, readTraceRequest(request, limits))
     return null

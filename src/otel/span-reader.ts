@@ -6,7 +6,7 @@ import type { PackedCalls } from '../domain/calls/packed-calls.ts'
 import { ApiError } from '../errors.ts'
 import { type ReadRequest, readTraceRequest } from './read-request.ts'
 import { packBatches, receiveSpans, type SpansHead } from './span-batches.ts'
-import type { ThreadAnswer, ThreadRequest } from './span-reader-entry.ts'
+import type { ThreadReply, ThreadRequest } from './span-reader-entry.ts'
 
 /** Bodies up to this are read at once: some 2 ms. */
 const INLINE_BYTES_MAX = 128 * 1024
@@ -43,13 +43,13 @@ export function optionsOfTraceReader(bodyBytesMax: number): ThreadPlace {
 }
 
 export function createTraceReader(options: ThreadPlace): TraceReader {
-  const thread = createBodyThread<ThreadRequest, ThreadAnswer>({
+  const thread = createBodyThread<ThreadRequest, ThreadReply>({
     ...options,
     name: 'readTraces',
     waitingMax: WAITING_MAX,
   })
 
-  function run(request: ThreadRequest): Promise<ThreadAnswer> {
+  function run(request: ThreadRequest): Promise<ThreadReply> {
     const { buffer, byteLength } = request.bytes
     const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
     return thread.run(request, isWhole ? [request.port, buffer] : [request.port])
@@ -63,7 +63,7 @@ export function createTraceReader(options: ThreadPlace): TraceReader {
       }
       const { port1, port2: port } = new MessageChannel()
       const failed = new Promise<never>((_resolve, reject) => {
-        const onAnswer = (refusal: ThreadAnswer) =>
+        const onAnswer = (refusal: ThreadReply) =>
           refusal && reject(new ApiError(refusal.code, refusal))
         run({ ...request, port }).then(onAnswer, reject)
       })

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 /** Spec: §7 row 4 (shape not shown). Choice: the shape that OpenAI clients read. */
-export const ErrorAnswer = z
+export const ErrorResponse = z
   .object({
     error: z
       .object({
@@ -13,4 +13,4 @@ export const ErrorAnswer = z
       })
       .describe('The error.'),
   })
-  .meta({ id: 'ErrorAnswer', description: 'An error; the same shape on every route.' })
+  .meta({ id: 'ErrorResponse', description: 'An error; the same shape on every route.' })

@@ -130,7 +130,7 @@ export const Time = z.string().meta({ format: 'date-time' })
 export const ProjectOnly = z.strictObject({ project_id: ProjectId })
 
 /** The answer of a change that has nothing to tell. */
-export const EmptyAnswer = z.object({}).describe('Empty on success.')
+export const EmptyResponse = z.object({}).describe('Empty on success.')
 
 /** A switch that is off when it is absent. @param what - what it is for, as a sentence */
 export function switchField(what: string) {

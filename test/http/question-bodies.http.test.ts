@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { QUESTION_BYTES_MAX } from '../../src/http/body/question-bodies.ts'
+import { QUERY_BODY_BYTES_MAX } from '../../src/http/body/small-bodies.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 
-const long = 'x'.repeat(QUESTION_BYTES_MAX)
+const long = 'x'.repeat(QUERY_BODY_BYTES_MAX)
 const project_id = 'acme/demo'
 const inputs = { long }
 

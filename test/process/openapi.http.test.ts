@@ -98,7 +98,7 @@ describe('GET /openapi.json', () => {
     const { body } = await readDocument()
     const responses = body.paths['/call/start'].post.responses
     for (const status of ['4XX', '5XX']) {
-      expect(JSON.stringify(responses[status])).toContain('ErrorAnswer')
+      expect(JSON.stringify(responses[status])).toContain('ErrorResponse')
     }
   })
 

@@ -40,7 +40,7 @@ export const CALL_FIELDS: ReadonlySet<string> = new Set([
 ])
 
 /** What a query may ask about: fields of the call, and of the feedback about it. */
-export const ASKED_FIELDS: ReadonlySet<string> = new Set([...CALL_FIELDS, 'feedback'])
+export const QUERYABLE_FIELDS: ReadonlySet<string> = new Set([...CALL_FIELDS, 'feedback'])
 
 /** What of other tables fields of a call lie in. */
 export interface CallJoins {

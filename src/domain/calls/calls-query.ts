@@ -6,11 +6,11 @@ import { type Expression, fieldPaths, parsePath, parseQuery } from '../query/que
 import { type RowQuery, requiredTexts, resolveSort } from '../query/row-query.ts'
 import { exactBounds, type TimeBounds, timeBounds } from '../query/time-bounds.ts'
 import {
-  ASKED_FIELDS,
   BODIES,
   type Body,
   CALL_FIELDS,
   isCostPath,
+  QUERYABLE_FIELDS,
   requireFeedbackPaths,
 } from './call-fields.ts'
 import { parseExpandColumns } from './expand-columns.ts'
@@ -49,7 +49,7 @@ export interface CallsSelection {
   /** Columns whose refs are followed, the shorter first. */
   readonly expanded: readonly (readonly string[])[]
   readonly reach: RefReach
-  /** The project's own prices, where the selection asks for costs; see asksForCosts. */
+  /** The project's own prices, where the selection asks for costs; see usesCosts. */
   readonly prices: readonly ProjectPrice[] | null
   /** Empty: by started_at and id, in `direction`. */
   readonly sort: RowQuery['sort']
@@ -85,9 +85,9 @@ export function resolveCallsSelection(
 ): CallsSelection {
   const { project_id, query, limit } = request
   const { sort_by, offset } = { sort_by: null, offset: 0, ...request }
-  const expression = query ? parseQuery(query, { fields: ASKED_FIELDS }) : null
+  const expression = query ? parseQuery(query, { fields: QUERYABLE_FIELDS }) : null
   if (expression) requireFeedbackPaths(fieldPaths(expression), 'query')
-  const sort = resolveSort(sort_by, ASKED_FIELDS)
+  const sort = resolveSort(sort_by, QUERYABLE_FIELDS)
   requireFeedbackPaths(
     sort.map(({ path }) => path),
     'sort_by',
@@ -115,7 +115,7 @@ export function resolveCallsSelection(
 }
 
 /** Whether the condition or the order of a selection needs prices. */
-export function asksForCosts({ expression, sort }: CallsSelection): boolean {
+export function usesCosts({ expression, sort }: CallsSelection): boolean {
   const paths = expression === null ? [] : fieldPaths(expression)
   return [...paths, ...sort.map(({ path }) => path)].some(isCostPath)
 }

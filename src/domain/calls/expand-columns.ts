@@ -51,7 +51,7 @@ export function toExpansion(paths: readonly (readonly string[])[]): Expansion | 
  * @param path - into the body
  * @param mayBeRef - whether the body itself can be a ref
  */
-export function refPlaceOf(
+export function refPathOf(
   path: readonly string[],
   expansion: Expansion,
   mayBeRef: boolean,

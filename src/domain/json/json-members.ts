@@ -8,7 +8,7 @@ const QUOTE = 34
 const COMMA = 44
 
 /** The position of a member in the text of its object: indexes; ends are exclusive. */
-export interface MemberPlace {
+export interface MemberPosition {
   readonly name: string
   readonly nameStart: number
   readonly valueStart: number
@@ -20,8 +20,8 @@ export interface MemberPlace {
  *
  * @param text - JSON that has been parsed before; a byte order mark may come first
  */
-export function findMembers(text: string): MemberPlace[] {
-  const members: MemberPlace[] = []
+export function findMembers(text: string): MemberPosition[] {
+  const members: MemberPosition[] = []
   let at = skipSpace(text, text.indexOf('{') + 1)
   while (text.charCodeAt(at) === QUOTE) {
     const nameStart = at

@@ -6,9 +6,9 @@ import { MODEL_KINDS } from './dialects/step-kinds.ts'
 import { type Attributes, requireUsableSpan, type Span } from './span.ts'
 import {
   type ChatMessage,
+  hasContent,
   joinItems,
   roleOfEvent,
-  saysSomething,
   toMessages,
   toToolCalls,
 } from './span-messages.ts'
@@ -128,7 +128,7 @@ function readInputs(
   const tools = reader.take('tools')
   const input = reader.take('input')
   // What a library repeats as one value beside its messages is not shown twice.
-  const isValue = input !== null && !messages.some(saysSomething)
+  const isValue = input !== null && !messages.some(hasContent)
   return {
     ...(requested === null ? {} : { model: requested }),
     ...settings,
@@ -162,7 +162,7 @@ function readOutput(span: Span, reader: SpanReader, { settings }: SpanRequest): 
   if (thoughts) first.reasoning_content = thoughts
   const output = reader.take('output') ?? vectorsOf(reader)
   // A value may tell what messages of nothing but a role leave out, such as a refusal.
-  if (output && !messages.some(saysSomething)) return output.value
+  if (output && !messages.some(hasContent)) return output.value
   if (messages.length === 0) return null
   const reasons = [finish?.value].flat().filter((reason) => typeof reason === 'string')
   const { choices: answers, run } = splitRun(messages)

@@ -129,7 +129,7 @@ function toFunctionCall(item: Json): unknown {
 }
 
 /** Whether a message has more than a role. */
-export function saysSomething({ role, content, ...others }: ChatMessage): boolean {
+export function hasContent({ role, content, ...others }: ChatMessage): boolean {
   return content !== null || Object.keys(others).length > 0
 }
 

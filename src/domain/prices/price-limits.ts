@@ -5,7 +5,7 @@ import { ApiError } from '../../errors.ts'
 export const PRICES_PER_PROJECT_MAX = 10_000
 
 /** @param count - after the write, which the error undoes. @throws ApiError validation_failed */
-export function requireFewPrices(count: number): void {
+export function requirePriceLimit(count: number): void {
   if (count <= PRICES_PER_PROJECT_MAX) return
   const message = `A project has at most ${PRICES_PER_PROJECT_MAX} prices.`
   throw new ApiError('validation_failed', { param: 'costs', message })

@@ -7,7 +7,7 @@ import {
   isMissing,
   order,
   severalValues,
-  textBesideText,
+  textForTextComparison,
   toText,
 } from './query-values.ts'
 
@@ -141,7 +141,7 @@ function createPlan() {
   function planBeside(operand: Expression, other: Expression): Evaluate {
     const getValue = plan(operand)
     if (!isComparedAsText(operand, other)) return getValue
-    return (row) => severalValues(eachOf(getValue(row)).map(textBesideText))
+    return (row) => severalValues(eachOf(getValue(row)).map(textForTextComparison))
   }
 
   function planEqual(left: Expression, right: Expression): Evaluate {

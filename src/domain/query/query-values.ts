@@ -132,7 +132,7 @@ export function toText(value: unknown): string | null {
 }
 
 /** What is compared with a text: numbers and booleans as their JSON text, other values unchanged. */
-export function textBesideText(value: unknown): unknown {
+export function textForTextComparison(value: unknown): unknown {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
 }
 

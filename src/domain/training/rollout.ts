@@ -1,5 +1,5 @@
 /** A recorded chat completion as part of a trajectory. Pure. */
-import type { LeftOutReason } from '../../schemas/training/trajectory-from-calls.ts'
+import type { ExclusionReason } from '../../schemas/training/trajectory-from-calls.ts'
 import { callField, type ScannedCall } from '../calls/call-fields.ts'
 import { isObject } from '../json/is-object.ts'
 import { parseTrainedModelName } from '../models/trained-model-name.ts'
@@ -31,7 +31,7 @@ export interface Policy {
  * Choice: calls of tracing SDKs around OpenAI clients have the same shape and count as well. Feedback is
  * about a call, so that one with several choices does not tell which of them it means.
  */
-export function readChat(scanned: ScannedCall): Chat | LeftOutReason {
+export function readChat(scanned: ScannedCall): Chat | ExclusionReason {
   const messages = callField(scanned, ['inputs', 'messages'])
   const choices = callField(scanned, ['output', 'choices'])
   if (!isItems(messages) || !isItems(choices) || choices.length === 0) return 'no_chat'

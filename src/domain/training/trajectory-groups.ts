@@ -2,8 +2,8 @@
 import { ApiError } from '../../errors.ts'
 import { Trajectory } from '../../schemas/training/trajectory.ts'
 import {
-  LEFT_OUT_REASONS,
-  type LeftOutReason,
+  EXCLUSION_REASONS,
+  type ExclusionReason,
   REWARD_PATH_DEFAULT,
   type RolloutUnit,
   type TrajectoriesFromCallsRequest,
@@ -81,7 +81,7 @@ interface Rollout {
   }[]
   readonly scores: Score[]
   /** Why its calls were no completions; the last one counts. */
-  reason: LeftOutReason
+  reason: ExclusionReason
 }
 
 interface GroupedTrajectory {
@@ -141,15 +141,15 @@ function readScore(text: string, { feedbackType, reward }: GroupingPlan): Score[
 }
 
 function render(
-  rollouts: readonly (GroupedTrajectory | LeftOutReason)[],
+  rollouts: readonly (GroupedTrajectory | ExclusionReason)[],
   calls: number,
 ): TrajectoriesFromCallsResponse {
   const groups = new Map<string, Trajectory[]>()
-  const leftOut = Object.fromEntries(LEFT_OUT_REASONS.map((reason) => [reason, 0]))
+  const excludedCounts = Object.fromEntries(EXCLUSION_REASONS.map((reason) => [reason, 0]))
   let trajectories = 0
   for (const made of rollouts) {
     if (typeof made === 'string') {
-      leftOut[made] = (leftOut[made] ?? 0) + 1
+      excludedCounts[made] = (excludedCounts[made] ?? 0) + 1
       continue
     }
     trajectories += 1
@@ -163,7 +163,7 @@ function render(
       calls,
       groups: groups.size,
       trajectories,
-      left_out: leftOut as Record<LeftOutReason, number>,
+      left_out: excludedCounts as Record<ExclusionReason, number>,
     },
   }
 }
@@ -171,7 +171,7 @@ function render(
 function toTrajectory(
   { chats, scores, reason }: Rollout,
   { combine }: GroupingPlan,
-): GroupedTrajectory | LeftOutReason {
+): GroupedTrajectory | ExclusionReason {
   const [first, ...later] = chats.toSorted((a, b) => a.startedAtUs - b.startedAtUs)
   if (first === undefined) return reason
   if (first.groupKey === null) return 'no_group'
@@ -205,7 +205,7 @@ function combineScores(scores: readonly Score[], combine: 'newest' | 'mean'): nu
 const SOURCE_CHARS_MAX = 32 * 1024 * 1024
 
 /** Counts the characters of calls. @throws ApiError validation_failed (param `limit`) past the limit */
-export function createSourceMeter(): (call: CallTexts) => void {
+export function createSourceLimit(): (call: CallTexts) => void {
   let chars = 0
   return ({ attributes_json, inputs_json, output_json }) => {
     for (const text of [attributes_json, inputs_json, output_json]) chars += text?.length ?? 0

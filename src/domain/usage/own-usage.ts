@@ -38,7 +38,7 @@ export interface CountedUsage extends ModelUsage {
 }
 
 /** The rows that do not count when usage is counted in this way. */
-export function leftOut(counting: UsageCounting): Counts {
+export function excludedCounts(counting: UsageCounting): Counts {
   return counting === 'own' ? COUNTS_REPORTED : COUNTS_OWN
 }
 

@@ -5,7 +5,7 @@ export const INFO = {
   description:
     'Traced LLM calls, statistics, feedback, chat completions, training preview.\n\n' +
     'One kind of key, two schemes: Basic for the trace routes, Bearer below `/v1`. ' +
-    'Every error has the body ErrorAnswer, except those of OTLP; `code` is stable. Every answer has the header `x-request-id`; one about a project to which nothing was ever written has `x-weft-project: unknown`. ' +
+    'Every error has the body ErrorResponse, except those of OTLP; `code` is stable. Every answer has the header `x-request-id`; one about a project to which nothing was ever written has `x-weft-project: unknown`. ' +
     'Bodies are JSON unless a route says otherwise. Fields that a route does not list are refused; chat completions let them pass. ' +
     'Times are RFC 3339; no offset means UTC.\n\n' +
     'The routes under Basic authentication are also served below `/traces`, for tracing SDKs. This document does not repeat them. ' +

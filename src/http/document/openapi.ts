@@ -7,12 +7,12 @@ import {
   createJsonSchemaTransformObject,
 } from 'fastify-type-provider-zod'
 import type { z } from 'zod'
-import { ErrorAnswer } from '../../schemas/error-body.ts'
+import { ErrorResponse } from '../../schemas/error-body.ts'
 import type { App } from '../app-type.ts'
-import { describeAnswers } from './answers.ts'
 import { tidyComponents } from './components.ts'
 import { INFO, SECURITY_SCHEMES, SERVERS, TAGS } from './info.ts'
 import { BODY_EXAMPLES } from './openapi-examples.ts'
+import { describeResponses } from './responses.ts'
 
 declare module 'fastify' {
   interface FastifySchema {
@@ -54,7 +54,7 @@ export const openapi = fp<OpenapiOptions>(
         if (document.schema?.hide) return { url: document.url, schema: { hide: true } }
         const { shown, ...own } = { ...document.schema }
         const { url = document.url, response: answers, ...parts } = shown ?? {}
-        const failures = { '4xx': ErrorAnswer, '5xx': ErrorAnswer }
+        const failures = { '4xx': ErrorResponse, '5xx': ErrorResponse }
         const response = { ...failures, ...(own.response as object), ...answers }
         const { schema } = toJsonSchema({
           ...document,
@@ -68,7 +68,7 @@ export const openapi = fp<OpenapiOptions>(
           schema: body && example ? { ...schema, body: { ...body, examples: [example] } } : schema,
         }
       },
-      transformObject: (document) => describeAnswers(tidyComponents(addComponents(document))),
+      transformObject: (document) => describeResponses(tidyComponents(addComponents(document))),
     })
     await app.register(swaggerUi, {
       routePrefix: '/docs',
@@ -99,7 +99,7 @@ const PAGE_POLICY: Record<string, string> = {
 export function documentScope(
   app: App,
   schemes: 'basic' | 'bearer' | readonly ('basic' | 'bearer')[],
-  failure: z.ZodType = ErrorAnswer,
+  failure: z.ZodType = ErrorResponse,
 ): void {
   const security = [schemes].flat().map((scheme) => ({ [scheme]: [] }))
   app.addHook('onRoute', (route) => {

@@ -2,7 +2,7 @@
  * Edits the JSON text of a request. It must not be parsed and printed again, which would round 64-bit
  * integers and reorder keys: whatever is not edited stays verbatim.
  */
-import { findMembers, type MemberPlace } from '../../domain/json/json-members.ts'
+import { findMembers, type MemberPosition } from '../../domain/json/json-members.ts'
 
 const BYTE_ORDER_MARK = 0xfeff
 
@@ -25,7 +25,7 @@ export interface MemberEdits {
 export function editMembers(
   json: string,
   edits: MemberEdits,
-  places?: readonly MemberPlace[],
+  places?: readonly MemberPosition[],
 ): string {
   const text = withoutByteOrderMark(json)
   const { set = new Map(), rename = new Map(), remove = new Set() } = edits
@@ -62,7 +62,7 @@ export function findMember(json: string, name: string): string | undefined {
 
 function renderMember(
   text: string,
-  { nameStart, valueStart, valueEnd }: MemberPlace,
+  { nameStart, valueStart, valueEnd }: MemberPosition,
   name: string | undefined,
   value: string | undefined,
 ): string {
@@ -70,7 +70,7 @@ function renderMember(
   return head + (value ?? text.slice(valueStart, valueEnd))
 }
 
-type IndexedPlace = MemberPlace & { readonly index: number }
+type IndexedPlace = MemberPosition & { readonly index: number }
 
 /** Returns the text between two members: verbatim if they were neighbours. */
 function gapBefore(

@@ -1,5 +1,5 @@
 /** Builds the body for an upstream: the received text, edited where the engine needs another form. */
-import { findMembers, type MemberPlace } from '../../domain/json/json-members.ts'
+import { findMembers, type MemberPosition } from '../../domain/json/json-members.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { FieldContext, FieldName, TargetModel } from './field-edits.ts'
 import type { FieldRule, Profile } from './profiles.ts'
@@ -25,7 +25,7 @@ export function renderUpstreamBody(
 ): string {
   const text = withoutByteOrderMark(body)
   /** Searched only when the first text is needed: most requests have no field to edit. */
-  let places: readonly MemberPlace[] | undefined
+  let places: readonly MemberPosition[] | undefined
   const textOf = (name: FieldName) => {
     if (!isSent(request, name)) return undefined
     places ??= findMembers(text)

@@ -150,7 +150,7 @@ async function readFailure(response: Response): Promise<ApiFailure> {
 }
 
 /** Returns a readable error message; null for a request that was aborted. */
-export function wordsOf(error: unknown): string | null {
+export function errorText(error: unknown): string | null {
   if (error instanceof DOMException && error.name === 'AbortError') return null
   return error instanceof Error ? error.message : String(error)
 }

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import type { z } from 'zod'
 import type { CallerResponse } from '../../schemas/projects/project.ts'
-import { ApiFailure, ask, wordsOf } from './client.ts'
+import { ApiFailure, ask, errorText } from './client.ts'
 import { dropKey, isKeyText, keepKey, key, takeLinkedKey } from './key.ts'
 import { joinTabs, leaveTabs } from './tabs.ts'
 
@@ -53,7 +53,7 @@ async function readCaller(): Promise<string | null> {
     return null
   } catch (error) {
     if (key.value !== secret && key.value !== null) return null
-    const words = wordsOf(error)
+    const words = errorText(error)
     sessionFailure.value = words
     if (error instanceof ApiFailure && error.status === 403) dropKey(words)
     return words

@@ -13,8 +13,8 @@ import type { ModelUsageTotals, UsageResponse } from '../../schemas/usage/usage.
 import { isExactNumber, roundedNumber } from './exact-json.ts'
 
 export type Call = CallSchema
-export type CallsQuestion = Partial<CallsQueryRequest> & { readonly project_id: string }
-export type StatsQuestion = Omit<
+export type CallsQueryBody = Partial<CallsQueryRequest> & { readonly project_id: string }
+export type StatsQueryBody = Omit<
   Partial<CallStatsRequest>,
   'start' | 'end' | 'call_metrics' | 'usage_metrics'
 > & {
@@ -24,13 +24,13 @@ export type StatsQuestion = Omit<
   readonly call_metrics: readonly object[]
   readonly usage_metrics: readonly object[]
 }
-export type StatsAnswer = CallStatsResponse
+export type StatsResponse = CallStatsResponse
 export type Queue = AnnotationQueueSchema
 export type QueueItem = AnnotationItemSchema
 export type { AnnotationState }
 export type PayloadPath = FeedbackPayloadPath
 export type Thread = ThreadSchema
-export type UsageAnswer = UsageResponse
+export type UsageSummary = UsageResponse
 /** By model. */
 export type Usage = Readonly<Record<string, ModelUsageTotals>>
 

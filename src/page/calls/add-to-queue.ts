@@ -3,12 +3,12 @@ import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { ask, askLines } from '../api/client.ts'
 import { may } from '../api/session.ts'
-import type { CallsQuestion, Queue } from '../api/wire.ts'
+import type { CallsQueryBody, Queue } from '../api/wire.ts'
 import { formatCalls } from '../parts/format.ts'
 import { Menu } from '../parts/menu.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { clickOnce, useSubmit } from '../parts/use-submit.ts'
-import { pathTo } from '../shell/place.ts'
+import { pathTo } from '../shell/page-route.ts'
 
 /** Limit: calls added at once, the maximum of one request. */
 const CALLS_MAX = 1000
@@ -16,7 +16,7 @@ const CALLS_DEFAULT = '100'
 
 interface AddToQueueProps {
   readonly project: string
-  readonly question: CallsQuestion
+  readonly question: CallsQueryBody
 }
 
 export function AddToQueue(props: AddToQueueProps) {
@@ -33,7 +33,7 @@ async function listQueues(project_id: string, signal: AbortSignal): Promise<Queu
   return queues
 }
 
-async function listNewest(question: CallsQuestion, limit: number): Promise<readonly string[]> {
+async function listNewest(question: CallsQueryBody, limit: number): Promise<readonly string[]> {
   const ids: string[] = []
   const sort_by = [{ field: 'started_at', direction: 'desc' }]
   const wanted = { ...question, limit, sort_by, columns: ['id'] }

@@ -3,8 +3,8 @@ import { html } from 'htm/preact'
 import type { Status } from '../api/wire.ts'
 import { shortOp } from '../parts/format.ts'
 import { StatusMark } from '../parts/status.ts'
-import { pathTo } from '../shell/place.ts'
-import { type Column, showCell, tellCell } from './columns.ts'
+import { pathTo } from '../shell/page-route.ts'
+import { type Column, showCell, cellText } from './columns.ts'
 import type { ShownCall } from './pages.ts'
 
 export function ColumnNames({ columns }: { readonly columns: readonly Column[] }) {
@@ -47,7 +47,7 @@ function Cell({ column, cell, opName, href }: CellProps) {
   const { name, body, isNumber } = column
   const text =
     name === 'status' ? html`<${StatusMark} status=${cell as Status} />` : showCell(column, cell)
-  const title = name === 'op' ? opName : tellCell(column, cell)
+  const title = name === 'op' ? opName : cellText(column, cell)
   const kind = `${isNumber ? 'number' : ''} ${body === undefined ? '' : 'faint'}`
   const label = text === '' ? `The call of ${shortOp(opName)}` : undefined
   return html`<span role="cell" class=${kind} title=${title}>${href === null ? text : html`<a href=${href} aria-label=${label}>${text}</a>`}</span>`

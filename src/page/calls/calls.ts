@@ -1,24 +1,24 @@
 /** The calls of a project as a table. */
 import { html } from 'htm/preact'
 import { useCallback, useLayoutEffect, useState } from 'preact/hooks'
-import { ask, wordsOf } from '../api/client.ts'
+import { ask, errorText } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
 import { may } from '../api/session.ts'
-import type { CallsQuestion } from '../api/wire.ts'
+import type { CallsQueryBody } from '../api/wire.ts'
 import { formatCalls, formatTime } from '../parts/format.ts'
 import { Failure } from '../parts/notice.ts'
 import { rowsMax, WindowList } from '../parts/tables/window-list.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { query, setQuery } from '../shell/location.ts'
-import { pathTo } from '../shell/place.ts'
+import { pathTo } from '../shell/page-route.ts'
 import { AddToQueue } from './add-to-queue.ts'
 import { CallRow, ColumnNames } from './call-row.ts'
 import { ColumnPicker } from './column-picker.ts'
 import { columnNames, columns } from './columns.ts'
 import { ExportButtons } from './export-button.ts'
 import { FilterBar } from './filter-bar.ts'
-import { isFiltered, isStretch, questionName, questionOf } from './filters.ts'
-import { findLeftAt, keepLeftAt } from './left-at.ts'
+import { callsQueryOf, hasTimeRange, isFiltered, queryName } from './filters.ts'
+import { findLastPosition, saveLastPosition } from './last-position.ts'
 import { type CallPages, openCallPages } from './pages.ts'
 
 const ROW_PX = 32
@@ -29,9 +29,9 @@ interface Count {
 }
 
 export function Calls({ project }: { readonly project: string }) {
-  const [untilMs, setUntil] = useState(() => findLeftAt()?.untilMs ?? serverNow())
-  const question = questionOf(project, untilMs)
-  const name = `${questionName.value} ${untilMs}`
+  const [untilMs, setUntil] = useState(() => findLastPosition()?.untilMs ?? serverNow())
+  const question = callsQueryOf(project, untilMs)
+  const name = `${queryName.value} ${untilMs}`
   const count = useLoad(name, (signal) =>
     ask<Count>('/calls/query_stats', { ...question, limit: rowsMax(ROW_PX) }, { signal }),
   )
@@ -63,12 +63,12 @@ function Stretch() {
 
 function NoCalls({ project }: { readonly project: string }) {
   if (isFiltered.value) return 'No calls match the filter.'
-  if (isStretch.value) return 'No calls in this time.'
+  if (hasTimeRange.value) return 'No calls in this time.'
   return html`No calls yet. <a href=${pathTo(project)}>Home</a> shows how the first one is recorded.`
 }
 
 interface TableProps {
-  readonly question: CallsQuestion
+  readonly question: CallsQueryBody
   /** Null while it is not known. */
   readonly count: number | null
   /** Why it is not known. */
@@ -84,7 +84,7 @@ function Table({ question, count, failure: uncounted, project, untilMs }: TableP
   const [pages, setPages] = useState<CallPages | null>(null)
   const [shown] = useState(() => columns.value)
   const [startAt] = useState(() => {
-    const left = findLeftAt()
+    const left = findLastPosition()
     // A refreshed list starts at its newest row.
     return left?.untilMs === untilMs ? left.top : undefined
   })
@@ -93,7 +93,7 @@ function Table({ question, count, failure: uncounted, project, untilMs }: TableP
       question,
       columns: shown,
       onChange: () => redraw((last) => last + 1),
-      onFailure: (error) => setFailure(error === null ? null : wordsOf(error)),
+      onFailure: (error) => setFailure(error === null ? null : errorText(error)),
     })
     // The first page does not wait for the count.
     opened.show(0, 1)
@@ -118,7 +118,7 @@ function Table({ question, count, failure: uncounted, project, untilMs }: TableP
           label="Calls"
           role="rowgroup"
           startAt=${startAt}
-          onScroll=${(top: number) => keepLeftAt({ untilMs, top })}
+          onScroll=${(top: number) => saveLastPosition({ untilMs, top })}
           onWindow=${onWindow}
           renderRow=${(index: number) =>
             html`<${CallRow} key=${index} index=${index} call=${pages?.at(index)} columns=${shown} project=${project} />`}

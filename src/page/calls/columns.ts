@@ -12,7 +12,7 @@ import {
   shortOp,
 } from '../parts/format.ts'
 import { summaryOf } from '../parts/given.ts'
-import { answersOf, promptOf, saidLast } from '../parts/messages.ts'
+import { answersOf, lastMessageText, promptOf } from '../parts/messages.ts'
 import { query, setQuery } from '../shell/location.ts'
 
 /** Bodies that a column may reach into. */
@@ -115,7 +115,7 @@ const FIXED: readonly Column[] = [
     label: 'Inputs',
     width: 'minmax(160px, 2fr)',
     body: 'inputs',
-    read: ({ inputs }) => saidLast(promptOf(inputs)) ?? inputs,
+    read: ({ inputs }) => lastMessageText(promptOf(inputs)) ?? inputs,
   },
   {
     name: 'output',
@@ -123,7 +123,7 @@ const FIXED: readonly Column[] = [
     label: 'Output',
     width: 'minmax(160px, 2fr)',
     body: 'output',
-    read: ({ exception, output }) => exception ?? saidLast(answersOf(output)) ?? output,
+    read: ({ exception, output }) => exception ?? lastMessageText(answersOf(output)) ?? output,
   },
 ]
 
@@ -171,7 +171,7 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
 }
 
 /** Returns the fields to request: those that the columns show and no others. */
-export function askedFor(shown: readonly Column[]) {
+export function requestedColumns(shown: readonly Column[]) {
   const has = (name: string) => shown.some((column) => column.name === name)
   const bodies = shown.flatMap(({ body }) => body ?? [])
   return {
@@ -196,7 +196,7 @@ export function showCell({ show }: Column, cell: string | number | null): string
 }
 
 /** The full text of a cell, which may be shown shortened. */
-export function tellCell(column: Column, cell: string | number | null): string {
+export function cellText(column: Column, cell: string | number | null): string {
   if (cell === null || column.tell === undefined) return showCell(column, cell)
   return column.tell(cell as never)
 }

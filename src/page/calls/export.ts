@@ -1,12 +1,12 @@
 /** Saves all calls of a filter, without a limit: the browser itself downloads them, straight to the disk. */
 import { ask } from '../api/client.ts'
-import type { CallsQuestion } from '../api/wire.ts'
+import type { CallsQueryBody } from '../api/wire.ts'
 import type { Column } from './columns.ts'
 
 export type ExportKind = 'jsonl' | 'csv'
 
 interface Export {
-  readonly question: CallsQuestion
+  readonly question: CallsQueryBody
   readonly kind: ExportKind
   /** Columns of a CSV file, after the ids. */
   readonly columns: readonly Column[]

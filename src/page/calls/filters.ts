@@ -1,6 +1,6 @@
 /** The filters of the table, as in the address, and the query built from them. */
 import { computed } from '@preact/signals'
-import type { CallsQuestion } from '../api/wire.ts'
+import type { CallsQueryBody } from '../api/wire.ts'
 import { query } from '../shell/location.ts'
 import { contains, escapedInJson, field, isThere, literal } from './conditions.ts'
 import { MODEL_HINT, modelCondition } from './model-condition.ts'
@@ -91,7 +91,7 @@ const CONDITIONS: Readonly<Partial<Record<FilterName, (value: string) => object 
  *
  * @param untilMs - later calls are left out, so that positions in the list stay stable while it is read
  */
-export function questionOf(project_id: string, untilMs: number): CallsQuestion {
+export function callsQueryOf(project_id: string, untilMs: number): CallsQueryBody {
   const values = filterValues.value
   const from = query.value.get('from')
   const to = query.value.get('to') ?? new Date(untilMs).toISOString()
@@ -117,10 +117,10 @@ export const isFiltered = computed(() =>
 )
 
 /** Whether a time range is set. */
-export const isStretch = computed(() => query.value.has('from') || query.value.has('to'))
+export const hasTimeRange = computed(() => query.value.has('from') || query.value.has('to'))
 
 /** Returns a key that changes with the query. */
-export const questionName = computed(() =>
+export const queryName = computed(() =>
   JSON.stringify([
     filterValues.value,
     withChildren.value,

@@ -1,7 +1,7 @@
 /** Calls of a list by index, fetched page by page as they scroll into view. */
 import { askLines } from '../api/client.ts'
-import type { Call, CallsQuestion } from '../api/wire.ts'
-import { askedFor, type Column, cellOf } from './columns.ts'
+import type { Call, CallsQueryBody } from '../api/wire.ts'
+import { type Column, cellOf, requestedColumns } from './columns.ts'
 
 const PAGE_CALLS = 100
 /** Limit: cached pages; the least recently viewed is removed first. */
@@ -28,7 +28,7 @@ export interface CallPages {
 }
 
 interface CallPagesOptions {
-  readonly question: CallsQuestion
+  readonly question: CallsQueryBody
   readonly columns: readonly Column[]
   /** Called when more calls have arrived. */
   readonly onChange: () => void
@@ -64,7 +64,7 @@ export function openCallPages(options: CallPagesOptions): CallPages {
   async function readPage(page: number, signal: AbortSignal): Promise<ShownCall[]> {
     const body = {
       ...question,
-      ...askedFor(columns),
+      ...requestedColumns(columns),
       sort_by: [{ field: 'started_at', direction: 'desc' }],
       offset: page * PAGE_CALLS,
       limit: PAGE_CALLS,

@@ -4,7 +4,7 @@ import { formatCount, formatMs } from '../parts/format.ts'
 import { type Column, Grid } from '../parts/tables/grid.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { DifferenceMark } from './compared-runs.ts'
-import { type ComparedExample, tallyOf } from './comparison.ts'
+import { type ComparedExample, countOutcomes } from './comparison.ts'
 import { ExampleDetail } from './example-detail.ts'
 import type { Run } from './runs.ts'
 import { formatScore } from './scores.ts'
@@ -26,7 +26,7 @@ export function ComparedExamples({ project, runs, compared, isLatency }: Compare
     ...runs.map(outputColumn),
   ]
   return html`<ul class="tallies">
-      ${runs.slice(1).map((run, at) => html`<${RunTally} key=${run.id} run=${run} tally=${tallyOf(compared, at + 1)} />`)}
+      ${runs.slice(1).map((run, at) => html`<${RunTally} key=${run.id} run=${run} tally=${countOutcomes(compared, at + 1)} />`)}
     </ul>
     <${Grid}
       label="Examples"
@@ -52,7 +52,7 @@ export function ComparedExamples({ project, runs, compared, isLatency }: Compare
 
 interface RunTallyProps {
   readonly run: Run
-  readonly tally: ReturnType<typeof tallyOf>
+  readonly tally: ReturnType<typeof countOutcomes>
 }
 
 function RunTally({ run, tally: { better, worse, same } }: RunTallyProps) {

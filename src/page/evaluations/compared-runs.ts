@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { formatCost, formatCount, formatMs, formatTime } from '../parts/format.ts'
 import { parseRef, pathOfRef } from '../parts/refs.ts'
 import { StatusMark } from '../parts/status.ts'
-import { pathTo } from '../shell/place.ts'
+import { pathTo } from '../shell/page-route.ts'
 import { Subject } from './run-columns.ts'
 import type { Run } from './runs.ts'
 import {

@@ -63,7 +63,7 @@ interface Tally {
 }
 
 /** How many examples a run made better and worse than the first one. */
-export function tallyOf(compared: readonly ComparedExample[], run: number): Tally {
+export function countOutcomes(compared: readonly ComparedExample[], run: number): Tally {
   const gains = compared.map((each) => each.gains[run]).filter((gain) => typeof gain === 'number')
   const better = gains.filter((gain) => gain > 0).length
   const worse = gains.filter((gain) => gain < 0).length

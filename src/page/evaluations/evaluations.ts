@@ -8,11 +8,11 @@ import { Grid } from '../parts/tables/grid.ts'
 import { rankColumn } from '../parts/tables/rank-column.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { query, setQuery } from '../shell/location.ts'
-import { pathTo, type ViewProps } from '../shell/place.ts'
+import { pathTo, type ViewProps } from '../shell/page-route.ts'
 import { FirstEvaluation } from './first-evaluation.ts'
 import { firstOrder, rankRuns, runColumns, sortRuns } from './run-columns.ts'
 import { idsInAddress, textOfIds } from './run-ids.ts'
-import { RUNS_MAX, type Run, readRuns, wordsOfSubject } from './runs.ts'
+import { RUNS_MAX, type Run, readRuns, subjectLabel } from './runs.ts'
 import { namesOf } from './scores.ts'
 
 /** Limit: runs side by side. */
@@ -89,7 +89,7 @@ function evaluationChoices(runs: readonly Run[], chosen: string): readonly [stri
     if (known.size < 2 && !known.has(chosen)) return [[all, name]]
     return [
       [all, `${name}, all versions`],
-      ...[...known].map((ref): [string, string] => [ref, wordsOfSubject(ref)]),
+      ...[...known].map((ref): [string, string] => [ref, subjectLabel(ref)]),
     ]
   })
 }

@@ -7,7 +7,7 @@ import { Failure, Loading } from '../parts/notice.ts'
 import { RowPanel } from '../parts/tables/row-panel.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { setQuery } from '../shell/location.ts'
-import { pathTo } from '../shell/place.ts'
+import { pathTo } from '../shell/page-route.ts'
 import { exampleIn, readExampleCalls } from './examples.ts'
 
 /** Limit: calls of one example side by side. */

@@ -6,7 +6,7 @@ import { StatusMark } from '../parts/status.ts'
 import { type Column, Grid } from '../parts/tables/grid.ts'
 import { sortByNumber } from '../parts/tables/sort-rows.ts'
 import { query, setQuery } from '../shell/location.ts'
-import { pathTo } from '../shell/place.ts'
+import { pathTo } from '../shell/page-route.ts'
 import type { Example } from './example.ts'
 import { formatScore, namesOf, numberOf, type Score } from './scores.ts'
 

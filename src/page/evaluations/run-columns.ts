@@ -6,8 +6,8 @@ import { StatusMark } from '../parts/status.ts'
 import type { Column } from '../parts/tables/grid.ts'
 import { ranksByNumber, sortByNumber } from '../parts/tables/sort-rows.ts'
 import { setQuery } from '../shell/location.ts'
-import { pathTo } from '../shell/place.ts'
-import { type Run, wordsOfSubject } from './runs.ts'
+import { pathTo } from '../shell/page-route.ts'
+import { type Run, subjectLabel } from './runs.ts'
 import { formatScore, isBetterLow, isNeutral, numberOf } from './scores.ts'
 
 /** Prefix of the names of score columns. */
@@ -128,7 +128,7 @@ export function runColumns(
 
 /** A ref as a link, or what stands in its place. */
 export function Subject({ value }: { readonly value: unknown }) {
-  return html`<${RefLink} value=${typeof value === 'string' ? value : wordsOfSubject(value)} />`
+  return html`<${RefLink} value=${typeof value === 'string' ? value : subjectLabel(value)} />`
 }
 
 function scoreColumn(name: string, order: string): Column<Run> {

@@ -1,6 +1,6 @@
 /** The runs that an address names, several in one value. */
 import { query } from '../shell/location.ts'
-import { decodePart } from '../shell/place.ts'
+import { decodePart } from '../shell/page-route.ts'
 
 /** Ids may hold any character, the comma between them too. */
 export function idsInAddress(): readonly string[] {

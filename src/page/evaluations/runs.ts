@@ -3,13 +3,13 @@ import { ask, askLines } from '../api/client.ts'
 import { refScheme } from '../api/ref-scheme.ts'
 import {
   type Call,
-  type CallsQuestion,
+  type CallsQueryBody,
   factsOf,
   membersOf,
   type Status,
   usageOf,
 } from '../api/wire.ts'
-import { parseRef, wordsOfRef } from '../parts/refs.ts'
+import { parseRef, refLabel } from '../parts/refs.ts'
 import { type Scores, scoresOf, secondsAsMs } from './scores.ts'
 
 /** Limit: runs that are listed, the newest. */
@@ -75,7 +75,7 @@ export async function readRunsOf(
   })
 }
 
-async function listRuns(question: CallsQuestion, signal: AbortSignal): Promise<readonly Run[]> {
+async function listRuns(question: CallsQueryBody, signal: AbortSignal): Promise<readonly Run[]> {
   const body = {
     ...question,
     columns: ['display_name', 'inputs', 'output', 'summary'],
@@ -110,9 +110,9 @@ function runOf(call: Call): Run {
 }
 
 /** What a person calls an evaluation or a model. */
-export function wordsOfSubject(value: unknown): string {
+export function subjectLabel(value: unknown): string {
   const ref = parseRef(value)
-  if (ref !== null) return wordsOfRef(ref)
+  if (ref !== null) return refLabel(ref)
   const { name } = (value ?? {}) as { name?: unknown }
   return typeof name === 'string' ? name : typeof value === 'string' ? value : ''
 }

@@ -2,7 +2,7 @@
 import { html } from 'htm/preact'
 import { formatTime, preview } from '../parts/format.ts'
 import { setQuery } from '../shell/location.ts'
-import { pathTo } from '../shell/place.ts'
+import { pathTo } from '../shell/page-route.ts'
 import type { FeedbackRow } from './newest-rows.ts'
 
 interface NewestFeedbackProps {

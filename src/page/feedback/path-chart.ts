@@ -2,11 +2,11 @@
 import { html } from 'htm/preact'
 import { useMemo } from 'preact/hooks'
 import { ask } from '../api/client.ts'
-import { endOfAnswer } from '../parts/charts/buckets.ts'
+import { endOfResponse } from '../parts/charts/buckets.ts'
 import { Chart } from '../parts/charts/chart.ts'
 import { CopyCurl } from '../parts/charts/copy-curl.ts'
 import type { Line } from '../parts/charts/line.ts'
-import { chooseStretch, granularityOf } from '../parts/charts/range.ts'
+import { granularityOf, selectRange } from '../parts/charts/range.ts'
 import { formatCount, formatNumber, formatShort } from '../parts/format.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
@@ -27,7 +27,7 @@ interface PathChartProps {
   readonly path: string
 }
 
-function questionOf({ start, end, ...rest }: FeedbackWindow, json_path: string) {
+function callsQueryOf({ start, end, ...rest }: FeedbackWindow, json_path: string) {
   const range = { fromMs: Date.parse(start), toMs: Date.parse(end), preset: null }
   const metric = { json_path, value_type: 'numeric', aggregations: ['avg', 'min', 'max', 'count'] }
   return {
@@ -41,7 +41,7 @@ function questionOf({ start, end, ...rest }: FeedbackWindow, json_path: string) 
 }
 
 export function PathChart({ asked, path }: PathChartProps) {
-  const question = questionOf(asked, path)
+  const question = callsQueryOf(asked, path)
   const stats = useLoad(JSON.stringify(question), (signal) =>
     ask<FeedbackStats>('/feedback/stats', question, { signal }),
   )
@@ -49,7 +49,7 @@ export function PathChart({ asked, path }: PathChartProps) {
   if (drawn === null)
     return html`<${Failure} words=${stats.failure} />${stats.isLoading && html`<${Loading} />`}`
   const { times, end, values, counts, given } = drawn
-  const onZoom = (from: number, to: number) => chooseStretch(from * MS_PER_S, to * MS_PER_S)
+  const onZoom = (from: number, to: number) => selectRange(from * MS_PER_S, to * MS_PER_S)
   const shared = { times, end, onZoom, onChoose: () => undefined }
   return html`<div class="charts">
     <section class="card">
@@ -80,7 +80,7 @@ function linesOf({ buckets, ...answer }: FeedbackStats) {
   const times = buckets.map(({ timestamp }) => Date.parse(String(timestamp)) / MS_PER_S)
   return {
     times,
-    end: endOfAnswer(times, answer),
+    end: endOfResponse(times, answer),
     values: [
       line('average', 'avg_'),
       line('median', 'p50_'),

@@ -4,20 +4,20 @@ import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { ask, askLines } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
-import type { Call, StatsAnswer, StatsQuestion } from '../api/wire.ts'
-import { endOfAnswer } from '../parts/charts/buckets.ts'
+import type { Call, StatsQueryBody, StatsResponse } from '../api/wire.ts'
+import { endOfResponse } from '../parts/charts/buckets.ts'
 import { Chart } from '../parts/charts/chart.ts'
 import type { ChartProps } from '../parts/charts/chart-props.ts'
 import { CopyCurl } from '../parts/charts/copy-curl.ts'
 import type { Line } from '../parts/charts/line.ts'
-import { chooseStretch, granularityOf, rangeName, readRange } from '../parts/charts/range.ts'
+import { granularityOf, rangeName, readRange, selectRange } from '../parts/charts/range.ts'
 import { RangeBar } from '../parts/charts/range-bar.ts'
 import { formatCost, formatCount, formatMs, formatShort, formatTime } from '../parts/format.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { usePause } from '../parts/use-pause.ts'
 import { go } from '../shell/location.ts'
-import { pathTo } from '../shell/place.ts'
+import { pathTo } from '../shell/page-route.ts'
 import { timeZone } from '../shell/settings.ts'
 import { FirstTrace } from './first-trace.ts'
 import { Retention } from './retention.ts'
@@ -25,7 +25,7 @@ import { lineOf, linesByModel, sumOf, timesOf } from './series.ts'
 
 const PAUSE_MS = 5000
 
-function askStats(project_id: string): StatsQuestion {
+function askStats(project_id: string): StatsQueryBody {
   const range = readRange(serverNow())
   return {
     project_id,
@@ -48,7 +48,7 @@ export function Home({ project }: { readonly project: string }) {
   const name = `${project} ${rangeName.value} ${timeZone()}`
   const read = async (signal: AbortSignal) => {
     const question = askStats(project)
-    return { question, answer: await ask<StatsAnswer>('/calls/stats', question, { signal }) }
+    return { question, answer: await ask<StatsResponse>('/calls/stats', question, { signal }) }
   }
   const stats = useLoad(name, read, turn)
   // Counted from the end of an answer, so that a slow one is never aborted for the next.
@@ -61,8 +61,8 @@ export function Home({ project }: { readonly project: string }) {
 
 interface ChartsProps {
   readonly project: string
-  readonly question: StatsQuestion
-  readonly answer: StatsAnswer
+  readonly question: StatsQueryBody
+  readonly answer: StatsResponse
 }
 
 function Charts({ project, question, answer }: ChartsProps) {
@@ -75,9 +75,9 @@ function Charts({ project, question, answer }: ChartsProps) {
   if (callCount === 0) return html`<${NoCalls} project=${project} />`
   const shared = {
     times,
-    end: endOfAnswer(times, answer),
+    end: endOfResponse(times, answer),
     question,
-    onZoom: (from: number, to: number) => chooseStretch(from * 1000, to * 1000),
+    onZoom: (from: number, to: number) => selectRange(from * 1000, to * 1000),
     onChoose: (index: number) => showBucket(project, answer, index),
   }
   return html`<div class="figures">
@@ -121,7 +121,7 @@ function NoCalls({ project }: { readonly project: string }) {
     return html`<${Failure} words=${newest.failure} />${newest.isLoading && html`<${Loading} />`}`
   const { newestMs } = newest.value
   if (newestMs === null) return html`<${FirstTrace} project=${project} />`
-  const show = () => chooseStretch(newestMs - BEFORE_NEWEST_MS, newestMs + BEHIND_NEWEST_MS)
+  const show = () => selectRange(newestMs - BEFORE_NEWEST_MS, newestMs + BEHIND_NEWEST_MS)
   return html`<p class="notice">No calls in this time. The newest call began at ${formatTime(new Date(newestMs).toISOString())}.</p>
     <div class="bar">
       <button class="main" onClick=${show}>Show the day before it</button>
@@ -129,7 +129,7 @@ function NoCalls({ project }: { readonly project: string }) {
     </div>`
 }
 
-function linesOf(answer: StatsAnswer) {
+function linesOf(answer: StatsResponse) {
   const tokens = linesByModel(answer, 'sum_total_tokens')
   return {
     times: timesOf(answer),
@@ -141,7 +141,7 @@ function linesOf(answer: StatsAnswer) {
   }
 }
 
-function showBucket(project: string, answer: StatsAnswer, index: number): void {
+function showBucket(project: string, answer: StatsResponse, index: number): void {
   // The first bucket may begin before the requested time, but counts nothing before it.
   const beginMs = Date.parse(answer.call_buckets[index]?.timestamp ?? '')
   const fromMs = Math.max(beginMs, Date.parse(answer.start))
@@ -159,7 +159,7 @@ function Figure({ label, value }: { readonly label: string; readonly value: Comp
 }
 
 interface CardProps extends ChartProps {
-  readonly question: StatsQuestion
+  readonly question: StatsQueryBody
 }
 
 function Card({ question, ...chart }: CardProps) {

@@ -1,7 +1,7 @@
 /** Shows how long the project keeps its calls; administrators can change it. */
 import { html } from 'htm/preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { ask, wordsOf } from '../api/client.ts'
+import { ask, errorText } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
 import { may } from '../api/session.ts'
 import { formatCount, formatTime } from '../parts/format.ts'
@@ -77,7 +77,7 @@ function Change({ project, days, onSet, onLeave }: ChangeProps) {
   useLayoutEffect(() => {
     if (doomed !== null) wayOut.current?.focus()
   }, [doomed])
-  const tell = (error: unknown) => setFailure(wordsOf(error))
+  const tell = (error: unknown) => setFailure(errorText(error))
   const save = (retention_days: number | null) =>
     ask('/project/ttl_settings/update', { project_id: project, retention_days }).then(onSet, tell)
   const submit = (event: Event) => {

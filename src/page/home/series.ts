@@ -1,5 +1,5 @@
 /** Turns buckets of statistics into lines of charts. */
-import type { StatsAnswer } from '../api/wire.ts'
+import type { StatsResponse } from '../api/wire.ts'
 import type { Line } from '../parts/charts/line.ts'
 
 /** Colours of models with a line of their own; the others share one line. */
@@ -7,11 +7,11 @@ const COLORS = ['--chart-1', '--chart-2', '--chart-3', '--chart-4', '--chart-5']
 const OTHERS = { label: 'other models', color: '--chart-6' }
 
 /** Starts of buckets, seconds. */
-export function timesOf({ call_buckets }: StatsAnswer): number[] {
+export function timesOf({ call_buckets }: StatsResponse): number[] {
   return call_buckets.map(({ timestamp }) => Date.parse(timestamp) / 1000)
 }
 
-export function lineOf(answer: StatsAnswer, label: string, metric: string, color?: string): Line {
+export function lineOf(answer: StatsResponse, label: string, metric: string, color?: string): Line {
   const values = answer.call_buckets.map((bucket) => numberOf(bucket, metric))
   return { label, values, ...(color === undefined ? {} : { color }) }
 }
@@ -23,7 +23,7 @@ export function lineOf(answer: StatsAnswer, label: string, metric: string, color
  * @param like - lines of another metric, whose models keep their colours
  */
 export function linesByModel(
-  answer: StatsAnswer,
+  answer: StatsResponse,
   metric: string,
   like: readonly Line[] = [],
 ): Line[] {

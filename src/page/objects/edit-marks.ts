@@ -1,7 +1,7 @@
 /** Tags and aliases of a version, editable for users who may write. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
-import { ask, wordsOf } from '../api/client.ts'
+import { ask, errorText } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import { focusNeighbour } from '../parts/neighbour.ts'
 import { useSubmit } from '../parts/use-submit.ts'
@@ -32,7 +32,7 @@ export function EditMarks({ object, onChanged }: EditMarksProps) {
       focusNeighbour(button, places)
       onChanged()
     } catch (error) {
-      setFailure(wordsOf(error))
+      setFailure(errorText(error))
     }
   }
   return html`<div class="bar marks">

@@ -28,6 +28,6 @@ export function kindOf({ kind, base_object_class }: ObjectVersion): string {
 }
 
 /** What a person calls the class of a version. */
-export function classWords({ kind, leaf_object_class }: ObjectVersion): string {
+export function classLabel({ kind, leaf_object_class }: ObjectVersion): string {
   return kind === 'op' ? 'op' : (leaf_object_class ?? 'object')
 }

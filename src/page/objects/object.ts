@@ -6,10 +6,10 @@ import { Failure, Loading } from '../parts/notice.ts'
 import { type Column, Grid } from '../parts/tables/grid.ts'
 import { type Loaded, useLoad } from '../parts/use-load.ts'
 import { go, query, setQuery } from '../shell/location.ts'
-import { pathTo, pathToVersion, type ViewProps } from '../shell/place.ts'
+import { pathTo, pathToVersion, type ViewProps } from '../shell/page-route.ts'
 import { Difference } from './difference.ts'
 import { EditMarks } from './edit-marks.ts'
-import { classWords, type ObjectVersion } from './kinds.ts'
+import { classLabel, type ObjectVersion } from './kinds.ts'
 import { readVersion, readVersions } from './object-reads.ts'
 import { Marks } from './objects.ts'
 import { refOf } from './ref-of.ts'
@@ -70,7 +70,7 @@ type FactsProps = Pick<ChosenProps, 'onChanged'> & { readonly object: ObjectVers
 
 function Facts({ object, onChanged }: FactsProps) {
   const facts = [
-    ['Class', classWords(object)],
+    ['Class', classLabel(object)],
     ['Version', `v${object.version_index}`],
     ['Published', formatTime(object.created_at, false)],
     ['User', object.svc_user_id],

@@ -7,8 +7,8 @@ import { Pending } from '../parts/notice.ts'
 import { type Column, Grid } from '../parts/tables/grid.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { query, setQuery } from '../shell/location.ts'
-import { pathTo, pathToVersion, type ViewProps } from '../shell/place.ts'
-import { classWords, KINDS, kindOf, type ObjectVersion } from './kinds.ts'
+import { pathTo, pathToVersion, type ViewProps } from '../shell/page-route.ts'
+import { classLabel, KINDS, kindOf, type ObjectVersion } from './kinds.ts'
 
 /** Limit: objects that are listed; the server gives no more at once. */
 const OBJECTS_MAX = 10_000
@@ -97,7 +97,7 @@ const COLUMNS: readonly Column<ObjectVersion>[] = [
     cell: (object) =>
       html`<a title=${object.object_id} href=${pathToVersion(object.project_id, object.object_id, object.digest, object.kind === 'op')}>${object.object_id}</a>`,
   },
-  { name: 'class', label: 'Class', width: 120, grow: 1, cell: classWords },
+  { name: 'class', label: 'Class', width: 120, grow: 1, cell: classLabel },
   {
     name: 'version',
     label: 'Newest',

@@ -1,7 +1,7 @@
 /** The rows of a table, fetched in pages as they scroll into view, and one row in full. */
 import { html } from 'htm/preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import { wordsOf } from '../api/client.ts'
+import { errorText } from '../api/client.ts'
 import { formatCount, preview } from '../parts/format.ts'
 import { JsonTree } from '../parts/json-tree.ts'
 import { Failure, Loading } from '../parts/notice.ts'
@@ -65,7 +65,7 @@ function Rows({ project, table, count, names, sort }: RowsProps) {
     const opened = openRowPages<Row>(
       (page, signal) => readRows(project, table, { ...page, ...order }, signal),
       () => redraw((last) => last + 1),
-      (error) => setFailure(wordsOf(error)),
+      (error) => setFailure(errorText(error)),
     )
     setPages(opened)
     return opened.close

@@ -7,7 +7,7 @@ import { Failure, Loading } from '../parts/notice.ts'
 import { StatusMark } from '../parts/status.ts'
 import { type Column, Grid } from '../parts/tables/grid.ts'
 import { useLoad } from '../parts/use-load.ts'
-import { pathTo } from '../shell/place.ts'
+import { pathTo } from '../shell/page-route.ts'
 import { kindOf, type ObjectVersion } from './kinds.ts'
 import { refOf } from './ref-of.ts'
 

@@ -1,6 +1,6 @@
 /** Numbers and times as people read them. */
 import { textOf } from '../api/exact-json.ts'
-import { decodePart } from '../shell/place.ts'
+import { decodePart } from '../shell/page-route.ts'
 import { timeZone } from '../shell/settings.ts'
 
 const MS_PER_S = 1000

@@ -1,7 +1,7 @@
 /** Buttons and fields that give feedback on a call: thumbs, a note, a number. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
-import { wordsOf } from '../api/client.ts'
+import { errorText } from '../api/client.ts'
 import { type FeedbackAbout, type Given, giveFeedback, RATING } from '../api/feedback.ts'
 import { Failure } from './notice.ts'
 
@@ -26,7 +26,7 @@ export function GiveFeedback({ project, call, onGiven }: GiveFeedbackProps) {
       if (given.kind === 'number') setValue('')
       onGiven()
     } catch (error) {
-      setFailure(wordsOf(error))
+      setFailure(errorText(error))
     }
     setSending(false)
   }

@@ -3,7 +3,7 @@ import { html } from 'htm/preact'
 import type { ComponentChildren } from 'preact'
 import { parseExact } from '../api/exact-json.ts'
 import { JsonTree, LongText } from './json-tree.ts'
-import { callsOf, type Message, nameOf, saidBeside, type ToolCall } from './messages.ts'
+import { callsOf, extraTexts, type Message, nameOf, type ToolCall } from './messages.ts'
 
 export function MessageList({ messages }: { readonly messages: readonly Message[] }) {
   return html`<ol class="messages">
@@ -24,7 +24,7 @@ export function MessageItem({ message, children }: MessageItemProps) {
     <span class="role">${role}</span>
     ${thought && html`<${Thought} text=${String(thought)} />`}
     <${Content} content=${content} />
-    ${saidBeside(message).map((text) => html`<${LongText} key=${text} text=${text} />`)}
+    ${extraTexts(message).map((text) => html`<${LongText} key=${text} text=${text} />`)}
     <${Sound} data=${audio?.data} />
     ${callsOf(message).map((call, at) => html`<${Called} key=${at} call=${call} />`)}
     ${children}

@@ -101,18 +101,18 @@ export function callsOf({ tool_calls, function_call }: Partial<Message>): readon
 }
 
 /** What is said beside the content: a refusal, and the words of a spoken answer. */
-export function saidBeside({ refusal, audio }: Partial<Message>): readonly string[] {
+export function extraTexts({ refusal, audio }: Partial<Message>): readonly string[] {
   return [refusal, fieldsOf(audio).transcript].filter(
     (text): text is string => typeof text === 'string' && text !== '',
   )
 }
 
 /** The last message in one line: its text or its tool calls; null when it has neither. */
-export function saidLast(messages: readonly Message[]): string | null {
+export function lastMessageText(messages: readonly Message[]): string | null {
   const last: Partial<Message> = messages.at(-1) ?? {}
   const parts = Array.isArray(last.content) ? last.content : [last.content]
   const texts = parts.map((part) => (typeof part === 'string' ? part : fieldsOf(part).text))
-  const said = [...texts, ...saidBeside(last)]
+  const said = [...texts, ...extraTexts(last)]
     .filter((text) => typeof text === 'string' && text !== '')
     .join(' ')
   if (said !== '') return said

@@ -1,6 +1,6 @@
 /** A ref as a link to what it names. */
 import { html } from 'htm/preact'
-import { parseRef, pathOfRef, wordsOfRef } from './refs.ts'
+import { parseRef, pathOfRef, refLabel } from './refs.ts'
 
 /** Any value. Shown as text when it is not a ref or has no page. */
 export function RefLink({ value }: { readonly value: unknown }) {
@@ -10,5 +10,5 @@ export function RefLink({ value }: { readonly value: unknown }) {
     const words = typeof value === 'string' ? value : JSON.stringify(value)
     return html`<span class="text" title=${words}>${words}</span>`
   }
-  return html`<a href=${path} title=${value}>${wordsOfRef(ref)}</a>`
+  return html`<a href=${path} title=${value}>${refLabel(ref)}</a>`
 }

@@ -1,5 +1,5 @@
 /** Refs in values: strings that name an object, an op or a call, and where the page shows what they name. Pure. */
-import { decodePart, pathTo, pathToVersion } from '../shell/place.ts'
+import { decodePart, pathTo, pathToVersion } from '../shell/page-route.ts'
 
 interface Ref {
   readonly project: string
@@ -37,7 +37,7 @@ export function pathOfRef({ project, kind, name, digest, edges }: Ref): string |
 }
 
 /** As `name:1a2b3c`. */
-export function wordsOfRef({ name, digest, edges }: Ref): string {
+export function refLabel({ name, digest, edges }: Ref): string {
   const version = digest === '' ? '' : `:${digest.slice(0, DIGEST_CHARS_SHOWN)}`
   const [, row] = ROW.exec(edges) ?? []
   const inside = row === undefined ? edges : `row ${row.slice(0, DIGEST_CHARS_SHOWN)}`

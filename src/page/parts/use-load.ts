@@ -1,6 +1,6 @@
 /** Loads what a view shows, again when what it depends on has changed, and drops answers that arrive too late. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { wordsOf } from '../api/client.ts'
+import { errorText } from '../api/client.ts'
 
 export interface Loaded<T> {
   /** The last value; it stays while a newer one loads. */
@@ -45,7 +45,7 @@ export function useLoad<T>(
         if (!abort.signal.aborted) show({ value, failure: null, isLoading: false })
       },
       (error) => {
-        const failure = wordsOf(error)
+        const failure = errorText(error)
         const isKept = shownName.current === name
         if (!abort.signal.aborted)
           setLoaded(({ value }) => ({ value: isKept ? value : null, failure, isLoading: false }))

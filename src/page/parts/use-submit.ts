@@ -1,6 +1,6 @@
 /** Sends what a form holds, one time after the other. */
 import { useRef, useState } from 'preact/hooks'
-import { wordsOf } from '../api/client.ts'
+import { errorText } from '../api/client.ts'
 
 /** @returns the handler of the form, and why the last time failed; null: it did not */
 export function useSubmit(send: () => Promise<void>) {
@@ -15,7 +15,7 @@ export function useSubmit(send: () => Promise<void>) {
     try {
       await send()
     } catch (error) {
-      setFailure(wordsOf(error))
+      setFailure(errorText(error))
     }
     isSending.current = false
   }

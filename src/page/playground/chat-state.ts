@@ -1,6 +1,6 @@
 /** The input and answers of a chat, kept for when the user returns to it. */
 import type { Signal } from '@preact/signals'
-import { forgetKept, keptSignal } from '../parts/kept.ts'
+import { forgetPersisted, persistedSignal } from '../parts/persisted.ts'
 import { cameBack } from '../shell/location.ts'
 import { newPane, type PaneState } from './pane.ts'
 import type { Parameter, Texts } from './parameters.ts'
@@ -30,8 +30,8 @@ export function openChat(
   recorded: Recorded | null,
   parameters: readonly Parameter[],
 ): Signal<ChatState> {
-  if (recorded !== null && !cameBack()) forgetKept(nameOf(place))
-  return keptSignal(nameOf(place), () => ({
+  if (recorded !== null && !cameBack()) forgetPersisted(nameOf(place))
+  return persistedSignal(nameOf(place), () => ({
     system: '',
     message: '',
     texts: recorded === null ? {} : textsOf(recorded, parameters),
@@ -45,5 +45,5 @@ function servedModelOf(recorded: Recorded | null): string | undefined {
 }
 
 export function forgetChat(place: ChatPlace): void {
-  forgetKept(nameOf(place))
+  forgetPersisted(nameOf(place))
 }

@@ -1,13 +1,13 @@
 /** Talks to one model, or to two side by side; every answer is recorded as a call of the project. */
 import { html } from 'htm/preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { ask, wordsOf } from '../api/client.ts'
+import { ask, errorText } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import { MessageList } from '../parts/message-list.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { query, setQuery } from '../shell/location.ts'
-import { pathTo, type ViewProps } from '../shell/place.ts'
+import { pathTo, type ViewProps } from '../shell/page-route.ts'
 import { type ChatPlace, type ChatState, forgetChat, openChat } from './chat-state.ts'
 import { newPane, Pane, type PaneState, settled } from './pane.ts'
 import { ParameterForm } from './parameter-form.ts'
@@ -90,7 +90,7 @@ function Chat({ place, parameters, recorded }: ChatProps) {
       })
       return true
     } catch (error) {
-      setFailure(wordsOf(error))
+      setFailure(errorText(error))
       return false
     }
   }

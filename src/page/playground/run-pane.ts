@@ -1,6 +1,6 @@
 /** Asks one model, and updates its pane as the answer arrives. */
-import { wordsOf } from '../api/client.ts'
-import { addChunk, messageOf, NO_ANSWER } from './answer.ts'
+import { errorText } from '../api/client.ts'
+import { addChunk, messageOf, NO_COMPLETION } from './completion.ts'
 import type { PaneState } from './pane.ts'
 import { streamCompletion } from './stream.ts'
 
@@ -25,7 +25,7 @@ export async function runPane(pane: PaneState, run: Run): Promise<void> {
   const request = { ...values, ...model, messages: [...first, ...said] }
   let state: PaneState = {
     ...pane,
-    answer: NO_ANSWER,
+    answer: NO_COMPLETION,
     callId: null,
     failure: null,
     isRunning: true,
@@ -36,14 +36,14 @@ export async function runPane(pane: PaneState, run: Run): Promise<void> {
   onState(state)
   try {
     for await (const { chunk, callId } of streamCompletion(project, request, signal)) {
-      const answer = chunk === null ? NO_ANSWER : addChunk(state.answer ?? NO_ANSWER, chunk)
+      const answer = chunk === null ? NO_COMPLETION : addChunk(state.answer ?? NO_COMPLETION, chunk)
       const hasBegun = answer.content !== '' || answer.toolCalls.length > 0
       const firstMs = state.firstMs ?? (hasBegun ? performance.now() - begin : null)
       state = { ...state, answer, callId, firstMs }
       onState(state)
     }
   } catch (error) {
-    state = { ...state, failure: wordsOf(error) }
+    state = { ...state, failure: errorText(error) }
   }
   const { answer } = state
   const isSomething = answer !== null && (answer.content !== '' || answer.toolCalls.length > 0)

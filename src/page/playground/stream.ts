@@ -1,6 +1,6 @@
 /** A chat completion as it comes. */
 import { brokenOff, readJson, request, textsOf } from '../api/client.ts'
-import type { Chunk } from './answer.ts'
+import type { Chunk } from './completion.ts'
 
 interface Streamed {
   /** Null for the first item, which only has the id of the call. */

@@ -1,6 +1,6 @@
 /** The tokens of an answer, each coloured by how likely it was. */
 import { html } from 'htm/preact'
-import type { TokenLogprob } from './answer.ts'
+import type { TokenLogprob } from './completion.ts'
 
 /** Lower bounds of the levels of probability; the last level is the most likely. */
 const LEVELS = [0.1, 0.4, 0.7, 0.95]

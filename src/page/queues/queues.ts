@@ -1,14 +1,14 @@
 /** Queues of calls or spans that wait for people's judgement. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
-import { ask, askLines, wordsOf } from '../api/client.ts'
+import { ask, askLines, errorText } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import type { Queue } from '../api/wire.ts'
 import { formatCount, formatTime } from '../parts/format.ts'
 import { focusNeighbour } from '../parts/neighbour.ts'
 import { Failure, Pending } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
-import { pathTo, type ViewProps } from '../shell/place.ts'
+import { pathTo, type ViewProps } from '../shell/page-route.ts'
 
 /** Limit: queues per request for progress. */
 const STATS_MAX = 1000
@@ -50,7 +50,7 @@ export function Queues({ project }: ViewProps) {
       focusNeighbour(button, { item: 'tr', button: 'button', instead: 'a', within: 'main' })
       reload(count + 1)
     } catch (error) {
-      setFailure(wordsOf(error))
+      setFailure(errorText(error))
     }
   }
   return html`<h1>Queues</h1>

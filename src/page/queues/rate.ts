@@ -1,15 +1,15 @@
 /** Rates the calls of a queue one after the other, by keyboard. */
 import { html } from 'htm/preact'
 import { useMemo, useState } from 'preact/hooks'
-import { wordsOf } from '../api/client.ts'
+import { errorText } from '../api/client.ts'
 import { giveFeedback, RATING } from '../api/feedback.ts'
 import { caller, may } from '../api/session.ts'
 import { formatCount } from '../parts/format.ts'
-import { forgetKept, keptSignal } from '../parts/kept.ts'
 import { Failure, Loading } from '../parts/notice.ts'
+import { forgetPersisted, persistedSignal } from '../parts/persisted.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { query, setQuery } from '../shell/location.ts'
-import { pathTo, type ViewProps } from '../shell/place.ts'
+import { pathTo, type ViewProps } from '../shell/page-route.ts'
 import { type Draft, EMPTY, givenIn, isEmpty } from './draft.ts'
 import { type Claimed, openQueue, type Progress, SKIPPED_MAX } from './queue-api.ts'
 import { RatedCall } from './rated-call.ts'
@@ -85,7 +85,7 @@ interface RatedProps {
 function Rated({ project, claimed, onFinish }: RatedProps) {
   const kept = ['rating', project, claimed.item.queue_id, claimed.item.id]
   const drafted = useMemo(
-    () => keptSignal(kept, () => ({ ...EMPTY, name: query.value.get('number') ?? RATING })),
+    () => persistedSignal(kept, () => ({ ...EMPTY, name: query.value.get('number') ?? RATING })),
     [],
   )
   const draft = drafted.value
@@ -109,9 +109,9 @@ function Rated({ project, claimed, onFinish }: RatedProps) {
     setSending(true)
     try {
       await onFinish(claimed, isSkipped ? null : draft, setDraft)
-      forgetKept(kept)
+      forgetPersisted(kept)
     } catch (error) {
-      setFailure(wordsOf(error))
+      setFailure(errorText(error))
       setSending(false)
     }
   }

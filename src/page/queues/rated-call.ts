@@ -7,7 +7,7 @@ import { summaryOf } from '../parts/given.ts'
 import { JsonTree, LongText } from '../parts/json-tree.ts'
 import { MessageList } from '../parts/message-list.ts'
 import { answersOf, type Message, promptOf } from '../parts/messages.ts'
-import { pathTo } from '../shell/place.ts'
+import { pathTo } from '../shell/page-route.ts'
 import type { Claimed } from './queue-api.ts'
 
 interface RatedCallProps {

@@ -2,7 +2,7 @@
 import { html } from 'htm/preact'
 import { useRef, useState } from 'preact/hooks'
 import type { KeyResponse } from '../../schemas/access/key.ts'
-import { ask, wordsOf } from '../api/client.ts'
+import { ask, errorText } from '../api/client.ts'
 import { caller } from '../api/session.ts'
 import { formatTime } from '../parts/format.ts'
 import { focusNeighbour } from '../parts/neighbour.ts'
@@ -74,7 +74,7 @@ function Revoke({ row, isOwn, onRevoked }: RowProps & { readonly isOwn: boolean 
         if (first.current !== null) focusNeighbour(first.current, places)
         onRevoked()
       },
-      (error: unknown) => setFailure(wordsOf(error)),
+      (error: unknown) => setFailure(errorText(error)),
     )
   if (!isAsked) {
     return html`<button ref=${first} aria-label=${`Revoke the key of ${row.svc_username}`} onClick=${() => setAsked(true)}>Revoke</button>`

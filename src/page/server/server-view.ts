@@ -2,7 +2,7 @@
 import { html } from 'htm/preact'
 import { may } from '../api/session.ts'
 import { Failure } from '../parts/notice.ts'
-import type { ViewProps } from '../shell/place.ts'
+import type { ViewProps } from '../shell/page-route.ts'
 import { Backends } from './backends.ts'
 import { Keys } from './keys.ts'
 

@@ -2,7 +2,7 @@
 import { effect } from '@preact/signals'
 import { html } from 'htm/preact'
 import { useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks'
-import { wordsOf } from '../api/client.ts'
+import { errorText } from '../api/client.ts'
 import { key } from '../api/key.ts'
 import { caller, may, readCallerAgain, sessionFailure, signOut } from '../api/session.ts'
 import { unknownProject } from '../api/unknown-project.ts'
@@ -11,7 +11,7 @@ import { useLoad } from '../parts/use-load.ts'
 import { Header } from './header.ts'
 import { place, serverView } from './location.ts'
 import { NotReadable } from './not-readable.ts'
-import type { Place } from './place.ts'
+import type { PageRoute } from './page-route.ts'
 import { Projects } from './projects.ts'
 import { SignIn } from './sign-in.ts'
 import { knownView, loadView } from './views.ts'
@@ -43,7 +43,7 @@ function Unwritten({ project }: { readonly project: string }) {
 }
 
 /** Views that read no calls; each of them says what else it needs. */
-const UNREAD_VIEWS: readonly Place['view'][] = ['playground', 'training', 'server', 'unknown']
+const UNREAD_VIEWS: readonly PageRoute['view'][] = ['playground', 'training', 'server', 'unknown']
 
 /** Moves the focus to the new view when the focused link was removed with the old one. @param name - of the view */
 function useFocusAt(name: string | null): void {
@@ -72,12 +72,12 @@ function NotYet() {
   </main>`
 }
 
-function OpenedView({ view, ...shown }: Place) {
+function OpenedView({ view, ...shown }: PageRoute) {
   const [error, reset] = useErrorBoundary()
   const loaded = useLoad(view, () => loadView(view))
   const View = knownView(view) ?? loaded.value
   if (error !== undefined) {
-    return html`<${Failure} words=${`This view cannot be shown: ${wordsOf(error)}`} />
+    return html`<${Failure} words=${`This view cannot be shown: ${errorText(error)}`} />
       <button onClick=${reset}>Try again</button>`
   }
   if (View !== null) return html`<${View} ...${shown} />`

@@ -3,7 +3,7 @@ import { html } from 'htm/preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { caller, may, signOut } from '../api/session.ts'
 import { go, place, serverView } from './location.ts'
-import { pathTo, type View } from './place.ts'
+import { pathTo, type View } from './page-route.ts'
 import { timeMode } from './settings.ts'
 
 interface Link {

@@ -1,13 +1,13 @@
 /** The page's location: all state that a link should carry is in the address. */
 import { computed, signal } from '@preact/signals'
-import { type Place, parsePlace, parseServerView } from './place.ts'
+import { type PageRoute, parsePageRoute, parseServerView } from './page-route.ts'
 
 const address = signal(new URL(location.href))
 
 export const query = computed(() => address.value.searchParams)
 
 /** Null for the address without a project. */
-export const place = computed<Place | null>(() => parsePlace(address.value.pathname))
+export const place = computed<PageRoute | null>(() => parsePageRoute(address.value.pathname))
 
 /** The view of the server itself that the address names; null for all else. */
 export const serverView = computed(() => parseServerView(address.value.pathname))

@@ -1,7 +1,7 @@
 /** What a key without the scope traces:read may do instead. */
 import { html } from 'htm/preact'
 import { may } from '../api/session.ts'
-import { pathTo } from './place.ts'
+import { pathTo } from './page-route.ts'
 
 /** Shown instead of views that the key may not read. */
 export function NotReadable({ project }: { readonly project: string }) {

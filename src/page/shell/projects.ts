@@ -5,7 +5,7 @@ import { caller, may, readCallerAgain } from '../api/session.ts'
 import { FirstTrace } from '../home/first-trace.ts'
 import { usePause } from '../parts/use-pause.ts'
 import { NotReadable } from './not-readable.ts'
-import { pathTo } from './place.ts'
+import { pathTo } from './page-route.ts'
 
 const PAUSE_MS = 5000
 

@@ -1,6 +1,6 @@
 /** Shown at an address below a project that names no view. */
 import { html } from 'htm/preact'
-import { pathTo, type ViewProps } from './place.ts'
+import { pathTo, type ViewProps } from './page-route.ts'
 
 /** @param props - the subject is the part of the address after the project */
 export function Unknown({ project, subject }: ViewProps) {

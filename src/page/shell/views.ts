@@ -1,6 +1,6 @@
 /** The views, each loaded when it is first opened, so that the first paint waits for only one of them. */
 import type { FunctionComponent } from 'preact'
-import type { View, ViewProps } from './place.ts'
+import type { View, ViewProps } from './page-route.ts'
 
 type ViewComponent = FunctionComponent<ViewProps>
 

@@ -2,12 +2,12 @@
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { ask, askLines } from '../api/client.ts'
-import type { Call, Usage, UsageAnswer } from '../api/wire.ts'
+import type { Call, Usage, UsageSummary } from '../api/wire.ts'
 import { formatCount } from '../parts/format.ts'
 import { Failure, Pending } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { query, setQuery } from '../shell/location.ts'
-import { pathTo, type ViewProps } from '../shell/place.ts'
+import { pathTo, type ViewProps } from '../shell/page-route.ts'
 import { Turn } from './turn.ts'
 
 /** Turns per page. */
@@ -45,7 +45,7 @@ async function readUsage(
 ): Promise<Readonly<Record<string, Usage>>> {
   if (calls.length === 0) return {}
   const body = { project_id, call_ids: calls.map(({ id }) => id), include_costs: true }
-  return (await ask<UsageAnswer>('/calls/usage', body, { signal })).call_usage
+  return (await ask<UsageSummary>('/calls/usage', body, { signal })).call_usage
 }
 
 /** As in the address, where the first page is 1; null for the last one. */

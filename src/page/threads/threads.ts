@@ -6,7 +6,7 @@ import type { Thread } from '../api/wire.ts'
 import { formatCount, formatMs, formatTime } from '../parts/format.ts'
 import { Failure, Pending } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
-import { pathTo, type ViewProps } from '../shell/place.ts'
+import { pathTo, type ViewProps } from '../shell/page-route.ts'
 
 /** Threads shown at first, and added by each click on "more". */
 const STEP = 200

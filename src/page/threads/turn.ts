@@ -11,7 +11,7 @@ import { summaryOf } from '../parts/given.ts'
 import { MessageList } from '../parts/message-list.ts'
 import { answersOf, type Message, newestOf, promptOf } from '../parts/messages.ts'
 import { StatusMark } from '../parts/status.ts'
-import { pathTo } from '../shell/place.ts'
+import { pathTo } from '../shell/page-route.ts'
 
 interface TurnProps {
   readonly project: string

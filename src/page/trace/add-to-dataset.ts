@@ -8,11 +8,11 @@ import { may } from '../api/session.ts'
 import { type Call, membersOf } from '../api/wire.ts'
 import type { ObjectVersion } from '../objects/kinds.ts'
 import { readVersion, tableOf } from '../objects/object-reads.ts'
-import { answersOf, saidLast } from '../parts/messages.ts'
+import { answersOf, lastMessageText } from '../parts/messages.ts'
 import { Failure } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { clickOnce, useSubmit } from '../parts/use-submit.ts'
-import { pathToVersion } from '../shell/place.ts'
+import { pathToVersion } from '../shell/page-route.ts'
 
 /** Limit: datasets that are suggested. */
 const DATASETS_MAX = 1000
@@ -43,7 +43,10 @@ export function AddToDataset(props: AddToDatasetProps) {
 function rowOf({ inputs, output }: Call): object {
   // The object whose method was called; a row is given to other models, too.
   const { self: _, ...given } = membersOf(inputs)
-  return { ...given, expected: given.expected ?? saidLast(answersOf(output)) ?? output ?? null }
+  return {
+    ...given,
+    expected: given.expected ?? lastMessageText(answersOf(output)) ?? output ?? null,
+  }
 }
 
 function textOfRow(row: object): string {

@@ -1,6 +1,6 @@
 /** Fetches the calls of a trace and their usage. */
 import { ask, askLines } from '../api/client.ts'
-import type { Call, Usage, UsageAnswer } from '../api/wire.ts'
+import type { Call, Usage, UsageSummary } from '../api/wire.ts'
 
 /** Limit: calls of a trace that are drawn. */
 const CALLS_MAX = 100_000
@@ -53,6 +53,6 @@ export async function readTraceUsage(
     include_costs: true,
     limit: USAGE_CALLS_MAX,
   }
-  const { call_usage } = await ask<UsageAnswer>('/trace/usage', body, { signal })
+  const { call_usage } = await ask<UsageSummary>('/trace/usage', body, { signal })
   return new Map(Object.entries(call_usage))
 }

@@ -3,7 +3,7 @@ import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { may } from '../api/session.ts'
 import { formatNumber } from '../parts/format.ts'
-import { pathTo } from '../shell/place.ts'
+import { pathTo } from '../shell/page-route.ts'
 import type { Checkpoint, Model } from './training-api.ts'
 
 const NUMBERS = ['reward', 'reward_std_dev', 'loss', 'entropy', 'kl_div', 'grad_norm']

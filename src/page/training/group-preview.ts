@@ -20,7 +20,7 @@ interface Item {
   readonly message?: { readonly content?: unknown }
 }
 
-export interface GroupsAnswer {
+export interface GroupsResponse {
   readonly trajectory_groups: readonly Group[]
   readonly stats: {
     readonly calls: number
@@ -45,7 +45,7 @@ function teaches({ trajectories }: Group): boolean {
   return new Set(trajectories.map(({ reward }) => reward)).size > 1
 }
 
-export function GroupPreview({ answer }: { readonly answer: GroupsAnswer }) {
+export function GroupPreview({ answer }: { readonly answer: GroupsResponse }) {
   const [isWhole, setWhole] = useState(false)
   const { stats, trajectory_groups: groups } = answer
   const shown = isWhole ? groups : groups.slice(0, SHOWN)

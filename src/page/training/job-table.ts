@@ -2,7 +2,7 @@
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { formatCount, formatMs, formatTime } from '../parts/format.ts'
-import { pathTo } from '../shell/place.ts'
+import { pathTo } from '../shell/page-route.ts'
 import type { Job } from './training-api.ts'
 
 /** Rows that are shown at first. */

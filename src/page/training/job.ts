@@ -2,14 +2,14 @@
 import { html } from 'htm/preact'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { wordsOf } from '../api/client.ts'
+import { errorText } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import { formatCount, formatMs, formatTime } from '../parts/format.ts'
 import { JsonTree } from '../parts/json-tree.ts'
 import { Failure, Pending } from '../parts/notice.ts'
 import { type Loaded, useLoad } from '../parts/use-load.ts'
 import { usePause } from '../parts/use-pause.ts'
-import { pathTo } from '../shell/place.ts'
+import { pathTo } from '../shell/page-route.ts'
 import { playgroundOf } from './checkpoints.ts'
 import { Curves } from './curves.ts'
 import { durationOf, JobStatus, noteOf } from './job-table.ts'
@@ -84,7 +84,7 @@ export function JobView({ project, id }: JobViewProps) {
 function Cancel({ job, onDone }: { readonly job: Job; readonly onDone: () => void }) {
   const [failure, setFailure] = useState<string | null>(null)
   const cancel = () =>
-    cancelJob(job.id).then(onDone, (error: unknown) => setFailure(wordsOf(error)))
+    cancelJob(job.id).then(onDone, (error: unknown) => setFailure(errorText(error)))
   return html`<button disabled=${job.cancel_requested} onClick=${cancel}>Cancel the job</button>
     <${Failure} words=${failure} />`
 }

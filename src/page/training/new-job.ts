@@ -1,16 +1,16 @@
 /** Creates a training job from calls and their feedback, after a preview. */
 import { html } from 'htm/preact'
 import { useRef, useState } from 'preact/hooks'
-import { ask, wordsOf } from '../api/client.ts'
+import { ask, errorText } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
 import { may } from '../api/session.ts'
 import { FilterBar } from '../calls/filter-bar.ts'
-import { questionName, questionOf } from '../calls/filters.ts'
+import { callsQueryOf, queryName } from '../calls/filters.ts'
 import { Failure, Loading, Pending } from '../parts/notice.ts'
 import { type Loaded, useLoad } from '../parts/use-load.ts'
 import { go, query, setQuery } from '../shell/location.ts'
-import { pathTo } from '../shell/place.ts'
-import { GroupPreview, type GroupsAnswer } from './group-preview.ts'
+import { pathTo } from '../shell/page-route.ts'
+import { GroupPreview, type GroupsResponse } from './group-preview.ts'
 import { chosenSource, EMPTY_CHOICES, type JobChoices, JobForm } from './job-form.ts'
 import { type RewardSource, readRewardSources } from './reward-sources.ts'
 import { type Model, makeJob, makeModel, readModels } from './training-api.ts'
@@ -76,7 +76,7 @@ function Composer({ project, sources, models }: ComposerProps) {
   const [untilMs] = useState(serverNow)
   const source = chosenSource(sources, choices)
   const name = JSON.stringify([
-    questionName.value,
+    queryName.value,
     source?.name,
     choices.rollout_by,
     choices.group_by,
@@ -111,12 +111,12 @@ interface GroupsQuestion {
 async function readGroups(
   { project, untilMs, source, choices }: GroupsQuestion,
   signal: AbortSignal,
-): Promise<GroupsAnswer | null> {
+): Promise<GroupsResponse | null> {
   if (source === null) return null
   const { feedback_type, reward } = source
   const { rollout_by, group_by, combine, limit } = choices
   const question = {
-    ...questionOf(project, untilMs),
+    ...callsQueryOf(project, untilMs),
     rollout_by,
     group_by,
     limit: Number(limit),
@@ -128,7 +128,7 @@ async function readGroups(
 interface StartProps {
   readonly project: string
   readonly choices: JobChoices
-  readonly groups: Loaded<GroupsAnswer | null>
+  readonly groups: Loaded<GroupsResponse | null>
 }
 
 function Start({ project, choices, groups }: StartProps) {
@@ -151,7 +151,7 @@ function Start({ project, choices, groups }: StartProps) {
       const { id } = await makeJob(job, last.current.once)
       go(pathTo(project, 'training', id))
     } catch (error) {
-      setFailure(wordsOf(error))
+      setFailure(errorText(error))
       setSending(false)
     }
   }

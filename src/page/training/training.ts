@@ -2,7 +2,7 @@
 import { html } from 'htm/preact'
 import { may } from '../api/session.ts'
 import { Failure } from '../parts/notice.ts'
-import type { ViewProps } from '../shell/place.ts'
+import type { ViewProps } from '../shell/page-route.ts'
 import { JobView } from './job.ts'
 import { NewJob } from './new-job.ts'
 import { Overview } from './overview.ts'

@@ -8,7 +8,7 @@ import { pageQueues, renderQueue } from '../../domain/annotation/annotation-queu
 import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { linesAnswer } from '../../http/document/answers.ts'
+import { linesResponse } from '../../http/document/responses.ts'
 import { newId } from '../../http/new-id.ts'
 import { addProjectRead, addProjectWrite } from '../../http/project-routes.ts'
 import { renderLines, sendLines } from '../../http/stream/json-lines.ts'
@@ -79,7 +79,7 @@ function addQuery(app: App, { annotation }: AnnotationRoutesOptions): void {
         operationId: 'queryAnnotationQueues',
         summary: 'List annotation queues, one JSON object per line.',
         body: AnnotationQueuesQueryRequest,
-        response: { 200: linesAnswer('A queue a line.', AnnotationQueueSchema) },
+        response: { 200: linesResponse('A queue a line.', AnnotationQueueSchema) },
       },
     },
     async (request, reply) => {

@@ -7,7 +7,7 @@ import {
   CallsCompleteRequest,
   CallUpsertBatchRequest,
 } from '../../schemas/calls/call-batch.ts'
-import { EmptyAnswer, ProjectPath } from '../../schemas/primitives.ts'
+import { EmptyResponse, ProjectPath } from '../../schemas/primitives.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import type { LargeBodies } from '../bodies/large-bodies.ts'
 
@@ -100,7 +100,7 @@ function addProjectEnd(app: App, { calls, bodies }: CallBatchRoutesOptions): voi
         summary: 'Record the end of a call of the project, like /call/end (addition to the spec).',
         params: ProjectPath,
         body: CallEndRequest,
-        response: { 200: EmptyAnswer },
+        response: { 200: EmptyResponse },
       },
     },
     async (request) => {

@@ -14,7 +14,7 @@ import {
 import { resolveCallsSelection, resolveCallsShape } from '../../domain/calls/calls-query.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { fileAnswer } from '../../http/document/answers.ts'
+import { fileResponse } from '../../http/document/responses.ts'
 import { JSON_LINES, sendLines } from '../../http/stream/json-lines.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import {
@@ -91,7 +91,7 @@ export async function callDownloadRoutes(app: App, options: CallDownloadOptions)
         summary: 'Download calls from a single-use address (addition to the spec).',
         security: [],
         params: CallExportParams,
-        response: { 200: fileAnswer('The calls, as a file to be saved.', [JSON_LINES, CSV]) },
+        response: { 200: fileResponse('The calls, as a file to be saved.', [JSON_LINES, CSV]) },
       },
     },
     async (request, reply) => {

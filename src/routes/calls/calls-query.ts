@@ -2,7 +2,7 @@
 import { requireAccess } from '../../domain/access/permissions.ts'
 import { resolveCallsSelection } from '../../domain/calls/calls-query.ts'
 import type { App } from '../../http/app-type.ts'
-import { linesAnswer } from '../../http/document/answers.ts'
+import { linesResponse } from '../../http/document/responses.ts'
 import { sendLines } from '../../http/stream/json-lines.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import { CallSchema } from '../../schemas/calls/call.ts'
@@ -28,7 +28,7 @@ function addStreamQuery(app: App, options: CallLinesOptions): void {
         operationId: 'streamCalls',
         summary: 'List calls as a stream, one JSON object per line (addition to the spec).',
         body: CallsQueryRequest,
-        response: { 200: linesAnswer('A call a line.', CallSchema) },
+        response: { 200: linesResponse('A call a line.', CallSchema) },
       },
     },
     async (request, reply) => {

@@ -21,7 +21,7 @@ import {
   CallsDeleteResponse,
   CallUpdateRequest,
 } from '../../schemas/calls/call-batch.ts'
-import { EmptyAnswer } from '../../schemas/primitives.ts'
+import { EmptyResponse } from '../../schemas/primitives.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import type { LargeBodies } from '../bodies/large-bodies.ts'
 
@@ -66,7 +66,7 @@ function addCallEnd(app: App, { calls, bodies }: CallRoutesOptions): void {
         operationId: 'endCall',
         summary: 'Record the end of a call, before or after its start (addition to the spec).',
         body: CallEndRequest,
-        response: { 200: EmptyAnswer },
+        response: { 200: EmptyResponse },
       },
     },
     async (request) => {
@@ -121,7 +121,7 @@ function addCallUpdate(app: App, { calls }: CallRoutesOptions): void {
       operationId: 'updateCall',
       summary: 'Name a call, before or after its start (addition to the spec).',
       body: CallUpdateRequest,
-      response: EmptyAnswer,
+      response: EmptyResponse,
     },
     async ({ project_id, call_id, display_name }) => {
       await calls.renameCall({ project_id, id: call_id, display_name: display_name || null })

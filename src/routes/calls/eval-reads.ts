@@ -4,8 +4,8 @@ import type { ReadCaller } from '../../domain/access/read-caller.ts'
 import type { StoredCall } from '../../domain/calls/call-view.ts'
 import { resolveCallsSelection, resolveCallsShape } from '../../domain/calls/calls-query.ts'
 import {
-  type PlacedTrial,
   type TrialChild,
+  type TrialOfModel,
   toChild,
   toTrial,
   withChildren,
@@ -77,8 +77,8 @@ export function createEvalReader(
     async readTrials(
       evaluations: readonly string[],
       withCallsBelow: boolean,
-    ): Promise<PlacedTrial[]> {
-      const trials: PlacedTrial[] = []
+    ): Promise<TrialOfModel[]> {
+      const trials: TrialOfModel[] = []
       if (evaluations.length === 0) return trials
       for await (const call of readCalls({ parent_ids: [...evaluations] }, TRIAL_COLUMNS)) {
         const trial = toTrial(call)

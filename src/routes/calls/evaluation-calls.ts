@@ -19,7 +19,7 @@ import {
 } from '../../domain/calls/evaluations/evaluation-calls.ts'
 import { renderJson } from '../../domain/json/json-text.ts'
 import type { App } from '../../http/app-type.ts'
-import { linesAnswer } from '../../http/document/answers.ts'
+import { linesResponse } from '../../http/document/responses.ts'
 import { sendLines } from '../../http/stream/json-lines.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import * as WIRE from '../../schemas/calls/evaluation-calls.ts'
@@ -147,7 +147,7 @@ function addList(app: App, options: EvaluationCallOptions, kind: CallKind): void
         summary: `List the ${kind.path} of a project, one JSON object per line (addition to the spec).`,
         params: ProjectPath,
         querystring: kind.listQuery,
-        response: { 200: linesAnswer('One a line, the oldest first.', kind.readResponse) },
+        response: { 200: linesResponse('One a line, the oldest first.', kind.readResponse) },
       },
     },
     async (request, reply) => {

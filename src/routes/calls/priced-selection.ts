@@ -1,5 +1,5 @@
 /** Adds prices to selections of calls that use costs. */
-import { asksForCosts, type CallsSelection } from '../../domain/calls/calls-query.ts'
+import { type CallsSelection, usesCosts } from '../../domain/calls/calls-query.ts'
 import type { PriceStore } from '../../store/api/prices/prices.ts'
 
 /** Returns the selection with the prices of its project, which are read only if it uses costs. */
@@ -7,6 +7,6 @@ export async function withPrices(
   selection: CallsSelection,
   prices: PriceStore,
 ): Promise<CallsSelection> {
-  if (!asksForCosts(selection)) return selection
+  if (!usesCosts(selection)) return selection
   return { ...selection, prices: await prices.listPrices(selection.project_id) }
 }

@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import { requireIntegerBounds } from '../../domain/chat/integer-bounds.ts'
 import type { App } from '../../http/app-type.ts'
-import { completionAnswer } from '../../http/document/answers.ts'
+import { completionAnswer } from '../../http/document/responses.ts'
 import { ProjectHeaders } from '../../http/project-header.ts'
 import { resolveAnswerEnvelope } from '../../inference/chat/answer-envelope.ts'
 import { type ChunkOptions, renderChunks } from '../../inference/chat/chunks.ts'

@@ -8,7 +8,7 @@ import { toChatDraft, toPromptMessages } from '../../domain/chat/completion-crea
 import { parseReadableRef } from '../../domain/objects/ref-reading.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { linesAnswer } from '../../http/document/answers.ts'
+import { linesResponse } from '../../http/document/responses.ts'
 import { newId } from '../../http/new-id.ts'
 import { JSON_LINES } from '../../http/stream/json-lines.ts'
 import { resolveAnswerEnvelope } from '../../inference/chat/answer-envelope.ts'
@@ -79,9 +79,9 @@ export async function completionCreateRoutes(
         body: CompletionCreateRequest,
         shown: {
           response: {
-            200: linesAnswer(
+            200: linesResponse(
               'Where it is recorded, as `{"_meta": {"weave_call_id", "trace_id", "conversation_id"}}`, if it is; then its chunks. ' +
-                'A failure after the first line is a line with an ErrorAnswer.',
+                'A failure after the first line is a line with an ErrorResponse.',
               ChatCompletionChunk,
             ),
           },

@@ -7,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { audioAnswer, spokenAnswer } from '../../http/document/answers.ts'
+import { audioResponse, spokenAnswer } from '../../http/document/responses.ts'
 import { ProjectHeaders } from '../../http/project-header.ts'
 import { onceClosed } from '../../http/stream/client-signal.ts'
 import type { FormPart, Service } from '../../inference/backend.ts'
@@ -104,7 +104,7 @@ function addSpeech(app: App, options: FileServiceRoutesOptions): void {
         operationId: 'createSpeech',
         summary: 'Generate speech from text with a model of an engine (addition to the spec).',
         body: SpeechRequest,
-        shown: { headers: ProjectHeaders, response: { 200: audioAnswer() } },
+        shown: { headers: ProjectHeaders, response: { 200: audioResponse() } },
       },
     },
     async (request, reply) => {

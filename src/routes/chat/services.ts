@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
-import { textCompletionAnswer } from '../../http/document/answers.ts'
+import { textCompletionAnswer } from '../../http/document/responses.ts'
 import { ProjectHeaders } from '../../http/project-header.ts'
 import type { CompletionRunOptions } from '../../inference/chat/completion-run.ts'
 import {

@@ -8,7 +8,7 @@ import { addProjectRead, addProjectWrite } from '../../http/project-routes.ts'
 import { idsOf, PurgeRequest } from '../../schemas/calls/ids-query.ts'
 import { FeedbackQueryResponse } from '../../schemas/feedback/feedback-query.ts'
 import { COUNT_FIELD } from '../../schemas/limits.ts'
-import { EmptyAnswer, type JsonObject } from '../../schemas/primitives.ts'
+import { EmptyResponse, type JsonObject } from '../../schemas/primitives.ts'
 import { RowQueryRequest } from '../../schemas/query/row-query.ts'
 import type { Stores } from '../../store/api/stores.ts'
 
@@ -43,7 +43,7 @@ export async function feedbackQueryRoutes(
       operationId: 'purgeFeedback',
       summary: 'Delete feedback by its ids (addition to the spec).',
       body: PurgeRequest,
-      response: EmptyAnswer,
+      response: EmptyResponse,
     },
     async ({ project_id, query }) => {
       await feedback.purgeFeedback(project_id, idsOf(query))

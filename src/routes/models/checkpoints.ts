@@ -12,7 +12,7 @@ import { resolvePageQuery, rowsToRead } from '../../domain/query/page.ts'
 import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { bytesAnswer } from '../../http/document/answers.ts'
+import { bytesResponse } from '../../http/document/responses.ts'
 import {
   CheckpointDeleteRequest,
   CheckpointDeleteResponse,
@@ -126,7 +126,7 @@ function addDownload(app: App, options: CheckpointRoutesOptions): void {
         operationId: 'downloadCheckpoint',
         summary: 'Download the weights of a checkpoint (addition to the spec).',
         params: CheckpointParams,
-        shown: { response: { 200: bytesAnswer('The weights as a file.') } },
+        shown: { response: { 200: bytesResponse('The weights as a file.') } },
       },
     },
     async (request, reply) => {

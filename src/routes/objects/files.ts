@@ -9,7 +9,7 @@ import { requireAccess, requireScope } from '../../domain/access/permissions.ts'
 import { requireDigest } from '../../domain/objects/digests.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { bytesAnswer } from '../../http/document/answers.ts'
+import { bytesResponse } from '../../http/document/responses.ts'
 import { addProjectRead } from '../../http/project-routes.ts'
 import {
   FileContentRequest,
@@ -84,7 +84,7 @@ function addFileContent(app: App, { url, operationId }: Name, files: FileStore):
         operationId,
         summary: 'Read the bytes of a file.',
         body: FileContentRequest,
-        shown: { response: { 200: bytesAnswer('The bytes of the file.') } },
+        shown: { response: { 200: bytesResponse('The bytes of the file.') } },
       },
     },
     async (request, reply) => {

@@ -10,7 +10,7 @@ import { filterOfKind, isOfKind } from '../../domain/objects/object-kinds.ts'
 import { requireObject } from '../../domain/objects/object-view.ts'
 import { ApiError, isNotFound } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { linesAnswer } from '../../http/document/answers.ts'
+import { linesResponse } from '../../http/document/responses.ts'
 import { sendLines } from '../../http/stream/json-lines.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import { OBJECTS_LIMIT_MAX } from '../../schemas/objects/object.ts'
@@ -83,7 +83,7 @@ function addList(app: App, { objects, files }: KindStoreOptions, kind: ObjectKin
         summary: `List the ${kind.path} of a project with all versions, one JSON object per line.`,
         params: ProjectPath,
         querystring: KindListQuery,
-        response: { 200: linesAnswer('A version a line, the oldest first.', kind.readResponse) },
+        response: { 200: linesResponse('A version a line, the oldest first.', kind.readResponse) },
       },
     },
     async (request, reply) => {

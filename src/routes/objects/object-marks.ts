@@ -17,7 +17,7 @@ import {
   TagsChangeRequest,
   TagsListResponse,
 } from '../../schemas/objects/object-marks.ts'
-import { EmptyAnswer, ProjectOnly } from '../../schemas/primitives.ts'
+import { EmptyResponse, ProjectOnly } from '../../schemas/primitives.ts'
 import type { ObjectStore } from '../../store/api/objects/objects.ts'
 import type { Stores } from '../../store/api/stores.ts'
 
@@ -100,7 +100,7 @@ function addChange<Params extends z.ZodType, Body extends z.ZodType<{ project_id
   app.route({
     method,
     url,
-    schema: { tags, ...schema, response: { 200: EmptyAnswer } },
+    schema: { tags, ...schema, response: { 200: EmptyResponse } },
     async handler(request) {
       const body = request.body as z.output<Body>
       requireAccess(request.principal, 'traces:write', body.project_id)

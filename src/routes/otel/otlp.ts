@@ -2,8 +2,13 @@
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import { requireScope } from '../../domain/access/permissions.ts'
 import type { App } from '../../http/app-type.ts'
-import { otlpAnswers } from '../../http/document/answers.ts'
-import { answerExport, encodingOf, renderRpcStatus, useOtlpBodies } from '../../http/otlp-scope.ts'
+import { otlpResponses } from '../../http/document/responses.ts'
+import {
+  encodingOf,
+  renderRpcStatus,
+  respondToExport,
+  useOtlpBodies,
+} from '../../http/otlp-scope.ts'
 import type { RecordSpans } from '../../otel/record-spans.ts'
 import { OtlpTrace, OtlpTraceResponse, RpcStatus } from '../../schemas/otel/otlp.ts'
 
@@ -43,7 +48,7 @@ function addTraces(app: App, path: string, options: OtlpRoutesOptions): void {
       'Answered after the durable commit. The project is that of a header project_id or Compat-Project, of the ' +
       'resource attributes wandb.entity and wandb.project, or the only one of the key.',
     consumes: ['application/json', 'application/x-protobuf'],
-    shown: { body: OtlpTrace, response: otlpAnswers(OtlpTraceResponse, RpcStatus) },
+    shown: { body: OtlpTrace, response: otlpResponses(OtlpTraceResponse, RpcStatus) },
     hide: path !== '/v1/traces',
   }
   const bodyBytesMax = options.otlpBodyBytesMax
@@ -55,7 +60,7 @@ function addTraces(app: App, path: string, options: OtlpRoutesOptions): void {
       headers: request.headers,
       caller,
     })
-    return answerExport(request, reply, notStored && { ...notStored, field: 'rejectedSpans' })
+    return respondToExport(request, reply, notStored && { ...notStored, field: 'rejectedSpans' })
   })
 }
 
@@ -68,7 +73,7 @@ function addUnstored(
   const schema = { tags, summary: 'Accepted and discarded: Weft stores traces only.', hide: true }
   const handler = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     requireScope(request.principal, 'traces:write')
-    return answerExport(request, reply, {
+    return respondToExport(request, reply, {
       rejected: 0,
       message: 'Weft stores traces; metrics and logs are not kept.',
       field,

@@ -3,8 +3,8 @@ import { ERRORS } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { useEitherAuthentication } from '../../http/authentication.ts'
 import { documentScope } from '../../http/document/openapi.ts'
-import type { RequestWatch } from '../../http/log/request-watch.ts'
-import type { GrpcAnswer, GrpcServerOptions } from '../../otel/grpc-server.ts'
+import type { RequestObserver } from '../../http/log/request-observer.ts'
+import type { GrpcResponse, GrpcServerOptions } from '../../otel/grpc-server.ts'
 import { createSpanRecorder, type SpanRecorderOptions } from '../../otel/record-spans.ts'
 import { RpcStatus } from '../../schemas/otel/otlp.ts'
 import { otlpRoutes } from './otlp.ts'
@@ -18,7 +18,7 @@ interface SpanIntakeOptions extends SpanRecorderOptions {
   readonly otlpBodyBytesMax: number
   readonly requestTimeoutMs: number
   /** Counts gRPC requests; the app counts those over HTTP. */
-  readonly watch: RequestWatch
+  readonly watch: RequestObserver
 }
 
 export async function spanIntake(otlp: App, options: SpanIntakeOptions): Promise<void> {
@@ -47,7 +47,7 @@ export async function spanIntake(otlp: App, options: SpanIntakeOptions): Promise
 }
 
 /** Reports an error like the same one over HTTP. */
-function toAnswered({ path: route, refusal, seconds }: GrpcAnswer) {
+function toAnswered({ path: route, refusal, seconds }: GrpcResponse) {
   const status = refusal === null ? 200 : ERRORS[refusal].status
   return { route, method: 'POST', status, seconds, refusal }
 }

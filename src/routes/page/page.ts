@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors.ts'
 import { takesGzip } from '../../http/accept-encoding.ts'
 import type { App } from '../../http/app-type.ts'
-import { parsePlace, parseServerView } from '../../page/shell/place.ts'
+import { parsePageRoute, parseServerView } from '../../page/shell/page-route.ts'
 import { type Page, type PageFile, readPage } from './page-files.ts'
 
 /** Addresses of views. The first names of a path are an entity and a project. */
@@ -38,7 +38,7 @@ export async function pageRoutes(app: App, { refScheme }: PageRoutesOptions): Pr
     app.get(url, { schema }, async (request, reply) => {
       const { findDocument, policy } = open()
       const [path = ''] = request.url.split('?')
-      const view = parsePlace(path)?.view ?? (parseServerView(path) === null ? null : 'server')
+      const view = parsePageRoute(path)?.view ?? (parseServerView(path) === null ? null : 'server')
       reply.header('content-security-policy', policy)
       reply.header('referrer-policy', 'no-referrer')
       reply.header('cache-control', 'no-cache')

@@ -12,7 +12,7 @@ import {
   CostCreateResponse,
   CostQueryResponse,
 } from '../../schemas/prices/cost.ts'
-import { EmptyAnswer } from '../../schemas/primitives.ts'
+import { EmptyResponse } from '../../schemas/primitives.ts'
 import { RowQueryRequest } from '../../schemas/query/row-query.ts'
 import type { Stores } from '../../store/api/stores.ts'
 
@@ -74,7 +74,7 @@ function addCostPurge(app: App, { prices }: CostRoutesOptions): void {
       operationId: 'purgeCosts',
       summary: 'Delete prices by their ids (addition to the spec).',
       body: PurgeRequest,
-      response: EmptyAnswer,
+      response: EmptyResponse,
     },
     async ({ project_id, query }) => {
       await prices.purgePrices(project_id, idsOf(query))

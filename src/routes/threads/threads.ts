@@ -2,7 +2,7 @@
 import { requireAccess } from '../../domain/access/permissions.ts'
 import { renderThread, resolveThreadListing } from '../../domain/threads/thread-sums.ts'
 import type { App } from '../../http/app-type.ts'
-import { linesAnswer } from '../../http/document/answers.ts'
+import { linesResponse } from '../../http/document/responses.ts'
 import { renderLines, sendLines } from '../../http/stream/json-lines.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import { ThreadSchema, ThreadsQueryRequest } from '../../schemas/threads/thread.ts'
@@ -19,7 +19,7 @@ export async function threadRoutes(app: App, { threads }: Pick<Stores, 'threads'
         description:
           'A turn is a call whose id is its turn_id. A thread without a turn is not listed.',
         body: ThreadsQueryRequest,
-        response: { 200: linesAnswer('A thread a line.', ThreadSchema) },
+        response: { 200: linesResponse('A thread a line.', ThreadSchema) },
       },
     },
     async (request, reply) => {

@@ -5,7 +5,7 @@ import { resolveCallsSelection, resolveCallsShape } from '../../domain/calls/cal
 import { createListingEdge } from '../../domain/training/listing-edge.ts'
 import {
   createGroupBuilder,
-  createSourceMeter,
+  createSourceLimit,
   resolveGroupingPlan,
 } from '../../domain/training/trajectory-groups.ts'
 import type { App } from '../../http/app-type.ts'
@@ -51,7 +51,7 @@ export async function trajectoryRoutes(
       const shape = resolveCallsShape(source)
       const caller = openReadCaller(request, reply, project_id)
       const builder = createGroupBuilder(plan)
-      const meter = createSourceMeter()
+      const meter = createSourceLimit()
       const edge = createListingEdge(selection, plan.unit)
       const pages = callsQuery.pages(selection, shape, caller)
       for await (const page of joinFeedback(pages, true, join, caller)) {

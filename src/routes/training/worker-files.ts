@@ -8,7 +8,7 @@ import { ApiError } from '../../errors.ts'
 import { takesGzip } from '../../http/accept-encoding.ts'
 import type { App } from '../../http/app-type.ts'
 import { requireDeclaredBytes } from '../../http/body/declared-bytes.ts'
-import { bytesAnswer } from '../../http/document/answers.ts'
+import { bytesResponse } from '../../http/document/responses.ts'
 import {
   ARTIFACT_SHA256_HEADER,
   ArtifactBody,
@@ -86,7 +86,7 @@ function addParentArtifact(app: App, { queue, checkpoints, nowUs }: WorkerFilesO
         headers: LeaseHeaders,
         shown: {
           headers: LeaseHeaders.required(),
-          response: { 200: bytesAnswer('The weights as a file.') },
+          response: { 200: bytesResponse('The weights as a file.') },
         },
       },
     },

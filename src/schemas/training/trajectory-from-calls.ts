@@ -18,7 +18,7 @@ export type RolloutUnit = (typeof ROLLOUT_UNITS)[number]
 const COMBINATIONS = ['newest', 'mean'] as const
 
 /** Why a rollout is left out of the groups. */
-export const LEFT_OUT_REASONS = [
+export const EXCLUSION_REASONS = [
   'no_chat',
   'several_choices',
   'unfinished',
@@ -27,7 +27,7 @@ export const LEFT_OUT_REASONS = [
   'not_a_trajectory',
   'cut_by_limit',
 ] as const
-export type LeftOutReason = (typeof LEFT_OUT_REASONS)[number]
+export type ExclusionReason = (typeof EXCLUSION_REASONS)[number]
 
 /** Where a reward is read from unless the request says otherwise. */
 export const REWARD_PATH_DEFAULT = 'payload.score'
@@ -118,7 +118,7 @@ export const TrajectoriesFromCallsResponse = z
             no_reward: count('No feedback with a reward.'),
             not_a_trajectory: count('Texts that no trajectory may have.'),
             cut_by_limit: count('Older calls beyond the limit.'),
-          } satisfies Record<LeftOutReason, z.ZodInt>)
+          } satisfies Record<ExclusionReason, z.ZodInt>)
           .describe('Rollouts left out, by reason.'),
       })
       .describe('Numbers of calls, groups and rollouts.'),

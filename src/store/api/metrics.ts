@@ -1,7 +1,7 @@
 /** Metrics of stores: events, reported to a watch as they happen, and gauges, read on request. */
 
 /** Called synchronously; must not throw. */
-export interface StoreWatch {
+export interface StoreObserver {
   /**
    * Writes are on the disk.
    *

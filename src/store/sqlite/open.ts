@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { CallsQueryStore } from '../api/calls/calls-query.ts'
 import type { MissingFiles } from '../api/health.ts'
-import type { StoreWatch } from '../api/metrics.ts'
+import type { StoreObserver } from '../api/metrics.ts'
 import { closeOnce } from '../api/stores.ts'
 import { createKeyStore } from '../base/access/key-store.ts'
 import { createResponseStore } from '../base/chat/response-store.ts'
@@ -70,7 +70,7 @@ export interface SqliteOptions {
   readonly closeMs?: number
   readonly onMigrate?: OnMigrate
   /** Observes commits and reads. Default: none. */
-  readonly watch?: StoreWatch
+  readonly watch?: StoreObserver
   /** The entry module of the writer; tests pass their own. */
   readonly writerEntry?: URL
   /** Limit: calls in one piece of an hour's statistics. */

@@ -6,7 +6,7 @@ import { statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { TINY_MODEL_PATH } from '../../inference/tiny/backend.ts'
 import { heapMibOf } from '../jobs/training-body-thread.ts'
-import { createLeaseKeeper, type HeldLease } from './lease-keeper.ts'
+import { createLeaseRenewer, type RunningLease } from './lease-renewer.ts'
 import { createRestartPause } from './restart-pause.ts'
 import { createWorkerClient } from './worker-client.ts'
 import type { WorkerLogEntry, WorkerNames } from './worker-loop.ts'
@@ -33,7 +33,7 @@ interface TrainerOptions extends Omit<TrainerThreadOptions, 'modelPath'> {
 export type FromTrainer =
   | { readonly type: 'log'; readonly entry: WorkerLogEntry }
   /** The job in progress, or null. */
-  | { readonly type: 'lease'; readonly lease: HeldLease | null }
+  | { readonly type: 'lease'; readonly lease: RunningLease | null }
 
 /** A running trainer. */
 export interface Trainer {
@@ -63,7 +63,7 @@ export function createTrainer({ log, modelPath, bodyBytesMax, ...names }: Traine
   const pause = createRestartPause(() => performance.now())
   let timer: NodeJS.Timeout | null = null
   const client = createWorkerClient(options.baseUrl, options.token)
-  const keeper = createLeaseKeeper(client.renew, (error) => {
+  const keeper = createLeaseRenewer(client.renew, (error) => {
     log({ level: 'warn', message: `trainer: a lease was not renewed: ${String(error)}` })
   })
   let worker = start()

@@ -12,7 +12,7 @@ import {
   type ClaimResponse,
   type WorkerEvent,
 } from '../../schemas/training/worker.ts'
-import type { HeldLease } from './lease-keeper.ts'
+import type { RunningLease } from './lease-renewer.ts'
 import { DivergedError, type JobTrainer } from './train-job.ts'
 import { TrajectoryError } from './trajectory-reader.ts'
 import { type JobClient, LeaseLostError, type WorkerClient } from './worker-client.ts'
@@ -33,7 +33,7 @@ interface WorkerLoopOptions extends WorkerNames {
   readonly signal: AbortSignal
   readonly log: (entry: WorkerLogEntry) => void
   /** Called with each claimed job, and with null when it is finished. */
-  readonly onLease: (lease: HeldLease | null) => void
+  readonly onLease: (lease: RunningLease | null) => void
 }
 
 /** Log events of a worker; they contain no text of a payload. */

@@ -1,8 +1,8 @@
 import { type AddressInfo, connect } from 'node:net'
 import Fastify from 'fastify'
 import { expect, it, onTestFinished } from 'vitest'
-import { answerEnd } from '../../../src/http/answer-end.ts'
 import type { App } from '../../../src/http/app-type.ts'
+import { responseEnd } from '../../../src/http/response-end.ts'
 import { drain } from '../../../src/http/stream/drain.ts'
 import { openInference } from '../../../src/routes/chat/inference.ts'
 import { responseRoutes } from '../../../src/routes/chat/responses.ts'
@@ -23,7 +23,7 @@ it('a response whose client left before it began is not kept as one that runs', 
     request.principal = CALLER
   })
   app.setValidatorCompiler(() => (value) => ({ value }))
-  await app.register(answerEnd)
+  await app.register(responseEnd)
   await app.register(drain, { drainTimeoutMs: 0 })
   const { run } = openInference(app, {
     models,

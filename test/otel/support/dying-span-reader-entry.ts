@@ -1,8 +1,8 @@
 /** Entry of a thread that dies of its memory when a project is named `huge`, as a request does that is too large for it. */
 import { sendSpans } from '../../../src/otel/span-batches.ts'
-import type { ThreadAnswer, ThreadRequest } from '../../../src/otel/span-reader-entry.ts'
+import type { ThreadReply, ThreadRequest } from '../../../src/otel/span-reader-entry.ts'
 
-export async function readTraces({ project_id, port }: ThreadRequest): Promise<ThreadAnswer> {
+export async function readTraces({ project_id, port }: ThreadRequest): Promise<ThreadReply> {
   const kept: object[] = []
   // Small objects: larger ones can use up what V8 allows for the end of the thread, and V8 then ends the process.
   while (project_id === 'huge') kept.push({ count: kept.length })

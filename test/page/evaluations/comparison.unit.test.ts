@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import {
   compareExamples,
+  countOutcomes,
   isDifferent,
   LATENCY,
-  tallyOf,
 } from '../../../src/page/evaluations/comparison.ts'
 import type { Example } from '../../../src/page/evaluations/example.ts'
 import {
@@ -84,7 +84,7 @@ describe('runs side by side', () => {
     expect(compared[0]!.worst).toBe(-0.8)
     expect(compared[3]!.values).toEqual([null, 1, null])
     expect(compared.map(({ worst }) => worst === null)).toEqual([false, false, true, true])
-    expect([1, 2].map((run) => tallyOf(compared, run))).toEqual([
+    expect([1, 2].map((run) => countOutcomes(compared, run))).toEqual([
       { better: 1, worse: 1, same: 0 },
       { better: 0, worse: 1, same: 1 },
     ])

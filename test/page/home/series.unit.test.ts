@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import type { StatsAnswer } from '../../../src/page/api/wire.ts'
+import type { StatsResponse } from '../../../src/page/api/wire.ts'
 import { linesByModel, sumOf } from '../../../src/page/home/series.ts'
 
 const AT = '2026-01-31T09:00:00.000000Z'
 const LATER = '2026-01-31T10:00:00.000000Z'
 
 /** A bucket with calls of each model, and one without. */
-function answerOf(models: Readonly<Record<string, readonly [number, number | null]>>): StatsAnswer {
+function answerOf(
+  models: Readonly<Record<string, readonly [number, number | null]>>,
+): StatsResponse {
   const usage_buckets = Object.entries(models).flatMap(
     ([model, [sum_total_tokens, sum_total_cost]]) => [
       { timestamp: AT, model, count: 1, sum_total_tokens, sum_total_cost },
@@ -14,7 +16,7 @@ function answerOf(models: Readonly<Record<string, readonly [number, number | nul
     ],
   )
   const call_buckets = [AT, LATER].map((timestamp) => ({ timestamp, count: 1 }))
-  return { usage_buckets, call_buckets } as unknown as StatsAnswer
+  return { usage_buckets, call_buckets } as unknown as StatsResponse
 }
 
 describe('lines of models', () => {

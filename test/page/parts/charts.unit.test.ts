@@ -1,6 +1,11 @@
 import { describe, expect, it, vi } from 'vitest'
 import { limitsOf, nameDuration, nameTimes, stepsOf } from '../../../src/page/parts/charts/axes.ts'
-import { bucketAt, endOf, endOfAnswer, middlesOf } from '../../../src/page/parts/charts/buckets.ts'
+import {
+  bucketAt,
+  endOf,
+  endOfResponse,
+  middlesOf,
+} from '../../../src/page/parts/charts/buckets.ts'
 import { pointsOf } from '../../../src/page/parts/charts/line.ts'
 import {
   formatCost,
@@ -137,7 +142,7 @@ describe('the last bucket of a chart', () => {
     'ends where it does: %s',
     (_name, starts, granularity, end, expected) => {
       const times = starts.map((start) => Date.parse(start) / 1000)
-      expect(endOfAnswer(times, { granularity, end }) * 1000).toBe(Date.parse(expected))
+      expect(endOfResponse(times, { granularity, end }) * 1000).toBe(Date.parse(expected))
     },
   )
 })

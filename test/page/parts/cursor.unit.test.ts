@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { moveCursor, newCursor, stretchOf, wordsAt } from '../../../src/page/parts/charts/cursor.ts'
+import {
+  describeCursor,
+  moveCursor,
+  newCursor,
+  selectedRange,
+} from '../../../src/page/parts/charts/cursor.ts'
 
 const TIMES = [10, 20, 30, 40]
 const BUCKETS = { times: TIMES, end: 45 }
@@ -24,12 +29,12 @@ describe('the cursor on a chart', () => {
   it('chooses whole buckets, whichever way it goes', () => {
     const back = moveCursor(TIMES, { at: 30, anchor: 30 }, 'ArrowLeft', true)
     expect(back).toEqual({ at: 20, anchor: 30 })
-    expect(stretchOf(BUCKETS, { at: 20, anchor: 30 })).toEqual([20, 40])
-    expect(stretchOf(BUCKETS, { at: 40, anchor: 30 })).toEqual([30, 45])
+    expect(selectedRange(BUCKETS, { at: 20, anchor: 30 })).toEqual([20, 40])
+    expect(selectedRange(BUCKETS, { at: 40, anchor: 30 })).toEqual([30, 45])
   })
 
   it('says that a bucket has no value', () => {
     const chart = { ...BUCKETS, lines: LINES, format: String }
-    expect(wordsAt(chart, { at: 20, anchor: 20 }, String)).toBe('20: calls none')
+    expect(describeCursor(chart, { at: 20, anchor: 20 }, String)).toBe('20: calls none')
   })
 })

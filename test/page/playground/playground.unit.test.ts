@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import {
   answersOf,
+  lastMessageText,
   type Message,
   newestOf,
   promptOf,
-  saidLast,
 } from '../../../src/page/parts/messages.ts'
-import { addChunk, type Chunk, messageOf, NO_ANSWER } from '../../../src/page/playground/answer.ts'
+import {
+  addChunk,
+  type Chunk,
+  messageOf,
+  NO_COMPLETION,
+} from '../../../src/page/playground/completion.ts'
 import { changeAll, changed, textOf } from '../../../src/page/playground/drafts.ts'
 import { parametersOf, valuesOf } from '../../../src/page/playground/parameters.ts'
 import { buildTestApp } from '../../support/build-test-app.ts'
@@ -28,7 +33,7 @@ describe('an answer of chunks', () => {
       { choices: [{ delta: {}, finish_reason: 'tool_calls' }] },
       { choices: [], usage: { prompt_tokens: 3, completion_tokens: 4 } },
     ]
-    const answer = chunks.reduce(addChunk, NO_ANSWER)
+    const answer = chunks.reduce(addChunk, NO_COMPLETION)
     expect(answer).toMatchObject({
       finishReason: 'tool_calls',
       promptTokens: 3,
@@ -43,7 +48,7 @@ describe('an answer of chunks', () => {
         { id: 'c1', type: 'function', function: { name: 'find', arguments: '{"a":1}' } },
       ],
     })
-    expect(NO_ANSWER.content).toBe('')
+    expect(NO_COMPLETION.content).toBe('')
   })
 
   const piece = (more: object): Chunk => ({ choices: [{ delta: { tool_calls: [more] } }] })
@@ -83,7 +88,7 @@ describe('an answer of chunks', () => {
       ],
     ],
   ])('takes tool calls %s', (_name, chunks) => {
-    const { tool_calls } = messageOf(chunks.reduce(addChunk, NO_ANSWER))
+    const { tool_calls } = messageOf(chunks.reduce(addChunk, NO_COMPLETION))
     const called = (id: string, name: string) => ({
       id,
       type: 'function',
@@ -102,7 +107,7 @@ describe('an answer of chunks', () => {
       delta([{ type: 'text', text: 'Be' }]),
       delta('cause'),
     ]
-    expect(messageOf(chunks.reduce(addChunk, NO_ANSWER))).toEqual({
+    expect(messageOf(chunks.reduce(addChunk, NO_COMPLETION))).toEqual({
       role: 'assistant',
       content: 'Because',
       reasoning: 'hm.',
@@ -227,7 +232,7 @@ describe('messages in what a call took and gave', () => {
     [[{ role: 'assistant', content: null, function_call: { name: 'find' } }], '→ find'],
     [[{ role: 'assistant', content: null, tool_calls: [{ function: { name: {} } }] }], '→ a tool'],
     [[{ role: 'user', content: { text: 'of an object' } }], 'of an object'],
-  ])('in a line: %j', (messages, words) => expect(saidLast(messages)).toBe(words))
+  ])('in a line: %j', (messages, words) => expect(lastMessageText(messages)).toBe(words))
 })
 
 describe('messages that are edited', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { parseRef, pathOfRef, wordsOfRef } from '../../../src/page/parts/refs.ts'
+import { parseRef, pathOfRef, refLabel } from '../../../src/page/parts/refs.ts'
 import {
-  parsePlace,
+  parsePageRoute,
   parseServerView,
   pathTo,
   pathToVersion,
-} from '../../../src/page/shell/place.ts'
+} from '../../../src/page/shell/page-route.ts'
 
 describe('addresses of the page', () => {
   it.each([
@@ -47,23 +47,23 @@ describe('addresses of the page', () => {
     ['/acme/demo/weave/none/1', { project: 'acme/demo', view: 'unknown', subject: 'weave/none/1' }],
     ['/acme/demo/r/object/1', { project: 'acme/demo', view: 'unknown', subject: 'r/object/1' }],
   ])('%s', (path, place) => {
-    expect(parsePlace(path)).toEqual(place)
+    expect(parsePageRoute(path)).toEqual(place)
   })
 
   it('of the server have no project', () => {
     expect(['/keys', '/models/', '/', '/acme/demo/weave'].map(parseServerView)).toEqual([
       ...['keys', 'models', null, null],
     ])
-    expect(parsePlace('/keys')).toBeNull()
+    expect(parsePageRoute('/keys')).toBeNull()
   })
 
   it('parse back into their parts', () => {
-    expect(parsePlace(pathTo('a b/c?d', 'calls', 'x/y#z'))).toEqual({
+    expect(parsePageRoute(pathTo('a b/c?d', 'calls', 'x/y#z'))).toEqual({
       project: 'a b/c?d',
       view: 'trace',
       subject: 'x/y#z',
     })
-    expect(parsePlace(pathToVersion('a b/c?d', 'x/y', 'v1#', true))).toEqual({
+    expect(parsePageRoute(pathToVersion('a b/c?d', 'x/y', 'v1#', true))).toEqual({
       project: 'a b/c?d',
       view: 'object',
       subject: 'x/y',
@@ -89,7 +89,7 @@ describe('refs', () => {
     ['weave:///acme/demo/table/abc', null, 'abc'],
   ])('%s leads to %s', (text, path, words) => {
     const ref = parseRef(text)!
-    expect([pathOfRef(ref), wordsOfRef(ref)]).toEqual([path, words])
+    expect([pathOfRef(ref), refLabel(ref)]).toEqual([path, words])
   })
 
   it.each([

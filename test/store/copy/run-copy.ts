@@ -1,6 +1,6 @@
 /** A copy as the command makes it, in the process of a test. */
 import type { CopiedRow, CopiedTable, CopyTarget } from '../../../src/store/api/copy.ts'
-import { copyRest } from '../../../src/store/copy/copy-rest.ts'
+import { copyOtherTables } from '../../../src/store/copy/copy-other-tables.ts'
 import { CHUNK_BYTES } from '../../../src/store/postgres/blobs/chunks.ts'
 import { openPostgresTarget } from '../../../src/store/postgres/copy/copy-target.ts'
 import { openSqliteSource } from '../../../src/store/sqlite/copy/copy-source.ts'
@@ -16,7 +16,7 @@ export async function copy(
     const target = await openPostgresTarget(url)
     try {
       return {
-        copied: await copyRest(source, change(target), () => undefined),
+        copied: await copyOtherTables(source, change(target), () => undefined),
         missing: source.missing,
       }
     } finally {

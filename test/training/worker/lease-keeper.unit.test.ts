@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createLeaseKeeper } from '../../../src/training/worker/lease-keeper.ts'
+import { createLeaseRenewer } from '../../../src/training/worker/lease-renewer.ts'
 import { LeaseLostError } from '../../../src/training/worker/worker-client.ts'
 
 const lease = (id: string) => ({ id, lease_token: `token of ${id}`, heartbeat_seconds: 20 })
@@ -13,7 +13,7 @@ describe('a lease keeper', () => {
 
   it('renews the lease that it was given last as often as it is due, until there is none', async () => {
     const renewed: string[] = []
-    const keeper = createLeaseKeeper(async ({ id }) => void renewed.push(id), fail)
+    const keeper = createLeaseRenewer(async ({ id }) => void renewed.push(id), fail)
     keeper.keep(lease('a'))
     await vi.advanceTimersByTimeAsync(19_999)
     expect(renewed).toEqual([])
@@ -31,7 +31,7 @@ describe('a lease keeper', () => {
     const failures = [new TypeError('fetch failed'), new LeaseLostError(), new Error('too late')]
     const told: unknown[] = []
     let tries = 0
-    const keeper = createLeaseKeeper(
+    const keeper = createLeaseRenewer(
       () => Promise.reject(failures[tries++]),
       (error) => told.push(error),
     )
@@ -47,7 +47,7 @@ describe('a lease keeper', () => {
 
   it('ends a renewal that has no answer when the next one is due', async () => {
     const signals: AbortSignal[] = []
-    const keeper = createLeaseKeeper(async (_lease, signal) => void signals.push(signal), fail)
+    const keeper = createLeaseRenewer(async (_lease, signal) => void signals.push(signal), fail)
     keeper.keep({ ...lease('a'), heartbeat_seconds: 0.01 / 3 })
     await vi.advanceTimersByTimeAsync(4)
     keeper.keep(null)

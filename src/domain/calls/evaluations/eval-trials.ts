@@ -17,7 +17,7 @@ const US_PER_S = 1_000_000
 const REF_CHARS_MAX = 2048
 
 /** A trial with the row and the evaluation that it belongs to. */
-export interface PlacedTrial {
+export interface TrialOfModel {
   readonly evaluation_call_id: string
   readonly row_digest: string
   /** What the model was given: a value, or a ref of one. */
@@ -43,7 +43,7 @@ function nameOfOp(op: string): string {
 }
 
 /** The trial that a call below an evaluation is; null for any other call. */
-export function toTrial(call: StoredCall): PlacedTrial | null {
+export function toTrial(call: StoredCall): TrialOfModel | null {
   const { parent_id, op_name, inputs } = call
   if (parent_id === null || nameOfOp(op_name) !== PREDICT_AND_SCORE_OP) return null
   const output = objectOrEmpty(call.output)
@@ -94,7 +94,7 @@ export function toChild(call: StoredCall, prices: PriceTable | null): TrialChild
 
 /** Builds a trial from its child calls. These have no fixed names, so names are matched heuristically. */
 export function withChildren(
-  { model, trial }: PlacedTrial,
+  { model, trial }: TrialOfModel,
   children: readonly TrialChild[],
 ): EvalTrial {
   const predict = children.find(({ isScore, self, name }) => {
@@ -121,7 +121,7 @@ export function withChildren(
 }
 
 /** Trials by row, then by evaluation; `raw_data_row` is the example. In no order. */
-export function groupTrials(trials: readonly PlacedTrial[]): EvalRow[] {
+export function groupTrials(trials: readonly TrialOfModel[]): EvalRow[] {
   const rows = new Map<string, EvalRow>()
   for (const { row_digest, example, evaluation_call_id, trial } of trials) {
     const row = rows.get(row_digest) ?? { row_digest, raw_data_row: example, evaluations: [] }

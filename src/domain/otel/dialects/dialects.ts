@@ -10,7 +10,7 @@
  */
 export type Form = 'json' | 'text' | 'flattened' | 'items'
 
-export interface Place {
+export interface PageRoute {
   readonly path: string
   readonly form: Form
   /** Where the media type of the value is told: one of JSON makes it JSON. */
@@ -18,7 +18,7 @@ export interface Place {
 }
 
 /** A path alone is that of JSON. */
-type Places = readonly (string | Place)[]
+type Places = readonly (string | PageRoute)[]
 
 /** What is looked for in a span. */
 export interface Dialect {
@@ -67,11 +67,11 @@ export interface Dialect {
   readonly parameters?: readonly string[]
 }
 
-const text = (path: string): Place => ({ path, form: 'text' })
-const flattened = (path: string): Place => ({ path, form: 'flattened' })
-const items = (path: string): Place => ({ path, form: 'items' })
+const text = (path: string): PageRoute => ({ path, form: 'text' })
+const flattened = (path: string): PageRoute => ({ path, form: 'flattened' })
+const items = (path: string): PageRoute => ({ path, form: 'items' })
 /** OpenInference's own instrumentations leave out the type of a plain text. */
-const typed = (path: string, mimeType: string): Place => ({ path, form: 'text', mimeType })
+const typed = (path: string, mimeType: string): PageRoute => ({ path, form: 'text', mimeType })
 
 /** The semantic conventions of OpenTelemetry since 1.37, as the Weave SDK's agent spans write them, too. */
 const GEN_AI: Dialect = {

@@ -11,7 +11,7 @@ export function endOf(times: readonly number[], end?: number): number {
  *
  * @param times - starts of buckets, seconds
  */
-export function endOfAnswer(
+export function endOfResponse(
   times: readonly number[],
   { granularity, end }: { readonly granularity: number; readonly end: string },
 ): number {

@@ -11,11 +11,11 @@ import type { ChartProps } from './chart-props.ts'
 import {
   type Buckets,
   type Cursor,
-  hasStretch,
+  describeCursor,
+  hasTimeSpan,
   moveCursor,
   newCursor,
-  stretchOf,
-  wordsAt,
+  selectedRange,
 } from './cursor.ts'
 import { dataOf, HEIGHT_PX, nameOf, optionsFor } from './plot-options.ts'
 
@@ -82,11 +82,11 @@ function useWalk(plot: { readonly current: uPlot | null }, props: ChartProps) {
     if (event.altKey || event.ctrlKey || event.metaKey || shown === null) return
     const moved = moveCursor(times, shown, event.key, event.shiftKey && onZoom !== undefined)
     if (moved !== null) setCursor(moved)
-    else if (event.key === 'Escape' && hasStretch(shown)) setCursor({ ...shown, anchor: shown.at })
+    else if (event.key === 'Escape' && hasTimeSpan(shown)) setCursor({ ...shown, anchor: shown.at })
     // Ignored without a visible cursor: a held Enter would open a bucket of the range just zoomed into.
     else if (event.key !== 'Enter' || cursor === null) return
-    else if (hasStretch(shown)) {
-      onZoom?.(...stretchOf({ times, end }, shown))
+    else if (hasTimeSpan(shown)) {
+      onZoom?.(...selectedRange({ times, end }, shown))
       leave()
     } else onChoose?.(times.indexOf(shown.at))
     event.preventDefault()
@@ -111,14 +111,14 @@ function useWalk(plot: { readonly current: uPlot | null }, props: ChartProps) {
     'aria-valuemax': Math.max(0, times.length - 1),
     'aria-valuenow': shown === null ? 0 : times.indexOf(shown.at),
     'aria-valuetext':
-      shown === null ? '' : wordsAt({ ...props, end }, shown, (time) => nameOf(time, unit)),
+      shown === null ? '' : describeCursor({ ...props, end }, shown, (time) => nameOf(time, unit)),
   }
 }
 
 function showCursor(plot: uPlot, cursor: Cursor, buckets: Buckets): void {
   const [places = [], values = []] = plot.data
   const { at } = cursor
-  const [from, to] = hasStretch(cursor) ? stretchOf(buckets, cursor) : [at, at]
+  const [from, to] = hasTimeSpan(cursor) ? selectedRange(buckets, cursor) : [at, at]
   const left = plot.valToPos(from, 'x')
   const width = plot.valToPos(to, 'x') - left
   plot.setSelect({ left, top: 0, width, height: plot.over.clientHeight }, false)

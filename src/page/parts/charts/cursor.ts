@@ -48,18 +48,18 @@ export function moveCursor(
   return next === undefined ? null : { at: next, anchor: isStretching ? anchor : next }
 }
 
-export function hasStretch({ at, anchor }: Cursor): boolean {
+export function hasTimeSpan({ at, anchor }: Cursor): boolean {
   return at !== anchor
 }
 
 /** Returns the selected range, from the start of its first bucket to the end of its last. */
-export function stretchOf({ times, end }: Buckets, { at, anchor }: Cursor): [number, number] {
+export function selectedRange({ times, end }: Buckets, { at, anchor }: Cursor): [number, number] {
   const [from, last] = [Math.min(at, anchor), Math.max(at, anchor)]
   return [from, times[times.indexOf(last) + 1] ?? end]
 }
 
 /** @param name - of a bucket */
-export function wordsAt(
+export function describeCursor(
   { times, end, lines, format }: Shown,
   cursor: Cursor,
   name: (time: number) => string,
@@ -70,7 +70,7 @@ export function wordsAt(
     return `${label} ${value === null ? 'none' : format(value)}`
   })
   const words = `${name(cursor.at)}: ${values.join(', ')}`
-  if (!hasStretch(cursor)) return words
-  const [from, to] = stretchOf({ times, end }, cursor)
+  if (!hasTimeSpan(cursor)) return words
+  const [from, to] = selectedRange({ times, end }, cursor)
   return `${words}; from ${name(from)} to ${name(to)} is chosen`
 }

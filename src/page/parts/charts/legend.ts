@@ -10,13 +10,13 @@ export function labelButton(label: string): HTMLButtonElement {
 }
 
 /** Marks each label with whether its line is shown. */
-export function tellShown({ series }: uPlot): void {
+export function announceSeries({ series }: uPlot): void {
   for (const { label, show } of series)
     if (label instanceof HTMLElement) label.setAttribute('aria-pressed', String(show))
 }
 
 /** Keeps room for the longest of the values that each row may show. */
-export function keepRoom(legend: HTMLElement, values: readonly (readonly string[])[]): void {
+export function reserveWidth(legend: HTMLElement, values: readonly (readonly string[])[]): void {
   for (const [row, cell] of legend.querySelectorAll<HTMLElement>('.u-value').entries()) {
     const longest = (values[row] ?? []).reduce((a, b) => (b.length > a.length ? b : a), '')
     cell.dataset.longest = longest

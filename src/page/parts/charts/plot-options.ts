@@ -5,7 +5,7 @@ import { formatExactTime } from '../format.ts'
 import { limitsOf, longestOf, nameDuration, nameSteps, nameTimes, stepsOf } from './axes.ts'
 import { bucketAt, endOf, middlesOf } from './buckets.ts'
 import type { ChartProps } from './chart-props.ts'
-import { keepRoom, labelButton, legendIn, tellShown } from './legend.ts'
+import { announceSeries, labelButton, legendIn, reserveWidth } from './legend.ts'
 import { type Line, pointsOf } from './line.ts'
 
 export const HEIGHT_PX = 180
@@ -77,7 +77,7 @@ export function optionsFor(last: Last, element: HTMLElement, legend: HTMLElement
 }
 
 /** All values that each row of the legend may show. */
-function wordsOf({ times, unit, lines, format }: ChartProps): readonly (readonly string[])[] {
+function errorText({ times, unit, lines, format }: ChartProps): readonly (readonly string[])[] {
   const names = times.map((time) => nameInLegend(time, unit))
   return [names, ...lines.map(({ values }) => values.map((value) => wordsOfValue(value, format)))]
 }
@@ -121,8 +121,8 @@ function axesFor(last: Last, element: HTMLElement): uPlot.Axis[] {
 function hooksFor(last: Last, legend: HTMLElement): uPlot.Hooks.Arrays {
   let isDragged = false
   return {
-    setSeries: [tellShown],
-    setData: [() => keepRoom(legend, wordsOf(last.current))],
+    setSeries: [announceSeries],
+    setData: [() => reserveWidth(legend, errorText(last.current))],
     setSelect: [
       (plot) => {
         const { left, width } = plot.select

@@ -52,7 +52,7 @@ export function choosePreset(name: string): void {
   setQuery({ range: name, from: null, to: null }, { isStep: true })
 }
 
-export function chooseStretch(fromMs: number, toMs: number): void {
+export function selectRange(fromMs: number, toMs: number): void {
   const text = (ms: number) => new Date(ms).toISOString()
   setQuery({ from: text(fromMs), to: text(toMs), range: null }, { isStep: true })
 }

@@ -19,7 +19,7 @@ export interface NewRow {
 }
 
 export interface TableRow extends NewRow {
-  /** Place in the table, from 0. */
+  /** PageRoute in the table, from 0. */
   readonly original_index: number
 }
 

@@ -9,14 +9,14 @@ const ITEMS_MAX = 100_000
 export const NO_ITEMS = { total_items: 0, completed_items: 0 }
 
 /** @param count - of the queues that a project has before another one. @throws ApiError validation_failed */
-export function requireRoomForQueue(count: number): void {
+export function requireQueueCapacity(count: number): void {
   if (count < QUEUES_LIMIT_MAX) return
   const message = `A project has at most ${QUEUES_LIMIT_MAX} annotation queues.`
   throw new ApiError('validation_failed', { param: 'project_id', message })
 }
 
 /** @param count - of the items after an addition, which the error undoes. @throws ApiError validation_failed */
-export function requireFewItems(count: number, param: string): void {
+export function requireItemLimit(count: number, param: string): void {
   if (count <= ITEMS_MAX) return
   const message = `A queue has at most ${ITEMS_MAX} items.`
   throw new ApiError('validation_failed', { param, message })

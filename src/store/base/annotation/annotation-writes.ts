@@ -19,7 +19,7 @@ import type {
 } from '../../api/annotation/annotation-queues.ts'
 import type { Dialect } from '../db/dialect.ts'
 import { count, first, run, type Steps } from '../db/steps.ts'
-import { requireFewItems, requireRoomForQueue } from './annotation-limits.ts'
+import { requireItemLimit, requireQueueCapacity } from './annotation-limits.ts'
 import * as SQL from './annotation-queues.sql.ts'
 
 /** Calls to add to a queue, in the given order; null: unknown. */
@@ -48,7 +48,7 @@ export function createAnnotationWrites(newId: () => string, dialect: Dialect) {
   return {
     *create_annotation_queue(queue: AnnotationQueue): Steps<void> {
       const { project_id } = queue
-      requireRoomForQueue(yield* count(SQL.COUNT_QUEUES, { project_id }))
+      requireQueueCapacity(yield* count(SQL.COUNT_QUEUES, { project_id }))
       yield* run(SQL.INSERT_QUEUE, queue)
     },
     *change_annotation_queue(change: QueueChange): Steps<AnnotationQueue> {
@@ -90,7 +90,7 @@ export function createAnnotationWrites(newId: () => string, dialect: Dialect) {
       }))
       const added_count = yield* insertItems(items)
       const counted = yield* first<QueueStats>(SQL.COUNT_ITEMS, { queue_key })
-      requireFewItems(counted?.total_items ?? 0, param)
+      requireItemLimit(counted?.total_items ?? 0, param)
       return { added_count, duplicates: known.length - added_count }
     },
     *take_annotation_step(step: ItemStep): Steps<AnnotationItem> {

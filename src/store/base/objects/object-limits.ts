@@ -7,14 +7,14 @@ const MARKS_MAX = 1000
 export const NAMES_MAX = 10_000
 
 /** @param count - after the write, which the error undoes. @throws ApiError validation_failed */
-export function requireFewMarks(count: number, param: 'tags' | 'aliases'): void {
+export function requireMarkLimit(count: number, param: 'tags' | 'aliases'): void {
   if (count <= MARKS_MAX) return
   const message = `An object has at most ${MARKS_MAX} ${param}.`
   throw new ApiError('validation_failed', { message, param })
 }
 
 /** @throws ApiError validation_failed */
-export function requireFewBytes(bytes: number, bytesMax: number): void {
+export function requireByteLimit(bytes: number, bytesMax: number): void {
   if (bytes <= bytesMax) return
   const message = `The contents have more than ${bytesMax} bytes: ask for fewer with limit, or for metadata_only.`
   throw new ApiError('validation_failed', { message, param: 'limit' })

@@ -3,7 +3,7 @@ import { type ObjectVersion, parseVersionName } from '../../../domain/objects/ob
 import type { ObjectVersionFilter } from '../../../schemas/objects/object.ts'
 import type { ObjectListing } from '../../api/objects/objects.ts'
 import { all, first, type Steps } from '../db/steps.ts'
-import { NAMES_MAX, requireFewBytes } from './object-limits.ts'
+import { NAMES_MAX, requireByteLimit } from './object-limits.ts'
 import {
   FIND_JSON_VALUE,
   OBJECT_ORDERS,
@@ -77,7 +77,7 @@ export function* listVersions(
   const rows = yield* all<VersionRow>(sql, { project_id, limit, offset, ...conditions })
   if (listing.withContent) {
     const sum = rows.reduce((bytes, { size_bytes }) => bytes + size_bytes, 0)
-    requireFewBytes(sum, listing.contentBytesMax)
+    requireByteLimit(sum, listing.contentBytesMax)
   }
   return rows.map(toVersion)
 }

@@ -5,7 +5,7 @@ import { ApiError } from '../../../errors.ts'
 import type { AliasRemoval, DeletedVersion, ObjectMarks } from '../../api/objects/objects.ts'
 import { all, count, first, run, type Steps } from '../db/steps.ts'
 import * as MARKS from './marks.sql.ts'
-import { requireFewMarks } from './object-limits.ts'
+import { requireMarkLimit } from './object-limits.ts'
 import { findNamed, type ObjectName } from './object-reads.ts'
 import {
   FIND_VERSION_KEYS,
@@ -43,7 +43,7 @@ export function createObjectWrites(statements: ObjectStatements & MARKS.MarkStat
     *add_tags(marks: ObjectMarks): Steps<void> {
       const object_key = yield* requireKey(marks)
       yield* run(statements.INSERT_TAGS, { object_key, names: marks.names })
-      requireFewMarks(yield* count(MARKS.COUNT_TAGS, { object_key }), 'tags')
+      requireMarkLimit(yield* count(MARKS.COUNT_TAGS, { object_key }), 'tags')
     },
     *remove_tags(marks: ObjectMarks): Steps<void> {
       const object_key = yield* requireKey(marks)
@@ -53,7 +53,7 @@ export function createObjectWrites(statements: ObjectStatements & MARKS.MarkStat
       const { project_id, object_id, names } = marks
       const object_key = yield* requireKey(marks)
       yield* run(statements.SET_ALIASES, { project_id, object_id, names, object_key })
-      requireFewMarks(yield* count(MARKS.COUNT_ALIASES, { project_id, object_id }), 'aliases')
+      requireMarkLimit(yield* count(MARKS.COUNT_ALIASES, { project_id, object_id }), 'aliases')
     },
     *remove_aliases({ project_id, object_id, names }: AliasRemoval): Steps<void> {
       yield* run(statements.DELETE_ALIASES, { project_id, object_id, names })

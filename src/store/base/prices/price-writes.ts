@@ -1,5 +1,5 @@
 /** The writes of a project's own prices, in SQLite and PostgreSQL alike. */
-import { requireFewPrices } from '../../../domain/prices/price-limits.ts'
+import { requirePriceLimit } from '../../../domain/prices/price-limits.ts'
 import type { ProjectPrice } from '../../../domain/prices/project-prices.ts'
 import type { Dialect } from '../db/dialect.ts'
 import { count, run, type Steps } from '../db/steps.ts'
@@ -19,7 +19,7 @@ export function createPriceWrites(dialect: Dialect) {
       const [one] = prices
       if (one === undefined) return
       yield* insertPrices(prices)
-      requireFewPrices(yield* count(COUNT_PRICES, one))
+      requirePriceLimit(yield* count(COUNT_PRICES, one))
     },
     *purge_prices({ project_id, ids }: PricePurge): Steps<void> {
       yield* run(DELETE_PRICES, { project_id, ids })

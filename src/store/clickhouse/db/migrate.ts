@@ -15,7 +15,7 @@ import {
 } from '../../base/db/migration-files.ts'
 import type { ClickHouse } from './client.ts'
 import { CREATE_MIGRATIONS, SELECT_MIGRATIONS } from './migrations.sql.ts'
-import { describe, isAlteredElsewhere } from './store-error.ts'
+import { describe, isAlteredConcurrently } from './store-error.ts'
 
 const DIRECTORY = fileURLToPath(new URL('../../../../migrations/clickhouse/', import.meta.url))
 
@@ -74,7 +74,7 @@ async function run(db: ClickHouse, statement: string): Promise<void> {
     try {
       return await db.command(statement)
     } catch (error) {
-      if (tries === TRIES_MAX || !isAlteredElsewhere(error)) throw error
+      if (tries === TRIES_MAX || !isAlteredConcurrently(error)) throw error
       await sleep(RETRY_MS)
     }
   }

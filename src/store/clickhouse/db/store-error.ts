@@ -28,7 +28,7 @@ export function isPassing(error: unknown): boolean {
 }
 
 /** Whether another process altered the table concurrently. */
-export function isAlteredElsewhere(error: unknown): boolean {
+export function isAlteredConcurrently(error: unknown): boolean {
   return error instanceof ClickHouseError && error.code === CANNOT_ASSIGN_ALTER
 }
 

@@ -1,5 +1,5 @@
 /** The pools of readers: lists and searches, statistics, and building. None waits for another. */
-import type { ReadKind, ReadMetrics, StoreWatch } from '../../api/metrics.ts'
+import type { ReadKind, ReadMetrics, StoreObserver } from '../../api/metrics.ts'
 import type { Connection } from '../db/connection.ts'
 import { createInlineReadPool } from './inline-reads.ts'
 import { READ_JOBS } from './read-jobs.ts'
@@ -42,7 +42,7 @@ interface ReadLanesOptions {
   /** From createWalGateMemory. */
   readonly gate: SharedArrayBuffer
   /** Observes the reads. Default: none. */
-  readonly watch?: Pick<StoreWatch, 'readEnded'> | undefined
+  readonly watch?: Pick<StoreObserver, 'readEnded'> | undefined
 }
 
 export function openReadLanes(options: ReadLanesOptions): ReadLanes {

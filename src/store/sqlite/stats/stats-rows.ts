@@ -1,7 +1,7 @@
 /** Statistics from rows: for filters that columns cannot evaluate, and for hours without a segment. */
 
 import type { TimeBounds } from '../../../domain/query/time-bounds.ts'
-import { leftOut } from '../../../domain/usage/own-usage.ts'
+import { excludedCounts } from '../../../domain/usage/own-usage.ts'
 import type { StatsTables } from '../../base/stats/stats-tables.ts'
 import type { FilterClause } from '../calls/query/calls-filter.ts'
 import { cutTime } from '../calls/query/calls-walk.ts'
@@ -36,7 +36,7 @@ export function createRowScan(
 ) {
   const selectCalls = db.prepare(selectStatsCalls(conditions)).raw()
   const selectUsage = db.prepare(selectStatsUsage(conditions)).raw()
-  const skipped = leftOut(tables.counting)
+  const skipped = excludedCounts(tables.counting)
   let rows = 0
 
   function count(): void {

@@ -43,7 +43,7 @@ const NOTHING_READY: Omit<HourView, 'columns' | 'removed'> = {
 }
 
 /** A result, and the hours whose segments turned out to be broken. */
-interface StatsAnswer {
+interface StatsResponse {
   readonly result: StatsResult
   readonly broken: readonly number[]
 }
@@ -58,7 +58,7 @@ export function* aggregateStats(
   db: Connection,
   query: StatsQuery,
   checkpoint: Checkpoint,
-): Generator<void, StatsAnswer> {
+): Generator<void, StatsResponse> {
   const broken = new Set<number>()
   for (let attempt = 1; ; attempt++) {
     const segments = createSegmentReader(db)
@@ -80,7 +80,7 @@ export function* renderStats(
   db: Connection,
   query: StatsQuery,
   checkpoint: Checkpoint,
-): Generator<void, StatsTexts & Pick<StatsAnswer, 'broken'>> {
+): Generator<void, StatsTexts & Pick<StatsResponse, 'broken'>> {
   const { result, broken } = yield* aggregateStats(db, query, checkpoint)
   const { startsUs, callColumns, usageColumns } = query
   return {

@@ -5,7 +5,7 @@
 import type { CallJoins, ScannedCall } from '../../../../domain/calls/call-fields.ts'
 import type { CallTexts } from '../../../../domain/calls/call-view.ts'
 import type { CallsSelection } from '../../../../domain/calls/calls-query.ts'
-import { refPlaceOf } from '../../../../domain/calls/expand-columns.ts'
+import { refPathOf } from '../../../../domain/calls/expand-columns.ts'
 import { refPath } from '../../../../domain/objects/refs.ts'
 import { fieldPaths } from '../../../../domain/query/query-expression.ts'
 import type { Connection } from '../../db/connection.ts'
@@ -105,7 +105,7 @@ function findIndexes(paths: readonly Path[], beside: CallJoins): readonly RefPla
     if (body === 'feedback' || (OF_KEY.has(body) && path.length === 0)) continue
     const expansion = beside.expanded?.inner.get(body)
     if (!expansion || (body !== 'inputs' && body !== 'output')) return null
-    const keys = refPlaceOf(path, expansion, body === 'output')
+    const keys = refPathOf(path, expansion, body === 'output')
     if (keys === null) return null
     places.set(JSON.stringify([body, keys]), { body, keys })
   }

@@ -1,6 +1,6 @@
 /** Sums one hour for the tables of a query, reading as little of the hour as the query needs. Pure. */
 
-import { type Counts, leftOut } from '../../../../domain/usage/own-usage.ts'
+import { type Counts, excludedCounts } from '../../../../domain/usage/own-usage.ts'
 import type { ModelUsage } from '../../../../domain/usage/usage.ts'
 import type { UsageCounting } from '../../../../schemas/usage/usage-counting.ts'
 import {
@@ -51,7 +51,7 @@ export function sumHour(
   const found =
     readySums(view, parts, filter, wants) ??
     addUp(columns, partOf(), parts.bounds.length - 1, wants)
-  const rowsOf = createUsageRows(columns, partOf, parts.hourUs, leftOut(wants.counting))
+  const rowsOf = createUsageRows(columns, partOf, parts.hourUs, excludedCounts(wants.counting))
   return { ...found, rowsOf }
 }
 

@@ -1,5 +1,5 @@
 /** Sums over the calls of an hour, by part, from which most statistics are computed. Pure. */
-import { type Counts, leftOut } from '../../../../domain/usage/own-usage.ts'
+import { type Counts, excludedCounts } from '../../../../domain/usage/own-usage.ts'
 import type { UsageCounting } from '../../../../schemas/usage/usage-counting.ts'
 import {
   CALL_NUMBERS,
@@ -49,7 +49,7 @@ export function sumParts(
   if (wants.usage === null) return { parts, calls, models: [], usage: new Float64Array() }
   const used = columns.usage()
   const usage = new Float64Array(parts * used.models.length * USAGE_NUMBERS)
-  sumUsage(usage, partOf, used, leftOut(wants.usage))
+  sumUsage(usage, partOf, used, excludedCounts(wants.usage))
   return { parts, calls, models: used.models, usage }
 }
 

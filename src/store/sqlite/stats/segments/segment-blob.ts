@@ -78,7 +78,7 @@ export function decodeSegment<Meta>(bytes: Uint8Array): Segment<Meta> | null {
   const jsonEnd = HEAD_BYTES + head.getUint32(8, true)
   const json = new TextDecoder().decode(blob.subarray(HEAD_BYTES, jsonEnd))
   const { meta, arrays } = JSON.parse(json) as Frame<Meta>
-  const places: Record<string, Place> = {}
+  const places: Record<string, PageRoute> = {}
   let at = byteOffset + jsonEnd
   for (const [name, type, length] of arrays) {
     at = byteOffset + align(at - byteOffset)
@@ -97,7 +97,7 @@ export function decodeSegment<Meta>(bytes: Uint8Array): Segment<Meta> | null {
   }
 }
 
-interface Place {
+interface PageRoute {
   readonly type: TypeName
   readonly length: number
   /** The offset in the buffer, in bytes. */

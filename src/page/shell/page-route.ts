@@ -20,7 +20,7 @@ export type View =
   | 'server'
   | 'unknown'
 
-export interface Place {
+export interface PageRoute {
   readonly project: string
   readonly view: View
   /**
@@ -33,7 +33,7 @@ export interface Place {
 }
 
 /** The props of each view. */
-export type ViewProps = Omit<Place, 'view'>
+export type ViewProps = Omit<PageRoute, 'view'>
 
 /** By the word in the address: the list view, and the view of one item. */
 const VIEWS: ReadonlyMap<string, readonly [View, View]> = new Map(
@@ -58,7 +58,7 @@ const OBJECT_KINDS = ['datasets', 'models', 'ops', 'prompts', 'scorers']
  * Parses addresses that the tracing SDKs print: `/<entity>/<project>/weave`, `.../weave/objects/<name>/versions/<digest>`,
  * `.../weave/ops/...`, `.../weave/leaderboards/<name>` and `.../r/call/<id>`; and those of the page itself.
  */
-export function parsePlace(path: string): Place | null {
+export function parsePageRoute(path: string): PageRoute | null {
   const [entity, name, kind, ...rest] = path.split('/').slice(1).map(decodePart)
   if (!entity || !name) return null
   const project = `${entity}/${name}`

@@ -16,7 +16,7 @@ effect(() => {
 })
 
 /** @param name - includes the project; @param first - makes the initial value */
-export function keptSignal<T>(name: Name, first: () => T): Signal<T> {
+export function persistedSignal<T>(name: Name, first: () => T): Signal<T> {
   const text = JSON.stringify(name)
   const found = (kept.get(text) ?? signal<unknown>(first())) as Signal<T>
   kept.delete(text)
@@ -26,6 +26,6 @@ export function keptSignal<T>(name: Name, first: () => T): Signal<T> {
   return found
 }
 
-export function forgetKept(name: Name): void {
+export function forgetPersisted(name: Name): void {
   kept.delete(JSON.stringify(name))
 }

@@ -8,15 +8,15 @@ import fp from 'fastify-plugin'
 import { ApiError } from '../errors.ts'
 import type { App } from './app-type.ts'
 import { endWithError } from './error-handler.ts'
-import type { RequestWatch } from './log/request-watch.ts'
+import type { RequestObserver } from './log/request-observer.ts'
 import { createNearestRoutes } from './nearest-routes.ts'
 
 /** HTTP methods that routes of this server use. */
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const
 
 /** Must be installed before all routes, on a server with Node's own check of the Host header turned off. */
-export const oddRequests = fp(
-  async (app: App, { watch }: { readonly watch: RequestWatch }) => {
+export const unsupportedRequests = fp(
+  async (app: App, { watch }: { readonly watch: RequestObserver }) => {
     const nearest = createNearestRoutes()
     app.addHook('onRoute', ({ method, url, schema }) => {
       const isShown = schema !== undefined && (schema.hide !== true || url.startsWith('/traces/'))

@@ -13,11 +13,11 @@ const LISTS_MAX = 50
 const lists = new Map<string, LeftAt>()
 
 /** Returns null if the user did not return to a list. */
-export function findLeftAt(): LeftAt | null {
+export function findLastPosition(): LeftAt | null {
   return cameBack() ? (lists.get(location.href) ?? null) : null
 }
 
-export function keepLeftAt(at: LeftAt): void {
+export function saveLastPosition(at: LeftAt): void {
   lists.delete(location.href)
   lists.set(location.href, at)
   const [oldest] = lists.keys()

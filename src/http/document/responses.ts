@@ -10,7 +10,7 @@ import { JSON_LINES } from '../stream/json-lines.ts'
 const BYTES = 'application/octet-stream'
 
 /** The bytes of a file. */
-export function bytesAnswer(description: string) {
+export function bytesResponse(description: string) {
   return {
     description,
     content: { [BYTES]: { schema: z.string().meta({ format: 'binary', description: 'Bytes.' }) } },
@@ -18,13 +18,13 @@ export function bytesAnswer(description: string) {
 }
 
 /** A file of one of several types. */
-export function fileAnswer(description: string, types: readonly string[]) {
+export function fileResponse(description: string, types: readonly string[]) {
   const schema = z.string().meta({ description: 'The whole file.' })
   return { description, content: Object.fromEntries(types.map((type) => [type, { schema }])) }
 }
 
 /** Generated speech. */
-export function audioAnswer() {
+export function audioResponse() {
   const bytes = z.string().meta({ format: 'binary', description: 'Audio.' })
   return {
     description: 'The audio, with the content type that the engine reports.',
@@ -48,7 +48,7 @@ export function spokenAnswer() {
 }
 
 /** The answers of OTLP, all of them in either encoding. */
-export function otlpAnswers(stored: z.ZodType, failure: z.ZodType) {
+export function otlpResponses(stored: z.ZodType, failure: z.ZodType) {
   const bytes = z.string().meta({ format: 'binary', description: 'The same in protobuf.' })
   const inEither = (schema: z.ZodType, description: string) => ({
     description,
@@ -63,7 +63,7 @@ export function otlpAnswers(stored: z.ZodType, failure: z.ZodType) {
 }
 
 /** JSON objects, one per line. @param item - their schema, which has a name in the document */
-export function linesAnswer(description: string, item: z.ZodType) {
+export function linesResponse(description: string, item: z.ZodType) {
   const schema = z.string().meta({
     description: 'One JSON object per line.',
     'x-item-schema': refTo(item),
@@ -100,7 +100,7 @@ export function responseAnswer() {
 function chunksOf(item: string): string {
   return (
     `events whose \`data\` is ${item} as JSON, then one whose data is \`[DONE]\`. ` +
-    'A failure after the first event is an event with an ErrorAnswer.'
+    'A failure after the first event is an event with an ErrorResponse.'
   )
 }
 
@@ -130,7 +130,7 @@ interface Operation {
 }
 
 /** Replaces the framework's description of answers that have none. */
-export function describeAnswers<T extends object>(document: T): T {
+export function describeResponses<T extends object>(document: T): T {
   const { paths } = document as { paths?: Readonly<Record<string, Record<string, Operation>>> }
   for (const operation of Object.values(paths ?? {}).flatMap((item) => Object.values(item))) {
     for (const [status, answer] of Object.entries(operation.responses ?? {})) {

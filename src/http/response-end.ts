@@ -28,21 +28,21 @@ declare module 'fastify' {
   }
 }
 
-interface SocketAnswer {
+interface SocketResponse {
   readonly refusal: ErrorCode
   /** Its `x-request-id`. */
   readonly requestId: string
 }
 
 /** Answers that were written to the socket, because the rest of their request cannot be read. */
-const SOCKET_ANSWERS = new WeakMap<ServerResponse, SocketAnswer>()
+const SOCKET_ANSWERS = new WeakMap<ServerResponse, SocketResponse>()
 
 /** Tells what was answered in place of a response; its end is then reported once, as this answer. */
-export function noteSocketAnswer(response: ServerResponse, answer: SocketAnswer): void {
+export function recordSocketResponse(response: ServerResponse, answer: SocketResponse): void {
   SOCKET_ANSWERS.set(response, answer)
 }
 
-export const answerEnd = fp(
+export const responseEnd = fp(
   async (app: App) => {
     const listeners: AnswerEndListener[] = []
     app.decorate('onAnswerEnd', (listener) => void listeners.push(listener))

@@ -5,13 +5,13 @@ import type { App } from '../app-type.ts'
  * Limit: bytes of such a body. The largest lists are 1,000 refs of 2,048 characters. Values are checked on the event
  * loop, which takes seconds for 32 MiB of them.
  */
-export const QUESTION_BYTES_MAX = 4 * 1024 * 1024
+export const QUERY_BODY_BYTES_MAX = 4 * 1024 * 1024
 
 /** Limits the routes of a scope that do not store what they are sent. Must come before them. */
-export function limitQuestions(scope: App, bodyBytesMax: number): void {
+export function limitSmallBodies(scope: App, bodyBytesMax: number): void {
   scope.addHook('onRoute', (route) => {
     const { keepsLongNumbers, keepsBodyText, takesContent } = route.config ?? {}
     if (keepsLongNumbers || keepsBodyText || takesContent) return
-    route.bodyLimit ??= Math.min(QUESTION_BYTES_MAX, bodyBytesMax)
+    route.bodyLimit ??= Math.min(QUERY_BODY_BYTES_MAX, bodyBytesMax)
   })
 }

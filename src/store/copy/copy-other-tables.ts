@@ -33,7 +33,7 @@ const NUMBER_BYTES = 8
  * @returns what both hold
  * @throws CopyError when the other store holds something already, or the two differ in the end
  */
-export function copyRest(
+export function copyOtherTables(
   source: CopySource,
   target: CopyTarget,
   onProgress: OnProgress,

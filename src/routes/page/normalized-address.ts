@@ -1,7 +1,7 @@
 /** Addresses of views that cannot be decoded, such as one with a lone percent sign: no route is found for them. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { forbidSniffing } from '../../http/cross-origin.ts'
-import { answerFrameworkError } from '../../http/error-handler.ts'
+import { sendFrameworkError } from '../../http/error-handler.ts'
 
 /** No second slash or backslash at the start, which would lead to another server. */
 const IN_PROJECT = /^\/[^/\\]+\/[^/]+\/(?:weave|r)\//
@@ -17,7 +17,7 @@ export function answerUnrouted(
   forbidSniffing(reply.header('x-request-id', id))
   const isMended = error.code === 'FST_ERR_BAD_URL' && method === 'GET' && IN_PROJECT.test(url)
   if (isMended) reply.redirect(mend(url))
-  else answerFrameworkError(error, request, reply)
+  else sendFrameworkError(error, request, reply)
 }
 
 function mend(url: string): string {

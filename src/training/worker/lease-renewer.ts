@@ -6,14 +6,14 @@ import type { ClaimResponse } from '../../schemas/training/worker.ts'
 import { LeaseLostError } from './worker-client.ts'
 
 /** A worker's lease: the token needed to report on the job, and the heartbeat interval. */
-export type HeldLease = Pick<ClaimResponse, 'id' | 'lease_token' | 'heartbeat_seconds'>
+export type RunningLease = Pick<ClaimResponse, 'id' | 'lease_token' | 'heartbeat_seconds'>
 
 /** Renews one lease at a time. */
 interface LeaseKeeper {
   /** @param lease - renewed from now on instead of the previous one; null: none */
-  keep(lease: HeldLease | null): void
+  keep(lease: RunningLease | null): void
   /** Returns the current lease, or null. */
-  current(): HeldLease | null
+  current(): RunningLease | null
 }
 
 /**
@@ -23,11 +23,11 @@ interface LeaseKeeper {
  * @param renew - given a signal that ends the request when the next one is due
  * @param onFailure - called with each failure that will be retried
  */
-export function createLeaseKeeper(
-  renew: (lease: HeldLease, signal: AbortSignal) => Promise<void>,
+export function createLeaseRenewer(
+  renew: (lease: RunningLease, signal: AbortSignal) => Promise<void>,
   onFailure: (error: unknown) => void,
 ): LeaseKeeper {
-  let kept: HeldLease | null = null
+  let kept: RunningLease | null = null
   let timer: NodeJS.Timeout | null = null
 
   function stop(): void {
@@ -35,7 +35,7 @@ export function createLeaseKeeper(
     timer = null
   }
 
-  async function beat(lease: HeldLease, intervalMs: number): Promise<void> {
+  async function beat(lease: RunningLease, intervalMs: number): Promise<void> {
     try {
       await renew(lease, AbortSignal.timeout(intervalMs))
     } catch (error) {

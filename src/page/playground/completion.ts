@@ -57,7 +57,7 @@ export interface Answer {
   readonly completionTokens: number | null
 }
 
-export const NO_ANSWER: Answer = {
+export const NO_COMPLETION: Answer = {
   content: '',
   reasoning: '',
   toolCalls: [],

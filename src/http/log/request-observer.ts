@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import type { ErrorCode } from '../../errors.ts'
 import type { App } from '../app-type.ts'
 
-export interface AnsweredRequest {
+export interface FinishedRequest {
   /** The route pattern, or `unknown`. */
   readonly route: string
   /** The method of the route, or `other`. */
@@ -15,13 +15,13 @@ export interface AnsweredRequest {
   readonly refusal: ErrorCode | null
 }
 
-export interface RequestWatch {
+export interface RequestObserver {
   /** Called when the answer has ended or its client has disconnected; must not throw. */
-  answered(request: AnsweredRequest): void
+  answered(request: FinishedRequest): void
 }
 
 interface RequestWatchOptions {
-  readonly watch: RequestWatch
+  readonly watch: RequestObserver
 }
 
 export const requestWatch = fp(
