@@ -3,7 +3,7 @@ import { isObject } from '../json/is-object.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../json/json-limits.ts'
 import { parseLossless, toDouble } from '../json/json-text.ts'
 import { findAt, growTree, removeAt, type Tree } from './attribute-tree.ts'
-import { DIALECTS, type Dialect, type Form, type PageRoute } from './dialects/dialects.ts'
+import { type AttributePath, DIALECTS, type Dialect, type Form } from './dialects/dialects.ts'
 import { spreadObservation } from './dialects/langfuse-fields.ts'
 import { STEP_KINDS, type StepKind } from './dialects/step-kinds.ts'
 import type { Span } from './span.ts'
@@ -38,11 +38,11 @@ const ID_MAX = 128
 /** Limit: levels of JSON within a text; deeper texts stay texts. */
 const TEXT_DEPTH_MAX = JSON_DEPTH_MAX - 16
 
-interface KnownPlace extends PageRoute {
+interface KnownPlace extends AttributePath {
   readonly parts: readonly string[]
 }
 
-/** Places of a field in all dialects, in their order. */
+/** AttributePaths of a field in all dialects, in their order. */
 const PLACES = new Map<Field, readonly KnownPlace[]>()
 
 function placesOf(field: Field): readonly KnownPlace[] {
@@ -50,7 +50,7 @@ function placesOf(field: Field): readonly KnownPlace[] {
   if (known) return known
   const places = DIALECTS.flatMap(({ [field]: listed = [] }) =>
     listed.map((item) => {
-      const place: PageRoute = typeof item === 'string' ? { path: item, form: 'json' } : item
+      const place: AttributePath = typeof item === 'string' ? { path: item, form: 'json' } : item
       return { ...place, parts: place.path.split('.') }
     }),
   )
@@ -109,7 +109,7 @@ export function readSpanFields(span: Span): SpanReader {
 }
 
 /** What the span itself says of a value counts before what its convention has there. */
-function formAt(tree: Tree, { form, mimeType }: PageRoute): Form {
+function formAt(tree: Tree, { form, mimeType }: AttributePath): Form {
   const told = mimeType === undefined ? undefined : findAt(tree, mimeType)
   return typeof told === 'string' && /^application\/(?:[\w.-]+\+)?json\b/i.test(told)
     ? 'json'

@@ -58,7 +58,7 @@ type FieldOf<Row> = (row: Row, path: readonly string[]) => unknown
 
 interface Kept<Row> {
   readonly row: Row
-  /** PageRoute in the order of arrival, which decides between equals. */
+  /** Position in the order of arrival, which decides between equals. */
   readonly index: number
   /** Of the sort, as far as they were compared. */
   readonly keys: unknown[]

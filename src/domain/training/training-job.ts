@@ -32,7 +32,7 @@ export interface NewTrainingJob extends Omit<JobContent, 'policy_versions'> {
 
 /** A stored job. Times are microseconds since the epoch; null what has not happened. */
 export interface TrainingJob extends NewTrainingJob {
-  /** PageRoute in the model's queue, from 1, without gaps. */
+  /** Position in the model's queue, from 1, without gaps. */
   readonly seq: number
   readonly state: TrainingJobState
   /** Number of the last attempt; 0 before the first. Never goes back. */

@@ -4,7 +4,7 @@ import type { Status } from '../api/wire.ts'
 import { shortOp } from '../parts/format.ts'
 import { StatusMark } from '../parts/status.ts'
 import { pathTo } from '../shell/page-route.ts'
-import { type Column, showCell, cellText } from './columns.ts'
+import { type Column, cellText, showCell } from './columns.ts'
 import type { ShownCall } from './pages.ts'
 
 export function ColumnNames({ columns }: { readonly columns: readonly Column[] }) {

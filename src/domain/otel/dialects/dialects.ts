@@ -10,7 +10,7 @@
  */
 export type Form = 'json' | 'text' | 'flattened' | 'items'
 
-export interface PageRoute {
+export interface AttributePath {
   readonly path: string
   readonly form: Form
   /** Where the media type of the value is told: one of JSON makes it JSON. */
@@ -18,7 +18,7 @@ export interface PageRoute {
 }
 
 /** A path alone is that of JSON. */
-type Places = readonly (string | PageRoute)[]
+type AttributePaths = readonly (string | AttributePath)[]
 
 /** What is looked for in a span. */
 export interface Dialect {
@@ -33,24 +33,24 @@ export interface Dialect {
   readonly model?: readonly string[]
   readonly provider?: readonly string[]
   /** Messages, prompts or texts that went in. */
-  readonly messages?: Places
-  readonly system?: Places
-  readonly tools?: Places
+  readonly messages?: AttributePaths
+  readonly system?: AttributePaths
+  readonly tools?: AttributePaths
   /** What else went in: arguments of a tool, a query, any value. */
-  readonly input?: Places
+  readonly input?: AttributePaths
   /** Messages or texts of a model that came out. */
-  readonly answers?: Places
+  readonly answers?: AttributePaths
   /** Tool calls of an answer whose text is in another attribute. */
-  readonly toolCalls?: Places
+  readonly toolCalls?: AttributePaths
   /** Thoughts of an answer whose text is in another attribute. */
-  readonly thoughts?: Places
+  readonly thoughts?: AttributePaths
   /** Completions in which each call is one of its own, without an id, where the answer has neither text nor calls. */
-  readonly functionCalls?: Places
+  readonly functionCalls?: AttributePaths
   /** Texts that were embedded, with their vectors once there are any. */
-  readonly embeddings?: Places
+  readonly embeddings?: AttributePaths
   /** What else came out. */
-  readonly output?: Places
-  readonly finish?: Places
+  readonly output?: AttributePaths
+  readonly finish?: AttributePaths
   readonly inputTokens?: readonly string[]
   readonly outputTokens?: readonly string[]
   readonly totalTokens?: readonly string[]
@@ -67,11 +67,11 @@ export interface Dialect {
   readonly parameters?: readonly string[]
 }
 
-const text = (path: string): PageRoute => ({ path, form: 'text' })
-const flattened = (path: string): PageRoute => ({ path, form: 'flattened' })
-const items = (path: string): PageRoute => ({ path, form: 'items' })
+const text = (path: string): AttributePath => ({ path, form: 'text' })
+const flattened = (path: string): AttributePath => ({ path, form: 'flattened' })
+const items = (path: string): AttributePath => ({ path, form: 'items' })
 /** OpenInference's own instrumentations leave out the type of a plain text. */
-const typed = (path: string, mimeType: string): PageRoute => ({ path, form: 'text', mimeType })
+const typed = (path: string, mimeType: string): AttributePath => ({ path, form: 'text', mimeType })
 
 /** The semantic conventions of OpenTelemetry since 1.37, as the Weave SDK's agent spans write them, too. */
 const GEN_AI: Dialect = {

@@ -19,7 +19,7 @@ export interface NewRow {
 }
 
 export interface TableRow extends NewRow {
-  /** PageRoute in the table, from 0. */
+  /** Position in the table, from 0. */
   readonly original_index: number
 }
 
