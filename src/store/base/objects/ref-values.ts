@@ -12,7 +12,6 @@ import {
 } from '../../../domain/objects/ref-reading.ts'
 import type { StoredTable } from '../../api/objects/tables.ts'
 import { first, type Steps } from '../db/steps.ts'
-import { createContentCache } from './content-cache.ts'
 import { findContent, findNamed } from './object-reads.ts'
 import { FIND_VERSION_KEYS } from './objects.sql.ts'
 import { BLOCK_ROWS, FIND_ROW, FIND_TABLE, FIND_TABLE_BLOCK } from './tables.sql.ts'
@@ -89,5 +88,31 @@ export function createRefSteps(reach: RefReach): (ref: string) => Steps<unknown>
     const ref = parseReadableRef(text)
     const place = ref === null ? { value: undefined } : yield* walk(ref, HOPS_MAX)
     return 'value' in place ? place.value : undefined
+  }
+}
+
+/** Limit: characters of parsed contents and of their names; the cache is cleared when it is full. */
+const CACHED_CHARACTERS_MAX = 32 * 1024 * 1024
+
+/** @param onClear - called when the cache is cleared */
+function createContentCache(onClear: () => void = () => undefined) {
+  const contents = new Map<string, unknown>()
+  let characters = 0
+  return {
+    has: (key: string) => contents.has(key),
+    get: (key: string) => contents.get(key),
+    /** Parses and keeps a content; returns it, or undefined for none. */
+    add(key: string, json: string | null): unknown {
+      const size = key.length + (json?.length ?? 0)
+      characters += size
+      if (characters > CACHED_CHARACTERS_MAX) {
+        contents.clear()
+        onClear()
+        characters = size
+      }
+      const value = json === null ? undefined : JSON.parse(json)
+      contents.set(key, value)
+      return value
+    },
   }
 }

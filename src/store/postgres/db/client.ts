@@ -2,7 +2,7 @@
 import { Client, type ClientBase, DatabaseError, Pool, type PoolClient, types } from 'pg'
 import { ApiError } from '../../../errors.ts'
 import type { FaultMetrics } from '../../api/metrics.ts'
-import { requireKnownParameters } from './address.ts'
+import { MigrationError } from '../../base/db/migration-files.ts'
 import { bindNames, type Parameters } from './named-parameters.ts'
 import { isRepeatable, isTimeout, toStoreError } from './store-error.ts'
 
@@ -184,5 +184,29 @@ export function statementsOf(client: ClientBase): Statements {
     async run(sql, parameters = {}) {
       return (await client.query(bindNames(sql, parameters))).rowCount ?? 0
     },
+  }
+}
+
+/** The parameters that `pg` and its parser of addresses read. */
+const KNOWN: readonly string[] = [
+  ...['user', 'password', 'host', 'port', 'options', 'client_encoding'],
+  ...['ssl', 'sslmode', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation', 'uselibpqcompat'],
+  ...['application_name', 'fallback_application_name', 'query_timeout', 'statement_timeout'],
+  ...['lock_timeout', 'idle_in_transaction_session_timeout'],
+]
+
+/**
+ * Refuses parameters that the driver ignores: a connection whose TLS was misspelled would not be encrypted.
+ *
+ * @throws MigrationError in one line, with the name of the parameter and no part of a password
+ */
+function requireKnownParameters(url: string): void {
+  const [, query = ''] = /^[^?#]*\?([^#]*)/s.exec(url) ?? []
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (KNOWN.includes(name) && value !== '') continue
+    // With an @, it may be the rest of a password that contains a question mark.
+    if (query.includes('@')) throw new MigrationError('WEFT_META_URL: its parameters are not valid')
+    const known = KNOWN.includes(name) ? 'has no value' : `is not one of ${KNOWN.join(', ')}`
+    throw new MigrationError(`WEFT_META_URL: the parameter ${JSON.stringify(name)} ${known}`)
   }
 }

@@ -1,20 +1,21 @@
 /** Published objects in PostgreSQL: narrow version rows, and contents stored once per project. */
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
-import type { ObjectStore } from '../../api/objects/objects.ts'
+import type { ListedObject, ObjectListing, ObjectStore } from '../../api/objects/objects.ts'
+import { partsBySize } from '../../base/db/parts.ts'
 import type { Steps } from '../../base/db/steps.ts'
 import { LIST_ALIASES, LIST_TAGS } from '../../base/objects/marks.sql.ts'
 import {
   findContent,
   findVersion,
   listNames,
+  listVersions,
   type ObjectName,
 } from '../../base/objects/object-reads.ts'
 import { createObjectWrites } from '../../base/objects/object-writes.ts'
 import type { Postgres } from '../db/client.ts'
-import type { Reads } from '../db/reads.ts'
+import type { Checkpoint, Reads } from '../db/reads.ts'
 import { runSteps } from '../db/run-steps.ts'
-import { findObjects } from './object-list.ts'
-import { LOCK_OBJECT, OBJECTS } from './objects.sql.ts'
+import { FIND_JSON_VALUES, LOCK_OBJECT, OBJECTS } from './objects.sql.ts'
 
 const WRITES = createObjectWrites(OBJECTS)
 
@@ -47,4 +48,28 @@ export function createObjectStore(db: Postgres, reads: Reads): ObjectStore {
     deleteObjects: (project_id, object_id, versions, deleted_at_us) =>
       deleteObjects({ project_id, object_id, versions, deleted_at_us }),
   }
+}
+
+async function findObjects(
+  db: Postgres,
+  listing: ObjectListing,
+  checkpoint: Checkpoint,
+): Promise<ListedObject[]> {
+  const { project_id } = listing
+  const versions = await db.snapshot((tx) => runSteps(tx, listVersions(OBJECTS, listing)))
+  if (!listing.withContent) return versions.map((version) => ({ version, val_json: null }))
+  const found: ListedObject[] = []
+  for (const part of partsBySize(
+    versions.map((version) => ({ version, bytes: version.size_bytes })),
+  )) {
+    checkpoint()
+    const digests = part.map(({ version }) => version.digest)
+    type Content = { digest: string; val_json: string }
+    const rows = await db.all<Content>(FIND_JSON_VALUES, { project_id, digests })
+    const texts = new Map(rows.map(({ digest, val_json }) => [digest, val_json]))
+    for (const { version } of part) {
+      found.push({ version, val_json: texts.get(version.digest) ?? null })
+    }
+  }
+  return found
 }

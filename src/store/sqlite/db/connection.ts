@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path'
 import Database, { SqliteError } from 'better-sqlite3'
 import { addBodyFunctions } from '../calls/body-compression.ts'
 import { createPrivateFile } from '../files/private-files.ts'
-import { prepareWhenUsed } from './lazy-statements.ts'
 import { isUnavailable } from './store-error.ts'
 import { runWhole } from './whole-work.ts'
 
@@ -155,5 +154,32 @@ export function closeDatabase(db: Connection): void {
     if (!isUnavailable(error)) throw error
   } finally {
     db.close()
+  }
+}
+
+type Statement = Database.Statement<unknown[], unknown>
+
+/** The methods of a statement that the stores use. */
+type UsedStatement = Pick<Statement, 'run' | 'get' | 'all' | 'iterate' | 'pluck' | 'raw'>
+
+/** Makes `db.prepare` lazy. An invalid statement fails when it first runs. */
+function prepareWhenUsed(db: Database.Database): void {
+  const prepare = db.prepare.bind(db)
+  db.prepare = ((sql: string) => createLazyStatement(() => prepare(sql))) as typeof db.prepare
+}
+
+function createLazyStatement(prepare: () => Statement): UsedStatement {
+  let prepared: Statement | null = null
+  const open = (): Statement => {
+    prepared ??= prepare()
+    return prepared
+  }
+  return {
+    run: (...bound) => open().run(...bound),
+    get: (...bound) => open().get(...bound),
+    all: (...bound) => open().all(...bound),
+    iterate: (...bound) => open().iterate(...bound),
+    pluck: () => createLazyStatement(() => prepare().pluck()) as Statement,
+    raw: () => createLazyStatement(() => prepare().raw()) as Statement,
   }
 }

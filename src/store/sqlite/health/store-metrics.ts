@@ -1,5 +1,7 @@
 /** The figures of the node's own store, each from the part that counts it. */
+import { stat, statfs } from 'node:fs/promises'
 import type {
+  DiskMetrics,
   JobMetrics,
   ReadMetrics,
   StoreMetricsSource,
@@ -7,7 +9,6 @@ import type {
 } from '../../api/metrics.ts'
 import { COUNT_UNFINISHED_JOBS } from '../../base/training/training-jobs.sql.ts'
 import type { Connection } from '../db/connection.ts'
-import { readDiskMetrics } from './disk-metrics.ts'
 
 interface StoreMetricsParts {
   readonly db: Connection
@@ -39,5 +40,20 @@ export function createStoreMetricsSource(parts: StoreMetricsParts): StoreMetrics
       disk: path === null ? null : await readDiskMetrics(path),
       trainingJobs: readJobs(),
     }),
+  }
+}
+
+/** @param path - of the database. @returns null when the file system cannot report it */
+async function readDiskMetrics(path: string): Promise<DiskMetrics | null> {
+  try {
+    const [database, log, disk] = await Promise.all([
+      stat(path),
+      // There is no log before the first commit.
+      stat(`${path}-wal`).catch(() => ({ size: 0 })),
+      statfs(path),
+    ])
+    return { database: database.size, log: log.size, free: disk.bavail * disk.bsize }
+  } catch {
+    return null
   }
 }
