@@ -4,7 +4,7 @@
 type Node = any
 
 /** Finds the field of a row; undefined when the document does not have it. */
-type PageRoute = (document: Node, field: string) => Node
+type Finder = (document: Node, field: string) => Node
 
 const JSON_BODY = ['content', 'application/json', 'schema']
 
@@ -39,24 +39,24 @@ function bodyOf(holder: Node): Node {
 }
 
 /** A field that the operation takes, below `path`. */
-function taken(name: string, ...path: readonly string[]): PageRoute {
+function taken(name: string, ...path: readonly string[]): Finder {
   return (document, field) =>
     follow(document, bodyOf(operation(document, name)?.requestBody), [...path, field])
 }
 
 /** A field that the operation answers, below `path`. */
-function given(name: string, ...path: readonly string[]): PageRoute {
+function given(name: string, ...path: readonly string[]): Finder {
   return (document, field) =>
     follow(document, bodyOf(operation(document, name)?.responses['200']), [...path, field])
 }
 
-function parameter(name: string): PageRoute {
+function parameter(name: string): Finder {
   return (document, field) =>
     operation(document, name)?.parameters?.find((one: Node) => one.name === field)?.schema
 }
 
 /** Each field by a place of its own. */
-function byName(places: Readonly<Record<string, (document: Node) => Node>>): PageRoute {
+function byName(places: Readonly<Record<string, (document: Node) => Node>>): Finder {
   return (document, field) => places[field]?.(document)
 }
 
@@ -67,7 +67,7 @@ const JOBS = 'POST /v1/preview/training-jobs'
 const CHECKPOINTS = 'GET /v1/preview/models/{model_id}/checkpoints'
 
 /** Whether the text of a field's rule says `words`. */
-function saying(place: PageRoute, field: string, words: string) {
+function saying(place: Finder, field: string, words: string) {
   return (document: Node) => {
     const found = place(document, field)
     return JSON.stringify(found ?? '').includes(words) ? found : undefined
@@ -75,12 +75,12 @@ function saying(place: PageRoute, field: string, words: string) {
 }
 
 /** What both fields give, when the document has both. */
-function both(place: PageRoute, first: string, second: string) {
+function both(place: Finder, first: string, second: string) {
   return (document: Node) => place(document, first) && place(document, second)
 }
 
 /** Sections of rows; of those that begin alike the longest counts. */
-const PLACES: Readonly<Record<string, PageRoute>> = {
+const PLACES: Readonly<Record<string, Finder>> = {
   '2.1': byName({
     'object ref': saying(taken(FEEDBACK), 'weave_ref', '(object/'),
     'op ref': saying(taken(FEEDBACK), 'runnable_ref', '(op/'),

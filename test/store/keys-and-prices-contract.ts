@@ -66,9 +66,9 @@ export function describeKeyStoreContract(name: string, create: () => Promise<Key
   })
 }
 
-type PageRoute = readonly [created_at_us: number, id: string]
+type KeyPosition = readonly [created_at_us: number, id: string]
 
-function comparePlaces([left_us, left]: PageRoute, [right_us, right]: PageRoute): number {
+function comparePlaces([left_us, left]: KeyPosition, [right_us, right]: KeyPosition): number {
   return left_us - right_us || (left < right ? -1 : 1)
 }
 

@@ -402,7 +402,7 @@ CREATE INDEX training_events_job_id_position ON training_events (job_id, attempt
 CREATE TABLE "training_jobs" (
   id TEXT NOT NULL PRIMARY KEY,
   model_id TEXT NOT NULL REFERENCES preview_models (id),
-  -- PageRoute in the model's queue, from 1: jobs of a model run one after the other.
+  -- Place in the model's queue, from 1: jobs of a model run one after the other.
   seq INTEGER NOT NULL,
   state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'succeeded', 'failed', 'cancelled')),
   payload_path TEXT NOT NULL,

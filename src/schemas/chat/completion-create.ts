@@ -68,7 +68,7 @@ export const CompletionCreateRequest = z
     description: 'A chat to complete, and the project to record it in.',
   })
 
-const PageRoute = {
+const CompletionContext = {
   weave_call_id: z
     .string()
     .nullable()
@@ -78,7 +78,7 @@ const PageRoute = {
 }
 
 export const CompletionCreateResponse = z
-  .object({ response: ChatCompletionResponse, ...PageRoute })
+  .object({ response: ChatCompletionResponse, ...CompletionContext })
   .meta({ id: 'CompletionCreateResponse', description: 'A completion and its recorded call.' })
 
 export type CompletionCreateRequest = z.infer<typeof CompletionCreateRequest>

@@ -9,7 +9,7 @@ const CALL_MEMBERS = new Set(['index', 'id', 'type', 'function', 'custom'])
 const CALLED_MEMBERS = new Set(['name', 'arguments', 'input'])
 
 interface CallParts {
-  /** PageRoute among the calls: its index, or its number without one. */
+  /** Position among the calls: its index, or its number without one. */
   readonly place: number
   id?: unknown
   type?: unknown

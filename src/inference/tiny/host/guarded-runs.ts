@@ -74,7 +74,7 @@ export function createGuardedRuns(startLink: () => EngineLink, processesMax: num
   }
 }
 
-interface PageRoute {
+interface RunContext {
   /** Resolves when there may be a process for the request. */
   readonly granted: Promise<void>
   readonly takeLink: () => EngineLink
@@ -82,7 +82,7 @@ interface PageRoute {
   readonly onEnd: (link: EngineLink | null, isSound: boolean) => void
 }
 
-function guardRun(plan: CompletionPlan, { granted, takeLink, onEnd }: PageRoute): Run<Delta> {
+function guardRun(plan: CompletionPlan, { granted, takeLink, onEnd }: RunContext): Run<Delta> {
   let link: EngineLink | null = null
   let run: Run<Delta> | null = null
   let cancelled: { readonly reason: unknown } | null = null

@@ -104,7 +104,7 @@ export function readJsonObject(bytes: Uint8Array, what: string): Record<string, 
 }
 
 /** Where a tensor lies in the data, and how its numbers are read. */
-interface PageRoute {
+interface TensorLayout {
   readonly name: string
   readonly shape: readonly number[]
   readonly from: number
@@ -113,7 +113,7 @@ interface PageRoute {
   readonly read: (view: DataView, at: number) => number
 }
 
-function readPlace(name: string, entry: unknown, dataBytes: number): PageRoute {
+function readPlace(name: string, entry: unknown, dataBytes: number): TensorLayout {
   const shown = name.slice(0, NAME_CHARS_SHOWN)
   const damaged = () => new AdapterFileError(`tensor ${shown} is damaged`)
   if (!isObject(entry)) throw damaged()
@@ -128,7 +128,10 @@ function readPlace(name: string, entry: unknown, dataBytes: number): PageRoute {
   return { name, shape, from, to, itemBytes, read }
 }
 
-function readTensor({ name, shape, from, to, itemBytes, read }: PageRoute, data: DataView): Tensor {
+function readTensor(
+  { name, shape, from, to, itemBytes, read }: TensorLayout,
+  data: DataView,
+): Tensor {
   const values = new Float64Array((to - from) / itemBytes)
   for (let i = 0; i < values.length; i++) values[i] = read(data, from + i * itemBytes)
   if (values.every(Number.isFinite)) return { shape, values }

@@ -16,7 +16,7 @@ import { findContent, findNamed } from './object-reads.ts'
 import { FIND_VERSION_KEYS } from './objects.sql.ts'
 import { BLOCK_ROWS, FIND_ROW, FIND_TABLE, FIND_TABLE_BLOCK } from './tables.sql.ts'
 
-type PageRoute = { readonly table: StoredTable } | { readonly value: unknown }
+type RefTarget = { readonly table: StoredTable } | { readonly value: unknown }
 
 interface RefReach {
   /** Patterns of the projects that may be read. */
@@ -42,7 +42,7 @@ export function createRefSteps(reach: RefReach): (ref: string) => Steps<unknown>
     return readOnce(`${project_id}:${digest}`, () => findContent(project_id, digest))
   }
 
-  function* openTarget({ project_id, target }: ReadableRef): Steps<PageRoute> {
+  function* openTarget({ project_id, target }: ReadableRef): Steps<RefTarget> {
     if (!canUseProject(reach, project_id)) return { value: undefined }
     if (target.kind === 'table') {
       const table = yield* first<StoredTable>(FIND_TABLE, { project_id, digest: target.digest })
@@ -68,12 +68,12 @@ export function createRefSteps(reach: RefReach): (ref: string) => Steps<unknown>
     })
   }
 
-  function* follow(value: unknown, hops: number): Steps<PageRoute> {
+  function* follow(value: unknown, hops: number): Steps<RefTarget> {
     const ref = typeof value === 'string' && hops > 0 ? parseReadableRef(value) : null
     return ref === null ? { value } : yield* walk(ref, hops - 1)
   }
 
-  function* walk(ref: ReadableRef, hops: number): Steps<PageRoute> {
+  function* walk(ref: ReadableRef, hops: number): Steps<RefTarget> {
     let place = yield* openTarget(ref)
     for (const edge of ref.edges) {
       const from = 'value' in place ? yield* follow(place.value, hops) : place

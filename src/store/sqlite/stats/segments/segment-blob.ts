@@ -78,7 +78,7 @@ export function decodeSegment<Meta>(bytes: Uint8Array): Segment<Meta> | null {
   const jsonEnd = HEAD_BYTES + head.getUint32(8, true)
   const json = new TextDecoder().decode(blob.subarray(HEAD_BYTES, jsonEnd))
   const { meta, arrays } = JSON.parse(json) as Frame<Meta>
-  const places: Record<string, PageRoute> = {}
+  const places: Record<string, ColumnLayout> = {}
   let at = byteOffset + jsonEnd
   for (const [name, type, length] of arrays) {
     at = byteOffset + align(at - byteOffset)
@@ -97,7 +97,7 @@ export function decodeSegment<Meta>(bytes: Uint8Array): Segment<Meta> | null {
   }
 }
 
-interface PageRoute {
+interface ColumnLayout {
   readonly type: TypeName
   readonly length: number
   /** The offset in the buffer, in bytes. */
