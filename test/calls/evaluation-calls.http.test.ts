@@ -163,6 +163,117 @@ describe.each(['', '/traces'])('runs of evaluations below %s/', (root) => {
   })
 })
 
+/** The calls of a run with one example, as weave 0.54 (Python) and npm weave 0.11 record them. */
+const SDK_RUNS = {
+  'Evaluation of Python': {
+    trial: 'Evaluation.predict_and_score',
+    predict: { op: 'M.predict', inputs: { self: MODEL, question: 'a' } },
+    score: { op: 'right', inputs: { expected: 'A', output: 'A' } },
+    model: MODEL,
+    shown: { model: MODEL, inputs: { question: 'a' } },
+    scorer: `weave:///${PROJECT}/op/right:abc`,
+  },
+  'EvaluationLogger of Python': {
+    trial: 'Evaluation.predict_and_score',
+    predict: { op: 'Model.predict', inputs: { self: MODEL, inputs: { question: 'a' } } },
+    score: {
+      op: 'stars',
+      inputs: { self: SCORER, output: 'A', inputs: { question: 'a' } },
+      attributes: { _weave_eval_meta: { imperative: true, score: true } },
+    },
+    model: MODEL,
+    shown: { model: MODEL, inputs: { question: 'a' } },
+    scorer: SCORER,
+  },
+  'Evaluation of npm': {
+    trial: 'Evaluation.predictAndScore',
+    predict: { op: 'model', inputs: { arg0: { datasetRow: 'row' } } },
+    score: { op: 'isRight', inputs: { arg0: { datasetRow: 'row', modelOutput: 'A' } } },
+    model: `weave:///${PROJECT}/op/model:abc`,
+    shown: { model: `weave:///${PROJECT}/op/model:abc`, inputs: { datasetRow: 'row' } },
+    scorer: `weave:///${PROJECT}/op/isRight:abc`,
+  },
+}
+
+describe.each(Object.entries(SDK_RUNS))('a run of the %s', (_, recorded) => {
+  const base = `/v2/${PROJECT}`
+
+  async function record({ post }: Pick<TestApp, 'post'>) {
+    const add = async (id: string, parent_id: string | null, op: string, fields: object) => {
+      const op_name = `weave:///${PROJECT}/op/${op}:abc`
+      const named = { project_id: PROJECT, id, trace_id: 'trace' }
+      const started_at = `2026-01-01T00:00:0${'0123'.at(['run', 'trial', 'predict', 'score'].indexOf(id))}Z`
+      const { output = null, ...start } = { attributes: {}, ...fields } as Record<string, unknown>
+      await post('/call/start', { start: { ...named, parent_id, op_name, started_at, ...start } })
+      const end = { project_id: PROJECT, id, ended_at: '2026-01-01T00:01:00Z', summary: {}, output }
+      await post('/call/end', { end })
+    }
+    const { trial, predict, score, model } = recorded
+    await add('run', null, 'Evaluation.evaluate', { inputs: { self: EVALUATION, model } })
+    const inputs = { self: EVALUATION, model, example: 'row' }
+    await add('trial', 'run', trial, { inputs, output: { output: 'A', scores: {} } })
+    await add('predict', 'trial', predict.op, { inputs: predict.inputs, output: 'A' })
+    const { op, ...fields } = score
+    await add('score', 'trial', op, { ...fields, output: true })
+  }
+
+  it('is read as a run, a prediction and a score', async () => {
+    const app = await buildTestApp()
+    await record(app)
+    const run = {
+      evaluation_run_id: 'run',
+      evaluation: EVALUATION,
+      model: recorded.model,
+      source_evaluation_run_id: null,
+      status: 'success',
+      started_at: TIME,
+      finished_at: TIME,
+      summary: {},
+    }
+    expect((await app.get(`${base}/evaluation_runs/run`)).body).toEqual(run)
+    expect(linesOf((await app.get(`${base}/evaluation_runs`)).text)).toEqual([run])
+    const common = { evaluation_run_id: 'run', svc_user_id: 'u-1' }
+    expect((await app.get(`${base}/predictions/predict`)).body).toEqual({
+      prediction_id: 'predict',
+      ...recorded.shown,
+      output: 'A',
+      ...common,
+    })
+    const { scorer } = recorded
+    const score = { score_id: 'score', scorer, value: true, ...common }
+    expect((await app.get(`${base}/scores/score`)).body).toEqual(score)
+    for (const path of [
+      'predictions/score',
+      'scores/predict',
+      'predictions/trial',
+      'predictions/run',
+    ]) {
+      expect([path, (await app.get(`${base}/${path}`)).status]).toEqual([path, 404])
+    }
+  })
+
+  it('takes scores of its predictions, within the run and outside', async () => {
+    const app = await buildTestApp()
+    await record(app)
+    for (const evaluation_run_id of ['run', null]) {
+      const body = { prediction_id: 'predict', scorer: 'mine', value: 0.5, evaluation_run_id }
+      const made = await app.post(`${base}/scores`, body)
+      expect(made.status).toBe(200)
+      const id = made.body.score_id
+      const score = { score_id: id, scorer: 'mine', value: 0.5, evaluation_run_id }
+      expect((await app.get(`${base}/scores/${id}`)).body).toEqual({ ...score, svc_user_id: 'u-1' })
+      const { body: read } = await app.post('/call/read', { project_id: PROJECT, id })
+      expect(read.call).toMatchObject({
+        parent_id: evaluation_run_id && 'trial',
+        trace_id: evaluation_run_id ? 'trace' : id,
+        inputs: { self: 'mine', inputs: recorded.shown.inputs, output: 'A' },
+      })
+    }
+    const { text } = await app.get(`${base}/scores?evaluation_run_id=run`)
+    expect(linesOf(text).map(({ scorer }) => scorer)).toEqual(['mine'])
+  })
+})
+
 describe('predictions and scores', () => {
   it('stand alone without a run', async () => {
     const { post, get } = await buildTestApp()
@@ -179,6 +290,22 @@ describe('predictions and scores', () => {
     expect(finished.body).toEqual({ success: true })
   })
 
+  // The routes behind weave 0.54 take any text.
+  it('belong to evaluations and models that are named by any text', async () => {
+    const { post, get } = await buildTestApp()
+    const base = `/v2/${PROJECT}`
+    const named = { evaluation: 'nightly exam', model: 'gpt-4o' }
+    const { evaluation_run_id } = (await post(`${base}/evaluation_runs`, named)).body
+    expect((await get(`${base}/evaluation_runs/${evaluation_run_id}`)).body).toMatchObject(named)
+    const given = { model: 'gpt-4o', inputs: {}, output: 1, evaluation_run_id }
+    const { prediction_id } = (await post(`${base}/predictions`, given)).body
+    expect((await get(`${base}/predictions/${prediction_id}`)).body.model).toBe('gpt-4o')
+    const listed = async (query: string) =>
+      linesOf((await get(`${base}/evaluation_runs?${query}`)).text).length
+    expect(await listed('models=gpt-4o&evaluations=nightly%20exam')).toBe(1)
+    expect(await listed('models=gpt-4')).toBe(0)
+  })
+
   it('refuse unknown predictions and runs, and bad fields, by their path', async () => {
     const { post, get } = await buildTestApp()
     const { base, run, predictions } = await evaluate({ post })
@@ -190,7 +317,9 @@ describe('predictions and scores', () => {
       ['scores', { ...score, evaluation_run_id: predictions[0] }, 404, 'evaluation_run_id'],
       [`predictions/${run}/finish`, {}, 404, 'prediction_id'],
       ['evaluation_runs/none/finish', {}, 404, 'evaluation_run_id'],
-      ['evaluation_runs', { evaluation: 'none', model: MODEL }, 422, 'evaluation'],
+      ['evaluation_runs', { evaluation: '', model: MODEL }, 422, 'evaluation'],
+      ['evaluation_runs', { evaluation: EVALUATION, model: 'a\nb' }, 422, 'model'],
+      ['predictions', { ...prediction, model: 'x'.repeat(2049) }, 422, 'model'],
       ['predictions', { model: MODEL, inputs: {} }, 422, 'output'],
       ['scores', { prediction_id: 'p', scorer: SCORER }, 422, 'value'],
     ] as const

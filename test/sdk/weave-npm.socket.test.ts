@@ -181,6 +181,38 @@ describeServerOnEachStore('the npm SDK', (openStore) => {
     expect(callsOf('isRight')).toHaveLength(3)
   })
 
+  it('has its trials, predictions and scores in the results of evaluations', async () => {
+    const isRoot = ({ parent_id, inputs }: Json) =>
+      parent_id === null && inputs.maxConcurrency === 2
+    const run = callsOf('Evaluation.evaluate').find(isRoot)
+    const { rows, total_rows, summary } = await askJson(`/v2/${PROJECT}/eval_results/query`, {
+      evaluation_call_ids: [run.id],
+      project_id: undefined,
+      include_summary: true,
+    })
+    expect(total_rows).toBe(3)
+    const trials = rows.flatMap(({ evaluations }: Json) => evaluations[0].trials)
+    const shown = trials.map(({ model_output, scores }: Json) => [model_output, scores.isRight])
+    expect(shown.sort()).toEqual([
+      ['A', true],
+      ['B', true],
+      ['C', false],
+    ])
+    for (const trial of trials) {
+      const { predict_and_score_call_id, predict_call_id, scorer_call_ids, total_tokens } = trial
+      const idsOf = (name: string) =>
+        callsOf(name).flatMap(({ id, parent_id }) =>
+          parent_id === predict_and_score_call_id ? [id] : [],
+        )
+      expect([[predict_call_id], [scorer_call_ids.isRight]]).toEqual([
+        idsOf('model'),
+        idsOf('isRight'),
+      ])
+      expect(total_tokens).toBe(1100)
+    }
+    expect(summary.evaluations[0].evaluation_call_id).toBe(run.id)
+  })
+
   it('logs an evaluation step by step and gives feedback on its prediction', async () => {
     const { result } = await askJson('/feedback/query', {
       query: {

@@ -10,12 +10,14 @@ import { requireAccess } from '../../domain/access/permissions.ts'
 import type { StoredCall } from '../../domain/calls/call-view.ts'
 import {
   EVALUATION_OPS,
+  type EvaluationCall,
   type EvaluationCallKind,
   isEvaluationCall,
+  isOfKind,
   renderPrediction,
   renderRun,
   renderScore,
-  requireEvaluationCall,
+  runIdOf,
 } from '../../domain/calls/evaluations/evaluation-calls.ts'
 import { renderJson } from '../../domain/json/json-text.ts'
 import type { App } from '../../http/app-type.ts'
@@ -31,6 +33,7 @@ import {
   createEvaluationWriter,
   type EvaluationCallOptions,
   findTrial,
+  readEvaluationCall,
 } from './evaluation-store.ts'
 
 /** One kind: everything in which its routes differ. */
@@ -47,7 +50,7 @@ interface CallKind {
   readonly listQuery: z.ZodType
   readonly deleteQuery: z.ZodType
   create(writer: Writer, body: never): Promise<string>
-  render(call: StoredCall): object
+  render(call: EvaluationCall): object
 }
 
 type Writer = ReturnType<typeof createEvaluationWriter>
@@ -155,13 +158,16 @@ function addList(app: App, options: EvaluationCallOptions, kind: CallKind): void
       requireAccess(request.principal, 'traces:read', project_id)
       const query = request.query as z.infer<typeof WIRE.RunsQuery> & { evaluation_run_id?: string }
       const readCalls = createEvaluationReader(options, openReadCaller(request, reply, project_id))
+      const { evaluation_run_id: run_id } = query
+      const op = EVALUATION_OPS[kind.kind]
       const filter = {
-        op_names: [EVALUATION_OPS[kind.kind]],
-        ...(query.evaluation_run_id ? { trace_ids: [query.evaluation_run_id] } : {}),
+        op_names: [op, `${options.refScheme}:///${project_id}/op/${op}:*`],
+        ...(run_id ? { trace_ids: [await traceOf(options.calls, project_id, run_id)] } : {}),
         ...(query.evaluation_run_ids ? { call_ids: [query.evaluation_run_ids].flat() } : {}),
       }
       const isAsked = (call: StoredCall) =>
-        isEvaluationCall(call, kind.kind) &&
+        isOfKind({ call, above: null }, kind.kind) &&
+        isIn(run_id, runIdOf(call, null)) &&
         isIn(query.evaluations, call.inputs.self) &&
         isIn(query.models, call.inputs.model)
       const { limit = WIRE.EVALUATION_CALLS_LIMIT_MAX, offset = 0 } = query
@@ -170,7 +176,8 @@ function addList(app: App, options: EvaluationCallOptions, kind: CallKind): void
         if (limit === 0) return
         for await (const call of readCalls(filter)) {
           if (!isAsked(call)) continue
-          if (at >= offset) yield `${renderJson(app.spelling.spellOut(kind.render(call)))}\n`
+          if (at >= offset)
+            yield `${renderJson(app.spelling.spellOut(kind.render({ call, above: null })))}\n`
           at += 1
           if (at >= offset + limit) return
         }
@@ -178,6 +185,15 @@ function addList(app: App, options: EvaluationCallOptions, kind: CallKind): void
       return sendLines(reply, lines())
     },
   )
+}
+
+/** A run is a root where the routes recorded it, and may lie in a trace of any id where an SDK did. */
+async function traceOf(
+  calls: EvaluationCallOptions['calls'],
+  project_id: string,
+  run_id: string,
+): Promise<string> {
+  return (await calls.findCall(project_id, run_id))?.trace_id ?? run_id
 }
 
 function isIn(wanted: string | readonly string[] | undefined, value: unknown): boolean {
@@ -200,8 +216,8 @@ function addRead(app: App, { calls }: EvaluationCallOptions, kind: CallKind): vo
       const ids = request.params as z.infer<typeof ProjectPath> & Ids
       const project_id = projectOf(ids)
       requireAccess(request.principal, 'traces:read', project_id)
-      const call = await calls.findCall(project_id, ids[kind.idField] ?? '')
-      return kind.render(requireEvaluationCall(call, kind.kind, kind.idField))
+      const name = { project_id, id: ids[kind.idField] ?? '', kind: kind.kind, param: kind.idField }
+      return kind.render(await readEvaluationCall(calls, name))
     },
   )
 }

@@ -8,12 +8,16 @@ import { resolveCallsSelection, resolveCallsShape } from '../../domain/calls/cal
 import {
   createRunOutput,
   EVALUATION_OPS,
+  type EvaluationCall,
   type EvaluationCallKind,
   isEvaluationCall,
+  isOfKind,
+  isTrial,
   marksOf,
   PREDICT_AND_SCORE_OP,
   parseCall,
   predictAndScoreOutput,
+  predictionInputs,
   requireEvaluationCall,
   scorerNameOf,
 } from '../../domain/calls/evaluations/evaluation-calls.ts'
@@ -88,11 +92,38 @@ function createParts({ calls, refScheme }: EvaluationCallOptions, { project_id, 
     for (const { error } of await calls.writeParts(parts)) if (error) throw error
   }
 
-  async function requireCall(id: string, kind: EvaluationCallKind, param: string) {
+  /** One that the routes recorded. */
+  async function requireOwn(id: string, kind: EvaluationCallKind, param: string) {
     return requireEvaluationCall(await calls.findCall(project_id, id), kind, param)
   }
 
-  return { startOf, endOf, write, requireCall }
+  /** One that the routes or the SDKs recorded. */
+  async function requireCall(id: string, kind: EvaluationCallKind, param: string) {
+    return (await readEvaluationCall(calls, { project_id, id, kind, param })).call
+  }
+
+  return { startOf, endOf, write, requireOwn, requireCall }
+}
+
+interface EvaluationCallName {
+  readonly project_id: string
+  readonly id: string
+  readonly kind: EvaluationCallKind
+  /** For the error. */
+  readonly param: string
+}
+
+/** Reads a call of a kind, whether the routes or the SDKs recorded it. @throws ApiError call_not_found */
+export async function readEvaluationCall(
+  calls: Pick<CallStore, 'findCall'>,
+  { project_id, id, kind, param }: EvaluationCallName,
+): Promise<EvaluationCall> {
+  const call = await calls.findCall(project_id, id)
+  if (call === null) throw new ApiError('call_not_found', { param })
+  const isKnown = call.parent_id === null || isEvaluationCall(call, kind)
+  const above = isKnown ? null : await calls.findCall(project_id, call.parent_id ?? '')
+  if (!isOfKind({ call, above }, kind)) throw new ApiError('call_not_found', { param })
+  return { call, above }
 }
 
 /** Records new calls of one project in the name of a user. */
@@ -119,7 +150,7 @@ export function createEvaluationWriter(options: EvaluationCallOptions, who: Who)
       const [id, above, atUs] = [newId(), newId(), nowUs()]
       const { model, inputs, output, evaluation_run_id: run_id } = body
       const run = run_id ? await requireCall(run_id, 'evaluation_run', 'evaluation_run_id') : null
-      const trace_id = run?.id ?? id
+      const trace_id = run?.trace_id ?? id
       const part = {
         id,
         trace_id,
@@ -148,11 +179,15 @@ export function createEvaluationWriter(options: EvaluationCallOptions, who: Who)
       const about = { scorer, prediction_id, ...(run ? { evaluation_run_id: run.id } : {}) }
       const part = {
         id,
-        trace_id: run?.id ?? id,
+        trace_id: run?.trace_id ?? id,
         op_name: EVALUATION_OPS.score,
         parent_id: run && (prediction.parent_id ?? run.id),
         attributes: marksOf('score', about),
-        inputs: { self: scorer, inputs: prediction.inputs.inputs ?? {}, output: prediction.output },
+        inputs: {
+          self: scorer,
+          inputs: predictionInputs(prediction),
+          output: prediction.output,
+        },
       }
       await write([{ start: startOf(part, atUs), end: endOf(id, value, {}, atUs) }])
       return id
@@ -166,7 +201,7 @@ export async function findTrial(
   { project_id, parent_id }: StoredCall,
 ): Promise<StoredCall | null> {
   const above = parent_id === null ? null : await calls.findCall(project_id, parent_id)
-  return above?.op_name === PREDICT_AND_SCORE_OP ? above : null
+  return above !== null && isTrial(above) ? above : null
 }
 
 /** Ends calls of one project. */
@@ -177,7 +212,7 @@ export function createEvaluationFinisher(
 ) {
   const { calls, nowUs } = options
   const readCalls = createEvaluationReader(options, caller)
-  const { endOf, requireCall } = createParts(options, who)
+  const { endOf, requireOwn } = createParts(options, who)
 
   /** Ends a call; no effect when another request was faster. */
   async function endOnce(end: ReturnType<typeof endOf>): Promise<void> {
@@ -191,7 +226,7 @@ export function createEvaluationFinisher(
   return {
     /** Ends the parent call of a prediction; no effect when it has ended. */
     async finishPrediction(id: string) {
-      const prediction = await requireCall(id, 'prediction', 'prediction_id')
+      const prediction = await requireOwn(id, 'prediction', 'prediction_id')
       const above = await findTrial(calls, prediction)
       if (above === null || above.ended_at_us !== null) return
       // Only their values: a prediction may have any number of scores.
@@ -204,7 +239,7 @@ export function createEvaluationFinisher(
     },
     /** Ends a run with the means over its predictions; no effect when it has ended. */
     async finishRun(id: string, summary: object) {
-      const run = await requireCall(id, 'evaluation_run', 'evaluation_run_id')
+      const run = await requireOwn(id, 'evaluation_run', 'evaluation_run_id')
       if (run.ended_at_us !== null) return
       const means = createRunOutput()
       for await (const call of readCalls({ parent_ids: [id], op_names: [PREDICT_AND_SCORE_OP] })) {

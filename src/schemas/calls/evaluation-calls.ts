@@ -4,7 +4,7 @@
  * Spec: §2.5, §2.6 (calls; these routes are additions). Choice: the routes and fields of the public tracing clients.
  */
 import { z } from 'zod'
-import { AnyRef, ClientId, FreeObject, ProjectPath, Time } from '../primitives.ts'
+import { ClientId, FreeObject, nameOf, ProjectPath, Time } from '../primitives.ts'
 import { countedPage } from '../query/page-query.ts'
 
 /** Limit: ids of one request. */
@@ -12,6 +12,11 @@ const IDS_MAX = 100
 /** Limit: entries of one answer; also the number when none is asked for. */
 export const EVALUATION_CALLS_LIMIT_MAX = 1000
 
+/** Limit: characters of what names an evaluation, a model or a scorer. */
+const NAME_MAX = 2048
+
+/** Clients name them by a ref, or by a text of their own. */
+const Named = nameOf(NAME_MAX)
 const id = (what: string) => ClientId.describe(`Id of the ${what}, which is the id of its call.`)
 const anything = (what: string) =>
   z
@@ -20,13 +25,13 @@ const anything = (what: string) =>
     .describe(what)
 
 export const RunCreateRequest = z.strictObject({
-  evaluation: AnyRef.describe('Ref of the evaluation.'),
-  model: AnyRef.describe('Ref of the model.'),
+  evaluation: Named.describe('Ref of the evaluation, or any text that names it.'),
+  model: Named.describe('Ref of the model, or any text that names it.'),
   source_evaluation_run_id: ClientId.nullish().describe('The run that this one rescores.'),
 })
 
 export const PredictionCreateRequest = z.strictObject({
-  model: AnyRef.describe('Ref of the model.'),
+  model: Named.describe('Ref of the model, or any text that names it.'),
   inputs: FreeObject.describe('Input of the model.'),
   output: anything('Its output.'),
   evaluation_run_id: ClientId.nullish().describe('The run that it belongs to.'),
@@ -34,7 +39,7 @@ export const PredictionCreateRequest = z.strictObject({
 
 export const ScoreCreateRequest = z.strictObject({
   prediction_id: id('prediction'),
-  scorer: AnyRef.describe('Ref of the scorer.'),
+  scorer: Named.describe('Ref of the scorer, or any text that names it.'),
   value: anything('Result of the scorer.'),
   evaluation_run_id: ClientId.nullish().describe('The run that it belongs to.'),
 })
@@ -89,7 +94,7 @@ export const EvaluationCallsQuery = z.strictObject({
   ...page,
   evaluation_run_id: ClientId.optional().describe('Only those of this run.'),
 })
-const refs = z.union([AnyRef, z.array(AnyRef).max(IDS_MAX)]).optional()
+const refs = z.union([Named, z.array(Named).max(IDS_MAX)]).optional()
 const ids = z.union([ClientId, z.array(ClientId).max(IDS_MAX)])
 
 export const RunsQuery = z.strictObject({

@@ -10,7 +10,7 @@ import type { PriceTable } from '../../prices/price-table.ts'
 import { readUsage } from '../../usage/usage.ts'
 import { identifyReporter } from '../../usage/usage-reporter.ts'
 import type { StoredCall } from '../call-view.ts'
-import { PREDICT_AND_SCORE_OP } from './evaluation-calls.ts'
+import { isMarkedScore, isPredict, isTrial, nameOfOp } from './evaluation-calls.ts'
 
 const US_PER_S = 1_000_000
 /** Limit: characters of a ref that is kept of a call. */
@@ -29,6 +29,8 @@ export interface TrialOfModel {
 /** What is kept of a call below a trial. */
 export interface TrialChild {
   readonly id: string
+  readonly op_name: string
+  /** Of the op, in small letters. */
   readonly name: string
   readonly isScore: boolean
   /** Ref of the called model; null when it is not a ref. */
@@ -38,17 +40,12 @@ export interface TrialChild {
   readonly cost: number | null
 }
 
-function nameOfOp(op: string): string {
-  return parseRef(op)?.name ?? op
-}
-
 /** The trial that a call below an evaluation is; null for any other call. */
 export function toTrial(call: StoredCall): TrialOfModel | null {
-  const { parent_id, op_name, inputs } = call
-  if (parent_id === null || nameOfOp(op_name) !== PREDICT_AND_SCORE_OP) return null
+  const { parent_id, inputs } = call
+  if (parent_id === null || !isTrial(call)) return null
   const output = objectOrEmpty(call.output)
   const example = inputs.example ?? null
-  const { mean } = objectOrEmpty(output.model_latency)
   return {
     evaluation_call_id: parent_id,
     row_digest: digestOf(example),
@@ -59,13 +56,20 @@ export function toTrial(call: StoredCall): TrialOfModel | null {
       predict_call_id: null,
       scorer_call_ids: {},
       genai_span_ref: null,
-      model_output: output.output ?? null,
+      // The npm SDK's Evaluation has another name for it.
+      model_output: output.output ?? output.model_output ?? null,
       scores: objectOrEmpty(output.scores),
-      model_latency_seconds: typeof mean === 'number' ? mean : null,
+      model_latency_seconds: secondsOf(output.model_latency),
       total_tokens: null,
       total_cost: null,
     },
   }
+}
+
+/** Seconds that the SDKs write as a number, or as their mean. */
+function secondsOf(latency: unknown): number | null {
+  const seconds = typeof latency === 'number' ? latency : objectOrEmpty(latency).mean
+  return typeof seconds === 'number' ? seconds : null
 }
 
 /** That of a row of a dataset by its ref, else that of the value. */
@@ -77,13 +81,12 @@ function digestOf(example: unknown): string {
 /** @param prices - null leaves costs out */
 export function toChild(call: StoredCall, prices: PriceTable | null): TrialChild {
   const { id, op_name, attributes, inputs, summary, started_at_us, ended_at_us } = call
-  const marks = objectOrEmpty(attributes.weave)
-  const meta = objectOrEmpty(attributes._weave_eval_meta)
   const usage = readUsage(summary, identifyReporter(attributes))
   return {
     id,
+    op_name,
     name: nameOfOp(op_name).toLowerCase(),
-    isScore: marks.score === 'true' || Boolean(meta.score),
+    isScore: isMarkedScore(call),
     self:
       typeof inputs.self === 'string' && inputs.self.length <= REF_CHARS_MAX ? inputs.self : null,
     seconds: ended_at_us === null ? null : (ended_at_us - started_at_us) / US_PER_S,
@@ -97,11 +100,14 @@ export function withChildren(
   { model, trial }: TrialOfModel,
   children: readonly TrialChild[],
 ): EvalTrial {
-  const predict = children.find(({ isScore, self, name }) => {
-    if (isScore) return false
-    return (model !== null && self === model) || /predict|invoke/.test(name)
-  })
-  const scorers = children.filter(({ isScore, name }) => isScore || /\.score|scorer/.test(name))
+  const predict = children.find((child) => isPredict(model, child))
+  const keys = new Set(Object.keys(trial.scores).map((score) => score.toLowerCase()))
+  const scorers = children.filter(
+    (child) =>
+      child.isScore ||
+      /\.score|scorer/.test(child.name) ||
+      (child !== predict && keys.has(child.name)),
+  )
   const named = Object.keys(trial.scores).flatMap((score) => {
     const key = score.toLowerCase()
     const found = scorers.find(({ name, self }) => {

@@ -24,6 +24,18 @@ export const EVALUATION_OPS: Readonly<Record<EvaluationCallKind, string>> = {
   score: 'Scorer.score',
 }
 export const PREDICT_AND_SCORE_OP = 'Evaluation.predict_and_score'
+/** Op names of trials; the second is that of `Evaluation` in the npm SDK (weave 0.11). */
+const TRIAL_OPS: ReadonlySet<string> = new Set([PREDICT_AND_SCORE_OP, 'Evaluation.predictAndScore'])
+
+/** The name of an op that is given by a ref or by its name. */
+export function nameOfOp(op: string): string {
+  return parseRef(op)?.name ?? op
+}
+
+/** Whether a call is a trial: one example that a model predicted and scorers judged. */
+export function isTrial({ op_name }: Pick<StoredCall, 'op_name'>): boolean {
+  return TRIAL_OPS.has(nameOfOp(op_name))
+}
 
 /** What marks a call as one of a kind, with what it is about. */
 export function marksOf(kind: EvaluationCallKind, about: object): JsonObject {
@@ -34,11 +46,48 @@ function readMarks(call: StoredCall): Readonly<Record<string, unknown>> {
   return objectOrEmpty(call.attributes.weave)
 }
 
+/** Whether a call was recorded by the routes of a kind. */
 export function isEvaluationCall(call: StoredCall, kind: EvaluationCallKind): boolean {
   return readMarks(call)[kind] === 'true'
 }
 
-/** @throws ApiError call_not_found when it is no call of the kind */
+/** Whether a call below a trial judged the prediction, by its marks: of these routes, or of the SDKs' loggers. */
+export function isMarkedScore({ attributes }: Pick<StoredCall, 'attributes'>): boolean {
+  const { score } = objectOrEmpty(attributes.weave)
+  return score === 'true' || Boolean(objectOrEmpty(attributes._weave_eval_meta).score)
+}
+
+/** A call below a trial, by what tells whether it is the model's. */
+interface TrialPart {
+  readonly op_name: string
+  /** What its input `self` is. */
+  readonly self: unknown
+  readonly isScore: boolean
+}
+
+/** Whether a call below a trial is the model's. A model is an object or an op; its own op may have any name. */
+export function isPredict(model: unknown, { op_name, self, isScore }: TrialPart): boolean {
+  if (isScore) return false
+  if (typeof model === 'string' && (self === model || op_name === model)) return true
+  return /predict|invoke/.test(nameOfOp(op_name).toLowerCase())
+}
+
+/** A call of a kind, with its parent as far as that is needed to recognise and show it. */
+export interface EvaluationCall {
+  readonly call: StoredCall
+  readonly above: StoredCall | null
+}
+
+/** Whether a call is of a kind: recorded by the routes, or by the SDKs, whose predictions and scores lie below trials. */
+export function isOfKind({ call, above }: EvaluationCall, kind: EvaluationCallKind): boolean {
+  if (isEvaluationCall(call, kind)) return true
+  if (kind === 'evaluation_run') return nameOfOp(call.op_name) === EVALUATION_OPS.evaluation_run
+  if (above === null || !isTrial(above)) return false
+  const part = { op_name: call.op_name, self: call.inputs.self, isScore: isMarkedScore(call) }
+  return isPredict(above.inputs.model, part) === (kind === 'prediction')
+}
+
+/** @throws ApiError call_not_found when the routes did not record it as one of the kind */
 export function requireEvaluationCall(
   call: StoredCall | null,
   kind: EvaluationCallKind,
@@ -48,14 +97,14 @@ export function requireEvaluationCall(
   throw new ApiError('call_not_found', { param })
 }
 
-export function renderRun(call: StoredCall) {
+export function renderRun({ call }: EvaluationCall) {
   const marks = readMarks(call)
   const { ended_at_us } = call
   const status = ended_at_us === null ? 'running' : call.exception === null ? 'success' : 'error'
   return {
     evaluation_run_id: call.id,
-    evaluation: textOrEmpty(marks.evaluation),
-    model: textOrEmpty(marks.model),
+    evaluation: textOrEmpty(marks.evaluation ?? call.inputs.self),
+    model: textOrEmpty(marks.model ?? call.inputs.model),
     source_evaluation_run_id: textOrNull(marks.source_evaluation_run_id),
     status,
     started_at: renderTimestamp(call.started_at_us),
@@ -64,27 +113,41 @@ export function renderRun(call: StoredCall) {
   }
 }
 
-export function renderPrediction(call: StoredCall) {
-  const marks = readMarks(call)
+export function renderPrediction({ call, above }: EvaluationCall) {
+  const { model } = readMarks(call)
   return {
     prediction_id: call.id,
-    model: textOrEmpty(marks.model),
-    inputs: objectOrEmpty(call.inputs.inputs),
+    model: textOrEmpty(model ?? call.inputs.self ?? above?.inputs.model),
+    inputs: predictionInputs(call),
     output: call.output,
-    evaluation_run_id: textOrNull(marks.evaluation_run_id),
+    evaluation_run_id: runIdOf(call, above),
     svc_user_id: call.svc_user_id,
   }
 }
 
-export function renderScore(call: StoredCall) {
-  const marks = readMarks(call)
+export function renderScore({ call, above }: EvaluationCall) {
+  const { scorer } = readMarks(call)
   return {
     score_id: call.id,
-    scorer: textOrEmpty(marks.scorer),
+    scorer: textOrEmpty(scorer ?? call.inputs.self ?? call.op_name),
     value: call.output,
-    evaluation_run_id: textOrNull(marks.evaluation_run_id),
+    evaluation_run_id: runIdOf(call, above),
     svc_user_id: call.svc_user_id,
   }
+}
+
+/** The run of a prediction or a score; null outside of runs. */
+export function runIdOf(call: StoredCall, above: StoredCall | null): string | null {
+  const marked = textOrNull(readMarks(call).evaluation_run_id)
+  return marked ?? (above !== null && isTrial(above) ? above.parent_id : null)
+}
+
+/** What a model was given: the arguments of its op, or the one object that holds them all. */
+export function predictionInputs({ inputs }: StoredCall): JsonObject {
+  const { self: _self, ...given } = inputs
+  const [name = '', ...more] = Object.keys(given)
+  const isWhole = more.length === 0 && (name === 'inputs' || name === 'arg0')
+  return isWhole && isObject(given[name]) ? (given[name] as JsonObject) : given
 }
 
 /** What the output of the call above a prediction calls the value of a score. */
