@@ -32,6 +32,7 @@ import {
   createEvaluationReader,
   createEvaluationWriter,
   type EvaluationCallOptions,
+  findTraceOfRun,
   findTrial,
   readEvaluationCall,
 } from './evaluation-store.ts'
@@ -162,7 +163,7 @@ function addList(app: App, options: EvaluationCallOptions, kind: CallKind): void
       const op = EVALUATION_OPS[kind.kind]
       const filter = {
         op_names: [op, `${options.refScheme}:///${project_id}/op/${op}:*`],
-        ...(run_id ? { trace_ids: [await traceOf(options.calls, project_id, run_id)] } : {}),
+        ...(run_id ? { trace_ids: [await findTraceOfRun(options.calls, project_id, run_id)] } : {}),
         ...(query.evaluation_run_ids ? { call_ids: [query.evaluation_run_ids].flat() } : {}),
       }
       const isAsked = (call: StoredCall) =>
@@ -185,15 +186,6 @@ function addList(app: App, options: EvaluationCallOptions, kind: CallKind): void
       return sendLines(reply, lines())
     },
   )
-}
-
-/** A run is a root where the routes recorded it, and may lie in a trace of any id where an SDK did. */
-async function traceOf(
-  calls: EvaluationCallOptions['calls'],
-  project_id: string,
-  run_id: string,
-): Promise<string> {
-  return (await calls.findCall(project_id, run_id))?.trace_id ?? run_id
 }
 
 function isIn(wanted: string | readonly string[] | undefined, value: unknown): boolean {

@@ -195,6 +195,15 @@ export function createEvaluationWriter(options: EvaluationCallOptions, who: Who)
   }
 }
 
+/** The trace of a run, which has the id of the run where the routes recorded it, and any where an SDK did. */
+export async function findTraceOfRun(
+  calls: Pick<CallStore, 'findCall'>,
+  project_id: string,
+  run_id: string,
+): Promise<string> {
+  return (await calls.findCall(project_id, run_id))?.trace_id ?? run_id
+}
+
 /** Finds the call that a prediction of a run lies below with its scores; null outside of runs. */
 export async function findTrial(
   calls: Pick<CallStore, 'findCall'>,

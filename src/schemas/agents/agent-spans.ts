@@ -125,6 +125,13 @@ export const AgentSpanRow = z
     compaction_summary: text.describe('Summary of the compacted context.'),
     compaction_items_before: number.describe('Items before the compaction.'),
     compaction_items_after: number.describe('Items after the compaction.'),
+    eval_run_id: text.describe('The evaluation run in which the span began, the id of its call.'),
+    eval_predict_and_score_call_id: text.describe('The trial in which it began.'),
+    eval_kind: text.describe('What was evaluated, such as `agent`.'),
+    eval_row_digest: text.describe('The row of the dataset.'),
+    eval_example_id: text.describe('The example.'),
+    eval_trial_index: number.describe('Number of the trial of this example, from 0.'),
+    eval_evaluation_name: text.describe('Name of the evaluation.'),
     system_instructions: texts.describe('Instructions of the agent.'),
     input_messages: z.array(AgentMessage).describe('Messages to the model; empty without details.'),
     output_messages: z

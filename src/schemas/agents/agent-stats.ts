@@ -25,7 +25,7 @@ import {
 
 export const GROUP_LIMIT = 50
 const GROUP_LIMIT_MAX = 1000
-export const ATTRIBUTES_LIMIT = 100
+export const ATTRIBUTES_LIMIT = 200
 const ATTRIBUTES_LIMIT_MAX = 1000
 /** Limit: ranges of a number. */
 const BINS_MAX = 200

@@ -51,6 +51,14 @@ export const ATTRIBUTE_COLUMNS = {
   compaction_summary: text('weave.compaction.summary'),
   compaction_items_before: number('weave.compaction.items_before'),
   compaction_items_after: number('weave.compaction.items_after'),
+  // What the Weave SDK (0.54) puts on spans that begin within a trial of an evaluation.
+  eval_run_id: text('weave.eval.run_id'),
+  eval_predict_and_score_call_id: text('weave.eval.predict_and_score_call_id'),
+  eval_kind: text('weave.eval.kind'),
+  eval_row_digest: text('weave.eval.row_digest'),
+  eval_example_id: text('weave.eval.example_id'),
+  eval_trial_index: number('weave.eval.trial_index'),
+  eval_evaluation_name: text('weave.eval.evaluation_name'),
 } as const satisfies Readonly<Record<string, AttributeColumn>>
 
 /** Columns that are made of more than one attribute. */
@@ -107,7 +115,7 @@ const BY_NAME: ReadonlyMap<string, Column> = new Map([
   ].flatMap(([key, name]) => spellingsOf(key).map((spelling) => [spelling, name] as const)),
 ])
 
-/** The column that a query means: by its own name, an attribute's, or the conventions' without their prefix. */
+/** The column that a query means: by its own name, an attribute's, or an attribute's without `gen_ai.` or `weave.`. */
 export function columnOf(name: string): Column | null {
   return BY_NAME.get(name) ?? null
 }
@@ -118,6 +126,7 @@ export function isKnownAttribute(key: string): boolean {
 }
 
 function spellingsOf(key: string): string[] {
+  if (key.startsWith('weave.')) return [key, key.slice('weave.'.length)]
   if (!key.startsWith('gen_ai.')) return [key]
   const short = key.slice('gen_ai.'.length)
   return [key, short, `weave.${short}`]
