@@ -38,6 +38,8 @@ describeEachStore('agents', (build) => {
     it('within roles, conversations, traces, models and pages', async () => {
       const cases: [string, object, number][] = [
         ['a role', { query: 'tool says', roles: ['tool_result'] }, 2],
+        ['tools', { query: '', roles: ['tool'] }, 4],
+        ['results among tools', { query: 'tool says', roles: ['tool', 'user'] }, 2],
         ['another role', { query: 'tool says', roles: ['user'] }, 0],
         ['a conversation', { query: 'tool says', conversation_id: 'other' }, 0],
         ['a trace', { query: 'tool says', trace_id: traceId(2) }, 1],

@@ -95,13 +95,15 @@ describe('POST /feedback/query', () => {
     [{ $convert: { input: field('payload.flag'), to: 'exists' } }, ['c']],
     [{ $gte: [field('created_at'), literal('2020-01-01T00:00:00Z')] }, ['a', 'b', 'c']],
     [{ $eq: [literal(1), literal(1)] }, ['a', 'b', 'c']],
+    [{ $gt: [{ $size: field('scorer_tags') }, literal(0)] }, ['b']],
+    [{ $eq: [{ $size: field('payload.list') }, literal(2)] }, ['c']],
   ])('keeps the query language: %j', async ($expr, expected) => {
     const app = await buildTestApp()
     await store(
       app,
       { id: 'a', payload: { score: 0.1, text: 'hello' } },
-      { id: 'b', payload: { score: 0.5 } },
-      { id: 'c', payload: { score: 0.9, flag: true } },
+      { id: 'b', payload: { score: 0.5 }, scorer_tags: ['x'] },
+      { id: 'c', payload: { score: 0.9, flag: true, list: [0, 0] } },
     )
     expect(await idsOf(app, { query: { $expr } })).toEqual(expected)
   })

@@ -47,6 +47,13 @@ function holds(expr: unknown): boolean {
 describe('an expression', () => {
   const rows: [unknown, boolean][] = [
     [{ $eq: [field('inputs.n'), literal(5)] }, true],
+    [{ $eq: [{ $size: field('inputs.list') }, literal(2)] }, true],
+    [{ $gt: [{ $size: [field('inputs.list')] }, literal(2)] }, false],
+    [{ $eq: [{ $size: field('inputs.o') }, literal(1)] }, true],
+    [{ $eq: [{ $size: literal([]) }, literal(0)] }, true],
+    [{ $eq: [{ $size: field('inputs.s') }, literal(null)] }, true],
+    [{ $eq: [{ $size: field('inputs.missing') }, literal(null)] }, true],
+    [{ $eq: [{ $size: field('started_at') }, literal(null)] }, true],
     // A literal text beside JSON: the service of weave 0.54 compares all of JSON as text.
     [{ $eq: [field('inputs.yes'), literal('true')] }, true],
     [{ $eq: [field('inputs.yes'), literal('false')] }, false],
@@ -173,6 +180,8 @@ describe('parseQuery', () => {
     ['one operand', { $eq: [literal(1)] }, 'query.$expr.$eq'],
     ['three operands', { $gt: [literal(1), literal(1), literal(1)] }, 'query.$expr.$gt'],
     ['two things denied', { $not: [literal(1), literal(1)] }, 'query.$expr.$not'],
+    ['two operands of a size', { $size: [literal(1), literal(1)] }, 'query.$expr.$size'],
+    ['no operand of a size', { $size: 'a' }, 'query.$expr.$size'],
     ['no list of candidates', { $in: [literal(1), literal(1)] }, 'query.$expr.$in[1]'],
     ['no substr', { $contains: { input: literal(1) } }, 'query.$expr.$contains.substr'],
     ['more keys', { $contains: { input: 1, substr: 1, x: 1 } }, 'query.$expr.$contains'],

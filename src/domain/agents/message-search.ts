@@ -66,7 +66,7 @@ export function createMessageSearch({ text, roles, isCut, offset, limit }: Messa
   return {
     add(span: AgentSpan): void {
       for (const [role, content] of occurrences(span)) {
-        if (content === '' || (roles !== null && !roles.includes(role))) continue
+        if (content === '' || (roles !== null && !isAmong(roles, role))) continue
         if (content.toLowerCase().includes(text)) keep(span, role, content)
       }
     },
@@ -75,6 +75,11 @@ export function createMessageSearch({ text, roles, isCut, offset, limit }: Messa
       total_conversations: matching.size,
     }),
   }
+}
+
+/** `tool` is all of tools: their messages, arguments and results. */
+function isAmong(roles: readonly string[], role: string): boolean {
+  return roles.includes(role) || (role.startsWith('tool_') && roles.includes('tool'))
 }
 
 function openConversation(span: AgentSpan, conversation_id: string): Conversation {

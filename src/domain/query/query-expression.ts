@@ -13,6 +13,7 @@ export type Expression =
   | { readonly op: '$literal'; readonly value: unknown }
   | { readonly op: '$getField'; readonly path: readonly string[] }
   | { readonly op: '$convert'; readonly input: Expression; readonly to: ConvertTarget }
+  | { readonly op: '$size'; readonly input: Expression }
   | { readonly op: '$and' | '$or'; readonly items: readonly Expression[] }
   | { readonly op: '$not'; readonly item: Expression }
   | { readonly op: Comparison; readonly left: Expression; readonly right: Expression }
@@ -69,6 +70,7 @@ function childrenOf(expression: Expression): readonly Expression[] {
     case '$getField':
       return []
     case '$convert':
+    case '$size':
       return [expression.input]
     case '$and':
     case '$or':
@@ -123,6 +125,12 @@ function createParser(fields: ReadonlySet<string>, others: readonly string[]) {
       }
       return { op: '$convert', input: parse(input, `${at}.input`, depth), to }
     },
+    $size: (value, at, depth) => ({
+      op: '$size',
+      input: Array.isArray(value)
+        ? (parseList(value, at, depth, 1)[0] as Expression)
+        : parse(value, at, depth),
+    }),
     $and: (value, at, depth) => ({ op: '$and', items: parseList(value, at, depth) }),
     $or: (value, at, depth) => ({ op: '$or', items: parseList(value, at, depth) }),
     $not: (value, at, depth) => ({

@@ -7,6 +7,7 @@ import {
   isMissing,
   order,
   severalValues,
+  sizeOf,
   textForTextComparison,
   toText,
 } from './query-values.ts'
@@ -96,6 +97,10 @@ function compareEach(
   return anyTrue(eachOf(left), (one) => anyTrue(eachOf(right), (other) => compare(one, other)))
 }
 
+function mapEach(getValue: Evaluate, map: (value: unknown) => unknown): Evaluate {
+  return (row) => severalValues(eachOf(getValue(row)).map(map))
+}
+
 function createPlan() {
   const fields = new Map<string, number>()
 
@@ -140,8 +145,7 @@ function createPlan() {
 
   function planBeside(operand: Expression, other: Expression): Evaluate {
     const getValue = plan(operand)
-    if (!isComparedAsText(operand, other)) return getValue
-    return (row) => severalValues(eachOf(getValue(row)).map(textForTextComparison))
+    return isComparedAsText(operand, other) ? mapEach(getValue, textForTextComparison) : getValue
   }
 
   function planEqual(left: Expression, right: Expression): Evaluate {
@@ -159,9 +163,10 @@ function createPlan() {
         return planField(expression.path).getValue
       case '$convert': {
         const { input, to } = expression
-        const getValue = plan(input)
-        return (row) => severalValues(eachOf(getValue(row)).map((value) => convert(value, to)))
+        return mapEach(plan(input), (value) => convert(value, to))
       }
+      case '$size':
+        return mapEach(plan(expression.input), sizeOf)
       case '$and': {
         const items = expression.items.map(planTruth)
         return (row) => negate(anyTrue(items, (truth) => negate(truth(row))))

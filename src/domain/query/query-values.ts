@@ -131,6 +131,12 @@ export function toText(value: unknown): string | null {
   return isTime(value) ? renderTimestamp(value.time_us) : JSON.stringify(value)
 }
 
+/** How many items a list has, or members an object; null for other values. */
+export function sizeOf(value: unknown): number | null {
+  if (typeof value !== 'object' || value === null || isTime(value)) return null
+  return JSON.isRawJSON(value) ? null : Object.keys(value).length
+}
+
 /** What is compared with a text: numbers and booleans as their JSON text, other values unchanged. */
 export function textForTextComparison(value: unknown): unknown {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value

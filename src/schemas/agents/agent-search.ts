@@ -36,7 +36,9 @@ export const AgentSearchRequest = z
       .array(z.enum(SEARCH_ROLES))
       .max(SEARCH_ROLES.length)
       .nullish()
-      .describe('Only messages of these roles.'),
+      .describe(
+        'Only messages of these roles; `tool` is messages, arguments and results of tools.',
+      ),
     started_after,
     started_before,
     truncate_content: z

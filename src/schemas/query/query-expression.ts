@@ -16,8 +16,9 @@ export const Query = z
       .describe(
         'One of `$and` `$or` `$not` `$eq` `$gt` `$gte` `$lt` `$lte` `$in` (lists of operands) or `$contains` ' +
           '`{input, substr, case_insensitive}`. An operand is an operation, `{"$literal": value}`, ' +
-          '`{"$getField": "inputs.a.b"}` or `{"$convert": {input, to}}` with `to` one of `double`, ' +
-          `\`string\`, \`int\`, \`bool\`, \`exists\`. At most ${QUERY_DEPTH_MAX} deep and ${QUERY_NODES_MAX} long.`,
+          '`{"$getField": "inputs.a.b"}`, `{"$size": operand}` (items of a list or members of an object) or ' +
+          '`{"$convert": {input, to}}` with `to` one of `double`, `string`, `int`, `bool`, `exists`. ' +
+          `At most ${QUERY_DEPTH_MAX} deep and ${QUERY_NODES_MAX} long.`,
       ),
   })
   .meta({ id: 'Query', description: 'A condition on the results.' })
