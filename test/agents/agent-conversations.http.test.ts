@@ -23,14 +23,19 @@ describeEachStore('agents', (build) => {
         conversation_name: 'talk',
         agent_name: 'helper',
       })
-      expect(found.matched_messages).toMatchObject([
-        {
-          role: 'assistant',
-          content_preview: 'answer 2',
-          trace_id: traceId(2),
-          span_id: spanId(33),
-        },
-        { role: 'assistant', content_preview: 'answer 1', trace_id: traceId(1) },
+      const shown = found.matched_messages.map(
+        ({ role, content_preview, trace_id, span_id }: Record<string, unknown>) => [
+          role,
+          content_preview,
+          trace_id,
+          span_id,
+        ],
+      )
+      expect(shown).toEqual([
+        ['assistant', 'answer 2', traceId(2), spanId(36)],
+        ['assistant', 'answer 2', traceId(2), spanId(33)],
+        ['assistant', 'answer 1', traceId(1), spanId(20)],
+        ['assistant', 'answer 1', traceId(1), spanId(17)],
       ])
       expect(found.matched_messages[0].content_digest).toMatch(/^[0-9a-f]{64}$/)
     })

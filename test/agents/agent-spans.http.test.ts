@@ -181,7 +181,7 @@ describeEachStore('agents', (build) => {
     })
 
     it('shows everything with details', async () => {
-      const query = equals('agent.version', 'v1')
+      const query = equals('retries', 1)
       const { body } = await ask('spans/query', { query, include_details: true })
       const [span] = body.spans
       expect(body.spans).toHaveLength(1)
@@ -198,7 +198,8 @@ describeEachStore('agents', (build) => {
 
     it('a query by columns, attributes, derived values and times', async () => {
       const cases: [string, object, number][] = [
-        ['a column', equals('agent_name', 'helper'), 2],
+        ['a column', equals('agent_name', 'helper'), 8],
+        ['a column of its own', equals('agent_description', 'x'), 0],
         ['an attribute of the conventions', equals('gen_ai.tool.name', 'add'), 2],
         ['an attribute of the span', equals('team', 'blue'), 2],
         ['one by its type', equals('custom_attrs_int.retries', 2), 1],

@@ -24,6 +24,8 @@ export interface SpanWalk {
   readonly direction: 'asc' | 'desc'
   /** Whether messages are read. */
   readonly withMessages: boolean
+  /** Whether spans have the agent and the conversation of their trace, also for the expression. */
+  readonly withInherited: boolean
   take(span: AgentSpan): void
 }
 
@@ -75,10 +77,32 @@ export function createScopeMatcher({
   return (span) => meets((path) => spanField(span, path))
 }
 
+/** Limit: traces that a scope may name instead of its conversations. */
+const TRACES_MAX = 1000
+
+/**
+ * The scope with the traces of the conversations that its expression demands, since spans may have a conversation
+ * from their trace; the same scope where it demands none.
+ *
+ * @param traces - of the conversations of conversationsOf
+ */
+export function narrowToTraces(scope: SpanScope, traces: ReadonlySet<string>): SpanScope {
+  if (traces.size > TRACES_MAX) return scope
+  // An empty list would be no filter.
+  const trace_ids = traces.size === 0 ? [''] : [...traces]
+  return { ...scope, filter: { ...scope.filter, trace_ids } }
+}
+
+/** The conversations that the expression of a scope demands; none where it names traces or spans already. */
+export function conversationsOf({ expression, filter }: SpanScope): readonly string[] {
+  const isNarrow = (filter.trace_ids ?? []).length > 0 || (filter.call_ids ?? []).length > 0
+  return (isNarrow ? null : requiredTexts(expression, 'conversation_id')) ?? []
+}
+
 /** The scope of a search. */
 export function searchScope(request: AgentSearchRequest): SpanScope {
-  const { conversation_id, trace_id } = request
-  const names = ['agent_name', 'provider_name', 'request_model'] as const
+  const { trace_id } = request
+  const names = ['agent_name', 'provider_name', 'request_model', 'conversation_id'] as const
   const conditions = names.flatMap((name) =>
     request[name] ? [{ $eq: [{ $getField: name }, { $literal: request[name] }] }] : [],
   )
@@ -86,9 +110,6 @@ export function searchScope(request: AgentSearchRequest): SpanScope {
   const query = conditions.length === 0 ? null : { $expr: { $and: conditions } }
   return resolveScope(
     { project_id, started_after, started_before, query },
-    {
-      ...(conversation_id ? { thread_ids: [conversation_id] } : {}),
-      ...(trace_id ? { trace_ids: [trace_id] } : {}),
-    },
+    trace_id ? { trace_ids: [trace_id] } : {},
   )
 }

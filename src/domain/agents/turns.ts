@@ -68,7 +68,7 @@ export function* readTurns(query: TurnsQuery): SpanSteps<Turns> {
   if (page.length > 0) {
     const filter = { trace_ids: [...page] }
     const scope = { project_id, filter, startedUs: ANY_TIME, expression: null }
-    yield { scope, direction: 'asc', withMessages: true, take: found.add }
+    yield { scope, direction: 'asc', withMessages: true, withInherited: false, take: found.add }
   }
   const turns = found.render(page, query)
   return { turns, total: 'trace_id' in of ? turns.length : traces.length }
@@ -101,7 +101,8 @@ export function* readConversations({
     for (let from = 0; from < trace_ids.length; from += TRACES_AT_ONCE) {
       const filter = { trace_ids: trace_ids.slice(from, from + TRACES_AT_ONCE) }
       const scope = { project_id, filter, startedUs, expression: null }
-      yield { scope, direction: 'asc', withMessages: false, take: conversations.add }
+      const walk = { scope, direction: 'asc', withMessages: false, withInherited: false } as const
+      yield { ...walk, take: conversations.add }
     }
   }
   return conversations.result()

@@ -10,6 +10,7 @@ import {
 } from '../../../domain/agents/span-reads.ts'
 import type { SpanSteps, TraceWalk } from '../../../domain/agents/span-scope.ts'
 import { spanField } from '../../../domain/agents/span-values.ts'
+import { namesInherited } from '../../../domain/agents/trace-identity.ts'
 import { TRACES_MAX } from '../../../domain/agents/turns.ts'
 import { createKeyPicker } from '../../../domain/query/row-query.ts'
 import type { AgentStore } from '../../api/agents/agents.ts'
@@ -77,6 +78,7 @@ async function listByTime(
     scope: { ...scope, startedUs: rest },
     direction,
     withMessages: shape.withDetails,
+    withInherited: true,
   }
   let skipped = offset - (count?.passed ?? 0)
   for await (const spans of scanSpans(reads, walk, caller)) {
@@ -92,7 +94,8 @@ async function listByTime(
 async function listSorted(reads: Reads, list: SpanList, caller: ReadCaller): Promise<SpanPage> {
   const { scope, direction, shape, prices } = list
   const picked = createKeyPicker<CallKey, AgentSpan>(list, spanField)
-  const walk = { scope, direction, withMessages: false }
+  const withInherited = namesInherited([scope.expression, list.sort])
+  const walk = { scope, direction, withMessages: false, withInherited }
   for await (const spans of scanSpans(reads, walk, caller)) {
     for (const span of spans) {
       const { started_at_us, id } = span.call

@@ -6,10 +6,13 @@ import {
   type SpanScope,
   type SpanWalk,
 } from '../../../domain/agents/span-scope.ts'
+import { createTraceIdentities } from '../../../domain/agents/trace-identity.ts'
+import { ANY_TIME } from '../../../domain/query/time-bounds.ts'
 import { type FoundRow, mergeRows } from '../calls/call-rows.ts'
 import { type BodyColumn, selectRowsByKey } from '../calls/calls.sql.ts'
 import { toFilterClause } from '../calls/calls-filter.ts'
 import { type CallKey, partOf } from '../calls/calls-walk.ts'
+import type { Parameters } from '../db/client.ts'
 import type { Reads } from '../db/reads.ts'
 import { selectSpans } from './agents.sql.ts'
 
@@ -30,17 +33,43 @@ export function boundsOf({ project_id, filter, startedUs }: SpanScope) {
 /** Yields the spans of a scope in order of time, within a microsecond by nanoseconds, in parts. */
 export async function* scanSpans(
   reads: Reads,
-  { scope, direction, withMessages }: Omit<SpanWalk, 'take'>,
+  { scope, direction, withMessages, withInherited }: Omit<SpanWalk, 'take'>,
   caller: ReadCaller,
 ): AsyncGenerator<readonly AgentSpan[], void> {
   const { conditions, parameters } = boundsOf(scope)
   const sql = selectSpans(conditions, direction, withMessages ? MESSAGES : DUMP)
   const matches = createScopeMatcher(scope)
   const order = createTieOrder(direction)
+  let read = reads.streamWithin
+  const inherit = createInheritance(scope.project_id, (of, values) => read(of, values, caller))
+  const complete = async (spans: readonly AgentSpan[]) =>
+    (withInherited ? await inherit(spans) : spans).filter(matches)
   for await (const rows of reads.stream<FoundRow>(sql, parameters, caller)) {
-    yield rows.flatMap((row) => order.add(row)).filter(matches)
+    yield await complete(rows.flatMap((row) => order.add(row)))
   }
-  yield order.end().filter(matches)
+  // The slot of the stream is free again.
+  read = reads.stream
+  yield await complete(order.end())
+}
+
+type ReadRows = (sql: string, parameters: Parameters) => AsyncIterable<readonly FoundRow[]>
+
+/** Returns a function that gives spans the agent and the conversation of their traces, whose spans it reads. */
+function createInheritance(project_id: string, read: ReadRows) {
+  const identities = createTraceIdentities()
+  return async (spans: readonly AgentSpan[]): Promise<AgentSpan[]> => {
+    const unknown = identities.begin(spans)
+    for (let at = 0; at < unknown.length; at += TRACES_AT_ONCE) {
+      const filter = { trace_ids: unknown.slice(at, at + TRACES_AT_ONCE) }
+      const bounds = boundsOf({ project_id, filter, startedUs: ANY_TIME, expression: null })
+      const sql = selectSpans(bounds.conditions, 'asc', DUMP)
+      for await (const rows of read(sql, bounds.parameters)) {
+        const starts = rows.filter(({ otel_dump_json }) => otel_dump_json !== null)
+        toSpans(starts).forEach(identities.add)
+      }
+    }
+    return spans.map(identities.inherit)
+  }
 }
 
 /** Buffers rows until all of their microsecond have arrived: only the spans have the nanoseconds. */
@@ -76,7 +105,7 @@ function toSpans(rows: readonly FoundRow[]): AgentSpan[] {
   return [...mergeRows(rows, NO_NAMES).values()].flatMap((call) => toAgentSpan(call) ?? [])
 }
 
-/** Yields spans by their keys, in the order of the keys, in parts. */
+/** Yields spans by their keys, in the order of the keys, with what they have from their traces, in parts. */
 export async function* readSpans(
   reads: Reads,
   project_id: string,
@@ -85,13 +114,16 @@ export async function* readSpans(
   caller: ReadCaller,
 ): AsyncGenerator<AgentSpan[], void> {
   const sql = selectRowsByKey(withMessages ? MESSAGES : DUMP)
+  const inherit = createInheritance(project_id, (of, values) => reads.stream(of, values, caller))
   for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
     const part = keys.slice(at, at + KEYS_AT_ONCE)
     const rows = await reads.read<FoundRow>(sql, partOf(project_id, part), caller)
     const spans = new Map(toSpans(rows).map((span) => [span.call.id, span]))
-    yield part.flatMap(({ id }) => spans.get(id) ?? [])
+    yield await inherit(part.flatMap(({ id }) => spans.get(id) ?? []))
   }
 }
 
 /** Limit: spans of one statement. */
 const KEYS_AT_ONCE = 100
+/** Limit: traces of one statement. */
+const TRACES_AT_ONCE = 100

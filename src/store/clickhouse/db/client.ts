@@ -45,8 +45,8 @@ export interface ClickHouse {
 }
 
 const WRITE_TIMEOUT_MS = 10_000
-/** Limit: concurrent connections; further statements wait. */
-const CONNECTIONS_MAX = 32
+/** Limit: concurrent connections; further statements wait. Two for each of 128 reads, as one may hold two, and others. */
+const CONNECTIONS_MAX = 288
 /** Limit: bytes of a statement; boundaries of buckets are written out. */
 const STATEMENT_BYTES_MAX = 16 * 1024 * 1024
 /** Limit of changes of tables, which wait for the replicas of a cluster, and of rows that are removed. */

@@ -13,6 +13,12 @@ export interface Reads {
     parameters: Parameters,
     caller: ReadCaller,
   ): AsyncIterable<readonly Found[]>
+  /** The same within a stream that holds a slot, so that no two reads wait for each other's slots. */
+  streamWithin<Found>(
+    sql: string,
+    parameters: Parameters,
+    caller: ReadCaller,
+  ): AsyncIterable<readonly Found[]>
   figures(): ReadMetrics
 }
 
@@ -37,6 +43,7 @@ export function createReads(db: ClickHouse, limits: ReadTurnLimits): Reads {
         leave()
       }
     },
+    streamWithin: (sql, parameters, caller) => db.stream(sql, parameters, caller),
     figures: () => ({ kind: 'clickhouse', ...figures() }),
   }
 }

@@ -4,12 +4,13 @@ import { createSpanRows, type SpanList, type SpanPage } from '../../../domain/ag
 import { SPAN_READS, type SpanRead } from '../../../domain/agents/span-reads.ts'
 import type { SpanSteps, TraceWalk } from '../../../domain/agents/span-scope.ts'
 import { spanField } from '../../../domain/agents/span-values.ts'
+import { namesInherited } from '../../../domain/agents/trace-identity.ts'
 import { createKeyPicker } from '../../../domain/query/row-query.ts'
 import type { FoundKey } from '../calls/query/calls-walk.ts'
 import type { Connection } from '../db/connection.ts'
 import type { Checkpoint, ReadJob } from '../read/read-job.ts'
 import { FIND_CONVERSATION_TRACES } from './agents.sql.ts'
-import { createSpanReader, keyOfSpan, scanSpans, walkSpanKeys } from './span-scan.ts'
+import { createInheritingReader, keyOfSpan, scanSpans, walkSpanKeys } from './span-scan.ts'
 
 export const listSpans: ReadJob<SpanList, SpanPage> = function* (db, list, checkpoint) {
   const { scope, sort, direction, shape, prices } = list
@@ -23,10 +24,12 @@ export const listSpans: ReadJob<SpanList, SpanPage> = function* (db, list, check
     const take = (span: AgentSpan) => {
       picked.add([keyOfSpan(span), span.call.started_at_us, span.call.id], span)
     }
-    yield* scanSpans(db, { scope, direction, withMessages: false, take }, checkpoint)
+    const withInherited = namesInherited([scope.expression, sort])
+    const walk = { scope, direction, withMessages: false, withInherited, take }
+    yield* scanSpans(db, walk, checkpoint)
   }
   const page = createSpanRows(shape, prices)
-  const readSpans = createSpanReader(db, shape.withDetails, checkpoint)
+  const readSpans = createInheritingReader(db, scope.project_id, shape.withDetails, checkpoint)
   yield* readSpans(picked.keys(), page.add)
   return { spans: page.rows(), total_count: picked.count() }
 }

@@ -5,7 +5,9 @@ import {
   type SpanScope,
   type SpanWalk,
 } from '../../../domain/agents/span-scope.ts'
+import { createTraceIdentities } from '../../../domain/agents/trace-identity.ts'
 import type { Body } from '../../../domain/calls/call-fields.ts'
+import { ANY_TIME } from '../../../domain/query/time-bounds.ts'
 import { NAMED_COLUMNS } from '../calls/query/calls-query.sql.ts'
 import { beginWalk, createCallReader, type FoundKey, walkKeys } from '../calls/query/calls-walk.ts'
 import type { Connection } from '../db/connection.ts'
@@ -16,6 +18,8 @@ import { SELECT_SPANS } from './agents.sql.ts'
 const CHUNK_CALLS = 1024
 /** Limit: spans of one microsecond that are sorted together; more are sorted in parts. */
 const TIES_MAX = 10_000
+/** Limit: spans that wait for the spans of their traces to be read. */
+const WAITING_MAX = 64
 
 /**
  * Passes the keys of spans to `take` in time order, those of one microsecond by nanoseconds. Ignores the expression of
@@ -94,16 +98,53 @@ export function keyOfSpan({ call }: AgentSpan): number {
 /** Performs a walk over spans. */
 export function scanSpans(
   db: Connection,
-  { scope, direction, withMessages, take }: SpanWalk,
+  { scope, direction, withMessages, withInherited, take }: SpanWalk,
   checkpoint: Checkpoint,
 ): Generator<void, void> {
   const matches = createScopeMatcher(scope)
-  const readSpans = createSpanReader(db, withMessages, checkpoint)
+  const readSpans = withInherited
+    ? createInheritingReader(db, scope.project_id, withMessages, checkpoint)
+    : createSpanReader(db, withMessages, checkpoint)
   return walkSpanKeys(db, scope, direction, checkpoint, (keys) =>
     readSpans(keys, (span) => {
       if (matches(span)) take(span)
     }),
   )
+}
+
+/** Returns a function that reads the spans of keys, in order, with the agent and the conversation of their traces. */
+export function createInheritingReader(
+  db: Connection,
+  project_id: string,
+  withMessages: boolean,
+  checkpoint: Checkpoint,
+) {
+  const readSpans = createSpanReader(db, withMessages, checkpoint)
+  const readOthers = createSpanReader(db, false, checkpoint)
+  const identities = createTraceIdentities()
+
+  function* learnTraces(spans: readonly AgentSpan[]): Generator<void, void> {
+    const trace_ids = [...identities.begin(spans)]
+    if (trace_ids.length === 0) return
+    const selection = { project_id, filter: { trace_ids }, startedUs: ANY_TIME }
+    const walk = { ...selection, direction: 'asc' } as const
+    yield* walkKeys(db, walk, beginWalk(db), checkpoint, function* (keys) {
+      yield* readOthers(keys, identities.add)
+      return true
+    })
+  }
+
+  return function* (
+    keys: readonly FoundKey[],
+    take: (span: AgentSpan) => void,
+  ): Generator<void, void> {
+    for (let at = 0; at < keys.length; at += WAITING_MAX) {
+      const spans: AgentSpan[] = []
+      yield* readSpans(keys.slice(at, at + WAITING_MAX), (span) => spans.push(span))
+      yield* learnTraces(spans)
+      for (const span of spans) take(identities.inherit(span))
+    }
+  }
 }
 
 /** Returns a function that reads the spans of keys, in order. */
