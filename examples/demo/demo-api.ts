@@ -126,7 +126,7 @@ export function createDemoApi({ url, key, project }: DemoTarget) {
   }
 }
 
-interface PageRoute {
+interface TraceContext {
   readonly project: string
   readonly trace_id: string
   readonly thread: Thread | null
@@ -138,7 +138,7 @@ type Sums = Record<string, Record<string, number>>
 function writeCall(
   call: DemoCall,
   parent_id: string | null,
-  place: PageRoute,
+  place: TraceContext,
   parts: object[],
 ): Sums {
   const { project: project_id, trace_id, thread } = place

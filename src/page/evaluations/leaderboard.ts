@@ -31,7 +31,7 @@ interface Board {
 }
 
 /** A model with, for each column, its newest run that has the score. */
-interface PageRoute {
+interface Rank {
   readonly model: unknown
   readonly runs: readonly (Run | null)[]
   readonly newest: Run
@@ -70,9 +70,9 @@ async function readBoard(project_id: string, object_id: string, signal: AbortSig
 function placesOf(
   columns: readonly BoardColumn[],
   runs: ReadonlyMap<string, readonly Run[]>,
-): readonly PageRoute[] {
+): readonly Rank[] {
   const byModel = Map.groupBy([...runs.values()].flat(), ({ model }) => JSON.stringify(model))
-  return [...byModel.values()].flatMap((own): PageRoute[] => {
+  return [...byModel.values()].flatMap((own): Rank[] => {
     const [newest] = own
     if (newest === undefined) return []
     const found = columns.map(
@@ -99,15 +99,15 @@ const isLow = (column: BoardColumn) => column.should_minimize ?? isBetterLow(sco
 
 /** @param order - index of a column; a leading `-` lists the worst first and keeps the ranks */
 function placesInOrder(
-  places: readonly PageRoute[],
+  places: readonly Rank[],
   columns: readonly BoardColumn[],
   order: string,
-): { readonly places: readonly PageRoute[]; readonly ranks: ReadonlyMap<PageRoute, number> } {
+): { readonly places: readonly Rank[]; readonly ranks: ReadonlyMap<Rank, number> } {
   const at = Number(order.replace(/^-/, ''))
   const column = columns[at]
   if (column === undefined) return { places, ranks: new Map() }
   const [best, worst] = isLow(column) ? (['asc', 'desc'] as const) : (['desc', 'asc'] as const)
-  const numberIn = ({ runs }: PageRoute) => numberOf(runs[at]?.scores[scoreName(column)])
+  const numberIn = ({ runs }: Rank) => numberOf(runs[at]?.scores[scoreName(column)])
   return {
     places: sortByNumber(places, order.startsWith('-') ? worst : best, numberIn),
     ranks: ranksByNumber(places, best, numberIn),
@@ -117,9 +117,9 @@ function placesInOrder(
 function gridColumns(
   project: string,
   columns: readonly BoardColumn[],
-  ranks: ReadonlyMap<PageRoute, number>,
+  ranks: ReadonlyMap<Rank, number>,
   order: string,
-): readonly Column<PageRoute>[] {
+): readonly Column<Rank>[] {
   return [
     rankColumn(ranks),
     {
@@ -130,7 +130,7 @@ function gridColumns(
       cell: ({ model }) => html`<${Subject} value=${model} />`,
     },
     ...columns.map((column, at) => boardColumn(project, column, at, order)),
-    ...['latency', 'tokens', 'cost'].map((name): Column<PageRoute> => {
+    ...['latency', 'tokens', 'cost'].map((name): Column<Rank> => {
       const { cell, label, width } = measureColumn(name, '')
       return { name, label, width, isNumber: true, cell: ({ newest }, at) => cell(newest, at) }
     }),
@@ -149,7 +149,7 @@ function boardColumn(
   column: BoardColumn,
   at: number,
   order: string,
-): Column<PageRoute> {
+): Column<Rank> {
   const evaluation = parseRef(column.evaluation_object_ref)?.name ?? ''
   const isBest = order === String(at)
   const isWorst = order === `-${at}`

@@ -27,7 +27,7 @@ interface PathChartProps {
   readonly path: string
 }
 
-function callsQueryOf({ start, end, ...rest }: FeedbackWindow, json_path: string) {
+function statsQueryOf({ start, end, ...rest }: FeedbackWindow, json_path: string) {
   const range = { fromMs: Date.parse(start), toMs: Date.parse(end), preset: null }
   const metric = { json_path, value_type: 'numeric', aggregations: ['avg', 'min', 'max', 'count'] }
   return {
@@ -41,7 +41,7 @@ function callsQueryOf({ start, end, ...rest }: FeedbackWindow, json_path: string
 }
 
 export function PathChart({ asked, path }: PathChartProps) {
-  const question = callsQueryOf(asked, path)
+  const question = statsQueryOf(asked, path)
   const stats = useLoad(JSON.stringify(question), (signal) =>
     ask<FeedbackStats>('/feedback/stats', question, { signal }),
   )

@@ -77,7 +77,7 @@ export function optionsFor(last: Last, element: HTMLElement, legend: HTMLElement
 }
 
 /** All values that each row of the legend may show. */
-function errorText({ times, unit, lines, format }: ChartProps): readonly (readonly string[])[] {
+function plotText({ times, unit, lines, format }: ChartProps): readonly (readonly string[])[] {
   const names = times.map((time) => nameInLegend(time, unit))
   return [names, ...lines.map(({ values }) => values.map((value) => wordsOfValue(value, format)))]
 }
@@ -122,7 +122,7 @@ function hooksFor(last: Last, legend: HTMLElement): uPlot.Hooks.Arrays {
   let isDragged = false
   return {
     setSeries: [announceSeries],
-    setData: [() => reserveWidth(legend, errorText(last.current))],
+    setData: [() => reserveWidth(legend, plotText(last.current))],
     setSelect: [
       (plot) => {
         const { left, width } = plot.select
