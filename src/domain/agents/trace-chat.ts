@@ -12,7 +12,8 @@ import {
   statusOf,
   textColumn,
 } from './agent-span.ts'
-import { addUsd, costsOf } from './span-costs.ts'
+import { createTokenTotals } from './groups/span-totals.ts'
+import { costsOf } from './span-costs.ts'
 import { promptOf, readSpanMessages, responseOf } from './span-messages.ts'
 import { contentRefs } from './span-row.ts'
 
@@ -44,8 +45,8 @@ export function renderTraceChat(spans: readonly AgentSpan[], options: TraceChatO
   const { call } = root
   const counted = spans.filter(({ kind, usage }) => usage && kind && MODEL_KINDS.has(kind))
   const reporting = counted.length > 0 ? counted : [root]
-  const sum = (of: (usage: NonNullable<AgentSpan['usage']>) => number | undefined) =>
-    reporting.reduce((total, { usage }) => total + (usage === null ? 0 : (of(usage) ?? 0)), 0)
+  const totals = createTokenTotals()
+  for (const span of reporting) totals.add(span.usage, costsOf(span, options.prices))
   return {
     trace_id: call.trace_id,
     root_span_name: textColumn(root, 'agent_name') ?? textColumn(root, 'span_name'),
@@ -56,15 +57,8 @@ export function renderTraceChat(spans: readonly AgentSpan[], options: TraceChatO
     started_at: renderTimestamp(call.started_at_us),
     ended_at: renderTimestampOrNull(call.ended_at_us),
     total_duration_ms: wholeMs(root),
-    total_input_tokens: sum((usage) => usage.prompt_tokens),
-    total_output_tokens: sum((usage) => usage.completion_tokens),
-    total_reasoning_tokens: sum((usage) => usage.completion_tokens_details?.reasoning_tokens),
-    total_cache_read_input_tokens: sum((usage) => usage.prompt_tokens_details?.cached_tokens),
-    total_cache_creation_input_tokens: sum((usage) => usage.cache_creation_input_tokens),
-    total_cost_usd: reporting.reduce(
-      (total: number | null, span) => addUsd(total, costsOf(span, options.prices)?.total),
-      null,
-    ),
+    ...totals.tokens(),
+    total_cost_usd: totals.costs().total,
     svc_user_id: call.svc_user_id,
     messages: [...renderPrompt(roots), ...renderSteps(roots, spans, options)],
     feedback: null,

@@ -16,13 +16,9 @@ const NAME_COLUMNS = {
   conversation_names: 'conversation_name',
 } as const satisfies Readonly<Record<string, Column>>
 
-export type SpanTotals = ReturnType<typeof createSpanTotals>
-
-export function createSpanTotals() {
+/** Sums of tokens, and of money, which is null until some is known. */
+export function createTokenTotals() {
   const sums = {
-    span_count: 0,
-    invocation_count: 0,
-    error_count: 0,
     total_input_tokens: 0,
     total_output_tokens: 0,
     total_reasoning_tokens: 0,
@@ -30,12 +26,9 @@ export function createSpanTotals() {
     total_cache_creation_input_tokens: 0,
   }
   let money = { input: null, output: null, total: null } as Record<keyof SpanCosts, number | null>
-  let durationUsSum = 0
-  let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
-  const names = new Map<string, Set<string>>()
 
   return {
-    addTokens(usage: SpanUsage | null, costs: SpanCosts | null): void {
+    add(usage: SpanUsage | null, costs: SpanCosts | null): void {
       sums.total_input_tokens += usage?.prompt_tokens ?? 0
       sums.total_output_tokens += usage?.completion_tokens ?? 0
       sums.total_reasoning_tokens += usage?.completion_tokens_details?.reasoning_tokens ?? 0
@@ -47,12 +40,28 @@ export function createSpanTotals() {
         total: addUsd(money.total, costs?.total),
       }
     },
+    tokens: () => ({ ...sums }),
+    costs: () => money,
+  }
+}
+
+export type SpanTotals = ReturnType<typeof createSpanTotals>
+
+export function createSpanTotals() {
+  const counts = { span_count: 0, invocation_count: 0, error_count: 0 }
+  const reported = createTokenTotals()
+  let durationUsSum = 0
+  let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  const names = new Map<string, Set<string>>()
+
+  return {
+    addTokens: reported.add,
     /** Counts a span, without its tokens. */
     add(span: AgentSpan): void {
       const { call } = span
-      sums.span_count += 1
-      if (isInvocation(span)) sums.invocation_count += 1
-      if (statusOf(span) === 'ERROR') sums.error_count += 1
+      counts.span_count += 1
+      if (isInvocation(span)) counts.invocation_count += 1
+      if (statusOf(span) === 'ERROR') counts.error_count += 1
       durationUsSum += durationUs(span) ?? 0
       first = Math.min(first, call.started_at_us)
       last = Math.max(last, call.started_at_us)
@@ -66,11 +75,12 @@ export function createSpanTotals() {
     },
     /** The totals as the API shows them, with the names that spans of the group carry, sorted. */
     render: () => ({
-      ...sums,
+      ...counts,
+      ...reported.tokens(),
       total_duration_ms: Math.floor(durationUsSum / 1000),
-      total_input_cost_usd: money.input,
-      total_output_cost_usd: money.output,
-      total_cost_usd: money.total,
+      total_input_cost_usd: reported.costs().input,
+      total_output_cost_usd: reported.costs().output,
+      total_cost_usd: reported.costs().total,
       first_seen: renderTimestamp(first),
       last_seen: renderTimestamp(last),
       ...listNames(names),
