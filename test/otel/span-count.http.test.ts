@@ -47,6 +47,7 @@ it('opens as many spans, resources and scopes as it may', () => {
 it.each([
   ['resources', Buffer.concat(Array(MANY).fill(EMPTY))],
   ['scopes', frame(0x0a, Buffer.concat(Array(MANY).fill(frame(0x12, Buffer.alloc(0)))))],
+  ['old scopes', frame(0x0a, Buffer.concat(Array(MANY).fill(Buffer.from([0xc2, 0x3e, 0]))))],
 ])('counts empty %s in protobuf, too', (_name, bytes) => {
   expect(() => openProtobuf(bytes)).toThrow(TOO_LARGE)
 })

@@ -42,8 +42,8 @@ const SCHEMA = `
   message RpcStatus { int32 code = 1; string message = 2; }
 `
 
-/** Numbers of the fields that lead to spans, from the request down: `resource_spans`, `scope_spans`, `spans`. */
-const PATH_TO_SPANS = [1, 2, 2] as const
+/** Numbers of the fields that lead to spans, from the request down. */
+const PATH_TO_SPANS: readonly (readonly number[])[] = [[1], [2, 1000], [2]]
 /** Of the wire format: the lower bits of a tag, and their value for a field with a length. */
 const WIRE_TYPE_BITS = 3
 const WITH_LENGTH = 2
@@ -98,7 +98,8 @@ function requireFewSpans(bytes: Uint8Array): void {
     while (reader.pos < end) {
       const tag = reader.uint32()
       const wireType = tag & (2 ** WIRE_TYPE_BITS - 1)
-      if (tag >>> WIRE_TYPE_BITS !== PATH_TO_SPANS[depth] || wireType !== WITH_LENGTH) {
+      const isOnPath = PATH_TO_SPANS[depth]?.includes(tag >>> WIRE_TYPE_BITS) ?? false
+      if (!isOnPath || wireType !== WITH_LENGTH) {
         reader.skipType(wireType)
         continue
       }
