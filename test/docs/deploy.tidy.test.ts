@@ -10,8 +10,9 @@ describe('the files of deploy', () => {
   it.each(['Dockerfile', 'weft.service'])('%s starts node as npm start does', (name) => {
     const [command = ''] = /^(?:CMD|ExecStart=).*$/m.exec(read(name)) ?? []
     expect(command.match(/--[\w=./-]+/g)).toEqual(START_FLAGS)
-    expect(START_ENVIRONMENT.MALLOC_ARENA_MAX).not.toBe('')
-    expect(read(name)).toContain(`MALLOC_ARENA_MAX=${START_ENVIRONMENT.MALLOC_ARENA_MAX}`)
+    const settings = Object.entries(START_ENVIRONMENT).filter(([key]) => key.startsWith('MALLOC'))
+    expect(settings.map(([key]) => key)).toEqual(['MALLOC_ARENA_MAX', 'MALLOC_MMAP_THRESHOLD_'])
+    for (const [key, value] of settings) expect(read(name)).toContain(`${key}=${value}`)
   })
 
   it.each(FILES)('%s names no variable that does not exist', (name) => {
