@@ -148,7 +148,7 @@ export function createInheritingReader(
 }
 
 /** Returns a function that reads the spans of keys, in order. */
-export function createSpanReader(db: Connection, withMessages: boolean, checkpoint: Checkpoint) {
+function createSpanReader(db: Connection, withMessages: boolean, checkpoint: Checkpoint) {
   const wanted: Body[] = ['attributes', ...(withMessages ? (['inputs', 'output'] as const) : [])]
   const readCalls = createCallReader(db, new Set(wanted), new Set(NAMED_COLUMNS), checkpoint)
   return function* (
