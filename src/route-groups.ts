@@ -97,7 +97,7 @@ export async function registerBearerRoutes(bearer: App, options: GroupOptions): 
   const { nowUs } = clock
   await bearer.register(inferenceRoutes, { inference, responses, bodyBytesMax, nowUs })
   await bearer.register(modelRoutes, { models, choice: inference.choice })
-  await bearer.register(backendRoutes, { models, meter: inference.run.meter })
+  await bearer.register(backendRoutes, { models, latencies: inference.run.latencies })
   await bearer.register(keyRoutes, { keys })
   await bearer.register(previewRoutes, {
     models: previewModels,

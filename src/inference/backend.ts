@@ -46,10 +46,20 @@ export interface CompletionCall {
   readonly callsTools?: boolean
   /** Id of the caller's key, for backends that divide their capacity among keys. */
   readonly keyId?: string
+}
+
+/** Receives what a backend reports of the upstreams that it asks. */
+export interface UpstreamObserver {
   /** Called with the number of the upstream, from 1, before each try. */
-  readonly onUpstream?: (number: number) => void
+  onUpstream(number: number): void
   /** Called with the milliseconds that a try took to begin its answer or to fail. */
-  readonly onTried?: (ms: number) => void
+  onTried(ms: number): void
+}
+
+export interface CallOptions {
+  readonly signal: AbortSignal
+  /** Default: nobody observes. */
+  readonly observer?: UpstreamObserver
 }
 
 /** Kinds of requests that a model can answer, by their names in the models file. `tokenize` includes detokenize. */
@@ -237,30 +247,19 @@ export interface InferenceBackend {
   readonly takesAdapters?: boolean
   /**
    * Runs one completion. Yields one PromptDelta and then ChoiceDeltas (in order for each index) until every
-   * index has a `finish_reason`; or RelayedDeltas only. Throws the signal's reason within one step of its
+   * index has a `finish_reason`; or RelayedDeltas only, a single one for an answer that is not streamed. Throws the signal's reason within one step of its
    * abort. The consumer may stop iterating at any time.
    *
    * @throws ApiError context_length_exceeded, invalid_value, server_overloaded, upstream_*
    */
-  complete(call: CompletionCall, options: { readonly signal: AbortSignal }): AsyncIterable<Delta>
-  /**
-   * Returns the single delta of an answer that is not streamed. A backend that has this method gets `complete` calls
-   * for streams only. Aborts and throws as `complete` does.
-   */
-  completeWhole?(
-    call: CompletionCall,
-    options: { readonly signal: AbortSignal },
-  ): Promise<RelayedDelta>
+  complete(call: CompletionCall, options: CallOptions): AsyncIterable<Delta>
   /** Kinds of requests it can answer. Default: chats only. */
   readonly offers?: readonly Capability[]
   /**
    * Answers requests that are not chats, with RelayedDeltas (the events of a stream, or one JSON text) or with
    * BytesDeltas. Absent when the backend offers only chats. Aborts and throws as `complete` does.
    */
-  serve?(
-    call: ServiceCall,
-    options: { readonly signal: AbortSignal },
-  ): AsyncIterable<RelayedDelta | BytesDelta>
+  serve?(call: ServiceCall, options: CallOptions): AsyncIterable<RelayedDelta | BytesDelta>
   /** Whether it leaves out what it does not support, also tools and fields that nobody knows. Default: it is rejected. */
   readonly dropsUnsupported?: boolean
   /** Returns the fields of a legacy completion that it does not honour. Default: none. */

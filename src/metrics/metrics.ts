@@ -1,7 +1,7 @@
 /** Counts events since the start of the server, where they happen. No label holds text from a client. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { FinishedRequest, RequestObserver } from '../http/log/request-observer.ts'
-import type { CompletedAnswer, CompletionWatch } from '../inference/chat/completion-watch.ts'
+import type { CompletedAnswer, CompletionWatch } from '../inference/chat/track-completion.ts'
 import type { StoreObserver } from '../store/api/metrics.ts'
 import type { StoreCounts } from './counted-stores.ts'
 

@@ -123,12 +123,7 @@ async function* ask(
   call: CompletionCall,
   signal: AbortSignal,
 ): AsyncIterable<Delta> {
-  const { completeWhole } = backend
-  if (call.request.stream === true || completeWhole === undefined) {
-    yield* backend.complete(call, { signal })
-  } else {
-    yield await completeWhole(call, { signal })
-  }
+  yield* backend.complete(call, { signal })
 }
 
 /** All deltas, or the next `max` of them and then a failure if there are more. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
-import { createModelMeter } from '../../src/inference/chat/model-meter.ts'
+import { createModelLatencies } from '../../src/inference/chat/model-latencies.ts'
 import { createModelRegistry } from '../../src/inference/models/registry.ts'
 import { createOpenAiBackend } from '../../src/inference/openai/backend.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
@@ -71,31 +71,23 @@ describe('GET /v1/backends', () => {
   })
 })
 
-describe('the meter of models', () => {
-  it('keeps the last answers, and counts no fault of a client', () => {
-    let nowMs = 0
-    const meter = createModelMeter(
-      () => nowMs,
-      () => nowMs,
-    )
-    for (let at = 1; at <= 600; at++) {
-      const timer = meter.begin('m')
-      nowMs += at
-      timer.first()
-      nowMs += 1000
-      timer.end(null)
-    }
-    meter.begin('m').end(new ApiError('context_length_exceeded'))
-    meter.begin('m').end(new DOMException('left', 'AbortError'))
-    const figures = meter.read().get('m')
+describe('the latencies of models', () => {
+  it('are those of the last answers, and count no fault of a client', () => {
+    const latencies = createModelLatencies(() => 7)
+    const add = (error: unknown, firstMs = 0) =>
+      latencies.add('m', { error, firstMs, totalMs: firstMs + 1000 })
+    for (let at = 1; at <= 600; at++) add(null, at)
+    add(new ApiError('context_length_exceeded'))
+    add(new DOMException('left', 'AbortError'))
+    const figures = latencies.read().get('m')
     expect([figures?.answers, figures?.failures, figures?.firstMs.length]).toEqual([600, 0, 500])
     expect([figures?.firstMs[0], figures?.firstMs.at(-1), figures?.totalMs[0]]).toEqual([
       101, 600, 1101,
     ])
-    meter.begin('m').end(new ApiError('upstream_timeout'))
-    expect(meter.read().get('m')).toMatchObject({
+    add(new ApiError('upstream_timeout'))
+    expect(latencies.read().get('m')).toMatchObject({
       failures: 1,
-      lastFailure: { code: 'upstream_timeout' },
+      lastFailure: { code: 'upstream_timeout', atMs: 7 },
     })
   })
 })

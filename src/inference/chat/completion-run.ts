@@ -1,38 +1,34 @@
 /**
- * Runs one completion: tries its model, then that model's fallbacks, each under admission, and records it if the
- * request names a project. Sets headers that name the answering model; the route sends the answer itself.
+ * Runs one completion: tries its model, then that model's fallbacks, each under admission. Headers, metrics, limits and
+ * recording observe it; the route sends the answer itself.
  */
 import type { Principal } from '../../domain/access/permissions.ts'
 import { findUnsupportedField, requireValidChatRequest } from '../../domain/chat/chat-rules.ts'
+import { readTokens } from '../../domain/chat/told-usage.ts'
 import { ApiError, refuse } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
-import type { CompletionCall, Delta } from '../backend.ts'
+import type { CallOptions, CompletionCall, Delta } from '../backend.ts'
 import { listFallbacks } from '../models/list-fallbacks.ts'
 import { requireOffered } from '../models/offers.ts'
 import type { ModelRegistry, ServedModel } from '../models/registry.ts'
 import type { Admission, AdmissionRequest } from './admission.ts'
 import type { AnswerEnvelope } from './answer-envelope.ts'
-import {
-  type AnswerRunOptions,
-  type AnswerWatcher,
-  answerWhole,
-  type Candidate,
-  streamAnswer,
-} from './answer-run.ts'
 import { nameBackend } from './backend-headers.ts'
-import { type CompletionWatch, joinWatchers, openCompletionTold } from './completion-watch.ts'
+import { type CompletionObserver, composeObservers } from './completion-observer.ts'
 import type { KeyLimits } from './key-limits.ts'
-import type { ModelMeter } from './model-meter.ts'
-import { createAnswerRecord } from './record/answer-record.ts'
+import type { ModelLatencies } from './model-latencies.ts'
+import { type AnswerRecord, createAnswerRecord } from './record/answer-record.ts'
 import type { CompletionRecorder, RecordedAs } from './record/completion-recorder.ts'
+import { type CompletionWatch, trackCompletion } from './track-completion.ts'
+import { type CompletionRun, collectAnswer, tryModels } from './try-models.ts'
 
 export interface CompletionRunOptions {
   readonly models: ModelRegistry
   readonly admission: Admission
   readonly limits: KeyLimits
   readonly recorder: CompletionRecorder
-  readonly meter: ModelMeter
+  readonly latencies: ModelLatencies
   /** Observes every completion. */
   readonly watch: CompletionWatch
   /** Microseconds since the epoch. */
@@ -42,28 +38,10 @@ export interface CompletionRunOptions {
 /** The fields that all kinds of model requests share. */
 export type AnyRequest = Pick<ChatCompletionRequest, 'stream' | 'priority' | 'user'>
 
-/** How to run requests of one kind. */
-export interface RequestKind<R extends AnyRequest> {
-  /** Checks the request. @throws ApiError if the model cannot answer it */
-  requireAnswerable(request: R, model: ServedModel): void
-  /** Starts a model's answer. */
-  start(
-    model: ServedModel,
-    call: Omit<CompletionCall, 'request'> & { readonly request: R },
-    options: { readonly signal: AbortSignal },
-  ): Pick<Candidate, 'start' | 'startWhole'>
-  /** Returns the headers that name the answering model. @param upstream - its number from 1, or null */
-  nameBackend(
-    request: R,
-    model: ServedModel,
-    upstream: number | null,
-    droppedFields?: readonly string[],
-  ): Readonly<Record<string, string | null>>
-}
-
-export interface CompletionExchange<R extends AnyRequest = ChatCompletionRequest> {
+/** A request that was checked, and where its answer goes. */
+export interface CompletionExchange {
   readonly caller: Principal
-  readonly call: Omit<CompletionCall, 'model' | 'request'> & { readonly request: R }
+  readonly call: Omit<CompletionCall, 'model' | 'request'> & { readonly request: AnyRequest }
   readonly model: ServedModel
   /** Project to record the completion in, or null. */
   readonly projectId: string | null
@@ -73,7 +51,14 @@ export interface CompletionExchange<R extends AnyRequest = ChatCompletionRequest
   readonly droppedFields?: readonly string[]
   readonly signal: AbortSignal
   /** Sets headers of the answer, or removes them (null); does nothing once they have been sent. */
-  readonly setHeaders: (headers: Readonly<Record<string, string | null>>) => void
+  readonly setHeaders: (headers: Headers) => void
+}
+
+type Headers = Readonly<Record<string, string | null>>
+
+/** The exchange of a chat. */
+export interface ChatExchange extends CompletionExchange {
+  readonly call: Omit<CompletionCall, 'model'>
 }
 
 /**
@@ -99,12 +84,11 @@ export function requireAnswerable(body: ChatCompletionRequest, model: ServedMode
  * @throws ApiError rate_limit_exceeded
  */
 export function streamCompletion(
-  exchange: CompletionExchange,
+  exchange: ChatExchange,
   options: CompletionRunOptions,
   envelope: AnswerEnvelope,
-): AsyncIterable<Delta> {
-  const { turns, run } = prepareRun(exchange, options, CHAT, envelope)
-  return streamAnswer(turns, run)
+): AsyncGenerator<Delta> {
+  return tryModels(openRun(exchange, options, toChatFunctions(exchange), envelope))
 }
 
 /**
@@ -113,30 +97,32 @@ export function streamCompletion(
  * @throws ApiError rate_limit_exceeded at once; later the error that ended the answer
  */
 export function completeWhole(
-  exchange: CompletionExchange,
+  exchange: ChatExchange,
   options: CompletionRunOptions,
   envelope: AnswerEnvelope,
 ): Promise<string> {
-  const { turns, run } = prepareRun(exchange, options, CHAT, envelope)
-  return answerWhole(turns, run, envelope)
+  return collectAnswer(openRun(exchange, options, toChatFunctions(exchange), envelope), envelope)
 }
 
-const CHAT: RequestKind<ChatCompletionRequest> = {
-  requireAnswerable,
-  start({ backend }, call, options) {
-    const { completeWhole } = backend
-    return {
-      start: () => backend.complete(call, options),
-      startWhole: completeWhole && (() => completeWhole(call, options)),
-    }
-  },
-  nameBackend,
+function toChatFunctions({ call, droppedFields }: ChatExchange): RequestFunctions {
+  return {
+    requireAnswerable: (model) => requireAnswerable(call.request, model),
+    start: ({ backend }, served, options) => backend.complete({ ...call, ...served }, options),
+    nameBackend: (model, upstream) => nameBackend(call.request, model, upstream, droppedFields),
+  }
 }
 
-interface PreparedRun {
-  /** Of the model and its fallbacks. */
-  readonly turns: readonly (() => Candidate)[]
-  readonly run: AnswerRunOptions
+/** The fields of a call that depend on the model. */
+type ServedCall = Required<Pick<CompletionCall, 'model' | 'adapter' | 'callsTools' | 'keyId'>>
+
+/** What differs between chats and other requests. */
+export interface RequestFunctions {
+  /** Checks that a fallback can answer the request. @throws ApiError if not */
+  requireAnswerable(model: ServedModel): void
+  /** Starts a model's answer. */
+  start(model: ServedModel, served: ServedCall, options: CallOptions): AsyncIterable<Delta>
+  /** Returns the headers that name the answering model. @param upstream - its number from 1, or null */
+  nameBackend(model: ServedModel, upstream: number | null): Headers
 }
 
 /**
@@ -144,60 +130,62 @@ interface PreparedRun {
  *
  * @param envelope - of an answer that is built here
  */
-export function prepareRun<R extends AnyRequest>(
-  exchange: CompletionExchange<R>,
+export function openRun(
+  exchange: CompletionExchange,
   options: CompletionRunOptions,
-  kind: RequestKind<R>,
+  functions: RequestFunctions,
   envelope?: AnswerEnvelope,
-): PreparedRun {
-  const { caller, call, model, signal, setHeaders } = exchange
-  const { models, admission, limits, meter } = options
+): CompletionRun {
+  const { caller, call, model: asked, signal, setHeaders } = exchange
+  const { models, admission, limits, watch, latencies } = options
   const { keyId } = caller
   setHeaders(limits.take(keyId))
-  let answering = model
+  const isStream = call.request.stream === true
+  const { record, observer: recorder } = openRecord(exchange, options, envelope)
+  const tokens = () => readTokens(record.usage()?.counts ?? {})
+  const observer = composeObservers([
+    observeHeaders(exchange, functions),
+    trackCompletion({ watch, latencies, models, isStream, tokens }),
+    { onDelta: record.note, onEnd: () => limits.charge(keyId, record.tokenCount()) },
+    recorder,
+  ])
+  return {
+    models: [asked, ...listFallbacks(asked, models, functions.requireAnswerable)],
+    admission,
+    toAdmissionRequest: (model) => toAdmissionRequest(model, keyId, call.request, signal),
+    start(model) {
+      const { backendModel, adapter = null, capabilities } = model
+      const served = { model: backendModel, adapter, callsTools: capabilities.tools, keyId }
+      return functions.start(model, served, { signal, observer })
+    },
+    observer,
+    signal,
+  }
+}
+
+/** Sets the headers that name the model, and its upstream if it has several. */
+function observeHeaders(
+  { model: asked, setHeaders }: CompletionExchange,
+  { nameBackend }: RequestFunctions,
+): Partial<CompletionObserver> {
+  let current = asked
   /** Number of the asked model's upstream that got the request last. */
   let askedUpstream: number | null = null
-  const headersOf = (candidate: ServedModel, upstream: number | null) =>
-    kind.nameBackend(call.request, candidate, upstream, exchange.droppedFields)
-  const told = openCompletionTold(options.watch, models, call.request.stream === true)
-  const watchUpstream = (candidate: ServedModel) => {
-    const { asked, waited: onTried } = told.turnTo(candidate)
-    const isOneOfMany = (candidate.upstreamCount ?? 1) > 1
-    const onUpstream = (number: number) => {
-      asked()
-      if (candidate === model) askedUpstream = number
-      if (isOneOfMany) setHeaders(headersOf(candidate, number))
-    }
-    return { onUpstream, onTried }
+  return {
+    onModel(model) {
+      current = model
+      setHeaders(nameBackend(model, null))
+    },
+    onUpstream(number) {
+      if (current === asked) askedUpstream = number
+      if ((current.upstreamCount ?? 1) > 1) setHeaders(nameBackend(current, number))
+    },
+    onAllFailed: () => setHeaders(nameBackend(asked, askedUpstream)),
   }
-  const toTurn = (candidate: ServedModel) => (): Candidate => {
-    answering = candidate
-    setHeaders(headersOf(candidate, null))
-    const { backendModel, adapter = null, capabilities } = candidate
-    const upstream = watchUpstream(candidate)
-    const served = { model: backendModel, adapter, callsTools: capabilities.tools }
-    const backendCall = { ...call, ...served, keyId, ...upstream }
-    const place = toPlace(candidate, keyId, call.request, signal)
-    return { place, ...kind.start(candidate, backendCall, { signal }) }
-  }
-  const others = listFallbacks(model, models, (candidate) =>
-    kind.requireAnswerable(call.request, candidate),
-  )
-  const onAllFailed = () => {
-    answering = model
-    told.turnBack()
-    setHeaders(headersOf(model, askedUpstream))
-  }
-  const watching = { ...options, envelope, answering: () => answering }
-  const watcher =
-    exchange.projectId === null && !limits.countsTokens
-      ? told
-      : joinWatchers(told, openWatcher(exchange, watching))
-  return { turns: [model, ...others].map(toTurn), run: { admission, watcher, meter, onAllFailed } }
 }
 
 /** Spec: §4.3 priority. Choice: it orders the queue only for models served with priorities. */
-function toPlace(
+function toAdmissionRequest(
   { id: modelId, concurrentMax = null, capabilities }: ServedModel,
   keyId: string,
   body: AnyRequest,
@@ -207,43 +195,42 @@ function toPlace(
   return { modelId, modelMax: concurrentMax, keyId, priority, signal }
 }
 
-interface WatchOptions extends Pick<CompletionRunOptions, 'recorder' | 'limits' | 'nowUs'> {
-  readonly envelope: AnswerEnvelope | undefined
-  /** The model that answers, once it is known. */
-  readonly answering: () => ServedModel
-}
-
 /**
- * Returns the watcher of the deltas. It charges tokens to the key. With a project it also records the completion as
- * a call there, whose id is sent with the answer.
+ * Opens the record of an answer. With a project, an observer records the completion as a call there, whose id is sent
+ * with the answer.
  *
  * Spec: §4.7 (project of a request).
  * Choice: the scope inference is enough: the server records, not the key, and usage must not depend on the
  * key's other rights.
  */
-function openWatcher(
-  { caller, call, model, projectId, setHeaders, recordAs }: CompletionExchange<AnyRequest>,
-  { recorder, limits, nowUs, envelope, answering }: WatchOptions,
-): AnswerWatcher {
+function openRecord(
+  { caller, call, model: asked, projectId, setHeaders, recordAs }: CompletionExchange,
+  { recorder, nowUs }: CompletionRunOptions,
+  envelope: AnswerEnvelope | undefined,
+): { readonly record: AnswerRecord; readonly observer: Partial<CompletionObserver> } {
   const isStream = call.request.stream === true
   const keepsOutput = projectId !== null && recordAs?.output === undefined
   const record = createAnswerRecord({ isStream, envelope, keepsOutput, now: nowUs })
-  const recording =
-    projectId === null
-      ? null
-      : recorder.begin({ projectId, caller, body: call.body, record, recordAs })
-  if (recording !== null) setHeaders({ 'x-weft-call-id': recording.callId })
-  return {
-    note: record.note,
-    end(error) {
-      limits.charge(caller.keyId, record.tokenCount())
-      recording?.end({
+  if (projectId === null) return { record, observer: {} }
+  const recording = recorder.begin({ projectId, caller, body: call.body, record, recordAs })
+  setHeaders({ 'x-weft-call-id': recording.callId })
+  let answering = asked
+  const observer: Partial<CompletionObserver> = {
+    onModel(model) {
+      answering = model
+    },
+    onAllFailed(first) {
+      answering = first
+    },
+    onEnd(error) {
+      recording.end({
         error: error === null ? null : toApiError(error),
-        model: answering().id,
-        attributes: toAttributes(call, model, answering()),
+        model: answering.id,
+        attributes: toAttributes(call, asked, answering),
       })
     },
   }
+  return { record, observer }
 }
 
 function toApiError(error: unknown): ApiError {
@@ -251,7 +238,7 @@ function toApiError(error: unknown): ApiError {
 }
 
 function toAttributes(
-  { request, requestId }: CompletionExchange<AnyRequest>['call'],
+  { request, requestId }: CompletionExchange['call'],
   asked: ServedModel,
   answering: ServedModel,
 ): JsonObject {

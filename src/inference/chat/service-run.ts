@@ -9,17 +9,16 @@ import type { Capability, Delta, FormPart, Service, ServiceCall } from '../backe
 import { requireOffered } from '../models/offers.ts'
 import type { ServedModel } from '../models/registry.ts'
 import type { AnswerEnvelope } from './answer-envelope.ts'
-import { answerWhole, streamAnswer } from './answer-run.ts'
 import { nameFields, nameModel } from './backend-headers.ts'
 import { renderChunks } from './chunks.ts'
 import {
   type AnyRequest,
   type CompletionExchange,
   type CompletionRunOptions,
-  prepareRun,
-  type RequestKind,
+  openRun,
 } from './completion-run.ts'
 import type { FileRecord } from './record/file-record.ts'
+import { type CompletionRun, collectAnswer, tryModels } from './try-models.ts'
 
 /** Any request of a service. It may have fields that the service's schema does not name. */
 export interface ServiceRequest extends AnyRequest {
@@ -33,9 +32,10 @@ export interface ServiceKind {
   readonly shape: object
 }
 
-export interface ServiceExchange extends CompletionExchange<ServiceRequest> {
+export interface ServiceExchange extends CompletionExchange {
   readonly kind: ServiceKind
-  readonly call: CompletionExchange<ServiceRequest>['call'] & {
+  readonly call: CompletionExchange['call'] & {
+    readonly request: ServiceRequest
     readonly form?: readonly FormPart[]
   }
 }
@@ -65,8 +65,7 @@ export function serveWhole(
   exchange: ServiceExchange,
   options: CompletionRunOptions,
 ): Promise<string> {
-  const { turns, run } = prepareService(exchange, options)
-  return answerWhole(turns, run, PASSED_ON)
+  return collectAnswer(openService(exchange, options), PASSED_ON)
 }
 
 /** Yields the JSON texts of a stream's events. @throws what serveWhole throws */
@@ -74,9 +73,9 @@ export function serveStream(
   exchange: ServiceExchange,
   options: CompletionRunOptions,
 ): AsyncGenerator<readonly string[]> {
-  const { turns, run } = prepareService(exchange, options)
+  const run = openService(exchange, options)
   const usage = { includeUsage: false, continuousUsage: false }
-  return renderChunks(streamAnswer(turns, run), PASSED_ON, usage)
+  return renderChunks(tryModels(run), PASSED_ON, usage)
 }
 
 /**
@@ -89,8 +88,7 @@ export async function serveFile(
   options: CompletionRunOptions,
   record: FileRecord,
 ): Promise<ServedFile> {
-  const { turns, run } = prepareService(exchange, options)
-  const deltas = streamAnswer(turns, run)
+  const deltas = tryModels(openService(exchange, options))
   const first = await deltas.next()
   if (first.done) throw new ApiError('internal_error')
   const contentType =
@@ -119,38 +117,32 @@ async function* listPieces(
   }
 }
 
-function prepareService(exchange: ServiceExchange, options: CompletionRunOptions) {
-  const { kind, model, call } = exchange
-  requireOffered(model, capabilityOf(kind.service), options.models)
-  requireTaken(kind.service, call.request)
-  requireHonoured(kind.service, call.request, model)
-  return prepareRun(exchange, options, toRequestKind(kind))
-}
-
-function toRequestKind({ service, shape }: ServiceKind): RequestKind<ServiceRequest> {
-  return {
-    requireAnswerable(request, model) {
+function openService(exchange: ServiceExchange, options: CompletionRunOptions): CompletionRun {
+  const { kind, model: asked, call } = exchange
+  const { service, shape } = kind
+  const { request } = call
+  requireOffered(asked, capabilityOf(service), options.models)
+  requireTaken(service, request)
+  requireHonoured(service, request, asked)
+  return openRun(exchange, options, {
+    requireAnswerable(model) {
       requireOffered(model, capabilityOf(service))
       requireHonoured(service, request, model)
     },
-    start(model, call, options) {
+    start(model, served, callOptions) {
       const { backend } = model
-      const answersAs = model.answersAs ?? call.request.model ?? model.id
+      const answersAs = model.answersAs ?? request.model ?? model.id
+      if (backend.serve === undefined) throw new ApiError('internal_error')
       // The service's schema has already validated the request.
-      const asked = { ...call, service, answersAs } as unknown as ServiceCall
-      return {
-        start() {
-          if (backend.serve === undefined) throw new ApiError('internal_error')
-          return backend.serve(asked, options)
-        },
-      }
+      const serviceCall = { ...call, ...served, service, answersAs } as unknown as ServiceCall
+      return backend.serve(serviceCall, callOptions)
     },
-    nameBackend: (request, model, upstream) => ({
+    nameBackend: (model, upstream) => ({
       ...nameModel(model, upstream),
       'x-weft-dropped-fields': nameFields(findUnhonoured(service, request, model)),
       'x-weft-ignored-fields': nameIgnored(request, model, shape),
     }),
-  }
+  })
 }
 
 function findUnhonoured(

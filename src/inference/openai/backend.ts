@@ -3,7 +3,13 @@
  * is rebuilt, and a broken answer never looks complete.
  */
 import { ApiError } from '../../errors.ts'
-import type { BytesDelta, InferenceBackend, RelayedDelta, ServiceCall } from '../backend.ts'
+import type {
+  BytesDelta,
+  CallOptions,
+  InferenceBackend,
+  RelayedDelta,
+  ServiceCall,
+} from '../backend.ts'
 import { createEventReader, readAnswerOf, readCompletion } from './answer-body.ts'
 import { addUsagesUp, createAnswerAssembly } from './choice-usage.ts'
 import { toVllmTokens } from './engine-tokens.ts'
@@ -81,28 +87,31 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
   return {
     kind: engine,
     fields: toFieldSupport(PROFILES[engine], unsupported),
-    complete: (call, { signal }) => relayChunks(relay, askChat(relay.profile, call), call, signal),
-    completeWhole(call, { signal }) {
+    complete(call, run) {
+      const ask = askChat(relay.profile, call)
+      if (ask.isStream) return relayChunks(relay, ask, call, run)
       if (!sumsUsages(engine, call.request)) {
-        return relayWhole(relay, askChat(relay.profile, call), signal, readCompletion)
+        return yieldOne(() => relayWhole(relay, ask, run, readCompletion))
       }
       const streamed = asStream(call)
-      return assemble(relayChunks(relay, askChat(relay.profile, streamed), streamed, signal))
+      return yieldOne(() =>
+        assemble(relayChunks(relay, askChat(relay.profile, streamed), streamed, run)),
+      )
     },
     offers: ENGINE_OFFERS[engine].usual,
-    serve(call, { signal }) {
+    serve(call, run) {
       const ask = askService(engine, call)
-      if (isFileService(call.service)) return relayFile(relay, ask, call, signal)
+      if (isFileService(call.service)) return relayFile(relay, ask, call, run)
       if (call.service === 'completions' && ask.isStream) {
-        return relayChunks(relay, ask, call, signal)
+        return relayChunks(relay, ask, call, run)
       }
       if (call.service === 'completions' && sumsUsages(engine, call.request)) {
         const streamed = asStream(call)
-        const chunks = relayChunks(relay, askService(engine, streamed), streamed, signal)
+        const chunks = relayChunks(relay, askService(engine, streamed), streamed, run)
         return yieldOne(() => assemble(chunks))
       }
-      if (ask.isStream) return relayEvents(relay, ask, signal, createTypedRules)
-      return relayService(relay, ask, call, signal)
+      if (ask.isStream) return relayEvents(relay, ask, run, createTypedRules)
+      return relayService(relay, ask, call, run)
     },
     dropsUnsupported: unsupported === 'drop',
     findUnhonoured: (request) => findUnknownCompletionFields(engine, request),
@@ -146,9 +155,9 @@ async function* relayService(
   relay: Relay,
   ask: Ask,
   { service, model }: ServiceCall,
-  signal: AbortSignal,
+  run: CallOptions,
 ): AsyncGenerator<RelayedDelta> {
-  const answer = await relayWhole(relay, ask, signal, readAnswerOf(service))
+  const answer = await relayWhole(relay, ask, run, readAnswerOf(service))
   const contextTokens = () => relay.describe(model).max_model_len ?? null
   yield toVllmTokens(answer, { engine: relay.engine, service, contextTokens })
 }
@@ -160,9 +169,9 @@ function relayChunks(
   relay: Relay,
   ask: Ask,
   { request }: { readonly request: StreamRequest },
-  signal: AbortSignal,
+  run: CallOptions,
 ): AsyncGenerator<RelayedDelta> {
-  return relayEvents(relay, ask, signal, (redact) => {
+  return relayEvents(relay, ask, run, (redact) => {
     const rules = createChunkRules(request, redact)
     if (!sumsUsages(relay.engine, request)) return rules
     return addUsagesUp(rules, request.n ?? 1, countChoices(request))
@@ -172,19 +181,19 @@ function relayChunks(
 function relayEvents(
   relay: Relay,
   ask: Ask,
-  signal: AbortSignal,
+  run: CallOptions,
   openRules: (redact: Redact) => EventRules,
 ): AsyncGenerator<RelayedDelta> {
   const begin: Begin<Begun<Texts>> = (answer, redact) =>
     beginStream(answer, redact, openRules(redact))
   const toDelta = (texts: Texts): RelayedDelta => ({ type: 'relayed', texts })
-  return relayParts(relay, ask, signal, { begin, toDelta })
+  return relayParts(relay, ask, run, { begin, toDelta })
 }
 
-function relayFile(relay: Relay, ask: Ask, { service }: ServiceCall, signal: AbortSignal) {
+function relayFile(relay: Relay, ask: Ask, { service }: ServiceCall, run: CallOptions) {
   const begin: Begin<Begun<RelayedDelta | BytesDelta>> = (answer, redact) =>
     readFileAnswer(answer, redact, service)
-  return relayParts(relay, ask, signal, { begin, toDelta: (delta) => delta })
+  return relayParts(relay, ask, run, { begin, toDelta: (delta) => delta })
 }
 
 /**

@@ -3,7 +3,7 @@
  * safe. It hands back an answer that has begun without an error.
  */
 import { ApiError } from '../../errors.ts'
-import type { Delta, ModelDetails, RelayedDelta } from '../backend.ts'
+import type { CallOptions, Delta, ModelDetails, RelayedDelta } from '../backend.ts'
 import { readErrorText } from './answer-body.ts'
 import type { Engine, Profile } from './profiles.ts'
 import type { UpstreamAnswer, UpstreamClient } from './upstream/client.ts'
@@ -58,10 +58,10 @@ export type Begin<T> = (answer: UpstreamAnswer, redact: Redact) => Promise<T>
 export async function relayWhole(
   relay: Relay,
   ask: Ask,
-  signal: AbortSignal,
+  options: CallOptions,
   read: Begin<RelayedDelta>,
 ): Promise<RelayedDelta> {
-  const { answer, use, begun } = await openWithRetries(relay, ask, signal, read)
+  const { answer, use, begun } = await openWithRetries(relay, ask, options, read)
   answer.close({ isComplete: true })
   use.end()
   return begun
@@ -71,10 +71,10 @@ export async function relayWhole(
 export async function* relayParts<T, D extends Delta>(
   relay: Relay,
   ask: Ask,
-  signal: AbortSignal,
+  options: CallOptions,
   { begin, toDelta }: { readonly begin: Begin<Begun<T>>; readonly toDelta: (part: T) => D },
 ): AsyncGenerator<D> {
-  const { answer, use, begun } = await openWithRetries(relay, ask, signal, begin)
+  const { answer, use, begun } = await openWithRetries(relay, ask, options, begin)
   let isComplete = false
   let isTrusted = true
   try {
@@ -83,7 +83,7 @@ export async function* relayParts<T, D extends Delta>(
     }
     isComplete = true
   } catch (error) {
-    if (!signal.aborted && isUpstreamFault(error)) use.fail()
+    if (!options.signal.aborted && isUpstreamFault(error)) use.fail()
     isTrusted = !isNonsense(error)
     throw error
   } finally {
@@ -95,14 +95,14 @@ export async function* relayParts<T, D extends Delta>(
 function openWithRetries<T>(
   relay: Relay,
   ask: Ask,
-  signal: AbortSignal,
+  options: CallOptions,
   begin: Begin<T>,
 ): Promise<Opened<T>> {
   const { pool, clock } = relay
   const tried = new Set<number>()
-  return withRetries(() => open({ ...relay, begin }, ask, tried, signal), {
+  return withRetries(() => open({ ...relay, begin }, ask, tried, options), {
     clock,
-    signal,
+    signal: options.signal,
     hasOther: () => pool.hasFresh(tried),
   })
 }
@@ -117,12 +117,12 @@ async function open<T>(
   { pool, callsTools, begin, engine }: Relay & { readonly begin: Begin<T> },
   ask: Ask,
   tried: Set<number>,
-  signal: AbortSignal,
+  { signal, observer }: CallOptions,
 ): Promise<Opened<T>> {
-  const { model, requestId, onUpstream, onTried, ...how } = ask
+  const { model, requestId, ...how } = ask
   const use = pool.take(tried)
   tried.add(use.number)
-  onUpstream?.(use.number)
+  observer?.onUpstream(use.number)
   const beganMs = performance.now()
   const { client } = use.value
   let answer: UpstreamAnswer | null = null
@@ -142,7 +142,7 @@ async function open<T>(
     use.end()
     throw failure
   } finally {
-    onTried?.(performance.now() - beganMs)
+    observer?.onTried(performance.now() - beganMs)
   }
 }
 

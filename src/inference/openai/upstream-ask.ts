@@ -9,8 +9,7 @@ import { editMembers, findMember } from './request.ts'
 import { renderUpstreamBody } from './upstream-body.ts'
 
 /** A request, independent of the upstream that gets it. */
-export interface Ask
-  extends Pick<CompletionCall, 'model' | 'requestId' | 'onUpstream' | 'onTried'> {
+export interface Ask extends Pick<CompletionCall, 'model' | 'requestId'> {
   readonly path: string
   readonly isStream: boolean
   /** Whether the path replaces the `/v1` of the address instead of following it. Default false. */

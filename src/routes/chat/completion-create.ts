@@ -26,7 +26,7 @@ import { sendStream, sendWhole } from './answer-sending.ts'
 import { chunkOptions } from './chat.ts'
 import type { Inference } from './inference.ts'
 import { openAnswer } from './model-request.ts'
-import { inOwnWords, requireChat, toOwnWords } from './own-words.ts'
+import { renameErrorParam, renameErrorParams, requireChat } from './rename-error-param.ts'
 
 interface CompletionCreateRoutesOptions extends Pick<Stores, 'objects' | 'tables'> {
   readonly inference: Inference
@@ -59,7 +59,7 @@ export async function completionCreateRoutes(
       const whole = answer.then(
         (json) => `{"response":${json},${renderPlace().slice(1)}`,
         (error) => {
-          throw toOwnWords(error, toInputsParam)
+          throw renameErrorParam(error, toInputsParam)
         },
       )
       // Returns nothing: for a value the framework would check whether the reply was sent.
@@ -93,7 +93,7 @@ export async function completionCreateRoutes(
       const { exchange, envelope, deadline, renderPlace } = asked
       const deltas = streamCompletion(exchange, options.inference.run, envelope)
       const chunks = renderChunks(
-        inOwnWords(deltas, toInputsParam),
+        renameErrorParams(deltas, toInputsParam),
         envelope,
         chunkOptions(exchange.call.request),
       )

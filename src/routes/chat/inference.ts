@@ -5,10 +5,10 @@ import type { App } from '../../http/app-type.ts'
 import { newId } from '../../http/new-id.ts'
 import { createAdmission } from '../../inference/chat/admission.ts'
 import type { CompletionRunOptions } from '../../inference/chat/completion-run.ts'
-import type { CompletionWatch } from '../../inference/chat/completion-watch.ts'
 import { createKeyLimits } from '../../inference/chat/key-limits.ts'
-import { createModelMeter } from '../../inference/chat/model-meter.ts'
+import { createModelLatencies } from '../../inference/chat/model-latencies.ts'
 import { createCompletionRecorder } from '../../inference/chat/record/completion-recorder.ts'
+import type { CompletionWatch } from '../../inference/chat/track-completion.ts'
 import { createModelChoice, type ModelChoice } from '../../inference/models/model-choice.ts'
 import type { ModelRegistry } from '../../inference/models/registry.ts'
 import type { RecordingStore } from '../../store/api/chat/recordings.ts'
@@ -72,8 +72,8 @@ export function openInference(app: App, options: InferenceOptions): Inference {
     },
   })
   app.addHook('onClose', recorder.close)
-  const meter = createModelMeter(() => performance.now(), Date.now)
-  return { choice, run: { models, admission, limits, recorder, meter, watch, nowUs } }
+  const latencies = createModelLatencies(Date.now)
+  return { choice, run: { models, admission, limits, recorder, latencies, watch, nowUs } }
 }
 
 interface InferenceRoutesOptions extends Pick<Stores, 'responses'>, Pick<Clock, 'nowUs'> {

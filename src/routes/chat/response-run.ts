@@ -10,7 +10,7 @@ import { renderNamedEvent } from '../../http/stream/sse.ts'
 import type { AnswerEnvelope } from '../../inference/chat/answer-envelope.ts'
 import { renderChunks } from '../../inference/chat/chunks.ts'
 import {
-  type CompletionExchange,
+  type ChatExchange,
   type CompletionRunOptions,
   completeWhole,
   streamCompletion,
@@ -97,7 +97,7 @@ export async function* streamResponse(job: ResponseRun): AsyncGenerator<readonly
 }
 
 interface ChatSource {
-  readonly exchange: CompletionExchange
+  readonly exchange: ChatExchange
   readonly run: CompletionRunOptions
   readonly envelope: AnswerEnvelope
   readonly writer: ResponseWriter

@@ -37,13 +37,13 @@ import type { ResponseStore } from '../../store/api/chat/responses.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import { logStreamFailure, sendStream, sendWhole } from './answer-sending.ts'
 import { openAnswer, toAsker } from './model-request.ts'
-import { inOwnWords, requireChat, toOwnWords } from './own-words.ts'
 import {
   createPassedMaker,
   makesResponses,
   RESPONSES_KIND,
   renderEngineRequest,
 } from './passed-responses.ts'
+import { renameErrorParam, renameErrorParams, requireChat } from './rename-error-param.ts'
 import { readContext, resolveReferences } from './response-context.ts'
 import {
   answerWholeResponse,
@@ -160,10 +160,10 @@ function openChat(job: Job): ResponseMaker {
     ...maker,
     async whole() {
       await maker.whole().catch((error) => {
-        throw toOwnWords(error, toResponseParam)
+        throw renameErrorParam(error, toResponseParam)
       })
     },
-    events: () => inOwnWords(maker.events(), toResponseParam),
+    events: () => renameErrorParams(maker.events(), toResponseParam),
   }
 }
 

@@ -2,14 +2,14 @@
 import { requireScope } from '../../domain/access/permissions.ts'
 import type { App } from '../../http/app-type.ts'
 import type { UpstreamState } from '../../inference/backend.ts'
-import type { ModelFigures, ModelMeter } from '../../inference/chat/model-meter.ts'
+import type { ModelFigures, ModelLatencies } from '../../inference/chat/model-latencies.ts'
 import { listOffers } from '../../inference/models/offers.ts'
 import type { ModelRegistry } from '../../inference/models/registry.ts'
 import { type Backend, BackendListResponse } from '../../schemas/models/backend.ts'
 
 interface BackendRoutesOptions {
   readonly models: ModelRegistry
-  readonly meter: ModelMeter
+  readonly latencies: ModelLatencies
 }
 
 const UNASKED: ModelFigures = {
@@ -27,7 +27,7 @@ const UNASKED: ModelFigures = {
  */
 export async function backendRoutes(
   app: App,
-  { models, meter }: BackendRoutesOptions,
+  { models, latencies }: BackendRoutesOptions,
 ): Promise<void> {
   app.get(
     '/v1/backends',
@@ -42,7 +42,7 @@ export async function backendRoutes(
     },
     async (request) => {
       const { projects } = requireScope(request.principal, 'admin')
-      const figures = meter.read()
+      const figures = latencies.read()
       const served = models.listEntries().map(({ id }) => models.getModel(id))
       const known = new Set(served.map(({ id }) => id))
       const trained = projects.includes('*') ? [...figures].filter(([id]) => !known.has(id)) : []

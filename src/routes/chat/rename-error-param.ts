@@ -19,22 +19,25 @@ export function requireChat(
   try {
     requireAnswerable(parsed.data, model)
   } catch (error) {
-    throw toOwnWords(error, rename)
+    throw renameErrorParam(error, rename)
   }
   return parsed.data
 }
 
 /** Runs a model, and translates its errors, too. */
-export async function* inOwnWords<T>(made: AsyncIterable<T>, rename: Rename): AsyncGenerator<T> {
+export async function* renameErrorParams<T>(
+  made: AsyncIterable<T>,
+  rename: Rename,
+): AsyncGenerator<T> {
   try {
     yield* made
   } catch (error) {
-    throw toOwnWords(error, rename)
+    throw renameErrorParam(error, rename)
   }
 }
 
 /** Returns the error to throw instead of one of a chat. */
-export function toOwnWords(error: unknown, rename: Rename): unknown {
+export function renameErrorParam(error: unknown, rename: Rename): unknown {
   if (!(error instanceof ApiError) || error.param === null) return error
   const { code, message, headers, cause, isQuoted, retryAfterS, param } = error
   const told = message.replace(WORD, (word) => (isField(word, param) ? rename(word) : word))

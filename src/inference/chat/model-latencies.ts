@@ -6,11 +6,13 @@ const ANSWERS_KEPT = 500
 /** Limit: models in memory; the one that answered longest ago is removed first. */
 const MODELS_KEPT = 1_000
 
-export interface AnswerTimer {
-  /** Called when the answer begins. */
-  first(): void
-  /** Called when the answer is complete (null) or failed, but not when the client disconnected. */
-  end(error: unknown): void
+/** How a model answered once it had a slot. */
+interface ModelAnswer {
+  /** Null for a complete answer. */
+  readonly error: unknown
+  /** Milliseconds until the answer began and until it ended. */
+  readonly firstMs: number
+  readonly totalMs: number
 }
 
 export interface ModelFigures {
@@ -25,9 +27,9 @@ export interface ModelFigures {
   readonly lastFailure: { readonly code: string; readonly atMs: number } | null
 }
 
-export interface ModelMeter {
-  /** Starts to measure an answer of a model. */
-  begin(modelId: string): AnswerTimer
+export interface ModelLatencies {
+  /** Counts an answer of a model. Failures that the client caused do not count. */
+  add(modelId: string, answer: ModelAnswer): void
   /** Returns the figures of the models that have answered or failed, by model id. */
   read(): ReadonlyMap<string, ModelFigures>
 }
@@ -40,11 +42,8 @@ interface Sums {
   lastFailure: ModelFigures['lastFailure']
 }
 
-/**
- * @param steadyMs - a monotonic clock in milliseconds
- * @param wallMs - milliseconds since the epoch
- */
-export function createModelMeter(steadyMs: () => number, wallMs: () => number): ModelMeter {
+/** @param wallMs - milliseconds since the epoch */
+export function createModelLatencies(wallMs: () => number): ModelLatencies {
   const models = new Map<string, Sums>()
 
   function sumsOf(modelId: string): Sums {
@@ -56,28 +55,18 @@ export function createModelMeter(steadyMs: () => number, wallMs: () => number): 
   }
 
   return {
-    begin(modelId) {
-      const begunMs = steadyMs()
-      let firstMs: number | null = null
-      return {
-        first() {
-          firstMs ??= steadyMs() - begunMs
-        },
-        end(error) {
-          const code = error === null ? null : failureOf(error)
-          if (error !== null && code === null) return
-          const sums = sumsOf(modelId)
-          if (code !== null) {
-            sums.failures += 1
-            sums.lastFailure = { code, atMs: wallMs() }
-            return
-          }
-          const totalMs = steadyMs() - begunMs
-          sums.times[sums.answers % ANSWERS_KEPT] = { firstMs: firstMs ?? totalMs, totalMs }
-          sums.answers += 1
-          sums.lastAnswerMs = wallMs()
-        },
+    add(modelId, { error, firstMs, totalMs }) {
+      const code = error === null ? null : failureOf(error)
+      if (error !== null && code === null) return
+      const sums = sumsOf(modelId)
+      if (code !== null) {
+        sums.failures += 1
+        sums.lastFailure = { code, atMs: wallMs() }
+        return
       }
+      sums.times[sums.answers % ANSWERS_KEPT] = { firstMs, totalMs }
+      sums.answers += 1
+      sums.lastAnswerMs = wallMs()
     },
     read: () => new Map([...models].map(([id, sums]) => [id, toFigures(sums)])),
   }

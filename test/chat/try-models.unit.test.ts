@@ -2,7 +2,13 @@ import { describe, expect, it, vi } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
 import type { Delta, RelayedDelta } from '../../src/inference/backend.ts'
 import { createAdmission } from '../../src/inference/chat/admission.ts'
-import { answerWhole, type Candidate, streamAnswer } from '../../src/inference/chat/answer-run.ts'
+import { composeObservers } from '../../src/inference/chat/completion-observer.ts'
+import {
+  type CompletionRun,
+  collectAnswer,
+  tryModels,
+} from '../../src/inference/chat/try-models.ts'
+import type { ServedModel } from '../../src/inference/models/registry.ts'
 import { finish, piece, prompt } from '../support/scripted-backend.ts'
 
 type Start = () => AsyncIterable<Delta>
@@ -27,29 +33,42 @@ async function* relayed() {
 }
 const HEAD = { id: 'chatcmpl-1', created: 7, model: 'm', role: 'assistant', choiceCount: 1 }
 
-/** Answers one after another, with one place for all. */
+/** Runs completions one after another, with one slot for all. */
 function open() {
   const admission = createAdmission({ placesMax: 1, keyMax: null })
   const leave = new AbortController()
   const { signal } = leave
-  const place = { modelId: 'm', modelMax: 1, keyId: 'k', priority: 0, signal }
-  function watch() {
+  const slot = { modelId: 'm', modelMax: 1, keyId: 'k', priority: 0, signal }
+  /** A run over models that each start their answer in one of these ways. */
+  function openRun(starts: readonly Start[]) {
     const noted: Delta[] = []
     const ends: unknown[] = []
-    const watcher = { note: (delta: Delta) => noted.push(delta), end: (e: unknown) => ends.push(e) }
     const turnedBack = vi.fn()
-    const options = { admission, watcher, onAllFailed: turnedBack }
-    return { noted, ends, turnedBack, options }
+    const observer = composeObservers([
+      {
+        onDelta: (delta) => void noted.push(delta),
+        onEnd: (error) => void ends.push(error),
+        onAllFailed: turnedBack,
+      },
+    ])
+    const startOf = new Map(starts.map((start, at) => [{ id: String(at) } as ServedModel, start]))
+    const run: CompletionRun = {
+      models: [...startOf.keys()] as unknown as CompletionRun['models'],
+      admission,
+      toAdmissionRequest: () => slot,
+      start: (model) => (startOf.get(model) as Start)(),
+      observer,
+      signal,
+    }
+    return { noted, ends, turnedBack, run }
   }
   function run(starts: readonly Start[]) {
-    const { options, ...watched } = watch()
-    const turns = starts.map((start) => () => ({ place, start }))
-    return { deltas: streamAnswer(turns, options), ...watched }
+    const { run, ...watched } = openRun(starts)
+    return { deltas: tryModels(run), ...watched }
   }
-  async function ask(...candidates: readonly Partial<Omit<Candidate, 'place'>>[]) {
-    const { noted, ends, options } = watch()
-    const turns = candidates.map((candidate) => () => ({ place, start: fine, ...candidate }))
-    const [result] = await Promise.allSettled([answerWhole(turns, options, HEAD)])
+  async function ask(...starts: readonly Start[]) {
+    const { run, noted, ends } = openRun(starts)
+    const [result] = await Promise.allSettled([collectAnswer(run, HEAD)])
     return { result, noted, ends }
   }
   async function drain(...starts: readonly Start[]) {
@@ -66,7 +85,7 @@ function open() {
   return { run, drain, ask, leave }
 }
 
-describe('streamAnswer', () => {
+describe('tryModels', () => {
   it.each([
     'upstream_unreachable',
     'upstream_error',
@@ -171,24 +190,20 @@ describe('streamAnswer', () => {
   })
 })
 
-describe('answerWhole', () => {
-  const startWhole = async () => WHOLE
-  const refuse = async () => {
-    throw new ApiError('upstream_error')
-  }
+describe('collectAnswer', () => {
   async function* ending() {
     yield* fine()
     yield finish()
   }
 
-  it('answers what a candidate has at once, as it came', async () => {
-    const { result, noted, ends } = await open().ask({ startWhole })
+  it('returns what a model has at once, as it came', async () => {
+    const { result, noted, ends } = await open().ask(relayed)
     expect(result).toEqual({ status: 'fulfilled', value: '{ }' })
     expect([noted, ends]).toEqual([[WHOLE], [null]])
   })
 
   it('puts an answer together that comes in pieces', async () => {
-    const { result, noted, ends } = await open().ask({ start: ending })
+    const { result, noted, ends } = await open().ask(ending)
     expect(JSON.parse(result?.status === 'fulfilled' ? result.value : '')).toMatchObject({
       id: HEAD.id,
       choices: [{ message: { content: 'b' }, finish_reason: 'stop' }],
@@ -197,44 +212,40 @@ describe('answerWhole', () => {
   })
 
   it('asks the next candidate, whichever way each of them answers', async () => {
-    const first = await open().ask({ startWhole: refuse }, { start: ending })
+    const first = await open().ask(DOWN, ending)
     expect([first.result?.status, first.ends]).toEqual(['fulfilled', [null]])
-    const second = await open().ask(
-      { start: failing(new ApiError('upstream_error')) },
-      { startWhole },
-    )
+    const second = await open().ask(DOWN, relayed)
     expect([second.result?.status, second.ends]).toEqual(['fulfilled', [null]])
   })
 
   it('passes over a fallback that refuses, and throws what the first one threw', async () => {
-    const down = { start: DOWN }
-    const refusal = { start: failing(new ApiError('invalid_value')) }
-    const { result } = await open().ask(down, refusal, { startWhole })
+    const refusal = failing(new ApiError('invalid_value'))
+    const { result } = await open().ask(DOWN, refusal, relayed)
     expect(result).toEqual({ status: 'fulfilled', value: '{ }' })
-    const none = await open().ask(down, refusal)
+    const none = await open().ask(DOWN, refusal)
     expect(none.result).toMatchObject({ status: 'rejected', reason: { code: 'upstream_error' } })
     expect(none.ends).toMatchObject([{ code: 'upstream_error' }])
   })
 
-  it.each<[string, Partial<Candidate>, string]>([
-    ['fails at once', { startWhole: refuse }, 'upstream_error'],
-    ['breaks', { start: breaking }, 'upstream_error'],
-    ['never ends', { start: fine }, 'internal_error'],
-  ])('throws and tells the watcher when an answer %s', async (_name, candidate, code) => {
-    const { result, ends } = await open().ask(candidate)
+  it.each<[string, Start, string]>([
+    ['fails at once', DOWN, 'upstream_error'],
+    ['breaks', breaking, 'upstream_error'],
+    ['never ends', fine, 'internal_error'],
+  ])('throws and notifies the observer when an answer %s', async (_name, start, code) => {
+    const { result, ends } = await open().ask(start)
     expect(result).toMatchObject({ status: 'rejected', reason: { code } })
     expect(ends).toMatchObject([{ code }])
   })
 
   it('asks nobody else once an answer has begun', async () => {
-    const { result } = await open().ask({ start: breaking }, { startWhole })
+    const { result } = await open().ask(breaking, relayed)
     expect(result).toMatchObject({ status: 'rejected', reason: { code: 'upstream_error' } })
   })
 
   it('gives its place back after an end and a failure', async () => {
     const { ask } = open()
-    await ask({ startWhole: refuse })
-    await ask({ startWhole })
-    expect((await ask({ startWhole })).result?.status).toBe('fulfilled')
+    await ask(DOWN)
+    await ask(relayed)
+    expect((await ask(relayed)).result?.status).toBe('fulfilled')
   })
 })

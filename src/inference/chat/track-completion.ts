@@ -1,0 +1,120 @@
+/** Reports each completion to the metrics of the server, and each answer of a model to its latencies. */
+import { ApiError, type ErrorCode } from '../../errors.ts'
+import type { ModelRegistry } from '../models/registry.ts'
+import type { CompletionObserver } from './completion-observer.ts'
+import type { ModelLatencies } from './model-latencies.ts'
+
+/** One shared name for all models trained here: clients can create any number of them. */
+const TRAINED = 'trained'
+
+export interface CompletionWatch {
+  /** Called when an answer is over. */
+  completed(answer: CompletedAnswer): void
+  /** Called when a model has failed and the next one is tried. */
+  fellBack(model: string): void
+  /** Called before a request to an upstream. @param isRetry - whether it repeats an earlier try of the same request */
+  upstreamAsked(model: string, isRetry: boolean): void
+  streamBegan(): void
+  streamEnded(): void
+}
+
+export interface CompletedAnswer {
+  /** Id in the models file, or `trained`. */
+  readonly model: string
+  /** The error that ended it; client_closed_request when the client disconnected; null for a complete answer. */
+  readonly failure: ErrorCode | null
+  readonly seconds: number
+  /** Time until the answer began, streamed or whole; null if it never did. */
+  readonly firstSeconds: number | null
+  readonly isStream: boolean
+  /** The part of `firstSeconds` not spent waiting for upstreams; null if no upstream was asked. */
+  readonly ownSeconds: number | null
+  /** As reported; estimated for a stream that reported none. */
+  readonly promptTokens: number
+  readonly outputTokens: number
+}
+
+interface TrackOptions {
+  readonly watch: CompletionWatch
+  readonly latencies: ModelLatencies
+  readonly models: ModelRegistry
+  readonly isStream: boolean
+  /** Returns the tokens used so far. */
+  readonly tokens: () => { readonly prompt: number; readonly output: number }
+}
+
+/** Starts to follow one completion, and its clock. */
+export function trackCompletion(options: TrackOptions): Partial<CompletionObserver> {
+  const { watch, latencies, models, isStream, tokens } = options
+  const beganMs = performance.now()
+  const secondsSince = (ms: number) => (ms - beganMs) / 1000
+  let first: string | null = null
+  let model: string | null = null
+  let modelId = ''
+  let isRetry = false
+  /** When the model got its slot, and when its answer began. */
+  let admittedMs: number | null = null
+  let modelBeganMs: number | null = null
+  let firstSeconds: number | null = null
+  /** Time spent waiting for upstreams before the answer began. */
+  let upstreamMs: number | null = null
+
+  return {
+    onModel({ id }) {
+      if (model !== null) watch.fellBack(model)
+      model = models.findModel(id)?.id === id ? id : TRAINED
+      first ??= model
+      modelId = id
+      isRetry = false
+      admittedMs = null
+      modelBeganMs = null
+    },
+    onAdmitted() {
+      admittedMs = performance.now()
+    },
+    onUpstream() {
+      watch.upstreamAsked(model ?? TRAINED, isRetry)
+      isRetry = true
+    },
+    onTried(ms) {
+      upstreamMs = (upstreamMs ?? 0) + ms
+    },
+    onDelta({ type }) {
+      if (firstSeconds !== null) return
+      modelBeganMs ??= performance.now()
+      if (type === 'prompt') return
+      firstSeconds = secondsSince(performance.now())
+      if (isStream) watch.streamBegan()
+    },
+    onModelEnd(error) {
+      if (admittedMs === null) return
+      const totalMs = performance.now() - admittedMs
+      const firstMs = modelBeganMs === null ? totalMs : modelBeganMs - admittedMs
+      latencies.add(modelId, { error, firstMs, totalMs })
+    },
+    onAllFailed() {
+      model = first
+    },
+    onEnd(error) {
+      if (isStream && firstSeconds !== null) watch.streamEnded()
+      const ownSeconds =
+        firstSeconds === null || upstreamMs === null ? null : firstSeconds - upstreamMs / 1000
+      const { prompt, output } = tokens()
+      watch.completed({
+        model: model ?? TRAINED,
+        failure: failureOf(error),
+        seconds: secondsSince(performance.now()),
+        isStream,
+        firstSeconds,
+        ownSeconds: ownSeconds === null ? null : Math.max(0, ownSeconds),
+        promptTokens: prompt,
+        outputTokens: output,
+      })
+    },
+  }
+}
+
+function failureOf(error: unknown): ErrorCode | null {
+  if (error === null) return null
+  return error instanceof ApiError ? error.code : 'internal_error'
+}
