@@ -116,7 +116,7 @@ function toChatFunctions({ call, droppedFields }: ChatExchange): RequestFunction
 type ServedCall = Required<Pick<CompletionCall, 'model' | 'adapter' | 'callsTools' | 'keyId'>>
 
 /** What differs between chats and other requests. */
-export interface RequestFunctions {
+interface RequestFunctions {
   /** Checks that a fallback can answer the request. @throws ApiError if not */
   requireAnswerable(model: ServedModel): void
   /** Starts a model's answer. */

@@ -224,6 +224,8 @@ describe('the recording of a relayed completion', () => {
     expect(await readCall(response)).toMatchObject({
       exception: expect.stringMatching(/^client_closed_request: /),
       output: { choices: [{ message: { content: 'Hello' } }] },
+      summary: { usage: { 'org/relayed': { completion_tokens: 1, total_tokens: 1 } } },
+      attributes: { usage_estimated: true },
     })
   })
 
