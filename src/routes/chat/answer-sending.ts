@@ -29,6 +29,8 @@ export async function sendWhole(
   await nextTurn()
   nameOverhead(reply, waitedMs)
   reply.header('content-type', 'application/json; charset=utf-8').send(json)
+  // A hook may still be at work: the framework would send a reply that looks unsent once more.
+  if (!reply.sent) await reply
 }
 
 /** Resolves when the answers of this turn of the event loop are written; null while there are none. */
