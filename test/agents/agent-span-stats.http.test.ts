@@ -171,6 +171,12 @@ describeEachStore('agents', (build) => {
   })
 
   describe('POST /agents/spans/custom-attrs/schema', () => {
+    // The service behind weave 0.54 has the same default.
+    it('lists 200 attributes unless another number is asked for', async () => {
+      const { body } = await ask('spans/custom-attrs/schema')
+      expect([body.limit, body.has_more]).toEqual([200, false])
+    })
+
     it('lists the attributes of spans in pages', async () => {
       const { body } = await ask('spans/custom-attrs/schema', { limit: 3 })
       expect(body).toEqual({
