@@ -12,7 +12,7 @@ import {
   type AttributeColumnName,
   type Column,
   isKnownAttribute,
-} from './groups/span-columns.ts'
+} from './span-columns.ts'
 
 type Status = 'UNSET' | 'OK' | 'ERROR'
 export type CustomSource = (typeof CUSTOM_SOURCES)[number]

@@ -11,7 +11,7 @@ import {
   isInvocation,
   statusOf,
 } from './agent-span.ts'
-import { COLUMN_TYPES, columnOf } from './groups/span-columns.ts'
+import { COLUMN_TYPES, columnOf } from './span-columns.ts'
 
 export type ValueType = 'datetime' | 'number' | 'boolean' | 'string'
 

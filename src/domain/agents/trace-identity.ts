@@ -6,7 +6,7 @@
  * has that of the earliest span with one. Chats and lists of agents go by the tree of spans instead.
  */
 import { type AgentSpan, textColumn } from './agent-span.ts'
-import { type Column, columnOf } from './groups/span-columns.ts'
+import { type Column, columnOf } from './span-columns.ts'
 
 const AGENT_COLUMNS = ['agent_name', 'agent_version', 'agent_id'] as const
 const INHERITED: ReadonlySet<Column | null> = new Set([...AGENT_COLUMNS, 'conversation_id'])

@@ -9,9 +9,9 @@ import type {
 import { renderTimestamp, timestampUs } from '../../../schemas/timestamp.ts'
 import { type Expression, parseQuery } from '../../query/query-expression.ts'
 import type { AgentSpan } from '../agent-span.ts'
+import { columnOf } from '../span-columns.ts'
 import { createScopeMatcher } from '../span-scope.ts'
 import { SPAN_FIELDS, typeOfRef, type ValueType, valueOfRef } from '../span-values.ts'
-import { columnOf } from './span-columns.ts'
 import {
   type Budget,
   type Cell,

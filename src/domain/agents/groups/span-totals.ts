@@ -2,8 +2,8 @@
 import { renderTimestamp } from '../../../schemas/timestamp.ts'
 import type { SpanUsage } from '../../otel/span-usage.ts'
 import { type AgentSpan, durationUs, isInvocation, statusOf, textColumn } from '../agent-span.ts'
+import type { Column } from '../span-columns.ts'
 import { addUsd, type SpanCosts } from '../span-costs.ts'
-import type { Column } from './span-columns.ts'
 
 /** Limit: names in each list of a group. */
 const NAMES_MAX = 100
