@@ -72,6 +72,14 @@ it('the demo fills a project with everything that it announces', async () => {
   expect(await count({ thread_ids: [filled.thread] })).toBeGreaterThan(3)
   const { call } = await ask('/call/read', { project_id: project, id: filled.agentCall })
   expect(call).toMatchObject({ exception: null, op_name: expect.stringContaining('support_agent') })
+  const newest = await ask('/calls/stream_query', {
+    project_id: project,
+    filter: { trace_roots_only: true },
+    sort_by: [{ field: 'started_at', direction: 'desc' }],
+    columns: ['op_name'],
+    limit: 1,
+  })
+  expect(newest.op_name).toContain('support_agent')
   const now = Date.now()
   const stats = await ask('/calls/stats', {
     project_id: project,

@@ -13,7 +13,7 @@ interface CallSumsStores {
   readonly calls: CallStore
   readonly stats: StatsStore
   readonly usage: UsageStore
-  readonly projects: Pick<ProjectStore, 'listProjects'>
+  readonly projects: Pick<ProjectStore, 'hasProject' | 'listProjects'>
 }
 
 const PROJECT = 'acme/demo'
@@ -219,6 +219,15 @@ function describeUsage(name: string, open: Open): void {
 
 function describeProjects(name: string, open: Open): void {
   describe(`${name} keeps the ProjectStore contract`, () => {
+    it('has the projects to which a call or an end alone was sent, and no others', async () => {
+      const { calls, projects } = await open()
+      expect(await projects.hasProject('a/started')).toBe(false)
+      await calls.startCall(startOf({ project_id: 'a/started' }))
+      await calls.endCall(endOf({ project_id: 'a/ended' }))
+      const found = ['a/started', 'a/ended', 'a/other'].map(projects.hasProject)
+      expect(await Promise.all(found)).toEqual([true, true, false])
+    })
+
     it('lists the projects that calls or names for them were sent to, in the order of bytes', async () => {
       const { calls, projects } = await open()
       const ids = ['b/x', 'B/x', 'é/x', '\uffee/x', '😀/x']
