@@ -1,4 +1,4 @@
-import { describe } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openPostgresKeys } from '../../../src/store/postgres/open.ts'
 import { describeAnnotationStoreContract } from '../../annotation/annotation-store-contract.ts'
 import { describeCallsQueryContract } from '../../calls/query/calls-query-contract.ts'
@@ -42,6 +42,14 @@ describe.skipIf(!hasPostgres)('with PostgreSQL', () => {
   describeFeedbackStoreContract('postgres', async () => (await openTestStores()).feedback)
   describeFeedbackStatsContract('postgres', async () => (await openTestStores()).feedback)
   describeFeedbackQueryContract('postgres', async () => (await openTestStores()).feedback)
+
+  it('has the projects to which something besides calls was written, and no others', async () => {
+    const { projects, retention } = await openTestStores()
+    expect(await projects.hasProject('acme/set')).toBe(false)
+    await retention.setRetention({ project_id: 'acme/set', retention_days: 30 })
+    const found = await Promise.all(['acme/set', 'acme/other'].map(projects.hasProject))
+    expect(found).toEqual([true, false])
+  })
 })
 
 describe.skipIf(!hasPostgres || !hasClickHouse)('with calls beside PostgreSQL', () => {
