@@ -18,7 +18,7 @@ export type ReadKind = 'lists' | 'stats' | 'build' | 'clickhouse' | 'postgres'
 
 export interface WriteMetrics {
   readonly store: 'sqlite' | 'clickhouse'
-  /** Without an answer yet. */
+  /** Number of writes without a result yet. */
   readonly waiting: number
   readonly waitingBytes: number
   /** Since the start, because too much waited. */
@@ -49,7 +49,7 @@ export interface JobMetrics {
   readonly running: number
 }
 
-/** A database elsewhere. */
+/** Failures of a remote database. */
 export interface FaultMetrics {
   readonly store: 'clickhouse' | 'postgres'
   /** Statements since the start that failed because it was away, slow or full, repeats included. */
@@ -59,17 +59,17 @@ export interface FaultMetrics {
 export interface StoreMetrics {
   readonly writes: readonly WriteMetrics[]
   readonly reads: readonly ReadMetrics[]
-  /** Of the databases elsewhere that are used. */
+  /** Failures of the remote databases in use. */
   readonly elsewhere: readonly FaultMetrics[]
   /** Recorded completions that are not stored yet. */
   readonly recordingsWaiting: number
-  /** null in memory, or where the disk does not tell. */
+  /** null in memory, or when the file system does not report it. */
   readonly disk: DiskMetrics | null
-  /** null where the store does not tell in time. */
+  /** null when the store does not respond in time. */
   readonly trainingJobs: JobMetrics | null
 }
 
 export interface StoreMetricsSource {
-  /** Costs no more than a look at a few rows and files. Never fails. */
+  /** Reads a few rows and files. Never fails. */
   readMetrics(): Promise<StoreMetrics>
 }

@@ -36,7 +36,7 @@ export interface Stores extends StoreHealth, StoreMetricsSource {
   readonly agents: AgentStore
   readonly stats: StatsStore
   readonly usage: UsageStore
-  /** What tokens cost. */
+  /** Prices of tokens. */
   readonly prices: PriceStore
   readonly feedback: FeedbackStore
   readonly annotation: AnnotationStore
@@ -50,7 +50,7 @@ export interface Stores extends StoreHealth, StoreMetricsSource {
   readonly trainingJobs: TrainingJobStore
   readonly trainingQueue: TrainingQueue
   readonly checkpoints: CheckpointStore
-  /** Responses that are kept. */
+  /** Stored responses. */
   readonly responses: ResponseStore
   /** Why the data directory cannot be backed up while the server runs, in one line; null: it can. */
   backupFault(): string | null

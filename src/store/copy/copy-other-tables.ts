@@ -13,7 +13,7 @@ import { createChecksum } from './checksum.ts'
 /** Reports progress. */
 type OnProgress = (step: 'copied' | 'compared', table: string, rows: number, total: number) => void
 
-/** What both stores hold of a table in the end. */
+/** The rows of a table that both stores hold in the end. */
 interface CopiedSum {
   readonly table: string
   readonly rows: number

@@ -20,7 +20,7 @@ export interface CopyOptions {
   readonly onProgress: (step: 'copied' | 'compared', calls: number, total: number) => void
 }
 
-/** What both stores hold in the end. */
+/** The calls that both stores hold in the end. */
 interface CopyResult {
   readonly calls: number
   readonly storage_size_bytes: number

@@ -117,7 +117,7 @@ export async function openPostgresStores(
   }
 }
 
-/** null where PostgreSQL does not answer in time. */
+/** null when PostgreSQL does not respond in time. */
 function countJobs(db: Postgres): Promise<JobMetrics | null> {
   const counted = db.first<JobMetrics>(COUNT_UNFINISHED_JOBS)
   return Promise.race([

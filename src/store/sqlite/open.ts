@@ -73,7 +73,7 @@ export interface SqliteOptions {
   readonly watch?: StoreObserver
   /** The entry module of the writer; tests pass their own. */
   readonly writerEntry?: URL
-  /** Limit: calls in one piece of an hour's statistics. */
+  /** Limit: calls in one segment of an hour's statistics. */
   readonly segmentRowsMax?: number
 }
 
@@ -87,9 +87,9 @@ export interface SqliteStore extends NodeStores {
    * @returns counts of missing files that rows name
    */
   sweep(): Promise<MissingFiles>
-  /** What a backup needs from the process that owns the directory. */
+  /** The functions that a backup calls in the process that owns the directory. */
   readonly backup: BackupParts
-  /** Builds the pieces that make statistics fast. */
+  /** Builds the segments that make statistics fast. */
   readonly segments: Pick<SegmentBuilder, 'buildAll'>
 }
 

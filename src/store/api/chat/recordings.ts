@@ -1,4 +1,4 @@
-/** The contract of the recording store: calls that the server records itself, without delaying answers. */
+/** The contract of the recording store: calls that the server records itself, without delaying responses. */
 import type { RecordedCall } from '../../../domain/calls/recorded-call.ts'
 
 /** Recorded calls that could not be stored. */

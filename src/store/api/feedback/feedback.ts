@@ -21,7 +21,7 @@ export interface PayloadPaths {
   readonly is_complete: boolean
 }
 
-/** The answer of a query over feedback. */
+/** The result of a query over feedback. */
 export interface FeedbackRows {
   /** Rows that meet the condition, as far as they were looked at; all of them when only they are counted. */
   readonly count: number
@@ -58,7 +58,7 @@ export interface FeedbackStore {
    */
   createFeedbackBatch(batch: readonly Feedback[]): Promise<readonly (Feedback | ApiError)[]>
   /**
-   * Puts feedback in the place of another: both or nothing happens. When the replaced one is gone and the
+   * Replaces feedback by another: both or nothing happens. When the replaced one is gone and the
    * new one is stored already, this is a repeat and changes nothing.
    *
    * @param replacedId - id of feedback of the same project

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 
 /** Bytes that have been received and belong to no project yet. */
 export interface ReceivedFile {
-  /** As clients compute it. */
+  /** Digest as clients compute it. */
   readonly digest: string
   readonly size_bytes: number
   /**

@@ -37,7 +37,7 @@ export interface AliasRemoval {
 
 /** Tags or aliases of one version. */
 export interface ObjectMarks extends AliasRemoval {
-  /** As in findObject. */
+  /** Same errors as findObject. */
   readonly version: string
 }
 

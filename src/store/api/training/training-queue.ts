@@ -112,7 +112,7 @@ export interface TrainingQueue {
 
 export interface LeaseRenewal {
   readonly lease_ms: number
-  /** 0..1; null: not told. */
+  /** 0..1; null: not reported. */
   readonly progress: number | null
 }
 

@@ -20,7 +20,7 @@ FROM keys
 WHERE id = @id
 `
 
-/** The next keys behind a place (keys_created_at_us). */
+/** The next keys after a cursor (keys_created_at_us). */
 export const LIST_KEYS = `
 SELECT id, svc_user_id, svc_username, scopes_json, projects_json, created_at_us, revoked_at_us
 FROM keys

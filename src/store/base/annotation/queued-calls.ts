@@ -63,7 +63,7 @@ const NO_BODIES = {
   withTotalStorageSize: false,
 }
 
-/** The columns that a span is told by. */
+/** The columns that identify a span. */
 const WITH_DUMPS = { ...NO_BODIES, columns: new Set(['ended_at', 'attributes']) }
 
 function toQueuedCall({

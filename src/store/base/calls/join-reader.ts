@@ -1,4 +1,4 @@
-/** What lists of calls in one store read from another: feedback and the values of refs. */
+/** Data that lists of calls in one store read from another: feedback and the values of refs. */
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { CallJoins, ScannedCall } from '../../../domain/calls/call-fields.ts'
 

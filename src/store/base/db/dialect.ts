@@ -1,7 +1,7 @@
 /** Statements that are the same but for a few words. */
 import type { Steps } from './steps.ts'
 
-/** What SQLite and PostgreSQL write differently. */
+/** Parts of statements that differ between SQLite and PostgreSQL. */
 export interface Dialect {
   /** Whether the value before it is in the list of a parameter. */
   among(parameter: string, type?: 'text' | 'bigint'): string
@@ -9,7 +9,7 @@ export interface Dialect {
   each(parameter: string): string
   /** Aggregates a column to the JSON text of its sorted values; of no rows `[]`. */
   sortedList(column: string): string
-  /** Makes the planner read a table by an index, where it can be told to. */
+  /** Makes the planner read a table by an index, if the database has a hint for that. */
   indexedBy(index: string): string
   /** The functions that return the greatest and the least of their arguments, none of which may be null. */
   readonly greatest: string

@@ -15,7 +15,7 @@ export function cursorBehind(
 
 interface ListPart<Row, Shown> {
   readonly rows: readonly Row[]
-  /** Those that the caller may see, in order. */
+  /** The rows that the caller may see, in order. */
   readonly shown: readonly Shown[]
 }
 

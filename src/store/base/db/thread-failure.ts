@@ -1,7 +1,7 @@
 /** Carries errors across threads: structured clone would turn them into plain errors. */
 import { ApiError, type ErrorCode } from '../../../errors.ts'
 
-/** What a reply of a thread carries instead of a value. */
+/** The error that a reply of a thread carries instead of a value. */
 export interface Failure {
   /** An ApiError. */
   readonly failure?: ApiFailure

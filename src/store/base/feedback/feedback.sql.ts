@@ -24,7 +24,7 @@ const NARROW_COLUMNS = FEEDBACK_COLUMNS.filter((name) => name !== 'payload_json'
 /** The sets of a project's feedback that a query may read. */
 export type FeedbackSource = 'all' | 'one_ref' | 'one_type' | 'id' | 'weave_ref' | 'feedback_type'
 
-/** What each database reads in its own way. */
+/** Parts of statements that each database reads in its own way. */
 interface SourceStatements {
   /** FROM and the condition of a source; the condition follows another. Several texts are `@texts`. */
   readonly sources: Readonly<

@@ -1,4 +1,4 @@
-/** The combined health of the node's own store and of another store beside it. */
+/** The combined health of the node's own store and of a remote one. */
 import type { StoreHealth } from '../../api/health.ts'
 
 /**

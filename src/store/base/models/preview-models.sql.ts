@@ -64,7 +64,7 @@ FROM preview_models
 WHERE id = @id
 `
 
-/** Models after a place; those of a name (preview_models_created_at_us, preview_models_name_created_at_us). */
+/** Models after a cursor; those of a name (preview_models_created_at_us, preview_models_name_created_at_us). */
 export function selectModels(order: 'asc' | 'desc', ofName: boolean): string {
   return `
 SELECT ${MODEL_COLUMN_LIST}

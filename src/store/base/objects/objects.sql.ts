@@ -83,7 +83,7 @@ function marksOf({ sortedList }: Dialect): string {
 `
 }
 
-/** In place of the marks of a version, of which there may be thousands. */
+/** Empty marks, instead of those of a version, of which there may be thousands. */
 const NO_MARKS = `
   '[]' AS tags_json,
   '[]' AS aliases_json

@@ -21,7 +21,7 @@ type RefTarget = { readonly table: StoredTable } | { readonly value: unknown }
 interface RefReach {
   /** Patterns of the projects that may be read. */
   readonly projects: readonly string[]
-  /** Returns the key at a place of a block, as the database returns the block. */
+  /** Returns the key at an index of a block, as the database returns the block. */
   keyIn(value_keys: unknown, place: number): number
   /** Called when contents are released. */
   onClear?(): void

@@ -40,7 +40,7 @@ export function createCallTable(
     builder.addSorted(metric, new Uint8Array(zeros + ones).fill(1, zeros))
   }
 
-  /** Moves the latencies to the builder. Counts stay: a single piece can hold ends without their starts. */
+  /** Moves the latencies to the builder. Counts stay: a single segment can hold ends without their starts. */
   function settleLatencies(): void {
     if (latency !== -1 && (sums[ENDED] as number) > 0) {
       builder.addSummary(latency, readLatencies(sums))

@@ -54,7 +54,7 @@ export function createStatsTables(options: StatsTablesOptions) {
     }
   }
 
-  /** Adds the usage of a piece, part by part. */
+  /** Adds the usage of a segment, part by part. */
   function createUsageAdder({ sums, partOfKey, rowsOf }: HourSums, fromUs: number, toUs: number) {
     const { models } = sums
     const takers = new Array<SumsTaker | null>(models.length).fill(null)
@@ -97,7 +97,7 @@ export function createStatsTables(options: StatsTablesOptions) {
     leaveBuckets: calls.moveToBucket,
 
     /**
-     * Adds the calls and the usage of an hour, which may consist of several pieces.
+     * Adds the calls and the usage of an hour, which may consist of several segments.
      *
      * @throws BrokenSegmentError; the tables are unusable then
      */
@@ -119,7 +119,7 @@ export function createStatsTables(options: StatsTablesOptions) {
   }
 }
 
-/** Adds the calls of pieces, part by part. */
+/** Adds the calls of segments, part by part. */
 function addCallSums(
   calls: ReturnType<typeof createCallTable>,
   pieces: readonly HourSums[],

@@ -1,7 +1,7 @@
 /** Sums over calls, from which stores fill the tables of a query. */
 import type { ModelUsage } from '../../../domain/usage/usage.ts'
 
-/** The token counters of a row of usage, in the order of stored pieces and of the rows that stores deliver. */
+/** The token counters of a row of usage, in the order of stored segments and of the rows that stores deliver. */
 export const COUNTERS = [
   'input_tokens',
   'output_tokens',
@@ -56,7 +56,7 @@ export interface HourParts {
   readonly bounds: readonly number[]
 }
 
-/** What an hour, or a piece of it, adds to the tables of a query. */
+/** The sums that an hour, or a segment of it, adds to the tables of a query. */
 export interface HourSums {
   readonly sums: KeyedSums
   /** The part of the calls of each key, ascending with the keys; -1 for none. */

@@ -6,7 +6,7 @@ import { JOB_COLUMN_LIST } from './training-jobs.sql.ts'
 
 type Order = 'asc' | 'desc'
 
-/** Jobs after a place; those of a status (training_jobs_created_at_us, training_jobs_state_created_at_us). */
+/** Jobs after a cursor; those of a status (training_jobs_created_at_us, training_jobs_state_created_at_us). */
 export function selectJobs(order: Order, ofStatus: boolean): string {
   return `
 SELECT ${JOB_COLUMN_LIST}
@@ -15,7 +15,7 @@ WHERE ${ofStatus ? 'state = @status AND ' : ''}${cursorCondition(order)}
 `
 }
 
-/** The jobs of one model after a place in its queue (training_jobs_model_id_seq). */
+/** The jobs of one model after a position in its queue (training_jobs_model_id_seq). */
 export function selectModelJobs(order: Order): string {
   return `
 SELECT ${JOB_COLUMN_LIST}
@@ -28,7 +28,7 @@ LIMIT @limit
 `
 }
 
-/** What is shown of jobs besides their rows; both by primary key. */
+/** Columns that are shown of jobs besides their rows; both by primary key. */
 export function viewStatements({ among }: Dialect) {
   return {
     /** Models, deleted or not. */

@@ -61,7 +61,7 @@ export interface EndedAttempt {
   readonly after: TrainingJob
 }
 
-/** What the queue does by itself. */
+/** The writes of the queue itself. */
 export function createClaimWrites(moves: JobMoves, statements: SQL.QueueStatements) {
   function* endAllOverdue({ queue_timeout_ms, ...end }: QueueTimes): Steps<TrainingJob[]> {
     const { now_us } = end
@@ -104,7 +104,7 @@ export function createClaimWrites(moves: JobMoves, statements: SQL.QueueStatemen
   }
 }
 
-/** What workers do with a job that they hold, except its completion. */
+/** The writes of workers on a job that they lease, except its completion. */
 export function createLeaseWrites(moves: JobMoves) {
   function* end(lease: Lease, move: (job: TrainingJob) => Moved): Steps<EndedAttempt> {
     const before = yield* requireLeased(lease)

@@ -31,7 +31,7 @@ export function createTrainingWrites(newId: () => string, statements: QueueState
 
 export type TrainingWrites = ReturnType<typeof createTrainingWrites>
 
-/** What the stores of training share. */
+/** The parts that the stores of training share. */
 export interface TrainingParts {
   readonly runs: StepRuns<TrainingWrites>
   readonly notifier: JobNotifier

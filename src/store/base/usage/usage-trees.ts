@@ -1,4 +1,4 @@
-/** Usage over trees of calls: which calls count, and the answers. Pure. */
+/** Usage over trees of calls: which calls count, and the results. Pure. */
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import type { Expression } from '../../../domain/query/query-expression.ts'
 import { createMatcher } from '../../../domain/query/query-matcher.ts'
@@ -57,7 +57,7 @@ function createSieve(expression: Expression | null): (row: CallRow) => boolean {
     })
 }
 
-/** Returns the answer for each of these calls. */
+/** Returns the result for each of these calls. */
 export function renderTraceUsage(
   calls: readonly FoundCall[],
   { counting, prices }: TraceUsageQuery,
@@ -69,7 +69,7 @@ export function renderTraceUsage(
   }
 }
 
-/** Returns the answer for the calls that are asked for. @param calls - of all of their traces */
+/** Returns the result for the requested calls. @param calls - of all of their traces */
 export function renderCallsUsage(
   calls: readonly FoundCall[],
   { call_ids, counting, prices }: CallsUsageQuery,

@@ -26,7 +26,7 @@ import type { Row } from '../db/client.ts'
 import { hashEnd, type KnownStart, toEndRow, toKnownStart, toStartRow } from './call-rows.ts'
 import type { NestedReportsCache } from './nested-reports.ts'
 
-/** What is stored of an id, and what the batch adds. */
+/** The stored state of an id, and the parts that the batch adds. */
 export interface BatchCall {
   /** null when nothing is stored. */
   state: CallState | null

@@ -1,4 +1,4 @@
-/** Looks up what is stored of calls by their ids. */
+/** Finds stored calls by their ids. */
 import { type CallIdentity, type CallState, keyOf } from '../../../domain/calls/call-state.ts'
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import type { CallEnd } from '../../../domain/calls/new-call.ts'

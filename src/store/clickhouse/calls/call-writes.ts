@@ -23,7 +23,7 @@ interface CallWritesOptions {
   readonly queueMax: number
   /** Bytes of them. */
   readonly queueBytesMax: number
-  /** How long a caller waits until it is told to retry; default 10 s. */
+  /** Milliseconds after which a waiting caller is told to retry; default 10 s. */
   readonly waitMs?: number | undefined
   /** How long `close` waits for queued writes. */
   readonly closeMs: number

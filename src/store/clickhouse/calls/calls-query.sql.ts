@@ -47,7 +47,7 @@ ${startedRows(conditions)}
 `
 }
 
-/** The same of the first calls of a list, up to a number. */
+/** The number and bytes of the first calls of a list, up to a limit. */
 export function countSomeCalls(conditions: readonly FilterCondition[]): string {
   return `
 SELECT

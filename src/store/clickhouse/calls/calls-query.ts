@@ -29,7 +29,7 @@ const PREPARED_ROWS = 100
 
 interface CallsQueryParts {
   readonly reads: Reads
-  /** What lists read besides the calls: feedback and values of refs, from any store, and prices. */
+  /** Data that lists join to the calls: feedback and values of refs, from any store, and prices. */
   readonly joinedDataOf: NodeStores['joinedDataOf']
   /** Recorded calls that are not stored yet. */
   readonly arrivals: Pick<Arrivals, 'wait'>

@@ -92,7 +92,7 @@ WHERE project_id = {project_id:String}
   AND ${isIn('id', 'ids')}
 ORDER BY stored_at`.trim()
 
-/** What a write needs to know about stored calls. */
+/** The columns of stored calls that a write compares. */
 export const SELECT_KNOWN_ROWS = `
 SELECT
   id,
@@ -133,7 +133,7 @@ WHERE project_id = {project_id:String} AND ${isIn('id', 'ids')}
 GROUP BY id
 `
 
-/** Those of ids that were deleted. */
+/** The ids that were deleted, of those given. */
 export const SELECT_DELETED = `
 SELECT DISTINCT id
 FROM call_deletions

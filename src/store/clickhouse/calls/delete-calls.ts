@@ -31,7 +31,7 @@ export async function deleteCalls(
   return rows.length
 }
 
-/** Those of the calls of which anything is stored, deleted ones included. */
+/** Returns the calls of which anything is stored, deleted ones included. */
 async function findKnown(
   db: ClickHouse,
   project_id: string,

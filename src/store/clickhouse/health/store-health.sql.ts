@@ -1,4 +1,4 @@
-/** Checks whether ClickHouse answers. */
+/** Checks whether ClickHouse responds. */
 export const READ_NEWEST = `
 SELECT max(version) AS version
 FROM weft_migrations

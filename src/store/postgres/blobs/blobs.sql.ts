@@ -40,7 +40,7 @@ const UNUSED = `
   )
 `
 
-/** Those of some paths that nothing needs; by primary key. */
+/** The paths that nothing needs, of those given; by primary key. */
 export const LIST_UNUSED = `
 SELECT path
 FROM blobs

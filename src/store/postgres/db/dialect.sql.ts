@@ -1,4 +1,4 @@
-/** What only PostgreSQL writes so. */
+/** The dialect of PostgreSQL. */
 import type { Dialect } from '../../base/db/dialect.ts'
 import { run } from '../../base/db/steps.ts'
 import { insertRows, toRows } from './rows.sql.ts'

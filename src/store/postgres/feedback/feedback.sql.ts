@@ -9,7 +9,7 @@ SELECT pg_advisory_xact_lock(hashtextextended('feedback ' || @project_id || ' ' 
 FROM unnest(@ids::text[]) AS id
 `
 
-/** What is read for one text of a column, in time order without a sort. */
+/** The source for one text of a column, in time order without a sort. */
 const SOURCE_OF_ONE = { id: 'id', weave_ref: 'one_ref', feedback_type: 'one_type' } as const
 
 function source(and: string) {
@@ -69,7 +69,7 @@ LIMIT @sample_limit
 `
 
 /**
- * The newest feedback about each of some things, with the place of the thing, the oldest first
+ * The newest feedback about each of some things, with the index of the thing, the oldest first
  * (feedback_project_id_weave_ref_created_at_us_id).
  */
 export const SELECT_ABOUT = `

@@ -15,7 +15,7 @@ interface KeyedPlace {
   readonly value_key: number
 }
 
-/** Returns the key at a place of a block. */
+/** Returns the key at an index of a block. */
 export function keyIn(value_keys: unknown, place: number): number {
   return Number((value_keys as readonly string[])[place])
 }

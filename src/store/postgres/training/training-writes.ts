@@ -8,7 +8,7 @@ import { LOCK_QUEUE, NOTIFY_QUEUE, QUEUE } from './training-queue.sql.ts'
 
 const WRITES = createTrainingWrites(randomUUID, QUEUE)
 
-/** Those after which another job may be claimed: all processes are told. */
+/** The writes after which another job may be claimed: all processes are notified. */
 const TOLD: ReadonlySet<keyof TrainingWrites> = new Set([
   'insert_job',
   'cancel_job',

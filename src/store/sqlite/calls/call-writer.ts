@@ -42,7 +42,7 @@ import type { NameKeys } from './columns/name-keys.ts'
 
 type Key = number | bigint
 
-/** What writes of calls update besides the calls, on the same connection. */
+/** The tables that writes of calls update besides the calls, on the same connection. */
 interface CallParties {
   readonly hours: HourMarks
   readonly keys: NameKeys

@@ -15,7 +15,7 @@ export const DATABASE_FILE = 'weft.db'
 const OPENED_FILE = /^weft\.(?:db|lock)/
 /** How long a statement waits for another process that writes. */
 export const BUSY_TIMEOUT_MS = 5000
-/** Bytes of the log file that are kept when the log restarts: overwriting is cheaper than growing the file. */
+/** Bytes of the WAL file that remain when the WAL restarts: overwriting is cheaper than growing the file. */
 const LOG_BYTES_KEPT = 32 * 1024 * 1024
 /** How long a close waits for readers of the log: the database is intact without it, and a shutdown is bounded. */
 const CLOSE_BUSY_TIMEOUT_MS = 500
@@ -69,7 +69,7 @@ export function unusableDirectory(dataDir: string, cause: unknown): DataDirector
   return new DataDirectoryError(`cannot use the data directory ${dataDir}: ${reason}`, cause)
 }
 
-/** SQLite tells only that it cannot open or write a file; the directory and its files may tell which, and why. */
+/** SQLite reports only that it cannot open or write a file; the directory and its files may show which, and why. */
 function reasonOf(dataDir: string, cause: unknown): string {
   if (cause instanceof SqliteError && /^SQLITE_(?:CANTOPEN|READONLY)/.test(cause.code)) {
     try {
@@ -104,7 +104,7 @@ export function makeDirectory(path: string): void {
   }
 }
 
-/** @throws DataDirectoryError when that cannot be told, for example without the rights to look */
+/** @throws DataDirectoryError when that cannot be determined, for example without the rights to read */
 export function hasDatabase(dataDir: string): boolean {
   try {
     return statSync(join(dataDir, DATABASE_FILE), { throwIfNoEntry: false }) !== undefined

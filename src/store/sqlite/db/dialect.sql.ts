@@ -1,4 +1,4 @@
-/** What only SQLite writes so. */
+/** The dialect of SQLite. */
 import type { Dialect } from '../../base/db/dialect.ts'
 import { insertNamed } from '../../base/db/rows.sql.ts'
 import { run } from '../../base/db/steps.ts'

@@ -1,4 +1,4 @@
-/** Tells whether a path still leads to the same file. */
+/** Identifies files, to check whether a path still leads to the same one. */
 import { statSync } from 'node:fs'
 
 /** Returns what no other file of the machine has while this one is open, or null when there is no file. */

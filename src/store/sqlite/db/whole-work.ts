@@ -5,7 +5,7 @@ import { workerData } from 'node:worker_threads'
 export const INSIDE = 0
 export const ENDING = 1
 
-/** What a guarded thread gets besides its own data. */
+/** The data that a guarded thread gets besides its own. */
 interface WholeWorkData {
   readonly wholeWork: SharedArrayBuffer
 }

@@ -9,7 +9,7 @@ export interface ReceivedBytes {
   readonly bytes: number
   /** Moves it to its final path, relative to the data directory. @throws ApiError store_unavailable */
   keep(path: string): Promise<void>
-  /** Removes the file if it was not kept. Never fails. */
+  /** Removes the file unless it was stored. Never fails. */
   discard(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** The figures of the node's own store, each from the part that counts it. */
+/** The metrics of the node's own store, each from the part that counts it. */
 import { stat, statfs } from 'node:fs/promises'
 import type {
   DiskMetrics,

@@ -22,7 +22,7 @@ export function createCheckpointArtifacts(db: Connection, folder: FileFolder): C
   const isArtifactUsed = db.prepare(SQL.IS_ARTIFACT_USED).pluck()
   const isUsed = (path: string) => isArtifactUsed.get({ path }) === 1
 
-  /** False also where the database cannot tell. */
+  /** False also when the database cannot be read. */
   function isKnownUnused(path: string): boolean {
     try {
       return db.open && !isUsed(path)

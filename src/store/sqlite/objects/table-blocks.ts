@@ -19,7 +19,7 @@ export function fromBlock(block: Buffer): number[] {
   return Array.from({ length }, (_, at) => block.readDoubleLE(at * KEY_BYTES))
 }
 
-/** Returns the key at a place of a block. */
+/** Returns the key at an index of a block. */
 export function keyIn(block: unknown, place: number): number {
   return (block as Buffer).readDoubleLE(place * KEY_BYTES)
 }

@@ -19,7 +19,7 @@ export interface ReadLimits {
 const LIMITS: ReadLimits = { readers: 1, statsReaders: 1, queueMax: 16, timeoutMs: 60_000 }
 /** Lists and searches pause, so a reader alternates between several. */
 const LIST_JOBS_PER_READER = 8
-/** Statistics do, too; each holds its tables and the pieces it reads. */
+/** Statistics do, too; each holds its tables and the segments it reads. */
 const STATS_JOBS_PER_READER = 4
 /** Builds one hour at a time. The largest takes seconds, but nobody waits for it. */
 const BUILD = { readers: 1, queueMax: 1, timeoutMs: 600_000, readersKept: 0, niceness: 15 }
@@ -28,7 +28,7 @@ interface ReadLanes {
   /** Reads that pause: lists of calls, feedback, objects and tables. */
   readonly lists: ReadPool
   readonly stats: ReadPool
-  /** Builds the pieces that make statistics fast. */
+  /** Builds the segments that make statistics fast. */
   readonly build: ReadPool
   figures(): ReadMetrics[]
 }

@@ -1,6 +1,6 @@
 /**
  * Records the changes that writes make to the hours of statistics, by hour, in the transaction just before its commit.
- * So pieces and entries always agree with the rows.
+ * So segments and entries always agree with the rows.
  */
 
 import type { Connection } from '../db/connection.ts'

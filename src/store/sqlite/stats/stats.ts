@@ -1,5 +1,5 @@
 /**
- * Statistics in SQLite: hours are read from their pieces and the changes since; everything else comes from the rows.
+ * Statistics in SQLite: hours are read from their segments and the changes since; everything else comes from the rows.
  * Runs in a reader, each hour in one snapshot.
  */
 
@@ -26,14 +26,14 @@ import { SELECT_HOURS } from './segments/segments.sql.ts'
 import { createSegmentReader, type SegmentReader } from './segments/stored-hours.ts'
 import { createRowScan } from './stats-rows.ts'
 
-/** Limit: hours of one query without pieces that are read into columns; of more, only the last ones are. */
+/** Limit: hours of one query without segments that are read into columns; of more, only the last ones are. */
 const LIVE_HOURS_MAX = 4
 /** Limit: attempts that a broken column may fail; then all is read from the rows. */
 const ATTEMPTS_MAX = 3
 /** Limit: sums of one hour, by part and model; beyond it the rows are read. */
 const PART_SUMS_MAX = 500_000
 
-/** Unbuilt hours, and pieces with removed calls, have only columns. */
+/** Unbuilt hours, and segments with removed calls, have only columns. */
 const NOTHING_READY: Omit<HourView, 'columns' | 'removed'> = {
   differs: true,
   slots: () => null,
@@ -91,7 +91,7 @@ export function* renderStats(
   }
 }
 
-/** What a job reads with. */
+/** The readers that a job uses. */
 interface Reading {
   readonly segments: SegmentReader
   readonly checkpoint: Checkpoint
@@ -124,7 +124,7 @@ function* aggregateHours(
   const cut = createHourCutter(startsUs, startUs, endUs)
   let { from } = hoursOf(startUs, endUs)
   let bucket = 0
-  // Reads the hours again after each pause: their pieces may be gone.
+  // Reads the hours again after each pause: their segments may be gone.
   for (let isPaused = true; isPaused; ) {
     isPaused = false
     const hours = readHours(db, query, from)
@@ -151,7 +151,7 @@ function* aggregateHours(
   return tables.finish()
 }
 
-/** What adding an hour needs. */
+/** The tables and readers for adding an hour. */
 interface Adding {
   readonly openViews: (state: HourState) => HourView[] | null
   readonly filter: HourFilter
@@ -160,7 +160,7 @@ interface Adding {
 }
 
 /**
- * Adds an hour from its pieces.
+ * Adds an hour from its segments.
  *
  * @returns whether the hour was added; false when its rows must be read
  * @throws BrokenSegmentError when the tables already hold a part of it
@@ -232,7 +232,7 @@ function createViews(
   }
 }
 
-/** Returns a view of a piece without calls that were removed since. @throws BrokenSegmentError */
+/** Returns a view of a segment without calls that were removed since. @throws BrokenSegmentError */
 function withoutRemoved(stored: StoredHour, removed: ReadonlyMap<number, number>): HourView {
   const places = findStoredRemoved(stored, removed)
   return places.length === 0

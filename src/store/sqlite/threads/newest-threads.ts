@@ -1,4 +1,4 @@
-/** Finds the threads that were updated last, without a look at the others. */
+/** Finds the threads that were updated last, without reading the others. */
 import type { ThreadListing } from '../../../domain/threads/thread-sums.ts'
 import type { PackedId } from '../calls/columns/id-columns.ts'
 import type { Connection } from '../db/connection.ts'

@@ -45,7 +45,7 @@ export const listThreads: ReadJob<ThreadListing, ThreadSums[]> = function* (
   return list.page()
 }
 
-/** Sums up no more threads than the page needs; null when the newest turns do not tell which these are. */
+/** Sums up no more threads than the page needs; null when the newest turns do not show which these are. */
 function* listNewest(
   db: Connection,
   listing: ThreadListing,

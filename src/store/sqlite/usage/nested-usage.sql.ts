@@ -1,4 +1,4 @@
-/** Statements that store the sums of what a call's children report beside its own usage. */
+/** Statements that store the sums of what a call's children report in addition to its own usage. */
 import { USAGE_COUNTERS } from '../../../domain/usage/own-usage.ts'
 import { insertRow } from '../../base/db/rows.sql.ts'
 import { PROJECT_ID } from '../calls/columns/id-columns.sql.ts'

@@ -29,7 +29,7 @@ interface PackedChild {
   readonly packed_parent_id: PackedId
 }
 
-/** What is known of a call whose start comes. */
+/** The stored columns of a call whose start arrives. */
 interface SettledRow {
   readonly call_key: number
   readonly id: string

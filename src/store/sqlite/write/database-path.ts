@@ -7,13 +7,13 @@ import { ApiError } from '../../../errors.ts'
 import { identifyFile } from '../db/file-identity.ts'
 import type { CommitPart } from './group-commit.ts'
 
-/** Text of the error's cause; the check of the store's health looks for it. */
+/** Text of the error's cause; the health check of the store compares it. */
 export const DATABASE_MOVED = 'the database was moved or removed while the server was running'
-/** What an operator can do, for messages. */
+/** Advice to an operator, for messages. */
 export const MOVED_REMEDY = 'put it back or restart the server'
 
 /**
- * Looks before each commit whether the path still leads to the file that it leads to now.
+ * Checks before each commit whether the path still leads to the file that it leads to now.
  *
  * @param path - of a database file that is open
  */

@@ -20,7 +20,7 @@ export interface WriterEnd {
 
 export interface WriterListener {
   onReply(reply: WriterReply): void
-  /** It has ended without having been closed. */
+  /** The writer has ended without having been closed. */
   onLost(cause: Error): void
 }
 
@@ -59,7 +59,7 @@ export function createWriter(options: WriterOptions): Writer {
   let gathered: WriteRequest[] = []
   let isClosing = false
   let refused = 0
-  /** By `performance.now()`. */
+  /** Time of `performance.now()`. */
   let closeByMs = Number.POSITIVE_INFINITY
   let end: WriterEnd | null = open()
 

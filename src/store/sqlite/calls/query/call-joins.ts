@@ -1,4 +1,4 @@
-/** What a walk over calls reads besides the calls: feedback, and the values of refs. */
+/** Data that a walk over calls joins to them: feedback, and the values of refs. */
 import type { CallJoins } from '../../../../domain/calls/call-fields.ts'
 import type { CallsSelection } from '../../../../domain/calls/calls-query.ts'
 import { toExpansion } from '../../../../domain/calls/expand-columns.ts'

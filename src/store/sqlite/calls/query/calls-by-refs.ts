@@ -27,7 +27,7 @@ interface RefPlace {
   readonly keys: Path
 }
 
-/** What calls with the same refs have in common. */
+/** The values that calls with the same refs share. */
 interface Alike {
   /** Their bodies, as far as the selection reads them. */
   readonly parsed: ScannedCall['parsed']

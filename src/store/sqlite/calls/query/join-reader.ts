@@ -1,4 +1,4 @@
-/** What walks over the calls of another store read from this one: feedback and the values of refs. */
+/** Data that walks over the calls of another store read from this one: feedback and the values of refs. */
 import { callRef } from '../../../../domain/calls/call-ref.ts'
 import type { CallsSelection } from '../../../../domain/calls/calls-query.ts'
 import type { FeedbackRow } from '../../../../domain/feedback/feedback-view.ts'

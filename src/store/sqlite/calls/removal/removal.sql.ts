@@ -63,8 +63,8 @@ LIMIT @limit
 `
 
 /**
- * Invalidates the pieces and changes of an hour, even those read before or written in the same commit: from now on only
- * the rows of its calls count (stats_hours_project_id_hour).
+ * Invalidates the segments and changes of an hour, even those read before or written in the same commit: from now on
+ * only the rows of its calls count (stats_hours_project_id_hour).
  */
 export const LEAVE_HOUR = `
 INSERT INTO stats_hours (project_id, hour, built_revision)

@@ -1,5 +1,5 @@
 /**
- * A cache of the hours whose pieces a thread has read recently, so that the next read decodes nothing. Entries are
+ * A cache of the hours whose segments a thread has read recently, so that the next read decodes nothing. Entries are
  * matched by generation and built revision, so a rebuilt hour is a miss.
  */
 import type { HourState } from './live-hours.ts'
@@ -10,7 +10,7 @@ export const CACHED_BYTES_MAX = 32 * 1024 * 1024
 /** The approximate overhead of a decoded blob, in bytes. */
 const BLOB_BYTES = 1024
 
-/** An hour whose pieces are open. */
+/** An hour whose segments are open. */
 export interface OpenHour {
   readonly state: HourState
   /** Set by the caller of `open`. */
@@ -25,7 +25,7 @@ export interface OpenHour {
 export interface HourCache {
   /** Opens a cached hour; returns null when this state of it is not cached. */
   find(state: HourState): OpenHour | null
-  /** Opens an hour that was not cached; it has no pieces yet. */
+  /** Opens an hour that was not cached; it has no segments yet. */
   open(state: HourState): OpenHour
   /** Adds a blob to an open hour. If hours in use fill the cache, this hour is dropped when it is closed. */
   addBlob(hour: OpenHour, blob: Uint8Array): void
@@ -90,7 +90,7 @@ export function createHourCache(bytesMax: number): HourCache {
   }
 }
 
-/** Keys of hours, their generations and revisions are never reused, so equal numbers mean equal pieces. */
+/** Keys of hours, their generations and revisions are never reused, so equal numbers mean equal segments. */
 function isSame(known: HourState, { generation, built_revision }: HourState): boolean {
   return known.generation === generation && known.built_revision === built_revision
 }

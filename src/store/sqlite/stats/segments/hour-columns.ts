@@ -49,7 +49,7 @@ export interface UsageColumns {
   readonly counts: Integers
 }
 
-/** The columns of an hour or of a piece of it; each is read on demand. */
+/** The columns of an hour or of a segment of it; each is read on demand. */
 export interface HourColumns {
   /** The number of entries. */
   readonly count: number

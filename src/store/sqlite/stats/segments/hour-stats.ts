@@ -23,7 +23,7 @@ import { isWhole, offsetParts, slotParts } from './hour-parts.ts'
 import { latencyRuns, sumParts, toKeyed } from './hour-summary.ts'
 import type { HourView } from './segment.ts'
 
-/** What a query needs of its calls. */
+/** The calls of a query, and the columns that it reads of them. */
 interface HourWants {
   readonly wantsCalls: boolean
   readonly wantsUsage: boolean

@@ -129,7 +129,7 @@ export function toKeyed({ parts, calls, models, usage }: PartSums): KeyedSums {
   const usageModels: number[] = []
   for (let part = 0; part < parts; part++) {
     const at = part * CALL_NUMBERS
-    // Ends whose starts are in another piece count, too. Without calls there are no numbers.
+    // Ends whose starts are in another segment count, too. Without calls there are no numbers.
     if ((calls[at] as number) + (calls[at + 1] as number) > 0) callKeys.push(part)
     models.forEach((_model, model) => {
       if ((usage[(part * models.length + model) * USAGE_NUMBERS] as number) === 0) return

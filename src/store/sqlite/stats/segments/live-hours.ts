@@ -1,5 +1,5 @@
 /**
- * Caches the changes of an hour since its pieces were built, as columns in the reader: a poll reads only the changes
+ * Caches the changes of an hour since its segments were built, as columns in the reader: a poll reads only the changes
  * since the last poll, however many calls run.
  */
 
@@ -30,9 +30,9 @@ export interface HourState extends HourId {
   readonly hour_key: number
   /** Raised by each change. */
   readonly revision: number
-  /** Raised when the pieces become invalid. */
+  /** Raised when the segments become invalid. */
   readonly generation: number
-  /** The pieces hold the changes up to this revision; null when they are unusable. */
+  /** The segments hold the changes up to this revision; null when they are unusable. */
   readonly built_revision: number | null
   readonly pieces: number
 }
@@ -40,7 +40,7 @@ export interface HourState extends HourId {
 const hoursByConnection = new WeakMap<Connection, Map<number, LiveHour>>()
 
 /**
- * Returns what the pieces of an hour do not hold, as the transaction sees it; null when it does not fit into columns.
+ * Returns what the segments of an hour do not hold, as the transaction sees it; null when it does not fit into columns.
  *
  * @throws BrokenSegmentError
  */

@@ -1,4 +1,4 @@
-/** Reads back a piece of an hour: its sums, and its columns sorted by latency, from blobs. Pure. */
+/** Reads back a segment of an hour: its sums, and its columns sorted by latency, from blobs. Pure. */
 import type { UsageCounting } from '../../../../schemas/usage/usage-counting.ts'
 import { COUNTERS, type KeyedSums, type Runs } from '../../../base/stats/sums.ts'
 import type { HourColumns, NamesColumn } from './hour-columns.ts'
@@ -32,7 +32,7 @@ export interface HeadMeta {
   readonly count: number
   readonly ended: number
   readonly models: readonly string[]
-  /** The least and greatest key of its entries; missing in a piece that does not name its calls. */
+  /** The least and greatest key of its entries; missing in a segment that does not name its calls. */
   readonly keys?: readonly [least: number, most: number]
   /** Some calls report other usage than their own: sums of reported usage are stored separately. */
   readonly differs?: boolean
@@ -71,7 +71,10 @@ interface RootSums {
 /** Thrown by a column that cannot be read; the hour must be read from its rows then. */
 export class BrokenSegmentError extends Error {}
 
-/** An hour, or a piece of it, with its precomputed sums. Of a stored piece, all methods but `roots` throw BrokenSegmentError. */
+/**
+ * An hour, or a segment of it, with its precomputed sums. Of a stored one, all methods but `roots` throw
+ * BrokenSegmentError.
+ */
 export interface HourView {
   readonly columns: HourColumns
   /** The indexes of entries that do not count; if there are any, no sums are precomputed. */
@@ -84,7 +87,7 @@ export interface HourView {
   slotRuns(): Runs
   /** Sums by group with reported usage; null when there are too many groups. */
   groups(): OpGroups | null
-  /** The same for the roots, under one key; null when broken, or in a piece that was built without them. */
+  /** The same for the roots, under one key; null when broken, or in a segment that was built without them. */
   roots(): RootSums | null
 }
 
@@ -93,7 +96,7 @@ export interface StoredHour extends HourView {
   readonly head: HeadMeta
 }
 
-/** A piece and its key. */
+/** A segment and its key. */
 export interface StoredSegment {
   readonly segment_key: number
   readonly hour: StoredHour

@@ -1,8 +1,8 @@
-/** Statements for the hours of statistics, their changes, their pieces and the rows of their calls. */
+/** Statements for the hours of statistics, their changes, their segments and the rows of their calls. */
 import { OP_NAME, PROJECT_KEY } from '../../calls/columns/id-columns.sql.ts'
 import { USAGE_ROW } from '../../usage/nested-usage.sql.ts'
 
-/** Marks an hour as changed (stats_hours_project_id_hour). A rewrite invalidates its pieces. */
+/** Marks an hour as changed (stats_hours_project_id_hour). A rewrite invalidates its segments. */
 export const MARK_HOUR = `
 INSERT INTO stats_hours (project_id, hour, pending)
 VALUES (@project_id, @hour, @entries)
@@ -55,7 +55,7 @@ WHERE hour_key = @hour_key AND revision > @after_revision
 ORDER BY revision
 `
 
-/** Hours whose pieces are incomplete (stats_hours_unbuilt). */
+/** Hours whose segments are incomplete (stats_hours_unbuilt). */
 export const SELECT_UNBUILT_HOURS = `
 SELECT
   hour_key,
@@ -67,7 +67,7 @@ ORDER BY hour_key
 LIMIT @limit
 `
 
-/** The heads of an hour's pieces (primary key). */
+/** The heads of an hour's segments (primary key). */
 export const SELECT_HEADS = `
 SELECT
   segment_key,
@@ -77,7 +77,7 @@ WHERE segment_key BETWEEN @from_key AND @to_key
 ORDER BY segment_key
 `
 
-/** One column of a piece (primary key). */
+/** One column of a segment (primary key). */
 export const SELECT_COLUMN = `
 SELECT body
 FROM stats_columns
@@ -96,7 +96,7 @@ VALUES (@segment_key, @body)
 ON CONFLICT (segment_key) DO UPDATE SET body = excluded.body
 `
 
-/** Heads and columns of pieces (primary keys). */
+/** Heads and columns of segments (primary keys). */
 export const DELETE_HEADS = `
 DELETE FROM stats_segments
 WHERE segment_key BETWEEN @from_key AND @to_key
@@ -106,7 +106,7 @@ DELETE FROM stats_columns
 WHERE column_key BETWEEN @from_key * 16 AND @to_key * 16 + 15
 `
 
-/** Records that the pieces hold all changes up to a revision (primary key). */
+/** Records that the segments hold all changes up to a revision (primary key). */
 export const SETTLE_HOUR = `
 UPDATE stats_hours
 SET built_revision = @to_revision,
@@ -115,20 +115,20 @@ SET built_revision = @to_revision,
 WHERE hour_key = @hour_key
 `
 
-/** Raises the generation when a piece was replaced by one without its removed calls (primary key). */
+/** Raises the generation when a segment was replaced by one without its removed calls (primary key). */
 export const RAISE_GENERATION = `
 UPDATE stats_hours
 SET generation = generation + 1
 WHERE hour_key = @hour_key
 `
 
-/** Deletes the changes that the pieces hold (primary key). */
+/** Deletes the changes that the segments hold (primary key). */
 export const DELETE_CHANGES = `
 DELETE FROM stats_changes
 WHERE hour_key = @hour_key AND revision <= @to_revision
 `
 
-/** Invalidates the pieces of an hour (primary key). */
+/** Invalidates the segments of an hour (primary key). */
 export const INVALIDATE_HOUR = `
 UPDATE stats_hours
 SET built_revision = NULL,

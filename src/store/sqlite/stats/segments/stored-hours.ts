@@ -1,4 +1,4 @@
-/** Reads the pieces of hours. */
+/** Reads the segments of hours. */
 import type { Connection } from '../../db/connection.ts'
 import { CACHED_BYTES_MAX, createHourCache, type HourCache, type OpenHour } from './hour-cache.ts'
 import type { HourState } from './live-hours.ts'
@@ -13,25 +13,25 @@ import {
 import { decodeSegment } from './segment-blob.ts'
 import { SELECT_COLUMN, SELECT_HEADS } from './segments.sql.ts'
 
-/** Limit: pieces of an hour; later entries enlarge the last one until it does not fit. */
+/** Limit: segments of an hour; later entries enlarge the last one until it does not fit. */
 export const SEGMENTS_MAX = 4096
 
 const keptByConnection = new WeakMap<Connection, HourCache>()
 
 /**
- * Returns the key of a piece. Each piece has two: a replacement is written under the other key and used once it is
+ * Returns the key of a segment. Each segment has two: a replacement is written under the other key and used once it is
  * complete.
  */
 export function segmentKey(hour_key: number, piece: number, turn: 0 | 1 = 0): number {
   return (hour_key * SEGMENTS_MAX + piece) * 2 + turn
 }
 
-/** Returns the range of the keys of an hour's pieces. */
+/** Returns the range of the keys of an hour's segments. */
 export function segmentRange(hour_key: number): { from_key: number; to_key: number } {
   return { from_key: segmentKey(hour_key, 0), to_key: segmentKey(hour_key, SEGMENTS_MAX - 1, 1) }
 }
 
-/** Returns the key of a column of a piece. */
+/** Returns the key of a column of a segment. */
 export function columnKey(segment_key: number, column: SegmentColumn): number {
   return segment_key * 16 + SEGMENT_COLUMNS[column]
 }
@@ -39,7 +39,7 @@ export function columnKey(segment_key: number, column: SegmentColumn): number {
 export type SegmentReader = ReturnType<typeof createSegmentReader>
 
 /**
- * Opens pieces inside one transaction.
+ * Opens segments inside one transaction.
  *
  * @param kept - a cache of hours; default: the thread's cache for this database
  */
@@ -77,7 +77,7 @@ export function createSegmentReader(db: Connection, kept: HourCache = keptOf(db)
   }
 
   return {
-    /** Returns the pieces of an hour, in order. @throws BrokenSegmentError, as do their columns */
+    /** Returns the segments of an hour, in order. @throws BrokenSegmentError, as do their columns */
     open(state: HourState): readonly StoredSegment[] {
       const known = kept.find(state)
       const hour = known ?? kept.open(state)

@@ -1,7 +1,7 @@
 /**
- * The read job that updates the pieces of an hour: it adds new changes to the last piece and starts further pieces
- * when that is full. Before that, it rebuilds pieces with calls that were removed since, without these calls. When no
- * usable pieces exist, it builds them from the rows of the calls.
+ * The read job that updates the segments of an hour: it adds new changes to the last segment and starts further ones
+ * when that is full. Before that, it rebuilds segments with calls that were removed since, without these calls. When no
+ * usable segments exist, it builds them from the rows of the calls.
  */
 
 import type { Connection } from '../../../db/connection.ts'
@@ -23,33 +23,33 @@ import { type EncodedSegment, encodeColumns } from './segment-build.ts'
 
 export interface BuildInput {
   readonly hour_key: number
-  /** Limit: entries of a piece, and its rows of usage. */
+  /** Limit: entries of a segment, and its rows of usage. */
   readonly segmentRowsMax: number
-  /** When building from rows: where the last piece ended. */
+  /** When building from rows: where the last segment ended. */
   readonly from: RestOfRows | null
 }
 
-/** A piece and the state of the hour from which it was built. */
+/** A segment and the state of the hour from which it was built. */
 export interface BuiltSegment extends EncodedSegment {
   readonly hour_key: number
-  /** The piece is valid while the hour still has this generation and built revision. */
+  /** The segment is valid while the hour still has this generation and built revision. */
   readonly generation: number
   readonly built_revision: number | null
-  /** With this piece, the pieces hold the changes up to this revision. */
+  /** With this segment, the segments hold the changes up to this revision. */
   readonly to_revision: number
-  /** The index of the piece, and the key of the one it replaces. */
+  /** The index of the segment, and the key of the one it replaces. */
   readonly piece: number
   readonly replaces: number | null
-  /** The number of entries and removals added to the pieces. */
+  /** The number of entries and removals added to the segments. */
   readonly entries: number
   /**
-   * The piece holds what the replaced one held, except calls that were removed since. Other pieces may still hold
+   * The segment holds what the replaced one held, except calls that were removed since. Other segments may still hold
    * removed calls.
    */
   readonly isThinned: boolean
-  /** Where the rows for further pieces begin, if the hour has not changed by then. */
+  /** Where the rows for further segments begin, if the hour has not changed by then. */
   readonly rest: RestOfRows | null
-  /** The pieces hold all changes. */
+  /** The segments hold all changes. */
   readonly isLast: boolean
 }
 
@@ -65,8 +65,8 @@ interface RestOfRows {
 }
 
 /**
- * Builds the next piece of an hour. Returns null when the hour does not exist or nothing is left to build, and
- * `broken` when the last piece or the changes since cannot be read.
+ * Builds the next segment of an hour. Returns null when the hour does not exist or nothing is left to build, and
+ * `broken` when the last segment or the changes since cannot be read.
  */
 export function buildSegment(
   db: Connection,
@@ -159,7 +159,7 @@ function withoutRemoved(columns: GrowingHour): HourColumns {
   return places.length === 0 ? columns : withoutEntries(columns, places)
 }
 
-/** Rebuilds the first piece that holds removed calls, without them. @throws BrokenSegmentError */
+/** Rebuilds the first segment that holds removed calls, without them. @throws BrokenSegmentError */
 function thinOne(
   stored: readonly StoredSegment[],
   removed: ReadonlyMap<number, number>,
@@ -179,7 +179,7 @@ function isSegmentFull(columns: GrowingHour, segmentRowsMax: number): boolean {
   return rows >= segmentRowsMax || columns.modelCount() >= HOUR_MODELS_MAX / 2
 }
 
-/** Returns the last piece if it has room or the hour can have no further piece. @throws BrokenSegmentError */
+/** Returns the last segment if it has room or the hour can have no further segment. @throws BrokenSegmentError */
 function findLast(stored: readonly StoredSegment[], segmentRowsMax: number): StoredSegment | null {
   const last = stored.at(-1)
   if (!last || last.hour.head.isUnfit || stored.length === SEGMENTS_MAX) return last ?? null

@@ -1,7 +1,7 @@
 /**
- * Updates the pieces of hours when an hour has become idle or has many new entries. A separate thread reads and
- * encodes them. The writer stores the result, but only if the pieces have not changed since they were read. A crash
- * loses nothing: changes that are in no piece stay in `stats_changes`.
+ * Updates the segments of hours when an hour has become idle or has many new entries. A separate thread reads and
+ * encodes them. The writer stores the result, but only if the segments have not changed since they were read. A crash
+ * loses nothing: changes that are in no segment stay in `stats_changes`.
  */
 import { ApiError } from '../../../../../errors.ts'
 import type { Connection } from '../../../db/connection.ts'
@@ -19,24 +19,24 @@ const PENDING_MAX = 8192
 const PENDING_SPARED_MAX = 32_768
 /**
  * An hour is spared for this many times the duration of its last build, so that calls with short pauses in between
- * do not rewrite its last piece after each pause.
+ * do not rewrite its last segment after each pause.
  */
 const SPARED_TIMES = 20
 /** Limit: hours in one check. */
 const POLLED_HOURS_MAX = 256
 /** Limit: bytes of columns that one commit writes, so that it stays short. */
 const WRITE_BYTES_MAX = 512 * 1024
-/** Limit: entries of a piece, and its rows of usage. */
+/** Limit: entries of a segment, and its rows of usage. */
 const PIECE_ROWS_MAX = 2 ** 17
 
 export interface SegmentBuilder {
   /**
-   * Builds everything that is in no piece, idle or not.
+   * Builds everything that is in no segment, idle or not.
    *
-   * @returns the number of pieces written
+   * @returns the number of segments written
    */
   buildAll(): Promise<number>
-  /** Stops before the next piece. */
+  /** Stops before the next segment. */
   close(): Promise<void>
 }
 
@@ -48,7 +48,7 @@ interface SegmentBuilderOptions {
   readonly reads: ReadPool
   /** Whether it checks for work periodically, without keeping the process alive. */
   readonly isAutomatic: boolean
-  /** Limit: entries of a piece, and its rows of usage. */
+  /** Limit: entries of a segment, and its rows of usage. */
   readonly segmentRowsMax?: number | undefined
 }
 
@@ -75,7 +75,7 @@ export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBui
     return orStoreError(() => selectUnbuilt.all(bound) as UnbuiltHour[])
   }
 
-  /** Builds all pieces of an hour, each from its state at that time. @returns the number of pieces written */
+  /** Builds all segments of an hour, each from its state at that time. @returns the number of segments written */
   async function build({ hour_key }: UnbuiltHour): Promise<number> {
     let from: BuildInput['from'] = null
     for (let written = 0; ; written++) {
@@ -152,7 +152,7 @@ export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBui
   }
 }
 
-/** Writes a piece in batches. @returns false when the hour has been built or rewritten since it was read */
+/** Writes a segment in batches. @returns false when the hour has been built or rewritten since it was read */
 async function writeSegment(writes: Writes, built: BuiltSegment): Promise<boolean> {
   const { head, ...piece } = built
   const batches = inBatches(built.columns)

@@ -1,4 +1,4 @@
-/** Encodes the columns of an hour as the blobs of a piece. Pure. */
+/** Encodes the columns of an hour as the blobs of a segment. Pure. */
 import { COUNTS_BOTH } from '../../../../../domain/usage/own-usage.ts'
 import { COUNTERS, type Integers, type KeyedSums } from '../../../../base/stats/sums.ts'
 import { type HourColumns, IS_ENDED, IS_ROOT, type Names, SLOTS } from '../hour-columns.ts'
@@ -10,13 +10,13 @@ import { encodeSegment, type Numbers, narrow } from '../segment-blob.ts'
 /** Limit: groups of op, root and model with stored sums; an hour with more is added up call by call. */
 const GROUPS_MAX = 2 ** 14
 
-/** The stored form of a piece. */
+/** The stored form of a segment. */
 export interface EncodedSegment {
   readonly head: Uint8Array
   readonly columns: readonly { readonly column: SegmentColumn; readonly body: Uint8Array }[]
 }
 
-/** Encodes a piece. @param hour - null for one that does not fit */
+/** Encodes a segment. @param hour - null for one that does not fit */
 export function encodeColumns(hour: HourColumns | null, revision: number): EncodedSegment {
   if (hour === null) {
     const meta: HeadMeta = { revision, isUnfit: true, count: 0, ended: 0, models: [] }

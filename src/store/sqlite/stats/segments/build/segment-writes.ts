@@ -1,11 +1,11 @@
-/** The writes of pieces. Each is refused when the pieces of its hour have changed since it was built. */
+/** The writes of segments. Each is refused when the segments of its hour have changed since it was built. */
 import type { Connection } from '../../../db/connection.ts'
 import type { HourState } from '../live-hours.ts'
 import * as SQL from '../segments.sql.ts'
 import { columnKey, segmentKey, segmentRange } from '../stored-hours.ts'
 import type { BuiltSegment } from './build-job.ts'
 
-/** Some columns of a piece; the last batch also has the head. */
+/** Some columns of a segment; the last batch also has the head. */
 interface SegmentBatch extends Omit<BuiltSegment, 'head'> {
   readonly isFirst: boolean
   readonly head: Uint8Array | null
@@ -36,7 +36,7 @@ export function createSegmentWrites(db: Connection) {
     deleteColumns.run(range)
   }
 
-  /** Puts the piece into use and deletes the one it replaces. */
+  /** Puts the segment into use and deletes the one it replaces. */
   function settle(built: SegmentBatch, segment_key: number): void {
     const { hour_key, to_revision, replaces, entries, piece } = built
     if (replaces !== null) deleteSegments({ from_key: replaces, to_key: replaces })
@@ -62,7 +62,7 @@ export function createSegmentWrites(db: Connection) {
       if (batch.head !== null) settle(batch, segment_key)
       return true
     },
-    /** Invalidates the pieces of hours, so that they are built again. */
+    /** Invalidates the segments of hours, so that they are built again. */
     invalidate_hours(hour_keys: readonly number[]): void {
       for (const hour_key of hour_keys) invalidateHour.run({ hour_key })
     },
