@@ -49,7 +49,6 @@ export function withShortMemory(engine: Engine): Engine {
   const known = new Map<string, Float32Array[]>()
   return {
     ...engine,
-    prefixes: { open: () => createKvCache(shape), store: () => undefined },
     transformer: {
       run: (parts) =>
         parts.map((part) => {

@@ -1,11 +1,10 @@
 /** Beam search, scripted reasoning, and prompts that are remembered between requests. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { PromptDelta } from '../../src/inference/backend.ts'
 import { TINY_MODEL_PATH } from '../../src/inference/tiny/backend.ts'
 import { createEngine } from '../../src/inference/tiny/host/engine.ts'
-import { modelFile, SIZES } from './gguf-fixture.ts'
-import { begin, choiceOf, type Fields, run } from './running.ts'
+import { modelFile } from './gguf-fixture.ts'
+import { begin, choiceOf, type Fields } from './running.ts'
 
 const random = createEngine(modelFile())
 const user = (content: string) => [{ role: 'user', content }]
@@ -125,50 +124,5 @@ describe('reasoning_effort', () => {
   it('comes with every choice', () => {
     const fields = { messages: user('Hi'), reasoning_effort: 'low', n: 3, max_tokens: 60 } as const
     for (const index of [0, 1, 2]) expect(choiceOf(shipped, fields, index).reasoning).not.toBe('')
-  })
-})
-
-describe('cache_salt', () => {
-  const cached = (engine: typeof random, fields: Fields) =>
-    (run(engine, { max_tokens: 1, ...fields })[0] as PromptDelta).cachedTokens
-
-  it('keeps what is remembered of prompts apart from that of other salts', () => {
-    const engine = createEngine(modelFile())
-    const messages = user('a'.repeat(40))
-    expect(cached(engine, { messages })).toBe(0)
-    const known = cached(engine, { messages })
-    expect(known).toBeGreaterThanOrEqual(48)
-    expect(cached(engine, { messages, cache_salt: 's' })).toBe(0)
-    expect(cached(engine, { messages, cache_salt: 's' })).toBe(known)
-    expect(cached(engine, { messages, cache_salt: 't' })).toBe(0)
-  })
-
-  it('reuses whole blocks of a common beginning, and never the last token', () => {
-    const engine = createEngine(modelFile())
-    cached(engine, { messages: user('b'.repeat(30)) })
-    const other = cached(engine, { messages: user(`${'b'.repeat(28)}c`) })
-    expect(other).toBe(32)
-    for (let length = 1; length < 40; length++) {
-      const fields = { messages: user('b'.repeat(length)) }
-      const delta = run(engine, { max_tokens: 1, ...fields })[0] as PromptDelta
-      expect(delta.cachedTokens % 16).toBe(0)
-      expect(delta.cachedTokens).toBeLessThan(delta.promptTokens)
-    }
-  })
-
-  it('changes nothing in the answer', () => {
-    const fields = { ignore_eos: true, max_tokens: 20, n: 2, logprobs: true, top_logprobs: 2 }
-    const engine = createEngine(modelFile())
-    for (const text of ['d'.repeat(50), `${'d'.repeat(45)}e`, 'd'.repeat(50), 'd'.repeat(20)]) {
-      const fresh = run(createEngine(modelFile()), { ...fields, messages: user(text) })
-      expect(run(engine, { ...fields, messages: user(text) }).slice(1)).toEqual(fresh.slice(1))
-    }
-  })
-
-  it('is not used for prompt_logprobs, which need every token computed', () => {
-    const engine = createEngine(modelFile())
-    const messages = user('f'.repeat(SIZES.context - 60))
-    cached(engine, { messages })
-    expect(cached(engine, { messages, prompt_logprobs: 1 })).toBe(0)
   })
 })

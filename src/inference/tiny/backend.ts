@@ -1,20 +1,16 @@
 /**
- * The embedded backend: a very small llama-architecture model that ships with the server and runs in
- * processes of its own. It must never block the server's thread, nor exceed its limit of requests.
+ * The embedded backend: a very small llama-architecture model that ships with the server and runs in a
+ * process of its own. It must never block the server's thread, nor exceed its limit of requests.
  */
 import { randomBytes } from 'node:crypto'
-import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { ApiError } from '../../errors.ts'
 import type { CompletionCall, Delta, InferenceBackend } from '../backend.ts'
-import { findHazard } from './constraints/completion-hazard.ts'
 import { describeTiny } from './description.ts'
 import { createAdapterFiles } from './host/adapter-files.ts'
-import { createEngineLink, type Run } from './host/engine-link.ts'
+import { createEngineLink, type EngineLink } from './host/engine-link.ts'
 import type { EnginePlan, PieceOf } from './host/engine-work.ts'
-import { createGuardedRuns } from './host/guarded-runs.ts'
 import { PLANS_BYTES_MAX, requirePlanBytes } from './host/plan-size.ts'
-import { createSharedLinks } from './host/shared-links.ts'
 import { planCompletion } from './sampling/completion-plan.ts'
 import { type Run as ServeRun, serveCall } from './services/serve.ts'
 
@@ -26,11 +22,11 @@ export interface TinyBackendOptions {
   readonly queueMax: number
   /** Whether clients may send a chat_template. Off by default: a template is a program. */
   readonly allowsChatTemplate?: boolean
-  /** Time of the processor that a template or grammar may take at a stretch. Milliseconds; 1,000 by default. */
+  /** Processor time of a client's template, or of the compilation of a grammar. Milliseconds; 500 by default. */
   readonly hazardCpuMsMax?: number
   /** Time of the processor that one request may take of the model. Milliseconds; 30,000 by default. */
   readonly requestCpuMsMax?: number
-  /** Another script for the processes. For tests of their crashes. */
+  /** Another script for the process. For tests of its crashes. */
   readonly entry?: URL
 }
 
@@ -43,13 +39,10 @@ export interface TinyBackend extends InferenceBackend {
 /** The model that ships with the server. */
 export const TINY_MODEL_PATH = fileURLToPath(new URL('./model/tiny.gguf', import.meta.url))
 const RETRY_AFTER_S = 1
-/** Limit: each holds the model and the grammar engine, 100 MB. One of them is left to other keys. */
-const GUARDED_PROCESSES_MAX = 3
-const HAZARD_CPU_MS_MAX = 1_000
+/** Limit: others wait so long at the most; fifty tools take a third of it. */
+const HAZARD_CPU_MS_MAX = 500
 /** Limit: some 50,000 tokens; 128 choices of a whole context would take minutes. */
 const REQUEST_CPU_MS_MAX = 30_000
-/** Each holds the model; more than two would leave nothing of a small machine to the server. */
-const SHARED_PROCESSES_MAX = Math.min(2, availableParallelism())
 
 /**
  * A backend whose process starts at once; requests may come before it is ready. The caller must close it.
@@ -64,9 +57,9 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
     hazardCpuMsMax: options.hazardCpuMsMax ?? HAZARD_CPU_MS_MAX,
     requestCpuMsMax: options.requestCpuMsMax ?? REQUEST_CPU_MS_MAX,
   }
-  const startLink = () => createEngineLink(script, engineOptions)
-  const link = createSharedLinks(startLink, SHARED_PROCESSES_MAX)
-  const guarded = createGuardedRuns(startLink, GUARDED_PROCESSES_MAX)
+  const link = createEngineLink(script, engineOptions)
+  /** A template may fill the memory of its process, so those of clients have one of their own. */
+  let templates: EngineLink | null = null
   const adapters = createAdapterFiles()
   /** Of the plans that run or wait. */
   let plansBytes = 0
@@ -90,11 +83,11 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
     signal: AbortSignal,
   ): AsyncGenerator<PieceOf<P>, void, void> {
     const bytes = requirePlanBytes(plan)
-    const isFull = link.runningCount() + guarded.runningCount() >= options.queueMax
+    const isFull = runningCount() >= options.queueMax
     if (isFull || plansBytes + bytes > PLANS_BYTES_MAX) {
       throw new ApiError('server_overloaded', { retryAfterS: RETRY_AFTER_S })
     }
-    const run = openRun(plan, keyId)
+    const run = chooseLink(plan).open(plan, keyId)
     plansBytes += bytes
     const abort = (): void => run.cancel(signal.reason)
     signal.addEventListener('abort', abort, { once: true })
@@ -112,10 +105,15 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
     }
   }
 
-  /** Templates and grammars can hold a process up, so a plan with one gets a process of its own. */
-  function openRun<P extends EnginePlan>(plan: P, keyId: string): Run<PieceOf<P>> {
-    if ('kind' in plan || findHazard(plan) === null) return link.open(plan)
-    return guarded.open(plan, keyId) as Run<PieceOf<P>>
+  function chooseLink(plan: EnginePlan): EngineLink {
+    const isClients = 'prompt' in plan && 'template' in plan.prompt && plan.prompt.template !== null
+    if (!isClients) return link
+    templates ??= createEngineLink(script, engineOptions, templateTookTooMuch)
+    return templates
+  }
+
+  function runningCount(): number {
+    return link.runningCount() + (templates?.runningCount() ?? 0)
   }
 
   return {
@@ -131,10 +129,15 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
     },
     ready: link.ready,
     async close() {
-      await Promise.all([link.close(), guarded.close()])
+      await Promise.all([link.close(), templates?.close()])
       adapters.close()
     },
   }
+}
+
+function templateTookTooMuch(cause: unknown): ApiError {
+  const message = 'chat_template takes more memory than the server gives it.'
+  return new ApiError('invalid_value', { message, param: 'chat_template', cause })
 }
 
 /** 64 bits of the system's entropy. */

@@ -9,6 +9,7 @@ import type { EnginePlan } from '../../../src/inference/tiny/host/engine-work.ts
 import {
   type Begun,
   createScheduler,
+  OWN_REQUESTS_AT_ONCE,
   REQUESTS_AT_ONCE,
 } from '../../../src/inference/tiny/host/scheduler.ts'
 import type { KvCache } from '../../../src/inference/tiny/model/kv-cache.ts'
@@ -24,6 +25,9 @@ function setUp(length: number, fail: (id: number) => unknown = () => null, width
   const posted: FromEngine[] = []
   const steps = new Map<number, number>()
   const passes: number[][] = []
+  const readied: number[] = []
+  /** By id, what it waits for behind its next step. */
+  const waits = new Map<number, Promise<unknown>>()
   let cpuMs = 0
   const cache = {} as KvCache
   const begin = (plan: EnginePlan): Begun => {
@@ -37,6 +41,11 @@ function setUp(length: number, fail: (id: number) => unknown = () => null, width
       steps.set(id, done)
       const deltas = [{ type: 'prompt', promptTokens: done, cachedTokens: 0 } as const]
       if (done === length) return deltas
+      const waitsFor = waits.get(id)
+      if (waitsFor !== undefined) {
+        yield { deltas, parts: [], waitsFor }
+        continue
+      }
       const ids = Array(width).fill(id)
       yield { deltas, parts: width === 0 ? [] : [{ ids, cache, wants: 'last' }] }
     }
@@ -49,15 +58,23 @@ function setUp(length: number, fail: (id: number) => unknown = () => null, width
   const base: Transformer = { run }
   const adapted: Transformer = { run }
   const scheduler = createScheduler(begin, (message) => posted.push(message), {
+    onReady: () => readied.push(cpuMs),
     readCpuMs: () => cpuMs,
     requestCpuMsMax: REQUEST_CPU_MS_MAX,
   })
   return {
     posted,
     passes,
+    readied,
     steps,
+    waits,
     scheduler,
-    start: (id: number, priority = 0, adapterPath: string | null = null) => {
+    start: (
+      id: number,
+      priority = 0,
+      adapterPath: string | null = null,
+      owner = `key ${id % 4}`,
+    ) => {
       const prompt = { template: null }
       const plan = {
         seed: BigInt(id),
@@ -66,7 +83,7 @@ function setUp(length: number, fail: (id: number) => unknown = () => null, width
         prompt,
         constraint: null,
       } as CompletionPlan
-      scheduler.receive({ type: 'start', id, plan })
+      scheduler.receive({ type: 'start', id, plan, owner })
     },
     runDry: () => {
       let count = 0
@@ -180,6 +197,33 @@ describe('createScheduler', () => {
     expect(steps.size).toBe(REQUESTS_AT_ONCE)
     runDry()
     expect(steps.size).toBe(REQUESTS_AT_ONCE + 4)
+  })
+
+  it('leaves slots of one key to others, of which the one with the fewest running is next', () => {
+    const { start, scheduler, steps } = setUp(500)
+    for (let id = 1; id <= REQUESTS_AT_ONCE * 2; id++) start(id, 0, null, 'many')
+    for (let i = 0; i < REQUESTS_AT_ONCE * 2; i++) scheduler.step()
+    expect(steps.size).toBe(OWN_REQUESTS_AT_ONCE)
+    start(99, 0, null, 'few')
+    for (let i = 0; i <= OWN_REQUESTS_AT_ONCE; i++) scheduler.step()
+    expect(steps.has(99)).toBe(true)
+  })
+
+  it('does not continue one that waits for a promise, and reports when it can be', async () => {
+    const { start, scheduler, steps, readied, waits } = setUp(3)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    waits.set(1, promise)
+    start(1)
+    scheduler.step()
+    expect(scheduler.step()).toBe(false)
+    expect(steps.get(1)).toBe(1)
+    resolve()
+    await promise
+    await Promise.resolve()
+    expect(readied).toHaveLength(1)
+    waits.clear()
+    while (scheduler.step());
+    expect(steps.get(1)).toBe(3)
   })
 
   it('does no further step of a cancelled request, running or waiting', () => {

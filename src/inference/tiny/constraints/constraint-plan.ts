@@ -16,10 +16,10 @@ import { listTagContents, toPresentTag } from './structural-tag.ts'
  * White space between the tokens of JSON: a little of any, none, one space behind commas and colons, or what a
  * pattern matches.
  */
-type JsonSpace = 'any' | 'none' | 'line' | { readonly pattern: string }
+export type JsonSpace = 'any' | 'none' | 'line' | { readonly pattern: string }
 
 /** A schema as the grammar engine gets it. */
-export interface JsonForm extends Pick<MarkedSchema, 'marks' | 'taken'> {
+export interface JsonForm extends Pick<MarkedSchema, 'marks'> {
   readonly kind: 'json'
   /** JSON text. */
   readonly schema: string
@@ -146,8 +146,8 @@ function tagForm(format: unknown, param: string): ConstraintForm {
 
 /** The form of JSON that satisfies a schema; all of the schema can be enforced. */
 export function jsonForm(schema: unknown, space: JsonSpace): JsonForm {
-  const { schema: marked, marks, taken } = rewriteSchema(schema)
-  return { kind: 'json', schema: JSON.stringify(marked), marks, taken, space }
+  const { schema: marked, marks } = rewriteSchema(schema)
+  return { kind: 'json', schema: JSON.stringify(marked), marks, space }
 }
 
 /**

@@ -22,8 +22,6 @@ export interface MarkedSchema {
   readonly schema: unknown
   /** Mark to texts. A mark is a text that occurs nowhere else in the schema. */
   readonly marks: ReadonlyMap<string, readonly Pattern[]>
-  /** Mark to the names of an object: it stands where properties of other names are let in. */
-  readonly taken: ReadonlyMap<string, readonly string[]>
 }
 
 /**
@@ -32,28 +30,21 @@ export interface MarkedSchema {
  * @param schema - one that `findUnsupportedKeyword` found nothing in
  *
  * Spec: §4.3 structured_outputs json.
- * Choice: objects with properties get others only where additionalProperties or unevaluatedProperties is there;
- * formats that the engine does not know say nothing, as JSON Schema allows.
+ * Choice: objects with properties get no others, even where additionalProperties allows them; formats that the engine does not know say nothing, as JSON Schema allows.
  */
 export function rewriteSchema(schema: unknown): MarkedSchema {
   const marks = new Map<string, readonly Pattern[]>()
-  const taken = new Map<string, readonly string[]>()
   const names = new Map<readonly Pattern[], string>()
   const text = JSON.stringify(schema)
   const used = text.match(/mark-+/g) ?? []
   const prefix = `${used.reduce((longest, mark) => (mark.length > longest.length ? mark : longest), 'mark')}-`
-  const markNames = (properties: object): string => {
-    const mark = `${prefix}names-${taken.size}`
-    taken.set(mark, Object.keys(properties))
-    return mark
-  }
   const rewrite = (given: unknown): unknown => {
     if (!isObject(given)) return Array.isArray(given) ? given.map(rewrite) : given
     const one = withoutNotes(settleFormat(given) ?? given)
     if (isOftenFormatted(one)) return rewrite(splitTypes(one))
     const patterns = listValues(one)
     if (patterns === null) {
-      return rewriteText(openPlain(openNamed(mapChildren(one, rewrite), markNames)))
+      return rewriteText(openPlain(closeNamed(mapChildren(one, rewrite))))
     }
     // The grammar of a format is large; one is enough for all places.
     const name = names.get(patterns) ?? `${prefix}${marks.size}`
@@ -61,7 +52,7 @@ export function rewriteSchema(schema: unknown): MarkedSchema {
     marks.set(name, patterns)
     return { const: name }
   }
-  return { schema: rewrite(schema), marks, taken }
+  return { schema: rewrite(schema), marks }
 }
 
 /** The schema without texts about it, which may be most of it. */
@@ -96,15 +87,11 @@ function splitTypes({ type, format, $defs, definitions, ...rest }: Schema): Sche
   }
 }
 
-/** Marks where properties of other names may come beside named ones. */
-function openNamed(schema: Schema, markNames: (properties: object) => string): Schema {
-  const { additionalProperties, unevaluatedProperties, ...rest } = schema
-  const { properties } = rest
+/** Why: the engine would let in a further property of a declared name, whose value would not be that one's. */
+function closeNamed(schema: Schema): Schema {
+  const { properties, unevaluatedProperties: _, ...rest } = schema
   if (!isObject(properties) || Object.keys(properties).length === 0) return schema
-  const others = additionalProperties ?? unevaluatedProperties
-  if (others === undefined || others === false) return { ...rest, additionalProperties: false }
-  const anyOf = [{ const: markNames(properties) }, others === true ? {} : others]
-  return { ...rest, additionalProperties: { anyOf } }
+  return { ...rest, properties, additionalProperties: false }
 }
 
 /**

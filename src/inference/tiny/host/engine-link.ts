@@ -3,10 +3,10 @@
  * it must fail the running requests and start another process.
  */
 import { ApiError } from '../../../errors.ts'
+import { fromPlainError } from '../plain-errors.ts'
 import {
   type EngineOptions,
   type FromEngine,
-  fromPlainError,
   PIECES_PER_ACK,
   type ToEngine,
 } from './engine-messages.ts'
@@ -21,28 +21,20 @@ export interface EngineLink {
   /**
    * Sends a request to the process.
    *
-   * @param onEnd - called once when the process has finished the request or died; not after `cancel`
+   * @param owner - id of the key
    * @throws ApiError server_draining after `close`
    */
-  open<P extends EnginePlan>(plan: P, onEnd?: (isSound: boolean) => void): Run<PieceOf<P>>
+  open<P extends EnginePlan>(plan: P, owner: string): Run<PieceOf<P>>
   /** Requests that have not ended. */
   runningCount(): number
   close(): Promise<void>
 }
 
 /** One request in the process. Its pieces are acknowledged when consumed. */
-export interface Run<Piece extends EnginePiece = EnginePiece> {
+interface Run<Piece extends EnginePiece = EnginePiece> {
   next(): Promise<Piece | null>
   /** Ends the request, whether it is finished or not. A `next` under way throws the reason. */
   cancel(reason: unknown): void
-}
-
-/** The process died under its requests. */
-export class HostLostError extends Error {
-  constructor(cause: unknown) {
-    super('the model is gone', { cause })
-    this.name = 'HostLostError'
-  }
 }
 
 /** One life of the process. */
@@ -52,14 +44,17 @@ interface Life {
   isReady: boolean
 }
 
-interface OpenRun {
-  readonly queue: PieceQueue
-  readonly onEnd: (isSound: boolean) => void
-}
-
-/** Creates a link and starts its process at once. */
-export function createEngineLink(script: URL, options: EngineOptions): EngineLink {
-  const runs = new Map<number, OpenRun>()
+/**
+ * Creates a link and starts its process at once.
+ *
+ * @param toError - the error of the requests whose process died
+ */
+export function createEngineLink(
+  script: URL,
+  options: EngineOptions,
+  toError = (cause: unknown) => new ApiError('internal_error', { cause }),
+): EngineLink {
+  const runs = new Map<number, PieceQueue>()
   let lastId = 0
   let isClosed = false
   let life: Life | null = null
@@ -91,9 +86,8 @@ export function createEngineLink(script: URL, options: EngineOptions): EngineLin
       from.ready.reject(new Error(message.reason))
       return
     }
-    const run = runs.get(message.id)
-    if (run === undefined) return
-    const { queue, onEnd } = run
+    const queue = runs.get(message.id)
+    if (queue === undefined) return
     if (message.type === 'delta') {
       queue.push(message.delta)
       return
@@ -101,15 +95,13 @@ export function createEngineLink(script: URL, options: EngineOptions): EngineLin
     runs.delete(message.id)
     if (message.type === 'done') queue.end()
     else queue.fail(fromPlainError(message.error))
-    onEnd(message.type === 'done')
   }
 
   function lose(lost: Life, cause: unknown): void {
     if (life !== lost) return
     life = null
     lost.ready.reject(cause)
-    const error = new HostLostError(cause)
-    failAll(new ApiError(isClosed ? 'server_draining' : 'internal_error', { cause: error }))
+    failAll(isClosed ? new ApiError('server_draining', { cause }) : toError(cause))
     // Why: a model that cannot even be loaded would be started over and over.
     if (lost.isReady && !isClosed) start()
   }
@@ -117,20 +109,17 @@ export function createEngineLink(script: URL, options: EngineOptions): EngineLin
   function failAll(error: ApiError): void {
     const failed = [...runs.values()]
     runs.clear()
-    for (const { queue, onEnd } of failed) {
-      queue.fail(error)
-      onEnd(false)
-    }
+    for (const queue of failed) queue.fail(error)
   }
 
-  const open: EngineLink['open'] = (plan, onEnd = () => {}) => {
+  const open: EngineLink['open'] = (plan, owner) => {
     if (isClosed) throw new ApiError('server_draining')
     const { host } = life ?? start()
     const send = (message: ToEngine): void => host.send(message)
     const id = ++lastId
     const queue = createPieceQueue()
-    runs.set(id, { queue, onEnd })
-    send({ type: 'start', id, plan })
+    runs.set(id, queue)
+    send({ type: 'start', id, plan, owner })
     const acknowledge = (count: number) => send({ type: 'ack', id, count })
     const cancel = () => {
       if (runs.delete(id)) send({ type: 'cancel', id })

@@ -7,7 +7,7 @@ import { ApiError } from '../../../errors.ts'
 import { AdapterFileError } from '../lora/adapter.ts'
 import type { Engine } from './engine.ts'
 
-/** Limit: adapted engines that are kept; each holds the weights once more, and prompts that it has read. */
+/** Limit: adapted engines that are kept; each holds the weights once more. */
 const ADAPTED_MAX = 4
 
 interface EngineShelf {

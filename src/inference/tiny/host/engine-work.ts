@@ -18,7 +18,11 @@ export type PieceOf<P extends EnginePlan> = P extends EmbeddingPlan
     : Delta
 
 /** A plan at its start; nothing is computed yet. @throws ApiError of a plan that cannot be done */
-export function createWork(engine: Engine, plan: EnginePlan): Generation<EnginePiece> {
-  if (!('kind' in plan)) return createGeneration(engine, plan)
+export function createWork(
+  engine: Engine,
+  plan: EnginePlan,
+  owner: string,
+): Generation<EnginePiece> {
+  if (!('kind' in plan)) return createGeneration(engine, plan, owner)
   return plan.kind === 'embedding' ? embedTexts(engine, plan) : tellTokens(engine, plan)
 }

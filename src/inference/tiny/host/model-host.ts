@@ -37,7 +37,7 @@ process.once('exit', () => {
 
 /** Starts a process for a script. */
 export function startHost(script: URL, options: EngineOptions, listener: HostListener): ModelHost {
-  const child = fork(fileURLToPath(script), [JSON.stringify(options), `${process.pid}`], {
+  const child = fork(fileURLToPath(script), [JSON.stringify(options)], {
     env: ENVIRONMENT,
     execArgv: [`--max-old-space-size=${HEAP_MB_MAX}`],
     serialization: 'advanced',

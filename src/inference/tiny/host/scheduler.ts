@@ -3,16 +3,10 @@
  * pass. It must never run further ahead of a consumer than the protocol allows.
  */
 import { ApiError } from '../../../errors.ts'
-import { findHazard } from '../constraints/completion-hazard.ts'
 import { PASS_TOKENS_MAX, type PassLogits, type Transformer } from '../model/transformer.ts'
+import { toPlainError } from '../plain-errors.ts'
 import type { Generation, Step } from '../sampling/steps.ts'
-import {
-  type FromEngine,
-  GUARDED_PIECES_AHEAD_MAX,
-  PIECES_AHEAD_MAX,
-  type ToEngine,
-  toPlainError,
-} from './engine-messages.ts'
+import { type FromEngine, PIECES_AHEAD_MAX, type ToEngine } from './engine-messages.ts'
 import type { EnginePiece, EnginePlan } from './engine-work.ts'
 
 /**
@@ -20,6 +14,8 @@ import type { EnginePiece, EnginePlan } from './engine-work.ts'
  * does not count, or a few slow readers could keep everyone else out.
  */
 export const REQUESTS_AT_ONCE = 16
+/** Of these, requests of one key. The rest is left to others. */
+export const OWN_REQUESTS_AT_ONCE = 12
 
 /** The requests of the process. */
 interface Scheduler {
@@ -30,7 +26,8 @@ interface Scheduler {
 }
 
 interface SchedulerOptions {
-  readonly watchHazard?: (isHazard: boolean) => void
+  /** Called when a request that waited can be continued by `step`. */
+  readonly onReady: () => void
   readonly readCpuMs: () => number
   readonly requestCpuMsMax: number
 }
@@ -44,6 +41,9 @@ export interface Begun {
 interface Task {
   readonly id: number
   readonly plan: EnginePlan
+  readonly owner: string
+  /** Whether it waits for a promise. */
+  isWaiting: boolean
   /** Null until its first turn. It keeps its network even when the file is removed. */
   begun: Begun | null
   /** The computation it has requested; null before its first turn. */
@@ -57,30 +57,29 @@ interface Task {
 /**
  * A scheduler; `begin` may throw ApiErrors, which become the request's failure.
  *
- * @param options.watchHazard - called when work for a template or a grammar begins and ends
+ * @param options.onReady - called when there may be something to do again
  * @param options.readCpuMs - the processor's time that this process has used
  * @param options.requestCpuMsMax - how much of it one request may take
  *
  * Spec: §4.3 priority.
  * Choice: a request of lower number goes first at every step, also before those that already run; equals
- * take turns.
+ * take turns. Of those that wait, the next is of the key that has the fewest running.
  */
 export function createScheduler(
-  begin: (plan: EnginePlan) => Begun,
+  begin: (plan: EnginePlan, owner: string) => Begun,
   post: (message: FromEngine) => void,
-  { watchHazard = () => {}, readCpuMs, requestCpuMsMax }: SchedulerOptions,
+  { onReady, readCpuMs, requestCpuMsMax }: SchedulerOptions,
 ): Scheduler {
   const waiting = new Map<number, Task>()
   /** In the order of their turns. */
   const running = new Map<number, Task>()
 
   function admit(): void {
-    for (const task of inOrder(waiting)) {
-      // Those of less importance do not keep a place from it.
-      const isBefore = (other: Task) => isReady(other) && other.plan.priority <= task.plan.priority
-      if ([...running.values()].filter(isBefore).length >= REQUESTS_AT_ONCE) return
-      waiting.delete(task.id)
-      running.set(task.id, task)
+    for (;;) {
+      const next = chooseNext(waiting, running)
+      if (next === null) return
+      waiting.delete(next.id)
+      running.set(next.id, next)
     }
   }
 
@@ -92,7 +91,6 @@ export function createScheduler(
   /** Ends a request that has had all the time that it may have. */
   function stopLong(task: Task): void {
     if (task.usedMs <= requestCpuMsMax || !running.delete(task.id)) return
-    watchHazard(false)
     task.begun?.generation.return([])
     post({ type: 'failed', id: task.id, error: toPlainError(tookTooLong(requestCpuMsMax)) })
   }
@@ -101,22 +99,20 @@ export function createScheduler(
     task: Task,
     work: (generation: Begun['generation']) => ReturnType<Begun['generation']['next']>,
   ): void {
-    if (isHazardous(task)) watchHazard(true)
     try {
-      task.begun ??= begin(task.plan)
+      task.begun ??= begin(task.plan, task.owner)
       const { done, value } = work(task.begun.generation)
       if (done) {
         running.delete(task.id)
-        watchHazard(false)
         say(task, value)
         post({ type: 'done', id: task.id })
       } else {
         task.wanted = value.parts
+        wait(task, value.waitsFor, onReady)
         say(task, value.deltas)
       }
     } catch (error) {
       running.delete(task.id)
-      watchHazard(false)
       post({ type: 'failed', id: task.id, error: toPlainError(error) })
     }
   }
@@ -127,8 +123,6 @@ export function createScheduler(
       running.delete(task.id)
       running.set(task.id, task)
     }
-    // The time of the network itself does not count against a request.
-    if (tasks.some(({ wanted }) => wanted?.length)) watchHazard(false)
     const logits = runPass(tasks, readCpuMs)
     let at = 0
     for (const task of tasks) {
@@ -147,7 +141,9 @@ export function createScheduler(
     receive(message) {
       const { id } = message
       if (message.type === 'start') {
-        waiting.set(id, { id, plan: message.plan, begun: null, wanted: null, ahead: 0, usedMs: 0 })
+        const { plan, owner } = message
+        const state = { begun: null, wanted: null, ahead: 0, usedMs: 0, isWaiting: false }
+        waiting.set(id, { id, plan, owner, ...state })
       } else if (message.type === 'cancel') {
         running.get(id)?.begun?.generation.return([])
         waiting.delete(id)
@@ -166,6 +162,35 @@ export function createScheduler(
       return chooseTasks(running).length > 0
     },
   }
+}
+
+function wait(task: Task, waitsFor: Promise<unknown> | undefined, onReady: () => void): void {
+  if (waitsFor === undefined) return
+  task.isWaiting = true
+  const end = (): void => {
+    task.isWaiting = false
+    onReady()
+  }
+  waitsFor.then(end, end)
+}
+
+/** The first waiting one by priority, then of the key with the fewest running, for which there is room. */
+function chooseNext(
+  waiting: ReadonlyMap<number, Task>,
+  running: ReadonlyMap<number, Task>,
+): Task | null {
+  const candidates = [...waiting.values()].flatMap((task) => {
+    // Those of less importance do not keep a slot from it.
+    const isBefore = (other: Task) => isReady(other) && other.plan.priority <= task.plan.priority
+    const before = [...running.values()].filter(isBefore)
+    const own = before.filter(({ owner }) => owner === task.owner).length
+    const hasRoom = before.length < REQUESTS_AT_ONCE && own < OWN_REQUESTS_AT_ONCE
+    return hasRoom ? [{ task, own }] : []
+  })
+  const [first] = candidates.sort(
+    (a, b) => a.task.plan.priority - b.task.plan.priority || a.own - b.own,
+  )
+  return first?.task ?? null
 }
 
 /** Runs the computations of tasks of one network; each is charged its share of the time. */
@@ -223,9 +248,5 @@ function inOrder(tasks: ReadonlyMap<number, Task>): Task[] {
 }
 
 function isReady(task: Task): boolean {
-  return task.ahead < (isHazardous(task) ? GUARDED_PIECES_AHEAD_MAX : PIECES_AHEAD_MAX)
-}
-
-function isHazardous({ plan }: Task): boolean {
-  return findHazard(plan) !== null
+  return !task.isWaiting && task.ahead < PIECES_AHEAD_MAX
 }

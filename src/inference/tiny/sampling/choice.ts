@@ -16,6 +16,8 @@ import { createSamplerState, type SamplingParams, sampleToken } from './sampler.
 export interface Choice {
   /** Whether `take` can be called; false while a grammar works out what may come next. */
   isReady(): boolean
+  /** Resolves when it may be ready. */
+  ready(): Promise<void>
   /** Draws the next token; after the piece with a `finish_reason` it must not be called again. */
   take(logits: Float32Array): ChoiceDelta
   /** What has to be computed for the next token. Only between two calls of `take`. */
@@ -51,6 +53,7 @@ export function createChoice(
   let previous: number | null = null
   return {
     isReady: () => follower === null || follower.mask() !== null,
+    ready: async () => await follower?.ready(),
     take(logits) {
       const mask = follower?.mask() ?? null
       const sampled = sampleToken(logits, params, state, mask)

@@ -48,8 +48,6 @@ export interface CompletionPlan {
   readonly calls: { readonly seed: string } | null
   /** Lower is handled earlier. */
   readonly priority: number
-  /** Empty for none. */
-  readonly cacheSalt: string
   /** File of the adapter to add to the model's weights; null for the base model. */
   readonly adapterPath: string | null
 }
@@ -128,7 +126,6 @@ export function planCompletion(
     constraint: resolveConstraint(request, callable),
     calls: callable.length === 0 ? null : { seed: requestId },
     priority: request.priority ?? CHAT_DEFAULTS.priority,
-    cacheSalt: request.cache_salt ?? '',
     adapterPath: null,
   }
 }

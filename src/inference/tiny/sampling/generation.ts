@@ -4,13 +4,14 @@
  */
 import { refuse } from '../../../errors.ts'
 import type { ChoiceDelta, Delta, PromptDelta, PromptLogprobs } from '../../backend.ts'
-import type { Grammar, GrammarFollower } from '../constraints/grammar-engine.ts'
+import type { Grammar, GrammarFollower, Turn } from '../constraints/grammar-engine.ts'
 import type { Engine } from '../host/engine.ts'
 import { createKvCache, type KvCache } from '../model/kv-cache.ts'
 import { PASS_TOKENS_MAX, type PassLogits } from '../model/transformer.ts'
-import { promptTooLong } from '../text/chat-prompt.ts'
+import { type PromptPlan, promptTooLong } from '../text/chat-prompt.ts'
 import { encodePlain, promptParam, requireIds } from '../text/plain-prompt.ts'
 import { describePromptToken } from '../text/prompt-logprobs.ts'
+import type { PromptRequest } from '../text/prompt-plan.ts'
 import { type AnswerWriter, createAnswerWriter } from './answer-writer.ts'
 import { spellBadWords } from './bad-words.ts'
 import { searchBeams } from './beam-search.ts'
@@ -18,7 +19,7 @@ import { type Choice, type ChoiceStart, createChoice } from './choice.ts'
 import { openChoices } from './choice-opening.ts'
 import type { CompletionPlan } from './completion-plan.ts'
 import type { Sampled, SamplingParams } from './sampler.ts'
-import { type Generation, NOTHING, type Step } from './steps.ts'
+import type { Generation, Step } from './steps.ts'
 
 /** Choices of one request that grow at a time. Limit: each holds a KV cache, 3 MB at 2,048 tokens. */
 const CHOICES_AT_ONCE = 4
@@ -38,20 +39,34 @@ interface CheckedPrompt {
  * Spec: §4.3 n, max_tokens, max_completion_tokens, seed.
  * Choice: more tokens than the context has left are cut to what it has; the answer then ends by length.
  */
-export function createGeneration(engine: Engine, plan: CompletionPlan): Generation {
+export function createGeneration(engine: Engine, plan: CompletionPlan, owner = ''): Generation {
   checkIds(plan, engine.tokenizer.size)
-  return generate(engine, plan, makePrompt(engine, plan))
+  const { prompt } = plan
+  const isIsolated = engine.threads !== null && !('plain' in prompt) && prompt.template !== null
+  return generate(engine, plan, isIsolated ? null : makePrompt(engine, plan), owner)
 }
 
-function* generate(engine: Engine, plan: CompletionPlan, prompt: CheckedPrompt): Generation {
-  const { constraint } = plan
-  if (constraint === null) return yield* answer(engine, plan, prompt, null)
-  const engineOpened = yield* settle(engine.grammars())
-  const grammar = yield* settle(engineOpened.compile(constraint))
+/** @param made - the prompt, or null for one that a thread renders */
+function* generate(
+  engine: Engine,
+  plan: CompletionPlan,
+  made: CheckedPrompt | null,
+  owner: string,
+): Generation {
+  const { constraint, priority } = plan
+  const ending = new AbortController()
+  const turn: Turn = { owner, priority, signal: ending.signal }
+  let grammar: Grammar | null = null
   try {
+    const prompt = made ?? (yield* makeClientPrompt(engine, plan, turn))
+    if (constraint !== null) {
+      const opened = yield* settle(engine.grammars())
+      grammar = yield* settle(opened.compile(constraint, turn))
+    }
     return yield* answer(engine, plan, prompt, grammar)
   } finally {
-    grammar.end()
+    ending.abort()
+    grammar?.end()
   }
 }
 
@@ -96,7 +111,7 @@ function* settle<T>(promise: Promise<T>): Generator<Step, T, PassLogits> {
     },
   )
   // The caller lets promises settle between two steps of the generation.
-  while (outcome === null) yield NOTHING
+  while (outcome === null) yield { deltas: [], parts: [], waitsFor: promise }
   return (outcome as () => T)()
 }
 
@@ -132,12 +147,12 @@ function* sample(
         const follower = grammar === null ? null : yield* settle(grammar.follow())
         if (follower !== null) followers.push(follower)
         const choice = createChoice(engine, plan, { ...start, index, cache: own, follower })
-        while (!choice.isReady()) yield NOTHING
+        while (!choice.isReady()) yield { deltas: [], parts: [], waitsFor: choice.ready() }
         if (take(choice, logits)) running.push(choice)
       }
       if (running.length === 0) return deltas
       while (!running.every((choice) => choice.isReady())) {
-        yield { deltas, parts: [] }
+        yield { deltas, parts: [], waitsFor: Promise.all(running.map((choice) => choice.ready())) }
         deltas = []
       }
       const computed = yield { deltas, parts: running.map((choice) => choice.want()) }
@@ -166,10 +181,7 @@ function* readPrompt(
   { ids }: CheckedPrompt,
 ): Generator<Step, { cache: KvCache; logits: Float32Array; delta: PromptDelta }, PassLogits> {
   const count = plan.promptLogprobs
-  // What is remembered of a prompt are not its log-probabilities.
-  const cache =
-    count === null ? engine.prefixes.open(plan.cacheSalt, ids) : createKvCache(engine.shape)
-  const cachedTokens = cache.length
+  const cache = createKvCache(engine.shape)
   const entries: PromptLogprobs[number][] = count === null ? [] : [null]
   let logits = new Float32Array()
   while (cache.length < ids.length) {
@@ -184,11 +196,10 @@ function* readPrompt(
       if (next !== undefined) entries.push(describePromptToken(row, next, count, engine.tokenizer))
     }
   }
-  engine.prefixes.store(plan.cacheSalt, ids, cache)
   const delta: PromptDelta = {
     type: 'prompt',
     promptTokens: ids.length,
-    cachedTokens,
+    cachedTokens: 0,
     ...(plan.areIdsReturned ? { promptIds: ids } : {}),
     ...(count === null ? {} : { promptLogprobs: entries }),
   }
@@ -203,9 +214,27 @@ function lastLogits(computed: PassLogits, part: number): Float32Array {
 }
 
 function makePrompt(engine: Engine, plan: CompletionPlan): CheckedPrompt {
+  return checkPrompt(engine, plan, encodePrompt(engine, plan))
+}
+
+/** A prompt whose template a thread renders. */
+function* makeClientPrompt(
+  engine: Engine,
+  plan: CompletionPlan,
+  turn: Turn,
+): Generator<Step, CheckedPrompt, PassLogits> {
+  const { prompt } = plan
+  const { threads } = engine
+  if ('plain' in prompt || prompt.template === null || threads === null)
+    return makePrompt(engine, plan)
+  const { variables, toIds } = engine.prompt.open(limitPrompt(engine, plan, prompt))
+  const rendered = yield* settle(threads.render(prompt.template, variables, turn))
+  return checkPrompt(engine, plan, toIds(rendered))
+}
+
+function checkPrompt(engine: Engine, plan: CompletionPlan, ids: readonly number[]): CheckedPrompt {
   const { context } = engine.shape
   const param = promptParam(plan.prompt)
-  const ids = encodePrompt(engine, plan)
   if (ids.length >= context) throw promptTooLong(context, ids.length, param)
   if (ids.length === 0) refuse('invalid_value', param, 'The prompt is empty.')
   const room = context - ids.length
@@ -213,16 +242,18 @@ function makePrompt(engine: Engine, plan: CompletionPlan): CheckedPrompt {
 }
 
 /** Without any text a model continues from the token that begins one. */
-function encodePrompt({ prompt: chat, shape, tokenizer }: Engine, plan: CompletionPlan): number[] {
+function encodePrompt(engine: Engine, plan: CompletionPlan): number[] {
   const { prompt } = plan
-  if ('plain' in prompt) {
-    const addSpecialTokens = prompt.addSpecialTokens || prompt.plain.length === 0
-    return encodePlain(tokenizer, { ...prompt, addSpecialTokens }, shape.context)
-  }
+  if (!('plain' in prompt)) return engine.prompt.encode(limitPrompt(engine, plan, prompt))
+  const addSpecialTokens = prompt.addSpecialTokens || prompt.plain.length === 0
+  return encodePlain(engine.tokenizer, { ...prompt, addSpecialTokens }, engine.shape.context)
+}
+
+function limitPrompt({ shape }: Engine, plan: CompletionPlan, prompt: PromptRequest): PromptPlan {
   const { truncateTo } = prompt
   const answer = Math.min(plan.tokensMax ?? 1, shape.context - 1)
   const tokensKept = truncateTo === -1 ? shape.context - answer : truncateTo
-  return chat.encode({ ...prompt, tokensKept })
+  return { ...prompt, tokensKept }
 }
 
 /** Spec: §4.3 min_tokens. Choice: it bans the model's own end tokens with ignore_eos too, as in vLLM. */

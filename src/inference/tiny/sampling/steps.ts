@@ -2,14 +2,16 @@
 import type { Delta } from '../../backend.ts'
 import type { Part, PassLogits } from '../model/transformer.ts'
 
-/** The deltas of a generation and its next computation; no parts when it only waits. */
+/** The deltas of a generation and its next computation, which may have no parts. */
 export interface Step<Piece = Delta> {
   readonly deltas: readonly Piece[]
   /** PASS_TOKENS_MAX tokens together at most. */
   readonly parts: readonly Part[]
+  /** Until it settles the generation must not be continued. */
+  readonly waitsFor?: Promise<unknown>
 }
 
-/** A step that only waits. */
+/** A step that lets others have a turn. */
 export const NOTHING: Step<never> = { deltas: [], parts: [] }
 
 /**

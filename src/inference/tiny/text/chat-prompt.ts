@@ -1,10 +1,11 @@
 /**
  * Turns a conversation into the ids of a prompt, by the model's chat template or the client's own. A client's
- * template may loop for ever: it must only be rendered in a process that can be ended.
+ * template may loop for ever: where that matters, it is rendered in a thread that can be terminated.
  */
 import { Template } from '@huggingface/jinja'
 import { ApiError, refuse } from '../../../errors.ts'
 import { ModelFileError } from '../model/gguf.ts'
+import { renderClientTemplate, renderTemplate, type TemplateVariables } from './chat-template.ts'
 import { escapeRegExp, findMarks, mapTexts, openingsOf, textsOf } from './prompt-texts.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
@@ -46,11 +47,15 @@ export interface ChatPrompt {
    * template cannot be read or refuses the messages
    */
   encode(plan: PromptPlan): number[]
+  /** The same, but rendering the template is left to the caller. */
+  open(plan: PromptPlan): {
+    readonly variables: TemplateVariables
+    toIds(rendered: string): number[]
+  }
 }
 
 /** Limit: characters of a prompt that is cut anyway; reading them takes a fifth of a second. */
 const TRUNCATED_CHARS_MAX = 262_144
-const REASON_CHARS_MAX = 200
 
 /**
  * A prompt maker.
@@ -76,7 +81,7 @@ export function createChatPrompt(
     throw promptTooLong(contextTokens, null)
   }
 
-  function toIds(rendered: string, mark: string): number[] {
+  function tokenize(rendered: string, mark: string): number[] {
     if (openings === null) return tokenizer.encode(rendered.replaceAll(mark, ''))
     // Splitting by a group keeps the control texts, at the odd places.
     return rendered.split(controls).flatMap((part, place) => {
@@ -85,49 +90,50 @@ export function createChatPrompt(
     })
   }
 
-  return {
-    encode(plan) {
-      const { template, messages, tools, documents, variables } = plan
-      const said = textsOf(messages)
-      requireRoom(said.join('').length, messages.length, plan)
-      const inputs = { messages, tools, documents, variables }
-      const [guard, end] = findMarks([template ?? source, ...textsOf(inputs)])
-      const marked =
-        openings === null
-          ? inputs
-          : mapTexts(inputs, (text) => text.replaceAll(openings, `$<first>${guard}`))
-      const opened = plan.continueFinalMessage ? markEnd(marked.messages, end) : marked.messages
-      const rendered = render(template === null ? own : parseTemplate(template), {
+  const open: ChatPrompt['open'] = (plan) => {
+    const { template, messages, tools, documents, variables } = plan
+    const said = textsOf(messages)
+    requireRoom(said.join('').length, messages.length, plan)
+    const inputs = { messages, tools, documents, variables }
+    const [guard, end] = findMarks([template ?? source, ...textsOf(inputs)])
+    const marked =
+      openings === null
+        ? inputs
+        : mapTexts(inputs, (text) => text.replaceAll(openings, `$<first>${guard}`))
+    const opened = plan.continueFinalMessage ? markEnd(marked.messages, end) : marked.messages
+    return {
+      variables: {
         ...marked.variables,
         messages: opened,
         tools: marked.tools,
         documents: marked.documents,
         add_generation_prompt: plan.addGenerationPrompt,
-      })
-      const text = plan.continueFinalMessage ? cutBehind(rendered, end) : rendered
-      requireRoom(text.length, 0, plan)
-      const ids = toIds(text, guard)
-      const begin = plan.addSpecialTokens ? tokenizer.beginId : null
-      const all = begin === null ? ids : [begin, ...ids]
-      if (plan.tokensKept === null) return all
-      // A model needs something to continue: without a prompt, the token that begins a text.
-      if (plan.tokensKept === 0) return tokenizer.beginId === null ? [] : [tokenizer.beginId]
-      return all.slice(-plan.tokensKept)
-    },
+      },
+      toIds(rendered) {
+        const text = plan.continueFinalMessage ? cutBehind(rendered, end) : rendered
+        requireRoom(text.length, 0, plan)
+        const ids = tokenize(text, guard)
+        const begin = plan.addSpecialTokens ? tokenizer.beginId : null
+        const all = begin === null ? ids : [begin, ...ids]
+        if (plan.tokensKept === null) return all
+        // A model needs something to continue: without a prompt, the token that begins a text.
+        if (plan.tokensKept === 0) return tokenizer.beginId === null ? [] : [tokenizer.beginId]
+        return all.slice(-plan.tokensKept)
+      },
+    }
   }
 
-  function render(template: Template, variables: Record<string, unknown>): string {
-    try {
-      return template.render(variables)
-    } catch (cause) {
-      const isOwn = template === own
-      const name = isOwn ? 'The chat template of the model' : 'chat_template'
-      throw new ApiError('invalid_value', {
-        message: `${name} does not take this conversation.`,
-        param: isOwn ? 'messages' : 'chat_template',
-        cause,
-      })
-    }
+  return {
+    open,
+    encode(plan) {
+      const { variables, toIds } = open(plan)
+      const { template } = plan
+      return toIds(
+        template === null
+          ? renderTemplate(own, variables, 'messages')
+          : renderClientTemplate(template, variables),
+      )
+    },
   }
 }
 
@@ -165,15 +171,6 @@ function cutBehind(rendered: string, end: string): string {
   if (at >= 0) return rendered.slice(0, at).replaceAll(end, '')
   const message = 'continue_final_message needs a chat template that shows the last message.'
   refuse('invalid_value', 'continue_final_message', message)
-}
-
-function parseTemplate(source: string): Template {
-  try {
-    return new Template(source)
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message.slice(0, REASON_CHARS_MAX) : ''
-    refuse('invalid_value', 'chat_template', `chat_template cannot be parsed: ${reason}`)
-  }
 }
 
 function parseOwnTemplate(source: string): Template {

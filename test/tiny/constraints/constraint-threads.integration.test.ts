@@ -1,4 +1,4 @@
-/** Endless templates and exploding grammars in real processes: they get 400, and no other request is affected. */
+/** Endless templates and exploding grammars in the real process: they get 400, and no other request is affected. */
 import { afterAll, describe, expect, it } from 'vitest'
 import { createTinyBackend, type TinyBackendOptions } from '../../../src/inference/tiny/backend.ts'
 import type { Fields } from '../running.ts'
@@ -35,9 +35,8 @@ async function ask(
 
 const refusal = (param: string) => ({ code: 'invalid_value', param })
 
-describe('a request in a process of its own', PATIENT, () => {
+describe('a request with a grammar or a template', PATIENT, () => {
   const loop = (body: string): string => `{% for i in range(99999) %}${body}{% endfor %}`
-  // In pairs, as there are two processes.
   it.each<Record<string, Fields>>([
     {
       chat_template: { chat_template: loop(loop(loop(''))) },
@@ -68,14 +67,14 @@ describe('a request in a process of its own', PATIENT, () => {
     expect(await ask({ chat_template: '{{ messages[0].content }}', max_tokens: 1 })).toBeDefined()
   })
 
-  it('waits for a process when all are taken', async () => {
+  it('shares a thread with others of its key', async () => {
     const texts = await Promise.all(
       ['a', 'b', 'c', 'd', 'e'].map((text) => ask({ structured_outputs: { choice: [text] } })),
     )
     expect(texts).toEqual(['a', 'b', 'c', 'd', 'e'])
   })
 
-  it('frees its process when its reader leaves, waiting or running', async () => {
+  it('frees its thread when its reader leaves, waiting or running', async () => {
     const endless = { structured_outputs: { regex: 'a*b' }, logit_bias: {}, max_tokens: 1_900 }
     const leaving = new AbortController()
     // Two of them run and say something, two wait.
@@ -106,12 +105,43 @@ describe("another key's structured output", PATIENT, () => {
   })
 })
 
+describe('schemas of one key that take too long to compile', PATIENT, () => {
+  const names = Array.from({ length: 1_200 }, (_, place) => [`p${place}`, { type: 'string' }])
+  const json = { type: 'object', properties: Object.fromEntries(names) }
+  const bomb = (keyId: string) =>
+    ask({ structured_outputs: { json } }, hasty, never, undefined, keyId)
+
+  it("delay no other key's answer by more than one of them", async () => {
+    let settled = 0
+    const bombs = Array.from({ length: 4 }, () =>
+      bomb('bomber').catch((error: unknown) => {
+        settled += 1
+        return error
+      }),
+    )
+    const choice = { structured_outputs: { choice: ['mine'] } }
+    expect(await ask(choice, hasty, never, undefined, 'stranger')).toBe('mine')
+    expect(settled).toBeLessThan(3)
+    for (const one of bombs) expect(await one).toMatchObject(refusal('structured_outputs.json'))
+  })
+
+  it('leave an answer of the same key under way as it is', async () => {
+    const regex = '([a-z]{3} ){60}'
+    const fields = { structured_outputs: { regex }, max_tokens: 300, seed: 4, temperature: 1 }
+    const { promise: started, resolve: onText } = Promise.withResolvers<void>()
+    const under = ask(fields, hasty, never, onText, 'same')
+    await started
+    await expect(bomb('same')).rejects.toMatchObject(refusal('structured_outputs.json'))
+    expect(await under).toMatch(new RegExp(`^${regex}$`))
+    expect(await ask(fields, hasty, never, undefined, 'same')).toBe(await under)
+  })
+})
+
 describe('a backend', PATIENT, () => {
   it('ends its processes when it is closed', async () => {
     const closing = open({})
     const endless = { structured_outputs: { regex: 'a{1900}' }, max_tokens: 1_900 }
     const { promise: running, resolve: onText } = Promise.withResolvers<void>()
-    // As many as there are processes.
     const endlessRuns = [1, 2].map(() => ask(endless, closing, never, onText))
     const waiting = [1, 2].map(() => ask({ structured_outputs: { choice: ['x'] } }, closing))
     const outcomes = Promise.allSettled([...endlessRuns, ...waiting])
