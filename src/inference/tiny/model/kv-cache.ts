@@ -29,7 +29,7 @@ export interface KvCache {
 }
 
 /** The sizes that a cache depends on. */
-export type CacheShape = Pick<ModelShape, 'layers' | 'kvHeads' | 'headSize' | 'context'>
+type CacheShape = Pick<ModelShape, 'layers' | 'kvHeads' | 'headSize' | 'context'>
 
 /** An empty cache. */
 export function createKvCache(shape: CacheShape): KvCache {
