@@ -9,7 +9,6 @@ import { ApiError, refuse } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
 import type { CallOptions, CompletionCall, Delta } from '../backend.ts'
-import { listFallbacks } from '../models/list-fallbacks.ts'
 import { requireOffered } from '../models/offers.ts'
 import type { ModelRegistry, ServedModel } from '../models/registry.ts'
 import type { Admission, AdmissionRequest } from './admission.ts'
@@ -161,6 +160,23 @@ export function openRun(
     observer,
     signal,
   }
+}
+
+/** Returns the fallbacks of a model that are still served and can answer the request. */
+function listFallbacks(
+  model: ServedModel,
+  models: ModelRegistry,
+  requireAnswerable: (model: ServedModel) => void,
+): ServedModel[] {
+  return model.fallbacks.flatMap((name) => {
+    try {
+      const candidate = models.getModel(name)
+      requireAnswerable(candidate)
+      return [candidate]
+    } catch {
+      return []
+    }
+  })
 }
 
 /** Sets the headers that name the model, and its upstream if it has several. */
