@@ -1,5 +1,5 @@
 /**
- * Tokens per second of the embedded model: the engine alone, through the backend with its thread, and over HTTP. If
+ * Tokens per second of the embedded model: the engine alone, through the backend with its process, and over HTTP. If
  * llama.cpp is installed (`npm run tools -- node-llama-cpp`), it is measured on the same file with one thread. All
  * variants take turns in one run.
  *
@@ -136,8 +136,8 @@ if (llama !== null) {
   compare('eight sequences', 'llama.cpp: eight sequences', 1)
   compare('reading a prompt', 'llama.cpp: reading a prompt', 1)
 }
-compare('eight requests', 'one request', 1.5)
-compare('eight over HTTP', 'one request over HTTP', 1.5)
+compare('eight requests', 'one request', 1)
+compare('eight over HTTP', 'one request over HTTP', 1)
 server.stop()
 await backend.close()
 process.exit(0)
