@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { OtlpEncoding } from '../../src/domain/otel/otlp-fields.ts'
 import { readTraceRequest } from '../../src/otel/read-request.ts'
-import { buildSpan, spanId, TRACE, toJsonRequest } from './otel-fixtures.ts'
+import { buildSpan, spanId, TRACE, toJsonRequest, toProtobufRequest } from './otel-fixtures.ts'
 
 /** A span whose kind and status are sent as they are given. */
 function sendAs(id: number, kind: unknown, code: unknown) {
@@ -15,9 +16,13 @@ function readSpans(resourceSpans: unknown) {
 }
 
 function readText(json: string) {
+  return readBytes('json', Buffer.from(json))
+}
+
+function readBytes(encoding: OtlpEncoding, bytes: Uint8Array) {
   return readTraceRequest({
-    encoding: 'json',
-    bytes: Buffer.from(json),
+    encoding,
+    bytes,
     project_id: 'acme/demo',
     default_project_id: null,
     refScheme: 'weave',
@@ -72,6 +77,33 @@ it('reads a kind and a status by number or name, and rejects a span with anythin
     [spanId(4), 3, 2, 'boom'],
     [spanId(5), 0, 0, null],
   ])
+})
+
+// OpenTelemetry's specification of span contexts: an id of zeros alone is invalid.
+describe('an id of zeros alone is no id', () => {
+  const link = { trace_id: '0'.repeat(32), span_id: spanId(0), attributes: {} }
+  const span = buildSpan({ parent_span_id: spanId(0), links: [link] })
+  const json = JSON.stringify(toJsonRequest([span]))
+  it.each<[string, OtlpEncoding, Uint8Array]>([
+    ['hex in JSON', 'json', Buffer.from(json)],
+    ['base64 in JSON', 'json', Buffer.from(json.replaceAll(spanId(0), 'AAAAAAAAAAA='))],
+    ['protobuf', 'protobuf', toProtobufRequest([span])],
+  ])('%s: the span is a root, and its link names nothing', (_, encoding, bytes) => {
+    const { calls, rejected } = readBytes(encoding, bytes)
+    const start = calls[0]?.start
+    expect([rejected, start?.parent_id]).toEqual([0, null])
+    const { parent_span_id, links } = JSON.parse(start?.otel_dump_json ?? '{}')
+    expect(parent_span_id).toBeNull()
+    expect(links[0].span_id).toBe('')
+  })
+
+  it('a parent in upper case is the one in lower case', () => {
+    const upper = json.replaceAll(
+      `"parentSpanId":"${spanId(0)}"`,
+      '"parentSpanId":"00000000000000AB"',
+    )
+    expect(readText(upper).calls[0]?.start?.parent_id).toBe(spanId(0xab))
+  })
 })
 
 describe('a request whose members have other names', () => {

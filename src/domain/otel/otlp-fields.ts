@@ -152,9 +152,15 @@ const BASE64_ID = /^(?:[\w+/-]{22}==|[\w+/-]{11}=)$/
 
 /**
  * An id as hex: bytes in protobuf, hex of any case in JSON, or base64 as protobuf's own mapping to JSON has it. Empty
- * when absent; protobuf has an empty list then.
+ * when absent, as an id of zeros alone is by OpenTelemetry's specification.
  */
 function readId(value: unknown): string {
+  const id = hexOf(value)
+  return /^0*$/.test(id) ? '' : id
+}
+
+/** An absent field of protobuf is an empty list. */
+function hexOf(value: unknown): string {
   if (Array.isArray(value) && value.length === 0) return ''
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
   const text = textOf(value)
