@@ -5,9 +5,9 @@ import packageJson from '../package.json' with { type: 'json' }
 import { type Config, ConfigError, readConfig, SHUTDOWN_MS_MAX } from './config.ts'
 import type { Deps } from './deps.ts'
 import type { App } from './http/app-type.ts'
-import { collectAtRest } from './memory-at-rest.ts'
 import { type Remover, startRemover } from './retention/remover.ts'
 import { SCOPES } from './schemas/access/key.ts'
+import { collectWhenIdle } from './threads/idle-gc.ts'
 import { createTrainer, type Trainer } from './training/worker/trainer.ts'
 
 /** Errors that an operator can fix. */
@@ -75,7 +75,7 @@ async function main(): Promise<void> {
     throw error
   }
   await announceFirstKey(app, config, deps)
-  collectAtRest(process.memoryUsage.rss)
+  collectWhenIdle(process.memoryUsage.rss)
   const remover = startRemover({
     stores: deps,
     defaultDays: config.retentionDays,

@@ -1,9 +1,9 @@
 /** Reads trace requests: small ones at once, large ones in a thread, so that nothing else waits for them. */
 import { MessageChannel } from 'node:worker_threads'
-import { createBodyThread, type ThreadPlace } from '../body-thread.ts'
 import type { CallParts } from '../domain/calls/new-call.ts'
 import type { PackedCalls } from '../domain/calls/packed-calls.ts'
 import { ApiError } from '../errors.ts'
+import { createBodyThread, type ThreadPlace } from '../threads/body-thread.ts'
 import { type ReadRequest, readTraceRequest } from './read-request.ts'
 import { packBatches, receiveSpans, type SpansHead } from './span-batches.ts'
 import type { ThreadReply, ThreadRequest } from './span-reader-entry.ts'

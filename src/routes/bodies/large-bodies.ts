@@ -3,9 +3,9 @@
  * Of these the main thread handles only the bytes and what the preparation returns.
  */
 import type { FastifyRequest } from 'fastify'
-import { type BodyThread, createBodyThread, type ThreadPlace } from '../../body-thread.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
+import { type BodyThread, createBodyThread, type ThreadPlace } from '../../threads/body-thread.ts'
 import type { LargeBody, LargeBodyResult } from './large-body-entry.ts'
 import type { PreparationContext } from './preparation.ts'
 import { type PreparationName, type Prepared, preparationOf } from './preparations.ts'

@@ -50,8 +50,8 @@ import { createSegmentBuilder, type SegmentBuilder } from './stats/segments/buil
 import { createStatsStore } from './stats/stats-store.ts'
 import { createTrainingStores } from './training/training-stores.ts'
 import { createUsageStore } from './usage/usage-store.ts'
-import { createLogKeeper } from './write/log-keeper.ts'
 import { createStepRuns } from './write/step-runs.ts'
+import { createWalCheckpointer } from './write/wal-checkpointer.ts'
 import { createWriter, type Writer } from './write/writer.ts'
 import { openInlineWrites, openWriterThread } from './write/writer-ends.ts'
 
@@ -253,7 +253,7 @@ function openWritable({
 function openWrites(db: Connection, gate: SharedArrayBuffer, options: SqliteOptions) {
   const { dataDir, ingestQueueMax: queueMax } = options
   const path = dataDir === ':memory:' ? null : join(dataDir, DATABASE_FILE)
-  const log = createLogKeeper({ path, gate })
+  const log = createWalCheckpointer({ path, gate })
   const writer = createWriter({
     queueMax,
     queueBytesMax: options.ingestQueueBytesMax ?? INGEST_QUEUE_BYTES_MAX,

@@ -1,7 +1,8 @@
 /** Parses large bodies of training jobs off the event loop, in one thread, in order. */
-import { createBodyThread, type ThreadPlace } from '../../body-thread.ts'
+
 import type { JobContent } from '../../domain/training/training-job.ts'
 import { ApiError } from '../../errors.ts'
+import { createBodyThread, type ThreadPlace } from '../../threads/body-thread.ts'
 import type { BodyReply, BodyRequest } from './training-body-entry.ts'
 
 /** Limit: memory of the thread, 4 GiB for a body of 256 MiB. Strings and numbers become some 10 times their length. */

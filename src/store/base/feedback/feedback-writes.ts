@@ -1,10 +1,10 @@
 /** The writes of feedback, in SQLite and PostgreSQL alike: rows whose ids are taken are compared with what is stored. */
 import { type Feedback, isSameFeedback } from '../../../domain/feedback/new-feedback.ts'
 import { ApiError } from '../../../errors.ts'
+import { type Failure, renderFailure, toReplyError } from '../../../threads/thread-failure.ts'
 import type { FeedbackStore } from '../../api/feedback/feedback.ts'
 import type { Dialect } from '../db/dialect.ts'
 import { all, run, type StepRuns, type Steps } from '../db/steps.ts'
-import { type Failure, renderFailure, toReplyError } from '../db/thread-failure.ts'
 import { FEEDBACK_COLUMNS, type FeedbackStatements } from './feedback.sql.ts'
 
 /** The result of one record of a batch: the stored feedback, or why it was refused. */

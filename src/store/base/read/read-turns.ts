@@ -1,8 +1,8 @@
 /** Limits concurrent reads of other databases: the rest wait in a bounded queue, where keys and projects take turns. */
 import { type ReadCaller, toLeft } from '../../../domain/access/read-caller.ts'
 import { ApiError } from '../../../errors.ts'
+import { createFairQueue } from '../../../threads/fair-queue.ts'
 import type { ReadMetrics } from '../../api/metrics.ts'
-import { createFairQueue } from './fair-queue.ts'
 
 export interface ReadTurnLimits {
   /** Reads that run at once. */

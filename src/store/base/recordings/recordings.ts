@@ -1,8 +1,8 @@
 /** Batches recorded calls for a short time, so that many are written in one message. */
 import { type PackedCalls, packCalls } from '../../../domain/calls/packed-calls.ts'
 import type { RecordedCall } from '../../../domain/calls/recorded-call.ts'
+import { type Failure, toReplyError } from '../../../threads/thread-failure.ts'
 import type { RecordingLoss, RecordingStore } from '../../api/chat/recordings.ts'
-import { type Failure, toReplyError } from '../db/thread-failure.ts'
 import type { Arrivals } from './arrivals.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** Stores calls that the server itself records. */
 import type { CallParts } from '../../../domain/calls/new-call.ts'
 import { type RecordedCall, resolveRecordedCall } from '../../../domain/calls/recorded-call.ts'
-import { type Failure, renderFailure } from '../../base/db/thread-failure.ts'
+import { type Failure, renderFailure } from '../../../threads/thread-failure.ts'
 import type { CallWrites } from '../calls/call-writes.ts'
 
 /** @returns the errors of refused calls; the others are stored */

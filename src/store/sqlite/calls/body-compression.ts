@@ -1,7 +1,7 @@
 /** Compresses long bodies of calls for their columns, and decompresses them. */
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type Database from 'better-sqlite3'
-import { runWhole } from '../db/whole-work.ts'
+import { runWhole } from '../../../threads/whole-work.ts'
 
 /**
  * Texts of at least this many bytes are compressed. Measured on prose in JSON: 1 KB takes 35 us and saves half a

@@ -1,8 +1,8 @@
 /** Calls in SQLite: the start and the end of a call share one row, whichever comes first. */
 import type { PartResult } from '../../../domain/calls/call-state.ts'
+import { toReplyError } from '../../../threads/thread-failure.ts'
 import type { CallStore } from '../../api/calls/calls.ts'
 import { type CallRow, toStoredCall } from '../../base/calls/call-rows.ts'
-import { toReplyError } from '../../base/db/thread-failure.ts'
 import type { Arrivals } from '../../base/recordings/arrivals.ts'
 import type { Connection } from '../db/connection.ts'
 import { orStoreError } from '../db/store-error.ts'

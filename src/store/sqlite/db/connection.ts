@@ -2,10 +2,10 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database, { SqliteError } from 'better-sqlite3'
+import { runWhole } from '../../../threads/whole-work.ts'
 import { addBodyFunctions } from '../calls/body-compression.ts'
 import { createPrivateFile } from '../files/private-files.ts'
 import { isUnavailable } from './store-error.ts'
-import { runWhole } from './whole-work.ts'
 
 export type Connection = Database.Database
 

@@ -4,9 +4,9 @@
  */
 import { type ReadCaller, toLeft } from '../../../domain/access/read-caller.ts'
 import { ApiError } from '../../../errors.ts'
+import { createFairQueue } from '../../../threads/fair-queue.ts'
 import type { ReadMetrics } from '../../api/metrics.ts'
 import { sizeOf } from '../../base/db/value-size.ts'
-import { createFairQueue } from '../../base/read/fair-queue.ts'
 import { createWalGateMemory } from '../db/wal-gate.ts'
 import { createPending } from './pending-read.ts'
 import type { ReadInput, ReadJobs, ReadOutput } from './read-job.ts'

@@ -5,12 +5,12 @@
 import { getHeapStatistics } from 'node:v8'
 import { parentPort, workerData } from 'node:worker_threads'
 import { ApiError } from '../../../errors.ts'
-import { collectAtRest } from '../../../memory-at-rest.ts'
-import { type Failure, renderFailure } from '../../base/db/thread-failure.ts'
-import { createFairQueue, type Share } from '../../base/read/fair-queue.ts'
+import { createFairQueue, type Share } from '../../../threads/fair-queue.ts'
+import { collectWhenIdle } from '../../../threads/idle-gc.ts'
+import { type Failure, renderFailure } from '../../../threads/thread-failure.ts'
+import { lowerThreadPriority } from '../../../threads/thread-priority.ts'
 import { type Connection, openReadOnlyDatabase } from '../db/connection.ts'
 import { orStoreError, toStoreError } from '../db/store-error.ts'
-import { lowerThreadPriority } from '../db/thread-priority.ts'
 import { openWalGate, type WalGate } from '../db/wal-gate.ts'
 import type { Checkpoint, ReadJobs } from './read-job.ts'
 
@@ -107,7 +107,7 @@ export function serveReadJobs(jobs: ReadJobs): void {
   const running = createFairQueue<ReadRequest & { begun: RunningJob | null }>()
   let db: Connection | null = null
   let isScheduled = false
-  collectAtRest(() => getHeapStatistics().total_heap_size)
+  collectWhenIdle(() => getHeapStatistics().total_heap_size)
 
   function runNext(): void {
     isScheduled = false

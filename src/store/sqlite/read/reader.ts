@@ -1,8 +1,8 @@
 /** The pool's side of one reader thread: it runs a few jobs in turns and can stop each. */
 import { ApiError } from '../../../errors.ts'
-import { toReplyError } from '../../base/db/thread-failure.ts'
-import type { Share } from '../../base/read/fair-queue.ts'
-import { startGuardedThread } from '../db/guarded-thread.ts'
+import type { Share } from '../../../threads/fair-queue.ts'
+import { startGuardedThread } from '../../../threads/thread.ts'
+import { toReplyError } from '../../../threads/thread-failure.ts'
 import type { ReaderData, ReaderReply, ReaderRequest } from './reader-serve.ts'
 
 /** Limit: how long a reader may take to close, milliseconds. */

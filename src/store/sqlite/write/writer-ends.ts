@@ -1,6 +1,7 @@
 /** The two ways to serve writes: in a thread, or inline when no other connection can open the database. */
+
+import { startGuardedThread } from '../../../threads/thread.ts'
 import type { Connection } from '../db/connection.ts'
-import { startGuardedThread } from '../db/guarded-thread.ts'
 import type { WriterEnd, WriterListener } from './writer.ts'
 import { createWriterServer, type WriterReply, type WriterRequest } from './writer-serve.ts'
 

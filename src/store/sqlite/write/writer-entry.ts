@@ -1,13 +1,13 @@
 /** Entry of the writer thread, which owns the only writing connection. */
 import { getHeapStatistics } from 'node:v8'
 import { parentPort, workerData } from 'node:worker_threads'
-import { collectAtRest } from '../../../memory-at-rest.ts'
+import { collectWhenIdle } from '../../../threads/idle-gc.ts'
 import { openDatabase } from '../db/connection.ts'
 import { openWalGate } from '../db/wal-gate.ts'
 import type { WriterData } from './writer-ends.ts'
 import { createWriterServer, type WriterRequest } from './writer-serve.ts'
 
-/** Pages of the log at which a commit checkpoints it, should the log keeper fall behind: 96 MB. */
+/** Pages of the log at which a commit checkpoints it, should the WAL checkpointer fall behind: 96 MB. */
 const LOG_PAGES_MAX = 24_576
 
 const port = parentPort
@@ -19,7 +19,7 @@ const log = openWalGate(gate)
 // The previous thread may have died during a copy.
 log.setCopied(false)
 const receive = createWriterServer(db, (reply) => port.postMessage(reply), log)
-collectAtRest(() => getHeapStatistics().total_heap_size)
+collectWhenIdle(() => getHeapStatistics().total_heap_size)
 port.on('message', (request: WriterRequest) => {
   receive(request)
   // Runs after the last results are posted, which a microtask does.

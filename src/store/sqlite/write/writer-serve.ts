@@ -1,7 +1,7 @@
 /** Serves writes over the only writing connection: in the writer thread, or inline for a database in memory. */
 import { randomBytes } from 'node:crypto'
 import { createOrderedIds } from '../../../domain/time/ordered-ids.ts'
-import { type Failure, renderFailure } from '../../base/db/thread-failure.ts'
+import { type Failure, renderFailure } from '../../../threads/thread-failure.ts'
 import { createNameKeys } from '../calls/columns/name-keys.ts'
 import { type Connection, closeDatabase } from '../db/connection.ts'
 import { createWalGateMemory, openWalGate, type WalGate } from '../db/wal-gate.ts'

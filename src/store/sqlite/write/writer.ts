@@ -3,8 +3,8 @@
  * wait, and restarts the writer after a fault.
  */
 import { ApiError } from '../../../errors.ts'
+import { toReplyError } from '../../../threads/thread-failure.ts'
 import type { WriteMetrics } from '../../api/metrics.ts'
-import { toReplyError } from '../../base/db/thread-failure.ts'
 import { sizeOf } from '../../base/db/value-size.ts'
 import type { WriteRequest, WriteResult, WriterReply, WriterRequest } from './writer-serve.ts'
 import type { Writes } from './writes.ts'

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { collectAtRest, createRestWatch } from '../../src/memory-at-rest.ts'
+import { collectWhenIdle, createIdleWatch } from '../../src/threads/idle-gc.ts'
 
 const LOOK_MS = 5000
 const MB = 1024 * 1024
@@ -19,7 +19,7 @@ it.each([
   ['not between two requests', [BUSY, QUIET, BUSY, QUIET, BUSY], LARGE, []],
   ['not where the process has not grown', [BUSY, QUIET, QUIET, QUIET], 220 * MB, []],
 ])('garbage is collected at rest: %s', (_when, utilizations, bytes, expected) => {
-  const watch = createRestWatch(START)
+  const watch = createIdleWatch(START)
   const due = utilizations.flatMap((utilization, look) =>
     watch.isDue({ utilization, bytes }) ? [look] : [],
   )
@@ -27,7 +27,7 @@ it.each([
 })
 
 it('garbage is not collected again where a collection left as much', () => {
-  const watch = createRestWatch(START)
+  const watch = createIdleWatch(START)
   const looks = [BUSY, QUIET, QUIET].map((utilization) => ({ utilization, bytes: LARGE }))
   expect(looks.map(watch.isDue)).toEqual([false, false, true])
   watch.noteCollected(LARGE)
@@ -43,7 +43,7 @@ it.each([
   vi.spyOn(performance, 'eventLoopUtilization').mockReturnValue(quiet)
   const collect = vi.fn()
   let bytes = 20 * MB
-  collectAtRest(() => bytes, collect)
+  collectWhenIdle(() => bytes, collect)
   bytes = grownBytes
   vi.advanceTimersByTime(10 * LOOK_MS)
   expect(collect).toHaveBeenCalledTimes(expected)

@@ -5,9 +5,11 @@
 import { appendFileSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
 import { openWalGate } from '../../../src/store/sqlite/db/wal-gate.ts'
-import type { LogKeeperData } from '../../../src/store/sqlite/write/log-keeper-serve.ts'
+import type { WalCheckpointerData } from '../../../src/store/sqlite/write/wal-checkpointer-serve.ts'
 
-const { path, gate, wholeWork } = workerData as LogKeeperData & { readonly wholeWork?: unknown }
+const { path, gate, wholeWork } = workerData as WalCheckpointerData & {
+  readonly wholeWork?: unknown
+}
 openWalGate(gate).fill()
 if (wholeWork !== undefined) appendFileSync(`${path}-starts`, 'x')
 throw new Error('disk full')

@@ -4,11 +4,11 @@
  * statistics and lists over a million calls, its threads leave 357 MB instead of 469.
  */
 
-/** Interval between two looks. */
-const LOOK_EVERY_MS = 5000
-/** Share of its time that an event loop works at most when it is at rest. */
-const REST_MAX = 0.05
-/** Growth since it was last at rest from which on a pause of some 100 ms is worth it. */
+/** Interval between two checks. */
+const POLL_INTERVAL_MS = 5000
+/** Share of its time that an event loop works at most when it is idle. */
+const IDLE_UTILIZATION_MAX = 0.05
+/** Growth since it was last idle from which on a pause of some 100 ms is worth it. */
 const GROWTH_FROM = 1.25
 
 /**
@@ -17,9 +17,9 @@ const GROWTH_FROM = 1.25
  *
  * @param measure - returns the memory of what is watched, in bytes
  */
-export function collectAtRest(measure: () => number, collect = globalThis.gc): void {
+export function collectWhenIdle(measure: () => number, collect = globalThis.gc): void {
   if (!collect) return
-  const watch = createRestWatch(measure())
+  const watch = createIdleWatch(measure())
   let last = performance.eventLoopUtilization()
   setInterval(() => {
     const now = performance.eventLoopUtilization()
@@ -29,27 +29,27 @@ export function collectAtRest(measure: () => number, collect = globalThis.gc): v
     // Other kinds of collection keep the pages that they empty.
     collect({ type: 'major', flavor: 'last-resort', execution: 'sync' })
     watch.noteCollected(measure())
-  }, LOOK_EVERY_MS).unref()
+  }, POLL_INTERVAL_MS).unref()
 }
 
-interface RestLook {
-  /** Share of the time since the last look in which the event loop worked, 0 to 1. */
+interface IdleCheck {
+  /** Share of the time since the last check in which the event loop worked, 0 to 1. */
   readonly utilization: number
   readonly bytes: number
 }
 
-/** Tells when to collect: at the second quiet look after load, where memory has grown. */
-export function createRestWatch(startBytes: number) {
-  let restBytes = startBytes
-  let quietLooks = 0
+/** Tells when to collect: at the second quiet check after load, where memory has grown. */
+export function createIdleWatch(startBytes: number) {
+  let idleBytes = startBytes
+  let quietChecks = 0
   return {
-    isDue({ utilization, bytes }: RestLook): boolean {
-      quietLooks = utilization > REST_MAX ? 0 : quietLooks + 1
-      return quietLooks === 2 && bytes >= restBytes * GROWTH_FROM
+    isDue({ utilization, bytes }: IdleCheck): boolean {
+      quietChecks = utilization > IDLE_UTILIZATION_MAX ? 0 : quietChecks + 1
+      return quietChecks === 2 && bytes >= idleBytes * GROWTH_FROM
     },
     /** @param bytes - what was left */
     noteCollected(bytes: number): void {
-      restBytes = bytes
+      idleBytes = bytes
     },
   }
 }

@@ -1,5 +1,5 @@
 /** A process that ends while its thread works; prints how often the work was begun and ended. */
-import { startGuardedThread } from '../../../src/store/sqlite/db/guarded-thread.ts'
+import { startGuardedThread } from '../../../src/threads/thread.ts'
 
 const counts = new SharedArrayBuffer(12)
 const words = new Int32Array(counts)

@@ -10,8 +10,8 @@ import {
 } from '../../../src/store/sqlite/db/connection.ts'
 import { createWalGateMemory, openWalGate } from '../../../src/store/sqlite/db/wal-gate.ts'
 import { createReadPool } from '../../../src/store/sqlite/read/read-pool.ts'
-import { createLogKeeper } from '../../../src/store/sqlite/write/log-keeper.ts'
-import { createLogLook } from '../../../src/store/sqlite/write/log-keeper-serve.ts'
+import { createWalCheckpointer } from '../../../src/store/sqlite/write/wal-checkpointer.ts'
+import { createWalCheck } from '../../../src/store/sqlite/write/wal-checkpointer-serve.ts'
 import { STARTED } from '../../calls/call-fixtures.ts'
 import { buildTestApp } from '../../support/build-test-app.ts'
 import { readCaller } from '../../support/read-caller.ts'
@@ -39,8 +39,8 @@ describe('the log', () => {
   it('gets a thread again after commits enough when it has lost one, and holds up nobody meanwhile', async () => {
     const path = join(makeTempDir(), 'weft.db')
     const gate = createWalGateMemory()
-    const entry = new URL('../support/dying-log-keeper-entry.ts', import.meta.url)
-    const log = createLogKeeper({ path, gate, entry })
+    const entry = new URL('../support/dying-wal-checkpointer-entry.ts', import.meta.url)
+    const log = createWalCheckpointer({ path, gate, entry })
     onTestFinished(log.close)
     const starts = () => statSync(`${path}-starts`, { throwIfNoEntry: false })?.size ?? 0
     for (const [lost, commits] of [8, 16, 32].entries()) {
@@ -149,7 +149,7 @@ async function openOverlap(limits = LIMITS) {
     path,
     gate,
     reads,
-    look: createLogLook(keeper, path, gate, limits),
+    look: createWalCheck(keeper, path, gate, limits),
     write: () => void insert.run(WRITE_BYTES),
     logBytes: () => statSync(`${path}-wal`).size,
   }

@@ -1,5 +1,5 @@
 /** Carries errors across threads: structured clone would turn them into plain errors. */
-import { ApiError, type ErrorCode } from '../../../errors.ts'
+import { ApiError, type ErrorCode } from '../errors.ts'
 
 /** The error that a reply of a thread carries instead of a value. */
 export interface Failure {

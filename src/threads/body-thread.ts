@@ -1,7 +1,7 @@
 /** A thread for work on large bodies, one after the other. Started by the first, ended when it is idle. */
 import type { Transferable } from 'node:worker_threads'
 import { Piscina } from 'piscina'
-import { ApiError } from './errors.ts'
+import { ApiError } from '../errors.ts'
 
 /** An idle thread is ended after this, since it keeps the memory of the largest body. */
 const IDLE_MS_MAX = 10_000

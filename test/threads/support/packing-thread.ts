@@ -1,6 +1,6 @@
 /** Entry of a guarded thread that compresses without end, and tells when it is inside. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { runWhole } from '../../../src/store/sqlite/db/whole-work.ts'
+import { runWhole } from '../../../src/threads/whole-work.ts'
 
 /** Its words: times that the work was begun, times that it was ended. */
 interface PackingData {

@@ -23,7 +23,7 @@ const FULL_BUSY_MS = 2000
 const OPEN_MS_MIN = 30_000
 
 /** Lengths of the log in bytes, and the idle time after which it is truncated. */
-export interface LogLimits {
+export interface WalLimits {
   /** From this length on, no read begins until the log has restarted. */
   readonly drainBytes: number
   /** From this length on, no write begins either. */
@@ -33,12 +33,12 @@ export interface LogLimits {
   readonly shutMsMax: number
 }
 
-export interface LogKeeperData {
+export interface WalCheckpointerData {
   /** The database file. */
   readonly path: string
   /** From createWalGateMemory. */
   readonly gate: SharedArrayBuffer
-  readonly limits: LogLimits
+  readonly limits: WalLimits
 }
 
 /** The result of a checkpoint: whether it was blocked, pages in the log, and how many of them it has moved. */
@@ -49,18 +49,18 @@ interface LogState {
 }
 
 /** Runs until the thread is terminated. */
-export function serveLogKeeper(): void {
-  const { path, gate, limits } = workerData as LogKeeperData
+export function serveWalCheckpointer(): void {
+  const { path, gate, limits } = workerData as WalCheckpointerData
   const db = openCheckpointDatabase(path)
-  setInterval(createLogLook(db, path, openWalGate(gate), limits), POLL_INTERVAL_MS)
+  setInterval(createWalCheck(db, path, openWalGate(gate), limits), POLL_INTERVAL_MS)
 }
 
 /** @returns a function that checks the log, moves its pages, and restarts or truncates it when needed */
-export function createLogLook(
+export function createWalCheck(
   db: Connection,
   path: string,
   gate: WalGate,
-  { drainBytes, fullBytes, quietMs, shutMsMax }: LogLimits,
+  { drainBytes, fullBytes, quietMs, shutMsMax }: WalLimits,
 ): () => void {
   const hasCommits = createCommitWatch(db)
   let isDirty = false

@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { expect, it, onTestFinished } from 'vitest'
 import { DATABASE_FILE, openDatabase } from '../../src/store/sqlite/db/connection.ts'
-import { startGuardedThread } from '../../src/store/sqlite/db/guarded-thread.ts'
-import { ENDING, INSIDE } from '../../src/store/sqlite/db/whole-work.ts'
+import { startGuardedThread } from '../../src/threads/thread.ts'
+import { ENDING, INSIDE } from '../../src/threads/whole-work.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
 const FILE = new URL('./support/packing-thread.ts', import.meta.url)

@@ -5,39 +5,39 @@
  * Why: otherwise SQLite moves them inside a commit, every 4 MB of log. At ten million calls these pages are spread
  * over the whole file, and commits wait for them.
  */
-import { type GuardedThread, startGuardedThread } from '../db/guarded-thread.ts'
+import { type GuardedThread, startGuardedThread } from '../../../threads/thread.ts'
 import { openWalGate } from '../db/wal-gate.ts'
-import type { LogKeeperData, LogLimits } from './log-keeper-serve.ts'
+import type { WalCheckpointerData, WalLimits } from './wal-checkpointer-serve.ts'
 
-const ENTRY = new URL('./log-keeper-entry.ts', import.meta.url)
+const ENTRY = new URL('./wal-checkpointer-entry.ts', import.meta.url)
 /** Commits after which the thread is started; doubled each time the thread dies. */
 const COMMITS_BEFORE = 8
 /** The log stays below 128 MB: a commit may be large, and the length is checked every 0.1 s. */
-const LIMITS: LogLimits = {
+const LIMITS: WalLimits = {
   drainBytes: 64 * 1024 * 1024,
   fullBytes: 96 * 1024 * 1024,
   quietMs: 5000,
   shutMsMax: 5000,
 }
 
-interface LogKeeper {
+interface WalCheckpointer {
   /** Must be called after each commit. */
   noteCommit(): void
   /** Ends the thread. */
   close(): void
 }
 
-interface LogKeeperOptions {
+interface WalCheckpointerOptions {
   /** The database file; null for a database in memory, which has no log. */
   readonly path: string | null
   /** From createWalGateMemory. */
   readonly gate: SharedArrayBuffer
-  readonly limits?: LogLimits
+  readonly limits?: WalLimits
   /** The entry module of the thread; tests pass their own. */
   readonly entry?: URL
 }
 
-export function createLogKeeper(options: LogKeeperOptions): LogKeeper {
+export function createWalCheckpointer(options: WalCheckpointerOptions): WalCheckpointer {
   const { path, gate, limits = LIMITS, entry = ENTRY } = options
   let commits = 0
   let commitsBefore = COMMITS_BEFORE
@@ -54,7 +54,7 @@ export function createLogKeeper(options: LogKeeperOptions): LogKeeper {
   }
 
   function start(path: string): void {
-    const workerData: LogKeeperData = { path, gate, limits }
+    const workerData: WalCheckpointerData = { path, gate, limits }
     const started = startGuardedThread(entry, { workerData })
     started.worker.unref()
     started.worker.on('error', () => giveUp(started))

@@ -1,4 +1,0 @@
-/** Entry of the log keeper. */
-import { serveLogKeeper } from './log-keeper-serve.ts'
-
-serveLogKeeper()

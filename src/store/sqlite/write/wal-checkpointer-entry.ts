@@ -1,0 +1,4 @@
+/** Entry of the WAL checkpointer. */
+import { serveWalCheckpointer } from './wal-checkpointer-serve.ts'
+
+serveWalCheckpointer()
