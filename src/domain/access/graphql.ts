@@ -1,5 +1,5 @@
 /**
- * The three GraphQL operations that tracing SDKs ask when they start. No GraphQL engine: an operation is
+ * Answers the three GraphQL operations that tracing SDKs send when they start. No GraphQL engine: an operation is
  * known by the first field that it asks for. Pure.
  */
 import type { GraphqlRequest, GraphqlResponse } from '../../schemas/access/graphql.ts'
@@ -12,7 +12,7 @@ const DEFAULT_ENTITY = 'default'
 const FIRST_FIELD = /\{\s*(?:\w+\s*:\s*)?(\w+)/
 
 /**
- * Answers an operation. Projects need not be made: each that the key may use exists.
+ * Returns the response of an operation. Projects need not be made: each that the key may use exists.
  *
  * Spec: §5 (Basic; GraphQL is an addition). Choice: what is not known is answered as GraphQL answers a
  * field that does not exist.

@@ -1,4 +1,4 @@
-/** Who waits for a read. */
+/** The caller that waits for a read. */
 import { ApiError } from '../../errors.ts'
 
 /** The caller of a read: heavy reads are scheduled fairly between keys, and between the projects of a key. */

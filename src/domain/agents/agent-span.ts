@@ -24,7 +24,7 @@ export type CustomAttributes = Readonly<
 /** A span with its columns, which are null where it does not have them. Times are microseconds. */
 export interface AgentSpan {
   readonly call: CallTexts
-  /** For the order within a microsecond. */
+  /** Start in nanoseconds, which orders spans within a microsecond. */
   readonly start_ns: bigint
   readonly columns: Readonly<Record<Column, string | number | null>>
   readonly kind: StepKind | null
@@ -91,7 +91,7 @@ export function toAgentSpan(call: CallTexts): AgentSpan | null {
   }
 }
 
-/** A column that holds a text; null for none and for an empty one. */
+/** Returns the text in a column; null for none and for an empty one. */
 export function textColumn({ columns }: AgentSpan, name: Column): string | null {
   return filledTextOrNull(columns[name])
 }
@@ -115,7 +115,7 @@ export function isInvocation({ columns }: AgentSpan): boolean {
   return columns.operation_name === 'invoke_agent'
 }
 
-/** Whether a span is the call of a model, and not only has one below it. */
+/** Whether the span itself is the call of a model; a span above one is not. */
 export function isModelCall(span: AgentSpan): boolean {
   return span.kind === null ? modelOf(span) !== null : MODEL_KINDS.has(span.kind)
 }

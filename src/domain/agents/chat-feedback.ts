@@ -85,7 +85,7 @@ export function renderChatFeedback(row: FeedbackRow): ChatFeedback {
 
 type Signal = ConversationSpans['conversations'][number]['spans_feedback'][number]
 
-/** What feedback marks on a conversation's spans; nothing for other types. */
+/** Returns the signal that a feedback sets on a conversation's spans; nothing for other types. */
 export function readSignal(feedback: ChatFeedback, trace_id: string | null): Signal[] {
   const { feedback_type, scorer_tags, scorer_ratings } = feedback
   if (feedback_type !== 'wandb.agent_user_feedback' && feedback_type !== 'wandb.agent_monitor') {

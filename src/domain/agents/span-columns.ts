@@ -13,7 +13,7 @@ interface AttributeColumn {
 const text = (...keys: string[]): AttributeColumn => ({ type: 'string', keys })
 const number = (...keys: string[]): AttributeColumn => ({ type: 'number', keys })
 
-/** Columns that are one attribute of the span, in the spellings of the dialects. */
+/** Columns that are one attribute of the span, in the naming of each dialect. */
 export const ATTRIBUTE_COLUMNS = {
   agent_name: text('gen_ai.agent.name', 'agent.name', 'agent_name'),
   agent_id: text('gen_ai.agent.id'),
@@ -61,7 +61,7 @@ export const ATTRIBUTE_COLUMNS = {
   eval_evaluation_name: text('weave.eval.evaluation_name'),
 } as const satisfies Readonly<Record<string, AttributeColumn>>
 
-/** Columns that are made of more than one attribute. */
+/** Columns that are computed from several attributes. */
 const MADE_COLUMNS = {
   trace_id: 'string',
   span_id: 'string',
@@ -94,7 +94,7 @@ export const COLUMN_TYPES: Readonly<Record<Column, ColumnType>> = {
   ) as Record<AttributeColumnName, ColumnType>),
 }
 
-/** Attributes of the conventions behind the columns that are made. */
+/** Attributes of the conventions behind the computed columns. */
 const MADE_KEYS: readonly (readonly [string, Column])[] = [
   ['gen_ai.operation.name', 'operation_name'],
   ['gen_ai.conversation.id', 'conversation_id'],

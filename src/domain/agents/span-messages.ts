@@ -52,7 +52,7 @@ export function responseOf({ output }: SpanMessages): string {
 
 const NO_PROMPTS = new Set(['assistant', 'system', 'tool'])
 
-/** Tool calls without a text say nothing. */
+/** Tool calls without a text are left out. */
 function textsOf(messages: readonly AgentMessage[], isWanted: (role: string) => boolean): string[] {
   return messages
     .filter(({ role, content }) => isWanted(role) && content !== '')

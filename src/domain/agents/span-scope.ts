@@ -47,7 +47,7 @@ interface ScopeRequest {
 }
 
 /**
- * Ids and times that the query demands narrow what is read.
+ * Resolves a scope; ids and times that the query requires narrow what is read.
  *
  * @throws ApiError query_invalid
  */

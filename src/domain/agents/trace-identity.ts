@@ -11,7 +11,7 @@ import { type Column, columnOf } from './span-columns.ts'
 const AGENT_COLUMNS = ['agent_name', 'agent_version', 'agent_id'] as const
 const INHERITED: ReadonlySet<Column | null> = new Set([...AGENT_COLUMNS, 'conversation_id'])
 
-/** Limit: traces whose identity is kept for later spans. */
+/** Limit: traces whose identity is cached for later spans. */
 const TRACES_KEPT = 10_000
 
 interface TraceIdentity {
@@ -20,7 +20,7 @@ interface TraceIdentity {
   conversation: Named | null
 }
 
-/** What is kept of a span that names itself. */
+/** The cached fields of a span that names an agent or a conversation. */
 interface Named {
   readonly started_at_us: number
   readonly start_ns: bigint

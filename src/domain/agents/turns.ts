@@ -52,7 +52,7 @@ interface TurnsQuery {
 }
 
 interface Turns {
-  /** Without feedback. */
+  /** The turns, without feedback. */
   readonly turns: readonly TraceChat[]
   /** Total number of turns, including those beyond the page. */
   readonly total: number
@@ -139,7 +139,7 @@ export function createTurns() {
 
 interface SpansOfConversation {
   readonly conversation_id: string
-  /** Its traces at any time, oldest first. */
+  /** Trace ids of the conversation at any time, oldest first. */
   readonly trace_ids: readonly string[]
   readonly spans: ConversationSpan[]
 }

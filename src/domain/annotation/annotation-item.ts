@@ -8,7 +8,7 @@ import type {
 import type { QueueType } from '../../schemas/annotation/annotation-queue.ts'
 import { renderTimestamp, renderTimestampOrNull } from '../../schemas/timestamp.ts'
 
-/** What a queue knows of a call. Times in microseconds. */
+/** The fields of a call that a queue shows. Times in microseconds. */
 export interface QueuedCall {
   readonly call_id: string
   readonly call_started_at_us: number
@@ -60,7 +60,7 @@ export interface AnnotationItem extends QueuedCall {
   readonly annotator_user_id: string | null
   readonly created_at_us: number
   readonly updated_at_us: number
-  /** From 1; null when not requested. */
+  /** Position in the queue, from 1; null when not requested. */
   readonly position_in_queue: number | null
 }
 

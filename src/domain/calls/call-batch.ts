@@ -11,7 +11,7 @@ import { type CallParts, resolveCallEnd, resolveCallStart, type StartDefaults } 
 /** A prepared batch, as data that threads can pass on: the items to store, and the position of every item's result. */
 export interface PreparedBatch {
   readonly parts: readonly CallParts[]
-  /** For each item its index in `parts`, or why it is not stored. */
+  /** For each item its index in `parts`, or the error that refused it. */
   readonly places: readonly (number | PlainError)[]
 }
 
@@ -56,10 +56,10 @@ export async function prepareBatch(
 }
 
 /**
- * The answer of a batch: what became of each item, in their order.
+ * Returns the response of a batch: the outcome of each item, in their order.
  *
  * @param results - of the parts that were stored, in the order of `parts`
- * @param placeOf - the place within an item of a part's field, as `end.id`
+ * @param placeOf - the path within an item of a part's field, as `end.id`
  */
 export function renderBatch(
   { places }: PreparedBatch,
@@ -79,7 +79,7 @@ export function renderBatch(
 }
 
 /**
- * Both parts of a completed call.
+ * Resolves both parts of a completed call.
  *
  * @throws ApiError validation_failed when summary.usage is too large
  */

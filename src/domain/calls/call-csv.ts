@@ -9,7 +9,7 @@ import { SHOWN_FIELDS } from './calls-query.ts'
 
 type Call = Readonly<Record<string, unknown>>
 
-/** Columns that are no field of a call, or that lie deep in its summary. */
+/** Columns that are not fields of a call, or that are nested in its summary. */
 const NAMED: Readonly<Record<string, (call: Call) => unknown>> = {
   status: (call) => valueAt(call, ['summary', 'weave', 'status']),
   latency_ms: (call) => valueAt(call, ['summary', 'weave', 'latency_ms']),
@@ -63,7 +63,7 @@ export function renderCsvRows(lines: string, columns: readonly CsvColumn[]): str
     .join('')
 }
 
-/** By RFC 4180. The empty cell of a table of one column is quoted, as readers skip empty lines. */
+/** Renders a row by RFC 4180. The empty cell of a table of one column is quoted, as readers skip empty lines. */
 function renderRow(values: readonly unknown[]): string {
   return `${values.map(renderCell).join() || '""'}\r\n`
 }

@@ -8,7 +8,7 @@ import { severalValues, timeValue, valueAt } from '../query/query-values.ts'
 import { type CallTexts, derivedSummary, withOtelSpan } from './call-view.ts'
 import { type Expansion, valueBehindRefs } from './expand-columns.ts'
 
-/** Fields of a call that are columns, in the words of the API. */
+/** Fields of a call that are columns, under their names in the API. */
 const COLUMNS = [
   'id',
   'project_id',
@@ -31,7 +31,7 @@ const COLUMNS = [
 export const BODIES = ['attributes', 'inputs', 'output', 'summary'] as const
 export type Body = (typeof BODIES)[number]
 
-/** What a query may ask about. */
+/** Fields of a call that a query may name. */
 export const CALL_FIELDS: ReadonlySet<string> = new Set([
   ...COLUMNS,
   ...BODIES,
@@ -39,10 +39,10 @@ export const CALL_FIELDS: ReadonlySet<string> = new Set([
   'ended_at',
 ])
 
-/** What a query may ask about: fields of the call, and of the feedback about it. */
+/** Fields that a query may name: those of the call, and of the feedback about it. */
 export const QUERYABLE_FIELDS: ReadonlySet<string> = new Set([...CALL_FIELDS, 'feedback'])
 
-/** What of other tables fields of a call lie in. */
+/** Data of other tables that fields of a call are read from. */
 export interface CallJoins {
   readonly expanded: Expansion | null
   /** The target of a ref; undefined when it has none. */
@@ -59,7 +59,7 @@ export interface CallJoins {
 export interface ScannedCall {
   readonly call: CallTexts
   readonly parsed: Partial<Record<Body, unknown>>
-  /** Without it no ref is followed, and there is neither feedback nor a cost. */
+  /** Joined data; without it no ref is followed, and there is neither feedback nor a cost. */
   readonly beside?: CallJoins
 }
 
@@ -98,7 +98,7 @@ export function isCostPath([first, second, third]: readonly string[]): boolean {
   return first === 'summary' && second === 'weave' && (third === 'costs' || third === 'total_cost')
 }
 
-/** The bodies that the fields at some paths lie in, or are computed from. */
+/** The bodies that contain the fields at some paths, or from which they are computed. */
 export function bodiesOfPaths(paths: readonly (readonly string[])[]): Body[] {
   const isPriced = paths.some(isCostPath)
   return BODIES.filter(
@@ -117,7 +117,7 @@ function feedbackValues(
 }
 
 /**
- * Refuses names of feedback fields that are none.
+ * Refuses unknown names of feedback fields.
  *
  * Spec: §2.7 (queries are an addition). Choice: the vendor's `feedback.[<type>].<field>`, `*` for any type. A call
  * meets a comparison when one of its feedbacks does; the newest one decides a sort.

@@ -13,7 +13,7 @@ export function parseSummary({ summary_json }: CallTexts): JsonObject {
 }
 
 /**
- * Renders a call, equal in content to what a read gives.
+ * Renders a call with the same content as a read of it returns.
  *
  * @param summary - of the call, parsed
  * @param spellOut - writes the names of fields as the reader knows them

@@ -8,7 +8,7 @@ import type { CallEnd, CallParts, CallStart } from './new-call.ts'
 /** The fields that identify a call. */
 export type CallIdentity = Pick<CallStart, 'project_id' | 'id'>
 
-/** What is stored of an id. */
+/** The stored state of a call id. */
 export interface CallState {
   readonly start: {
     readonly trace_id: string
@@ -23,8 +23,8 @@ export interface CallState {
 }
 
 /**
- * What a store does with a part. `insert`: the id is new. `complete`: add it to the stored call. `repeat`: nothing, it
- * is stored. `conflict`: nothing, another one is stored. `drop`: nothing, the call was deleted.
+ * The decision of a store on a part. `insert`: the id is new. `complete`: add it to the stored call. `repeat`:
+ * nothing, it is stored. `conflict`: nothing, another one is stored. `drop`: nothing, the call was deleted.
  */
 type PartDecision = 'insert' | 'complete' | 'repeat' | 'conflict' | 'drop'
 
@@ -152,7 +152,7 @@ export function toNextState(
   }
 }
 
-/** Returns the ids that the client is told of a start: its own, in the trace of the first. */
+/** Returns the ids in the response to a start: its own, in the trace of the first. */
 export function startedIds(state: CallState | null, { id, trace_id }: CallStart): StartedIds {
   return { id, trace_id: state?.start?.trace_id ?? trace_id }
 }

@@ -32,7 +32,7 @@ export interface StoredCall {
   readonly storage_size_bytes: number
 }
 
-/** The same with the bodies as they lie in the store: JSON texts, null where none has come. */
+/** A stored call with its bodies as stored: JSON texts, null before they were received. */
 export type CallTexts = Omit<
   StoredCall,
   'attributes' | 'inputs' | 'otel_dump' | 'output' | 'summary'
@@ -63,7 +63,7 @@ export function latencyMs(startedAtUs: number, endedAtUs: number): number {
   return Math.max(0, Math.floor((endedAtUs - startedAtUs) / 1000))
 }
 
-/** What summary.weave is made of. */
+/** The fields that `summary.weave` is derived from. */
 type SummaryParts = Pick<
   StoredCall,
   'op_name' | 'display_name' | 'exception' | 'started_at_us' | 'ended_at_us' | 'summary'

@@ -15,7 +15,7 @@ import {
 } from './call-fields.ts'
 import { parseExpandColumns } from './expand-columns.ts'
 
-/** What a list may show beyond that. */
+/** Further fields that a list may show. */
 export const SHOWN_FIELDS: ReadonlySet<string> = new Set([
   ...CALL_FIELDS,
   'deleted_at',
@@ -25,21 +25,21 @@ export const SHOWN_FIELDS: ReadonlySet<string> = new Set([
 /** Columns that are always included. */
 const ALWAYS = ['id', 'project_id', 'trace_id', 'op_name', 'started_at']
 
-/** What `summary.weave` is made of, which readers of the summary look for. */
+/** Columns that `summary.weave` is derived from, which readers of the summary need. */
 const OF_SUMMARY = ['ended_at', 'exception', 'display_name']
 
-/** How far the refs of calls reach. */
+/** The refs of calls that a read may follow. */
 interface RefReach {
-  /** Scheme of the refs under which feedback is looked for. */
+  /** Scheme of the refs under which feedback is searched. */
   readonly refScheme: string
   /** Patterns of the projects that the caller may read. */
   readonly projects: readonly string[]
 }
 
-/** No ref is followed and no feedback found. */
+/** A reach in which no ref is followed and no feedback found. */
 const NOWHERE: RefReach = { refScheme: '', projects: [] }
 
-/** Which calls, in which order. Plain data. */
+/** The calls of a list and their order. Plain data. */
 export interface CallsSelection {
   readonly project_id: string
   readonly filter: CallsFilter
@@ -49,7 +49,7 @@ export interface CallsSelection {
   /** Columns whose refs are followed, the shorter first. */
   readonly expanded: readonly (readonly string[])[]
   readonly reach: RefReach
-  /** The project's own prices, where the selection asks for costs; see usesCosts. */
+  /** The project's own prices, when the selection asks for costs; see usesCosts. */
   readonly prices: readonly ProjectPrice[] | null
   /** Empty: by started_at and id, in `direction`. */
   readonly sort: RowQuery['sort']
@@ -59,9 +59,9 @@ export interface CallsSelection {
   readonly limit: number
 }
 
-/** What of each call. */
+/** The fields of each call that a list shows. */
 export interface CallsShape {
-  /** First segments of the wanted columns; null for all. */
+  /** First segments of the requested columns; null for all. */
   readonly columns: ReadonlySet<string> | null
   readonly withCosts: boolean
   readonly withFeedback: boolean

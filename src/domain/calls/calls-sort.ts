@@ -7,14 +7,17 @@ import type { CallsSelection } from './calls-query.ts'
 /** Limit: calls of one list that has to be sorted, at some 200 bytes each. */
 const SORTED_MAX = 500_000
 
-/** Takes the calls that meet the condition of a selection, each with the store's key of it. */
+/** Collects the calls that match the condition of a selection, each with its key in the store. */
 export function createCallsSort<Key>({ sort, offset, limit }: CallsSelection) {
   const isBounded = offset + limit <= SORTED_MAX
   const limitOfAll = SORTED_MAX - Math.min(offset, SORTED_MAX) + 1
   const page = { sort, offset, limit: isBounded ? limit : limitOfAll }
   const picked = createKeyPicker<Key, ScannedCall>(page, callField)
   return {
-    /** False when no later call can change the page. @throws ApiError validation_failed for too many calls */
+    /**
+     * Adds a call; returns false when no later call can change the page. @throws ApiError validation_failed for too
+     * many calls
+     */
     add(key: Key, call: ScannedCall): boolean {
       const isWanted = picked.add(key, call)
       if (!isBounded && picked.count() > SORTED_MAX) throw tooMany()

@@ -6,7 +6,7 @@ import type { CallParts } from './new-call.ts'
 
 /**
  * @param call - with all of its bodies
- * @param refScheme - scheme of the refs that are looked for in inputs and output
+ * @param refScheme - scheme of the refs to find in inputs and output
  */
 export function toCopiedParts(call: CallTexts, refScheme: string): CallParts {
   const { project_id, id, trace_id, ended_at_us, otel_dump_json } = call

@@ -45,8 +45,8 @@ export function toExpansion(paths: readonly (readonly string[])[]): Expansion | 
 }
 
 /**
- * The place in a body of the ref that a field lies behind, or is: the first expanded column on the way to it. Null when
- * there is none, so that only the body tells the field.
+ * Returns the path in a body of the ref that leads to a field, or is it: the first expanded column on the path.
+ * Null when there is none and the body alone determines the field.
  *
  * @param path - into the body
  * @param mayBeRef - whether the body itself can be a ref

@@ -13,9 +13,9 @@ import { identifyReporter } from '../usage/usage-reporter.ts'
 export interface CallStart {
   readonly project_id: string
   readonly id: string
-  /** The client's, or null when it sent none. */
+  /** The client's trace id, or null when it sent none. */
   readonly sent_trace_id: string | null
-  /** The client's, or the one given here. */
+  /** The client's trace id, or the generated one. */
   readonly trace_id: string
   readonly parent_id: string | null
   readonly thread_id: string | null
@@ -173,7 +173,7 @@ export function settleUsage<End extends Pick<CallEnd, 'usage' | 'summary_json'>>
   return reporter ? { ...end, usage: readUsage(JSON.parse(end.summary_json), reporter) } : end
 }
 
-/** Walks the value only when its text can hold a ref. */
+/** Finds the refs in a value, which is walked only when its text can contain one. */
 function refsIn(json: string, value: unknown, refScheme: string): FoundRef[] {
   return json.includes(`${refScheme}:///`) ? findRefs(value, refScheme) : []
 }

@@ -9,7 +9,7 @@ import { type FoundRef, findRefs } from '../objects/refs.ts'
 import { readUsage } from '../usage/usage.ts'
 import type { CallParts } from './new-call.ts'
 
-/** What is recorded of a call besides its large bodies. */
+/** The recorded fields of a call, except its large bodies. */
 export interface RecordedFacts {
   readonly project_id: string
   readonly id: string
@@ -26,7 +26,7 @@ export interface RecordedFacts {
   readonly attributes: JsonObject
   readonly exception: string | null
   readonly summary: JsonObject
-  /** Scheme of the refs that are looked for in inputs and output. */
+  /** Scheme of the refs to find in inputs and output. */
   readonly ref_scheme: string
 }
 
@@ -90,8 +90,8 @@ export function resolveRecordedCall({ facts, ...bodies }: RecordedCall): CallPar
 }
 
 /**
- * The same JSON without line breaks, as stored texts must be: as it came where it has none, else printed anew
- * with every digit. A byte order mark before it is dropped.
+ * Returns the same JSON without line breaks, as stored texts must be: unchanged where it has none, otherwise
+ * reprinted with every digit. A byte order mark before it is dropped.
  *
  * @param json - has been parsed before
  */
@@ -101,7 +101,7 @@ export function toOneLine(json: string): string {
   return isOneLine ? text : renderJson(parseLossless(text))
 }
 
-/** Walks the value only when its text can hold a ref. */
+/** Finds the refs in a value, which is walked only when its text can contain one. */
 function findRefsInText(json: string, refScheme: string): FoundRef[] {
   const canHold = json.includes(`${refScheme}:///`) || canHide(json)
   return canHold ? findRefs(JSON.parse(json), refScheme) : []

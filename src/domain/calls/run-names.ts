@@ -1,7 +1,7 @@
 /** Names of runs in filters. Pure. */
 
 /**
- * The names under which runs may be stored.
+ * Returns the names under which runs may be stored.
  *
  * Spec: §2.7 svc_run_ids. Choice: a run of the project is found by its name alone and behind the project's.
  */

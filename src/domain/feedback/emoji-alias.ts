@@ -26,10 +26,10 @@ const PAIRS: Readonly<Record<string, string>> = {
   '👩‍🫯‍👩': '🤼‍♀',
 }
 
-/** Names in which the tone goes before the hair. */
+/** Names in which the tone precedes the hair. */
 const WITH_HAIR = /^(.*)_(red_hair|curly_hair|white_hair|bald|beard|blond_hair)$/
 
-/** By the emoji without variation selectors, which some keyboards leave out. */
+/** Names by emoji without variation selectors, which some keyboards leave out. */
 const NAMES: ReadonlyMap<string, { readonly emoji: string; readonly name: string }> = new Map(
   Array.from(EMOJI_NAMES.matchAll(/(\S+) (\S+)/g), ([, emoji = '', name = '']) => [
     withoutSelectors(emoji),
@@ -40,13 +40,13 @@ const NAMES: ReadonlyMap<string, { readonly emoji: string; readonly name: string
 interface EmojiAlias {
   /** `:thumbs_up_dark_skin_tone:`; the emoji itself when it has no name here. */
   readonly alias: string
-  /** Without skin tones. */
+  /** The emoji without skin tones. */
   readonly detoned: string
   readonly detoned_alias: string
 }
 
 /**
- * The names of Weave.
+ * Returns the name that Weave gives an emoji.
  *
  * @param emoji - a text for which isOneEmoji is true
  */

@@ -1,4 +1,4 @@
-/** Whether a text is one emoji. Pure. */
+/** Recognizes a text that is one emoji. Pure. */
 
 /** Limit: UTF-16 units of the longest emoji sequences, doubled. */
 const EMOJI_LENGTH_MAX = 64

@@ -18,7 +18,7 @@ interface FeedbackMetric {
 /** Checked metrics. Plain data. */
 export interface FeedbackMetrics {
   readonly metrics: readonly FeedbackMetric[]
-  /** Their `metric` is a slug. */
+  /** Columns whose `metric` is a slug. */
   readonly columns: readonly StatColumn[]
 }
 

@@ -3,7 +3,7 @@ import { ApiError } from '../../errors.ts'
 import type { RowQuery } from '../query/row-query.ts'
 import { type FeedbackRow, renderFeedbackRow } from './feedback-view.ts'
 
-/** Limit: characters of one answer, some 0.2 s of work for the event loop. */
+/** Limit: characters of one response, some 0.2 s of work for the event loop. */
 const ANSWER_CHARACTERS_MAX = 16 * 1024 * 1024
 
 /** @throws ApiError validation_failed (param `limit`) from `add` when the page is too large to be written */

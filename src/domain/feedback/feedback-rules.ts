@@ -6,7 +6,7 @@ import { isOneEmoji } from './emoji.ts'
 
 const NOTE_CHARACTERS_MAX = 1024
 
-/** How types of reactions begin. */
+/** Prefix of the types of reactions. */
 export const REACTION = 'wandb.reaction'
 
 type Rule = (feedback: FeedbackCreateRequest, prefix: string) => void

@@ -59,7 +59,7 @@ export function resolveFeedbackWindow(
   }
 }
 
-/** The same, with the limit of a sample. @throws ApiError validation_failed */
+/** Resolves the request's defaults, including the limit of the sample. @throws ApiError validation_failed */
 export function resolveFeedbackSample(
   request: FeedbackPayloadSchemaRequest,
   nowUs: number,
@@ -83,7 +83,7 @@ export function isInWindow(entry: WindowEntry, window: FeedbackWindow): boolean 
 }
 
 /**
- * The prefix that a pattern stands for, colon included, or null when it is one whole ref.
+ * Returns the prefix that a pattern stands for, colon included, or null when it is one whole ref.
  *
  * Spec: §4.2 trigger_ref. Choice: all versions are asked for by `<name>:*` or by leaving the digest out; the
  * colon belongs to the prefix, so that `foo:*` does not find `foobar:v1`.

@@ -4,7 +4,7 @@ import { createBucketCursor } from '../stats/bucket-cursor.ts'
 import { type BucketTable, createBucketTable } from '../stats/bucket-table.ts'
 import { type FeedbackMetrics, numbersOf } from './feedback-metrics.ts'
 
-/** Limit: values that are kept for percentiles, 16 bytes each. */
+/** Limit: values that are buffered for percentiles, 16 bytes each. */
 const RANKED_VALUES_MAX = 5_000_000
 
 /** Values of the columns of the metrics. */

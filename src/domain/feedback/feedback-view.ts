@@ -56,7 +56,7 @@ function isScore(field: string): field is ScoreField {
   return Object.hasOwn(SCORE_DEFAULTS, field)
 }
 
-/** What a scorer said, with the default of each field that was not given. */
+/** Returns the scores of a feedback, with the default of each field that was not sent. */
 export function readScores(
   { scores_json }: Pick<Feedback, 'scores_json'>,
   parse: (json: string) => unknown,
@@ -65,7 +65,7 @@ export function readScores(
   return { ...SCORE_DEFAULTS, ...(parse(scores_json) as object) }
 }
 
-/** The JSON text of the wanted fields of a row; no digit of a payload is lost. */
+/** Returns the JSON text of the requested fields of a row; no digit of a payload is lost. */
 export function renderFeedbackRow(row: FeedbackRow, fields: RowQuery['fields']): string {
   const members = fields.map(
     ({ name, path }) => `${JSON.stringify(name)}:${renderField(row, path)}`,

@@ -1,18 +1,18 @@
-/** Plans how a store reads the feedback that can match a query, so that it reads no more than needed. Pure. */
+/** Plans how a store reads the feedback that can match a query, with as few reads as possible. Pure. */
 import { fieldPaths } from '../query/query-expression.ts'
 import { type RowQuery, requiredTexts } from '../query/row-query.ts'
 import { type TimeBounds, timeBounds } from '../query/time-bounds.ts'
 
 /** Plain data. */
 export interface FeedbackWalk {
-  /** Which column must have one of some texts; null for any feedback of the project. */
+  /** The column that must have one of some texts; null for any feedback of the project. */
   readonly column: 'id' | 'weave_ref' | 'feedback_type' | null
   readonly texts: readonly string[]
-  /** The part of time it lies in. */
+  /** Range of created_at that can match. */
   readonly createdUs: TimeBounds
-  /** Of created_at; what has one time is always in ascending order of ids. */
+  /** Order of created_at; rows with equal times are always in ascending order of ids. */
   readonly direction: 'asc' | 'desc'
-  /** Whether that is the order of the first sort: the walk can end with the page. */
+  /** Whether `direction` is the order of the first sort: the walk can end with the page. */
   readonly isPresorted: boolean
   /** The query to apply to the rows; without a sort when the walk delivers them in the full order. */
   readonly query: RowQuery

@@ -1,4 +1,7 @@
-/** Prepares feedback from a client for the store, and its answer. Pure; the caller provides id, user and time. */
+/**
+ * Prepares a client's feedback for the store, and the response about it. Pure; the caller provides id, user and
+ * time.
+ */
 
 import { ApiError } from '../../errors.ts'
 import type {
@@ -27,7 +30,7 @@ export interface Feedback {
   readonly svc_user_id: string
   readonly created_at_us: number
   readonly payload_json: string
-  /** JSON of the fields of SCORE_FIELDS that were given; null for none. */
+  /** JSON of the sent fields of SCORE_FIELDS; null for none. */
   readonly scores_json: string | null
 }
 
@@ -38,7 +41,7 @@ interface FeedbackDefaults {
 }
 
 /**
- * Resolves feedback that keeps the rules of its type.
+ * Resolves feedback that satisfies the rules of its type.
  *
  * @param payloadBytesMax - bytes of the payload's JSON text
  * @throws ApiError request_too_large, param payload
@@ -86,7 +89,7 @@ function renderScores(request: FeedbackCreateRequest): string | null {
   return renderJson(Object.fromEntries(given.map((field) => [field, request[field]])))
 }
 
-/** The answer about stored feedback. Spec: §2.3. */
+/** Returns the response about stored feedback. Spec: §2.3. */
 export function renderFeedback(feedback: Feedback): FeedbackCreateResponse {
   return {
     id: feedback.id,
@@ -97,7 +100,7 @@ export function renderFeedback(feedback: Feedback): FeedbackCreateResponse {
 }
 
 /**
- * Whether feedback that came again is the one that is stored: all that a client can send is equal.
+ * Whether repeated feedback equals the stored one in all fields that a client can send.
  *
  * Spec: §4.1 id. Choice: a repeat by another user of the project counts as the same; the order of the
  * payload's keys makes a difference, as a repeat is the same text.

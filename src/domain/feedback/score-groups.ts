@@ -9,14 +9,14 @@ import { parseRef } from '../objects/refs.ts'
 import { addToSum, createSum, type ExactSum, totalOf } from '../stats/exact-sum.ts'
 import { readScores } from './feedback-view.ts'
 
-/** Limit: buckets of one answer. */
+/** Limit: buckets of one response. */
 const BUCKETS_MAX = 10_000
-/** Limit: tags and ratings of all buckets of one answer. */
+/** Limit: tags and ratings of all buckets of one response. */
 const NAMES_MAX = 100_000
 /** The rating by which feedback is chosen. */
 const RATING = '_rating_'
 
-/** What of feedback is looked at. */
+/** The fields of feedback that are counted. */
 export interface ScoredRow {
   readonly created_at_us: number
   readonly feedback_type: string
@@ -31,12 +31,12 @@ type Bucket = FeedbackAggregateResponse['buckets'][number]
 interface OpenBucket extends Pick<Bucket, 'time_bucket_start_ms' | 'group'> {
   total: number
   scored: number
-  /** How often each comes. */
+  /** Number of occurrences by tag. */
   readonly tags: Map<string, ExactSum>
   readonly ratings: Map<string, ExactSum>
 }
 
-/** Whether feedback has a wanted type and monitor, known from an index. */
+/** Whether feedback has a requested type and monitor, as its index entry shows. */
 export function isChosenByIndex(
   { feedback_type, trigger_ref }: Pick<ScoredRow, 'feedback_type' | 'trigger_ref'>,
   { feedback_types, monitor_ids }: FeedbackAggregateRequest,
@@ -100,7 +100,7 @@ export function createScoreGroups(request: FeedbackAggregateRequest) {
       for (const tag of new Set(scorer_tags)) addTo(bucket.tags, tag, 1)
       for (const [name, rating] of ratings) addTo(bucket.ratings, name, rating)
     },
-    /** By time, then by the values of the groups. */
+    /** The buckets by time, then by the values of the groups. */
     buckets(): Bucket[] {
       return [...buckets].sort(compare).map(([, bucket]) => renderBucket(bucket))
     },
@@ -129,7 +129,7 @@ function compare([leftKey, left]: Keyed, [rightKey, right]: Keyed): number {
   return later || (leftKey < rightKey ? -1 : 1)
 }
 
-/** Scores as they are read where nothing was given. */
+/** Scores with the defaults that are read where none was sent. */
 interface Scores {
   readonly scorer_tags: readonly string[]
   readonly scorer_ratings: Readonly<Record<string, number>>
@@ -160,7 +160,7 @@ function isBetween(
   return rating >= (least ?? rating) && rating <= (most ?? rating)
 }
 
-/** Whether the name in a ref is among the wanted ones; an empty list wants all. */
+/** Whether the name in a ref is among the requested ones; an empty list wants all. */
 function isNamed(ref: string | null, wanted: readonly string[]): boolean {
   if (wanted.length === 0) return true
   const name = nameOf(ref)

@@ -1,4 +1,4 @@
-/** The rules of the vendor about refs and scores that go with a type of feedback. Pure. */
+/** The vendor's rules for the refs and scores of each type of feedback. Pure. */
 import { refuseField } from '../../errors.ts'
 import type { FeedbackCreateRequest } from '../../schemas/feedback/feedback.ts'
 import { parseRef } from '../objects/refs.ts'
@@ -24,7 +24,7 @@ const KINDS = {
 } as const
 
 /**
- * Refuses what the vendor's server refuses of its clients, beyond the rules that hold everywhere.
+ * Refuses what the vendor's server refuses, in addition to the rules that hold everywhere.
  *
  * Spec: §2.2 (which refs go with which type is not shown). Choice: at `/` any feedback may carry any ref; the vendor's
  * rules hold where its clients send.
@@ -67,7 +67,7 @@ function refuseGiven(
   }
 }
 
-/** Empty lists and maps count for nothing. */
+/** Whether a value is present; empty lists and maps are not. */
 function isGiven(value: unknown): boolean {
   if (value === null || value === undefined || value === '') return false
   return typeof value !== 'object' || Object.keys(value).length > 0

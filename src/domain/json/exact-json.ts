@@ -1,7 +1,7 @@
 /** Parses stored contents so that every number is printed again exactly as its client sent it. Pure. */
 import { readJson } from './json-reader.ts'
 
-/** Only texts with a fraction that ends in zero, an exponent or many digits hold such numbers. */
+/** Matches texts that can hold such numbers, which have a fraction ending in zero, an exponent or many digits. */
 const ODD_NUMBER = /\.\d*0(?!\d)|\d[eE][+-]?\d|\d[\d.]{15}|-0/
 
 /**

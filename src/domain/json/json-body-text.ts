@@ -13,7 +13,7 @@ import { parseLossless } from './json-text.ts'
 const BYTE_ORDER_MARK = 0xfeff
 
 interface JsonBodyOptions {
-  /** Numbers that a double would round are kept as JSON.rawJSON objects. */
+  /** Whether numbers that a double would round become JSON.rawJSON objects. */
   readonly isLossless?: boolean
   /** Default: those of the event loop. */
   readonly limits?: JsonLimits
@@ -43,7 +43,10 @@ export function parseJsonBody(
   }
 }
 
-/** The parser's own words would repeat a part of the body; only the place is taken from them, where they have one. */
+/**
+ * Returns the position from the parser's error, where it has one; the rest of the message would repeat a part of
+ * the body.
+ */
 function sayWhere(error: unknown): string {
   const [place] = / \(line \d+ column \d+\)$/.exec((error as Error).message) ?? ['']
   return `The body is not valid JSON${place}.`

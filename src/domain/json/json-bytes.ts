@@ -1,17 +1,17 @@
 /** Writes JSON as bytes in chunks, without building a long string first. Pure. */
 
-/** Bytes of a piece that is full. */
+/** Bytes of a full chunk. */
 const PIECE_BYTES = 2 ** 18
 /** The longest text of a number: -1.2345678901234567e-300. */
 const NUMBER_BYTES_MAX = 24
-/** Whole numbers below it are written digit by digit. */
+/** Upper bound of the whole numbers that are written digit by digit. */
 const DIGITS_END = 2 ** 31
 /** Numbers below DECIMALS_END with at most nine decimals are written digit by digit, too. */
 const DECIMALS = 9
 const DECIMAL_UNITS = 10 ** DECIMALS
 /** Fifteen digits identify a double, so a decimal with no more digits is the shortest text of its number. */
 const DECIMALS_END = 10 ** (15 - DECIMALS)
-/** Below it JSON has an exponent. */
+/** Lower bound of the numbers that JSON writes without an exponent. */
 const DECIMALS_MIN = 1e-6
 const ZERO = 48
 const POINT = 46
@@ -104,8 +104,9 @@ export function createJsonBytes(): JsonBytes {
 }
 
 /**
- * Why resizable: these lie in pages of their own, which go back to the system. Others come out of the heap of the
- * thread that makes them, where what other threads give back late leaves holes.
+ * Copies bytes into a resizable buffer. Why resizable: it has memory pages of its own, which return to the system
+ * when it is freed. A fixed buffer comes from the heap of the thread that makes it, which fragments when other
+ * threads free their buffers late.
  */
 function copyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { length } = bytes

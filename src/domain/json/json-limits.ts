@@ -1,11 +1,11 @@
-/** Limits of a JSON text that are checked before it is parsed: nesting depth, and how much it holds. */
+/** Limits of a JSON text that are checked before it is parsed: nesting depth, and number of parts. */
 import { ApiError } from '../../errors.ts'
 import { endOfString } from './json-scan.ts'
 
 /** Limit: deeper values would overflow the stack where they are written out again. */
 export const JSON_DEPTH_MAX = 512
 
-/** How much a JSON text may hold, whatever its length. */
+/** The number of parts that a JSON text may have, whatever its length. */
 export interface JsonLimits {
   /** Objects, lists, and members of objects. */
   readonly partsMax: number

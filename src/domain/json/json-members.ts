@@ -72,7 +72,7 @@ export function splitMembers(text: string): Map<string, string> {
   return members
 }
 
-/** The index behind the value that begins at `from`. */
+/** Returns the index after the value that begins at `from`. */
 function skipValue(text: string, from: number): number {
   let depth = 0
   let at = from

@@ -1,7 +1,7 @@
 /** Collects the leaf paths of JSON values and the types found there, over many values. Pure. */
 import type { FeedbackPayloadPath, ValueType } from '../../schemas/feedback/feedback.ts'
 
-/** Limit: distinct paths of one answer, about 1 MiB of JSON; keys that are ids would have no end. */
+/** Limit: distinct paths of one response, about 1 MiB of JSON; keys that are ids would have no end. */
 const LEAF_PATHS_MAX = 10_000
 /** Limit: characters of one path; a key alone may be as long as a payload. */
 const LEAF_PATH_LENGTH_MAX = 2048
@@ -78,7 +78,7 @@ function isBranch(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !JSON.isRawJSON(value)
 }
 
-/** Nulls say nothing about a type. */
+/** Returns the kind of a value; null has none. */
 function kindOf(value: unknown): number {
   if (value === null) return 0
   if (typeof value === 'boolean') return BOOLEAN

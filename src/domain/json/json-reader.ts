@@ -1,4 +1,4 @@
-/** Reads JSON that is known to be valid, with a number's source text at hand. Pure. */
+/** Reads valid JSON and passes the source text of each number to its caller. Pure. */
 import { endOfNumber, endOfString, skipSpace } from './json-scan.ts'
 
 const QUOTE = 34
@@ -15,7 +15,7 @@ const LITERALS: ReadonlyMap<number, readonly [text: string, value: boolean | nul
 
 /** A shorter slice of a text is a copy; a longer one would keep all of the text in memory. */
 const SLICE_CHARS_MIN = 13
-/** How JSON.parse defines a member. */
+/** Attributes of a member as JSON.parse defines it. */
 const ORDINARY = { writable: true, enumerable: true, configurable: true }
 
 /**

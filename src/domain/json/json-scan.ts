@@ -9,7 +9,7 @@ export function endOfString(text: string, start: number): number {
   return end === -1 ? text.length : end
 }
 
-/** Whether an odd number of backslashes stands before an index. */
+/** Whether an odd number of backslashes precedes an index. */
 function isEscaped(text: string, index: number): boolean {
   let first = index
   while (text.charCodeAt(first - 1) === BACKSLASH) first -= 1
@@ -27,7 +27,7 @@ export function isSpace(code: number): boolean {
   return code === 32 || code === 10 || code === 13 || code === 9
 }
 
-/** Index behind the digits, signs, points and exponents of the number at `start`. */
+/** Index after the digits, signs, points and exponents of the number at `start`. */
 export function endOfNumber(text: string, start: number): number {
   let at = start
   while (isOfNumber(text.charCodeAt(at))) at += 1

@@ -1,12 +1,12 @@
 /**
  * Parses and prints JSON without losing a digit or the sign of a zero: a number that JavaScript would print
- * differently is kept as its source text (JSON.rawJSON) and printed unchanged.
+ * differently remains its source text (JSON.rawJSON) and is printed unchanged.
  */
 import { readJson } from './json-reader.ts'
 
 /**
- * Only texts with a long run of digits can hold a number that a double rounds. Why the characters before:
- * a number never follows a quote, as the ids in most bodies do, whose hex digits look like exponents.
+ * Matches texts that can hold a number that a double rounds, which have a long run of digits. Why the characters
+ * before: a number never follows a quote, as the ids in most bodies do, whose hex digits look like exponents.
  */
 const LONG_NUMBER = /(?:^|[[:,\s])-?(?:\d[\d.]{15}|\d[\d.]*[eE][+-]?\d{2})/
 /** A zero with a sign, which JSON.stringify would write without it. */
@@ -14,7 +14,7 @@ const NEGATIVE_ZERO = /(?:^|[[:,\s])-0(?![.0]*[1-9])/
 
 const ZERO = 48
 const WHOLE_NUMBER = /^-?\d+$/
-/** One for all: each takes ten times the memory of a number. */
+/** The shared object of all negative zeros: each takes ten times the memory of a number. */
 const MINUS_ZERO = JSON.rawJSON('-0')
 
 /**
@@ -56,7 +56,7 @@ function canonicalDigits(source: string): string {
   return `${sign}${trimmed}e${Number(exponent) - fraction.length + (digits.length - trimmed.length)}`
 }
 
-/** A number as a double, also one that was kept as its text; any other value unchanged. */
+/** Returns a number as a double, also one that was parsed as its text; any other value unchanged. */
 export function toDouble(value: unknown): unknown {
   return JSON.isRawJSON(value) ? Number(value.rawJSON) : value
 }

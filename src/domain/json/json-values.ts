@@ -21,7 +21,7 @@ export function objectOrEmpty(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {}
 }
 
-/** The object that a JSON text holds; null for any other text. */
+/** Returns the object in a JSON text; null for any other text. */
 export function parseObject(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text)

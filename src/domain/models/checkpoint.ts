@@ -21,14 +21,14 @@ export interface Checkpoint {
 
 /** The weights of a checkpoint as one file. */
 export interface Artifact {
-  /** The store's own name of it. */
+  /** The store's own name of the file. */
   readonly path: string
   /** SHA-256 of the file, in hex. */
   readonly sha256: string
   readonly bytes: number
 }
 
-/** A checkpoint with where it comes from and where its weights are. */
+/** A checkpoint with its origin and the location of its weights. */
 export interface StoredCheckpoint extends Checkpoint {
   /** Null: the weights are those of the base model. */
   readonly artifact: Artifact | null

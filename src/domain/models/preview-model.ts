@@ -35,7 +35,7 @@ export function modelProjectId({
 }
 
 /**
- * Resolves a model that a client asks for.
+ * Resolves the model that a client requests.
  *
  * Spec: §2.12 model_id (nothing makes a model). Choice: without an entity it is the caller's own user id,
  * the only name that is certain to be the caller's.
@@ -59,7 +59,7 @@ export function resolveNewModel(
 }
 
 /**
- * Lets the answer pass when the stored model is the new one, or one that the client agreed to take.
+ * Accepts a stored model that is the new one, or one that the client agreed to take.
  *
  * Spec: §2.12 model_id. Choice: an existing model of another base is never handed out.
  *

@@ -1,7 +1,7 @@
 /** The names of trained models in requests. Pure. */
 import { isProjectId } from '../../schemas/shapes.ts'
 
-/** What a name asks for. */
+/** The parts of a trained model's name. */
 export interface TrainedModelName {
   /** Null: any project that the caller may use. */
   readonly project_id: string | null

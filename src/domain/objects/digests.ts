@@ -7,10 +7,10 @@ import { createHash, type Hash } from 'node:crypto'
 import { ApiError } from '../../errors.ts'
 import { toPythonJson } from '../json/python-json.ts'
 
-/** A digest that is fed piece by piece; 43 characters of A-Z, a-z and 0-9. */
+/** An incremental digest; 43 characters of A-Z, a-z and 0-9. */
 interface BytesDigest {
   update(bytes: Uint8Array): void
-  /** Ends it. */
+  /** Ends the digest and returns it. */
   digest(): string
 }
 

@@ -8,7 +8,7 @@ import { digestOfJson, requireDigest } from './digests.ts'
 
 type ObjectKind = 'op' | 'object'
 
-/** What a content says of itself. */
+/** The classes that a content declares. */
 export interface ObjectClasses {
   readonly kind: ObjectKind
   /** First class below the clients' own base classes; null for a value that is not an object of a class. */

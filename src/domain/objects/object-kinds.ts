@@ -13,7 +13,7 @@ import { digestOfJson } from './digests.ts'
 import { classifyObject, type NewObject } from './object-content.ts'
 import type { ObjectVersion } from './object-view.ts'
 
-/** Under which name the source of an op or a model lies among its files. */
+/** Name of the file with the source of an op or a model. */
 export const SOURCE_FILE = 'obj.py'
 
 export type KindName = 'op' | 'dataset' | 'model' | 'scorer' | 'evaluation'
@@ -25,7 +25,7 @@ const CLASSES: Readonly<Record<Exclude<KindName, 'op'>, string>> = {
   evaluation: 'Evaluation',
 }
 
-/** Which versions are of a kind. */
+/** Returns the filter for versions of a kind. */
 export function filterOfKind(kind: KindName): ObjectVersionFilter {
   return kind === 'op' ? { is_op: true } : { is_op: false, base_object_classes: [CLASSES[kind]] }
 }
@@ -38,7 +38,7 @@ export function isOfKind(version: ObjectVersion, kind: KindName): boolean {
 const NAME_CHARS_MAX = 128
 
 /**
- * The name of an object out of what its maker calls it; `fallback` when that gives none.
+ * Returns the name of an object derived from its display name; `fallback` when that gives none.
  *
  * @param ending - of the name, however long that is
  */
@@ -94,15 +94,15 @@ export function newObjectOf(
   return { ...named, digest: digestOfJson(val_json), val_json, ...classifyObject(val) }
 }
 
-/** A version with what its content says. */
+/** A version with the fields of its content. */
 export interface KindVersion {
   readonly version: ObjectVersion
   readonly val: Readonly<Record<string, unknown>>
-  /** Its source; '' when it has none. */
+  /** The source of the version; '' when it has none. */
   readonly source: string
 }
 
-/** The digest of the file that holds the source; null when the content names none. */
+/** Returns the digest of the file with the source; null when the content names none. */
 export function sourceDigestOf(val: unknown): string | null {
   const files = isObject(val) ? val.files : null
   const digest = isObject(files) ? files[SOURCE_FILE] : null

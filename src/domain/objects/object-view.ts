@@ -77,7 +77,7 @@ type VersionName =
 /** Limit: greater numbers are digests, as no object has so many versions. */
 const VERSION_NUMBER = /^v\d{1,15}$/
 
-/** What the version of a ref names. */
+/** Parses the version in a ref. */
 export function parseVersionName(text: string): VersionName {
   if (text === 'latest') return { kind: 'latest' }
   if (VERSION_NUMBER.test(text)) return { kind: 'number', version_index: Number(text.slice(1)) }

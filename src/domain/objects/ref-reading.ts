@@ -5,7 +5,7 @@ type RefEdgeKind = 'attr' | 'key' | 'index' | 'id'
 /** One step into a value. */
 export interface RefEdge {
   readonly kind: RefEdgeKind
-  /** Decoded; digits for an index. */
+  /** The segment, decoded; digits for an index. */
   readonly value: string
 }
 
@@ -71,9 +71,9 @@ function decode(part: string): string {
 }
 
 /**
- * One step into a parsed value; rows of a table are reached elsewhere.
+ * Returns the result of one step into a parsed value; rows of a table are reached elsewhere.
  *
- * @returns null when nothing lies there
+ * @returns null when the value has no such part
  */
 export function stepInto(value: unknown, { kind, value: name }: RefEdge): unknown {
   if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return null

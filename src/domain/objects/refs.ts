@@ -1,10 +1,10 @@
 /** Ref strings: parsing, and finding them inside values. Pure. Spec: §2.1. */
 import { isRefShape, type RefKind } from '../../schemas/shapes.ts'
 
-/** Limit: refs taken out of one value; a call with more is stored, but found by the first ones only. */
+/** Limit: refs extracted from one value; a call with more is stored, but found by the first ones only. */
 export const REFS_PER_VALUE_MAX = 1000
 const REF_LENGTH_MAX = 2048
-/** Limit: refs of one value whose paths are kept. */
+/** Limit: refs of one value whose paths are stored. */
 const PATHS_PER_VALUE_MAX = 32
 /** Limits: keys of a path, and characters of its text. */
 const PATH_KEYS_MAX = 4
@@ -19,14 +19,14 @@ export interface ParsedRef {
   readonly name: string
   /** Version of an object or op; null for a call. */
   readonly digest: string | null
-  /** What follows, as `attr/rows/id/3`; '' when nothing does. */
+  /** The remaining segments, as `attr/rows/id/3`; '' when nothing does. */
   readonly edges: string
 }
 
 /** A ref inside a value. */
 export interface FoundRef {
   readonly ref: string
-  /** Its path, in the form of refPath; null when no path is kept. */
+  /** Path of the ref, in the form of refPath; null when no path is kept. */
   readonly path: string | null
 }
 
@@ -47,7 +47,7 @@ export function parseRef(text: string): ParsedRef | null {
 }
 
 /**
- * The place of a ref in a value as one text; null where it lies too deep to be kept.
+ * Returns the path of a ref in a value as one text; null where it is too deep to be stored.
  *
  * @param keys - of the objects around it, the outermost first; none when the value is the ref
  */
@@ -58,8 +58,8 @@ export function refPath(keys: readonly string[]): string | null {
 }
 
 /**
- * The distinct refs among the strings of a JSON value, at most REFS_PER_VALUE_MAX, each with one of the paths at which
- * it stands. Refs inside lists have none: there would be as many paths as lists are long.
+ * Returns the distinct refs among the strings of a JSON value, at most REFS_PER_VALUE_MAX, each with one of its
+ * paths. Refs inside lists have none: there would be as many paths as lists are long.
  *
  * @param scheme - the server's own; a ref of another scheme is plain text
  */
@@ -92,7 +92,7 @@ export function findRefs(value: unknown, scheme: string): FoundRef[] {
 }
 
 /**
- * How a ref or name in a filter matches: exactly, or all versions when it ends in `:*`.
+ * Parses a ref or name in a filter, which matches exactly, or all versions when it ends in `:*`.
  *
  * @returns the prefix to match, colon included, or null for an exact match
  */

@@ -1,14 +1,14 @@
 /** Sorts the rows of a table by fields inside them. Pure. */
 import { valueAt } from '../query/query-values.ts'
 
-/** Numbers, texts, true and false, anything else, nothing: in this order. */
+/** Sort key of a value, by rank: numbers, texts, booleans, other values, missing ones. */
 type SortKey = readonly [rank: number, value: number | string]
 
 const NOTHING: SortKey = [4, 0]
 const COMPARED_PER_CHECKPOINT = 1000
 
 /**
- * Takes rows in their order and gives their places, sorted; equals keep their order.
+ * Collects rows in their order and returns their positions, sorted; equals keep their order.
  *
  * @param sort - fields as dotted paths, read as queries read them
  * @param checkpoint - called now and then while places are sorted

@@ -11,7 +11,7 @@ export type TableChange =
 interface TableUpdate {
   /** The rows of the new table, in order. */
   readonly row_digests: readonly string[]
-  /** For each change the row that it added or took out. */
+  /** For each change the row that it added or removed. */
   readonly updated_row_digests: readonly string[]
 }
 

@@ -1,9 +1,9 @@
-/** How long a project keeps its calls. Pure. */
+/** The retention period of a project's calls. Pure. */
 
 /** The setting of a project. */
 export interface ProjectRetention {
   readonly project_id: string
-  /** Days after which calls go; null: they stay until they are deleted. */
+  /** Days after which calls are deleted; null: they stay until they are deleted. */
   readonly retention_days: number | null
 }
 
@@ -11,7 +11,7 @@ const HOUR_US = 3_600_000_000
 const DAY_US = 24 * HOUR_US
 
 /**
- * The days that hold for a project; null: for ever.
+ * Returns the retention days of a project; null: for ever.
  *
  * @param own - the setting of the project, or null
  * @param defaultDays - of the server
@@ -26,7 +26,7 @@ export function resolveRetention(
   return own === null ? defaultDays : own.retention_days
 }
 
-/** The whole hour (UTC) before which calls have begun that go. */
+/** Returns the whole hour (UTC) before which expired calls have begun. */
 export function toExpiryUs(nowUs: number, days: number): number {
   return Math.floor((nowUs - days * DAY_US) / HOUR_US) * HOUR_US
 }

@@ -1,7 +1,7 @@
 /** Cursor pages over rows. Pure: it only slices rows that a store has returned. */
 import { type ListOrder, PAGE_LIMIT_DEFAULT } from '../../schemas/query/page-query.ts'
 
-/** Where a page begins and how long it is. */
+/** The beginning and the length of a page. */
 interface PagePlace {
   /** Id of the item that the page follows, or null for the beginning. */
   readonly after: string | null
@@ -40,7 +40,7 @@ interface Page<T> {
   readonly last_id: string
 }
 
-/** The number of rows to request from a store, so that toPage can tell whether more follow. */
+/** Returns the number of rows to request from a store, so that toPage can see whether more follow. */
 export function rowsToRead(limit: number): number {
   return limit + 1
 }

@@ -30,7 +30,7 @@ interface QueryRules {
   readonly fields: ReadonlySet<string>
   /** Name of the query in the request, for error params. */
   readonly param?: string
-  /** Operations that the caller takes itself in place of the outermost one; a refusal names them, too. */
+  /** Operations that the caller handles itself in place of the outermost one; a refusal names them, too. */
   readonly others?: readonly string[]
 }
 
@@ -44,7 +44,7 @@ export function parseQuery(query: Query, { fields, param = 'query' }: QueryRules
   return parseExpression(query.$expr, { fields, param: `${param}.$expr` })
 }
 
-/** Checks an expression that stands alone; `param` names it. @throws ApiError query_invalid, as parseQuery */
+/** Checks an expression outside a query; `param` names it. @throws ApiError query_invalid, as parseQuery */
 export function parseExpression(
   json: unknown,
   { fields, param = 'query', others = [] }: QueryRules,
@@ -58,7 +58,7 @@ export function fieldPaths(expression: Expression): (readonly string[])[] {
   return childrenOf(expression).flatMap(fieldPaths)
 }
 
-/** Whether an operand is a field, and not what lies in it. */
+/** Whether an operand is a field itself, not a path inside it. */
 export function isField(operand: Expression, field: string): boolean {
   return operand.op === '$getField' && operand.path.length === 1 && operand.path[0] === field
 }

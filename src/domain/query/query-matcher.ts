@@ -12,19 +12,19 @@ import {
   toText,
 } from './query-values.ts'
 
-/** What a field of a row holds: a JSON value, a TimeValue, or undefined when there is none. */
+/** Returns the value of a row's field: a JSON value, a TimeValue, or undefined for a missing one. */
 export type GetField = (path: readonly string[]) => unknown
 
-/** What was read of one row. */
+/** The fields read from one row. */
 interface RowView {
   readonly getField: GetField
-  /** By the number of the field: its value, its texts, its texts in lower case. */
+  /** Cached reads by number of the field: its value, its texts, its texts in lower case. */
   readonly values: Map<number, unknown>
   readonly texts: Map<number, Texts>
   readonly lowered: Map<number, Texts>
 }
 
-/** One for each of a field's values; null for what is missing. */
+/** The text of each of a field's values; null for what is missing. */
 type Texts = readonly (string | null)[]
 type Contains = Extract<Expression, { readonly op: '$contains' }>
 
@@ -43,7 +43,7 @@ const JSON_FIELDS: ReadonlySet<string> = new Set([
 type Evaluate = (row: RowView) => unknown
 
 /**
- * Prepares an expression for many rows: each field of a row is looked up, made a text and lowered once, however
+ * Prepares an expression for many rows: each field of a row is read, converted to text and lowered once, however
  * often the expression names it.
  *
  * Spec: §2.7 (a query is an addition). Choice: the three values of truth of SQL. What is compared with a missing
@@ -65,7 +65,7 @@ export function evaluate(expression: Expression, getField: GetField): unknown {
   return createPlan().plan(expression)(row)
 }
 
-/** Null for a value that is neither true nor false. */
+/** A truth value of SQL; null is unknown. */
 type Truth = boolean | null
 
 /** True when one is, else null when one is. */
@@ -114,7 +114,7 @@ function createPlan() {
     return { getValue, textsOf, loweredOf }
   }
 
-  /** The texts that a `$contains` looks into. */
+  /** Plans the texts that a `$contains` searches. */
   function planTexts(input: Expression, ignoresCase: boolean): (row: RowView) => Texts {
     if (input.op === '$getField') {
       const { textsOf, loweredOf } = planField(input.path)

@@ -49,7 +49,7 @@ export function eachOf(value: unknown): readonly unknown[] {
     : [value]
 }
 
-/** Whether there is nothing: null in the words of SQL. */
+/** Whether a value is missing: null in SQL. */
 export function isMissing(value: unknown): value is null | undefined {
   return value === null || value === undefined
 }
@@ -131,13 +131,15 @@ export function toText(value: unknown): string | null {
   return isTime(value) ? renderTimestamp(value.time_us) : JSON.stringify(value)
 }
 
-/** How many items a list has, or members an object; null for other values. */
+/** Returns the number of items of a list, or of members of an object; null for other values. */
 export function sizeOf(value: unknown): number | null {
   if (typeof value !== 'object' || value === null || isTime(value)) return null
   return JSON.isRawJSON(value) ? null : Object.keys(value).length
 }
 
-/** What is compared with a text: numbers and booleans as their JSON text, other values unchanged. */
+/**
+ * Converts a value for a comparison with a text: numbers and booleans to their JSON text, other values unchanged.
+ */
 export function textForTextComparison(value: unknown): unknown {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
 }
@@ -154,8 +156,8 @@ export function valueAt(value: unknown, path: readonly string[]): unknown {
 }
 
 /**
- * A total order for sorting: by kind (numbers, strings, booleans, the rest as JSON, what is null or missing),
- * then by value. The direction turns the values of a kind, not the kinds.
+ * Compares two values in a total order for sorting: by kind (numbers, strings, booleans, other values as JSON, null
+ * or missing), then by value. The direction turns the values of a kind, not the kinds.
  */
 export function orderForSort(left: unknown, right: unknown, direction: 'asc' | 'desc'): number {
   const [leftRank, rightRank] = [sortRank(left), sortRank(right)]

@@ -9,9 +9,9 @@ import { eachOf, orderForSort } from './query-values.ts'
 export interface RowQuery {
   readonly expression: Expression | null
   readonly sort: readonly { readonly path: readonly string[]; readonly direction: 'asc' | 'desc' }[]
-  /** Fields of a row, under the names that were asked for. */
+  /** Fields of a row, under the requested names. */
   readonly fields: readonly { readonly name: string; readonly path: readonly string[] }[]
-  /** Only the number of rows is wanted. */
+  /** Whether only the number of rows is requested. */
   readonly isCount: boolean
   readonly offset: number
   readonly limit: number
@@ -60,13 +60,13 @@ interface Kept<Row> {
   readonly row: Row
   /** Position in the order of arrival, which decides between equals. */
   readonly index: number
-  /** Of the sort, as far as they were compared. */
+  /** Values of the sort terms that were compared so far. */
   readonly keys: unknown[]
 }
 
 /**
- * Takes rows one after the other and keeps those that the page may need: never more than twice the rows
- * up to its end.
+ * Collects rows one after the other and keeps those that the page may need: never more than twice the rows up to
+ * its end.
  *
  * @param isPresorted - whether rows come in the order of the first sort already
  */
@@ -81,7 +81,10 @@ export function createRowSelection<Row>(
   let kept: Kept<Row>[] = []
   /** The last one of a whole page; what comes behind it is not kept. */
   let last: Kept<Row> | undefined
-  /** With the page's end by the first sort: rows that come in its order are too late when they differ there. */
+  /**
+   * The last row of the page by the first sort alone: rows that arrive in its order are too late when they differ
+   * there.
+   */
   let edge: Kept<Row> | undefined
   let count = 0
 
@@ -115,7 +118,7 @@ export function createRowSelection<Row>(
   }
 
   return {
-    /** False when no later row can change the answer. */
+    /** Adds a row; returns false when no later row can change the page. */
     add(row: Row): boolean {
       if (meets && !meets((path) => fieldOf(row, path))) return true
       const index = count
@@ -166,8 +169,8 @@ export function createKeyPicker<Key, Seen>(
 }
 
 /**
- * The values that a field which always holds a string must have one of for the expression to be true;
- * null when it may have any. Lets a store read fewer rows; it still has to ask the expression.
+ * Returns the values to which an expression restricts a field that always holds a string; null when it may have
+ * any. A store can then read fewer rows, and still has to evaluate the expression.
  */
 export function requiredTexts(expression: Expression | null, field: string): string[] | null {
   if (expression === null) return null

@@ -2,7 +2,7 @@
 import { type Expression, isField } from './query-expression.ts'
 import { toTimeUs } from './query-values.ts'
 
-/** Both inclusive, in microseconds. */
+/** Bounds of a time, both inclusive, in microseconds. */
 export interface TimeBounds {
   readonly from: number
   readonly to: number
@@ -15,8 +15,8 @@ export const ANY_TIME: TimeBounds = {
 }
 
 /**
- * The part of time that rows of an expression lie in, never too small: a time window in a query then reads a window of
- * the index.
+ * Returns the time range that can contain the matching rows, never too small: a time window in a query then reads a
+ * window of the index.
  */
 export function timeBounds(expression: Expression | null, field: string): TimeBounds {
   if (expression?.op === '$and') {
@@ -40,8 +40,8 @@ export function timeBounds(expression: Expression | null, field: string): TimeBo
 }
 
 /**
- * The window of an expression that says nothing but between which times the field lies; null for any other. A row meets
- * the expression exactly when its field lies in the window.
+ * Returns the window of an expression that only restricts the field to a range of time; null for any other. A row
+ * meets the expression exactly when its field lies in the window.
  */
 export function exactBounds(expression: Expression, field: string): TimeBounds | null {
   if (expression.op === '$and') {
@@ -66,7 +66,7 @@ export function exactBounds(expression: Expression, field: string): TimeBounds |
   return { ...ANY_TIME, from: isInclusive ? Math.ceil(us) : Math.floor(us) + 1 }
 }
 
-/** Bounds for a field that stands on one side of `lower <= upper`. */
+/** Returns the bounds of a field on one side of `lower <= upper`. */
 function betweenSides(lower: Expression, upper: Expression, field: string): TimeBounds {
   if (isField(upper, field)) {
     return { ...ANY_TIME, from: Math.floor(literalUs(lower) ?? ANY_TIME.from) }

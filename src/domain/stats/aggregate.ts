@@ -4,18 +4,18 @@ import type { StatColumn } from './metric-names.ts'
 import { createOrderStatistics } from './order-statistics.ts'
 import type { SortedValues } from './run-search.ts'
 
-/** Many values at once, without the values. */
+/** Aggregates of many values. */
 export interface Summary {
   readonly count: number
   readonly sum: Measured
   readonly min: number
   readonly max: number
-  /** How many are 1, and how many 0. */
+  /** Number of values that are 1, and number of those that are 0. */
   readonly ones: number
   readonly zeros: number
 }
 
-/** What is known of the values that were added since the last reset. */
+/** Aggregates of the values added since the last reset. */
 export interface Accumulator {
   add(value: Measured): void
   /** Adds values to the sum, the average and the count alone. */
@@ -34,7 +34,7 @@ export interface Accumulator {
 }
 
 /**
- * @param unitsPerOne - measured units that make 1 in the answer: 1, or 10^15 atoms a dollar
+ * @param unitsPerOne - measured units that make 1 in the response: 1, or 10^15 atoms a dollar
  * @param keepsValues - whether percentiles will be read; 8 bytes a value
  */
 export function createAccumulator(unitsPerOne: number, keepsValues: boolean): Accumulator {

@@ -1,10 +1,10 @@
 /** Advances through the buckets along with rows that arrive in order of time. Pure. */
 
 interface BucketCursor {
-  /** To the bucket of a time. */
+  /** Moves to the bucket of a time. */
   moveTo(us: number): void
   moveToBucket(bucket: number): void
-  /** After the last. */
+  /** Moves past the last bucket. */
   end(): void
 }
 

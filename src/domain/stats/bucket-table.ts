@@ -29,7 +29,7 @@ interface BucketTableBuilder {
   addSorted(metric: number, sorted: SortedValues, from?: number, to?: number): void
   /** Whether percentiles of the metric were requested. */
   hasPercentiles(metric: number): boolean
-  /** Writes down what came since the last flush as the values of a bucket. */
+  /** Stores what was added since the last flush as the values of a bucket. */
   flush(bucket: number): void
   readonly table: BucketTable
 }

@@ -6,7 +6,7 @@
 import { createLocalClock, DAY_US, type LocalClock } from '../time/local-clock.ts'
 import { autoGranularityS, DAY_S, HOUR_S, nextRoundS } from './granularity.ts'
 
-/** Limit: buckets of one answer. Spec: §4.4 granularity, §8 calls stats. */
+/** Limit: buckets of one response. Spec: §4.4 granularity, §8 calls stats. */
 export const BUCKETS_MAX = 10_000
 
 const US_PER_S = 1_000_000
@@ -23,8 +23,8 @@ export interface BucketGrid {
   /** Seconds of a bucket. */
   readonly granularityS: number
   /**
-   * Where the buckets begin, microseconds, ascending. A bucket ends where the next begins, the last one
-   * with the window. The first may begin before the window. Empty only for an empty window.
+   * Starts of the buckets, microseconds, ascending. A bucket ends where the next begins, the last one with the
+   * window. The first may begin before the window. Empty only for an empty window.
    */
   readonly startsUs: Float64Array
 }

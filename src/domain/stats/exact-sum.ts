@@ -7,10 +7,10 @@ import { withinDoubles } from './within-doubles.ts'
  */
 export type Measured = number | bigint
 
-/** Above it two parts could add up to more than a double counts exactly. */
+/** Upper bound of a part, above which the sum of two could exceed what a double counts exactly. */
 const PART_MAX = 2 ** 52
 
-/** What was added is `low` and `high` together. */
+/** An exact sum, which is `low` plus `high`. */
 export interface ExactSum {
   count: number
   low: number
@@ -38,7 +38,7 @@ export function totalOf(sum: ExactSum, unitsPerOne = 1): number {
   return withinDoubles((sum.high === 0n ? sum.low : Number(wholeOf(sum))) / unitsPerOne)
 }
 
-/** Also of values whose sum is beyond the doubles. That of nothing is 0. */
+/** Returns the mean, also of values whose sum exceeds the doubles. That of nothing is 0. */
 export function meanOf(sum: ExactSum, unitsPerOne = 1): number {
   if (sum.count === 0) return 0
   const total = totalOf(sum, unitsPerOne)

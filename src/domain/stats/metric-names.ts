@@ -1,4 +1,4 @@
-/** Resolves metric specs to the columns of a bucket: what to compute, and its key in the answer. Pure. */
+/** Resolves metric specs to the columns of a bucket: their computation, and their keys in the response. Pure. */
 import type { Aggregation } from '../../schemas/stats/stats.ts'
 
 /** One value of each bucket. */

@@ -2,7 +2,7 @@
 import { createRunSearch, type SortedRun, type SortedValues } from './run-search.ts'
 
 const LOOSE_MIN = 64
-/** Of runs that are shorter on average all values are sorted: to search them would take longer. */
+/** Limit: average length below which runs are merged into one sorted array: searching them would take longer. */
 const RUN_LENGTH_MIN = 16
 
 export interface OrderStatistics {
@@ -58,10 +58,10 @@ export function createOrderStatistics(): OrderStatistics {
   }
 }
 
-/** Values by their place in the order, from 0. */
+/** Values by rank, from 0. */
 interface Ranked {
   readonly count: number
-  /** The value at a place and the one behind it; behind the last one stands the last one again. */
+  /** The value at a rank (from 0) and its successor; the last value is its own successor. */
   pair(place: number): readonly [value: number, next: number]
 }
 
@@ -98,7 +98,7 @@ function rankRuns(runs: readonly SortedRun[]): Ranked {
   return rankRun(wholeRun(concatenate(runs, count).sort()))
 }
 
-/** Only integer arrays are sure to hold whole numbers; loose values are looked at. */
+/** Whether all values of a run are whole; only integer arrays are sure to, others are checked. */
 function isWhole({ values, from, to }: SortedRun): boolean {
   return !(values instanceof Float64Array) || values.subarray(from, to).every(Number.isSafeInteger)
 }

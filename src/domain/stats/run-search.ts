@@ -10,7 +10,7 @@ export interface SortedRun {
   readonly to: number
 }
 
-/** So few values are sorted rather than divided once more. */
+/** Limit: number of values that are sorted rather than divided once more. */
 const FEW_MAX = 24
 
 /** The candidates for a rank: values from `low` to `high`, at the indexes from `froms` to before `tos`. */
@@ -51,7 +51,7 @@ export function createRunSearch(
   const few = new Float64Array(FEW_MAX)
   let lastPlace = Number.POSITIVE_INFINITY
 
-  /** What the last search found out of values below its place holds for all later places. */
+  /** Starts a search; the bounds found below the last rank remain valid for all later ranks. */
   function begin(place: number): void {
     const isAnew = place < lastPlace
     lastPlace = place
@@ -129,7 +129,7 @@ function guess({ runs, froms, tos, below, left }: Window, place: number): number
 }
 
 /**
- * Cuts each run behind the values up to `value`.
+ * Cuts each run after the values up to `value`.
  *
  * @param ends - filled with where they end
  * @returns how many these are, in all runs
@@ -145,7 +145,7 @@ function cut({ runs, froms, tos }: Window, value: number, ends: Uint32Array): nu
   return upTo
 }
 
-/** Where the values up to `value` end; at least at `from`, at most at `to`. */
+/** Returns the index after the values up to `value`; at least at `from`, at most at `to`. */
 function countUpTo(values: SortedValues, value: number, from: number, to: number): number {
   let low = from
   let high = to

@@ -39,7 +39,7 @@ export function renderCallBuckets(
   return json.finish()
 }
 
-/** By time, then by model: each model in each bucket. Spec: §2.9 usage bucket. */
+/** Renders buckets by time, then by model: each model in each bucket. Spec: §2.9 usage bucket. */
 export function renderUsageBuckets(
   startsUs: Float64Array,
   columns: readonly StatColumn[],

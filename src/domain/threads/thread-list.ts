@@ -1,23 +1,26 @@
-/** Filters and sorts threads, and keeps no more of them than a page needs. Pure. */
+/** Filters and sorts threads, and buffers no more of them than a page needs. Pure. */
 import { ApiError } from '../../errors.ts'
 import { createThreadSums, type ThreadListing, type ThreadSums, type Turn } from './thread-sums.ts'
 
 /** Limit: threads that are held to be sorted, at some 250 bytes each. */
 const THREADS_MAX = 100_000
-/** Fewer are not worth a sort. */
+/** Limit: number of threads below which no sort is worth its time. */
 const CUT_MIN = 1000
 
 export interface ThreadList {
   /**
-   * Turns of a thread come together.
+   * Adds a turn; the turns of a thread must be consecutive.
    *
    * @param turn - null for a call of the thread that is not a turn
    * @throws ApiError validation_failed for too many threads; so do the others
    */
   add(thread_id: string, turn: Turn | null): void
-  /** Returns how many threads so far are wanted and were updated after a time, microseconds. They came in that order. */
+  /**
+   * Returns the number of matching threads so far that were updated after a time, microseconds. Threads must arrive
+   * in that order.
+   */
   countUpdatedAfter(us: number): number
-  /** After all turns. */
+  /** Returns the page, after all turns. */
   page(): ThreadSums[]
 }
 

@@ -22,7 +22,7 @@ export interface ThreadSums {
   readonly p99_turn_duration_ms: number | null
 }
 
-/** Which threads, in which order. Plain data. */
+/** The threads of a listing and their order. Plain data. */
 export interface ThreadListing {
   readonly project_id: string
   /** Null: all. */
@@ -51,7 +51,7 @@ export function resolveThreadListing(request: ThreadsQueryRequest): ThreadListin
   }
 }
 
-/** Whether a listing begins with the threads that were updated last, and ends somewhere. */
+/** Whether a listing begins with the most recently updated threads, and is limited. */
 export function wantsNewest({ thread_ids, sort_by, limit }: ThreadListing): boolean {
   const [first] = sort_by
   const isNewestFirst = first?.field === 'last_updated' && first.direction === 'desc'

@@ -8,8 +8,8 @@ export interface Clock {
    */
   readonly nowUs: () => number
   /**
-   * Calls the listener when the wall clock was set, before the first time of the new clock is given, so that timers for
-   * a time of the old clock can be set anew.
+   * Calls the listener when the wall clock was set, before the clock returns its first new time, so that timers can
+   * be reset.
    *
    * @param listener - with the microseconds by which the clock was moved
    * @returns ends the subscription

@@ -11,7 +11,7 @@ export interface LocalClock {
    * midnight, that is the change. A day that a zone left out begins when the next one does.
    */
   startOfDayUs(day: number): number
-  /** The same for any local time: the first instant at which the clock shows it or later, from the local epoch. */
+  /** The first instant at which the clock shows a local time or later, counted from the local epoch. */
   firstAtUs(localUs: number): number
   /** The last day that has begun at the instant. */
   dayOf(us: number): number
@@ -31,7 +31,7 @@ interface Stretch {
 export function createLocalClock(timeZone: string, fromUs: number, toUs: number): LocalClock {
   const stretches = findStretches(timeZone, fromUs - 3 * DAY_US, toUs + 3 * DAY_US)
 
-  /** Index of the stretch that holds the instant; the first one also holds what is before. */
+  /** Index of the stretch that contains the instant; the first one also covers all earlier instants. */
   function indexOf(us: number): number {
     let low = 0
     let high = stretches.length - 1

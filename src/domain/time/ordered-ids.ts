@@ -30,7 +30,7 @@ export function createOrderedIds(
   }
 }
 
-/** Its first bit is 0, so that no millisecond runs out of numbers. */
+/** Returns a start value with first bit 0, so that no millisecond runs out of numbers. */
 function startOf(random: Uint8Array): number {
   return new DataView(random.buffer, random.byteOffset).getUint32(6) >>> 1
 }

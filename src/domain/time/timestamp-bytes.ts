@@ -13,7 +13,7 @@ const MICROS_AT = 20
 const MICROS_DIGITS = 6
 
 /**
- * Writes timestamps between a text before and a text behind.
+ * Writes timestamps with a text before and a text after.
  *
  * @returns the same bytes each time, changed by the next call; `us` as renderTimestamp takes it
  */

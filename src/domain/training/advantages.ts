@@ -1,15 +1,15 @@
 /** Computes the weight of each trajectory in a training step from rewards. Pure. */
 import { withinDoubles } from '../stats/within-doubles.ts'
 
-/** What a trajectory of the batch brings. */
+/** A trajectory of the batch to be weighed. */
 export interface WeighedTrajectory {
-  /** Not 0. */
+  /** Advantage, not 0. */
   readonly advantage: number
   /** Tokens that train, 1 or more. */
   readonly trainableTokens: number
 }
 
-/** What each of its tokens counts. */
+/** Weights of each of its tokens. */
 interface TokenWeight {
   readonly advantage: number
   /** The mean over all tokens that train is 1. */
@@ -17,11 +17,11 @@ interface TokenWeight {
 }
 
 const STD_FLOOR = 1e-6
-/** Of the largest power of two. */
+/** Exponent of the largest power of two. */
 const EXPONENT_MAX = 1023
 
 /**
- * How much better each rollout of a group is than the group's mean.
+ * Returns the difference of each rollout's reward to the mean of its group.
  *
  * @param isScaled - whether the differences are divided by the population's standard deviation
  * @returns in the order of the rewards, finite; all exactly 0 when the rewards are equal
@@ -50,7 +50,7 @@ export function meanOf(values: readonly number[]): number {
   return withinDoubles(plainMean(values.map((value) => value / unit)) * unit)
 }
 
-/** A power of two, so that dividing by it rounds nothing; sums and squares of what is left are finite. */
+/** Returns a power of two, so that a division by it rounds nothing; sums and squares of the quotients are finite. */
 function unitOf(values: readonly number[]): number {
   const largest = values.reduce((size, value) => Math.max(size, Math.abs(value)), 1)
   return 2 ** Math.min(EXPONENT_MAX, Math.floor(Math.log2(largest)))

@@ -1,4 +1,4 @@
-/** Where a limited list of calls ends, and which of its rollouts go on behind that. Pure. */
+/** Finds the end of a limited list of calls, and the rollouts that continue beyond it. Pure. */
 import type { RolloutUnit } from '../../schemas/training/trajectory-from-calls.ts'
 import type { CallTexts } from '../calls/call-view.ts'
 import type { CallsSelection } from '../calls/calls-query.ts'

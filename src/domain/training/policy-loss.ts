@@ -32,7 +32,7 @@ interface SequenceLoss {
   readonly slopes: readonly number[]
 }
 
-/** How much likelier a token has become, and how that follows from the log-probabilities. */
+/** The probability ratio of a token, with its derivatives by the log-probabilities. */
 interface Ratio {
   readonly value: number
   /** Derivative by the token's own logarithm, and by the mean logarithm of its sequence. */

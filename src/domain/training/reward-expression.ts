@@ -55,7 +55,7 @@ export function parseReward(json: unknown, rules: RewardRules, depth = 1): Rewar
 }
 
 /**
- * The number that an expression gives; booleans are 1 and 0. Null for anything that is no finite number,
+ * Returns the value of an expression as a number; booleans are 1 and 0. Null for anything that is no finite number,
  * a missing field among it.
  */
 export function evaluateReward(reward: RewardExpression, getField: GetField): number | null {

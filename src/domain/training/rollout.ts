@@ -6,13 +6,13 @@ import { parseTrainedModelName } from '../models/trained-model-name.ts'
 
 type Item = Readonly<Record<string, unknown>>
 
-/** What was said in one completion, the answer last. */
+/** The messages of one completion, the response last. */
 export interface ChatHistory {
   readonly messages_and_choices: readonly Item[]
   readonly tools: unknown
 }
 
-/** A completion out of a call. */
+/** The completion of a call. */
 interface Chat {
   readonly history: ChatHistory
   readonly policy: Policy | null
@@ -50,7 +50,10 @@ export function readChat(scanned: ScannedCall): Chat | ExclusionReason {
   }
 }
 
-/** The server's own records name the model that answered; other ones have it in the output. Null: it was no step. */
+/**
+ * Returns the model that responded, which the server's own records name and others have in the output. Null: it was
+ * no step.
+ */
 function readPolicy(scanned: ScannedCall): Policy | null {
   const model =
     callField(scanned, ['attributes', 'model']) ?? callField(scanned, ['output', 'model'])

@@ -35,7 +35,10 @@ export function choicesByHistory(trajectory: Trajectory): SampledChoice[][] {
 
 type Exchange = NonNullable<NonNullable<Trajectory['exchanges']>['chat_completions']>[number]
 
-/** A response has the ids of its prompt beside its choices, where an item of a history has them itself. */
+/**
+ * Returns the choices of an exchange. A response has the ids of its prompt next to its choices; an item of a
+ * history has them itself.
+ */
 function choicesOfExchange({ request, response }: Exchange): SampledChoice[] {
   const { messages: items, tools } = request
   const { choices, prompt_token_ids } = response

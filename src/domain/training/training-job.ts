@@ -10,7 +10,7 @@ import { countTrajectories, type TrajectoryCounts } from './trajectory-counts.ts
 /** Limit: characters of experimental_config; it is kept in the row, and ten settings need 500. */
 const CONFIG_CHARS_MAX = 65_536
 
-/** What a client says of a job. */
+/** The content of a job as a client sends it. */
 export interface JobContent extends TrajectoryCounts {
   /** In lower case. */
   readonly model_id: string
@@ -37,10 +37,10 @@ export interface TrainingJob extends NewTrainingJob {
   readonly state: TrainingJobState
   /** Number of the last attempt; 0 before the first. Never goes back. */
   readonly attempt: number
-  /** Attempts that do not count, because their workers gave the job back. */
+  /** Attempts that are not counted, because their workers released the job. */
   readonly released_count: number
   readonly max_attempts: number
-  /** No attempt begins before. */
+  /** Time before which no attempt begins. */
   readonly available_at_us: number
   readonly resolved_config_json: string | null
   readonly parent_checkpoint_id: string | null
@@ -64,7 +64,7 @@ export interface TrainingJob extends NewTrainingJob {
   readonly error_code: string | null
   readonly error_message: string | null
   readonly result_checkpoint_id: string | null
-  /** Of the last attempt. */
+  /** Start of the last attempt. */
   readonly started_at_us: number | null
   readonly finished_at_us: number | null
   /** File of the trajectory groups, relative to the data directory. */
@@ -75,7 +75,7 @@ export interface TrainingJob extends NewTrainingJob {
 }
 
 /**
- * What a request says of its job, and the text of its trajectory groups.
+ * Returns the content of a job from its request, and the text of its trajectory groups.
  *
  * @param bodyText - the JSON that `request` was parsed from
  *

@@ -58,7 +58,7 @@ const NO_LEASE = {
   progress: null,
 } as const
 
-/** Gives a queued job to a worker. */
+/** Assigns a queued job to a worker. */
 export function startAttempt(job: TrainingJob, start: AttemptStart): TrainingJob {
   const { now_us, lease_ms, wall_ms, parent, ...worker } = start
   const config = job.config_json === null ? null : JSON.parse(job.config_json)
@@ -88,7 +88,7 @@ function lagOf({ oldest_policy_version: oldest }: TrainingJob, step: number): nu
 }
 
 /**
- * Refuses what does not come from the worker that holds the job.
+ * Refuses a request that is not from the worker that holds the lease.
  *
  * Spec: §4.8. Choice: a lease that has run out is lost, whether or not another worker has the job.
  *
@@ -99,7 +99,7 @@ export function requireLease(job: TrainingJob, lease_token_hash: string, now_us:
   if (job.lease_token_hash !== lease_token_hash || isOverdue(job, now_us)) throw leaseLost()
 }
 
-/** Whether the attempt of a running job has run out of its lease or of its time. */
+/** Whether the lease or the time of a running job's attempt has run out. */
 function isOverdue(job: TrainingJob, now_us: number): boolean {
   return now_us >= (job.lease_expires_at_us ?? 0) || now_us >= (job.attempt_deadline_us ?? 0)
 }
@@ -208,7 +208,7 @@ export function stopJob(job: TrainingJob, now_us: number): Moved {
   return endInFailure(job, 'stop', { code: 'cancelled', message }, now_us)
 }
 
-/** Ends a queued job that no worker came for. */
+/** Ends a queued job that no worker claimed. */
 export function timeOutJob(job: TrainingJob, now_us: number): Moved {
   const message = 'No worker for this base model claimed the job in time.'
   return endInFailure(job, 'time_out', { code: 'no_worker', message }, now_us)

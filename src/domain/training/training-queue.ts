@@ -1,4 +1,4 @@
-/** What the training queue decides, whatever stores it. Pure. */
+/** The decisions of the training queue, for any store. Pure. */
 import { ApiError } from '../../errors.ts'
 import { canUseProject } from '../access/permissions.ts'
 import type { Artifact } from '../models/checkpoint.ts'
@@ -53,11 +53,11 @@ function artifactConflict(): ApiError {
   })
 }
 
-/** What the queue waits for. Times in microseconds; null: nothing. */
+/** The next times at which the queue must act. Times in microseconds; null: nothing. */
 export interface QueueWaits {
   /** When the next delayed job becomes ready. */
   readonly available_us: number | null
-  /** Since when the longest has waited. */
+  /** Time since which the longest-waiting job has waited. */
   readonly waits_since_us: number | null
 }
 

@@ -2,30 +2,30 @@
 import { ApiError } from '../../errors.ts'
 import type { TrainingJobState } from '../../schemas/training/training-job.ts'
 
-/** What can happen to a job. */
+/** Moves of a job. */
 export const TRAINING_MOVES = [
-  /** It is given to a worker. */
+  /** A worker claims the job. */
   'claim',
-  /** Its worker renews the lease, writes events or uploads an artifact. */
+  /** The worker renews the lease, writes events or uploads an artifact. */
   'keep',
-  /** Its worker hands in what it made. */
+  /** The worker delivers the result. */
   'complete',
   /** An attempt has failed, and there will be another. */
   'retry',
   /** An attempt has failed, and there will be no other. */
   'give_up',
-  /** Its worker gives it back unharmed. */
+  /** The worker releases the job, which counts as no attempt. */
   'release',
-  /** A client wants it to stop. */
+  /** A client requests that the job stop. */
   'cancel',
-  /** The attempt of a job that a client wants to stop has ended. */
+  /** The attempt of a job that a client stops has ended. */
   'stop',
-  /** No worker came for it in time. */
+  /** No worker claimed the job in time. */
   'time_out',
 ] as const
 export type TrainingMove = (typeof TRAINING_MOVES)[number]
 
-/** Why a move is refused. `impossible` is a fault of the server's own. */
+/** The reason why a move is refused. `impossible` is a fault of the server's own. */
 type Refusal = 'lease_lost' | 'training_job_ended' | 'impossible'
 
 /** The result for a worker, and for the server's own transitions, when no worker holds the job. */

@@ -10,7 +10,7 @@ export interface TrajectoryCounts {
   readonly trajectory_count: number
   /** Trajectories with at least one choice, in any of their histories: the others can train nothing. */
   readonly trainable_count: number
-  /** The lowest initial_policy_version by the name of the model that answered; by '' where none is named. */
+  /** The lowest initial_policy_version by the name of the model that responded; by '' where none is named. */
   readonly policy_versions: ReadonlyMap<string, number>
 }
 

@@ -24,7 +24,7 @@ import {
 } from './reward-expression.ts'
 import { type ChatHistory, type Policy, readChat } from './rollout.ts'
 
-/** How rollouts are cut, rewarded and put into groups. */
+/** The rules by which rollouts are delimited, rewarded and grouped. */
 interface GroupingPlan {
   readonly unit: RolloutUnit
   readonly groupPath: readonly string[]
@@ -69,18 +69,18 @@ interface Score {
   readonly reward: number
 }
 
-/** What is known of one rollout. */
+/** The state of one rollout. */
 interface Rollout {
   readonly chats: {
     readonly startedAtUs: number
-    /** Null where there is nothing at the path. */
+    /** The value at the path of the group; null where there is none. */
     readonly groupKey: string | null
     readonly history: ChatHistory
     readonly policy: Policy | null
     readonly callId: string
   }[]
   readonly scores: Score[]
-  /** Why its calls were no completions; the last one counts. */
+  /** The reason why its calls were no completions; the last one counts. */
   reason: ExclusionReason
 }
 
@@ -193,7 +193,7 @@ function toTrajectory(
   return parsed.success ? { groupKey: first.groupKey, trajectory: parsed.data } : 'not_a_trajectory'
 }
 
-/** Null when there is none. */
+/** Combines scores; null without any. */
 function combineScores(scores: readonly Score[], combine: 'newest' | 'mean'): number | null {
   const sorted = scores.toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1))
   const newest = sorted.at(-1)
@@ -201,7 +201,7 @@ function combineScores(scores: readonly Score[], combine: 'newest' | 'mean'): nu
   return meanOf(scores.map(({ reward }) => reward))
 }
 
-/** Limit: characters of the calls that are looked at, 32 Mi; their trajectories are sent at once. */
+/** Limit: characters of the calls that are read, 32 Mi; their trajectories are sent at once. */
 const SOURCE_CHARS_MAX = 32 * 1024 * 1024
 
 /** Counts the characters of calls. @throws ApiError validation_failed (param `limit`) past the limit */

@@ -74,7 +74,7 @@ interface LayerStep {
   readonly pass: Pass
   /** Derivative by the layer's output. */
   readonly dx: Float64Array
-  /** True for the first layer, since nothing below it is trained. */
+  /** Whether this is the first layer, since nothing below it is trained. */
   readonly isFirst: boolean
 }
 

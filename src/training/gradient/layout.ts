@@ -11,13 +11,13 @@ export interface Layout {
   readonly positions: readonly number[]
   /** Number of rows that all sequences share. */
   readonly shared: number
-  /** For each row the first one of its sequence's own; 0 for a shared one. It sees these and the shared. */
+  /** For each row the first row of its own sequence; 0 for a shared one. It sees these and the shared. */
   readonly starts: readonly number[]
   /** For each sequence the rows that predict its trained tokens; they may be shared. */
   readonly wanted: readonly (readonly number[])[]
 }
 
-/** Anything that stands for a sequence. */
+/** An object that stands for a sequence. */
 interface Holder {
   readonly sequence: TrainingSequence
 }

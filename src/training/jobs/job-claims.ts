@@ -63,7 +63,7 @@ export interface JobClaims {
   claim(wanted: Wanted, waitMs: number, worker: WaitingWorker): Promise<ClaimedJob | null>
   /** Resolves when the leases in the rows match the current clock. @throws what the queue throws */
   settle(): Promise<void>
-  /** Gives running jobs full leases and starts the timer. */
+  /** Renews the leases of running jobs in full and starts the timer. */
   start(): Promise<void>
   /** Stops the timer and ends all waits. */
   close(): void

@@ -14,7 +14,7 @@ export interface BodyRequest {
   readonly payloadFile: string
 }
 
-/** The result: a job, what the disk said, as when it is full, or why the body is refused. */
+/** The result: a job, the error of the disk, as when it is full, or the error that refuses the body. */
 export type BodyReply =
   | { readonly value: JobContent }
   | { readonly diskFault: string }

@@ -49,7 +49,7 @@ export interface TrainingResult {
 
 /**
  * Thrown when weights or a gradient are not finite: the learning rate is too high, or the rollouts have log
- * probabilities that no model gives.
+ * probabilities that no model returns.
  */
 export class DivergedError extends Error {
   constructor() {

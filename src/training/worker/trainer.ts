@@ -24,7 +24,7 @@ export interface TrainerThreadOptions extends WorkerNames {
 interface TrainerOptions extends Omit<TrainerThreadOptions, 'modelPath'> {
   /** Null: the model shipped with the server. */
   readonly modelPath: string | null
-  /** Of the largest job. */
+  /** Bytes of the largest job. */
   readonly bodyBytesMax: number
   readonly log: (entry: WorkerLogEntry) => void
 }

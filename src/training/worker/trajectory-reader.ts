@@ -22,7 +22,7 @@ export interface TrainingSequence {
   readonly ids: readonly number[]
   /** Positions of the trained tokens, ascending; never the first token. */
   readonly places: readonly number[]
-  /** Their log-probabilities when they were sampled; NaN if unknown. */
+  /** Log-probabilities of the trained tokens when they were sampled; NaN if unknown. */
   readonly sampled: readonly number[]
 }
 

@@ -24,7 +24,7 @@ export class LeaseLostError extends Error {
   }
 }
 
-/** Thrown for an answer that a retry would not change. */
+/** Thrown for a response that a retry would not change. */
 class RefusedError extends Error {
   readonly status: number
 
@@ -72,9 +72,9 @@ const REQUEST_MS_MAX = 60_000
 /** Limit: tries of one report, over about 6 seconds. */
 const TRIES_MAX = 6
 const FIRST_PAUSE_MS = 200
-/** Limit: bytes of an answer in which the reason of a refusal is looked for. */
+/** Limit: bytes of a response that are searched for the reason of a refusal. */
 const REFUSAL_BYTES_MAX = 16_384
-/** Limit: characters that are kept of it. */
+/** Limit: characters of the reason in an error. */
 const REASON_CHARS_MAX = 300
 
 interface Call {
@@ -108,8 +108,8 @@ export function createWorkerClient(baseUrl: string, token: string): WorkerClient
   }
 
   /**
-   * Returns the whole answer; a broken answer is retried, too. Every report may be sent twice: the server recognizes
-   * it by its lease, its number or its hash.
+   * Returns the whole response; a truncated response is retried, too. Every report may be sent twice: the server
+   * recognizes it by its lease, its number or its hash.
    */
   async function sendSurely(call: Call): Promise<Uint8Array> {
     for (let tried = 1; ; tried++) {
@@ -199,7 +199,9 @@ function requireOwnPath(url: string): void {
   if (!/^\/(?!\/)/.test(url)) throw new Error('the server named a file outside of itself')
 }
 
-/** Returns the message of an error answer; empty for an answer without one, a long one, or one that breaks off. */
+/**
+ * Returns the message of an error response; empty for a response without one, a long one, or one that breaks off.
+ */
 async function readReason({ body }: Response): Promise<string> {
   try {
     let text = ''
@@ -215,7 +217,7 @@ async function readReason({ body }: Response): Promise<string> {
   }
 }
 
-/** Whether an error is a lost connection, a timeout, or an answer of an overloaded or failing server. */
+/** Whether an error is a lost connection, a timeout, or a response of an overloaded or failing server. */
 function mayPass(error: unknown): boolean {
   if (error instanceof LeaseLostError) return false
   if (error instanceof RefusedError) return error.status >= 500 || error.status === 429

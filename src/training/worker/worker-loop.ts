@@ -47,12 +47,12 @@ export interface WorkerLogEntry {
 const PAUSE_MS_MIN = 500
 const PAUSE_MS_MAX = 30_000
 const REASON_CHARS_MAX = 500
-/** Limit: bytes of a payload whose memory a thread may keep; it becomes objects of several times its length. */
+/** Limit: bytes of a payload whose memory a thread may retain; it becomes objects of several times its length. */
 const PAYLOAD_BYTES_KEPT = 8 * 1024 * 1024
 
-/** The server was asked to cancel the job. */
+/** Thrown when the server has been asked to cancel the job. */
 class CancelledError extends Error {}
-/** The worker has to stop. */
+/** Thrown when the worker has to stop. */
 class StoppedError extends Error {}
 
 /**

@@ -27,12 +27,12 @@ const DEPTH_MAX = 200
 interface PendingSpan {
   readonly parent_id: string | null
   readonly namesAgent: boolean
-  /** Of the agent that it names; null for one that is not wanted. */
+  /** Totals of the agent that the span names; null for one that is not wanted. */
   readonly totals: SpanTotals | null
   readonly isModelCall: boolean
   readonly usage: AgentSpan['usage']
   readonly costs: SpanCosts | null
-  /** Whether tokens of it or of spans below it were counted. */
+  /** Whether tokens of the span or of its descendants were counted. */
   isCounted: boolean
 }
 

@@ -34,7 +34,7 @@ const PREVIEW_CHARS_MAX = 200
 export interface SpanGrouping {
   readonly refs: readonly GroupRef[]
   readonly measures: readonly GroupMeasure[]
-  /** Over the groups of refs. */
+  /** Filters over the groups of refs. */
   readonly filters: readonly GroupFilter[]
   readonly distributions: readonly SpanDistributionSpec[]
   readonly sort: readonly { readonly field: string; readonly direction: 'asc' | 'desc' }[]
@@ -82,7 +82,7 @@ export function resolveGrouping(
 interface Group {
   readonly values: readonly Cell[]
   readonly totals: SpanTotals
-  /** Those of the request, then those of the filters. */
+  /** Measures of the request, followed by the measures of its filters. */
   readonly measures: GroupMeasures
   readonly distributions: readonly Distribution[]
   readonly conversations: Set<string>

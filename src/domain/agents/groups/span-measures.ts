@@ -6,7 +6,7 @@ import { addToSum, createSum, meanOf, totalOf } from '../../stats/exact-sum.ts'
 import { createOrderStatistics, type OrderStatistics } from '../../stats/order-statistics.ts'
 import type { ValueType } from '../span-values.ts'
 
-/** Limit: values that one response may keep, for percentiles and to count distinct ones. */
+/** Limit: values that one response may buffer, for percentiles and for distinct counts. */
 const KEPT_MAX = 2_000_000
 
 const ALLOWED: Readonly<Record<ValueType, readonly AgentAggregation[]>> = {
@@ -18,7 +18,7 @@ const ALLOWED: Readonly<Record<ValueType, readonly AgentAggregation[]>> = {
 
 export type Cell = string | number | boolean | null
 
-/** The number of values that one response may still keep. */
+/** The number of values that one response may still buffer. */
 export interface Budget {
   /** @throws ApiError validation_failed when it is spent */
   take(count?: number): void
@@ -68,9 +68,9 @@ export function requireMeasure(
 }
 
 export interface Measure {
-  /** null, a value that a span does not have, counts for nothing. */
+  /** Adds a value; null, for a span without the value, is ignored. */
   add(value: Cell): void
-  /** null for the value of nothing; counts and sums are then 0. */
+  /** The result, null when no value was added; counts and sums are then 0. */
   value(): Cell
 }
 

@@ -22,7 +22,7 @@ import {
 } from './measured-groups.ts'
 import { requireAggregation, typeOfAggregate } from './span-measures.ts'
 
-/** A metric without a value counts what is in a bucket, in a column named `count`. */
+/** A metric; without a value it counts the spans or groups of a bucket, in a column named `count`. */
 export type PlannedMetric =
   | SpanMetric
   | (Pick<SpanMetric, 'aggregations' | 'percentiles'> & { readonly value: null })

@@ -32,7 +32,7 @@ import {
 /** Limit: rows of one response. */
 const ROWS_MAX = 20_000
 
-/** What counts once: a span, or a group of spans. */
+/** One counted unit: a span, or a group of spans. */
 interface Counted {
   /** Microseconds, or the number that is bucketed. */
   readonly at: number
@@ -138,7 +138,7 @@ function createGroupStats(
 interface Buckets {
   /** The cells of the bucket columns of each row, in order. */
   readonly heads: readonly (readonly Cell[])[]
-  /** null for what is in no bucket. */
+  /** Index of the bucket; null outside all buckets. */
   indexOf(at: number): number | null
 }
 

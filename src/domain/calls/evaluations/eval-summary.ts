@@ -53,7 +53,7 @@ function summarize(
   }
 }
 
-/** Null when none is known. */
+/** Returns the sum of the known values; null when none is known. */
 function sum(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null)
   return known.length === 0 ? null : known.reduce((total, value) => total + value, 0)

@@ -13,24 +13,24 @@ import type { StoredCall } from '../call-view.ts'
 import { isMarkedScore, isPredict, isTrial, nameOfOp } from './evaluation-calls.ts'
 
 const US_PER_S = 1_000_000
-/** Limit: characters of a ref that is kept of a call. */
+/** Limit: characters of a ref that is cached for a call. */
 const REF_CHARS_MAX = 2048
 
 /** A trial with the row and the evaluation that it belongs to. */
 export interface TrialOfModel {
   readonly evaluation_call_id: string
   readonly row_digest: string
-  /** What the model was given: a value, or a ref of one. */
+  /** The input of the model: a value, or a ref of one. */
   readonly example: unknown
   readonly model: unknown
   readonly trial: EvalTrial
 }
 
-/** What is kept of a call below a trial. */
+/** The cached fields of a call below a trial. */
 export interface TrialChild {
   readonly id: string
   readonly op_name: string
-  /** Of the op, in small letters. */
+  /** Name of the op, in lower case. */
   readonly name: string
   readonly isScore: boolean
   /** Ref of the called model; null when it is not a ref. */
@@ -72,7 +72,7 @@ function secondsOf(latency: unknown): number | null {
   return typeof seconds === 'number' ? seconds : null
 }
 
-/** That of a row of a dataset by its ref, else that of the value. */
+/** The digest of a dataset row taken from its ref, otherwise the digest of the value. */
 function digestOf(example: unknown): string {
   const edge = typeof example === 'string' ? parseReadableRef(example)?.edges.at(-1) : undefined
   return edge?.kind === 'id' ? edge.value : digestOfJson(renderJson(example))

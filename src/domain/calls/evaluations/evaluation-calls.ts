@@ -27,7 +27,7 @@ export const PREDICT_AND_SCORE_OP = 'Evaluation.predict_and_score'
 /** Op names of trials; the second is that of `Evaluation` in the npm SDK (weave 0.11). */
 const TRIAL_OPS: ReadonlySet<string> = new Set([PREDICT_AND_SCORE_OP, 'Evaluation.predictAndScore'])
 
-/** The name of an op that is given by a ref or by its name. */
+/** Returns the name of an op that is given as a ref or as a name. */
 export function nameOfOp(op: string): string {
   return parseRef(op)?.name ?? op
 }
@@ -37,7 +37,7 @@ export function isTrial({ op_name }: Pick<StoredCall, 'op_name'>): boolean {
   return TRIAL_OPS.has(nameOfOp(op_name))
 }
 
-/** What marks a call as one of a kind, with what it is about. */
+/** Returns the attributes that mark a call as one of a kind, with its subject. */
 export function marksOf(kind: EvaluationCallKind, about: object): JsonObject {
   return { weave: { [kind]: 'true', ...about } }
 }
@@ -57,10 +57,10 @@ export function isMarkedScore({ attributes }: Pick<StoredCall, 'attributes'>): b
   return score === 'true' || Boolean(objectOrEmpty(attributes._weave_eval_meta).score)
 }
 
-/** A call below a trial, by what tells whether it is the model's. */
+/** The fields of a call below a trial that show whether it is the model's. */
 interface TrialPart {
   readonly op_name: string
-  /** What its input `self` is. */
+  /** The input `self`. */
   readonly self: unknown
   readonly isScore: boolean
 }
@@ -78,7 +78,10 @@ export interface EvaluationCall {
   readonly above: StoredCall | null
 }
 
-/** Whether a call is of a kind: recorded by the routes, or by the SDKs, whose predictions and scores lie below trials. */
+/**
+ * Whether a call is of a kind: recorded by the routes, or by the SDKs, whose predictions and scores are children of
+ * trials.
+ */
 export function isOfKind({ call, above }: EvaluationCall, kind: EvaluationCallKind): boolean {
   if (isEvaluationCall(call, kind)) return true
   if (kind === 'evaluation_run') return nameOfOp(call.op_name) === EVALUATION_OPS.evaluation_run
@@ -142,7 +145,7 @@ export function runIdOf(call: StoredCall, above: StoredCall | null): string | nu
   return marked ?? (above !== null && isTrial(above) ? above.parent_id : null)
 }
 
-/** What a model was given: the arguments of its op, or the one object that holds them all. */
+/** Returns the inputs of the model: the arguments of its op, or the one object that contains them all. */
 export function predictionInputs({ inputs }: StoredCall): JsonObject {
   const { self: _self, ...given } = inputs
   const [name = '', ...more] = Object.keys(given)
@@ -150,13 +153,16 @@ export function predictionInputs({ inputs }: StoredCall): JsonObject {
   return isWhole && isObject(given[name]) ? (given[name] as JsonObject) : given
 }
 
-/** What the output of the call above a prediction calls the value of a score. */
+/** Returns the key of a score in the output of the call above its prediction. */
 export function scorerNameOf(score: StoredCall): string {
   const scorer = textOrEmpty(readMarks(score).scorer)
   return parseRef(scorer)?.name ?? scorer
 }
 
-/** The output of the call above a prediction, out of what it and its scores gave; those by scorerNameOf. */
+/**
+ * Returns the output of the call above a prediction, built from the outputs of the prediction and its scores; those
+ * by scorerNameOf.
+ */
 export function predictAndScoreOutput(
   { started_at_us, ended_at_us, output }: StoredCall,
   scores: ReadonlyMap<string, unknown>,
@@ -165,7 +171,10 @@ export function predictAndScoreOutput(
   return { output, scores: Object.fromEntries(scores), model_latency: { mean: seconds } }
 }
 
-/** Means over outputs of predictAndScoreOutput: of each scorer, and of the outputs themselves, that gave numbers. */
+/**
+ * Computes means over outputs of predictAndScoreOutput: per scorer, and over the outputs themselves, where they are
+ * numbers.
+ */
 export function createRunOutput() {
   const sums = new Map<string, ExactSum>()
 
@@ -191,7 +200,7 @@ export function createRunOutput() {
   }
 }
 
-/** A call out of a list, with its bodies parsed. */
+/** Parses the bodies of a listed call. */
 export function parseCall(call: CallTexts): StoredCall {
   const { attributes_json, inputs_json, output_json, summary_json, otel_dump_json, ...narrow } =
     call
