@@ -36,8 +36,6 @@ export function encodingOf(request: FastifyRequest): OtlpEncoding {
 interface PartialSuccess {
   readonly rejected: number
   readonly message: string
-  /** Name of the count, such as `rejectedSpans`. */
-  readonly field: 'rejectedSpans' | 'rejectedDataPoints' | 'rejectedLogRecords'
 }
 
 /** Answers 200 in the encoding of the request. */
@@ -50,7 +48,7 @@ export function respondToExport(
     return reply.header('content-type', PROTOBUF).send(Buffer.from(encodeTraceResponse(partial)))
   }
   const partialSuccess = partial && {
-    [partial.field]: String(partial.rejected),
+    rejectedSpans: String(partial.rejected),
     errorMessage: partial.message,
   }
   const body = JSON.stringify(partialSuccess ? { partialSuccess } : {})

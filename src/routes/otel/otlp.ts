@@ -34,8 +34,8 @@ export async function otlpRoutes(app: App, options: OtlpRoutesOptions): Promise<
   useOtlpBodies(app, options.otlpBodyBytesMax)
   for (const base of BASES) {
     addTraces(app, `${base}/v1/traces`, options)
-    addUnstored(app, `${base}/v1/metrics`, 'rejectedDataPoints')
-    addUnstored(app, `${base}/v1/logs`, 'rejectedLogRecords')
+    addUnstored(app, `${base}/v1/metrics`)
+    addUnstored(app, `${base}/v1/logs`)
   }
 }
 
@@ -60,24 +60,19 @@ function addTraces(app: App, path: string, options: OtlpRoutesOptions): void {
       headers: request.headers,
       caller,
     })
-    return respondToExport(request, reply, notStored && { ...notStored, field: 'rejectedSpans' })
+    return respondToExport(request, reply, notStored)
   })
 }
 
-/** Accepts and discards metrics and logs: otherwise exporters of all three signals would report errors. */
-function addUnstored(
-  app: App,
-  path: string,
-  field: 'rejectedDataPoints' | 'rejectedLogRecords',
-): void {
+/**
+ * Accepts and discards metrics and logs, and reports plain success: exporters print a partial success, and programs for
+ * terminals print it there.
+ */
+function addUnstored(app: App, path: string): void {
   const schema = { tags, summary: 'Accepted and discarded: Weft stores traces only.', hide: true }
   const handler = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     requireScope(request.principal, 'traces:write')
-    return respondToExport(request, reply, {
-      rejected: 0,
-      message: 'Weft stores traces; metrics and logs are not kept.',
-      field,
-    })
+    return respondToExport(request, reply, null)
   }
   app.post(path, { config, schema }, handler)
 }
