@@ -38,7 +38,7 @@ import { createExportTickets } from './routes/calls/export-tickets.ts'
 import { openInference } from './routes/chat/inference.ts'
 import { spanIntake } from './routes/otel/span-intake.ts'
 import { traceExportRoutes } from './routes/otel/trace-export.ts'
-import { answerUnrouted } from './routes/page/normalized-address.ts'
+import { respondToUnrouted } from './routes/page/normalized-address.ts'
 import { pageRoutes } from './routes/page/page.ts'
 
 const { version } = packageJson
@@ -67,7 +67,7 @@ export async function buildApp(
     return503OnClosing: false,
     genReqId: chooseRequestId,
     clientErrorHandler: handleClientErrors(deps.metrics),
-    frameworkErrors: answerUnrouted,
+    frameworkErrors: respondToUnrouted,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
   }).withTypeProvider<ZodTypeProvider>()
   if (deps.backupFault()) app.log.warn(`no backup beside this server: ${deps.backupFault()}`)

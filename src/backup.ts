@@ -52,7 +52,7 @@ async function copyAll(
 ): Promise<Outcome> {
   await source.copyDatabase(target.databasePath, (done, total) => {
     target.syncMeanwhile()
-    tellProgress('pages', done, total)
+    printProgress('pages', done, total)
   })
   const files = checkDatabase(target.databasePath)
   target.settle(DATABASE_FILE)
@@ -64,7 +64,7 @@ async function copyAll(
     if (outcome !== 'missing') target.settle(file.path)
     counts[outcome] += 1
     if (outcome !== 'missing') bytes += statSync(join(target.path, file.path)).size
-    tellProgress('files', index + 1, files.length)
+    printProgress('files', index + 1, files.length)
   }
   target.finish()
   return { counts, bytes }
@@ -86,7 +86,7 @@ function giveUp(target: BackupTarget, signal: NodeJS.Signals): void {
 }
 
 /** Overwrites one line of the terminal; silent without one. */
-function tellProgress(what: string, done: number, total: number): void {
+function printProgress(what: string, done: number, total: number): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${done}/${total} ${what}`)
 }
 

@@ -50,7 +50,7 @@ interface TraceGroupOptions extends GroupOptions {
   readonly bodies: LargeBodies
 }
 
-/** The trace API, in neutral names; `scope.spelling` is how the scope writes them. */
+/** The trace API, in neutral names; `scope.naming` is how the scope writes them. */
 export async function registerTraceRoutes(scope: App, options: TraceGroupOptions): Promise<void> {
   const { config, deps, inference } = options
   const { refScheme, bodyBytesMax, retentionDays: defaultDays } = config

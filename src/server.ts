@@ -52,7 +52,7 @@ async function main(): Promise<void> {
   )
   const { buildApp } = await import('./app.ts')
   const app = await buildApp(config, deps, { ...options, stream: output })
-  await tellMissing(app, deps)
+  await logMissingFiles(app, deps)
   // Before listening: a supervisor may send a signal as soon as the port is open.
   const { promise: started, resolve: noteStarted } =
     Promise.withResolvers<readonly InBackground[]>()
@@ -103,7 +103,7 @@ function openLogOutput() {
 }
 
 /** Logs one line if files that the database names are missing. */
-async function tellMissing(app: App, deps: Deps): Promise<void> {
+async function logMissingFiles(app: App, deps: Deps): Promise<void> {
   const { missing } = await deps.checkStore()
   if (Object.values(missing).every((count) => count === 0)) return
   app.log.warn({ missing }, 'files are missing in the data directory')

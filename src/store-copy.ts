@@ -37,7 +37,7 @@ async function copyToPostgres({ dataDir, metaUrl }: Config): Promise<void> {
     const target = await openPostgresTarget(metaUrl)
     try {
       const copied = await copyOtherTables(source, target, (step, table, rows, total) =>
-        tellProgress(rows, total, `${step} ${table}`),
+        printProgress(rows, total, `${step} ${table}`),
       )
       endProgress()
       for (const { table, rows, checksum } of copied) {
@@ -75,7 +75,7 @@ async function copyToClickHouse(config: Config, given: readonly string[]): Promi
       const { calls, storage_size_bytes, checksum } = await copyProject(node, stores, {
         project_id,
         refScheme: config.refScheme,
-        onProgress: (step, done, total) => tellProgress(done, total, step),
+        onProgress: (step, done, total) => printProgress(done, total, step),
       })
       endProgress()
       const told = `${calls} calls, ${storage_size_bytes} bytes, checksum ${checksum}`
@@ -87,7 +87,7 @@ async function copyToClickHouse(config: Config, given: readonly string[]): Promi
 }
 
 /** Overwrites one line of a terminal. Elsewhere a line tells that a step is done, as a log would keep every bar. */
-function tellProgress(done: number, total: number, step: string): void {
+function printProgress(done: number, total: number, step: string): void {
   const told = `${done}/${total} ${step}`
   if (!process.stderr.isTTY) {
     if (done >= total) process.stderr.write(`${told}\n`)

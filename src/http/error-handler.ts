@@ -101,24 +101,28 @@ function isCut({ code }: NodeJS.ErrnoException): boolean {
   return code === 'HPE_INVALID_EOF_STATE'
 }
 
-interface Tellers {
+interface RefusalReporters {
   readonly watch: RequestObserver
   readonly log: FastifyBaseLogger
 }
 
 /** Writes a whole answer to a socket, tells of it, and closes the socket. Returns the answer's `x-request-id`. */
-export function endWithError(socket: Socket, error: ApiError, tellers: Tellers | null): string {
+export function endWithError(
+  socket: Socket,
+  error: ApiError,
+  reporters: RefusalReporters | null,
+): string {
   const { code } = error
   const { status } = ERRORS[code]
   const id = newId()
-  tellers?.watch.answered({
+  reporters?.watch.requestFinished({
     route: 'unknown',
     method: 'other',
     status,
     seconds: 0,
     refusal: code,
   })
-  tellers?.log.info({ request_id: id, route: null, status, code }, 'request answered')
+  reporters?.log.info({ request_id: id, route: null, status, code }, 'request answered')
   const body = JSON.stringify(toErrorBody(error))
   const headers = Object.entries(error.headers).map(([name, value]) => `${name}: ${value}`)
   socket.end(
@@ -144,11 +148,11 @@ export function sendFrameworkError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  answer(toApiError(error, request), request, reply)
+  sendError(toApiError(error, request), request, reply)
 }
 
 /** Answers an error. */
-function answer(
+function sendError(
   error: ApiError,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -183,9 +187,11 @@ export const errorHandler = fp(
     const refusals = createRefusalLog(app.log)
     app.addHook('onClose', async () => refusals.flush())
     app.setErrorHandler((error, request, reply) =>
-      answer(toApiError(error, request), request, reply, refusals),
+      sendError(toApiError(error, request), request, reply, refusals),
     )
-    app.setNotFoundHandler((request, reply) => answer(new ApiError('unknown_url'), request, reply))
+    app.setNotFoundHandler((request, reply) =>
+      sendError(new ApiError('unknown_url'), request, reply),
+    )
   },
   { name: 'error-handler' },
 )

@@ -26,9 +26,9 @@ export function createNearestRoutes(): NearestRoutes {
       routes.push({ name: `${method} ${shown}`, pairs: pairsOf(url) })
     },
     find(path) {
-      const asked = pairsOf(path.slice(0, PATH_CHARS_MAX))
+      const requested = pairsOf(path.slice(0, PATH_CHARS_MAX))
       return routes
-        .map(({ name, pairs }) => ({ name, likeness: likenessOf(asked, pairs) }))
+        .map(({ name, pairs }) => ({ name, likeness: likenessOf(requested, pairs) }))
         .filter(({ likeness }) => likeness >= NEAR_MIN)
         .sort((left, right) => right.likeness - left.likeness)
         .slice(0, NAMED_MAX)

@@ -5,7 +5,7 @@ import fp from 'fastify-plugin'
 import { ERRORS, type ErrorCode } from '../errors.ts'
 import type { App } from './app-type.ts'
 
-interface AnswerEnd {
+interface ResponseEnd {
   /** The `x-request-id` of the answer. */
   readonly requestId: string
   /** That of the answer, or 499 when the client disconnected before an answer began. */
@@ -19,12 +19,12 @@ interface AnswerEnd {
   readonly durationMs: number
 }
 
-type AnswerEndListener = (request: FastifyRequest, end: AnswerEnd) => void
+type ResponseEndListener = (request: FastifyRequest, end: ResponseEnd) => void
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** Calls the listener once for each request from now on; it must not throw. */
-    onAnswerEnd(listener: AnswerEndListener): void
+    onReplyEnd(listener: ResponseEndListener): void
   }
 }
 
@@ -35,17 +35,17 @@ interface SocketResponse {
 }
 
 /** Answers that were written to the socket, because the rest of their request cannot be read. */
-const SOCKET_ANSWERS = new WeakMap<ServerResponse, SocketResponse>()
+const SOCKET_RESPONSES = new WeakMap<ServerResponse, SocketResponse>()
 
 /** Tells what was answered in place of a response; its end is then reported once, as this answer. */
-export function recordSocketResponse(response: ServerResponse, answer: SocketResponse): void {
-  SOCKET_ANSWERS.set(response, answer)
+export function recordSocketResponse(response: ServerResponse, sent: SocketResponse): void {
+  SOCKET_RESPONSES.set(response, sent)
 }
 
 export const responseEnd = fp(
   async (app: App) => {
-    const listeners: AnswerEndListener[] = []
-    app.decorate('onAnswerEnd', (listener) => void listeners.push(listener))
+    const listeners: ResponseEndListener[] = []
+    app.decorate('onReplyEnd', (listener) => void listeners.push(listener))
     app.addHook('onRequest', (request, reply, done) => {
       const startedAtMs = performance.now()
       let isEnded = false
@@ -53,24 +53,24 @@ export const responseEnd = fp(
         if (isEnded) return
         isEnded = true
         const durationMs = performance.now() - startedAtMs
-        const socketAnswer = SOCKET_ANSWERS.get(reply.raw)
-        if (socketAnswer) {
-          const { status } = ERRORS[socketAnswer.refusal]
-          const told = { ...socketAnswer, status, param: null, isCut: false, durationMs }
-          for (const listener of listeners) listener(request, told)
+        const socketResponse = SOCKET_RESPONSES.get(reply.raw)
+        if (socketResponse) {
+          const { status } = ERRORS[socketResponse.refusal]
+          const ended = { ...socketResponse, status, param: null, isCut: false, durationMs }
+          for (const listener of listeners) listener(request, ended)
           return
         }
-        const hasAnswer = !isCut || reply.raw.headersSent
-        const status = hasAnswer ? reply.statusCode : 499
-        const { code = null, param = null, isQuoted } = (hasAnswer && request.refusal) || {}
-        const refusal = hasAnswer ? code : 'client_closed_request'
-        const told = { requestId: request.id, status, refusal, param: isQuoted ? null : param }
-        for (const listener of listeners) listener(request, { ...told, isCut, durationMs })
+        const hasStatus = !isCut || reply.raw.headersSent
+        const status = hasStatus ? reply.statusCode : 499
+        const { code = null, param = null, isQuoted } = (hasStatus && request.refusal) || {}
+        const refusal = hasStatus ? code : 'client_closed_request'
+        const ended = { requestId: request.id, status, refusal, param: isQuoted ? null : param }
+        for (const listener of listeners) listener(request, { ...ended, isCut, durationMs })
       }
       reply.raw.once('finish', () => end(false))
       reply.raw.once('close', () => end(true))
       done()
     })
   },
-  { name: 'answer-end' },
+  { name: 'response-end' },
 )

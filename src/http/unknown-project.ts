@@ -20,8 +20,8 @@ export const unknownProject = fp<UnknownProjectOptions>(
   async (app: App, { hasProject }) => {
     app.addHook('onSend', (request, reply, payload, done) => {
       const project = projectOf(request)
-      const isTold = project !== null && reply.statusCode < 500
-      if (!isTold || !request.principal || !canUseProject(request.principal, project)) {
+      const mayReport = project !== null && reply.statusCode < 500
+      if (!mayReport || !request.principal || !canUseProject(request.principal, project)) {
         done(null, payload)
         return
       }

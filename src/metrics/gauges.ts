@@ -1,7 +1,7 @@
 /** Gauges: current queues, running work and free capacity, read from their owners at each scrape. */
 import { Counter, Gauge, Registry } from 'prom-client'
 import type { UpstreamState } from '../inference/backend.ts'
-import type { AdmissionFigures } from '../inference/chat/admission.ts'
+import type { AdmissionMetrics } from '../inference/chat/admission.ts'
 import type {
   DiskMetrics,
   FaultMetrics,
@@ -10,10 +10,10 @@ import type {
   WriteMetrics,
 } from '../store/api/metrics.ts'
 
-interface ServerFigures {
+interface ServerMetrics {
   readonly version: string
   readonly stores: StoreMetrics
-  readonly admission: AdmissionFigures
+  readonly admission: AdmissionMetrics
   readonly upstreams: readonly (UpstreamState & { readonly model: string })[]
 }
 
@@ -53,7 +53,7 @@ const JOBS: Rows<{ readonly count: number }> = [
     'count',
   ],
 ]
-const COMPLETIONS: Rows<AdmissionFigures> = [
+const COMPLETIONS: Rows<AdmissionMetrics> = [
   ['weft_completions_running', 'Running requests to models.', 'running'],
   ['weft_completions_waiting', 'Requests to models that wait for a slot.', 'waiting'],
   [
@@ -74,7 +74,7 @@ export function renderGauges({
   stores,
   admission,
   upstreams,
-}: ServerFigures): Promise<string> {
+}: ServerMetrics): Promise<string> {
   const registry = new Registry()
   const jobs = Object.entries(stores.trainingJobs ?? {}).map(([state, count]) => ({ state, count }))
   const states = upstreams.map((state) => {

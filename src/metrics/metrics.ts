@@ -20,7 +20,7 @@ const STATUS_CLASSES = ['other', '1xx', '2xx', '3xx', '4xx', '5xx']
 const WORK_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 10, 60]
 const COMMIT_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 const COMMIT_WRITES = [1, 3, 10, 30, 100, 300, 1000]
-const ANSWER_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
+const COMPLETION_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 const OWN_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1, 10]
 
 /**
@@ -53,7 +53,7 @@ function createRequestMetrics(registry: Registry): RequestObserver {
     registers,
   })
   return {
-    answered({ route, method, refusal, ...request }: FinishedRequest) {
+    requestFinished({ route, method, refusal, ...request }: FinishedRequest) {
       const status = STATUS_CLASSES[Math.floor(request.status / 100)] ?? 'other'
       seconds.observe({ route, method, status }, request.seconds)
       if (refusal !== null) refusals.inc({ code: refusal })
@@ -137,14 +137,14 @@ function createCompletionMetrics(registry: Registry): CompletionWatch {
     name: 'weft_completion_duration_seconds',
     help: 'Completed answers, from the validated request to their end.',
     labelNames: ['model', 'stream'],
-    buckets: ANSWER_SECONDS,
+    buckets: COMPLETION_SECONDS,
     registers,
   })
   const first = new Histogram({
     name: 'weft_completion_first_event_seconds',
     help: 'Streamed answers, from the validated request to their first event.',
     labelNames: ['model'],
-    buckets: ANSWER_SECONDS,
+    buckets: COMPLETION_SECONDS,
     registers,
   })
   const own = new Histogram({
@@ -166,7 +166,7 @@ function createCompletionMetrics(registry: Registry): CompletionWatch {
     labelNames: ['model'],
     registers,
   })
-  const asked = new Counter({
+  const upstreamRequests = new Counter({
     name: 'weft_upstream_requests_total',
     help: 'Requests to upstreams; retry is true for repeated attempts.',
     labelNames: ['model', 'retry'],
@@ -178,17 +178,17 @@ function createCompletionMetrics(registry: Registry): CompletionWatch {
     registers,
   })
   return {
-    completed(answer: CompletedAnswer) {
-      const { model, failure, firstSeconds, ownSeconds, isStream } = answer
+    completed(completion: CompletedAnswer) {
+      const { model, failure, firstSeconds, ownSeconds, isStream } = completion
       ended.inc({ model, outcome: toOutcome(failure) })
-      if (failure === null) whole.observe({ model, stream: String(isStream) }, answer.seconds)
+      if (failure === null) whole.observe({ model, stream: String(isStream) }, completion.seconds)
       if (isStream && firstSeconds !== null) first.observe({ model }, firstSeconds)
       if (ownSeconds !== null) own.observe({ model }, ownSeconds)
-      tokens.inc({ model, direction: 'in' }, answer.promptTokens)
-      tokens.inc({ model, direction: 'out' }, answer.outputTokens)
+      tokens.inc({ model, direction: 'in' }, completion.promptTokens)
+      tokens.inc({ model, direction: 'out' }, completion.outputTokens)
     },
     fellBack: (model) => fallbacks.inc({ model }),
-    upstreamAsked: (model, isRetry) => asked.inc({ model, retry: String(isRetry) }),
+    upstreamRequested: (model, isRetry) => upstreamRequests.inc({ model, retry: String(isRetry) }),
     streamBegan: () => streams.inc(),
     streamEnded: () => streams.dec(),
   }

@@ -3,7 +3,7 @@ import { MessageChannel } from 'node:worker_threads'
 import type { CallParts } from '../domain/calls/new-call.ts'
 import type { PackedCalls } from '../domain/calls/packed-calls.ts'
 import { ApiError } from '../errors.ts'
-import { createBodyThread, type ThreadPlace } from '../threads/body-thread.ts'
+import { type BodyThreadEntry, createBodyThread } from '../threads/body-thread.ts'
 import { type ReadRequest, readTraceRequest } from './read-request.ts'
 import { packBatches, receiveSpans, type SpansHead } from './span-batches.ts'
 import type { ThreadReply, ThreadRequest } from './span-reader-entry.ts'
@@ -34,7 +34,7 @@ export interface TraceReader {
 }
 
 /** @param bodyBytesMax - of the largest request */
-export function optionsOfTraceReader(bodyBytesMax: number): ThreadPlace {
+export function optionsOfTraceReader(bodyBytesMax: number): BodyThreadEntry {
   const heapMib = Math.ceil((bodyBytesMax * HEAP_BYTES_PER_BODY_BYTE) / MIB)
   return {
     heapMibMax: Math.max(HEAP_MIB_MIN, heapMib),
@@ -42,7 +42,7 @@ export function optionsOfTraceReader(bodyBytesMax: number): ThreadPlace {
   }
 }
 
-export function createTraceReader(options: ThreadPlace): TraceReader {
+export function createTraceReader(options: BodyThreadEntry): TraceReader {
   const thread = createBodyThread<ThreadRequest, ThreadReply>({
     ...options,
     name: 'readTraces',

@@ -23,8 +23,8 @@ export const BatchItemError = z.object({ index, ...fault })
 export type BatchItemError = z.infer<typeof BatchItemError>
 
 /** The error of an item, with its path in the whole body. */
-export function toRefusedItem(place: number, fault: RefusedItem['error']): RefusedItem {
+export function toRefusedItem(at: number, fault: RefusedItem['error']): RefusedItem {
   const { code, message, param } = fault
-  const at = `batch[${place}]`
-  return { error: { code, message, param: param ? `${at}.${param}` : at }, index: place }
+  const path = `batch[${at}]`
+  return { error: { code, message, param: param ? `${path}.${param}` : path }, index: at }
 }

@@ -59,7 +59,7 @@ const NO_FORM = 'must have one of the forms that /docs shows'
 z.config({
   customError: (issue) => {
     if (issue.code === 'unrecognized_keys')
-      return `is not a field of this object${listFields(issue.inst)}${sayVendor(issue.keys)}`
+      return `is not a field of this object${listFields(issue.inst)}${hintAtVendor(issue.keys)}`
     if (issue.code === 'invalid_type') return sayType(issue.expected, issue.input)
     if (issue.code === 'invalid_value') return sayValues(issue.values)
     if (issue.code === 'invalid_union') {
@@ -123,7 +123,7 @@ function sayBound(
 }
 
 /** A tracing SDK that was given the address of the server sends its vendor's names to the wrong routes. */
-function sayVendor(keys: readonly string[]): string {
+function hintAtVendor(keys: readonly string[]): string {
   return keys.some((key) => key.startsWith('wb_')) ? '; tracing SDKs send to /traces' : ''
 }
 

@@ -6,38 +6,38 @@ import { ApiError } from '../errors.ts'
 /** An idle thread is ended after this, since it keeps the memory of the largest body. */
 const IDLE_MS_MAX = 10_000
 
-export interface ThreadPlace {
+export interface BodyThreadEntry {
   /** Its file; tests pass their own. */
   readonly entry: URL
   /** Memory of the thread. */
   readonly heapMibMax: number
 }
 
-interface BodyThreadOptions extends ThreadPlace {
+interface BodyThreadOptions extends BodyThreadEntry {
   /** The function that the entry exports. */
   readonly name: string
   /** Limit: bodies that wait for the thread. Default: the caller bounds them. */
   readonly waitingMax?: number
 }
 
-export interface BodyThread<Task, Answer> {
+export interface BodyThread<Task, Result> {
   /**
    * @throws ApiError request_too_large when the memory does not suffice, server_overloaded, server_draining;
    * whatever the entry throws
    */
-  run(task: Task, transferList?: Transferable[]): Promise<Answer>
+  run(task: Task, transferList?: Transferable[]): Promise<Result>
   /** Fails what waits and stops the thread. */
   close(): Promise<void>
 }
 
-export function createBodyThread<Task, Answer>(
+export function createBodyThread<Task, Result>(
   options: BodyThreadOptions,
-): BodyThread<Task, Answer> {
+): BodyThread<Task, Result> {
   const { name, entry, heapMibMax, waitingMax = Number.POSITIVE_INFINITY } = options
-  let pool: Piscina<Task, Answer> | null = null
+  let pool: Piscina<Task, Result> | null = null
   let isClosed = false
   const start = () =>
-    new Piscina<Task, Answer>({
+    new Piscina<Task, Result>({
       filename: entry.href,
       name,
       minThreads: 0,
@@ -46,21 +46,21 @@ export function createBodyThread<Task, Answer>(
       resourceLimits: { maxOldGenerationSizeMb: heapMibMax },
     })
 
-  async function run(task: Task, transferList: Transferable[] = []): Promise<Answer> {
+  async function run(task: Task, transferList: Transferable[] = []): Promise<Result> {
     if (isClosed) throw new ApiError('server_draining')
     pool ??= start()
-    const taken = pool
-    if (taken.queueSize >= waitingMax) throw new ApiError('server_overloaded', { retryAfterS: 1 })
+    const running = pool
+    if (running.queueSize >= waitingMax) throw new ApiError('server_overloaded', { retryAfterS: 1 })
     try {
-      return await taken.run(task, { transferList })
+      return await running.run(task, { transferList })
     } catch (cause) {
       if (isClosed) throw new ApiError('server_draining')
       // It waited behind a body that killed the thread, and was not begun.
-      if (pool !== taken) return run(task, transferList)
+      if (pool !== running) return run(task, transferList)
       if ((cause as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') throw cause
       // When a thread dies, the pool starts no new one for the waiting tasks.
       pool = null
-      void taken.destroy()
+      void running.destroy()
       throw new ApiError('request_too_large', { cause })
     }
   }

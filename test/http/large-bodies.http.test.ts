@@ -106,11 +106,11 @@ describe('a body of more than 512 KiB', () => {
     const bodies = createLargeBodies({
       refScheme: 'weave',
       nowUs: () => 0,
-      place: { heapMibMax: 40, entry },
+      threadEntry: { heapMibMax: 40, entry },
     })
     const body = Buffer.from(JSON.stringify(startOf(members(1_000_000))))
     const request = { body, bodyText: null, principal: null, params: {} }
-    const app = { spelling: { isStrict: true } }
+    const app = { naming: { isStrict: true } }
     await expect(bodies.prepare(app as never, request as never, 'start')).rejects.toMatchObject({
       code: 'request_too_large',
     })

@@ -21,7 +21,7 @@ function track(isStream: boolean) {
   const watch: CompletionWatch = {
     completed: (answer) => answers.push(answer),
     fellBack: (model) => events.push(['fell back', model]),
-    upstreamAsked: (model, isRetry) => events.push(['asked', model, isRetry]),
+    upstreamRequested: (model, isRetry) => events.push(['asked', model, isRetry]),
     streamBegan: () => events.push('began'),
     streamEnded: () => events.push('ended'),
   }

@@ -17,7 +17,7 @@ const FIRST_FIELD = /\{\s*(?:\w+\s*:\s*)?(\w+)/
  * Spec: §5 (Basic; GraphQL is an addition). Choice: what is not known is answered as GraphQL answers a
  * field that does not exist.
  */
-export function answerGraphql(
+export function resolveGraphql(
   { query, variables }: GraphqlRequest,
   caller: Principal,
 ): GraphqlResponse {

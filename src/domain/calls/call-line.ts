@@ -16,12 +16,12 @@ export function parseSummary({ summary_json }: CallTexts): JsonObject {
  * Renders a call with the same content as a read of it returns.
  *
  * @param summary - of the call, parsed
- * @param spellOut - writes the names of fields as the reader knows them
+ * @param toWireNames - writes the names of fields as the reader knows them
  */
 export function renderCallLine(
   call: CallTexts,
   summary: JsonObject,
-  view: LineView & { readonly spellOut: <T>(value: T) => T },
+  view: LineView & { readonly toWireNames: <T>(value: T) => T },
 ): string {
   const { attributes_json, inputs_json, output_json, otel_dump_json, summary_json, ...narrow } =
     call
@@ -33,7 +33,7 @@ export function renderCallLine(
     ...small
   } = renderCall({ ...narrow, ...empty }, view)
   const shown = view.shape.columns === null ? small : pickShown(small, view)
-  const head = renderJson(view.spellOut(shown)).slice(0, -1)
+  const head = renderJson(view.toWireNames(shown)).slice(0, -1)
   const attributes = isShown('attributes', view) ? withSpan(attributes_json, otel_dump_json) : '{}'
   const inputs = (isShown('inputs', view) && inputs_json) || '{}'
   const output = isShown('output', view) ? `,"output":${output_json ?? 'null'}` : ''

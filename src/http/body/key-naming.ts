@@ -1,6 +1,6 @@
 /**
  * How a scope of trace routes reads and writes names: strictly with neutral names, or tolerantly with the vendor's.
- * Handlers see only neutral names; the rest of the difference is in `app.spelling`.
+ * Handlers see only neutral names; the rest of the difference is in `app.naming`.
  */
 import type { FastifyRequest } from 'fastify'
 import { ResponseSerializationError } from 'fastify-type-provider-zod'
@@ -11,28 +11,28 @@ import { parseItem, parseTolerantly } from './parsing.ts'
 import { toNeutralNames, toVendorNames, toVendorText } from './vendor-names.ts'
 
 /** How a scope spells names, for data that bypasses the framework's validation and serialization. */
-interface Spelling {
+interface Naming {
   /** False if clients send more and other fields than the spec's tables allow. */
   readonly isStrict: boolean
   /** Parses one item of a batch, already in neutral names, and may modify it. @throws ApiError validation_failed */
   parse<T>(schema: z.ZodType<T>, item: unknown): T
   /** Renames an object that bypasses the serializer, such as a line of a stream. */
-  spellOut<T>(value: T): T
+  toWireNames<T>(value: T): T
 }
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** Of trace scopes only. */
-    spelling: Spelling
+    naming: Naming
   }
 }
 
 /** Neutral names; fields that a schema does not know are refused. */
 export function useNeutralNames(app: App): void {
-  app.decorate('spelling', {
+  app.decorate('naming', {
     isStrict: true,
     parse: (schema, item) => parseItem(schema, item, true),
-    spellOut: (value) => value,
+    toWireNames: (value) => value,
   })
 }
 
@@ -41,10 +41,10 @@ export function useNeutralNames(app: App): void {
  * the routes of the scope, because it describes them with neutral names.
  */
 export function useVendorNames(app: App): void {
-  app.decorate('spelling', {
+  app.decorate('naming', {
     isStrict: false,
     parse: (schema, item) => parseItem(schema, item, false),
-    spellOut: toVendorNames,
+    toWireNames: toVendorNames,
   })
   app.addHook('onRoute', (route) => {
     route.schema = { ...route.schema, hide: true }

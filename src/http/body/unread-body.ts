@@ -29,7 +29,7 @@ export const unreadBody = fp<UnreadBodyOptions>(
     app.addHook('onSend', (request, reply, payload, done) => {
       const whole = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload : null
       if (whole === null || !isBodyUnderWay(request)) done(null, payload)
-      else done(null, holdAnswer(request, reply, { whole, ...limits }))
+      else done(null, streamUntilBodyEnds(request, reply, { whole, ...limits }))
     })
   },
   { name: 'unread-body' },
@@ -41,24 +41,24 @@ function isBodyUnderWay({ raw }: FastifyRequest): boolean {
   return raw.headers['transfer-encoding'] !== undefined || declaredBytes(raw.headers) > 0
 }
 
-interface Held {
+interface StreamLimits {
   readonly whole: string | Buffer
   readonly bytesMax: number
   readonly msMax: number
 }
 
 /** Returns the answer as a stream that has all bytes at once, and ends when the body ends or a limit is reached. */
-function holdAnswer(
+function streamUntilBodyEnds(
   { raw }: FastifyRequest,
   reply: FastifyReply,
-  { whole, bytesMax, msMax }: Held,
+  { whole, bytesMax, msMax }: StreamLimits,
 ): Readable {
-  const isKept =
+  const staysOpen =
     raw.headers['transfer-encoding'] === undefined && declaredBytes(raw.headers) <= KEEP_BYTES_MAX
-  if (!isKept) reply.header('connection', 'close')
+  if (!staysOpen) reply.header('connection', 'close')
   reply.header('content-length', Buffer.byteLength(whole))
-  const answer = new Readable({ read: () => undefined })
-  answer.push(whole)
+  const stream = new Readable({ read: () => undefined })
+  stream.push(whole)
   let bytes = 0
   const onData = (chunk: Buffer) => {
     bytes += chunk.length
@@ -67,24 +67,24 @@ function holdAnswer(
   const end = () => {
     clearTimeout(timer)
     raw.off('data', onData)
-    answer.push(null)
+    stream.push(null)
   }
   const giveUp = () => {
-    cutBehind(reply.raw, raw)
+    closeAfter(reply.raw, raw)
     end()
   }
   const timer = setTimeout(giveUp, msMax)
-  answer.once('close', () => clearTimeout(timer))
+  stream.once('close', () => clearTimeout(timer))
   raw.once('end', end)
   raw.once('close', end)
   // It may still be piped to the reader that refused it.
   raw.unpipe()
   raw.on('data', onData)
   raw.resume()
-  return answer
+  return stream
 }
 
 /** Closes the connection: the rest of the body would be parsed as the next request. */
-function cutBehind(response: ServerResponse, request: IncomingMessage): void {
+function closeAfter(response: ServerResponse, request: IncomingMessage): void {
   response.once('finish', () => request.socket.destroySoon())
 }

@@ -66,8 +66,8 @@ export function toNeutralNames(body: unknown): unknown {
 }
 
 /** Returns an answer with vendor names, also in the feedback that the server adds to summaries. */
-export function toVendorNames<T>(answer: T): T {
-  return rename(answer, toVendor) as T
+export function toVendorNames<T>(response: T): T {
+  return rename(response, toVendor) as T
 }
 
 /** Returns an error message, or the dotted path of a problem such as `start.wb_user_id`, with vendor names. */

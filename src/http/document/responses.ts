@@ -33,7 +33,7 @@ export function audioResponse() {
 }
 
 /** A transcript in the requested format. */
-export function spokenAnswer() {
+export function transcriptResponse() {
   const events = z.string().meta({ description: 'With `stream`: the events of the engine.' })
   const text = z.string().meta({ description: 'Text or subtitles.' })
   return {
@@ -72,7 +72,7 @@ export function linesResponse(description: string, item: z.ZodType) {
 }
 
 /** A chat completion, whole or as chunks. */
-export function completionAnswer() {
+export function completionResponse() {
   return wholeOrEvents('completion', ChatCompletionResponse, {
     item: ChatCompletionChunk,
     described: chunksOf('a ChatCompletionChunk'),
@@ -80,7 +80,7 @@ export function completionAnswer() {
 }
 
 /** A completion of texts, whole or as chunks of the same shape. */
-export function textCompletionAnswer() {
+export function textCompletionResponse() {
   return wholeOrEvents('completion', TextCompletionResponse, {
     item: TextCompletionResponse,
     described: chunksOf('a TextCompletionResponse'),
@@ -88,7 +88,7 @@ export function textCompletionAnswer() {
 }
 
 /** A response, whole or as typed events. */
-export function responseAnswer() {
+export function responseOrEvents() {
   return wholeOrEvents('response', ResponseObject, {
     item: ResponseEvent,
     described:

@@ -24,7 +24,7 @@ export const requestLog = fp(
       reply.header('x-request-id', request.id)
       done()
     })
-    app.onAnswerEnd((request, { requestId, status, refusal, param, isCut, durationMs }) => {
+    app.onReplyEnd((request, { requestId, status, refusal, param, isCut, durationMs }) => {
       if (status === 503) return
       lines.info(
         {
@@ -40,5 +40,5 @@ export const requestLog = fp(
       )
     })
   },
-  { name: 'request-log', dependencies: ['answer-end'] },
+  { name: 'request-log', dependencies: ['response-end'] },
 )

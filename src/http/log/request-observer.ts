@@ -17,7 +17,7 @@ export interface FinishedRequest {
 
 export interface RequestObserver {
   /** Called when the answer has ended or its client has disconnected; must not throw. */
-  answered(request: FinishedRequest): void
+  requestFinished(request: FinishedRequest): void
 }
 
 interface RequestWatchOptions {
@@ -26,10 +26,10 @@ interface RequestWatchOptions {
 
 export const requestWatch = fp(
   async (app: App, { watch }: RequestWatchOptions) => {
-    app.onAnswerEnd((request, { status, refusal, durationMs }) => {
+    app.onReplyEnd((request, { status, refusal, durationMs }) => {
       const { url: route } = request.routeOptions
       const isKnown = route !== undefined && !request.is404
-      watch.answered({
+      watch.requestFinished({
         route: isKnown ? route : 'unknown',
         method: isKnown ? request.method : 'other',
         status,
@@ -38,5 +38,5 @@ export const requestWatch = fp(
       })
     })
   },
-  { name: 'request-watch', dependencies: ['answer-end'] },
+  { name: 'request-watch', dependencies: ['response-end'] },
 )

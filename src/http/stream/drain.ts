@@ -28,7 +28,7 @@ interface DrainOptions {
 
 const POLL_MS = 20
 /** Limit: milliseconds that aborted requests have to finish their answers. */
-const LAST_WORDS_MS = 1_500
+const ABORT_GRACE_MS = 1_500
 
 /** Installs the drain; `app.close()` then never waits for a stream longer than the timeout. */
 export const drain = fp<DrainOptions>(
@@ -41,7 +41,7 @@ export const drain = fp<DrainOptions>(
     app.decorate('stopping', stop.signal)
     app.decorate('openAbort', createAborts(abort.signal))
     app.decorate('openWait', createAborts(stop.signal))
-    app.onAnswerEnd(() => {
+    app.onReplyEnd(() => {
       running -= 1
     })
     app.addHook('onRequest', (_request, reply, done) => {
@@ -68,10 +68,10 @@ export const drain = fp<DrainOptions>(
       stop.abort(new ApiError('server_draining'))
       await waitUntilIdle(drainTimeoutMs)
       abort.abort(new ApiError('server_draining'))
-      await waitUntilIdle(LAST_WORDS_MS)
+      await waitUntilIdle(ABORT_GRACE_MS)
       // The remaining connections wait for a request that never comes, or for a reader that has stopped.
       app.server.closeAllConnections()
     })
   },
-  { name: 'drain', dependencies: ['answer-end'] },
+  { name: 'drain', dependencies: ['response-end'] },
 )

@@ -27,10 +27,10 @@ export interface Admission {
    * aborts during the wait
    */
   enter(request: AdmissionRequest): Leave | Promise<Leave>
-  figures(): AdmissionFigures
+  figures(): AdmissionMetrics
 }
 
-export interface AdmissionFigures {
+export interface AdmissionMetrics {
   readonly running: number
   readonly waiting: number
   /** Completions rejected since the start because the queue was full. */

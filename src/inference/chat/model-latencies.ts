@@ -15,7 +15,7 @@ interface ModelAnswer {
   readonly totalMs: number
 }
 
-export interface ModelFigures {
+export interface ModelStatistics {
   /** Complete answers and failures since the server started. */
   readonly answers: number
   readonly failures: number
@@ -23,7 +23,7 @@ export interface ModelFigures {
   readonly firstMs: readonly number[]
   readonly totalMs: readonly number[]
   /** Milliseconds since the epoch. */
-  readonly lastAnswerMs: number | null
+  readonly lastResponseMs: number | null
   readonly lastFailure: { readonly code: string; readonly atMs: number } | null
 }
 
@@ -31,15 +31,15 @@ export interface ModelLatencies {
   /** Counts an answer of a model. Failures that the client caused do not count. */
   add(modelId: string, answer: ModelAnswer): void
   /** Returns the figures of the models that have answered or failed, by model id. */
-  read(): ReadonlyMap<string, ModelFigures>
+  read(): ReadonlyMap<string, ModelStatistics>
 }
 
 interface Sums {
   answers: number
   failures: number
   readonly times: { readonly firstMs: number; readonly totalMs: number }[]
-  lastAnswerMs: number | null
-  lastFailure: ModelFigures['lastFailure']
+  lastResponseMs: number | null
+  lastFailure: ModelStatistics['lastFailure']
 }
 
 /** @param wallMs - milliseconds since the epoch */
@@ -66,17 +66,17 @@ export function createModelLatencies(wallMs: () => number): ModelLatencies {
       }
       sums.times[sums.answers % ANSWERS_KEPT] = { firstMs, totalMs }
       sums.answers += 1
-      sums.lastAnswerMs = wallMs()
+      sums.lastResponseMs = wallMs()
     },
     read: () => new Map([...models].map(([id, sums]) => [id, toFigures(sums)])),
   }
 }
 
 function newSums(): Sums {
-  return { answers: 0, failures: 0, times: [], lastAnswerMs: null, lastFailure: null }
+  return { answers: 0, failures: 0, times: [], lastResponseMs: null, lastFailure: null }
 }
 
-function toFigures({ times, ...sums }: Sums): ModelFigures {
+function toFigures({ times, ...sums }: Sums): ModelStatistics {
   const sorted = (values: number[]) => values.sort((a, b) => a - b)
   return {
     ...sums,

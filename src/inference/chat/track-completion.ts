@@ -13,7 +13,7 @@ export interface CompletionWatch {
   /** Called when a model has failed and the next one is tried. */
   fellBack(model: string): void
   /** Called before a request to an upstream. @param isRetry - whether it repeats an earlier try of the same request */
-  upstreamAsked(model: string, isRetry: boolean): void
+  upstreamRequested(model: string, isRetry: boolean): void
   streamBegan(): void
   streamEnded(): void
 }
@@ -73,7 +73,7 @@ export function trackCompletion(options: TrackOptions): Partial<CompletionObserv
       admittedMs = performance.now()
     },
     onUpstream() {
-      watch.upstreamAsked(model ?? TRAINED, isRetry)
+      watch.upstreamRequested(model ?? TRAINED, isRetry)
       isRetry = true
     },
     onTried(ms) {

@@ -23,7 +23,7 @@ interface ModelChoiceOptions {
 }
 
 /** The caller and the project of the request; null if it names none. */
-export interface Asker {
+export interface ModelCaller {
   readonly caller: Principal
   readonly projectId: string | null
 }
@@ -34,11 +34,14 @@ export interface ModelChoice {
    *
    * @throws ApiError model_not_found; invalid_value when several projects have a trained model of this name
    */
-  choose(name: string | null | undefined, asker: Asker): ServedModel | Promise<ServedModel>
+  choose(
+    name: string | null | undefined,
+    modelCaller: ModelCaller,
+  ): ServedModel | Promise<ServedModel>
   /** Returns the listing entry for a name. @throws what `choose` throws */
-  describe(name: string, asker: Asker): Promise<ModelListEntry>
+  describe(name: string, modelCaller: ModelCaller): Promise<ModelListEntry>
   /** Returns the trained models that the caller may use, newest first: each by its name and its newest steps. */
-  listTrained(asker: Asker): Promise<ModelListEntry[]>
+  listTrained(modelCaller: ModelCaller): Promise<ModelListEntry[]>
 }
 
 /** A checkpoint that can be served, with the model it belongs to. */
@@ -75,9 +78,12 @@ export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
     return bases.flatMap(({ id, aliases }) => [id, ...aliases])
   }
 
-  async function findTrained(wanted: TrainedModelName, asker: Asker): Promise<PreviewModel | null> {
-    const project = wanted.project_id ?? asker.projectId
-    const { projects } = asker.caller
+  async function findTrained(
+    wanted: TrainedModelName,
+    modelCaller: ModelCaller,
+  ): Promise<PreviewModel | null> {
+    const project = wanted.project_id ?? modelCaller.projectId
+    const { projects } = modelCaller.caller
     const page = { name: wanted.name, after: null, order: 'desc', count: 2 } as const
     const [found = null, other] = await trained.listModels({
       ...page,
@@ -90,9 +96,9 @@ export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
     throw new ApiError('invalid_value', { param: 'model', message })
   }
 
-  async function findServed(name: string, asker: Asker): Promise<Found | null> {
+  async function findServed(name: string, modelCaller: ModelCaller): Promise<Found | null> {
     const wanted = parseTrainedModelName(name)
-    const model = wanted && (await findTrained(wanted, asker))
+    const model = wanted && (await findTrained(wanted, modelCaller))
     if (wanted === null || model === null) return null
     const base = findBase(model)
     if (base === null) throw baseNotServed(model)
@@ -110,10 +116,10 @@ export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
 
   function choose(
     name: string | null | undefined,
-    asker: Asker,
+    modelCaller: ModelCaller,
   ): ServedModel | Promise<ServedModel> {
     if (!name || registry.findModel(name) !== null) return registry.getModel(name)
-    return findServed(name, asker).then((found) => found?.served ?? registry.getModel(name))
+    return findServed(name, modelCaller).then((found) => found?.served ?? registry.getModel(name))
   }
 
   async function listOne(model: PreviewModel): Promise<ModelListEntry[]> {
@@ -126,13 +132,13 @@ export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
 
   return {
     choose,
-    async describe(name, asker) {
-      const found = registry.findModel(name) === null ? await findServed(name, asker) : null
+    async describe(name, modelCaller) {
+      const found = registry.findModel(name) === null ? await findServed(name, modelCaller) : null
       if (found === null) return registry.getEntry(name)
       return { ...toEntry(found.model, name), root: found.served.id }
     },
-    async listTrained(asker) {
-      const { projectId: project_id, caller } = asker
+    async listTrained(modelCaller) {
+      const { projectId: project_id, caller } = modelCaller
       const page = { name: null, after: null, order: 'desc', count: MODELS_LISTED_MAX } as const
       const models = await trained.listModels({
         ...page,

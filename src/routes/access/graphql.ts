@@ -1,5 +1,5 @@
 /** The GraphQL operations that tracing SDKs send when they start. An addition to the spec. */
-import { answerGraphql } from '../../domain/access/graphql.ts'
+import { resolveGraphql } from '../../domain/access/graphql.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { GraphqlRequest, GraphqlResponse } from '../../schemas/access/graphql.ts'
@@ -19,7 +19,7 @@ export async function graphqlRoutes(app: App): Promise<void> {
     async ({ body, principal }) => {
       // Any key may ask: access to projects is checked by the routes that use them.
       if (principal === null) throw new ApiError('missing_api_key')
-      return answerGraphql(body, principal)
+      return resolveGraphql(body, principal)
     },
   )
 }

@@ -30,10 +30,10 @@ export async function missingRoutes(
 
 /** Logs the first request only: a client may send one with every call. */
 function createRefusal({ feature, reason }: MissingFeature) {
-  let isTold = false
+  let isLogged = false
   return async ({ log }: FastifyRequest): Promise<never> => {
-    if (!isTold) log.warn({ feature }, 'a client asked for what this server does not have')
-    isTold = true
+    if (!isLogged) log.warn({ feature }, 'a client asked for what this server does not have')
+    isLogged = true
     throw new ApiError('not_implemented', {
       message: `Weft does not have ${feature}. ${reason}`,
       // The OpenAI SDKs retry after other answers of 500 and above.

@@ -83,7 +83,7 @@ function addStats(app: App, { agents }: AgentRoutesOptions): void {
       const to = Math.min(scope.startedUs.to, window.endUs - 1)
       const query = { scope: { ...scope, startedUs: { from, to } }, plan }
       const stats = await agents.read('stats', query, caller)
-      return { ...stats, rows: app.spelling.spellOut(stats.rows) }
+      return { ...stats, rows: app.naming.toWireNames(stats.rows) }
     },
   )
 }

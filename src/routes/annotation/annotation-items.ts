@@ -57,7 +57,7 @@ function addAdd(app: App, { annotation, nowUs }: AnnotationRoutesOptions): void 
         added_by: svc_user_id,
         created_at_us: nowUs(),
         // The vendor's clients do not expect that an unknown call fails the others.
-        isStrict: app.spelling.isStrict,
+        isStrict: app.naming.isStrict,
       }
       return annotation.addItems(addition, openReadCaller(request, reply, project_id))
     },

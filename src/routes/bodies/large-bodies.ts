@@ -5,7 +5,11 @@
 import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { type BodyThread, createBodyThread, type ThreadPlace } from '../../threads/body-thread.ts'
+import {
+  type BodyThread,
+  type BodyThreadEntry,
+  createBodyThread,
+} from '../../threads/body-thread.ts'
 import type { LargeBody, LargeBodyResult } from './large-body-entry.ts'
 import type { PreparationContext } from './preparation.ts'
 import { type PreparationName, type Prepared, preparationOf } from './preparations.ts'
@@ -34,19 +38,19 @@ interface LargeBodiesOptions {
   readonly refScheme: string
   nowUs(): number
   /** Default: a thread of this folder's entry. */
-  readonly place?: ThreadPlace
+  readonly threadEntry?: BodyThreadEntry
 }
 
-const PLACE: ThreadPlace = {
+const THREAD_ENTRY: BodyThreadEntry = {
   heapMibMax: HEAP_MIB_MAX,
   entry: new URL('./large-body-entry.ts', import.meta.url),
 }
 
 export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
-  const { refScheme, nowUs, place = PLACE } = options
+  const { refScheme, nowUs, threadEntry = THREAD_ENTRY } = options
   const thread = createBodyThread<LargeBody, LargeBodyResult>({
     name: 'prepareLargeBody',
-    ...place,
+    ...threadEntry,
   })
   const run = limitBytes(thread)
 
@@ -59,7 +63,7 @@ export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
   return {
     async prepare(app, request, name) {
       const { body, bodyText, principal, params } = request
-      const { isStrict } = app.spelling
+      const { isStrict } = app.naming
       const known = { principal, params: { ...(params as object) }, isStrict, refScheme }
       const context = { ...known, nowUs: nowUs() }
       // Only the parser of JSON leaves a body as bytes on these routes.

@@ -104,7 +104,7 @@ export async function callDownloadRoutes(app: App, options: CallDownloadOptions)
       const { list, columns } = toList(ticket.request)
       const lines = await listCallLines(
         list,
-        { principal, caller, spellOut: (names) => names },
+        { principal, caller, toWireNames: (names) => names },
         options,
       )
       const isCsv = ticket.request.format === 'csv'

@@ -26,11 +26,11 @@ export interface CallLinesOptions
   readonly refScheme: string
 }
 
-interface Asker {
+interface ListCaller {
   readonly principal: Principal
   readonly caller: ReadCaller
   /** Spells the names of fields as the client knows them. */
-  readonly spellOut: <T>(value: T) => T
+  readonly toWireNames: <T>(value: T) => T
 }
 
 /** What a line contains besides the call. */
@@ -38,7 +38,7 @@ interface LineContext {
   readonly shape: CallsShape
   readonly prices: PriceTable | null
   readonly expand: ExpandCall
-  readonly spellOut: <T>(value: T) => T
+  readonly toWireNames: <T>(value: T) => T
 }
 
 /**
@@ -48,7 +48,7 @@ interface LineContext {
  */
 export async function listCallLines(
   request: CallsQueryRequest,
-  { principal, caller, spellOut }: Asker,
+  { principal, caller, toWireNames }: ListCaller,
   options: CallLinesOptions,
 ): Promise<AsyncIterable<string>> {
   const { callsQuery, prices, refScheme } = options
@@ -64,7 +64,7 @@ export async function listCallLines(
       tables: options.tables,
       canRead: (projectId) => canUseProject(principal, projectId),
     }),
-    spellOut,
+    toWireNames,
   }
   const found = callsQuery.pages(selection, shape, caller)
   return renderPages(joinFeedback(found, shape.withFeedback, options, caller), context)
@@ -88,7 +88,7 @@ async function* renderPages(
 
 function renderListed(
   { call, totalStorageSizeBytes, feedback }: CallWithFeedback,
-  { shape, prices, spellOut }: LineContext,
+  { shape, prices, toWireNames }: LineContext,
 ): string {
   const summary = parseSummary(call)
   return renderCallLine(call, summary, {
@@ -97,7 +97,7 @@ function renderListed(
     includeStorageSize: shape.withStorageSize,
     totalStorageSizeBytes,
     shape,
-    spellOut,
+    toWireNames,
   })
 }
 

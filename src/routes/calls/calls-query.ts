@@ -35,8 +35,8 @@ function addStreamQuery(app: App, options: CallLinesOptions): void {
       const { project_id } = request.body
       const principal = requireAccess(request.principal, 'traces:read', project_id)
       const caller = openReadCaller(request, reply, project_id)
-      const { spellOut } = app.spelling
-      const lines = await listCallLines(request.body, { principal, caller, spellOut }, options)
+      const { toWireNames } = app.naming
+      const lines = await listCallLines(request.body, { principal, caller, toWireNames }, options)
       return sendLines(reply, lines)
     },
   )

@@ -85,7 +85,7 @@ function addCallRead(app: App, { calls, prices }: CallRoutesOptions): void {
         operationId: 'readCall',
         summary: 'Read one call.',
         body: CallReadRequest,
-        response: { 200: app.spelling.isStrict ? CallReadResponse : LooseCallReadResponse },
+        response: { 200: app.naming.isStrict ? CallReadResponse : LooseCallReadResponse },
       },
     },
     async (request) => {
@@ -94,7 +94,7 @@ function addCallRead(app: App, { calls, prices }: CallRoutesOptions): void {
       const call = await calls.findCall(project_id, id)
       if (call === null) {
         // The vendor's clients read the body, not the status.
-        if (!app.spelling.isStrict) return { call: null }
+        if (!app.naming.isStrict) return { call: null }
         throw new ApiError('call_not_found', { param: 'id' })
       }
       return {

@@ -88,9 +88,9 @@ export function createEvalReader(
       if (!withCallsBelow) return trials
       const ids = trials.map(({ trial }) => trial.predict_and_score_call_id)
       const children = await readChildren(ids)
-      return trials.map((placed) => {
-        const below = children.get(placed.trial.predict_and_score_call_id) ?? []
-        return { ...placed, trial: withChildren(placed, below) }
+      return trials.map((found) => {
+        const below = children.get(found.trial.predict_and_score_call_id) ?? []
+        return { ...found, trial: withChildren(found, below) }
       })
     },
     async readRoots(evaluations: readonly string[]): Promise<StoredCall[]> {

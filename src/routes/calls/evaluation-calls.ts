@@ -166,7 +166,7 @@ function addList(app: App, options: EvaluationCallOptions, kind: CallKind): void
         ...(run_id ? { trace_ids: [await findTraceOfRun(options.calls, project_id, run_id)] } : {}),
         ...(query.evaluation_run_ids ? { call_ids: [query.evaluation_run_ids].flat() } : {}),
       }
-      const isAsked = (call: StoredCall) =>
+      const isWanted = (call: StoredCall) =>
         isOfKind({ call, above: null }, kind.kind) &&
         isIn(run_id, runIdOf(call, null)) &&
         isIn(query.evaluations, call.inputs.self) &&
@@ -176,9 +176,9 @@ function addList(app: App, options: EvaluationCallOptions, kind: CallKind): void
         let at = 0
         if (limit === 0) return
         for await (const call of readCalls(filter)) {
-          if (!isAsked(call)) continue
+          if (!isWanted(call)) continue
           if (at >= offset)
-            yield `${renderJson(app.spelling.spellOut(kind.render({ call, above: null })))}\n`
+            yield `${renderJson(app.naming.toWireNames(kind.render({ call, above: null })))}\n`
           at += 1
           if (at >= offset + limit) return
         }
@@ -249,7 +249,7 @@ function addDelete(app: App, { calls, nowUs }: EvaluationCallOptions, kind: Call
 }
 
 function addFinish(app: App, options: EvaluationCallOptions): void {
-  const answer = { response: { 200: WIRE.EvaluationFinishResponse } }
+  const finished = { response: { 200: WIRE.EvaluationFinishResponse } }
   const openFinisher = (request: FastifyRequest, reply: FastifyReply, project_id: string) => {
     const user = requireAccess(request.principal, 'traces:write', project_id)
     const caller = openReadCaller(request, reply, project_id)
@@ -264,7 +264,7 @@ function addFinish(app: App, options: EvaluationCallOptions): void {
         summary:
           'Finish a prediction of a run once it has all of its scores (addition to the spec).',
         params: WIRE.PredictionPath,
-        ...answer,
+        ...finished,
       },
     },
     async (request, reply) => {
@@ -284,7 +284,7 @@ function addFinish(app: App, options: EvaluationCallOptions): void {
           'Finish a run; its output is the means over its predictions (addition to the spec).',
         params: WIRE.RunPath,
         body: WIRE.RunFinishRequest,
-        ...answer,
+        ...finished,
       },
     },
     async (request, reply) => {

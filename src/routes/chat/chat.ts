@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import { requireIntegerBounds } from '../../domain/chat/integer-bounds.ts'
 import type { App } from '../../http/app-type.ts'
-import { completionAnswer } from '../../http/document/responses.ts'
+import { completionResponse } from '../../http/document/responses.ts'
 import { ProjectHeaders } from '../../http/project-header.ts'
 import { resolveAnswerEnvelope } from '../../inference/chat/answer-envelope.ts'
 import { type ChunkOptions, renderChunks } from '../../inference/chat/chunks.ts'
@@ -15,7 +15,7 @@ import {
 import type { ModelChoice } from '../../inference/models/model-choice.ts'
 import { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import { sendStream, sendWhole } from './answer-sending.ts'
-import { openAnswer, toAsker } from './model-request.ts'
+import { openAnswer, toModelCaller } from './model-request.ts'
 
 interface ChatRoutesOptions {
   readonly choice: ModelChoice
@@ -32,7 +32,7 @@ export async function chatRoutes(app: App, { choice, run }: ChatRoutesOptions): 
         operationId: 'createChatCompletion',
         summary: 'Complete a chat; with `stream` as server-sent events.',
         body: ChatCompletionRequest,
-        shown: { headers: ProjectHeaders, response: { 200: completionAnswer() } },
+        shown: { headers: ProjectHeaders, response: { 200: completionResponse() } },
       },
     },
     async (request, reply) => {
@@ -40,13 +40,13 @@ export async function chatRoutes(app: App, { choice, run }: ChatRoutesOptions): 
       requireIntegerBounds(body, request.bodyText ?? '')
       const requestId = chooseRequestId(request, body)
       if (requestId !== request.id) reply.header('x-request-id', requestId)
-      const asker = toAsker(request)
-      const model = await choice.choose(body.model, asker)
+      const modelCaller = toModelCaller(request)
+      const model = await choice.choose(body.model, modelCaller)
       requireAnswerable(body, model)
 
       const { deadline, client } = openAnswer(request, reply)
       const call = { request: body, body: request.bodyText ?? '', requestId }
-      const exchange = { ...asker, ...client, call, model }
+      const exchange = { ...modelCaller, ...client, call, model }
       const name = model.answersAs ?? body.model ?? model.id
       const envelope = resolveAnswerEnvelope(body, { requestId, model: name, nowMs: Date.now() })
       if (body.stream === true) {

@@ -7,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { audioResponse, spokenAnswer } from '../../http/document/responses.ts'
+import { audioResponse, transcriptResponse } from '../../http/document/responses.ts'
 import { ProjectHeaders } from '../../http/project-header.ts'
 import { onceClosed } from '../../http/stream/client-signal.ts'
 import type { FormPart, Service } from '../../inference/backend.ts'
@@ -25,7 +25,7 @@ import {
   ImageVariationForm,
 } from '../../schemas/chat/services/images.ts'
 import { readModelForm, useModelForms } from './form-request.ts'
-import { openAnswer, toAsker } from './model-request.ts'
+import { openAnswer, toModelCaller } from './model-request.ts'
 import type { ServiceRoutesOptions } from './services.ts'
 
 interface FileServiceRoutesOptions extends ServiceRoutesOptions {
@@ -52,7 +52,7 @@ const FORMS: readonly FormEndpoint[] = [
     summary: 'Transcribe audio with a model of an engine (addition to the spec).',
     fields: TranscriptionForm,
     file: ['file', 'What is said.'],
-    answer: spokenAnswer(),
+    answer: transcriptResponse(),
   },
   {
     service: 'translations',
@@ -61,7 +61,7 @@ const FORMS: readonly FormEndpoint[] = [
     summary: 'Translate audio to English text with a model of an engine (addition to the spec).',
     fields: TranslationForm,
     file: ['file', 'What is said.'],
-    answer: spokenAnswer(),
+    answer: transcriptResponse(),
   },
   {
     service: 'image_edits',
@@ -169,13 +169,13 @@ async function relay(
   { service, asked, body, form, shape }: FileRequest,
   { choice, run }: ServiceRoutesOptions,
 ): Promise<FastifyReply> {
-  const asker = toAsker(request)
-  const model = await choice.choose(asked.model, asker)
+  const modelCaller = toModelCaller(request)
+  const model = await choice.choose(asked.model, modelCaller)
   const { deadline, client } = openAnswer(request, reply)
   const record = createFileRecord()
   const deltas = serveFile(
     {
-      ...asker,
+      ...modelCaller,
       ...client,
       kind: { service, shape },
       call: { request: asked, body, requestId: request.id, ...(form ? { form } : {}) },

@@ -4,10 +4,10 @@ import { requireScope } from '../../domain/access/permissions.ts'
 import { requireProjectHeader } from '../../http/project-header.ts'
 import { startClientDeadline } from '../../http/stream/client-deadline.ts'
 import type { CompletionExchange } from '../../inference/chat/completion-run.ts'
-import type { Asker } from '../../inference/models/model-choice.ts'
+import type { ModelCaller } from '../../inference/models/model-choice.ts'
 
 /** @throws ApiError missing_api_key, scope_missing, invalid_header, project_forbidden */
-export function toAsker(request: FastifyRequest): Asker {
+export function toModelCaller(request: FastifyRequest): ModelCaller {
   const caller = requireScope(request.principal, 'inference')
   return { caller, projectId: requireProjectHeader(request) }
 }

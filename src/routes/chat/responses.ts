@@ -19,7 +19,7 @@ import { readTools } from '../../domain/chat/responses/responses-tools.ts'
 import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { responseAnswer } from '../../http/document/responses.ts'
+import { responseOrEvents } from '../../http/document/responses.ts'
 import { newId } from '../../http/new-id.ts'
 import { ProjectHeaders } from '../../http/project-header.ts'
 import { onceClosed } from '../../http/stream/client-signal.ts'
@@ -36,7 +36,7 @@ import { ResponseCreateRequest } from '../../schemas/chat/responses/responses-re
 import type { ResponseStore } from '../../store/api/chat/responses.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import { logStreamFailure, sendStream, sendWhole } from './answer-sending.ts'
-import { openAnswer, toAsker } from './model-request.ts'
+import { openAnswer, toModelCaller } from './model-request.ts'
 import {
   createPassedMaker,
   makesResponses,
@@ -72,14 +72,14 @@ export async function responseRoutes(app: App, options: ResponseRoutesOptions): 
         summary:
           'Create a response; with `stream` as typed server-sent events (addition to the spec).',
         body: ResponseCreateRequest,
-        shown: { headers: ProjectHeaders, response: { 200: responseAnswer() } },
+        shown: { headers: ProjectHeaders, response: { 200: responseOrEvents() } },
       },
     },
     async (request, reply) => {
       const { body } = request
-      const asker = toAsker(request)
-      const { caller, projectId } = asker
-      const model = await choice.choose(body.model, asker)
+      const modelCaller = toModelCaller(request)
+      const { caller, projectId } = modelCaller
+      const model = await choice.choose(body.model, modelCaller)
       const isPassed = makesResponses(model)
       if (isPassed) requirePassableFields(body)
       else requireSupportedFields(body)
@@ -90,7 +90,7 @@ export async function responseRoutes(app: App, options: ResponseRoutesOptions): 
       const createdAtUs = nowUs()
       const { abort, deadline, client } = openAnswer(request, reply)
       const head = toHead(body, model, { id, createdAtUs })
-      const from = { ...asker, ...client, model }
+      const from = { ...modelCaller, ...client, model }
       const job: Job = { request, from, context, input, run, nowUs, head }
       const maker = isPassed ? openPassed(job) : openChat(job)
       const owner = { project_id: projectId, key_id: caller.keyId }

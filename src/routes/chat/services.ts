@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
-import { textCompletionAnswer } from '../../http/document/responses.ts'
+import { textCompletionResponse } from '../../http/document/responses.ts'
 import { ProjectHeaders } from '../../http/project-header.ts'
 import type { CompletionRunOptions } from '../../inference/chat/completion-run.ts'
 import {
@@ -25,7 +25,7 @@ import {
   TokenizeResponse,
 } from '../../schemas/chat/services/tokens.ts'
 import { sendStream, sendWhole } from './answer-sending.ts'
-import { openAnswer, toAsker } from './model-request.ts'
+import { openAnswer, toModelCaller } from './model-request.ts'
 
 export interface ServiceRoutesOptions {
   readonly choice: ModelChoice
@@ -39,7 +39,7 @@ interface Endpoint {
   readonly summary: string
   readonly body: z.ZodType<ServiceRequest> & { readonly shape: object }
   /** The answer as the document shows it. */
-  readonly answer: z.ZodType | ReturnType<typeof textCompletionAnswer>
+  readonly answer: z.ZodType | ReturnType<typeof textCompletionResponse>
 }
 
 const TOKENIZE = {
@@ -71,7 +71,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     operationId: 'createCompletion',
     summary: 'Complete texts (addition to the spec).',
     body: TextCompletionRequest,
-    answer: textCompletionAnswer(),
+    answer: textCompletionResponse(),
   },
   {
     service: 'moderations',
@@ -114,12 +114,12 @@ function addEndpoint(app: App, endpoint: Endpoint, { choice, run }: ServiceRoute
       },
     },
     async (request, reply) => {
-      const asker = toAsker(request)
-      const model = await choice.choose(request.body.model, asker)
+      const modelCaller = toModelCaller(request)
+      const model = await choice.choose(request.body.model, modelCaller)
       const { deadline, client } = openAnswer(request, reply)
       const body = request.bodyText ?? ''
       const exchange = {
-        ...asker,
+        ...modelCaller,
         ...client,
         kind: { service, shape: schema.shape },
         call: { request: request.body, body, requestId: request.id },

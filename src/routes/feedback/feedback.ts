@@ -51,7 +51,7 @@ export async function feedbackRoutes(app: App, options: FeedbackRoutesOptions): 
 
 /** The schemas of a scope: strict about the kinds of refs, or not. */
 function schemasOf(app: App) {
-  return app.spelling.isStrict
+  return app.naming.isStrict
     ? { create: FeedbackCreateRequest, replace: FeedbackReplaceRequest }
     : { create: LooseFeedbackCreateRequest, replace: LooseFeedbackReplaceRequest }
 }
@@ -83,7 +83,7 @@ function openResolver(
     const { project_id, queue_id } = body
     const { svc_user_id } = requireAccess(principal, 'traces:write', project_id)
     requireFeedbackRules(body)
-    if (!app.spelling.isStrict) requireVendorRules(body)
+    if (!app.naming.isStrict) requireVendorRules(body)
     if ((queue_id ?? null) !== null) await requireQueue(project_id, queue_id as string)
     const defaults = { id: newId(), svc_user_id, created_at_us: nowUs() }
     return resolveFeedback(body, defaults, payloadBytesMax)
@@ -133,7 +133,7 @@ function addBatchCreate(app: App, options: FeedbackRoutesOptions): void {
         if (items.length % PAUSE_ITEMS === PAUSE_ITEMS - 1) await nextTurn()
         items.push(
           await itemOrError(async () =>
-            resolve(app.spelling.parse<FeedbackCreateRequest>(create, item)),
+            resolve(app.naming.parse<FeedbackCreateRequest>(create, item)),
           ),
         )
       }
@@ -193,7 +193,7 @@ function addReplace(app: App, options: FeedbackRoutesOptions): void {
       const stored = await replaceFeedback(feedback_id, created).catch((error) => {
         const isGone = error instanceof ApiError && error.code === 'feedback_not_found'
         // The vendor's clients send it nevertheless.
-        if (!isGone || app.spelling.isStrict) throw error
+        if (!isGone || app.naming.isStrict) throw error
         return createFeedback(created)
       })
       return renderFeedback(stored)

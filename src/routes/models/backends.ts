@@ -2,7 +2,7 @@
 import { requireScope } from '../../domain/access/permissions.ts'
 import type { App } from '../../http/app-type.ts'
 import type { UpstreamState } from '../../inference/backend.ts'
-import type { ModelFigures, ModelLatencies } from '../../inference/chat/model-latencies.ts'
+import type { ModelLatencies, ModelStatistics } from '../../inference/chat/model-latencies.ts'
 import { listOffers } from '../../inference/models/offers.ts'
 import type { ModelRegistry } from '../../inference/models/registry.ts'
 import { type Backend, BackendListResponse } from '../../schemas/models/backend.ts'
@@ -12,12 +12,12 @@ interface BackendRoutesOptions {
   readonly latencies: ModelLatencies
 }
 
-const UNASKED: ModelFigures = {
+const NO_REQUESTS: ModelStatistics = {
   answers: 0,
   failures: 0,
   firstMs: [],
   totalMs: [],
-  lastAnswerMs: null,
+  lastResponseMs: null,
   lastFailure: null,
 }
 
@@ -42,10 +42,10 @@ export async function backendRoutes(
     },
     async (request) => {
       const { projects } = requireScope(request.principal, 'admin')
-      const figures = latencies.read()
+      const statistics = latencies.read()
       const served = models.listEntries().map(({ id }) => models.getModel(id))
       const known = new Set(served.map(({ id }) => id))
-      const trained = projects.includes('*') ? [...figures].filter(([id]) => !known.has(id)) : []
+      const trained = projects.includes('*') ? [...statistics].filter(([id]) => !known.has(id)) : []
       const data = [
         ...served.map((model): Backend => {
           const { id, aliases, backend } = model
@@ -55,12 +55,12 @@ export async function backendRoutes(
             engine: backend.kind,
             offers: [...listOffers(model)],
             upstreams: (backend.describeUpstreams?.() ?? []).map(renderUpstream),
-            ...renderFigures(figures.get(id) ?? UNASKED),
+            ...renderStatistics(statistics.get(id) ?? NO_REQUESTS),
           }
         }),
         ...trained.map(([id, found]): Backend => {
           const unknown = { engine: null, aliases: [], offers: [], upstreams: [] }
-          return { id, ...unknown, ...renderFigures(found) }
+          return { id, ...unknown, ...renderStatistics(found) }
         }),
       ]
       return { object: 'list' as const, data }
@@ -73,8 +73,8 @@ function renderUpstream({ number, address, busyCount, failureCount, restsMs }: U
   return { number, address, requests: busyCount, failures: failureCount, rests_ms }
 }
 
-function renderFigures(figures: ModelFigures) {
-  const { answers, failures, firstMs, totalMs, lastAnswerMs, lastFailure } = figures
+function renderStatistics(statistics: ModelStatistics) {
+  const { answers, failures, firstMs, totalMs, lastResponseMs, lastFailure } = statistics
   return {
     answers,
     failures,
@@ -82,7 +82,7 @@ function renderFigures(figures: ModelFigures) {
     first_ms_p95: percentile(firstMs, 95),
     total_ms_p50: percentile(totalMs, 50),
     total_ms_p95: percentile(totalMs, 95),
-    last_answer_at: lastAnswerMs === null ? null : renderMs(lastAnswerMs),
+    last_answer_at: lastResponseMs === null ? null : renderMs(lastResponseMs),
     last_failure: lastFailure && { code: lastFailure.code, at: renderMs(lastFailure.atMs) },
   }
 }

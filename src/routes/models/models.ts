@@ -5,7 +5,7 @@ import { ProjectHeaders } from '../../http/project-header.ts'
 import type { ModelChoice } from '../../inference/models/model-choice.ts'
 import type { ModelRegistry } from '../../inference/models/registry.ts'
 import { ModelListEntry, ModelListResponse } from '../../schemas/models/model.ts'
-import { toAsker } from '../chat/model-request.ts'
+import { toModelCaller } from '../chat/model-request.ts'
 
 interface ModelRoutesOptions {
   readonly models: ModelRegistry
@@ -26,7 +26,7 @@ const shownModel = {
 
 export async function modelRoutes(app: App, { models, choice }: ModelRoutesOptions): Promise<void> {
   app.addHook('onRequest', async (request) => {
-    toAsker(request)
+    toModelCaller(request)
   })
 
   app.get(
@@ -41,7 +41,7 @@ export async function modelRoutes(app: App, { models, choice }: ModelRoutesOptio
       },
     },
     async (request) => {
-      const trained = await choice.listTrained(toAsker(request))
+      const trained = await choice.listTrained(toModelCaller(request))
       return { object: 'list' as const, data: [...models.listEntries(), ...trained] }
     },
   )
@@ -58,6 +58,6 @@ export async function modelRoutes(app: App, { models, choice }: ModelRoutesOptio
         response: { 200: ModelListEntry },
       },
     },
-    async (request) => choice.describe(request.params['*'], toAsker(request)),
+    async (request) => choice.describe(request.params['*'], toModelCaller(request)),
   )
 }

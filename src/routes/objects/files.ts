@@ -63,7 +63,7 @@ function addFileCreate(app: App, { url, operationId }: Name, files: FileStore): 
       requireScope(request.principal, 'traces:write')
       const { fields, file } = await readFileForm(request, files)
       try {
-        const { project_id, expected_digest } = app.spelling.parse(FileCreateFields, fields)
+        const { project_id, expected_digest } = app.naming.parse(FileCreateFields, fields)
         requireAccess(request.principal, 'traces:write', project_id)
         requireDigest(expected_digest, file.digest, 'expected_digest')
         await file.keep(project_id)

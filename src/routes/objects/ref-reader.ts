@@ -130,9 +130,9 @@ function createRowReader(tables: TableStore, spend: (bytes: number) => void) {
     return parseExact(val_json)
   }
 
-  async function readRows(table: StoredTable, places: Iterable<number>): Promise<unknown[]> {
+  async function readRows(table: StoredTable, indices: Iterable<number>): Promise<unknown[]> {
     const rows: unknown[] = []
-    for await (const group of tables.readRows(table, places)) {
+    for await (const group of tables.readRows(table, indices)) {
       for (const row of group) rows.push(parseRow(row))
     }
     return rows
@@ -140,8 +140,8 @@ function createRowReader(tables: TableStore, spend: (bytes: number) => void) {
 
   async function readRow(table: StoredTable, { kind, value }: RefEdge): Promise<Node> {
     if (kind === 'index') {
-      const place = Number(value)
-      const [row] = place < table.row_count ? await readRows(table, [place]) : []
+      const index = Number(value)
+      const [row] = index < table.row_count ? await readRows(table, [index]) : []
       return { value: row ?? null }
     }
     if (kind !== 'id') return NOTHING

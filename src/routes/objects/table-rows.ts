@@ -94,9 +94,9 @@ export async function digestChanges(updates: TableUpdateRequest['updates'], body
 export async function* renderRows(
   tables: TableStore,
   table: StoredTable,
-  places: Iterable<number>,
+  indices: Iterable<number>,
 ): AsyncGenerator<string[]> {
-  for await (const group of tables.readRows(table, places)) {
+  for await (const group of tables.readRows(table, indices)) {
     yield group.map(
       ({ digest, val_json, original_index }) =>
         `{"digest":"${digest}","val":${val_json},"original_index":${original_index}}`,

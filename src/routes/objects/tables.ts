@@ -138,8 +138,8 @@ function addTableQuery(app: App, tables: TableStore): void {
       const table = await tables.findTable(project_id, digest)
       if (table === null) return missing(app, { rows: [] })
       const caller = openReadCaller(request, reply, project_id)
-      const places = await choosePlaces(tables, table, request.body, caller)
-      const rows = renderRows(tables, table, places)
+      const indices = await chooseRowIndices(tables, table, request.body, caller)
+      const rows = renderRows(tables, table, indices)
       return sendLines(reply, renderList('{"rows":[', rows), 'application/json')
     },
   )
@@ -192,13 +192,13 @@ function addTableStats(app: App, tables: TableStore): void {
  *
  * @throws ApiError table_not_found where names are neutral
  */
-function missing<Empty>({ spelling }: App, empty: Empty): Empty {
-  if (spelling.isStrict) throw new ApiError('table_not_found', { param: 'digest' })
+function missing<Empty>({ naming }: App, empty: Empty): Empty {
+  if (naming.isStrict) throw new ApiError('table_not_found', { param: 'digest' })
   return empty
 }
 
 /** Returns the indices of the rows of a query, in its order. */
-async function choosePlaces(
+async function chooseRowIndices(
   tables: TableStore,
   table: StoredTable,
   { filter, sort_by, offset, limit }: TableQueryRequest,
@@ -213,10 +213,10 @@ async function choosePlaces(
   if (!hasSort) return (filtered ?? []).slice(from, until)
   const sorted = await tables.sortIndexes(table, sort_by, caller)
   if (filtered === null) return sorted.slice(from, until)
-  const kept = new Set(filtered)
-  return sorted.filter((place) => kept.has(place)).slice(from, until)
+  const filteredSet = new Set(filtered)
+  return sorted.filter((index) => filteredSet.has(index)).slice(from, until)
 }
 
 function* countUp(from: number, until: number): Generator<number> {
-  for (let place = from; place < until; place++) yield place
+  for (let index = from; index < until; index++) yield index
 }

@@ -42,12 +42,12 @@ export async function spanIntake(otlp: App, options: SpanIntakeOptions): Promise
     requestTimeoutMs,
     findPrincipal,
     recordSpans,
-    onAnswer: (answer) => watch.answered(toAnswered(answer)),
+    onAnswer: (response) => watch.requestFinished(toFinishedRequest(response)),
   })
 }
 
 /** Reports an error like the same one over HTTP. */
-function toAnswered({ path: route, refusal, seconds }: GrpcResponse) {
+function toFinishedRequest({ path: route, refusal, seconds }: GrpcResponse) {
   const status = refusal === null ? 200 : ERRORS[refusal].status
   return { route, method: 'POST', status, seconds, refusal }
 }

@@ -7,7 +7,7 @@ import { sendFrameworkError } from '../../http/error-handler.ts'
 const IN_PROJECT = /^\/[^/\\]+\/[^/]+\/(?:weave|r)\//
 
 /** Answers requests that the router refuses: browsers are led to the address in which the text of such a name is encoded. */
-export function answerUnrouted(
+export function respondToUnrouted(
   error: FastifyError,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -15,12 +15,13 @@ export function answerUnrouted(
   const { method, url, id } = request
   // No hook runs for these requests.
   forbidSniffing(reply.header('x-request-id', id))
-  const isMended = error.code === 'FST_ERR_BAD_URL' && method === 'GET' && IN_PROJECT.test(url)
-  if (isMended) reply.redirect(mend(url))
+  const isNormalizable =
+    error.code === 'FST_ERR_BAD_URL' && method === 'GET' && IN_PROJECT.test(url)
+  if (isNormalizable) reply.redirect(normalize(url))
   else sendFrameworkError(error, request, reply)
 }
 
-function mend(url: string): string {
+function normalize(url: string): string {
   const [path = '', ...query] = url.split('?')
   const names = path.split('/').map((name) => (isEncoded(name) ? name : encodeURIComponent(name)))
   return [names.join('/'), ...query].join('?')

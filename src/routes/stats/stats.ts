@@ -51,9 +51,9 @@ export async function statsRoutes(
         timezone,
         usage_counting: counting,
       }
-      const asked = buildBucketGrid(window, granularity ?? null, timezone)
+      const requested = buildBucketGrid(window, granularity ?? null, timezone)
       if (callColumns.length + usageColumns.length === 0) {
-        const { granularityS } = asked
+        const { granularityS } = requested
         return { ...asUsed, granularity: granularityS, usage_buckets: [], call_buckets: [] }
       }
       const caller = openReadCaller(request, reply, project_id)
@@ -68,31 +68,35 @@ export async function statsRoutes(
         prices,
         counting,
       }
-      const { grid, found } = await widenWhileTooLarge(asked, window, timezone, ({ startsUs }) =>
-        options.stats.render({ ...query, startsUs, valuesMax: VALUES_MAX }, caller),
+      const { grid, found } = await widenWhileTooLarge(
+        requested,
+        window,
+        timezone,
+        ({ startsUs }) =>
+          options.stats.render({ ...query, startsUs, valuesMax: VALUES_MAX }, caller),
       )
       if (found.unpricedModels.length > 0) {
         reply.header('x-weft-unpriced-models', renderModelNames(found.unpricedModels))
       }
-      const pieces = toPieces({ ...asUsed, granularity: grid.granularityS }, found)
-      const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+      const chunks = toBodyChunks({ ...asUsed, granularity: grid.granularityS }, found)
+      const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
       reply.type('application/json; charset=utf-8').header('content-length', length)
       // Why a cast: these are the bytes of a CallStatsResponse; validating them would take longer than everything else.
-      return reply.send(Readable.from(pieces) as unknown as CallStatsResponse)
+      return reply.send(Readable.from(chunks) as unknown as CallStatsResponse)
     },
   )
 }
 
 /** Retries with longer buckets while there are too many values, which depend on the models, known only to the store. */
 async function widenWhileTooLarge<Found>(
-  asked: BucketGrid,
+  requested: BucketGrid,
   window: TimeWindow,
   timezone: string,
-  ask: (grid: BucketGrid) => Promise<Found>,
+  readGrid: (grid: BucketGrid) => Promise<Found>,
 ): Promise<{ grid: BucketGrid; found: Found }> {
-  for (let grid = asked; ; ) {
+  for (let grid = requested; ; ) {
     try {
-      return { grid, found: await ask(grid) }
+      return { grid, found: await readGrid(grid) }
     } catch (error) {
       if (!isTooManyValues(error) || grid.startsUs.length <= BUCKETS_MIN) throw error
       grid = buildBucketGrid(window, doubleRoundS(grid.granularityS), timezone)
@@ -101,7 +105,7 @@ async function widenWhileTooLarge<Found>(
 }
 
 /** The answer as bytes: its head, and the buckets as the store has written them. */
-function toPieces(head: object, { usageBuckets, callBuckets }: StatsTexts): Uint8Array[] {
+function toBodyChunks(head: object, { usageBuckets, callBuckets }: StatsTexts): Uint8Array[] {
   return [
     Buffer.from(`${JSON.stringify(head).slice(0, -1)},"usage_buckets":`),
     ...usageBuckets,

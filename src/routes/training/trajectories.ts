@@ -51,12 +51,12 @@ export async function trajectoryRoutes(
       const shape = resolveCallsShape(source)
       const caller = openReadCaller(request, reply, project_id)
       const builder = createGroupBuilder(plan)
-      const meter = createSourceLimit()
+      const countCall = createSourceLimit()
       const edge = createListingEdge(selection, plan.unit)
       const pages = callsQuery.pages(selection, shape, caller)
       for await (const page of joinFeedback(pages, true, join, caller)) {
         for (const { call, feedback } of page) {
-          meter(call)
+          countCall(call)
           edge.add(call)
           builder.add(call, feedback ?? [])
         }

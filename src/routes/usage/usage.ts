@@ -41,8 +41,8 @@ export async function usageRoutes(
     },
     async ({ filter, query, ...body }, caller) => {
       const expression = query ? parseQuery(query, { fields: new Set(USAGE_FIELDS) }) : null
-      const asked = await resolve(body)
-      return usage.sumTraceUsage({ ...asked, filter: filter ?? {}, expression }, caller)
+      const resolved = await resolve(body)
+      return usage.sumTraceUsage({ ...resolved, filter: filter ?? {}, expression }, caller)
     },
   )
 

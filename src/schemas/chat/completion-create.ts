@@ -9,9 +9,9 @@ import {
   ruleError,
 } from '../bounded-fields.ts'
 import { ClientId, nameOf, ProjectId, refused } from '../primitives.ts'
-import { MODEL_CHARS_MAX } from './asker-fields.ts'
 import { MESSAGES_MAX } from './chat-request.ts'
 import { ChatCompletionResponse } from './chat-response.ts'
+import { MODEL_CHARS_MAX } from './model-and-user.ts'
 import { REFUSED_INPUTS } from './refused-inputs.ts'
 
 const REF_CHARS_MAX = 2_048

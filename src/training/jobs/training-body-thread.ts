@@ -2,7 +2,7 @@
 
 import type { JobContent } from '../../domain/training/training-job.ts'
 import { ApiError } from '../../errors.ts'
-import { createBodyThread, type ThreadPlace } from '../../threads/body-thread.ts'
+import { type BodyThreadEntry, createBodyThread } from '../../threads/body-thread.ts'
 import type { BodyReply, BodyRequest } from './training-body-entry.ts'
 
 /** Limit: memory of the thread, 4 GiB for a body of 256 MiB. Strings and numbers become some 10 times their length. */
@@ -24,7 +24,7 @@ export interface TrainingBodyThread {
 }
 
 /** @param bodyBytesMax - of the largest body */
-export function optionsOfBodyThread(bodyBytesMax: number): ThreadPlace {
+export function optionsOfBodyThread(bodyBytesMax: number): BodyThreadEntry {
   return {
     heapMibMax: heapMibOf(bodyBytesMax),
     entry: new URL('./training-body-entry.ts', import.meta.url),
@@ -36,7 +36,7 @@ export function heapMibOf(bodyBytesMax: number): number {
   return Math.max(HEAP_MIB_MIN, Math.ceil((bodyBytesMax * HEAP_BYTES_PER_BODY_BYTE) / MIB))
 }
 
-export function createTrainingBodyThread(options: ThreadPlace): TrainingBodyThread {
+export function createTrainingBodyThread(options: BodyThreadEntry): TrainingBodyThread {
   const thread = createBodyThread<BodyRequest, BodyReply>({ name: 'readBody', ...options })
   return {
     async read({ file, payloadFile }) {

@@ -110,7 +110,7 @@ export function createChatPrompt(
         add_generation_prompt: plan.addGenerationPrompt,
       },
       toIds(rendered) {
-        const text = plan.continueFinalMessage ? cutBehind(rendered, end) : rendered
+        const text = plan.continueFinalMessage ? cutAfter(rendered, end) : rendered
         requireRoom(text.length, 0, plan)
         const ids = tokenize(text, guard)
         const begin = plan.addSpecialTokens ? tokenizer.beginId : null
@@ -166,7 +166,7 @@ function markEnd(messages: readonly PromptMessage[], end: string): PromptMessage
 }
 
 /** Spec: §4.3 continue_final_message. Choice: what the template adds behind the message is cut off. */
-function cutBehind(rendered: string, end: string): string {
+function cutAfter(rendered: string, end: string): string {
   const at = rendered.lastIndexOf(end)
   if (at >= 0) return rendered.slice(0, at).replaceAll(end, '')
   const message = 'continue_final_message needs a chat template that shows the last message.'

@@ -8,8 +8,8 @@ import {
   ruleError,
   wholeNumber,
 } from '../../bounded-fields.ts'
-import { model, user } from '../asker-fields.ts'
 import { SAMPLING_FIELDS } from '../chat-sampling-fields.ts'
+import { model, user } from '../model-and-user.ts'
 import { TEXTS_RULE, TextsOrTokens } from './texts-or-tokens.ts'
 
 const CHOICES_MAX = 128

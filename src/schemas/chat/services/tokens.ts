@@ -9,8 +9,8 @@ import {
   optionalFlag,
   ruleError,
 } from '../../bounded-fields.ts'
-import { model } from '../asker-fields.ts'
 import { ChatCompletionRequest } from '../chat-request.ts'
+import { model } from '../model-and-user.ts'
 
 const PROMPT_CHARS_MAX = 4_194_304
 const TOKENS_MAX = 1_048_576
