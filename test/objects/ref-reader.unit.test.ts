@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseReadableRef, type ReadableRef } from '../../src/domain/objects/ref-reading.ts'
+import { parseReadableRef, type ReadableRef } from '../../src/domain/objects/readable-ref.ts'
 import { createRefReader } from '../../src/routes/objects/ref-reader.ts'
 import type { ObjectStore } from '../../src/store/api/objects/objects.ts'
 import type { TableStore } from '../../src/store/api/objects/tables.ts'

@@ -11,11 +11,11 @@ export interface ReadCaller {
 }
 
 /** Returns the error for a caller that no longer waits. */
-export function toLeft({ reason }: AbortSignal): ApiError {
+export function toClientClosedError({ reason }: AbortSignal): ApiError {
   return reason instanceof ApiError ? reason : new ApiError('client_closed_request')
 }
 
 /** @throws ApiError client_closed_request, or the signal's reason, when the caller no longer waits */
 export function requireWaiting(signal: AbortSignal): void {
-  if (signal.aborted) throw toLeft(signal)
+  if (signal.aborted) throw toClientClosedError(signal)
 }

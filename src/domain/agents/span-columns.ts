@@ -62,7 +62,7 @@ export const ATTRIBUTE_COLUMNS = {
 } as const satisfies Readonly<Record<string, AttributeColumn>>
 
 /** Columns that are computed from several attributes. */
-const MADE_COLUMNS = {
+const COMPUTED_COLUMNS = {
   trace_id: 'string',
   span_id: 'string',
   parent_span_id: 'string',
@@ -84,18 +84,18 @@ const MADE_COLUMNS = {
 } as const satisfies Readonly<Record<string, ColumnType>>
 
 export type AttributeColumnName = keyof typeof ATTRIBUTE_COLUMNS
-export type Column = AttributeColumnName | keyof typeof MADE_COLUMNS
+export type Column = AttributeColumnName | keyof typeof COMPUTED_COLUMNS
 
 /** The type of each column. */
 export const COLUMN_TYPES: Readonly<Record<Column, ColumnType>> = {
-  ...MADE_COLUMNS,
+  ...COMPUTED_COLUMNS,
   ...(Object.fromEntries(
     Object.entries(ATTRIBUTE_COLUMNS).map(([name, { type }]) => [name, type]),
   ) as Record<AttributeColumnName, ColumnType>),
 }
 
 /** Attributes of the conventions behind the computed columns. */
-const MADE_KEYS: readonly (readonly [string, Column])[] = [
+const COMPUTED_KEYS: readonly (readonly [string, Column])[] = [
   ['gen_ai.operation.name', 'operation_name'],
   ['gen_ai.conversation.id', 'conversation_id'],
   ['gen_ai.usage.input_tokens', 'input_tokens'],
@@ -108,7 +108,7 @@ const MADE_KEYS: readonly (readonly [string, Column])[] = [
 const BY_NAME: ReadonlyMap<string, Column> = new Map([
   ...Object.keys(COLUMN_TYPES).map((name) => [name, name as Column] as const),
   ...[
-    ...MADE_KEYS,
+    ...COMPUTED_KEYS,
     ...Object.entries(ATTRIBUTE_COLUMNS).flatMap(([name, { keys }]) =>
       keys.map((key) => [key, name as Column] as const),
     ),

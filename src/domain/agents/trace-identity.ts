@@ -12,7 +12,7 @@ const AGENT_COLUMNS = ['agent_name', 'agent_version', 'agent_id'] as const
 const INHERITED: ReadonlySet<Column | null> = new Set([...AGENT_COLUMNS, 'conversation_id'])
 
 /** Limit: traces whose identity is cached for later spans. */
-const TRACES_KEPT = 10_000
+const TRACES_CACHED_MAX = 10_000
 
 interface TraceIdentity {
   /** The earliest spans that name an agent and a conversation. */
@@ -56,7 +56,7 @@ export function createTraceIdentities() {
       const wanted = new Set(lacking.map(({ call }) => call.trace_id))
       const unknown = [...wanted].filter((trace_id) => !known.has(trace_id))
       for (const [trace_id] of known) {
-        if (known.size + unknown.length <= TRACES_KEPT) break
+        if (known.size + unknown.length <= TRACES_CACHED_MAX) break
         if (!wanted.has(trace_id)) known.delete(trace_id)
       }
       for (const trace_id of unknown) known.set(trace_id, { agent: null, conversation: null })

@@ -26,7 +26,7 @@ export const SHOWN_FIELDS: ReadonlySet<string> = new Set([
 const ALWAYS = ['id', 'project_id', 'trace_id', 'op_name', 'started_at']
 
 /** Columns that `summary.weave` is derived from, which readers of the summary need. */
-const OF_SUMMARY = ['ended_at', 'exception', 'display_name']
+const SUMMARY_COLUMNS = ['ended_at', 'exception', 'display_name']
 
 /** The refs of calls that a read may follow. */
 interface RefReach {
@@ -141,7 +141,7 @@ export function resolveCallsShape(request: CallsQueryRequest): CallsShape {
     columns:
       columns.length === 0
         ? null
-        : new Set([...ALWAYS, ...columns, ...(columns.includes('summary') ? OF_SUMMARY : [])]),
+        : new Set([...ALWAYS, ...columns, ...(columns.includes('summary') ? SUMMARY_COLUMNS : [])]),
     withCosts: request.include_costs ?? false,
     withFeedback: request.include_feedback ?? false,
     withStorageSize: request.include_storage_size ?? false,

@@ -39,7 +39,7 @@ export function parseJsonBody(
     const json = text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text
     return isLossless ? parseLossless(json) : JSON.parse(json)
   } catch (cause) {
-    throw new ApiError('invalid_json', { message: sayWhere(cause), cause })
+    throw new ApiError('invalid_json', { message: describePosition(cause), cause })
   }
 }
 
@@ -47,7 +47,7 @@ export function parseJsonBody(
  * Returns the position from the parser's error, where it has one; the rest of the message would repeat a part of
  * the body.
  */
-function sayWhere(error: unknown): string {
+function describePosition(error: unknown): string {
   const [place] = / \(line \d+ column \d+\)$/.exec((error as Error).message) ?? ['']
   return `The body is not valid JSON${place}.`
 }

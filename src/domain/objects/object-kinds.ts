@@ -73,7 +73,7 @@ export function classContent(kind: Exclude<KindName, 'op'>, fields: object): obj
  * @param own - the fields that it has anyway
  * @throws ApiError validation_failed
  */
-export function requireFurther(
+export function requireAdditionalFields(
   fields: object | null | undefined,
   own: object,
   param: string,

@@ -2,7 +2,7 @@
 import { type ListOrder, PAGE_LIMIT_DEFAULT } from '../../schemas/query/page-query.ts'
 
 /** The beginning and the length of a page. */
-interface PagePlace {
+interface PageRange {
   /** Id of the item that the page follows, or null for the beginning. */
   readonly after: string | null
   /** Items of the page. */
@@ -20,7 +20,7 @@ export function resolvePageQuery(query: {
   readonly after?: string | undefined
   readonly limit?: string | undefined
   readonly order?: ListOrder | undefined
-}): PagePlace {
+}): PageRange {
   return {
     after: query.after ? query.after.toLowerCase() : null,
     limit: query.limit === undefined ? PAGE_LIMIT_DEFAULT : Number(query.limit),

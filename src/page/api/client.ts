@@ -4,7 +4,7 @@ import { parseExact } from './exact-json.ts'
 import { dropKey, key } from './key.ts'
 import { noteProject } from './unknown-project.ts'
 
-/** An error answer of the server, or no answer at all (status 0). */
+/** An error response of the server, or a request without a response (status 0). */
 export class ApiFailure extends Error {
   override readonly name = 'ApiFailure'
   readonly status: number
@@ -24,18 +24,29 @@ interface Asking {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Returns the JSON answer of a route. @throws ApiFailure */
-export async function ask<T>(path: string, body?: unknown, asking: Asking = {}): Promise<T> {
+/** Returns the JSON response of a route. @throws ApiFailure */
+export async function requestJson<T>(
+  path: string,
+  body?: unknown,
+  asking: Asking = {},
+): Promise<T> {
   return readJson(await textIn(await request(path, body, asking)), JSON.parse)
 }
 
-/** The same for an answer that holds what programs wrote: numbers in it keep every digit. @throws ApiFailure */
-export async function askExact<T>(path: string, body: unknown, asking: Asking = {}): Promise<T> {
+/**
+ * Returns the JSON response of a route whose content programs wrote: numbers in it keep every digit. @throws
+ * ApiFailure
+ */
+export async function requestExact<T>(
+  path: string,
+  body: unknown,
+  asking: Asking = {},
+): Promise<T> {
   return readJson(await textIn(await request(path, body, asking)), parseExact<T>)
 }
 
-/** Yields the values of an answer in JSON lines as they arrive; numbers keep every digit. @throws ApiFailure */
-export async function* askLines<T>(path: string, body: unknown, asking: Asking = {}) {
+/** Yields the values of a response in JSON lines as they arrive; numbers keep every digit. @throws ApiFailure */
+export async function* requestLines<T>(path: string, body: unknown, asking: Asking = {}) {
   for await (const line of askLineTexts(path, body, asking)) yield readJson(line, parseExact<T>)
 }
 
@@ -59,7 +70,7 @@ async function* askLineTexts(
   if (line !== '') yield line
 }
 
-/** Yields the text of an answer as it arrives; stopping early cancels it. @throws ApiFailure when it breaks off */
+/** Yields the text of a response as it arrives; stopping early cancels it. @throws ApiFailure when it breaks off */
 export async function* textsOf(response: Response): AsyncGenerator<string> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   if (reader === undefined) return
@@ -76,7 +87,7 @@ export async function* textsOf(response: Response): AsyncGenerator<string> {
   }
 }
 
-/** The whole text of an answer. @throws ApiFailure when it breaks off */
+/** Returns the whole text of a response. @throws ApiFailure when it breaks off */
 export async function textIn(response: Response): Promise<string> {
   try {
     return await response.text()
@@ -85,7 +96,10 @@ export async function textIn(response: Response): Promise<string> {
   }
 }
 
-/** What ended an answer before its end. An abort by the page stays what it is. */
+/**
+ * Returns the failure that ended a response early. An abort by the page is returned unchanged. An abort by the page
+ * stays what it is.
+ */
 function asFailure(error: unknown): unknown {
   if (error instanceof DOMException && error.name === 'AbortError') return error
   return brokenOff()

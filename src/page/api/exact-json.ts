@@ -1,4 +1,4 @@
-/** JSON whose numbers keep every digit: those that a double would round stay text. */
+/** JSON whose numbers keep every digit: those that a double would round remain text. */
 
 interface RawNumber {
   readonly rawJSON: string

@@ -1,5 +1,5 @@
 /** Feedback that people give on the page, in the kinds that the tracing SDKs know. */
-import { ask } from './client.ts'
+import { requestJson } from './client.ts'
 import { refScheme } from './ref-scheme.ts'
 import { caller } from './session.ts'
 
@@ -23,7 +23,7 @@ export interface FeedbackAbout {
 export async function giveFeedback(about: FeedbackAbout, given: Given): Promise<void> {
   const { project, call, queue } = about
   // The route under /traces takes any ref; the spec's own route takes only objects.
-  await ask('/traces/feedback/create', {
+  await requestJson('/traces/feedback/create', {
     project_id: project,
     weave_ref: `${refScheme()}:///${project}/call/${call}`,
     creator: caller.value?.svc_username,

@@ -1,4 +1,4 @@
-/** The API key of the signed-in user, kept only in the tabs that are signed in. */
+/** The API key of the signed-in user, stored only in the tabs that are signed in. */
 import { signal } from '@preact/signals'
 
 const NAME = 'weft.key'

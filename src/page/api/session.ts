@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import type { z } from 'zod'
 import type { CallerResponse } from '../../schemas/projects/project.ts'
-import { ApiFailure, ask, errorText } from './client.ts'
+import { ApiFailure, errorText, requestJson } from './client.ts'
 import { dropKey, isKeyText, keepKey, key, takeLinkedKey } from './key.ts'
 import { joinTabs, leaveTabs } from './tabs.ts'
 
@@ -48,7 +48,7 @@ async function readCaller(): Promise<string | null> {
     return null
   }
   try {
-    const found = await ask<Caller>('/me')
+    const found = await requestJson<Caller>('/me')
     if (key.value === secret) caller.value = found
     return null
   } catch (error) {

@@ -1,4 +1,7 @@
-/** Tabs of one browser: those that are signed in give their key to one that a link opens, and are signed out together. */
+/**
+ * Shares the sign-in among tabs of one browser: a signed-in tab passes its key to one that a link opens, and all
+ * are signed out together.
+ */
 import { dropKey, key } from './key.ts'
 
 type Word =

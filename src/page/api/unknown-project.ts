@@ -1,4 +1,4 @@
-/** The project to which nothing was ever written, as the last response about it said. */
+/** The project to which nothing was ever written, according to the last response about it. */
 import { signal } from '@preact/signals'
 
 export const unknownProject = signal<string | null>(null)

@@ -1,4 +1,4 @@
-/** The types of the API's requests and answers, as far as the page uses them. */
+/** The types of the API's requests and responses, as far as the page uses them. */
 import type {
   AnnotationItemSchema,
   AnnotationState,
@@ -31,13 +31,13 @@ export type { AnnotationState }
 export type PayloadPath = FeedbackPayloadPath
 export type Thread = ThreadSchema
 export type UsageSummary = UsageResponse
-/** By model. */
+/** Usage by model. */
 export type Usage = Readonly<Record<string, ModelUsageTotals>>
 
 export interface Feedback {
   readonly id: string
   readonly feedback_type: string
-  /** A name that the program gave. */
+  /** A name that the program set. */
   readonly creator: string | null
   /** The user of the key. */
   readonly svc_user_id: string | null

@@ -1,7 +1,7 @@
 /** Adds the newest calls of the filter to a queue for rating. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
-import { ask, askLines } from '../api/client.ts'
+import { requestJson, requestLines } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import type { CallsQueryBody, Queue } from '../api/wire.ts'
 import { formatCalls } from '../parts/format.ts'
@@ -28,7 +28,7 @@ export function AddToQueue(props: AddToQueueProps) {
 async function listQueues(project_id: string, signal: AbortSignal): Promise<Queue[]> {
   const queues: Queue[] = []
   const body = { project_id }
-  for await (const queue of askLines<Queue>('/annotation_queues/query', body, { signal }))
+  for await (const queue of requestLines<Queue>('/annotation_queues/query', body, { signal }))
     if (queue.queue_type === 'call') queues.push(queue)
   return queues
 }
@@ -37,7 +37,8 @@ async function listNewest(question: CallsQueryBody, limit: number): Promise<read
   const ids: string[] = []
   const sort_by = [{ field: 'started_at', direction: 'desc' }]
   const wanted = { ...question, limit, sort_by, columns: ['id'] }
-  for await (const { id } of askLines<{ id: string }>('/calls/stream_query', wanted)) ids.push(id)
+  for await (const { id } of requestLines<{ id: string }>('/calls/stream_query', wanted))
+    ids.push(id)
   return ids
 }
 
@@ -49,7 +50,7 @@ async function fillQueue(
 ): Promise<number> {
   const body = { project_id, call_ids, display_fields: [] }
   const path = `/annotation_queues/${encodeURIComponent(queue)}/items`
-  return (await ask<{ added_count: number }>(path, body)).added_count
+  return (await requestJson<{ added_count: number }>(path, body)).added_count
 }
 
 type Known = Pick<Queue, 'id' | 'name'>
@@ -98,5 +99,5 @@ function Choice({ project, question }: AddToQueueProps) {
 
 async function makeQueue(project_id: string, name: string): Promise<string> {
   const body = { project_id, name, scorer_refs: [] }
-  return (await ask<{ id: string }>('/annotation_queues', body)).id
+  return (await requestJson<{ id: string }>('/annotation_queues', body)).id
 }

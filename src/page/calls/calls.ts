@@ -1,7 +1,7 @@
 /** The calls of a project as a table. */
 import { html } from 'htm/preact'
 import { useCallback, useLayoutEffect, useState } from 'preact/hooks'
-import { ask, errorText } from '../api/client.ts'
+import { errorText, requestJson } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
 import { may } from '../api/session.ts'
 import type { CallsQueryBody } from '../api/wire.ts'
@@ -33,7 +33,7 @@ export function Calls({ project }: { readonly project: string }) {
   const question = callsQueryOf(project, untilMs)
   const name = `${queryName.value} ${untilMs}`
   const count = useLoad(name, (signal) =>
-    ask<Count>('/calls/query_stats', { ...question, limit: rowsMax(ROW_PX) }, { signal }),
+    requestJson<Count>('/calls/query_stats', { ...question, limit: rowsMax(ROW_PX) }, { signal }),
   )
   const counted = count.isLoading ? null : count.value
   return html`<h1 class="hidden">Calls</h1>
@@ -71,7 +71,7 @@ interface TableProps {
   readonly question: CallsQueryBody
   /** Null while it is not known. */
   readonly count: number | null
-  /** Why it is not known. */
+  /** The reason why it is unknown. */
   readonly failure: string | null
   readonly project: string
   /** Time up to which calls are listed. */

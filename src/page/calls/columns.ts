@@ -1,6 +1,7 @@
 /** The columns of the table: those that every call has, and any path inside bodies. The choice is in the address. */
 import { computed } from '@preact/signals'
 import { type Call, factsOf, usageOf } from '../api/wire.ts'
+import { summaryOf } from '../parts/feedback-summary.ts'
 import {
   formatCount,
   formatExactCost,
@@ -11,8 +12,7 @@ import {
   preview,
   shortOp,
 } from '../parts/format.ts'
-import { summaryOf } from '../parts/given.ts'
-import { answersOf, lastMessageText, promptOf } from '../parts/messages.ts'
+import { lastMessageText, promptOf, responseMessagesOf } from '../parts/messages.ts'
 import { query, setQuery } from '../shell/location.ts'
 
 /** Bodies that a column may reach into. */
@@ -26,12 +26,12 @@ export interface Column {
   readonly isNumber?: boolean
   /** Width as a grid track. */
   readonly width: string
-  /** Its name in an export; by default the column's name. */
+  /** Name of the column in an export; by default the column's name. */
   readonly fields?: readonly string[]
   /** The body that must be fetched for this column. */
   readonly body?: string
   read(call: Call): unknown
-  /** What the cell shows; by default the value as text. */
+  /** Text of the cell; by default the value as text. */
   show?(value: never): string
   /** Text of the tooltip; by default the text of the cell. */
   tell?(value: never): string
@@ -123,7 +123,8 @@ const FIXED: readonly Column[] = [
     label: 'Output',
     width: 'minmax(160px, 2fr)',
     body: 'output',
-    read: ({ exception, output }) => exception ?? lastMessageText(answersOf(output)) ?? output,
+    read: ({ exception, output }) =>
+      exception ?? lastMessageText(responseMessagesOf(output)) ?? output,
   },
 ]
 
@@ -184,7 +185,7 @@ export function requestedColumns(shown: readonly Column[]) {
 /** Limit: characters of a cell. */
 const CELL_CHARS = 160
 
-/** Reduces a value to what a row keeps, numbers and short texts, so that bodies can be released. */
+/** Reduces a value to the numbers and short texts that a row needs, so that bodies can be released. */
 export function cellOf(value: unknown): string | number | null {
   if (value === null || value === undefined) return null
   return typeof value === 'number' ? value : preview(value, CELL_CHARS)

@@ -1,5 +1,5 @@
 /** Saves all calls of a filter, without a limit: the browser itself downloads them, straight to the disk. */
-import { ask } from '../api/client.ts'
+import { requestJson } from '../api/client.ts'
 import type { CallsQueryBody } from '../api/wire.ts'
 import type { Column } from './columns.ts'
 
@@ -15,7 +15,7 @@ interface Export {
 /** Resolves when the download begins. @throws ApiFailure */
 export async function exportCalls({ question, kind, columns }: Export): Promise<void> {
   const fields = ['id', 'trace_id', ...columns.flatMap(({ name, fields }) => fields ?? name)]
-  const { path } = await ask<{ readonly path: string }>('/calls/exports', {
+  const { path } = await requestJson<{ readonly path: string }>('/calls/exports', {
     ...question,
     format: kind,
     include_costs: true,

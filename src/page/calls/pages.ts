@@ -1,5 +1,5 @@
 /** Calls of a list by index, fetched page by page as they scroll into view. */
-import { askLines } from '../api/client.ts'
+import { requestLines } from '../api/client.ts'
 import type { Call, CallsQueryBody } from '../api/wire.ts'
 import { type Column, cellOf, requestedColumns } from './columns.ts'
 
@@ -9,7 +9,7 @@ const PAGES_MAX = 200
 /** Limit: pages fetched at once; fast scrolling passes hundreds. */
 const READS_MAX = 3
 
-/** The data of a call that the table keeps. */
+/** The fields of a call that the table retains. */
 export interface ShownCall {
   readonly id: string
   readonly opName: string
@@ -70,7 +70,7 @@ export function openCallPages(options: CallPagesOptions): CallPages {
       limit: PAGE_CALLS,
     }
     const calls: ShownCall[] = []
-    for await (const call of askLines<Call>('/calls/stream_query', body, { signal })) {
+    for await (const call of requestLines<Call>('/calls/stream_query', body, { signal })) {
       const cells = columns.map((column) => cellOf(column.read(call)))
       calls.push({ id: call.id, opName: call.op_name, cells })
     }

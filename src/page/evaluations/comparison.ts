@@ -62,7 +62,7 @@ interface Tally {
   readonly same: number
 }
 
-/** How many examples a run made better and worse than the first one. */
+/** Returns how many examples a run made better and worse than the first one. */
 export function countOutcomes(compared: readonly ComparedExample[], run: number): Tally {
   const gains = compared.map((each) => each.gains[run]).filter((gain) => typeof gain === 'number')
   const better = gains.filter((gain) => gain > 0).length

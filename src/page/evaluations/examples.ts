@@ -1,5 +1,5 @@
 /** The examples of a run, read from the calls that predicted and scored. */
-import { ask, askLines } from '../api/client.ts'
+import { requestJson, requestLines } from '../api/client.ts'
 import { isExactNumber } from '../api/exact-json.ts'
 import { type Call, factsOf, membersOf } from '../api/wire.ts'
 import { preview } from '../parts/format.ts'
@@ -33,7 +33,7 @@ export async function readExamples(
     limit: EXAMPLES_MAX + 1,
   }
   const examples: Example[] = []
-  for await (const call of askLines<Call>('/calls/stream_query', body, { signal }))
+  for await (const call of requestLines<Call>('/calls/stream_query', body, { signal }))
     examples.push(exampleOf(call))
   return { examples: examples.slice(0, EXAMPLES_MAX), hasMore: examples.length > EXAMPLES_MAX }
 }
@@ -49,7 +49,7 @@ export async function readExampleCalls(
     filter: { call_ids: [...ids] },
     expand_columns: ['inputs.example'],
   }
-  return Array.fromAsync(askLines<Call>('/calls/stream_query', body, { signal }))
+  return Array.fromAsync(requestLines<Call>('/calls/stream_query', body, { signal }))
 }
 
 /** The ref of the dataset of an evaluation; null where there is none. */
@@ -60,7 +60,7 @@ export async function readDataset(
   signal: AbortSignal,
 ): Promise<unknown> {
   const body = { project_id, object_id: name, digest }
-  const { obj } = await ask<{ obj: { val: unknown } }>('/obj/read', body, { signal })
+  const { obj } = await requestJson<{ obj: { val: unknown } }>('/obj/read', body, { signal })
   return (obj.val as { dataset?: unknown } | null)?.dataset ?? null
 }
 

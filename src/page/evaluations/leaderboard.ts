@@ -1,6 +1,6 @@
 /** A published leaderboard: models by the scores that it names, each from the newest run of the model. */
 import { html } from 'htm/preact'
-import { ask } from '../api/client.ts'
+import { requestJson } from '../api/client.ts'
 import { formatTime } from '../parts/format.ts'
 import { Pending } from '../parts/notice.ts'
 import { parseRef } from '../parts/refs.ts'
@@ -59,7 +59,7 @@ export function Leaderboard({ project, subject }: ViewProps) {
 
 async function readBoard(project_id: string, object_id: string, signal: AbortSignal) {
   const body = { project_id, object_id, digest: 'latest' }
-  const { obj } = await ask<{ obj: { val: Board } }>('/obj/read', body, { signal })
+  const { obj } = await requestJson<{ obj: { val: Board } }>('/obj/read', body, { signal })
   const columns = Array.isArray(obj.val.columns) ? obj.val.columns.slice(0, COLUMNS_MAX) : []
   const runs = new Map<string, readonly Run[]>()
   for (const evaluation of new Set(columns.map((column) => column.evaluation_object_ref)))

@@ -126,7 +126,7 @@ export function runColumns(
   ]
 }
 
-/** A ref as a link, or what stands in its place. */
+/** A ref as a link, or the text of another value. */
 export function Subject({ value }: { readonly value: unknown }) {
   return html`<${RefLink} value=${typeof value === 'string' ? value : subjectLabel(value)} />`
 }

@@ -1,5 +1,5 @@
 /** Runs of evaluations: the calls by which the SDKs and the routes of evaluation runs record them. */
-import { ask, askLines } from '../api/client.ts'
+import { requestJson, requestLines } from '../api/client.ts'
 import { refScheme } from '../api/ref-scheme.ts'
 import {
   type Call,
@@ -24,7 +24,7 @@ export interface Run {
   readonly shortName: string
   readonly status: Status
   readonly started_at: string
-  /** Refs, or the values given instead. */
+  /** Refs, or the values in place of them. */
   readonly evaluation: unknown
   readonly model: unknown
   /** Scores of the summary; empty while it runs. */
@@ -55,7 +55,7 @@ export async function readRuns(
     },
   }
   const [{ count }, runs] = await Promise.all([
-    ask<{ count: number }>('/calls/query_stats', question, { signal }),
+    requestJson<{ count: number }>('/calls/query_stats', question, { signal }),
     listRuns({ ...question, limit: RUNS_MAX }, signal),
   ])
   return { runs, count }
@@ -82,7 +82,7 @@ async function listRuns(question: CallsQueryBody, signal: AbortSignal): Promise<
     sort_by: [{ field: 'started_at', direction: 'desc' }],
     include_costs: true,
   }
-  const calls = await Array.fromAsync(askLines<Call>('/calls/stream_query', body, { signal }))
+  const calls = await Array.fromAsync(requestLines<Call>('/calls/stream_query', body, { signal }))
   return calls.map(runOf)
 }
 
@@ -109,7 +109,7 @@ function runOf(call: Call): Run {
   }
 }
 
-/** What a person calls an evaluation or a model. */
+/** Returns the label of an evaluation or a model. */
 export function subjectLabel(value: unknown): string {
   const ref = parseRef(value)
   if (ref !== null) return refLabel(ref)

@@ -6,7 +6,7 @@ export type Score = number | boolean | string
 export type Scores = Readonly<Record<string, Score>>
 
 const MS_PER_S = 1000
-/** Limit: scores taken out of one value. */
+/** Limit: scores read from one value. */
 const SCORES_MAX = 100
 /** Longer texts are reasons rather than labels. */
 const LABEL_CHARS_MAX = 40

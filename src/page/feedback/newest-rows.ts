@@ -1,9 +1,9 @@
 /** Fetches the newest feedback of a time range. */
-import { askExact } from '../api/client.ts'
+import { requestExact } from '../api/client.ts'
 import { newestFirst } from './newest-first.ts'
 import type { FeedbackWindow } from './window.ts'
 
-/** Limit: feedback that is listed, and whose payloads are looked into. */
+/** Limit: feedback that is listed, and whose payloads are searched for paths. */
 const ROWS_MAX = 100
 const FIELDS = [
   'id',
@@ -19,7 +19,7 @@ export interface FeedbackRow {
   readonly id: string
   readonly created_at: string
   readonly feedback_type: string
-  /** A name that the program gave. */
+  /** A name that the program set. */
   readonly creator: string | null
   /** The user of the key. */
   readonly svc_user_id: string | null
@@ -32,5 +32,5 @@ export async function readNewest(
   signal: AbortSignal,
 ): Promise<readonly FeedbackRow[]> {
   const body = newestFirst(asked, FIELDS, ROWS_MAX)
-  return (await askExact<{ result: FeedbackRow[] }>('/feedback/query', body, { signal })).result
+  return (await requestExact<{ result: FeedbackRow[] }>('/feedback/query', body, { signal })).result
 }

@@ -1,7 +1,7 @@
 /** A number of payloads over time. */
 import { html } from 'htm/preact'
 import { useMemo } from 'preact/hooks'
-import { ask } from '../api/client.ts'
+import { requestJson } from '../api/client.ts'
 import { endOfResponse } from '../parts/charts/buckets.ts'
 import { Chart } from '../parts/charts/chart.ts'
 import { CopyCurl } from '../parts/charts/copy-curl.ts'
@@ -43,7 +43,7 @@ function statsQueryOf({ start, end, ...rest }: FeedbackWindow, json_path: string
 export function PathChart({ asked, path }: PathChartProps) {
   const question = statsQueryOf(asked, path)
   const stats = useLoad(JSON.stringify(question), (signal) =>
-    ask<FeedbackStats>('/feedback/stats', question, { signal }),
+    requestJson<FeedbackStats>('/feedback/stats', question, { signal }),
   )
   const drawn = useMemo(() => (stats.value === null ? null : linesOf(stats.value)), [stats.value])
   if (drawn === null)

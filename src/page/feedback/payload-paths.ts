@@ -2,14 +2,14 @@
  * The paths in payloads, asked for each feedback type separately: feedback without a trigger is one group, and the server
  * samples only the newest payload of a group. The payloads listed on the page complete its answer.
  */
-import { ask } from '../api/client.ts'
+import { requestJson } from '../api/client.ts'
 import type { PayloadPath } from '../api/wire.ts'
 import { leafPathsOf } from './leaf-paths.ts'
 import { newestFirst } from './newest-first.ts'
 import type { FeedbackRow } from './newest-rows.ts'
 import type { FeedbackWindow } from './window.ts'
 
-/** Limit: feedback whose types are looked into, the newest; all others show when their type is chosen. */
+/** Limit: newest feedback in which types are searched; all others show when their type is chosen. */
 const ROWS_MAX = 1000
 /** Limit: types. */
 const TYPES_MAX = 20
@@ -29,9 +29,13 @@ export async function readPaths(
   const answers = await Promise.all(
     types.map(async (feedback_type) => {
       const body = { ...asked, feedback_type }
-      const { paths } = await ask<{ paths: PayloadPath[] }>('/feedback/payload_schema', body, {
-        signal,
-      })
+      const { paths } = await requestJson<{ paths: PayloadPath[] }>(
+        '/feedback/payload_schema',
+        body,
+        {
+          signal,
+        },
+      )
       const own = rows.filter((row) => row.feedback_type === feedback_type)
       return completed(paths, leafPathsOf(own.map(({ payload }) => payload)))
     }),
@@ -42,7 +46,7 @@ export async function readPaths(
   return [...byName].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, path]) => path)
 }
 
-/** For a path in both lists, the type that occurs in more payloads. */
+/** Returns, for a path in both lists, the type that occurs in more payloads. */
 function completed(
   paths: readonly PayloadPath[],
   inRows: readonly PayloadPath[],
@@ -53,9 +57,13 @@ function completed(
 
 async function readTypes(asked: FeedbackWindow, signal: AbortSignal): Promise<readonly string[]> {
   const body = newestFirst(asked, ['feedback_type'], ROWS_MAX)
-  const { result } = await ask<{ result: { feedback_type: string }[] }>('/feedback/query', body, {
-    signal,
-  })
+  const { result } = await requestJson<{ result: { feedback_type: string }[] }>(
+    '/feedback/query',
+    body,
+    {
+      signal,
+    },
+  )
   const types = new Set(result.map(({ feedback_type }) => feedback_type))
   return [...types].slice(0, TYPES_MAX)
 }

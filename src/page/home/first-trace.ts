@@ -1,4 +1,4 @@
-/** What to do where nothing is recorded yet: three ways to the first trace, ready to be pasted. */
+/** Instructions for a project without calls: three ways to the first trace, ready to be pasted. */
 import { html } from 'htm/preact'
 import { key } from '../api/key.ts'
 import { CopyButton } from '../parts/copy-button.ts'

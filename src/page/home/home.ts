@@ -2,7 +2,7 @@
 import { html } from 'htm/preact'
 import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
-import { ask, askLines } from '../api/client.ts'
+import { requestJson, requestLines } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
 import type { Call, StatsQueryBody, StatsResponse } from '../api/wire.ts'
 import { endOfResponse } from '../parts/charts/buckets.ts'
@@ -48,7 +48,10 @@ export function Home({ project }: { readonly project: string }) {
   const name = `${project} ${rangeName.value} ${timeZone()}`
   const read = async (signal: AbortSignal) => {
     const question = askStats(project)
-    return { question, answer: await ask<StatsResponse>('/calls/stats', question, { signal }) }
+    return {
+      question,
+      answer: await requestJson<StatsResponse>('/calls/stats', question, { signal }),
+    }
   }
   const stats = useLoad(name, read, turn)
   // Counted from the end of an answer, so that a slow one is never aborted for the next.
@@ -108,7 +111,7 @@ async function readNewest(project_id: string, signal: AbortSignal) {
     limit: 1,
   }
   let newestMs: number | null = null
-  for await (const call of askLines<Call>('/calls/stream_query', question, { signal })) {
+  for await (const call of requestLines<Call>('/calls/stream_query', question, { signal })) {
     newestMs = Date.parse(call.started_at)
   }
   return { newestMs }

@@ -1,7 +1,7 @@
 /** Shows how long the project keeps its calls; administrators can change it. */
 import { html } from 'htm/preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { ask, errorText } from '../api/client.ts'
+import { errorText, requestJson } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
 import { may } from '../api/session.ts'
 import { formatCount, formatTime } from '../parts/format.ts'
@@ -32,7 +32,8 @@ export function Retention({ project }: { readonly project: string }) {
   const opener = useRef<HTMLButtonElement>(null)
   const { value, failure } = useLoad(
     `retention ${project}`,
-    (signal) => ask<Setting>('/project/ttl_settings/read', { project_id: project }, { signal }),
+    (signal) =>
+      requestJson<Setting>('/project/ttl_settings/read', { project_id: project }, { signal }),
     turn,
   )
   if (value === null) return html`<${Failure} words=${failure} />`
@@ -79,7 +80,10 @@ function Change({ project, days, onSet, onLeave }: ChangeProps) {
   }, [doomed])
   const tell = (error: unknown) => setFailure(errorText(error))
   const save = (retention_days: number | null) =>
-    ask('/project/ttl_settings/update', { project_id: project, retention_days }).then(onSet, tell)
+    requestJson('/project/ttl_settings/update', { project_id: project, retention_days }).then(
+      onSet,
+      tell,
+    )
   const submit = (event: Event) => {
     event.preventDefault()
     setFailure(null)
@@ -121,7 +125,7 @@ async function countDoomed(project_id: string, days: number): Promise<Doomed> {
   // Calls are removed by whole hours.
   const beforeMs = Math.floor((serverNow() - days * DAY_MS) / HOUR_MS) * HOUR_MS
   const before = { $literal: new Date(beforeMs).toISOString() }
-  const counted = await ask<Pick<Doomed, 'count' | 'has_more'>>('/calls/query_stats', {
+  const counted = await requestJson<Pick<Doomed, 'count' | 'has_more'>>('/calls/query_stats', {
     project_id,
     limit: COUNT_MAX,
     query: { $expr: { $lt: [{ $getField: 'started_at' }, before] } },

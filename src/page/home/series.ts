@@ -53,7 +53,7 @@ export function linesByModel(
   })
 }
 
-/** Gives each model the colour that it has in the other lines, or a free one. */
+/** Assigns each model the colour that it has in the other lines, or a free one. */
 function withColors(models: readonly string[], like: readonly Line[]) {
   const own = like.filter(({ label }) => models.includes(label))
   const known = new Map(own.map(({ label, color }) => [label, color]))

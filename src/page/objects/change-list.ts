@@ -1,11 +1,11 @@
-/** Differences of two values as a table: where, what was before, what is after. */
+/** Shows the differences of two values as a table of path, value before and value after. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { JsonTree } from '../parts/json-tree.ts'
 import { TextDifference } from './text-difference.ts'
 import type { Change } from './value-changes.ts'
 
-/** Differences that are shown before a person asks for more. */
+/** Number of differences shown before more are requested. */
 const SHOWN = 200
 
 export function ChangeList({ changes }: { readonly changes: readonly Change[] }) {

@@ -1,4 +1,4 @@
-/** How a version differs from another one: members, rows and code. */
+/** Shows the differences between two versions: members, rows and code. */
 import { html } from 'htm/preact'
 import { useMemo } from 'preact/hooks'
 import { formatCount } from '../parts/format.ts'

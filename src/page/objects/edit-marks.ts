@@ -1,7 +1,7 @@
 /** Tags and aliases of a version, editable for users who may write. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
-import { ask, errorText } from '../api/client.ts'
+import { errorText, requestJson } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import { focusNeighbour } from '../parts/neighbour.ts'
 import { useSubmit } from '../parts/use-submit.ts'
@@ -81,12 +81,12 @@ function putOn(object: ObjectVersion, mark: Mark): Promise<unknown> {
     mark.kind === 'tag'
       ? { project_id, tags: [mark.name] }
       : { project_id, digest, aliases: [mark.name] }
-  return ask(pathOf(object, mark), body, { method: 'PUT' })
+  return requestJson(pathOf(object, mark), body, { method: 'PUT' })
 }
 
 function takeOff(object: ObjectVersion, mark: Mark): Promise<unknown> {
   const { project_id } = object
   const body =
     mark.kind === 'tag' ? { project_id, tags: [mark.name] } : { project_id, aliases: [mark.name] }
-  return ask(`${pathOf(object, mark)}/remove`, body)
+  return requestJson(`${pathOf(object, mark)}/remove`, body)
 }

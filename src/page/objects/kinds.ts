@@ -27,7 +27,7 @@ export function kindOf({ kind, base_object_class }: ObjectVersion): string {
   return CLASSES[base_object_class ?? ''] ?? 'others'
 }
 
-/** What a person calls the class of a version. */
+/** Returns the label of a version's class. */
 export function classLabel({ kind, leaf_object_class }: ObjectVersion): string {
   return kind === 'op' ? 'op' : (leaf_object_class ?? 'object')
 }

@@ -1,5 +1,5 @@
-/** What the views of objects ask the server for. */
-import { ask, askExact, request, textIn } from '../api/client.ts'
+/** Requests of the object views. */
+import { request, requestExact, requestJson, textIn } from '../api/client.ts'
 import { parseRef } from '../parts/refs.ts'
 import type { ObjectVersion } from './kinds.ts'
 import type { Row } from './row-changes.ts'
@@ -15,7 +15,7 @@ export async function readVersion(
   signal: AbortSignal,
 ): Promise<ObjectVersion> {
   const body = { project_id, object_id, digest, include_tags_and_aliases: true }
-  return (await askExact<{ obj: ObjectVersion }>('/obj/read', body, { signal })).obj
+  return (await requestExact<{ obj: ObjectVersion }>('/obj/read', body, { signal })).obj
 }
 
 /** All versions without their contents, the newest first. */
@@ -33,7 +33,7 @@ export async function readVersions(
     sort_by: [{ field: 'created_at', direction: 'desc' }],
     limit: VERSIONS_MAX,
   }
-  return (await ask<{ objs: ObjectVersion[] }>('/objs/query', body, { signal })).objs
+  return (await requestJson<{ objs: ObjectVersion[] }>('/objs/query', body, { signal })).objs
 }
 
 interface RowsQuestion {
@@ -50,7 +50,7 @@ export async function readRows(
   signal: AbortSignal,
 ): Promise<readonly Row[]> {
   const body = { project_id, digest, ...question }
-  return (await askExact<{ rows: Row[] }>('/table/query', body, { signal })).rows
+  return (await requestExact<{ rows: Row[] }>('/table/query', body, { signal })).rows
 }
 
 export async function countRows(
@@ -59,7 +59,7 @@ export async function countRows(
   signal: AbortSignal,
 ): Promise<number> {
   const body = { project_id, digest }
-  return (await ask<{ count: number }>('/table/query_stats', body, { signal })).count
+  return (await requestJson<{ count: number }>('/table/query_stats', body, { signal })).count
 }
 
 /** The text of a file. */
@@ -71,13 +71,13 @@ export async function readText(
   return textIn(await request('/file/content', { project_id, digest }, { signal }))
 }
 
-/** The table that holds the rows of a dataset; null for other contents. */
+/** Returns the table with the rows of a dataset; null for other contents. */
 export function tableOf(val: unknown): string | null {
   const ref = parseRef((val as { rows?: unknown } | null)?.rows)
   return ref?.kind === 'table' ? ref.name : null
 }
 
-/** The file that holds the source of an op or a class; null when the content names none. */
+/** Returns the file with the source of an op or a class; null when the content names none. */
 export function sourceOf(val: unknown): string | null {
   const files = (val as { files?: unknown } | null)?.files
   const digest = (files as Record<string, unknown> | null | undefined)?.['obj.py']

@@ -1,7 +1,7 @@
 /** The objects of a project by kind, each with its newest version. */
 import { html } from 'htm/preact'
 import { useMemo } from 'preact/hooks'
-import { ask } from '../api/client.ts'
+import { requestJson } from '../api/client.ts'
 import { formatCount, formatTime } from '../parts/format.ts'
 import { Pending } from '../parts/notice.ts'
 import { type Column, Grid } from '../parts/tables/grid.ts'
@@ -59,7 +59,7 @@ async function readNewest(
     sort_by: [{ field: 'created_at', direction: 'desc' }],
     limit: OBJECTS_MAX,
   }
-  return (await ask<{ objs: ObjectVersion[] }>('/objs/query', body, { signal })).objs
+  return (await requestJson<{ objs: ObjectVersion[] }>('/objs/query', body, { signal })).objs
 }
 
 interface KindTabsProps {

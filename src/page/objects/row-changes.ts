@@ -1,4 +1,4 @@
-/** What differs between the rows of two tables. Pure. */
+/** Compares the rows of two tables. Pure. */
 import { isExactNumber, textOf } from '../api/exact-json.ts'
 
 /** A row of a table. */

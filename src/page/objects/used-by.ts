@@ -1,6 +1,6 @@
 /** The calls that used a version of an object, or ran a version of an op. */
 import { html } from 'htm/preact'
-import { ask, askLines } from '../api/client.ts'
+import { requestJson, requestLines } from '../api/client.ts'
 import { type Call, factsOf } from '../api/wire.ts'
 import { formatCount, formatMs, formatTime, shortOp } from '../parts/format.ts'
 import { Failure, Loading } from '../parts/notice.ts'
@@ -27,8 +27,8 @@ export function UsedBy({ object }: { readonly object: ObjectVersion }) {
       limit: CALLS_SHOWN,
     }
     const [{ count }, calls] = await Promise.all([
-      ask<{ count: number }>('/calls/query_stats', question, { signal }),
-      Array.fromAsync(askLines<Call>('/calls/stream_query', body, { signal })),
+      requestJson<{ count: number }>('/calls/query_stats', question, { signal }),
+      Array.fromAsync(requestLines<Call>('/calls/stream_query', body, { signal })),
     ])
     return { count, calls }
   })

@@ -1,9 +1,9 @@
-/** What differs between two JSON values, as a list of places. Pure. */
+/** Compares two JSON values and lists the paths that differ. Pure. */
 import { isExactNumber } from '../api/exact-json.ts'
 import { align } from '../parts/align.ts'
 
 export interface Change {
-  /** As `a.b[2].c`; '' for the values themselves. */
+  /** Path as `a.b[2].c`; '' for the values themselves. */
   readonly path: string
   readonly kind: 'changed' | 'removed' | 'added'
   /** Undefined for what was added. */
@@ -82,7 +82,7 @@ function changesOfArrays(
   return changes
 }
 
-/** The same text for the same value, whatever the order of its members. */
+/** Returns equal texts for equal values, whatever the order of their members. */
 export function canonicalText(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) =>
     isRecord(member)

@@ -1,4 +1,7 @@
-/** What a version of an object holds: rows as a table, code as text, a prompt as messages, all else as a tree. */
+/**
+ * Shows the content of an object's version: rows as a table, code as text, a prompt as messages, anything else as a
+ * tree.
+ */
 import { html } from 'htm/preact'
 import { JsonTree } from '../parts/json-tree.ts'
 import { MessageList } from '../parts/message-list.ts'

@@ -3,7 +3,7 @@ import { html } from 'htm/preact'
 import { useEffect, useState } from 'preact/hooks'
 
 interface CopyButtonProps {
-  /** Its label. */
+  /** Label of the button. */
   readonly words: string
   readonly text: string
   readonly isQuiet?: boolean

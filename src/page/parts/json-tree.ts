@@ -40,7 +40,7 @@ interface BranchProps {
   readonly children?: unknown
 }
 
-/** Members are made when they are first looked at: a value may have millions of them. */
+/** A branch of the tree; members are created when it is first opened: a value may have millions of them. */
 function Branch({ value, depth, children }: BranchProps) {
   const [isOpen, setOpen] = useState(depth < OPEN_DEPTH)
   const toggle = (event: Event) => setOpen((event.target as HTMLDetailsElement).open)

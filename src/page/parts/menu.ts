@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 
 interface MenuProps {
-  /** What stands on the button. */
+  /** Label of the button. */
   readonly words: string
   /** Made when the menu is opened. */
   readonly children?: ComponentChildren

@@ -6,11 +6,11 @@ export interface Message {
   readonly tool_calls?: readonly ToolCall[] | null
   /** The one call of older models. */
   readonly function_call?: ToolCall['function'] | null
-  /** What a model says instead of an answer. */
+  /** Text of a refusal. */
   readonly refusal?: string | null
-  /** A spoken answer. */
+  /** Audio of a spoken response. */
   readonly audio?: { readonly data?: unknown; readonly transcript?: unknown } | null
-  /** The reasoning before the answer. */
+  /** Reasoning before the response. */
   readonly reasoning?: string | null
   readonly reasoning_content?: string | null
 }
@@ -30,8 +30,8 @@ export function promptOf(inputs: unknown): readonly Message[] {
   return [{ role: 'system', content: first }, ...spoken]
 }
 
-/** The messages of an answer: of choices, of the items of a response, or the value itself. */
-export function answersOf(output: unknown): readonly Message[] {
+/** Returns the messages of a response: of choices, of the items of a response, or the value itself. */
+export function responseMessagesOf(output: unknown): readonly Message[] {
   const { choices, output: items } = fieldsOf(output)
   if (Array.isArray(choices)) return asMessages(choices.map((choice) => choice?.message))
   if (Array.isArray(items)) return asMessages(items)
@@ -51,7 +51,7 @@ function asMessages(values: unknown): readonly Message[] {
   return messages.every((message) => message !== null) ? messages : []
 }
 
-/** An item of a response that says nothing, such as a search of the server. */
+/** Returns an item without text, such as a search of the server, as a message. */
 function asOther(value: unknown): Message | null {
   const { type } = fieldsOf(value)
   return typeof type === 'string' ? { role: type, content: value } : null
@@ -100,7 +100,7 @@ export function callsOf({ tool_calls, function_call }: Partial<Message>): readon
     : []
 }
 
-/** What is said beside the content: a refusal, and the words of a spoken answer. */
+/** Returns the texts other than the content: a refusal, and the transcript of a spoken response. */
 export function extraTexts({ refusal, audio }: Partial<Message>): readonly string[] {
   return [refusal, fieldsOf(audio).transcript].filter(
     (text): text is string => typeof text === 'string' && text !== '',
@@ -120,7 +120,7 @@ export function lastMessageText(messages: readonly Message[]): string | null {
   return calls.length === 0 ? null : `→ ${calls.join(', ')}`
 }
 
-/** The last question: the messages after the last answer. */
+/** Returns the last turn: the messages after the last response. */
 export function newestOf(messages: readonly Message[]): readonly Message[] {
   const last = messages.findLastIndex(({ role }) => role === 'assistant')
   return messages.slice(last + 1).filter(({ role }) => role !== 'system' && role !== 'developer')

@@ -7,7 +7,7 @@ export function Failure({ words }: { readonly words: string | null }) {
   return words === null ? null : html`<p class="notice failure" role="alert">${words}</p>`
 }
 
-/** Shown after a moment, since most answers arrive earlier. */
+/** Loading notice, shown after a moment, since most responses arrive earlier. */
 export function Loading() {
   return html`<p class="notice waiting" role="status">Loading …</p>`
 }

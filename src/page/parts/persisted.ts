@@ -1,8 +1,8 @@
-/** Keeps unsent input while other views are shown, until a reload and for one user only. */
+/** Persists unsent input while other views are shown, until a reload and for one user only. */
 import { effect, type Signal, signal } from '@preact/signals'
 import { key } from '../api/key.ts'
 
-/** Limit: kept inputs; the last opened ones stay. */
+/** Limit: persisted inputs; the most recently opened ones remain. */
 const KEPT_MAX = 100
 
 type Name = readonly (string | null)[]

@@ -8,7 +8,7 @@ interface Ref {
   readonly name: string
   /** Version of an object or op; '' for others. */
   readonly digest: string
-  /** What follows, as `attr/rows/id/<digest>`; '' when nothing does. */
+  /** The remaining segments, as `attr/rows/id/<digest>`; '' when nothing does. */
   readonly edges: string
 }
 
@@ -19,7 +19,7 @@ const REF =
 const ROW = /^attr\/rows\/id\/([0-9a-zA-Z]+)$/
 const DIGEST_CHARS_SHOWN = 6
 
-/** Null for what is not a ref. */
+/** Parses a ref; null for any other text. */
 export function parseRef(value: unknown): Ref | null {
   if (typeof value !== 'string' || value.length > REF_CHARS_MAX) return null
   const [, project = '', kind = '', name = '', digest = '', edges = ''] = REF.exec(value) ?? []
@@ -36,7 +36,7 @@ export function pathOfRef({ project, kind, name, digest, edges }: Ref): string |
   return row === undefined ? path : `${path}?row=${row}`
 }
 
-/** As `name:1a2b3c`. */
+/** Returns the label of a ref, as `name:1a2b3c`. */
 export function refLabel({ name, digest, edges }: Ref): string {
   const version = digest === '' ? '' : `:${digest.slice(0, DIGEST_CHARS_SHOWN)}`
   const [, row] = ROW.exec(edges) ?? []

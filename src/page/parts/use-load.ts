@@ -1,4 +1,4 @@
-/** Loads what a view shows, again when what it depends on has changed, and drops answers that arrive too late. */
+/** Loads the data of a view, again when its dependencies have changed, and drops responses that arrive too late. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { errorText } from '../api/client.ts'
 

@@ -1,4 +1,4 @@
-/** Sends what a form holds, one time after the other. */
+/** Submits a form, one request after the other. */
 import { useRef, useState } from 'preact/hooks'
 import { errorText } from '../api/client.ts'
 

@@ -1,4 +1,4 @@
-/** The input and answers of a chat, kept for when the user returns to it. */
+/** The input and responses of a chat, stored for when the user returns to it. */
 import type { Signal } from '@preact/signals'
 import { forgetPersisted, persistedSignal } from '../parts/persisted.ts'
 import { cameBack } from '../shell/location.ts'

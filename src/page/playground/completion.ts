@@ -1,4 +1,4 @@
-/** Builds an answer from the chunks of a stream. Pure. */
+/** Builds a response from the chunks of a stream. Pure. */
 import type { Message } from '../parts/messages.ts'
 
 export interface TokenLogprob {
@@ -20,7 +20,7 @@ interface ContentPart {
 }
 
 interface Delta {
-  /** Some engines send lists of parts, as in whole messages. */
+  /** Content of the chunk; some engines send lists of parts, as in whole messages. */
   readonly content?: string | readonly ContentPart[] | null
   readonly reasoning?: string | null
   readonly reasoning_content?: string | null
@@ -39,7 +39,7 @@ export interface Chunk {
 }
 
 interface CalledTool {
-  /** As sent with its first piece; null without one. */
+  /** Index as sent in the first chunk; null without one. */
   readonly index: number | null
   readonly id: string
   readonly name: string
@@ -67,7 +67,7 @@ export const NO_COMPLETION: Answer = {
   completionTokens: null,
 }
 
-/** @returns a new answer with the chunk added */
+/** @returns a new response with the chunk added */
 export function addChunk(answer: Answer, { choices, usage }: Chunk): Answer {
   const [choice] = choices ?? []
   const delta: Delta = choice?.delta ?? {}
@@ -111,8 +111,8 @@ function addToolCall(calls: readonly CalledTool[], piece: ToolCallDelta): readon
 }
 
 /**
- * The place of the call that a piece belongs to, -1 for a new one. Engines may count from any number, leave the index
- * out, or send 0 with every call: then a name begins the next one.
+ * Returns the index of the tool call that a chunk belongs to, -1 for a new one. Engines may count from any number,
+ * leave the index out, or send 0 with every call: then a name begins the next one.
  */
 function placeOf(
   index: number | null,
@@ -127,7 +127,7 @@ function placeOf(
   return isNext ? -1 : last
 }
 
-/** The answer as a message for the next request. */
+/** Returns the response as a message for the next request. */
 export function messageOf({ content, reasoning, toolCalls }: Answer): Message {
   return {
     role: 'assistant',

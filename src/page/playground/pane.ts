@@ -15,7 +15,7 @@ export interface PaneState {
   readonly model: string
   readonly messages: readonly Message[]
   readonly drafts: Drafts
-  /** The last answer, complete or partial; null before the first. */
+  /** The last response, complete or partial; null before the first. */
   readonly answer: Answer | null
   readonly callId: string | null
   readonly failure: string | null

@@ -1,7 +1,7 @@
 /** Talks to one model, or to two side by side; every answer is recorded as a call of the project. */
 import { html } from 'htm/preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { ask, errorText } from '../api/client.ts'
+import { errorText, requestJson } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import { MessageList } from '../parts/message-list.ts'
 import { Failure, Loading } from '../parts/notice.ts'
@@ -26,7 +26,7 @@ export function Playground({ project }: ViewProps) {
 function Opened({ place }: { readonly place: ChatPlace }) {
   const { project, call } = place
   const parameters = useLoad('parameters', async (signal) =>
-    parametersOf(await ask<Described>('/openapi.json', undefined, { signal })),
+    parametersOf(await requestJson<Described>('/openapi.json', undefined, { signal })),
   )
   const recorded = useLoad(`${call}`, async (signal) =>
     call === null ? null : readRecorded(project, call, signal),
@@ -63,7 +63,7 @@ function Chat({ place, parameters, recorded }: ChatProps) {
     paneCount.current = panes.length
   }, [panes.length])
   const models = useLoad('models', (signal) =>
-    ask<{ data: { id: string }[] }>('/v1/models', undefined, { signal }),
+    requestJson<{ data: { id: string }[] }>('/v1/models', undefined, { signal }),
   )
   const isRunning = panes.some((pane) => pane.isRunning)
   const change = (index: number, state: PaneState) =>

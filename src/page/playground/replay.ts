@@ -1,7 +1,7 @@
 /** Prepares a recorded call for replay. */
-import { ask, askLines } from '../api/client.ts'
+import { requestJson, requestLines } from '../api/client.ts'
 import type { Call } from '../api/wire.ts'
-import { answersOf, type Message, promptOf } from '../parts/messages.ts'
+import { type Message, promptOf, responseMessagesOf } from '../parts/messages.ts'
 import { type Parameter, type Texts, textOfValue } from './parameters.ts'
 
 export interface Recorded {
@@ -22,19 +22,23 @@ export async function readRecorded(
   signal: AbortSignal,
 ): Promise<Recorded> {
   const body = { project_id, filter: { call_ids: [id] } }
-  for await (const { inputs, output } of askLines<Call>('/calls/stream_query', body, { signal })) {
+  for await (const { inputs, output } of requestLines<Call>('/calls/stream_query', body, {
+    signal,
+  })) {
     const messages = promptOf(inputs)
     if (messages.length === 0) throw new Error('The call has no messages to replay.')
     const model = typeof inputs.model === 'string' ? inputs.model : ''
     const isServed = model !== '' && (await isModelServed(model, signal))
-    return { id, model, isServed, messages, answers: answersOf(output), inputs }
+    return { id, model, isServed, messages, answers: responseMessagesOf(output), inputs }
   }
   throw new Error('There is no such call; it may have been deleted.')
 }
 
 /** Aliases and steps of trained models are listed, too. */
 async function isModelServed(model: string, signal: AbortSignal): Promise<boolean> {
-  const { data } = await ask<{ data: { id: string }[] }>('/v1/models', undefined, { signal })
+  const { data } = await requestJson<{ data: { id: string }[] }>('/v1/models', undefined, {
+    signal,
+  })
   return data.some(({ id }) => id === model)
 }
 

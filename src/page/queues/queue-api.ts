@@ -1,5 +1,5 @@
 /** The calls of a queue, one after the other: claimed, so that two people never rate the same one. */
-import { ApiFailure, ask, askLines } from '../api/client.ts'
+import { ApiFailure, requestJson, requestLines } from '../api/client.ts'
 import type { AnnotationState, Call, Queue, QueueItem } from '../api/wire.ts'
 
 /** Items per request: several, since other people may claim some of them first. */
@@ -37,11 +37,12 @@ export function openQueue(project_id: string, queue: string, user: string | null
     signal?: AbortSignal,
   ): Promise<readonly QueueItem[]> {
     const body = { project_id, filter: { annotation_states: [state] }, limit }
-    return (await ask<{ items: QueueItem[] }>(`${path}/items/query`, body, { signal })).items
+    return (await requestJson<{ items: QueueItem[] }>(`${path}/items/query`, body, { signal }))
+      .items
   }
 
   function step(item: string, annotation_state: string): Promise<unknown> {
-    return ask(`${path}/items/${encodeURIComponent(item)}/progress`, {
+    return requestJson(`${path}/items/${encodeURIComponent(item)}/progress`, {
       project_id,
       annotation_state,
     })
@@ -60,19 +61,20 @@ export function openQueue(project_id: string, queue: string, user: string | null
 
   async function readCall(id: string, signal?: AbortSignal): Promise<Call | null> {
     const body = { project_id, filter: { call_ids: [id] }, include_feedback: true }
-    for await (const call of askLines<Call>('/calls/stream_query', body, { signal })) return call
+    for await (const call of requestLines<Call>('/calls/stream_query', body, { signal }))
+      return call
     return null
   }
 
   return {
     async readQueue(signal) {
       const address = `${path}?project_id=${encodeURIComponent(project_id)}`
-      return (await ask<{ queue: Queue }>(address, undefined, { signal })).queue
+      return (await requestJson<{ queue: Queue }>(address, undefined, { signal })).queue
     },
     async readProgress(signal) {
       const body = { project_id, queue_ids: [queue] }
       const [{ stats }, skipped] = await Promise.all([
-        ask<{ stats: { total_items: number; completed_items: number }[] }>(
+        requestJson<{ stats: { total_items: number; completed_items: number }[] }>(
           '/annotation_queues/stats',
           body,
           { signal },

@@ -1,7 +1,7 @@
 /** Queues of calls or spans that wait for people's judgement. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
-import { ask, askLines, errorText } from '../api/client.ts'
+import { errorText, requestJson, requestLines } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import type { Queue } from '../api/wire.ts'
 import { formatCount, formatTime } from '../parts/format.ts'
@@ -27,11 +27,13 @@ interface Known {
 async function readQueues(project_id: string, signal: AbortSignal): Promise<Known> {
   const queues: Queue[] = []
   const body = { project_id, limit: STATS_MAX }
-  for await (const queue of askLines<Queue>('/annotation_queues/query', body, { signal }))
+  for await (const queue of requestLines<Queue>('/annotation_queues/query', body, { signal }))
     queues.push(queue)
   const queue_ids = queues.map(({ id }) => id)
   const asked = { project_id, queue_ids }
-  const { stats } = await ask<{ stats: Progress[] }>('/annotation_queues/stats', asked, { signal })
+  const { stats } = await requestJson<{ stats: Progress[] }>('/annotation_queues/stats', asked, {
+    signal,
+  })
   return { queues, progress: new Map(stats.map((one) => [one.queue_id, one])) }
 }
 
@@ -46,7 +48,7 @@ export function Queues({ project }: ViewProps) {
     setFailure(null)
     const path = `/annotation_queues/${encodeURIComponent(id)}?project_id=${encodeURIComponent(project)}`
     try {
-      await ask(path, undefined, { method: 'DELETE' })
+      await requestJson(path, undefined, { method: 'DELETE' })
       focusNeighbour(button, { item: 'tr', button: 'button', instead: 'a', within: 'main' })
       reload(count + 1)
     } catch (error) {

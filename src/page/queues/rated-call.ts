@@ -2,11 +2,11 @@
 import { html } from 'htm/preact'
 import { type Call, factsOf } from '../api/wire.ts'
 import { Exception } from '../parts/exception.ts'
+import { summaryOf } from '../parts/feedback-summary.ts'
 import { formatTime, shortOp } from '../parts/format.ts'
-import { summaryOf } from '../parts/given.ts'
 import { JsonTree, LongText } from '../parts/json-tree.ts'
 import { MessageList } from '../parts/message-list.ts'
-import { answersOf, type Message, promptOf } from '../parts/messages.ts'
+import { type Message, promptOf, responseMessagesOf } from '../parts/messages.ts'
 import { pathTo } from '../shell/page-route.ts'
 import type { Claimed } from './queue-api.ts'
 
@@ -33,7 +33,7 @@ export function RatedCall({ project, claimed: { item, call } }: RatedCallProps) 
               html`<${Shown} key=${path} title=${path} value=${at(call, path)} messages=${[]} />`,
           )
         : html`<${Shown} title="Inputs" value=${call.inputs} messages=${promptOf(call.inputs)} />
-            ${isMissing(call) ? null : html`<${Shown} title="Output" value=${call.output} messages=${answersOf(call.output)} />`}`
+            ${isMissing(call) ? null : html`<${Shown} title="Output" value=${call.output} messages=${responseMessagesOf(call.output)} />`}`
     }
   </section>`
 }

@@ -2,7 +2,7 @@
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import type { Backend } from '../../schemas/models/backend.ts'
-import { ask, request } from '../api/client.ts'
+import { request, requestJson } from '../api/client.ts'
 import { formatCount, formatMs, formatTime } from '../parts/format.ts'
 import { Failure, Pending } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
@@ -12,7 +12,7 @@ const PAUSE_MS = 5000
 
 async function readBackends(signal: AbortSignal) {
   const [{ data }, ready] = await Promise.all([
-    ask<{ data: Backend[] }>('/v1/backends', undefined, { signal }),
+    requestJson<{ data: Backend[] }>('/v1/backends', undefined, { signal }),
     request('/ready', undefined, { signal }).then(
       () => 'The server is ready.',
       (error: Error) => `The server is not ready: ${error.message}`,

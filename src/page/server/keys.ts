@@ -2,7 +2,7 @@
 import { html } from 'htm/preact'
 import { useRef, useState } from 'preact/hooks'
 import type { KeyResponse } from '../../schemas/access/key.ts'
-import { ask, errorText } from '../api/client.ts'
+import { errorText, requestJson } from '../api/client.ts'
 import { caller } from '../api/session.ts'
 import { formatTime } from '../parts/format.ts'
 import { focusNeighbour } from '../parts/neighbour.ts'
@@ -16,7 +16,7 @@ export function Keys() {
   const reload = () => setTurn((last) => last + 1)
   const loaded = useLoad(
     'keys',
-    (signal) => ask<{ data: KeyResponse[] }>('/v1/keys', undefined, { signal }),
+    (signal) => requestJson<{ data: KeyResponse[] }>('/v1/keys', undefined, { signal }),
     turn,
   )
   const keys = loaded.value?.data ?? []
@@ -68,7 +68,7 @@ function Revoke({ row, isOwn, onRevoked }: RowProps & { readonly isOwn: boolean 
     first.current?.focus()
   }
   const revoke = () =>
-    ask(`/v1/keys/${encodeURIComponent(row.id)}`, undefined, { method: 'DELETE' }).then(
+    requestJson(`/v1/keys/${encodeURIComponent(row.id)}`, undefined, { method: 'DELETE' }).then(
       () => {
         const places = { item: 'tr', button: 'button', instead: '.scroll', within: 'main' }
         if (first.current !== null) focusNeighbour(first.current, places)

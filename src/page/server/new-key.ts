@@ -2,7 +2,7 @@
 import { html } from 'htm/preact'
 import { useRef, useState } from 'preact/hooks'
 import type { KeyResponse, SCOPES } from '../../schemas/access/key.ts'
-import { ask } from '../api/client.ts'
+import { requestJson } from '../api/client.ts'
 import { caller } from '../api/session.ts'
 import { CopyButton } from '../parts/copy-button.ts'
 import { Failure } from '../parts/notice.ts'
@@ -32,7 +32,9 @@ export function NewKey({ onMade }: { readonly onMade: () => void }) {
   const field = useRef<HTMLInputElement>(null)
   const { submit, failure } = useSubmit(async () => {
     const patterns = projects.split(/[\s,]+/).filter((pattern) => pattern !== '')
-    setMade(await ask<Made>('/v1/keys', { svc_user_id: user.trim(), scopes, projects: patterns }))
+    setMade(
+      await requestJson<Made>('/v1/keys', { svc_user_id: user.trim(), scopes, projects: patterns }),
+    )
     setUser('')
     onMade()
   })

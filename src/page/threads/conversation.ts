@@ -1,7 +1,7 @@
 /** A thread as a conversation: its turns in order, each with a link to its trace. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
-import { ask, askLines } from '../api/client.ts'
+import { requestJson, requestLines } from '../api/client.ts'
 import type { Call, Usage, UsageSummary } from '../api/wire.ts'
 import { formatCount } from '../parts/format.ts'
 import { Failure, Pending } from '../parts/notice.ts'
@@ -28,12 +28,12 @@ async function readTurns(
 ): Promise<Turns> {
   const isTurn = { $eq: [{ $getField: 'id' }, { $getField: 'turn_id' }] }
   const which = { project_id, filter: { thread_ids: [thread] }, query: { $expr: isTurn } }
-  const { count } = await ask<{ count: number }>('/calls/query_stats', which, { signal })
+  const { count } = await requestJson<{ count: number }>('/calls/query_stats', which, { signal })
   const last = Math.max(0, Math.ceil(count / PAGE_TURNS) - 1)
   const first = Math.min(page ?? last, last) * PAGE_TURNS
   const wanted = { ...which, offset: first, limit: PAGE_TURNS, include_feedback: true }
   const calls: Call[] = []
-  for await (const call of askLines<Call>('/calls/stream_query', wanted, { signal }))
+  for await (const call of requestLines<Call>('/calls/stream_query', wanted, { signal }))
     calls.push(call)
   return { count, first, calls }
 }
@@ -45,7 +45,7 @@ async function readUsage(
 ): Promise<Readonly<Record<string, Usage>>> {
   if (calls.length === 0) return {}
   const body = { project_id, call_ids: calls.map(({ id }) => id), include_costs: true }
-  return (await ask<UsageSummary>('/calls/usage', body, { signal })).call_usage
+  return (await requestJson<UsageSummary>('/calls/usage', body, { signal })).call_usage
 }
 
 /** As in the address, where the first page is 1; null for the last one. */

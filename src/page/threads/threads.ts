@@ -1,7 +1,7 @@
 /** The conversations of a project. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
-import { askLines } from '../api/client.ts'
+import { requestLines } from '../api/client.ts'
 import type { Thread } from '../api/wire.ts'
 import { formatCount, formatMs, formatTime } from '../parts/format.ts'
 import { Failure, Pending } from '../parts/notice.ts'
@@ -18,7 +18,7 @@ async function readThreads(
 ): Promise<Thread[]> {
   const body = { project_id, limit, sort_by: [{ field: 'last_updated', direction: 'desc' }] }
   const threads: Thread[] = []
-  for await (const thread of askLines<Thread>('/threads/stream_query', body, { signal }))
+  for await (const thread of requestLines<Thread>('/threads/stream_query', body, { signal }))
     threads.push(thread)
   return threads
 }

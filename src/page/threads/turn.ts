@@ -5,11 +5,11 @@ import { isExactNumber } from '../api/exact-json.ts'
 import { may } from '../api/session.ts'
 import { type Call, factsOf, totalOf, type Usage } from '../api/wire.ts'
 import { Exception } from '../parts/exception.ts'
+import { summaryOf } from '../parts/feedback-summary.ts'
 import { formatCost, formatCount, formatMs, formatTime } from '../parts/format.ts'
 import { GiveFeedback } from '../parts/give-feedback.ts'
-import { summaryOf } from '../parts/given.ts'
 import { MessageList } from '../parts/message-list.ts'
-import { answersOf, type Message, newestOf, promptOf } from '../parts/messages.ts'
+import { type Message, newestOf, promptOf, responseMessagesOf } from '../parts/messages.ts'
 import { StatusMark } from '../parts/status.ts'
 import { pathTo } from '../shell/page-route.ts'
 
@@ -45,7 +45,7 @@ export function Turn({ project, call, usage, onChange }: TurnProps) {
 /** The messages of a turn. Inputs and outputs without messages are shown as if they were messages. */
 function saidIn({ inputs, output, exception }: Call): readonly Message[] {
   const prompt = newestOf(promptOf(inputs))
-  const answers = answersOf(output)
+  const answers = responseMessagesOf(output)
   const asked = prompt.length > 0 ? prompt : [{ role: 'user', content: onlyTextOf(inputs) }]
   if (exception !== null && (output === null || output === undefined)) return asked
   const given = answers.length > 0 ? answers : [{ role: 'assistant', content: onlyTextOf(output) }]

@@ -1,14 +1,14 @@
 /** Adds a call to a dataset as a row, which is shown before and can be changed. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
-import { ApiFailure, ask } from '../api/client.ts'
+import { ApiFailure, requestJson } from '../api/client.ts'
 import { parseExact } from '../api/exact-json.ts'
 import { refScheme } from '../api/ref-scheme.ts'
 import { may } from '../api/session.ts'
 import { type Call, membersOf } from '../api/wire.ts'
 import type { ObjectVersion } from '../objects/kinds.ts'
 import { readVersion, tableOf } from '../objects/object-reads.ts'
-import { answersOf, lastMessageText } from '../parts/messages.ts'
+import { lastMessageText, responseMessagesOf } from '../parts/messages.ts'
 import { Failure } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { clickOnce, useSubmit } from '../parts/use-submit.ts'
@@ -45,7 +45,7 @@ function rowOf({ inputs, output }: Call): object {
   const { self: _, ...given } = membersOf(inputs)
   return {
     ...given,
-    expected: given.expected ?? lastMessageText(answersOf(output)) ?? output ?? null,
+    expected: given.expected ?? lastMessageText(responseMessagesOf(output)) ?? output ?? null,
   }
 }
 
@@ -88,7 +88,7 @@ async function listDatasets(project_id: string, signal: AbortSignal): Promise<re
     metadata_only: true,
     limit: DATASETS_MAX,
   }
-  const { objs } = await ask<{ objs: ObjectVersion[] }>('/objs/query', body, { signal })
+  const { objs } = await requestJson<{ objs: ObjectVersion[] }>('/objs/query', body, { signal })
   return objs.map(({ object_id }) => object_id)
 }
 
@@ -145,8 +145,8 @@ async function publishGrown(
   const base_digest = tableOf(content)
   if (before !== null && base_digest === null) throw new Error(`${object_id} is not a dataset.`)
   const { digest } = await (base_digest === null
-    ? ask<{ digest: string }>('/table/create', { table: { project_id, rows: [row] } })
-    : ask<{ digest: string }>('/table/update', {
+    ? requestJson<{ digest: string }>('/table/create', { table: { project_id, rows: [row] } })
+    : requestJson<{ digest: string }>('/table/update', {
         project_id,
         base_digest,
         updates: [{ append: { row } }],
@@ -154,7 +154,7 @@ async function publishGrown(
   const rows = `${refScheme()}:///${project_id}/table/${digest}`
   const val = { ...(content ?? newDataset(object_id)), rows }
   const obj = { project_id, object_id, val, expected_latest: before?.version_index ?? -1 }
-  return (await ask<{ digest: string }>('/obj/create', { obj })).digest
+  return (await requestJson<{ digest: string }>('/obj/create', { obj })).digest
 }
 
 /** Null for an object that does not exist. */

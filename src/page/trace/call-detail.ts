@@ -2,7 +2,7 @@
 import { html } from 'htm/preact'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { askLines } from '../api/client.ts'
+import { requestLines } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import { type Call, factsOf, totalOf, type Usage, usageOf } from '../api/wire.ts'
 import { CopyCurl } from '../parts/charts/copy-curl.ts'
@@ -10,7 +10,7 @@ import { Exception } from '../parts/exception.ts'
 import { formatCost, formatCount, formatMs, formatTime, shortOp } from '../parts/format.ts'
 import { JsonTree } from '../parts/json-tree.ts'
 import { MessageList } from '../parts/message-list.ts'
-import { answersOf, type Message, promptOf } from '../parts/messages.ts'
+import { type Message, promptOf, responseMessagesOf } from '../parts/messages.ts'
 import { Failure, Pending } from '../parts/notice.ts'
 import { RefLink } from '../parts/ref-link.ts'
 import { StatusMark } from '../parts/status.ts'
@@ -31,7 +31,7 @@ function askFor(project_id: string, id: string) {
 }
 
 async function readCall(project: string, id: string, signal: AbortSignal): Promise<Call> {
-  const calls = askLines<Call>('/calls/stream_query', askFor(project, id), { signal })
+  const calls = requestLines<Call>('/calls/stream_query', askFor(project, id), { signal })
   for await (const call of calls) return call
   throw new Error('There is no such call; it may have been deleted.')
 }
@@ -52,7 +52,7 @@ export function CallDetail({ project, id, turn, usage }: CallDetailProps) {
     return html`<section class="detail"><${Pending} title=${loaded.isLoading ? '…' : id} loaded=${loaded} /></section>`
   }
   const call = loaded.value
-  const [prompt, answers] = [promptOf(call.inputs), answersOf(call.output)]
+  const [prompt, answers] = [promptOf(call.inputs), responseMessagesOf(call.output)]
   return html`<section class="detail" aria-label="Call">
     <h1>${call.display_name ?? shortOp(call.op_name)}</h1>
     <${Failure} words=${loaded.failure} />

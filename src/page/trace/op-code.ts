@@ -1,7 +1,7 @@
 /** The code of an operation, in the version that a call ran. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
-import { ask, request, textIn } from '../api/client.ts'
+import { request, requestJson, textIn } from '../api/client.ts'
 import { LongText } from '../parts/json-tree.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
@@ -28,7 +28,11 @@ export function OpCode({ project, opName }: OpCodeProps) {
 }
 
 async function readCode(project_id: string, ref: string, signal: AbortSignal): Promise<string> {
-  const { vals } = await ask<{ vals: unknown[] }>('/refs/read_batch', { refs: [ref] }, { signal })
+  const { vals } = await requestJson<{ vals: unknown[] }>(
+    '/refs/read_batch',
+    { refs: [ref] },
+    { signal },
+  )
   const { files = {} } = (vals[0] ?? {}) as StoredOp
   const texts: string[] = []
   for (const [name, digest] of Object.entries(files)) {

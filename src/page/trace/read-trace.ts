@@ -1,5 +1,5 @@
 /** Fetches the calls of a trace and their usage. */
-import { ask, askLines } from '../api/client.ts'
+import { requestJson, requestLines } from '../api/client.ts'
 import type { Call, Usage, UsageSummary } from '../api/wire.ts'
 
 /** Limit: calls of a trace that are drawn. */
@@ -24,13 +24,13 @@ export async function readTrace(
   tell: (calls: readonly Call[]) => void,
 ): Promise<readonly Call[]> {
   const one = { project_id, filter: { call_ids: [id] }, columns: ['parent_id'] }
-  const [call] = await Array.fromAsync(askLines<Call>('/calls/stream_query', one, { signal }))
+  const [call] = await Array.fromAsync(requestLines<Call>('/calls/stream_query', one, { signal }))
   if (call === undefined) throw new Error('There is no such call; it may have been deleted.')
   const filter = { trace_ids: [call.trace_id] }
   const body = { project_id, filter, columns: COLUMNS, limit: CALLS_MAX }
   const calls: Call[] = []
   let next = PART_CALLS
-  for await (const each of askLines<Call>('/calls/stream_query', body, { signal })) {
+  for await (const each of requestLines<Call>('/calls/stream_query', body, { signal })) {
     calls.push(each)
     if (calls.length < next) continue
     next *= PART_GROWTH
@@ -53,6 +53,6 @@ export async function readTraceUsage(
     include_costs: true,
     limit: USAGE_CALLS_MAX,
   }
-  const { call_usage } = await ask<UsageSummary>('/trace/usage', body, { signal })
+  const { call_usage } = await requestJson<UsageSummary>('/trace/usage', body, { signal })
   return new Map(Object.entries(call_usage))
 }

@@ -1,7 +1,7 @@
 /** Creates a training job from calls and their feedback, after a preview. */
 import { html } from 'htm/preact'
 import { useRef, useState } from 'preact/hooks'
-import { ask, errorText } from '../api/client.ts'
+import { errorText, requestJson } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
 import { may } from '../api/session.ts'
 import { FilterBar } from '../calls/filter-bar.ts'
@@ -122,7 +122,7 @@ async function readGroups(
     limit: Number(limit),
     reward: { feedback_type, combine, ...reward },
   }
-  return ask('/v1/preview/trajectory-groups/from-calls', question, { signal })
+  return requestJson('/v1/preview/trajectory-groups/from-calls', question, { signal })
 }
 
 interface StartProps {

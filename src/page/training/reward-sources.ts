@@ -1,5 +1,5 @@
 /** Finds numbers in the feedback of a project that can be used as rewards. */
-import { ask } from '../api/client.ts'
+import { requestJson } from '../api/client.ts'
 
 /** Limit: feedback that is searched, the newest first. */
 const FEEDBACK_LOOKED_AT = 1000
@@ -44,7 +44,7 @@ export async function readRewardSources(
     sort_by: [{ field: 'created_at', direction: 'desc' }],
     limit: FEEDBACK_LOOKED_AT,
   }
-  const { result } = await ask<{ result: Row[] }>('/feedback/query', question, { signal })
+  const { result } = await requestJson<{ result: Row[] }>('/feedback/query', question, { signal })
   return findSources(result)
 }
 

@@ -6,7 +6,7 @@ import type {
   JobEventResponse,
   TrainingJobDetail,
 } from '../../schemas/training/training-job-view.ts'
-import { ask } from '../api/client.ts'
+import { requestJson } from '../api/client.ts'
 
 export type Model = z.infer<typeof PreviewModelResponse>
 export type Job = TrainingJobDetail
@@ -72,7 +72,7 @@ function readPage<Row>(
   signal: AbortSignal,
 ): Promise<Page<Row>> {
   const names = new URLSearchParams({ ...query, limit: String(PAGE_ROWS) })
-  return ask(`${path}?${names}`, undefined, { signal })
+  return requestJson(`${path}?${names}`, undefined, { signal })
 }
 
 /** The newest first. @param known - the last result */
@@ -115,11 +115,11 @@ export async function readJobs(
 }
 
 export function readJob(id: string, signal: AbortSignal): Promise<Job> {
-  return ask(`${BASE}/training-jobs/${encodeURIComponent(id)}`, undefined, { signal })
+  return requestJson(`${BASE}/training-jobs/${encodeURIComponent(id)}`, undefined, { signal })
 }
 
 export function readModel(id: string, signal: AbortSignal): Promise<Model> {
-  return ask(`${BASE}/models/${encodeURIComponent(id)}`, undefined, { signal })
+  return requestJson(`${BASE}/models/${encodeURIComponent(id)}`, undefined, { signal })
 }
 
 /** The events of the last attempt of a job. @param known - events read before, if they are of the same attempt */
@@ -150,18 +150,18 @@ export function checkpointsPath(modelId: string): string {
 
 export function cancelJob(id: string): Promise<Job> {
   const path = `${BASE}/training-jobs/${encodeURIComponent(id)}/cancel`
-  return ask(path, undefined, { method: 'POST' })
+  return requestJson(path, undefined, { method: 'POST' })
 }
 
 /** Returns the model of that name; creates it when it is missing. */
 export function makeModel(project_id: string, name: string, base_model: string): Promise<Model> {
   const [entity, project] = project_id.split('/')
-  return ask(`${BASE}/models`, { entity, project, name, base_model, return_existing: true })
+  return requestJson(`${BASE}/models`, { entity, project, name, base_model, return_existing: true })
 }
 
 /** @param once - idempotency key: a repeat with the same key creates no second job */
 export function makeJob(job: object, once: string): Promise<{ readonly id: string }> {
-  return ask(`${BASE}/training-jobs`, job, { headers: { 'idempotency-key': once } })
+  return requestJson(`${BASE}/training-jobs`, job, { headers: { 'idempotency-key': once } })
 }
 
 export function isOver({ status }: Job): boolean {

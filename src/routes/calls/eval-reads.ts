@@ -11,7 +11,7 @@ import {
   withChildren,
 } from '../../domain/calls/evaluations/eval-trials.ts'
 import { parseCall } from '../../domain/calls/evaluations/evaluation-calls.ts'
-import { parseReadableRef } from '../../domain/objects/ref-reading.ts'
+import { parseReadableRef } from '../../domain/objects/readable-ref.ts'
 import type { PriceTable } from '../../domain/prices/price-table.ts'
 import { ApiError, isNotFound } from '../../errors.ts'
 import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'

@@ -3,7 +3,7 @@ import type { CallTexts } from '../../domain/calls/call-view.ts'
 import type { CallsShape } from '../../domain/calls/calls-query.ts'
 import { isObject } from '../../domain/json/is-object.ts'
 import { parseLossless, renderJson } from '../../domain/json/json-text.ts'
-import { parseReadableRef } from '../../domain/objects/ref-reading.ts'
+import { parseReadableRef } from '../../domain/objects/readable-ref.ts'
 import { isNotFound } from '../../errors.ts'
 import { createRefReader, type RefReaderOptions } from '../objects/ref-reader.ts'
 

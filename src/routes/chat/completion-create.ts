@@ -5,7 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { canUseProject, requireAccess, requireScope } from '../../domain/access/permissions.ts'
 import { toChatDraft, toPromptMessages } from '../../domain/chat/completion-create.ts'
-import { parseReadableRef } from '../../domain/objects/ref-reading.ts'
+import { parseReadableRef } from '../../domain/objects/readable-ref.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { linesResponse } from '../../http/document/responses.ts'

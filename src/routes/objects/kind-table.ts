@@ -64,7 +64,7 @@ export const OBJECT_KINDS: readonly ObjectKind[] = [
     createResponse: WIRE.ModelCreateResponse,
     readResponse: WIRE.ModelVersion,
     async create({ name, description, source_code, attributes }, writer) {
-      KINDS.requireFurther(attributes, {}, 'attributes')
+      KINDS.requireAdditionalFields(attributes, {}, 'attributes')
       const files = { [KINDS.SOURCE_FILE]: await writer.storeSource(source_code) }
       const fields = { ...attributes, name, description: description ?? null, files }
       return writer.publish(KINDS.toObjectId(name, 'Model'), KINDS.classContent('model', fields))
@@ -104,7 +104,7 @@ export const OBJECT_KINDS: readonly ObjectKind[] = [
         trials: trials ?? 1,
         evaluation_name: evaluation_name ?? null,
       }
-      KINDS.requireFurther(eval_attributes, own, 'eval_attributes')
+      KINDS.requireAdditionalFields(eval_attributes, own, 'eval_attributes')
       const val = KINDS.classContent('evaluation', { ...eval_attributes, ...own })
       return writer.publish(KINDS.toObjectId(name, 'Evaluation'), val)
     },

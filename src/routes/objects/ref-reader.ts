@@ -11,7 +11,7 @@ import {
   type ReadableRef,
   type RefEdge,
   stepInto,
-} from '../../domain/objects/ref-reading.ts'
+} from '../../domain/objects/readable-ref.ts'
 import { ApiError, isNotFound } from '../../errors.ts'
 import type { ObjectStore } from '../../store/api/objects/objects.ts'
 import type { NewRow, RowIndex, StoredTable, TableStore } from '../../store/api/objects/tables.ts'

@@ -4,7 +4,7 @@
  * Spec: §2.1 (shapes of refs). Choice: the route of the public tracing clients.
  */
 import { canUseProject, requireScope } from '../../domain/access/permissions.ts'
-import { parseReadableRef } from '../../domain/objects/ref-reading.ts'
+import { parseReadableRef } from '../../domain/objects/readable-ref.ts'
 import { ApiError, isNotFound } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { RefsReadBatchRequest, RefsReadBatchResponse } from '../../schemas/objects/ref-read.ts'

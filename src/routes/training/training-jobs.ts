@@ -38,7 +38,7 @@ import { JobParams } from '../../schemas/training/worker.ts'
 import type { PreviewModelStore } from '../../store/api/models/preview-models.ts'
 import type { JobView, TrainingJobStore } from '../../store/api/training/training-jobs.ts'
 import { openBodyFolder } from '../../training/jobs/body-folder.ts'
-import { limitLargeBodies, takeTrainingBody } from '../../training/jobs/training-body.ts'
+import { limitLargeBodies, receiveTrainingBody } from '../../training/jobs/training-body.ts'
 import {
   createTrainingBodyThread,
   optionsOfBodyThread,
@@ -100,7 +100,7 @@ function addCreate(app: App, { models, jobs, ...options }: TrainingJobRoutesOpti
       const caller = requireScope(request.principal, 'training')
       const idempotency_key = parseIdempotencyKey(request.headers['idempotency-key'])
       const source = request.body as Readable | undefined
-      const { content, payload, discard } = await takeTrainingBody(source, {
+      const { content, payload, discard } = await receiveTrainingBody(source, {
         stageBody,
         thread,
         bytesMax,

@@ -15,9 +15,9 @@ import { createLeaseClock } from './lease-clock.ts'
 /** Limit: workers that wait at the same time; each change of the queue tries a claim for all of them. */
 const CLAIM_WAITERS_MAX = 256
 /** Longest interval of the timer, so that a change of the system clock is noticed soon. */
-const LOOK_MS_MAX = 30_000
+const POLL_MS_MAX = 30_000
 /** Longest interval while workers wait, since jobs queued by another process are not reported. */
-const WAITING_LOOK_MS_MAX = 5_000
+const WAITING_POLL_MS_MAX = 5_000
 /** Delay before the timer retries after the store failed. */
 const FAULT_MS = 1_000
 const US_PER_MS = 1000
@@ -87,8 +87,8 @@ export function createJobClaims(options: JobClaimsOptions): JobClaims {
   const timer = createQueueTimer(options, {
     times,
     settle,
-    onRing: () => void serve(),
-    lookMsMax: () => (waiters.size > 0 ? WAITING_LOOK_MS_MAX : LOOK_MS_MAX),
+    onPoll: () => void serve(),
+    pollMsMax: () => (waiters.size > 0 ? WAITING_POLL_MS_MAX : POLL_MS_MAX),
   })
   let isServing = false
   let hasChanged = false
@@ -204,15 +204,15 @@ interface QueueTimerParts {
   readonly times: () => QueueTimes
   readonly settle: () => Promise<void>
   /** Returns the longest time between two checks. */
-  readonly lookMsMax: () => number
+  readonly pollMsMax: () => number
   /** Called after each check. */
-  readonly onRing: () => void
+  readonly onPoll: () => void
 }
 
 /** Creates the timer that ends leases and jobs as soon as they are overdue. */
 function createQueueTimer(
   { queue, settings, clock: { nowUs }, onFault }: JobClaimsOptions,
-  { times, settle, lookMsMax, onRing }: QueueTimerParts,
+  { times, settle, pollMsMax, onPoll }: QueueTimerParts,
 ) {
   let timeout: NodeJS.Timeout | undefined
   let isArming = false
@@ -227,7 +227,7 @@ function createQueueTimer(
     try {
       await settle()
       await queue.endOverdue(times())
-      onRing()
+      onPoll()
       arm()
     } catch (error) {
       if (isClosed) return
@@ -240,8 +240,8 @@ function createQueueTimer(
     try {
       const now_us = nowUs()
       const due_us = await queue.nextDueUs(now_us, settings.queueTimeoutMs)
-      const dueMs = due_us === null ? LOOK_MS_MAX : Math.ceil((due_us - now_us) / US_PER_MS) + 1
-      ringIn(Math.min(Math.max(dueMs, 1), lookMsMax()))
+      const dueMs = due_us === null ? POLL_MS_MAX : Math.ceil((due_us - now_us) / US_PER_MS) + 1
+      ringIn(Math.min(Math.max(dueMs, 1), pollMsMax()))
     } catch (error) {
       if (isClosed) return
       onFault(error)

@@ -28,15 +28,15 @@ interface LeaseClock {
 export function createLeaseClock(options: LeaseClockOptions): LeaseClock {
   const { queue, clock, leaseMs, onMoved, onFault } = options
   /** Clock change that has not been applied to the rows yet. */
-  let owedUs = 0
+  let pendingShiftUs = 0
   let moving: Promise<void> | null = null
 
   async function moveRows(): Promise<void> {
-    while (owedUs !== 0) {
-      const movedUs = owedUs
+    while (pendingShiftUs !== 0) {
+      const movedUs = pendingShiftUs
       // Queued before anything else in this turn: writes with the new time must come after it.
       await queue.resumeLeases(clock.nowUs(), leaseMs, movedUs)
-      owedUs -= movedUs
+      pendingShiftUs -= movedUs
     }
     onMoved()
   }
@@ -49,7 +49,7 @@ export function createLeaseClock(options: LeaseClockOptions): LeaseClock {
   }
 
   const stopListening = clock.onJump((movedUs) => {
-    owedUs += movedUs
+    pendingShiftUs += movedUs
     move().catch(onFault)
   })
 
@@ -57,7 +57,7 @@ export function createLeaseClock(options: LeaseClockOptions): LeaseClock {
     async settle() {
       // Reading the clock detects a change of it.
       clock.nowUs()
-      if (moving || owedUs !== 0) await move()
+      if (moving || pendingShiftUs !== 0) await move()
     },
     close: stopListening,
   }

@@ -34,7 +34,7 @@ interface TrainingBodyOptions {
  * @throws ApiError request_too_large, client_closed_request, server_overloaded, store_unavailable, and what
  * the text breaks; then nothing is left
  */
-export async function takeTrainingBody(
+export async function receiveTrainingBody(
   source: Readable | undefined,
   { stageBody, thread, bytesMax }: TrainingBodyOptions,
 ): Promise<TrainingBody> {

@@ -9,7 +9,7 @@ import { LeaseLostError } from './worker-client.ts'
 export type RunningLease = Pick<ClaimResponse, 'id' | 'lease_token' | 'heartbeat_seconds'>
 
 /** Renews one lease at a time. */
-interface LeaseKeeper {
+interface LeaseRenewer {
   /** @param lease - renewed from now on instead of the previous one; null: none */
   keep(lease: RunningLease | null): void
   /** Returns the current lease, or null. */
@@ -26,7 +26,7 @@ interface LeaseKeeper {
 export function createLeaseRenewer(
   renew: (lease: RunningLease, signal: AbortSignal) => Promise<void>,
   onFailure: (error: unknown) => void,
-): LeaseKeeper {
+): LeaseRenewer {
   let kept: RunningLease | null = null
   let timer: NodeJS.Timeout | null = null
 

@@ -111,12 +111,12 @@ export function createWorkerClient(baseUrl: string, token: string): WorkerClient
    * Returns the whole response; a truncated response is retried, too. Every report may be sent twice: the server
    * recognizes it by its lease, its number or its hash.
    */
-  async function sendSurely(call: Call): Promise<Uint8Array> {
+  async function sendWithRetries(call: Call): Promise<Uint8Array> {
     for (let tried = 1; ; tried++) {
       try {
         return new Uint8Array(await (await send(call)).arrayBuffer())
       } catch (error) {
-        if (!mayPass(error) || tried === TRIES_MAX) throw error
+        if (!isTemporary(error) || tried === TRIES_MAX) throw error
         await sleep(FIRST_PAUSE_MS * 2 ** (tried - 1))
       }
     }
@@ -130,12 +130,12 @@ export function createWorkerClient(baseUrl: string, token: string): WorkerClient
   function createJobClient({ id, lease_token, payload, parent_checkpoint }: ClaimResponse) {
     const path = (name: string): string => `${ROOT}/jobs/${id}/${name}`
     const report = (name: string, body: object) =>
-      sendSurely(post(path(name), { lease_token, ...body }))
+      sendWithRetries(post(path(name), { lease_token, ...body }))
     const headers = { [LEASE_HEADER]: lease_token }
 
     async function download({ url, sha256 }: Fetchable): Promise<Uint8Array> {
       requireOwnPath(url)
-      const bytes = await sendSurely({ method: 'GET', path: url, headers })
+      const bytes = await sendWithRetries({ method: 'GET', path: url, headers })
       if (hashOf(bytes) === sha256) return bytes
       throw new Error(`${url} came with another hash`)
     }
@@ -155,7 +155,7 @@ export function createWorkerClient(baseUrl: string, token: string): WorkerClient
       },
       async upload(artifact) {
         const sha256 = hashOf(artifact)
-        await sendSurely({
+        await sendWithRetries({
           method: 'PUT',
           path: path('artifact'),
           headers: {
@@ -218,7 +218,7 @@ async function readReason({ body }: Response): Promise<string> {
 }
 
 /** Whether an error is a lost connection, a timeout, or a response of an overloaded or failing server. */
-function mayPass(error: unknown): boolean {
+function isTemporary(error: unknown): boolean {
   if (error instanceof LeaseLostError) return false
   if (error instanceof RefusedError) return error.status >= 500 || error.status === 429
   return error instanceof Error && (error instanceof TypeError || error.name === 'TimeoutError')

@@ -48,7 +48,7 @@ const PAUSE_MS_MIN = 500
 const PAUSE_MS_MAX = 30_000
 const REASON_CHARS_MAX = 500
 /** Limit: bytes of a payload whose memory a thread may retain; it becomes objects of several times its length. */
-const PAYLOAD_BYTES_KEPT = 8 * 1024 * 1024
+const PAYLOAD_BYTES_RETAINED_MAX = 8 * 1024 * 1024
 
 /** Thrown when the server has been asked to cancel the job. */
 class CancelledError extends Error {}
@@ -72,7 +72,7 @@ export async function runWorker(options: WorkerLoopOptions): Promise<void> {
       options.onLease({ id, lease_token, heartbeat_seconds })
       // Renewed further, the lease would keep a job that could not be given up from other workers.
       await runJob(options, openTrainer, claimed).finally(() => options.onLease(null))
-      if (claimed.payload.bytes > PAYLOAD_BYTES_KEPT) return
+      if (claimed.payload.bytes > PAYLOAD_BYTES_RETAINED_MAX) return
     } catch (error) {
       if (signal.aborted) return
       log({ level: 'warn', message: `the worker waits after a failure: ${reasonOf(error)}` })

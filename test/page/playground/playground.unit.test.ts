@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import {
-  answersOf,
   lastMessageText,
   type Message,
   newestOf,
   promptOf,
+  responseMessagesOf,
 } from '../../../src/page/parts/messages.ts'
 import {
   addChunk,
@@ -206,7 +206,7 @@ describe('messages in what a call took and gave', () => {
     ],
     ['no items without a message', { output: [{ type: 'web_search_call' }] }, []],
   ])('of an answer: %s', (_name, output, messages) => {
-    expect(answersOf(output)).toEqual(messages)
+    expect(responseMessagesOf(output)).toEqual(messages)
   })
 
   it('the newest are those behind the last answer', () => {

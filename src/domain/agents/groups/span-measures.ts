@@ -7,7 +7,7 @@ import { createOrderStatistics, type OrderStatistics } from '../../stats/order-s
 import type { ValueType } from '../span-values.ts'
 
 /** Limit: values that one response may buffer, for percentiles and for distinct counts. */
-const KEPT_MAX = 2_000_000
+const BUFFERED_VALUES_MAX = 2_000_000
 
 const ALLOWED: Readonly<Record<ValueType, readonly AgentAggregation[]>> = {
   datetime: ['min', 'max', 'count', 'count_distinct'],
@@ -26,7 +26,7 @@ export interface Budget {
   keep(value: Cell): void
 }
 
-export function createBudget(max: number = KEPT_MAX): Budget {
+export function createBudget(max: number = BUFFERED_VALUES_MAX): Budget {
   let left = max
   function take(count = 1): void {
     left -= count

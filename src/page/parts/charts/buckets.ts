@@ -1,4 +1,4 @@
-/** Where the buckets of a chart lie on its scale. Pure. */
+/** The positions of a chart's buckets on its scale. Pure. */
 
 /** Returns the end of the last bucket, which by default is as long as the one before. */
 export function endOf(times: readonly number[], end?: number): number {
@@ -7,7 +7,8 @@ export function endOf(times: readonly number[], end?: number): number {
 }
 
 /**
- * Returns the end of the last bucket of an answer. Where clocks are set back, a day is longer than its granularity says.
+ * Returns the end of the last bucket of a response. Where clocks are set back, a day is longer than its granularity
+ * says.
  *
  * @param times - starts of buckets, seconds
  */
@@ -23,7 +24,7 @@ export function middlesOf(times: readonly number[], end: number): number[] {
   return times.map((time, at) => (time + (times[at + 1] ?? end)) / 2)
 }
 
-/** Returns the index of the bucket that a place lies in; of places outside, the first or the last. */
+/** Returns the index of the bucket at a position; outside, the first or the last. */
 export function bucketAt(times: readonly number[], place: number): number {
   return Math.max(
     0,

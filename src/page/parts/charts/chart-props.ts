@@ -1,4 +1,4 @@
-/** What a chart shows, and what it does. */
+/** The content of a chart and its callbacks. */
 import type { Line } from './line.ts'
 
 export interface ChartProps {

@@ -1,4 +1,4 @@
-/** Copies the request behind what is shown, to be pasted into a shell. */
+/** Copies the request behind a chart, to be pasted into a shell. */
 import { html } from 'htm/preact'
 import { CopyButton } from '../copy-button.ts'
 

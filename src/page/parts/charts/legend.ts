@@ -15,7 +15,7 @@ export function announceSeries({ series }: uPlot): void {
     if (label instanceof HTMLElement) label.setAttribute('aria-pressed', String(show))
 }
 
-/** Keeps room for the longest of the values that each row may show. */
+/** Reserves width for the longest of the values that each row may show. */
 export function reserveWidth(legend: HTMLElement, values: readonly (readonly string[])[]): void {
   for (const [row, cell] of legend.querySelectorAll<HTMLElement>('.u-value').entries()) {
     const longest = (values[row] ?? []).reduce((a, b) => (b.length > a.length ? b : a), '')

@@ -6,7 +6,7 @@ export interface Line {
   readonly color?: string
 }
 
-/** Limit: points of a line that are told apart. */
+/** Limit: points of a line that are distinguished. */
 const POINTS_MAX = 60
 
 /**

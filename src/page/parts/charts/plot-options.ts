@@ -90,7 +90,7 @@ function wordsOfValue(value: number | null, format: ChartProps['format']): strin
   return value === null ? '–' : format(value)
 }
 
-/** From the start of the first bucket to the end of the last. */
+/** Returns the range from the start of the first bucket to the end of the last. */
 function widthOf({ current: { times, end } }: Last): [number, number] {
   return [times[0] ?? 0, endOf(times, end)]
 }

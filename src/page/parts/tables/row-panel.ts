@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 interface RowPanelProps {
-  /** What it shows. */
+  /** Label of the panel. */
   readonly label: string
   readonly title: string
   readonly onClose: () => void

@@ -31,7 +31,7 @@ interface WindowListProps {
   readonly renderRow: (index: number) => ComponentChildren
 }
 
-/** How many rows a list can show. */
+/** Returns the number of rows that a list can show. */
 export function rowsMax(rowHeight: number): number {
   return Math.floor(HEIGHT_MAX_PX / rowHeight)
 }

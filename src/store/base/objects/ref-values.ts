@@ -9,7 +9,7 @@ import {
   type ReadableRef,
   type RefEdge,
   stepInto,
-} from '../../../domain/objects/ref-reading.ts'
+} from '../../../domain/objects/readable-ref.ts'
 import type { StoredTable } from '../../api/objects/tables.ts'
 import { first, type Steps } from '../db/steps.ts'
 import { findContent, findNamed } from './object-reads.ts'

@@ -1,5 +1,5 @@
 /** Limits concurrent reads of other databases: the rest wait in a bounded queue, where keys and projects take turns. */
-import { type ReadCaller, toLeft } from '../../../domain/access/read-caller.ts'
+import { type ReadCaller, toClientClosedError } from '../../../domain/access/read-caller.ts'
 import { ApiError } from '../../../errors.ts'
 import { createFairQueue } from '../../../threads/fair-queue.ts'
 import type { ReadMetrics } from '../../api/metrics.ts'
@@ -52,7 +52,7 @@ export function createReadTurns(limits: ReadTurnLimits): ReadTurns {
         waiting.remove(item)
         reject(error)
       }
-      const onAbort = () => leaveWith(toLeft(signal))
+      const onAbort = () => leaveWith(toClientClosedError(signal))
       const timer = setTimeout(() => leaveWith(new ApiError('read_timeout')), waitMsMax)
       waiting.push(item)
       signal.addEventListener('abort', onAbort, { once: true })

@@ -2,7 +2,7 @@
  * Lets callers with the same query share one read. A caller that comes while it runs waits for the next one, which
  * sees everything written before the caller asked. A read stops when its last caller has left.
  */
-import { requireWaiting, toLeft } from '../../../domain/access/read-caller.ts'
+import { requireWaiting, toClientClosedError } from '../../../domain/access/read-caller.ts'
 
 interface SharedReads<Value> {
   /**
@@ -82,8 +82,8 @@ export function createSharedReads<Value>(): SharedReads<Value> {
       const { promise: left, reject } = Promise.withResolvers<never>()
       const onAbort = () => {
         flight.waiting -= 1
-        reject(toLeft(signal))
-        if (flight.waiting === 0) flight.abort.abort(toLeft(signal))
+        reject(toClientClosedError(signal))
+        if (flight.waiting === 0) flight.abort.abort(toClientClosedError(signal))
       }
       signal.addEventListener('abort', onAbort, { once: true })
       try {

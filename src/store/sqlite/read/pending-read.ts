@@ -1,5 +1,5 @@
 /** The caller's side of one read: a promise settled once, by the job, the timeout or the caller's signal. */
-import { type ReadCaller, toLeft } from '../../../domain/access/read-caller.ts'
+import { type ReadCaller, toClientClosedError } from '../../../domain/access/read-caller.ts'
 import { ApiError } from '../../../errors.ts'
 import type { PendingRead } from './reader.ts'
 
@@ -20,7 +20,7 @@ export function createPending(options: PendingOptions) {
     abandon(job)
   }
   const timer = setTimeout(() => leave(new ApiError('read_timeout')), timeoutMs)
-  const onAbort = () => leave(toLeft(signal))
+  const onAbort = () => leave(toClientClosedError(signal))
   signal.addEventListener('abort', onAbort, { once: true })
   const job: PendingRead = {
     id,

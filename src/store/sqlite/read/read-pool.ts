@@ -2,7 +2,7 @@
  * Runs heavy reads off the event loop: a few readers, fed by a bounded queue in which keys and projects take turns.
  * The main connection never runs such a read, except for a database in memory.
  */
-import { type ReadCaller, toLeft } from '../../../domain/access/read-caller.ts'
+import { type ReadCaller, toClientClosedError } from '../../../domain/access/read-caller.ts'
 import { ApiError } from '../../../errors.ts'
 import { createFairQueue } from '../../../threads/fair-queue.ts'
 import type { ReadMetrics } from '../../api/metrics.ts'
@@ -146,7 +146,7 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
   return {
     run(name, input, caller) {
       if (isClosed) return Promise.reject(new ApiError('server_draining'))
-      if (caller.signal.aborted) return Promise.reject(toLeft(caller.signal))
+      if (caller.signal.aborted) return Promise.reject(toClientClosedError(caller.signal))
       const bytes = sizeOf(input)
       if (!places.hasFor(caller) && !makeRoom(caller, bytes)) return Promise.reject(refusals.next())
       lastId += 1

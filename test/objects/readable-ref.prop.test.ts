@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { parseReadableRef, type RefEdge, stepInto } from '../../src/domain/objects/ref-reading.ts'
+import { parseReadableRef, type RefEdge, stepInto } from '../../src/domain/objects/readable-ref.ts'
 
 const name = fc.stringMatching(/^[\w.-]{1,12}$/)
 const edge: fc.Arbitrary<RefEdge> = fc.oneof(
