@@ -27,7 +27,10 @@ export default defineConfig({
     // project, too; the kind is the file's suffix, and scripts choose by it.
     include: ['test/**/*.test.ts'],
     isolate: false,
-    reporters: ['default', createSkipReporter((text) => process.stdout.write(text))],
+    reporters: [
+      'default',
+      createSkipReporter((text) => process.stdout.write(text), process.env.npm_lifecycle_event),
+    ],
     // Node loads the files as it does for the server: the sources are what it runs without a build.
     experimental: { viteModuleRunner: false },
     // More than there are cores, as tests of sockets, processes and pages wait for the most part. Each compiles the same code

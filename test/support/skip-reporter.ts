@@ -12,8 +12,11 @@ const NEEDS: Readonly<Record<string, string>> = {
 }
 const OTHER = 'another program; the file names it'
 
-/** @param write - receives the lines, each with its line break */
-export function createSkipReporter(write: (text: string) => void): Reporter {
+/**
+ * @param write - receives the lines, each with its line break
+ * @param script - the npm script that runs, if any: `test` leaves out the slow kinds
+ */
+export function createSkipReporter(write: (text: string) => void, script?: string): Reporter {
   return {
     onTestRunEnd(modules) {
       const counts = new Map<string, number>()
@@ -25,6 +28,9 @@ export function createSkipReporter(write: (text: string) => void): Reporter {
       }
       for (const [needs, count] of [...counts].sort(([, left], [, right]) => right - left)) {
         write(`Skipped: ${count} ${count === 1 ? 'test needs' : 'tests need'} ${needs}\n`)
+      }
+      if (script === 'test') {
+        write('Not run: tests with sockets, browsers and engines (npm run test:slow)\n')
       }
     },
   }

@@ -201,6 +201,7 @@ const noExchanges = z
   .array(z.unknown(), ruleError('a list'))
   .max(0, 'must be empty: only exchanges of chat_completions can be trained on')
   .optional()
+  .describe('Empty: the tokens of these exchanges are not known.')
 
 /**
  * The calls of a rollout as a client recorded them, instead of histories.
