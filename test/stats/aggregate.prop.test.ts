@@ -15,7 +15,7 @@ function fill(values: readonly (number | bigint)[], unitsPerOne = 1) {
 }
 
 describe('createAccumulator', () => {
-  it('agrees with a sorted list at every percentile', () => {
+  it('every percentile equals that of a sorted list', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 1e9 }), { minLength: 1, maxLength: 300 }),
@@ -32,7 +32,7 @@ describe('createAccumulator', () => {
     )
   })
 
-  it('agrees with naive sums, extremes and counts', () => {
+  it('sums, extremes and counts equal naive ones', () => {
     fc.assert(
       fc.property(integers, (values) => {
         const accumulator = fill(values)
@@ -48,7 +48,7 @@ describe('createAccumulator', () => {
     )
   })
 
-  it('sums numbers of both signs exactly, and returns the largest double for larger sums', () => {
+  it('numbers of both signs are summed exactly, and larger sums become the largest double', () => {
     const sumOf = (...values: number[]) => fill(values).read('sum')
     expect(sumOf(-1e308, 1e308, 0.5)).toBe(0.5)
     expect(sumOf(-(2 ** 53), -1, 2 ** 53)).toBe(-1)
@@ -61,7 +61,7 @@ describe('createAccumulator', () => {
     }
   })
 
-  it('sums exactly in every order, however large the values', () => {
+  it('sums are exact in every order of the values, whatever their magnitude', () => {
     const one = (max: bigint) => fc.bigInt({ min: 0n, max })
     const large = fc.array(fc.oneof(one(2n ** 52n), one(2n ** 70n)), { maxLength: 50 })
     fc.assert(
@@ -78,12 +78,12 @@ describe('createAccumulator', () => {
     )
   })
 
-  it('loses no token next to a sum beyond 2^53', () => {
+  it('a sum beyond 2^53 loses no token', () => {
     const accumulator = fill([Number.MAX_SAFE_INTEGER, 1, 1, 1])
     expect(accumulator.read('sum')).toBe(Number(2n ** 53n + 2n))
   })
 
-  it('starts over after a reset', () => {
+  it('a reset empties an accumulator', () => {
     const accumulator = fill([5, 9, 2 ** 53, 1, 0])
     expect(accumulator.read(50)).toBe(5)
     accumulator.reset()
@@ -102,13 +102,13 @@ describe('createOrderStatistics', () => {
     [[1, 2, 3, 4], 25, 1.75],
     [[10, 20, 30], 99.9, 29.98],
     [[10, 20, 30], 100, 30],
-  ])('finds in %j at %d the value %d', (values, percent, expected) => {
+  ])('in %j percentile %d is %d', (values, percent, expected) => {
     const order = createOrderStatistics()
     order.addSorted(Float64Array.from(values))
     expect(order.percentile(percent)).toBeCloseTo(expected, 9)
   })
 
-  it('finds the same in sorted runs as in loose values, counted or merged', () => {
+  it('percentiles of sorted runs equal those of unsorted values, whether searched or merged', () => {
     const value = fc.oneof(
       fc.integer({ min: 0, max: 20 }),
       fc.integer({ min: 0, max: 2 ** 32 - 1 }),

@@ -41,7 +41,7 @@ const cases = fc.record({
 })
 
 describe('buildBucketGrid', () => {
-  it('tiles the window: ascending, the first holds the start, the last begins before the end', () => {
+  it('buckets tile the window: ascending, the first contains the start, the last begins before the end', () => {
     fc.assert(
       fc.property(cases, ({ startUs, rangeUs, granularity, zone }) => {
         const endUs = startUs + rangeUs
@@ -58,7 +58,7 @@ describe('buildBucketGrid', () => {
     )
   })
 
-  it('puts every instant where the slow rule puts it', () => {
+  it('every instant falls into the same bucket as by the naive rule', () => {
     fc.assert(
       fc.property(
         cases,

@@ -26,13 +26,13 @@ describe('autoGranularityS', () => {
     [14 * DAY, 12 * HOUR],
     [14 * DAY + 1, DAY],
     [3650 * DAY, DAY],
-  ])('takes for a window of %d s buckets of %d s', (rangeS, granularityS) => {
+  ])('a window of %d s has buckets of %d s by default', (rangeS, granularityS) => {
     expect(autoGranularityS(Math.round(rangeS * 1e6))).toBe(granularityS)
   })
 })
 
 describe('nextRoundS', () => {
-  it('goes through the round lengths', () => {
+  it('each round length is followed by the next longer one', () => {
     const lengths: number[] = []
     for (let length = 0; length < 30 * DAY; length = nextRoundS(length)) lengths.push(length)
     expect(lengths).toEqual([
@@ -43,7 +43,7 @@ describe('nextRoundS', () => {
 })
 
 describe('buildBucketGrid', () => {
-  it('begins on the grid, at or before the start', () => {
+  it('the first bucket begins on the grid, at or before the start', () => {
     expect(grid('2026-01-01T10:07:30Z', '2026-01-01T10:15:00Z', 300).starts).toEqual([
       '2026-01-01T10:05Z',
       '2026-01-01T10:10Z',
@@ -53,7 +53,7 @@ describe('buildBucketGrid', () => {
   it.each([
     ['2026-01-01T10:05:00Z', []],
     ['2026-01-01T10:06:00Z', ['2026-01-01T10:05Z']],
-  ])('gives an empty window at %s the buckets %j', (at, starts) => {
+  ])('an empty window at %s has the buckets %j', (at, starts) => {
     expect(grid(at, at, 300).starts).toEqual(starts)
   })
 
@@ -63,7 +63,7 @@ describe('buildBucketGrid', () => {
     ['12 h on a day of 25', '2026-10-25', 12 * HOUR, 'Europe/Berlin', [-2, 11]],
     ['12 h on a day of 23', '2026-03-29', 12 * HOUR, 'Europe/Berlin', [-1, 10]],
     ['12 h on a day that shows midnight twice', '2026-11-01', 12 * HOUR, 'America/Havana', [4, 17]],
-  ])('follows the wall clock by %s hours', (_name, day, length, zone, hours) => {
+  ])('buckets follow the local clock by %s hours', (_name, day, length, zone, hours) => {
     const [startUs, endUs] = [timestampUs(`${day}T12:00:00Z`), timestampUs(`${day}T12:00:00Z`)]
     const clock = createLocalClock(zone, startUs, endUs)
     const date = clock.dayOf(startUs)
@@ -73,19 +73,19 @@ describe('buildBucketGrid', () => {
     expect([...startsUs].map((us) => (us - midnightUs) / 3600e6)).toEqual(hours)
   })
 
-  it('shows an hour that the clock shows twice as two buckets of an hour', () => {
+  it('an hour that the clock shows twice becomes two buckets', () => {
     const { starts } = grid('2026-10-24T23:00:00Z', '2026-10-25T03:00:00Z', HOUR, 'Europe/Berlin')
     expect(starts.map((start) => start.slice(11, 16))).toEqual(['23:00', '00:00', '01:00', '02:00'])
     const twos = grid('2026-10-24T22:00:00Z', '2026-10-25T04:00:00Z', 2 * HOUR, 'Europe/Berlin')
     expect(twos.starts.map((start) => start.slice(11, 16))).toEqual(['22:00', '00:00', '03:00'])
   })
 
-  it('takes local days across a change of clocks', () => {
+  it('day buckets are local days across a change of clocks', () => {
     const { starts } = grid('2026-03-07T12:00:00Z', '2026-03-10T00:00:00Z', DAY, 'America/New_York')
     expect(starts).toEqual(['2026-03-07T05:00Z', '2026-03-08T05:00Z', '2026-03-09T04:00Z'])
   })
 
-  it('begins weeks on the local Monday', () => {
+  it('week buckets begin on the local Monday', () => {
     const { starts } = grid(
       '2026-01-01T00:00:00Z',
       '2026-01-13T00:00:00Z',
@@ -95,20 +95,20 @@ describe('buildBucketGrid', () => {
     expect(starts).toEqual(['2025-12-28T18:15Z', '2026-01-04T18:15Z', '2026-01-11T18:15Z'])
   })
 
-  it('counts other numbers of days from a fixed Monday, whatever the window', () => {
+  it('buckets of other numbers of days are counted from a fixed Monday, whatever the window', () => {
     const late = grid('2026-01-20T00:00:00Z', '2026-02-01T00:00:00Z', 3 * DAY).starts
     const early = grid('2026-01-02T00:00:00Z', '2026-02-01T00:00:00Z', 3 * DAY).starts
     expect(early.slice(-late.length)).toEqual(late)
   })
 
-  it('puts lengths that do not divide a day on the epoch in every zone', () => {
+  it('lengths that do not divide a day start at the epoch in every zone', () => {
     const { starts } = grid('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z', 7 * HOUR, 'Asia/Tokyo')
     expect(
       starts.map((start) => (timestampUs(start.replace('Z', ':00Z')) / 1e6) % (7 * HOUR)),
     ).toEqual(starts.map(() => 0))
   })
 
-  it('leaves out the day that a zone left out', () => {
+  it('a day that a zone skipped has no bucket', () => {
     const { starts } = grid('2011-12-29T12:00:00Z', '2012-01-01T10:00:00Z', DAY, 'Pacific/Apia')
     expect(starts).toEqual(['2011-12-29T10:00Z', '2011-12-30T10:00Z', '2011-12-31T10:00Z'])
     const parts = grid('2011-12-29T12:00:00Z', '2011-12-31T12:00:00Z', 12 * HOUR, 'Pacific/Apia')
@@ -121,7 +121,7 @@ describe('buildBucketGrid', () => {
     ])
   })
 
-  it('begins a day without midnight at the change', () => {
+  it('a day without midnight begins at the change of clocks', () => {
     const { starts } = grid(
       '2018-11-03T12:00:00Z',
       '2018-11-05T12:00:00Z',
@@ -131,7 +131,7 @@ describe('buildBucketGrid', () => {
     expect(starts).toEqual(['2018-11-03T03:00Z', '2018-11-04T03:00Z', '2018-11-05T02:00Z'])
   })
 
-  it('finds the bucket in an hour that the clock shows twice around midnight', () => {
+  it('an instant in an hour repeated around midnight is in the right bucket', () => {
     // At 00:01 the clocks went back to 23:01 of the day before.
     const clock = createLocalClock(
       'America/St_Johns',

@@ -27,7 +27,7 @@ function open() {
 }
 
 describe('the marks of hours', () => {
-  it('count no call of a write that failed beside others', async () => {
+  it('hour marks count no call of a write that failed in a shared transaction', async () => {
     const { start, failing, pending } = open()
     const failed = failing('acme/failed')
     await Promise.all([start('acme/a'), expect(failed).rejects.toThrow(), start('acme/b')])
@@ -37,7 +37,7 @@ describe('the marks of hours', () => {
     ])
   })
 
-  it('count no call of a commit that failed', async () => {
+  it('hour marks count no call of a failed commit', async () => {
     const { db, start, pending } = open()
     db.exec(
       "CREATE TRIGGER full BEFORE INSERT ON stats_changes BEGIN SELECT raise(ROLLBACK, 'full'); END",

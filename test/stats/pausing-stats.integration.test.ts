@@ -47,12 +47,12 @@ async function write(store: SqliteStore, from: number, to: number): Promise<void
   await store.calls.writeParts(calls.map((call) => ({ start: startOf(call), end: endOf(call) })))
 }
 
-describe('a question of statistics', () => {
+describe('a statistics query', () => {
   it.each([
     ['by hour', query],
     ['in one bucket', AT_ONCE],
   ])(
-    '%s tells the same when it pauses after each hour, whatever is built meanwhile',
+    '%s returns the same when it pauses after each hour, whatever is built meanwhile',
     async (_name, asked) => {
       const dataDir = makeTempDir()
       const store = openSqliteStore({ dataDir, ingestQueueMax: 100 })
@@ -80,7 +80,7 @@ describe('a question of statistics', () => {
     },
   )
 
-  it('stops reading when nobody waits any more', async () => {
+  it('a statistics query stops reading when no caller waits any more', async () => {
     const dataDir = makeTempDir()
     const store = openSqliteStore({ dataDir, ingestQueueMax: 100 })
     onTestFinished(() => store.close())
@@ -97,7 +97,7 @@ describe('a question of statistics', () => {
     expect(job.runSlice(() => false)?.value).toEqual({ result: found, broken: [] })
   })
 
-  it('is answered on the only thread while two projects of one key ask about very many calls', async () => {
+  it('a statistics query completes on the only thread while two projects of one key query very many calls', async () => {
     const CALLS = 60_000
     const dataDir = makeTempDir()
     const db = openDatabase(dataDir)

@@ -61,7 +61,7 @@ function readParts(
 }
 
 describe('statistics after kill -9', () => {
-  it('in the middle of ingest are those of what was acknowledged', async () => {
+  it('statistics after kill -9 during ingest count what was acknowledged', async () => {
     const dataDir = makeTempDir()
     const calls = fc.sample(sentCall, { numRuns: 250, seed: 11 })
     const acknowledged: Acknowledged = { starts: new Set(), ends: new Set() }

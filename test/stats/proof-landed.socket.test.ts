@@ -56,8 +56,8 @@ function withoutKinds(call: RawCall): RawCall {
   return { ...call, end: { ...call.end, usage: Object.fromEntries(usage) } }
 }
 
-describe('a database of the first versions', () => {
-  it('is brought along by the next start, also after a kill -9 on the way', async () => {
+describe('a database of an early version', () => {
+  it('a database of an early version is migrated by the next start, also after a kill -9 during it', async () => {
     const dataDir = makeTempDir()
     const calls = fc.sample(sentCall, { numRuns: HOURS, seed: 12 }).map((call, index) => {
       const started_us = BASE_US - index * HOUR_US + (call.started_us % HOUR_US)

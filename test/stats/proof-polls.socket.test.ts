@@ -10,7 +10,7 @@ const buildNarrowApp = () =>
   buildTestApp({ dataDir: makeTempDir(), statsThreads: 1, readQueueMax: 1 })
 
 describe('many polls of POST /calls/stats', () => {
-  it('take the room of one when they ask the same', async () => {
+  it('identical polls of POST /calls/stats share one read', async () => {
     const app = await buildNarrowApp()
     await record(app, { id: 'c' })
     const answers = await Promise.all(Array.from({ length: POLLS }, () => ask(app)))
@@ -19,7 +19,7 @@ describe('many polls of POST /calls/stats', () => {
     expect(answers[0]?.body.call_buckets[0].count).toBe(1)
   })
 
-  it('are refused with Retry-After when they ask different things and the queue is full', async () => {
+  it('different polls of POST /calls/stats are refused with Retry-After when the queue is full', async () => {
     const app = await buildNarrowApp()
     const answers = await Promise.all(
       Array.from({ length: POLLS }, (_, n) => ask(app, { granularity: 60 + n })),
@@ -31,7 +31,7 @@ describe('many polls of POST /calls/stats', () => {
     }
   })
 
-  it('see each call at once after its acknowledgement, however often they ask', async () => {
+  it('polls of POST /calls/stats count each call at once after its acknowledgement', async () => {
     const app = await buildTestApp({ dataDir: makeTempDir() })
     for (let made = 1; made <= 5; made++) {
       await record(app, { id: `c${made}` })
@@ -40,7 +40,7 @@ describe('many polls of POST /calls/stats', () => {
     }
   })
 
-  it('see a deletion and a new price at once', async () => {
+  it('polls of POST /calls/stats show a deletion and a new price at once', async () => {
     const app = await buildTestApp({ dataDir: makeTempDir() })
     const usage = { mystery: { prompt_tokens: 10 } }
     await record(app, { id: 'c', end: { summary: { usage } } })

@@ -9,7 +9,7 @@ const RUNS = 30
 const CLICKHOUSE_RUNS = 3
 
 describe('POST /calls/stats', () => {
-  it('equals the naive statistics to the last digit, whatever is written in between', async () => {
+  it('statistics equal naive ones to the last digit, whatever is written in between', async () => {
     const store = openSqliteStore({
       dataDir: ':memory:',
       ingestQueueMax: 1000,
@@ -25,7 +25,7 @@ describe('POST /calls/stats', () => {
   }, 120_000)
 
   it.skipIf(!hasClickHouse)(
-    'equals them in ClickHouse, too',
+    'statistics in ClickHouse equal naive ones to the last digit',
     async () => {
       const stores = await openTestStores()
       await proveStats(stores, async () => undefined, CLICKHOUSE_RUNS)

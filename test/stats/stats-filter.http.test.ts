@@ -105,7 +105,7 @@ describe('the filter of POST /calls/stats', () => {
     for (const none of [null, undefined, {}]) expect(await countMatches(app, none)).toBe(2)
   })
 
-  it('takes 1,000 entries', async () => {
+  it('a filter of 1,000 entries is accepted', async () => {
     const app = await buildTwoCalls()
     const call_ids = Array.from({ length: 1000 }, (_, index) => `c${index}`)
     expect(await countMatches(app, { call_ids, op_names: call_ids })).toBe(0)

@@ -38,7 +38,7 @@ describe('POST /calls/stats', () => {
       }
     })
 
-    it('answers an empty window', async () => {
+    it('an empty window has no buckets', async () => {
       const app = await buildTestApp()
       const { status, body } = await ask(app, { end: WINDOW.start })
       expect([status, body.call_buckets]).toEqual([200, []])

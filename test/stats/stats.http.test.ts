@@ -122,7 +122,7 @@ describe('POST /calls/stats', () => {
       expect(body.call_buckets).toHaveLength(2)
     })
 
-    it('counts every usage metric', async () => {
+    it('every usage metric is counted', async () => {
       const app = await buildTestApp()
       const claude = {
         input_tokens: 100,
@@ -218,13 +218,13 @@ describe('POST /calls/stats', () => {
       expect(Object.keys(body.call_buckets[0])).toEqual(['timestamp', ...keys, 'count'])
     })
 
-    it('looks only into §4.4 project_id', async () => {
+    it('statistics count only calls of §4.4 project_id', async () => {
       const app = await buildFilledApp()
       expect(await countCalls(app, { project_id: 'acme/other' })).toBe(0)
       expect(await countCalls(app, { project_id: PROJECT })).toBe(3)
     })
 
-    it('leaves out an end whose start has not come, and counts it once it has', async () => {
+    it('an end without a start is left out of the statistics, and counted once after its start', async () => {
       const app = await buildTestApp()
       const end = { project_id: PROJECT, id: 'late', ended_at: '2026-01-01T10:01:05Z' }
       await app.post('/call/end', { end })
@@ -234,7 +234,7 @@ describe('POST /calls/stats', () => {
       expect(body.call_buckets[0]).toMatchObject({ sum_latency_ms: 5000, count: 1 })
     })
 
-    it('counts the latency and usage of a call once its end comes', async () => {
+    it('latency and usage of a call are counted once its end arrives', async () => {
       const app = await buildTestApp()
       const metrics = {
         call_metrics: [{ metric: 'latency_ms', aggregations: ['count'] }],
@@ -250,7 +250,7 @@ describe('POST /calls/stats', () => {
       expect(after.body.usage_buckets[0]).toMatchObject({ sum_input_tokens: 4, count: 1 })
     })
 
-    it('counts no negative latency when clocks disagree', async () => {
+    it('a call that ends before its start has no negative latency', async () => {
       const app = await buildTestApp()
       await record(app, { id: 'c1', end: { ended_at: '2026-01-01T10:00:59Z' } })
       const { body } = await ask(app, {
@@ -259,7 +259,7 @@ describe('POST /calls/stats', () => {
       expect(body.call_buckets[0]).toMatchObject({ min_latency_ms: 0, count_latency_ms: 1 })
     })
 
-    it('is served with a trailing slash too', async () => {
+    it('POST /calls/stats is served with a trailing slash too', async () => {
       const app = await buildTestApp()
       expect((await app.post(`${URL}/`, COUNTS)).status).toBe(200)
     })

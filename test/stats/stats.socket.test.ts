@@ -51,7 +51,7 @@ const query: StatsQuery = {
 }
 
 describe('POST /calls/stats over readers', () => {
-  it('counts a call at once after its acknowledgement', async () => {
+  it('statistics count a call at once after its acknowledgement', async () => {
     const app = await buildTestApp({ dataDir: makeTempDir() })
     for (let made = 1; made <= 5; made++) {
       await record(app, { id: `c${made}` })
@@ -59,7 +59,7 @@ describe('POST /calls/stats over readers', () => {
     }
   })
 
-  it('leaves out deleted calls', async () => {
+  it('statistics leave out deleted calls', async () => {
     const app = await buildTestApp({ dataDir: makeTempDir() })
     await record(app, { id: 'kept', end: { summary: { usage: { kept: {} } } } })
     await record(app, { id: 'gone', end: { summary: { usage: { gone: {} } } } })
@@ -72,7 +72,7 @@ describe('POST /calls/stats over readers', () => {
     ])
   })
 
-  it('hands on a refusal of the thread', async () => {
+  it('a refusal in the read thread reaches the client of POST /calls/stats', async () => {
     const app = await buildTestApp({ dataDir: makeTempDir() })
     const tooMany = app.deps.stats.aggregate({ ...query, valuesMax: 0 }, readCaller())
     await expect(tooMany).rejects.toMatchObject({
@@ -81,7 +81,7 @@ describe('POST /calls/stats over readers', () => {
     })
   })
 
-  it('stops a scan whose caller has left', async () => {
+  it('the scan of a disconnected client is stopped', async () => {
     const app = await buildTestApp({ dataDir: makeTempDir(), statsThreads: 1, readQueueMax: 8 })
     await fillWithCalls(app, 9000)
     const abort = new AbortController()
@@ -92,7 +92,7 @@ describe('POST /calls/stats over readers', () => {
     expect(calls?.values[0]?.[0]).toBe(9000)
   })
 
-  it('answers server_overloaded and Retry-After when the queue is full', async () => {
+  it('statistics respond server_overloaded and Retry-After when the read queue is full', async () => {
     const app = await buildTestApp({ dataDir: makeTempDir(), statsThreads: 1, readQueueMax: 1 })
     await fillWithCalls(app, 3000)
     const answers = await Promise.all(
@@ -110,7 +110,7 @@ describe('POST /calls/stats over readers', () => {
     expect((await ask(app)).status).toBe(200)
   })
 
-  it('answers read_timeout when the read takes too long', async () => {
+  it('statistics respond read_timeout when the read takes too long', async () => {
     const app = await buildTestApp({ dataDir: makeTempDir(), readTimeoutMs: 1 })
     const { status, body } = await ask(app)
     expect([status, body.error.code]).toEqual([503, 'read_timeout'])
@@ -146,14 +146,14 @@ async function listenWithEndlessStats() {
 }
 
 describe('POST /calls/stats while it runs', () => {
-  it('aborts the read when the client leaves', async () => {
+  it('the statistics read is aborted when the client disconnects', async () => {
     const { answer, leave, aborted } = await listenWithEndlessStats()
     leave()
     await expect(answer).rejects.toThrow()
     expect(await aborted).toMatchObject({ code: 'client_closed_request' })
   })
 
-  it('aborts the read, and not sooner, when the server shuts down', async () => {
+  it("the statistics read is aborted at the end of the server's shutdown, not sooner", async () => {
     const { app, answer, aborted } = await listenWithEndlessStats()
     await app.close()
     const response = await answer

@@ -28,7 +28,7 @@ describe('the statements of the statistics', () => {
     'SEARCH projects USING COVERING INDEX sqlite_autoindex_projects_1 (project_id=?)',
   ]
 
-  it('scan the window by its index, without a sort', () => {
+  it('the statements of the statistics scan the window by its index, without a sort', () => {
     expect(planOf(selectStatsCalls([]))).toEqual([RANGE, ...OF_PROJECT])
     expect(planOf(selectStatsUsage([]))).toEqual([
       RANGE,
@@ -37,20 +37,23 @@ describe('the statements of the statistics', () => {
     ])
   })
 
-  it.each(Object.keys(CallsFilter.shape))('never scan a whole table with %s', (field) => {
-    const value = field === 'trace_roots_only' ? true : ['x', 'y:*']
-    const { conditions, parameters } = toFilterClause(db, 'acme/demo', { [field]: value })
-    expect(conditions).toEqual([field.endsWith('_refs') ? `few_${field}` : field])
-    for (const select of [selectStatsCalls, selectStatsUsage]) {
-      const steps = planOf(select(conditions), parameters)
-      expect(steps.filter((step) => /^SCAN (?:calls|call_)/.test(step))).toEqual([])
-      expect(steps.some((step) => step.startsWith('SEARCH calls USING'))).toBe(true)
-    }
-  })
+  it.each(Object.keys(CallsFilter.shape))(
+    'the statements of the statistics never scan a whole table with %s',
+    (field) => {
+      const value = field === 'trace_roots_only' ? true : ['x', 'y:*']
+      const { conditions, parameters } = toFilterClause(db, 'acme/demo', { [field]: value })
+      expect(conditions).toEqual([field.endsWith('_refs') ? `few_${field}` : field])
+      for (const select of [selectStatsCalls, selectStatsUsage]) {
+        const steps = planOf(select(conditions), parameters)
+        expect(steps.filter((step) => /^SCAN (?:calls|call_)/.test(step))).toEqual([])
+        expect(steps.some((step) => step.startsWith('SEARCH calls USING'))).toBe(true)
+      }
+    },
+  )
 })
 
 describe('toFilterClause', () => {
-  it('looks for calls by refs that few use, and by time where many do', () => {
+  it('calls are searched by rare refs, and by time for frequent ones', () => {
     const use = db.transaction((calls: number) => {
       db.exec("INSERT INTO projects (project_id) VALUES ('acme/uses')")
       db.exec("INSERT INTO refs (ref) VALUES ('weave:///a/b/object/o:v1')")
@@ -72,7 +75,7 @@ describe('toFilterClause', () => {
     expect(conditionsOf('input_refs', 'weave:///a/b/object/o:v1')).toEqual(['few_input_refs'])
   })
 
-  it('keeps entries out of the statement', () => {
+  it('filter entries are parameters of the statement', () => {
     const { conditions, parameters } = toFilterClause(db, 'acme/demo', {
       op_names: ["a'", 'b:*'],
       call_ids: [],
@@ -83,7 +86,7 @@ describe('toFilterClause', () => {
 })
 
 describe('toHourFilter', () => {
-  it('finds runs of the project by both of their names, as rows are found', () => {
+  it('runs of the project are found by both of their names, as in rows', () => {
     const names = ['acme/demo/r1', 'r1', 'acme/demo/r2', 'r2', 'acme/other/r1', 'r3', null]
     const filter = { svc_run_ids: ['acme/demo/r1', 'r2'] }
     const isRun = toHourFilter('acme/demo', filter)?.run
@@ -94,7 +97,7 @@ describe('toHourFilter', () => {
 })
 
 describe('toColumns', () => {
-  it('names keys by aggregation and percentile, each once, in request order', () => {
+  it('column keys are named by aggregation and percentile, each once, in request order', () => {
     const columns = toColumns([
       { metric: 'latency_ms', aggregations: ['max', 'sum'], percentiles: [99.9, 50, 50] },
       { metric: 'latency_ms', aggregations: ['sum', 'avg'], percentiles: [] },
@@ -107,13 +110,13 @@ describe('toColumns', () => {
 })
 
 describe('renderModelNames', () => {
-  it('encodes what a header cannot hold', () => {
+  it('model names that a header cannot hold are encoded', () => {
     expect(renderModelNames(['a,b', 'münze\r\n', 'x\ud800'])).toBe(
       'a%2Cb,m%C3%BCnze%0D%0A,x%EF%BF%BD',
     )
   })
 
-  it('names as many as fit', () => {
+  it('the header lists as many model names as fit', () => {
     const names = Array.from({ length: 1000 }, (_, index) => `model-${index}`)
     const text = renderModelNames(names)
     expect(text.length).toBeLessThanOrEqual(2048)

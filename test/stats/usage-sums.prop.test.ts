@@ -73,7 +73,7 @@ function toNumbers(rows: readonly ModelUsage[]): Float64Array {
   return numbers
 }
 
-it('a table of usage is the same by rows, by sums, and by some of each', () => {
+it('a usage table is the same from rows, from sums, and from a mix of both', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 12 }), wanted, (steps, names) => {
       const columns = toColumns(

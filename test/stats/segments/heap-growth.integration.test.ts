@@ -15,7 +15,7 @@ const ROUNDS = 3
 /** Bytes per hour on average: less than a leaked promise or listener. */
 const CACHED_BYTES_MAX = 100
 
-it('the heap and what is open do not grow with hours that are built', async () => {
+it('the heap and open resources do not grow with the number of built hours', async () => {
   const db = openMigrated()
   const builder = createSegmentBuilder({
     db,

@@ -28,7 +28,7 @@ const query = {
   valuesMax: 1e6,
 }
 
-describe('an hour of many pieces', () => {
+describe('an hour of many segments', () => {
   const PIECE_ROWS = 10
   const ids = Array.from({ length: 5 * PIECE_ROWS }, (_, index) => `m${index}`)
   const callOfMany = (id: string, index: number): TestCall => ({
@@ -74,7 +74,7 @@ describe('an hour of many pieces', () => {
     }
   }
 
-  it('is not built anew as a whole because one call was deleted', async () => {
+  it('the deletion of one call does not rebuild a whole hour of many segments', async () => {
     const { store, heads, isBuilt } = await openMany()
     const before = heads()
     expect(before).toHaveLength(5)
@@ -95,7 +95,7 @@ describe('an hour of many pieces', () => {
     await expectAsRows(store, ids.length - 3)
   })
 
-  it('stays built when a child comes late, whose tokens its parent reports too', async () => {
+  it('an hour remains built when a late child arrives whose tokens its parent reports too', async () => {
     const { store, isBuilt } = await openMany()
     const child = { ...callOfMany('child', 51), isRoot: false, parentId: 'm21' }
     const late = { ...child, usage: [usageOf('gpt-4o', 400, 1)] }
@@ -127,7 +127,7 @@ describe('an hour of many pieces', () => {
     }
   }
 
-  it('that names no calls, as older versions built it, is rebuilt from the rows when one is deleted', async () => {
+  it('an hour built without call ids, as by older versions, is rebuilt from the rows after a deletion', async () => {
     const { store, db, isBuilt } = await openMany()
     db.prepare('DELETE FROM stats_columns WHERE column_key % 16 = ?').run(SEGMENT_COLUMNS.key)
     await store.calls.deleteCalls({ project_id: PROJECT, ids: ['m13'], deleted_at_us: 1 })
@@ -138,7 +138,7 @@ describe('an hour of many pieces', () => {
     await expectAsRows(store, ids.length - 1)
   })
 
-  it('is built from the rows where what happened names no calls, as it was written once', async () => {
+  it('an hour whose recorded changes name no calls, as in older versions, is built from the rows', async () => {
     const { store, db } = await openMany()
     const call = callOfMany('child', 51)
     await store.calls.writeParts([{ start: startOf(call), end: endOf(call) }])

@@ -15,7 +15,7 @@ const blobOf = (values: readonly number[]) =>
   )
 
 describe('a segment blob', () => {
-  it('reads back as it was written, wherever it lies in memory', () => {
+  it('a segment blob is read as it was written, at any memory offset', () => {
     fc.assert(
       fc.property(column, fc.nat(9), (values, shift) => {
         const blob = blobOf(values)
@@ -29,7 +29,7 @@ describe('a segment blob', () => {
     )
   })
 
-  it('is refused when any byte is another, or some are missing', () => {
+  it('a segment blob with a changed or missing byte is refused', () => {
     fc.assert(
       fc.property(column, fc.nat(), fc.integer({ min: 1, max: 255 }), (values, at, change) => {
         const blob = blobOf(values)
@@ -43,7 +43,7 @@ describe('a segment blob', () => {
 })
 
 describe('createPriceTable', () => {
-  it('keeps its prices up to the time that steadyUntilUs tells', () => {
+  it('a price table is unchanged up to the time steadyUntilUs', () => {
     const prices = createPriceTable()
     const model = fc.constantFrom('gpt-4o', 'deepseek-chat', 'gemini-2.5-pro', 'o3', 'nobody-knows')
     const time = fc.integer({ min: Date.UTC(2024, 0, 1), max: Date.UTC(2026, 6, 1) })

@@ -69,7 +69,7 @@ async function expectRight(store: SqliteStore): Promise<void> {
 }
 
 describe('the builder of segments', () => {
-  it('goes on after a stop where it was, and builds again what has changed', async () => {
+  it('the segment builder resumes after a stop and rebuilds changed hours', async () => {
     const dataDir = makeTempDir()
     const first = await openFilled(dataDir)
     expect(await first.segments.buildAll()).toBe(HOURS)
@@ -83,7 +83,7 @@ describe('the builder of segments', () => {
     expect(countDirty(dataDir)).toBe(0)
   })
 
-  it('does not keep a piece of an hour that was rewritten while it was built', async () => {
+  it('a segment of an hour that was rewritten during the build is discarded', async () => {
     const dataDir = makeTempDir()
     const filled = await openFilled(dataDir)
     await filled.close()
@@ -107,7 +107,7 @@ describe('the builder of segments', () => {
     db.close()
   })
 
-  it('builds from the rows where what happened is not written down', async () => {
+  it('hours without recorded changes are built from the rows', async () => {
     const dataDir = makeTempDir()
     const filled = await openFilled(dataDir)
     await filled.close()
@@ -125,25 +125,28 @@ describe('the builder of segments', () => {
     ['stats_segments', "X'00'"],
     ['stats_columns', 'zeroblob(length(body))'],
     ['stats_columns', 'substr(body, 1, length(body) - 1)'],
-  ])('is told of broken blobs in %s (%s), and answers stay right', async (table, blob) => {
-    const dataDir = makeTempDir()
-    const first = await openFilled(dataDir)
-    await first.segments.buildAll()
-    await first.close()
-    const db = openDatabase(dataDir)
-    db.exec(`UPDATE ${table} SET body = ${blob}`)
-    db.close()
-    const again = open(dataDir)
-    onTestFinished(() => again.close())
-    await expectRight(again)
-    expect(countDirty(dataDir)).toBe(HOURS)
-    expect(await again.segments.buildAll()).toBe(HOURS)
-    await expectRight(again)
-  })
+  ])(
+    'a broken blob in %s (%s) is reported to the builder, and responses remain right',
+    async (table, blob) => {
+      const dataDir = makeTempDir()
+      const first = await openFilled(dataDir)
+      await first.segments.buildAll()
+      await first.close()
+      const db = openDatabase(dataDir)
+      db.exec(`UPDATE ${table} SET body = ${blob}`)
+      db.close()
+      const again = open(dataDir)
+      onTestFinished(() => again.close())
+      await expectRight(again)
+      expect(countDirty(dataDir)).toBe(HOURS)
+      expect(await again.segments.buildAll()).toBe(HOURS)
+      await expectRight(again)
+    },
+  )
 })
 
 describe('a reader of segments', () => {
-  it('reads an hour once, however often it is asked, until it is built anew', async () => {
+  it('a reader reads an hour once, however often it is queried, until it is rebuilt', async () => {
     const dataDir = makeTempDir()
     const store = await openFilled(dataDir)
     onTestFinished(() => store.close())
@@ -165,7 +168,7 @@ describe('a reader of segments', () => {
 })
 
 describe('a segment that was built without sums of roots', () => {
-  it('answers for the roots all the same', async () => {
+  it('a segment without sums of roots still yields the statistics of roots', async () => {
     const dataDir = makeTempDir()
     const store = await openFilled(dataDir)
     onTestFinished(() => store.close())
@@ -189,7 +192,7 @@ describe('a segment that was built without sums of roots', () => {
 })
 
 describe('the migration to segments', () => {
-  it('finds the hours of all projects, before and after 1970', () => {
+  it('the migration to segments covers the hours of all projects, before and after 1970', () => {
     const dataDir = makeTempDir()
     const older = join(dataDir, 'migrations')
     mkdirSync(older)

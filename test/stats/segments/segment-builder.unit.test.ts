@@ -62,7 +62,7 @@ describe('the builder of segments', () => {
     vi.useRealTimers()
   })
 
-  it('leaves an hour alone for twenty times as long as it took, and others not', async () => {
+  it('the builder leaves an hour alone for twenty times its build time, and other hours not', async () => {
     const { builds } = start({ 'acme/large': 3_000, 'acme/small': 10 })
     await vi.advanceTimersByTimeAsync(65_000)
     expect(builds['acme/large']).toBe(1)
@@ -84,7 +84,7 @@ describe('the builder of segments', () => {
     expect(builds['acme/demo']).toBe(times)
   })
 
-  it('outlives a disk that cannot be read, and goes on when it can be', async () => {
+  it('the builder survives an unreadable disk and resumes when it is readable again', async () => {
     const { builds, disk } = start({ 'acme/demo': 10 })
     disk.isBroken = true
     await vi.advanceTimersByTimeAsync(10_000)
@@ -94,7 +94,7 @@ describe('the builder of segments', () => {
     expect(builds['acme/demo']).toBeGreaterThan(0)
   })
 
-  it('leaves no listener on its signal for the hours that it has built', async () => {
+  it('the builder leaves no listener on its signal for built hours', async () => {
     const { builds, listeners } = start({ 'acme/demo': 1 })
     await vi.advanceTimersByTimeAsync(100_000)
     expect(builds['acme/demo']).toBeGreaterThan(10)

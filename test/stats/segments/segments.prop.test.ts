@@ -119,7 +119,7 @@ function priceOf(id: string, llm_id: string, minute: number, cost: number): Proj
 }
 
 describe('segments of hours', () => {
-  it('match the rows to the last digit while calls start, end, change their price and are deleted', async () => {
+  it('segments match the rows to the last digit while calls start, end, change price and are deleted', async () => {
     const batch = fc.array(call, { minLength: 1, maxLength: 20 })
     const property = fc.asyncProperty(
       fc.tuple(batch, batch, batch),
@@ -173,7 +173,7 @@ describe('segments of hours', () => {
     await fc.assert(property, { numRuns: 25 })
   })
 
-  it('are not needed for hours that hold more than columns can', async () => {
+  it('statistics of hours too large for segments are read from the rows', async () => {
     const store = openSqliteStore({ dataDir: ':memory:', ingestQueueMax: 100 })
     onTestFinished(() => store.close())
     const large: TestCall = {

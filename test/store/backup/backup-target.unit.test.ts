@@ -23,7 +23,7 @@ function makeSource(): string {
 }
 
 describe('the target of a backup', () => {
-  it('is refused with what is wrong with it, and nothing is written', () => {
+  it('an invalid backup target is refused with the reason, and nothing is written', () => {
     const dataDir = makeSource()
     const root = makeTempDir()
     mkdirSync(join(root, 'full'))
@@ -45,7 +45,7 @@ describe('the target of a backup', () => {
     expect(readdirSync(dataDir)).toEqual(['weft.db'])
   })
 
-  it('is refused where the disk is too small', () => {
+  it('a backup target on a disk that is too small is refused', () => {
     const dataDir = makeSource()
     truncateSync(join(dataDir, 'weft.db'), TERABYTES)
     const to = join(makeTempDir(), 'copy')
@@ -53,7 +53,7 @@ describe('the target of a backup', () => {
     expect(existsSync(`${to}.partial`)).toBe(false)
   })
 
-  it('is one backup at a time, and takes the place of what a killed one left', () => {
+  it('a target takes one backup at a time, which replaces the remains of a killed one', () => {
     const dataDir = makeSource()
     const to = join(makeTempDir(), 'copy')
     const first = openBackupTarget(dataDir, to)
@@ -70,7 +70,7 @@ describe('the target of a backup', () => {
     expect(readdirSync(to).sort()).toEqual(['weft.db', 'weft.db-wal'])
   })
 
-  it('is open to its owner alone, whatever the source and an empty folder allow', () => {
+  it('a backup is readable by its owner alone, whatever modes the source and an empty folder have', () => {
     const dataDir = makeSource()
     chmodSync(dataDir, 0o755)
     const to = join(makeTempDir(), 'copy')

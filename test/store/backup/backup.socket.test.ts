@@ -76,7 +76,7 @@ function fileIn(dataDir: string, folder: string): string {
 }
 
 describe('npm run backup beside the process that has the directory', () => {
-  it('makes a data directory with all that was acknowledged before', async () => {
+  it('npm run backup copies everything acknowledged before it', async () => {
     const dataDir = makeTempDir()
     const stores = await openStores(dataDir)
     const digest = await upload(stores, 'a')
@@ -101,7 +101,7 @@ describe('npm run backup beside the process that has the directory', () => {
     expect(content.text).toBe('a'.repeat(100_000))
   })
 
-  it('leaves no backup when it is killed, and the next one takes its place', async () => {
+  it('a killed backup leaves no backup, and the next one replaces its remains', async () => {
     const dataDir = makeTempDir()
     const stores = await openStores(dataDir)
     await upload(stores, 'a')
@@ -129,7 +129,7 @@ describe('npm run backup beside the process that has the directory', () => {
     expect(readdirSync(root)).toEqual(['copy'])
   })
 
-  it('makes a copy that can be put over a directory with the log of a crash', async () => {
+  it('a backup can be copied over a directory with the WAL of a crash', async () => {
     const dataDir = makeTempDir()
     const stores = await openStores(dataDir)
     await stores.calls.startCall(startOf({ project_id: PROJECT, id: 'before' }))
@@ -146,7 +146,7 @@ describe('npm run backup beside the process that has the directory', () => {
     db.close()
   })
 
-  it('says, like the log, that there is none because the path is too long for a socket', async () => {
+  it('a path too long for a socket is reported by the command and in the log', async () => {
     const dataDir = join(makeTempDir(), 'x'.repeat(120))
     const server = await spawnServer({ WEFT_DATA_DIR: dataDir })
     const reason = /too long path: a socket's path may have 10[37] bytes/
@@ -160,7 +160,7 @@ describe('npm run backup beside the process that has the directory', () => {
     expect(lines.map((line) => JSON.parse(line).level)).toEqual([40])
   })
 
-  it('stops when its client has left, also one that asks for nonsense', async () => {
+  it('a backup stops when its client has disconnected, also after an invalid request', async () => {
     const dataDir = makeTempDir()
     const stores = await openStores(dataDir)
     await stores.calls.startCall(startOf())
@@ -177,7 +177,7 @@ describe('npm run backup beside the process that has the directory', () => {
 })
 
 describe('npm run backup without a server', () => {
-  it('ends with 2 when files are gone or damaged, and leaves the directory as it was', async () => {
+  it('npm run backup exits with 2 when files are missing or damaged, and leaves the directory unchanged', async () => {
     const dataDir = makeTempDir()
     const stores = await openStores(dataDir)
     const kept = await upload(stores, 'a')

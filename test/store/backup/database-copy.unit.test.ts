@@ -48,7 +48,7 @@ async function besides(copy: Promise<string | null>, act: () => void): Promise<s
 }
 
 describe('a copy of the database', () => {
-  it('goes on beside the commits of its own connection, and has them all', async () => {
+  it('a database copy continues during commits of its own connection and contains them all', async () => {
     const { db, gate, run, target, progress } = openFilled()
     const update = db.prepare('UPDATE t SET n = n + 1')
     const seen: number[] = []
@@ -71,7 +71,7 @@ describe('a copy of the database', () => {
     expect(sum.get() as number).toBeLessThanOrEqual(found + 2 * ROWS)
   })
 
-  it('is whole when rows are deleted and their pages given back meanwhile', async () => {
+  it('a database copy is complete when rows are deleted and their pages freed meanwhile', async () => {
     const { db, run, target } = openFilled()
     const remove = db.prepare('DELETE FROM t WHERE n = (SELECT min(n) FROM t) AND n < 7')
     const failure = await besides(run(), () => {
@@ -87,7 +87,7 @@ describe('a copy of the database', () => {
     expect(rows(db).length).toBeLessThan(ROWS)
   })
 
-  it('is given up where another program commits all the time', async () => {
+  it('a database copy is abandoned when another program commits all the time', async () => {
     const { dataDir, run } = openFilled()
     const other = openDatabase(dataDir)
     onTestFinished(() => void other.close())
@@ -96,7 +96,7 @@ describe('a copy of the database', () => {
     expect(failure).toContain('other programs')
   })
 
-  it('ends soon when it is stopped, and tells why a target cannot be written', async () => {
+  it('a database copy ends soon when stopped, and reports why a target cannot be written', async () => {
     const { db, gate, run, progress } = openFilled()
     progress.stop()
     expect(await run()).toBe('it was stopped')

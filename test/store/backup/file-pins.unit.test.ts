@@ -16,8 +16,8 @@ async function fill() {
   return { hold, folder, put }
 }
 
-describe('a hold of files', () => {
-  it('keeps files until the last who asked for it is done', async () => {
+describe('pinned files', () => {
+  it('pinned files remain until the last pin is released', async () => {
     const { hold, folder } = await fill()
     const [first, second] = [hold.begin(), hold.begin()]
     await folder.remove('a')
@@ -29,7 +29,7 @@ describe('a hold of files', () => {
     expect(await folder.has('b')).toBe(false)
   })
 
-  it('keeps a file that was uploaded again meanwhile', async () => {
+  it('a pinned file that is uploaded again meanwhile remains', async () => {
     const { hold, folder, put } = await fill()
     const end = hold.begin()
     await folder.remove('a')

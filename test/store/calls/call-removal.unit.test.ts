@@ -49,7 +49,7 @@ const PARTS = ['call_bodies', 'call_usage', 'call_refs']
 const OF_HOURS = ['stats_hours', 'stats_segments', 'stats_columns', 'stats_changes']
 
 describe('a deleted call', () => {
-  it('leaves no body, usage, ref or text, whatever comes later', async () => {
+  it('a deleted call leaves no body, usage, ref or text, whatever arrives later', async () => {
     const { store, db, count, remove, dataDir } = open()
     const [whole, late, early] = [callAt('whole', 0, 500), callAt('late', 0), callAt('early', 0)]
     await store.calls.writeParts([whole, { ...late, end: null }, { ...early, start: null }])
@@ -67,7 +67,7 @@ describe('a deleted call', () => {
 })
 
 describe('calls that expired', () => {
-  it('leave nothing of themselves and of their hours, and their keys to nobody', async () => {
+  it('expired calls leave nothing of themselves and of their hours, and their keys are not reused', async () => {
     const { store, db, count, expire } = open()
     await store.calls.writeParts([0, 0.5, 1, 2].map((hour) => callAt(`c${hour}`, hour)))
     await store.segments.buildAll()
@@ -86,7 +86,7 @@ describe('calls that expired', () => {
     expect(keys.all()).toEqual([(before[2] as number) + 1])
   })
 
-  it('are not counted when the work is called off in the middle of an hour, built or not', async () => {
+  it('expired calls are not counted when their removal is cancelled within an hour, built or not', async () => {
     const { store, count, expire } = open()
     const counted = async () => {
       const { calls } = await store.stats.aggregate(
@@ -124,7 +124,7 @@ describe('calls that expired', () => {
     }
   })
 
-  it('are not counted when they were written in the same transaction', async () => {
+  it('expired calls are not counted when they were written in the same transaction', async () => {
     const { store, db, count, expire } = open()
     const stopped = new AbortController()
     const left = Promise.all([
@@ -137,7 +137,7 @@ describe('calls that expired', () => {
     expect(db.prepare('SELECT built_revision FROM stats_hours').pluck().all()).toEqual([null])
   })
 
-  it('give their room back to the file system', async () => {
+  it('removed calls return their space to the file system', async () => {
     const { store, db, expire, dataDir } = open()
     const path = join(dataDir, 'weft.db')
     const many = Array.from({ length: 120 }, (_, at) => callAt(`c${at}`, 0, 8000))

@@ -19,7 +19,7 @@ export function endOf(fields: object = {}) {
 /** @param create - an empty store that closes itself when the test ends */
 export function describeCallStoreContract(name: string, create: () => Promise<CallStore>): void {
   describe(`${name} keeps the CallStore contract`, () => {
-    it('gives back what was started', async () => {
+    it('a started call is returned by its id', async () => {
       const calls = await create()
       const start = startOf({ attributes: { a: [1] }, thread_id: 't' })
       await expect(calls.startCall(start)).resolves.toEqual({
@@ -38,7 +38,7 @@ export function describeCallStoreContract(name: string, create: () => Promise<Ca
       })
     })
 
-    it('finds nothing under an unknown id, another project, or without a start', async () => {
+    it('no call is found by an unknown id, in another project, or without a start', async () => {
       const calls = await create()
       await calls.startCall(startOf())
       await calls.endCall(endOf({ id: 'early' }))
@@ -47,7 +47,7 @@ export function describeCallStoreContract(name: string, create: () => Promise<Ca
       await expect(calls.findCall('acme/demo', 'early')).resolves.toBeNull()
     })
 
-    it('stores the same call for every order and repetition of its parts', async () => {
+    it("every order and repetition of a call's parts stores the same call", async () => {
       const calls = await create()
       async function write(id: string, parts: readonly string[]) {
         const inputs = { ref: 'weave:///a/b/object/o:1' }
@@ -74,7 +74,7 @@ export function describeCallStoreContract(name: string, create: () => Promise<Ca
       )
     })
 
-    it('answers a repeated start with the trace_id of the first', async () => {
+    it('a repeated start returns the trace_id of the first', async () => {
       const calls = await create()
       await calls.startCall(startOf())
       const again = resolveCallStart(
@@ -88,7 +88,7 @@ export function describeCallStoreContract(name: string, create: () => Promise<Ca
       })
     })
 
-    it('refuses a taken id with other content and changes nothing', async () => {
+    it('a used id with other content is refused and changes nothing', async () => {
       const calls = await create()
       await calls.startCall(startOf())
       await calls.endCall(endOf({ output: 1 }))
@@ -102,7 +102,7 @@ export function describeCallStoreContract(name: string, create: () => Promise<Ca
       await expect(calls.findCall('acme/demo', 'call-1')).resolves.toEqual(before)
     })
 
-    it('stores concurrent starts of one id once', async () => {
+    it('concurrent starts of one id are stored once', async () => {
       const calls = await create()
       const results = await Promise.allSettled(
         Array.from({ length: 20 }, (_, at) =>
@@ -112,7 +112,7 @@ export function describeCallStoreContract(name: string, create: () => Promise<Ca
       expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
     })
 
-    it('stores a batch in order, and a refused part leaves the others alone', async () => {
+    it('a batch is stored in order, and a refused part does not affect the others', async () => {
       const calls = await create()
       await calls.startCall(startOf({ id: 'old' }))
       const results = await calls.writeParts([
@@ -133,7 +133,7 @@ export function describeCallStoreContract(name: string, create: () => Promise<Ca
       expect(old).toMatchObject({ op_name: 'predict', ended_at_us: null })
     })
 
-    it('stores what was packed as a batch, and tells what was refused', async () => {
+    it('a packed batch is stored, and its refused parts are reported', async () => {
       const calls = await create()
       await calls.startCall(startOf({ id: 'old' }))
       const refused = await calls.writePacked(
@@ -148,7 +148,7 @@ export function describeCallStoreContract(name: string, create: () => Promise<Ca
       })
     })
 
-    it('keeps a name that came before the start', async () => {
+    it('a name that arrives before the start is stored', async () => {
       const calls = await create()
       const rename = { project_id: 'acme/demo', id: 'call-1', display_name: 'mine' }
       await calls.renameCall(rename)
@@ -163,7 +163,7 @@ export function describeCallStoreContract(name: string, create: () => Promise<Ca
       })
     })
 
-    it('deletes calls with their descendants, for good', async () => {
+    it('a deletion removes calls with their descendants permanently', async () => {
       const calls = await create()
       await calls.startCall(startOf())
       await calls.startCall(startOf({ id: 'child', parent_id: 'call-1' }))
@@ -191,7 +191,7 @@ export function describeCallStoreContract(name: string, create: () => Promise<Ca
       await expect(calls.renameCall(rename)).rejects.toMatchObject({ code: 'call_not_found' })
     })
 
-    it('deletes nothing below an unknown call', async () => {
+    it('the deletion of an unknown call deletes nothing', async () => {
       const calls = await create()
       await calls.startCall(startOf({ id: 'child', parent_id: 'none' }))
       const deletion = { project_id: 'acme/demo', ids: ['none'], deleted_at_us: 1 }
@@ -199,7 +199,7 @@ export function describeCallStoreContract(name: string, create: () => Promise<Ca
       await expect(calls.findCall('acme/demo', 'child')).resolves.not.toBeNull()
     })
 
-    it('sums the sizes of a trace', async () => {
+    it('the size of a trace is the sum of its calls', async () => {
       const calls = await create()
       const start = startOf({ trace_id: 't' })
       const end = endOf({ output: 'é' })

@@ -82,7 +82,7 @@ type Open = () => Promise<CallSumsStores>
 
 function describeStats(name: string, open: Open): void {
   describe(`${name} keeps the StatsStore contract`, () => {
-    it('counts calls and prices their usage by bucket, at the prices that come with it', async () => {
+    it('calls are counted and their usage priced by bucket, at the given prices', async () => {
       const { stats } = await open()
       const { calls, usage, unpricedModels } = await stats.aggregate(question(), readCaller())
       expect(calls?.values.map((values) => [...values])).toEqual([[1, 2]])
@@ -95,7 +95,7 @@ function describeStats(name: string, open: Open): void {
       expect(unpricedModels).toEqual([])
     })
 
-    it('has no bucket for an empty window', async () => {
+    it('an empty window has no bucket', async () => {
       const { stats } = await open()
       const empty = question({ endUs: STARTED_US, startsUs: new Float64Array() })
       const { calls, usage } = await stats.aggregate(empty, readCaller())
@@ -107,20 +107,20 @@ function describeStats(name: string, open: Open): void {
       expect(texts).toEqual([[], []])
     })
 
-    it('names models without a price', async () => {
+    it('models without a price are reported', async () => {
       const { stats } = await open()
       const found = await stats.aggregate(question({ prices: [] }), readCaller())
       expect(found.unpricedModels).toEqual(['m'])
     })
 
-    it('renders what it aggregates', async () => {
+    it('aggregated statistics are rendered', async () => {
       const { stats } = await open()
       const { callBuckets } = await stats.render(question(), readCaller())
       const buckets = JSON.parse(Buffer.concat(callBuckets).toString('utf8'))
       expect(buckets.map(({ sum_call_count: sum }: Record<string, number>) => sum)).toEqual([1, 2])
     })
 
-    it('refuses more values than it may give', async () => {
+    it('more values than the limit are refused', async () => {
       const { stats } = await open()
       const found = stats.aggregate(question({ valuesMax: 1 }), readCaller())
       await expect(found).rejects.toMatchObject({
@@ -135,7 +135,7 @@ function describeUsage(name: string, open: Open): void {
   describe(`${name} keeps the UsageStore contract`, () => {
     const limits = { project_id: PROJECT, prices: PRICES, counting: 'own' as const, limit: 10 }
 
-    it('counts what a call tells of its descendants once, at the prices that come with it', async () => {
+    it('usage that a call reports for its descendants is counted once, at the given prices', async () => {
       const { usage } = await open()
       const found = await usage.sumCallsUsage(
         { ...limits, call_ids: ['root', 'unknown'] },
@@ -151,7 +151,7 @@ function describeUsage(name: string, open: Open): void {
       expect(found.unfinished_call_ids).toEqual(['running'])
     })
 
-    it('puts starts and ends together that came apart, in any order', async () => {
+    it('starts and ends that arrive apart are joined, in any order', async () => {
       const { usage, calls } = await open()
       const startIn = (id: string, parent_id: string | null) =>
         calls.startCall(startOf({ id, trace_id: 'u', parent_id, op_name: id }))
@@ -183,7 +183,7 @@ function describeUsage(name: string, open: Open): void {
     })
 
     // weave from PyPI has the cached input in `input_tokens` since 0.53.2, npm's weave (0.11.1) beside it.
-    it('reads cached input as the reporter counts that the start names, whichever part comes first', async () => {
+    it('cached input is counted as by the reporter that the start names, whichever part arrives first', async () => {
       const { usage, calls } = await open()
       const report = { input_tokens: 110, output_tokens: 1, cache_read_input_tokens: 100 }
       const python = { weave: { client_version: '0.54.0', source: 'python-sdk' } }
@@ -206,7 +206,7 @@ function describeUsage(name: string, open: Open): void {
       expect(['python-1', 'python-2', 'npm-1', 'npm-2'].map(tokens)).toEqual([110, 110, 210, 210])
     })
 
-    it('gives every call that a filter selects, and refuses more than the limit', async () => {
+    it('a usage read returns every call that a filter selects, and refuses more than the limit', async () => {
       const { usage } = await open()
       const query = { ...limits, filter: { trace_ids: ['t'] }, expression: null, prices: null }
       const found = await usage.sumTraceUsage(query, readCaller())
@@ -219,7 +219,7 @@ function describeUsage(name: string, open: Open): void {
 
 function describeProjects(name: string, open: Open): void {
   describe(`${name} keeps the ProjectStore contract`, () => {
-    it('has the projects to which a call or an end alone was sent, and no others', async () => {
+    it('the list of projects has those that received a call or an end alone, and no others', async () => {
       const { calls, projects } = await open()
       expect(await projects.hasProject('a/started')).toBe(false)
       await calls.startCall(startOf({ project_id: 'a/started' }))
@@ -228,7 +228,7 @@ function describeProjects(name: string, open: Open): void {
       expect(await Promise.all(found)).toEqual([true, true, false])
     })
 
-    it('lists the projects that calls or names for them were sent to, in the order of bytes', async () => {
+    it('projects that received calls or names for them are listed in the order of bytes', async () => {
       const { calls, projects } = await open()
       const ids = ['b/x', 'B/x', 'é/x', '\uffee/x', '😀/x']
       for (const project_id of ids) await calls.startCall(startOf({ project_id }))

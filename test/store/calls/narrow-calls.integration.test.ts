@@ -83,7 +83,7 @@ function openWrites() {
 }
 
 describe('a database with wide calls', () => {
-  it('has the same calls, traces and descendants when it is opened', async () => {
+  it('a database with wide calls has the same calls, traces and descendants after its migration', async () => {
     const dataDir = makeTempDir()
     const calls = makeWideDatabase(dataDir)
     const store = openSqliteStore({ dataDir, ingestQueueMax: 1000 })
@@ -108,7 +108,7 @@ describe('a database with wide calls', () => {
 })
 
 describe('narrow calls', () => {
-  it('have a key that no call had before, also when the newest were removed', async () => {
+  it('a new call has an unused key, also after the newest calls were removed', async () => {
     const { db, start } = openWrites()
     for (const id of ['a', 'b']) await start({ id })
     const newest = db.prepare('SELECT max(call_key) FROM calls').pluck()
@@ -118,7 +118,7 @@ describe('narrow calls', () => {
     expect(newest.get()).toBeGreaterThan(before)
   })
 
-  it('have their project and op when another write that named them first has failed', async () => {
+  it('calls have their project and op when another write that named them first has failed', async () => {
     const { db, commit, writes, start } = openWrites()
     const failed = commit.write(() => {
       writes.start_call(startOf({ id: 'failed' }))
@@ -131,7 +131,7 @@ describe('narrow calls', () => {
     expect(db.prepare(named).raw().all()).toEqual([['a', PROJECT, 'predict']])
   })
 
-  it('are found by the ids of their end, start and name in any order', async () => {
+  it('calls are found by the ids of their end, start and name in any order', async () => {
     const store = openSqliteStore({ dataDir: ':memory:', ingestQueueMax: 1000 })
     onTestFinished(() => store.close())
     for (const id of [UUID, UUID.toUpperCase(), TRACE, SPAN]) {
@@ -151,7 +151,7 @@ describe('narrow calls', () => {
 })
 
 describe('a new database', () => {
-  it('can return freed pages to the file system', () => {
+  it('a new database can return freed pages to the file system', () => {
     const db = open(makeTempDir())
     migrate(db)
     expect(db.pragma('auto_vacuum', { simple: true })).toBe(2)

@@ -76,7 +76,7 @@ function goBack(db: Connection): void {
 }
 
 describe('a database whose usage was counted again and again', () => {
-  it('has the same sums as one that kept them, and builds the hours that they change', async () => {
+  it('a database with repeatedly counted usage is corrected, and the affected hours are rebuilt', async () => {
     const dataDir = makeTempDir()
     await fill(dataDir)
     const db = openDatabase(dataDir)

@@ -18,7 +18,7 @@ describeCallStoreContract('sqlite with a writer', async () => {
 })
 
 describe('sqlite calls', () => {
-  it('are there again after a restart', async () => {
+  it('sqlite calls persist over a restart', async () => {
     const dataDir = makeTempDir()
     const first = openSqliteStore({ ...OPTIONS, dataDir })
     await first.calls.startCall(startOf())
@@ -30,7 +30,7 @@ describe('sqlite calls', () => {
     await expect(second.calls.findCall('acme/demo', 'call-1')).resolves.toEqual(before)
   })
 
-  it('are all there when the store is closed with writes waiting', async () => {
+  it('sqlite calls with pending writes are all stored when the store is closed', async () => {
     const dataDir = makeTempDir()
     const first = openSqliteStore({ ...OPTIONS, dataDir })
     const writes = Array.from({ length: 50 }, (_, at) =>
