@@ -20,7 +20,7 @@ function openFilesOf(dataDir: string): string[] {
 }
 
 describe('stores that are closed while they are checked', () => {
-  it('leave nothing open', async () => {
+  it('stores that are closed during their check leave nothing open', async () => {
     const dataDir = makeTempDir()
     const store = await openSqliteStores({ dataDir, ingestQueueMax: 10 })
     const checked = store.checkStore()
@@ -31,7 +31,7 @@ describe('stores that are closed while they are checked', () => {
 })
 
 describe('stores that cannot be opened', () => {
-  it('leave nothing open when a folder of files cannot be made', async () => {
+  it('stores leave nothing open when a folder of files cannot be created', async () => {
     const dataDir = makeTempDir()
     writeFileSync(join(dataDir, 'artifacts'), '')
     const opened = openSqliteStores({ dataDir, ingestQueueMax: 10 })
@@ -39,7 +39,7 @@ describe('stores that cannot be opened', () => {
     expect(openFilesOf(dataDir)).toEqual([])
   })
 
-  it('leave nothing open when the files cannot be compared with their rows', async () => {
+  it('stores leave nothing open when the files cannot be compared with their rows', async () => {
     const dataDir = makeTempDir()
     const options = { dataDir, ingestQueueMax: 10 }
     await (await openSqliteStores(options)).close()

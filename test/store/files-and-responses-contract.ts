@@ -41,7 +41,7 @@ export function describeFileStoreContract(name: string, create: () => Promise<Fi
       ['no bytes', Buffer.alloc(0)],
       ['few bytes', SMALL],
       ['many bytes', LARGE],
-    ])('gives back %s under their digest', async (_title, bytes) => {
+    ])('%s are returned by their digest', async (_title, bytes) => {
       const files = await create()
       const received = await files.receiveFile(inChunks(bytes))
       expect(received).toMatchObject({ digest: digestOf(bytes), size_bytes: bytes.length })
@@ -51,7 +51,7 @@ export function describeFileStoreContract(name: string, create: () => Promise<Fi
       expect(bytes.equals((await readFile(found)) as Buffer)).toBe(true)
     })
 
-    it('stores equal content once per project, and shows none of another', async () => {
+    it('equal content is stored once per project, and not visible to another', async () => {
       const files = await create()
       for (const bytes of [SMALL, SMALL, LARGE, LARGE]) await keep(files, 'acme/a', bytes)
       expect(await files.sumFileBytes('acme/a')).toBe(SMALL.length + LARGE.length)
@@ -62,13 +62,13 @@ export function describeFileStoreContract(name: string, create: () => Promise<Fi
       expect(await files.sumFileBytes('acme/b')).toBe(LARGE.length)
     })
 
-    it('leaves a kept file alone when it is told to forget it', async () => {
+    it('a file in use is not removed on request', async () => {
       const files = await create()
       const digest = await keep(files, 'acme/a', LARGE)
       expect(await readFile(await files.findFile('acme/a', digest))).toHaveLength(LARGE.length)
     })
 
-    it('forgets what nobody keeps, also the second time', async () => {
+    it('unused files are removed, also the second time', async () => {
       const files = await create()
       const received = await files.receiveFile(inChunks(LARGE))
       await received.discard()
@@ -77,7 +77,7 @@ export function describeFileStoreContract(name: string, create: () => Promise<Fi
       expect(await files.sumFileBytes('acme/a')).toBe(0)
     })
 
-    it('lets through what the source throws, and stores nothing', async () => {
+    it('an error of the source is rethrown, and nothing is stored', async () => {
       const files = await create()
       async function* breaking() {
         yield* inChunks(LARGE)
@@ -108,7 +108,7 @@ export function describeResponseStoreContract(
   create: () => Promise<ResponseStore>,
 ): void {
   describe(`${name} keeps the ResponseStore contract`, () => {
-    it('finds a response as it was inserted', async () => {
+    it('a response is returned as it was inserted', async () => {
       const responses = await create()
       const alone = responseOf('resp_1', { project_id: null })
       const next = responseOf('resp_2', { previous_response_id: 'resp_1', input_json: '["ü"]' })
@@ -119,7 +119,7 @@ export function describeResponseStoreContract(
       expect(await responses.findResponse('resp_3')).toBeNull()
     })
 
-    it('deletes a response once, and leaves what goes on from it', async () => {
+    it('a response is deleted once, and its continuations remain', async () => {
       const responses = await create()
       const next = responseOf('resp_2', { previous_response_id: 'resp_1' })
       await responses.insertResponse(responseOf('resp_1'))

@@ -92,7 +92,7 @@ function planOf(db: Connection, sql: string): string {
 }
 
 describe('the indexes of the schema', () => {
-  it('are each used by the plan of a statement', async () => {
+  it('each index of the schema is used by the plan of a statement', async () => {
     const db = openSchema()
     const plans = (await readStatements()).map((sql) => planOf(db, sql)).join('\n')
     const isUsed = (name: string) => new RegExp(`INDEX ${name}\\b`).test(plans)
@@ -100,7 +100,7 @@ describe('the indexes of the schema', () => {
     expect(listIndexes(db).filter((name) => !isUsed(name))).toEqual([])
   })
 
-  it('would be seen without a use', async () => {
+  it('an unused index is detected', async () => {
     const db = openSchema()
     db.exec('CREATE INDEX calls_svc_run_step ON calls (svc_run_step)')
     const plans = (await readStatements()).map((sql) => planOf(db, sql)).join('\n')

@@ -16,7 +16,7 @@ const selection = resolveCallsSelection({ project_id }, reach)
 const scanned = (id: string) => ({ call: { project_id, id } as CallTexts, parsed: {} })
 
 describe('feedback about calls of another store', () => {
-  it('is read for all calls, the first of them in one page of bounded size', async () => {
+  it('feedback of another store is read for all calls, that of the first ones in one page of bounded size', async () => {
     const { feedback, joinedDataOf, close } = openSqliteStore({
       dataDir: ':memory:',
       ingestQueueMax: 9,
@@ -37,7 +37,7 @@ describe('feedback about calls of another store', () => {
     expect(found).toEqual(ids.map((id, at) => (at % 3 === 0 ? [] : [`${id}-1`, `${id}-2`])))
   })
 
-  it('is asked for once, and not at all where nothing asks for it', async () => {
+  it('feedback of another store is queried once, and not at all where it is not needed', async () => {
     const db = openMigrated()
     const asked: unknown[] = []
     const row = { id: 'f' }

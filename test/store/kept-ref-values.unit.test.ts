@@ -23,7 +23,7 @@ function runAll<T>(steps: Steps<T>): T {
   return step.value
 }
 
-it('rows of tables count among the contents that are kept for refs', () => {
+it('table rows count towards the cache of contents for refs', () => {
   let released = 0
   const onClear = () => {
     released += 1
@@ -34,7 +34,7 @@ it('rows of tables count among the contents that are kept for refs', () => {
   expect(released).toBe(1)
 })
 
-it('values of refs are released with their contents, and read again where they are needed', async () => {
+it('values of refs are evicted with their contents, and read again when needed', async () => {
   const asked: string[] = []
   const db = {
     first: async (sql: string, { version_index }: { version_index?: number }) => {

@@ -21,7 +21,7 @@ const RIGHTS: NewKey = {
 /** @param create - an empty store that closes itself when the test ends */
 export function describeKeyStoreContract(name: string, create: () => Promise<KeyStore>): void {
   describe(`${name} keeps the KeyStore contract`, () => {
-    it('finds the caller behind a key until it is revoked', async () => {
+    it('the caller of a key is found until the key is revoked', async () => {
       const keys = await create()
       const { id, secret } = await keys.createKey(RIGHTS)
       expect(await keys.findPrincipal(secret)).toEqual({ keyId: id, ...RIGHTS })
@@ -32,7 +32,7 @@ export function describeKeyStoreContract(name: string, create: () => Promise<Key
       expect(await keys.findPrincipal(secret)).toBeNull()
     })
 
-    it('lists keys, the oldest first and revoked ones too, without their secrets', async () => {
+    it('keys are listed oldest first, revoked ones included, without their secrets', async () => {
       const keys = await create()
       const first = await keys.createKey(RIGHTS)
       const second = await keys.createKey(RIGHTS)
@@ -43,7 +43,7 @@ export function describeKeyStoreContract(name: string, create: () => Promise<Key
       expect(JSON.stringify(listed)).not.toContain(second.secret)
     })
 
-    it('lists many keys in parts, each key once', async () => {
+    it('many keys are listed in pages, each key once', async () => {
       const keys = await create()
       const making = Array.from({ length: KEYS_PER_PART + 3 }, () => keys.createKey(RIGHTS))
       const made = (await Promise.all(making)).map(({ id }) => id)
@@ -55,7 +55,7 @@ export function describeKeyStoreContract(name: string, create: () => Promise<Key
       expect(places.map(([, id]) => id).toSorted()).toEqual(made.toSorted())
     })
 
-    it('finds a key by its id, live or revoked', async () => {
+    it('a key is found by its id, live or revoked', async () => {
       const keys = await create()
       const { id } = await keys.createKey(RIGHTS)
       expect(await keys.findKey(id)).toMatchObject({ id, ...RIGHTS, revoked_at_us: null })
@@ -80,7 +80,7 @@ function priceOf(id: string, project_id = 'acme/demo') {
 /** @param create - an empty store that closes itself when the test ends */
 export function describePriceStoreContract(name: string, create: () => Promise<PriceStore>): void {
   describe(`${name} keeps the PriceStore contract`, () => {
-    it('lists the prices of a project in the order in which they were stored', async () => {
+    it('prices of a project are listed in the order of their storage', async () => {
       const prices = await create()
       await prices.createPrices([priceOf('b'), priceOf('a')])
       await prices.createPrices([priceOf('c'), priceOf('d', 'acme/other')])
@@ -88,7 +88,7 @@ export function describePriceStoreContract(name: string, create: () => Promise<P
       expect(await prices.listPrices('acme/none')).toEqual([])
     })
 
-    it('keeps any text, with a mark for half of a character', async () => {
+    it('any text is stored, with a replacement character for a lone surrogate', async () => {
       const prices = await create()
       const names = { llm_id: 'ü/"\\😀', provider_id: 'a\ud800b' }
       await prices.createPrices([{ ...priceOf('a'), ...names }])
@@ -96,7 +96,7 @@ export function describePriceStoreContract(name: string, create: () => Promise<P
       expect(await prices.listPrices('acme/demo')).toEqual([marked])
     })
 
-    it('removes the prices that are named, and only those of the project', async () => {
+    it('named prices are removed, and only those of the project', async () => {
       const prices = await create()
       await prices.createPrices([priceOf('a'), priceOf('b'), priceOf('c', 'acme/other')])
       await prices.purgePrices('acme/demo', ['a', 'c', 'unknown'])
@@ -104,7 +104,7 @@ export function describePriceStoreContract(name: string, create: () => Promise<P
       expect((await prices.listPrices('acme/other')).map(({ id }) => id)).toEqual(['c'])
     })
 
-    it('stores none of the prices that would be too many', async () => {
+    it('prices beyond the limit are refused as a whole', async () => {
       const prices = await create()
       const many = Array.from({ length: PRICES_PER_PROJECT_MAX }, (_, at) => priceOf(`p${at}`))
       const refused = prices.createPrices([...many, priceOf('last')])

@@ -27,18 +27,18 @@ describe('lists', () => {
     ['jobs of a status, the newest first', selectJobs('desc', true), `${JOB_PLACE}<`],
     ['models of a name', selectModels('asc', true), `${MODEL_PLACE}>`],
     ['models of a name, the newest first', selectModels('desc', true), `${MODEL_PLACE}<`],
-  ])('of %s seek by an index and do not sort', (_name, sql, seek) => {
+  ])('lists of %s seek by an index and do not sort', (_name, sql, seek) => {
     const plan = planOf(sql)
     expect(plan).toContain(seek)
     expect(plan).not.toContain('TEMP B-TREE')
   })
 
-  it('of calls with the sizes of their traces seek each trace', () => {
+  it('lists of calls with the sizes of their traces seek each trace', () => {
     const seek = 'calls_project_key_trace_id (project_key=? AND trace_id=?)'
     expect(planOf(CALLS.SUM_TRACE_SIZE)).toContain(seek)
   })
 
-  it('of versions seek the latest of an object, not the deleted ones that are newer', () => {
+  it('lists of versions seek the latest of an object, not newer deleted ones', () => {
     const order = OBJECT_ORDERS.created_at.asc
     const plan = planOf(OBJECTS.listObjects([order], ['latest_only'])).split('\n')
     const sought = plan.filter((step) => step.startsWith('SEARCH newer'))
@@ -50,7 +50,7 @@ describe('lists', () => {
     ['claimable', QUEUE.LIST_CLAIMABLE_JOBS],
     ['neglected', QUEUE.LIST_NEGLECTED_JOBS],
     ['next', QUEUE.NEXT_WAIT_END],
-  ])('of %s jobs seek the first job of each model, not those behind it', (_name, sql) => {
+  ])('lists of %s jobs seek the first job of each model, not later ones', (_name, sql) => {
     const plan = planOf(sql)
     expect(plan).toContain('training_jobs_unfinished (model_id>?)')
     expect(plan).toContain('training_jobs_unfinished (model_id=?)')

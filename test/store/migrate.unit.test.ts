@@ -23,19 +23,19 @@ function writeMigrations(files: Record<string, string>): string {
 }
 
 describe('migrate', () => {
-  it('ends in the schema that is committed', async () => {
+  it('the migrations end in the committed schema', async () => {
     const db = open()
     migrate(db)
     await expect(dumpSchema(db)).toMatchFileSnapshot('./schema.sql')
   })
 
-  it('applies each migration once', () => {
+  it('each migration is applied once', () => {
     const db = open()
     expect(migrate(db)).toBe(readMigrations().length)
     expect(migrate(db)).toBe(0)
   })
 
-  it('applies only what is new to an older database', () => {
+  it('only new migrations are applied to an older database', () => {
     const db = open()
     migrate(db, writeMigrations({ '0001-a.sql': 'CREATE TABLE a (x)' }))
     const newer = { '0001-a.sql': 'CREATE TABLE a (x)', '0002-b.sql': 'CREATE TABLE b (x)' }
@@ -43,13 +43,13 @@ describe('migrate', () => {
     expect(dumpSchema(db)).toContain('CREATE TABLE b')
   })
 
-  it('leaves no log behind that the first reads would meet', () => {
+  it('a migration leaves no WAL for the first reads', () => {
     const dataDir = makeTempDir()
     migrate(open(dataDir))
     expect(statSync(join(dataDir, `${DATABASE_FILE}-wal`)).size).toBe(0)
   })
 
-  it('refuses a database of a newer version by name of the migration', () => {
+  it('a database of a newer version is refused with the name of the migration', () => {
     const db = open()
     const newer = { '0001-a.sql': 'CREATE TABLE a (x)', '0002-b.sql': 'CREATE TABLE b (x)' }
     migrate(db, writeMigrations(newer))
@@ -60,7 +60,7 @@ describe('migrate', () => {
   it.each([
     ['a table of the same name', 'CREATE TABLE calls (x)', '"calls"'],
     ['migrations of its own', 'CREATE TABLE migrations (id)', '"migrations"'],
-  ])('refuses a database of another program, with %s, and leaves it alone', (_name, sql, table) => {
+  ])('a database of another program, with %s, is refused and unchanged', (_name, sql, table) => {
     const db = open()
     db.exec(sql)
     const before = dumpSchema(db)
@@ -75,14 +75,14 @@ describe('migrate', () => {
     expect(dumpSchema(db)).toBe(before)
   })
 
-  it('refuses an applied migration that was changed', () => {
+  it('an applied migration that was changed is refused', () => {
     const db = open()
     migrate(db, writeMigrations({ '0001-a.sql': 'CREATE TABLE a (x)' }))
     const changed = writeMigrations({ '0001-a.sql': 'CREATE TABLE a (y)' })
     expect(() => migrate(db, changed)).toThrow(/0001-a\.sql was changed/)
   })
 
-  it('leaves nothing of a migration that fails', () => {
+  it('a failing migration is rolled back', () => {
     const db = open()
     const broken = writeMigrations({
       '0001-a.sql': 'CREATE TABLE a (x)',
@@ -110,7 +110,7 @@ describe('migrate', () => {
     expect(db.pragma('temp_store', { simple: true })).toBe(before)
   })
 
-  it('refuses a gap in the numbers', () => {
+  it('a gap in the migration numbers is refused', () => {
     const gap = writeMigrations({ '0001-a.sql': '', '0003-c.sql': '' })
     expect(() => readMigrations(gap)).toThrow(/out of sequence/)
   })

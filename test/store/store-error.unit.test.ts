@@ -10,16 +10,16 @@ describe('isLocked', () => {
     // Another process repairs the log after a crash.
     ['SQLITE_BUSY_RECOVERY', true],
     ['SQLITE_FULL', false],
-  ])('tells of %s: %s', (code, expected) => {
+  ])('isLocked for %s: %s', (code, expected) => {
     expect(isLocked(new SqliteError('x', code))).toBe(expected)
   })
 
-  it('is false for what is not of SQLite', () => {
+  it("isLocked is false for errors other than SQLite's", () => {
     expect(isLocked(new Error('SQLITE_BUSY'))).toBe(false)
   })
 })
 
-it('reads that the close of the store meets end with server_draining', async () => {
+it('reads interrupted by the close of the store end with server_draining', async () => {
   const { tables, close } = openSqliteStore({ dataDir: ':memory:', ingestQueueMax: 100 })
   const digests = Array.from({ length: 1000 }, (_, at) => `d${at}`)
   await tables.insertRows(

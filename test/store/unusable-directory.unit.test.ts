@@ -14,7 +14,7 @@ import { INHERITED } from '../support/inherited.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
 describe('a data directory that cannot be used', () => {
-  it('is not said to have no database when the database cannot be seen', () => {
+  it('an unreadable data directory is not reported as without a database', () => {
     const dataDir = makeTempDir()
     // Like the directory of another user, but also for root.
     symlinkSync('weft.db', join(dataDir, 'weft.db'))
@@ -22,7 +22,7 @@ describe('a data directory that cannot be used', () => {
     expect(() => requireDatabase(dataDir)).toThrow(told)
   })
 
-  it('is named with the reason that SQLite does not tell', () => {
+  it('an unusable data directory is reported with the reason that SQLite omits', () => {
     const dataDir = join(makeTempDir(), 'gone')
     const cause = new SqliteError('unable to open database file', 'SQLITE_CANTOPEN')
     const told = `cannot use the data directory ${dataDir}: ENOENT`
@@ -30,7 +30,7 @@ describe('a data directory that cannot be used', () => {
   })
 
   it.each(['weft.db', 'weft.db-wal', 'weft.db-shm', 'weft.lock'])(
-    'is named with %s when that is what cannot be written',
+    'an unusable data directory is reported with %s when that cannot be written',
     (file) => {
       const dataDir = makeTempDir()
       // Like the file of another user, but also for root.
@@ -41,7 +41,7 @@ describe('a data directory that cannot be used', () => {
     },
   )
 
-  it('is named with the parent that it cannot be made in', () => {
+  it('a data directory that cannot be created is reported with its parent', () => {
     const parent = join(makeTempDir(), 'parent')
     // Like a read-only file system, but everywhere.
     symlinkSync('parent', parent)
@@ -54,13 +54,13 @@ describe('a data directory that cannot be used', () => {
     )
   })
 
-  it('is made with its parents', () => {
+  it('a data directory is created with its parents', () => {
     const dataDir = join(makeTempDir(), 'a', 'b', 'c')
     openDatabase(dataDir).close()
     expect(existsSync(join(dataDir, 'weft.db'))).toBe(true)
   })
 
-  it('is refused at once where the system tells of /proc that it is missing', async () => {
+  it('a data directory below /proc is refused at once', async () => {
     const env = { ...INHERITED, WEFT_DATA_DIR: '/proc/weft/data' }
     const create = ['src/keys.ts', 'create', '--user', 'me']
     const failed = promisify(execFile)(process.execPath, create, { env, timeout: 10_000 })
@@ -70,14 +70,14 @@ describe('a data directory that cannot be used', () => {
     })
   })
 
-  it('is named as full when SQLite finds no room for the index of its log', () => {
+  it('a full disk is reported when SQLite finds no space for the index of its WAL', () => {
     const dataDir = makeTempDir()
     const cause = new SqliteError('disk I/O error', 'SQLITE_IOERR_SHMSIZE')
     const told = `cannot use the data directory ${dataDir}: the disk is full`
     expect(unusableDirectory(dataDir, cause).message).toBe(told)
   })
 
-  it('is named with the words of SQLite when the directory tells no more', () => {
+  it("an unusable data directory is reported with SQLite's message when there is no other reason", () => {
     const dataDir = makeTempDir()
     writeFileSync(join(dataDir, 'weft.db'), '')
     const cause = new SqliteError('attempt to write a readonly database', 'SQLITE_READONLY')
@@ -85,7 +85,7 @@ describe('a data directory that cannot be used', () => {
     expect(unusableDirectory(dataDir, cause).message).toBe(told)
   })
 
-  it('is named by a backup whose source cannot be opened', async () => {
+  it('a backup reports a source that cannot be opened', async () => {
     const dataDir = makeTempDir()
     // Cannot be opened, as on a read-only file system.
     mkdirSync(join(dataDir, 'weft.db'))

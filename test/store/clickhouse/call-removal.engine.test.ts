@@ -57,8 +57,8 @@ async function openStores() {
   }
 }
 
-describe.skipIf(!hasClickHouse)('calls that leave ClickHouse', () => {
-  it('are those of the project from before the hour, with all that hangs on them', async () => {
+describe.skipIf(!hasClickHouse)('calls removed from ClickHouse', () => {
+  it("retention removes the project's calls before the hour, with everything that belongs to them", async () => {
     const stores = await openStores()
     await stores.calls.writeParts([
       callAt(-24 * 70, 'months-ago'),
@@ -89,7 +89,7 @@ describe.skipIf(!hasClickHouse)('calls that leave ClickHouse', () => {
     expect(await stores.expire()).toBe(0)
   })
 
-  it('are ends whose start did not come, by their own time', async () => {
+  it('retention removes ends without a start by their own time', async () => {
     const stores = await openStores()
     const ends = [callAt(-1, 'early'), callAt(-2, 'taken-up'), callAt(1, 'later')]
     await stores.calls.writeParts(ends.map(({ end }) => ({ start: null, end })))
@@ -98,7 +98,7 @@ describe.skipIf(!hasClickHouse)('calls that leave ClickHouse', () => {
     expect((await stores.countStored()).live).toMatchObject({ calls: 0, call_early_ends: 1 })
   })
 
-  it('leave the project in the list, and room for calls with their ids', async () => {
+  it('removed calls leave the project in the list, and their ids free for new calls', async () => {
     const stores = await openStores()
     await stores.calls.writeParts([callAt(-1, 'one')])
     expect(await stores.expire()).toBe(1)
@@ -107,7 +107,7 @@ describe.skipIf(!hasClickHouse)('calls that leave ClickHouse', () => {
     expect(await stores.countCalls()).toBe(1)
   })
 
-  it('take their deletion with them', async () => {
+  it('removed calls take their deletion marks with them', async () => {
     const stores = await openStores()
     await stores.calls.writeParts([callAt(-1, 'gone'), callAt(1, 'ahead')])
     await stores.deleteCalls(['gone', 'ahead'])
@@ -121,7 +121,7 @@ describe.skipIf(!hasClickHouse)('calls that leave ClickHouse', () => {
     expect((await stores.countStored()).live).toMatchObject({ calls: 0, call_deletions: 0 })
   })
 
-  it('free what they held', async () => {
+  it('removed calls free their data', async () => {
     const stores = await openStores()
     const many = Array.from({ length: 30 }, (_, at) => callAt(at % 2 === 0 ? -1 : 1, `call-${at}`))
     await stores.calls.writeParts(many)
@@ -132,7 +132,7 @@ describe.skipIf(!hasClickHouse)('calls that leave ClickHouse', () => {
     expect(await stores.countCalls()).toBe(15)
   })
 
-  it('are not looked for when the server stops', async () => {
+  it('no removal begins when the server stops', async () => {
     const stores = await openStores()
     await stores.calls.writeParts([callAt(-1, 'one')])
     await stores.deleteCalls(['one'])
@@ -145,7 +145,7 @@ describe.skipIf(!hasClickHouse)('calls that leave ClickHouse', () => {
 })
 
 describe.skipIf(!hasClickHouse)('deleted calls in ClickHouse', () => {
-  it('are freed, and stay deleted', async () => {
+  it('deleted calls are freed and remain deleted', async () => {
     const stores = await openStores()
     const other = callAt(1, 'same', { project_id: 'acme/other' })
     await stores.calls.writeParts([callAt(1, 'same'), callAt(1, 'kept'), other])
@@ -161,7 +161,7 @@ describe.skipIf(!hasClickHouse)('deleted calls in ClickHouse', () => {
     expect((await stores.countStored()).live).toMatchObject(left)
   })
 
-  it('leave the project in the list', async () => {
+  it('deleted calls leave the project in the list', async () => {
     const stores = await openStores()
     await stores.calls.writeParts([callAt(1, 'one')])
     await stores.deleteCalls(['one'])
@@ -169,7 +169,7 @@ describe.skipIf(!hasClickHouse)('deleted calls in ClickHouse', () => {
     expect(await stores.listProjects()).toEqual([project_id])
   })
 
-  it('are freed however many and long their ids are', async () => {
+  it('deleted calls are freed, whatever the number and length of their ids', async () => {
     const stores = await openStores()
     const ids = Array.from({ length: 600 }, (_, at) => `${at}${'😀'.repeat(120)}`)
     for (let at = 0; at < ids.length; at += 300) {

@@ -30,7 +30,7 @@ async function renameTwice(microtasks: number): Promise<void> {
   await second
 }
 
-it('a write that comes while the writer comes to rest is written', async () => {
+it('a write that arrives while the writer goes idle is written', async () => {
   const renamed = Array.from({ length: MICROTASKS }, (_, at) => renameTwice(at))
   const ended = await Promise.allSettled(renamed)
   expect(ended.filter(({ status }) => status === 'rejected')).toEqual([])

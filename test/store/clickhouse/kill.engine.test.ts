@@ -30,7 +30,7 @@ function startOf(at: number) {
 }
 
 describe.skipIf(!hasClickHouse)('two servers on one ClickHouse, one of which is killed', () => {
-  it('lose nothing that was acknowledged, and have nothing twice', async () => {
+  it('two servers on one ClickHouse, one killed, lose nothing acknowledged and store nothing twice', async () => {
     const url = await makeDatabase()
     const [killed, other] = await Promise.all([
       spawnServer({
@@ -67,7 +67,7 @@ describe.skipIf(!hasClickHouse)('two servers on one ClickHouse, one of which is 
 })
 
 describe('a server whose ClickHouse cannot be asked', () => {
-  it('ends with one line that tells no password', async () => {
+  it('a server with an unreachable ClickHouse exits with one line without the password', async () => {
     const { code, stderr } = await runUntilExit({
       WEFT_STORE: 'clickhouse',
       WEFT_DATA_DIR: makeTempDir(),

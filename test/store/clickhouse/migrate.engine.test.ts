@@ -29,7 +29,7 @@ function copyMigrations(): string {
 }
 
 describe('statements of the migrations', () => {
-  it('are for one server, or replicated on a cluster, out of one text', () => {
+  it('one migration text yields statements for one server or replicated ones for a cluster', () => {
     const statements = readMigrationFiles(MIGRATIONS).flatMap(({ sql }) => splitStatements(sql))
     const created = statements.filter((statement) => statement.startsWith('CREATE'))
     expect(created).toHaveLength(6)
@@ -51,7 +51,7 @@ describe('statements of the migrations', () => {
 })
 
 describe.skipIf(!hasClickHouse)('migrations of ClickHouse', () => {
-  it('go on after an end at any statement, and are done once', async () => {
+  it('ClickHouse migrations resume after an interruption at any statement, and run once', async () => {
     const db = await connect()
     for (let allowed = 0; ; allowed++) {
       let left = allowed
@@ -70,7 +70,7 @@ describe.skipIf(!hasClickHouse)('migrations of ClickHouse', () => {
     await expect(migrate(db, null)).resolves.toBe(0)
   })
 
-  it('go on after an end between the last statement and its note', async () => {
+  it('ClickHouse migrations resume after an interruption between the last statement and its record', async () => {
     const db = await connect()
     const count = readMigrationFiles(MIGRATIONS).length
     for (let run = 0; run < count; run++) {
@@ -86,7 +86,7 @@ describe.skipIf(!hasClickHouse)('migrations of ClickHouse', () => {
     await expect(migrate(db, null)).resolves.toBe(0)
   })
 
-  it('are tried again while another process alters a table', async () => {
+  it('ClickHouse migrations are retried while another process alters a table', async () => {
     const db = await connect()
     let refusals = 1
     const command = async (sql: string) => {
@@ -100,7 +100,7 @@ describe.skipIf(!hasClickHouse)('migrations of ClickHouse', () => {
     expect(refusals).toBeLessThan(0)
   })
 
-  it('refuse a changed file, and tables of a newer version', async () => {
+  it('ClickHouse migrations refuse a changed file and tables of a newer version', async () => {
     const db = await connect()
     const folder = copyMigrations()
     const [first = ''] = readdirSync(folder)
@@ -115,7 +115,7 @@ describe.skipIf(!hasClickHouse)('migrations of ClickHouse', () => {
     await expect(migrate(db, null, folder)).rejects.toThrow(/was changed/)
   })
 
-  it('fail with one line when ClickHouse is unreachable', async () => {
+  it('migrations fail with one line when ClickHouse is unreachable', async () => {
     const url = 'http://me:secret@127.0.0.1:1/weft'
     const db = connectClickHouse({ url, readTimeoutMs: 1000 })
     onTestFinished(() => db.close())

@@ -12,7 +12,7 @@ function childOf(parent_id: string | null, id: string, models = ['m']): ChildRep
   return { project_id, id, parent_id, usage: models.map((model) => usageOf(model, 5, 1)) }
 }
 
-it('adds up what children report, and their marks, until the parent takes them', () => {
+it('reports of children and their marks add up until the parent takes them', () => {
   const nested = createNestedReports()
   const children = [childOf('p', 'a'), childOf('p', 'b', ['m', 'n']), childOf('q', 'c')]
   children.forEach(nested.add)
@@ -25,7 +25,7 @@ it('adds up what children report, and their marks, until the parent takes them',
   expect(nested.take('acme/other', 'q')).toBeNull()
 })
 
-it('marks nothing that is no report below another call', () => {
+it('only a report below another call is marked', () => {
   const nested = createNestedReports()
   const none = [childOf(null, 'a'), childOf('a', 'a'), childOf('p', 'a', [])]
   expect(none.map(markOf)).toEqual([0n, 0n, 0n])
@@ -33,7 +33,7 @@ it('marks nothing that is no report below another call', () => {
   expect(['p', 'a'].map((id) => nested.take(project_id, id))).toEqual([null, null])
 })
 
-it('forgets the parents that were named longest ago', () => {
+it('the least recently named parents are evicted', () => {
   const nested = createNestedReports(3)
   for (const parent of ['p', 'q', 'p', 'r']) nested.add(childOf(parent, `of-${parent}`))
   nested.add(childOf('r', 'wide', ['m', 'n']))

@@ -68,7 +68,7 @@ async function countUnsettled(url: string): Promise<number | undefined> {
 }
 
 describe.skipIf(!hasClickHouse)('usage that counts once, in ClickHouse', () => {
-  it('is noted with calls whose children came before or with them', async () => {
+  it('own usage is stored with calls whose children arrived before or with them', async () => {
     const url = await makeDatabase()
     const stores = await openTestStores({ url })
     await stores.calls.writeParts([...parentsOf(2), ...childrenOf(2)])
@@ -81,16 +81,19 @@ describe.skipIf(!hasClickHouse)('usage that counts once, in ClickHouse', () => {
     await expect(sumOf(stores, 'reported')).resolves.toBe(reportedBy(3) + NESTED * 3)
   })
 
-  it.each([10, MANY])('leaves out what children report that come after %d calls', async (calls) => {
-    const url = await makeDatabase()
-    const stores = await openTestStores({ url })
-    await stores.calls.writeParts(parentsOf(calls))
-    await stores.calls.writeParts(childrenOf(calls))
-    await expect(countUnsettled(url)).resolves.toBeGreaterThan(0)
-    await expect(sumOf(stores, 'own')).resolves.toBe(reportedBy(calls))
-  })
+  it.each([10, MANY])(
+    'own usage leaves out reports of children that arrive after %d calls',
+    async (calls) => {
+      const url = await makeDatabase()
+      const stores = await openTestStores({ url })
+      await stores.calls.writeParts(parentsOf(calls))
+      await stores.calls.writeParts(childrenOf(calls))
+      await expect(countUnsettled(url)).resolves.toBeGreaterThan(0)
+      await expect(sumOf(stores, 'own')).resolves.toBe(reportedBy(calls))
+    },
+  )
 
-  it('follows from the reports of children in a window of few calls', async () => {
+  it('own usage is computed from the reports of children in a window of few calls', async () => {
     const stores = await openTestStores({ joinedMax: 100 })
     await stores.calls.writeParts([...parentsOf(49), ...childrenOf(49)])
     await expect(sumOf(stores, 'own')).resolves.toBe(reportedBy(49))
@@ -98,7 +101,7 @@ describe.skipIf(!hasClickHouse)('usage that counts once, in ClickHouse', () => {
     await expect(sumOf(stores, 'own')).resolves.toBe(reportedBy(51))
   })
 
-  it('leaves out what children report that another process has written', async () => {
+  it('own usage leaves out reports of children that another process has written', async () => {
     const url = await makeDatabase()
     const [one, other] = [await openTestStores({ url }), await openTestStores({ url })]
     await one.calls.writeParts(childrenOf(3))
@@ -106,7 +109,7 @@ describe.skipIf(!hasClickHouse)('usage that counts once, in ClickHouse', () => {
     await expect(sumOf(other, 'own')).resolves.toBe(reportedBy(3))
   })
 
-  it('comes back to calls whose children are deleted', async () => {
+  it('own usage returns to calls whose children are deleted', async () => {
     const stores = await openTestStores()
     await stores.calls.writeParts([...childrenOf(2), ...parentsOf(2)])
     const deletion = { project_id: PROJECT, ids: ['child-0'], deleted_at_us: BASE_US }
@@ -115,7 +118,7 @@ describe.skipIf(!hasClickHouse)('usage that counts once, in ClickHouse', () => {
     await expect(sumOf(stores, 'own')).resolves.toBe(reportedBy(2))
   })
 
-  it('follows from the rows of a version that noted nothing', async () => {
+  it('own usage is computed from the rows of a version that did not store it', async () => {
     const url = await makeDatabase()
     const stores = await openTestStores({ url })
     await stores.calls.writeParts([...childrenOf(2), ...parentsOf(2)])

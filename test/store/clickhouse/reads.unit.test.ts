@@ -17,7 +17,7 @@ function open(waitMsMax: number) {
   return { ends, ask, figures: reads.figures }
 }
 
-it('a read that waits too long for its turn ends, and gives nobody else its place', async () => {
+it('a read that waits too long for its turn ends, and frees no other slot', async () => {
   const { ends, ask } = open(20)
   const running = ask()
   await expect(ask()).rejects.toMatchObject({ code: 'read_timeout' })
@@ -30,7 +30,7 @@ it('a read that waits too long for its turn ends, and gives nobody else its plac
   expect(await next).toEqual([])
 })
 
-it('a read that waits ends with its client, and one beyond the queue is refused', async () => {
+it('a waiting read ends with its client, and one beyond the queue is refused', async () => {
   const { ends, ask, figures } = open(60_000)
   const running = ask()
   const client = new AbortController()

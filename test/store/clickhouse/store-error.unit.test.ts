@@ -19,7 +19,7 @@ describe('an error of ClickHouse', () => {
     ['243', 'NOT_ENOUGH_SPACE'],
     ['394', 'QUERY_WAS_CANCELLED'],
     ['745', 'SERVER_OVERLOADED'],
-  ])('%s %s passes, and callers come again', (code, type) => {
+  ])('ClickHouse error %s %s is temporary, and callers may retry', (code, type) => {
     const error = errorOf(code, type)
     expect(isPassing(error)).toBe(true)
     expect(toStoreError(error)).toMatchObject({ code: 'store_unavailable', retryAfterS: 5 })
@@ -30,21 +30,24 @@ describe('an error of ClickHouse', () => {
     ['62', 'SYNTAX_ERROR'],
     ['497', 'ACCESS_DENIED'],
     ['516', 'AUTHENTICATION_FAILED'],
-  ])('%s %s does not, and tells nothing of the statement', (code, type) => {
-    const error = errorOf(code, type)
-    expect(isPassing(error)).toBe(false)
-    const told = toStoreError(error)
-    expect(told.code).toBe('internal_error')
-    expect((told.cause as Error).message).toBe(`ClickHouse: ${type} (code ${code})`)
-  })
+  ])(
+    'ClickHouse error %s %s is permanent, and discloses nothing of the statement',
+    (code, type) => {
+      const error = errorOf(code, type)
+      expect(isPassing(error)).toBe(false)
+      const told = toStoreError(error)
+      expect(told.code).toBe('internal_error')
+      expect((told.cause as Error).message).toBe(`ClickHouse: ${type} (code ${code})`)
+    },
+  )
 
-  it('about a slow read is a timeout, and one about the network is temporary', () => {
+  it('an error about a slow read is a timeout, and one about the network is temporary', () => {
     expect(toStoreError(errorOf('159', 'TIMEOUT_EXCEEDED')).code).toBe('read_timeout')
     expect(isPassing(new Error('read ECONNRESET'))).toBe(true)
     expect(describeError(new Error('Timeout error.'))).toBe('Timeout error.')
   })
 
-  it('of the network is told as the system words it, by its code when it has no words', () => {
+  it("a network error has the system's message, or its code without one", () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED ::1:8123'), {
       code: 'ECONNREFUSED',
     })
@@ -57,7 +60,7 @@ describe('an error of ClickHouse', () => {
     '<html>secret</html>',
     'blocked by a firewall: SELECT secret',
     'Code: 241. DB::Exception: while reading secret: (version 24.8.1)',
-  ])('in another form is not repeated: %s', (text) => {
+  ])('an error in another form is not repeated: %s', (text) => {
     const told = toStoreError(new Error(text))
     expect(told.code).toBe('store_unavailable')
     expect((told.cause as Error).message).toBe('an answer that cannot be read')

@@ -9,7 +9,7 @@ const OF_CALLS = /^(?:calls|call_\w+|ops|projects|refs|ref_paths|stats_\w+|migra
 const OF_FILES = ['file_chunks', 'blobs', 'blob_chunks']
 
 describe('tables that are copied', () => {
-  it('are all of SQLite that are not of calls', () => {
+  it('all SQLite tables except those of calls are copied', () => {
     const db = openDatabase(':memory:')
     try {
       migrate(db)

@@ -32,7 +32,7 @@ function startCopy(settings: Record<string, string>, ...args: readonly string[])
 }
 
 describe.skipIf(!hasPostgres)('npm run store:copy -- --to postgres', () => {
-  it('loses nothing when it is killed while it writes, and tells what both have', async () => {
+  it('store:copy killed during a write loses nothing, and reports what both stores have', async () => {
     const { dataDir, filled, told } = await fillDirectory()
     const url = await makeDatabase()
     const settings = { WEFT_DATA_DIR: dataDir, WEFT_META_URL: url }
@@ -53,7 +53,7 @@ describe.skipIf(!hasPostgres)('npm run store:copy -- --to postgres', () => {
     expect(await readStores(await openTestStores(url), filled)).toEqual(told)
   })
 
-  it('says in one line what it needs', async () => {
+  it('store:copy says in one line what it needs', async () => {
     const WEFT_DATA_DIR = makeTempDir()
     const WEFT_META_URL = 'postgres://me:secret@127.0.0.1:1/weft'
     const endOf = async (settings: Record<string, string>, ...args: readonly string[]) => {
@@ -81,7 +81,7 @@ it('npm run store:copy -- --to clickhouse makes no database where there is none'
 })
 
 describe.skipIf(!hasClickHouse)('npm run store:copy -- --to clickhouse', () => {
-  it('copies the projects that are named, or all that have calls', async () => {
+  it('store:copy copies the named projects, or all with calls', async () => {
     const WEFT_DATA_DIR = makeTempDir()
     const store = openSqliteStore({ dataDir: WEFT_DATA_DIR, ingestQueueMax: 10 })
     const starts = ['acme/a', 'acme/b', 'other/c'].map((project_id) => startOf({ project_id }))

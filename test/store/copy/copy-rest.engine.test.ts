@@ -21,7 +21,7 @@ async function expectMoved(url: string, filled: Filled, told: object) {
 }
 
 describe.skipIf(!hasPostgres)('a copy of all that is no call in PostgreSQL', () => {
-  it('reads the same through the same contracts, and can be continued', async () => {
+  it('a copy in PostgreSQL reads the same through the same contracts, and can be written to', async () => {
     const { dataDir, filled, told } = await fillDirectory()
     const url = await makeDatabase()
     const { copied, missing } = await copy(dataDir, url)
@@ -43,7 +43,7 @@ describe.skipIf(!hasPostgres)('a copy of all that is no call in PostgreSQL', () 
     expect(await readStores(source, filled)).toEqual(told)
   })
 
-  it('is refused when PostgreSQL has rows', async () => {
+  it('a copy is refused when PostgreSQL has rows', async () => {
     const { dataDir } = await fillDirectory()
     const url = await makeDatabase()
     await copy(dataDir, url)
@@ -52,7 +52,7 @@ describe.skipIf(!hasPostgres)('a copy of all that is no call in PostgreSQL', () 
     )
   })
 
-  it('leaves the tables empty when it is cut off, and can be made then', async () => {
+  it('an interrupted copy leaves the tables empty, and can be repeated', async () => {
     const { dataDir, filled, told } = await fillDirectory()
     const url = await makeDatabase()
     const stores = await openTestStores(url)
@@ -68,7 +68,7 @@ describe.skipIf(!hasPostgres)('a copy of all that is no call in PostgreSQL', () 
     await expectMoved(url, filled, told)
   })
 
-  it('is not mixed with what servers write meanwhile', async () => {
+  it('a copy is not mixed with concurrent writes of servers', async () => {
     const { dataDir } = await fillDirectory()
     const url = await makeDatabase()
     const stores = await openTestStores(url)
@@ -84,7 +84,7 @@ describe.skipIf(!hasPostgres)('a copy of all that is no call in PostgreSQL', () 
     expect(await stores.prices.listPrices(PROJECT)).not.toEqual([])
   })
 
-  it('is refused while a server has the source, another copy runs, or there is no source', async () => {
+  it('a copy is refused while a server uses the source, another copy runs, or there is no source', async () => {
     const dataDir = makeTempDir()
     const url = await makeDatabase()
     await expect(copy(dataDir, url)).rejects.toThrow(/it has no weft\.db$/)
@@ -100,7 +100,7 @@ describe.skipIf(!hasPostgres)('a copy of all that is no call in PostgreSQL', () 
     await expect(copy(dataDir, url)).resolves.toMatchObject({ missing: { files: 0 } })
   })
 
-  it('leaves out files that are gone from the disk and tells how many, so that they can be sent again', async () => {
+  it('a copy leaves out files missing on the disk and reports their number, so that they can be uploaded again', async () => {
     const { dataDir, filled } = await fillDirectory()
     for (const folder of ['files', 'training-payloads', 'artifacts']) {
       rmSync(join(dataDir, folder), { recursive: true })
@@ -113,7 +113,7 @@ describe.skipIf(!hasPostgres)('a copy of all that is no call in PostgreSQL', () 
     expect(found.map((file) => file?.size_bytes ?? null)).toEqual([0, 5, null])
   })
 
-  it('names the row of a text that PostgreSQL cannot hold', async () => {
+  it('a copy reports the row of a text that PostgreSQL cannot store', async () => {
     const dataDir = makeTempDir()
     const server = await openNode(dataDir)
     const { id } = await server.keys.createKey({ ...RIGHTS, svc_username: 'a\0b' })
@@ -123,7 +123,7 @@ describe.skipIf(!hasPostgres)('a copy of all that is no call in PostgreSQL', () 
     )
   })
 
-  it('is undone when the copied rows differ from those of the source', async () => {
+  it('a copy is rolled back when the copied rows differ from those of the source', async () => {
     const { dataDir } = await fillDirectory()
     const url = await makeDatabase()
     const loseOne = writing(({ name }, rows) => (name === 'prices' ? rows.slice(1) : rows))

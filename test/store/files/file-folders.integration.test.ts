@@ -27,7 +27,7 @@ describe.each(Object.keys(FOLDERS))('a folder of files %s', (name) => {
     return writer
   }
 
-  it('has a file where it was moved to last, also after its writer is done', async () => {
+  it('a file is where it was moved to last, also after its writer has finished', async () => {
     const folder = open()
     const [first, last] = [folder.pathOf('acme/demo', 'd1'), folder.pathOf('acme/demo', 'd2')]
     expect(first).not.toBe(last)
@@ -41,7 +41,7 @@ describe.each(Object.keys(FOLDERS))('a folder of files %s', (name) => {
     expect(await text(await folder.openReader(last))).toBe('one')
   })
 
-  it('has nothing of what was discarded or removed', async () => {
+  it('discarded and removed files leave nothing', async () => {
     const folder = open()
     const path = folder.pathOf('acme/demo', 'd1')
     await (await write(folder, 'one')).discard()
@@ -53,7 +53,7 @@ describe.each(Object.keys(FOLDERS))('a folder of files %s', (name) => {
     await expect(folder.openReader(path)).rejects.toThrow()
   })
 
-  it('keeps of a sweep what is used, and tells what is missing', async () => {
+  it('a sweep keeps used files and reports missing ones', async () => {
     const folder = open()
     const [used, unused, gone] = ['d1', 'd2', 'd3'].map((digest) => folder.pathOf('a/b', digest))
     for (const path of [used, unused]) await (await write(folder, 'one')).moveTo(path as string)

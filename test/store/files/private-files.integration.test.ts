@@ -46,7 +46,7 @@ const openOf = (modes: Record<string, string>) =>
   Object.entries(modes).filter(([, mode]) => mode !== '600' && mode !== '700')
 
 describe('a data directory of mode 755', () => {
-  it('gets files of mode 600 and folders of mode 700, and keeps its own mode', async () => {
+  it('a data directory of mode 755 gets files of mode 600 and folders of mode 700, and keeps its own mode', async () => {
     const dataDir = makeOpenDirectory()
     const modes = await readModesWhileRunning(dataDir, 'a')
     expect(openOf(modes)).toEqual([])
@@ -56,7 +56,7 @@ describe('a data directory of mode 755', () => {
     expect(modeOf(dataDir)).toBe('755')
   })
 
-  it('has existing files and folders restricted at the start, but for those of others', async () => {
+  it('existing files and folders are restricted at the start, except those of other owners', async () => {
     const dataDir = makeOpenDirectory()
     await readModesWhileRunning(dataDir, 'a')
     mkdirSync(join(dataDir, 'of-others'))
@@ -67,7 +67,7 @@ describe('a data directory of mode 755', () => {
   })
 })
 
-it('leaves the files of a folder that has mode 700 alone, since others cannot reach them', () => {
+it('files in a folder of mode 700 are left alone, since others cannot reach them', () => {
   const dataDir = makeOpenDirectory()
   openFileFolder(dataDir, 'files')
   const received = join(dataDir, 'files', 'received')

@@ -20,7 +20,7 @@ async function connect(fields = {}) {
 }
 
 describe('names of parameters', () => {
-  it('become numbers, each once, and none is left without a value', () => {
+  it('named parameters become numbered ones, each once, and none is without a value', () => {
     const bound = bindNames('a = @a AND b @> @b AND c = @a', { a: 1, b: null })
     expect(bound).toEqual({ text: 'a = $1 AND b @> $2 AND c = $1', values: [1, null] })
     expect(() => bindNames('a = @a', {})).toThrow('no value for @a')
@@ -28,7 +28,7 @@ describe('names of parameters', () => {
 })
 
 describe.skipIf(!hasPostgres)('PostgreSQL that fails', () => {
-  it('is told by 503 and by the health, and is used again when it is back', async () => {
+  it('a failing PostgreSQL is reported by 503 and the health route, and used again when it is back', async () => {
     const proxy = await openProxy(await makeDatabase())
     const stores = await openTestStores(proxy.url)
     const { secret } = await stores.keys.createKey(RIGHTS)
@@ -45,7 +45,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL that fails', () => {
     await expect.poll(health, { timeout: 20_000 }).toEqual([])
   })
 
-  it('ends what never answers, and lets a connection go whose statement may still run', async () => {
+  it('a statement without a response is ended, and its connection dropped', async () => {
     const proxy = await openProxy(await makeDatabase())
     const db = connectPostgres({ url: proxy.url, readTimeoutMs: 2000, writeTimeoutMs: 2000 })
     try {
@@ -60,7 +60,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL that fails', () => {
     }
   })
 
-  it('bounds how many wait, how long a statement runs, and how long a read does', async () => {
+  it('the number of waiters, the time of a statement and the time of a read are limited', async () => {
     await using open = await connect({ connectionsMax: 1, queueMax: 1, writeTimeoutMs: 200 })
     const { db } = open
     const slow = [db.all('SELECT pg_sleep(20)'), db.all('SELECT pg_sleep(20)')]
@@ -74,7 +74,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL that fails', () => {
     await expect(read).rejects.toMatchObject({ code: 'read_timeout' })
   })
 
-  it('undoes a transaction that fails, and repeats one that met another', async () => {
+  it('a failing transaction is rolled back, and a conflicting one repeated', async () => {
     await using open = await connect()
     const { db } = open
     await db.run('CREATE TABLE numbers (n integer PRIMARY KEY)')
@@ -93,7 +93,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL that fails', () => {
     expect(await db.all('SELECT n FROM numbers')).toEqual([{ n: 3 }])
   })
 
-  it('refuses a text that it cannot hold by a word of its own, and marks half a character', async () => {
+  it('a text that PostgreSQL cannot store is refused with its own message, and a lone surrogate replaced', async () => {
     const stores = await openTestStores()
     const refused = stores.keys.createKey({ ...RIGHTS, svc_username: 'a\0b' })
     await expect(refused).rejects.toMatchObject({ code: 'validation_failed' })

@@ -26,7 +26,7 @@ async function fill() {
 
 describe.skipIf(!hasPostgres)('the plan of a query over feedback', () => {
   it.each(['asc', 'desc'] as const)(
-    'of one rare type reads only its rows, %s',
+    'a query for one rare feedback type reads only its rows, %s',
     async (direction) => {
       const db = await fill()
       const asked = { project_id: 'acme/demo', texts: ['rare'], from_us: 0, to_us: 20_000 }

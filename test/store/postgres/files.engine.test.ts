@@ -8,7 +8,7 @@ async function* bytesOf(...texts: string[]) {
 }
 
 describe.skipIf(!hasPostgres)('files in PostgreSQL', () => {
-  it('that were left by who received them are gone a day later, and no others', async () => {
+  it('files abandoned by their receiver are removed a day later, and no others', async () => {
     const url = await makeDatabase()
     const first = await openTestStores(url)
     const kept = await first.files.receiveFile(bytesOf('kept'))
@@ -30,7 +30,7 @@ describe.skipIf(!hasPostgres)('files in PostgreSQL', () => {
     }
   })
 
-  it('are whole for whoever keeps them at once, and stored once', async () => {
+  it('concurrent uploads of one file are stored once and complete', async () => {
     const url = await makeDatabase()
     const [one, other] = [await openTestStores(url), await openTestStores(url)]
     const files = await Promise.all(

@@ -7,7 +7,7 @@ import { hasPostgres, makeDatabase } from './postgres-server.ts'
 const run = promisify(execFile)
 
 describe.skipIf(!hasPostgres)('npm run keys', () => {
-  it('makes keys in PostgreSQL where servers share them', async () => {
+  it('npm run keys creates keys in PostgreSQL where servers share them', async () => {
     const WEFT_META_URL = await makeDatabase()
     const env = {
       PATH: process.env.PATH,

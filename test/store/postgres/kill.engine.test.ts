@@ -35,7 +35,7 @@ function feedbackOf(at: number) {
 }
 
 describe.skipIf(!hasPostgres || !hasClickHouse)('two servers that share PostgreSQL', () => {
-  it('lose nothing that was acknowledged when one is killed, and have nothing twice', async () => {
+  it('two servers on PostgreSQL lose nothing acknowledged when one is killed, and store nothing twice', async () => {
     const url = await makeCallsDatabase()
     const metaUrl = await makeDatabase()
     const [killed, other] = await Promise.all([
@@ -73,15 +73,18 @@ describe.skipIf(!hasPostgres || !hasClickHouse)('two servers that share PostgreS
 })
 
 describe('a server whose PostgreSQL cannot be asked', () => {
-  it.skipIf(!hasClickHouse)('ends with one line that tells no password', async () => {
-    const { code, stderr } = await runUntilExit({
-      WEFT_STORE: 'clickhouse',
-      WEFT_DATA_DIR: makeTempDir(),
-      WEFT_CLICKHOUSE_URL: await makeCallsDatabase(),
-      WEFT_META_URL: 'postgres://me:secret@127.0.0.1:1/weft',
-    })
-    expect(code).toBe(1)
-    expect(stderr).toMatch(/^weft: WEFT_META_URL: [^\n]*ECONNREFUSED[^\n]*\n$/)
-    expect(stderr).not.toContain('secret')
-  })
+  it.skipIf(!hasClickHouse)(
+    'a server with an unreachable PostgreSQL exits with one line without the password',
+    async () => {
+      const { code, stderr } = await runUntilExit({
+        WEFT_STORE: 'clickhouse',
+        WEFT_DATA_DIR: makeTempDir(),
+        WEFT_CLICKHOUSE_URL: await makeCallsDatabase(),
+        WEFT_META_URL: 'postgres://me:secret@127.0.0.1:1/weft',
+      })
+      expect(code).toBe(1)
+      expect(stderr).toMatch(/^weft: WEFT_META_URL: [^\n]*ECONNREFUSED[^\n]*\n$/)
+      expect(stderr).not.toContain('secret')
+    },
+  )
 })

@@ -16,13 +16,13 @@ function copyMigrations(): string {
 }
 
 describe.skipIf(!hasPostgres)('migrations of PostgreSQL', () => {
-  it('are done once by several that start at once', async () => {
+  it('PostgreSQL migrations run once when several servers start at once', async () => {
     const url = await makeDatabase({ isEmpty: true })
     const counts = await Promise.all([migrate(url), migrate(url), migrate(url)])
     expect(counts.sort()).toEqual([0, 0, readdirSync(MIGRATIONS).length])
   })
 
-  it('leave nothing of a file that fails', async () => {
+  it('a failing PostgreSQL migration is rolled back', async () => {
     const url = await makeDatabase()
     const folder = copyMigrations()
     const next = String(readdirSync(folder).length + 1).padStart(4, '0')
@@ -33,7 +33,7 @@ describe.skipIf(!hasPostgres)('migrations of PostgreSQL', () => {
     expect(await migrate(url, { directory: folder })).toBe(1)
   })
 
-  it('refuse a changed file, and tables of a newer version', async () => {
+  it('PostgreSQL migrations refuse a changed file and tables of a newer version', async () => {
     const url = await makeDatabase({ isEmpty: true })
     const folder = copyMigrations()
     const [first = ''] = readdirSync(folder)
@@ -47,7 +47,7 @@ describe.skipIf(!hasPostgres)('migrations of PostgreSQL', () => {
     await expect(migrate(url, { directory: folder })).rejects.toThrow(/was changed/)
   })
 
-  it('fail with one line, without the password, when PostgreSQL is unreachable', async () => {
+  it('migrations fail with one line, without the password, when PostgreSQL is unreachable', async () => {
     const away = migrate('postgres://me:secret@127.0.0.1:1/weft')
     await expect(away).rejects.toThrow(/^WEFT_META_URL: (?!.*secret).*ECONNREFUSED/)
     const wrong = migrate('postgres://me:se%cret@:x/weft')

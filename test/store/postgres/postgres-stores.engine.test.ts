@@ -43,7 +43,7 @@ describe.skipIf(!hasPostgres)('with PostgreSQL', () => {
   describeFeedbackStatsContract('postgres', async () => (await openTestStores()).feedback)
   describeFeedbackQueryContract('postgres', async () => (await openTestStores()).feedback)
 
-  it('has the projects to which something besides calls was written, and no others', async () => {
+  it('the project list in PostgreSQL has the projects with data other than calls, and no others', async () => {
     const { projects, retention } = await openTestStores()
     expect(await projects.hasProject('acme/set')).toBe(false)
     await retention.setRetention({ project_id: 'acme/set', retention_days: 30 })

@@ -55,7 +55,7 @@ async function hold(url: string, sql: string) {
 }
 
 describe.skipIf(!hasPostgres)('processes that write at once', () => {
-  it('answer a change of a retention when the step of another has ended', async () => {
+  it("a retention change is answered when another process's step has ended", async () => {
     const { url, one, other } = await openTwo()
     const step = await other.retention.pinRetention(project_id)
     const { awaitWaiting } = await hold(url, 'SELECT 1')
@@ -71,7 +71,7 @@ describe.skipIf(!hasPostgres)('processes that write at once', () => {
     expect(order).toEqual(['step', 'changed'])
   })
 
-  it('answer a change of a retention with 503 while a step of another takes too long, and store it', async () => {
+  it("a retention change gets 503 while another process's step takes too long, and is stored", async () => {
     const { url, other } = await openTwo()
     const step = await other.retention.pinRetention(project_id)
     const db = connectPostgres({ url, readTimeoutMs: 1000, writeTimeoutMs: 300 })
@@ -83,7 +83,7 @@ describe.skipIf(!hasPostgres)('processes that write at once', () => {
     await step?.end()
   })
 
-  it('keep the limit of prices of a project together', async () => {
+  it('concurrent processes keep the price limit of a project', async () => {
     const { url, one, other } = await openTwo()
     const half = Math.ceil((PRICES_PER_PROJECT_MAX + 1) / 2)
     const create = (name: string, { prices }: typeof one) => {
@@ -107,7 +107,7 @@ describe.skipIf(!hasPostgres)('processes that write at once', () => {
     expect(await one.prices.listPrices(project_id)).toHaveLength(half)
   })
 
-  it('keep the limit of annotation queues of a project together', async () => {
+  it('concurrent processes keep the annotation queue limit of a project', async () => {
     const { url, one, other } = await openTwo()
     const queue = {
       project_id,
@@ -138,7 +138,7 @@ describe.skipIf(!hasPostgres)('processes that write at once', () => {
     expect(listed).toHaveLength(QUEUES_LIMIT_MAX)
   })
 
-  it('refuse feedback that takes the ids of each other', async () => {
+  it('concurrent feedback with the same ids is refused', async () => {
     const { one, other } = await openTwo()
     const rowOf = (place: number, payload: object) =>
       feedbackAt('2026-01-01T00:00:00Z', `f${place % 4}`, { payload })
@@ -152,7 +152,7 @@ describe.skipIf(!hasPostgres)('processes that write at once', () => {
     }
   })
 
-  it('store batches of the same feedback in different orders', async () => {
+  it('concurrent batches of the same feedback in different orders are stored', async () => {
     const { one, other } = await openTwo()
     const batch = Array.from({ length: 200 }, (_, at) =>
       feedbackAt('2026-01-01T00:00:00Z', `f${at}`),
@@ -167,7 +167,7 @@ describe.skipIf(!hasPostgres)('processes that write at once', () => {
     }
   })
 
-  it('give a content to a project once', async () => {
+  it('concurrent uploads store a content of a project once', async () => {
     const { url, one, other } = await openTwo()
     async function* bytes() {
       yield Buffer.from('the same')
@@ -183,7 +183,7 @@ describe.skipIf(!hasPostgres)('processes that write at once', () => {
     expect(await other.files.sumFileBytes(project_id)).toBe(8)
   })
 
-  it('leave the weights that a job goes on from, which begins while they are deleted', async () => {
+  it('weights of a job that begins during their deletion remain', async () => {
     const { url, one, other } = await openTwo()
     await one.previewModels.insertModel(MODEL)
     for (const id of ['a', 'b']) await one.trainingJobs.insertJob({ ...JOB, id }, '[]')

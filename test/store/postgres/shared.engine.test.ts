@@ -18,7 +18,7 @@ async function openTwo() {
 }
 
 describe.skipIf(!hasClickHouse || !hasPostgres)('two servers on one store', () => {
-  it('share keys and prices, and what one revokes is soon refused by the other', async () => {
+  it('two servers share keys and prices, and a key revoked on one is soon refused by the other', async () => {
     const [one, other] = await openTwo()
     const rights = { svc_user_id: 'ada', scopes: ['traces:read'], projects: ['acme/demo'] }
     const { id, secret } = (await one.post('/v1/keys', rights)).body
@@ -31,7 +31,7 @@ describe.skipIf(!hasClickHouse || !hasPostgres)('two servers on one store', () =
     expect((await other.get('/ready')).status).toBe(200)
   })
 
-  it('share objects, tables, files and the values behind refs', async () => {
+  it('two servers share objects, tables, files and the values of refs', async () => {
     const [one, other] = await openTwo()
     const object = { project_id, object_id: 'thing', val: { n: 1 } }
     const { digest } = (await one.post('/obj/create', { obj: object })).body
@@ -55,7 +55,7 @@ describe.skipIf(!hasClickHouse || !hasPostgres)('two servers on one store', () =
     expect((await listed(2)).text).toBe('')
   })
 
-  it('share models, jobs and checkpoints, and give each job out once', async () => {
+  it('two servers share models, jobs and checkpoints, and assign each job once', async () => {
     const [one, other] = await openTwo()
     const { model_id, jobs } = await createJobs(one, 1)
     const claims = await Promise.all([tryClaim(one), tryClaim(other), tryClaim(one)])
@@ -71,7 +71,7 @@ describe.skipIf(!hasClickHouse || !hasPostgres)('two servers on one store', () =
     expect((await one.get(`${JOBS_URL}/${jobs[0]}`)).body.status).toBe('succeeded')
   })
 
-  it('wake a worker of one by a job that is sent to the other', async () => {
+  it('a job sent to one server wakes a worker of the other', async () => {
     const [one, other] = await openTwo()
     const model_id = await createModel(one)
     const waiting = claim(other, { wait_seconds: 30 })
@@ -79,7 +79,7 @@ describe.skipIf(!hasClickHouse || !hasPostgres)('two servers on one store', () =
     expect(await waiting).toMatchObject({ model: { id: model_id } })
   })
 
-  it('share annotation queues', async () => {
+  it('two servers share annotation queues', async () => {
     const [one, other] = await openTwo()
     const started_at = '2026-01-01T10:00:00Z'
     const call = { project_id, id: 'a', op_name: 'op', started_at, attributes: {}, inputs: {} }
@@ -92,7 +92,7 @@ describe.skipIf(!hasClickHouse || !hasPostgres)('two servers on one store', () =
     expect(items.body.items).toMatchObject([{ call_id: 'a', annotation_state: 'unstarted' }])
   })
 
-  it('share feedback, by which calls are found', async () => {
+  it('two servers share feedback, by which calls are found', async () => {
     const [one, other] = await openTwo()
     const time = '2026-01-01T10:00:00Z'
     const call = { project_id, id: 'a', op_name: 'op', started_at: time, attributes: {} }

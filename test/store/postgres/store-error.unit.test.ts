@@ -12,7 +12,7 @@ describe('failures of PostgreSQL', () => {
     ['25006', 'cannot execute CREATE TABLE in a read-only transaction'],
     ['53300', 'sorry, too many clients already'],
     ['57P03', 'the database system is starting up'],
-  ])('tell what an operator has to mend: %s', (code, message) => {
+  ])('a PostgreSQL failure names what an operator must fix: %s', (code, message) => {
     expect(describeFailure(failure(code, message))).toBe(message)
   })
 
@@ -20,7 +20,10 @@ describe('failures of PostgreSQL', () => {
     ['22P02', 'invalid input syntax for type integer: "secret"'],
     ['22001', 'value too long'],
     ['XX000', 'invalid memory'],
-  ])('tell only the code where the message may hold values: %s', (code, message) => {
-    expect(describeFailure(failure(code, message))).toBe(`PostgreSQL: error ${code}`)
-  })
+  ])(
+    'a PostgreSQL failure shows only its code where the message may contain values: %s',
+    (code, message) => {
+      expect(describeFailure(failure(code, message))).toBe(`PostgreSQL: error ${code}`)
+    },
+  )
 })

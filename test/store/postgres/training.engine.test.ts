@@ -9,7 +9,7 @@ import { openProxy } from './postgres-proxy.ts'
 import { hasPostgres, makeDatabase } from './postgres-server.ts'
 
 describe.skipIf(!hasPostgres)('training in PostgreSQL', () => {
-  it('tells a process of jobs of another, also after a connection was lost', async () => {
+  it("a process is notified of another's jobs, also after a lost connection", async () => {
     const proxy = await openProxy(await makeDatabase())
     const one = await openTestStores(proxy.url)
     const other = await openTestStores(proxy.url)
@@ -38,7 +38,7 @@ describe.skipIf(!hasPostgres)('training in PostgreSQL', () => {
     await sendUntilHeard()
   })
 
-  it('keeps payloads of many chunks, and removes what no job and no checkpoint needs', async () => {
+  it('payloads of many chunks are stored, and removed when no job or checkpoint needs them', async () => {
     const url = await makeDatabase()
     const { previewModels, trainingJobs, trainingQueue } = await openTestStores(url)
     await previewModels.insertModel(MODEL)
@@ -76,7 +76,7 @@ describe.skipIf(!hasPostgres)('training in PostgreSQL', () => {
     }
   })
 
-  it('rings when it listens again, for what was told to nobody here', async () => {
+  it('a reconnected listener notifies for missed notifications', async () => {
     const url = await makeDatabase()
     const proxy = await openProxy(url)
     const one = await openTestStores(url)
@@ -93,7 +93,7 @@ describe.skipIf(!hasPostgres)('training in PostgreSQL', () => {
     await expect.poll(() => heard, { timeout: 20_000 }).toBe(1)
   })
 
-  it('tells others of each move after which another job may be claimed', async () => {
+  it('other processes are notified of each move after which another job may be claimed', async () => {
     const url = await makeDatabase()
     const { previewModels, trainingJobs, trainingQueue } = await openTestStores(url)
     const listener = new Client({ connectionString: url })
@@ -141,7 +141,7 @@ describe.skipIf(!hasPostgres)('training in PostgreSQL', () => {
     await expectHeard(8)
   })
 
-  it('breaks a stream off whose bytes are removed while they are read', async () => {
+  it('a stream breaks off when its bytes are removed during the read', async () => {
     const url = await makeDatabase()
     const { previewModels, trainingJobs } = await openTestStores(url)
     await previewModels.insertModel(MODEL)

@@ -77,12 +77,15 @@ describe('a job that pauses after every row', () => {
     ['count_calls', selection({ query: { $expr: expression } })],
     ['count_calls', selection({})],
     ['feedback_query', { project_id, query: resolveRowQuery({}, ['id', 'payload']) }],
-  ] as const)('ends, and gives what it gives in one go: %s %#', (name, input) => {
-    const db = open()
-    expect(run(db, name, input, () => true)).toEqual(run(db, name, input, () => false))
-  })
+  ] as const)(
+    'a job that pauses after every row returns the same result as without pauses: %s %#',
+    (name, input) => {
+      const db = open()
+      expect(run(db, name, input, () => true)).toEqual(run(db, name, input, () => false))
+    },
+  )
 
-  it('lists each call once and in order over batches of any size', () => {
+  it('pausing lists return each call once and in order over batches of any size', () => {
     const db = open()
     for (const fields of [{}, { query: { $expr: expression } }, { sort_by: down, offset: 3 }]) {
       const whole = { selection: selection(fields), cursor: null }
@@ -102,7 +105,7 @@ describe('a job that pauses after every row', () => {
     }
   })
 
-  it.each(['count_calls', 'select_calls'] as const)('can be stopped: %s', (name) => {
+  it.each(['count_calls', 'select_calls'] as const)('a pausing job can be stopped: %s', (name) => {
     const stop = () => {
       throw new Error('stopped')
     }

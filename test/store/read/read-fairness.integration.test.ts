@@ -58,21 +58,21 @@ async function untilTold(told: SharedArrayBuffer): Promise<void> {
 }
 
 describe('a read of another project', () => {
-  it('ends while four of a hostile one still run on the only thread', async () => {
+  it('a read completes while four reads of a hostile project still run on the only thread', async () => {
     const { pool, flood } = open({ jobsPerReader: 8 })
     const running = flood('pause', 4)
     expect(await pool.run('echo', { text: 'through' }, other)).toEqual({ text: 'through' })
     expect(await countSettled(running)).toBe(0)
   })
 
-  it('ends while four of a hostile one that never pause hold all the threads they may have', async () => {
+  it('a read completes while four non-pausing reads of a hostile project occupy all their threads', async () => {
     const { pool, flood } = open({ readers: 2 })
     const running = flood('spin', 4)
     expect(await pool.run('echo', { text: 'through' }, other)).toEqual({ text: 'through' })
     expect(await countSettled(running)).toBe(0)
   })
 
-  it('has a place in a full queue: the last of the longest line gives way', async () => {
+  it('a read of another project enters a full queue, evicting the last of the longest line', async () => {
     const { pool, flood } = open({ queueMax: 3 })
     const running = flood('spin', 4)
     const waiting = pool.run('echo', { text: 'in' }, other)
@@ -86,7 +86,7 @@ describe('a read of another project', () => {
 })
 
 describe('a read pool', () => {
-  it('refuses inputs of more bytes than may wait', async () => {
+  it('inputs with more bytes than may wait are refused', async () => {
     const { pool, flood } = open({ queueBytesMax: 1000 })
     flood('spin', 1)
     const small = pool.run('echo', { text: 'x'.repeat(100) }, other)
@@ -96,7 +96,7 @@ describe('a read pool', () => {
     expect(await countSettled([small])).toBe(0)
   })
 
-  it('stops a job that pauses when its caller leaves, and goes on with the others', async () => {
+  it('a pausing job stops when its caller leaves, and the others continue', async () => {
     const { pool, flood, abort } = open({ jobsPerReader: 8 })
     const stopped = flood('pause', 1)
     const stays = flood('pause', 1, other)
@@ -107,7 +107,7 @@ describe('a read pool', () => {
     await pool.close()
   })
 
-  it('begins no slice while the log drains, and goes on after it', async () => {
+  it('no slice begins while the WAL drains, and slices continue afterwards', async () => {
     const memory = createWalGateMemory()
     const gate = openWalGate(memory)
     const { pool } = open({ gate: memory })
@@ -121,7 +121,7 @@ describe('a read pool', () => {
     expect(await held).toBe(1)
   })
 
-  it('ends a read that holds on to a full log', async () => {
+  it('a read that blocks a full WAL is ended', async () => {
     const memory = createWalGateMemory()
     const { pool } = open({ gate: memory })
     const told = new SharedArrayBuffer(4)
@@ -133,7 +133,7 @@ describe('a read pool', () => {
     openWalGate(memory).open()
   })
 
-  it('reruns jobs that ran next to one that had to be killed', async () => {
+  it('jobs that ran next to a killed one are rerun', async () => {
     const { pool, hostile, abort } = open({ jobsPerReader: 2, cancelGraceMs: 50 })
     const told = new SharedArrayBuffer(4)
     const stays = pool.run('echoLater', { text: 'anew', slices: 3 }, other)

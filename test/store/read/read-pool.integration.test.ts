@@ -75,12 +75,12 @@ describe.each([
   ['threads', openThreads],
   ['the main connection', openInline],
 ])('a read pool on %s', (_name, open) => {
-  it('gives back what the job returns', async () => {
+  it('the pool returns the result of the job', async () => {
     const { pool } = open()
     expect(await pool.run('echo', { text: 'warp' }, never)).toEqual({ text: 'warp' })
   })
 
-  it('sees every commit that was made before', async () => {
+  it('a read sees every earlier commit', async () => {
     const { db, pool } = open()
     for (let made = 1; made <= 3; made++) {
       addKey(db)
@@ -88,7 +88,7 @@ describe.each([
     }
   })
 
-  it('hands on the code, param and wait of an ApiError', async () => {
+  it('code, param and wait of an ApiError pass from the thread to the caller', async () => {
     const { pool } = open()
     const run = pool.run('refuse', null, never)
     await expect(run).rejects.toBeInstanceOf(ApiError)
@@ -99,13 +99,13 @@ describe.each([
     })
   })
 
-  it('does not start for a caller that has left', async () => {
+  it('a read of a disconnected caller does not start', async () => {
     const { pool } = open()
     const gone = pool.run('spin', null, readCaller({ signal: AbortSignal.abort() }))
     await expect(gone).rejects.toMatchObject({ code: 'client_closed_request' })
   })
 
-  it('gives the reason of the signal when it is an ApiError', async () => {
+  it('an ApiError as reason of the signal becomes the error of the read', async () => {
     const { pool } = open()
     const reason = new ApiError('server_draining')
     const gone = pool.run('echo', { text: '' }, readCaller({ signal: AbortSignal.abort(reason) }))
@@ -114,20 +114,20 @@ describe.each([
 })
 
 describe('a read pool on threads', () => {
-  it('cannot write', async () => {
+  it('a read thread cannot write', async () => {
     const { pool } = openThreads()
     await expect(pool.run('write', null, never)).rejects.toMatchObject({
       code: 'store_unavailable',
     })
   })
 
-  it('turns any other error into internal_error and keeps working', async () => {
+  it('any other error becomes internal_error, and the thread continues', async () => {
     const { pool } = openThreads()
     await expect(pool.run('fail', null, never)).rejects.toMatchObject({ code: 'internal_error' })
     expect(await pool.run('echo', { text: 'on' }, never)).toEqual({ text: 'on' })
   })
 
-  it('refuses names that are not in the registry', async () => {
+  it('job names outside the registry are refused', async () => {
     const { pool } = openThreads()
     for (const name of ['toString', 'no-such']) {
       await expect(pool.run(name as 'fail', null, never)).rejects.toMatchObject({
@@ -136,7 +136,7 @@ describe('a read pool on threads', () => {
     }
   })
 
-  it('replaces a thread that died and fails only its job', async () => {
+  it('a dead thread is replaced, and only its job fails', async () => {
     const { pool } = openThreads()
     const dead = pool.run('die', null, never)
     const next = pool.run('echo', { text: 'alive' }, never)
@@ -144,7 +144,7 @@ describe('a read pool on threads', () => {
     expect(await next).toEqual({ text: 'alive' })
   })
 
-  it('refuses a job when the queue is full', async () => {
+  it('a job beyond a full queue is refused', async () => {
     const { pool } = openThreads({ queueMax: 2 })
     const abort = new AbortController()
     const taken = [1, 2, 3].map(() => pool.run('spin', null, until(abort)))
@@ -158,7 +158,7 @@ describe('a read pool on threads', () => {
     expect(await pool.run('echo', { text: 'free' }, never)).toEqual({ text: 'free' })
   })
 
-  it('stops a running job whose caller left, and keeps the thread', async () => {
+  it('a running job of a disconnected caller is stopped, and its thread reused', async () => {
     const { pool } = openThreads()
     const abort = new AbortController()
     const running = pool.run('spin', null, until(abort))
@@ -168,7 +168,7 @@ describe('a read pool on threads', () => {
     expect(await next).toEqual({ text: 'next' })
   })
 
-  it('drops a waiting job whose caller left', async () => {
+  it('a waiting job of a disconnected caller is dropped', async () => {
     const { pool } = openThreads()
     const first = new AbortController()
     const second = new AbortController()
@@ -182,12 +182,12 @@ describe('a read pool on threads', () => {
     expect(await pool.run('mark', counter, never)).toBe(0)
   })
 
-  it('ends a job that takes longer than the timeout', async () => {
+  it('a job longer than the timeout is ended', async () => {
     const { pool } = openThreads({ timeoutMs: 30 })
     await expect(pool.run('spin', null, never)).rejects.toMatchObject({ code: 'read_timeout' })
   })
 
-  it('runs as many jobs at once as it has threads', async () => {
+  it('as many jobs run at once as there are threads', async () => {
     const { pool } = openThreads({ readers: 2 })
     const abort = new AbortController()
     const running = pool.run('spin', null, until(abort))
@@ -196,19 +196,16 @@ describe('a read pool on threads', () => {
     await expect(running).rejects.toMatchObject({ code: 'client_closed_request' })
   })
 
-  it.runIf(process.platform === 'linux')(
-    'gives its threads the priority that is asked for',
-    async () => {
-      for (const niceness of [0, 12]) {
-        const { pool } = openThreads({ niceness })
-        const stat = await pool.run('stat', null, never)
-        const before = nicenessOf(readFileSync('/proc/thread-self/stat', 'utf8'))
-        expect(nicenessOf(stat)).toBe(Math.max(before, niceness))
-      }
-    },
-  )
+  it.runIf(process.platform === 'linux')('read threads have the configured priority', async () => {
+    for (const niceness of [0, 12]) {
+      const { pool } = openThreads({ niceness })
+      const stat = await pool.run('stat', null, never)
+      const before = nicenessOf(readFileSync('/proc/thread-self/stat', 'utf8'))
+      expect(nicenessOf(stat)).toBe(Math.max(before, niceness))
+    }
+  })
 
-  it('ends threads that have nothing to do, but the oldest', async () => {
+  it('idle threads end, except the oldest', async () => {
     const { pool } = openThreads({ readers: 2, lookEveryMs: 20 })
     const runTwo = () => Promise.all([never, other].map((who) => pool.run('thread', 300, who)))
     const first = await runTwo()
@@ -221,7 +218,7 @@ describe('a read pool on threads', () => {
     expect(later).not.toContain(Math.max(...first))
   })
 
-  it('fails what runs and waits when it is closed, and takes nothing more', async () => {
+  it('a closed pool fails running and waiting jobs and accepts no more', async () => {
     const { pool } = openThreads()
     const jobs = [1, 2].map(() => pool.run('spin', null, never))
     const failed = Promise.allSettled(jobs)

@@ -18,7 +18,7 @@ function openRead() {
 const turn = () => new Promise(setImmediate)
 
 describe('createSharedReads', () => {
-  it('never shares a read that began before the caller asked', async () => {
+  it('a caller never shares a read that began before its request', async () => {
     const { ask, started } = openRead()
     const first = ask('a')
     const later = [ask('a'), ask('a'), ask('a')]
@@ -34,14 +34,14 @@ describe('createSharedReads', () => {
     expect(await last).toBe('newest')
   })
 
-  it('reads different questions side by side', () => {
+  it('different queries are read concurrently', () => {
     const { ask, started } = openRead()
     void ask('a')
     void ask('b')
     expect(started).toHaveLength(2)
   })
 
-  it('goes on while one caller waits, and stops when the last has left', async () => {
+  it('a shared read continues while one caller waits, and stops when the last has left', async () => {
     const { ask, started } = openRead()
     void ask('a')
     const [first, second] = [new AbortController(), new AbortController()]
@@ -61,7 +61,7 @@ describe('createSharedReads', () => {
     expect(await again).toBe('fresh')
   })
 
-  it('does not begin what all have left that waited for it', async () => {
+  it('a waiting read that all callers have left does not begin', async () => {
     const { ask, started } = openRead()
     const first = ask('a')
     const leaver = new AbortController()
@@ -77,7 +77,7 @@ describe('createSharedReads', () => {
     expect(await waits).toBe('next')
   })
 
-  it('starts nothing for a caller that has left, and goes on after a failure', async () => {
+  it('nothing starts for a disconnected caller, and reads continue after a failure', async () => {
     const { ask, started } = openRead()
     await expect(ask('a', AbortSignal.abort())).rejects.toMatchObject({
       code: 'client_closed_request',

@@ -18,7 +18,7 @@ function openMemory() {
 }
 
 describe('reads in steps', () => {
-  it('let other work of the thread run between the steps of a long one', async () => {
+  it('other work of the thread runs between the steps of a long read', async () => {
     let isOtherDone = false
     setImmediate(() => {
       isOtherDone = true
@@ -30,7 +30,7 @@ describe('reads in steps', () => {
     expect(await createStepReader(openMemory())(readAll())).toBe(true)
   })
 
-  it('end with server_draining when the database is closed in between', async () => {
+  it('a read in steps ends with server_draining when the database is closed in between', async () => {
     const db = openMemory()
     setImmediate(() => void db.close())
     function* readAll(): Steps<void> {

@@ -14,7 +14,7 @@ async function hasSettled(promise: Promise<void>): Promise<boolean> {
 }
 
 describe('recorded calls on their way', () => {
-  it('are waited for until all that are asked for have arrived, others not', async () => {
+  it('a reader waits until all announced calls that it queries have arrived, not for others', async () => {
     const arrivals = createArrivals()
     const arrive = ['a', 'b'].map((id) => arrivals.expect(PROJECT, id))
     arrivals.expect(PROJECT, 'c')
@@ -28,13 +28,13 @@ describe('recorded calls on their way', () => {
     expect(await hasSettled(arrivals.wait(PROJECT, ['a', 'b']))).toBe(true)
   })
 
-  it('are not waited for any longer than the limit', async () => {
+  it('a reader waits for announced calls up to the limit', async () => {
     const arrivals = createArrivals(5)
     arrivals.expect(PROJECT, 'a')
     await arrivals.wait(PROJECT, ['a'])
   })
 
-  it('are not waited for beyond those that are kept', async () => {
+  it('a reader does not wait for announced calls beyond those tracked', async () => {
     const arrivals = createArrivals()
     const arrive = Array.from({ length: 10_000 }, (_, n) => arrivals.expect(PROJECT, `c${n}`))
     arrivals.expect(PROJECT, 'more')

@@ -37,7 +37,7 @@ interface Stores {
 /** @param create - empty stores that close themselves when the test ends */
 export function describeRecordingContract(name: string, create: () => Promise<Stores>): void {
   describe(`${name} keeps the RecordingStore contract`, () => {
-    it('has stored what was added when it is flushed', async () => {
+    it('a flush stores all added calls', async () => {
       const { calls, recordings } = await create()
       const summary = { usage: { m: { input_tokens: 5 } } }
       recordings.add(recordedCall({ summary, exception: 'e' }))
@@ -57,7 +57,7 @@ export function describeRecordingContract(name: string, create: () => Promise<St
       })
     })
 
-    it('makes readers of an announced call wait until it is stored', async () => {
+    it('readers of an announced call wait until it is stored', async () => {
       const { calls, recordings } = await create()
       const arrive = recordings.announce(PROJECT, 'c1')
       const found = calls.findCall(PROJECT, 'c1')
@@ -65,7 +65,7 @@ export function describeRecordingContract(name: string, create: () => Promise<St
       await expect(found).resolves.toMatchObject({ id: 'c1' })
     })
 
-    it('lets nobody wait for a call that will not be added', async () => {
+    it('no reader waits for a call that will not be added', async () => {
       const { calls, recordings } = await create()
       const arrive = recordings.announce(PROJECT, 'c1')
       const found = calls.findCall(PROJECT, 'c1')
@@ -73,13 +73,13 @@ export function describeRecordingContract(name: string, create: () => Promise<St
       await expect(found).resolves.toBeNull()
     })
 
-    it('stores without being flushed', async () => {
+    it('calls are stored without a flush', async () => {
       const { calls, recordings } = await create()
       recordings.add(recordedCall())
       await expect.poll(() => calls.findCall(PROJECT, 'c1')).not.toBeNull()
     })
 
-    it('stores calls of every size, of every alphabet', async () => {
+    it('calls of every size and alphabet are stored', async () => {
       const { calls, recordings } = await create()
       const texts = ['é', '€', '😀', 'x'].map((letter) => letter.repeat(1_000_000))
       for (const [at, text] of texts.entries()) {
@@ -96,7 +96,7 @@ export function describeRecordingContract(name: string, create: () => Promise<St
       }
     })
 
-    it('reports refused calls without affecting the others', async () => {
+    it('refused calls are reported without affecting the others', async () => {
       const { calls, recordings } = await create()
       const losses: RecordingLoss[] = []
       recordings.onLoss((loss) => losses.push(loss))
@@ -115,7 +115,7 @@ export function describeRecordingContract(name: string, create: () => Promise<St
       await expect(calls.findCall(PROJECT, 'c3')).resolves.not.toBeNull()
     })
 
-    it('keeps the name that a client gave a call before it was written, beside others', async () => {
+    it('a name given to a call before its write is stored', async () => {
       const { calls, recordings } = await create()
       recordings.onLoss(({ error }) => expect.fail(String(error)))
       await calls.renameCall({ project_id: PROJECT, id: 'c1', display_name: 'mine' })
@@ -128,7 +128,7 @@ export function describeRecordingContract(name: string, create: () => Promise<St
       expect([before?.output, after?.output]).toEqual([[3], [3]])
     })
 
-    it('takes the same call twice', async () => {
+    it('the same call is accepted twice', async () => {
       const { recordings } = await create()
       const losses: RecordingLoss[] = []
       recordings.onLoss((loss) => losses.push(loss))

@@ -41,7 +41,7 @@ describeRecordingContract('sqlite', async () => openStore({ dataDir: ':memory:' 
 describeRecordingContract('sqlite with a writer', async () => openStore())
 
 describe('sqlite recordings', () => {
-  it('are all there when the store is closed', async () => {
+  it('recordings are all stored when the store is closed', async () => {
     const dataDir = makeTempDir()
     const first = openStore({ dataDir })
     const ids = Array.from({ length: 2_000 }, (_, n) => `c${n}`)
@@ -54,7 +54,7 @@ describe('sqlite recordings', () => {
     expect(found.filter((call) => call !== null)).toHaveLength(ids.length)
   })
 
-  it('have each its own bodies, refs and usage', async () => {
+  it('each recording has its own bodies, refs and usage', async () => {
     const dataDir = makeTempDir()
     const store = openStore({ dataDir })
     const expected = Array.from({ length: 50 }, (_, n) => ({
@@ -76,7 +76,7 @@ describe('sqlite recordings', () => {
     expect(rows.map(({ ref }) => ref)).toEqual(expected.map((_, n) => refOf(n)))
   })
 
-  it('that find no space are reported as lost', async () => {
+  it('recordings without disk space are reported as lost', async () => {
     const { recordings, calls } = openStore({ ingestQueueMax: 1 })
     const losses: RecordingLoss[] = []
     recordings.onLoss((loss) => losses.push(loss))
@@ -95,7 +95,7 @@ describe('sqlite recordings', () => {
     expect(losses).toHaveLength(1)
   })
 
-  it('are reported as lost when the writer dies, and nobody waits for them any longer', async () => {
+  it('recordings are reported as lost when the writer dies, and no reader waits for them', async () => {
     const { recordings, calls } = openStore({
       writerEntry: new URL('../support/dying-writer-entry.ts', import.meta.url),
     })

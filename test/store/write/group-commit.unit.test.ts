@@ -19,7 +19,7 @@ function openCommit(options: GroupCommitOptions = {}) {
 }
 
 describe('group commit', () => {
-  it('runs the writes of one turn in one transaction and answers each with its value', async () => {
+  it('writes of one turn share one transaction, and each resolves with its value', async () => {
     const { db, insert, commit, count } = openCommit()
     const seen: boolean[] = []
     const values = await Promise.all(
@@ -36,7 +36,7 @@ describe('group commit', () => {
     expect([count(), db.inTransaction]).toEqual([3, false])
   })
 
-  it('has nothing on the disk before the promise settles', async () => {
+  it('no promise settles before its write is on the disk', async () => {
     const { insert, commit, count } = openCommit()
     const write = commit.write(() => insert.run(1))
     expect(count()).toBe(0)
@@ -44,7 +44,7 @@ describe('group commit', () => {
     expect(count()).toBe(1)
   })
 
-  it('waits for the disk unless nobody is told of any write of the transaction', async () => {
+  it('a commit waits for the disk unless no write of it is acknowledged', async () => {
     const { db, insert, commit } = openCommit()
     const seen: unknown[] = []
     const note = (n: number) => () => {
@@ -59,7 +59,7 @@ describe('group commit', () => {
     expect(seen).toEqual([NORMAL, FULL, FULL, FULL])
   })
 
-  it('undoes and fails a bad write alone', async () => {
+  it('a failing write is rolled back and fails alone', async () => {
     const { insert, commit, count } = openCommit()
     const results = await Promise.allSettled([
       commit.write(() => insert.run(1)),
@@ -73,7 +73,7 @@ describe('group commit', () => {
     expect(count()).toBe(2)
   })
 
-  it('fails every write of a batch whose transaction the database has ended', async () => {
+  it('every write of a transaction that the database has ended fails', async () => {
     const { db, insert, commit, count } = openCommit()
     const results = await Promise.allSettled([
       commit.write(() => insert.run(1)),
@@ -106,13 +106,13 @@ describe('group commit', () => {
     expect(db.inTransaction).toBe(false)
   })
 
-  it('writes more than one batch in order', async () => {
+  it('several batches are written in order', async () => {
     const { insert, commit, count } = openCommit()
     await Promise.all(Array.from({ length: 2500 }, (_, n) => commit.write(() => insert.run(n))))
     expect(count()).toBe(2500)
   })
 
-  it('writes what waits when it is closed, and nothing later', async () => {
+  it('closing writes what waits, and nothing later', async () => {
     const { insert, commit, count } = openCommit()
     const waiting = commit.write(() => insert.run(1))
     commit.close()
@@ -141,7 +141,7 @@ function openLocked(lockedMs?: number) {
 }
 
 describe('group commit beside another process that writes', () => {
-  it('waits for it while the event loop goes on, and writes each once and in order', async () => {
+  it('a commit waits for another process without blocking the event loop, and writes each once and in order', async () => {
     const { insert, commit, letGo } = openLocked()
     const written: number[] = []
     const write = (n: number) =>
@@ -158,7 +158,7 @@ describe('group commit beside another process that writes', () => {
     expect(written).toEqual([1, 2])
   })
 
-  it('gives up with store_unavailable, and writes again when the other has ended', async () => {
+  it('a commit fails with store_unavailable while another process writes, and succeeds when it has ended', async () => {
     const { insert, commit, letGo } = openLocked(20)
     await expect(commit.write(() => insert.run(1))).rejects.toMatchObject({
       code: 'store_unavailable',

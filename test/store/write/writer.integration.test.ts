@@ -43,7 +43,7 @@ function priceOf(id: string): ProjectPrice {
 }
 
 describe('the writer', () => {
-  it('takes the writes of all stores at once', async () => {
+  it('the writer accepts concurrent writes of all stores', async () => {
     const { calls, prices } = openStore()
     const ids = Array.from({ length: 300 }, (_, n) => `c${n}`)
     const writes = ids.map(async (id, n) => {
@@ -56,7 +56,7 @@ describe('the writer', () => {
     await expect(prices.listPrices(PROJECT)).resolves.toHaveLength(ids.length)
   })
 
-  it('has written what waits when the store is closed', async () => {
+  it('waiting writes are stored when the store is closed', async () => {
     const dataDir = makeTempDir()
     const first = openStore({ dataDir })
     const started = Array.from({ length: 50 }, (_, n) =>
@@ -67,7 +67,7 @@ describe('the writer', () => {
     await expect(openStore({ dataDir }).calls.findCall(PROJECT, 'c49')).resolves.not.toBeNull()
   })
 
-  it('refuses parts of a batch alone, with their errors', async () => {
+  it('refused parts of a batch fail alone, with their errors', async () => {
     const { calls } = openStore()
     await calls.endCall(endOf({ output: 1 }))
     const other = { start: null, end: endOf({ output: 2 }) }
@@ -77,7 +77,7 @@ describe('the writer', () => {
     expect(stored).toEqual({ started: { id: 'c2', trace_id: 'made-trace' } })
   })
 
-  it('refuses more than may wait with server_overloaded', async () => {
+  it('writes beyond the queue are refused with server_overloaded', async () => {
     const { calls } = openStore({ ingestQueueMax: 2 })
     const results = await Promise.allSettled(
       ['a', 'b', 'c'].map((id) => calls.startCall(startOf({ id }))),
@@ -87,7 +87,7 @@ describe('the writer', () => {
     await expect(calls.startCall(startOf({ id: 'c' }))).resolves.toMatchObject({ id: 'c' })
   })
 
-  it('refuses more bytes than may wait with server_overloaded, but takes one alone', async () => {
+  it('writes of more bytes than may wait are refused with server_overloaded, but one alone is accepted', async () => {
     const { calls } = openStore({ ingestQueueBytesMax: 10_000 })
     const large = (id: string) => startOf({ id, inputs: { text: 'x'.repeat(6_000) } })
     const results = await Promise.allSettled(['a', 'b'].map((id) => calls.startCall(large(id))))
@@ -96,7 +96,7 @@ describe('the writer', () => {
     await expect(calls.startCall(large('b'))).resolves.toMatchObject({ id: 'b' })
   })
 
-  it('fails what waits when it dies, and starts again', async () => {
+  it('waiting writes fail when the writer dies, and it is restarted', async () => {
     const { calls } = openStore({ writerEntry: entry('dying') })
     for (let time = 0; time < 2; time++) {
       const writes = ['a', 'b'].map((id) => calls.startCall(startOf({ id })))
@@ -106,7 +106,7 @@ describe('the writer', () => {
     }
   })
 
-  it('that does not end is not waited for when the store is closed, and what waits has failed', async () => {
+  it('the close of a store does not wait for a hanging writer, and waiting writes fail', async () => {
     const dataDir = makeTempDir()
     const writer = createWriter({
       queueMax: 10,
@@ -127,7 +127,7 @@ describe('the writer', () => {
     })
   })
 
-  it('leaves no log behind when the store is closed', async () => {
+  it('a closed store leaves no WAL', async () => {
     const dataDir = makeTempDir()
     const store = openStore({ dataDir })
     await store.calls.startCall(startOf({ id: 'a' }))
@@ -137,7 +137,7 @@ describe('the writer', () => {
 })
 
 describe('a server that is written to', () => {
-  it('counts each call that it has acknowledged in the next answer of statistics', async () => {
+  it('each acknowledged call is counted in the next statistics response', async () => {
     const app = await buildTestApp({ dataDir: makeTempDir() })
     const count = 296
     const post = async (n: number) => {
