@@ -217,13 +217,15 @@ describe('POST /v1/traces', () => {
     '%s is discarded with plain success, in both encodings',
     async (url) => {
       const test = await buildTestApp()
-      expect(await test.post(url, {})).toMatchObject({ status: 200, body: {} })
-      const { body } = await test.post(url, {})
-      expect(Object.keys(body)).toEqual([])
+      const { status, body } = await test.post(url, {})
+      expect([status, Object.keys(body)]).toEqual([200, []])
       const protobuf = await test.app.inject({
         method: 'POST',
         url,
-        headers: { ...HEADERS, 'content-type': 'application/x-protobuf' },
+        headers: {
+          authorization: `Bearer ${test.key}`,
+          'content-type': 'application/x-protobuf',
+        },
         payload: Buffer.alloc(0),
       })
       expect([protobuf.statusCode, protobuf.rawPayload.length]).toEqual([200, 0])
