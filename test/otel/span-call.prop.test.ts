@@ -4,9 +4,10 @@ import { DIALECTS } from '../../src/domain/otel/dialects/dialects.ts'
 import { toSpanCall } from '../../src/domain/otel/span-call.ts'
 import { buildSpan } from './otel-fixtures.ts'
 
-const PATHS = DIALECTS.flatMap(({ name: _name, ...fields }) => Object.values(fields).flat()).map(
-  (place) => (typeof place === 'string' ? place : place.path),
-)
+const PATHS = DIALECTS.flatMap(
+  ({ name: _, scope: _scope, outputEvents: _events, countsCacheBeside: _beside, ...fields }) =>
+    Object.values(fields).flat(),
+).map((place) => (typeof place === 'string' ? place : place.path))
 
 /** What libraries put around and into messages. */
 const KEYS = [

@@ -45,7 +45,7 @@ export function toSpanCall(span: Span, project_id: string): SpanCall {
   const displayName = reader.takeText('displayName')
   const thread_id = reader.takeId('thread')
   const turn_id = reader.takeId('turn')
-  const user = reader.takeId('user')
+  const user = reader.takeText('user')
   const { answering } = request
   const isModelCall = kind === null ? answering !== null : MODEL_KINDS.has(kind)
   return {
@@ -160,7 +160,7 @@ function readOutput(span: Span, reader: SpanReader, { settings }: SpanRequest): 
     addFunctionCalls(first, reader)
   const thoughts = first && reader.takeText('thoughts')
   if (thoughts) first.reasoning_content = thoughts
-  const output = reader.take('output') ?? vectorsOf(reader)
+  const output = reader.take('output') ?? vectorsOf(reader) ?? eventValue(reader)
   // A value may tell what messages of nothing but a role leave out, such as a refusal.
   if (output && !messages.some(hasContent)) return output.value
   if (messages.length === 0) return null
@@ -172,6 +172,11 @@ function readOutput(span: Span, reader: SpanReader, { settings }: SpanRequest): 
     finish_reason: finish_reason ?? reasons[index] ?? reasons[0] ?? null,
   }))
   return run === null ? { choices } : { choices, messages: run }
+}
+
+function eventValue(reader: SpanReader): { value: unknown } | null {
+  const value = reader.eventOutput()
+  return value === undefined ? null : { value }
 }
 
 /** The vectors of embedded texts. A request that failed has only the texts. */

@@ -4,8 +4,8 @@
  */
 import { isObject } from '../json/is-object.ts'
 import { filledTextOrNull } from '../json/json-values.ts'
-import type { Form } from './dialects/dialects.ts'
-import { readGeminiPart } from './dialects/gemini-parts.ts'
+import type { Form } from './dialects/dialect.ts'
+import { readKeyedPart } from './dialects/keyed-parts.ts'
 import { readEncodedParts } from './encoded-parts.ts'
 import { parseText } from './span-reader.ts'
 
@@ -89,7 +89,7 @@ function partsOf(item: Json, role: string, form: Form): Json[] | null {
   return list.map((part) => {
     // The content beside a call of OpenInference has nothing but its type.
     if (isObject(part.tool_call)) return { type: 'tool_call', ...part.tool_call }
-    return isObject(part.message_content) ? part.message_content : readGeminiPart(part)
+    return isObject(part.message_content) ? part.message_content : readKeyedPart(part)
   })
 }
 

@@ -3,12 +3,18 @@ import { isObject } from '../json/is-object.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../json/json-limits.ts'
 import { parseLossless, toDouble } from '../json/json-text.ts'
 import { findAt, growTree, removeAt, type Tree } from './attribute-tree.ts'
-import { type AttributePath, DIALECTS, type Dialect, type Form } from './dialects/dialects.ts'
+import type { AttributePath, Dialect, Form } from './dialects/dialect.ts'
+import { DIALECTS } from './dialects/dialects.ts'
 import { spreadObservation } from './dialects/langfuse-fields.ts'
+import { pythonToJson } from './dialects/python-literal.ts'
 import { STEP_KINDS, type StepKind } from './dialects/step-kinds.ts'
 import type { Span } from './span.ts'
 
-type Field = Exclude<keyof Dialect, 'name'>
+/** Fields with paths. */
+type Field = Exclude<
+  keyof Dialect,
+  'name' | 'scope' | 'holders' | 'outputEvents' | 'countsCacheBeside'
+>
 
 /** A value and what the convention has at its place. */
 interface Found {
@@ -28,6 +34,10 @@ export interface SpanReader {
   takeId(field: Field): string | null
   /** The first value of a field that is a number, or null; missing is not zero. */
   takeCount(field: Field): number | null
+  /** Whether the dialect that has the input leaves out of it what a cache had or took. */
+  countsCacheBeside(): boolean
+  /** The value of the last event that has what came out, or undefined. */
+  eventOutput(): unknown
   /** The kind of the span, or null when no dialect defines it. */
   readonly kind: StepKind | null
   /** What nothing was made of. */
@@ -40,6 +50,7 @@ const TEXT_DEPTH_MAX = JSON_DEPTH_MAX - 16
 
 interface KnownPlace extends AttributePath {
   readonly parts: readonly string[]
+  readonly dialect: Dialect
 }
 
 /** AttributePaths of a field in all dialects, in their order. */
@@ -48,14 +59,25 @@ const PLACES = new Map<Field, readonly KnownPlace[]>()
 function placesOf(field: Field): readonly KnownPlace[] {
   const known = PLACES.get(field)
   if (known) return known
-  const places = DIALECTS.flatMap(({ [field]: listed = [] }) =>
-    listed.map((item) => {
+  const places = DIALECTS.flatMap((dialect) =>
+    (dialect[field] ?? []).map((item) => {
       const place: AttributePath = typeof item === 'string' ? { path: item, form: 'json' } : item
-      return { ...place, parts: place.path.split('.') }
+      return { ...place, parts: place.path.split('.'), dialect }
     }),
   )
   PLACES.set(field, places)
   return places
+}
+
+/** Clients may send anything as the span of a call. */
+function isOfScope({ scope }: Dialect, span: Span): boolean {
+  return scope === undefined || String(span.scope?.name).startsWith(scope)
+}
+
+function isMet({ when }: AttributePath, tree: Tree): boolean {
+  if (when === undefined) return true
+  const [path, ...texts] = when
+  return texts.includes(findAt(tree, path) as string)
 }
 
 export function readSpanFields(span: Span): SpanReader {
@@ -63,14 +85,19 @@ export function readSpanFields(span: Span): SpanReader {
   parseHolders(tree)
   spreadObservation(tree, parseText)
   const taken: string[] = []
-  const find = (field: Field, accepts: (value: unknown) => boolean): Found | null => {
+  const findPlace = (field: Field, accepts: (value: unknown) => boolean) => {
     for (const place of placesOf(field)) {
       const value = findAt(tree, place.path, place.parts)
       if (value === undefined || !accepts(value)) continue
-      taken.push(place.path)
-      return { value, form: formAt(tree, place) }
+      if (isOfScope(place.dialect, span) && isMet(place, tree)) return { place, value }
     }
     return null
+  }
+  const find = (field: Field, accepts: (value: unknown) => boolean): Found | null => {
+    const found = findPlace(field, accepts)
+    if (found === null) return null
+    taken.push(found.place.path)
+    return { value: found.value, form: formAt(tree, found.place) }
   }
   const kindName = find(
     'kind',
@@ -83,6 +110,9 @@ export function readSpanFields(span: Span): SpanReader {
       const { value } = found
       if (found.form === 'items' && Array.isArray(value)) {
         return { value: value.map(parseText), form: 'json' }
+      }
+      if (found.form === 'python' && typeof value === 'string') {
+        return { value: parseText(pythonToJson(value)), form: 'json' }
       }
       // What is JSON as a whole is not flattened.
       const form = typeof value === 'string' ? 'json' : found.form
@@ -100,6 +130,11 @@ export function readSpanFields(span: Span): SpanReader {
       const found = find(field, (value) => toCount(value) !== null)
       return found && toCount(found.value)
     },
+    countsCacheBeside() {
+      const found = findPlace('inputTokens', (value) => toCount(value) !== null)
+      return found?.place.dialect.countsCacheBeside ?? false
+    },
+    eventOutput: () => outputOfEvent(span),
     kind: kindName && (STEP_KINDS.get(wordOf(kindName.value as string)) ?? null),
     rest() {
       for (const path of taken) removeAt(tree, path)
@@ -132,13 +167,19 @@ function toCount(value: unknown): number | null {
     : null
 }
 
+function outputOfEvent(span: Span): unknown {
+  const known = DIALECTS.filter((dialect) => isOfScope(dialect, span)).flatMap(
+    ({ outputEvents = [] }) => outputEvents,
+  )
+  for (const [name, attribute] of known) {
+    const event = span.events.findLast((one) => one.name === name)
+    if (event) return event.attributes[attribute] ?? event.attributes
+  }
+  return undefined
+}
+
 /** Keys that hold JSON in which further fields lie. */
-const HOLDERS = [
-  'request_data',
-  'response_data',
-  'gcp.vertex.agent.llm_request',
-  'gcp.vertex.agent.llm_response',
-]
+const HOLDERS = DIALECTS.flatMap(({ holders = [] }) => holders)
 
 function parseHolders(tree: Tree): void {
   for (const path of HOLDERS) {

@@ -1,6 +1,7 @@
 /** Normalizes the tokens of a span to the form of `summary.usage`. Pure. */
-import { readReport } from '../usage/usage-report.ts'
-import { COUNTS_INSIDE } from '../usage/usage-reporter.ts'
+import { isObject } from '../json/is-object.ts'
+import { readReport, type TokenCounts } from '../usage/usage-report.ts'
+import { COUNTS_BESIDE, COUNTS_INSIDE } from '../usage/usage-reporter.ts'
 import type { SpanReader } from './span-reader.ts'
 
 /** What one span reports; input includes what a cache had or took, output includes reasoning. */
@@ -24,18 +25,22 @@ export interface SpanUsage {
  * The usage that a span reports, or null where it reports none. A missing count is none, a zero is a zero.
  *
  * Most dialects count cached tokens into the input; where the total, or an input that is too small for them, says
- * otherwise, they are added. Reasoning is added to the output where only that makes the total.
+ * otherwise, they are added. Reasoning is added to the output where only that makes the total. A report that is an
+ * object gives what no attribute counts.
  */
 export function readSpanUsage(reader: SpanReader): SpanUsage | null {
+  const held = readHeld(reader)
+  const reporter = reader.countsCacheBeside() ? COUNTS_BESIDE : COUNTS_INSIDE
   const input = reader.takeCount('inputTokens')
   const output = reader.takeCount('outputTokens')
   const total = reader.takeCount('totalTokens')
-  const read = reader.takeCount('cacheRead')
-  const written = reader.takeCount('cacheWrite')
-  const reasoning = reader.takeCount('reasoning')
-  const audioIn = reader.takeCount('inputAudio')
-  const audioOut = reader.takeCount('outputAudio')
-  if (input === null && output === null && total === null) return null
+  const isAttribute = input !== null || output !== null || total !== null
+  if (!isAttribute && held === null) return null
+  const read = reader.takeCount('cacheRead') ?? (held?.cache_read_input_tokens || null)
+  const written = reader.takeCount('cacheWrite') ?? (held?.cache_creation_input_tokens || null)
+  const reasoning = reader.takeCount('reasoning') ?? (held?.reasoning_tokens || null)
+  const audioIn = reader.takeCount('inputAudio') ?? (held?.input_audio_tokens || null)
+  const audioOut = reader.takeCount('outputAudio') ?? (held?.output_audio_tokens || null)
   const report = {
     input_tokens: input ?? Math.max(0, (total ?? 0) - (output ?? 0)),
     output_tokens: output ?? 0,
@@ -44,7 +49,7 @@ export function readSpanUsage(reader: SpanReader): SpanUsage | null {
     cache_creation_input_tokens: written,
     reasoning_tokens: reasoning,
   }
-  const { counts } = readReport(report, '', COUNTS_INSIDE)
+  const counts = isAttribute || held === null ? readReport(report, '', reporter).counts : held
   const sent = { ...given('cached_tokens', read), ...given('audio_tokens', audioIn) }
   const answered = { ...given('reasoning_tokens', reasoning), ...given('audio_tokens', audioOut) }
   return {
@@ -56,6 +61,15 @@ export function readSpanUsage(reader: SpanReader): SpanUsage | null {
     ...given('cache_creation_input_tokens', written),
     ...(Object.keys(answered).length === 0 ? {} : { completion_tokens_details: answered }),
   }
+}
+
+/** The counts of a report that is an object. What a provider wrote is read by its arithmetic and the model's name. */
+function readHeld(reader: SpanReader): TokenCounts | null {
+  const told = reader.take('providerUsage')?.value
+  const model = reader.takeText('model') ?? reader.takeText('requestedModel') ?? ''
+  if (isObject(told)) return readReport(told, model, null).counts
+  const own = reader.take('usage')?.value
+  return isObject(own) ? readReport(own, model, COUNTS_INSIDE).counts : null
 }
 
 function given<Name extends string>(name: Name, count: number | null): { [name in Name]?: number } {

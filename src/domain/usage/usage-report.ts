@@ -61,6 +61,7 @@ const CACHED = [
   'cachedInputTokens',
   'cached_content_token_count',
   'cachedContentTokenCount',
+  'cachedContentTokens',
   'prompt_cache_hit_tokens',
 ]
 const CACHE_WRITE = [
@@ -72,7 +73,7 @@ const CACHE_WRITE = [
 ]
 const REASONING = ['reasoning_tokens', 'reasoningTokens']
 /** Gemini's thoughts, which its own counts of candidates leave out. */
-const THOUGHTS = ['thoughts_tokens', 'thoughts_token_count', 'thoughtsTokenCount']
+const THOUGHTS = ['thoughts_tokens', 'thoughts_token_count', 'thoughtsTokenCount', 'thoughtsTokens']
 const TOOL_PROMPT = ['tool_use_prompt_token_count', 'toolUsePromptTokenCount']
 const INPUT_DETAILS = [
   'prompt_tokens_details',

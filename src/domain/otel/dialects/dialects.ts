@@ -2,76 +2,13 @@
  * Where each dialect of GenAI spans stores the fields of a call: one table per dialect, tried in this order; the first
  * path with a value wins. Pure data. Paths are dotted attribute keys, or prefixes of flattened ones.
  */
-
-/**
- * What a convention has at a place. `json`: JSON as a text, or a value that is none. `text`: texts, which stay what
- * they are even if they read like JSON. `flattened`: messages with a key for each field, in which a content that is a
- * list of parts is JSON as a text. `items`: a list of which each item is JSON as a text.
- */
-export type Form = 'json' | 'text' | 'flattened' | 'items'
-
-export interface AttributePath {
-  readonly path: string
-  readonly form: Form
-  /** Where the media type of the value is told: one of JSON makes it JSON. */
-  readonly mimeType?: string
-}
-
-/** A path alone is that of JSON. */
-type AttributePaths = readonly (string | AttributePath)[]
-
-/** What is looked for in a span. */
-export interface Dialect {
-  readonly name: string
-  /** The kind of step in the dialect's own words. */
-  readonly kind?: readonly string[]
-  /** A better name of the operation than the span's. */
-  readonly op?: readonly string[]
-  /** The model that was asked for. */
-  readonly requestedModel?: readonly string[]
-  /** The model that answered, or whichever the dialect names. */
-  readonly model?: readonly string[]
-  readonly provider?: readonly string[]
-  /** Messages, prompts or texts that went in. */
-  readonly messages?: AttributePaths
-  readonly system?: AttributePaths
-  readonly tools?: AttributePaths
-  /** What else went in: arguments of a tool, a query, any value. */
-  readonly input?: AttributePaths
-  /** Messages or texts of a model that came out. */
-  readonly answers?: AttributePaths
-  /** Tool calls of an answer whose text is in another attribute. */
-  readonly toolCalls?: AttributePaths
-  /** Thoughts of an answer whose text is in another attribute. */
-  readonly thoughts?: AttributePaths
-  /** Completions in which each call is one of its own, without an id, where the answer has neither text nor calls. */
-  readonly functionCalls?: AttributePaths
-  /** Texts that were embedded, with their vectors once there are any. */
-  readonly embeddings?: AttributePaths
-  /** What else came out. */
-  readonly output?: AttributePaths
-  readonly finish?: AttributePaths
-  readonly inputTokens?: readonly string[]
-  readonly outputTokens?: readonly string[]
-  readonly totalTokens?: readonly string[]
-  readonly cacheRead?: readonly string[]
-  readonly cacheWrite?: readonly string[]
-  readonly reasoning?: readonly string[]
-  readonly inputAudio?: readonly string[]
-  readonly outputAudio?: readonly string[]
-  readonly thread?: readonly string[]
-  readonly turn?: readonly string[]
-  readonly user?: readonly string[]
-  readonly displayName?: readonly string[]
-  /** Settings of the request, below these paths or as one object. */
-  readonly parameters?: readonly string[]
-}
-
-const text = (path: string): AttributePath => ({ path, form: 'text' })
-const flattened = (path: string): AttributePath => ({ path, form: 'flattened' })
-const items = (path: string): AttributePath => ({ path, form: 'items' })
-/** OpenInference's own instrumentations leave out the type of a plain text. */
-const typed = (path: string, mimeType: string): AttributePath => ({ path, form: 'text', mimeType })
+import { CLAUDE_CODE } from './claude-code.ts'
+import { type Dialect, flattened, items, text, typed } from './dialect.ts'
+import { GENKIT } from './genkit.ts'
+import { LANGSMITH } from './langsmith.ts'
+import { LITELLM } from './litellm.ts'
+import { MASTRA } from './mastra.ts'
+import { MLFLOW } from './mlflow.ts'
 
 /** The semantic conventions of OpenTelemetry since 1.37, as the Weave SDK's agent spans write them, too. */
 const GEN_AI: Dialect = {
@@ -107,6 +44,7 @@ const GEN_AI: Dialect = {
     'gen_ai.usage.details.reasoning_tokens',
   ],
   thread: ['gen_ai.conversation.id'],
+  user: ['enduser.id'],
   parameters: ['gen_ai.request'],
 }
 
@@ -233,12 +171,14 @@ const LOGFIRE: Dialect = {
   inputTokens: ['response_data.usage.prompt_tokens', 'response_data.usage.input_tokens'],
   outputTokens: ['response_data.usage.completion_tokens', 'response_data.usage.output_tokens'],
   totalTokens: ['response_data.usage.total_tokens'],
+  holders: ['request_data', 'response_data'],
   displayName: ['logfire.msg'],
 }
 
 /** Google's ADK before 2.0, which has requests and responses of the Gemini API as JSON. */
 const ADK: Dialect = {
   name: 'adk',
+  holders: ['gcp.vertex.agent.llm_request', 'gcp.vertex.agent.llm_response'],
   model: ['gcp.vertex.agent.llm_response.model_version'],
   messages: ['gcp.vertex.agent.llm_request.contents'],
   system: ['gcp.vertex.agent.llm_request.config.system_instruction'],
@@ -251,7 +191,7 @@ const ADK: Dialect = {
   thread: ['gcp.vertex.agent.session_id'],
 }
 
-/** As langfuse-fields.ts rewrites what its SDKs send; their sessions and users are those of OpenInference. */
+/** As langfuse-fields.ts rewrites what its SDKs send; their sessions are those of OpenInference, older users their own. */
 const LANGFUSE: Dialect = {
   name: 'langfuse',
   kind: ['langfuse.observation.type'],
@@ -267,6 +207,7 @@ const LANGFUSE: Dialect = {
   cacheRead: ['langfuse.observation.usage.cache_read'],
   cacheWrite: ['langfuse.observation.usage.cache_write'],
   reasoning: ['langfuse.observation.usage.reasoning'],
+  user: ['langfuse.user.id'],
   parameters: ['langfuse.observation.model.parameters'],
 }
 
@@ -287,4 +228,10 @@ export const DIALECTS: readonly Dialect[] = [
   LOGFIRE,
   ADK,
   LANGFUSE,
+  CLAUDE_CODE,
+  GENKIT,
+  MLFLOW,
+  LANGSMITH,
+  LITELLM,
+  MASTRA,
 ]

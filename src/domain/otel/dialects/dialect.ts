@@ -1,0 +1,91 @@
+/** The shape of a dialect's table: where its spans have the fields of a call. Pure. */
+
+/**
+ * What a convention has at a place. `json`: JSON as a text, or a value that is none. `text`: texts, which stay what
+ * they are even if they read like JSON. `flattened`: messages with a key for each field, in which a content that is a
+ * list of parts is JSON as a text. `items`: a list of which each item is JSON as a text. `python`: a printed dictionary
+ * of Python as a text.
+ */
+export type Form = 'json' | 'text' | 'flattened' | 'items' | 'python'
+
+export interface AttributePath {
+  readonly path: string
+  readonly form: Form
+  /** Where the media type of the value is told: one of JSON makes it JSON. */
+  readonly mimeType?: string
+  /** The path counts only in spans in which another one has one of these texts. */
+  readonly when?: readonly [path: string, ...texts: readonly string[]]
+}
+
+/** A path alone is that of JSON. */
+type AttributePaths = readonly (string | AttributePath)[]
+
+/** What is looked for in a span. */
+export interface Dialect {
+  readonly name: string
+  /** The beginning of the scope's name; without one, spans of any scope are read. */
+  readonly scope?: string
+  /** Attributes that are JSON as a text, in which paths go on. */
+  readonly holders?: readonly string[]
+  /** The kind of step in the dialect's own words. */
+  readonly kind?: readonly string[]
+  /** A better name of the operation than the span's. */
+  readonly op?: readonly string[]
+  /** The model that was asked for. */
+  readonly requestedModel?: AttributePaths
+  /** The model that answered, or whichever the dialect names. */
+  readonly model?: readonly string[]
+  readonly provider?: readonly string[]
+  /** Messages, prompts or texts that went in. */
+  readonly messages?: AttributePaths
+  readonly system?: AttributePaths
+  readonly tools?: AttributePaths
+  /** What else went in: arguments of a tool, a query, any value. */
+  readonly input?: AttributePaths
+  /** Messages or texts of a model that came out. */
+  readonly answers?: AttributePaths
+  /** Tool calls of an answer whose text is in another attribute. */
+  readonly toolCalls?: AttributePaths
+  /** Thoughts of an answer whose text is in another attribute. */
+  readonly thoughts?: AttributePaths
+  /** Completions in which each call is one of its own, without an id, where the answer has neither text nor calls. */
+  readonly functionCalls?: AttributePaths
+  /** Texts that were embedded, with their vectors once there are any. */
+  readonly embeddings?: AttributePaths
+  /** What else came out. */
+  readonly output?: AttributePaths
+  /** Events that have what came out, with the attribute of it; all attributes where that is missing. */
+  readonly outputEvents?: readonly (readonly [event: string, attribute: string])[]
+  readonly finish?: AttributePaths
+  readonly inputTokens?: readonly string[]
+  readonly outputTokens?: readonly string[]
+  readonly totalTokens?: readonly string[]
+  readonly cacheRead?: readonly string[]
+  readonly cacheWrite?: readonly string[]
+  readonly reasoning?: readonly string[]
+  readonly inputAudio?: readonly string[]
+  readonly outputAudio?: readonly string[]
+  /** Whether the input leaves out what a cache had or took. */
+  readonly countsCacheBeside?: boolean
+  /** Reports of usage as objects, in any naming; they count where the span has no attribute for a count. */
+  readonly usage?: AttributePaths
+  /** The same as a provider wrote them. */
+  readonly providerUsage?: AttributePaths
+  readonly thread?: readonly string[]
+  readonly turn?: readonly string[]
+  readonly user?: readonly string[]
+  readonly displayName?: readonly string[]
+  /** Settings of the request, below these paths or as one object. */
+  readonly parameters?: AttributePaths
+}
+
+export const text = (path: string): AttributePath => ({ path, form: 'text' })
+export const flattened = (path: string): AttributePath => ({ path, form: 'flattened' })
+export const items = (path: string): AttributePath => ({ path, form: 'items' })
+export const python = (path: string): AttributePath => ({ path, form: 'python' })
+/** OpenInference's own instrumentations leave out the type of a plain text. */
+export const typed = (path: string, mimeType: string): AttributePath => ({
+  path,
+  form: 'text',
+  mimeType,
+})

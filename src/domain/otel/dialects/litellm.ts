@@ -1,0 +1,8 @@
+/** What LiteLLM's spans (1.110.2) have beside the conventions. Pure data. */
+import { type Dialect, python } from './dialect.ts'
+
+export const LITELLM: Dialect = {
+  name: 'litellm',
+  usage: [python('metadata.usage_object')],
+  user: ['metadata.user_id'],
+}
