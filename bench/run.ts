@@ -9,8 +9,10 @@ const NAMES = globSync('*.ts', { cwd: import.meta.dirname })
 
 const [name = '', ...benchmarkArguments] = process.argv.slice(2)
 if (!NAMES.includes(name)) {
-  console.error(`Usage: npm run bench -- <name> [arguments]; the names are ${NAMES.join(', ')}`)
-  process.exit(2)
+  const isAsked = name === '--help' || name === '-h'
+  const write = isAsked ? console.log : console.error
+  write(`npm run bench -- <name> [its own arguments]; the names are ${NAMES.join(', ')}`)
+  process.exit(isAsked ? 0 : 1)
 }
 const path = join(import.meta.dirname, `${name}.ts`)
 // The benchmarks read their arguments as if they had been started by themselves.
