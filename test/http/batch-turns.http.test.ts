@@ -8,7 +8,7 @@ const FEW = 1
 const MANY = 5000
 
 it.each(['/call/upsert_batch', '/v2/acme/demo/calls/complete', '/feedback/batch/create'])(
-  '%s lets other requests be answered between its items',
+  '%s yields to other requests between its items',
   async (url) => {
     const { post } = await buildTestApp()
     let turns = 0
@@ -28,7 +28,7 @@ it.each(['/call/upsert_batch', '/v2/acme/demo/calls/complete', '/feedback/batch/
   },
 )
 
-it('pauses between long calls, too, and keeps the order of results', async () => {
+it('a batch pauses between long calls, too, and keeps the order of results', async () => {
   let pauses = 0
   const pause = async () => {
     pauses += 1

@@ -51,7 +51,7 @@ const START = {
 
 describe('a compressed body', () => {
   it.each(Object.entries(PACKERS))(
-    'of %s is taken, and not for bad JSON',
+    'a body of %s is accepted, and not taken for invalid JSON',
     async (encoding, pack) => {
       const test = await buildTestApp()
       const started = await send(
@@ -66,7 +66,7 @@ describe('a compressed body', () => {
     },
   )
 
-  it('is taken by the routes for SDKs, of chat and of training jobs, small and large', async () => {
+  it('a compressed body is accepted by the routes for SDKs, of chat and of training jobs, small and large', async () => {
     const test = await buildTestApp()
     const model_id = await createModel(test)
     const chat = { messages: [{ role: 'user', content: 'Hi' }], max_tokens: 1 }
@@ -84,7 +84,7 @@ describe('a compressed body', () => {
     expect(stored?.trajectory_count).toBe(1)
   })
 
-  it('of an artifact is stored unpacked', async () => {
+  it('a compressed artifact is stored decompressed', async () => {
     const test = await buildTestApp()
     await createJobs(test, 1)
     const claimed = await claim(test)
@@ -98,7 +98,7 @@ describe('a compressed body', () => {
   })
 
   it.each(['compress', 'gzip, gzip', 'gzip;q=1', ''])(
-    'of another encoding is 415 and tells which are taken: %j',
+    'another content encoding gets 415 with the accepted ones: %j',
     async (encoding) => {
       const test = await buildTestApp()
       const { status, body, headers } = await send(test, '/call/start', Buffer.from('{}'), encoding)
@@ -108,7 +108,7 @@ describe('a compressed body', () => {
     },
   )
 
-  it('that is an upload form is 415 too', async () => {
+  it('a compressed upload form gets 415', async () => {
     const { app, key } = await buildTestApp()
     const answer = await app.inject({
       method: 'POST',
@@ -128,7 +128,7 @@ describe('a compressed body', () => {
     ['no gzip at all', Buffer.from('{"start":1}')],
     ['broken', Buffer.concat([gzipSync('{"start":1}').subarray(0, 12), Buffer.alloc(20, 7)])],
     ['empty', Buffer.alloc(0)],
-  ])('that is %s is 400', async (_name, payload) => {
+  ])('a compressed body that is %s gets 400', async (_name, payload) => {
     const test = await buildTestApp()
     const { status, body } = await send(test, '/call/start', payload, 'gzip')
     expect([status, body.error.type]).toEqual([400, 'invalid_request_error'])
@@ -139,7 +139,7 @@ describe('a compressed body', () => {
     ['br', packFast],
     ['zstd', zstdCompressSync],
   ] as const)(
-    'that unpacks to more than the limit is 413, on every kind of route: %s',
+    'a body that decompresses to more than the limit gets 413, on every kind of route: %s',
     async (encoding, pack) => {
       const test = await buildTestApp({ bodyBytesMax: 100_000, trainingBodyBytesMax: 100_000 })
       const bomb = pack(Buffer.alloc(50_000_000, ' '))
@@ -151,7 +151,7 @@ describe('a compressed body', () => {
     },
   )
 
-  it('whose compressed bytes exceed the limit is 413', async () => {
+  it('a body whose compressed bytes exceed the limit gets 413', async () => {
     const test = await buildTestApp({ bodyBytesMax: 1000 })
     const packed = gzipSync(Buffer.from(Array.from({ length: 4000 }, (_, at) => (at * 7919) % 251)))
     const { status } = await send(test, '/call/start', packed, 'gzip')
@@ -166,7 +166,7 @@ describe('the bytes of a JSON body', () => {
     Buffer.from('"}'),
   ])
 
-  it('that are no UTF-8 are refused and not stored as U+FFFD, on every kind of route', async () => {
+  it('a body that is not UTF-8 is refused and not stored as U+FFFD, on every kind of route', async () => {
     const test = await buildTestApp()
     const large = Buffer.concat([Buffer.alloc(300_000, ' '), bad])
     for (const url of ['/call/start', '/traces/call/start', '/v1/chat/completions', JOBS_URL]) {
@@ -177,14 +177,14 @@ describe('the bytes of a JSON body', () => {
     }
   })
 
-  it('of a key that comes twice: the last one wins', async () => {
+  it('the last value of a repeated key wins', async () => {
     const test = await buildTestApp()
     const text = JSON.stringify({ start: START }).replace('"id":"c"', '"id":"first","id":"last"')
     const { body } = await send(test, '/call/start', Buffer.from(text), 'identity')
     expect(body.id).toBe('last')
   })
 
-  it('of -0 in the inputs are not read back as 0', async () => {
+  it('-0 in the inputs is not read back as 0', async () => {
     const { post } = await buildTestApp()
     const inputs = '{"a":-0,"b":[-0.0, -0],"c":-0.5,"d":"-0","e":-0e1}'
     const start = JSON.stringify({ ...START, inputs: 'INPUTS' }).replace('"INPUTS"', inputs)

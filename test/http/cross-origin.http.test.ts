@@ -65,7 +65,7 @@ async function send({ app, key }: TestApp, { method, url, type, body, headers }:
 }
 
 describe('a form from a page of another origin', () => {
-  it('is refused by every route that may change something', async () => {
+  it('a form from another origin is refused by every route that may change something', async () => {
     const app = await buildTestApp()
     const routes = listRoutes(app.app).filter(({ method }) => !['GET', 'HEAD'].includes(method))
     const taken: string[] = []
@@ -85,7 +85,7 @@ describe('a form from a page of another origin', () => {
     expect(names.length).toBeGreaterThan(200)
   })
 
-  it.each(FOREIGN)('is refused with 403 for the headers %j', async (headers) => {
+  it.each(FOREIGN)('a form from another origin gets 403 for the headers %j', async (headers) => {
     const app = await buildTestApp()
     for (const [type, body] of FORMS) {
       const form = { method: 'POST', url: '/file/create', type, body, headers }
@@ -93,7 +93,7 @@ describe('a form from a page of another origin', () => {
     }
   })
 
-  it('stores nothing', async () => {
+  it('a form from another origin stores nothing', async () => {
     const app = await buildTestApp()
     const form = new FormData()
     form.set('project_id', 'acme/demo')
@@ -116,7 +116,7 @@ describe('a form from a page of another origin', () => {
 })
 
 describe('a request that no page of another origin can send', () => {
-  it.each(OWN)('is a form with the headers %j', async (headers) => {
+  it.each(OWN)('a form with the headers %j is accepted', async (headers) => {
     const app = await buildTestApp()
     for (const [type, body] of FORMS) {
       const form = { method: 'POST', url: '/file/create', type, body, headers }
@@ -124,7 +124,7 @@ describe('a request that no page of another origin can send', () => {
     }
   })
 
-  it('is JSON, for which the browser asks before it sends, and never gets a permission', async () => {
+  it('JSON needs a preflight request in browsers, which is never allowed', async () => {
     const app = await buildTestApp()
     const headers = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
     const body = JSON.stringify({ project_id: 'acme/demo' })

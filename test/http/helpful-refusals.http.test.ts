@@ -8,7 +8,7 @@ it.each([
   ['/v1/preview/training_jobs', 'POST /v1/preview/training-jobs'],
   ['/traces/calls/strem_query', 'POST /traces/calls/stream_query'],
   ['/v1/preview/models/x/checkpoint', 'GET /v1/preview/models/{model_id}/checkpoints'],
-])('an unknown address says what there is: %s', async (url, near) => {
+])('an unknown address gets the known ones: %s', async (url, near) => {
   const { post } = await buildTestApp()
   const { status, body } = await post(url, {})
   expect([status, body.error.code]).toEqual([404, 'unknown_url'])
@@ -16,7 +16,7 @@ it.each([
   expect(body.error.message).toMatch(/ All routes are at \/docs\.$/)
 })
 
-it('an address that is like nothing, or very long, names no route and is not repeated', async () => {
+it('an address unlike any route, or very long, gets no suggestion and is not repeated', async () => {
   const { get } = await buildTestApp()
   const unlike = await get('/zzzz-secret')
   expect(unlike.body.error.message).toBe(
@@ -26,7 +26,7 @@ it('an address that is like nothing, or very long, names no route and is not rep
   expect([long.status, long.body.error.message]).toEqual([414, 'The address is too long.'])
 })
 
-it('an unknown field lists the fields that there are, once', async () => {
+it('the error of an unknown field lists the known ones, once', async () => {
   const { post } = await buildTestApp()
   const { status, body } = await post('/call/read', {
     project_id: 'a/b',
@@ -44,7 +44,7 @@ it('an unknown field lists the fields that there are, once', async () => {
   expect(nested.body.error.message).toMatch(/start\.input is not a field .* which has .*inputs/)
 })
 
-it('a field that cannot be asked for lists those that can', async () => {
+it('the error of a field that cannot be queried lists those that can', async () => {
   const { post } = await buildTestApp()
   const query = { $expr: { $eq: [{ $getField: 'input.a' }, { $literal: 1 }] } }
   const { body } = await post('/calls/stream_query', { project_id: 'a/b', query })
@@ -55,7 +55,7 @@ it.each([
   ['/me', '/v1/models', /^Basic/, 'as the password of HTTP Basic credentials'],
   ['/v1/models', '/me', /^Bearer/, 'as `Authorization: Bearer <key>`'],
 ])(
-  'a right key under the wrong scheme is told the right one: %s',
+  'a valid key under the wrong scheme gets the right scheme: %s',
   async (url, other, scheme, told) => {
     const { get, createKey } = await buildTestApp()
     const authorization = authorizationFor(other, await createKey({}))
@@ -104,7 +104,7 @@ it.each([
     '{"project_id":"a/b","limit":100000}',
     'limit must be at most 10000',
   ],
-])('a refusal says what would be taken: %s', async (url, authorization, payload, told) => {
+])('a refusal says what would be accepted: %s', async (url, authorization, payload, told) => {
   const { app, key } = await buildTestApp()
   const isRead = url === '/me' || url === '/v1/models'
   const credentials = authorization === undefined ? authorizationFor(url, key) : authorization
@@ -144,14 +144,14 @@ it.each([
     { base_digest: 'd', updates: [{ push: {} }] },
     'updates[0] must have one of the forms that /docs shows',
   ],
-])('a refusal names the values and forms that would be taken: %s %j', async (url, sent, told) => {
+])('a refusal names the accepted values and forms: %s %j', async (url, sent, told) => {
   const { post } = await buildTestApp()
   const { status, body } = await post(url, { project_id: 'a/b', ...sent })
   expect(status).toBe(422)
   expect(body.error.message).toContain(told)
 })
 
-it('an item of a batch with an unknown mode is told the modes', async () => {
+it('the error of a batch item with an unknown mode lists the modes', async () => {
   const { post } = await buildTestApp()
   const { body } = await post('/call/upsert_batch', { batch: [{ mode: 'stop', req: {} }] })
   expect(body.errors[0].message).toBe('mode must be one of start, end')
@@ -199,7 +199,7 @@ it.each([
     '"9999-12-31T00:00:00Z"',
     'must be an RFC 3339 date-time of the years 1900 to 2254, such as 2026-01-31T09:30:00Z',
   ],
-])('a bad value is told what it is: %s %s', async (field, json, message) => {
+])('the error of an invalid value says what it is: %s %s', async (field, json, message) => {
   const { post } = await buildTestApp()
   const start =
     '"project_id":"a/b","op_name":"x","attributes":{},"inputs":{},"started_at":"2026-01-01T00:00:00Z"'

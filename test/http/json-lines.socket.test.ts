@@ -15,7 +15,7 @@ async function serve(texts: () => AsyncIterable<string>, onLeft: () => void = ()
   return (app.server.address() as AddressInfo).port
 }
 
-it('sends the lines in their order', async () => {
+it('JSON lines are sent in order', async () => {
   const port = await serve(async function* () {
     for (let line = 0; line < 100; line++) yield `${line}\n`
   })
@@ -24,13 +24,13 @@ it('sends the lines in their order', async () => {
   expect([answer.status, await answer.text()]).toEqual([200, lines.join('')])
 })
 
-it('answers a list without lines', async () => {
+it('a list without lines gets an empty response', async () => {
   const port = await serve(async function* () {})
   const answer = await fetch(`http://127.0.0.1:${port}`)
   expect([answer.status, await answer.text()]).toEqual([200, ''])
 })
 
-it('answers a failure of the first line with a status', async () => {
+it('a failure of the first line becomes a status', async () => {
   const port = await serve(async function* (): AsyncGenerator<string> {
     yield await Promise.reject(new Error('no first line'))
   })
@@ -40,7 +40,7 @@ it('answers a failure of the first line with a status', async () => {
 it.each([
   ['before the first line', false],
   ['between lines', true],
-])('gives back what lines are read from when the client leaves %s', async (_name, isBegun) => {
+])('the source of lines is released when the client disconnects %s', async (_name, isBegun) => {
   const { promise: left, resolve: leave } = Promise.withResolvers<void>()
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const port = await serve(async function* () {

@@ -35,7 +35,7 @@ describe('a body of more than 512 KiB', () => {
     ['/v2/acme/demo/calls/complete', { batch: [completed({ long })] }],
     ['/obj/create', { obj: { project_id, object_id: 'o', val: { long } } }],
     ['/table/create', { table: { project_id, rows: [{ long }] } }],
-  ])('is not parsed on the event loop by %s', async (url, body) => {
+  ])('a body of more than 512 KiB is not parsed on the event loop by %s', async (url, body) => {
     const { post } = await buildTestApp()
     const parse = vi.spyOn(JSON, 'parse')
     const { status } = await post(url, body)
@@ -44,7 +44,7 @@ describe('a body of more than 512 KiB', () => {
     expect(Math.max(0, ...lengths)).toBeLessThan(PARSED_BYTES_MAX)
   })
 
-  it('is stored as a small one is, with every digit, the user and the refs', async () => {
+  it('a large body is stored like a small one, with every digit, the user and the refs', async () => {
     const { app, key, post } = await buildTestApp()
     const ref = 'weave:///acme/demo/object/o:1'
     const text = JSON.stringify(startOf({ ref, long })).replace(
@@ -70,14 +70,14 @@ describe('a body of more than 512 KiB', () => {
     ['a field of the wrong type', startOf({ long }, { op_name: 7 }), 422, 'start.op_name'],
     ['an unknown field', { ...startOf({ long }), more: 1 }, 422, 'more'],
     ['a project of others', startOf({ long }, { project_id: 'other/x' }), 403, 'start.project_id'],
-  ])('is refused for %s', async (_name, body, status, param) => {
+  ])('a large body is refused for %s', async (_name, body, status, param) => {
     const { post, createKey } = await buildTestApp()
     const key = await createKey({ projects: ['acme/*'] })
     const answer = await post('/call/start', body, { key })
     expect([answer.status, answer.body.error.param]).toEqual([status, param])
   })
 
-  it('is refused when it is not JSON', async () => {
+  it('a large body that is not JSON is refused', async () => {
     const { app, key } = await buildTestApp()
     const { statusCode, body } = await app.inject({
       method: 'POST',
@@ -88,7 +88,7 @@ describe('a body of more than 512 KiB', () => {
     expect([statusCode, JSON.parse(body).error.code]).toEqual([400, 'invalid_json'])
   })
 
-  it('loses only its invalid items when it is a batch', async () => {
+  it('a large batch loses only its invalid items', async () => {
     const { post } = await buildTestApp()
     const bad = { mode: 'start', req: startOf({}, { started_at: 'never' }) }
     const batch = [{ mode: 'start', req: startOf({ long }) }, bad]
@@ -99,7 +99,7 @@ describe('a body of more than 512 KiB', () => {
     ])
   })
 
-  it('is refused when it does not fit into the memory of its thread', async () => {
+  it('a body that does not fit into the memory of its thread is refused', async () => {
     const { entry } = {
       entry: new URL('../../src/routes/bodies/large-body-entry.ts', import.meta.url),
     }
@@ -130,7 +130,7 @@ describe('a body that is parsed on the event loop', () => {
     ['/v1/embeddings', { model: 'none', input: Array(1_048_577).fill(7) }],
     ['/feedback/create', { project_id, payload: members(70_000) }],
     ['/v1/responses', { model: 'none', input: Array(70_000).fill([]) }],
-  ])('is refused by %s when it holds too many values', async (url, body) => {
+  ])('a body with too many values for the event loop is refused by %s', async (url, body) => {
     const { post } = await buildTestApp()
     const { status, body: answer } = await post(url, body)
     expect([status, answer.error.code]).toEqual([413, 'request_too_large'])
@@ -140,7 +140,7 @@ describe('a body that is parsed on the event loop', () => {
   it.each([
     ['/v1/embeddings', { model: 'none', input: Array(100_000).fill(7) }],
     ['/v1/chat/completions', chat({ messages: [{ role: 'user', content: '"{[:,'.repeat(2e6) }] })],
-  ])('is taken by %s with long lists of numbers or long texts', async (url, body) => {
+  ])('long lists of numbers and long texts are accepted by %s', async (url, body) => {
     const { post } = await buildTestApp()
     expect((await post(url, body)).status).toBe(404)
   })

@@ -12,7 +12,7 @@ it.each([
   ['/call/read', { project_id, id: 'gone' }, { call: null }, 'call_not_found'],
   ['/table/query', { project_id, digest }, { rows: [] }, 'table_not_found'],
   ['/table/query_stats', { project_id, digest }, { count: 0 }, 'table_not_found'],
-])('%s of %j is %j below /traces and %s at /', async (url, body, empty, code) => {
+])('the response of %s for %j is %j below /traces and %s at /', async (url, body, empty, code) => {
   const { post } = await buildTestApp()
   await post('/call/start', { start: { ...STARTED, id: 'gone' } })
   await post('/calls/delete', { project_id, call_ids: ['gone'] })
@@ -22,7 +22,7 @@ it.each([
   expect([strict.status, strict.body.error.code]).toEqual([404, code])
 })
 
-it('puts feedback in the place of none below /traces only', async () => {
+it('feedback replaces missing feedback below /traces only', async () => {
   const { post } = await buildTestApp()
   const body = { ...FEEDBACK, feedback_id: 'none', wb_user_id: 'somebody' }
   const { wb_user_id: _user, ...strict } = body
@@ -49,7 +49,7 @@ it('a deleted object that is published again gets a new creation time', async ()
   expect((await read()) > first).toBe(true)
 })
 
-it.each(['a..b', '.a', 'a.'])('refuses to sort a table by %s', async (field) => {
+it.each(['a..b', '.a', 'a.'])('a sort of a table by %s is refused', async (field) => {
   const { post } = await buildTestApp()
   const body = { project_id, digest, sort_by: [{ field, direction: 'asc' }] }
   const answer = await post('/table/query', body)

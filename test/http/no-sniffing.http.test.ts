@@ -4,7 +4,7 @@ import { listRoutes } from '../support/list-routes.ts'
 
 describe('x-content-type-options', () => {
   it.each(['with', 'without'])(
-    'is nosniff on the response of every route %s a key',
+    'x-content-type-options is nosniff on the response of every route %s a key',
     async (word) => {
       const { app, key } = await buildTestApp()
       const routes = listRoutes(app)
@@ -26,7 +26,7 @@ describe('x-content-type-options', () => {
     },
   )
 
-  it('is nosniff on a stream', async () => {
+  it('x-content-type-options is nosniff on a stream', async () => {
     const { post } = await buildTestApp()
     const { status, headers } = await post('/calls/stream_query', { project_id: 'acme/demo' })
     expect([status, headers['content-type']]).toEqual([200, 'application/jsonl; charset=utf-8'])

@@ -47,7 +47,7 @@ describe('a body that is refused before it was read', () => {
     ['401', FORM, formOf(300_000), 401],
     ['404', FORM, formOf(300_000), 404],
   ])(
-    'does not make the next request of its connection hang: %s',
+    'a body refused before its end does not block the next request of its connection: %s',
     async (name, type, body, status) => {
       const { port, key } = await listen({ bodyBytesMax: 200_000 })
       const client = createRawClient(port)
@@ -67,7 +67,7 @@ describe('a body that is refused before it was read', () => {
     },
   )
 
-  it('of 300 kB leaves the connection to the next upload', async () => {
+  it('a refused body of 300 kB leaves the connection to the next upload', async () => {
     const { port, key, createKey } = await listen()
     const reader = await createKey({ scopes: ['traces:read'] })
     const client = createRawClient(port)
@@ -78,7 +78,7 @@ describe('a body that is refused before it was read', () => {
     expect((await client.read()).status).toBe(200)
   })
 
-  it('when the disk is full, as 503, leaves the connection to the next request', async () => {
+  it('a body refused with 503 for a full disk leaves the connection to the next request', async () => {
     const { port, key, deps } = await listen()
     const { files } = deps as { files: { receiveFile: unknown } }
     const { ApiError } = await import('../../src/errors.ts')
@@ -95,7 +95,7 @@ describe('a body that is refused before it was read', () => {
     expect((await client.read()).status).toBe(200)
   })
 
-  it.each([8, 34, 80])("is seen as 413 by Node's fetch, and not as EPIPE: %i MiB", async (mib) => {
+  it.each([8, 34, 80])("a refused body is 413 for Node's fetch, not EPIPE: %i MiB", async (mib) => {
     const { url, key } = await listen()
     const body = Buffer.alloc(mib * MIB, 'x')
     const headers = { authorization: basic(key), 'content-type': 'application/json' }
@@ -109,7 +109,7 @@ describe('a body that is refused before it was read', () => {
     }
   })
 
-  it('is answered while the client still sends', async () => {
+  it('a refused body gets its response while the client still sends', async () => {
     const { port, key } = await listen({ bodyBytesMax: 1000 })
     const request = httpRequest({
       port,
@@ -163,12 +163,12 @@ describe('a body that does not end', () => {
     return answer
   }
 
-  it('is read on for a bounded number of bytes, then cut', async () => {
+  it('a refused body is read up to a number of bytes, then the connection is closed', async () => {
     const port = await listenBounded({ readOnBytesMax: 2 * MIB })
     expect(await sendUntilClosed(port, 1024 * MIB, 'x'.repeat(65_536))).toMatch(/^HTTP\/1.1 403 /)
   })
 
-  it('is read on for a bounded time, then cut, also where the connection was to be kept', async () => {
+  it('a refused body is read for a limited time, then the connection is closed, also with keep-alive', async () => {
     const port = await listenBounded({ readOnMsMax: 20 })
     expect(await sendUntilClosed(port, 1000, '')).toMatch(/^HTTP\/1.1 403 /)
   })

@@ -36,7 +36,7 @@ describe('POST /graphql', () => {
     'mutation UpsertModel($name: String!, $id: String, $entity: String!) { upsertModel(input: {id: $id, name: $name, entityName: $entity}) { model { name description } } }'
   const VIEWER = 'query DefaultEntity { viewer { username defaultEntity { name } } }'
 
-  it('answers the three operations', async () => {
+  it('POST /graphql runs the three operations', async () => {
     const { post } = await buildTestApp()
     const variables = { name: 'demo', entityName: 'acme' }
     expect((await post('/graphql', { query: PROJECT, variables })).body).toEqual({
@@ -51,7 +51,7 @@ describe('POST /graphql', () => {
     })
   })
 
-  it('knows of the projects of the key only', async () => {
+  it('POST /graphql shows only the projects of the key', async () => {
     const { post, createKey } = await buildTestApp()
     const key = await createKey({ projects: ['beta/*'], scopes: ['traces:write'] })
     const variables = { name: 'demo', entityName: 'acme' }
@@ -70,7 +70,7 @@ describe('POST /graphql', () => {
     '# viewer {viewer}\nquery Q { secret }',
     'nonsense',
     '',
-  ])('answers GraphQL errors for %s', async (query) => {
+  ])('POST /graphql responds GraphQL errors for %s', async (query) => {
     const { post } = await buildTestApp()
     const { status, body } = await post('/graphql', { query })
     expect([status, body]).toEqual([200, { data: null, errors: [{ message: expect.any(String) }] }])
@@ -80,12 +80,12 @@ describe('POST /graphql', () => {
     [PROJECT, { name: 'a/b', entityName: 'acme' }],
     [PROJECT, { name: { x: 1 }, entityName: ['acme'] }],
     [PROJECT, null],
-  ])('finds no project for nonsense', async (query, variables) => {
+  ])('POST /graphql finds no project for an invalid name', async (query, variables) => {
     const { post } = await buildTestApp()
     expect((await post('/graphql', { query, variables })).body).toEqual({ data: { project: null } })
   })
 
-  it('asks for credentials', async () => {
+  it('POST /graphql requires credentials', async () => {
     const { post } = await buildTestApp()
     const none = await post('/graphql', { query: VIEWER }, { key: null })
     const wrong = await post('/graphql', { query: VIEWER }, { key: 'wk_wrong' })
@@ -101,7 +101,7 @@ describe('POST /graphql', () => {
     ['query', { query: 'x'.repeat(16_385) }],
     ['variables', { query: VIEWER, variables: [] }],
     ['operationName', { query: VIEWER, operationName: 5 }],
-  ])('answers validation_failed for a bad %s', async (param, body) => {
+  ])('POST /graphql responds validation_failed for an invalid %s', async (param, body) => {
     const { post } = await buildTestApp()
     const answer = await post('/graphql', body)
     expect([answer.status, answer.body.error.param]).toEqual([422, param])

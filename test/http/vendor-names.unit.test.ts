@@ -4,7 +4,7 @@ import { parseTolerantly } from '../../src/http/body/parsing.ts'
 import { toNeutralNames, toVendorNames } from '../../src/http/body/vendor-names.ts'
 
 describe('toNeutralNames', () => {
-  it('renames keys at every depth outside of payloads', () => {
+  it('keys are renamed at every depth outside of payloads', () => {
     expect(toNeutralNames({ filter: { wb_user_ids: ['u'] }, batch: [{ wb_run_id: 'r' }] })).toEqual(
       {
         filter: { svc_user_ids: ['u'] },
@@ -13,7 +13,7 @@ describe('toNeutralNames', () => {
     )
   })
 
-  it('renames field names and the first segment of paths, not what users named', () => {
+  it("field names and the first segment of paths are renamed, not users' names", () => {
     const query = {
       columns: ['wb_user_id', 'inputs.wb_user_id'],
       sort_by: [{ field: 'wb_run_id', direction: 'asc' }],
@@ -38,20 +38,20 @@ describe('toNeutralNames', () => {
     'summary',
     'attributes',
     '$literal',
-  ])('does not look into %s', (key) => {
+  ])('names inside %s are not changed', (key) => {
     const body = { [key]: { wb_user_id: 1, list: [{ wb_run_id: 2 }] } }
     expect(toNeutralNames(body)).toEqual(body)
     expect(toVendorNames({ [key]: { svc_user_id: 1 } })).toEqual({ [key]: { svc_user_id: 1 } })
   })
 
-  it('keeps a key that would change a prototype a key', () => {
+  it('a key named like a prototype remains a key', () => {
     const body = JSON.parse('{"__proto__":{"wb_user_id":1}}')
     expect(JSON.stringify(toNeutralNames(body))).toBe('{"__proto__":{"svc_user_id":1}}')
   })
 })
 
 describe('toVendorNames', () => {
-  it('renames the feedback that the server put into a summary, not its payload', () => {
+  it('feedback in a summary is renamed, not its payload', () => {
     const call = {
       svc_user_id: 'u',
       summary: {
@@ -68,7 +68,7 @@ describe('toVendorNames', () => {
     })
   })
 
-  it('leaves columns of a payload alone', () => {
+  it('columns of a payload are not renamed', () => {
     const row = { svc_user_id: 'u', 'payload.svc_user_id': { svc_user_id: 1 } }
     expect(toVendorNames(row)).toEqual({
       wb_user_id: 'u',
@@ -84,13 +84,13 @@ describe('parseTolerantly', () => {
     either: z.union([z.strictObject({ kind: z.literal('x') }), Inner]).optional(),
   })
 
-  it('drops unknown names at every depth, in lists and unions', () => {
+  it('unknown names are dropped at every depth, in lists and unions', () => {
     const data = { list: [{ a: 1, b: 2 }, { c: { d: 1 } }], either: { kind: 'x', y: 1 }, more: 1 }
     const { value } = parseTolerantly(Schema, data)
     expect(value).toEqual({ list: [{ a: 1 }, {}], either: { kind: 'x' } })
   })
 
-  it('still refuses wrong values, and unknown names do not hide them', () => {
+  it('invalid values are refused, also beside unknown names', () => {
     const { error } = parseTolerantly(Schema, { list: [{ a: 'x', b: 1 }], more: 1 })
     expect(error?.problems.map(({ path }) => path)).toEqual(['list[0].a'])
   })

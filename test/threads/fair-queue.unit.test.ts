@@ -26,19 +26,19 @@ function drain(queue: ReturnType<typeof createFairQueue<Item>>): string[] {
 }
 
 describe('createFairQueue', () => {
-  it('lets keys take turns, and the projects of a key within its turns', () => {
+  it('keys take turns, and the projects of a key take turns within them', () => {
     const { queue } = open('a/x1', 'a/x2', 'a/x3', 'a/y1', 'b/x1', 'b/x2')
     expect(drain(queue)).toEqual(['a/x1', 'b/x1', 'a/y1', 'b/x2', 'a/x2', 'a/x3'])
   })
 
-  it('passes over what may not go yet, and keeps its place', () => {
+  it('an entry that may not run yet is skipped and keeps its position', () => {
     const { queue } = open('a/x1', 'b/x1')
     expect(queue.take(({ keyId }) => keyId !== 'a')?.name).toBe('b/x1')
     expect(queue.take(() => false)).toBeUndefined()
     expect(drain(queue)).toEqual(['a/x1'])
   })
 
-  it('names the last of the longest line, unless that is the own one', () => {
+  it("the last entry of the longest line is evicted, unless it is the caller's own line", () => {
     const { queue, items } = open('a/x1', 'a/x2', 'b/x1')
     expect(queue.lastOfLonger({ keyId: 'c', project_id: 'x' })?.name).toBe('a/x2')
     expect(queue.lastOfLonger({ keyId: 'a', project_id: 'x' })).toBeUndefined()

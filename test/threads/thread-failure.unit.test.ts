@@ -6,7 +6,7 @@ import { renderFailure, toReplyError } from '../../src/threads/thread-failure.ts
 const carry = (error: unknown) => toReplyError(structuredClone(renderFailure(error)))
 
 describe('errors of threads', () => {
-  it('keep their code, words and cause', () => {
+  it('errors of threads keep their code, message and cause', () => {
     const cause = new Error('database or disk is full')
     const error = new ApiError('store_unavailable', { cause, retryAfterS: 5, param: 'p' })
     const carried = carry(error)
@@ -19,7 +19,7 @@ describe('errors of threads', () => {
     })
   })
 
-  it('have no cause where there was none, and are internal where they are no ApiError', () => {
+  it('errors of threads have no cause where there was none, and are internal unless an ApiError', () => {
     expect(carry(new ApiError('call_conflict'))).toMatchObject({ cause: undefined })
     expect(carry(new TypeError('odd'))).toMatchObject({
       code: 'internal_error',

@@ -21,13 +21,13 @@ async function lowerTo(...steps: readonly number[]): Promise<number> {
 }
 
 describe.runIf(process.platform === 'linux')('lowerThreadPriority', () => {
-  it('lowers that of its own thread alone', async () => {
+  it('the priority of the calling thread alone is lowered', async () => {
     const before = ownNiceness()
     expect(await lowerTo(7)).toBe(Math.max(before, 7))
     expect(ownNiceness()).toBe(before)
   })
 
-  it('raises nothing where the priority is lower already', async () => {
+  it('a lower priority is not raised', async () => {
     expect(await lowerTo(19, 7)).toBe(19)
   })
 })

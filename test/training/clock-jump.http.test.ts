@@ -24,7 +24,7 @@ function moveWallClock() {
 }
 
 describe('a wall clock that goes forward by a day and back', () => {
-  it('takes no job from a worker that is there', async () => {
+  it('a clock that jumps by a day takes no job from a connected worker', async () => {
     const setAhead = moveWallClock()
     const testApp = await buildTestApp({ training: LONG_TRAINING })
     await createJobs(testApp, 1)
@@ -43,7 +43,7 @@ describe('a wall clock that goes forward by a day and back', () => {
     }
   })
 
-  it('leaves the lease of a worker that is gone to run out', async () => {
+  it('the lease of a disconnected worker expires in spite of a clock jump', async () => {
     const setAhead = moveWallClock()
     setAhead(DAY_MS)
     const testApp = await buildTestApp({ training: SHORT_TRAINING })
@@ -54,7 +54,7 @@ describe('a wall clock that goes forward by a day and back', () => {
     expect((await report(testApp, lost, 'heartbeat')).status).toBe(409)
   })
 
-  it('leaves times that the server gives at the wall clock', async () => {
+  it('times in responses follow the wall clock after a jump', async () => {
     const setAhead = moveWallClock()
     const testApp = await buildTestApp({ training: LONG_TRAINING })
     setAhead(DAY_MS)

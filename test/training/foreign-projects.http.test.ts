@@ -47,7 +47,7 @@ it('a worker key with the lease token of a foreign job reads, reports and comple
   expect((await readJob(testApp, jobs[0] ?? '')).status).toBe('running')
 })
 
-it('lists after the id of a foreign model or job answer as after an unknown one', async () => {
+it('a list after the id of a foreign model or job responds as after an unknown id', async () => {
   const testApp = await buildTestApp()
   const { model_id, jobs } = await createJobs(testApp, 1)
   await createModel(testApp, { project: 'other' })

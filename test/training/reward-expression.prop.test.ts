@@ -39,7 +39,7 @@ const { sum } = fc.letrec<{ sum: Sum }>((tie) => ({
 }))
 
 describe('reward expressions', () => {
-  it('compute what JavaScript computes; what is no finite number is no reward', () => {
+  it('reward expressions compute as JavaScript does; a result that is not finite is no reward', () => {
     fc.assert(
       fc.property(sum, ({ json, value }) => {
         const reward = evaluateReward(parseReward(json, RULES), () => undefined)
@@ -48,7 +48,7 @@ describe('reward expressions', () => {
     )
   })
 
-  it('have no value where a field is missing or is no number', () => {
+  it('reward expressions have no value where a field is missing or not a number', () => {
     const reward = parseReward({ $add: [{ $getField: 'payload.a' }, { $literal: 1 }] }, RULES)
     for (const value of [undefined, null, '1', {}, [1]]) {
       expect(evaluateReward(reward, () => value)).toBeNull()
@@ -56,7 +56,7 @@ describe('reward expressions', () => {
     expect(evaluateReward(reward, () => true)).toBe(2)
   })
 
-  it('name their own operations where there is another', () => {
+  it('an unknown operation in a reward expression is refused with the known ones', () => {
     expect(() => parseReward({ $foo: 1 }, RULES)).toThrow(
       /one of \$literal, .*, \$add, .*\$cond\.$/,
     )
@@ -64,7 +64,7 @@ describe('reward expressions', () => {
     expect(() => parseReward({ $gt: [{ $add: [] }, 1] }, RULES)).toThrow(/\$lte\.$/)
   })
 
-  it('are bounded in depth', () => {
+  it('reward expressions are limited in depth', () => {
     let json: object = { $literal: 1 }
     for (let depth = 0; depth < 40; depth++) json = { $add: [json] }
     expect(() => parseReward(json, RULES)).toThrow('deep')

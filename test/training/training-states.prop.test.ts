@@ -42,7 +42,7 @@ function answerTo(state: TrainingJob['state'], move: (typeof TRAINING_MOVES)[num
 }
 
 describe('stateAfter', () => {
-  it.each(TRAINING_JOB_STATES)('answers to every move out of %s', (state) => {
+  it.each(TRAINING_JOB_STATES)('every move out of %s is decided', (state) => {
     expect(TRAINING_MOVES.map((move) => answerTo(state, move)).join(' ')).toBe(EXPECTED[state])
   })
 })
@@ -82,7 +82,7 @@ const LIFE: Record<string, (job: TrainingJob, now_us: number, chance: number) =>
 }
 
 describe('any life of a job', () => {
-  it('never leaves an end, ends with one last event, and counts its attempts', () => {
+  it('an ended job remains ended, has one last event, and counts its attempts', () => {
     const moves = fc.array(
       fc.record({
         name: fc.constantFrom(...Object.keys(LIFE)),
@@ -120,7 +120,7 @@ describe('any life of a job', () => {
     )
   })
 
-  it('waits longer after each failure, never longer than the bound', () => {
+  it('a job waits longer after each failure, up to the bound', () => {
     const waits: number[] = []
     let job: TrainingJob = { ...NEW_JOB_ROW, max_attempts: 100 }
     for (let attempt = 1; attempt <= 12; attempt++) {
@@ -139,7 +139,7 @@ describe('any life of a job', () => {
     expect(half.job.available_at_us / 1000).toBe(1000)
   })
 
-  it('reports how many steps the rollouts lag behind, if they name their step', () => {
+  it('a job reports the step lag of rollouts that name their step', () => {
     const parent = { id: 'p', step: 7 }
     const lagOf = (oldest_policy_version: number | null) =>
       startAttempt({ ...NEW_JOB_ROW, oldest_policy_version }, { ...start(0), parent }).policy_lag

@@ -34,7 +34,7 @@ async function train(testApp: TestApp, count: number) {
 const stepsOf = (body: { data: { step: number }[] }) => body.data.map(({ step }) => step)
 
 describe('models', () => {
-  it('are read one by one, and not found for a foreign key', async () => {
+  it('a model is read by its id, and not found for a foreign key', async () => {
     const testApp = await buildTestApp()
     const id = await createModel(testApp)
     const { status, body } = await testApp.get(`${MODELS_URL}/${id.toUpperCase()}`)
@@ -45,7 +45,7 @@ describe('models', () => {
     expect([foreign.status, foreign.text]).toEqual([404, unknown.text])
   })
 
-  it('are listed in pages, in both orders, by name, and only those of the key', async () => {
+  it('models are listed in pages, in both orders, by name, and only those of the key', async () => {
     const testApp = await buildTestApp()
     const ids: string[] = []
     for (const name of ['a', 'b', 'c']) ids.push(await createModel(testApp, { name }))
@@ -67,7 +67,7 @@ describe('models', () => {
     expect([status, body.error.param]).toEqual([404, 'after'])
   })
 
-  it('are deleted with their checkpoints; queued jobs end, running ones are told', async () => {
+  it('a model is deleted with its checkpoints; queued jobs end, running ones are notified', async () => {
     const testApp = await buildTestApp()
     const { model_id } = await train(testApp, 2)
     const jobs: string[] = []
@@ -88,7 +88,7 @@ describe('models', () => {
     expect((await readJob(testApp, running)).status).toBe('cancelled')
   })
 
-  it('of a name that is used again go on behind the steps of the deleted one', async () => {
+  it('a model under a reused name continues after the steps of the deleted one', async () => {
     const testApp = await buildTestApp()
     const { model_id } = await train(testApp, 2)
     await remove(testApp, `${MODELS_URL}/${model_id}`)
@@ -101,7 +101,7 @@ describe('models', () => {
 })
 
 describe('training jobs', () => {
-  it('are listed in pages, by model and by status, and only those of the key', async () => {
+  it('training jobs are listed in pages, by model and by status, and only those of the key', async () => {
     const testApp = await buildTestApp()
     const first = await createJobs(testApp, 3)
     const second = await createJobs(testApp, 1, { name: 'second', project: 'other' })
@@ -130,7 +130,7 @@ describe('training jobs', () => {
     expect(refused.error.message).toContain('status must be one of queued, running, succeeded, ')
   })
 
-  it('of foreign projects read as unknown, in every route', async () => {
+  it('training jobs of foreign projects are unknown in every route', async () => {
     const testApp = await buildTestApp()
     const { jobs } = await createJobs(testApp, 1)
     const key = await testApp.createKey({ projects: ['acme/other'] })
@@ -144,7 +144,7 @@ describe('training jobs', () => {
     expect((await readJob(testApp, jobs[0] ?? '')).status).toBe('queued')
   })
 
-  it('that are queued are cancelled at once, with a last event, and make way', async () => {
+  it('a queued job is cancelled at once, with a last event, and the next one can run', async () => {
     const testApp = await buildTestApp()
     const { jobs } = await createJobs(testApp, 2)
     const [job = '', next = ''] = jobs
@@ -158,7 +158,7 @@ describe('training jobs', () => {
   })
 
   it.each(['release', 'fail', 'complete'])(
-    'that run are told at the heartbeat and end as cancelled by %s',
+    'a running job learns of its cancellation at the heartbeat and ends as cancelled by %s',
     async (action) => {
       const testApp = await buildTestApp()
       const { jobs, model_id } = await createJobs(testApp, 1)
@@ -182,7 +182,7 @@ describe('training jobs', () => {
     },
   )
 
-  it('that have ended cannot be cancelled', async () => {
+  it('an ended job cannot be cancelled', async () => {
     const testApp = await buildTestApp()
     const { jobs } = await createJobs(testApp, 1)
     await finish(testApp, await claim(testApp))
@@ -191,7 +191,7 @@ describe('training jobs', () => {
     expect(headers['x-should-retry']).toBe('false')
   })
 
-  it('refuse a cursor that is no event of theirs', async () => {
+  it('a cursor that is not an event of the job is refused', async () => {
     const testApp = await buildTestApp()
     const { jobs } = await createJobs(testApp, 1)
     const { status, body } = await testApp.get(`${JOBS_URL}/${jobs[0]}/events?after=${UNKNOWN_ID}`)
@@ -202,7 +202,7 @@ describe('training jobs', () => {
 })
 
 describe('checkpoints', () => {
-  it('are deleted by their steps, and a deleted step is not made again', async () => {
+  it('a checkpoint is deleted by its step, and a deleted step is not reused', async () => {
     const testApp = await buildTestApp()
     const { model_id, url } = await train(testApp, 3)
     const { status, body } = await remove(testApp, url, { steps: [3, 9, 1, 3] })
@@ -215,7 +215,7 @@ describe('checkpoints', () => {
     expect(stepsOf((await testApp.get(url)).body)).toEqual([2, 4])
   })
 
-  it('are all seen by a client that deletes while it pages', async () => {
+  it('a client that deletes checkpoints while it pages sees them all', async () => {
     const testApp = await buildTestApp()
     const { url } = await train(testApp, 5)
     const seen: number[] = []
@@ -230,7 +230,7 @@ describe('checkpoints', () => {
     expect((await testApp.get(url)).body.data).toEqual([])
   })
 
-  it('are downloaded as the worker uploaded them', async () => {
+  it('a checkpoint is downloaded as the worker uploaded it', async () => {
     const testApp = await buildTestApp()
     const { jobs } = await createJobs(testApp, 1)
     const { step } = await finish(testApp, await claim(testApp), 'the weights')
@@ -243,7 +243,7 @@ describe('checkpoints', () => {
   })
 
   it.each(['2', '-1', '01', 'x', '99999999999999999'])(
-    'answer 404 for the step %s',
+    'checkpoint step %s gets 404',
     async (step) => {
       const testApp = await buildTestApp()
       const { url } = await train(testApp, 1)
@@ -254,7 +254,7 @@ describe('checkpoints', () => {
     },
   )
 
-  it('keep their file while a running job goes on from them, and lose it then', async () => {
+  it('the file of a deleted checkpoint remains while a running job continues from it', async () => {
     const dataDir = makeTempDir()
     const testApp = await buildTestApp({ dataDir, readThreads: 1 })
     const { model_id, url } = await train(testApp, 1)
@@ -272,7 +272,7 @@ describe('checkpoints', () => {
   })
 
   it.each([[{}], [{ steps: [-1] }], [{ steps: ['1'] }], [{ steps: [1], other: 1 }]])(
-    'are not deleted by %j',
+    'no checkpoint is deleted by %j',
     async (body) => {
       const testApp = await buildTestApp()
       const { url } = await train(testApp, 1)

@@ -18,7 +18,7 @@ import {
 const LEASE_LOST = [409, 'lease_lost', 'false'] as const
 
 describe('a lease that is lost', () => {
-  it('refuses every report of the late worker, which must not try again', async () => {
+  it('every report after a lost lease is refused without retry', async () => {
     const testApp = await buildTestApp({ training: SHORT_TRAINING })
     const { model_id } = await createJobs(testApp, 1)
     const late = await claim(testApp)
@@ -48,7 +48,7 @@ describe('a lease that is lost', () => {
     expect(body.data).toEqual([])
   })
 
-  it('three times ends the job as failed with a last event, and the next job runs', async () => {
+  it('three lost leases fail the job with a last event, and the next job runs', async () => {
     const testApp = await buildTestApp({ training: { ...SHORT_TRAINING, leaseMs: 100 } })
     const { jobs } = await createJobs(testApp, 2)
     const [job = '', next = ''] = jobs
@@ -74,7 +74,7 @@ describe('a lease that is lost', () => {
 describe('an attempt that ends', () => {
   const error = { code: 'bad_data', message: 'The rollouts are of another model.' }
 
-  it('by a failure that will come again fails the job at once', async () => {
+  it('a permanent failure fails the job at once', async () => {
     const testApp = await buildTestApp()
     const { jobs } = await createJobs(testApp, 1)
     const { body } = await report(testApp, await claim(testApp), 'fail', {
@@ -89,7 +89,7 @@ describe('an attempt that ends', () => {
     ])
   })
 
-  it('by a failure that may pass waits before the next, and blocks its model meanwhile', async () => {
+  it('a temporary failure delays the next attempt, and blocks its model meanwhile', async () => {
     const training = { ...SHORT_TRAINING, leaseMs: 60_000, retryMs: 60_000 }
     const testApp = await buildTestApp({ training })
     const { jobs } = await createJobs(testApp, 2)
@@ -102,7 +102,7 @@ describe('an attempt that ends', () => {
     expect(waitMs).toBeLessThan(130_000)
   })
 
-  it('by a release is repeated at once and does not count', async () => {
+  it('a released attempt is repeated at once and does not count', async () => {
     const testApp = await buildTestApp()
     const { jobs } = await createJobs(testApp, 1)
     for (let attempt = 1; attempt <= 5; attempt++) {
@@ -116,7 +116,7 @@ describe('an attempt that ends', () => {
     expect(body).toEqual({ status: 'queued' })
   })
 
-  it('by its time fails the job, however often it is renewed', async () => {
+  it('an attempt at its time limit fails the job, however often it is renewed', async () => {
     const testApp = await buildTestApp({ training: { ...SHORT_TRAINING, wallMs: 150 } })
     const { jobs } = await createJobs(testApp, 1)
     const claimed = await claim(testApp)
@@ -131,7 +131,7 @@ describe('an attempt that ends', () => {
 })
 
 describe('a job that no worker takes', () => {
-  it('fails after the queue timeout, and those behind it with it', async () => {
+  it('a job that no worker claims fails after the queue timeout, and those behind it with it', async () => {
     const testApp = await buildTestApp({ training: { ...SHORT_TRAINING, queueTimeoutMs: 100 } })
     const { jobs } = await createJobs(testApp, 2)
     for (const id of jobs) {

@@ -14,7 +14,7 @@ import {
 } from './worker-fixtures.ts'
 
 describe('POST /v1/preview/worker/claim', () => {
-  it('gives the oldest job with all that its training needs', async () => {
+  it('a claim returns the oldest job with all its training needs', async () => {
     const testApp = await buildTestApp()
     const model_id = await createModel(testApp)
     const trajectory = { ...TRAJECTORY, initial_policy_version: 0 }
@@ -48,7 +48,7 @@ describe('POST /v1/preview/worker/claim', () => {
     expect(stored?.lease_token_hash).toBe(sha256Of(claimed.lease_token))
   })
 
-  it('knows no policy lag of rollouts of another model', async () => {
+  it('rollouts of another model have no policy lag', async () => {
     const testApp = await buildTestApp()
     const model_id = await createModel(testApp)
     const lags: unknown[] = []
@@ -94,13 +94,13 @@ describe('POST /v1/preview/worker/claim', () => {
     },
   )
 
-  it('answers 204 when there is nothing, at once', async () => {
+  it('a claim without a job gets 204 at once', async () => {
     const testApp = await buildTestApp()
     const { status, text } = await tryClaim(testApp)
     expect([status, text]).toEqual([204, ''])
   })
 
-  it('keeps the order of a model and runs one job at a time, and two models at once', async () => {
+  it('jobs of a model run in order and one at a time, and two models run at once', async () => {
     const testApp = await buildTestApp()
     const first = await createJobs(testApp, 3)
     const second = await createJobs(testApp, 1, { name: 'second' })
@@ -113,7 +113,7 @@ describe('POST /v1/preview/worker/claim', () => {
     expect((await tryClaim(testApp)).status).toBe(204)
   })
 
-  it('gives only base models that the worker names, and projects that its key may see', async () => {
+  it('a claim gets only base models that the worker names, and projects of its key', async () => {
     const testApp = await buildTestApp()
     await createJobs(testApp, 1)
     expect((await tryClaim(testApp, { base_models: ['large', 'larger'] })).status).toBe(204)
@@ -125,14 +125,14 @@ describe('POST /v1/preview/worker/claim', () => {
     expect(answer.status).toBe(200)
   })
 
-  it('answers scope_missing for a key without the scope worker', async () => {
+  it('a claim without the scope worker gets scope_missing', async () => {
     const testApp = await buildTestApp()
     const key = await testApp.createKey({ scopes: ['training', 'inference'] })
     const { status, body } = await testApp.post(`${WORKER_URL}/claim`, CLAIM, { key })
     expect([status, body.error.code]).toEqual([403, 'scope_missing'])
   })
 
-  it('gives nothing to a worker whose key was revoked while it waited', async () => {
+  it('a worker whose key was revoked while it waited gets no job', async () => {
     const testApp = await buildTestApp()
     const key = await testApp.createKey({ scopes: ['worker'] })
     const waiting = testApp.post(`${WORKER_URL}/claim`, { ...CLAIM, wait_seconds: 20 }, { key })
@@ -165,7 +165,7 @@ describe('POST /v1/preview/worker/claim', () => {
 })
 
 describe('the payload', () => {
-  it('is what the client sent, also compressed, and only for the lease', async () => {
+  it('the payload is what the client sent, also compressed, and only for the lease', async () => {
     const testApp = await buildTestApp()
     const model_id = await createModel(testApp)
     const groups = '[ {"trajectories":[],"note":1.50} ]'

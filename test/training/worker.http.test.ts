@@ -19,7 +19,7 @@ const GRADIENT = { type: 'gradient_step', data: { loss: 0.5 } }
 const started = (num_sequences: number) => ({ type: 'training_started', data: { num_sequences } })
 
 describe('a worker that trains', () => {
-  it('makes checkpoints that follow each other and carry who made them', async () => {
+  it("a worker's checkpoints continue each other and name their maker", async () => {
     const testApp = await buildTestApp()
     const { model_id, jobs } = await createJobs(testApp, 2)
     const first = await finish(testApp, await claim(testApp), 'first weights')
@@ -48,7 +48,7 @@ describe('a worker that trains', () => {
     })
   })
 
-  it('shows the step in the list as soon as training_ended is shown', async () => {
+  it('a step is listed as soon as training_ended is', async () => {
     const testApp = await buildTestApp()
     const { model_id, jobs } = await createJobs(testApp, 1)
     const { id, step } = await finish(testApp, await claim(testApp))
@@ -66,7 +66,7 @@ describe('a worker that trains', () => {
     })
   })
 
-  it('gets the same checkpoint for the same complete, artifact_conflict for another', async () => {
+  it('a repeated completion returns the same checkpoint, a different one artifact_conflict', async () => {
     const testApp = await buildTestApp()
     const { model_id } = await createJobs(testApp, 1)
     const claimed = await claim(testApp)
@@ -81,7 +81,7 @@ describe('a worker that trains', () => {
     expect(body.data).toHaveLength(1)
   })
 
-  it('cannot complete with an artifact that was not uploaded', async () => {
+  it('a completion with an artifact that was not uploaded is refused', async () => {
     const testApp = await buildTestApp()
     await createJobs(testApp, 1)
     const claimed = await claim(testApp)
@@ -110,7 +110,7 @@ describe('a worker that trains', () => {
       { trained: false, reason: 'no_luck' },
       'reason must be one of no_choice, no_logprobs, no_variance',
     ],
-  ])('is refused as %j', async (completion, problem) => {
+  ])('a completion is refused as %j', async (completion, problem) => {
     const testApp = await buildTestApp()
     await createJobs(testApp, 1)
     const claimed = await claim(testApp)
@@ -121,7 +121,7 @@ describe('a worker that trains', () => {
   })
 
   it.each(['no_choice', 'no_logprobs', 'no_variance'])(
-    'makes a step with the weights of the parent for %s, and says why',
+    'for %s a step has the weights of its parent and the reason',
     async (reason) => {
       const testApp = await buildTestApp()
       const { model_id, jobs } = await createJobs(testApp, 2)
@@ -139,7 +139,7 @@ describe('a worker that trains', () => {
     },
   )
 
-  it('renews its lease and shows how far it is', async () => {
+  it('a heartbeat renews the lease and shows the progress', async () => {
     const testApp = await buildTestApp()
     const { jobs } = await createJobs(testApp, 1)
     const claimed = await claim(testApp)
@@ -153,7 +153,7 @@ describe('a worker that trains', () => {
 })
 
 describe('PUT /v1/preview/worker/jobs/{job_id}/artifact', () => {
-  it('refuses other bytes than the header says, too many, another type and a foreign lease', async () => {
+  it('an artifact with a wrong hash, size, media type or lease is refused', async () => {
     const testApp = await buildTestApp({ artifactBytesMax: 1024 })
     await createJobs(testApp, 1)
     const claimed = await claim(testApp)
@@ -177,7 +177,7 @@ describe('PUT /v1/preview/worker/jobs/{job_id}/artifact', () => {
 })
 
 describe('events', () => {
-  it('come once, in their order, behind a training_started of the server', async () => {
+  it('events are listed once, in order, after a training_started of the server', async () => {
     const testApp = await buildTestApp()
     const { jobs } = await createJobs(testApp, 1)
     const claimed = await claim(testApp)
@@ -196,7 +196,7 @@ describe('events', () => {
     expect(new Set(events.map(({ id }) => id)).size).toBe(5)
   })
 
-  it('keep the training_started of the worker', async () => {
+  it('events contain the training_started of the worker', async () => {
     const testApp = await buildTestApp()
     const { jobs } = await createJobs(testApp, 1)
     const claimed = await claim(testApp)
@@ -206,7 +206,7 @@ describe('events', () => {
     expect(events.map(({ type, data }) => ({ type, data }))).toEqual([started(7), GRADIENT])
   })
 
-  it('of an attempt that was given up are hidden, and the reader goes on behind them', async () => {
+  it('events of an abandoned attempt are hidden, and the reader continues after them', async () => {
     const testApp = await buildTestApp({ training: { ...SHORT_TRAINING, leaseMs: 60_000 } })
     const { jobs } = await createJobs(testApp, 1)
     const job = jobs[0] ?? ''
@@ -241,7 +241,7 @@ describe('events', () => {
     ['half a num_sequences', { seq: 0, ...started(0.5) }],
     ['a negative seq', { seq: -1, ...GRADIENT }],
     ['a seq beyond the limit', { seq: 2 ** 53 - 1, ...GRADIENT }, 'from 0 to 1000000000'],
-  ])('are refused with %s', async (_what, event, told = '') => {
+  ])('events with %s are refused', async (_what, event, told = '') => {
     const testApp = await buildTestApp()
     const { jobs } = await createJobs(testApp, 1)
     const claimed = await claim(testApp)

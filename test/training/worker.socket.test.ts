@@ -53,7 +53,7 @@ async function send(server: string, method: string, path: string, body: object) 
   return { status: response.status, body: (await response.json()) as any }
 }
 
-it('gives a job to the worker that waits longest, as soon as it comes', async () => {
+it('a job goes to the worker that waits longest, as soon as it arrives', async () => {
   const { testApp, waitForJob, looked } = await listen()
   const first = waitForJob()
   await looked(2)
@@ -67,7 +67,7 @@ it('gives a job to the worker that waits longest, as soon as it comes', async ()
   expect(await (await second).json()).toMatchObject({ id: two.jobs[0] })
 })
 
-it('wakes a waiting worker when the job before has ended', async () => {
+it('a waiting worker gets the next job when the previous one has ended', async () => {
   const { testApp, waitForJob, looked } = await listen()
   const { jobs } = await createJobs(testApp, 2)
   const running = await claim(testApp)
@@ -77,7 +77,7 @@ it('wakes a waiting worker when the job before has ended', async () => {
   expect(await (await next).json()).toMatchObject({ id: jobs[1] })
 })
 
-it('assigns no job to a worker that has left', async () => {
+it('a disconnected worker gets no job', async () => {
   const { testApp, waitForJob, looked } = await listen()
   const leaving = new AbortController()
   const gone = waitForJob(leaving.signal).catch(() => 'left')
@@ -97,7 +97,7 @@ it('assigns no job to a worker that has left', async () => {
   expect(body.id).toBe(jobs[0])
 })
 
-it('ends waits at once when the server stops', async () => {
+it('waits end at once when the server stops', async () => {
   const { testApp, waitForJob, looked } = await listen({ drainTimeoutMs: 7_000 })
   const waiting = waitForJob()
   await looked(2)
@@ -106,7 +106,7 @@ it('ends waits at once when the server stops', async () => {
   await closing
 })
 
-it('wakes a waiting worker when the pause before another attempt is over', async () => {
+it('a waiting worker gets a job when the pause before its next attempt is over', async () => {
   const { testApp, waitForJob } = await listen({ training: { ...SHORT_TRAINING, retryMs: 20 } })
   const { jobs } = await createJobs(testApp, 1)
   await claim(testApp)
@@ -114,7 +114,7 @@ it('wakes a waiting worker when the pause before another attempt is over', async
   expect([answer.id, answer.attempt]).toEqual([jobs[0], 2])
 })
 
-it('gives the job of a worker that was killed to another one, which makes one checkpoint', {
+it('the job of a killed worker goes to another one, which makes one checkpoint', {
   timeout: 60_000,
 }, async () => {
   const { testApp, url } = await listen({ training: { ...SHORT_TRAINING, leaseMs: 2000 } })
@@ -133,7 +133,7 @@ it('gives the job of a worker that was killed to another one, which makes one ch
   expect(list.body.data).toHaveLength(1)
 })
 
-it('fails a job whose workers are killed three times; who polls its events gets an end', {
+it('a job whose workers are killed three times fails, and its events end', {
   timeout: 60_000,
 }, async () => {
   const { testApp, url } = await listen({ training: SHORT_TRAINING })
@@ -157,7 +157,7 @@ it('fails a job whose workers are killed three times; who polls its events gets 
   expect(await readJob(testApp, job)).toMatchObject({ status: 'failed', attempt: 3 })
 })
 
-it('keeps leases over a kill of the server, and ends those of workers that died with it', {
+it('leases persist over a kill of the server, and those of workers that died with it end', {
   timeout: 60_000,
 }, async () => {
   const environment = { WEFT_DATA_DIR: makeTempDir(), WEFT_WORKER_LEASE_MS: '3000' }
@@ -194,7 +194,7 @@ it('keeps leases over a kill of the server, and ends those of workers that died 
   expect([body.id, body.attempt]).toEqual([dead.id, 2])
 })
 
-it('removes files that no row names at the start, and no others', async () => {
+it('unreferenced files are removed at the start, and no others', async () => {
   const dataDir = makeTempDir()
   const first = await buildTestApp({ dataDir, readThreads: 1 })
   const { model_id, jobs } = await createJobs(first, 2)

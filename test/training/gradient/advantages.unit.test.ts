@@ -8,7 +8,7 @@ import {
 } from '../../../src/domain/training/advantages.ts'
 
 describe('groupAdvantages', () => {
-  it('divides the differences to the mean by the population deviation and a millionth', () => {
+  it('advantages are the differences to the mean, divided by the population deviation and a millionth', () => {
     const [low, middle, high] = groupAdvantages([1, 2, 6], true)
     const deviation = Math.sqrt((4 + 1 + 9) / 3) + 1e-6
     expect(low).toBeCloseTo(-2 / deviation, 12)
@@ -16,28 +16,31 @@ describe('groupAdvantages', () => {
     expect(high).toBeCloseTo(3 / deviation, 12)
   })
 
-  it('keeps the differences as they are without scaling', () => {
+  it('unscaled advantages are the differences to the mean', () => {
     expect(groupAdvantages([1, 2, 6], false)).toEqual([-2, -1, 3])
   })
 
-  it('is exactly 0 for equal rewards whose mean is rounded', () => {
+  it('equal rewards have advantages of exactly 0, even if their mean is rounded', () => {
     const rewards = Array.from({ length: 7 }, () => 0.1)
     expect(groupAdvantages(rewards, true)).toEqual(rewards.map(() => 0))
     expect(groupAdvantages([0.3], false)).toEqual([0])
     expect(groupAdvantages([], true)).toEqual([])
   })
 
-  it.each([1e155, 1.7e308, Number.MAX_VALUE])('is right for rewards as large as %d', (size) => {
-    expect(groupAdvantages([size, 0], true)).toEqual([1, -1])
-    expect(groupAdvantages([size, -size], true)).toEqual([1, -1])
-    expect(groupAdvantages([size, size, size], true)).toEqual([0, 0, 0])
-    expect(groupAdvantages([size, 0], false)).toEqual([size / 2, -size / 2])
-    const apart = groupAdvantages([size, -size, -size, -size], false)
-    expect(apart[0]).toBe(Math.min(Number.MAX_VALUE, 1.5 * size))
-    expect(weighBatch([{ advantage: apart[0]!, trainableTokens: 1 }], 0)[0]?.advantage).toBe(1)
-  })
+  it.each([1e155, 1.7e308, Number.MAX_VALUE])(
+    'advantages are right for rewards as large as %d',
+    (size) => {
+      expect(groupAdvantages([size, 0], true)).toEqual([1, -1])
+      expect(groupAdvantages([size, -size], true)).toEqual([1, -1])
+      expect(groupAdvantages([size, size, size], true)).toEqual([0, 0, 0])
+      expect(groupAdvantages([size, 0], false)).toEqual([size / 2, -size / 2])
+      const apart = groupAdvantages([size, -size, -size, -size], false)
+      expect(apart[0]).toBe(Math.min(Number.MAX_VALUE, 1.5 * size))
+      expect(weighBatch([{ advantage: apart[0]!, trainableTokens: 1 }], 0)[0]?.advantage).toBe(1)
+    },
+  )
 
-  it('distinguishes the smallest differences of rewards', () => {
+  it('the smallest differences of rewards yield different advantages', () => {
     const [good = 0, bad = 0] = groupAdvantages([1e-300, -1e-300], true)
     expect([good > 0, bad < 0]).toEqual([true, true])
   })
@@ -50,19 +53,19 @@ describe('weighBatch', () => {
     { advantage: -2, trainableTokens: 6 },
   ]
 
-  it('weighs each rollout the same, with a mean of 1 over all tokens', () => {
+  it('each rollout has the same weight, with a mean of 1 over all tokens', () => {
     const weights = weighBatch(trajectories, 0).map(({ weight }) => weight)
     // 18 tokens, 3 rollouts: 18 / (3 * 10), 18 / (3 * 2), 18 / (3 * 6).
     expect(weights).toEqual([0.6, 3, 1])
     expect((10 * 0.6 + 2 * 3 + 6 * 1) / 18).toBeCloseTo(1, 12)
   })
 
-  it('brings the mean size of the advantages over all tokens to 1', () => {
+  it('the mean absolute advantage over all tokens is scaled to 1', () => {
     // (10 * 3 * 0.6 + 2 * 1 * 3 + 6 * 2 * 1) / 18 = 2
     expect(weighBatch(trajectories, 0).map(({ advantage }) => advantage)).toEqual([1.5, -0.5, -1])
   })
 
-  it('gives the same for rewards of another size', () => {
+  it('weights do not depend on the scale of rewards', () => {
     const larger = trajectories.map((one) => ({ ...one, advantage: 64 * one.advantage }))
     expect(weighBatch(larger, 0.5)).toEqual(weighBatch(trajectories, 0.5))
   })
@@ -78,7 +81,7 @@ describe('weighBatch', () => {
     expect(at(-1)).toEqual([0, -1, -2])
   })
 
-  it('leaves nothing when the balance removes all that there is', () => {
+  it('a balance that removes all advantages leaves no weights', () => {
     expect(weighBatch([{ advantage: -1, trainableTokens: 4 }], 1)).toEqual([
       { advantage: 0, weight: 1 },
     ])
@@ -87,12 +90,12 @@ describe('weighBatch', () => {
 })
 
 describe('standardDeviation', () => {
-  it("is the population's", () => {
+  it("the standard deviation is the population's", () => {
     expect(standardDeviation([2, 4, 4, 4, 5, 5, 7, 9])).toBe(2)
     expect(standardDeviation([])).toBe(0)
   })
 
-  it('is finite for all finite numbers, and so is the mean', () => {
+  it('standard deviation and mean are finite for all finite numbers', () => {
     const largest = Number.MAX_VALUE
     expect(standardDeviation([largest, -largest])).toBe(largest)
     expect(standardDeviation([1e155, 0])).toBe(5e154)

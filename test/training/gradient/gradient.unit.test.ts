@@ -73,13 +73,13 @@ async function largestError(config: LossConfig, staleness: number): Promise<numb
 const wide = { epsilon: 0.9, epsilon_high: 9 }
 
 describe('the gradient of every matrix', () => {
-  it('agrees with finite differences for the default loss', async () => {
+  it('the gradient of every matrix agrees with finite differences for the default loss', async () => {
     // Without sampled logarithms the clipped ratio is the constant 1, so the loss is its own derivative.
     expect(await largestError(resolveTrainingConfig(null), 0)).toBeLessThan(1e-6)
   })
 
   it.each(['token', 'sequence', 'average', 'geometric_average'] as const)(
-    'agrees with finite differences for PPO on stale rollouts with the ratio by %s',
+    'the PPO gradient agrees with finite differences on stale rollouts with the ratio by %s',
     async (level) => {
       const config = resolveTrainingConfig({ ppo: true, ...wide, importance_sampling_level: level })
       expect(await largestError(config, 0.5)).toBeLessThan(1e-6)
@@ -94,7 +94,7 @@ describe('a pass', () => {
   it.each<[string, () => Model]>([
     ['a small random model', () => SMALL_MODEL],
     ['the shipped model', tiny],
-  ])('gives the logits of the engine with the merged adapter: %s', (_name, load) => {
+  ])('a pass has the logits of the engine with the merged adapter: %s', (_name, load) => {
     const model = load()
     const { vocab } = model.shape
     const ids = Array.from({ length: 30 }, (_, i) => (i * 37 + 5) % vocab)
@@ -112,7 +112,7 @@ describe('a pass', () => {
     expect(Math.max(...differences)).toBeLessThan(2e-4)
   })
 
-  it('gives sequences that share their beginning the numbers that they get alone', async () => {
+  it('sequences with a shared prefix have the same numbers as alone', async () => {
     const network = createNetwork(SMALL_MODEL, randomAdapter(SMALL_MODEL, 3, 5))
     const data = makeData(network, 0.4)
     expect(findRuns(data)).toHaveLength(1)
@@ -142,19 +142,19 @@ describe('runs of sequences', () => {
     sequence: sequenceOf(start, trained),
   })
 
-  it('part where nothing is shared', () => {
+  it('runs of sequences are split where no prefix is shared', () => {
     const runs = findRuns([holder([1, 2], [3]), holder([1, 2], [4]), holder([5, 6], [7])])
     expect(runs.map((run) => run.length)).toEqual([2, 1])
   })
 
-  it('part before they would have more rows than are allowed', () => {
+  it('runs of sequences are split at the row limit', () => {
     const start = Array.from({ length: 150 }, (_, i) => i)
     const own = Array.from({ length: 150 }, (_, i) => i)
     const runs = findRuns(Array.from({ length: 6 }, (_, i) => holder(start, [i + 7, ...own])))
     expect(runs.map((run) => run.length)).toEqual([2, 2, 2])
   })
 
-  it('find trained tokens inside of what is shared', () => {
+  it('trained tokens inside a shared prefix are found', () => {
     const layout = layOut([sequenceOf([1, 2], [3, 4, 5]), sequenceOf([1, 2], [3, 4, 6, 7])])
     expect(layout.shared).toBe(4)
     expect(layout.ids).toEqual([1, 2, 3, 4, 6])

@@ -89,13 +89,13 @@ async function learn(judge: (rollouts: readonly Rollout[]) => Rollout[]): Promis
 }
 
 describe('training', () => {
-  it('raises the mean reward of fresh answers from near chance to above 0.9', async () => {
+  it('training raises the mean reward of fresh completions from near chance to above 0.9', async () => {
     const curve = await learn((rollouts) => [...rollouts])
     expect(curve[0]).toBeLessThan(0.4)
     expect(curve.at(-1)).toBeGreaterThan(0.9)
   })
 
-  it('does not raise the reward when rewards are assigned to other answers', async () => {
+  it('training on shuffled rewards does not raise the reward', async () => {
     const curve = await learn((rollouts) =>
       rollouts.map((rollout, i) => ({
         ...rollout,

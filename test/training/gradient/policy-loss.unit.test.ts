@@ -22,12 +22,12 @@ function expectClose(found: { loss: number; slopes: number[] }, loss: number, sl
 }
 
 describe('CISPO', () => {
-  it('weighs logarithms by the ratio; an unknown old logarithm counts as a ratio of 1', () => {
+  it('CISPO weighs logarithms by the ratio; an unknown sampled logarithm counts as a ratio of 1', () => {
     // -(2 * -1 + 0.5 * -2 + 1 * -0.5 + 1 * -3) * 1.5
     expectClose(lossOf(null, 1.5), 9.75, [-3, -0.75, -1.5, -1.5])
   })
 
-  it('clips the ratio from 0 to 5 by default', () => {
+  it('CISPO clips the ratio from 0 to 5 by default', () => {
     const resolved = resolveTrainingConfig(null)
     const ratios = [8, 1 / 1024]
     const { slopes } = policyLoss(resolved, {
@@ -39,7 +39,7 @@ describe('CISPO', () => {
     expect(slopes[1]).toBeCloseTo(-1 / 1024, 12)
   })
 
-  it('clips by epsilon and epsilon_high', () => {
+  it('CISPO clips by epsilon and epsilon_high', () => {
     const found = lossOf({ epsilon: 0.25, epsilon_high: 0.5 }, 1)
     // Ratios 1.5, 0.75, 1, 1.
     expectClose(found, 1.5 + 1.5 + 0.5 + 3, [-1.5, -0.75, -1, -1])
@@ -79,36 +79,36 @@ describe('CISPO', () => {
 })
 
 describe('PPO', () => {
-  it('stops pushing a token up that became likelier than the range', () => {
+  it('PPO gives no derivative to a good token that became likelier than the range', () => {
     // Ratios 2, 0.5, 1, 1; clipped 1.2, 0.8, 1, 1; the smaller products 1.2, 0.5, 1, 1.
     expectClose(lossOf({ ppo: true }, 1), -(1.2 + 0.5 + 1 + 1), [0, -0.5, -1, -1])
   })
 
-  it('stops pushing a token down that became less likely than the range', () => {
+  it('PPO gives no derivative to a bad token that became less likely than the range', () => {
     // Products -2, -0.5, -1, -1; clipped -1.2, -0.8, -1, -1.
     expectClose(lossOf({ ppo: true }, -1), 2 + 0.8 + 1 + 1, [2, 0, 1, 1])
   })
 
-  it('takes epsilon for both sides unless epsilon_high says otherwise', () => {
+  it('PPO clips by epsilon on both sides unless epsilon_high is set', () => {
     expectClose(lossOf({ ppo: true, epsilon: 0.4 }, 1), -(1.4 + 0.5 + 2), [0, -0.5, -1, -1])
     const both = { ppo: true, epsilon: 0.4, epsilon_high: 3 }
     expectClose(lossOf(both, 1), -(2 + 0.5 + 2), [-2, -0.5, -1, -1])
   })
 
-  it('gives bounded and masked tokens no derivative', () => {
+  it('PPO gives bounded and masked tokens no derivative', () => {
     const bounded = { ppo: true, max_negative_advantage_importance_sampling_weight: 0.9 }
     expectClose(lossOf(bounded, 1), -(0.9 + 0.5 + 0.9 + 0.9), [0, -0.5, 0, 0])
     expectClose(lossOf({ ppo: true, mask_prob_ratio: true }, 1), -(0 + 0 + 1 + 1), [0, 0, -1, -1])
   })
 
-  it('gives every token of a sequence the derivative of its common ratio', () => {
+  it('PPO gives every token of a sequence the derivative of its common ratio', () => {
     const config = { ppo: true, importance_sampling_level: 'sequence' } as const
     expectClose(lossOf(config, 1), -4, [-1, -1, -1, -1])
   })
 })
 
 describe('the two losses', () => {
-  it('have the same derivative where every ratio is 1', () => {
+  it('CISPO and PPO have the same derivative where every ratio is 1', () => {
     const tokens = { current, sampled: current, advantage: -0.7 }
     const cispo = policyLoss(resolveTrainingConfig(null), tokens)
     const ppo = policyLoss(resolveTrainingConfig({ ppo: true }), tokens)

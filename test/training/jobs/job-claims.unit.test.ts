@@ -54,7 +54,7 @@ async function openClaims(changes: Partial<TrainingQueue> = {}) {
   }
 }
 
-it('gives a waiting worker a job that another process has queued, of which nothing tells', async () => {
+it('a waiting worker gets a job that another process queued without notification', async () => {
   let queued: ClaimedJob | null = null
   const { claim, claims, faults } = await openClaims({ claimJob: async () => queued })
   const claiming = claim()
@@ -65,7 +65,7 @@ it('gives a waiting worker a job that another process has queued, of which nothi
   expect([await claiming, faults]).toEqual([JOB, []])
 })
 
-it.each([1, 2])('gives a job back whose worker left while look %d for it ran', async (look) => {
+it.each([1, 2])('a job is released when its worker left during poll %d', async (look) => {
   const looks: ((job: ClaimedJob | null) => void)[] = []
   const { claim, leave, released, claims } = await openClaims({
     claimJob: () => new Promise((resolve) => looks.push(resolve)),
@@ -84,7 +84,7 @@ it.each([1, 2])('gives a job back whose worker left while look %d for it ran', a
   claims.close()
 })
 
-it('passes an error of the queue on to a waiting worker', async () => {
+it('a waiting worker receives an error of the queue', async () => {
   const broken = new Error('broken')
   let isBroken = false
   const { claim, claims, notify } = await openClaims({
@@ -101,7 +101,7 @@ it('passes an error of the queue on to a waiting worker', async () => {
   claims.close()
 })
 
-it('lets 256 workers wait and sends the next away', async () => {
+it('256 workers may wait, and the next is refused', async () => {
   const { claim, claims } = await openClaims()
   const waiting = Array.from({ length: 256 }, claim)
   await vi.advanceTimersByTimeAsync(10)
@@ -110,7 +110,7 @@ it('lets 256 workers wait and sends the next away', async () => {
   expect(await Promise.all(waiting)).toEqual(Array(256).fill(null))
 })
 
-it('looks again when it could not learn what falls due', async () => {
+it('the queue is polled again when its next due time could not be read', async () => {
   const broken = new Error('broken')
   let asked = 0
   const { claims, faults } = await openClaims({

@@ -16,14 +16,14 @@ function openThread() {
   return { read, close: thread.close }
 }
 
-it('reads the bodies that wait behind one that is too large for the memory', async () => {
+it('bodies that wait behind one too large for the memory are read', async () => {
   const { read } = openThread()
   const [huge, ...others] = await Promise.allSettled(['huge', 'a', 'b'].map(read))
   expect(huge).toMatchObject({ status: 'rejected', reason: { code: 'request_too_large' } })
   expect(others).toMatchObject([{ value: { model_id: 'a' } }, { value: { model_id: 'b' } }])
 })
 
-it('fails what waits with server_draining when it is closed', async () => {
+it('waiting bodies fail with server_draining when the thread is closed', async () => {
   const { read, close } = openThread()
   const ends = Promise.allSettled(['huge', 'a'].map(read))
   await close()
@@ -32,7 +32,7 @@ it('fails what waits with server_draining when it is closed', async () => {
   }
 })
 
-it('refuses objects that would take all memory of the process along when they are parsed', async () => {
+it('a body whose objects would exhaust the memory of the process is refused', async () => {
   const { entry } = optionsOfBodyThread(0)
   const thread = createTrainingBodyThread({ heapMibMax: 64, entry })
   onTestFinished(() => thread.close())
@@ -42,7 +42,7 @@ it('refuses objects that would take all memory of the process along when they ar
   await expect(reading).rejects.toMatchObject({ code: 'request_too_large' })
 })
 
-it('refuses a body whose groups cannot be written with store_unavailable', async () => {
+it('a body whose groups cannot be written is refused with store_unavailable', async () => {
   const { entry } = optionsOfBodyThread(0)
   const thread = createTrainingBodyThread({ heapMibMax: 64, entry })
   onTestFinished(() => thread.close())

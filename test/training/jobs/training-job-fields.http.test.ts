@@ -39,7 +39,7 @@ describe('POST /v1/preview/training-jobs 422', () => {
     await expectNoJobs(testApp, model_id)
   })
 
-  it('bounds the text of the config, unknown keys included, and stores nothing', async () => {
+  it('a config text over the limit, unknown keys included, is refused and stores nothing', async () => {
     const testApp = await buildTestApp()
     const model_id = await createModel(testApp)
     const configOf = (chars: number) => ({ note: 'x'.repeat(chars - '{"note":""}'.length) })
@@ -53,7 +53,7 @@ describe('POST /v1/preview/training-jobs 422', () => {
     expect(longest.status).toBe(200)
   })
 
-  it('answers invalid_json for a NaN', async () => {
+  it('NaN in a training job is refused with invalid_json', async () => {
     const testApp = await buildTestApp()
     const model_id = await createModel(testApp)
     const text = JSON.stringify(jobOf(model_id)).replace('"reward":1', '"reward":NaN')

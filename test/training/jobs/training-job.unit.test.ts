@@ -40,7 +40,7 @@ function withLogprob(entry: unknown): unknown {
 type Wrong = [field: string, value: unknown, path?: string]
 
 describe('a training job', () => {
-  it('is taken with every field of its tables, and handed on unchanged', () => {
+  it('a training job with every field of its tables is accepted unchanged', () => {
     const parsed = JSON.parse(JSON.stringify(JOB))
     expect(TrainingJobCreateRequest.parse(parsed)).toEqual(parsed)
   })
@@ -151,7 +151,7 @@ describe('a trajectory', () => {
     expect(faultsOf(withField(field, value))).toEqual([])
   })
 
-  it('is refused for a reward that no double holds', () => {
+  it('a trajectory with a reward beyond the doubles is refused', () => {
     const text = JSON.stringify(jobOf(UNKNOWN_ID)).replace('"reward":1', '"reward":1e999')
     const result = TrainingJobCreateRequest.safeParse(JSON.parse(text))
     expect(result.error?.issues.map(({ path }) => renderPath(path))).toEqual([
@@ -233,7 +233,7 @@ it.each([
   ['metadata', { a: { b: [1] } }],
   ['metrics', { a: 'x', b: null, c: { d: 1 } }],
   ['tools', [{ type: 'custom', function: { name: 'f' } }]],
-])('%s of a trajectory is not refused for what the table leaves open: %j', (field, value) => {
+])('%s of a trajectory is accepted where the table leaves it open: %j', (field, value) => {
   expect(faultsOf(withField(field, value))).toEqual([])
 })
 
@@ -299,7 +299,7 @@ describe('the config', () => {
     },
   )
 
-  it.each(['learning_rate', 'epsilon', 'model_k2_tau'])('refuses an endless %s', (field) => {
+  it.each(['learning_rate', 'epsilon', 'model_k2_tau'])('an infinite %s is refused', (field) => {
     const text = `{"${field}":1e999}`
     const config = JSON.parse(text)
     const body = { model_id: UNKNOWN_ID, trajectory_groups: [{ trajectories: [] }] }
@@ -309,7 +309,7 @@ describe('the config', () => {
 })
 
 describe('the faults of a job', () => {
-  it('are at most ten, however many there are', () => {
+  it('at most ten faults of a job are reported', () => {
     const bad = {
       messages_and_choices: Array(50).fill({ role: 1 }),
       reward: 'x',
@@ -319,7 +319,7 @@ describe('the faults of a job', () => {
     expect(faultsOf({ model_id: UNKNOWN_ID, trajectory_groups: groups })).toHaveLength(10)
   })
 
-  it('repeat no text of the body', () => {
+  it('reported faults repeat no text of the body', () => {
     const secret = 'swordfish'
     const bodies = [
       withField('reward', secret),

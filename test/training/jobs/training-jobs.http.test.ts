@@ -78,7 +78,7 @@ describe('POST /v1/preview/training-jobs', () => {
       expect(job.payload_path).toBe(join(PAYLOADS, `${body.id}.json`))
     })
 
-    it('counts groups, trajectories and those with a choice', async () => {
+    it('a job counts its groups, trajectories and trajectories with a choice', async () => {
       const testApp = await buildTestApp()
       const model_id = await createModel(testApp)
       const { body } = await testApp.post(JOBS_URL, {
@@ -117,7 +117,7 @@ describe('POST /v1/preview/training-jobs', () => {
       },
     )
 
-    it('queues the same body again when no key says that it is a repeat', async () => {
+    it('the same body without an idempotency key queues a second job', async () => {
       const testApp = await buildTestApp()
       const model_id = await createModel(testApp)
       const other = await createModel(testApp, { name: 'other' })
@@ -129,7 +129,7 @@ describe('POST /v1/preview/training-jobs', () => {
       expect(seqs).toEqual([1, 2, 1])
     })
 
-    it('has the job and its payload after a restart', async () => {
+    it('a job and its payload persist over a restart', async () => {
       const dataDir = makeTempDir()
       const first = await buildTestApp({ dataDir, readThreads: 1 })
       const model_id = await createModel(first)
@@ -149,7 +149,7 @@ describe('POST /v1/preview/training-jobs', () => {
   describe('Idempotency-Key', () => {
     const headers = { 'idempotency-key': 'key-1' }
 
-    it('answers the first job for the same key and body, and keeps one payload', async () => {
+    it('a repeated idempotency key and body returns the first job and stores one payload', async () => {
       const dataDir = makeTempDir()
       const testApp = await buildTestApp({ dataDir, readThreads: 1 })
       const body = jobOf(await createModel(testApp), TRAJECTORY, FULL_CONFIG)
@@ -164,7 +164,7 @@ describe('POST /v1/preview/training-jobs', () => {
     it.each([
       ['groups', jobOf('', { ...TRAJECTORY, reward: 2 })],
       ['config', jobOf('', TRAJECTORY, { ppo: true })],
-    ])('answers idempotency_conflict for the same key and other %s', async (_what, other) => {
+    ])('an idempotency key with other %s gets idempotency_conflict', async (_what, other) => {
       const dataDir = makeTempDir()
       const testApp = await buildTestApp({ dataDir, readThreads: 1 })
       const model_id = await createModel(testApp)
@@ -176,7 +176,7 @@ describe('POST /v1/preview/training-jobs', () => {
       expect(payloadsIn(dataDir)).toHaveLength(1)
     })
 
-    it('means another job for another model', async () => {
+    it('an idempotency key is separate for each model', async () => {
       const testApp = await buildTestApp()
       const first = await createModel(testApp)
       const second = await createModel(testApp, { name: 'second' })
@@ -187,7 +187,7 @@ describe('POST /v1/preview/training-jobs', () => {
     })
 
     it.each(['', ' ', 'a b', 'ü', 'x'.repeat(256)])(
-      'answers invalid_header for %j and stores nothing',
+      'idempotency key %j gets invalid_header and stores nothing',
       async (value) => {
         const testApp = await buildTestApp()
         const model_id = await createModel(testApp)
@@ -203,7 +203,7 @@ describe('POST /v1/preview/training-jobs', () => {
       },
     )
 
-    it('takes 255 visible characters', async () => {
+    it('an idempotency key may have 255 visible characters', async () => {
       const testApp = await buildTestApp()
       const { status } = await testApp.post(JOBS_URL, jobOf(await createModel(testApp)), {
         headers: { 'idempotency-key': '~'.repeat(255) },
@@ -213,7 +213,7 @@ describe('POST /v1/preview/training-jobs', () => {
   })
 
   describe('404', () => {
-    it('answers model_not_found for an unknown model', async () => {
+    it('a job of an unknown model gets model_not_found', async () => {
       const { post } = await buildTestApp()
       const { status, body } = await post(JOBS_URL, jobOf(UNKNOWN_ID))
       expect([status, body.error.code, body.error.param]).toEqual([
@@ -223,7 +223,7 @@ describe('POST /v1/preview/training-jobs', () => {
       ])
     })
 
-    it('answers for a model of a foreign project as for none, and stores nothing', async () => {
+    it("a job of a foreign project's model gets the response of an unknown model, and nothing is stored", async () => {
       const testApp = await buildTestApp()
       const model_id = await createModel(testApp)
       const key = await testApp.createKey({ projects: ['acme/other', 'demo/*'] })
@@ -235,7 +235,7 @@ describe('POST /v1/preview/training-jobs', () => {
   })
 
   describe('413', () => {
-    it('answers request_too_large over the limit of training bodies and stores nothing', async () => {
+    it('a body over the limit of training bodies gets request_too_large and stores nothing', async () => {
       const dataDir = makeTempDir()
       const testApp = await buildTestApp({ dataDir, readThreads: 1, trainingBodyBytesMax: 2048 })
       const model_id = await createModel(testApp)
@@ -246,7 +246,7 @@ describe('POST /v1/preview/training-jobs', () => {
       await expectNoJobs(testApp, model_id)
     })
 
-    it('takes a body over the general limit and under its own', async () => {
+    it('a body over the general limit and under the limit of training bodies is accepted', async () => {
       const testApp = await buildTestApp({ bodyBytesMax: 1024, trainingBodyBytesMax: 8192 })
       const model_id = await createModel(testApp)
       const big = jobOf(model_id, { ...TRAJECTORY, logs: ['x'.repeat(2048)] })

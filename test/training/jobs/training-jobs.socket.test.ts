@@ -34,7 +34,7 @@ function renderLargeGroups(): string {
   return `[{"trajectories":[${Array(count).fill(trajectory).join(',')}]}]`
 }
 
-it('takes a body of 40 MiB over a socket and keeps it whole', async () => {
+it('a body of 40 MiB over a socket is stored whole', async () => {
   const dataDir = makeTempDir()
   const testApp = await buildTestApp({ dataDir, readThreads: 1 })
   const model_id = await createModel(testApp)
@@ -54,7 +54,7 @@ it('takes a body of 40 MiB over a socket and keeps it whole', async () => {
   expect(filesOf(dataDir)).toEqual({ bodies: [], payloads: [`${id}.json`] })
 })
 
-it('reads a large body off the event loop: while it is read, other requests are answered', async () => {
+it('a large body is read off the event loop: other requests are answered meanwhile', async () => {
   const dataDir = makeTempDir()
   const testApp = await buildTestApp({ dataDir, readThreads: 1 })
   const model_id = await createModel(testApp)
@@ -85,7 +85,7 @@ it('reads a large body off the event loop: while it is read, other requests are 
 it.each([
   ['a fault at its end', (text: string) => `${text.slice(0, -1)},"other":1}`, 422, 'other'],
   ['half of its text', (text: string) => text.slice(0, -10), 400, null],
-])('refuses a large body with %s, and leaves no file', async (_what, spoil, status, param) => {
+])('a large body with %s is refused and leaves no file', async (_what, spoil, status, param) => {
   const dataDir = makeTempDir()
   const testApp = await buildTestApp({ dataDir, readThreads: 1 })
   const model_id = await createModel(testApp)
@@ -95,7 +95,7 @@ it.each([
   expect(filesOf(dataDir)).toEqual({ bodies: [], payloads: [] })
 })
 
-it('leaves no file of a client that leaves within its body', async () => {
+it('a client that disconnects within its body leaves no file', async () => {
   const dataDir = makeTempDir()
   const testApp = await buildTestApp({ dataDir, readThreads: 1 })
   const url = await testApp.app.listen({ port: 0, host: '127.0.0.1' })
@@ -115,7 +115,7 @@ it('leaves no file of a client that leaves within its body', async () => {
   await expect.poll(() => files()).toBe(0)
 })
 
-it('answers server_overloaded when too many large bodies are on their way', async () => {
+it('too many concurrent large bodies get server_overloaded', async () => {
   const testApp = await buildTestApp({ dataDir: makeTempDir(), readThreads: 1 })
   const url = await testApp.app.listen({ port: 0, host: '127.0.0.1' })
   const large = Buffer.alloc(INLINE_BYTES_MAX + 1, ' ')
@@ -141,7 +141,7 @@ it('answers server_overloaded when too many large bodies are on their way', asyn
   expect(refused).toBe(503)
 })
 
-it('answers 413 to a client that sends more than it may without saying so', async () => {
+it('a body over the limit without content-length gets 413', async () => {
   const testApp = await buildTestApp({ trainingBodyBytesMax: 2048 })
   const url = await testApp.app.listen({ port: 0, host: '127.0.0.1' })
   const chunks = Array.from({ length: 64 }, () => Buffer.alloc(1024, ' '))
@@ -154,7 +154,7 @@ it('answers 413 to a client that sends more than it may without saying so', asyn
   expect(response.status).toBe(413)
 })
 
-it('refuses a key without the scope before the body has come', async () => {
+it('a key without the scope is refused before the body arrives', async () => {
   const testApp = await buildTestApp()
   const url = await testApp.app.listen({ port: 0, host: '127.0.0.1' })
   const key = await testApp.createKey({ scopes: ['inference'] })

@@ -55,7 +55,7 @@ const build = ({ post }: TestApp, fields: object = {}, options = {}) =>
   post(URL, { project_id: PROJECT, reward: REWARD, ...fields }, options)
 
 describe('POST /v1/preview/trajectory-groups/from-calls', () => {
-  it('selects calls by cost, at the prices of the project', async () => {
+  it('trajectory groups select calls by cost, at the prices of the project', async () => {
     const testApp = await buildTestApp()
     await rate(testApp, await chat(testApp, 'Hi'), { score: 1 })
     const dear = (usd: number) => ({
@@ -69,7 +69,7 @@ describe('POST /v1/preview/trajectory-groups/from-calls', () => {
     expect((await build(testApp, dear(1e6))).body.stats.calls).toBe(0)
   })
 
-  it('makes groups of recorded completions that a training job takes, tokens and all', async () => {
+  it('groups of recorded completions, tokens included, are accepted by a training job', async () => {
     const testApp = await buildTestApp()
     for (const [content, score] of [
       ['2 plus 2?', 1],
@@ -155,7 +155,7 @@ describe('POST /v1/preview/trajectory-groups/from-calls', () => {
       },
       3,
     ],
-  ])('takes the reward from %s', async (_name, reward, expected) => {
+  ])('the reward is read from %s', async (_name, reward, expected) => {
     const testApp = await buildTestApp()
     await trace(testApp, 'a', asked('Hi'), said('Ho'))
     await rate(testApp, 'a', { score: 4, good: true })
@@ -163,7 +163,7 @@ describe('POST /v1/preview/trajectory-groups/from-calls', () => {
     expect(body.trajectory_groups[0].trajectories[0].reward).toBe(expected)
   })
 
-  it('takes the newest feedback of the type, or the mean', async () => {
+  it('the reward is the newest feedback of the type, or the mean', async () => {
     const testApp = await buildTestApp()
     await trace(testApp, 'a', asked('Hi'), said('Ho'))
     for (const score of [1, 2, 6]) await rate(testApp, 'a', { score })
@@ -177,7 +177,7 @@ describe('POST /v1/preview/trajectory-groups/from-calls', () => {
     expect(await rewardOf('mean')).toBeCloseTo(6.8e307, -300)
   })
 
-  it('makes one rollout of a trace, rewarded by feedback on any of its calls', async () => {
+  it('a trace is one rollout, rewarded by feedback on any of its calls', async () => {
     const testApp = await buildTestApp()
     const attributes = { episode: 7 }
     await trace(testApp, 'r', { trace_id: 't', attributes })
@@ -210,7 +210,7 @@ describe('POST /v1/preview/trajectory-groups/from-calls', () => {
     expect(whole.metadata).toEqual({ call_id: 'c1' })
   })
 
-  it.each(['trace_id', 'thread_id'])('leaves a %s out that the limit cuts', async (unit) => {
+  it.each(['trace_id', 'thread_id'])('a %s that the limit cuts is left out', async (unit) => {
     const testApp = await buildTestApp()
     const rollouts = { a: 'old', bb: 'long', ccc: 'whole', dddd: 'long', eeeee: 'whole' }
     for (const [id, name] of Object.entries(rollouts)) {
@@ -242,7 +242,7 @@ describe('POST /v1/preview/trajectory-groups/from-calls', () => {
     expect(await statsOf(2, { rollout_by: 'call' })).toEqual([2, 2, 0])
   })
 
-  it('leaves a rollout out that is cut between calls of one time', async () => {
+  it('a rollout cut between calls of one time is left out', async () => {
     const testApp = await buildTestApp()
     for (const id of ['a', 'b', 'c']) {
       const trace_id = id === 'c' ? 'two' : 'one'
@@ -253,7 +253,7 @@ describe('POST /v1/preview/trajectory-groups/from-calls', () => {
     expect(body.stats).toMatchObject({ calls: 2, trajectories: 1, left_out: { cut_by_limit: 1 } })
   })
 
-  it('has one model for the versions of a rollout', async () => {
+  it('policy versions of a rollout are those of one model', async () => {
     const testApp = await buildTestApp()
     const models = { a: 'owl:step2', bb: 'owl:step3', ccc: 'owl:step2', dddd: 'fox:step9' }
     for (const [id, model] of Object.entries(models)) {
@@ -268,7 +268,7 @@ describe('POST /v1/preview/trajectory-groups/from-calls', () => {
     ])
   })
 
-  it('says why rollouts were left out', async () => {
+  it('the response says why rollouts were left out', async () => {
     const testApp = await buildTestApp()
     await trace(testApp, 'a', {}, 'no chat')
     await trace(testApp, 'bb', asked('Hi'), { choices: [{ finish_reason: 'stop' }, {}] })
@@ -296,7 +296,7 @@ describe('POST /v1/preview/trajectory-groups/from-calls', () => {
     })
   })
 
-  it('leaves rollouts without a value to group by out: they need not be of one task', async () => {
+  it('rollouts without a group value are left out: they need not be of one task', async () => {
     const testApp = await buildTestApp()
     const episodes = { a: { episode: 1 }, bb: { episode: 1 }, ccc: {}, dddd: { episode: null } }
     for (const [id, attributes] of Object.entries(episodes)) {
@@ -308,7 +308,7 @@ describe('POST /v1/preview/trajectory-groups/from-calls', () => {
     expect(body.stats).toMatchObject({ trajectories: 2, left_out: { no_group: 2 } })
   })
 
-  it('looks at the newest calls of a filter and a query only', async () => {
+  it('only the newest calls of a filter and a query are read', async () => {
     const testApp = await buildTestApp()
     for (const id of ['a', 'bb', 'ccc']) {
       await trace(testApp, id, { ...asked('Hi'), op_name: id }, said('Ho'))
@@ -335,13 +335,13 @@ describe('POST /v1/preview/trajectory-groups/from-calls', () => {
     ['reward.expression.$add[0]', { reward: { ...REWARD, expression: { $add: [{ $eval: 1 }] } } }],
     ['limit', { limit: 10_001 }],
     ['reward', { reward: undefined }],
-  ])('refuses a bad %s by its place', async (param, fields) => {
+  ])('an invalid %s is refused by its path', async (param, fields) => {
     const { status, body } = await build(await buildTestApp(), fields)
     expect(status).toBe(422)
     expect(body.error.param).toBe(param)
   })
 
-  it('needs both scopes and the project', async () => {
+  it('trajectory groups need both scopes and the project', async () => {
     const testApp = await buildTestApp()
     for (const rights of [
       { scopes: ['training'] as const },

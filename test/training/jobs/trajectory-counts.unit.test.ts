@@ -47,7 +47,7 @@ describe('countTrajectories', () => {
     [[3, 0, 2], 0],
     [[7, null, undefined], 7],
     [[null, undefined], null],
-  ])('takes the least of the policy versions %j', (versions, oldest) => {
+  ])('the oldest version of %j is counted', (versions, oldest) => {
     const trajectories = versions.map((initial_policy_version) => ({
       ...trajectory([CHOICE]),
       initial_policy_version,
@@ -56,7 +56,7 @@ describe('countTrajectories', () => {
     expect(oldestVersionOf('owl', policy_versions)).toBe(oldest)
   })
 
-  it('takes no policy version of another model', () => {
+  it('policy versions of another model are ignored', () => {
     const versionOf = (models: Record<string, number>) => {
       const trajectories = Object.entries(models).map(([model, initial_policy_version]) => ({
         ...trajectory([CHOICE]),

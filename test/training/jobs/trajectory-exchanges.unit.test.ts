@@ -17,11 +17,11 @@ describe('a field that a published client leaves out because it has its default'
   it.each([
     ['reward', undefined],
     ['messages_and_choices', undefined],
-  ])('is taken in a trajectory: %s', (field, value) => {
+  ])('a trajectory may omit a field that has its default: %s', (field, value) => {
     expect(faultsOf([{ trajectories: [{ ...TRAJECTORY, [field]: value }] }])).toEqual([])
   })
 
-  it('is taken when it is all of a trajectory, or all of a group', () => {
+  it('a trajectory or a group may omit all its fields', () => {
     expect(faultsOf([{ trajectories: [{}] }, {}])).toEqual([])
   })
 })
@@ -36,7 +36,7 @@ describe('the exchanges of a trajectory', () => {
   const faultsOfExchanges = (exchanges: unknown, changes: object = {}) =>
     faultsOf([{ trajectories: [{ exchanges, ...changes }] }])
 
-  it('are taken without messages_and_choices', () => {
+  it('exchanges are accepted without messages_and_choices', () => {
     const chat_completions = [exchange('owl'), exchange('owl')]
     const others = { completions: [], responses: [], messages: [] }
     expect(faultsOfExchanges({ chat_completions, ...others })).toEqual([])
@@ -54,7 +54,7 @@ describe('the exchanges of a trajectory', () => {
     [{ responses: [{}] }, `${IN_TRAJECTORY}.exchanges.responses`],
     [{ messages: [{}] }, `${IN_TRAJECTORY}.exchanges.messages`],
     [{ completions: [{}] }, `${IN_TRAJECTORY}.exchanges.completions`],
-  ])('are refused as %.80j', (exchanges, path) => {
+  ])('exchanges are refused as %.80j', (exchanges, path) => {
     expect(faultsOfExchanges(exchanges)[0]).toBe(path)
   })
 
@@ -62,7 +62,7 @@ describe('the exchanges of a trajectory', () => {
     [{ messages_and_choices: [CHOICE] }],
     [{ additional_histories: [{ messages_and_choices: [] }] }],
     [{ tools: [] }],
-  ])('are refused beside %.40j', (changes) => {
+  ])('exchanges are refused together with %.40j', (changes) => {
     const faults = faultsOfExchanges({ chat_completions: [exchange('owl')] }, changes)
     expect(faults).toEqual([`${IN_TRAJECTORY}.exchanges`])
   })

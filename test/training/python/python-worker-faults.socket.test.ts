@@ -60,7 +60,7 @@ function refuse(response: ServerResponse, status: number, code: string): void {
 }
 
 describe.skipIf(!hasPython)('examples/worker.py at a bad server', { timeout: 60_000 }, () => {
-  it('asks again, sends again what got no answer, and drops what is not its own', async () => {
+  it('examples/worker.py retries claims and unanswered reports, and drops jobs that are not its own', async () => {
     const { url, seen } = await listen(({ path }, before, response) => {
       if (path === 'claim' && before.length === 0) return refuse(response, 503, 'server_draining')
       if (path === 'claim' && before.length === 1) return void response.end(JSON.stringify(CLAIMED))
@@ -95,7 +95,7 @@ describe.skipIf(!hasPython)('examples/worker.py at a bad server', { timeout: 60_
     expect(worker.told().split('cannot be asked, is tried until it can: ')).toHaveLength(2)
   })
 
-  it('trains on nothing with a wrong hash, and sends its key to no other host', async () => {
+  it('examples/worker.py trains on no payload with a wrong hash, and sends its key to no other host', async () => {
     const elsewhere = await listen((_asked, _before, response) => void response.end(PAYLOAD))
     const { url, seen } = await listen(({ path }, before, response) => {
       if (path === 'claim' && before.length < 2) return void response.end(JSON.stringify(CLAIMED))

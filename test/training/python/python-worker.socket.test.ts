@@ -85,7 +85,7 @@ describe.skipIf(!hasPython)('examples/worker.py', { timeout: 60_000 }, () => {
       (events) => events.some(({ type }: { type: string }) => type === 'gradient_step'),
     )
 
-  it('trains jobs in their order, each from the artifact of the one before', async () => {
+  it('examples/worker.py trains jobs in order, each from the previous artifact', async () => {
     const model = await makeModel('example')
     await queue(model, [1, 0], { learning_rate: 1, scale_rewards: false })
     await queue(model, [1, 1])
@@ -112,7 +112,7 @@ describe.skipIf(!hasPython)('examples/worker.py', { timeout: 60_000 }, () => {
     expect(worker.told()).toContain('step 3')
   })
 
-  it('trains on exchanges, and counts an absent reward as 0 and an absent list as empty', async () => {
+  it('examples/worker.py trains on exchanges, and reads an absent reward as 0 and an absent list as empty', async () => {
     const model_id = await makeModel('sparse')
     startPython(server.url, 'sparse')
     const choiceOf = (token: string) => ({
@@ -133,7 +133,7 @@ describe.skipIf(!hasPython)('examples/worker.py', { timeout: 60_000 }, () => {
     expect(Object.keys(token_bias)).toEqual(['t0', 't1'])
   })
 
-  it('trains on rewards of any size', async () => {
+  it('examples/worker.py trains on rewards of any size', async () => {
     const model = await makeModel('large')
     startPython(server.url, 'large', { trainer: 'token_table:train' })
     const large = 1.7e308
@@ -160,7 +160,7 @@ describe.skipIf(!hasPython)('examples/worker.py', { timeout: 60_000 }, () => {
     expect(failed).toMatchObject({ attempt: 1, error: { code: 'invalid_data' } })
   })
 
-  it('is killed, and another one takes the job over', async () => {
+  it('a second examples/worker.py takes over the job of a killed one', async () => {
     const job = await queue(await makeModel('killed'), [1, 0])
     const victim = startSlow('killed')
     await waitForStep(job)
@@ -172,7 +172,7 @@ describe.skipIf(!hasPython)('examples/worker.py', { timeout: 60_000 }, () => {
     expect(events).toHaveLength(3)
   })
 
-  it('gives its job back at SIGTERM and SIGINT', async () => {
+  it('examples/worker.py releases its job at SIGTERM and SIGINT', async () => {
     const jobs = new Map<NodeJS.Signals, string>()
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       jobs.set(signal, await queue(await makeModel(signal), [1, 0]))
@@ -200,7 +200,7 @@ describe.skipIf(!hasPython)('examples/worker.py', { timeout: 60_000 }, () => {
     await Promise.all(stopped)
   })
 
-  it('stops a job that a client has cancelled, and takes the next', async () => {
+  it('examples/worker.py stops a cancelled job and claims the next', async () => {
     const model = await makeModel('cancelled')
     const job = await queue(model, [1, 0])
     const worker = startSlow('cancelled')
@@ -219,7 +219,7 @@ describe.skipIf(!hasPython)('examples/worker.py', { timeout: 60_000 }, () => {
     expect(worker.told()).toContain(`job ${job}, attempt 1: is given back`)
   })
 
-  it('ends when its key is refused, and without a key', async () => {
+  it('examples/worker.py exits when its key is refused or missing', async () => {
     const refused = startPython(server.url, 'refused', { key: 'wk_no_key_of_this_server' })
     const keyless = startPython(server.url, 'refused', { key: '' })
     await Promise.all([refused.ended, keyless.ended])
@@ -233,11 +233,14 @@ describe.skipIf(!hasPython)('examples/worker.py', { timeout: 60_000 }, () => {
     ['http://127.0.0.1:9', 'my_trainer', '--train my_trainer must be MODULE:FUNCTION, such as'],
     ['http://127.0.0.1:9', 'nowhere:train', '--train nowhere:train: there is no nowhere.py'],
     ['http://127.0.0.1:9', 'token_table:teach', 'token_table has no function teach.'],
-  ])('ends with what is wrong with its arguments: %s %s', async (address, trainer, told) => {
-    const worker = startPython(address, 'refused', { trainer })
-    await worker.ended
-    expect(worker.child.exitCode).toBe(1)
-    expect(worker.told()).toContain(told)
-    expect(worker.told().split('\n')).toHaveLength(2)
-  })
+  ])(
+    'examples/worker.py exits with the fault of its arguments: %s %s',
+    async (address, trainer, told) => {
+      const worker = startPython(address, 'refused', { trainer })
+      await worker.ended
+      expect(worker.child.exitCode).toBe(1)
+      expect(worker.told()).toContain(told)
+      expect(worker.told().split('\n')).toHaveLength(2)
+    },
+  )
 })

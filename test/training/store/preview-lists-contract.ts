@@ -45,7 +45,7 @@ export function describePreviewListsContract(
   create: () => Promise<QueueStores>,
 ): void {
   describe(`${name} keeps the contracts of lists of the preview`, () => {
-    it('lists the models of the projects that are asked for, in pages, however far apart', async () => {
+    it('models of the requested projects are listed in pages, however far apart', async () => {
       const stores = await create()
       const { previewModels } = stores
       const shown = await fillModels(stores)
@@ -93,7 +93,7 @@ export function describePreviewListsContract(
       }
     })
 
-    it('lists the models of one name in all projects, in pages', async () => {
+    it('models of one name are listed over all projects, in pages', async () => {
       const { previewModels } = await create()
       const models = numbers.slice(0, 40).map((at) => ({
         ...MODEL,
@@ -127,7 +127,7 @@ export function describePreviewListsContract(
       }
     })
 
-    it('lists jobs of models, by state, in pages, with the steps that they made', async () => {
+    it('jobs of models are listed by state, in pages, with their steps', async () => {
       const { previewModels, trainingJobs, trainingQueue } = await create()
       await previewModels.insertModel(MODEL)
       const far = { ...MODEL, id: 'far', entity: 'beta' }
@@ -203,7 +203,7 @@ export function describePreviewListsContract(
       }
     })
 
-    it('hides a deleted model with its checkpoints, and cancels its jobs', async () => {
+    it('a deleted model is hidden with its checkpoints, and its jobs are cancelled', async () => {
       const { previewModels, trainingJobs, trainingQueue, checkpoints } = await create()
       await previewModels.insertModel(MODEL)
       const metrics = {}

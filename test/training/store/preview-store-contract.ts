@@ -91,14 +91,14 @@ export function describePreviewStoreContract(
   }
 
   describe(`${name} keeps the PreviewModelStore contract`, () => {
-    it('gives back what was stored, and null for an unknown id', async () => {
+    it('a stored model is returned by its id, and null for an unknown one', async () => {
       const { previewModels } = await create()
       await expect(previewModels.insertModel(MODEL)).resolves.toEqual(MODEL)
       await expect(previewModels.findModel(MODEL.id)).resolves.toEqual(MODEL)
       await expect(previewModels.findModel('other')).resolves.toBeNull()
     })
 
-    it('gives back the first model of a name and leaves it as it is', async () => {
+    it('a second model of a name returns the first one unchanged', async () => {
       const { previewModels } = await createWithModel()
       const second = { ...MODEL, id: 'model-2', base_model: 'other' }
       await expect(previewModels.insertModel(second)).resolves.toEqual(MODEL)
@@ -107,7 +107,7 @@ export function describePreviewStoreContract(
   })
 
   describe(`${name} keeps the TrainingJobStore contract`, () => {
-    it('gives back what was stored, queued and in its place', async () => {
+    it('a stored job is returned as queued with its position', async () => {
       const { trainingJobs } = await createWithModel()
       const stored = await trainingJobs.insertJob(JOB, '[]')
       const payload_path = expect.stringContaining(JOB.id)
@@ -117,7 +117,7 @@ export function describePreviewStoreContract(
       await expect(trainingJobs.findJob('other')).resolves.toBeNull()
     })
 
-    it('keeps what a client tells of its rollouts, however large', async () => {
+    it("a client's facts about its rollouts are stored, however large", async () => {
       const { trainingJobs } = await createWithModel()
       const largest = Number.MAX_SAFE_INTEGER
       const job = { ...JOB, oldest_policy_version: largest, created_at_us: largest }
@@ -126,7 +126,7 @@ export function describePreviewStoreContract(
       await expect(trainingJobs.findJob(JOB.id)).resolves.toEqual(stored)
     })
 
-    it('gives jobs of a model that come at once places without gaps', async () => {
+    it('concurrent jobs of a model get positions without gaps', async () => {
       const { trainingJobs } = await createWithModel()
       const jobs = await Promise.all(
         Array.from({ length: 20 }, (_, at) =>
@@ -137,7 +137,7 @@ export function describePreviewStoreContract(
       expect(places).toEqual(Array.from({ length: 20 }, (_, at) => at + 1))
     })
 
-    it('gives back the first job for the same idempotency key and content', async () => {
+    it('the same idempotency key and content return the first job', async () => {
       const { trainingJobs } = await createWithModel()
       const keyed = { ...JOB, idempotency_key: 'k', config_json: '{}' }
       const first = await trainingJobs.insertJob(keyed, '[1]')
@@ -146,7 +146,7 @@ export function describePreviewStoreContract(
       await expect(trainingJobs.findJob('job-2')).resolves.toBeNull()
     })
 
-    it('refuses other content under the same key as idempotency_conflict', async () => {
+    it('other content under the same idempotency key is refused with idempotency_conflict', async () => {
       const { trainingJobs } = await createWithModel()
       const keyed = { ...JOB, idempotency_key: 'k' }
       const first = await trainingJobs.insertJob(keyed, '[1]')
@@ -163,7 +163,7 @@ export function describePreviewStoreContract(
       await expect(trainingJobs.findJob(first.id)).resolves.toEqual(first)
     })
 
-    it('stores nothing for a model that does not exist', async () => {
+    it('a job of an unknown model is not stored', async () => {
       const { trainingJobs } = await create()
       await expect(trainingJobs.insertJob(JOB, '[]')).rejects.toThrow()
       await expect(trainingJobs.findJob(JOB.id)).resolves.toBeNull()
@@ -171,7 +171,7 @@ export function describePreviewStoreContract(
   })
 
   describe(`${name} keeps the CheckpointStore contract`, () => {
-    it('lists by step in both orders, up to the count, with all that was stored', async () => {
+    it('checkpoints are listed by step in both orders, up to the count, with all stored fields', async () => {
       const { checkpoints } = await createWithModel()
       for (const step of [2, 0, 1]) await checkpoints.insertCheckpoint(checkpointOf(step))
       const listing = { model_id: MODEL.id, after: null, count: 2 }
@@ -185,7 +185,7 @@ export function describePreviewStoreContract(
       ])
     })
 
-    it('refuses a taken step, of a deleted checkpoint too', async () => {
+    it('a used step is refused, also that of a deleted checkpoint', async () => {
       const { checkpoints } = await createWithModel()
       const first = checkpointOf(1)
       await checkpoints.insertCheckpoint(first)
@@ -195,7 +195,7 @@ export function describePreviewStoreContract(
       await expect(checkpoints.insertCheckpoint(second)).rejects.toThrow()
     })
 
-    it('deletes each step once, and only those of the model', async () => {
+    it('each step is deleted once, and only steps of the model', async () => {
       const { checkpoints } = await createWithModel()
       for (const step of [1, 2, 3]) await checkpoints.insertCheckpoint(checkpointOf(step))
       await expect(checkpoints.deleteSteps('other', [1], 1)).resolves.toEqual({
@@ -213,7 +213,7 @@ export function describePreviewStoreContract(
       })
     })
 
-    it('finds a step and the latest one, unless they were deleted', async () => {
+    it('a step and the latest one are found unless deleted', async () => {
       const { checkpoints } = await createWithModel()
       await expect(checkpoints.findCheckpoint(MODEL.id, 'latest')).resolves.toBeNull()
       for (const step of [1, 2]) await checkpoints.insertCheckpoint(checkpointOf(step))
@@ -227,7 +227,7 @@ export function describePreviewStoreContract(
       await expect(found(2)).resolves.toBeNull()
     })
 
-    it('refuses a cursor of another model as checkpoint_not_found', async () => {
+    it('a cursor of another model is refused with checkpoint_not_found', async () => {
       const { previewModels, checkpoints } = await createWithModel()
       await previewModels.insertModel({ ...MODEL, id: 'model-2', name: 'second' })
       await checkpoints.insertCheckpoint(checkpointOf(1))
@@ -238,7 +238,7 @@ export function describePreviewStoreContract(
       })
     })
 
-    it('lists every lasting row once while rows come and go between pages', async () => {
+    it('every lasting row is listed once while rows are added and deleted between pages', async () => {
       const stores = await create()
       const change = fc.record({ step: fc.nat(40), isDeletion: fc.boolean() })
       const steps = fc.uniqueArray(fc.nat(40), { maxLength: 20 })

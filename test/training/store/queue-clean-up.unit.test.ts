@@ -8,7 +8,7 @@ import { createCheckpointArtifacts } from '../../../src/store/sqlite/models/chec
 import { QUEUE } from '../../../src/store/sqlite/training/training-queue.sql.ts'
 import { createStepRuns } from '../../../src/store/sqlite/write/step-runs.ts'
 
-it('a claim that was committed stands where the database cannot be read afterwards', async () => {
+it('a committed claim remains when the database cannot be read afterwards', async () => {
   const statement = {
     pluck: () => statement,
     get() {

@@ -84,7 +84,7 @@ it.each([
 })
 
 describe('training payloads', () => {
-  it('lie in their file, whole, before the row is written', async () => {
+  it('a training payload is complete in its file before its row is written', async () => {
     const text = JSON.stringify('ü😀'.repeat(1_500_000))
     const seen: string[] = []
     const { jobs, file } = await openJobs((writes) => ({
@@ -98,7 +98,7 @@ describe('training payloads', () => {
     expect(stored.payload_bytes).toBe(Buffer.byteLength(text))
   })
 
-  it('are removed when the commit fails', async () => {
+  it('a training payload is removed when the commit fails', async () => {
     let existed = false
     const { jobs, directory, file } = await openJobs(() => ({
       run() {
@@ -111,7 +111,7 @@ describe('training payloads', () => {
     expect(readdirSync(directory, { recursive: true })).toEqual(['received'])
   })
 
-  it('stay when the job was committed and its writer died before it said so', async () => {
+  it('a training payload remains when the writer dies after the commit, before it is acknowledged', async () => {
     const { jobs, file } = await openJobs((writes) => ({
       async run(...write) {
         await writes.run(...write)
@@ -123,21 +123,21 @@ describe('training payloads', () => {
     expect(readFileSync(file, 'utf8')).toBe('[]')
   })
 
-  it('that cannot be written leave no row', async () => {
+  it('a training payload that cannot be written leaves no row', async () => {
     const { jobs, directory } = await openJobs()
     rmSync(directory, { recursive: true })
     await expect(jobs.insertJob(JOB, '[]')).rejects.toMatchObject({ code: 'store_unavailable' })
     await expect(jobs.findJob(JOB.id)).resolves.toBeNull()
   })
 
-  it('are never written over', async () => {
+  it('a training payload is never overwritten', async () => {
     const { jobs, file } = await openJobs()
     await jobs.insertJob(JOB, '[1]')
     await expect(jobs.insertJob(JOB, '[2]')).rejects.toMatchObject({ code: 'store_unavailable' })
     expect(readFileSync(file, 'utf8')).toBe('[1]')
   })
 
-  it('may come as bytes, and what these throw leaves nothing', async () => {
+  it('a training payload may be a stream of bytes, whose error leaves nothing', async () => {
     const { jobs, directory, file } = await openJobs()
     const halves = [Buffer.from('[1,'), Buffer.from('2]')]
     const fail = (async function* () {
@@ -198,7 +198,7 @@ describe('statements of the preview', () => {
     ['LIST_EVENTS', EVENTS.LIST_EVENTS, 'training_events_job_id_position'],
     ['COUNT_EVENTS', EVENTS.COUNT_EVENTS, 'training_events_job_id'],
     ['FIND_EVENT_POSITION', EVENTS.FIND_EVENT_POSITION, 'training_events_id'],
-  ])('%s uses its index and sorts nothing', (_name, sql, index) => {
+  ])('statement %s uses its index and sorts nothing', (_name, sql, index) => {
     const db = openMigrated()
     const names = [...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, 0])
     const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(Object.fromEntries(names)) as {
@@ -209,7 +209,7 @@ describe('statements of the preview', () => {
     expect(details).not.toMatch(/SCAN|TEMP B-TREE/)
   })
 
-  it('COUNT_UNFINISHED_JOBS looks at unfinished jobs alone', () => {
+  it('COUNT_UNFINISHED_JOBS reads unfinished jobs only', () => {
     const db = openMigrated()
     const plan = db.prepare(`EXPLAIN QUERY PLAN ${BASE_JOBS.COUNT_UNFINISHED_JOBS}`).all()
     expect(plan).toContainEqual(

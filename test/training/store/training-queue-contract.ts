@@ -87,7 +87,7 @@ export function describeTrainingQueueContract(
   }
 
   describe(`${name} keeps the TrainingQueue contract`, () => {
-    it('gives each job once to workers that come at the same time', async () => {
+    it('concurrent claims get each job once', async () => {
       const { trainingQueue } = await createWithJobs([2, 2, 2, 2, 2])
       const claims = Array.from({ length: 20 }, (_, at) =>
         trainingQueue.claimJob(claimAt(1, { lease_token_hash: `lease ${at}` })),
@@ -96,7 +96,7 @@ export function describeTrainingQueueContract(
       expect(claimed.sort()).toEqual(['m0-0', 'm1-0', 'm2-0', 'm3-0', 'm4-0'])
     })
 
-    it('keeps a lease up to its end, and not at it', async () => {
+    it('a lease holds up to its end, exclusive', async () => {
       const { trainingQueue } = await createWithJobs([1])
       const claimed = await mustClaim(trainingQueue, claimAt(1))
       const renewal = { lease_ms: LEASE_MS, progress: null }
@@ -110,7 +110,7 @@ export function describeTrainingQueueContract(
       )
     })
 
-    it('gives an overdue job to the next claim after its pause, in another attempt', async () => {
+    it('an overdue job goes to the next claim after its pause, in another attempt', async () => {
       const { trainingQueue } = await createWithJobs([2])
       const first = await mustClaim(trainingQueue, claimAt(1))
       await expect(trainingQueue.claimJob(claimAt(11))).resolves.toBeNull()
@@ -121,7 +121,7 @@ export function describeTrainingQueueContract(
       await expect(late).rejects.toMatchObject(LOST)
     })
 
-    it('ends an attempt at its wall limit for good', async () => {
+    it('an attempt at its wall limit fails the job', async () => {
       const { trainingQueue, trainingJobs } = await createWithJobs([1])
       const claimed = await mustClaim(trainingQueue, claimAt(1))
       const ends: (number | null)[] = []
@@ -140,7 +140,7 @@ export function describeTrainingQueueContract(
       await expect(trainingQueue.nextDueUs(61 * SECOND_US, 0)).resolves.toBeNull()
     })
 
-    it('ends jobs that wait too long, one after the other of a model at once', async () => {
+    it('jobs that wait too long end, those of a model one after the other', async () => {
       const { trainingQueue, trainingJobs } = await createWithJobs([2])
       const dueUs = await trainingQueue.nextDueUs(SECOND_US, 5_000)
       expect(dueUs).toBe(JOB.created_at_us + 5 * SECOND_US)
@@ -153,7 +153,7 @@ export function describeTrainingQueueContract(
       }
     })
 
-    it('counts the wait of a job from the end of the one before it', async () => {
+    it('the wait of a job begins at the end of the previous one', async () => {
       const { trainingQueue, trainingJobs } = await createWithJobs([2])
       const claimed = await mustClaim(trainingQueue, claimAt(1))
       await trainingQueue.completeJob(leaseOf(claimed, 9), outcomeOf('one'))
@@ -163,7 +163,7 @@ export function describeTrainingQueueContract(
       await expect(trainingJobs.findJob('m0-1')).resolves.toMatchObject({ state: 'failed' })
     })
 
-    it('gives running jobs whole leases when the server comes back', async () => {
+    it('running jobs get full leases at the start of the server', async () => {
       const { trainingQueue } = await createWithJobs([1])
       const claimed = await mustClaim(trainingQueue, claimAt(1))
       await trainingQueue.resumeLeases(30 * SECOND_US, LEASE_MS, 0)
@@ -171,7 +171,7 @@ export function describeTrainingQueueContract(
       await expect(trainingQueue.findLeased(leaseOf(claimed, 40))).rejects.toMatchObject(LOST)
     })
 
-    it('gives the newest checkpoint that is not deleted to the next attempt', async () => {
+    it('the next attempt gets the newest checkpoint that is not deleted', async () => {
       const { trainingQueue, checkpoints } = await createWithJobs([3])
       for (const at of [0, 1]) {
         const claimed = await mustClaim(trainingQueue, claimAt(at * 2 + 1))
@@ -184,7 +184,7 @@ export function describeTrainingQueueContract(
       expect(made.step).toBe(3)
     })
 
-    it('keeps what a worker tells of its attempt, for those who read it in parts', async () => {
+    it('events of an attempt are stored and read in pages', async () => {
       const { trainingQueue, trainingJobs } = await createWithJobs([1])
       const claimed = await mustClaim(trainingQueue, claimAt(1))
       const lease = leaseOf(claimed, 2)
@@ -232,7 +232,7 @@ export function describeTrainingQueueContract(
       ])
     })
 
-    it('completes with what was staged, once, and not what was cancelled', async () => {
+    it('a job completes once with its staged artifact, unless cancelled', async () => {
       const { trainingQueue, trainingJobs, checkpoints } = await createWithJobs([3])
       const stageOf = async (bytes: string, lease: Lease) => {
         const artifact = await trainingQueue.receiveArtifact(bytesOf(bytes), 1000)
@@ -270,7 +270,7 @@ export function describeTrainingQueueContract(
       expect((await checkpoints.findCheckpoint('m0', 'latest'))?.id).toBe('c-b')
     })
 
-    it('notifies its listeners of new, ended and cancelled jobs until they unsubscribe', async () => {
+    it('listeners are notified of new, ended and cancelled jobs until they unsubscribe', async () => {
       const { trainingQueue, trainingJobs } = await createWithJobs([2])
       let heard = 0
       const stop = trainingQueue.onChange(() => {
@@ -293,7 +293,7 @@ export function describeTrainingQueueContract(
       expect(await heardBy(quiet)).toBe(false)
     })
 
-    it('keeps one job of a model running, in order, with one checkpoint each, in any life', async () => {
+    it('jobs of a model run one at a time, in order, with one checkpoint each, in any sequence of moves', async () => {
       const act = fc.record({
         kind: fc.constantFrom('claim', 'complete', 'late', 'fail', 'release', 'cancel', 'wait'),
         pick: fc.nat(100),

@@ -34,7 +34,7 @@ const withConfig = (changes: Readonly<Record<string, unknown>>) => {
 describe('an artifact', () => {
   const adapter = randomAdapter(SMALL_MODEL, 3, 7)
 
-  it('is read as it was written, and the same adapter gives the same bytes', () => {
+  it('an artifact is read as written, and the same adapter yields the same bytes', () => {
     const bytes = artifactOf(adapter)
     expect(artifactOf(adapter)).toEqual(bytes)
     const read = readArtifact(bytes, shape)
@@ -44,14 +44,14 @@ describe('an artifact', () => {
     expect(artifactOf(read.adapter)).toEqual(bytes)
   })
 
-  it('keeps the state of the optimizer', () => {
+  it('an artifact contains the state of the optimizer', () => {
     const values = Float64Array.of(1, 2.5, -3)
     const optimizer = { tensors: new Map([['m', { shape: [3], values }]]), metadata: { step: '4' } }
     const bytes = writeArtifact({ adapter, optimizer }, shape, 'tiny')
     expect(readArtifact(bytes, shape).optimizer).toEqual(optimizer)
   })
 
-  it('holds a standard adapter: its config, its names, its axes', () => {
+  it('an artifact is a standard adapter in config, names and axes', () => {
     const files = readTar(artifactOf(adapter))
     expect([...files.keys()]).toEqual(['adapter_model.safetensors', 'adapter_config.json'])
     const config = JSON.parse(new TextDecoder().decode(files.get('adapter_config.json')))
@@ -70,7 +70,7 @@ describe('an artifact', () => {
     expect(tensors.get(NAME_B)?.shape).toEqual([shape.heads * shape.headSize, 3])
   })
 
-  it('has rows of queries in the order of libraries that turn the halves of a head', () => {
+  it('query rows of an artifact are in the order of libraries that rotate halves of a head', () => {
     const files = readTar(artifactOf(adapter))
     const { tensors } = readSafetensors(files.get('adapter_model.safetensors')!)
     const standard = tensors.get(NAME_B)!.values
@@ -90,7 +90,7 @@ describe('an artifact', () => {
     }
   })
 
-  it('may leave projections out; they are then not changed', () => {
+  it('projections absent from an artifact are not changed', () => {
     const layers = adapter.layers.map(({ value }) => ({ value }))
     const read = readArtifact(artifactOf({ ...adapter, layers }), shape)
     expect(Object.keys(read.adapter.layers[0]!)).toEqual(['value'])
@@ -101,7 +101,7 @@ describe('an artifact', () => {
 })
 
 describe('a config', () => {
-  it('may scale by the root of the rank, and name the layers that it changes', () => {
+  it('a config may scale by the root of the rank, and name its layers', () => {
     const plain = readArtifact(withConfig({}), shape).adapter
     const other = readArtifact(withConfig({ use_rslora: true, layers_to_transform: [0] }), shape)
     expect(other.adapter.rank).toBe(plain.rank)
@@ -110,7 +110,7 @@ describe('a config', () => {
 })
 
 describe('merging', () => {
-  it('adds alpha / rank times b times a and leaves the base model as it was', () => {
+  it('merging adds alpha / rank times b times a and does not change the base model', () => {
     const before = SMALL_MODEL.layers[0]!.down.slice()
     const adapter = randomAdapter(SMALL_MODEL, 2, 3)
     const { a, b } = adapter.layers[0]!.down
@@ -127,7 +127,7 @@ describe('merging', () => {
     expect(SMALL_MODEL.layers[0]!.down).toEqual(before)
   })
 
-  it('refuses an adapter with another number of layers', () => {
+  it('merging refuses an adapter with another number of layers', () => {
     const { layers, ...rest } = randomAdapter(SMALL_MODEL, 2, 3)
     expect(() => mergeAdapter(SMALL_MODEL, { ...rest, layers: layers.slice(1) })).toThrow(
       expect.objectContaining({ name: 'AdapterFileError' }),
@@ -152,18 +152,18 @@ describe('refused as no adapter of the model', () => {
     ['too high a rank', { r: 257 }],
     ['a rank that is not that of the tensors', { r: 1 }],
     ['no alpha', { lora_alpha: null }],
-  ])('a config with %s', (_what, changes) => {
+  ])('an adapter with a config with %s is refused', (_what, changes) => {
     expect(() => readArtifact(withConfig({}), shape)).not.toThrow()
     refused(withConfig(changes))
   })
 
-  it('an archive without its files', () => {
+  it('an archive without its files is refused', () => {
     refused(new Uint8Array())
     refused(writeTar(new Map([['adapter_config.json', text('{}')]])))
     refused(patched({ 'adapter_config.json': text('not json') }))
   })
 
-  it('tensors of another model, and such as are not used', () => {
+  it('tensors of another model and unused tensors are refused', () => {
     const files = readTar(artifactOf(randomAdapter(SMALL_MODEL, 2, 1)))
     const { tensors, metadata } = readSafetensors(files.get('adapter_model.safetensors')!)
     const changed = (
@@ -181,7 +181,7 @@ describe('refused as no adapter of the model', () => {
     refused(changed((copy) => copy.set(NAME_A, { ...copy.get(NAME_A)!, shape: [shape.width, 2] })))
   })
 
-  it('every shorter file, without taking memory for what it claims', () => {
+  it('every truncated file is refused without allocating its claimed size', () => {
     const bytes = artifactOf(randomAdapter(SMALL_MODEL, 2, 1))
     // The last 1,536 bytes may be nothing but padding and the archive's end.
     for (let length = 0; length < bytes.length - 1536; length += 97) {
@@ -203,7 +203,7 @@ describe('safetensors', () => {
       expect.objectContaining({ name: 'AdapterFileError' }),
     )
 
-  it('reads halves and brain floats too', () => {
+  it('safetensors of float16 and bfloat16 are read', () => {
     const data = Uint8Array.of(0x00, 0x3e, 0x00, 0xc0, 0xc0, 0x3f, 0x00, 0xc1)
     const header = {
       half: { dtype: 'F16', shape: [2], data_offsets: [0, 4] },
@@ -232,7 +232,7 @@ describe('safetensors', () => {
     refused(fileOf(header, new Uint8Array(4)))
   })
 
-  it('refuses numbers that are not finite, and headers that are no JSON', () => {
+  it('safetensors with non-finite numbers or invalid headers are refused', () => {
     const header = { a: { dtype: 'F32', shape: [1], data_offsets: [0, 4] } }
     refused(fileOf(header, Uint8Array.of(0, 0, 0x80, 0x7f)))
     refused(fileOf(header, new Uint8Array(4)).with(9, 0x7d))
@@ -241,7 +241,7 @@ describe('safetensors', () => {
 })
 
 describe('tar', () => {
-  it('is what tar writes and reads', () => {
+  it('written archives are compatible with tar in both directions', () => {
     const files = new Map([
       ['a.txt', text('hello')],
       ['empty', new Uint8Array()],
@@ -255,7 +255,7 @@ describe('tar', () => {
     )
   })
 
-  it('refuses a header whose checksum is not its own', () => {
+  it('a tar header with a wrong checksum is refused', () => {
     const bytes = writeTar(new Map([['a.txt', text('hello')]]))
     bytes[0] = 98
     expect(() => readTar(bytes)).toThrow(expect.objectContaining({ name: 'AdapterFileError' }))

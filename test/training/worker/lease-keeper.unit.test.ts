@@ -11,7 +11,7 @@ describe('a lease keeper', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  it('renews the lease that it was given last as often as it is due, until there is none', async () => {
+  it('the current lease is renewed whenever due, until it is cleared', async () => {
     const renewed: string[] = []
     const keeper = createLeaseRenewer(async ({ id }) => void renewed.push(id), fail)
     keeper.keep(lease('a'))
@@ -27,7 +27,7 @@ describe('a lease keeper', () => {
     expect(renewed).toEqual(['a', 'a', 'b'])
   })
 
-  it('tries again after a failure, and no more when the lease is lost', async () => {
+  it('a failed renewal is retried, but not when the lease is lost', async () => {
     const failures = [new TypeError('fetch failed'), new LeaseLostError(), new Error('too late')]
     const told: unknown[] = []
     let tries = 0
@@ -45,7 +45,7 @@ describe('a lease keeper', () => {
     expect(told).toEqual([failures[0], failures[2]])
   })
 
-  it('ends a renewal that has no answer when the next one is due', async () => {
+  it('a renewal without a response ends when the next one is due', async () => {
     const signals: AbortSignal[] = []
     const keeper = createLeaseRenewer(async (_lease, signal) => void signals.push(signal), fail)
     keeper.keep({ ...lease('a'), heartbeat_seconds: 0.01 / 3 })

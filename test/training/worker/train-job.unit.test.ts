@@ -92,7 +92,7 @@ async function makeHistory() {
 }
 
 describe('a job', () => {
-  it('reports its steps with their numbers, and makes a checkpoint with the same metric names', async () => {
+  it('a job reports numbered steps, and its checkpoint has the same metric names', async () => {
     const { steps, told, metrics, artifact, reason } = await train(groupsOf(logprobsUnder(null)))
     expect({ steps, reason }).toEqual({ steps: 1, reason: null })
     expect(artifact).not.toBeNull()
@@ -115,7 +115,7 @@ describe('a job', () => {
   })
 
   it.each([true, false])(
-    'trains on rewards of any size (scale_rewards %s)',
+    'a job trains on rewards of any size (scale_rewards %s)',
     async (scale_rewards) => {
       const all = rollouts(logprobsUnder(null))
       const rewarded = (rewards: readonly number[]) =>
@@ -135,7 +135,7 @@ describe('a job', () => {
     },
   )
 
-  it('gives the same bytes again', async () => {
+  it('a repeated job yields the same bytes', async () => {
     const { parent, stale } = await makeHistory()
     const again = await makeHistory()
     expect(again.parent).toEqual(parent)
@@ -143,7 +143,7 @@ describe('a job', () => {
     expect((await train(groupsOf(stale), {}, parent)).artifact).toEqual(next.artifact)
   })
 
-  it('makes what was good likelier and what was bad less likely', async () => {
+  it('a job makes good tokens likelier and bad ones less likely', async () => {
     const before = logprobsUnder(null)
     const group = groupOf('hi', rollouts(before))
     const { artifact } = await train([group], { learning_rate: 0.03 })
@@ -153,7 +153,7 @@ describe('a job', () => {
     expect(sum(after[1]!)).toBeLessThan(sum(before[1]!))
   })
 
-  it('is split into steps of a bounded number of tokens', async () => {
+  it('a job is split into steps of a limited number of tokens', async () => {
     const longest = Array.from({ length: shape.context - PROMPT.length }, () => 50)
     const one = { ids: longest, logprobs: longest.map(() => -1) }
     const count = Math.floor(STEP_TOKENS_MAX / shape.context) + 1
@@ -166,7 +166,7 @@ describe('a job', () => {
     expect(told).toHaveLength(2)
   })
 
-  it('goes on with the optimizer of its parent', async () => {
+  it('a job continues with the optimizer of its parent', async () => {
     const groups = groupsOf(logprobsUnder(null))
     const first = (await train(groups)).artifact!
     const { adapter, optimizer } = readArtifact(first, shape)
@@ -179,14 +179,14 @@ describe('a job', () => {
     expect(forgotten).not.toEqual(second)
   })
 
-  it('ends with an error when the weights are no numbers any more', async () => {
+  it('a job fails when its weights are no longer finite', async () => {
     const groups = groupsOf(logprobsUnder(null))
     await expect(train(groups, { learning_rate: 1e39 })).rejects.toMatchObject({
       name: 'DivergedError',
     })
   })
 
-  it('ends with what its pause throws', async () => {
+  it('a job fails with the error that its pause throws', async () => {
     const stopped = new Error('stopped')
     const input = {
       groups: groupsOf(logprobsUnder(null)),
@@ -197,7 +197,7 @@ describe('a job', () => {
     await expect(trainer.train(input, hooks)).rejects.toBe(stopped)
   })
 
-  it('names the place of a rollout that is none of the model', async () => {
+  it('the error for a rollout that does not fit the model contains its path', async () => {
     const group = groupOf('hi', [{ ids: [shape.vocab], logprobs: [0], reward: 1 }])
     await expect(train([groupOf('hi', []), group])).rejects.toMatchObject({
       name: 'TrajectoryError',
@@ -229,14 +229,14 @@ describe('nothing to learn', () => {
     ['no_logprobs', [silent, unchosen]],
     ['no_variance', [equal, silent, unchosen]],
     ['no_variance', [groupOf('hi', all.slice(0, 1))]],
-  ])('ends as %s', async (reason, groups) => {
+  ])('a job with nothing to learn ends as %s', async (reason, groups) => {
     const result = await train(groups)
     expect(result).toMatchObject({ reason, artifact: null, steps: 0, told: [] })
     expect(result.metrics.num_groups_trainable).toBe(0)
     expect(result.metrics.num_groups_submitted).toBe(groups.length)
   })
 
-  it('counts an absent reward as 0, and a group without rollouts as empty', async () => {
+  it('an absent reward counts as 0, and a group without rollouts as empty', async () => {
     const group = groupOf(
       'hi',
       all.map((one) => ({ ...one, reward: one === all[0] ? 1 : 0 })),
@@ -249,7 +249,7 @@ describe('nothing to learn', () => {
     expect(metrics).toEqual(expected)
   })
 
-  it('counts groups by their reason', async () => {
+  it('untrained groups are counted by reason', async () => {
     const trainable = groupOf('hi', all)
     const { metrics, reason } = await train([equal, silent, unchosen, trainable, unchosen])
     expect(reason).toBeNull()
@@ -261,7 +261,7 @@ describe('nothing to learn', () => {
     })
   })
 
-  it('ends as no_variance when the balance leaves nothing of the rollouts', async () => {
+  it('a job ends as no_variance when the balance removes all advantages', async () => {
     // Only the worst rollout has tokens, and balance 1 trains on good ones alone.
     const group = groupOf(
       'hi',
@@ -312,7 +312,7 @@ describe('experimental_config', () => {
     )
   }
 
-  it('works on rollouts that are stale: their ratios are not 1', async () => {
+  it('stale rollouts have ratios other than 1', async () => {
     const { fresh, stale } = await history
     const ratios = fresh.flatMap((list, i) =>
       list.map((value, k) => Math.exp(value - stale[i]![k]!)),
@@ -321,17 +321,17 @@ describe('experimental_config', () => {
     expect(Math.max(...ratios)).toBeGreaterThan(1.25)
   })
 
-  it.each(FIELDS)('%s changes the adapter on stale rollouts', async (_name, config) => {
+  it.each(FIELDS)('setting %s changes the adapter on stale rollouts', async (_name, config) => {
     expect(await effect(config, (await history).stale)).toBeGreaterThan(0.01)
   })
 
-  it.each(FIELDS)('%s on fresh rollouts', async (_name, config, when) => {
+  it.each(FIELDS)('setting %s on fresh rollouts', async (_name, config, when) => {
     const found = await effect(config, (await history).fresh)
     if (when === 'always') expect(found).toBeGreaterThan(0.01)
     else expect(found).toBeLessThan(1e-5)
   })
 
-  it('makes the gradient of fresh rollouts smaller by an upper bound of the ratio', async () => {
+  it('an upper bound of the ratio shrinks the gradient of fresh rollouts', async () => {
     const { fresh, parent } = await history
     const normOf = async (config: Config): Promise<number> =>
       (await train(groupsOf(fresh), config, parent)).metrics.grad_norm ?? 0
@@ -339,7 +339,7 @@ describe('experimental_config', () => {
     expect(await normOf(config)).toBeCloseTo(0.8 * (await normOf(null)), 6)
   })
 
-  it('takes null for the default of every field', async () => {
+  it('null in every config field means its default', async () => {
     const { parent, stale } = await history
     const nulls = Object.fromEntries(FIELDS.map(([name]) => [name, null]))
     const sent = { ...nulls, learning_rate: 0.01 }
@@ -357,7 +357,7 @@ describe('the optimizer', () => {
     return { network, gradient, first, slope: gradient[0]!.query.b }
   }
 
-  it('moves by the learning rate at first, against the slope, and corrects its bias', () => {
+  it('the first optimizer step has the size of the learning rate, against the gradient, with bias correction', () => {
     const { network, gradient, first, slope } = setUp()
     const adam = createAdam(network, null)
     slope[0] = 0.5
@@ -373,7 +373,7 @@ describe('the optimizer', () => {
     expect(first[0]).toBeCloseTo(-0.1 - moved, 6)
   })
 
-  it('cuts a gradient to the norm 1 and tells the norm before', () => {
+  it('a gradient is clipped to the norm 1, and its norm before reported', () => {
     const cut = setUp()
     cut.slope.set([30, 40])
     const adam = createAdam(cut.network, null)
@@ -384,7 +384,7 @@ describe('the optimizer', () => {
     expect([...cut.slope.slice(0, 2)]).toEqual([30, 40])
   })
 
-  it('goes on from what it saved', () => {
+  it('the optimizer continues from its saved state', () => {
     const [one, two] = [setUp(), setUp()]
     const slopes = randomNumbers(one.slope.length, 4)
     one.slope.set(slopes)

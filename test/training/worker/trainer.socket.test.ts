@@ -113,7 +113,7 @@ const LONG = groupOf(
   })),
 )
 
-it('trains a chain of jobs into checkpoints that go on from each other', {
+it('a chain of jobs yields checkpoints that continue each other', {
   timeout: 60_000,
 }, async () => {
   const model = await createModel('chain')
@@ -136,7 +136,7 @@ it('trains a chain of jobs into checkpoints that go on from each other', {
   expect(data[0].metrics).toMatchObject({ num_trajectories: 8, num_groups_trainable: 1 })
 })
 
-it('ends a job without anything to learn with its reason, and one that is not of the model as failed', async () => {
+it('a job with nothing to learn ends with its reason, and one of another model as failed', async () => {
   const model = await createModel('faults')
   const { trajectories } = await rollOut(3)
   const equal = { trajectories: trajectories.map((one: object) => ({ ...one, reward: 1 })) }
@@ -156,7 +156,7 @@ it('ends a job without anything to learn with its reason, and one that is not of
   })
 })
 
-it('gives up a job that is cancelled while it runs', { timeout: 60_000 }, async () => {
+it('a job cancelled while it runs is stopped', { timeout: 60_000 }, async () => {
   const model = await createModel('cancelled')
   const job = await createJob(model, LONG)
   await waitFor(job, ['running'])
@@ -167,7 +167,9 @@ it('gives up a job that is cancelled while it runs', { timeout: 60_000 }, async 
   expect((await eventsOf(job)).at(-1)).toMatchObject({ type: 'training_failed' })
 })
 
-it('goes on in another thread after a large payload', { timeout: 60_000 }, async () => {
+it('the trainer continues in another thread after a large payload', {
+  timeout: 60_000,
+}, async () => {
   const model = await createModel('large')
   const group = await rollOut(3)
   const [first, ...others] = group.trajectories
@@ -178,7 +180,7 @@ it('goes on in another thread after a large payload', { timeout: 60_000 }, async
   }
 })
 
-it('keeps its lease through a longer pass, and gives its job back when the server ends', {
+it("the trainer's lease is renewed during a long pass, and its job released when the server ends", {
   timeout: 60_000,
 }, async () => {
   const { url, stop, output } = await spawnServer({

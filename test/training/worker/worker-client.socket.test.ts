@@ -56,7 +56,7 @@ const job = (answer: Awaited<ReturnType<typeof serve>>, url = '/payload', hash?:
 const REQUEST = { worker_id: 'w', worker_version: '1', base_models: ['tiny'], wait_seconds: 1 }
 
 describe('claim', () => {
-  it('sends the key and brings the job', async () => {
+  it('a claim sends the key and returns the job', async () => {
     const server = await serve([200, '{"id":"job-1"}'])
     const found = await server.client.claim(REQUEST, new AbortController().signal)
     expect(found).toEqual({ id: 'job-1' })
@@ -65,7 +65,7 @@ describe('claim', () => {
     expect(JSON.parse(server.seen[0]!.body.toString())).toEqual(REQUEST)
   })
 
-  it('is null when there is no job, and ends with its signal', async () => {
+  it('a claim is null when there is no job, and ends with its signal', async () => {
     const server = await serve([204])
     expect(await server.client.claim(REQUEST, new AbortController().signal)).toBeNull()
     await expect(server.client.claim(REQUEST, AbortSignal.abort())).rejects.toThrow()
@@ -74,7 +74,7 @@ describe('claim', () => {
 })
 
 describe('downloads', () => {
-  it('carry the lease and are held to their hash', async () => {
+  it('downloads send the lease and are checked against their hash', async () => {
     const server = await serve([200, '[]'])
     expect(await job(server).payload()).toBe('[]')
     expect(server.seen[0]).toMatchObject({ method: 'GET', url: '/payload' })
@@ -82,7 +82,7 @@ describe('downloads', () => {
     await expect(job(server, '/payload', sha256('other')).payload()).rejects.toThrow(/hash/)
   })
 
-  it('are tried again when the answer breaks off', async () => {
+  it('truncated downloads are retried', async () => {
     const server = await serve(['broken', '['], [200, '[]'])
     expect(await job(server).payload()).toBe('[]')
     expect(server.seen).toHaveLength(2)
@@ -90,7 +90,7 @@ describe('downloads', () => {
     expect(await job(reports).heartbeat(0.5)).toEqual({ cancel_requested: false })
   })
 
-  it('take nothing from another host, and follow no redirect', async () => {
+  it('downloads from another host and redirects are refused', async () => {
     const other = await serve([200, '[]'])
     const server = await serve([307, '', { location: 'http://127.0.0.1:9/' }])
     for (const url of ['http://127.0.0.1:9/x', '//127.0.0.1:9/x', 'payload']) {
@@ -100,7 +100,7 @@ describe('downloads', () => {
     await expect(job(server).heartbeat(0)).rejects.toMatchObject({ status: 307 })
   })
 
-  it('have no parent for the base model', async () => {
+  it('the base model has no parent to download', async () => {
     const server = await serve([500])
     expect(await job(server).parent()).toBeNull()
     expect(server.seen).toEqual([])
@@ -108,7 +108,7 @@ describe('downloads', () => {
 })
 
 describe('reports', () => {
-  it('are tried again after an answer that passes', async () => {
+  it('reports are retried after a temporary error response', async () => {
     const server = await serve([503], [429], [200, '{"ok":true}'])
     await job(server).complete({ sha256: null, metrics: {}, trained: false, reason: 'no_choice' })
     expect(server.seen).toHaveLength(3)
@@ -124,7 +124,7 @@ describe('reports', () => {
     }
   })
 
-  it('are tried again after a lost connection', async () => {
+  it('reports are retried after a lost connection', async () => {
     const server = await serve(['lost'], [200, '{"cancel_requested":true}'])
     expect(await job(server).heartbeat(0.5)).toEqual({ cancel_requested: true })
     const failure = { error: { code: 'out_of_memory', message: 'no' }, retryable: true }
@@ -147,13 +147,13 @@ describe('reports', () => {
     ])
   })
 
-  it('are not tried again when the lease is lost', async () => {
+  it('reports are not retried when the lease is lost', async () => {
     const server = await serve([409, '{"error":{"code":"lease_lost"}}'])
     await expect(job(server).release()).rejects.toMatchObject({ name: 'LeaseLostError' })
     expect(server.seen).toHaveLength(1)
   })
 
-  it('are not tried again when they are refused', async () => {
+  it('refused reports are not retried', async () => {
     const server = await serve([422])
     await expect(job(server).sendEvents([])).rejects.toMatchObject({ status: 422 })
     expect(server.seen).toHaveLength(1)
@@ -169,14 +169,14 @@ describe('reports', () => {
     ['of no error', '{"detail":"no"}', ''],
     ['of no JSON', '<p>no</p>', ''],
     ['of an endless answer', `{"error":{"message":"no","padding":"${'x'.repeat(1e6)}"}}`, ''],
-  ])('are refused with the reason %s', async (_what, body, reason) => {
+  ])('a refused report has the reason %s', async (_what, body, reason) => {
     const server = await serve([422, body])
     await expect(job(server).sendEvents([])).rejects.toMatchObject({
       message: `/v1/preview/worker/jobs/job-1/events answered 422${reason}`,
     })
   })
 
-  it('upload bytes with their hash', async () => {
+  it('an upload sends bytes with their hash', async () => {
     const server = await serve([200, '{}'])
     const bytes = Uint8Array.of(0, 1, 2, 255)
     expect(await job(server).upload(bytes)).toBe(sha256(bytes))

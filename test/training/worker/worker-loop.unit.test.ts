@@ -102,7 +102,7 @@ const failing =
   }
 
 describe('a job', () => {
-  it('is trained, told of in numbered events, uploaded and completed', async () => {
+  it('a job is trained, reported in numbered events, uploaded and completed', async () => {
     const { calls } = await run({
       train: async ({ groups, config, parent }, hooks) => {
         expect({ groups, parent }).toEqual({ groups: [{ trajectories: [] }], parent: null })
@@ -128,7 +128,7 @@ describe('a job', () => {
     ])
   })
 
-  it('without anything to learn is completed with its reason and without an artifact', async () => {
+  it('a job with nothing to learn is completed with its reason and without an artifact', async () => {
     const { calls } = await run({
       train: async () => ({ artifact: null, reason: 'no_variance', metrics: {} }),
     })
@@ -137,7 +137,7 @@ describe('a job', () => {
     ])
   })
 
-  it('sends heartbeats with its progress when they are due', async () => {
+  it('a running job sends heartbeats with its progress when due', async () => {
     const { calls } = await run({
       changes: { heartbeat_seconds: 0 },
       train: async (_input, hooks) => {
@@ -159,12 +159,12 @@ describe('a job that does not end well', () => {
     ['invalid_trajectory', new TrajectoryError('trajectory_groups[0]: bad')],
     ['invalid_parent_artifact', new AdapterFileError('the archive is damaged')],
     ['training_diverged', new DivergedError()],
-  ])('fails for good as %s', async (code, error) => {
+  ])('a job fails without retry as %s', async (code, error) => {
     const { calls } = await run({ train: failing(error) })
     expect(calls).toEqual([['fail', { error: { code, message: error.message }, retryable: false }]])
   })
 
-  it('fails for good when its parent is too large to be held in memory', async () => {
+  it('a job fails without retry when its parent is too large for the memory', async () => {
     const artifact = { url: '/parent', sha256: 'hash', bytes: ADAPTER_BYTES_MAX + 1 }
     const { calls } = await run({
       changes: { parent_checkpoint: { id: 'c', step: 1, artifact } },
@@ -175,7 +175,7 @@ describe('a job that does not end well', () => {
     expect(calls).toEqual([['fail', { error, retryable: false }]])
   })
 
-  it('fails for now when something else went wrong', async () => {
+  it('a job fails with retry after any other error', async () => {
     const { calls, times } = await run({ train: failing(new Error('out of luck')) })
     expect(calls).toEqual([
       ['fail', { error: { code: 'worker_failed', message: 'out of luck' }, retryable: true }],
@@ -183,7 +183,7 @@ describe('a job that does not end well', () => {
     expect(times).toBe(2)
   })
 
-  it('fails for now when the model cannot be loaded, which names no path', async () => {
+  it('a job fails with retry, without a path in the error, when the model cannot be loaded', async () => {
     const { calls, leases, log } = await run({
       train: async () => TRAINED,
       open() {
@@ -198,7 +198,7 @@ describe('a job that does not end well', () => {
     expect(log[0]?.message).toContain('ENOENT')
   })
 
-  it('is no longer renewed when the server does not take its end', async () => {
+  it('the lease of a job whose end the server refuses is no longer renewed', async () => {
     const { leases, times } = await run({
       train: failing(new Error('out of luck')),
       job: {
@@ -211,7 +211,7 @@ describe('a job that does not end well', () => {
     expect(leases).toEqual(['job-1', null])
   })
 
-  it('is given back when it was cancelled', async () => {
+  it('a cancelled job is released', async () => {
     const { calls } = await run({
       changes: { heartbeat_seconds: 0 },
       job: { heartbeat: async () => ({ lease_expires_at: '', cancel_requested: true }) },
@@ -223,7 +223,7 @@ describe('a job that does not end well', () => {
     expect(calls).toEqual([['release', undefined]])
   })
 
-  it('is given back when the worker must stop', async () => {
+  it('a job is released when the worker must stop', async () => {
     const held = Promise.withResolvers<void>()
     let stopNow = (): void => {}
     const { calls, times } = await run({
@@ -244,7 +244,7 @@ describe('a job that does not end well', () => {
   })
 
   it.each(['complete', 'fail', 'release'] as const)(
-    'is dropped when the lease is lost at %s',
+    'a job is dropped when the lease is lost at %s',
     async (name) => {
       const lost = async () => {
         throw new LeaseLostError()
@@ -269,7 +269,7 @@ describe('a job that does not end well', () => {
 })
 
 describe('between jobs', () => {
-  it('waits after a failed claim and goes on', async () => {
+  it('the worker waits after a failed claim and continues', async () => {
     const { times, log, opened } = await run({
       train: failing(new Error('never called')),
       claim: (count, stop) => {
@@ -283,7 +283,7 @@ describe('between jobs', () => {
     expect(opened).toBe(0)
   })
 
-  it('loads the model with the first job only', async () => {
+  it('the model is loaded with the first job only', async () => {
     const { opened, times, leases } = await run({
       train: async () => TRAINED,
       claim: (count, stop) => {
@@ -294,7 +294,7 @@ describe('between jobs', () => {
     expect({ opened, times }).toEqual({ opened: 1, times: 4 })
     expect(leases).toEqual(['job-1', null, 'job-1', null])
   })
-  it('ends after a large payload, whose memory an idle thread would keep', async () => {
+  it('the worker loop ends after a large payload, whose memory an idle thread would retain', async () => {
     const payload = { ...claimed.payload, bytes: claimed.payload.bytes + 1 }
     const { times, leases } = await run({ train: async () => TRAINED, changes: { payload } })
     expect(times).toBe(1)
