@@ -135,7 +135,7 @@ export async function buildApp(
   return app
 }
 
-/** What every request passes before its route, and every response behind it. */
+/** Registers the hooks that every request passes before the route, and every response after it. */
 async function registerHttp(app: App, { drainTimeoutMs }: Config, deps: Deps): Promise<void> {
   await app.register(errorHandler)
   await app.register(responseEnd)
@@ -157,7 +157,7 @@ function toHttpOptions({ requestTimeoutMs }: Config) {
   return {
     // Missing ones are refused with the other odd requests.
     requireHostHeader: false,
-    // Node looks for late requests every 30 s by default.
+    // By default Node checks for late requests every 30 s.
     connectionsCheckingInterval: 1_000,
     // Node swaps the limits when that of the headers is longer: the whole request would get this one.
     headersTimeout: Math.min(HEADERS_MS_MAX, requestTimeoutMs),

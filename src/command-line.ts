@@ -4,8 +4,8 @@
 export class UsageError extends Error {}
 
 /**
- * Runs a command line. `--help` and `-h` tell its usage, and so does a refusal of its arguments; a failure is one
- * message and exit code 1.
+ * Runs a command line. `--help`, `-h` and wrong arguments print the usage; a failure prints one message and sets exit
+ * code 1.
  *
  * @param run - gets the arguments; throws UsageError, or what parseArgs throws, for wrong ones
  */

@@ -128,7 +128,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   )
   const stranger = own.find(([name]) => !VARIABLE_NAMES.includes(name))
   if (stranger) throw new ConfigError(`${stranger[0]} is not a Weft variable (see .env.example)`)
-  // Both spellings are common; other programs prefer the lower one, too.
+  // Both cases are common; like other programs, the lower-case name has precedence.
   const proxies = PROXY_NAMES.flatMap((name) => {
     const value = environment[name.toLowerCase()] || environment[name]
     return value ? [[name, value]] : []
@@ -167,11 +167,14 @@ function toConfig(values: Values) {
     modelsFileRequired: values.WEFT_MODELS_FILE !== VARIABLE_DEFAULTS.WEFT_MODELS_FILE,
     refScheme: values.WEFT_REF_SCHEME,
     store: values.WEFT_STORE,
-    /** Where the store `clickhouse` has the calls; null with any other store. */
+    /** Address of the calls with the store `clickhouse`; null with any other store. */
     clickhouse: toClickHouse(values),
-    /** Where processes with the store `clickhouse` share all but calls; null: each has its own. Secret. */
+    /**
+     * URL of the PostgreSQL database in which processes with the store `clickhouse` share all data but calls; null:
+     * each has its own SQLite database. Secret.
+     */
     metaUrl: toMetaUrl(values),
-    /** Days for which projects without a setting keep calls; null: forever. */
+    /** Retention in days of projects without a setting; null: forever. */
     retentionDays: values.WEFT_RETENTION_DAYS || null,
     logLevel: values.WEFT_LOG_LEVEL,
     bodyBytesMax: values.WEFT_BODY_BYTES_MAX,
@@ -185,7 +188,7 @@ function toConfig(values: Values) {
       leaseMs: values.WEFT_WORKER_LEASE_MS,
       /** Total time of one attempt. */
       wallMs: values.WEFT_TRAINING_WALL_MS,
-      /** Before the second attempt; doubles with each further one. */
+      /** Delay before the second attempt; doubles with each further one. */
       retryMs: values.WEFT_TRAINING_RETRY_MS,
       /** How long a job may wait for a worker; 0: unlimited. */
       queueTimeoutMs: values.WEFT_TRAINING_QUEUE_TIMEOUT_MS,
@@ -200,7 +203,7 @@ function toConfig(values: Values) {
     readQueueMax: values.WEFT_READ_QUEUE_MAX,
     readTimeoutMs: values.WEFT_READ_TIMEOUT_MS,
     chatQueueMax: values.WEFT_CHAT_QUEUE_MAX,
-    /** A GGUF file in place of the built-in model, or null. */
+    /** Path of a GGUF file that replaces the built-in model, or null. */
     tinyModel: values.WEFT_TINY_MODEL ?? null,
     /** Whether requests to `tiny` may contain a chat template. */
     tinyChatTemplates: values.WEFT_TINY_CHAT_TEMPLATES === 'on',
@@ -236,7 +239,10 @@ function toMetaUrl({ WEFT_META_URL: url, WEFT_STORE: store }: Values) {
   return url
 }
 
-/** Proxies for http and https URLs, which may hold passwords: secret; and hosts that bypass them. An empty text is none. */
+/**
+ * Proxies for http and https URLs, which may hold passwords: secret; and hosts that bypass them. An empty string
+ * means none.
+ */
 function toProxies(values: Values) {
   const { HTTP_PROXY: http = '', HTTPS_PROXY: https = '', NO_PROXY: except = '' } = values
   return http === '' && https === '' ? null : { http, https, except }

@@ -134,7 +134,8 @@ async function openShared(
 }
 
 /**
- * Opens the store of calls that the settings name, beside the node's own. Closing it closes both, as does a failure.
+ * Opens the store of calls that the settings name, in addition to the node's own. Closing it closes both, as does a
+ * failure.
  *
  * @throws ConfigError, MigrationError
  */

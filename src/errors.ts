@@ -1,14 +1,14 @@
 /**
- * Every error that Weft answers with, in one table. Any layer may throw a code; only
- * http/error-handler.ts reads its status. Codes are permanent: clients branch on them.
+ * Table of every error that Weft responds with. Any layer may throw a code; only http/error-handler.ts reads its
+ * status. Codes are permanent: clients branch on them.
  */
 
 interface ErrorEntry {
   /** HTTP status. */
   readonly status: number
-  /** Coarse class of the error, in the words of the OpenAI error types. */
+  /** Coarse class of the error, named after the error types of OpenAI. */
   readonly type: string
-  /** Public text when the thrower gives none. */
+  /** Default public message. */
   readonly text: string
 }
 
@@ -117,17 +117,17 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS
 
 interface ApiErrorOptions {
-  /** Public sentence; the table's text when absent. Never prompt text, never a secret. */
+  /** Public sentence; default: the text of the table. Never prompt text, never a secret. */
   readonly message?: string
   /** Dotted path of the field at fault, as `messages[0].content`. */
   readonly param?: string | null
   /** Seconds that a client should wait before it tries again. */
   readonly retryAfterS?: number | null
-  /** Extra answer headers, lower case names. */
+  /** Extra response headers, by lower-case name. */
   readonly headers?: Readonly<Record<string, string>>
-  /** For the log only. */
+  /** Underlying error, for the log only. */
   readonly cause?: unknown
-  /** Whether message and param are the words of an upstream, which never reach the log. Default: false. */
+  /** Whether message and param are quoted from an upstream, and must not be logged. Default: false. */
   readonly isQuoted?: boolean
 }
 
@@ -153,7 +153,7 @@ export class ApiError extends Error {
 /** An ApiError as plain data, since it loses its class between threads and processes. */
 export type PlainError = Pick<ApiError, 'code' | 'message' | 'param'>
 
-/** Whether an error says that something does not exist, or that the caller may not see it. */
+/** Returns whether an error means that something does not exist, or is not visible to the caller. */
 export function isNotFound(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code.endsWith('_not_found')
 }
@@ -163,18 +163,20 @@ export function refuse(code: ErrorCode, param: string, message: string): never {
   throw new ApiError(code, { param, message })
 }
 
-/** Refuses a field by a rule, which goes on from its name. @throws ApiError validation_failed */
+/**
+ * Refuses a field by a rule that continues the sentence begun by the field's name. @throws ApiError validation_failed
+ */
 export function refuseField(param: string, rule: string): never {
   refuse('validation_failed', param, `${param} ${rule}`)
 }
 
-/** The refusal of a body that has more bytes than its route takes. */
+/** Returns the error for a body that has more bytes than the route accepts. */
 export function bodyTooLarge(bytesMax: number, cause?: unknown): ApiError {
   const message = `The body has more than ${bytesMax} bytes.`
   return new ApiError('request_too_large', { message, cause })
 }
 
-/** The error body that every route answers. */
+/** Returns the error body of every route. */
 export function toErrorBody(error: ApiError) {
   const { code, message, param } = error
   return { error: { message, type: ERRORS[code].type, param, code } }

@@ -61,7 +61,7 @@ async function openStore({ dataDir, metaUrl }: Config, mayCreate: boolean) {
   try {
     return openSqliteKeys(dataDir, lock !== null)
   } finally {
-    // Before the command runs: a server that starts meanwhile must not be refused.
+    // The lock is released before the command runs: a server that starts meanwhile must not be refused.
     lock?.release()
   }
 }
@@ -131,7 +131,7 @@ function printKey(key: StoredKey): void {
   )
 }
 
-/** Revokes all that can be, and then tells of those that cannot. */
+/** Revokes all keys that exist, and then reports the others. */
 function revoke(ids: string[]): ReturnType<Command> {
   if (ids.length === 0) throw new UsageError('no KEY_ID is given')
   return async (keys) => {

@@ -1,4 +1,4 @@
-/** The two groups of routes: the trace API, which stands at two addresses, and the one below /v1. */
+/** The two groups of routes: the trace API, which is served at two addresses, and the routes below /v1. */
 import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
 import type { Clock } from './domain/time/clock.ts'
@@ -50,7 +50,7 @@ interface TraceGroupOptions extends GroupOptions {
   readonly bodies: LargeBodies
 }
 
-/** The trace API, in neutral names; `scope.naming` is how the scope writes them. */
+/** Registers the trace API, in neutral names; `scope.naming` has the names on the wire. */
 export async function registerTraceRoutes(scope: App, options: TraceGroupOptions): Promise<void> {
   const { config, deps, inference } = options
   const { refScheme, bodyBytesMax, retentionDays: defaultDays } = config
@@ -88,7 +88,7 @@ export async function registerTraceRoutes(scope: App, options: TraceGroupOptions
   await scope.register(projectSettingsRoutes, { retention, defaultDays })
 }
 
-/** The routes below /v1. */
+/** Registers the routes below /v1. */
 export async function registerBearerRoutes(bearer: App, options: GroupOptions): Promise<void> {
   const { config, deps, inference, clock } = options
   const { bodyBytesMax, trainingBodyBytesMax, artifactBytesMax, dataDir, refScheme } = config

@@ -40,7 +40,7 @@ async function main(): Promise<void> {
   const output = openLogOutput()
   const options = { level: config.logLevel, redact: REDACTED }
   const log = pino(options, output)
-  /** Writes a line at once: what follows can take long on a slow machine or with many calls to migrate. */
+  /** Writes a line without buffering: the next step can take long on a slow machine or with many calls to migrate. */
   const logStart = (fields: object, message: string) => {
     log.info(fields, message)
     output.flush()
@@ -53,7 +53,7 @@ async function main(): Promise<void> {
   const { buildApp } = await import('./app.ts')
   const app = await buildApp(config, deps, { ...options, stream: output })
   await logMissingFiles(app, deps)
-  // Before listening: a supervisor may send a signal as soon as the port is open.
+  // Signal handlers precede listening: a supervisor may send a signal as soon as the port is open.
   const { promise: started, resolve: noteStarted } =
     Promise.withResolvers<readonly InBackground[]>()
   let isStopping = false
@@ -95,7 +95,7 @@ type InBackground = Trainer | Remover
  */
 function openLogOutput() {
   const output = pino.destination({ ...LOG_BUFFER, sync: true })
-  // Its own would wait forever for a full disk, or for a reader that has left.
+  // The stream's own would wait forever for a full disk, or for a reader that has exited.
   output.flushSync = () => output.flush()
   process.on('exit', () => output.flush())
   for (const stream of [output, process.stderr]) stream.on('error', () => undefined)

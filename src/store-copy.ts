@@ -86,7 +86,10 @@ async function copyToClickHouse(config: Config, given: readonly string[]): Promi
   }
 }
 
-/** Overwrites one line of a terminal. Elsewhere a line tells that a step is done, as a log would keep every bar. */
+/**
+ * Overwrites one line of a terminal. Without a terminal it prints one line per finished step, since a log would
+ * contain every bar.
+ */
 function printProgress(done: number, total: number, step: string): void {
   const told = `${done}/${total} ${step}`
   if (!process.stderr.isTTY) {

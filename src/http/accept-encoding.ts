@@ -1,4 +1,4 @@
-/** What encodings of an answer a client takes. */
+/** Content codings that a client accepts for the response. */
 import type { FastifyRequest } from 'fastify'
 
 const GZIP = /^\s*gzip\s*(?:;|$)/i

@@ -21,25 +21,25 @@ export type App = FastifyInstance<
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who asks; null before authentication and on public routes. */
+    /** The caller; null before authentication and on public routes. */
     principal: Principal | null
-    /** The body's text as it arrived, on routes whose config asks for it; else null. */
+    /** Text of the body as it arrived, on routes with `keepsBodyText`; else null. */
     bodyText: string | null
     /** Why it is refused; null while it is not. */
     refusal: ApiError | null
   }
   interface FastifyContextConfig {
-    /** Keep the body's text for the handler. */
+    /** Whether the handler gets the text of the body. */
     keepsBodyText?: boolean
-    /** Keep the digits of numbers that a double would round; they arrive as JSON.rawJSON objects. */
+    /** Whether numbers that a double would round arrive as JSON.rawJSON objects, with all digits. */
     keepsLongNumbers?: boolean
-    /** Of the trace API: takes content and not only a question, and so bodies up to the body limit. */
+    /** Whether a route of the trace API takes content, and thus bodies up to the body limit, not only a query. */
     takesContent?: boolean
     /** Leaves a large body as a Buffer, neither parsed nor validated. Default: it is parsed on the event loop. */
     largeBody?: 'bytes'
-    /** Bytes that a route takes of a body, where it reads the bytes itself. Default: the body limit. */
+    /** Limit: bytes of a body that the handler reads as a stream. Default: the body limit. */
     bodyBytesMax?: number
-    /** How a body that breaks its schema is answered. Default: 422 validation_failed. */
+    /** Error for a body that breaks its schema. Default: 422 validation_failed. */
     invalidBody?: 'openai_400' | 'weft_422'
     /** How an error is written, where it is not the error body of all other routes. */
     renderError?: (

@@ -1,6 +1,6 @@
 /**
- * Turns Basic or Bearer credentials into `request.principal`. Throws; never sends an answer itself.
- * Each scheme is registered in its own Fastify scope, so a route accepts exactly one.
+ * Turns Basic or Bearer credentials into `request.principal`. Throws on failure and never sends a response. Each
+ * scheme is registered in its own Fastify scope, so a route accepts exactly one.
  */
 import basicAuthPlugin from '@fastify/basic-auth'
 import bearerAuthPlugin from '@fastify/bearer-auth'
@@ -10,7 +10,7 @@ import type { Principal } from '../domain/access/permissions.ts'
 import { ApiError } from '../errors.ts'
 import type { App } from './app-type.ts'
 
-/** Hints of refusals: how the route takes the key. A valid key that is sent by another scheme is refused, too. */
+/** Hint added to a 401: how this route expects the key. A valid key sent by another scheme is refused, too. */
 const BASIC_HINT =
   'This address takes the API key as the password of HTTP Basic credentials, with any user name.'
 const BEARER_HINT = 'This address takes the API key as `Authorization: Bearer <key>`.'
@@ -20,7 +20,7 @@ const EITHER_HINT =
 /** The codes of the plugins' errors, by which the hint is chosen. */
 const PLUGIN_CODES = /^FST_(BASIC|BEARER)_AUTH_(?:MISSING|INVALID_AUTHORIZATION)/
 
-/** Finds the caller behind a key, or null. Must take the same time for near misses. */
+/** Finds the principal of a key, or null. Must run in constant time for similar keys. */
 type FindPrincipal = (key: string) => Promise<Principal | null>
 
 /**
@@ -65,9 +65,9 @@ export async function useBearerAuthentication(app: App, findPrincipal: FindPrinc
       request.principal = requirePrincipal(await findPrincipal(key))
       return true
     },
-    // Takes the name of the scheme in any case, as HTTP does.
+    // The name of the scheme is case-insensitive, as in HTTP.
     specCompliance: 'rfc6749',
-    // Its own hook would send a response of its own.
+    // The plugin's own hook would send its own response.
     addHook: false,
     // No line of its own, which its types do not know: the line of the request has the refusal.
     verifyErrorLogLevel: null as never,

@@ -10,8 +10,8 @@ import type { App } from './app-type.ts'
 /** Methods that change nothing here. */
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
 /**
- * Media types that a page may send to another origin without a CORS preflight. The empty one stands for no
- * `Content-Type`. For all others the browser asks first, and this server never agrees.
+ * Media types that a page may send to another origin without a CORS preflight. The empty string stands for no
+ * `Content-Type`. For any other type the browser sends a preflight, which this server never approves.
  */
 const FORM_TYPES: readonly string[] = [
   '',
@@ -31,7 +31,7 @@ export const noSniffing = fp(
   { name: 'no-sniffing' },
 )
 
-/** The same for a response that no hook sees. */
+/** Adds the header to a response that passes no hook. */
 export function forbidSniffing(reply: FastifyReply): void {
   reply.header('x-content-type-options', 'nosniff')
 }
@@ -59,9 +59,9 @@ function typeOf({ headers }: FastifyRequest): string {
 }
 
 /**
- * Compares the origin of the page with this server. `Sec-Fetch-Site` is right behind any proxy; browsers only send it
- * to https and to localhost. Without it `Origin` must name the host of the request. A proxy that changes that leaves
- * the public one in `X-Forwarded-Host`, which no page can set without a preflight.
+ * Compares the origin of the page with this server. `Sec-Fetch-Site` is correct behind any proxy, but browsers send
+ * it only to https and to localhost. Without it `Origin` must name the host of the request. A proxy that rewrites the
+ * host passes the public one in `X-Forwarded-Host`, which no page can set without a preflight.
  */
 function isCrossOrigin({ headers }: FastifyRequest): boolean {
   const { origin, host, 'x-forwarded-host': forwarded = '' } = headers

@@ -1,7 +1,6 @@
 /**
  * Turns anything thrown into the one error body and logs the cause of each 5xx as error; 503 are counted. The line of
- * the request (request-log.ts) has the code of any refusal.
- * The only place that reads an error's status.
+ * the request (request-log.ts) has the code of any refusal. No other file reads an error's status.
  */
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -52,8 +51,8 @@ function isFileRefusal(error: unknown): boolean {
 }
 
 /**
- * Whether the connection was closed inside the body, which Node reports as an error of the request's stream, or before
- * an answer that is a stream could begin, which is reported as an error of that.
+ * Whether the connection was closed inside the body, which Node reports as an error of the request's stream, or
+ * before a streamed response could begin, which Node reports as an error of the response's stream.
  */
 function hasLeft({ raw }: FastifyRequest, code: string): boolean {
   if (code === 'ERR_STREAM_PREMATURE_CLOSE') return raw.socket?.destroyed === true
@@ -74,17 +73,17 @@ const CLIENT_ERROR_CODES: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
-/** Returns a handler that answers requests that the HTTP parser refuses, with or without a request object. */
+/** Returns the `clientError` handler, which responds to requests that the HTTP parser refuses. */
 export function handleClientErrors(watch: RequestObserver) {
   return function (this: App, error: NodeJS.ErrnoException, socket: Socket): void {
     const code = CLIENT_ERROR_CODES[error.code ?? ''] ?? 'invalid_http'
     const response = responseOn(socket)
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy(error)
-    // The error would be read as a part of the answer that is being sent.
+    // The client would read the error as a part of the response that is being sent.
     else if (response?.headersSent) socket.destroySoon()
-    // A client that disconnects inside of a body is told of with the answer that it does not get.
+    // A client that disconnects inside of a body is reported when the response to its request ends.
     else if (isCut(error)) endWithError(socket, new ApiError(code), null)
-    // Inside of a body: the end of the answer to its request tells of it.
+    // Inside of a body the end of the response reports the error.
     else if (response?.req.complete === false) {
       const requestId = endWithError(socket, new ApiError(code), null)
       recordSocketResponse(response, { refusal: code, requestId })
@@ -92,7 +91,10 @@ export function handleClientErrors(watch: RequestObserver) {
   }
 }
 
-/** Node tells of the answer on a socket only so; its own handler of these errors looks at the same property. */
+/**
+ * Returns the response in progress on a socket. Node exposes it only in this property, which its own handler of these
+ * errors reads, too.
+ */
 function responseOn(socket: Socket & { readonly _httpMessage?: ServerResponse | null }) {
   return socket._httpMessage ?? null
 }
@@ -106,7 +108,7 @@ interface RefusalReporters {
   readonly log: FastifyBaseLogger
 }
 
-/** Writes a whole answer to a socket, tells of it, and closes the socket. Returns the answer's `x-request-id`. */
+/** Writes a whole response to a socket, reports it, and closes the socket. Returns the response's `x-request-id`. */
 export function endWithError(
   socket: Socket,
   error: ApiError,
@@ -142,7 +144,7 @@ export function endWithError(
   return id
 }
 
-/** Answers requests that the router refuses, for which there is no route. */
+/** Sends the error for a request that the router refuses, for which there is no route. */
 export function sendFrameworkError(
   error: FastifyError,
   request: FastifyRequest,
@@ -151,7 +153,7 @@ export function sendFrameworkError(
   sendError(toApiError(error, request), request, reply)
 }
 
-/** Answers an error. */
+/** Sends an error. */
 function sendError(
   error: ApiError,
   request: FastifyRequest,
@@ -181,7 +183,7 @@ function keep(body: unknown): string {
   return body as string
 }
 
-/** Installs the handlers that give all errors one body. */
+/** Installs the handlers that send all errors with the same shape of body. */
 export const errorHandler = fp(
   async (app: App) => {
     const refusals = createRefusalLog(app.log)

@@ -1,6 +1,7 @@
 /**
- * The scope of OTLP over HTTP: bodies are passed on as bytes, and all answers, errors included, have the encoding of
- * the request. Spec: §7 row 4 (error bodies not shown). Choice: OTLP's own error body here, since exporters read it.
+ * The scope of OTLP over HTTP: bodies are passed on as bytes, and all responses, errors included, have the encoding
+ * of the request. Spec: §7 row 4 (error bodies not shown). Choice: OTLP's own error body here, since exporters read
+ * it.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { OtlpEncoding } from '../domain/otel/otlp-fields.ts'
@@ -38,7 +39,7 @@ interface PartialSuccess {
   readonly message: string
 }
 
-/** Answers 200 in the encoding of the request. */
+/** Sends 200 in the encoding of the request. */
 export function respondToExport(
   request: FastifyRequest,
   reply: FastifyReply,

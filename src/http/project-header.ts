@@ -1,5 +1,6 @@
 /**
- * Reads the project of an inference request from a header, because the body has no field for it. Throws, never answers.
+ * Reads the project of an inference request from a header, because the body has no field for it. Throws on failure
+ * and never sends a response.
  */
 
 import type { FastifyRequest } from 'fastify'
@@ -9,13 +10,16 @@ import { ApiError } from '../errors.ts'
 import { ProjectId } from '../schemas/primitives.ts'
 import { isProjectId } from '../schemas/shapes.ts'
 
-/** The first one present is used; client libraries send the second. */
+/** Names of the header, by precedence; client libraries send the second one. */
 const NAMES = ['Compat-Project', 'OpenAI-Project'].map((name) => ({
   name,
   key: name.toLowerCase(),
 }))
 
-/** The same for the document. The handler reads them itself, because a wrong one is an invalid_header. */
+/**
+ * Schema of the headers for the OpenAPI document only. The handler reads the headers itself, because a wrong value is
+ * an invalid_header.
+ */
 export const ProjectHeaders = z.object({
   'Compat-Project': ProjectId.optional().describe(
     'Project `<team>/<project>` that the request counts for; a completion is recorded as a call of it.',

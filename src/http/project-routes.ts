@@ -1,4 +1,4 @@
-/** Routes of one project that answer at once, not as a stream: authorize, then answer. */
+/** Routes of one project whose response is a JSON object, not a stream: authorize, then respond. */
 import type { FastifySchema } from 'fastify'
 import type { z } from 'zod'
 import { type Principal, requireAccess } from '../domain/access/permissions.ts'

@@ -1,4 +1,7 @@
-/** The end of each answer. Fastify's onResponse leaves out answers whose client disconnected before their end. */
+/**
+ * Reports the end of each response. Fastify's onResponse hook leaves out responses whose client disconnected before
+ * the end.
+ */
 import type { ServerResponse } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
@@ -6,16 +9,16 @@ import { ERRORS, type ErrorCode } from '../errors.ts'
 import type { App } from './app-type.ts'
 
 interface ResponseEnd {
-  /** The `x-request-id` of the answer. */
+  /** The `x-request-id` of the response. */
   readonly requestId: string
-  /** That of the answer, or 499 when the client disconnected before an answer began. */
+  /** Status of the response; 499 when the client disconnected before the response began. */
   readonly status: number
   readonly refusal: ErrorCode | null
-  /** The field that it was refused for; null for none, and for the words of an upstream. */
+  /** Field at fault; null for none, and for an error message of an upstream. */
   readonly param: string | null
-  /** Whether the connection closed before the end of the answer. */
+  /** Whether the connection closed before the end of the response. */
   readonly isCut: boolean
-  /** Since the head of the request. */
+  /** Time since the head of the request. */
   readonly durationMs: number
 }
 
@@ -30,14 +33,17 @@ declare module 'fastify' {
 
 interface SocketResponse {
   readonly refusal: ErrorCode
-  /** Its `x-request-id`. */
+  /** Value of `x-request-id`. */
   readonly requestId: string
 }
 
-/** Answers that were written to the socket, because the rest of their request cannot be read. */
+/** Responses written directly to the socket, because the rest of the request cannot be read. */
 const SOCKET_RESPONSES = new WeakMap<ServerResponse, SocketResponse>()
 
-/** Tells what was answered in place of a response; its end is then reported once, as this answer. */
+/**
+ * Records the response that was written to the socket in place of Node's; the end is then reported once, with its
+ * status.
+ */
 export function recordSocketResponse(response: ServerResponse, sent: SocketResponse): void {
   SOCKET_RESPONSES.set(response, sent)
 }

@@ -6,7 +6,7 @@ import type { Principal } from '../domain/access/permissions.ts'
 type Rights = Omit<Principal, 'keyId'>
 
 interface ServerKey {
-  /** As bytes: comparing these costs a fraction of a hash, which every request would pay. */
+  /** The secret as bytes: comparing bytes costs a fraction of the hash that every request would have to compute. */
   readonly secret: Buffer
   readonly principal: Principal
 }
@@ -15,8 +15,8 @@ export interface ServerKeys {
   /** Returns the caller of one of these keys, or null. */
   findPrincipal(secret: string): Principal | null
   /**
-   * Returns the secret of a new key that is never stored: it ends with the process, or when another one is created.
-   * For parts of the server that call its own HTTP API.
+   * Creates a key for parts of the server that call its own HTTP API, and returns the secret. The key is never
+   * stored; it is valid until the process ends or another one is created.
    */
   createProcessKey(rights: Rights): string
 }

@@ -1,4 +1,4 @@
-/** Says in a header that a request names a project to which nothing was ever written, as a misspelt one. */
+/** Header that marks a response whose request names a project without any data, such as a misspelt one. */
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { canUseProject } from '../domain/access/permissions.ts'
@@ -10,11 +10,11 @@ interface UnknownProjectOptions {
 }
 
 /**
- * Adds `x-weft-project: unknown` to responses about such a project. It is read from the response's side, so that a
- * write to a new project does not have it. Callers who may not use the project are told nothing.
+ * Adds `x-weft-project: unknown` to responses about such a project. The store is checked after the handler, so that
+ * the first write to a new project has no such header. Callers without access to the project get no header.
  *
- * Spec: §4 (queries of unknown projects not shown). Choice: they are no errors, because a project begins with its
- * first call; the header tells a misspelt name from a time without calls.
+ * Spec: §4 (queries of unknown projects not shown). Choice: no error, because a project begins with its first call;
+ * the header distinguishes a misspelt name from a time range without calls.
  */
 export const unknownProject = fp<UnknownProjectOptions>(
   async (app: App, { hasProject }) => {
@@ -29,7 +29,7 @@ export const unknownProject = fp<UnknownProjectOptions>(
         .then((isKnown) => {
           if (!isKnown) reply.header('x-weft-project', 'unknown')
         })
-        // A store that is gone has made the response what it is.
+        // An unavailable store has already determined the response.
         .catch(() => undefined)
         .finally(() => done(null, payload))
     })
@@ -37,7 +37,7 @@ export const unknownProject = fp<UnknownProjectOptions>(
   { name: 'unknown-project' },
 )
 
-/** The project in a field of the body, the query string or the path; null if there is none. */
+/** Returns the project in a field of the body, the query string or the path; null if there is none. */
 function projectOf({ body, query, params }: FastifyRequest): string | null {
   const [inBody, inQuery] = [body, query].map(
     (part) => (part as { readonly project_id?: unknown } | null | undefined)?.project_id,

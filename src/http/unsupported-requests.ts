@@ -1,5 +1,5 @@
 /**
- * Answers requests that Node or the router would answer by themselves, or not at all, with the common error body. An
+ * Sends the common error body for requests to which Node or the router would respond by themselves, or not at all. An
  * unknown address is refused before a body is read.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -25,7 +25,7 @@ export const unsupportedRequests = fp(
     app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
       app.routing(request, response)
     })
-    // CONNECT names no address of this server; it has no other answer.
+    // A CONNECT request names no address of this server; no other response is possible.
     app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
       const error = new ApiError('method_not_allowed', { headers: allow(METHODS) })
       endWithError(socket, error, { watch, log: app.log })

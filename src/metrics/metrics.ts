@@ -1,4 +1,4 @@
-/** Counts events since the start of the server, where they happen. No label holds text from a client. */
+/** Counters and histograms of events since the start of the server. No label holds text from a client. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { FinishedRequest, RequestObserver } from '../http/log/request-observer.ts'
 import type { CompletedAnswer, CompletionWatch } from '../inference/chat/track-completion.ts'
@@ -14,7 +14,7 @@ export interface Metrics extends RequestObserver, StoreObserver, StoreCounts, Co
   render(): Promise<string>
 }
 
-/** By the first digit of the status. */
+/** Labels of statuses, by the first digit. */
 const STATUS_CLASSES = ['other', '1xx', '2xx', '3xx', '4xx', '5xx']
 /** Upper bounds of buckets. WORK_SECONDS: of requests and of heavy reads. */
 const WORK_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 10, 60]

@@ -12,8 +12,9 @@ function openRegistry(): Registry {
 }
 
 /**
- * Renders them in the Prometheus text format. The delays of the event loop are those since the last scrape; they are
- * left out if none was measured since then, for which the library renders NaN and a minimum of 292 years.
+ * Renders the metrics of the process in the Prometheus text format. The delays of the event loop are those since the
+ * last scrape; they are left out if none was measured since then, for which the library renders NaN and a minimum of
+ * 292 years.
  */
 export async function renderProcessMetrics(): Promise<string> {
   opened ??= openRegistry()

@@ -9,7 +9,7 @@ const FAILURES_MAX = 10
 
 export interface RoundOptions {
   readonly stores: Pick<Stores, 'projects' | 'removal' | 'retention'>
-  /** Days for which projects without a setting keep calls; null: forever. */
+  /** Retention in days of projects without a setting; null: forever. */
   readonly defaultDays: number | null
   readonly nowUs: () => number
   /** Called when anything was removed. */

@@ -1,4 +1,4 @@
-/** What the answer to a batch says of items that failed alone. An addition to the spec. */
+/** Errors of single items in the response to a batch. An addition to the spec. */
 import { z } from 'zod'
 
 const fault = {
@@ -22,7 +22,7 @@ export type RefusedItem = z.infer<typeof RefusedItem>
 export const BatchItemError = z.object({ index, ...fault })
 export type BatchItemError = z.infer<typeof BatchItemError>
 
-/** The error of an item, with its path in the whole body. */
+/** Returns the error of an item, with its path in the whole body. */
 export function toRefusedItem(at: number, fault: RefusedItem['error']): RefusedItem {
   const { code, message, param } = fault
   const path = `batch[${at}]`

@@ -5,7 +5,7 @@
  */
 import { z } from 'zod'
 
-/** Limit: faults that one list or map reports; an answer names ten at most. */
+/** Limit: faults that one list or map reports; a response names ten at most. */
 const FAULTS_MAX = 10
 
 /** Characters of a map's key that a path may repeat; longer keys are left out of it. */
@@ -48,7 +48,10 @@ export function optionalField<T extends z.ZodType>(
   return schema.nullish().meta(meta)
 }
 
-/** The rule as the end of a sentence that begins with a path, and the received value if it cannot contain prompt text. */
+/**
+ * Returns the rule as the end of a sentence that begins with a path, with the received value if it cannot contain
+ * prompt text.
+ */
 export function ruleError(rule: string): { error: (issue: { input?: unknown }) => string } {
   return {
     error: ({ input }) => {
@@ -99,9 +102,9 @@ export function boundedText({ min = 0, max }: TextBounds): z.ZodString {
 }
 
 /**
- * A list of `min` to `max` entries that each keep a schema without transforms or defaults.
- * It stops at FAULTS_MAX faults, and reports each under its own path even inside a union: Zod's own
- * array reports every bad entry, which makes a small hostile body into a large answer.
+ * A list of `min` to `max` entries that each match a schema without transforms or defaults. It stops at FAULTS_MAX
+ * faults, and reports each under its own path even inside a union: Zod's own array reports every bad entry, which
+ * turns a small hostile body into a large response.
  */
 export function boundedList<T extends z.ZodType>(
   element: T,
@@ -122,7 +125,7 @@ export function boundedList<T extends z.ZodType>(
   return schema as unknown as z.ZodType<z.infer<T>[], z.infer<T>[]>
 }
 
-/** An object of at most `max` keys whose values keep a schema; stops at FAULTS_MAX faults. */
+/** An object of at most `max` keys whose values match a schema; stops at FAULTS_MAX faults. */
 export function boundedMap<T extends z.ZodType>(
   value: T,
   { max }: { readonly max: number },
@@ -151,15 +154,16 @@ export function describeJson(schema: z.ZodType): Record<string, unknown> {
   return json
 }
 
-/** What a check of Zod is given. */
+/** Payload of a Zod check. */
 type Checked = z.core.ParsePayload<unknown>
 type Issue = z.core.$ZodIssue | { readonly code: 'custom'; readonly message: string }
 
 /**
  * Reports a fault from inside `check`.
  *
- * Not `superRefine`, which attaches a function to what is parsed: with it V8 promoted the bodies of answered requests to
- * its old heap, one after the other, and kept them until a full collection. At 32 KB that was 3 of 10 MB of new memory.
+ * Not `superRefine`, which attaches a function to what is parsed: with it V8 promoted the bodies of finished requests
+ * to its old heap, one after the other, where they stayed until a full collection. At 32 KB that was 3 of 10 MB of
+ * new memory.
  */
 export function addIssue(
   { issues, value }: Checked,

@@ -1,9 +1,9 @@
 /** Limits and names that schemas and stores share. Without Zod, which the threads of the store need not load. */
 
-/** Limit: queues of one answer; also of a project. */
+/** Limit: queues of one response; also of a project. */
 export const QUEUES_LIMIT_MAX = 10_000
 
-/** Limit: items of one answer; also the number when none is asked for. */
+/** Limit: items of one response; also the default. */
 export const ITEMS_LIMIT_MAX = 10_000
 
 /** Spec: §8. */
@@ -15,7 +15,7 @@ export const QUERY_DEPTH_MAX = 32
 /** Limit: operations and operands of one expression. */
 export const QUERY_NODES_MAX = 1000
 
-/** Limit: rows of one answer. */
+/** Limit: rows of one response. */
 export const ROWS_MAX = 10_000
 
 /** Name of the field that requests the number of rows instead of the rows. */

@@ -36,7 +36,7 @@ export const ClientId = z
   .regex(VISIBLE, 'must consist of visible characters')
   .meta({ pattern: SHOWN_VISIBLE })
 
-/** A name of 1..`max` characters without control characters and half characters, which no store keeps. */
+/** A name of 1..`max` characters without control characters and lone surrogates, which no store can represent. */
 export function nameOf(max: number) {
   return z
     .string()
@@ -80,15 +80,15 @@ export const AnyRef = z
   .regex(ANY_REF, 'must be a ref <scheme>:///<entity>/<project>/<kind>/<name>')
   .meta({ pattern: SHOWN_ANY_REF })
 
-/** A number whose source text is kept, because a double would round it. */
+/** A number held as its source text, because a double would round it. */
 interface RawJson {
   readonly rawJSON: string
 }
 
 declare global {
-  /** Newer than TypeScript's types. */
+  /** Additions that TypeScript's types lack. */
   interface JSON {
-    /** A value that JSON.stringify writes as the given text. */
+    /** Returns a value that JSON.stringify writes as the given text. */
     rawJSON(text: string): RawJson
     isRawJSON(value: unknown): value is RawJson
   }
@@ -101,16 +101,16 @@ export const FreeObject = z
       typeof value === 'object' &&
       value !== null &&
       !Array.isArray(value) &&
-      // A number that is kept as its text.
+      // A number held as text.
       !JSON.isRawJSON(value),
     'must be an object',
   )
   .meta({ type: 'object', additionalProperties: true })
 
-/** A whole number that JavaScript holds exactly. */
+/** A whole number that a double represents exactly. */
 export const SafeInteger = z.int()
 
-/** A count or a sum of an answer. Beyond 2^53, where clients may report any number, it is the nearest double. */
+/** A count or a sum in a response. Beyond 2^53, where clients may report any number, it is the nearest double. */
 export const Total = z.number().meta({ type: 'integer' })
 
 /** A date-time string on the wire. Spec: §2.5, §4.2, §4.4. */
@@ -123,16 +123,16 @@ export const Timestamp = z
   )
   .meta({ format: 'date-time', examples: ['2026-01-31T09:30:00.123456Z'] })
 
-/** A time of an answer. */
+/** A time in a response. */
 export const Time = z.string().meta({ format: 'date-time' })
 
-/** The request that names a project and nothing else. */
+/** Request that names a project and nothing else. */
 export const ProjectOnly = z.strictObject({ project_id: ProjectId })
 
-/** The answer of a change that has nothing to tell. */
+/** Response to a change that returns no data. */
 export const EmptyResponse = z.object({}).describe('Empty on success.')
 
-/** A switch that is off when it is absent. @param what - what it is for, as a sentence */
+/** Returns an optional boolean field whose default is false. @param what - the description, as a sentence */
 export function switchField(what: string) {
   return z
     .boolean()
@@ -140,7 +140,7 @@ export function switchField(what: string) {
     .meta({ description: `${what} Default false.`, default: false })
 }
 
-/** A field that must be null or left out. @param what - the reason, as the rest of a sentence */
+/** Returns a field that must be null or absent. @param what - the reason, as the rest of a sentence */
 export function refused(what: string) {
   return z
     .unknown()
@@ -151,7 +151,7 @@ export function refused(what: string) {
     .meta({ description: `Refused unless it is null: ${what}.` })
 }
 
-/** The user that a client names; no store keeps it. */
+/** User named by a client; it is not stored. */
 export const IgnoredUser = z
   .string()
   .max(256)

@@ -9,7 +9,10 @@ export interface Problem {
   readonly isMissing: boolean
 }
 
-/** The error of a body that breaks a schema: all its problems, `param` the first one's place, or null for the whole. */
+/**
+ * Returns the error of a body that breaks a schema, with all problems. `param` is the path of the first one, or null
+ * for the whole body.
+ */
 export function toValidationError(problems: readonly Problem[]): ApiError {
   const message = problems
     .map((problem) => `${problem.path || 'The body'} ${problem.message}`)
@@ -17,12 +20,12 @@ export function toValidationError(problems: readonly Problem[]): ApiError {
   return new ApiError('validation_failed', { message, param: problems[0]?.path || null })
 }
 
-/** Limit: problems told in one answer. */
+/** Limit: problems reported in one response. */
 const PROBLEMS_MAX = 10
 
 type Issue = z.core.$ZodIssue
 
-/** Limit: characters of a key that a path repeats. Paths are answered and logged, and clients choose keys. */
+/** Limit: characters of a key that a path repeats. Paths are sent and logged, and clients choose keys. */
 const KEY_CHARS_MAX = 100
 
 /** Renders an issue's path: `messages[0].content`, keys that are no names are quoted. */
@@ -37,7 +40,7 @@ export function renderPath(path: readonly PropertyKey[]): string {
   return text
 }
 
-/** The problems of a failed parse, at most PROBLEMS_MAX, without any value of the input. */
+/** Returns the problems of a failed parse, at most PROBLEMS_MAX, without any value of the input. */
 export function toProblems(issues: readonly Issue[], input: unknown): Problem[] {
   const problems: Problem[] = []
   for (const issue of issues) {
@@ -52,7 +55,7 @@ export function toProblems(issues: readonly Issue[], input: unknown): Problem[] 
 /** Limit: fields of an object that are named to a client that sent another one. */
 const FIELDS_NAMED_MAX = 40
 
-/** Of a value that no option of a union takes, and that none was meant for. */
+/** Message for a value that matches no option of a union, nor resembles one. */
 const NO_FORM = 'must have one of the forms that /docs shows'
 
 // The finished issue no longer has the schema, which knows the existing fields.
@@ -87,7 +90,7 @@ function sayType(expected: string, input: unknown): string | undefined {
   const type = TYPES[expected]
   if (type === undefined) return undefined
   if (expected === 'int' && typeof input === 'number') return `must be ${type}`
-  // Infinity, as which `1e400` is read, or a number that is kept as its text.
+  // Infinity, as which `1e400` is read, or a number that is held as text.
   if (expected === 'number' && nameOf(input) === type)
     return 'must be a number that a double keeps as it is written'
   return `must be ${type}, not ${nameOf(input)}`
@@ -122,7 +125,10 @@ function sayBound(
   return units && `must have ${bound} ${limit} ${units[Number(limit) === 1 ? 0 : 1]}`
 }
 
-/** A tracing SDK that was given the address of the server sends its vendor's names to the wrong routes. */
+/**
+ * Returns a hint for vendor names: a tracing SDK configured with the address of the server sends them to the wrong
+ * routes.
+ */
 function hintAtVendor(keys: readonly string[]): string {
   return keys.some((key) => key.startsWith('wb_')) ? '; tracing SDKs send to /traces' : ''
 }
@@ -157,7 +163,7 @@ function problemsOf(issue: Issue, input: unknown): Problem[] {
   return [{ path: renderPath(issue.path), message, isMissing }]
 }
 
-/** The issues of the option of a union that a value was meant for: it has its type and its fields. */
+/** Returns the issues of the option of a union that a value resembles: the value has its type and its fields. */
 function issuesOfMeant(issue: Issue): readonly Issue[] | undefined {
   const options = issue.code === 'invalid_union' ? issue.errors : []
   const isOther = ({ code, path }: Issue) =>
@@ -169,7 +175,7 @@ function issuesOfMeant(issue: Issue): readonly Issue[] | undefined {
   )
 }
 
-/** The value at a path; undefined if there is none. */
+/** Returns the value at a path; undefined if there is none. */
 export function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   let value = input
   for (const key of path) {

@@ -6,7 +6,7 @@ export const PROJECT_ID = new RegExp(`^${SEGMENT}/${SEGMENT}$`, 'u')
 const REF_TAIL = /^[^\s/\p{C}]+(?:\/[^/\s\p{C}]+)*$/u
 export const PROJECT_ID_CHARS_MAX = 257
 
-/** Whether a text is a project's id; the check of ProjectId without telling what is wrong. */
+/** Returns whether a text is a project id, by the same check as ProjectId but without a message. */
 export function isProjectId(text: string): boolean {
   return text.length <= PROJECT_ID_CHARS_MAX && PROJECT_ID.test(text)
 }

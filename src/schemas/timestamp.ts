@@ -52,13 +52,13 @@ export function renderTimestamp(us: number): string {
   return `${text.slice(0, -1)}${String(rest).padStart(3, '0')}Z`
 }
 
-/** The same for a time that may be missing. */
+/** Renders a time as RFC 3339 text, or null as null. */
 export function renderTimestampOrNull(us: number | null): string | null {
   return us === null ? null : renderTimestamp(us)
 }
 
 /**
- * The microseconds of a text that the schema `Timestamp` has accepted.
+ * Returns the microseconds of a text that the schema `Timestamp` has accepted.
  *
  * @throws TypeError when it was never checked
  */

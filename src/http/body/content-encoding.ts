@@ -77,11 +77,11 @@ function unpack(packed: IncomingMessage, decoder: Transform, bytesMax: number): 
       decoder.destroy()
     }
   }
-  // A refused body is unpiped, and its rest must not be decompressed. A body is also unpiped at its end.
+  // A refused body is unpiped, and the remainder must not be decompressed. A body is also unpiped at the end.
   decoder.once('unpipe', () => decoder.writableFinished || decoder.destroy())
   packed.on('data', onChunk).once('close', onClose).pipe(decoder)
   const body = Readable.from(read(), { objectMode: false })
-  // Nothing listens any more when the client disconnects after a refusal.
+  // After a refusal no listener is left for a client that disconnects.
   body.on('error', () => undefined)
   // The framework compares this count with the Content-Length.
   return Object.defineProperty(body, 'receivedEncodedLength', { get: () => receivedEncodedLength })

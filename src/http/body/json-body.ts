@@ -1,12 +1,15 @@
 /**
- * Parses JSON bodies by media type, and keeps the text for routes that need it. Never answers by itself: it throws
- * ApiError.
+ * Parses JSON bodies by media type, and retains the text for routes that need it. Throws ApiError and never sends a
+ * response.
  */
 import fp from 'fastify-plugin'
 import { decodeJsonBody, parseJsonBody } from '../../domain/json/json-body-text.ts'
 import type { App } from '../app-type.ts'
 
-/** Limit: longer bodies stay bytes on routes that take them so; to parse this takes some 50 ms at worst. */
+/**
+ * Limit in bytes: a longer body stays a Buffer on routes with `largeBody: 'bytes'`. Parsing one of this length takes
+ * some 50 ms at worst.
+ */
 export const PARSED_BYTES_MAX = 512 * 1024
 
 /** Installs the JSON parser as the only one; other media types end as unsupported_media_type. */

@@ -1,5 +1,5 @@
 /**
- * How a scope of trace routes reads and writes names: strictly with neutral names, or tolerantly with the vendor's.
+ * Naming of fields in a scope of trace routes: strict with neutral names, or tolerant with the vendor's names.
  * Handlers see only neutral names; the rest of the difference is in `app.naming`.
  */
 import type { FastifyRequest } from 'fastify'
@@ -10,9 +10,9 @@ import type { App } from '../app-type.ts'
 import { parseItem, parseTolerantly } from './parsing.ts'
 import { toNeutralNames, toVendorNames, toVendorText } from './vendor-names.ts'
 
-/** How a scope spells names, for data that bypasses the framework's validation and serialization. */
+/** Naming of a scope, for data that bypasses the framework's validation and serialization. */
 interface Naming {
-  /** False if clients send more and other fields than the spec's tables allow. */
+  /** Whether unknown fields are refused; false where clients send other fields than the spec's tables allow. */
   readonly isStrict: boolean
   /** Parses one item of a batch, already in neutral names, and may modify it. @throws ApiError validation_failed */
   parse<T>(schema: z.ZodType<T>, item: unknown): T
@@ -22,12 +22,12 @@ interface Naming {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Of trace scopes only. */
+    /** Decorates scopes of trace routes only. */
     naming: Naming
   }
 }
 
-/** Neutral names; fields that a schema does not know are refused. */
+/** Gives a scope neutral names; unknown fields are refused. */
 export function useNeutralNames(app: App): void {
   app.decorate('naming', {
     isStrict: true,
@@ -37,7 +37,7 @@ export function useNeutralNames(app: App): void {
 }
 
 /**
- * Vendor names in requests and answers; fields that a schema does not know are dropped. The OpenAPI document omits
+ * Gives a scope the vendor's names in requests and responses; unknown fields are dropped. The OpenAPI document omits
  * the routes of the scope, because it describes them with neutral names.
  */
 export function useVendorNames(app: App): void {

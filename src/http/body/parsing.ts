@@ -17,7 +17,7 @@ export class SchemaError extends Error {
 
   /**
    * @param data - what was parsed
-   * @param renderPath - the client's spelling of a problem's path
+   * @param renderPath - renders a problem's path with the client's names
    */
   constructor({ issues }: z.ZodError, data: unknown, renderPath = (path: string) => path) {
     super('The request breaks a schema.')
@@ -42,7 +42,7 @@ export function parseStrictly<T>(schema: z.ZodType<T>, data: unknown): ParseResu
 /**
  * Parses, and deletes unknown names from `data`, which is modified.
  *
- * @param renderPath - the client's spelling of a problem's path
+ * @param renderPath - renders a problem's path with the client's names
  */
 export function parseTolerantly<T>(
   schema: z.ZodType<T>,
@@ -76,7 +76,7 @@ function dropUnknown(data: unknown, issues: readonly Issue[]): number {
   for (const issue of issues) {
     const owner = valueAt(data, issue.path)
     if (issue.code === 'unrecognized_keys' && typeof owner === 'object' && owner !== null) {
-      // A number that is kept as its text is an object that cannot be changed.
+      // A JSON.rawJSON object, which holds a number as text, is frozen.
       for (const key of issue.keys) if (Reflect.deleteProperty(owner, key)) dropped += 1
     } else if (issue.code === 'invalid_union') {
       dropped += dropInUnion(owner, issue.errors)

@@ -1,8 +1,8 @@
 /**
- * Handles a body that is still arriving when its answer is ready. The answer is sent at once. Then the rest of the body
- * is read and discarded, so that it is not parsed as the connection's next request, and a client that writes before it
- * reads gets to its answer. Closing at once would make the system reset the connection, and a reset drops what the
- * client has not read yet.
+ * Handles a body that is still arriving when the response is ready. The response is sent at once. Then the rest of
+ * the body is read and discarded, so that it is not parsed as the connection's next request, and a client that writes
+ * before it reads receives the response. Closing at once would make the system reset the connection, and a reset
+ * drops what the client has not read yet.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
@@ -11,7 +11,7 @@ import fp from 'fastify-plugin'
 import type { App } from '../app-type.ts'
 import { declaredBytes } from './declared-bytes.ts'
 
-/** Limits of the discarded rest: bytes and milliseconds. Beyond them the connection is closed. */
+/** Limits of the discarded remainder, in bytes and milliseconds. Beyond them the connection is closed. */
 const READ_ON_BYTES_MAX = 268_435_456
 const READ_ON_MS_MAX = 30_000
 /** Limit in bytes: after a longer body, or one of unknown length, the connection is closed, which is cheaper. */
@@ -22,7 +22,7 @@ interface UnreadBodyOptions {
   readonly readOnMsMax?: number
 }
 
-/** Keeps or closes connections whose requests were refused before their end. */
+/** Drains or closes connections whose requests were refused before the end of the body. */
 export const unreadBody = fp<UnreadBodyOptions>(
   async (app: App, { readOnBytesMax = READ_ON_BYTES_MAX, readOnMsMax = READ_ON_MS_MAX }) => {
     const limits = { bytesMax: readOnBytesMax, msMax: readOnMsMax }
@@ -47,7 +47,9 @@ interface StreamLimits {
   readonly msMax: number
 }
 
-/** Returns the answer as a stream that has all bytes at once, and ends when the body ends or a limit is reached. */
+/**
+ * Returns the response as a stream that holds all bytes at once, and ends when the body ends or a limit is reached.
+ */
 function streamUntilBodyEnds(
   { raw }: FastifyRequest,
   reply: FastifyReply,
@@ -77,14 +79,14 @@ function streamUntilBodyEnds(
   stream.once('close', () => clearTimeout(timer))
   raw.once('end', end)
   raw.once('close', end)
-  // It may still be piped to the reader that refused it.
+  // The body may still be piped to the reader that refused it.
   raw.unpipe()
   raw.on('data', onData)
   raw.resume()
   return stream
 }
 
-/** Closes the connection: the rest of the body would be parsed as the next request. */
+/** Closes the connection after the response: the rest of the body would be parsed as the next request. */
 function closeAfter(response: ServerResponse, request: IncomingMessage): void {
   response.once('finish', () => request.socket.destroySoon())
 }

@@ -5,14 +5,14 @@ import type { z } from 'zod'
 import type { App } from '../app-type.ts'
 import { parseStrictly } from './parsing.ts'
 
-/** Installs validation by Zod of requests and answers. */
+/** Installs Zod as the validator of requests and the serializer of responses. */
 export const validation = fp(
   async (app: App) => {
     // The type provider's own validator joins paths with slashes, which is ambiguous for keys that contain one.
     app.setValidatorCompiler<z.ZodType>(
       ({ schema }) =>
         (data) =>
-          // The thread that parses a large body validates it, too.
+          // A large body is validated by the thread that parses it.
           Buffer.isBuffer(data) ? { value: data } : parseStrictly(schema, data),
     )
     app.setSerializerCompiler(serializerCompiler)

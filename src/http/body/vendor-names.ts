@@ -1,5 +1,5 @@
 /**
- * The two spellings of the trace API: neutral names at `/`, the vendor's below `/traces`. Names inside the data of
+ * The two namings of the trace API: neutral names at `/`, the vendor's below `/traces`. Names inside the data of
  * users are never changed.
  */
 
@@ -50,7 +50,10 @@ const PAYLOADS = new Set([
 /** Keys whose strings are names or dotted paths of fields. */
 const FIELD_NAMES = new Set(['columns', 'expand_columns', 'fields', 'field', '$getField'])
 
-/** What `source` says of a ref whose `key` is the name of a field, absent, too; others are attributes of users. */
+/**
+ * Values of `source`, also the absent one, for which the `key` of a ref names a field; with any other value it names
+ * a user's attribute.
+ */
 const FIELD_SOURCES: ReadonlySet<unknown> = new Set(['field', 'column', undefined])
 
 type Names = ReadonlyMap<string, string>
@@ -65,7 +68,7 @@ export function toNeutralNames(body: unknown): unknown {
   return rename(body, toNeutral)
 }
 
-/** Returns an answer with vendor names, also in the feedback that the server adds to summaries. */
+/** Returns a response with vendor names, also in the feedback that the server adds to summaries. */
 export function toVendorNames<T>(response: T): T {
   return rename(response, toVendor) as T
 }
@@ -101,7 +104,7 @@ function renameFieldNames(value: unknown, names: Names): unknown {
   return (names.get(first) ?? first) + value.slice(first.length)
 }
 
-/** Renames a column that an answer describes: its name is a value. */
+/** Renames a column described in a response, where the name is a value. */
 function renameColumn(column: unknown, names: Names): unknown {
   if (typeof column !== 'object' || column === null || !('name' in column)) return column
   return { ...column, name: renameFieldNames(column.name, names) }

@@ -1,6 +1,6 @@
 /**
  * Tidies the components of the document for tools. The type provider emits each schema twice, for requests and for
- * answers (`NameInput` and `Name`): only one is kept if both are equal, or only one is used.
+ * responses (`NameInput` and `Name`): if both are equal, or only one is used, one of them is removed.
  */
 
 type Json = { [key: string]: unknown }
@@ -119,7 +119,7 @@ function mergedNames(schemas: Json, used: ReadonlySet<string>): Map<string, stri
     const written = name.slice(0, -READ_SUFFIX.length)
     if (name.endsWith(READ_SUFFIX) && written in schemas) merged.set(name, written)
   }
-  // If two variants differ, so do those that refer to them: repeat until the rest are equal.
+  // Two variants also differ if they refer to variants that differ: repeat until all remaining ones are equal.
   for (let before = -1; before !== merged.size; ) {
     before = merged.size
     for (const [name, written] of [...merged]) {

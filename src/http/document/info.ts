@@ -14,7 +14,10 @@ export const INFO = {
   license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
 } as const
 
-/** Relative: the server that returned the document, under any name and behind any proxy. */
+/**
+ * Servers of the document: a relative address, which is the server that returned the document, under any name and
+ * behind any proxy.
+ */
 export const SERVERS = [{ url: '/', description: 'The server that returned this document.' }]
 
 export const TAGS = [

@@ -21,11 +21,11 @@ declare module 'fastify' {
       /** Replaces a path with a wildcard, which OpenAPI cannot express. */
       readonly url?: string
       readonly params?: z.ZodType
-      /** Headers that the handler reads itself. */
+      /** Headers that the handler reads without validation by the framework. */
       readonly headers?: z.ZodType
       /** A body that is not JSON. */
       readonly body?: z.ZodType
-      /** Answers that the framework does not serialize. */
+      /** Responses that the framework does not serialize. */
       readonly response?: Readonly<Record<string, object>>
     }
   }

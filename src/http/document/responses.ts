@@ -1,4 +1,4 @@
-/** Describes answers that are not JSON objects for the OpenAPI document: bytes, lines, events. */
+/** Describes responses that are not JSON objects for the OpenAPI document: bytes, lines, events. */
 import { z } from 'zod'
 import { ChatCompletionChunk } from '../../schemas/chat/chat-chunk.ts'
 import { ChatCompletionResponse } from '../../schemas/chat/chat-response.ts'
@@ -9,7 +9,7 @@ import { JSON_LINES } from '../stream/json-lines.ts'
 
 const BYTES = 'application/octet-stream'
 
-/** The bytes of a file. */
+/** Describes the bytes of a file. */
 export function bytesResponse(description: string) {
   return {
     description,
@@ -17,13 +17,13 @@ export function bytesResponse(description: string) {
   }
 }
 
-/** A file of one of several types. */
+/** Describes a file of one of several media types. */
 export function fileResponse(description: string, types: readonly string[]) {
   const schema = z.string().meta({ description: 'The whole file.' })
   return { description, content: Object.fromEntries(types.map((type) => [type, { schema }])) }
 }
 
-/** Generated speech. */
+/** Describes generated speech. */
 export function audioResponse() {
   const bytes = z.string().meta({ format: 'binary', description: 'Audio.' })
   return {
@@ -32,7 +32,7 @@ export function audioResponse() {
   }
 }
 
-/** A transcript in the requested format. */
+/** Describes a transcript in the requested format. */
 export function transcriptResponse() {
   const events = z.string().meta({ description: 'With `stream`: the events of the engine.' })
   const text = z.string().meta({ description: 'Text or subtitles.' })
@@ -47,7 +47,7 @@ export function transcriptResponse() {
   }
 }
 
-/** The answers of OTLP, all of them in either encoding. */
+/** Describes the responses of OTLP, each in both encodings. */
 export function otlpResponses(stored: z.ZodType, failure: z.ZodType) {
   const bytes = z.string().meta({ format: 'binary', description: 'The same in protobuf.' })
   const inEither = (schema: z.ZodType, description: string) => ({
@@ -62,7 +62,7 @@ export function otlpResponses(stored: z.ZodType, failure: z.ZodType) {
   }
 }
 
-/** JSON objects, one per line. @param item - their schema, which has a name in the document */
+/** Describes JSON objects, one per line. @param item - their schema, which has a name in the document */
 export function linesResponse(description: string, item: z.ZodType) {
   const schema = z.string().meta({
     description: 'One JSON object per line.',
@@ -71,7 +71,7 @@ export function linesResponse(description: string, item: z.ZodType) {
   return { description, content: { [JSON_LINES]: { schema } } }
 }
 
-/** A chat completion, whole or as chunks. */
+/** Describes a chat completion, whole or as chunks. */
 export function completionResponse() {
   return wholeOrEvents('completion', ChatCompletionResponse, {
     item: ChatCompletionChunk,
@@ -79,7 +79,7 @@ export function completionResponse() {
   })
 }
 
-/** A completion of texts, whole or as chunks of the same shape. */
+/** Describes a legacy text completion, whole or as chunks of the same shape. */
 export function textCompletionResponse() {
   return wholeOrEvents('completion', TextCompletionResponse, {
     item: TextCompletionResponse,
@@ -87,7 +87,7 @@ export function textCompletionResponse() {
   })
 }
 
-/** A response, whole or as typed events. */
+/** Describes a response of the Responses API, whole or as typed events. */
 export function responseOrEvents() {
   return wholeOrEvents('response', ResponseObject, {
     item: ResponseEvent,
@@ -105,7 +105,7 @@ function chunksOf(item: string): string {
 }
 
 interface Events {
-  /** What an event has as JSON. */
+  /** Schema of the JSON of one event. */
   readonly item: z.ZodType
   readonly described: string
 }
@@ -129,7 +129,7 @@ interface Operation {
   readonly responses?: Readonly<Record<string, { description: string }>>
 }
 
-/** Replaces the framework's description of answers that have none. */
+/** Replaces the framework's placeholder for responses without a description. */
 export function describeResponses<T extends object>(document: T): T {
   const { paths } = document as { paths?: Readonly<Record<string, Record<string, Operation>>> }
   for (const operation of Object.values(paths ?? {}).flatMap((item) => Object.values(item))) {

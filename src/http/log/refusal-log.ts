@@ -5,9 +5,9 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { ApiError, ErrorCode } from '../../errors.ts'
 
-/** The count of one line. */
+/** Interval between two lines, in milliseconds. */
 const GATHER_MS = 1000
-/** Limit: routes named in one line, the first ones. */
+/** Limit: routes named in one line; the first ones are named. */
 const ROUTES_MAX = 16
 
 export interface RefusalLog {
@@ -33,7 +33,7 @@ export function createRefusalLog(log: FastifyBaseLogger): RefusalLog {
     timer = null
     for (const [code, { count, routes, error }] of kinds) {
       const fields = { code, count, routes: Object.fromEntries(routes) }
-      // Only a failed store has a cause that an operator must look at.
+      // Only a failed store has a cause that an operator has to examine.
       if (error.cause === undefined) log.warn(fields, 'requests refused')
       else log.error({ ...fields, err: error.cause }, 'requests refused')
     }

@@ -1,6 +1,6 @@
 /**
- * Request ids and one log line for each answer, except for 503, which are counted. Bodies, headers and query strings
- * are never logged.
+ * Request ids and one log line for each response, except for status 503, which is counted. Bodies, headers and query
+ * strings are never logged.
  */
 import type { IncomingMessage } from 'node:http'
 import fp from 'fastify-plugin'
@@ -15,7 +15,7 @@ export function chooseRequestId(request: IncomingMessage): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId()
 }
 
-/** Adds `x-request-id` to answers, and logs route, status, duration, caller and why a request was refused. */
+/** Adds `x-request-id` to responses, and logs route, status, duration, caller and why a request was refused. */
 export const requestLog = fp(
   async (app: App) => {
     // All logged fields are listed below, so nothing needs to be redacted, which would cost more than the line.

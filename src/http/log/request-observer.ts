@@ -1,4 +1,6 @@
-/** Reports each answer under labels from a fixed set: route patterns and known methods, never what a client sent. */
+/**
+ * Reports each response under labels from a fixed set: route patterns and known methods, never text from a client.
+ */
 import fp from 'fastify-plugin'
 import type { ErrorCode } from '../../errors.ts'
 import type { App } from '../app-type.ts'
@@ -9,14 +11,14 @@ export interface FinishedRequest {
   /** The method of the route, or `other`. */
   readonly method: string
   readonly status: number
-  /** From the request's head to the end of the answer. */
+  /** Time from the head of the request to the end of the response. */
   readonly seconds: number
-  /** Why it was refused, or null. */
+  /** Code of the error of the response; null on success. */
   readonly refusal: ErrorCode | null
 }
 
 export interface RequestObserver {
-  /** Called when the answer has ended or its client has disconnected; must not throw. */
+  /** Called when the response has ended or the client has disconnected; must not throw. */
   requestFinished(request: FinishedRequest): void
 }
 

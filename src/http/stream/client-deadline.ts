@@ -9,7 +9,7 @@ const TIMEOUT_S_MAX = 86_400
 
 /** The running timeout of a client. */
 export interface ClientDeadline {
-  /** Stops the timer: the client got its answer. Idempotent. */
+  /** Stops the timer when the response has been sent. Idempotent. */
   lift(): void
 }
 

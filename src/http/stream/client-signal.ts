@@ -1,11 +1,11 @@
-/** Signals when the client of a request has disconnected. Never answers and never ends anything by itself. */
+/** Signals when the client of a request has disconnected. Never sends or ends a response. */
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { ApiError } from '../../errors.ts'
 
 /**
- * Opens the abort controller of one request. It is aborted when the connection closes before the answer is sent (with
- * the reason client_closed_request), and by any other holder.
+ * Opens the abort controller of one request. It is aborted when the connection closes before the response is sent
+ * (with the reason client_closed_request), and by any other owner of the controller.
  */
 export type OpenAbort = (reply: FastifyReply) => AbortController
 
@@ -14,7 +14,7 @@ export type OpenAbort = (reply: FastifyReply) => AbortController
  *
  * Why: Fastify's `request.signal` follows the incoming message, which Node closes once its body was read: with a body
  * it aborts while the client is still connected. AbortSignal.any keeps 1.2 kB of each request for as long as the
- * lasting signal lives. Here the lasting signal drops a request when its answer is sent.
+ * lasting signal lives. Here the lasting signal drops a request when its response is sent.
  */
 export function createAborts(lasting: AbortSignal): OpenAbort {
   const running = new Set<AbortController>()
@@ -34,7 +34,7 @@ export function createAborts(lasting: AbortSignal): OpenAbort {
   }
 }
 
-/** Calls back when the connection of an answer closes, or at once if it has: its client may leave at any time. */
+/** Calls back when the connection of a response closes, or at once if it has closed already. */
 export function onceClosed(raw: ServerResponse, callback: () => void): void {
   if (raw.closed || raw.destroyed) callback()
   else raw.once('close', callback)

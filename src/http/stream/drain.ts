@@ -16,7 +16,10 @@ declare module 'fastify' {
     stopping: AbortSignal
     /** Opens the abort controller of a request: aborted when its client disconnects, or running requests must end. */
     openAbort: OpenAbort
-    /** The same for a request that only waits: aborted when its client disconnects, or the shutdown begins. */
+    /**
+     * Opens the abort controller of a request that only waits. It is aborted when the client disconnects or the
+     * shutdown begins.
+     */
     openWait: OpenAbort
   }
 }
@@ -27,7 +30,7 @@ interface DrainOptions {
 }
 
 const POLL_MS = 20
-/** Limit: milliseconds that aborted requests have to finish their answers. */
+/** Limit: milliseconds in which aborted requests have to finish their responses. */
 const ABORT_GRACE_MS = 1_500
 
 /** Installs the drain; `app.close()` then never waits for a stream longer than the timeout. */
@@ -54,7 +57,7 @@ export const drain = fp<DrainOptions>(
       done(new ApiError('server_draining', { retryAfterS: 1 }))
     })
     app.addHook('onSend', (_request, reply, payload, done) => {
-      // Otherwise an idle keep-alive socket would keep the server open.
+      // Otherwise an idle keep-alive socket would keep the server from closing.
       if (isDraining) reply.header('connection', 'close')
       done(null, payload)
     })

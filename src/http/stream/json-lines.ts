@@ -6,8 +6,8 @@ import type { FastifyReply } from 'fastify'
 export const JSON_LINES = 'application/jsonl'
 
 /**
- * Streams texts of whole lines. It awaits the first one, so that a failure before it is answered with an error status;
- * later failures close the connection in the middle of the answer.
+ * Streams texts of whole lines. It awaits the first one, so that an earlier failure becomes an error status; a later
+ * failure closes the connection in the middle of the response.
  *
  * @param texts - each ends in a line break; pulled only when the socket accepts more, and returned when the client
  * disconnects
@@ -19,7 +19,7 @@ export async function sendLines(
   type: string = JSON_LINES,
 ): Promise<FastifyReply> {
   const lines = Readable.from(texts, { highWaterMark: 1 })
-  // Comes with the first text, and also when there is none.
+  // The status is sent with the first text, or when there is none.
   await once(lines, 'readable')
   return reply
     .header('content-type', `${type}; charset=utf-8`)
@@ -30,7 +30,7 @@ export async function sendLines(
 /** Limit: lines of one text. */
 const TEXT_LINES = 100
 
-/** The texts of a list that is in memory: one line of JSON for each item. */
+/** Yields one line of JSON for each item of a list in memory, in groups. */
 export async function* renderLines<Item>(
   items: readonly Item[],
   render: (item: Item) => object,
@@ -41,7 +41,10 @@ export async function* renderLines<Item>(
   }
 }
 
-/** The text of a JSON object that ends in a list. @param opening - what is before its first entry, as `{"rows":[` */
+/**
+ * Yields the text of a JSON object that ends in a list. @param opening - what is before its first entry, as
+ * `{"rows":[`
+ */
 export async function* renderList(
   opening: string,
   groups: AsyncIterable<readonly string[]>,

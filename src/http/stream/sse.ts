@@ -1,4 +1,4 @@
-/** Renders JSON texts as server-sent events. Knows nothing about their meaning. */
+/** Renders JSON texts as server-sent events, whatever they mean. */
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 
@@ -21,11 +21,11 @@ export const DONE_EVENT = 'data: [DONE]\n\n'
 /** A comment: readers ignore it, and proxies see that the stream is alive. */
 export const KEEP_ALIVE = ': keep-alive\n\n'
 
-/** How texts become events, and what follows the last of them. */
+/** Rendering of texts as events, and the final event. */
 export interface Framing {
   readonly render: (text: string) => string
   readonly end: string
-  /** Sent as a keep-alive while there is nothing to send; null: nothing. Default: a comment. */
+  /** Sent as a keep-alive while no text is available; null: nothing. Default: a comment. */
   readonly keepAlive?: string | null
   /** Content type. Default: events. */
   readonly type?: string
@@ -38,7 +38,7 @@ export function renderNamedEvent(name: string, json: string): string {
   return `event: ${name}\ndata: ${json}\n\n`
 }
 
-/** For texts that are whole events and include the final one. */
+/** Framing for texts that are whole events and include the final one. */
 export const WHOLE_EVENTS: Framing = { render: (event) => event, end: '' }
 
 interface EventStreamOptions {
@@ -111,7 +111,7 @@ export function createEventStream(
     },
   })
   const silence = setTimeout(() => {
-    // A reader that does not keep up needs no keep-alive.
+    // A slow reader needs no keep-alive.
     if (isPumping && stream.readableLength === 0 && keepAlive !== null) stream.push(keepAlive)
     silence.refresh()
   }, keepAliveMs)

@@ -17,7 +17,7 @@ export async function graphqlRoutes(app: App): Promise<void> {
       },
     },
     async ({ body, principal }) => {
-      // Any key may ask: access to projects is checked by the routes that use them.
+      // Any key is allowed: access to projects is checked by the routes that use them.
       if (principal === null) throw new ApiError('missing_api_key')
       return resolveGraphql(body, principal)
     },

@@ -1,5 +1,5 @@
 /**
- * Answers 501 with the name of the missing feature when a client library calls an endpoint of its vendor that Weft
+ * Responds 501 with the name of the missing feature when a client library calls an endpoint of its vendor that Weft
  * does not have. Bodies are not read. Additions to the spec.
  */
 import type { FastifyRequest } from 'fastify'
@@ -36,7 +36,7 @@ function createRefusal({ feature, reason }: MissingFeature) {
     isLogged = true
     throw new ApiError('not_implemented', {
       message: `Weft does not have ${feature}. ${reason}`,
-      // The OpenAI SDKs retry after other answers of 500 and above.
+      // The OpenAI SDKs retry after other responses of 500 and above.
       headers: { 'x-should-retry': 'false' },
     })
   }

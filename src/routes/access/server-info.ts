@@ -1,4 +1,4 @@
-/** Versions, which tracing SDKs ask for before anything else. No credentials, no secrets. Additions to the spec. */
+/** Versions, which tracing SDKs request first. No credentials, no secrets. Additions to the spec. */
 import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
 

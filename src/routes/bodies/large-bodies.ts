@@ -1,6 +1,6 @@
 /**
  * Prepares bodies that may be large: small ones at once, large ones in a thread, so that nothing else waits for them.
- * Of these the main thread handles only the bytes and what the preparation returns.
+ * For large bodies the main thread handles only the bytes and the result of the preparation.
  */
 import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors.ts'
@@ -66,7 +66,7 @@ export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
       const { isStrict } = app.naming
       const known = { principal, params: { ...(params as object) }, isStrict, refScheme }
       const context = { ...known, nowUs: nowUs() }
-      // Only the parser of JSON leaves a body as bytes on these routes.
+      // On these routes only the JSON parser passes a body on as bytes.
       if (Buffer.isBuffer(body)) return await prepareInThread({ name, bytes: body, ...context })
       const whole: PreparationContext = { ...context, text: bodyText ?? '' }
       return await preparationOf(name).prepare(body, whole)

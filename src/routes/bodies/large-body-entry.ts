@@ -18,7 +18,7 @@ export type LargeBodyResult = { readonly prepared: unknown } | { readonly refusa
 
 const limits = limitsOfHeap(resourceLimits.maxOldGenerationSizeMb ?? 0, 'lossless')
 
-/** The pool calls it by its name. */
+/** Prepares one body. The pool calls this function by name. */
 export async function prepareLargeBody(body: LargeBody): Promise<LargeBodyResult> {
   try {
     return { prepared: await prepare(body) }

@@ -2,23 +2,23 @@
 import type { z } from 'zod'
 import type { Principal } from '../../domain/access/permissions.ts'
 
-/** What a preparation knows of its request, as data that threads can pass on. */
+/** Data about the request that a preparation gets; it can be cloned between threads. */
 export interface PreparationContext {
   readonly principal: Principal | null
   /** The parameters of the address. */
   readonly params: object
   /** Whether unknown fields are refused, and names are neutral. */
   readonly isStrict: boolean
-  /** Scheme of the refs that are looked for. */
+  /** Scheme of the refs that are extracted. */
   readonly refScheme: string
   readonly nowUs: number
-  /** The body as it arrived; empty for an exact one. */
+  /** Text of the body as it arrived; empty for a lossless preparation. */
   readonly text: string
 }
 
 export interface Preparation<Body, Prepared> {
   readonly schema: z.ZodType<Body>
-  /** Whether the digits of numbers are kept that a double would round. */
+  /** Whether numbers that a double would round are parsed with all digits. */
   readonly isLossless?: boolean
   /**
    * @param body - valid, with neutral names

@@ -1,6 +1,6 @@
 /**
- * Files of calls that a browser downloads directly to disk. A request with a key is answered with a single-use address
- * that needs none, because a link cannot send headers. Additions to the spec.
+ * Files of calls that a browser downloads directly to disk. A request with a key returns a single-use address that
+ * needs no key, because a link cannot send headers. Additions to the spec.
  */
 import type { FastifyReply } from 'fastify'
 import { keyOfHeaders } from '../../domain/access/credentials.ts'
@@ -34,7 +34,7 @@ interface ExportRequestOptions {
   readonly tickets: ExportTickets
 }
 
-/** Needs a scope that takes Basic credentials. */
+/** Must be registered in a scope with Basic authentication. */
 export async function callExportRoutes(app: App, { tickets }: ExportRequestOptions): Promise<void> {
   app.post(
     '/calls/exports',
@@ -63,7 +63,7 @@ export async function callExportRoutes(app: App, { tickets }: ExportRequestOptio
   )
 }
 
-/** Refuses here what the download would refuse, because the page shows this error to the user. */
+/** Refuses what the download would refuse: the page shows this error to the user, but not one of the download. */
 function requireSound(request: CallExportRequest, { projects }: Principal): void {
   const { list, columns } = toList(request)
   resolveCallsSelection(list, { refScheme: '', projects })
@@ -78,7 +78,7 @@ interface CallDownloadOptions extends CallLinesOptions, ExportRequestOptions {
   readonly findPrincipal: (secret: string) => Promise<Principal | null>
 }
 
-/** Must be registered in a scope without authentication: the token in the URL stands for the key that requested it. */
+/** Must be registered in a scope without authentication: the token in the URL replaces the key that requested it. */
 export async function callDownloadRoutes(app: App, options: CallDownloadOptions): Promise<void> {
   app.get(
     '/calls/exports/:token',
@@ -114,7 +114,7 @@ export async function callDownloadRoutes(app: App, options: CallDownloadOptions)
   )
 }
 
-/** The list behind an export, and the columns of its table. */
+/** Returns the list query of an export, and the columns of its table. */
 function toList({ format, ...request }: CallExportRequest) {
   const columns = format === 'csv' ? resolveCsvColumns(request.columns ?? []) : []
   const isTable = columns.length > 0

@@ -1,4 +1,4 @@
-/** Adds feedback to calls; it may be kept in another store. */
+/** Joins feedback to calls; feedback may be in another store. */
 import type { ReadCaller } from '../../domain/access/read-caller.ts'
 import { callRef } from '../../domain/calls/call-ref.ts'
 import { type FeedbackRow, renderWholeFeedback } from '../../domain/feedback/feedback-view.ts'

@@ -1,4 +1,6 @@
-/** Renders the calls of a list as lines of JSON, with the costs, feedback and refs that the request asks for. */
+/**
+ * Renders the calls of a list as lines of JSON, with the costs, feedback and expanded refs that the request selects.
+ */
 import { canUseProject, type Principal } from '../../domain/access/permissions.ts'
 import type { ReadCaller } from '../../domain/access/read-caller.ts'
 import { parseSummary, renderCallLine } from '../../domain/calls/call-line.ts'
@@ -19,7 +21,7 @@ import { type CallWithFeedback, joinFeedback } from './call-feedback.ts'
 import { createCallExpander, type ExpandCall } from './expand-values.ts'
 import { withPrices } from './priced-selection.ts'
 
-/** Prices are for costs, feedback is for `include_feedback`, objects and tables are for `expand_columns`. */
+/** Sources of a list: prices for costs, feedback for `include_feedback`, objects and tables for `expand_columns`. */
 export interface CallLinesOptions
   extends Pick<Stores, 'callsQuery' | 'prices' | 'feedback' | 'objects' | 'tables'> {
   /** Scheme of the refs by which feedback is found. */
@@ -29,11 +31,11 @@ export interface CallLinesOptions
 interface ListCaller {
   readonly principal: Principal
   readonly caller: ReadCaller
-  /** Spells the names of fields as the client knows them. */
+  /** Renames fields to the client's names. */
   readonly toWireNames: <T>(value: T) => T
 }
 
-/** What a line contains besides the call. */
+/** Data of a line besides the call. */
 interface LineContext {
   readonly shape: CallsShape
   readonly prices: PriceTable | null
@@ -101,7 +103,7 @@ function renderListed(
   })
 }
 
-/** Returns what costs are rendered from. The attributes are read where costs are asked for. */
+/** Returns the input of the rendering of costs. The store reads attributes only for lists with costs. */
 function toPriced({ started_at_us, attributes_json }: CallTexts, summary: JsonObject) {
   return { started_at_us, summary, attributes: JSON.parse(attributes_json ?? '{}') }
 }

@@ -1,4 +1,4 @@
-/** What the routes that record calls do with a body before they write: checks, rights, defaults, texts. No I/O. */
+/** Preparations of bodies for routes that record calls: checks, permissions, defaults, texts. No I/O. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { z } from 'zod'
 import { type Principal, requireAccess, requireScope } from '../../domain/access/permissions.ts'
@@ -79,7 +79,7 @@ export const prepareCompleted: Preparation<z.infer<typeof CallsCompleteRequest>,
 
 interface Sender {
   readonly principal: Principal | null
-  /** Of the address, which may name the project, too. */
+  /** Parameters of the address, which may name the project, too. */
   readonly params: object
 }
 

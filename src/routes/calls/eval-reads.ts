@@ -19,10 +19,10 @@ import type { EvalRow } from '../../schemas/calls/eval-results.ts'
 import type { CallsQueryStore } from '../../store/api/calls/calls-query.ts'
 import { createRefReader, type RefReaderOptions } from '../objects/ref-reader.ts'
 
-/** Limits: trials of one answer, and calls below them. */
+/** Limits: trials of one response, and calls below them. */
 const TRIALS_MAX = 10_000
 const CHILDREN_MAX = 100_000
-/** Limit: characters of the inputs and outputs of trials in one answer. */
+/** Limit: characters of the inputs and outputs of trials in one response. */
 const CHARACTERS_MAX = 64 * 1024 * 1024
 /** Calls whose children are read with one query. */
 const PARENTS = 500

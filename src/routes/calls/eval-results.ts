@@ -75,7 +75,7 @@ export async function evalResultsRoutes(
   )
 }
 
-/** Rows with the dataset's row, without it, or with its ref, which stands in the rows as they were found. */
+/** Returns rows with the dataset's row, without it, or with its ref, which the stored rows contain. */
 function showRows(
   rows: readonly EvalRow[],
   found: readonly EvalRow[],

@@ -41,7 +41,7 @@ import {
 interface CallKind {
   readonly kind: EvaluationCallKind
   readonly path: string
-  /** The word for it in the document. */
+  /** The noun in the OpenAPI document. */
   readonly word: string
   readonly idField: string
   readonly createRequest: z.ZodType

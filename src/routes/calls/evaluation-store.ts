@@ -1,4 +1,4 @@
-/** How the routes of evaluation runs, predictions and scores write and read their calls. */
+/** Reads and writes the calls of evaluation runs, predictions and scores. */
 
 import type { z } from 'zod'
 import type { Principal } from '../../domain/access/permissions.ts'
@@ -72,7 +72,7 @@ interface Who {
   readonly user: Principal
 }
 
-/** Dependencies of both ways of writing. */
+/** Returns what the writer and the finisher share. */
 function createParts({ calls, refScheme }: EvaluationCallOptions, { project_id, user }: Who) {
   const { svc_user_id, svc_username } = user
 
@@ -92,12 +92,12 @@ function createParts({ calls, refScheme }: EvaluationCallOptions, { project_id, 
     for (const { error } of await calls.writeParts(parts)) if (error) throw error
   }
 
-  /** One that the routes recorded. */
+  /** Reads a call that the routes recorded. */
   async function requireOwn(id: string, kind: EvaluationCallKind, param: string) {
     return requireEvaluationCall(await calls.findCall(project_id, id), kind, param)
   }
 
-  /** One that the routes or the SDKs recorded. */
+  /** Reads a call that the routes or the SDKs recorded. */
   async function requireCall(id: string, kind: EvaluationCallKind, param: string) {
     return (await readEvaluationCall(calls, { project_id, id, kind, param })).call
   }
@@ -109,7 +109,7 @@ interface EvaluationCallName {
   readonly project_id: string
   readonly id: string
   readonly kind: EvaluationCallKind
-  /** For the error. */
+  /** Path of the field with the id, for the error. */
   readonly param: string
 }
 
@@ -204,7 +204,7 @@ export async function findTraceOfRun(
   return (await calls.findCall(project_id, run_id))?.trace_id ?? run_id
 }
 
-/** Finds the call that a prediction of a run lies below with its scores; null outside of runs. */
+/** Finds the parent call of a prediction and its scores in a run; null outside of runs. */
 export async function findTrial(
   calls: Pick<CallStore, 'findCall'>,
   { project_id, parent_id }: StoredCall,
@@ -238,7 +238,7 @@ export function createEvaluationFinisher(
       const prediction = await requireOwn(id, 'prediction', 'prediction_id')
       const above = await findTrial(calls, prediction)
       if (above === null || above.ended_at_us !== null) return
-      // Only their values: a prediction may have any number of scores.
+      // Only the values of scores are read: a prediction may have any number of scores.
       const scores = new Map<string, unknown>()
       for await (const call of readCalls({ parent_ids: [above.id] })) {
         if (isEvaluationCall(call, 'score')) scores.set(scorerNameOf(call), call.output)

@@ -13,7 +13,7 @@ const TOKEN_BYTES = 32
 
 interface ExportTicket {
   readonly keyId: string
-  /** Checked again when the download begins, so that a key revoked meanwhile gets nothing. */
+  /** Secret of the key, checked again when the download begins, so that a key revoked meanwhile gets nothing. */
   readonly secret: string
   readonly request: CallExportRequest
 }
@@ -27,7 +27,7 @@ export interface ExportTickets {
 
 /** @param nowMs - a monotonic clock */
 export function createExportTickets(nowMs: () => number = () => performance.now()): ExportTickets {
-  /** By the hash of the token, oldest first: the time of a lookup reveals nothing about a token. */
+  /** Tickets by the hash of the token, oldest first: the time of a lookup reveals nothing about a token. */
   const waiting = new Map<string, ExportTicket & { readonly endsMs: number }>()
 
   function dropEnded(): void {

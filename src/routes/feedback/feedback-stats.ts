@@ -21,7 +21,7 @@ import {
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import type { Stores } from '../../store/api/stores.ts'
 
-/** Limit: values of one answer. */
+/** Limit: values of one response. */
 const VALUES_MAX = 500_000
 
 type FeedbackStatsRoutesOptions = Pick<Stores, 'feedback'> & Pick<Clock, 'nowUs'>
@@ -99,7 +99,7 @@ function renderBuckets(
       return [key, Number.isNaN(value) ? null : value] as const
     })
     const own = { timestamp: renderTimestamp(startUs), count: count[bucket] ?? 0 }
-    // Why a cast: TypeScript cannot tell one key from all the others.
+    // Why a cast: TypeScript cannot distinguish one key from the others.
     return { ...Object.fromEntries(entries), ...own } as unknown as Bucket
   })
 }

@@ -39,7 +39,9 @@ interface FeedbackRoutesOptions
 }
 
 const config = { keepsLongNumbers: true }
-/** Limit: items of a batch between which other requests are answered: a few milliseconds. */
+/**
+ * Limit: items of a batch that are processed before other requests get a turn of the event loop, a few milliseconds.
+ */
 const PAUSE_ITEMS = 64
 
 export async function feedbackRoutes(app: App, options: FeedbackRoutesOptions): Promise<void> {
@@ -57,7 +59,7 @@ function schemasOf(app: App) {
 }
 
 /**
- * Returns a function that gives the feedback to store for a validated body; it reads each annotation queue of the
+ * Returns a function that converts a validated body to the feedback to store; it reads each annotation queue of the
  * request once.
  *
  * Spec: §2.2 queue_id. Choice: a queue that is unknown, deleted or of another project is refused, as the vendor does.

@@ -1,4 +1,4 @@
-/** The engines behind the models and their latencies. Spec: §4.7 (not shown); an addition to the spec. */
+/** Backends of the models, and their latencies. Spec: §4.7 (not shown); an addition to the spec. */
 import { requireScope } from '../../domain/access/permissions.ts'
 import type { App } from '../../http/app-type.ts'
 import type { UpstreamState } from '../../inference/backend.ts'
@@ -22,8 +22,8 @@ const NO_REQUESTS: ModelStatistics = {
 }
 
 /**
- * Spec: §4.7. Choice: for admins only, since the answer shows addresses of upstreams and other users' usage. Trained
- * models are listed for admins of all projects only, since a model's name does not say which project owns it.
+ * Spec: §4.7. Choice: for admins only, since the response shows addresses of upstreams and other users' usage.
+ * Trained models are listed for admins of all projects only, since a model's name does not say which project owns it.
  */
 export async function backendRoutes(
   app: App,
@@ -87,7 +87,7 @@ function renderStatistics(statistics: ModelStatistics) {
   }
 }
 
-/** The nearest rank; null without values. @param sorted - ascending */
+/** Returns a percentile by nearest rank; null without values. @param sorted - ascending */
 function percentile(sorted: readonly number[], percent: number): number | null {
   const value = sorted[Math.ceil((sorted.length * percent) / 100) - 1]
   return value === undefined ? null : Math.round(value * 1000) / 1000

@@ -1,6 +1,6 @@
 /**
- * Reads the form of a file upload: its fields, and its bytes, which are streamed into the store. An invalid form
- * leaves nothing behind.
+ * Reads the form of a file upload: its fields, and its bytes, which are streamed into the store. Nothing is stored of
+ * an invalid form.
  */
 import type { MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
@@ -16,9 +16,9 @@ const FIELD_BYTES_MAX = 4096
 const FORM_BYTES_MAX = 65_536
 
 interface FileForm {
-  /** Texts by name; the last one if a name occurs twice. */
+  /** Values of the fields by name; the last one if a name occurs twice. */
   readonly fields: Readonly<Record<string, string>>
-  /** To be kept or discarded. */
+  /** The received file, which the caller stores or discards. */
   readonly file: ReceivedFile
 }
 

@@ -26,7 +26,7 @@ export interface KindStoreOptions
   readonly refScheme: string
 }
 
-/** Stores for one project in the name of a user. */
+/** Returns a writer for one project on behalf of a user. */
 export function createKindWriter(
   { objects, tables, files, refScheme, nowUs }: KindStoreOptions,
   { project_id, svc_user_id }: { readonly project_id: string; readonly svc_user_id: string },
@@ -49,7 +49,7 @@ export function createKindWriter(
     const object = newObjectOf(val, named)
     await objects.createObject(object)
     const made = await objects.findObject(project_id, object_id, object.digest, false)
-    // It may have been deleted since.
+    // The version may have been deleted since.
     if (made === null) throw new ApiError('object_not_found', { param: 'digest' })
     return made
   }
@@ -87,7 +87,10 @@ export async function readKindVersion(
   return { version, val: objectOrEmpty(val), source }
 }
 
-/** The same for a list, which must not end at one version: a source that cannot be read is empty. */
+/**
+ * Returns a version of a list with its source; a source that cannot be read is empty, so that the list does not end
+ * there.
+ */
 export async function readListedVersion(
   files: FileStore,
   version: ObjectVersion,

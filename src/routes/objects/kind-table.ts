@@ -9,13 +9,13 @@ import type { KindWriter } from './kind-store.ts'
 /** One kind: everything in which its routes differ. */
 export interface ObjectKind<Body extends z.ZodType = z.ZodType> {
   readonly kind: KINDS.KindName
-  /** Part of the address, and the word for it in the document, in the singular and with a capital. */
+  /** Segment of the address, and the noun in the OpenAPI document, in the singular and with a capital. */
   readonly path: string
   readonly word: string
   readonly createRequest: Body
   readonly createResponse: z.ZodType
   readonly readResponse: z.ZodType
-  /** Field of the answer to a creation that has the ref; null when none has. */
+  /** Field of the response to a creation that has the ref; null when none has. */
   readonly refField: string | null
   /** Stores the parts of the content, then the content. @param bodyText - text of the request */
   create(body: z.infer<Body>, writer: KindWriter, bodyText: string): Promise<ObjectVersion>

@@ -1,4 +1,4 @@
-/** What the routes that store objects and tables do with a body before they write: rights, texts, digests. No I/O. */
+/** Preparations of bodies for routes that store objects and tables: permissions, texts, digests. No I/O. */
 import type { z } from 'zod'
 import { requireAccess } from '../../domain/access/permissions.ts'
 import { splitMembers } from '../../domain/json/json-members.ts'

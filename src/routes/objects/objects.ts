@@ -22,7 +22,7 @@ import {
 import type { Stores } from '../../store/api/stores.ts'
 import type { LargeBodies } from '../bodies/large-bodies.ts'
 
-/** Limit: bytes of contents in one answer; twice what one request may bring. */
+/** Limit: bytes of contents in one response; twice what one request may bring. */
 export const CONTENT_BYTES_MAX = 64 * 1024 * 1024
 
 interface ObjectRoutesOptions extends Pick<Stores, 'objects'>, Pick<Clock, 'nowUs'> {

@@ -23,7 +23,7 @@ const ROWS_MAX = 10_000
 export interface RefReaderOptions {
   readonly objects: ObjectStore
   readonly tables: TableStore
-  /** Limit: bytes of contents that are read for all refs together. Default: those of one answer. */
+  /** Limit: bytes of contents that are read for all refs together. Default: those of one response. */
   readonly contentBytesMax?: number
   canRead(projectId: string): boolean
 }

@@ -34,7 +34,7 @@ export async function refRoutes(
       const spend = createBudget()
       const vals: string[] = []
       for (const [at, ref] of refs.entries()) {
-        // Written at once, because many refs to one large value are a much larger answer.
+        // Written at once, because many refs to one large value make a much larger response.
         const text = JSON.stringify(await read(ref).catch(atRef(at)))
         spend(text.length)
         vals.push(text)

@@ -1,6 +1,6 @@
 /**
- * Moves table rows between the text of a request, the store, and the text of an answer. Long lists are processed
- * in slices that yield to the event loop; an answer is written while it is read.
+ * Moves table rows between the text of a request, the store, and the text of a response. Long lists are processed in
+ * slices that yield to the event loop; a response is written while it is read.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { eachItem, splitMembers } from '../../domain/json/json-members.ts'
@@ -12,7 +12,7 @@ import type { NewRow, StoredTable, TableStore } from '../../store/api/objects/ta
 /** Limit: characters that are digested in one turn, a few milliseconds. */
 const SLICE_CHARACTERS = 65_536
 
-/** Returns a function that is given each text that was processed, and rests after each slice. */
+/** Returns a function to call with each processed text; it yields to the event loop after each slice. */
 function createRests(): (text: string) => Promise<void> {
   let characters = 0
   return async (text) => {

@@ -188,7 +188,7 @@ function addTableStats(app: App, tables: TableStore): void {
 }
 
 /**
- * Returns the answer for a missing table: the vendor's clients treat it as empty.
+ * Returns the result for a missing table: with the vendor's names it is empty, as the vendor's clients expect.
  *
  * @throws ApiError table_not_found where names are neutral
  */

@@ -17,7 +17,9 @@ interface OtlpRoutesOptions {
   readonly otlpBodyBytesMax: number
 }
 
-/** The paths that exporters use: OTLP's own, those of the Weave service in both spellings, and that of Langfuse's SDKs. */
+/**
+ * The paths that exporters use: OTLP's own, those of the Weave service in both forms, and that of Langfuse's SDKs.
+ */
 const BASES = [
   '',
   '/otel',

@@ -69,7 +69,7 @@ export async function traceExportRoutes(app: App, options: TraceExportOptions): 
   )
 }
 
-/** The text of the code tells what exporters can do. */
+/** Returns the error for an export without a project; its default message lists the ways to name one. */
 function projectMissing(): ApiError {
   return new ApiError('otlp_project_missing', {
     param: 'project_id',

@@ -1,12 +1,20 @@
-/** Addresses of views that cannot be decoded, such as one with a lone percent sign: no route is found for them. */
+/**
+ * Redirects addresses of views that cannot be decoded, such as one with a lone percent sign: the router finds no
+ * route for them.
+ */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { forbidSniffing } from '../../http/cross-origin.ts'
 import { sendFrameworkError } from '../../http/error-handler.ts'
 
-/** No second slash or backslash at the start, which would lead to another server. */
+/**
+ * Paths of views. A second slash or backslash at the start is excluded, because it would redirect to another server.
+ */
 const IN_PROJECT = /^\/[^/\\]+\/[^/]+\/(?:weave|r)\//
 
-/** Answers requests that the router refuses: browsers are led to the address in which the text of such a name is encoded. */
+/**
+ * Responds to requests that the router refuses: browsers are redirected to the address with the undecodable name
+ * encoded.
+ */
 export function respondToUnrouted(
   error: FastifyError,
   request: FastifyRequest,

@@ -1,7 +1,6 @@
 /**
- * The files of the page: TypeScript with its types stripped, compressed, without a build step. Each is
- * prepared on first use: preparing all at once would delay other requests, and most servers are never
- * asked for the page.
+ * The files of the page: TypeScript with its types stripped, compressed, without a build step. Each is prepared on
+ * first use: preparing all at once would delay other requests, and most servers never serve the page.
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -31,7 +30,7 @@ const LIBRARIES: Readonly<Record<string, string>> = {
 const LIBRARY_STYLES = { 'lib/uplot.css': 'uplot/dist/uPlot.min.css' }
 
 const ENTRY = 'page-entry.ts'
-/** Names the module of each view. */
+/** File that names the module of each view. */
 const VIEWS = 'shell/views.ts'
 const VIEW_IMPORTS = /^\s*(\w+): async \(\) => \(await import\('\.\.\/([\w./-]+)'\)/gm
 

@@ -18,7 +18,7 @@ import {
 import type { Stores } from '../../store/api/stores.ts'
 
 interface ProjectSettingsOptions extends Pick<Stores, 'retention'> {
-  /** Days that projects without a setting keep calls; null: forever. */
+  /** Retention in days of projects without a setting; null: forever. */
   readonly defaultDays: number | null
 }
 

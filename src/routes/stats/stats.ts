@@ -15,9 +15,9 @@ import type { StatsTexts } from '../../store/api/stats/stats.ts'
 import { isTooManyValues } from '../../store/api/stats/too-many-values.ts'
 import type { Stores } from '../../store/api/stores.ts'
 
-/** Limit: values of one answer, some 20 MB of JSON, written out in one go. */
+/** Limit: values of one response, some 20 MB of JSON, written at once. */
 const VALUES_MAX = 500_000
-/** Buckets are not made longer when there are only this many: any window may touch two. */
+/** Limit: at this number of buckets they are not made longer, since any window may overlap two. */
 const BUCKETS_MIN = 2
 
 export async function statsRoutes(
@@ -104,7 +104,7 @@ async function widenWhileTooLarge<Found>(
   }
 }
 
-/** The answer as bytes: its head, and the buckets as the store has written them. */
+/** Returns the response as bytes: the head, and the buckets as the store rendered them. */
 function toBodyChunks(head: object, { usageBuckets, callBuckets }: StatsTexts): Uint8Array[] {
   return [
     Buffer.from(`${JSON.stringify(head).slice(0, -1)},"usage_buckets":`),

@@ -48,7 +48,7 @@ export interface TrainingJobRoutesOptions {
   readonly models: PreviewModelStore
   readonly jobs: TrainingJobStore
   readonly trainingBodyBytesMax: number
-  /** Where large bodies are kept while they are received: a directory, or ':memory:' for a temporary one. */
+  /** Directory for large bodies while they are received, or ':memory:' for a temporary one. */
   readonly dataDir: string
   readonly nowUs: Clock['nowUs']
 }

@@ -40,7 +40,7 @@ export async function workerFileRoutes(app: App, options: WorkerFilesOptions): P
   await app.register(async (uploads: App) => addArtifact(uploads, options))
 }
 
-/** Returns a worker's proof in the form of the store, which keeps only hashes of tokens. */
+/** Returns the lease that a worker claims to hold, in the form of the store, which has only hashes of tokens. */
 export function leaseOf(job_id: string, lease_token: unknown, now_us: number): Lease {
   const token_hash = createHash('sha256').update(String(lease_token)).digest('hex')
   return { job_id: job_id.toLowerCase(), token_hash, now_us }
@@ -67,7 +67,7 @@ function addPayload(app: App, { queue, jobs, nowUs }: WorkerFilesOptions): void 
       if (!takesGzip(request)) {
         return reply.header('content-length', job.payload_bytes).send(content)
       }
-      // The framework is told of failures by the last stream.
+      // The last stream reports failures to the framework.
       const packed = pipeline(content, createGzip(), () => undefined)
       return reply.header('content-encoding', 'gzip').send(packed)
     },

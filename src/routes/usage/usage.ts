@@ -18,7 +18,7 @@ export async function usageRoutes(
   app: App,
   { usage, prices }: Pick<Stores, 'usage' | 'prices'>,
 ): Promise<void> {
-  /** What both routes ask alike. */
+  /** Resolves the fields that the requests of both routes share. */
   async function resolve({ project_id, include_costs, usage_counting, limit }: UsageRequest) {
     return {
       project_id,

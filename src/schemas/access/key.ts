@@ -6,10 +6,10 @@ import { SEGMENT } from '../shapes.ts'
 const USER_CHARS_MAX = 128
 const PATTERNS_MAX = 100
 const PATTERN_CHARS_MAX = 257
-/** What can be the id of a project, with `*` only as the whole or as the last half: any other would never match. */
+/** Pattern of projects: a project id, with `*` only as the whole or as the last half; any other would never match. */
 const PATTERN = new RegExp(`^(?:\\*|(?=[^*]+(?:/\\*)?$)${SEGMENT}/${SEGMENT})$`, 'u')
 const SHOWN_HALF = '[^\\s/\\\\#?%:*]([^/\\\\#?%:*]*[^\\s/\\\\#?%:*])?'
-/** For the document: other languages lack the character classes of JavaScript. */
+/** Pattern in the OpenAPI document: other languages lack the character classes of JavaScript. */
 const SHOWN_PATTERN = `^(\\*|${SHOWN_HALF}/(\\*|${SHOWN_HALF}))$`
 
 /** Rights that a key may carry. `admin` includes all others. */

@@ -1,4 +1,4 @@
-/** Batches of calls on the wire, and what changes a call later. Additions to the spec, in its words. */
+/** Batches, updates and deletions of calls on the wire. Additions to the spec, with its field names. */
 import { z } from 'zod'
 import { BatchItemError, RefusedItem } from '../batch-item-error.ts'
 import { describeJson } from '../bounded-fields.ts'
@@ -44,7 +44,7 @@ export const CompletedCallSchemaForInsert = z
   .meta({ id: 'CompletedCallSchemaForInsert', description: 'A call that has begun and ended.' })
 export type CompletedCallSchemaForInsert = z.infer<typeof CompletedCallSchemaForInsert>
 
-/** Items are parsed one by one, so that a bad one fails alone. */
+/** Returns the schema of a batch. Items are parsed one by one, so that a bad item fails alone. */
 function batchOf(items: string, item: z.ZodType) {
   return z.strictObject({
     batch: z

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Time } from '../primitives.ts'
 import { CallsQueryRequest, columns } from './calls-query.ts'
 
-/** Which calls, as in a list, and the form of the file. */
+/** Selection of calls, as in a list, and the format of the file. */
 export const CallExportRequest = z
   .strictObject({
     ...CallsQueryRequest.shape,

@@ -139,5 +139,5 @@ export const CallReadResponse = z
   .object({ call: CallSchema.describe('The call.') })
   .meta({ id: 'CallReadResponse', description: 'The requested call.' })
 
-/** The same for routes where a missing call is not an error. */
+/** Response of routes for which a missing call is not an error. */
 export const LooseCallReadResponse = z.object({ call: CallSchema.nullable() })

@@ -16,7 +16,7 @@ function listOf(description: string) {
 const OR_VERSIONS = 'or, ending in `:*`, all versions'
 
 /**
- * Which calls to look at: a call must match every field, in a list any entry.
+ * Filter of calls: a call must match every field, and any entry of a list.
  *
  * Spec: §2.7. Choice: null and an empty list are no filter; names and refs also match by `:*`.
  */

@@ -3,10 +3,10 @@ import { z } from 'zod'
 import { ClientId, Time, Total } from '../primitives.ts'
 import { FieldPath, Query, SORT_TERMS_MAX } from '../query/query-expression.ts'
 
-/** Limit: evaluations of one answer. */
+/** Limit: evaluations of one response. */
 const EVALUATIONS_MAX = 100
 const FILTERS_MAX = 50
-/** Limit: rows of one answer. */
+/** Limit: rows of one response. */
 const ROWS_MAX = 10_000
 
 const ids = z.array(ClientId).max(EVALUATIONS_MAX, `must have at most ${EVALUATIONS_MAX} ids`)

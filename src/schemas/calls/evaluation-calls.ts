@@ -9,13 +9,13 @@ import { countedPage } from '../query/page-query.ts'
 
 /** Limit: ids of one request. */
 const IDS_MAX = 100
-/** Limit: entries of one answer; also the number when none is asked for. */
+/** Limit: entries of one response; also the default. */
 export const EVALUATION_CALLS_LIMIT_MAX = 1000
 
 /** Limit: characters of what names an evaluation, a model or a scorer. */
 const NAME_MAX = 2048
 
-/** Clients name them by a ref, or by a text of their own. */
+/** Ref or free text by which clients name an evaluation, a model or a scorer. */
 const Named = nameOf(NAME_MAX)
 const id = (what: string) => ClientId.describe(`Id of the ${what}, which is the id of its call.`)
 const anything = (what: string) =>

@@ -1,6 +1,6 @@
 /**
- * One piece of a streamed chat completion, the JSON of one server-sent event. Its keys must stay
- * those that client libraries of the OpenAI API combine: index, delta, finish_reason.
+ * One chunk of a streamed chat completion, the JSON of one server-sent event. Its keys must stay those that client
+ * libraries of the OpenAI API combine: index, delta, finish_reason.
  */
 import { z } from 'zod'
 import { optionalField } from '../bounded-fields.ts'
@@ -51,11 +51,11 @@ export const ChatChunkChoice = z.looseObject({
 export type ChatChunkChoice = z.infer<typeof ChatChunkChoice>
 
 /**
- * One event of a stream. Order: a role chunk per choice, content chunks, a finish chunk per choice,
- * a usage chunk without choices if asked for, then the text `[DONE]`, which is no JSON.
+ * One event of a stream. Order: a role chunk per choice, content chunks, a finish chunk per choice, a usage chunk
+ * without choices if asked for, then the text `[DONE]`, which is no JSON.
  *
- * Spec: §4.3 ("Streaming chunk format when stream is true: not shown"), return_token_ids.
- * Choice: the chunk of the OpenAI API with the extra keys of the answer: client libraries read it.
+ * Spec: §4.3 ("Streaming chunk format when stream is true: not shown"), return_token_ids. Choice: the chunk of the
+ * OpenAI API with the extra keys of the response: client libraries read it.
  */
 export const ChatCompletionChunk = z
   .looseObject({

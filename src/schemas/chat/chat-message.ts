@@ -1,6 +1,6 @@
 /**
- * The eight message variants of a chat request. They are tolerant: what a chat template can refuse itself is accepted
- * here, and unknown keys are kept. No issue may ever repeat a message's text.
+ * The eight message variants of a chat request. They are tolerant: whatever a chat template can refuse is accepted
+ * here, and unknown keys are retained. No issue may ever repeat a message's text.
  */
 import { z } from 'zod'
 import {
@@ -35,8 +35,8 @@ const ContentPartObject = z
 /**
  * One part of a message's content: a bare string or an object with a `type`.
  *
- * Spec: §2.10 (shows only string content).
- * Choice: any type passes; whether a model can read it is for its backend to say.
+ * Spec: §2.10 (shows only string content). Choice: any type passes; its backend decides whether the model can read
+ * it.
  */
 export const ContentPart = z.union([z.string(), ContentPartObject], {
   error: 'must be a string or an object with a type of 1 to 64 characters',
@@ -93,21 +93,21 @@ const toolCalls = boundedList(ToolCall, { max: TOOL_CALLS_MAX })
   .nullish()
   .describe('Tool calls that the assistant made.')
 
-/** Instructions of the developer, which hold whatever users say. Spec: §2.10, §4.3 messages. */
+/** Instructions of the developer, which take precedence over users. Spec: §2.10, §4.3 messages. */
 export const ChatCompletionDeveloperMessageParam = variant('ChatCompletionDeveloperMessageParam', {
   role: roleNamed('developer'),
   content: requiredContent,
   name,
 })
 
-/** Instructions that hold for the whole conversation. Spec: §2.10. */
+/** Instructions for the whole conversation. Spec: §2.10. */
 export const ChatCompletionSystemMessageParam = variant('ChatCompletionSystemMessageParam', {
   role: roleNamed('system'),
   content: requiredContent,
   name,
 })
 
-/** What the user says. Spec: §2.10. */
+/** Message of the user. Spec: §2.10. */
 export const ChatCompletionUserMessageParam = variant('ChatCompletionUserMessageParam', {
   role: roleNamed('user'),
   content: requiredContent,
@@ -125,10 +125,9 @@ const ASSISTANT_PAYLOADS = [
 ] as const
 
 /**
- * What the assistant said, called, refused or thought.
+ * Message of the assistant: text, tool calls, a refusal or reasoning.
  *
- * Spec: §2.10.
- * Choice: one of content, tool_calls, function_call, audio, refusal, reasoning must be there.
+ * Spec: §2.10. Choice: one of content, tool_calls, function_call, audio, refusal, reasoning must be there.
  */
 export const ChatCompletionAssistantMessageParam = variant('ChatCompletionAssistantMessageParam', {
   role: roleNamed('assistant'),
@@ -151,11 +150,10 @@ export const ChatCompletionAssistantMessageParam = variant('ChatCompletionAssist
 })
 
 /**
- * The answer of a tool.
+ * Result of a tool.
  *
- * Spec: §2.10.
- * Choice: content must be there and may be null, which clients send for a tool that gave nothing; tool_call_id
- * may be missing, engines tolerate it and some templates never read it.
+ * Spec: §2.10. Choice: content must be there and may be null, which clients send for a tool without a result;
+ * tool_call_id may be missing, engines tolerate it and some templates never read it.
  */
 export const ChatCompletionToolMessageParam = variant('ChatCompletionToolMessageParam', {
   role: roleNamed('tool'),
@@ -164,7 +162,7 @@ export const ChatCompletionToolMessageParam = variant('ChatCompletionToolMessage
   tool_call_id: text('Id of the tool call that this answers.'),
 })
 
-/** The answer of a function, the deprecated form of a tool message. Spec: §2.10. */
+/** Result of a function, the deprecated form of a tool message. Spec: §2.10. */
 export const ChatCompletionFunctionMessageParam = variant('ChatCompletionFunctionMessageParam', {
   role: roleNamed('function'),
   content: givenContent,
@@ -213,7 +211,8 @@ export function chooseMessageVariant(message: Readonly<Record<string, unknown>>)
 const PLAIN_ROLES: readonly unknown[] = ['developer', 'system', 'user', 'assistant', 'tool']
 
 /**
- * Whether a message is only a known role and a text, as nearly all are. Then it matches its variant.
+ * Returns whether a message consists of a known role and a text only, as nearly all do. Such a message matches its
+ * variant.
  */
 export function isPlainMessage(message: unknown): boolean {
   if (typeof message !== 'object' || message === null) return false
@@ -257,7 +256,7 @@ export const ChatMessage = z
     ),
   }) as unknown as z.ZodType<ChatMessage, ChatMessage>
 
-/** A variant's schema under its spec name; unknown keys are kept. */
+/** Returns the schema of a variant under its spec name; unknown keys are retained. */
 function variant<T extends z.core.$ZodLooseShape>(title: string, shape: T) {
   return z.looseObject(shape, ruleError('an object with a role')).meta({ id: title })
 }
@@ -266,7 +265,7 @@ function roleNamed<T extends string>(value: T) {
   return z.literal(value).describe(`Role of the speaker: ${value}.`)
 }
 
-/** Whether a field of a message counts as given: an empty text does, an empty list does not. */
+/** Returns whether a field of a message counts as present: an empty string does, an empty list does not. */
 function holdsSomething(value: unknown): boolean {
   if (value === null || value === undefined) return false
   return !Array.isArray(value) || value.length > 0

@@ -130,10 +130,9 @@ const FIELDS = {
 } as const
 
 /**
- * Body of a chat completion request; only `messages` is required and unknown keys are kept.
+ * Body of a chat completion request; only `messages` is required and unknown keys are retained.
  *
- * Spec: §4.3.
- * Choice: types are strict ("0.7" is not a number), null means absent, and unknown keys pass since
+ * Spec: §4.3. Choice: types are strict ("0.7" is not a number), null means absent, and unknown keys pass since
  * engines and client libraries keep adding some.
  */
 export const ChatCompletionRequest = z

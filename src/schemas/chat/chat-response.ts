@@ -1,6 +1,6 @@
 /**
- * The answer of a chat completion that is not streamed. Unknown keys are kept: an upstream's answer
- * must never lose what this server does not know.
+ * The response of a chat completion that is not streamed. Unknown keys are retained: no field of an upstream's
+ * response may be lost.
  */
 import { z } from 'zod'
 import { optionalField } from '../bounded-fields.ts'
@@ -50,11 +50,10 @@ const Annotation = z.looseObject({
 })
 
 /**
- * What the model answered.
+ * Message of the model.
  *
- * Spec: §4.3 choice message.
- * Choice: whatever a model did not produce is null or left out; annotations may be a list too, as
- * some upstreams send it. `reasoning` and `reasoning_content` carry the same text.
+ * Spec: §4.3 choice message. Choice: a field that the model did not produce is null or absent; annotations may be a
+ * list too, as some upstreams send it. `reasoning` and `reasoning_content` carry the same text.
  */
 const ChatResponseMessage = z
   .looseObject({
@@ -116,10 +115,10 @@ export const ChatLogprobs = z
   .meta({ id: 'ChatLogprobs', description: 'Log-probabilities of a choice.' })
 
 /**
- * One choice of an answer.
+ * One choice of a completion.
  *
- * Spec: §4.3 choice.
- * Choice: stop_reason is the stop token's id, the stop text itself, or null; the spec shows integer.
+ * Spec: §4.3 choice. Choice: stop_reason is the stop token's id, the stop text itself, or null; the spec shows
+ * integer.
  */
 export const ChatChoice = z
   .looseObject({
@@ -161,7 +160,7 @@ export type ChatUsage = z.infer<typeof ChatUsage>
 /** Values of `service_tier`. Spec: §4.3 response. */
 export const SERVICE_TIERS = ['auto', 'default', 'flex', 'scale', 'priority'] as const
 
-/** The answer of a chat completion. Spec: §4.3 response. */
+/** The response of a chat completion. Spec: §4.3 response. */
 export const ChatCompletionResponse = z
   .looseObject({
     id: z.string().optional().describe('chatcmpl- and the id of the request.'),

@@ -1,6 +1,6 @@
 /**
- * Fields of a chat request that steer how tokens are chosen and where the answer ends.
- * They describe defaults and never fill them in: a backend must see what the client really sent.
+ * Fields of a chat request that control sampling and the end of the completion. Defaults are described but never
+ * filled in: a backend must see exactly what the client sent.
  */
 import { z } from 'zod'
 import {
@@ -18,7 +18,7 @@ import {
 /** Bound of `seed` and `truncate_prompt_tokens`: 2^63 as a double prints it. Spec: §4.3, §8. */
 export const INT64_BOUND = 9_223_372_036_854_776_000
 
-/** Choices of one request. Limit: each holds a KV cache. */
+/** Choices of one request. Limit: each needs a KV cache. */
 const CHOICES_MAX = 128
 /** Ranked alternatives per token. Limit: what engines allow by default. */
 const TOP_LOGPROBS_MAX = 20

@@ -1,6 +1,6 @@
 /**
- * Fields of a chat request about tools, reasoning and the form of the answer. Which values a model
- * takes is for domain/chat/chat-rules.ts: the schema must not know models.
+ * Fields of a chat request about tools, reasoning and the format of the completion. domain/chat/chat-rules.ts decides
+ * which values a model accepts: the schema must not know models.
  */
 import { z } from 'zod'
 import {
@@ -70,8 +70,8 @@ interface Typed {
 /**
  * A tool that the model may call.
  *
- * Spec: §4.3 tools (function is the only type).
- * Choice: other types are well-formed too; whether a model takes them is for its engine.
+ * Spec: §4.3 tools (function is the only type). Choice: other types are well-formed too; its engine decides whether a
+ * model accepts them.
  */
 export const ChatTool = z
   .looseObject(

@@ -1,4 +1,4 @@
-/** What all requests to models have: the model, and who asks. Spec: §4.3 model, user. */
+/** Fields of all requests to models: the model and the user. Spec: §4.3 model, user. */
 import { boundedText, optionalField } from '../bounded-fields.ts'
 
 export const MODEL_CHARS_MAX = 512

@@ -1,4 +1,4 @@
-/** Fields by which SDKs tell a server how to reach an upstream. Here only the models file does. */
+/** Fields by which SDKs configure an upstream per request. In Weft only the models file configures upstreams. */
 import { refused } from '../primitives.ts'
 
 type Refused = ReturnType<typeof refused>
@@ -8,10 +8,9 @@ function refuseAll<const Name extends string>(what: string, names: readonly Name
 }
 
 /**
- * Spec: §4.3 (other addresses of a completion are not shown).
- * Choice: refused as LiteLLM and the Python client of OpenAI spell them. Spelled as in JavaScript, too, they would be one
- * property twice in generated clients. All other unknown fields go to the upstream and into the recorded call, where a
- * credential must not be.
+ * Spec: §4.3 (other addresses of a completion are not shown). Choice: refused under the names of LiteLLM and of
+ * OpenAI's Python client. With the JavaScript names in addition, generated clients would have each property twice.
+ * All other unknown fields go to the upstream and into the recorded call, where a credential must not be.
  */
 export const REFUSED_INPUTS = {
   ...refuseAll('upstreams get the keys that the models file names', [

@@ -1,6 +1,6 @@
 /**
- * How an answer may be constrained: the nested object `structured_outputs` and `response_format`.
- * Which of their fields go together is for domain/chat/chat-rules.ts.
+ * Constraints of a completion: the nested object `structured_outputs` and `response_format`. Which of their fields go
+ * together is for domain/chat/chat-rules.ts.
  */
 import { z } from 'zod'
 import {
@@ -31,10 +31,10 @@ export const STRUCTURED_OUTPUT_KINDS = [
 const constraintText = () => boundedText({ min: 1, max: CONSTRAINT_CHARS_MAX })
 
 /**
- * The constraint of an answer, with the switches of its engine.
+ * The constraint of a completion, with the options of its engine.
  *
- * Spec: §4.3 structured_outputs.
- * Choice: `json` may be the schema object itself besides its JSON text; unknown keys pass.
+ * Spec: §4.3 structured_outputs. Choice: `json` may be the schema object itself besides its JSON text; unknown keys
+ * pass.
  */
 export const StructuredOutputs = z.looseObject(
   {
@@ -107,10 +107,10 @@ const JsonSchemaFormat = z.looseObject(
 )
 
 /**
- * The format of an answer.
+ * The format of a completion.
  *
- * Spec: §4.3 response_format.
- * Choice: the types of RESPONSE_FORMAT_TYPES; when `type` is missing, `json_schema` decides.
+ * Spec: §4.3 response_format. Choice: the types of RESPONSE_FORMAT_TYPES; when `type` is missing, `json_schema`
+ * decides.
  */
 export const ResponseFormat = z.looseObject(
   {

@@ -12,7 +12,7 @@ import {
 /** Limit: items of one batch. */
 const BATCH_MAX = 10_000
 
-/** Each item is checked by itself, so that a bad one fails alone. */
+/** Batch of feedback. Each item is checked on its own, so that a bad item fails alone. */
 export const FeedbackBatchCreateRequest = z
   .strictObject({
     batch: z

@@ -85,7 +85,7 @@ const MS_MAX = 100_000_000_000_000
 /** Limit: seconds of a bucket of a hundred years. */
 const BUCKET_S_MAX = 36_525 * 86_400
 
-/** What feedback is grouped by. Spec: §2.2 (not shown). Choice: the names of Weave. */
+/** Fields by which feedback is grouped. Spec: §2.2 (not shown). Choice: the names of Weave. */
 const FEEDBACK_GROUPS = [
   'scorer_id',
   'span_agent_name',

@@ -55,10 +55,10 @@ export type FeedbackCreateRequest = z.infer<typeof FeedbackCreateRequest>
 const anyRef = AnyRef.nullish()
 
 /**
- * The same where clients send other refs than the spec's table has.
+ * Feedback from clients that send other refs than the spec's table has.
  *
- * Spec: §2.2 weave_ref, runnable_ref. Choice: the tracing SDKs give feedback about calls, by objects that
- * score; any well-formed ref is taken from them.
+ * Spec: §2.2 weave_ref, runnable_ref. Choice: the tracing SDKs give feedback about calls, by objects that score; any
+ * well-formed ref of theirs is accepted.
  */
 export const LooseFeedbackCreateRequest = FeedbackCreateRequest.extend({
   svc_user_id: z

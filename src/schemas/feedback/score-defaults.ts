@@ -1,7 +1,7 @@
 /** Defaults of the fields of scorers. Without Zod, which the threads of the store need not load. */
 import type { FEEDBACK_SCORES } from './feedback-scores.ts'
 
-/** The value of each field that was not given. */
+/** Default of each field. */
 export const SCORE_DEFAULTS = {
   scorer_tags: [],
   scorer_tag_reasons: {},

@@ -1,4 +1,7 @@
-/** How the models answer, on the wire: an addition to the spec. Spec: §4.7 (lists models and nothing of their engines). */
+/**
+ * Backends and their latencies on the wire, an addition to the spec. Spec: §4.7 (lists models and nothing of their
+ * engines).
+ */
 import { z } from 'zod'
 import { Time } from '../primitives.ts'
 

@@ -79,7 +79,7 @@ export const PreviewModelListResponse = pageOf(PreviewModelResponse).meta({
   description: 'A page of models.',
 })
 
-/** Answer of the deletion. Spec: §2.12 model_id. Choice: the shape that training clients read. */
+/** Response to the deletion. Spec: §2.12 model_id. Choice: the shape that training clients read. */
 export const PreviewModelDeleteResponse = z
   .object({
     model_id: z.string().describe('Id of the deleted model.'),

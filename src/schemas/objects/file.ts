@@ -1,5 +1,5 @@
 /**
- * Files on the wire: a form comes in, bytes go out.
+ * Files on the wire: uploaded as a form, downloaded as bytes.
  *
  * Spec: §4 (bodies are JSON unless stated; files are not shown). Choice: the routes of the public clients.
  */
@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { ProjectId } from '../primitives.ts'
 import { ExpectedDigest } from './object.ts'
 
-/** The fields of the form beside the file itself. */
+/** The fields of the form other than the file. */
 export const FileCreateFields = z.strictObject({
   project_id: ProjectId,
   expected_digest: ExpectedDigest,

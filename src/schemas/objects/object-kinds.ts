@@ -12,13 +12,13 @@ import { TABLE_ROWS_MAX } from './table.ts'
 
 const NAME_MAX = 128
 const DESCRIPTION_MAX = 65_536
-/** Limit: characters of one piece of source code. */
+/** Limit: characters of one source code text. */
 export const SOURCE_CHARACTERS_MAX = 1024 * 1024
 const SCORERS_MAX = 1000
 const TRIALS_MAX = 1_000_000
 /** Limit: versions named by one deletion. */
 const DIGESTS_MAX = 1000
-/** Limit: versions of one answer; also the number when none is asked for. */
+/** Limit: versions of one response; also the default. */
 export const KINDS_LIMIT_MAX = 1000
 
 const Name = nameOf(NAME_MAX)

@@ -13,7 +13,7 @@ import { orderOf } from '../query/query-expression.ts'
 const FILTER_ENTRIES_MAX = 1000
 /** Limit: versions named by one deletion. */
 const DIGESTS_MAX = 1000
-/** Limit: objects of one answer; also the number when none is asked for. */
+/** Limit: objects of one response; also the default. */
 export const OBJECTS_LIMIT_MAX = 10_000
 const CLASS_NAME_MAX = 256
 
@@ -28,7 +28,8 @@ export const ObjectId = z
     description: 'Name of the object: letters and digits of any script, `_`, `.` and `-`.',
     minLength: 1,
     maxLength: 128,
-    // The same for ASCII; regular expression engines differ in their support of other characters.
+    // The pattern of the document covers ASCII; regular expression engines differ in their support of other
+    // characters.
     pattern: '^[^\\x00-\\x2c/\\x3a-\\x40\\x5b-\\x5e\\x60\\x7b-\\x7f]+$',
   })
 

@@ -12,7 +12,7 @@ import { ExpectedDigest } from './object.ts'
 export const TABLE_ROWS_MAX = 1_000_000
 /** Limit: changes of one update. */
 const UPDATES_MAX = 100_000
-/** Limit: tables of one question, and digests of one filter. */
+/** Limit: tables of one query, and digests of one filter. */
 const DIGESTS_MAX = 10_000
 const SORT_FIELDS_MAX = 4
 const FIELD_PATH_MAX = 1024
@@ -117,7 +117,7 @@ export const TableQueryRequest = z.strictObject({
 })
 export type TableQueryRequest = z.infer<typeof TableQueryRequest>
 
-/** One row of an answer. */
+/** One row of a response. */
 const TableRowSchema = z
   .object({
     digest: z.string().describe('Digest of the row.'),

@@ -16,10 +16,10 @@ const unit = z.literal('USD').nullish()
 const LlmId = nameOf(LLM_ID_MAX)
 
 /**
- * What tokens of a model cost from a day on.
+ * Prices of a model's tokens from a day on.
  *
- * Spec: §2.8 (prices not shown). Choice: the names of Weave; every price is in US dollars, because sums
- * over models are.
+ * Spec: §2.8 (prices not shown). Choice: the names of Weave; every price is in US dollars, because sums over models
+ * are.
  */
 export const CostCreateInput = z
   .strictObject({
@@ -58,7 +58,7 @@ export const CostCreateResponse = z.object({
 
 const cost = z.number().nullable()
 
-/** Fields of a price that a query may ask for. */
+/** Fields of a price that a query may select. */
 export const COST_FIELDS = [
   'id',
   'llm_id',
@@ -72,7 +72,7 @@ export const COST_FIELDS = [
   'completion_token_cost_unit',
 ] as const
 
-/** A price as it is read; only the fields that were asked for. */
+/** A price in a response, with only the selected fields. */
 export const CostQueryOutput = z
   .object({
     id: z.string().describe('Id of the price.'),

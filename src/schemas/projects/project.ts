@@ -1,6 +1,6 @@
 /**
- * Projects on the wire: what they hold and how they are set. Additions to the spec; the routes and fields are those of
- * the public tracing clients.
+ * Projects on the wire: their contents and settings. Additions to the spec; the routes and fields are those of the
+ * public tracing clients.
  */
 import { z } from 'zod'
 import { IgnoredUser, ProjectId } from '../primitives.ts'

@@ -1,4 +1,7 @@
-/** Queries and answers of pages. Values of queries are texts; domain/query/page.ts reads cursors. Spec: §4.9, §8. */
+/**
+ * Query strings and responses of pages. Values in query strings are strings; domain/query/page.ts reads cursors.
+ * Spec: §4.9, §8.
+ */
 import { z } from 'zod'
 
 export const PAGE_LIMIT_DEFAULT = 20
@@ -6,7 +9,7 @@ const PAGE_LIMIT_MAX = 100
 const LIST_ORDERS = ['asc', 'desc'] as const
 export type ListOrder = (typeof LIST_ORDERS)[number]
 
-/** A whole number in a query, where every value is a text. */
+/** A whole number in a query string, where every value is a string. */
 const WHOLE = /^(?:0|[1-9]\d{0,9})$/
 
 function wholeText(min: number, max: number, fallback = {}) {
@@ -36,7 +39,7 @@ export const PageQuery = z.strictObject({
 
 const OFFSET_MAX = 1_000_000_000
 
-/** Which part of a list, by counting. @param limitMax - also the number when none is asked for */
+/** Returns the query fields of a page by limit and offset. @param limitMax - also the default */
 export function countedPage(limitMax: number) {
   return {
     limit: wholeText(0, limitMax)
@@ -50,7 +53,7 @@ export function countedPage(limitMax: number) {
   }
 }
 
-/** The same in a body. @param rows - what is listed, in the plural */
+/** Returns the body fields of a page by limit and offset. @param rows - the noun of the rows, in the plural */
 export function pageFields(rows: string, limitMax: number, offsetMax = OFFSET_MAX) {
   return {
     limit: z
@@ -68,7 +71,7 @@ export function pageFields(rows: string, limitMax: number, offsetMax = OFFSET_MA
   }
 }
 
-/** Direction of a list. @param by - what it is ordered by */
+/** Returns the query field for the direction of a list. @param by - the field that orders the list */
 export function orderField(by: string) {
   return z
     .enum(LIST_ORDERS, 'must be asc or desc')
@@ -77,7 +80,7 @@ export function orderField(by: string) {
     .meta({ default: 'asc' })
 }
 
-/** A page of items. Spec: §4.9. */
+/** Returns the schema of a page of items. Spec: §4.9. */
 export function pageOf<T extends z.ZodType>(item: T) {
   return z.object({
     data: z.array(item).describe('The page, in the requested order.'),

@@ -8,7 +8,7 @@ export const SORT_TERMS_MAX = 16
 /** Limit: characters of a dotted field name. */
 const FIELD_LENGTH_MAX = 512
 
-/** An addition to the spec: a condition in the words of the tracing SDKs. */
+/** Condition in the query language of the tracing SDKs, an addition to the spec. */
 export const Query = z
   .strictObject({
     $expr: z
@@ -38,7 +38,7 @@ export const SortTerm = z
 /** Direction of an order. */
 export const SortDirection = z.enum(['asc', 'desc']).describe('Ascending or descending.')
 
-/** An order by some of these fields. */
+/** Returns the schema of an order by the given fields. */
 export function orderOf<const Fields extends readonly string[]>(fields: Fields) {
   const field = z.enum(fields).describe('Field to sort by.')
   return z

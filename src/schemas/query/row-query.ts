@@ -1,4 +1,6 @@
-/** What the list routes over feedback and prices share: fields, condition, order, page. Additions to the spec. */
+/**
+ * Query that the list routes over feedback and prices share: fields, condition, order, page. Additions to the spec.
+ */
 
 import { z } from 'zod'
 import { COUNT_FIELD, ROWS_MAX } from '../limits.ts'

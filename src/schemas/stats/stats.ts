@@ -33,7 +33,7 @@ export type CallMetric = (typeof CALL_METRICS)[number]
 const AGGREGATIONS = ['sum', 'avg', 'min', 'max', 'count', 'count_true', 'count_false'] as const
 export type Aggregation = (typeof AGGREGATIONS)[number]
 
-/** Limit: metrics asked for in one list. */
+/** Limit: metrics of one list. */
 export const METRIC_SPECS_MAX = 50
 const PERCENTILES_MAX = 20
 const AGGREGATIONS_MAX = 20

@@ -13,7 +13,7 @@ export const TrainingJobListQuery = PageQuery.extend({
   order: orderField('creation'),
 })
 
-/** A job with all that is known of it. Spec: §4.8. Choice: more than training clients read, the id alone. */
+/** A training job with all fields. Spec: §4.8. Choice: more than training clients read, the id alone. */
 export const TrainingJobDetail = z
   .object({
     ...TrainingJobResponse.shape,

@@ -41,7 +41,7 @@ const fromZero = () => boundedNumber('a finite number from 0', { min: 0 })
  *
  * Spec: §2.12 experimental_config (types only).
  * Choice: null means the default; ranges outside which the formulas make no sense are refused;
- * unknown keys are kept, because clients send more than the spec names.
+ * unknown keys are retained, because clients send more than the spec names.
  */
 export const ExperimentalConfig = z
   .looseObject(
@@ -129,8 +129,8 @@ export const TrainingJobCreateRequest = z
 export type TrainingJobCreateRequest = z.infer<typeof TrainingJobCreateRequest>
 
 /**
- * Headers of the same route. All pass: domain/training/idempotency-key.ts checks the one of interest, so that a
- * bad header is answered as such and not as a bad body.
+ * Headers of `POST /v1/preview/training-jobs`. All pass: domain/training/idempotency-key.ts checks `idempotency-key`,
+ * so that a bad header is reported as such and not as a bad body.
  *
  * Spec: §4.8 (no such header). Choice: offered, never required.
  */

@@ -1,23 +1,23 @@
-/** Trajectory groups out of recorded calls, an addition to the spec. Spec: §2.12 trajectory_groups. */
+/** Trajectory groups built from recorded calls, an addition to the spec. Spec: §2.12 trajectory_groups. */
 import { z } from 'zod'
 import { ruleError } from '../bounded-fields.ts'
 import { CallsFilter } from '../calls/calls-filter.ts'
 import { ProjectId } from '../primitives.ts'
 import { FieldPath, Query } from '../query/query-expression.ts'
 
-/** Limit: calls that are looked at. */
+/** Limit: calls that are read. */
 const SOURCE_CALLS_MAX = 10_000
 const SOURCE_CALLS_DEFAULT = 1_000
 const TYPE_CHARS_MAX = 256
 
-/** What makes one rollout: a call alone, or the calls of a trace or of a conversation (`thread_id`). */
+/** Unit of one rollout: a call alone, or the calls of a trace or of a conversation (`thread_id`). */
 const ROLLOUT_UNITS = ['call', 'trace_id', 'thread_id'] as const
 export type RolloutUnit = (typeof ROLLOUT_UNITS)[number]
 
-/** How several feedbacks about one rollout are combined. */
+/** Combinations of several feedbacks about one rollout. */
 const COMBINATIONS = ['newest', 'mean'] as const
 
-/** Why a rollout is left out of the groups. */
+/** Reasons for which a rollout is left out of the groups. */
 export const EXCLUSION_REASONS = [
   'no_chat',
   'several_choices',
@@ -29,7 +29,7 @@ export const EXCLUSION_REASONS = [
 ] as const
 export type ExclusionReason = (typeof EXCLUSION_REASONS)[number]
 
-/** Where a reward is read from unless the request says otherwise. */
+/** Default path of a reward. */
 export const REWARD_PATH_DEFAULT = 'payload.score'
 
 const RewardSource = z

@@ -1,6 +1,6 @@
 /**
- * Trajectories of a training job: messages, choices and rewards. Bodies are large, so
- * every list stops at its first faults, and no fault repeats text. Unknown keys are kept everywhere.
+ * Trajectories of a training job: messages, choices and rewards. Bodies are large, so every list stops at its first
+ * faults, and no fault repeats text. Unknown keys are retained everywhere.
  */
 
 import { z } from 'zod'
@@ -222,7 +222,7 @@ const TrajectoryExchanges = z
     ruleError('an object with chat_completions'),
   )
   .check((context) => {
-    // Entries with faults are here, too.
+    // The list still contains entries with faults.
     const exchanges: readonly (Partial<ChatExchange> | null)[] =
       context.value.chat_completions ?? []
     const models = new Set(exchanges.map((entry) => entry?.model ?? entry?.request?.model))

@@ -28,7 +28,7 @@ const WORKER_EVENT_TYPES = ['training_started', 'gradient_step'] as const
 export const JOB_EVENT_TYPES = [...WORKER_EVENT_TYPES, 'training_ended', 'training_failed'] as const
 export type JobEventType = (typeof JOB_EVENT_TYPES)[number]
 
-/** Why a job had nothing to train on. Spec: §2.12 (not shown). Choice: told apart, since the cures differ. */
+/** Why a job had nothing to train on. Spec: §2.12 (not shown). Choice: distinguished, since the remedies differ. */
 export const UNTRAINED_REASONS = ['no_choice', 'no_logprobs', 'no_variance'] as const
 export type UntrainedReason = (typeof UNTRAINED_REASONS)[number]
 
@@ -197,7 +197,7 @@ export const JobPayload = z.array(TrajectoryGroup).describe('The trajectory grou
 /** The body of the upload. */
 export const ArtifactBody = z.string().meta({ format: 'binary', description: 'The weights.' })
 
-/** Answers of requests that only report. */
+/** Response to requests that only report. */
 export const WorkerAck = z
   .object({ ok: z.literal(true).describe('Always true.') })
   .meta({ id: 'WorkerAck', description: 'The report is stored.' })
@@ -265,7 +265,7 @@ export const ReleaseRequest = z
   .strictObject({ lease_token: LeaseToken })
   .meta({ id: 'ReleaseRequest', description: 'Releases a job; the attempt does not count.' })
 
-/** Answer of fail and release: where the job is. */
+/** Response to fail and release: the state of the job. */
 export const LeaseEndResponse = z
   .object({
     status: z
@@ -275,7 +275,7 @@ export const LeaseEndResponse = z
   .meta({ id: 'LeaseEndResponse', description: 'State of the job after the end of the lease.' })
 export type LeaseEndResponse = z.infer<typeof LeaseEndResponse>
 
-/** Answer of a claim when no job came in time. */
+/** Response to a claim when no job became available in time. */
 export const NoContent = z.undefined().meta({ description: 'No job became available in time.' })
 
 export const JobParams = z.object({ job_id: z.string().describe('Id of the job, a UUID.') })

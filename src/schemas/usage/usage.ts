@@ -5,12 +5,12 @@ import { ClientId, ProjectId, switchField, Total } from '../primitives.ts'
 import { Query } from '../query/query-expression.ts'
 import { UsageCounting } from './usage-counting.ts'
 
-/** Limit: calls that one answer looks at. */
+/** Limit: calls that one request sums up. */
 const USAGE_CALLS_MAX = 50_000
 export const USAGE_CALLS_DEFAULT = 10_000
 const ROOTS_MAX = 1000
 
-/** Fields of a call that a query may ask. */
+/** Fields of a call that a query may use. */
 export const USAGE_FIELDS = [
   'id',
   'trace_id',

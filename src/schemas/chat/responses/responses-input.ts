@@ -48,7 +48,7 @@ const Content = z.union(
 
 const ReasoningPart = z.looseObject({ text: text('The text.') }, ruleError('an object'))
 
-/** One item of the input; its `type` says which fields count. */
+/** One item of the input; its `type` determines which fields apply. */
 export const InputItem = z
   .looseObject(
     {

@@ -28,7 +28,7 @@ const SCHEMA_NAME_CHARS_MAX = 256
 const DESCRIPTION_CHARS_MAX = 65_536
 const TOKENS_MAX = 2_147_483_647
 
-/** What an answer may be asked to include. */
+/** Values of `include`. */
 const RESPONSE_INCLUDES = [
   'message.output_text.logprobs',
   'reasoning.encrypted_content',

@@ -1,6 +1,6 @@
 /**
- * `POST /v1/audio/*` on the wire, additions to the spec: the fields of the OpenAI API; unknown ones pass. In a
- * form every field is text.
+ * `POST /v1/audio/*` on the wire, additions to the spec: the fields of the OpenAI API; unknown ones pass. In a form
+ * every field is a string.
  */
 import { z } from 'zod'
 import { boundedNumber, boundedText, optionalField, ruleError } from '../../bounded-fields.ts'
@@ -52,7 +52,7 @@ const SPOKEN_FIELDS = {
   user,
 }
 
-/** The fields beside the file. */
+/** The fields other than the file. */
 export const TranscriptionForm = z
   .looseObject({
     ...SPOKEN_FIELDS,

@@ -41,7 +41,7 @@ const EDITED_FIELDS = {
   user,
 }
 
-/** The fields beside the files. */
+/** The fields other than the files. */
 export const ImageEditForm = z
   .looseObject({
     ...EDITED_FIELDS,
@@ -58,7 +58,7 @@ export const ImageEditForm = z
   .meta({ id: 'ImageEditForm', description: 'Fields of an edited image beside its files.' })
 export type ImageEditForm = z.infer<typeof ImageEditForm>
 
-/** The fields beside the file. */
+/** The fields other than the file. */
 export const ImageVariationForm = z
   .looseObject(EDITED_FIELDS)
   .meta({ id: 'ImageVariationForm', description: 'Fields of a variation beside its file.' })
