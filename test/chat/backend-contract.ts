@@ -29,7 +29,7 @@ export function describeBackendContract(
   }
 
   describe(`${name} keeps the InferenceBackend contract`, () => {
-    it('declares how it treats every field of a request', async () => {
+    it('a backend declares its treatment of every field of a request', async () => {
       const { backend } = await open()
       expect(Object.keys(backend.fields).sort()).toEqual(
         Object.keys(ChatCompletionRequest.shape).sort(),
@@ -37,14 +37,14 @@ export function describeBackendContract(
     })
 
     it.each([false, true])(
-      'begins with the prompt and ends each choice, stream %s',
+      'a completion begins with the prompt and ends each choice, stream %s',
       async (stream) => {
         const { start } = await open()
         expectWhole(await drain(start({ stream })), 1)
       },
     )
 
-    it('does nothing before the first delta is asked for', async () => {
+    it('a backend does nothing before its first delta is requested', async () => {
       const { start, runningCount } = await open()
       const deltas = start({ stream: true })
       await settle()
@@ -52,14 +52,14 @@ export function describeBackendContract(
       await deltas.return?.()
     })
 
-    it('throws the reason at once when the signal is aborted before', async () => {
+    it('an already aborted signal throws its reason at once', async () => {
       const { start, runningCount } = await open()
       const reason = new Error('gone')
       await expect(start({}, AbortSignal.abort(reason)).next()).rejects.toBe(reason)
       await expectFree(runningCount)
     })
 
-    it('throws the reason within one step of an abort', async () => {
+    it('an abort throws its reason within one step', async () => {
       const { start, runningCount } = await open()
       const abort = new AbortController()
       const deltas = start({ stream: true }, abort.signal)
@@ -70,7 +70,7 @@ export function describeBackendContract(
       await expectFree(runningCount)
     })
 
-    it('throws the reason when the abort meets a pending step', async () => {
+    it('an abort during a pending step throws its reason', async () => {
       const { start, runningCount } = await open()
       const abort = new AbortController()
       const deltas = start({ stream: true }, abort.signal)
@@ -81,7 +81,7 @@ export function describeBackendContract(
       await expectFree(runningCount)
     })
 
-    it('releases its resources when the reader leaves', async () => {
+    it('a backend releases its resources when the reader leaves', async () => {
       const { start, runningCount } = await open()
       const deltas = start({ stream: true })
       await deltas.next()
@@ -89,13 +89,13 @@ export function describeBackendContract(
       await expectFree(runningCount)
     })
 
-    it('serves several completions at once', async () => {
+    it('a backend serves several completions at once', async () => {
       const { start } = await open()
       const answers = await Promise.all([1, 2, 3].map(() => drain(start({ stream: true }))))
       for (const deltas of answers) expectWhole(deltas, 1)
     })
 
-    it('closes, also twice, also under a running completion', async () => {
+    it('a backend closes, also twice, also during a completion', async () => {
       const { backend, start } = await open()
       const deltas = start({ stream: true })
       await deltas.next()

@@ -18,7 +18,7 @@ async function render(deltas: Delta[], options = SILENT, head: Partial<typeof HE
 }
 
 describe('renderChunks', () => {
-  it('opens with a role chunk, goes on with pieces and closes with the finish', async () => {
+  it('a stream begins with a role chunk, continues with content and ends with the finish reason', async () => {
     const chunks = await render([prompt(), piece('Hel'), piece('lo'), finish({ stop_reason: 'x' })])
     expect(chunks.map(({ choices }) => choices)).toEqual([
       [
@@ -45,7 +45,7 @@ describe('renderChunks', () => {
     }
   })
 
-  it('sends the name of a tool call first, then its arguments in pieces', async () => {
+  it('the name of a tool call is sent first, then its arguments in chunks', async () => {
     const first = { index: 0, id: 'call_1', name: 'add', arguments: '' }
     const called = (call: ToolCallPiece) => piece('', { toolCalls: [call] })
     const end = finish({ finish_reason: 'tool_calls' })
@@ -63,14 +63,14 @@ describe('renderChunks', () => {
     expect(chunks.at(-1).choices[0].finish_reason).toBe('tool_calls')
   })
 
-  it('opens every choice before the first piece and lets them interleave', async () => {
+  it('every choice is opened before the first content, and choices may interleave', async () => {
     const deltas = [prompt(), piece('b', { index: 1 }), piece('a'), finish({ index: 1 }), finish()]
     const chunks = await render(deltas, SILENT, { choiceCount: 2 })
     expect(chunks.map(({ choices: [choice] }) => choice.index)).toEqual([0, 1, 1, 0, 1, 0])
     expect(chunks[1].choices[0].delta.role).toBe('assistant')
   })
 
-  it('sends the last text together with its finish', async () => {
+  it('the last text is sent together with its finish reason', async () => {
     const chunks = await render([prompt(), piece('a', { finish_reason: 'length' })])
     expect(chunks.at(-1).choices[0]).toMatchObject({
       delta: { content: 'a' },
@@ -78,14 +78,14 @@ describe('renderChunks', () => {
     })
   })
 
-  it('sends nothing for tokens whose text is held back, unless they carry log-probabilities', async () => {
+  it('tokens whose text is withheld send no chunk, unless they have log-probabilities', async () => {
     const entry = logprob('a', -1)
     const chunks = await render([prompt(), piece(''), piece('', { logprobs: [entry] }), finish()])
     expect(chunks).toHaveLength(3)
     expect(chunks[1].choices[0]).toMatchObject({ delta: {}, logprobs: { content: [entry] } })
   })
 
-  it('carries token ids: of the prompt in the first chunk only, of each piece in its own', async () => {
+  it('token ids of the prompt are in the first chunk only, those of content in its own chunk', async () => {
     const ids = { ...prompt(), promptIds: [7, 8] }
     const held = piece('', { tokenIds: [1] })
     const chunks = await render([ids, held, finish({ tokenIds: [2] })], SILENT, { choiceCount: 1 })
@@ -98,12 +98,12 @@ describe('renderChunks', () => {
     for (const chunk of chunks) expect(ChatCompletionChunk.safeParse(chunk).success).toBe(true)
   })
 
-  it('sends reasoning under both of its names', async () => {
+  it('reasoning is sent under both of its names', async () => {
     const chunks = await render([prompt(), piece('', { reasoning: 'Hm.' }), finish()])
     expect(chunks[1].choices[0].delta).toEqual({ reasoning: 'Hm.', reasoning_content: 'Hm.' })
   })
 
-  it('closes with a usage chunk without choices where usage is asked for', async () => {
+  it('a stream with requested usage ends with a usage chunk without choices', async () => {
     const options = { includeUsage: true, continuousUsage: false }
     const chunks = await render([prompt(3, 1), piece('a'), finish()], options)
     expect(chunks.at(-1)).toMatchObject({
@@ -118,7 +118,7 @@ describe('renderChunks', () => {
     expect(chunks.slice(0, -1).every((chunk) => chunk.usage === undefined)).toBe(true)
   })
 
-  it('counts each choice so far in every chunk, and all at the end', async () => {
+  it('continuous usage counts each choice so far in every chunk, and all at the end', async () => {
     const deltas = [prompt(3), piece('a'), piece('b', { index: 1 }), finish(), finish({ index: 1 })]
     const options = { includeUsage: true, continuousUsage: true }
     const chunks = await render(deltas, options, { choiceCount: 2 })
@@ -126,7 +126,7 @@ describe('renderChunks', () => {
     expect(chunks[0].usage.total_tokens).toBe(3)
   })
 
-  it('ignores continuous usage without include_usage', async () => {
+  it('continuous usage without include_usage is ignored', async () => {
     const chunks = await render([prompt(), finish()], {
       includeUsage: false,
       continuousUsage: true,
@@ -134,7 +134,7 @@ describe('renderChunks', () => {
     expect(chunks.every((chunk) => chunk.usage === undefined)).toBe(true)
   })
 
-  it('passes upstream chunks as they came and with those they came with, and adds none', async () => {
+  it('upstream chunks are passed unchanged and in their batches, and none is added', async () => {
     const relayed = (...texts: RelayedText[]): Delta => ({ type: 'relayed', texts })
     const [first, second] = ['{ "id":"x" }', '{"seed":9223372036854775807}'].map((json) => ({
       json,
@@ -149,7 +149,7 @@ describe('renderChunks', () => {
     ])
   })
 
-  it('asks for the next delta only when the next chunk is wanted', async () => {
+  it('the next delta is requested only with the next chunk', async () => {
     let askedCount = 0
     async function* counted() {
       for (const delta of [prompt(), piece('a'), piece('b'), finish()]) {
@@ -165,7 +165,7 @@ describe('renderChunks', () => {
     expect(askedCount).toBe(2)
   })
 
-  it('fails at the end when a choice did not finish', async () => {
+  it('a stream fails at its end when a choice did not finish', async () => {
     await expect(render([prompt(), piece('a')])).rejects.toMatchObject({ code: 'internal_error' })
   })
 })

@@ -36,7 +36,7 @@ function late(behaviour: Behaviour): Behaviour {
 describe.each([false, true])('the timeout of the client, stream %s', (isStream) => {
   const request = { messages: MESSAGES, stream: isStream }
 
-  it('ends the work of the upstream', async () => {
+  it("the client's timeout ends the work of the upstream", async () => {
     const { chat, upstreams } = await start(silence)
     const headers = isStream ? { 'x-stainless-read-timeout': '0.3' } : IMPATIENT
     const response = await chat(request, { headers })
@@ -45,13 +45,16 @@ describe.each([false, true])('the timeout of the client, stream %s', (isStream) 
     expect(await upstreams[0]?.requests[0]?.closed).toEqual({ isAnswered: false })
   })
 
-  it.each(['', 'soon', '-1', '1e3', '9999999'])('means nothing when it is %j', async (value) => {
-    const { chat } = await start(json(400, {}))
-    const response = await chat(request, { headers: { 'x-stainless-timeout': value } })
-    expect(response.status).toBe(400)
-  })
+  it.each(['', 'soon', '-1', '1e3', '9999999'])(
+    'a client timeout of %j is ignored',
+    async (value) => {
+      const { chat } = await start(json(400, {}))
+      const response = await chat(request, { headers: { 'x-stainless-timeout': value } })
+      expect(response.status).toBe(400)
+    },
+  )
 
-  it('that has come does not count against the upstream', async () => {
+  it('an expired client timeout does not count against the upstream', async () => {
     const { chat, upstreams } = await start(silence, json(400, {}))
     await chat(request, { headers: IMPATIENT })
     upstreams[0]?.behave(json(400, {}))
@@ -61,13 +64,13 @@ describe.each([false, true])('the timeout of the client, stream %s', (isStream) 
 })
 
 describe('the timeout of the client', () => {
-  it('never ends before that of the client, which sends whole seconds without the fraction', async () => {
+  it("the server's timeout never ends before the client's, which is sent in whole seconds", async () => {
     const { chat } = await start(late(json(200, ANSWER)))
     const response = await chat({ messages: MESSAGES }, { headers: { 'x-stainless-timeout': '1' } })
     expect(response.status).toBe(200)
   })
 
-  it('does not bound a stream that has begun', async () => {
+  it("the client's timeout does not limit a stream that has begun", async () => {
     const { chat } = await start(async (response, request) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(HELLO_EVENTS[0])
       await late(() => {})(response, request)
@@ -77,7 +80,7 @@ describe('the timeout of the client', () => {
     expect(await response.text()).toBe([...HELLO_EVENTS, DONE].join(''))
   })
 
-  it('counts while a completion waits for its place', async () => {
+  it("the client's timeout counts while a completion waits for its slot", async () => {
     const backend = createScriptedBackend([prompt(), NEVER])
     const { chat } = await startModelServer(scriptedModels({ backend, concurrentMax: 1 }))
     const leave = new AbortController()

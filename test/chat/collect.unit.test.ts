@@ -16,7 +16,7 @@ function render(deltas: readonly Delta[], head: Partial<typeof HEAD> = {}): stri
 const collect = (...given: Parameters<typeof render>) => JSON.parse(render(...given))
 
 describe('createCollector', () => {
-  it('adds up tool calls, with null in place of a missing text', () => {
+  it('tool calls are collected, with null for a missing text', () => {
     const calls = [
       { index: 0, id: 'call_1', name: 'add', arguments: '{"a"' },
       { index: 0, arguments: ': 1}' },
@@ -37,7 +37,7 @@ describe('createCollector', () => {
     })
   })
 
-  it('joins the pieces of a choice into an answer that keeps the schema', () => {
+  it('the chunks of a choice are joined into a response of the schema', () => {
     const answer = collect([prompt(3, 2), piece('Hel'), piece('lo'), finish({ stop_reason: 9 })])
     expect(answer).toEqual({
       id: 'chatcmpl-1',
@@ -63,7 +63,7 @@ describe('createCollector', () => {
     expect(ChatCompletionResponse.safeParse(answer).success).toBe(true)
   })
 
-  it('sorts choices by index and counts the tokens of all', () => {
+  it('choices are sorted by index, and the tokens of all counted', () => {
     const answer = collect(
       [
         prompt(1),
@@ -81,14 +81,14 @@ describe('createCollector', () => {
     expect(answer.usage).toMatchObject({ prompt_tokens: 1, completion_tokens: 3, total_tokens: 4 })
   })
 
-  it('joins log-probabilities', () => {
+  it('log-probabilities are joined', () => {
     const first = piece('a', { logprobs: [logprob('a', -1)] })
     const second = finish({ logprobs: [logprob('b', -2)] })
     const answer = collect([prompt(), first, second])
     expect(answer.choices[0].logprobs.content).toEqual([logprob('a', -1), logprob('b', -2)])
   })
 
-  it('joins reasoning and token ids, and tells of the prompt what was asked for', () => {
+  it('reasoning and token ids are joined, and requested facts of the prompt are returned', () => {
     const promptLogprobs = [null, { 5: { logprob: -1, rank: 2, decoded_token: 'x' } }]
     const answer = collect([
       { type: 'prompt', promptTokens: 2, cachedTokens: 0, promptIds: [4, 5], promptLogprobs },
@@ -107,7 +107,7 @@ describe('createCollector', () => {
     expect(ChatCompletionResponse.safeParse(answer).success).toBe(true)
   })
 
-  it('answers in the role of the last message when there is no generation prompt', () => {
+  it('without a generation prompt the response has the role of the last message', () => {
     const request = { messages: [{ role: 'narrator', content: 'x' }], continue_final_message: true }
     const given = { requestId: 'r', model: 'm', nowMs: 1_999 }
     expect(resolveAnswerEnvelope(request, given)).toEqual({
@@ -122,7 +122,7 @@ describe('createCollector', () => {
     )
   })
 
-  it('passes an upstream answer as it came', () => {
+  it('an upstream response is passed unchanged', () => {
     const json = '{ "id":"x", "choices":[ ],"seed":9223372036854775807 }'
     expect(render([{ type: 'relayed', texts: [{ json, value: {} }] }])).toBe(json)
   })
@@ -131,7 +131,7 @@ describe('createCollector', () => {
     ['a choice has no end', [prompt(), piece('a')], 1],
     ['a choice is missing', [prompt(), finish()], 2],
     ['there is nothing', [], 1],
-  ])('refuses an answer when %s', (_name, deltas, choiceCount) => {
+  ])('a response is refused when %s', (_name, deltas, choiceCount) => {
     const error = expect.objectContaining({ code: 'internal_error' })
     expect(() => collect(deltas, { choiceCount })).toThrow(error)
   })

@@ -85,7 +85,7 @@ describe('the statistics of relayed completions', () => {
       STREAM,
     ],
   ])(
-    'have the exact cost of %s, cached tokens at their own price',
+    'statistics have the exact cost of %s, cached tokens at their own price',
     async (_name, request, answer) => {
       const { complete, readStats } = await start(answer)
       await complete(request, answer)
@@ -99,7 +99,7 @@ describe('the statistics of relayed completions', () => {
     },
   )
 
-  it('have the cost of an abandoned stream as far as it was told, and its partial text', async () => {
+  it('statistics have the cost of an abandoned stream as far as reported, and its partial text', async () => {
     const told = stream(
       [HELLO_EVENTS[0]!, event(chunk([{ index: 0, delta: { content: 'Hel' } }], { usage: USAGE }))],
       'hang',
@@ -113,7 +113,7 @@ describe('the statistics of relayed completions', () => {
     expect(await readStats()).toMatchObject({ cost: 0.71, calls: 1, errors: 1 })
   })
 
-  it('count broken and refused ones as errors, beside those that went well', async () => {
+  it('statistics count broken and refused completions as errors, besides successful ones', async () => {
     const { complete, readStats } = await start(WHOLE)
     await complete({}, WHOLE)
     const broken = await complete({ stream: true }, stream(HELLO_EVENTS.slice(0, 2), 'cut'))

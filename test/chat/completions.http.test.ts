@@ -29,7 +29,7 @@ function expectUntouched(backend: ScriptedBackend): void {
 
 describe('POST /v1/chat/completions', () => {
   describe('200', () => {
-    it('answers a whole completion', async () => {
+    it('a completion is returned whole', async () => {
       const { post } = await buildChatApp()
       const { status, body, headers } = await post(URL, { messages: MESSAGES })
       expect(status).toBe(200)
@@ -67,7 +67,7 @@ describe('POST /v1/chat/completions', () => {
         '§4.3 usage prompt_tokens_details',
         { usage: { prompt_tokens_details: { cached_tokens: 4 } } },
       ],
-    ])('fills in %s', async (_row, expected) => {
+    ])('default %s is filled in', async (_row, expected) => {
       const { post } = await buildChatApp([
         prompt(5, 4),
         piece('B', { index: 1 }),
@@ -89,14 +89,17 @@ describe('POST /v1/chat/completions', () => {
       ['null', null, 'scripted'],
       ['the id', 'scripted', 'scripted'],
       ['an alias', 'nick', 'nick'],
-    ])('takes %s as the model and answers under that name', async (_name, model, answered) => {
-      const { post, backend } = await buildChatApp()
-      const { body } = await post(URL, { messages: MESSAGES, model })
-      expect(body.model).toBe(answered)
-      expect(backend.calls[0]?.model).toBe('backend-name')
-    })
+    ])(
+      '%s is accepted as the model, and the response has that name',
+      async (_name, model, answered) => {
+        const { post, backend } = await buildChatApp()
+        const { body } = await post(URL, { messages: MESSAGES, model })
+        expect(body.model).toBe(answered)
+        expect(backend.calls[0]?.model).toBe('backend-name')
+      },
+    )
 
-    it('hands the backend the received text and the parsed request', async () => {
+    it('the backend gets the received text and the parsed request', async () => {
       const { post, backend } = await buildChatApp()
       const text =
         '{ "messages": [{"role":"user","content":"hi"}], "seed": 9223372036854775807, "x": 1.0 }'
@@ -114,7 +117,7 @@ describe('POST /v1/chat/completions', () => {
         'from-body',
         'from-body',
       ],
-    ])('takes the request id of %s', async (_name, headers, request_id, expected) => {
+    ])('the request id is that of %s', async (_name, headers, request_id, expected) => {
       const { post, backend } = await buildChatApp()
       const answer = await post(URL, { messages: MESSAGES, request_id }, { headers })
       expect(answer.body.id).toBe(`chatcmpl-${expected}`)
@@ -122,20 +125,20 @@ describe('POST /v1/chat/completions', () => {
       expect(backend.calls[0]?.requestId).toBe(expected)
     })
 
-    it('makes a request id when none is given', async () => {
+    it('a request without an id gets one', async () => {
       const { post } = await buildChatApp()
       const { body, headers } = await post(URL, { messages: MESSAGES })
       expect(body.id).toMatch(/^chatcmpl-[0-9a-f-]{36}$/)
       expect(body.id).toBe(`chatcmpl-${headers['x-request-id']}`)
     })
 
-    it('passes relayed answers byte by byte', async () => {
+    it('relayed responses are passed byte by byte', async () => {
       const json = '{ "choices" : [], "n":9223372036854775807, "x":1.0,"é":"\\u00e9" }'
       const { post } = await buildChatApp([{ type: 'relayed', texts: [{ json, value: {} }] }])
       expect((await post(URL, { messages: MESSAGES })).text).toBe(json)
     })
 
-    it.each(['Compat-Project', 'OpenAI-Project'])('takes a project by %s', async (name) => {
+    it.each(['Compat-Project', 'OpenAI-Project'])('the project is read from %s', async (name) => {
       const { post, createKey } = await buildChatApp()
       const key = await createKey({ projects: ['acme/demo'] })
       const options = { key, headers: { [name]: 'acme/demo' } }
@@ -193,13 +196,13 @@ describe('POST /v1/chat/completions', () => {
       expectUntouched(backend)
     })
 
-    it('takes a priority where the model has scheduling, §7 1', async () => {
+    it('a priority is accepted where the model has scheduling, §7 1', async () => {
       const capabilities = { tools: false, prioritySchedulingEnabled: true }
       const { post } = await buildChatApp(HELLO, { model: { capabilities } })
       expect((await post(URL, { messages: MESSAGES, priority: 1 })).status).toBe(200)
     })
 
-    it('names a field that the backend rejects', async () => {
+    it('the error names the field that the backend rejects', async () => {
       const backend = createScriptedBackend(HELLO, { top_k: 'rejected' })
       const { post } = await buildChatApp(HELLO, { backend })
       const { status, body } = await post(URL, { messages: MESSAGES, top_k: 5 })
@@ -209,14 +212,14 @@ describe('POST /v1/chat/completions', () => {
       expectUntouched(backend)
     })
 
-    it('refuses broken JSON', async () => {
+    it('invalid JSON is refused', async () => {
       const { post, backend } = await buildChatApp()
       const { status, body } = await post(URL, '{"messages":')
       expect([status, body.error.code]).toEqual([400, 'invalid_json'])
       expectUntouched(backend)
     })
 
-    it.each(['Compat-Project', 'OpenAI-Project'])('refuses a malformed %s', async (name) => {
+    it.each(['Compat-Project', 'OpenAI-Project'])('a malformed %s is refused', async (name) => {
       const { post, backend } = await buildChatApp()
       const { status, body } = await post(
         URL,
@@ -242,7 +245,7 @@ describe('POST /v1/chat/completions', () => {
   })
 
   describe('403', () => {
-    it('refuses a key without the scope before it reads the body', async () => {
+    it('a key without the scope is refused before the body is read', async () => {
       const { post, createKey, backend } = await buildChatApp()
       const key = await createKey({ scopes: ['traces:read', 'traces:write', 'training'] })
       const { status, body } = await post(URL, '{"messages":', { key })
@@ -250,7 +253,7 @@ describe('POST /v1/chat/completions', () => {
       expectUntouched(backend)
     })
 
-    it('refuses a project that the key may not use', async () => {
+    it('a project outside the key is refused', async () => {
       const { post, createKey, backend } = await buildChatApp()
       const options = {
         key: await createKey({ projects: ['acme/*'] }),
@@ -263,7 +266,7 @@ describe('POST /v1/chat/completions', () => {
     })
   })
 
-  it.each(['nope', '', 'scripted '])('answers 404 for the model %j', async (model) => {
+  it.each(['nope', '', 'scripted '])('the model %j gets 404', async (model) => {
     const { post, backend } = await buildChatApp()
     // The rule that priority breaks is for later: an unknown model has no capabilities.
     const { status, body } = await post(URL, { messages: MESSAGES, model, priority: 1 })
@@ -276,7 +279,7 @@ describe('POST /v1/chat/completions', () => {
     expectUntouched(backend)
   })
 
-  it('answers 413 for a body that is too large', async () => {
+  it('a body that is too large gets 413', async () => {
     const { post } = await buildChatApp(HELLO, { config: { bodyBytesMax: 100 } })
     const { status, body } = await post(URL, {
       messages: [{ role: 'user', content: 'x'.repeat(200) }],
@@ -284,26 +287,26 @@ describe('POST /v1/chat/completions', () => {
     expect([status, body.error.code]).toEqual([413, 'request_too_large'])
   })
 
-  it('answers 415 for another media type', async () => {
+  it('another media type gets 415', async () => {
     const { post } = await buildChatApp()
     const { status, body } = await post(URL, 'x', { headers: { 'content-type': 'text/plain' } })
     expect([status, body.error.code]).toEqual([415, 'unsupported_media_type'])
   })
 
-  it('answers 405 for another method', async () => {
+  it('another method gets 405', async () => {
     const { get } = await buildChatApp()
     const { status, headers } = await get(URL)
     expect([status, headers.allow]).toEqual([405, 'POST'])
   })
 
-  it.each([false, true])('answers 500 for a broken backend, stream %s', async (stream) => {
+  it.each([false, true])('a broken backend is 500, stream %s', async (stream) => {
     const { post } = await buildChatApp([new Error('secret detail')])
     const { status, body, text } = await post(URL, { messages: MESSAGES, stream })
     expect([status, body.error.code]).toEqual([500, 'internal_error'])
     expect(text).not.toContain('secret')
   })
 
-  it('answers 503 with Retry-After when all places are taken, and frees them', async () => {
+  it('a completion beyond all slots gets 503 with Retry-After, and slots are freed', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const { post, backend } = await buildChatApp([promise, ...HELLO], {
       config: { chatQueueMax: 1 },

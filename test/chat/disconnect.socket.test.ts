@@ -30,7 +30,7 @@ describe('a client that leaves', () => {
     ['in the middle of a stream', true, [prompt(), piece('a'), piece('b'), NEVER], 3],
     ['before anything of a whole answer', false, [NEVER], 0],
     ['in the middle of a whole answer', false, [prompt(), piece('a'), NEVER], 2],
-  ])('aborts the backend %s', async (_name, isStream, script, deltaCount) => {
+  ])('a disconnected client aborts the backend %s', async (_name, isStream, script, deltaCount) => {
     const backend = createScriptedBackend(script)
     const { chat } = await startModelServer(scriptedModels({ backend }))
     const leave = new AbortController()
@@ -45,7 +45,7 @@ describe('a client that leaves', () => {
     while (backend.runningCount() > 0) await new Promise(setImmediate)
   })
 
-  it('gives its place back', async () => {
+  it('a disconnected client frees its slot', async () => {
     let callCount = 0
     const backend = createScriptedBackend(() => {
       callCount += 1
@@ -60,7 +60,7 @@ describe('a client that leaves', () => {
     expect((await chat({ messages: MESSAGES })).status).toBe(200)
   })
 
-  it('while it waits for a place is forgotten', async () => {
+  it('a client that disconnects while it waits for a slot leaves the queue', async () => {
     const { promise: gate, resolve: openGate } = Promise.withResolvers<void>()
     const backend = createScriptedBackend([prompt(), gate, ...HELLO.slice(1)])
     const models = scriptedModels({ backend, concurrentMax: 1 })
@@ -87,7 +87,7 @@ describe('a client that leaves', () => {
     expect(backend.calls).toHaveLength(1)
   })
 
-  it('frees a backend that sees the abort only after its first delta', async () => {
+  it('a backend that sees the abort only after its first delta is freed', async () => {
     const { promise: gate, resolve: openGate } = Promise.withResolvers<void>()
     const { promise: left, resolve: noteLeft } = Promise.withResolvers<void>()
     const { promise: freed, resolve: noteFreed } = Promise.withResolvers<void>()
@@ -118,22 +118,25 @@ describe('a client that leaves', () => {
     ['in the middle of a stream', true, stream(HELLO_EVENTS.slice(0, 2), 'hang')],
     ['before the headers of a whole answer', false, silence],
     ['in the middle of a whole answer', false, stream(['{"choi'], 'hang')],
-  ])('cuts the upstream connection %s', async ([, isStream, behaviour], { annotate }) => {
-    const upstream = await startFakeUpstream(behaviour)
-    const { chat } = await startModelServer(upstreamModel(upstream.baseUrl))
-    const leave = new AbortController()
-    const answer = chat({ messages: MESSAGES, stream: isStream }, { signal: leave.signal })
-    const reading = answer.then((response) => response.text())
-    const { closed } = await upstream.arrival(0)
-    const leftAt = performance.now()
-    leave.abort()
-    const refused = expect(reading).rejects.toThrow()
-    expect(await closed).toEqual({ isAnswered: false })
-    await annotate(`closed after ${(performance.now() - leftAt).toFixed(1)} ms`)
-    await refused
-  })
+  ])(
+    'a disconnected client closes the upstream connection %s',
+    async ([, isStream, behaviour], { annotate }) => {
+      const upstream = await startFakeUpstream(behaviour)
+      const { chat } = await startModelServer(upstreamModel(upstream.baseUrl))
+      const leave = new AbortController()
+      const answer = chat({ messages: MESSAGES, stream: isStream }, { signal: leave.signal })
+      const reading = answer.then((response) => response.text())
+      const { closed } = await upstream.arrival(0)
+      const leftAt = performance.now()
+      leave.abort()
+      const refused = expect(reading).rejects.toThrow()
+      expect(await closed).toEqual({ isAnswered: false })
+      await annotate(`closed after ${(performance.now() - leftAt).toFixed(1)} ms`)
+      await refused
+    },
+  )
 
-  it('while its upstream is still connecting leaves the connection to its timeout', async () => {
+  it("a client that disconnects during the upstream's connect leaves the connection to its timeout", async () => {
     const { promise: opened, resolve: noteOpened } = Promise.withResolvers<void>()
     const { promise: closed, resolve: noteClosed } = Promise.withResolvers<void>()
     // Takes the connection and never answers the greeting of TLS.
@@ -155,7 +158,7 @@ describe('a client that leaves', () => {
     await closed
   })
 
-  it('while others still connect to the same upstream leaves them alone', async () => {
+  it('a disconnected client does not affect others that connect to the same upstream', async () => {
     const upstream = await startFakeUpstream(json(200, { choices: [] }))
     const { chat } = await startModelServer(upstreamModel(upstream.baseUrl))
     const leave = new AbortController()
@@ -166,7 +169,7 @@ describe('a client that leaves', () => {
     expect((await stays).map(({ status }) => status)).toEqual([200, 200, 200])
   })
 
-  it('while it waits for a place never reaches the upstream', async () => {
+  it('a client that disconnects while it waits for a slot never reaches the upstream', async () => {
     const upstream = await startFakeUpstream(stream(HELLO_EVENTS, 'hang'))
     const model = upstreamModel(upstream.baseUrl).getModel(null)
     const limited = { ...model, concurrentMax: 1 }
@@ -187,7 +190,7 @@ describe('a client that leaves', () => {
     expect(upstream.requests).toHaveLength(2)
   })
 
-  it('between two tries is the end of them', async () => {
+  it('a client that disconnects between two tries ends them', async () => {
     const upstream = await startFakeUpstream(json(429, {}, { 'retry-after': '5' }))
     const { chat } = await startModelServer(upstreamModel(upstream.baseUrl))
     const leave = new AbortController()
@@ -200,7 +203,7 @@ describe('a client that leaves', () => {
     expect(upstream.requests).toHaveLength(2)
   })
 
-  it('is not assumed when a client has only finished sending: it still gets a slow answer', async () => {
+  it('a half-closed client still gets a slow response', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const backend = createScriptedBackend([promise, ...HELLO])
     const { chat } = await startModelServer(scriptedModels({ backend }))
@@ -211,7 +214,7 @@ describe('a client that leaves', () => {
     expect((await answer).status).toBe(200)
   })
 
-  it('after the last event leaves the upstream connection for the next request', async () => {
+  it('a client that disconnects after the last event leaves the upstream connection reusable', async () => {
     const upstream = await startFakeUpstream(stream([...HELLO_EVENTS, event('[DONE]')]))
     const { chat } = await startModelServer(upstreamModel(upstream.baseUrl))
     for (let at = 0; at < 3; at++) {

@@ -34,7 +34,7 @@ const ROWS: RowsOf<EmbeddingRequest> = {
 }
 
 describe('POST /v1/embeddings', () => {
-  it('gives the openai package its vectors, base64 by default', async () => {
+  it('the openai package gets its vectors, base64 by default', async () => {
     const { client, upstream } = await startClient()
     const made = await client.embeddings.create({ model: 'short', input: 'hi', dimensions: 2 })
     expect(made.data[0]?.embedding).toEqual([0.5, -2])
@@ -48,7 +48,7 @@ describe('POST /v1/embeddings', () => {
     })
   })
 
-  it('sends again what an upstream surely did not process', async () => {
+  it('embeddings that an upstream surely did not process are retried', async () => {
     const { client, upstream } = await startClient(inTurn(json(503, {}), answerOf([1])))
     const made = await client.embeddings.create({
       model: 'short',
@@ -58,7 +58,7 @@ describe('POST /v1/embeddings', () => {
     expect([made.data[0]?.embedding, upstream.requests.length]).toEqual([[1], 2])
   })
 
-  it('is recorded as a call of its project, with its usage', async () => {
+  it('embeddings are recorded as a call of their project, with usage', async () => {
     const { post } = await startClient()
     const headers = { 'compat-project': 'acme/demo' }
     const body = { model: 'short', input: 'hi' }
@@ -74,7 +74,7 @@ describe('POST /v1/embeddings', () => {
     expect(answer.engine_says).toBe(1)
   })
 
-  it('refuses by name a model that makes none, and what is no answer of an engine', async () => {
+  it('a model without embeddings and an invalid upstream response are refused by name', async () => {
     const backend = createScriptedBackend(HELLO)
     const { post } = await buildTestApp({}, { models: scriptedModels({ backend }) })
     const { status, body } = await post('/v1/embeddings', { input: 'hi' })
@@ -89,7 +89,7 @@ describe('POST /v1/embeddings', () => {
     )
   })
 
-  it.each(Object.entries(ROWS))('checks %s', async (name, [passing, refused]) => {
+  it.each(Object.entries(ROWS))('embeddings check %s', async (name, [passing, refused]) => {
     const { post, upstream } = await startClient()
     for (const value of passing) {
       expect((await post('/v1/embeddings', { input: 'hi', [name]: value })).status).toBe(200)

@@ -84,7 +84,7 @@ const SPOKEN = json(200, {
 const MADE = json(200, { created: 1, data: [{ b64_json: 'AA==' }] })
 
 describe('speech', () => {
-  it('comes as audio, piece by piece, and is recorded by its size', async () => {
+  it('speech is streamed as audio and recorded by its size', async () => {
     const { client, upstream, readCall } = await start(bytes('audio/mpeg', [AUDIO, AUDIO]))
     const sent = { model: 'short', voice: 'alloy', input: 'Hello' } as const
     const made = await client.audio.speech.create(sent)
@@ -101,7 +101,7 @@ describe('speech', () => {
     })
   })
 
-  it('that breaks off does not look whole, and its call tells why', async () => {
+  it('truncated speech does not appear complete, and its call has the reason', async () => {
     const { client, readCall } = await start(bytes('audio/mpeg', [AUDIO], 'cut'))
     const made = await client.audio.speech.create({ model: 'short', voice: 'a', input: 'a' })
     await expect(made.arrayBuffer()).rejects.toThrow()
@@ -109,7 +109,7 @@ describe('speech', () => {
     expect(call.exception).toMatch(/^upstream_error/)
   })
 
-  it('is a failure where the engine sends a page, JSON or nothing', async () => {
+  it('speech fails when the engine sends HTML, JSON or nothing', async () => {
     for (const behaviour of [html(200), json(200, { text: 'a' }), bytes('audio/mpeg', [])]) {
       const { post } = await start(behaviour)
       const { status, body } = await post('/v1/audio/speech', { input: 'a' })
@@ -117,7 +117,7 @@ describe('speech', () => {
     }
   })
 
-  it('frees its place when its client leaves', async () => {
+  it('speech frees its slot when its client disconnects', async () => {
     const endless: Behaviour = async (response) => {
       response.writeHead(200, { 'content-type': 'audio/mpeg' })
       response.write(AUDIO)
@@ -140,7 +140,7 @@ describe('speech', () => {
 })
 
 describe('transcriptions and translations', () => {
-  it('bring a file, which the engine gets as it came, under its name of the model', async () => {
+  it("the file of a transcription reaches the engine unchanged, under the engine's model name", async () => {
     const { client, upstream, readCall } = await start(SPOKEN)
     const file = await toFile(AUDIO, 'a "b".mp3', { type: 'audio/mpeg' })
     const { data, response } = await client.audio.transcriptions
@@ -168,7 +168,7 @@ describe('transcriptions and translations', () => {
     expect(call.summary.usage['org/relayed']).toMatchObject({ total_tokens: 6 })
   })
 
-  it('come as text or events as the engine sends them', async () => {
+  it('transcriptions are returned as text or events as the engine sends them', async () => {
     const file = await toFile(AUDIO, 'a.mp3')
     const plain = await start(bytes('text/plain; charset=utf-8', [Buffer.from('hello')]))
     const { data, response } = await plain.client.audio.translations
@@ -187,7 +187,7 @@ describe('transcriptions and translations', () => {
     for await (const one of stream) expect(one).toEqual(done)
   })
 
-  it('as events have the usage of the last event that reports one', async () => {
+  it('a transcription in events has the usage of the last event that reports one', async () => {
     const usage = { input_tokens: 4, output_tokens: 2, total_tokens: 6 }
     const told = [
       { usage: { prompt_tokens: 4, completion_tokens: 1 } },
@@ -209,7 +209,7 @@ describe('transcriptions and translations', () => {
     [{ error: { message: 'no words in it', code: 422 } }, /^validation_failed: .*no words in it/],
     [{ type: 'error', message: 'out of memory' }, /^upstream_error/],
   ])(
-    'as events that end with an error come to their end, and are recorded as failed',
+    'a transcription whose events end with an error is passed to its end and recorded as failed',
     async (told, exception) => {
       const sent = ['{"delta":"hel"}', JSON.stringify(told)].map((data) => `data: ${data}\n\n`)
       const { baseUrl, key, readCall } = await start(
@@ -233,7 +233,7 @@ describe('transcriptions and translations', () => {
 })
 
 describe('edited images', () => {
-  it('bring their files in the order of the form', async () => {
+  it('files of an image edit are passed in the order of the form', async () => {
     const { client, upstream } = await start(MADE)
     const image = [await toFile(AUDIO, 'a.png'), await toFile(AUDIO, 'b.png')]
     const made = await client.images.edit({ image, prompt: 'a hat', model: 'short' })
@@ -256,7 +256,7 @@ describe('forms', () => {
     return form
   }
 
-  it('are refused where the model does not offer it, with words', async () => {
+  it('forms are refused with a message where the model does not offer the service', async () => {
     const { send, post, upstream } = await start(SPOKEN, ['chat'])
     const asks = [
       ['/audio/transcriptions', 'transcriptions', 'file'],
@@ -274,7 +274,7 @@ describe('forms', () => {
     expect(upstream.requests.filter(({ url }) => url !== '/v1/models')).toEqual([])
   })
 
-  it('that are none, have no file or are too large are refused', async () => {
+  it('invalid forms, forms without a file and too large ones are refused', async () => {
     const { send, post, baseUrl, key } = await start(SPOKEN, ALL, { bodyBytesMax: 4096 })
     const missing = await send('/audio/transcriptions', formOf({}, null))
     expect([missing.status, missing.body.error.param]).toEqual([400, 'file'])

@@ -33,7 +33,7 @@ describe('time in a stream', () => {
     vi.useRealTimers()
   })
 
-  it('fills pauses with comments and then continues', async () => {
+  it('pauses of a stream are filled with comments', async () => {
     const setting = vi.spyOn(globalThis, 'setTimeout')
     const clearing = vi.spyOn(globalThis, 'clearTimeout')
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -74,7 +74,7 @@ describe('time in a stream', () => {
     return { answer, resolve }
   }
 
-  it('sends the status and a comment when the first delta takes too long', async () => {
+  it('a late first delta is preceded by the status and a comment', async () => {
     const { answer, resolve } = await streamSlowly((wait) => [wait, ...HELLO])
     await vi.advanceTimersByTimeAsync(STATUS_HOLD_MS)
     await vi.advanceTimersByTimeAsync(KEEP_ALIVE_MS)
@@ -85,7 +85,7 @@ describe('time in a stream', () => {
     expect(text.endsWith(DONE_EVENT)).toBe(true)
   })
 
-  it('tells a failure after that as an event', async () => {
+  it('a failure after the status is an event', async () => {
     const { answer, resolve } = await streamSlowly((wait) => [wait, new Error('boom')])
     await vi.advanceTimersByTimeAsync(STATUS_HOLD_MS)
     resolve()
@@ -94,7 +94,7 @@ describe('time in a stream', () => {
     expect(text).toMatch(/^: keep-alive\n\ndata: \{"error":\{.*"internal_error"/)
   })
 
-  it('keeps a failure just before that a real status', async () => {
+  it('a failure just before the status is sent is a real status', async () => {
     const { answer, resolve } = await streamSlowly((wait) => [wait, new Error('boom')])
     await vi.advanceTimersByTimeAsync(STATUS_HOLD_MS - 1)
     resolve()

@@ -27,21 +27,27 @@ function createBackend() {
   return { backend, seen }
 }
 
-it.each(['complete', 'serve'] as const)('the first call of %s opens it, once', async (name) => {
-  const { backend, seen } = createBackend()
-  expect(seen).toEqual([])
-  for (let time = 0; time < 2; time += 1) {
-    const deltas = await Array.fromAsync(backend[name]!(CALL, OPTIONS as never))
-    expect(deltas).toEqual([{ type: 'relayed', texts: [] }])
-  }
-  await backend.close()
-  expect(seen).toEqual(['open', 'close'])
-})
+it.each(['complete', 'serve'] as const)(
+  'the first call of %s opens a lazy backend, once',
+  async (name) => {
+    const { backend, seen } = createBackend()
+    expect(seen).toEqual([])
+    for (let time = 0; time < 2; time += 1) {
+      const deltas = await Array.fromAsync(backend[name]!(CALL, OPTIONS as never))
+      expect(deltas).toEqual([{ type: 'relayed', texts: [] }])
+    }
+    await backend.close()
+    expect(seen).toEqual(['open', 'close'])
+  },
+)
 
-it.each(['complete', 'serve'] as const)('is not opened by %s once it is closed', async (name) => {
-  const { backend, seen } = createBackend()
-  await backend.close()
-  const asked = Array.fromAsync(backend[name]!(CALL, OPTIONS as never))
-  await expect(asked).rejects.toMatchObject({ code: 'server_draining' })
-  expect(seen).toEqual([])
-})
+it.each(['complete', 'serve'] as const)(
+  'a closed lazy backend is not opened by %s',
+  async (name) => {
+    const { backend, seen } = createBackend()
+    await backend.close()
+    const asked = Array.fromAsync(backend[name]!(CALL, OPTIONS as never))
+    await expect(asked).rejects.toMatchObject({ code: 'server_draining' })
+    expect(seen).toEqual([])
+  },
+)

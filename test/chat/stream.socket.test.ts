@@ -40,7 +40,7 @@ async function streamOf(script: readonly Step[], request: object = {}) {
 }
 
 describe('a stream', () => {
-  it('is role, pieces, finish and [DONE], all with one id, created and model', async () => {
+  it('a stream is role, content, finish and [DONE], all with one id, created and model', async () => {
     const { response, events, chunks } = await streamOf(HELLO, { request_id: 'r-1' })
     expect(response.status).toBe(200)
     expect(events.at(-1)).toBe('[DONE]')
@@ -57,7 +57,7 @@ describe('a stream', () => {
     }
   })
 
-  it('has the headers of an event stream that proxies must not hold back', async () => {
+  it('a stream has the headers of an event stream that proxies must not buffer', async () => {
     const { response } = await streamOf(HELLO, { request_id: 'r-1' })
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'text/event-stream; charset=utf-8',
@@ -68,7 +68,7 @@ describe('a stream', () => {
     expect(response.headers.has('content-length')).toBe(false)
   })
 
-  it('ends in a usage chunk where that is asked for', async () => {
+  it('a stream ends in a usage chunk where requested', async () => {
     const { chunks } = await streamOf(HELLO, { stream_options: { include_usage: true } })
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 5 } })
     const { chunks: all } = await streamOf(HELLO, {
@@ -77,7 +77,7 @@ describe('a stream', () => {
     expect(all.every(({ usage }) => usage.prompt_tokens === 3)).toBe(true)
   })
 
-  it('arrives piece by piece, as the backend makes them', async () => {
+  it('chunks arrive as the backend yields them', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const { chat } = await startScripted([prompt(), piece('a'), promise, piece('b'), finish()])
     const response = await chat(REQUEST)
@@ -90,14 +90,14 @@ describe('a stream', () => {
     expect(eventsOf(text).at(-1)).toBe('[DONE]')
   })
 
-  it('frees its place when it ends', async () => {
+  it('a stream frees its slot when it ends', async () => {
     const { chat, backend } = await startScripted(HELLO, { chatQueueMax: 1 })
     for (let at = 0; at < 3; at++)
       expect((await (await chat(REQUEST)).text()).length).toBeGreaterThan(0)
     expect(backend.runningCount()).toBe(0)
   })
 
-  it('is slowed down by a slow reader', async () => {
+  it('a slow reader slows a stream down', async () => {
     const big = Array.from({ length: 2_000 }, () => piece('x'.repeat(10_000)))
     const { baseUrl, key, backend } = await startScripted([prompt(), ...big, finish()])
     const socket = openSocket(baseUrl, key)
@@ -115,14 +115,14 @@ describe('a stream', () => {
 })
 
 describe('a failure', () => {
-  it('before the first delta is a real status with a JSON body', async () => {
+  it('a failure before the first delta is a real status with a JSON body', async () => {
     const { chat } = await startScripted([new Error('boom')])
     const response = await chat(REQUEST)
     expect(response.status).toBe(500)
     expect(await response.json()).toMatchObject({ error: { code: 'internal_error' } })
   })
 
-  it('after the first delta is an error event and then [DONE]', async () => {
+  it('a failure after the first delta is an error event and then [DONE]', async () => {
     const { response, events } = await streamOf([prompt(), piece('a'), new Error('secret')])
     expect(response.status).toBe(200)
     expect(events.at(-1)).toBe('[DONE]')
@@ -137,14 +137,14 @@ describe('a failure', () => {
     expect(events.join()).not.toContain('secret')
   })
 
-  it('is told when the backend ends without a finish_reason', async () => {
+  it('a stream that ends without a finish_reason fails', async () => {
     const { events } = await streamOf([prompt(), piece('a')])
     expect(JSON.parse(events.at(-2)!)).toMatchObject({ error: { code: 'internal_error' } })
   })
 })
 
 describe('a server that shuts down', () => {
-  it('ends a running stream with an error event, and its keep-alive connection too', async () => {
+  it('a shutdown ends a running stream with an error event, and its keep-alive connection', async () => {
     const { chat, app, backend } = await startScripted([prompt(), piece('a'), NEVER])
     const response = await chat(REQUEST)
     const [text] = await Promise.all([response.text(), app.close()])
@@ -155,7 +155,7 @@ describe('a server that shuts down', () => {
     expect(backend.runningCount()).toBe(0)
   })
 
-  it('does not wait for the keep-alive connection of a stream that ended late', async () => {
+  it('a shutdown does not wait for the keep-alive connection of a stream that ended late', async () => {
     const scripted = createScriptedBackend([prompt(), NEVER])
     async function* complete(...given: Parameters<typeof scripted.complete>) {
       try {
@@ -176,7 +176,7 @@ describe('a server that shuts down', () => {
     await closed
   })
 
-  it('answers 503 to a completion that is not streamed', async () => {
+  it('a shutdown answers a completion that is not streamed with 503', async () => {
     const { chat, app, backend } = await startScripted([NEVER])
     const answer = chat({ ...REQUEST, stream: false })
     while (backend.runningCount() === 0) await new Promise(setImmediate)

@@ -70,7 +70,7 @@ const ROWS: RowsOf<TextCompletionRequest> = {
 }
 
 describe('POST /v1/completions', () => {
-  it('gives the openai package its text, whole and streamed', async () => {
+  it('the openai package gets its text completion, whole and streamed', async () => {
     const { client, upstream } = await startClient()
     const asked = { model: 'short', prompt: ['hello'], echo: false, logprobs: 1, best_of: 2 }
     const whole = await client.completions.create(asked)
@@ -86,7 +86,7 @@ describe('POST /v1/completions', () => {
     expect([text, chunks]).toEqual([' world', 2])
   })
 
-  it('is recorded as a call of its project with the usage, also of a stream', async () => {
+  it('a text completion is recorded as a call of its project with the usage, also of a stream', async () => {
     const { post } = await startClient()
     const headers = { 'compat-project': 'acme/demo' }
     for (const isStream of [false, true]) {
@@ -113,13 +113,16 @@ describe('POST /v1/completions', () => {
       { include_usage: true, continuous_usage_stats: true },
       { include_usage: true, continuous_usage_stats: true },
     ],
-  ])('asks for the usage of a stream with %j as a chat does', async (sent, asked) => {
-    const { post, upstream } = await startClient()
-    await post(URL, { prompt: 'hello', stream: true, stream_options: sent })
-    expect(JSON.parse(upstream.requests[0]?.body ?? '').stream_options).toEqual(asked)
-  })
+  ])(
+    'usage of a text completion stream is requested with %j as for a chat',
+    async (sent, asked) => {
+      const { post, upstream } = await startClient()
+      await post(URL, { prompt: 'hello', stream: true, stream_options: sent })
+      expect(JSON.parse(upstream.requests[0]?.body ?? '').stream_options).toEqual(asked)
+    },
+  )
 
-  it('refuses a model without text completions by name', async () => {
+  it('a model without text completions is refused by name', async () => {
     const backend = createScriptedBackend(HELLO)
     const { post } = await buildTestApp({}, { models: scriptedModels({ backend }) })
     const { status, body } = await post(URL, { prompt: 'hi' })
@@ -130,7 +133,7 @@ describe('POST /v1/completions', () => {
     ])
   })
 
-  it.each(Object.entries(ROWS))('checks %s', async (name, [passing, refused]) => {
+  it.each(Object.entries(ROWS))('a text completion checks %s', async (name, [passing, refused]) => {
     const { post } = await startClient()
     for (const value of passing) {
       expect((await post(URL, { prompt: 'hi', [name]: value })).status).toBe(200)

@@ -93,7 +93,7 @@ describe('tryModels', () => {
     'upstream_rate_limited',
     'upstream_auth',
     'upstream_invalid_response',
-  ] as const)('asks the next candidate after %s', async (code) => {
+  ] as const)('the next candidate is tried after %s', async (code) => {
     const { deltas, error, noted, ends } = await open().drain(failing(new ApiError(code)), fine)
     expect([deltas.length, error]).toEqual([2, null])
     expect(noted).toEqual(deltas)
@@ -105,13 +105,13 @@ describe('tryModels', () => {
     'context_length_exceeded',
     'client_closed_request',
     'server_overloaded',
-  ] as const)('asks nobody else after %s', async (code) => {
+  ] as const)('no other candidate is tried after %s', async (code) => {
     const { deltas, error, ends } = await open().drain(failing(new ApiError(code)), fine)
     expect([deltas.length, error?.code]).toEqual([0, code])
     expect(ends).toEqual([error])
   })
 
-  it('asks nobody else once an answer has begun', async () => {
+  it('no other candidate is tried once a response has begun', async () => {
     const { deltas, error, ends } = await open().drain(breaking, fine)
     expect([deltas.length, error?.code]).toEqual([1, 'upstream_error'])
     expect(ends).toEqual([error])
@@ -126,12 +126,12 @@ describe('tryModels', () => {
     'server_draining',
     'internal_error',
     'upstream_timeout',
-  ] as const)('passes over a fallback that fails with %s', async (code) => {
+  ] as const)('a fallback that fails with %s is skipped', async (code) => {
     const { deltas, error, ends } = await open().drain(DOWN, failing(new ApiError(code)), fine)
     expect([deltas.length, error, ends]).toEqual([2, null, [null]])
   })
 
-  it('throws the error of the first one when all fail, and tells clients not to retry', async () => {
+  it('when all candidates fail, the first error is thrown and clients are told not to retry', async () => {
     const { drain } = open()
     const failed = await drain(DOWN, failing(new ApiError('upstream_timeout')))
     const headers = { 'x-should-retry': 'false' }
@@ -143,14 +143,14 @@ describe('tryModels', () => {
     expect(alone.turnedBack).not.toHaveBeenCalled()
   })
 
-  it('lets clients retry when the fallbacks only refused the request', async () => {
+  it('clients may retry when the fallbacks only refused the request', async () => {
     const refusal = failing(new ApiError('invalid_value', { message: 'reads text only' }))
     const { error, turnedBack } = await open().drain(DOWN, refusal, refusal)
     expect([error?.code, error?.headers]).toEqual(['upstream_error', {}])
     expect(turnedBack).toHaveBeenCalledOnce()
   })
 
-  it('asks nobody else once the client has left a fallback', async () => {
+  it('no other candidate is tried once the client has left a fallback', async () => {
     const { drain, leave } = open()
     const left = async function* (): AsyncGenerator<Delta> {
       yield* []
@@ -162,12 +162,12 @@ describe('tryModels', () => {
     expect(turnedBack).not.toHaveBeenCalled()
   })
 
-  it('hides no fault of the server behind a fallback', async () => {
+  it('a fault of the server is not hidden by a fallback', async () => {
     const fault = new TypeError('a bug')
     expect((await open().drain(DOWN, failing(fault), fine)).error).toBe(fault)
   })
 
-  it('gives its place back after an end, a failure, and when its reader leaves', async () => {
+  it('the slot is released after an end, a failure, and when the reader leaves', async () => {
     const { run, drain } = open()
     await drain(fine)
     await drain(breaking)
@@ -196,13 +196,13 @@ describe('collectAnswer', () => {
     yield finish()
   }
 
-  it('returns what a model has at once, as it came', async () => {
+  it('a whole response of a model is returned unchanged', async () => {
     const { result, noted, ends } = await open().ask(relayed)
     expect(result).toEqual({ status: 'fulfilled', value: '{ }' })
     expect([noted, ends]).toEqual([[WHOLE], [null]])
   })
 
-  it('puts an answer together that comes in pieces', async () => {
+  it('a response in chunks is joined', async () => {
     const { result, noted, ends } = await open().ask(ending)
     expect(JSON.parse(result?.status === 'fulfilled' ? result.value : '')).toMatchObject({
       id: HEAD.id,
@@ -211,14 +211,14 @@ describe('collectAnswer', () => {
     expect([noted.length, ends]).toEqual([3, [null]])
   })
 
-  it('asks the next candidate, whichever way each of them answers', async () => {
+  it('the next candidate is tried, whether candidates respond whole or in chunks', async () => {
     const first = await open().ask(DOWN, ending)
     expect([first.result?.status, first.ends]).toEqual(['fulfilled', [null]])
     const second = await open().ask(DOWN, relayed)
     expect([second.result?.status, second.ends]).toEqual(['fulfilled', [null]])
   })
 
-  it('passes over a fallback that refuses, and throws what the first one threw', async () => {
+  it('a refusing fallback is skipped, and the first error is thrown', async () => {
     const refusal = failing(new ApiError('invalid_value'))
     const { result } = await open().ask(DOWN, refusal, relayed)
     expect(result).toEqual({ status: 'fulfilled', value: '{ }' })
@@ -237,12 +237,12 @@ describe('collectAnswer', () => {
     expect(ends).toMatchObject([{ code }])
   })
 
-  it('asks nobody else once an answer has begun', async () => {
+  it('no other candidate is tried once a response has begun', async () => {
     const { result } = await open().ask(breaking, relayed)
     expect(result).toMatchObject({ status: 'rejected', reason: { code: 'upstream_error' } })
   })
 
-  it('gives its place back after an end and a failure', async () => {
+  it('the slot is released after an end and a failure', async () => {
     const { ask } = open()
     await ask(DOWN)
     await ask(relayed)

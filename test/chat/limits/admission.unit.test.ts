@@ -44,7 +44,7 @@ async function settle() {
 }
 
 describe('createAdmission', () => {
-  it('refuses when all places are taken, running or waiting', async () => {
+  it('a completion is refused when all slots are taken, running or waiting', async () => {
     const { begin } = open({ placesMax: 2 })
     const running = begin('a', { modelMax: 1 })
     begin('b', { modelMax: 1 })
@@ -62,22 +62,19 @@ describe('createAdmission', () => {
   it.each<[string, Options, Partial<AdmissionRequest>, Partial<AdmissionRequest>]>([
     ['its model', {}, { modelMax: 1 }, { modelId: 'other', modelMax: 1 }],
     ['its key', { keyMax: 1 }, {}, { keyId: 'other' }],
-  ])(
-    'lets a completion wait for a place of %s, and others go',
-    async (_n, options, same, other) => {
-      const { begin, started } = open(options)
-      const first = begin('first', same)
-      const second = begin('second', same)
-      begin('other', other)
-      await settle()
-      expect(started).toEqual(['first', 'other'])
-      await first.end()
-      expect(started).toEqual(['first', 'other', 'second'])
-      await second.end()
-    },
-  )
+  ])('a completion waits for a slot of %s while others run', async (_n, options, same, other) => {
+    const { begin, started } = open(options)
+    const first = begin('first', same)
+    const second = begin('second', same)
+    begin('other', other)
+    await settle()
+    expect(started).toEqual(['first', 'other'])
+    await first.end()
+    expect(started).toEqual(['first', 'other', 'second'])
+    await second.end()
+  })
 
-  it('starts what waits in order of priority, equals as they came', async () => {
+  it('waiting completions start in order of priority, equals in order of arrival', async () => {
     const { begin, started } = open()
     const waits = [0, 1, -1, 0, -1].map((priority, at) =>
       begin(`${at}:${priority}`, { modelMax: 1, priority }),
@@ -87,7 +84,7 @@ describe('createAdmission', () => {
     expect(started).toEqual(['0:0', '2:-1', '4:-1', '3:0', '1:1'])
   })
 
-  it('forgets what leaves the queue', async () => {
+  it('a completion that leaves the queue is not started', async () => {
     const { begin, started } = open()
     const leave = new AbortController()
     const first = begin('a', { modelMax: 1 })

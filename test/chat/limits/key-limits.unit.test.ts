@@ -17,13 +17,13 @@ function open(requestsPerMinute: number | null, tokensPerMinute: number | null =
 }
 
 describe('createKeyLimits', () => {
-  it('reports nothing and refuses nothing without limits', () => {
+  it('a key without limits has no headers and no refusals', () => {
     const { limits } = open(null)
     for (let at = 0; at < 1_000; at++) expect(limits.take('k')).toEqual({})
     expect(limits.countsTokens).toBe(false)
   })
 
-  it('lets as many requests pass as a minute allows, then tells how long to wait', () => {
+  it('a key may send its requests of a minute, then gets the time to wait', () => {
     const { limits, refusal, pass } = open(60)
     for (let at = 0; at < 60; at++) limits.take('k')
     pass(400)
@@ -43,14 +43,14 @@ describe('createKeyLimits', () => {
     expect(refusal()).not.toBeNull()
   })
 
-  it('counts each key by itself', () => {
+  it('each key is counted separately', () => {
     const { limits, refusal } = open(1)
     limits.take('a')
     expect(refusal('a')).not.toBeNull()
     expect(refusal('b')).toBeNull()
   })
 
-  it('returns what is left', () => {
+  it('the remaining requests and tokens are returned', () => {
     const { limits, pass } = open(2, 100)
     expect(limits.take('k')).toEqual({
       'x-ratelimit-limit-requests': '2',
@@ -65,7 +65,7 @@ describe('createKeyLimits', () => {
     expect(limits.take('k')).toMatchObject({ 'x-ratelimit-remaining-tokens': '70' })
   })
 
-  it('makes a key wait until its overdrawn tokens are refilled', () => {
+  it('a key waits until its overdrawn tokens are refilled', () => {
     const { limits, refusal, pass } = open(null, 600)
     limits.take('k')
     limits.charge('k', 1_200)
@@ -74,7 +74,7 @@ describe('createKeyLimits', () => {
     expect(refusal()).toBeNull()
   })
 
-  it('never accumulates more than what one minute allows', () => {
+  it('a key never accumulates more than the limit of one minute', () => {
     const { limits, refusal, pass } = open(1)
     limits.take('k')
     pass(3_600_000)
@@ -82,7 +82,7 @@ describe('createKeyLimits', () => {
     expect(refusal()).not.toBeNull()
   })
 
-  it('stays small, whatever the number of keys', () => {
+  it('the memory of key limits is bounded, whatever the number of keys', () => {
     const { limits, refusal } = open(1)
     for (let at = 0; at <= 10_000; at++) limits.take(`k${at}`)
     // The one that came first was forgotten, the newest was not.

@@ -13,7 +13,7 @@ async function build(config: object, model: object = {}) {
 
 describe('limits of a key', () => {
   it.each([false, true])(
-    'are in the headers of every answer, and exceeding them is 429, stream %s',
+    'the limits of a key are in the headers of every response, and exceeding them is 429, stream %s',
     async (stream) => {
       const { post, createKey, backend } = await build({ keyRequestsPerMinute: 1 })
       const key = await createKey({})
@@ -33,22 +33,25 @@ describe('limits of a key', () => {
     },
   )
 
-  it('are not touched by requests that are refused', async () => {
+  it('refused requests do not count against the limits of a key', async () => {
     const { post } = await build({ keyRequestsPerMinute: 1 })
     expect((await post(URL, { ...BODY, n: 0 })).status).toBe(400)
     expect((await post(URL, { ...BODY, model: 'nope' })).status).toBe(404)
     expect((await post(URL, BODY)).status).toBe(200)
   })
 
-  it.each([false, true])('count the tokens of answers, stream %s', async (stream) => {
-    const { post } = await build({ keyTokensPerMinute: 5 })
-    const first = await post(URL, { ...BODY, stream })
-    expect(first.headers['x-ratelimit-remaining-tokens']).toBe('5')
-    const second = await post(URL, { ...BODY, stream })
-    expect([second.status, second.headers['x-ratelimit-remaining-tokens']]).toEqual([429, '0'])
-  })
+  it.each([false, true])(
+    'the limits of a key count the tokens of responses, stream %s',
+    async (stream) => {
+      const { post } = await build({ keyTokensPerMinute: 5 })
+      const first = await post(URL, { ...BODY, stream })
+      expect(first.headers['x-ratelimit-remaining-tokens']).toBe('5')
+      const second = await post(URL, { ...BODY, stream })
+      expect([second.status, second.headers['x-ratelimit-remaining-tokens']]).toEqual([429, '0'])
+    },
+  )
 
-  it('are in no header when there are none', async () => {
+  it('a key without limits has no limit headers', async () => {
     const { post } = await build({})
     const { headers } = await post(URL, BODY)
     expect(Object.keys(headers).filter((name) => name.startsWith('x-ratelimit'))).toEqual([])
@@ -59,7 +62,7 @@ describe('places', () => {
   it.each([
     ['of a model', {}, { concurrentMax: 1 }],
     ['of a key', { keyCompletionsMax: 1 }, {}],
-  ])('%s are waited for', async (_name, config, model) => {
+  ])('slots of %s are waited for', async (_name, config, model) => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const backend = createScriptedBackend([promise, ...HELLO])
     const { post } = await build(config, { backend, ...model })
@@ -71,7 +74,7 @@ describe('places', () => {
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200])
   })
 
-  it('are given in order of the §4.3 priority where the model has priorities', async () => {
+  it('slots are assigned in order of the §4.3 priority where the model has priorities', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const backend = createScriptedBackend([promise, ...HELLO])
     const capabilities = { tools: false, prioritySchedulingEnabled: true }

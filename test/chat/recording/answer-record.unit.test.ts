@@ -7,7 +7,7 @@ import {
 import { finish, piece, prompt } from '../../support/scripted-backend.ts'
 
 describe('the record of an answer', () => {
-  it('has the tool calls of a backend, whole, and the time of the first', () => {
+  it('a recorded response has the complete tool calls of a backend, and the time of the first', () => {
     const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
     record.note(prompt())
     expect(record.firstTokenAt()).toBeNull()
@@ -127,7 +127,7 @@ describe('the record of an answer', () => {
         ],
       },
     ],
-  ])('has %s of a relayed stream as a whole answer would', (_name, deltas, message) => {
+  ])('the record has %s of a relayed stream as of a whole response', (_name, deltas, message) => {
     const { record, note } = open()
     for (const delta of deltas) note(delta)
     expect(JSON.parse(record.output()).choices[0].message).toEqual({
@@ -138,7 +138,7 @@ describe('the record of an answer', () => {
     expect(record.isCut()).toBe(false)
   })
 
-  it('has the id and the model of the first chunk that has them', () => {
+  it('a recorded response has the id and the model of the first chunk that has them', () => {
     const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
     const choices = [{ index: 0, delta: { content: 'a' } }]
     const chunks = [
@@ -152,7 +152,7 @@ describe('the record of an answer', () => {
     expect(JSON.parse(record.output())).toMatchObject({ id: 'c1', model: 'm', created: 5 })
   })
 
-  it('has the tier and the fingerprint that a stream reports, as a whole answer has them', () => {
+  it('a recorded stream has the tier and the fingerprint, like a whole response', () => {
     const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
     const told = { id: 'c1', model: 'm', service_tier: 'flex', system_fingerprint: 'fp' }
     const value = { ...told, choices: [{ index: 0, delta: { content: 'a' } }] }
@@ -160,7 +160,7 @@ describe('the record of an answer', () => {
     expect(JSON.parse(record.output())).toMatchObject(told)
   })
 
-  it('has choices without an index, and the first reason that is not empty', () => {
+  it('a recorded response has choices without an index, and the first non-empty finish reason', () => {
     const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
     const choices = [
       { delta: { content: 'a' }, finish_reason: '' },
@@ -181,14 +181,17 @@ describe('the record of an answer', () => {
     [{ total_tokens: { valueOf: 1, toString: 1 } }, 1],
     [{ total_tokens: 'many', input_tokens: 4, output_tokens: 3 }, 7],
     [{ prompt_tokens: 4, completion_tokens: 2.5 }, 4],
-  ])('counts whole numbers of the usage %j, else its pieces', (usage, count) => {
-    const { note, record } = open()
-    note({ content: 'a' })
-    record.note({ type: 'relayed', texts: [{ json: '{}', value: { usage } }] })
-    expect(record.tokenCount()).toBe(count)
-  })
+  ])(
+    'a recorded response counts whole numbers of the usage %j, otherwise its chunks',
+    (usage, count) => {
+      const { note, record } = open()
+      note({ content: 'a' })
+      record.note({ type: 'relayed', texts: [{ json: '{}', value: { usage } }] })
+      expect(record.tokenCount()).toBe(count)
+    },
+  )
 
-  it('takes log-probabilities whose token is no text as they are', () => {
+  it('log-probabilities whose token is not a text are recorded unchanged', () => {
     const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
     const token = { toString: 1, valueOf: 1 }
     const choice = { index: 0, delta: {}, logprobs: { content: [{ token, logprob: -1 }] } }
@@ -196,7 +199,7 @@ describe('the record of an answer', () => {
     expect(JSON.parse(record.output()).choices[0].logprobs.content).toMatchObject([{ token }])
   })
 
-  it('has any number of token ids that come at once', () => {
+  it('any number of token ids in one chunk is recorded', () => {
     const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
     const token_ids = Array.from({ length: 150_000 }, () => 7)
     const choice = { index: 0, delta: { content: 'a' }, token_ids }
@@ -204,7 +207,7 @@ describe('the record of an answer', () => {
     expect(JSON.parse(record.output()).choices[0].token_ids).toEqual(token_ids)
   })
 
-  it('has the log-probabilities of a refusal, whose message has no content', () => {
+  it('the log-probabilities of a refusal are recorded, whose message has no content', () => {
     const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
     for (const text of ['I ', 'cannot']) {
       const refusal = [{ token: text, logprob: -1, bytes: null, top_logprobs: [{ token: 'x' }] }]
@@ -226,14 +229,14 @@ describe('the record of an answer', () => {
     ])
   })
 
-  it('has every digit of arguments that are an object', () => {
+  it('arguments that are an object are recorded with every digit', () => {
     const { record, note } = open()
     note('{"tool_calls":[{"function":{"name":"f","arguments":{"n":12345678901234567890}}}]}')
     const [sent] = JSON.parse(record.output()).choices[0].message.tool_calls
     expect(sent.function.arguments).toBe('{"n":12345678901234567890}')
   })
 
-  it('bounds lists and audio as it bounds texts', () => {
+  it('the record limits lists and audio like texts', () => {
     const { record, note } = open()
     const long = 'x'.repeat(RECORDED_CHARS_MAX)
     note({ content: [{ type: 'text', text: 'a' }], audio: { transcript: 'b' } })

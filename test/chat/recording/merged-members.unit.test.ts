@@ -99,13 +99,13 @@ describe('a recorded stream', () => {
       [JSON.parse('{"__proto__":{"x":1},"constructor":"a"}'), { constructor: 'b' }],
       JSON.parse('{"content":null,"__proto__":{"x":1},"constructor":"ab"}'),
     ],
-  ])('keeps %s of a message', (_name, deltas, message) => {
+  ])('%s of a message is recorded', (_name, deltas, message) => {
     expect(JSON.stringify(Object.entries(messageOf(deltas)).sort())).toEqual(
       JSON.stringify(Object.entries({ role: 'assistant', ...message }).sort()),
     )
   })
 
-  it('keeps other members of a tool call, such as the signature of a thought', () => {
+  it('other members of a tool call are recorded, such as the signature of a thought', () => {
     const extra_content = { google: { thought_signature: 'sig' } }
     const call = { index: 0, id: 'c1', type: 'function', extra_content }
     const { tool_calls } = messageOf([
@@ -122,7 +122,7 @@ describe('a recorded stream', () => {
     ])
   })
 
-  it('keeps the last state of the members of a choice and of a chunk', () => {
+  it('the last value of the members of a choice and of a chunk is recorded', () => {
     const safe = { hate: { filtered: false, severity: 'safe' } }
     const { output } = record(
       [
@@ -155,7 +155,7 @@ describe('a recorded stream', () => {
     expect(count({ thoughts: [{ type: 't', id: 'i', n: 1 }] })).toBe(0)
   })
 
-  it('is bounded in the number of small members, too', () => {
+  it('the record limits the number of small members', () => {
     const many = Array.from({ length: 100_000 }, (_, at) => ({ [`m${at}`]: [{}, {}, at] }))
     const deltas = Array.from({ length: 6 }, (_, at) => ({ [`list${at}`]: many }))
     const { record: recorded, output } = record(deltas.map((delta) => ({ delta })))

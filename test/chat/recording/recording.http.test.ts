@@ -37,7 +37,7 @@ async function buildRecordingApp(script: readonly Step[] = HELLO, config = {}) {
 }
 
 describe('a completion with a project', () => {
-  it('becomes a call of that project, under the id that the answer tells', async () => {
+  it('a completion with a project becomes its call, under the id in the response', async () => {
     const { complete } = await buildRecordingApp()
     const { answer, call } = await complete({ model: 'nick', user: 'u', request_id: 'r-1' })
     expect(answer.status).toBe(200)
@@ -69,7 +69,7 @@ describe('a completion with a project', () => {
     expect(call.ended_at >= call.started_at).toBe(true)
   })
 
-  it('can be read as soon as its header came, alone and in a list', async () => {
+  it('a recorded call can be read as soon as its header arrived, alone and in a list', async () => {
     const { post } = await buildRecordingApp()
     const ask = async () => {
       const { headers } = await post(URL, { messages: MESSAGES }, { headers: HEADERS })
@@ -85,13 +85,16 @@ describe('a completion with a project', () => {
     expect(text).toContain(`"id":"${call_ids[0]}"`)
   })
 
-  it.each(['Compat-Project', 'OpenAI-Project'])('is found by %s', async (name) => {
-    const { complete } = await buildRecordingApp()
-    const { call } = await complete({}, { [name]: PROJECT })
-    expect(call.project_id).toBe(PROJECT)
-  })
+  it.each(['Compat-Project', 'OpenAI-Project'])(
+    'a recorded completion is found by %s',
+    async (name) => {
+      const { complete } = await buildRecordingApp()
+      const { call } = await complete({}, { [name]: PROJECT })
+      expect(call.project_id).toBe(PROJECT)
+    },
+  )
 
-  it('puts a stream together and tells when its first text came', async () => {
+  it('a recorded stream is joined and has the time of its first text', async () => {
     const { complete } = await buildRecordingApp([
       prompt(),
       piece('b', { index: 1 }),
@@ -121,7 +124,7 @@ describe('a completion with a project', () => {
   })
 
   it.each([false, true])(
-    'has the id, time and model of the answer, streamed: %s',
+    'a recorded completion has the id, time and model of the response, streamed: %s',
     async (stream) => {
       const { complete } = await buildRecordingApp()
       const { answer, call } = await complete({ model: 'nick', request_id: 'r-1', stream })
@@ -134,7 +137,7 @@ describe('a completion with a project', () => {
     },
   )
 
-  it('keeps every digit of the request', async () => {
+  it('a recorded completion has every digit of the request', async () => {
     const { post, readCall } = await buildRecordingApp()
     const body = '{"messages":[{"role":"user","content":"hi"}],"seed":9223372036854775807}'
     const { headers } = await post(URL, body, { headers: HEADERS })
@@ -144,7 +147,7 @@ describe('a completion with a project', () => {
     expect(text).toContain('9223372036854775807')
   })
 
-  it.each([false, true])('that fails has an exception, stream %s', async (stream) => {
+  it.each([false, true])('a failed completion has an exception, stream %s', async (stream) => {
     const error = new ApiError('upstream_unreachable')
     const { complete } = await buildRecordingApp([error])
     const { answer, call } = await complete({ stream })
@@ -153,7 +156,7 @@ describe('a completion with a project', () => {
     expect(call.exception).toMatch(/^upstream_unreachable: /)
   })
 
-  it('that breaks has an exception, what came of it, and its usage so far', async () => {
+  it('a broken completion has an exception, its partial output, and its usage so far', async () => {
     const { complete } = await buildRecordingApp([prompt(), piece('Hel'), new Error('secret')])
     const { call } = await complete({ stream: true })
     expect(call.exception).toMatch(/^internal_error: /)
@@ -164,7 +167,7 @@ describe('a completion with a project', () => {
     expect(call.summary.usage.scripted.completion_tokens).toBe(1)
   })
 
-  it('counts in the statistics of its project, by model, with its errors', async () => {
+  it('completions count in the statistics of their project, by model, with errors', async () => {
     const { complete, post } = await buildRecordingApp()
     for (let at = 0; at < 3; at++) await complete({ stream: at === 1 })
     const now = Date.now()
@@ -183,21 +186,21 @@ describe('a completion with a project', () => {
     expect(sum(body.call_buckets, 'sum_error_count')).toBe(0)
   })
 
-  it('needs no other scope than inference', async () => {
+  it('a recorded completion needs no scope other than inference', async () => {
     const { post, createKey, readCall } = await buildRecordingApp()
     const key = await createKey({ scopes: ['inference'], projects: ['acme/*'] })
     const { headers } = await post(URL, { messages: MESSAGES }, { key, headers: HEADERS })
     expect((await readCall(headers)).inputs.messages).toEqual(MESSAGES)
   })
 
-  it('that is too large to keep is recorded with its size', async () => {
+  it('a completion too large to store is recorded with its size', async () => {
     const { complete } = await buildRecordingApp()
     const content = 'x'.repeat(INPUT_CHARS_MAX)
     const { call } = await complete({ messages: [{ role: 'user', content }] })
     expect(call.inputs).toEqual({ omitted_chars: expect.any(Number) })
   })
 
-  it('is answered when the store takes nothing more, and that is logged', async () => {
+  it('a completion is answered when the store is full, and the loss is logged', async () => {
     let tell: (loss: RecordingLoss) => void = () => undefined
     const error = new ApiError('server_overloaded')
     const recordings: RecordingStore = {
@@ -217,7 +220,7 @@ describe('a completion with a project', () => {
     await expect.poll(() => log.mock.calls).toEqual([[named, 'completions not recorded']])
   })
 
-  it('that admission refuses is not recorded', async () => {
+  it('a completion that admission refuses is not recorded', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const { post, backend, readCall } = await buildRecordingApp([promise, ...HELLO], {
       chatQueueMax: 1,
@@ -233,7 +236,7 @@ describe('a completion with a project', () => {
     expect((await post('/call/read', { project_id: PROJECT, id })).status).toBe(404)
   })
 
-  it('is written before a closing server has closed', async () => {
+  it('a completion is recorded before a closing server has closed', async () => {
     const { app, deps, post } = await buildRecordingApp()
     const { headers } = await post(URL, { messages: MESSAGES }, { headers: HEADERS })
     await app.close()
@@ -243,7 +246,7 @@ describe('a completion with a project', () => {
 })
 
 describe('a completion without a project', () => {
-  it('is no call', async () => {
+  it('a completion without a project is not recorded', async () => {
     const { post } = await buildRecordingApp()
     const { headers } = await post(URL, { messages: MESSAGES })
     expect(headers).not.toHaveProperty('x-weft-call-id')

@@ -44,15 +44,18 @@ describe('the usage of a relayed stream', () => {
     ['an empty object', { stream_options: {} }],
     ['false', { stream_options: { include_usage: false } }],
     ['continuous_usage_stats alone', { stream_options: { continuous_usage_stats: true } }],
-  ])('is asked for, and kept from a client that sent %s', async (_name, options) => {
-    const { chat, upstream } = await startRecording(WITH_USAGE)
-    const text = await (await chat({ ...REQUEST, ...options })).text()
-    expect(JSON.parse(upstream.requests[0]!.body).stream_options).toEqual({ include_usage: true })
-    expect(text).toBe([...HELLO_EVENTS, DONE].join(''))
-  })
+  ])(
+    'usage is requested from the upstream, and hidden from a client that sent %s',
+    async (_name, options) => {
+      const { chat, upstream } = await startRecording(WITH_USAGE)
+      const text = await (await chat({ ...REQUEST, ...options })).text()
+      expect(JSON.parse(upstream.requests[0]!.body).stream_options).toEqual({ include_usage: true })
+      expect(text).toBe([...HELLO_EVENTS, DONE].join(''))
+    },
+  )
 
   it.each([{}, { continuous_usage_stats: true }, { unknown: 1 }])(
-    'reaches the client that asked for it, %j',
+    'usage reaches the client that requested it, %j',
     async (more) => {
       const { chat, upstream } = await startRecording(WITH_USAGE)
       const options = { include_usage: true, ...more }
@@ -62,13 +65,13 @@ describe('the usage of a relayed stream', () => {
     },
   )
 
-  it('is not asked for where nothing is streamed', async () => {
+  it('usage is not requested without a stream', async () => {
     const { chat, upstream } = await startRecording(json(200, { choices: [] }))
     await chat({ ...REQUEST, stream: false })
     expect(JSON.parse(upstream.requests[0]!.body)).not.toHaveProperty('stream_options')
   })
 
-  it('is found in the last chunk of Groq, too', async () => {
+  it('usage is read from the last chunk of Groq', async () => {
     const last = { index: 0, delta: {}, finish_reason: 'stop' }
     const end = event(chunk([last], { x_groq: { id: 'req_1', usage: USAGE } }))
     const { chat, readCall } = await startRecording(
@@ -79,7 +82,7 @@ describe('the usage of a relayed stream', () => {
     expect((await readCall(response))?.summary.usage).toEqual({ 'org/relayed': USAGE })
   })
 
-  it('changes no other event, null usage included', async () => {
+  it('hiding usage changes no other event, null usage included', async () => {
     const events = [
       event('{ "choices" : [{"index":0,"delta":{"content":"a"}}],"usage":null,"n":1.0}'),
       event(chunk([{ index: 0, delta: {}, finish_reason: 'stop' }], { usage: USAGE })),
@@ -90,7 +93,7 @@ describe('the usage of a relayed stream', () => {
 })
 
 describe('the recording of a relayed completion', () => {
-  it('has the answer as it came', async () => {
+  it('a relayed completion is recorded as received', async () => {
     const body = '{"choices":[{"index":0,"message":{"content":"x"}}],"usage":{"total_tokens":4}}'
     const { chat, readCall } = await startRecording(json(200, body))
     const call = await readCall(await chat({ ...REQUEST, stream: false }, { headers: HEADERS }))
@@ -102,7 +105,7 @@ describe('the recording of a relayed completion', () => {
     })
   })
 
-  it('has an answer of several lines with every digit, on one', async () => {
+  it('a response of several lines is recorded on one, with every digit', async () => {
     const { chat, readCall } = await startRecording(
       json(200, '{\n  "choices": [],\n  "n": 12345678901234567890\n}\n'),
     )
@@ -110,7 +113,7 @@ describe('the recording of a relayed completion', () => {
     expect(JSON.stringify(call?.output)).toBe('{"choices":[],"n":12345678901234567890}')
   })
 
-  it('leaves out an answer that nests too deeply to be read again', async () => {
+  it('a response that nests too deeply is left out of the record', async () => {
     const deep = '['.repeat(JSON_DEPTH_MAX) + ']'.repeat(JSON_DEPTH_MAX)
     const { chat, readCall } = await startRecording(json(200, `{"choices":[],"x":${deep}}`))
     const response = await chat({ ...REQUEST, stream: false }, { headers: HEADERS })
@@ -119,7 +122,7 @@ describe('the recording of a relayed completion', () => {
     expect(await response.text()).toContain(deep)
   })
 
-  it('leaves out a usage that nests too deeply', async () => {
+  it('a usage that nests too deeply is left out of the record', async () => {
     const deep = '['.repeat(100_000) + ']'.repeat(100_000)
     const body = `{"choices":[],"usage":{"total_tokens":4,"x":${deep}}}`
     const { chat, readCall } = await startRecording(json(200, body))
@@ -128,7 +131,7 @@ describe('the recording of a relayed completion', () => {
     expect(call?.summary).not.toHaveProperty('usage')
   })
 
-  it('leaves out an event that nests too deeply, and has the others', async () => {
+  it('an event that nests too deeply is left out of the record', async () => {
     const depth = 100_000
     const deep = '['.repeat(depth) + ']'.repeat(depth)
     const said = JSON.stringify(chunk([{ index: 0, delta: {} }], { usage: USAGE, x: 0 }))
@@ -144,7 +147,7 @@ describe('the recording of a relayed completion', () => {
     })
   })
 
-  it('has the message put together, tool calls included, and the hidden usage', async () => {
+  it('the record has the joined message, tool calls included, and the hidden usage', async () => {
     const call0 = {
       index: 0,
       id: 't',
@@ -190,7 +193,7 @@ describe('the recording of a relayed completion', () => {
     expect(call?.summary.usage).toEqual({ 'org/relayed': USAGE })
   })
 
-  it('has the call of a custom tool, put together', async () => {
+  it('the record has the joined call of a custom tool', async () => {
     const begun = { index: 0, id: 't', type: 'custom', custom: { name: 'code', input: 'a ' } }
     const deltas = [{ tool_calls: [begun] }, { tool_calls: [{ index: 0, custom: { input: 'b' } }] }]
     const events = deltas.map((delta) => event(chunk([{ index: 0, delta, finish_reason: null }])))
@@ -202,7 +205,7 @@ describe('the recording of a relayed completion', () => {
     expect(call?.output).toMatchObject({ choices: [{ message: { content: null, tool_calls } }] })
   })
 
-  it('has what a broken stream brought', async () => {
+  it('the record has the received part of a broken stream', async () => {
     const { chat, readCall } = await startRecording(stream(HELLO_EVENTS.slice(0, 2), 'cut'))
     const response = await chat(REQUEST, { headers: HEADERS })
     expect(JSON.parse(eventsOf(await response.text()).at(-2)!).error.code).toBe('upstream_error')
@@ -212,7 +215,7 @@ describe('the recording of a relayed completion', () => {
     })
   })
 
-  it('has what an abandoned stream brought', async () => {
+  it('the record has the received part of an abandoned stream', async () => {
     const { chat, readCall } = await startRecording(stream(HELLO_EVENTS.slice(0, 2), 'hang'))
     const leave = new AbortController()
     const response = await chat(REQUEST, { headers: HEADERS, signal: leave.signal })
@@ -229,7 +232,7 @@ describe('the recording of a relayed completion', () => {
     })
   })
 
-  it('of a stream that a closing server ends has what came of it', async () => {
+  it('the record of a stream ended by a closing server has its received part', async () => {
     const backend = createScriptedBackend([prompt(), piece('a'), NEVER])
     const { app, deps, chat } = await startModelServer(scriptedModels({ backend }))
     const response = await chat(REQUEST, { headers: HEADERS })
@@ -255,13 +258,13 @@ describe('the token limit of a key', () => {
   it.each<[string, Behaviour]>([
     ['whose usage the client did not ask for', WITH_USAGE],
     ['without usage, by its pieces', stream([...HELLO_EVENTS.slice(0, 2), ...HELLO_EVENTS, DONE])],
-  ])('counts a stream %s', async (_name, behaviour) => {
+  ])('the token limit counts a stream %s', async (_name, behaviour) => {
     const { chat } = await startLimited(behaviour)
     expect(await (await chat(REQUEST)).text()).toContain('[DONE]')
     expect((await chat(REQUEST)).status).toBe(429)
   })
 
-  it('counts what an abandoned stream brought', async () => {
+  it('the token limit counts the received part of an abandoned stream', async () => {
     const twice = stream([...HELLO_EVENTS, ...HELLO_EVENTS], 'hang')
     const { chat, upstream } = await startLimited(twice)
     const leave = new AbortController()

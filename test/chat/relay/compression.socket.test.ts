@@ -62,7 +62,7 @@ const asJson = (coding: string) => ({
 })
 
 describe('an upstream that compresses unasked', () => {
-  it('may compress its listing of models', async () => {
+  it('a compressed listing of upstream models is read', async () => {
     const models = { data: [{ id: 'org/relayed', max_model_len: 4096 }] }
     const bytes = gzipSync(JSON.stringify(models))
     const { deps } = await start(send(bytes, asJson('gzip')))
@@ -70,31 +70,34 @@ describe('an upstream that compresses unasked', () => {
     await expect.poll(find).toMatchObject({ max_model_len: 4096 })
   })
 
-  it('is not asked to compress', async () => {
+  it('no compression is requested from an upstream', async () => {
     const { chat, upstream } = await start(json(200, ANSWER))
     await chat({ messages: MESSAGES })
     expect(upstream.requests[0]?.headers['accept-encoding']).toBe('identity')
   })
 
-  it.each(CODINGS)('with %s is understood, and the connection is kept', async (coding, encode) => {
-    const bytes = encode(Buffer.from(JSON.stringify(ANSWER)))
-    const { chat, upstream } = await start(send(bytes, asJson(coding)))
-    for (let at = 0; at < 2; at++) {
-      const response = await chat({ messages: MESSAGES })
-      expect([response.status, await response.text()]).toEqual([200, JSON.stringify(ANSWER)])
-      expect(response.headers.has('content-encoding')).toBe(false)
-    }
-    expect(upstream.connectionCount()).toBe(1)
-  })
+  it.each(CODINGS)(
+    'an upstream response with %s is decompressed, and the connection reused',
+    async (coding, encode) => {
+      const bytes = encode(Buffer.from(JSON.stringify(ANSWER)))
+      const { chat, upstream } = await start(send(bytes, asJson(coding)))
+      for (let at = 0; at < 2; at++) {
+        const response = await chat({ messages: MESSAGES })
+        expect([response.status, await response.text()]).toEqual([200, JSON.stringify(ANSWER)])
+        expect(response.headers.has('content-encoding')).toBe(false)
+      }
+      expect(upstream.connectionCount()).toBe(1)
+    },
+  )
 
-  it.each(CODINGS)('with %s in single bytes is a stream all the same', async (coding, encode) => {
+  it.each(CODINGS)('a response with %s in single bytes is streamed', async (coding, encode) => {
     const text = [...HELLO_EVENTS, DONE].join('')
     const { chat } = await start(send(encode(Buffer.from(text)), asStream(coding), { size: 1 }))
     const response = await chat({ messages: MESSAGES, stream: true })
     expect([response.status, await response.text()]).toEqual([200, text])
   })
 
-  it('is relayed as it flushes', async () => {
+  it('a compressed stream is relayed as it flushes', async () => {
     const { promise: seen, resolve: noteSeen } = Promise.withResolvers<void>()
     const { chat } = await start(async (response) => {
       response.writeHead(200, asStream('gzip'))
@@ -114,7 +117,7 @@ describe('an upstream that compresses unasked', () => {
     expect(eventsOf(text).at(-1)).toBe('[DONE]')
   })
 
-  it('has its error bodies decompressed', async () => {
+  it('compressed error bodies of an upstream are decompressed', async () => {
     const error = { message: 'top_k is odd', param: 'top_k' }
     const bytes = gzipSync(JSON.stringify({ error }))
     const { chat } = await start(send(bytes, asJson('gzip'), { status: 400 }))
@@ -123,7 +126,7 @@ describe('an upstream that compresses unasked', () => {
     expect(await response.json()).toMatchObject({ error: { ...error, code: 'invalid_value' } })
   })
 
-  it('and breaks off after two events ends in an error event', async () => {
+  it('a compressed stream that breaks off after two events ends in an error event', async () => {
     const bytes = gzipSync(HELLO_EVENTS.slice(0, 2).join(''))
     const { chat } = await start(send(bytes, asStream('gzip'), { isCut: true }))
     const text = await (await chat({ messages: MESSAGES, stream: true })).text()
@@ -132,24 +135,27 @@ describe('an upstream that compresses unasked', () => {
     expect(events).toHaveLength(4)
   })
 
-  it.each(CODINGS)('with %s that ends early is broken, not whole', async (coding, encode) => {
-    const whole = encode(Buffer.from(JSON.stringify(ANSWER)))
-    const { chat } = await start(send(whole.subarray(0, -30), asJson(coding)))
-    const response = await chat({ messages: MESSAGES })
-    expect([response.status, await response.json()]).toMatchObject([
-      502,
-      { error: { code: 'upstream_invalid_response' } },
-    ])
-  })
+  it.each(CODINGS)(
+    'a response with %s that ends early is broken, not complete',
+    async (coding, encode) => {
+      const whole = encode(Buffer.from(JSON.stringify(ANSWER)))
+      const { chat } = await start(send(whole.subarray(0, -30), asJson(coding)))
+      const response = await chat({ messages: MESSAGES })
+      expect([response.status, await response.json()]).toMatchObject([
+        502,
+        { error: { code: 'upstream_invalid_response' } },
+      ])
+    },
+  )
 
-  it('and sends another encoding than it says is reported', async () => {
+  it('a wrong content encoding of an upstream is reported', async () => {
     const { chat } = await start(send(Buffer.from(HELLO_EVENTS.join('')), asStream('br')))
     const response = await chat({ messages: MESSAGES, stream: true })
     expect(response.status).toBe(502)
     expect(await response.json()).toMatchObject({ error: { code: 'upstream_invalid_response' } })
   })
 
-  it('cannot fill the memory with a small answer', async () => {
+  it('a small response cannot decompress beyond the memory limit', async () => {
     // 100 MB of spaces in a hundred kilobytes.
     const bomb = gzipSync(Buffer.alloc(100_000_000, ' '))
     const { chat, upstream } = await start(send(bomb, asJson('gzip')))
@@ -159,7 +165,7 @@ describe('an upstream that compresses unasked', () => {
     await upstream.requests[0]?.closed
   })
 
-  it('may send one large event', async () => {
+  it('one large compressed event is relayed', async () => {
     const big = JSON.stringify(chunk([{ index: 0, delta: { content: 'x'.repeat(10_000_000) } }]))
     const { chat } = await start(send(gzipSync(event(big) + DONE), asStream('gzip')))
     const text = await (await chat({ messages: MESSAGES, stream: true })).text()

@@ -32,7 +32,7 @@ const plain = fc
   .map((bytes) => Buffer.from([...bytes.filter((byte) => byte !== 0x0a), 0x0a]))
 
 describe('events that pass as bytes', () => {
-  it('lose the keys of errors wherever they are cut, and nothing else', async () => {
+  it('keys in errors are removed from passed events however they are split, and nothing else', async () => {
     const lines = fc.array(fc.oneof(plain, fc.constant(failing)), { maxLength: 12 })
     await fc.assert(
       fc.asyncProperty(lines, fc.array(fc.nat()), fc.boolean(), async (sent, cuts, isWhole) => {
@@ -44,7 +44,7 @@ describe('events that pass as bytes', () => {
     )
   })
 
-  it('report usage only where it is an object of an event', async () => {
+  it('usage is reported only where it is an object of an event', async () => {
     const deep = `data: {"usage":{"input_tokens":${'['.repeat(600)}1${']'.repeat(600)}}}\n`
     const lines = ['data: {"usage":null}\n', 'data: {"usage"\n', '{"usage":{"a":1}}\n', deep]
     const waiting = [...lines, 'data: {"usage":{"input_tokens":3}}'].map((line) => [
@@ -59,7 +59,7 @@ describe('events that pass as bytes', () => {
     expect(events.usage()).toEqual({ input_tokens: 3 })
   })
 
-  it('hold no more than 64 KiB of a line back', async () => {
+  it('at most 64 KiB of a line are withheld', async () => {
     const audio = Buffer.alloc(200_000, 'A')
     let read = 0
     const { read: next } = createEventBytes(async () => {

@@ -51,7 +51,7 @@ const ENDINGS = [
 ]
 
 describe('the events of a streamed answer', () => {
-  it('are the same however their bytes are split, and all before a fault are delivered first', async () => {
+  it('events are the same however their bytes are split, and all before a fault are delivered first', async () => {
     const cuts = fc.array(fc.nat(400), { maxLength: 12 })
     const waits = fc.array(fc.boolean(), { maxLength: 12 })
     const count = fc.integer({ min: 1, max: 5 })
@@ -79,13 +79,13 @@ describe('the events of a streamed answer', () => {
     'id: 1\nretry: 9\n\n',
     'event: ping\ndata:\n\n',
     'data:\ndata:\n\n',
-  ])('exclude the keep-alive frame %j, wherever it comes', async (frame) => {
+  ])('the keep-alive frame %j is dropped, at any position', async (frame) => {
     const stream = [piece(0), piece(1), END, '[DONE]'].map((json) => frame + event(json)).join('')
     const { groups, code } = await readAll(answerOf([[encode(stream + frame)]]))
     expect([groups.flat(), code]).toEqual([[piece(0), piece(1), END], null])
   })
 
-  it('stay together that came together', async () => {
+  it('events that arrive together are delivered together', async () => {
     const groups = [
       [encode(event(piece(0)) + event(piece(1))), encode(`${event(piece(2))}data: `)],
       [encode(`${END}\n\n${event('[DONE]')}`)],

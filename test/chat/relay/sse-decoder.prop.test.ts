@@ -39,7 +39,7 @@ describe('createSseDecoder', () => {
     expect(decode(bytes, [...bytes.keys()])).toEqual(events)
   })
 
-  it('gives the same events for every split of the bytes', () => {
+  it('every split of the bytes yields the same events', () => {
     const line = fc.oneof(
       fc.constantFrom(
         'data: {"a":1}',
@@ -64,7 +64,7 @@ describe('createSseDecoder', () => {
     )
   })
 
-  it('gives back what was written as events, whatever the texts hold', () => {
+  it('written events are decoded unchanged, whatever their texts contain', () => {
     const events = fc.array(fc.string({ unit: codePoint }).filter((text) => !/[\r\n]/.test(text)))
     fc.assert(
       fc.property(events, (texts) => {
@@ -80,14 +80,14 @@ describe('createSseDecoder', () => {
     ['one endless line', ['data: ', 'x'.repeat(60), 'x'.repeat(60)]],
     ['endless data lines', ['data: x\n'.repeat(30)]],
     ['endless comments', [': x\n'.repeat(60)]],
-  ])('refuses %s beyond the limit', (_name, pieces) => {
+  ])('%s beyond the limit is refused', (_name, pieces) => {
     const decoder = createSseDecoder({ charsMax: 100 })
     expect(() => pieces.map((piece) => decoder.push(encoder.encode(piece)))).toThrow(
       expect.objectContaining({ code: 'upstream_invalid_response' }),
     )
   })
 
-  it('counts each event by itself', () => {
+  it('the limit counts each event separately', () => {
     const decoder = createSseDecoder({ charsMax: 100 })
     const event = encoder.encode(`data: ${'x'.repeat(80)}\n\n`)
     expect([event, event, event].flatMap((piece) => decoder.push(piece))).toHaveLength(3)

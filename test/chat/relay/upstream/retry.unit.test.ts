@@ -45,11 +45,11 @@ async function run(results: (unknown | (() => unknown))[], options = {}) {
 }
 
 describe('withRetries', () => {
-  it('gives the first success', async () => {
+  it('the first success is returned', async () => {
     expect(await run(['a'])).toMatchObject({ answer: 'a', tryCount: 1, waits: [] })
   })
 
-  it('tries again after waits drawn from a doubling range', async () => {
+  it('retries wait for times drawn from a doubling range', async () => {
     expect(await run([AWAY(), AWAY(), 'a'])).toMatchObject({
       answer: 'a',
       tryCount: 3,
@@ -57,7 +57,7 @@ describe('withRetries', () => {
     })
   })
 
-  it(`ends after ${TRIES_MAX} tries and tells clients not to try again`, async () => {
+  it(`retries end after ${TRIES_MAX} tries, and clients are told not to retry`, async () => {
     const { answer, tryCount } = await run([AWAY(), AWAY(), AWAY(), 'a'])
     expect(tryCount).toBe(TRIES_MAX)
     expect(answer).toMatchObject({
@@ -80,16 +80,16 @@ describe('withRetries', () => {
     expect(left.answer).toMatchObject({ code: 'client_closed_request', headers: {} })
   })
 
-  it('waits what the upstream asks for, and a little more', async () => {
+  it("a retry waits for the upstream's Retry-After, and a little more", async () => {
     const limited = new TryFailure(new ApiError('upstream_rate_limited'), 3_000)
     expect(await run([limited, 'a'])).toMatchObject({ answer: 'a', waits: [3_100] })
   })
 
-  it('does not wait when another upstream is there', async () => {
+  it('no retry waits when another upstream is available', async () => {
     expect(await run([AWAY(), 'a'], { hasOther: () => true })).toMatchObject({ waits: [] })
   })
 
-  it('does not begin a try after its time', async () => {
+  it('no try begins after its deadline', async () => {
     const time = startClock()
     const slow = () => {
       time.pass(9_950)
@@ -100,7 +100,7 @@ describe('withRetries', () => {
     expect(answer).toMatchObject({ code: 'upstream_unreachable', headers: {} })
   })
 
-  it('stops waiting when the signal aborts', async () => {
+  it('an abort ends the wait before a retry', async () => {
     const abort = new AbortController()
     const reason = new Error('gone')
     const sleeping = SYSTEM_CLOCK.sleep(60_000, abort.signal)

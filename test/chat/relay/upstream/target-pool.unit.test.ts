@@ -12,7 +12,7 @@ function open(...weights: number[]) {
 }
 
 describe('createTargetPool', () => {
-  it('takes the least busy, and in turn where all are equal', () => {
+  it('the least busy upstream is taken, and equals in turn', () => {
     const { take } = open(1, 1, 1)
     const uses = [take(), take(), take()]
     expect(uses.map(({ value }) => value)).toEqual(['u1', 'u2', 'u3'])
@@ -20,7 +20,7 @@ describe('createTargetPool', () => {
     expect(take().value).toBe('u2')
   })
 
-  it('takes turns when nothing is busy', () => {
+  it('idle upstreams take turns', () => {
     const { take } = open(1, 1)
     const values = [1, 2, 3, 4].map(() => {
       const use = take()
@@ -30,13 +30,13 @@ describe('createTargetPool', () => {
     expect(values).toEqual(['u1', 'u2', 'u1', 'u2'])
   })
 
-  it('shares by weight', () => {
+  it('requests are shared by weight', () => {
     const { take } = open(3, 1)
     const values = Array.from({ length: 8 }, () => take().value)
     expect(values.filter((value) => value === 'u1')).toHaveLength(6)
   })
 
-  it('frees a place only once, however often it is released', () => {
+  it('a slot is freed only once, however often it is released', () => {
     const { take } = open(1, 1)
     const first = take()
     first.end()
@@ -44,7 +44,7 @@ describe('createTargetPool', () => {
     expect([take().value, take().value, take().value]).toEqual(['u2', 'u1', 'u2'])
   })
 
-  it('leaves a failing one alone, twice as long for each failure in a row', () => {
+  it('a failing upstream rests, twice as long for each failure in a row', () => {
     const { take, at } = open(1, 1)
     const failFirst = () => {
       const use = take(new Set([2]))
@@ -63,7 +63,7 @@ describe('createTargetPool', () => {
     expect(take().value).toBe('u1')
   })
 
-  it('leaves none alone for more than a minute', () => {
+  it('an upstream rests for at most a minute', () => {
     const { take, at } = open(1, 1)
     const use = take()
     for (let count = 0; count < 40; count++) use.fail()
@@ -74,7 +74,7 @@ describe('createTargetPool', () => {
     expect(take().value).toBe('u1')
   })
 
-  it('forgets failures at a success', () => {
+  it('a success resets the failures of an upstream', () => {
     const { take } = open(1, 1)
     const use = take()
     use.fail()
@@ -84,7 +84,7 @@ describe('createTargetPool', () => {
     expect(take().value).toBe('u1')
   })
 
-  it('rests as long as it was asked to', () => {
+  it('an upstream rests as long as its Retry-After says', () => {
     const { take, at, pool } = open(1, 1)
     const first = take()
     first.fail({ restMs: 5_000 })
@@ -95,7 +95,7 @@ describe('createTargetPool', () => {
     expect(pool.hasFresh(new Set([2]))).toBe(true)
   })
 
-  it('gives the one that rests shortest when all rest', () => {
+  it('the upstream with the shortest rest is taken when all rest', () => {
     const { take } = open(1, 1)
     const [first, second] = [take(), take()]
     first?.fail({ restMs: 9_000 })
@@ -103,7 +103,7 @@ describe('createTargetPool', () => {
     expect(take().value).toBe('u2')
   })
 
-  it('skips upstreams that the request has tried, if there is another', () => {
+  it('upstreams that the request has tried are skipped, if there is another', () => {
     const { take, pool } = open(1, 1)
     expect(take(new Set([1])).value).toBe('u2')
     expect(take(new Set([1, 2])).value).toBe('u1')
