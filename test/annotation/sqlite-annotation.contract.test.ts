@@ -2,7 +2,6 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { selectItems } from '../../src/store/base/annotation/annotation-items.sql.ts'
 import * as SQL from '../../src/store/base/annotation/annotation-queues.sql.ts'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { SQLITE } from '../../src/store/sqlite/db/dialect.sql.ts'
@@ -27,7 +26,7 @@ describeAnnotationStoreContract('sqlite with threads', () => open(makeTempDir())
 
 describe('the statements of annotation queues', () => {
   const listing = { project_id: 'acme/demo', queue_id: 'q' }
-  const positions = selectItems({ ...listing, include_position: true }, SQLITE)
+  const positions = SQL.selectItems({ ...listing, include_position: true }, SQLITE)
   const texts = Object.entries({ ...SQL, SELECT_ITEMS: positions })
 
   it.each(texts.filter(([, sql]) => /^\s*(?:SELECT|INSERT|UPDATE)\b/.test(String(sql))))(
@@ -45,7 +44,7 @@ describe('the statements of annotation queues', () => {
 
   it('read a page of items in their order from an index', () => {
     const db = openMigrated()
-    const sql = selectItems(listing, SQLITE)
+    const sql = SQL.selectItems(listing, SQLITE)
     const names = [...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, null])
     const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(Object.fromEntries(names))
     const details = (plan as { detail: string }[]).map(({ detail }) => detail).join()

@@ -11,7 +11,7 @@ import { createResponseStore, RESPONSE_WRITES } from '../base/chat/response-stor
 import type { OnMigrate } from '../base/db/migration-files.ts'
 import { createPreviewModelStore } from '../base/models/model-store.ts'
 import type { NodeStores } from '../base/node-stores.ts'
-import { cacheKnownProjects, hasContents } from '../base/projects/known-projects.ts'
+import { cacheKnownProjects, hasContents } from '../base/projects/project-steps.ts'
 import type { ReadTurnLimits } from '../base/read/read-turns.ts'
 import { createTrainingQueue } from '../base/training/queue-store.ts'
 import { COUNT_UNFINISHED_JOBS } from '../base/training/training-jobs.sql.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createArrivals } from '../../../src/store/base/recordings/arrivals.ts'
+import { createArrivals } from '../../../src/store/base/recordings/recordings.ts'
 
 const PROJECT = 'acme/demo'
 

@@ -5,9 +5,7 @@ import { ApiError } from '../../../src/errors.ts'
 import * as CHECKPOINTS from '../../../src/store/base/models/checkpoints.sql.ts'
 import { createPreviewModelStore } from '../../../src/store/base/models/model-store.ts'
 import * as BASE_MODELS from '../../../src/store/base/models/preview-models.sql.ts'
-import { selectJobs, selectModelJobs } from '../../../src/store/base/training/job-lists.sql.ts'
-import { createJobNotifier } from '../../../src/store/base/training/job-notifier.ts'
-import * as EVENTS from '../../../src/store/base/training/training-events.sql.ts'
+import { createJobNotifier } from '../../../src/store/base/training/job-moves.ts'
 import * as BASE_JOBS from '../../../src/store/base/training/training-jobs.sql.ts'
 import * as QUEUE from '../../../src/store/base/training/training-queue.sql.ts'
 import type { TrainingWrites } from '../../../src/store/base/training/training-writes.ts'
@@ -188,16 +186,20 @@ describe('statements of the preview', () => {
       'preview_models_created_at_us',
     ],
     ['DELETE_PREVIEW_MODEL', BASE_MODELS.DELETE_PREVIEW_MODEL, 'sqlite_autoindex_preview_models_1'],
-    ['jobs', selectJobs('asc', false), 'training_jobs_created_at_us'],
-    ['jobs, newest first', selectJobs('desc', false), 'training_jobs_created_at_us'],
-    ['jobs of a model', selectModelJobs('asc'), 'training_jobs_model_id_seq'],
-    ['jobs of a model, newest first', selectModelJobs('desc'), 'training_jobs_model_id_seq'],
+    ['jobs', BASE_JOBS.selectJobs('asc', false), 'training_jobs_created_at_us'],
+    ['jobs, newest first', BASE_JOBS.selectJobs('desc', false), 'training_jobs_created_at_us'],
+    ['jobs of a model', BASE_JOBS.selectModelJobs('asc'), 'training_jobs_model_id_seq'],
+    [
+      'jobs of a model, newest first',
+      BASE_JOBS.selectModelJobs('desc'),
+      'training_jobs_model_id_seq',
+    ],
     ['LIST_UNFINISHED_JOBS', BASE_JOBS.LIST_UNFINISHED_JOBS, 'training_jobs_unfinished'],
     ['SAVE_MOVED_JOB', QUEUE.SAVE_MOVED_JOB, 'sqlite_autoindex_training_jobs_1'],
-    ['FIND_FIRST_EVENT', EVENTS.FIND_FIRST_EVENT, 'training_events_job_id_position'],
-    ['LIST_EVENTS', EVENTS.LIST_EVENTS, 'training_events_job_id_position'],
-    ['COUNT_EVENTS', EVENTS.COUNT_EVENTS, 'training_events_job_id'],
-    ['FIND_EVENT_POSITION', EVENTS.FIND_EVENT_POSITION, 'training_events_id'],
+    ['FIND_FIRST_EVENT', BASE_JOBS.FIND_FIRST_EVENT, 'training_events_job_id_position'],
+    ['LIST_EVENTS', BASE_JOBS.LIST_EVENTS, 'training_events_job_id_position'],
+    ['COUNT_EVENTS', BASE_JOBS.COUNT_EVENTS, 'training_events_job_id'],
+    ['FIND_EVENT_POSITION', BASE_JOBS.FIND_EVENT_POSITION, 'training_events_id'],
   ])('statement %s uses its index and sorts nothing', (_name, sql, index) => {
     const db = openMigrated()
     const names = [...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, 0])

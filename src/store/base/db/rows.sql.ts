@@ -22,3 +22,9 @@ INSERT INTO ${table} (
 VALUES (${columns.map(parameterOf).join(', ')})
 `
 }
+
+export function cursorCondition(order: 'asc' | 'desc', further = ''): string {
+  return `(created_at_us, id) ${order === 'asc' ? '>' : '<'} (@after_us, @after_id)${further}
+ORDER BY created_at_us ${order}, id ${order}
+LIMIT @limit`
+}

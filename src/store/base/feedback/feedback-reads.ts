@@ -24,7 +24,7 @@ import type {
   FeedbackAggregateResponse,
 } from '../../../schemas/feedback/feedback-stats.ts'
 import type { FeedbackMeasure, FeedbackRows, PayloadPaths } from '../../api/feedback/feedback.ts'
-import { partsBySize } from '../db/parts.ts'
+import { partsBySize } from '../db/sizes.ts'
 import { all, type Steps } from '../db/steps.ts'
 import type { FeedbackSource, FeedbackStatements } from './feedback.sql.ts'
 

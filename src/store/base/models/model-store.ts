@@ -1,11 +1,13 @@
-/** Preview models in SQLite and PostgreSQL alike. */
+/** The stores of preview models and of their checkpoints' rows, in SQLite and PostgreSQL alike. */
 import { canUseProject } from '../../../domain/access/permissions.ts'
 import { modelProjectId, type PreviewModel } from '../../../domain/models/preview-model.ts'
 import { ApiError } from '../../../errors.ts'
+import type { CheckpointStore } from '../../api/models/checkpoints.ts'
 import type { ModelListing, PreviewModelStore } from '../../api/models/preview-models.ts'
 import { cursorBehind, listParts } from '../db/listing.ts'
 import { all, first, type Steps } from '../db/steps.ts'
 import type { TrainingParts } from '../training/training-writes.ts'
+import { findStep, listCheckpoints } from './checkpoint-steps.ts'
 import { FIND_ANY_PREVIEW_MODEL, FIND_PREVIEW_MODEL, selectModels } from './preview-models.sql.ts'
 
 export function createPreviewModelStore(parts: TrainingParts): PreviewModelStore {
@@ -58,4 +60,21 @@ function isShown(
   if (project_id !== null && own !== project_id) return false
   if (base_models !== null && !base_models.includes(model.base_model)) return false
   return canUseProject({ projects }, own)
+}
+
+export function createCheckpointRows({
+  runs: { read, write },
+  removeUnused,
+}: Omit<TrainingParts, 'notifier'>): Omit<CheckpointStore, 'openArtifact'> {
+  return {
+    insertCheckpoint: (checkpoint) => write('insert_checkpoint', checkpoint),
+    async deleteSteps(model_id, steps, deleted_at_us) {
+      const deletion = { model_id, steps, deleted_at_us }
+      const { paths, ...deleted } = await write('delete_steps', deletion)
+      await removeUnused(paths)
+      return deleted
+    },
+    listCheckpoints: (listing) => read(listCheckpoints(listing)),
+    findCheckpoint: (model_id, step) => read(findStep(model_id, step)),
+  }
 }

@@ -1,5 +1,5 @@
 /** Statements for preview models that run on SQLite and PostgreSQL alike. */
-import { cursorCondition } from '../db/listing.sql.ts'
+import { cursorCondition } from '../db/rows.sql.ts'
 
 /**
  * Inserts a model whose name is new in its project; does nothing otherwise (preview_models_entity_project_name).

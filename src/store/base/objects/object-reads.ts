@@ -1,9 +1,9 @@
-/** Reads of published objects in SQLite and PostgreSQL alike. */
+/** Reads of published objects and their limits, in SQLite and PostgreSQL alike. */
 import { type ObjectVersion, parseVersionName } from '../../../domain/objects/object-view.ts'
+import { ApiError } from '../../../errors.ts'
 import type { ObjectVersionFilter } from '../../../schemas/objects/object.ts'
 import type { ObjectListing } from '../../api/objects/objects.ts'
 import { all, first, type Steps } from '../db/steps.ts'
-import { NAMES_MAX, requireByteLimit } from './object-limits.ts'
 import {
   FIND_JSON_VALUE,
   OBJECT_ORDERS,
@@ -11,6 +11,25 @@ import {
   type ObjectStatements,
   type VersionStatements,
 } from './objects.sql.ts'
+
+/** Limit: tags of one version; aliases of one object. */
+const MARKS_MAX = 1000
+/** Limit: distinct names in one result; names after them in sort order are left out. */
+const NAMES_MAX = 10_000
+
+/** @param count - after the write, which the error undoes. @throws ApiError validation_failed */
+export function requireMarkLimit(count: number, param: 'tags' | 'aliases'): void {
+  if (count <= MARKS_MAX) return
+  const message = `An object has at most ${MARKS_MAX} ${param}.`
+  throw new ApiError('validation_failed', { message, param })
+}
+
+/** @throws ApiError validation_failed */
+function requireByteLimit(bytes: number, bytesMax: number): void {
+  if (bytes <= bytesMax) return
+  const message = `The contents have more than ${bytesMax} bytes: ask for fewer with limit, or for metadata_only.`
+  throw new ApiError('validation_failed', { message, param: 'limit' })
+}
 
 export interface ObjectName {
   readonly project_id: string

@@ -5,8 +5,7 @@ import { ApiError } from '../../../errors.ts'
 import type { AliasRemoval, DeletedVersion, ObjectMarks } from '../../api/objects/objects.ts'
 import { all, count, first, run, type Steps } from '../db/steps.ts'
 import * as MARKS from './marks.sql.ts'
-import { requireMarkLimit } from './object-limits.ts'
-import { findNamed, type ObjectName } from './object-reads.ts'
+import { findNamed, type ObjectName, requireMarkLimit } from './object-reads.ts'
 import {
   FIND_VERSION_KEYS,
   INSERT_JSON_VALUE,

@@ -1,4 +1,4 @@
-/** Statements for tables, their blocks and their rows that run on SQLite and PostgreSQL alike. Indexes as in SQLite. */
+/** Statements for tables, their blocks and rows, and for sizes of files that run on SQLite and PostgreSQL alike. Indexes as in SQLite. */
 
 /** Rows of one block. */
 export const BLOCK_ROWS = 1024
@@ -48,4 +48,11 @@ export const FIND_ROW = `
 SELECT digest, val_json
 FROM json_values
 WHERE value_key = @value_key
+`
+
+/** Bytes of all files of a project (files_project_id_digest). */
+export const SUM_FILE_BYTES = `
+SELECT CAST(coalesce(sum(size_bytes), 0) AS bigint) AS bytes
+FROM files
+WHERE project_id = @project_id
 `

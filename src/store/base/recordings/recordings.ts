@@ -1,9 +1,49 @@
-/** Batches recorded calls for a short time, so that many are written in one message. */
+/** Batches recorded calls for a short time, so that many are written in one message; reads of them wait until they are stored. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type PackedCalls, packCalls } from '../../../domain/calls/packed-calls.ts'
 import type { RecordedCall } from '../../../domain/calls/recorded-call.ts'
 import { type Failure, toReplyError } from '../../../threads/thread-failure.ts'
 import type { RecordingLoss, RecordingStore } from '../../api/chat/recordings.ts'
-import type { Arrivals } from './arrivals.ts'
+
+/** Limit: announced calls; reads do not wait for more. */
+const ARRIVALS_MAX = 10_000
+/** Limit: how long a read waits. */
+const WAIT_MS_MAX = 2_000
+
+export interface Arrivals {
+  /** @returns a function to call when the call is stored, or will not be */
+  expect(projectId: string, id: string): () => void
+  /** Resolves when none of these ids is pending any more, or after two seconds. */
+  wait(projectId: string, ids: readonly string[]): Promise<void>
+}
+
+export function createArrivals(waitMs = WAIT_MS_MAX): Arrivals {
+  const expected = new Map<string, PromiseWithResolvers<void>>()
+  // A project id has exactly one slash, so the text is unambiguous.
+  const keyOf = (projectId: string, id: string) => `${projectId}/${id}`
+
+  return {
+    expect(projectId, id) {
+      const key = keyOf(projectId, id)
+      if (expected.size >= ARRIVALS_MAX || expected.has(key)) return () => undefined
+      const arrival = Promise.withResolvers<void>()
+      expected.set(key, arrival)
+      return () => {
+        expected.delete(key)
+        arrival.resolve()
+      }
+    },
+    async wait(projectId, ids) {
+      if (expected.size === 0) return
+      const found = ids.flatMap((id) => expected.get(keyOf(projectId, id))?.promise ?? [])
+      if (found.length === 0) return
+      const timeout = new AbortController()
+      const isLate = sleep(waitMs, undefined, { signal: timeout.signal }).catch(() => undefined)
+      await Promise.race([Promise.all(found), isLate])
+      timeout.abort()
+    },
+  }
+}
 
 /**
  * How long calls are gathered. The more of them share a commit, the fewer index pages are written: in batches of 200

@@ -1,5 +1,6 @@
-/** Sums over calls, from which stores fill the tables of a query. */
+/** Sums over calls, from which stores fill the tables of a query, and the keys of equal queries. */
 import type { ModelUsage } from '../../../domain/usage/usage.ts'
+import type { StatsQuery } from '../../api/stats/stats.ts'
 
 /** The token counters of a row of usage, in the order of stored segments and of the rows that stores deliver. */
 export const COUNTERS = [
@@ -81,4 +82,11 @@ export function emptyCalls(parts: number): Float64Array {
     calls[at + 5] = Number.NEGATIVE_INFINITY
   }
   return calls
+}
+
+/** Returns the whole query as text. Prices never change, so their ids identify them. */
+export function keyOf({ startsUs, prices, ...rest }: StatsQuery): string {
+  const query = { ...rest, prices: prices.map(({ id }) => id) }
+  const { buffer, byteOffset, byteLength } = startsUs
+  return JSON.stringify(query) + Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
 }

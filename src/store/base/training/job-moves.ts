@@ -1,9 +1,8 @@
-/** Stores the results of state transitions of training jobs, with their events, in SQLite and PostgreSQL alike. */
+/** Stores the results of state transitions of training jobs, with their events, and notifies listeners, in SQLite and PostgreSQL alike. */
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import { cancelJob, type JobEvent, type Moved } from '../../../domain/training/training-moves.ts'
 import { all, first, run, type Steps } from '../db/steps.ts'
-import * as EVENTS from './training-events.sql.ts'
-import { LIST_UNFINISHED_JOBS } from './training-jobs.sql.ts'
+import * as EVENTS from './training-jobs.sql.ts'
 import { SAVE_MOVED_JOB } from './training-queue.sql.ts'
 
 type NumberedEvent = JobEvent & { readonly seq: number | null }
@@ -49,10 +48,30 @@ export function createJobMoves(newId: () => string): JobMoves {
       yield* insert(job, event, now_us)
     },
     *cancelAll(model_id, message, now_us) {
-      for (const job of yield* all<TrainingJob>(LIST_UNFINISHED_JOBS, { model_id })) {
+      for (const job of yield* all<TrainingJob>(EVENTS.LIST_UNFINISHED_JOBS, { model_id })) {
         yield* moves.save(job, cancelJob(job, message, now_us), now_us)
       }
     },
   }
   return moves
+}
+
+export interface JobNotifier {
+  /** Calls all listeners. Must be called after the commit. */
+  notify(): void
+  /** @returns a function that removes the listener */
+  listen(listener: () => void): () => void
+}
+
+export function createJobNotifier(): JobNotifier {
+  const listeners = new Set<() => void>()
+  return {
+    notify() {
+      for (const listener of listeners) listener()
+    },
+    listen(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
 }

@@ -13,16 +13,16 @@ import type {
   StoredJobEvent,
 } from '../../api/training/training-jobs.ts'
 import type { ClaimedJob, Lease } from '../../api/training/training-queue.ts'
+import { cursorBehind, listParts } from '../db/listing.ts'
 import { all, first, type Steps } from '../db/steps.ts'
 import { findCheckpoint } from '../models/checkpoint-steps.ts'
 import { FIND_CHECKPOINT_STEP } from '../models/checkpoints.sql.ts'
 import { FIND_ANY_PREVIEW_MODEL } from '../models/preview-models.sql.ts'
-import * as EVENTS from './training-events.sql.ts'
-import { FIND_TRAINING_JOB } from './training-jobs.sql.ts'
+import * as EVENTS from './training-jobs.sql.ts'
 import type { QueueStatements } from './training-queue.sql.ts'
 
 export function* findJob(id: string): Steps<TrainingJob | null> {
-  return (yield* first<TrainingJob>(FIND_TRAINING_JOB, { id })) ?? null
+  return (yield* first<TrainingJob>(EVENTS.FIND_TRAINING_JOB, { id })) ?? null
 }
 
 /** Returns the model of a job, deleted or not. */
@@ -41,7 +41,7 @@ export function* findJobView(job_id: string): Steps<JobView | null> {
 }
 
 /** Returns the job after which a list begins; null: at its beginning. @throws ApiError training_job_not_found */
-export function* findCursor({ after, projects }: JobListing): Steps<TrainingJob | null> {
+function* findCursor({ after, projects }: JobListing): Steps<TrainingJob | null> {
   if (after === null) return null
   const job = yield* findJob(after)
   if (job !== null && isShown(yield* findModel(job), projects)) return job
@@ -49,7 +49,7 @@ export function* findCursor({ after, projects }: JobListing): Steps<TrainingJob 
 }
 
 /** Whether a list shows the jobs of a model. */
-export function isShown(model: PreviewModel, projects: readonly string[]): boolean {
+function isShown(model: PreviewModel, projects: readonly string[]): boolean {
   return canUseProject({ projects }, modelProjectId(model))
 }
 
@@ -92,4 +92,55 @@ export function* findNextDueUs(
   const lease = yield* first<{ due_us: number | null }>(NEXT_LEASE_END, {})
   const waits = yield* first<QueueWaits>(NEXT_WAIT_END, { now_us })
   return firstDueUs(lease?.due_us ?? null, waits as QueueWaits, queue_timeout_ms)
+}
+
+const BEFORE_ALL = { asc: 0, desc: Number.MAX_SAFE_INTEGER } as const
+
+/** See the contract. */
+export function* listJobs(
+  statements: EVENTS.ViewStatements,
+  listing: JobListing,
+): Steps<JobView[]> {
+  return yield* listParts(yield* findCursor(listing), listing.count, function* (last, limit) {
+    const jobs = yield* readPart(listing, last, limit)
+    const views = yield* toViews(statements, jobs)
+    return {
+      rows: jobs,
+      shown: views.filter(({ model }) => isShown(model, listing.projects)),
+    }
+  })
+}
+
+function readPart(
+  { model_id, status, order }: JobListing,
+  last: TrainingJob | null,
+  limit: number,
+): Steps<TrainingJob[]> {
+  if (model_id !== null) {
+    const after_seq = last?.seq ?? BEFORE_ALL[order]
+    return all(EVENTS.selectModelJobs(order), { model_id, status, after_seq, limit })
+  }
+  const place = cursorBehind(last, order)
+  const ofStatus = status === null ? {} : { status }
+  return all(EVENTS.selectJobs(order, status !== null), { ...place, ...ofStatus, limit })
+}
+
+/** Adds what else is shown of jobs. */
+function* toViews(
+  { FIND_MODELS, FIND_RESULT_STEPS }: EVENTS.ViewStatements,
+  jobs: readonly TrainingJob[],
+): Steps<JobView[]> {
+  const models = yield* all<PreviewModel>(FIND_MODELS, {
+    ids: [...new Set(jobs.map(({ model_id }) => model_id))],
+  })
+  const steps = yield* all<{ id: string; step: number }>(FIND_RESULT_STEPS, {
+    ids: jobs.flatMap(({ result_checkpoint_id: id }) => id ?? []),
+  })
+  const modelOf = new Map(models.map((model) => [model.id, model]))
+  const stepOf = new Map(steps.map(({ id, step }) => [id, step]))
+  return jobs.map((job) => ({
+    job,
+    model: modelOf.get(job.model_id) as PreviewModel,
+    result_step: stepOf.get(job.result_checkpoint_id ?? '') ?? null,
+  }))
 }

@@ -1,8 +1,11 @@
 /** The state transitions of the training queue, in SQLite and PostgreSQL alike. Each is one transaction. */
+import { renderJson } from '../../../domain/json/json-text.ts'
+import type { Artifact, StoredCheckpoint } from '../../../domain/models/checkpoint.ts'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import {
   type AttemptEnd,
   BACKOFF_MS_MAX,
+  completeJob,
   endOverdue,
   type Failure,
   failAttempt,
@@ -10,22 +13,30 @@ import {
   releaseJob,
   renewLease,
   startAttempt,
+  stopJob,
   timeOutJob,
 } from '../../../domain/training/training-moves.ts'
-import { acceptsModel, requireRoomForEvents } from '../../../domain/training/training-queue.ts'
+import {
+  acceptsModel,
+  requireRoomForEvents,
+  requireSameArtifact,
+  requireStaged,
+} from '../../../domain/training/training-queue.ts'
 import type {
   Claim,
   ClaimedJob,
   Lease,
   LeaseRenewal,
   NewJobEvent,
+  Outcome,
   QueueTimes,
 } from '../../api/training/training-queue.ts'
-import { all, count, run, type Steps } from '../db/steps.ts'
-import { findStep } from '../models/checkpoint-steps.ts'
+import { all, count, first, run, type Steps } from '../db/steps.ts'
+import { findCheckpoint, findStep, toArtifactColumns } from '../models/checkpoint-steps.ts'
+import { INSERT_JOB_CHECKPOINT } from '../models/checkpoints.sql.ts'
 import type { JobMoves } from './job-moves.ts'
 import { findJob, findModel, requireLeased } from './job-steps.ts'
-import { COUNT_EVENTS } from './training-events.sql.ts'
+import { COUNT_EVENTS } from './training-jobs.sql.ts'
 import * as SQL from './training-queue.sql.ts'
 
 const US_PER_MS = 1000
@@ -143,4 +154,65 @@ export function createLeaseWrites(moves: JobMoves) {
       end(lease, (job) => failAttempt(job, failure, times)),
     release_job: (lease: Lease) => end(lease, (job) => releaseJob(job, lease.now_us)),
   }
+}
+
+/** The result of a completion: `ended` is the job before it, or null when nothing has changed. */
+interface Completion {
+  readonly ended: TrainingJob | null
+  /** Null when the job was cancelled. */
+  readonly checkpoint: StoredCheckpoint | null
+}
+
+export function createCompletionWrites(moves: JobMoves) {
+  return {
+    *complete_job({ lease, outcome }: { lease: Lease; outcome: Outcome }): Steps<Completion> {
+      const { now_us } = lease
+      const { sha256, reason } = outcome
+      const found = yield* findJob(lease.job_id)
+      if (found?.state === 'succeeded' && found.lease_token_hash === lease.token_hash) {
+        requireSameArtifact(found, sha256)
+        return { ended: null, checkpoint: yield* findCheckpoint(found.result_checkpoint_id) }
+      }
+      const job = yield* requireLeased(lease)
+      if (job.cancel_requested) {
+        yield* moves.save(job, stopJob(job, now_us), now_us)
+        return { ended: job, checkpoint: null }
+      }
+      const checkpoint = yield* insert(job, outcome, now_us)
+      const { id, step } = checkpoint
+      // A repeated completion is compared with this digest.
+      const completed = { ...job, staged_sha256: sha256 }
+      yield* moves.save(job, completeJob(completed, { id, step, reason }, now_us), now_us)
+      return { ended: job, checkpoint }
+    },
+  }
+}
+
+function* insert(
+  job: TrainingJob,
+  outcome: Outcome,
+  created_at_us: number,
+): Steps<StoredCheckpoint> {
+  const { checkpoint_id: id, metrics } = outcome
+  const { id: job_id, model_id, worker_id, worker_version } = job
+  const artifact = yield* chooseArtifact(job, outcome)
+  const taken = yield* first<{ last_step: number }>(SQL.TAKE_NEXT_STEP, { id: model_id })
+  yield* run(INSERT_JOB_CHECKPOINT, {
+    ...toArtifactColumns(artifact),
+    id,
+    model_id,
+    step: taken?.last_step,
+    metrics_json: renderJson(metrics),
+    created_at_us,
+    job_id,
+    worker_id,
+    worker_version,
+  })
+  return (yield* findCheckpoint(id)) as StoredCheckpoint
+}
+
+/** Returns the staged artifact, or the parent's when the worker has trained nothing. */
+function* chooseArtifact(job: TrainingJob, { sha256 }: Outcome): Steps<Artifact | null> {
+  if (sha256 !== null) return requireStaged(job, sha256)
+  return (yield* findCheckpoint(job.parent_checkpoint_id))?.artifact ?? null
 }

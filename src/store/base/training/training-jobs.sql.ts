@@ -1,4 +1,7 @@
 /** Statements for training jobs that run on SQLite and PostgreSQL alike. */
+import type { Dialect } from '../db/dialect.ts'
+import { cursorCondition, insertNamed } from '../db/rows.sql.ts'
+import { MODEL_COLUMN_LIST } from '../models/preview-models.sql.ts'
 
 /**
  * Inserts a job at the end of its model's queue; does nothing when the model has its idempotency key.
@@ -127,4 +130,95 @@ FROM (
   WHERE state IN ('queued', 'running')
   LIMIT 10000
 ) AS unfinished
+`
+
+type Order = 'asc' | 'desc'
+
+/** Jobs after a cursor; those of a status (training_jobs_created_at_us, training_jobs_state_created_at_us). */
+export function selectJobs(order: Order, ofStatus: boolean): string {
+  return `
+SELECT ${JOB_COLUMN_LIST}
+FROM training_jobs
+WHERE ${ofStatus ? 'state = @status AND ' : ''}${cursorCondition(order)}
+`
+}
+
+/** The jobs of one model after a position in its queue (training_jobs_model_id_seq). */
+export function selectModelJobs(order: Order): string {
+  return `
+SELECT ${JOB_COLUMN_LIST}
+FROM training_jobs
+WHERE model_id = @model_id
+  AND seq ${order === 'asc' ? '>' : '<'} CAST(@after_seq AS bigint)
+  AND (CAST(@status AS text) IS NULL OR state = CAST(@status AS text))
+ORDER BY seq ${order}
+LIMIT @limit
+`
+}
+
+/** Columns that are shown of jobs besides their rows; both by primary key. */
+export function viewStatements({ among }: Dialect) {
+  return {
+    /** Models, deleted or not. */
+    FIND_MODELS: `
+SELECT ${MODEL_COLUMN_LIST}
+FROM preview_models
+WHERE id ${among('ids')}
+`,
+    /** Steps of checkpoints, deleted or not. */
+    FIND_RESULT_STEPS: `
+SELECT id, step
+FROM checkpoints
+WHERE id ${among('ids')}
+`,
+  }
+}
+
+export type ViewStatements = ReturnType<typeof viewStatements>
+
+/** Inserts an event unless its attempt has one with this seq (training_events_job_id_attempt_seq). */
+export const INSERT_EVENT = `${insertNamed('training_events', [
+  'id',
+  'job_id',
+  'attempt',
+  'seq',
+  'type',
+  'data_json',
+  'created_at_us',
+])}ON CONFLICT (job_id, attempt, seq) DO NOTHING
+`
+
+/** The number of events of an attempt (training_events_job_id_position). */
+export const COUNT_EVENTS = `
+SELECT count(*) AS count
+FROM training_events
+WHERE job_id = @job_id AND attempt = @attempt
+`
+
+/** Whether an attempt has any event (training_events_job_id_position). */
+export const FIND_FIRST_EVENT = `
+SELECT type
+FROM training_events
+WHERE job_id = @job_id AND attempt = @attempt
+ORDER BY position
+LIMIT 1
+`
+
+/** The position of an event of a job (training_events_id). */
+export const FIND_EVENT_POSITION = `
+SELECT position
+FROM training_events
+WHERE id = @id AND job_id = @job_id
+`
+
+/** The events of an attempt after a position (training_events_job_id_position). */
+export const LIST_EVENTS = `
+SELECT
+  id,
+  type,
+  data_json
+FROM training_events
+WHERE job_id = @job_id AND attempt = @attempt AND position > @after_position
+ORDER BY position
+LIMIT @count
 `

@@ -9,7 +9,7 @@ import { type CallParts, dependsOnReporter } from '../../../domain/calls/new-cal
 import { ApiError } from '../../../errors.ts'
 import type { CallDeletion, CallRename } from '../../api/calls/calls.ts'
 import type { WriteMetrics } from '../../api/metrics.ts'
-import { sizeOf } from '../../base/db/value-size.ts'
+import { sizeOf } from '../../base/db/sizes.ts'
 import type { ClickHouse } from '../db/client.ts'
 import { createInserts, type Inserts } from '../db/inserts.ts'
 import { toStoreError } from '../db/store-error.ts'

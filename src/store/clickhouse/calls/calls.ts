@@ -2,7 +2,7 @@
 import { unpackCalls } from '../../../domain/calls/packed-calls.ts'
 import type { CallStore } from '../../api/calls/calls.ts'
 import { toStoredCall } from '../../base/calls/call-rows.ts'
-import type { Arrivals } from '../../base/recordings/arrivals.ts'
+import type { Arrivals } from '../../base/recordings/recordings.ts'
 import type { ClickHouse } from '../db/client.ts'
 import { findCall } from './call-lookups.ts'
 import type { CallWrites } from './call-writes.ts'

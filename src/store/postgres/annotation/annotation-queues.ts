@@ -3,9 +3,13 @@ import { randomUUID } from 'node:crypto'
 import type { AnnotationItem } from '../../../domain/annotation/annotation-item.ts'
 import type { AnnotationStore, QueueStats } from '../../api/annotation/annotation-queues.ts'
 import type { CallsQueryStore } from '../../api/calls/calls-query.ts'
-import { NO_ITEMS } from '../../base/annotation/annotation-limits.ts'
-import { findQueue, listItems, listQueues } from '../../base/annotation/annotation-reads.ts'
-import { createAnnotationWrites } from '../../base/annotation/annotation-writes.ts'
+import {
+  createAnnotationWrites,
+  findQueue,
+  listItems,
+  listQueues,
+  NO_ITEMS,
+} from '../../base/annotation/annotation-steps.ts'
 import { createQueuedCalls } from '../../base/annotation/queued-calls.ts'
 import type { Steps } from '../../base/db/steps.ts'
 import type { Postgres } from '../db/client.ts'

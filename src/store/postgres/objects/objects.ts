@@ -1,7 +1,7 @@
 /** Published objects in PostgreSQL: narrow version rows, and contents stored once per project. */
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { ListedObject, ObjectListing, ObjectStore } from '../../api/objects/objects.ts'
-import { partsBySize } from '../../base/db/parts.ts'
+import { partsBySize } from '../../base/db/sizes.ts'
 import type { Steps } from '../../base/db/steps.ts'
 import { LIST_ALIASES, LIST_TAGS } from '../../base/objects/marks.sql.ts'
 import {

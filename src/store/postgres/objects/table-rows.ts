@@ -1,6 +1,6 @@
 /** The rows of a table: blocks of keys of contents, read in groups whose contents are bounded by bytes. */
 import type { StoredTable, TableRow } from '../../api/objects/tables.ts'
-import { partsBySize } from '../../base/db/parts.ts'
+import { partsBySize } from '../../base/db/sizes.ts'
 import { BLOCK_ROWS } from '../../base/objects/tables.sql.ts'
 import type { Statements } from '../db/client.ts'
 import * as SQL from './tables.sql.ts'

@@ -2,7 +2,7 @@
 import { createTableOrder } from '../../../domain/objects/table-order.ts'
 import { ApiError } from '../../../errors.ts'
 import type { NewRow, StoredTable, TableStore } from '../../api/objects/tables.ts'
-import { partsBySize } from '../../base/db/parts.ts'
+import { partsBySize } from '../../base/db/sizes.ts'
 import { includesKey } from '../../base/objects/sorted-keys.ts'
 import {
   BLOCK_ROWS,

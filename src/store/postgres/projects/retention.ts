@@ -4,7 +4,7 @@ import {
   findRetention,
   listRetentions,
   RETENTION_WRITES,
-} from '../../base/projects/retention-steps.ts'
+} from '../../base/projects/project-steps.ts'
 import { createOwnConnection, type Postgres, statementsOf } from '../db/client.ts'
 import { runSteps } from '../db/run-steps.ts'
 import { toStoreError } from '../db/store-error.ts'

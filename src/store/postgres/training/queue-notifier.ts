@@ -3,7 +3,7 @@
  * connection is reopened; callers also poll.
  */
 import type { Client } from 'pg'
-import { createJobNotifier, type JobNotifier } from '../../base/training/job-notifier.ts'
+import { createJobNotifier, type JobNotifier } from '../../base/training/job-moves.ts'
 import { createOwnConnection } from '../db/client.ts'
 import { LISTEN_QUEUE } from './training-queue.sql.ts'
 

@@ -5,7 +5,7 @@
 import type { AnnotationItem } from '../../../domain/annotation/annotation-item.ts'
 import type { AnnotationStore } from '../../api/annotation/annotation-queues.ts'
 import type { CallsQueryStore } from '../../api/calls/calls-query.ts'
-import { findQueue } from '../../base/annotation/annotation-reads.ts'
+import { findQueue } from '../../base/annotation/annotation-steps.ts'
 import { createQueuedCalls } from '../../base/annotation/queued-calls.ts'
 import type { Connection } from '../db/connection.ts'
 import { createStepReader } from '../db/run-steps.ts'

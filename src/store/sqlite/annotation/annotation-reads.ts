@@ -2,9 +2,8 @@
 import type { AnnotationItem } from '../../../domain/annotation/annotation-item.ts'
 import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'
 import type { ItemListing, QueueStats } from '../../api/annotation/annotation-queues.ts'
-import { NO_ITEMS } from '../../base/annotation/annotation-limits.ts'
 import { COUNT_ITEMS, FIND_QUEUE } from '../../base/annotation/annotation-queues.sql.ts'
-import * as BASE from '../../base/annotation/annotation-reads.ts'
+import * as BASE from '../../base/annotation/annotation-steps.ts'
 import { SQLITE } from '../db/dialect.sql.ts'
 import { createStepRunner } from '../db/run-steps.ts'
 import type { ReadJob } from '../read/read-job.ts'
@@ -26,7 +25,7 @@ export const sumQueues: ReadJob<QueuesSum, QueueStats[]> = function* (db, query,
   const sums: QueueStats[] = []
   for (const queue_id of query.queueIds) {
     const queue = find.get({ project_id: query.project_id, id: queue_id })
-    const counted = queue === undefined ? NO_ITEMS : count.get(queue)
+    const counted = queue === undefined ? BASE.NO_ITEMS : count.get(queue)
     sums.push({ queue_id, ...(counted as Omit<QueueStats, 'queue_id'>) })
     if (checkpoint()) yield
   }

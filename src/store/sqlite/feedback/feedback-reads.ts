@@ -6,7 +6,7 @@ import type {
   FeedbackAggregateResponse,
 } from '../../../schemas/feedback/feedback-stats.ts'
 import type { FeedbackMeasure, FeedbackRows, PayloadPaths } from '../../api/feedback/feedback.ts'
-import { PART_BYTES } from '../../base/db/parts.ts'
+import { PART_BYTES } from '../../base/db/sizes.ts'
 import { createFeedbackReads, type FeedbackQuery } from '../../base/feedback/feedback-reads.ts'
 import { runPausing } from '../db/run-steps.ts'
 import type { ReadJob } from '../read/read-job.ts'

@@ -1,5 +1,5 @@
 /** Statements for feedback. */
-import { PART_BYTES } from '../../base/db/parts.ts'
+import { PART_BYTES } from '../../base/db/sizes.ts'
 import { count } from '../../base/db/steps.ts'
 import { FEEDBACK_COLUMNS, feedbackStatements } from '../../base/feedback/feedback.sql.ts'
 import type { FeedbackReads } from '../../base/feedback/feedback-reads.ts'

@@ -1,7 +1,7 @@
 /** Checkpoints in SQLite, with weights in files. */
 import { ApiError } from '../../../errors.ts'
 import type { CheckpointStore } from '../../api/models/checkpoints.ts'
-import { createCheckpointRows } from '../../base/models/checkpoint-store.ts'
+import { createCheckpointRows } from '../../base/models/model-store.ts'
 import type { TrainingParts } from '../../base/training/training-writes.ts'
 import type { CheckpointArtifacts } from './checkpoint-artifacts.ts'
 

@@ -2,7 +2,7 @@
 import { createBytesDigest } from '../../../domain/objects/digests.ts'
 import { ApiError } from '../../../errors.ts'
 import type { FileStore } from '../../api/objects/files.ts'
-import { SUM_FILE_BYTES } from '../../base/objects/files.sql.ts'
+import { SUM_FILE_BYTES } from '../../base/objects/tables.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import { orStoreError } from '../db/store-error.ts'
 import type { FileFolder, FileWriter } from '../files/file-folder.ts'

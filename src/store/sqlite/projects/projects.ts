@@ -1,7 +1,7 @@
 /** Projects in SQLite: their list, and the sizes of their contents. */
 import type { ProjectStore } from '../../api/projects/projects.ts'
 import { first } from '../../base/db/steps.ts'
-import { cacheKnownProjects, hasContents } from '../../base/projects/known-projects.ts'
+import { cacheKnownProjects, hasContents } from '../../base/projects/project-steps.ts'
 import type { Connection } from '../db/connection.ts'
 import { createStepReader } from '../db/run-steps.ts'
 import type { ReadPool } from '../read/read-pool.ts'

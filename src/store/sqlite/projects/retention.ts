@@ -1,6 +1,6 @@
 /** How long projects keep their calls, in SQLite. */
 import type { PinnedRetention, RetentionStore } from '../../api/projects/retention.ts'
-import { findRetention, listRetentions } from '../../base/projects/retention-steps.ts'
+import { findRetention, listRetentions } from '../../base/projects/project-steps.ts'
 import type { Connection } from '../db/connection.ts'
 import { createStepReader } from '../db/run-steps.ts'
 import type { Writes } from '../write/writes.ts'

@@ -6,7 +6,7 @@ import { type ReadCaller, toClientClosedError } from '../../../domain/access/rea
 import { ApiError } from '../../../errors.ts'
 import { createFairQueue } from '../../../threads/fair-queue.ts'
 import type { ReadMetrics } from '../../api/metrics.ts'
-import { sizeOf } from '../../base/db/value-size.ts'
+import { sizeOf } from '../../base/db/sizes.ts'
 import { createWalGateMemory } from '../db/wal-gate.ts'
 import { createPending } from './pending-read.ts'
 import type { ReadInput, ReadJobs, ReadOutput } from './read-job.ts'

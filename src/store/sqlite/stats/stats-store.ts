@@ -1,7 +1,7 @@
 /** Statistics in SQLite: jobs of the readers, shared by callers with the same query at the same time. */
 import type { StatsStore, StatsTexts } from '../../api/stats/stats.ts'
 import { createSharedReads } from '../../base/read/shared-reads.ts'
-import { keyOf } from '../../base/stats/query-key.ts'
+import { keyOf } from '../../base/stats/sums.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import type { Writes } from '../write/writes.ts'
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Lease, TrainingQueue } from '../../api/training/training-queue.ts'
 import { createPreviewModelStore } from '../../base/models/model-store.ts'
-import { createJobNotifier } from '../../base/training/job-notifier.ts'
+import { createJobNotifier } from '../../base/training/job-moves.ts'
 import { requireLeased } from '../../base/training/job-steps.ts'
 import { createTrainingQueue } from '../../base/training/queue-store.ts'
 import type { TrainingParts, TrainingWrites } from '../../base/training/training-writes.ts'

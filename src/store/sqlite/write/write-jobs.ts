@@ -3,11 +3,11 @@
  * result must survive structured clone. To add a write, add an entry beside its store.
  */
 import { KEY_WRITES } from '../../base/access/key-store.ts'
-import { createAnnotationWrites } from '../../base/annotation/annotation-writes.ts'
+import { createAnnotationWrites } from '../../base/annotation/annotation-steps.ts'
 import { RESPONSE_WRITES } from '../../base/chat/response-store.ts'
 import { createFeedbackWrites } from '../../base/feedback/feedback-writes.ts'
 import { createPriceWrites } from '../../base/prices/price-writes.ts'
-import { RETENTION_WRITES } from '../../base/projects/retention-steps.ts'
+import { RETENTION_WRITES } from '../../base/projects/project-steps.ts'
 import { createTrainingWrites } from '../../base/training/training-writes.ts'
 import { createCallWrites } from '../calls/call-writes.ts'
 import type { NameKeys } from '../calls/columns/name-keys.ts'

@@ -5,7 +5,7 @@
 import { ApiError } from '../../../errors.ts'
 import { toReplyError } from '../../../threads/thread-failure.ts'
 import type { WriteMetrics } from '../../api/metrics.ts'
-import { sizeOf } from '../../base/db/value-size.ts'
+import { sizeOf } from '../../base/db/sizes.ts'
 import type { WriteRequest, WriteResult, WriterReply, WriterRequest } from './writer-serve.ts'
 import type { Writes } from './writes.ts'
 

@@ -2,7 +2,7 @@
 import { callRef } from '../../../../domain/calls/call-ref.ts'
 import type { CallsSelection } from '../../../../domain/calls/calls-query.ts'
 import type { FeedbackRow } from '../../../../domain/feedback/feedback-view.ts'
-import type { JoinReader } from '../../../base/calls/join-reader.ts'
+import type { JoinReader } from '../../../base/node-stores.ts'
 import type { Connection } from '../../db/connection.ts'
 import type { ReadPool } from '../../read/read-pool.ts'
 import { createCallJoins } from './call-joins.ts'

@@ -1,4 +1,4 @@
-/** Whether a project has anything besides calls, in SQLite and PostgreSQL alike. */
+/** Statements for the contents of projects and their retention that run on SQLite and PostgreSQL alike. */
 
 /** Each by an index that begins with the project. */
 export const FIND_CONTENTS = `
@@ -11,4 +11,26 @@ WHERE EXISTS (SELECT 1 FROM feedback WHERE project_id = @project_id)
   OR EXISTS (SELECT 1 FROM prices WHERE project_id = @project_id)
   OR EXISTS (SELECT 1 FROM project_retention WHERE project_id = @project_id)
   OR EXISTS (SELECT 1 FROM preview_models WHERE entity = @entity AND project = @project)
+`
+
+/** By primary key. */
+export const FIND_RETENTION = `
+SELECT project_id, retention_days
+FROM project_retention
+WHERE project_id = @project_id
+`
+
+export const SET_RETENTION = `
+INSERT INTO project_retention (project_id, retention_days)
+VALUES (@project_id, @retention_days)
+ON CONFLICT (project_id) DO UPDATE SET retention_days = excluded.retention_days
+`
+
+/** The next settings by project (primary key). */
+export const LIST_RETENTIONS = `
+SELECT project_id, retention_days
+FROM project_retention
+WHERE project_id > @after
+ORDER BY project_id
+LIMIT @limit
 `

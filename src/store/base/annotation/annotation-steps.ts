@@ -1,4 +1,4 @@
-/** The writes of annotation queues, in SQLite and PostgreSQL alike. Each is one transaction. */
+/** Reads and writes of annotation queues in SQLite and PostgreSQL alike. Each write is one transaction. */
 import {
   type AnnotationItem,
   CLAIM_US,
@@ -8,7 +8,9 @@ import {
 } from '../../../domain/annotation/annotation-item.ts'
 import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'
 import { ApiError } from '../../../errors.ts'
+import { QUEUES_LIMIT_MAX } from '../../../schemas/limits.ts'
 import type {
+  ItemListing,
   ItemStep,
   ItemsAdded,
   ItemsAddition,
@@ -18,9 +20,28 @@ import type {
   QueueStats,
 } from '../../api/annotation/annotation-queues.ts'
 import type { Dialect } from '../db/dialect.ts'
-import { count, first, run, type Steps } from '../db/steps.ts'
-import { requireItemLimit, requireQueueCapacity } from './annotation-limits.ts'
+import { all, count, first, run, type Steps } from '../db/steps.ts'
 import * as SQL from './annotation-queues.sql.ts'
+
+/** Limit: items of one queue. */
+const ITEMS_MAX = 100_000
+
+/** The sums of an unknown queue. */
+export const NO_ITEMS = { total_items: 0, completed_items: 0 }
+
+/** @param count - of the queues that a project has before another one. @throws ApiError validation_failed */
+function requireQueueCapacity(count: number): void {
+  if (count < QUEUES_LIMIT_MAX) return
+  const message = `A project has at most ${QUEUES_LIMIT_MAX} annotation queues.`
+  throw new ApiError('validation_failed', { param: 'project_id', message })
+}
+
+/** @param count - of the items after an addition, which the error undoes. @throws ApiError validation_failed */
+function requireItemLimit(count: number, param: string): void {
+  if (count <= ITEMS_MAX) return
+  const message = `A queue has at most ${ITEMS_MAX} items.`
+  throw new ApiError('validation_failed', { param, message })
+}
 
 /** Calls to add to a queue, in the given order; null: unknown. */
 interface QueuedCalls extends Omit<ItemsAddition, 'calls' | 'areSpans'> {
@@ -31,10 +52,7 @@ type KeyedQueue = AnnotationQueue & { readonly queue_key: number }
 type KeyedItem = AnnotationItem & { readonly item_key: number }
 
 /** @throws ApiError annotation_queue_not_found */
-export function* requireQueue(
-  { project_id, id }: QueueName,
-  sql = SQL.FIND_QUEUE,
-): Steps<KeyedQueue> {
+function* requireQueue({ project_id, id }: QueueName, sql = SQL.FIND_QUEUE): Steps<KeyedQueue> {
   const queue = yield* first<KeyedQueue>(sql, { project_id, id })
   if (queue === undefined) throw new ApiError('annotation_queue_not_found', { param: 'queue_id' })
   return queue
@@ -123,4 +141,28 @@ function* requireItem(
   const item = yield* first<KeyedItem>(sql, names)
   if (item === undefined) throw new ApiError('annotation_item_not_found', { param: 'item_id' })
   return item
+}
+
+/** See the contract. */
+export function* findQueue({ project_id, id }: QueueName): Steps<AnnotationQueue | null> {
+  type Keyed = AnnotationQueue & { readonly queue_key: number }
+  const row = yield* first<Keyed>(SQL.FIND_QUEUE, { project_id, id })
+  if (row === undefined) return null
+  const { queue_key: _key, ...queue } = row
+  return queue
+}
+
+/** Returns the queues of a project. */
+export function listQueues(project_id: string): Steps<AnnotationQueue[]> {
+  return all(SQL.LIST_QUEUES, { project_id })
+}
+
+/** Returns the items of a listing as they were stored. */
+export function* listItems(dialect: Dialect, listing: ItemListing): Steps<AnnotationItem[]> {
+  const { project_id, queue_id: id } = listing
+  const { queue_key, queue_type } = yield* requireQueue({ project_id, id })
+  type Keyed = AnnotationItem & { readonly item_key: number }
+  const sql = SQL.selectItems(listing, dialect)
+  const rows = yield* all<Keyed>(sql, SQL.parametersOfItems(listing, queue_key))
+  return rows.map(({ item_key: _key, ...item }) => ({ ...item, queue_type }))
 }

@@ -1,0 +1,44 @@
+/** Projects that have been written to, and the retention of their calls. Known projects are cached: they stay so. */
+import type { ProjectRetention } from '../../../domain/projects/retention.ts'
+import { RETENTIONS_LISTED_MAX } from '../../api/projects/retention.ts'
+import { all, first, run, type Steps } from '../db/steps.ts'
+import * as SQL from './projects.sql.ts'
+
+/** Limit: cached names; beyond them the cache begins anew. */
+const CACHED_MAX = 10_000
+
+/** Whether a project has anything besides calls. */
+export function* hasContents(project_id: string): Steps<boolean> {
+  const [entity, project] = project_id.split('/')
+  const found = yield* first<{ found: number }>(SQL.FIND_CONTENTS, { project_id, entity, project })
+  return found !== undefined
+}
+
+/** @param find - asks the store */
+export function cacheKnownProjects(
+  find: (project_id: string) => Promise<boolean>,
+): (project_id: string) => Promise<boolean> {
+  const known = new Set<string>()
+  return async (project_id) => {
+    if (known.has(project_id)) return true
+    if (!(await find(project_id))) return false
+    if (known.size >= CACHED_MAX) known.clear()
+    known.add(project_id)
+    return true
+  }
+}
+
+export const RETENTION_WRITES = {
+  *set_retention(retention: ProjectRetention): Steps<void> {
+    yield* run(SQL.SET_RETENTION, retention)
+  },
+}
+
+export function* findRetention(project_id: string): Steps<ProjectRetention | null> {
+  return (yield* first<ProjectRetention>(SQL.FIND_RETENTION, { project_id })) ?? null
+}
+
+/** See the contract. */
+export function listRetentions(after: string): Steps<ProjectRetention[]> {
+  return all(SQL.LIST_RETENTIONS, { after, limit: RETENTIONS_LISTED_MAX })
+}
