@@ -40,14 +40,12 @@ const REQUEST = {
 }
 
 describe('the openai package over the tiny model', () => {
-  it('parses an answer with the formats and the union of a Zod schema', async () => {
+  it('parses an answer with the numbers and the union of a Zod schema', async () => {
     const { client } = await start()
     const schema = z.object({
-      email: z.email(),
-      id: z.uuid(),
-      at: z.iso.datetime(),
+      share: z.number().min(0).max(1),
       pet: z.discriminatedUnion('kind', [
-        z.object({ kind: z.literal('cat'), lives: z.int() }),
+        z.object({ kind: z.literal('cat'), lives: z.int().min(1).max(9) }),
         z.object({ kind: z.literal('dog') }),
       ]),
     })
@@ -59,6 +57,14 @@ describe('the openai package over the tiny model', () => {
     })
     expect(choices[0]?.finish_reason).toBe('stop')
     expect(schema.parse(choices[0]?.message.parsed)).toEqual(choices[0]?.message.parsed)
+  })
+
+  it('gets the refusal of a format, since the Zod helper makes schemas strict', async () => {
+    const { client } = await start()
+    const response_format = zodResponseFormat(z.object({ id: z.uuid() }), 'row')
+    await expect(
+      client.chat.completions.parse({ ...REQUEST, response_format }),
+    ).rejects.toMatchObject({ status: 400, message: expect.stringContaining('uses format') })
   })
 
   it('runs a tool that is called and gives its result back, until there is an answer', async () => {

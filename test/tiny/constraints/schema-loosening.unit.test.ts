@@ -29,9 +29,9 @@ const SCHEMAS: Record<string, [object, object]> = {
     object({ answers: { type: 'object', propertyNames: text, additionalProperties: text } }),
     object({ answers: { type: 'object', additionalProperties: text } }),
   ],
-  'a pattern and a format that are not known to go together': [
-    object({ url: { type: 'string', format: 'uri', pattern: '^https://[^"]+$' } }),
-    object({ url: { type: 'string', format: 'uri' } }),
+  'a pattern that could match a quote': [
+    object({ url: { type: 'string', pattern: '^https://[^"]+$' } }),
+    object({ url: text }),
   ],
   'items that are unique, and a number of steps': [
     object({
@@ -64,7 +64,7 @@ describe('loosenSchema', () => {
   it.each(Object.entries(SCHEMAS))(
     'leaves out of %s what cannot be enforced',
     (_name, [given, left]) => {
-      expect(findUnsupportedKeyword(given)).not.toBeNull()
+      expect(findUnsupportedKeyword(given, true)).not.toBeNull()
       expect(loosenSchema({ ...given })).toEqual(left)
     },
   )
@@ -90,7 +90,7 @@ describe('loosenSchema', () => {
   it('leaves any object of a schema that is too deep or nests without an end', () => {
     let deep: object = text
     for (let level = 0; level < 500; level++) deep = { type: 'array', items: deep }
-    expect(findUnsupportedKeyword(loosenSchema(object({ deep })))).toBeNull()
+    expect(findUnsupportedKeyword(loosenSchema(object({ deep })), false)).toBeNull()
   })
 })
 

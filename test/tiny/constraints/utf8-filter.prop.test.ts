@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createUtf8Filter } from '../../../src/inference/tiny/constraints/utf8-filter.ts'
+import { createUtf8Filters } from '../../../src/inference/tiny/constraints/utf8-filter.ts'
 import { CHARACTER_OF_BYTE } from '../../../src/inference/tiny/text/byte-characters.ts'
 
 const spell = (bytes: Iterable<number>) =>
@@ -15,7 +15,7 @@ const ODD = [
 ].map((bytes) => Buffer.from(bytes))
 const TOKENS = [...Array.from({ length: 256 }, (_, byte) => Buffer.of(byte)), ...LONGER, ...ODD]
 const EMPTY_ID = TOKENS.length
-const createFilter = createUtf8Filter([...TOKENS.map(spell), ''])
+const createFilter = createUtf8Filters([...TOKENS.map(spell), ''])
 const EVERYTHING = new Int32Array(Math.ceil((EMPTY_ID + 1) / 32)).fill(-1)
 
 function isAllowed(mask: Int32Array, id: number): boolean {
@@ -32,16 +32,16 @@ function isWellFormed(bytes: Buffer): boolean {
   }
 }
 
-describe('createUtf8Filter', () => {
+describe('createUtf8Filters', () => {
   it('leaves the tokens behind which the bytes are well-formed, and those without bytes', () => {
     const property = fc.property(
       fc.array(fc.nat(TOKENS.length - 1), { maxLength: 6 }),
       fc.array(fc.integer({ min: 0x80, max: 0xff }), { maxLength: 4 }),
       (ids, tail) => {
-        const answer = createFilter()
+        const filter = createFilter()
         let bytes = Buffer.alloc(0)
         for (const id of [...ids, ...tail]) {
-          const mask = answer.filter(EVERYTHING)
+          const mask = filter.filter(EVERYTHING)
           const left = TOKENS.map((_, other) => other).filter((other) => isAllowed(mask, other))
           const expected = TOKENS.flatMap((token, other) =>
             isWellFormed(Buffer.concat([bytes, token])) ? [other] : [],
@@ -49,7 +49,7 @@ describe('createUtf8Filter', () => {
           expect(left).toEqual(expected)
           expect(isAllowed(mask, EMPTY_ID)).toBe(true)
           if (!left.includes(id)) continue
-          answer.accept(id)
+          filter.accept(id)
           bytes = Buffer.concat([bytes, TOKENS[id] as Buffer])
         }
       },

@@ -92,7 +92,7 @@ function planArguments({ function: { name, parameters, strict } }: FunctionTool,
   const path = `${place}.function.parameters`
   requireSchemaRoom(schema, path)
   if (strict !== true) return jsonForm(loosenSchema(schema), 'line')
-  const fault = findUnsupportedKeyword(schema)
+  const fault = findUnsupportedKeyword(schema, true)
   if (fault === null) return jsonForm(schema, 'line')
   const message = `${path} of the strict tool ${name} uses ${fault}, which cannot be enforced.`
   refuse('invalid_value', path, message)

@@ -66,8 +66,8 @@ const SPACE_PATTERN = /^(?:[ \t\n\r]|\\[tnrs]|[[\]()|?*+]|\{\d{1,3}(?:,\d{0,3})?
  * @throws ApiError invalid_value naming the field
  *
  * Spec: §4.3 response_format, structured_outputs.
- * Choice: a JSON Schema keyword that cannot be enforced is refused. disable_fallback has no effect, as
- * there is one engine; strict neither, as schemas are always kept. Only objects without named properties
+ * Choice: a JSON Schema keyword that cannot be enforced is refused; format, which is an annotation, only with
+ * strict. disable_fallback has no effect, as there is one engine. Only objects without named properties
  * get others, where additionalProperties says so, and not even those with
  * disable_additional_properties.
  */
@@ -107,7 +107,10 @@ function planFormat({ response_format: format }: ChatCompletionRequest): Constra
   if (type !== 'json_schema') return null
   const path = `${param}.json_schema.schema`
   const schema = format.json_schema?.schema ?? {}
-  return { param: path, form: jsonForm(requireSupported(schema, path), 'any') }
+  return {
+    param: path,
+    form: jsonForm(requireSupported(schema, path, format.json_schema?.strict === true), 'any'),
+  }
 }
 
 function planOutputs(outputs: StructuredOutputs | null): Constraint | null {
@@ -169,9 +172,9 @@ export function requireSchemaRoom(schema: unknown, param: string): void {
 }
 
 /** The schema, when all of it can be enforced. @throws ApiError invalid_value naming the field */
-function requireSupported(schema: unknown, param: string): unknown {
+function requireSupported(schema: unknown, param: string, isStrict = false): unknown {
   requireSchemaRoom(schema, param)
-  refuseFault(findUnsupportedKeyword(schema), param)
+  refuseFault(findUnsupportedKeyword(schema, isStrict), param)
   return schema
 }
 

@@ -12,7 +12,7 @@ import type { TokenMask } from '../sampling/vocabulary-limits.ts'
 import type { Constraint, ConstraintForm } from './constraint-plan.ts'
 import { type Library, renderForm, renderTag, toFormat } from './grammar-text.ts'
 import { toTag } from './structural-tag.ts'
-import { createUtf8Filter, type Utf8Answer } from './utf8-filter.ts'
+import { createUtf8Filters, type Utf8Filter } from './utf8-filter.ts'
 
 /** Compiles grammars for one vocabulary. */
 export interface GrammarEngine {
@@ -70,14 +70,14 @@ export async function openGrammarEngine(vocabulary: Vocabulary): Promise<Grammar
     )
     return await library.GrammarCompiler.createGrammarCompiler(info, false)
   })
-  const beginAnswer = createUtf8Filter(texts)
+  const createFilter = createUtf8Filters(texts)
   return {
     async compile({ form, param }) {
       complaints.length = 0
       try {
         const compiled = await compileForm(library, compiler, form, param)
         return {
-          follow: () => follow(library, compiled, beginAnswer()),
+          follow: () => follow(library, compiled, createFilter()),
           end: () => compiled.dispose(),
         }
       } catch (cause) {
@@ -112,7 +112,7 @@ async function compileForm(
 async function follow(
   library: Library,
   compiled: XGrammar.CompiledGrammar,
-  answer: Utf8Answer,
+  utf8: Utf8Filter,
 ): Promise<GrammarFollower> {
   const matcher = await library.GrammarMatcher.createGrammarMatcher(compiled)
   let mask: TokenMask | null = null
@@ -122,7 +122,7 @@ async function follow(
     mask = null
     ready = matcher.getNextTokenBitmask().then(
       (found) => {
-        mask = answer.filter(found)
+        mask = utf8.filter(found)
       },
       (error: unknown) => {
         failure = error
@@ -138,7 +138,7 @@ async function follow(
     ready: () => ready,
     accept(id) {
       if (!matcher.acceptToken(id)) throw new Error(`the grammar does not take token ${id}`)
-      answer.accept(id)
+      utf8.accept(id)
       if (!matcher.isTerminated()) look()
     },
     isOver: () => matcher.isTerminated(),

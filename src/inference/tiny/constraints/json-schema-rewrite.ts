@@ -5,17 +5,15 @@
 
 import { isObject } from '../../../domain/json/is-object.ts'
 import { mapChildren, type Schema } from './json-schema-support.ts'
-import { settleFormat } from './patterns/format-patterns.ts'
 import { toWholePattern } from './patterns/json-text-pattern.ts'
-import { listPatterns, readBounds } from './patterns/number-ranges.ts'
+import { listPatterns, readRange } from './patterns/number-ranges.ts'
 import type { Pattern } from './patterns/pattern-grammar.ts'
-import { ENGINE_FORMATS, FORMAT_EXPRESSIONS, listFormat } from './patterns/text-formats.ts'
 
 /** What says which items or properties there may be. */
 const LIST_RULES = ['items', 'prefixItems', 'unevaluatedItems']
 const OBJECT_RULES = ['properties', 'additionalProperties', 'unevaluatedProperties']
 
-const TEXTS = new Set(['title', 'description', '$comment', 'default', 'examples'])
+const NOTES = new Set(['title', 'description', '$comment', 'default', 'examples', 'format'])
 
 /** A schema with placeholders for some of its subschemas, and the meaning of each. */
 export interface MarkedSchema {
@@ -25,30 +23,26 @@ export interface MarkedSchema {
 }
 
 /**
- * The schema with marks in place of its lists of values, of its numbers that have bounds and of some formats.
+ * The schema with marks in place of its lists of values and of its numbers that have bounds.
  *
  * @param schema - one that `findUnsupportedKeyword` found nothing in
  *
  * Spec: §4.3 structured_outputs json.
- * Choice: objects with properties get no others, even where additionalProperties allows them; formats that the engine does not know say nothing, as JSON Schema allows.
+ * Choice: objects with properties get no others, even where additionalProperties allows them; format is an annotation.
  */
 export function rewriteSchema(schema: unknown): MarkedSchema {
   const marks = new Map<string, readonly Pattern[]>()
-  const names = new Map<readonly Pattern[], string>()
   const text = JSON.stringify(schema)
   const used = text.match(/mark-+/g) ?? []
   const prefix = `${used.reduce((longest, mark) => (mark.length > longest.length ? mark : longest), 'mark')}-`
   const rewrite = (given: unknown): unknown => {
     if (!isObject(given)) return Array.isArray(given) ? given.map(rewrite) : given
-    const one = withoutNotes(settleFormat(given) ?? given)
-    if (isOftenFormatted(one)) return rewrite(splitTypes(one))
+    const one = withoutNotes(given)
     const patterns = listValues(one)
     if (patterns === null) {
       return rewriteText(openPlain(closeNamed(mapChildren(one, rewrite))))
     }
-    // The grammar of a format is large; one is enough for all places.
-    const name = names.get(patterns) ?? `${prefix}${marks.size}`
-    names.set(patterns, name)
+    const name = `${prefix}${marks.size}`
     marks.set(name, patterns)
     return { const: name }
   }
@@ -57,7 +51,7 @@ export function rewriteSchema(schema: unknown): MarkedSchema {
 
 /** The schema without texts about it, which may be most of it. */
 function withoutNotes(schema: Schema): Schema {
-  const rules = Object.entries(schema).filter(([name]) => !TEXTS.has(name))
+  const rules = Object.entries(schema).filter(([name]) => !NOTES.has(name))
   return Object.fromEntries(rules)
 }
 
@@ -66,25 +60,8 @@ function listValues(schema: Schema): readonly Pattern[] | null {
   if (Array.isArray(schema.enum)) {
     return schema.enum.map((value) => Array.from(JSON.stringify(value)))
   }
-  const bounds = readBounds(schema)
-  if (bounds !== null) return listPatterns(bounds)
-  return schema.type === 'string' ? listFormat(schema.format) : null
-}
-
-/** Whether it has a format that is one of several types. */
-function isOftenFormatted({ type, format }: Schema): boolean {
-  return Array.isArray(type) && format !== undefined
-}
-
-/** The same as a choice of schemas that have one type each. */
-function splitTypes({ type, format, $defs, definitions, ...rest }: Schema): Schema {
-  const types = type as readonly unknown[]
-  const anyOf = types.map((one) => ({ ...rest, type: one, ...(one === 'string' && { format }) }))
-  return {
-    anyOf,
-    ...($defs !== undefined && { $defs }),
-    ...(definitions !== undefined && { definitions }),
-  }
+  const range = readRange(schema)
+  return range === null ? null : listPatterns(range)
 }
 
 /** Why: the engine would let in a further property of a declared name, whose value would not be that one's. */
@@ -110,14 +87,8 @@ function openPlain(schema: Schema): Schema {
 }
 
 function rewriteText(schema: Schema): Schema {
-  if (typeof schema.pattern === 'string') {
-    const pattern = toWholePattern(schema.pattern)
-    return pattern === null ? schema : { ...schema, pattern }
-  }
-  const { format, ...rest } = schema
-  if (typeof format !== 'string' || ENGINE_FORMATS.has(format)) return schema
-  const pattern = Object.hasOwn(FORMAT_EXPRESSIONS, format) ? FORMAT_EXPRESSIONS[format] : undefined
-  return pattern === undefined ? rest : { ...rest, pattern }
+  const pattern = typeof schema.pattern === 'string' ? toWholePattern(schema.pattern) : null
+  return pattern === null ? schema : { ...schema, pattern }
 }
 
 /**

@@ -1,10 +1,8 @@
 /** Which JSON Schemas the grammar engine enforces in full. Pure; it looks at keywords, not at values. */
 
 import { isObject } from '../../../domain/json/is-object.ts'
-import { createBranchCheck, follow } from './branches-apart.ts'
-import { settleFormat } from './patterns/format-patterns.ts'
 import { findPatternFault, isQuotable } from './patterns/json-text-pattern.ts'
-import { listPatterns, readBounds } from './patterns/number-ranges.ts'
+import { listPatterns, readRange } from './patterns/number-ranges.ts'
 
 /** Keywords that the engine passes over. */
 export const UNSUPPORTED = [
@@ -24,7 +22,7 @@ export const UNSUPPORTED = [
 ] as const
 /** Rules of texts and of lists, which the engine passes over where it is not told the type. */
 const TYPED = {
-  string: ['pattern', 'format', 'minLength', 'maxLength'],
+  string: ['pattern', 'minLength', 'maxLength'],
   array: ['minItems', 'maxItems'],
 }
 /** Keywords after which the engine reads nothing else of a schema. */
@@ -45,6 +43,7 @@ const NOTES: ReadonlySet<string> = new Set([
   'writeOnly',
   'nullable',
   'discriminator',
+  'format',
 ])
 export const LEVELS_MAX = 64
 
@@ -62,38 +61,32 @@ const TYPES: ReadonlySet<unknown> = new Set([
 export type Schema = Readonly<Record<string, unknown>>
 
 /**
- * The first keyword, or combination of them, that cannot be enforced; null when all can.
+ * Returns the first keyword, or combination of them, that cannot be enforced; null when all can.
+ *
+ * @param isStrict - whether the client demands that all of the schema is enforced: `format`, which is an annotation
+ * elsewhere, then counts
  *
  * Spec: §4.3 structured_outputs json.
- * Choice: oneOf is read as anyOf where its branches cannot both hold, because they differ by type or by a constant.
+ * Choice: oneOf is read as anyOf where its branches differ by their types or constants.
  */
-export function findUnsupportedKeyword(schema: unknown): string | null {
-  return findIn(schema, 0, createBranchCheck(schema), schema)
-}
-
-type BranchCheck = ReturnType<typeof createBranchCheck>
-
-function findIn(
-  given: unknown,
-  level: number,
-  areApart: BranchCheck,
-  root: unknown,
-): string | null {
-  if (!isObject(given)) return null
-  if (level > LEVELS_MAX) return `more than ${LEVELS_MAX} levels`
-  const fault = findOwnFault(given, areApart, root)
-  if (fault !== null) return fault
-  for (const child of childrenOf(given)) {
-    const found = findIn(child, level + 1, areApart, root)
-    if (found !== null) return found
+export function findUnsupportedKeyword(schema: unknown, isStrict: boolean): string | null {
+  const findIn = (given: unknown, level: number): string | null => {
+    if (!isObject(given)) return null
+    if (level > LEVELS_MAX) return `more than ${LEVELS_MAX} levels`
+    if (isStrict && given.format !== undefined) return 'format'
+    const fault = findOwnFault(given, schema)
+    if (fault !== null) return fault
+    for (const child of childrenOf(given)) {
+      const found = findIn(child, level + 1)
+      if (found !== null) return found
+    }
+    return null
   }
-  return null
+  return findIn(schema, 0)
 }
 
 /** The first fault of a schema without those in it. */
-export function findOwnFault(given: Schema, areApart: BranchCheck, root: unknown): string | null {
-  const schema = settleFormat(given)
-  if (schema === null) return 'format beside a pattern that is not known to go with it'
+export function findOwnFault(schema: Schema, root: unknown): string | null {
   const keyword = UNSUPPORTED.find((name) => schema[name] !== undefined)
   if (keyword !== undefined) return keyword
   if (schema.uniqueItems === true) return 'uniqueItems'
@@ -103,7 +96,7 @@ export function findOwnFault(given: Schema, areApart: BranchCheck, root: unknown
     findPatternRule(schema) ??
     findReferenceFault(schema, root) ??
     findNumberFault(schema) ??
-    findCombination(schema, areApart)
+    findCombination(schema)
   )
 }
 
@@ -141,14 +134,14 @@ function findReferenceFault({ $ref }: Schema, root: unknown): string | null {
 }
 
 function findNumberFault(schema: Schema): string | null {
-  const bounds = readBounds(schema)
-  if (bounds === null) return null
+  const range = readRange(schema)
+  if (range === null) return null
   const isNumber = schema.type === 'integer' || schema.type === 'number'
   if (!isNumber) return 'bounds of a number without the type integer or number'
-  return listPatterns(bounds).length === 0 ? 'bounds that no number keeps' : null
+  return listPatterns(range).length === 0 ? 'bounds that no number keeps' : null
 }
 
-function findCombination(schema: Schema, areApart: BranchCheck): string | null {
+function findCombination(schema: Schema): string | null {
   const values = schema.const === undefined ? schema.enum : [schema.const]
   if (Array.isArray(values) && schema.type !== undefined) {
     const types = [schema.type].flat()
@@ -165,15 +158,37 @@ function findCombination(schema: Schema, areApart: BranchCheck): string | null {
     if (other !== undefined) return `${alone} beside ${other}`
   }
   if (Array.isArray(schema.allOf) && schema.allOf.length > 1) return 'allOf with several schemas'
-  if (Array.isArray(schema.oneOf) && !areApart(schema.oneOf)) {
+  if (Array.isArray(schema.oneOf) && !areDistinct(schema.oneOf)) {
     return 'oneOf whose branches are not told apart by types or constants'
   }
   const untyped = schema.type === undefined ? findUntypedRule(schema) : null
   if (untyped !== null) return untyped
   const bounds = schema.minLength !== undefined || schema.maxLength !== undefined
   if (schema.pattern !== undefined && bounds) return 'pattern beside minLength or maxLength'
-  if (schema.format !== undefined && bounds) return 'format beside minLength or maxLength'
   return null
+}
+
+/** Whether the branches have different types, or different plain constants. */
+function areDistinct(branches: readonly unknown[]): boolean {
+  const schemas = branches.map((branch) => (isObject(branch) ? branch : {}))
+  const types = schemas.map(({ type }) => (type === 'integer' ? 'number' : type))
+  return areDifferent(types) || areDifferent(schemas.map((schema) => schema.const))
+}
+
+function areDifferent(values: readonly unknown[]): boolean {
+  const arePlain = values.every((value) => value !== undefined && !(value instanceof Object))
+  return arePlain && new Set(values).size === values.length
+}
+
+/** Where a reference leads to; undefined for nowhere. */
+function follow(root: unknown, reference: string): unknown {
+  if (reference === '#') return root
+  const names = reference.startsWith('#/') ? reference.slice(2).split('/') : [null]
+  return names.reduce<unknown>((parent, name) => {
+    const key = name?.replaceAll('~1', '/').replaceAll('~0', '~') ?? ''
+    const hasKey = typeof parent === 'object' && parent !== null && Object.hasOwn(parent, key)
+    return hasKey ? (parent as Schema)[key] : undefined
+  }, root)
 }
 
 function findUntypedRule(schema: Schema): string | null {

@@ -1,6 +1,5 @@
 /** Loosens schemas of tools to what the grammar engine can enforce. Pure. */
 import { isObject } from '../../../domain/json/is-object.ts'
-import { createBranchCheck } from './branches-apart.ts'
 import {
   findOwnFault,
   findUnsupportedKeyword,
@@ -14,7 +13,6 @@ import {
 const DROPPED: readonly (readonly string[])[] = [
   [...UNSUPPORTED, 'uniqueItems'],
   ['pattern'],
-  ['format'],
   ['minLength', 'maxLength', 'minItems', 'maxItems'],
   ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
 ]
@@ -30,12 +28,11 @@ const COMBINED = ['$ref', 'anyOf', 'oneOf', 'allOf']
  * becomes an anyOf; a subschema of which nothing can be enforced becomes one of its type, or any value.
  */
 export function loosenSchema(schema: Schema): Schema {
-  const areApart = createBranchCheck(schema)
   const loosen = (given: unknown, level: number): unknown => {
     if (Array.isArray(given)) return given.map((one) => loosen(one, level))
     if (!isObject(given)) return given
     if (level > LEVELS_MAX) return {}
-    const isEnforced = (one: Schema): boolean => findOwnFault(one, areApart, schema) === null
+    const isEnforced = (one: Schema): boolean => findOwnFault(one, schema) === null
     let one = nameRequired(separate(mapChildren(given, (child) => loosen(child, level + 1))))
     for (const names of DROPPED) {
       if (isEnforced(one)) return one
@@ -50,7 +47,7 @@ export function loosenSchema(schema: Schema): Schema {
     return isEnforced({ type }) ? { ...bare, type } : bare
   }
   const loosened = loosen(schema, 0)
-  const isKept = isObject(loosened) && findUnsupportedKeyword(loosened) === null
+  const isKept = isObject(loosened) && findUnsupportedKeyword(loosened, false) === null
   return isKept ? loosened : { type: 'object' }
 }
 

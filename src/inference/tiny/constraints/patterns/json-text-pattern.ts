@@ -2,7 +2,6 @@
  * Which regular expressions the grammar engine enforces, by themselves and inside the quotes of a JSON text.
  * Pure.
  */
-import { countPlaces, PATTERN_PLACES_MAX } from './pattern-size.ts'
 
 /** An unclosed bracket takes the rest, or each of many would be followed to the end. */
 const PIECES = /\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*(?:\]|\\?$)|[\s\S]/gu
@@ -22,9 +21,6 @@ const FIRST_PRINTABLE = 0x20
 
 /** Returns the part of a pattern that cannot be enforced, or null if none is found. */
 export function findPatternFault(pattern: string): string | null {
-  if (countPlaces(pattern) > PATTERN_PLACES_MAX) {
-    return `a pattern of more than ${PATTERN_PLACES_MAX} places once its groups are written out`
-  }
   if (toWholePattern(pattern) === null) return 'a pattern with ^ or $ inside of it'
   const foreign = (pattern.match(ESCAPED) ?? []).find((piece) => FOREIGN_ESCAPE.test(piece))
   if (foreign !== undefined) return `the escape ${foreign}`
