@@ -136,11 +136,11 @@ function readOne(encoding: OtlpEncoding, item: unknown, source: SpanSource): Spa
 
 function toParts(span: Span, project_id: string, request: ReadRequest): CallParts {
   const { svc_user_id, svc_username, refScheme } = request
-  const { start, end } = toSpanCall(span, project_id)
+  const { start, end, isRunning } = toSpanCall(span, project_id)
   const defaults = { id: span.span_id, trace_id: span.trace_id, svc_user_id, svc_username }
   return {
     start: resolveTimedStart(start, defaults, refScheme),
-    end: resolveTimedEnd(end, refScheme),
+    end: isRunning ? null : resolveTimedEnd(end, refScheme),
   }
 }
 

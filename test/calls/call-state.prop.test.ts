@@ -122,6 +122,52 @@ describe('the parts of a call', () => {
   })
 })
 
+describe('a span that was stored while it ran', () => {
+  const dump = (n: number) => ({ otel_dump: { n }, attributes: { n } })
+  const [first, second, last] = [startOf(dump(1)), startOf(dump(2)), startOf(dump(3))]
+  const running = [first, second].map((start) => ({ start, end: null }))
+  const ended = { start: last, end: END }
+
+  it('ends as the complete one, in every order and repetition, and conflicts never', () => {
+    const sent = fc
+      .array(fc.constantFrom<CallParts>(...running, ended), { maxLength: 6 })
+      .chain((more) => fc.shuffledSubarray([ended, ...more], { minLength: more.length + 1 }))
+    fc.assert(
+      fc.property(sent, (parts) => {
+        const { state, decided } = play(parts)
+        expect(decided.filter((one) => 'refused' in one)).toEqual([])
+        expect(state?.end?.isSame(END)).toBe(true)
+        expect(state?.start?.isSame(last)).toBe(true)
+      }),
+    )
+  })
+
+  it('takes nothing of another trace, parent, operation or time, and nothing that is no span', () => {
+    const others = [
+      { trace_id: 'other' },
+      { parent_id: 'other' },
+      { op_name: 'other' },
+      { started_at: '2020-01-01T00:00:00Z' },
+      { otel_dump: null },
+    ]
+    const { state } = play(running)
+    const after = play(
+      others.map((fields) => ({ start: startOf({ ...dump(4), ...fields }), end: null })),
+      state,
+    )
+    expect(after.decided).toEqual(others.map(() => ({ refused: 'start.id' })))
+  })
+
+  it('is refused with other content once it has ended, unless its first version is kept', () => {
+    const other = { start: startOf(dump(4)), end: END }
+    const { state } = play([ended])
+    expect(play([other], state).decided).toEqual([{ refused: 'start.id' }])
+    const start = { ...(state?.start as NonNullable<CallState['start']>), isFirstKept: true }
+    const kept = { ...(state as CallState), start }
+    expect(play([other], kept).decided).toMatchObject([{ start: 'repeat', end: 'repeat' }])
+  })
+})
+
 it('a new name is inserted, added, or refused for a deleted call', () => {
   const state = { start: null, end: null, isDeleted: false }
   expect(decideName(null)).toBe('insert')

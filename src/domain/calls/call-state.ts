@@ -14,6 +14,10 @@ export interface CallState {
     readonly trace_id: string
     /** Whether a start that was sent again equals the stored one. */
     isSame(again: CallStart): boolean
+    /** Whether it is that of the same span (isSameSpan). */
+    isSameSpan(again: CallStart): boolean
+    /** Whether the store keeps the first start of a span that is replaced, so that later ones may differ from it. */
+    readonly isFirstKept: boolean
   } | null
   readonly end: {
     /** Whether an end that was sent again equals the stored one. */
@@ -23,10 +27,11 @@ export interface CallState {
 }
 
 /**
- * The decision of a store on a part. `insert`: the id is new. `complete`: add it to the stored call. `repeat`:
- * nothing, it is stored. `conflict`: nothing, another one is stored. `drop`: nothing, the call was deleted.
+ * The decision of a store on a part. `insert`: the id is new. `complete`: add it to the stored call. `replace`: a span
+ * that was stored while it ran was sent again and has changed; replace its start, or keep the first (isFirstKept).
+ * `repeat`: nothing, it is stored. `conflict`: nothing, another one is stored. `drop`: nothing, the call was deleted.
  */
-type PartDecision = 'insert' | 'complete' | 'repeat' | 'conflict' | 'drop'
+type PartDecision = 'insert' | 'complete' | 'replace' | 'repeat' | 'conflict' | 'drop'
 
 /** The decisions on an item of a batch; null for a part that it does not hold. */
 export interface PartDecisions {
@@ -81,6 +86,19 @@ export function isSameStart(
   return START_FIELDS.every((field) => stored[field] === again[field])
 }
 
+/** The fields in which a span that is sent again while it runs must be equal; its other contents grow. */
+const SPAN_FIELDS = ['trace_id', 'parent_id', 'op_name', 'started_at_us'] as const
+
+/** Whether a start came as a span and equals the stored one in what a span keeps while it runs. */
+export function isSameSpan(
+  stored: { readonly [Field in (typeof SPAN_FIELDS)[number]]: CallStart[Field] | null },
+  again: CallStart,
+): boolean {
+  return (
+    again.otel_dump_json !== null && SPAN_FIELDS.every((field) => stored[field] === again[field])
+  )
+}
+
 /** Whether an end equals the stored one in END_FIELDS. */
 export function isSameEnd(
   stored: { readonly [Field in (typeof END_FIELDS)[number]]: CallEnd[Field] | null },
@@ -93,15 +111,21 @@ export function isSameEnd(
  * Decides on a start. A deleted call takes one to `complete`: later starts are reported the trace of the first. A
  * repeated start may leave out its trace, and of a deleted call nothing is compared.
  *
+ * Spec: §2.6 (repeated ids not shown). Choice: the start of a span without an end is replaced by that of the same span
+ * when it is sent again; without an end, one that comes after the end is an earlier version, and so repeated.
+ *
  * @param state - null for an id of which nothing is stored
  */
-function decideStart(state: CallState | null, start: CallStart): PartDecision {
+function decideStart(state: CallState | null, { end }: CallParts, start: CallStart): PartDecision {
   if (state === null) return 'insert'
   const { start: stored, isDeleted } = state
   if (stored === null) return 'complete'
   const { sent_trace_id } = start
   const isSameTrace = sent_trace_id === null || sent_trace_id === stored.trace_id
-  return isDeleted || (isSameTrace && stored.isSame(start)) ? 'repeat' : 'conflict'
+  if (isDeleted || (isSameTrace && stored.isSame(start))) return 'repeat'
+  if (!stored.isSameSpan(start)) return 'conflict'
+  if (state.end === null) return 'replace'
+  return end === null || stored.isFirstKept ? 'repeat' : 'conflict'
 }
 
 /** Decides on an end, as decideStart. */
@@ -128,9 +152,10 @@ export function decideName(state: CallState | null): 'insert' | 'complete' {
  *
  * @throws ApiError call_conflict when a part is in conflict: then none of the item is written
  */
-export function decideParts(state: CallState | null, { start, end }: CallParts): PartDecisions {
+export function decideParts(state: CallState | null, parts: CallParts): PartDecisions {
+  const { start, end } = parts
   const decided = {
-    start: start && decideStart(state, start),
+    start: start && decideStart(state, parts, start),
     end: end && decideEnd(state, end),
   }
   if (decided.end === 'conflict') throw new ApiError('call_conflict', { param: 'end.id' })
@@ -146,7 +171,7 @@ export function toNextState(
 ): CallState {
   const { start: stored = null, end: storedEnd = null, isDeleted = false } = state ?? {}
   return {
-    start: start && isWritten(decided.start) ? toStoredStart(start) : stored,
+    start: start && isStartWritten(decided) ? toStoredStart(start) : stored,
     end: end && isWritten(decided.end) ? { isSame: (again) => isSameEnd(end, again) } : storedEnd,
     isDeleted,
   }
@@ -172,6 +197,15 @@ export function isWritten(decision: PartDecision | null): boolean {
   return decision === 'insert' || decision === 'complete'
 }
 
+function isStartWritten({ start }: PartDecisions): boolean {
+  return isWritten(start) || start === 'replace'
+}
+
 function toStoredStart(start: CallStart): CallState['start'] {
-  return { trace_id: start.trace_id, isSame: (again) => isSameStart(start, again) }
+  return {
+    trace_id: start.trace_id,
+    isSame: (again) => isSameStart(start, again),
+    isSameSpan: (again) => isSameSpan(start, again),
+    isFirstKept: false,
+  }
 }

@@ -25,6 +25,8 @@ const MODEL_NAME_MAX = 256
 interface SpanCall {
   readonly start: TimedStart
   readonly end: TimedEnd
+  /** Whether the span has no end: that of the call means nothing then. */
+  readonly isRunning: boolean
 }
 
 /**
@@ -49,6 +51,7 @@ export function toSpanCall(span: Span, project_id: string): SpanCall {
   const { answering } = request
   const isModelCall = kind === null ? answering !== null : MODEL_KINDS.has(kind)
   return {
+    isRunning: span.end_ns <= 0n,
     start: {
       project_id,
       id: span.span_id,
@@ -160,7 +163,7 @@ function readOutput(span: Span, reader: SpanReader, { settings }: SpanRequest): 
     addFunctionCalls(first, reader)
   const thoughts = first && reader.takeText('thoughts')
   if (thoughts) first.reasoning_content = thoughts
-  const output = reader.take('output') ?? vectorsOf(reader) ?? eventValue(reader)
+  const output = reader.take('output') ?? vectorsOf(reader) ?? reader.eventOutput()
   // A value may tell what messages of nothing but a role leave out, such as a refusal.
   if (output && !messages.some(hasContent)) return output.value
   if (messages.length === 0) return null
@@ -172,11 +175,6 @@ function readOutput(span: Span, reader: SpanReader, { settings }: SpanRequest): 
     finish_reason: finish_reason ?? reasons[index] ?? reasons[0] ?? null,
   }))
   return run === null ? { choices } : { choices, messages: run }
-}
-
-function eventValue(reader: SpanReader): { value: unknown } | null {
-  const value = reader.eventOutput()
-  return value === undefined ? null : { value }
 }
 
 /** The vectors of embedded texts. A request that failed has only the texts. */

@@ -36,8 +36,8 @@ export interface SpanReader {
   takeCount(field: Field): number | null
   /** Whether the dialect that has the input leaves out of it what a cache had or took. */
   countsCacheBeside(): boolean
-  /** The value of the last event that has what came out, or undefined. */
-  eventOutput(): unknown
+  /** The value of the last event that has what came out, or null. */
+  eventOutput(): { readonly value: unknown } | null
   /** The kind of the span, or null when no dialect defines it. */
   readonly kind: StepKind | null
   /** What nothing was made of. */
@@ -167,15 +167,15 @@ function toCount(value: unknown): number | null {
     : null
 }
 
-function outputOfEvent(span: Span): unknown {
+function outputOfEvent(span: Span): { readonly value: unknown } | null {
   const known = DIALECTS.filter((dialect) => isOfScope(dialect, span)).flatMap(
     ({ outputEvents = [] }) => outputEvents,
   )
   for (const [name, attribute] of known) {
     const event = span.events.findLast((one) => one.name === name)
-    if (event) return event.attributes[attribute] ?? event.attributes
+    if (event) return { value: event.attributes[attribute] ?? event.attributes }
   }
-  return undefined
+  return null
 }
 
 /** Keys that hold JSON in which further fields lie. */

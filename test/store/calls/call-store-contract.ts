@@ -102,6 +102,26 @@ export function describeCallStoreContract(name: string, create: () => Promise<Ca
       await expect(calls.findCall('acme/demo', 'call-1')).resolves.toEqual(before)
     })
 
+    it('a span that was stored while it ran is completed when it comes with its end', async () => {
+      const calls = await create()
+      const spanOf = (id: string, n: number) => startOf({ id, trace_id: 't', otel_dump: { n } })
+      const running = (id: string) => ({ start: spanOf(id, 1), end: null })
+      const ended = (id: string) => ({ start: spanOf(id, 2), end: endOf({ id, output: 1 }) })
+      const orders = {
+        apart: [[running('apart')], [ended('apart')], [running('apart')], [ended('apart')]],
+        together: [[running('together'), ended('together'), running('together')]],
+        late: [[ended('late')], [running('late')]],
+      }
+      for (const [id, batches] of Object.entries(orders)) {
+        for (const batch of batches) {
+          const results = await calls.writeParts(batch)
+          expect(results.filter(({ error }) => error)).toEqual([])
+        }
+        const found = await calls.findCall('acme/demo', id)
+        expect(found).toMatchObject({ ended_at_us: endOf().ended_at_us, output: 1 })
+      }
+    })
+
     it('concurrent starts of one id are stored once', async () => {
       const calls = await create()
       const results = await Promise.allSettled(

@@ -76,7 +76,8 @@ export function createBatch(calls: ReadonlyMap<string, BatchCall>, nested: Neste
     const call = callOf(identity)
     const { state } = call
     const decided = decideParts(state, part)
-    if (start && isWritten(decided.start)) {
+    const isReplaced = decided.start === 'replace' && call.newStart !== null
+    if (start && (isWritten(decided.start) || isReplaced)) {
       call.known = toKnownStart(start)
       call.newStart = start
     }

@@ -1,5 +1,10 @@
 /** Finds stored calls by their ids. */
-import { type CallIdentity, type CallState, keyOf } from '../../../domain/calls/call-state.ts'
+import {
+  type CallIdentity,
+  type CallState,
+  isSameSpan,
+  keyOf,
+} from '../../../domain/calls/call-state.ts'
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import type { CallEnd } from '../../../domain/calls/new-call.ts'
 import type { ClickHouse } from '../db/client.ts'
@@ -105,8 +110,14 @@ function addToState(call: BatchCall, found: Partial<CallState>): void {
   call.state = { start: null, end: null, isDeleted: false, ...call.state, ...found }
 }
 
-function toStart({ trace_id, start_hash }: KnownRow): CallState['start'] {
-  return { trace_id, isSame: (again) => hashStart(again) === start_hash }
+/** Rows are only added: a second one of a start would count twice. */
+function toStart(row: KnownRow): CallState['start'] {
+  return {
+    trace_id: row.trace_id,
+    isSame: (again) => hashStart(again) === row.start_hash,
+    isSameSpan: (again) => isSameSpan(row, again),
+    isFirstKept: true,
+  }
 }
 
 function toEnd(end_hash: string): CallState['end'] {

@@ -8,6 +8,7 @@ import {
   decideName,
   decideParts,
   isSameEnd,
+  isSameSpan,
   isSameStart,
   keyOf,
   type PartDecisions,
@@ -39,6 +40,7 @@ import {
 } from './call-parameters.ts'
 import * as SQL from './calls.sql.ts'
 import type { NameKeys } from './columns/name-keys.ts'
+import { createStartReplacement } from './start-replacement.ts'
 
 type Key = number | bigint
 
@@ -103,6 +105,7 @@ function indexEnds(batch: readonly CallParts[]): ReadonlyMap<string, number> {
 function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
   const statements = prepareStatements(db)
   const writeRefs = createRefWriter(db, keys)
+  const replaceStart = createStartReplacement(db, { hours, keys, writeRefs })
 
   function findExisting({ project_id, id }: CallIdentity): CallRow {
     return statements.findCall.get({ project_id, id }) as CallRow
@@ -178,9 +181,9 @@ function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
     },
 
     completePart(row: CallRow, { start, end }: CallParts, decided: PartDecisions): void {
-      const isStarted = start !== null && decided.start === 'complete'
-      if (isStarted) completeStart(row, start)
-      if (end && decided.end === 'complete') completeEnd(isStarted ? findExisting(row) : row, end)
+      if (start && decided.start === 'complete') completeStart(row, start)
+      if (start && decided.start === 'replace') replaceStart(row, start)
+      if (end && decided.end === 'complete') completeEnd(start ? findExisting(row) : row, end)
     },
 
     writeName(rename: CallRename): void {
@@ -211,7 +214,14 @@ function toState(row: CallRow): CallState {
   const { started_at_us, trace_id } = row
   const isStarted = started_at_us !== null && trace_id !== null
   return {
-    start: isStarted ? { trace_id, isSame: (again) => isSameStart(row, again) } : null,
+    start: isStarted
+      ? {
+          trace_id,
+          isSame: (again) => isSameStart(row, again),
+          isSameSpan: (again) => isSameSpan(row, again),
+          isFirstKept: false,
+        }
+      : null,
     end: row.ended_at_us === null ? null : { isSame: (again) => isSameEnd(row, again) },
     isDeleted: row.deleted_at_us !== null,
   }
