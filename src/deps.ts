@@ -121,7 +121,7 @@ async function openShared(
     return await openPostgresStores(node, {
       url: config.metaUrl,
       reads: {
-        running: config.readThreads + config.statsThreads,
+        slots: config.readThreads + config.statsThreads,
         queueMax: config.readQueueMax,
         waitMsMax: config.readTimeoutMs,
       },

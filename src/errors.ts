@@ -153,6 +153,11 @@ export class ApiError extends Error {
 /** An ApiError as plain data, since it loses its class between threads and processes. */
 export type PlainError = Pick<ApiError, 'code' | 'message' | 'param'>
 
+/** The error for a caller that no longer waits: the reason of its signal if that is an ApiError. */
+export function toClientClosedError({ reason }: AbortSignal): ApiError {
+  return reason instanceof ApiError ? reason : new ApiError('client_closed_request')
+}
+
 /** Returns whether an error means that something does not exist, or is not visible to the caller. */
 export function isNotFound(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code.endsWith('_not_found')

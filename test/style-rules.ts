@@ -18,7 +18,13 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/store/api/',
     'src/store/base/',
   ],
-  'src/store/postgres/': ['src/schemas/', 'src/domain/', 'src/store/api/', 'src/store/base/'],
+  'src/store/postgres/': [
+    'src/threads/',
+    'src/schemas/',
+    'src/domain/',
+    'src/store/api/',
+    'src/store/base/',
+  ],
   'src/store/clickhouse/': [
     'src/threads/',
     'src/schemas/',

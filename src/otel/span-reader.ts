@@ -2,11 +2,10 @@
 import { MessageChannel } from 'node:worker_threads'
 import type { CallParts } from '../domain/calls/new-call.ts'
 import type { PackedCalls } from '../domain/calls/packed-calls.ts'
-import { ApiError } from '../errors.ts'
 import { type BodyThreadEntry, createBodyThread } from '../threads/body-thread.ts'
 import { type ReadRequest, readTraceRequest } from './read-request.ts'
 import { packBatches, receiveSpans, type SpansHead } from './span-batches.ts'
-import type { ThreadReply, ThreadRequest } from './span-reader-entry.ts'
+import type { ThreadRequest } from './span-reader-entry.ts'
 
 /** Bodies up to this are read at once: some 2 ms. */
 const INLINE_BYTES_MAX = 128 * 1024
@@ -43,16 +42,12 @@ export function optionsOfTraceReader(bodyBytesMax: number): BodyThreadEntry {
 }
 
 export function createTraceReader(options: BodyThreadEntry): TraceReader {
-  const thread = createBodyThread<ThreadRequest, ThreadReply>({
-    ...options,
-    name: 'readTraces',
-    waitingMax: WAITING_MAX,
-  })
+  const thread = createBodyThread<ThreadRequest, void>(options, WAITING_MAX)
 
-  function run(request: ThreadRequest): Promise<ThreadReply> {
+  function run(request: ThreadRequest): Promise<void> {
     const { buffer, byteLength } = request.bytes
     const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
-    return thread.run(request, isWhole ? [request.port, buffer] : [request.port])
+    return thread.run(request, { transfer: isWhole ? [request.port, buffer] : [request.port] })
   }
 
   return {
@@ -63,9 +58,7 @@ export function createTraceReader(options: BodyThreadEntry): TraceReader {
       }
       const { port1, port2: port } = new MessageChannel()
       const failed = new Promise<never>((_resolve, reject) => {
-        const onAnswer = (refusal: ThreadReply) =>
-          refusal && reject(new ApiError(refusal.code, refusal))
-        run({ ...request, port }).then(onAnswer, reject)
+        run({ ...request, port }).catch(reject)
       })
       // Reported to those who wait for it; otherwise it must not be an unhandled rejection.
       failed.catch(() => undefined)

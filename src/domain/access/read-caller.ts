@@ -1,5 +1,5 @@
 /** The caller that waits for a read. */
-import { ApiError } from '../../errors.ts'
+import { toClientClosedError } from '../../errors.ts'
 
 /** The caller of a read: heavy reads are scheduled fairly between keys, and between the projects of a key. */
 export interface ReadCaller {
@@ -8,11 +8,6 @@ export interface ReadCaller {
   readonly project_id: string
   /** Aborted when the caller no longer waits; its reason is thrown when it is an ApiError. */
   readonly signal: AbortSignal
-}
-
-/** Returns the error for a caller that no longer waits. */
-export function toClientClosedError({ reason }: AbortSignal): ApiError {
-  return reason instanceof ApiError ? reason : new ApiError('client_closed_request')
 }
 
 /** @throws ApiError client_closed_request, or the signal's reason, when the caller no longer waits */

@@ -10,7 +10,7 @@ import {
   type BodyThreadEntry,
   createBodyThread,
 } from '../../threads/body-thread.ts'
-import type { LargeBody, LargeBodyResult } from './large-body-entry.ts'
+import type { LargeBody } from './large-body-entry.ts'
 import type { PreparationContext } from './preparation.ts'
 import { type PreparationName, type Prepared, preparationOf } from './preparations.ts'
 
@@ -47,18 +47,9 @@ const THREAD_ENTRY: BodyThreadEntry = {
 }
 
 export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
-  const { refScheme, nowUs, threadEntry = THREAD_ENTRY } = options
-  const thread = createBodyThread<LargeBody, LargeBodyResult>({
-    name: 'prepareLargeBody',
-    ...threadEntry,
-  })
+  const { refScheme, nowUs } = options
+  const thread = createBodyThread<LargeBody, unknown>(options.threadEntry ?? THREAD_ENTRY)
   const run = limitBytes(thread)
-
-  async function prepareInThread(body: LargeBody): Promise<unknown> {
-    const result = await run(body)
-    if ('refusal' in result) throw new ApiError(result.refusal.code, result.refusal)
-    return result.prepared
-  }
 
   return {
     async prepare(app, request, name) {
@@ -67,7 +58,7 @@ export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
       const known = { principal, params: { ...(params as object) }, isStrict, refScheme }
       const context = { ...known, nowUs: nowUs() }
       // On these routes only the JSON parser passes a body on as bytes.
-      if (Buffer.isBuffer(body)) return await prepareInThread({ name, bytes: body, ...context })
+      if (Buffer.isBuffer(body)) return await run({ name, bytes: body, ...context })
       const whole: PreparationContext = { ...context, text: bodyText ?? '' }
       return await preparationOf(name).prepare(body, whole)
     },
@@ -75,9 +66,9 @@ export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
   } as LargeBodies
 }
 
-function limitBytes({ run }: BodyThread<LargeBody, LargeBodyResult>) {
+function limitBytes({ run }: BodyThread<LargeBody, unknown>) {
   let waiting = 0
-  return async (body: LargeBody): Promise<LargeBodyResult> => {
+  return async (body: LargeBody): Promise<unknown> => {
     const { buffer, byteLength } = body.bytes
     if (waiting > 0 && waiting + byteLength > WAITING_BYTES_MAX) {
       throw new ApiError('server_overloaded', { retryAfterS: 1 })
@@ -85,7 +76,8 @@ function limitBytes({ run }: BodyThread<LargeBody, LargeBodyResult>) {
     const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
     waiting += byteLength
     try {
-      return await run(body, isWhole ? [buffer] : [])
+      const share = { keyId: body.principal?.keyId ?? '', project_id: '' }
+      return await run(body, { transfer: isWhole ? [buffer] : [], share })
     } finally {
       waiting -= byteLength
     }

@@ -2,10 +2,10 @@
 import { resourceLimits } from 'node:worker_threads'
 import { decodeJsonBody, parseJsonBody } from '../../domain/json/json-body-text.ts'
 import { limitsOfHeap } from '../../domain/json/json-limits.ts'
-import { ApiError, type PlainError } from '../../errors.ts'
 import { parseStrictly, parseTolerantly, SchemaError } from '../../http/body/parsing.ts'
 import { toNeutralNames, toVendorText } from '../../http/body/vendor-names.ts'
 import { toValidationError } from '../../schemas/problems.ts'
+import { serveThread } from '../../threads/serve-thread.ts'
 import type { PreparationContext } from './preparation.ts'
 import { type PreparationName, preparationOf } from './preparations.ts'
 
@@ -14,21 +14,17 @@ export interface LargeBody extends Omit<PreparationContext, 'text'> {
   readonly bytes: Uint8Array
 }
 
-export type LargeBodyResult = { readonly prepared: unknown } | { readonly refusal: PlainError }
-
 const limits = limitsOfHeap(resourceLimits.maxOldGenerationSizeMb ?? 0, 'lossless')
 
-/** Prepares one body. The pool calls this function by name. */
-export async function prepareLargeBody(body: LargeBody): Promise<LargeBodyResult> {
-  try {
-    return { prepared: await prepare(body) }
-  } catch (thrown) {
-    const error = thrown instanceof SchemaError ? toValidationError(thrown.problems) : thrown
-    if (!(error instanceof ApiError)) throw error
-    const { code, message, param } = error
-    return { refusal: { code, message, param } }
-  }
-}
+serveThread<LargeBody, unknown>(() => ({
+  async run(body) {
+    try {
+      return await prepare(body)
+    } catch (error) {
+      throw error instanceof SchemaError ? toValidationError(error.problems) : error
+    }
+  },
+}))
 
 function prepare({ name, bytes, ...context }: LargeBody): unknown {
   const { schema, isLossless = false, prepare: run } = preparationOf(name)

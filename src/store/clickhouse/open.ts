@@ -70,7 +70,7 @@ export async function openClickHouseStores(
     closeMs: options.closeMs,
   })
   const reads = createReads(db, {
-    running: options.readsMax,
+    slots: options.readsMax,
     queueMax: options.readQueueMax,
     waitMsMax: options.readTimeoutMs,
   })

@@ -12,7 +12,6 @@ import type { OnMigrate } from '../base/db/migration-files.ts'
 import { createPreviewModelStore } from '../base/models/model-store.ts'
 import type { NodeStores } from '../base/node-stores.ts'
 import { cacheKnownProjects, hasContents } from '../base/projects/project-steps.ts'
-import type { ReadTurnLimits } from '../base/read/read-turns.ts'
 import { createTrainingQueue } from '../base/training/queue-store.ts'
 import { COUNT_UNFINISHED_JOBS } from '../base/training/training-jobs.sql.ts'
 import { createAnnotationStore } from './annotation/annotation-queues.ts'
@@ -20,6 +19,7 @@ import { createBlobs } from './blobs/blobs.ts'
 import { createJoinedDataOf } from './calls/call-joins.ts'
 import { connectPostgres, type Postgres } from './db/client.ts'
 import { migrate } from './db/migrate.ts'
+import type { ReadLimits } from './db/reads.ts'
 import { createReads } from './db/reads.ts'
 import { createStepRuns, runSteps } from './db/run-steps.ts'
 import { sweepHourly } from './db/sweep.ts'
@@ -42,7 +42,7 @@ interface PostgresStoreOptions {
   /** Address with user, password and database. Secret. */
   readonly url: string
   /** Limits of reads that may scan many rows. */
-  readonly reads: ReadTurnLimits
+  readonly reads: ReadLimits
   /** Limit: time of a statement that writes; default 10 s. */
   readonly writeTimeoutMs?: number
   readonly onMigrate?: OnMigrate | undefined
@@ -63,12 +63,12 @@ export async function openPostgresStores(
   options: PostgresStoreOptions,
 ): Promise<NodeStores> {
   await migrate(options.url, { onMigrate: options.onMigrate })
-  const { running } = options.reads
+  const { slots } = options.reads
   const db = connectPostgres({
     url: options.url,
     readTimeoutMs: options.reads.waitMsMax,
     writeTimeoutMs: options.writeTimeoutMs,
-    connectionsMax: running + CONNECTIONS_OF_REST,
+    connectionsMax: slots + CONNECTIONS_OF_REST,
   })
   const reads = createReads(options.reads)
   const blobs = createBlobs(db)

@@ -3,7 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { resourceLimits } from 'node:worker_threads'
 import { limitsOfHeap } from '../../domain/json/json-limits.ts'
 import type { JobContent } from '../../domain/training/training-job.ts'
-import { ApiError, type PlainError } from '../../errors.ts'
+import { ApiError } from '../../errors.ts'
+import { serveThread } from '../../threads/serve-thread.ts'
 import { readTrainingBody } from './training-body-text.ts'
 
 /** A body to read. */
@@ -14,27 +15,22 @@ export interface BodyRequest {
   readonly payloadFile: string
 }
 
-/** The result: a job, the error of the disk, as when it is full, or the error that refuses the body. */
-export type BodyReply =
-  | { readonly value: JobContent }
-  | { readonly diskFault: string }
-  | { readonly refusal: PlainError }
+const DISK_RETRY_S = 5
 
 const limits = limitsOfHeap(resourceLimits.maxOldGenerationSizeMb ?? 0, 'rounded')
 
-/** Called by the pool by this name. */
-export function readBody({ file, payloadFile }: BodyRequest): BodyReply {
-  try {
-    const { content, payload } = readTrainingBody(readFileSync(file), limits)
-    writeFileSync(payloadFile, payload, { flag: 'wx', mode: 0o600 })
-    return { value: content }
-  } catch (error) {
-    if (isOfDisk(error)) return { diskFault: error.message }
-    if (!(error instanceof ApiError)) throw error
-    const { code, message, param } = error
-    return { refusal: { code, message, param } }
-  }
-}
+serveThread<BodyRequest, JobContent>(() => ({
+  run({ file, payloadFile }) {
+    try {
+      const { content, payload } = readTrainingBody(readFileSync(file), limits)
+      writeFileSync(payloadFile, payload, { flag: 'wx', mode: 0o600 })
+      return content
+    } catch (error) {
+      if (!isOfDisk(error)) throw error
+      throw new ApiError('store_unavailable', { cause: error, retryAfterS: DISK_RETRY_S })
+    }
+  },
+}))
 
 function isOfDisk(error: unknown): error is Error {
   return error instanceof Error && 'syscall' in error

@@ -1,15 +1,13 @@
 /** Parses large bodies of training jobs off the event loop, in one thread, in order. */
 
 import type { JobContent } from '../../domain/training/training-job.ts'
-import { ApiError } from '../../errors.ts'
 import { type BodyThreadEntry, createBodyThread } from '../../threads/body-thread.ts'
-import type { BodyReply, BodyRequest } from './training-body-entry.ts'
+import type { BodyRequest } from './training-body-entry.ts'
 
 /** Limit: memory of the thread, 4 GiB for a body of 256 MiB. Strings and numbers become some 10 times their length. */
 const HEAP_BYTES_PER_BODY_BYTE = 16
 const HEAP_MIB_MIN = 4096
 const MIB = 1024 * 1024
-const DISK_RETRY_S = 5
 
 export interface TrainingBodyThread {
   /**
@@ -37,20 +35,6 @@ export function heapMibOf(bodyBytesMax: number): number {
 }
 
 export function createTrainingBodyThread(options: BodyThreadEntry): TrainingBodyThread {
-  const thread = createBodyThread<BodyRequest, BodyReply>({ name: 'readBody', ...options })
-  return {
-    async read({ file, payloadFile }) {
-      const reply = await thread.run({ file, payloadFile })
-      if ('diskFault' in reply) {
-        throw new ApiError('store_unavailable', {
-          cause: new Error(reply.diskFault),
-          retryAfterS: DISK_RETRY_S,
-        })
-      }
-      if ('value' in reply) return reply.value
-      const { code, ...told } = reply.refusal
-      throw new ApiError(code, told)
-    },
-    close: thread.close,
-  }
+  const { run, close } = createBodyThread<BodyRequest, JobContent>(options)
+  return { read: ({ file, payloadFile }) => run({ file, payloadFile }), close }
 }

@@ -1,12 +1,15 @@
 /** Entry of a thread that dies of its memory when a project is named `huge`, as a request does that is too large for it. */
 import { sendSpans } from '../../../src/otel/span-batches.ts'
-import type { ThreadReply, ThreadRequest } from '../../../src/otel/span-reader-entry.ts'
+import type { ThreadRequest } from '../../../src/otel/span-reader-entry.ts'
+import { serveThread } from '../../../src/threads/serve-thread.ts'
 
-export async function readTraces({ project_id, port }: ThreadRequest): Promise<ThreadReply> {
-  const kept: object[] = []
-  // Small objects: larger ones can use up what V8 allows for the end of the thread, and V8 then ends the process.
-  while (project_id === 'huge') kept.push({ count: kept.length })
-  const projects = [project_id ?? '']
-  await sendSpans(port, { projects, calls: [], count: 0, feedback: [], rejected: 0, message: null })
-  return null
-}
+serveThread<ThreadRequest, void>(() => ({
+  run({ project_id, port }) {
+    const kept: object[] = []
+    // Small objects: larger ones can use up what V8 allows for the end of the thread, and V8 then ends the process.
+    while (project_id === 'huge') kept.push({ count: kept.length })
+    const projects = [project_id ?? '']
+    const head = { projects, count: 0, feedback: [], rejected: 0, message: null }
+    return sendSpans(port, { ...head, calls: [] })
+  },
+}))

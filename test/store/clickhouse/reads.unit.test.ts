@@ -8,7 +8,7 @@ function open(waitMsMax: number) {
   const ends: (() => void)[] = []
   const read = () => new Promise<never[]>((resolve) => ends.push(() => resolve([])))
   const reads = createReads({ read } as unknown as ClickHouse, {
-    running: 1,
+    slots: 1,
     queueMax: 2,
     waitMsMax,
   })

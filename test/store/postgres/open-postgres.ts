@@ -14,7 +14,7 @@ async function openUnclosed(url?: string): Promise<NodeStores> {
   const stores = await openPostgresStores(node, {
     url: address,
     writeTimeoutMs: 20_000,
-    reads: { running: 4, queueMax: 256, waitMsMax: 20_000 },
+    reads: { slots: 4, queueMax: 256, waitMsMax: 20_000 },
   })
   return stores
 }

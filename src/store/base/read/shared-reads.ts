@@ -2,7 +2,8 @@
  * Lets callers with the same query share one read. A caller that comes while it runs waits for the next one, which
  * sees everything written before the caller asked. A read stops when its last caller has left.
  */
-import { requireWaiting, toClientClosedError } from '../../../domain/access/read-caller.ts'
+import { requireWaiting } from '../../../domain/access/read-caller.ts'
+import { toClientClosedError } from '../../../errors.ts'
 
 interface SharedReads<Value> {
   /**

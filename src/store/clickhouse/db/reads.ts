@@ -1,7 +1,7 @@
 /** Reads of requests: a few at a time, the rest in a bounded queue that is fair to keys and projects. */
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
+import { createTurns, type TurnLimits } from '../../../threads/turns.ts'
 import type { ReadMetrics } from '../../api/metrics.ts'
-import { createReadTurns, type ReadTurnLimits } from '../../base/read/read-turns.ts'
 import type { ClickHouse, Parameters } from './client.ts'
 
 export interface Reads {
@@ -23,12 +23,12 @@ export interface Reads {
 }
 
 /** @param limits - of the turns */
-export function createReads(db: ClickHouse, limits: ReadTurnLimits): Reads {
-  const { enter, leave, figures } = createReadTurns(limits)
+export function createReads(db: ClickHouse, limits: TurnLimits): Reads {
+  const { enter, figures } = createTurns(limits)
 
   return {
     async read<Found>(sql: string, parameters: Parameters, caller: ReadCaller) {
-      await enter(caller)
+      const leave = await enter(caller)
       try {
         return await db.read<Found>(sql, parameters, caller.signal)
       } finally {
@@ -36,7 +36,7 @@ export function createReads(db: ClickHouse, limits: ReadTurnLimits): Reads {
       }
     },
     async *stream<Found>(sql: string, parameters: Parameters, caller: ReadCaller) {
-      await enter(caller)
+      const leave = await enter(caller)
       try {
         yield* db.stream<Found>(sql, parameters, caller)
       } finally {

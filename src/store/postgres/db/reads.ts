@@ -1,8 +1,8 @@
 /** Reads that may scan many rows: scheduled in turns, split into short statements, with a time limit. */
 import { type ReadCaller, requireWaiting } from '../../../domain/access/read-caller.ts'
 import { ApiError } from '../../../errors.ts'
+import { createTurns, type TurnLimits } from '../../../threads/turns.ts'
 import type { ReadMetrics } from '../../api/metrics.ts'
-import { createReadTurns, type ReadTurnLimits } from '../../base/read/read-turns.ts'
 
 /** To be called between statements. @throws ApiError read_timeout, client_closed_request or the signal's reason */
 export type Checkpoint = () => void
@@ -13,14 +13,16 @@ export interface Reads {
   figures(): ReadMetrics
 }
 
-/** @param limits - `waitMsMax` bounds a read as it bounds its wait */
-export function createReads(limits: ReadTurnLimits): Reads {
-  const turns = createReadTurns(limits)
+/** `waitMsMax` bounds a read as it bounds its wait. */
+export type ReadLimits = Required<TurnLimits>
+
+export function createReads(limits: ReadLimits): Reads {
+  const turns = createTurns(limits)
   return {
     async run(caller, read) {
       const { signal } = caller
       requireWaiting(signal)
-      await turns.enter(caller)
+      const leave = await turns.enter(caller)
       const endMs = performance.now() + limits.waitMsMax
       try {
         return await read(() => {
@@ -28,7 +30,7 @@ export function createReads(limits: ReadTurnLimits): Reads {
           if (performance.now() > endMs) throw new ApiError('read_timeout')
         })
       } finally {
-        turns.leave()
+        leave()
       }
     },
     figures: () => ({ kind: 'postgres', ...turns.figures() }),

@@ -1,6 +1,6 @@
 /** The caller's side of one read: a promise settled once, by the job, the timeout or the caller's signal. */
-import { type ReadCaller, toClientClosedError } from '../../../domain/access/read-caller.ts'
-import { ApiError } from '../../../errors.ts'
+import type { ReadCaller } from '../../../domain/access/read-caller.ts'
+import { ApiError, toClientClosedError } from '../../../errors.ts'
 import type { PendingRead } from './reader.ts'
 
 interface PendingOptions extends Pick<PendingRead, 'id' | 'name' | 'input' | 'bytes'> {

@@ -2,8 +2,8 @@
  * Runs heavy reads off the event loop: a few readers, fed by a bounded queue in which keys and projects take turns.
  * The main connection never runs such a read, except for a database in memory.
  */
-import { type ReadCaller, toClientClosedError } from '../../../domain/access/read-caller.ts'
-import { ApiError } from '../../../errors.ts'
+import type { ReadCaller } from '../../../domain/access/read-caller.ts'
+import { ApiError, toClientClosedError } from '../../../errors.ts'
 import { createFairQueue } from '../../../threads/fair-queue.ts'
 import type { ReadMetrics } from '../../api/metrics.ts'
 import { sizeOf } from '../../base/db/sizes.ts'

@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
-import { nicenessOf } from '../support/niceness.ts'
+import { nicenessOf } from '../../support/niceness.ts'
 
 const ownNiceness = () => nicenessOf(readFileSync('/proc/thread-self/stat', 'utf8'))
 
 /** The niceness of a thread that has lowered its priority so, one after the other. */
 async function lowerTo(...steps: readonly number[]): Promise<number> {
-  const module = new URL('../../src/threads/thread-priority.ts', import.meta.url).href
+  const module = new URL('../../../src/threads/thread-priority.ts', import.meta.url).href
   const source = `
     import { readFileSync } from 'node:fs'
     import { parentPort } from 'node:worker_threads'

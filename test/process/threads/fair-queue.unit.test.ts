@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createFairQueue } from '../../src/threads/fair-queue.ts'
+import { createFairQueue } from '../../../src/threads/fair-queue.ts'
 
 interface Item {
   readonly name: string

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ApiError } from '../../src/errors.ts'
-import { renderFailure, toReplyError } from '../../src/threads/thread-failure.ts'
+import { ApiError } from '../../../src/errors.ts'
+import { renderFailure, toReplyError } from '../../../src/threads/thread-failure.ts'
 
 /** An error on its way out of a thread. */
 const carry = (error: unknown) => toReplyError(structuredClone(renderFailure(error)))

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { collectWhenIdle, createIdleWatch } from '../../src/threads/idle-gc.ts'
+import { collectWhenIdle, createIdleWatch } from '../../../src/threads/idle-gc.ts'
 
 const LOOK_MS = 5000
 const MB = 1024 * 1024
