@@ -3,8 +3,8 @@
  * Training must never run on the server's thread, nor delay the shutdown.
  */
 import { statSync } from 'node:fs'
-import { Worker } from 'node:worker_threads'
 import { TINY_MODEL_PATH } from '../../inference/tiny/backend.ts'
+import { startThread, type ThreadLostError } from '../../threads/thread.ts'
 import { heapMibOf } from '../jobs/training-body-thread.ts'
 import { createLeaseRenewer, type RunningLease } from './lease-renewer.ts'
 import { createRestartPause } from './restart-pause.ts'
@@ -29,11 +29,10 @@ interface TrainerOptions extends Omit<TrainerThreadOptions, 'modelPath'> {
   readonly log: (entry: WorkerLogEntry) => void
 }
 
-/** Messages from the thread. */
-export type FromTrainer =
-  | { readonly type: 'log'; readonly entry: WorkerLogEntry }
+export type TrainerNotice =
+  | { readonly entry: WorkerLogEntry }
   /** The job in progress, or null. */
-  | { readonly type: 'lease'; readonly lease: RunningLease | null }
+  | { readonly lease: RunningLease | null }
 
 /** A running trainer. */
 export interface Trainer {
@@ -41,6 +40,7 @@ export interface Trainer {
   stop(): Promise<void>
 }
 
+const ENTRY = new URL('./trainer-entry.ts', import.meta.url)
 /** Limit: time for the thread to release its job; in the middle of a long pass it cannot. */
 const STOP_MS_MAX = 400
 /** Limit: time to release the job from here; otherwise its lease expires. */
@@ -59,54 +59,41 @@ export function createTrainer({ log, modelPath, bodyBytesMax, ...names }: Traine
     log({ level: 'warn', message: `the model file ${fault}: it is not trained here` })
     return { stop: async () => {} }
   }
-  let isStopped = false
   const pause = createRestartPause(() => performance.now())
   let timer: NodeJS.Timeout | null = null
   const client = createWorkerClient(options.baseUrl, options.token)
   const keeper = createLeaseRenewer(client.renew, (error) => {
     log({ level: 'warn', message: `trainer: a lease was not renewed: ${String(error)}` })
   })
-  let worker = start()
+  let thread = start()
 
-  function start(): Worker {
+  function start() {
     pause.begin()
-    const begun = new Worker(new URL('./trainer-entry.ts', import.meta.url), {
-      workerData: options,
-      env: {},
+    return startThread<never, never, TrainerNotice>(ENTRY, {
       name: 'trainer',
-      resourceLimits: { maxOldGenerationSizeMb: heapMibOf(bodyBytesMax) },
+      data: options,
+      hasEnv: false,
+      memory: { maxOldGenerationSizeMb: heapMibOf(bodyBytesMax) },
+      onNotice(notice) {
+        if ('entry' in notice) log(notice.entry)
+        else keeper.keep(notice.lease)
+      },
+      onLost: restart,
     })
-    begun.on('message', (message: FromTrainer) => {
-      if (message.type === 'log') log(message.entry)
-      else keeper.keep(message.lease)
-    })
-    begun.on('error', (error) => log({ level: 'error', message: `trainer: ${String(error)}` }))
-    begun.on('exit', (code) => {
-      if (isStopped) return
-      keeper.keep(null)
-      timer = setTimeout(
-        () => {
-          worker = start()
-        },
-        pause.end(code !== 0),
-      ).unref()
-    })
-    return begun
+  }
+
+  function restart({ cause, isCrash }: ThreadLostError): void {
+    if (cause) log({ level: 'error', message: `trainer: ${String(cause)}` })
+    keeper.keep(null)
+    timer = setTimeout(() => {
+      thread = start()
+    }, pause.end(isCrash)).unref()
   }
 
   return {
     async stop() {
-      isStopped = true
       if (timer !== null) clearTimeout(timer)
-      const { promise: ended, resolve } = Promise.withResolvers<void>()
-      worker.once('exit', () => resolve())
-      // A thread that has already ended emits no second exit event.
-      if (worker.threadId === -1) resolve()
-      worker.postMessage('stop')
-      const limit = setTimeout(resolve, STOP_MS_MAX)
-      await ended
-      clearTimeout(limit)
-      await worker.terminate()
+      await thread.close(STOP_MS_MAX)
       const lease = keeper.current()
       keeper.keep(null)
       if (lease === null) return

@@ -5,7 +5,7 @@
  * Why: otherwise SQLite moves them inside a commit, every 4 MB of log. At ten million calls these pages are spread
  * over the whole file, and commits wait for them.
  */
-import { type GuardedThread, startGuardedThread } from '../../../threads/thread.ts'
+import { startThread, type Thread } from '../../../threads/thread.ts'
 import { openWalGate } from '../db/wal-gate.ts'
 import type { WalCheckpointerData, WalLimits } from './wal-checkpointer-serve.ts'
 
@@ -41,36 +41,31 @@ export function createWalCheckpointer(options: WalCheckpointerOptions): WalCheck
   const { path, gate, limits = LIMITS, entry = ENTRY } = options
   let commits = 0
   let commitsBefore = COMMITS_BEFORE
-  let thread: GuardedThread | null = null
+  let thread: Thread<never, never> | null = null
   let isClosed = false
 
   /** The writer checkpoints by itself until enough commits have passed. */
-  function giveUp(lost: GuardedThread): void {
-    if (thread !== lost) return
+  function giveUp(): void {
     thread = null
     commits = 0
     commitsBefore *= 2
     openWalGate(gate).open()
   }
 
-  function start(path: string): void {
-    const workerData: WalCheckpointerData = { path, gate, limits }
-    const started = startGuardedThread(entry, { workerData })
-    started.worker.unref()
-    started.worker.on('error', () => giveUp(started))
-    started.worker.on('exit', () => giveUp(started))
-    thread = started
+  function start(path: string) {
+    const data: WalCheckpointerData = { path, gate, limits }
+    return startThread<never, never>(entry, { data, isUnref: true, onLost: giveUp })
   }
 
   return {
     noteCommit() {
       if (isClosed || thread || path === null) return
       commits += 1
-      if (commits === commitsBefore) start(path)
+      if (commits === commitsBefore) thread = start(path)
     },
     close() {
       isClosed = true
-      thread?.endByForce()
+      thread?.terminate()
       thread = null
       openWalGate(gate).open()
     },
