@@ -18,7 +18,7 @@ interface ThreadReply extends Failure {
 /** A message from a thread is a list of these. */
 export type FromThread = ThreadReply | { readonly notice: unknown }
 
-export interface ThreadServer<Request, Reply> {
+interface ThreadServer<Request, Reply> {
   /**
    * @param isCancelled - whether nobody waits for the reply any more
    * @returns what survives structured clone; its byte arrays that own their memory are transferred
@@ -29,7 +29,7 @@ export interface ThreadServer<Request, Reply> {
 }
 
 /** Creates the server of a thread. @param notify - sends a notice, in order with the replies */
-export type OpenServer<Request, Reply, Notice = never> = (
+type OpenServer<Request, Reply, Notice = never> = (
   notify: (notice: Notice) => void,
 ) => ThreadServer<Request, Reply>
 

@@ -21,7 +21,7 @@ const LEAVE_MS_MAX = 2000
 const FLAGS = 2
 const FLAG_BYTES = Int32Array.BYTES_PER_ELEMENT
 
-export interface ThreadOptions<Notice> {
+interface ThreadOptions<Notice> {
   readonly name?: string
   /** Its `workerData`; plain. */
   readonly data?: object
@@ -232,4 +232,3 @@ export function startGuardedThread(file: URL, { workerData, ...options }: Worker
     },
   }
 }
-export type GuardedThread = ReturnType<typeof startGuardedThread>
