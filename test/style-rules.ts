@@ -118,6 +118,26 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 /** Entries that nothing imports. */
 const ENTRIES = /^src\/(?:server|keys|backup|migrate|store-copy)\.ts$|-(?:entry|worker)\.ts$/
 
+/** Everyday words that no documentation of Node, HTTP, SQLite or OpenTelemetry uses for what they name here. */
+const PRIVATE_WORDS = new Set(
+  [
+    'answer answers answered tell tells told look looks looking place places placed piece pieces kept keeper',
+    'beside spoil spoils spoiled bell spell spells spelled spelling spellings question questions figure figures',
+    'tally tallies meter meters elsewhere ask asks asked asker asking shelf riddle stretch mend mended mending',
+    'say says said words heard hears lent borrowed',
+  ].flatMap((line) => line.split(' ')),
+)
+
+/** Names that have such a word from the interface: `bad_words`. */
+const TERMS: readonly string[] = ['bad-words', 'tokenizeBadWords']
+
+/** The private words in a name, in camel, kebab or upper case. */
+function privateWordsOf(name: string): string[] {
+  if (TERMS.includes(name)) return []
+  const words = name.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g) ?? []
+  return words.filter((word) => PRIVATE_WORDS.has(word.toLowerCase()))
+}
+
 /** Words of SQL that stand only in *.sql.ts and migrations/. */
 const SQL =
   /\b(?:SELECT\s[\s\S]*?\sFROM|INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|CREATE\s+(?:TABLE|INDEX))\b/
@@ -322,6 +342,12 @@ export const RULES: Readonly<Record<string, (tree: Tree) => string[]>> = {
       .filter(([path]) => path !== 'test/style.tidy.test.ts')
       .filter(([, text]) => /\b(?:TODO|FIXME|XXX|HACK)\b/.test(text))
       .map(([path]) => path),
+  'exported names and names of files use terms that one can look up': (tree) =>
+    sources(tree).flatMap(([path, text]) =>
+      [...path.slice('src/'.length, -'.ts'.length).split(/[/.]/), ...exportsOf(text)].flatMap(
+        (name) => privateWordsOf(name).map((word) => `${path}: ${name} says "${word}"`),
+      ),
+    ),
   'no file has an empty name': (tree) =>
     sources(tree)
       .map(([path]) => path)

@@ -98,6 +98,13 @@ const BAD_SAMPLES: Record<string, { tree: Tree; found: RegExp }> = {
     found: /0002-d/,
   },
   'nothing is left undone': { tree: { 'src/a.ts': '// TODO later' }, found: /src\/a\.ts/ },
+  'exported names and names of files use terms that one can look up': {
+    tree: {
+      'src/a.ts': 'export function openToldBy() {}\nexport const BAD_PLACEMENT = 1',
+      'src/bad-words.ts': 'const answer = 1',
+    },
+    found: /^src\/a\.ts: openToldBy says "Told"$/,
+  },
   'no file has an empty name': { tree: { 'src/domain/utils.ts': '' }, found: /utils/ },
 }
 

@@ -150,7 +150,7 @@ export interface PromptDelta {
 }
 
 /** An increment to one tool call of a choice. */
-export interface ToolCallPiece {
+export interface ToolCallChunk {
   /** Index of the call within the choice, from 0. */
   readonly index: number
   /** Like `name`, set in the first piece of a call only. */
@@ -179,7 +179,7 @@ export interface ChoiceDelta {
   /** Next piece of the reasoning before the answer. */
   readonly reasoning?: string
   /** Increments to the tool calls of the choice; never empty. */
-  readonly toolCalls?: readonly ToolCallPiece[]
+  readonly toolCalls?: readonly ToolCallChunk[]
 }
 
 /** A complete JSON text from an upstream: the data of one event when streaming, the body otherwise. */

@@ -1,7 +1,7 @@
 /** Counters and histograms of events since the start of the server. No label holds text from a client. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { FinishedRequest, RequestObserver } from '../http/log/request-observer.ts'
-import type { CompletedAnswer, CompletionWatch } from '../inference/chat/track-completion.ts'
+import type { CompletionWatch, FinishedCompletion } from '../inference/chat/track-completion.ts'
 import type { StoreObserver } from '../store/api/metrics.ts'
 import type { StoreCounts } from './counted-stores.ts'
 
@@ -178,7 +178,7 @@ function createCompletionMetrics(registry: Registry): CompletionWatch {
     registers,
   })
   return {
-    completed(completion: CompletedAnswer) {
+    completed(completion: FinishedCompletion) {
       const { model, failure, firstSeconds, ownSeconds, isStream } = completion
       ended.inc({ model, outcome: toOutcome(failure) })
       if (failure === null) whole.observe({ model, stream: String(isStream) }, completion.seconds)
@@ -194,7 +194,7 @@ function createCompletionMetrics(registry: Registry): CompletionWatch {
   }
 }
 
-function toOutcome(failure: CompletedAnswer['failure']): string {
+function toOutcome(failure: FinishedCompletion['failure']): string {
   if (failure === null) return 'ok'
   return failure === 'client_closed_request' ? 'cancelled' : failure
 }

@@ -2,7 +2,7 @@
 import { html, render } from 'htm/preact'
 import { openSession } from './api/session.ts'
 import { App } from './shell/app.ts'
-import { followLinks, place } from './shell/location.ts'
+import { followLinks, pageRoute } from './shell/location.ts'
 import { loadView } from './shell/views.ts'
 
 const root = document.getElementById('page')
@@ -10,7 +10,7 @@ if (root === null) throw new Error('the document has no place for the page')
 followLinks()
 void openSession()
 // In parallel with the request for the signed-in user, not after it.
-if (place.value !== null) loadView(place.value.view).catch(() => undefined)
+if (pageRoute.value !== null) loadView(pageRoute.value.view).catch(() => undefined)
 // What the document shows until now.
 root.replaceChildren()
 render(html`<${App} />`, root)

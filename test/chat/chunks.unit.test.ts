@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Delta, RelayedText, ToolCallPiece } from '../../src/inference/backend.ts'
+import type { Delta, RelayedText, ToolCallChunk } from '../../src/inference/backend.ts'
 import { renderChunks } from '../../src/inference/chat/chunks.ts'
 import { ChatCompletionChunk } from '../../src/schemas/chat/chat-chunk.ts'
 import { finish, logprob, piece, prompt } from '../support/scripted-backend.ts'
@@ -47,7 +47,7 @@ describe('renderChunks', () => {
 
   it('the name of a tool call is sent first, then its arguments in chunks', async () => {
     const first = { index: 0, id: 'call_1', name: 'add', arguments: '' }
-    const called = (call: ToolCallPiece) => piece('', { toolCalls: [call] })
+    const called = (call: ToolCallChunk) => piece('', { toolCalls: [call] })
     const end = finish({ finish_reason: 'tool_calls' })
     const deltas = [prompt(), called(first), called({ index: 0, arguments: '{}' }), end]
     const chunks = await render(deltas)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Delta } from '../../src/inference/backend.ts'
-import { resolveAnswerEnvelope } from '../../src/inference/chat/answer-envelope.ts'
 import { createCollector } from '../../src/inference/chat/collect.ts'
+import { resolveResponseEnvelope } from '../../src/inference/chat/response-envelope.ts'
 import { ChatCompletionResponse } from '../../src/schemas/chat/chat-response.ts'
 import { finish, logprob, piece, prompt } from '../support/scripted-backend.ts'
 
@@ -110,14 +110,14 @@ describe('createCollector', () => {
   it('without a generation prompt the response has the role of the last message', () => {
     const request = { messages: [{ role: 'narrator', content: 'x' }], continue_final_message: true }
     const given = { requestId: 'r', model: 'm', nowMs: 1_999 }
-    expect(resolveAnswerEnvelope(request, given)).toEqual({
+    expect(resolveResponseEnvelope(request, given)).toEqual({
       id: 'chatcmpl-r',
       created: 1,
       model: 'm',
       role: 'narrator',
       choiceCount: 1,
     })
-    expect(resolveAnswerEnvelope({ ...request, continue_final_message: null }, given).role).toBe(
+    expect(resolveResponseEnvelope({ ...request, continue_final_message: null }, given).role).toBe(
       'assistant',
     )
   })

@@ -5,7 +5,7 @@ import { createAdmission } from '../../src/inference/chat/admission.ts'
 import { composeObservers } from '../../src/inference/chat/completion-observer.ts'
 import {
   type CompletionRun,
-  collectAnswer,
+  collectResponse,
   tryModels,
 } from '../../src/inference/chat/try-models.ts'
 import type { ServedModel } from '../../src/inference/models/registry.ts'
@@ -68,7 +68,7 @@ function open() {
   }
   async function ask(...starts: readonly Start[]) {
     const { run, noted, ends } = openRun(starts)
-    const [result] = await Promise.allSettled([collectAnswer(run, HEAD)])
+    const [result] = await Promise.allSettled([collectResponse(run, HEAD)])
     return { result, noted, ends }
   }
   async function drain(...starts: readonly Start[]) {
@@ -190,7 +190,7 @@ describe('tryModels', () => {
   })
 })
 
-describe('collectAnswer', () => {
+describe('collectResponse', () => {
   async function* ending() {
     yield* fine()
     yield finish()

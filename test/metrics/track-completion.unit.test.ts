@@ -3,8 +3,8 @@ import { ApiError } from '../../src/errors.ts'
 import { composeObservers } from '../../src/inference/chat/completion-observer.ts'
 import { createModelLatencies } from '../../src/inference/chat/model-latencies.ts'
 import {
-  type CompletedAnswer,
   type CompletionWatch,
+  type FinishedCompletion,
   trackCompletion,
 } from '../../src/inference/chat/track-completion.ts'
 import {
@@ -17,7 +17,7 @@ import {
 
 function track(isStream: boolean) {
   const events: unknown[] = []
-  const answers: CompletedAnswer[] = []
+  const answers: FinishedCompletion[] = []
   const watch: CompletionWatch = {
     completed: (answer) => answers.push(answer),
     fellBack: (model) => events.push(['fell back', model]),

@@ -1,9 +1,9 @@
 /** Streams and whole answers tell the same: tokens, text, log-probabilities, usage. */
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
-import { resolveAnswerEnvelope } from '../../src/inference/chat/answer-envelope.ts'
 import { renderChunks } from '../../src/inference/chat/chunks.ts'
 import { createCollector } from '../../src/inference/chat/collect.ts'
+import { resolveResponseEnvelope } from '../../src/inference/chat/response-envelope.ts'
 import { createTinyBackend } from '../../src/inference/tiny/backend.ts'
 import type { Fields } from './running.ts'
 
@@ -43,7 +43,7 @@ function deltasOf(fields: Fields) {
 
 async function collect(fields: Fields) {
   const request = { messages: [], ...fields }
-  const head = resolveAnswerEnvelope(request, { requestId: 'r', model: 'tiny', nowMs: 0 })
+  const head = resolveResponseEnvelope(request, { requestId: 'r', model: 'tiny', nowMs: 0 })
   const collector = createCollector(head)
   for await (const delta of deltasOf(fields)) collector.add(delta)
   return JSON.parse(collector.render())
@@ -51,7 +51,7 @@ async function collect(fields: Fields) {
 
 async function stream(fields: Fields) {
   const request = { messages: [], ...fields }
-  const head = resolveAnswerEnvelope(request, { requestId: 'r', model: 'tiny', nowMs: 0 })
+  const head = resolveResponseEnvelope(request, { requestId: 'r', model: 'tiny', nowMs: 0 })
   const options = { includeUsage: true, continuousUsage: false }
   // biome-ignore lint/suspicious/noExplicitAny: chunks have every shape.
   const choices: any[] = []

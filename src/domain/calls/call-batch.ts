@@ -59,19 +59,19 @@ export async function prepareBatch(
  * Returns the response of a batch: the outcome of each item, in their order.
  *
  * @param results - of the parts that were stored, in the order of `parts`
- * @param placeOf - the path within an item of a part's field, as `end.id`
+ * @param pathOf - the path within an item of a part's field, as `end.id`
  */
 export function renderBatch(
   { places }: PreparedBatch,
   results: readonly PartResult[],
-  placeOf: (field: string) => string,
+  pathOf: (field: string) => string,
 ): CallBatchResponse {
   const errors: CallBatchResponse['errors'] = []
   const res = places.map((place, index): CallBatchResponse['res'][number] => {
     const result = typeof place === 'number' ? results[place] : { error: place }
     if (!result?.error) return result?.started ?? {}
     const { code, message, param } = result.error
-    const refused = toRefusedItem(index, { code, message, param: param && placeOf(param) })
+    const refused = toRefusedItem(index, { code, message, param: param && pathOf(param) })
     errors.push({ index, ...refused.error })
     return refused
   })

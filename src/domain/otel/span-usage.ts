@@ -1,7 +1,7 @@
 /** Normalizes the tokens of a span to the form of `summary.usage`. Pure. */
 import { isObject } from '../json/is-object.ts'
 import { readReport, type TokenCounts } from '../usage/usage-report.ts'
-import { COUNTS_BESIDE, COUNTS_INSIDE } from '../usage/usage-reporter.ts'
+import { COUNTS_INSIDE, COUNTS_SEPARATELY } from '../usage/usage-reporter.ts'
 import type { SpanReader } from './span-reader.ts'
 
 /** What one span reports; input includes what a cache had or took, output includes reasoning. */
@@ -30,7 +30,7 @@ export interface SpanUsage {
  */
 export function readSpanUsage(reader: SpanReader): SpanUsage | null {
   const held = readHeld(reader)
-  const reporter = reader.countsCacheBeside() ? COUNTS_BESIDE : COUNTS_INSIDE
+  const reporter = reader.countsCacheBeside() ? COUNTS_SEPARATELY : COUNTS_INSIDE
   const input = reader.takeCount('inputTokens')
   const output = reader.takeCount('outputTokens')
   const total = reader.takeCount('totalTokens')

@@ -9,7 +9,7 @@ export interface UsageReporter {
 /** OpenTelemetry's conventions have the cached tokens in `gen_ai.usage.input_tokens`. */
 export const COUNTS_INSIDE: UsageReporter = { cachedInput: 'inside' }
 /** Anthropic's API and what repeats its counts have them beside the input. */
-export const COUNTS_BESIDE: UsageReporter = { cachedInput: 'beside' }
+export const COUNTS_SEPARATELY: UsageReporter = { cachedInput: 'beside' }
 
 /**
  * The releases of weave from PyPI (as of 0.54.0): since 0.53.2 its integrations of Anthropic and Bedrock add what a
@@ -27,9 +27,9 @@ const GROSS_SINCE = [0, 53, 2]
 export function identifyReporter(attributes: unknown): UsageReporter | null {
   const weave = isObject(attributes) ? attributes.weave : undefined
   if (!isObject(weave)) return null
-  if (weave.source === 'js-sdk') return COUNTS_BESIDE
+  if (weave.source === 'js-sdk') return COUNTS_SEPARATELY
   if (weave.source !== 'python-sdk' || typeof weave.client_version !== 'string') return null
-  return isFrom(weave.client_version, GROSS_SINCE) ? COUNTS_INSIDE : COUNTS_BESIDE
+  return isFrom(weave.client_version, GROSS_SINCE) ? COUNTS_INSIDE : COUNTS_SEPARATELY
 }
 
 function isFrom(version: string, since: readonly number[]): boolean {

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { ChatCompletionChunk } from '../../schemas/chat/chat-chunk.ts'
 import { ChatCompletionResponse } from '../../schemas/chat/chat-response.ts'
-import { ResponseEvent, ResponseObject } from '../../schemas/chat/responses/responses-answer.ts'
+import { ResponseEvent, ResponseObject } from '../../schemas/chat/responses/response-object.ts'
 import { SpokenText } from '../../schemas/chat/services/audio.ts'
 import { TextCompletionResponse } from '../../schemas/chat/services/text-completion.ts'
 import { JSON_LINES } from '../stream/json-lines.ts'

@@ -4,9 +4,9 @@
  */
 import type { ChatChunkChoice, ChatCompletionChunk } from '../../schemas/chat/chat-chunk.ts'
 import type { ChatUsage } from '../../schemas/chat/chat-response.ts'
-import type { ChoiceDelta, Delta, PromptDelta, ToolCallPiece } from '../backend.ts'
-import { type AnswerEnvelope, renderUsage, requireAllFinished } from './answer-envelope.ts'
+import type { ChoiceDelta, Delta, PromptDelta, ToolCallChunk } from '../backend.ts'
 import { renderReasoning, toWritable } from './collect.ts'
+import { type ResponseEnvelope, renderUsage, requireAllFinished } from './response-envelope.ts'
 
 export interface ChunkOptions {
   /** A last chunk without choices carries the usage. */
@@ -27,7 +27,7 @@ export interface ChunkOptions {
  */
 export async function* renderChunks(
   deltas: AsyncIterable<Delta>,
-  envelope: AnswerEnvelope,
+  envelope: ResponseEnvelope,
   { includeUsage, continuousUsage }: ChunkOptions,
 ): AsyncGenerator<readonly string[]> {
   const tokenCounts = new Map<number, number>()
@@ -67,7 +67,7 @@ export async function* renderChunks(
 }
 
 function renderChunk(
-  envelope: AnswerEnvelope,
+  envelope: ResponseEnvelope,
   choices: ChatChunkChoice[],
   usage: ChatUsage | null,
   promptIds?: readonly number[],
@@ -112,7 +112,7 @@ function toChoice(delta: ChoiceDelta): ChatChunkChoice {
 }
 
 /** Spec: §4.3 (chunk format not shown). Choice: the first piece of a call has its id, type and name. */
-function toCallPiece({ index, id, name, arguments: text }: ToolCallPiece) {
+function toCallPiece({ index, id, name, arguments: text }: ToolCallChunk) {
   if (id === undefined) return { index, function: { arguments: text } }
   return { index, id, type: 'function' as const, function: { name, arguments: text } }
 }

@@ -4,8 +4,8 @@ import type {
   ChatCompletionResponse,
   ChatToolCall,
 } from '../../schemas/chat/chat-response.ts'
-import type { ChoiceDelta, Delta, PromptDelta, TokenLogprob, ToolCallPiece } from '../backend.ts'
-import { type AnswerEnvelope, renderUsage, requireAllFinished } from './answer-envelope.ts'
+import type { ChoiceDelta, Delta, PromptDelta, TokenLogprob, ToolCallChunk } from '../backend.ts'
+import { type ResponseEnvelope, renderUsage, requireAllFinished } from './response-envelope.ts'
 
 interface CollectedChoice {
   content: string
@@ -32,7 +32,7 @@ interface Collector {
  *
  * Spec: §4.3 response, choice, message, usage.
  */
-export function createCollector(envelope: AnswerEnvelope): Collector {
+export function createCollector(envelope: ResponseEnvelope): Collector {
   let choices: Map<number, CollectedChoice> | null = null
   let relayed: string | null = null
   let prompt: PromptDelta | null = null
@@ -54,7 +54,7 @@ export function createCollector(envelope: AnswerEnvelope): Collector {
 }
 
 function renderAnswer(
-  envelope: AnswerEnvelope,
+  envelope: ResponseEnvelope,
   choices: ReadonlyMap<number, CollectedChoice>,
   prompt: PromptDelta | null,
   tokenCount: number,
@@ -110,7 +110,7 @@ function addDelta(choices: Map<number, CollectedChoice>, delta: ChoiceDelta): vo
   choices.set(delta.index, parts)
 }
 
-function addCall(calls: ChatToolCall[], piece: ToolCallPiece) {
+function addCall(calls: ChatToolCall[], piece: ToolCallChunk) {
   const { index, id = '', name = '', arguments: text } = piece
   const known = calls[index]
   if (known) known.function.arguments += text

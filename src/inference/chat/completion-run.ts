@@ -4,7 +4,7 @@
  */
 import type { Principal } from '../../domain/access/permissions.ts'
 import { findUnsupportedField, requireValidChatRequest } from '../../domain/chat/chat-rules.ts'
-import { readTokens } from '../../domain/chat/told-usage.ts'
+import { readTokens } from '../../domain/chat/reported-usage.ts'
 import { ApiError, refuse } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
@@ -12,15 +12,15 @@ import type { CallOptions, CompletionCall, Delta } from '../backend.ts'
 import { requireOffered } from '../models/offers.ts'
 import type { ModelRegistry, ServedModel } from '../models/registry.ts'
 import type { Admission, AdmissionRequest } from './admission.ts'
-import type { AnswerEnvelope } from './answer-envelope.ts'
 import { nameBackend } from './backend-headers.ts'
 import { type CompletionObserver, composeObservers } from './completion-observer.ts'
 import type { KeyLimits } from './key-limits.ts'
 import type { ModelLatencies } from './model-latencies.ts'
-import { type AnswerRecord, createAnswerRecord } from './record/answer-record.ts'
+import { type CompletionRecord, createCompletionRecord } from './record/completion-record.ts'
 import type { CompletionRecorder, RecordedAs } from './record/completion-recorder.ts'
+import type { ResponseEnvelope } from './response-envelope.ts'
 import { type CompletionWatch, trackCompletion } from './track-completion.ts'
-import { type CompletionRun, collectAnswer, tryModels } from './try-models.ts'
+import { type CompletionRun, collectResponse, tryModels } from './try-models.ts'
 
 export interface CompletionRunOptions {
   readonly models: ModelRegistry
@@ -85,7 +85,7 @@ export function requireAnswerable(body: ChatCompletionRequest, model: ServedMode
 export function streamCompletion(
   exchange: ChatExchange,
   options: CompletionRunOptions,
-  envelope: AnswerEnvelope,
+  envelope: ResponseEnvelope,
 ): AsyncGenerator<Delta> {
   return tryModels(openRun(exchange, options, toChatFunctions(exchange), envelope))
 }
@@ -98,9 +98,9 @@ export function streamCompletion(
 export function completeWhole(
   exchange: ChatExchange,
   options: CompletionRunOptions,
-  envelope: AnswerEnvelope,
+  envelope: ResponseEnvelope,
 ): Promise<string> {
-  return collectAnswer(openRun(exchange, options, toChatFunctions(exchange), envelope), envelope)
+  return collectResponse(openRun(exchange, options, toChatFunctions(exchange), envelope), envelope)
 }
 
 function toChatFunctions({ call, droppedFields }: ChatExchange): RequestFunctions {
@@ -133,7 +133,7 @@ export function openRun(
   exchange: CompletionExchange,
   options: CompletionRunOptions,
   functions: RequestFunctions,
-  envelope?: AnswerEnvelope,
+  envelope?: ResponseEnvelope,
 ): CompletionRun {
   const { caller, call, model: asked, signal, setHeaders } = exchange
   const { models, admission, limits, watch, latencies } = options
@@ -222,11 +222,11 @@ function toAdmissionRequest(
 function openRecord(
   { caller, call, model: asked, projectId, setHeaders, recordAs }: CompletionExchange,
   { recorder, nowUs }: CompletionRunOptions,
-  envelope: AnswerEnvelope | undefined,
-): { readonly record: AnswerRecord; readonly observer: Partial<CompletionObserver> } {
+  envelope: ResponseEnvelope | undefined,
+): { readonly record: CompletionRecord; readonly observer: Partial<CompletionObserver> } {
   const isStream = call.request.stream === true
   const keepsOutput = projectId !== null && recordAs?.output === undefined
-  const record = createAnswerRecord({ isStream, envelope, keepsOutput, now: nowUs })
+  const record = createCompletionRecord({ isStream, envelope, keepsOutput, now: nowUs })
   if (projectId === null) return { record, observer: {} }
   const recording = recorder.begin({ projectId, caller, body: call.body, record, recordAs })
   setHeaders({ 'x-weft-call-id': recording.callId })

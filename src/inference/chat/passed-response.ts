@@ -7,7 +7,7 @@ import {
   type ResponseBody,
   type ResponseHead,
   renderResponse,
-} from '../../domain/chat/responses/responses-answer.ts'
+} from '../../domain/chat/responses/response-state.ts'
 import { splitItemId, toPassedItemId } from '../../domain/chat/responses/responses-record.ts'
 import { isObject } from '../../domain/json/is-object.ts'
 import { splitItems } from '../../domain/json/json-members.ts'
@@ -124,7 +124,7 @@ function setMembers(text: string, members: Readonly<Record<string, string>>): st
 }
 
 /** An item of an input, with its verbatim text if the client sent it. */
-export interface ToldItem {
+export interface ReferencedItem {
   readonly item: InputItem
   readonly json?: string | undefined
 }
@@ -140,7 +140,7 @@ export interface ToldItem {
  * @param body - JSON text
  * @param items - the whole input; null leaves the input unchanged
  */
-export function renderPassedRequest(body: string, items: readonly ToldItem[] | null): string {
+export function renderPassedRequest(body: string, items: readonly ReferencedItem[] | null): string {
   const input = items?.flatMap(renderItem)
   return editMembers(body, {
     set: new Map([
@@ -151,7 +151,7 @@ export function renderPassedRequest(body: string, items: readonly ToldItem[] | n
   })
 }
 
-function renderItem({ item, json = JSON.stringify(item) }: ToldItem): string[] {
+function renderItem({ item, json = JSON.stringify(item) }: ReferencedItem): string[] {
   const fields: Fields = item
   const isReasoning = item.type === 'reasoning'
   const isSealed = typeof fields.encrypted_content === 'string'

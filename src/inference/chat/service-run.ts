@@ -8,7 +8,6 @@ import type { TextCompletionRequest } from '../../schemas/chat/services/text-com
 import type { Capability, Delta, FormPart, Service, ServiceCall } from '../backend.ts'
 import { requireOffered } from '../models/offers.ts'
 import type { ServedModel } from '../models/registry.ts'
-import type { AnswerEnvelope } from './answer-envelope.ts'
 import { nameFields, nameModel } from './backend-headers.ts'
 import { renderChunks } from './chunks.ts'
 import {
@@ -18,7 +17,8 @@ import {
   openRun,
 } from './completion-run.ts'
 import type { FileRecord } from './record/file-record.ts'
-import { type CompletionRun, collectAnswer, tryModels } from './try-models.ts'
+import type { ResponseEnvelope } from './response-envelope.ts'
+import { type CompletionRun, collectResponse, tryModels } from './try-models.ts'
 
 /** Any request of a service. It may have fields that the service's schema does not name. */
 export interface ServiceRequest extends AnyRequest {
@@ -49,7 +49,7 @@ interface ServedFile {
 }
 
 /** A placeholder that is never sent: the upstream's answer has its own envelope. */
-const PASSED_ON: AnswerEnvelope = { id: '', created: 0, model: '', role: '', choiceCount: 0 }
+const PASSED_ON: ResponseEnvelope = { id: '', created: 0, model: '', role: '', choiceCount: 0 }
 
 /** The capability that a model needs for each service. */
 function capabilityOf(service: Service): Capability {
@@ -65,7 +65,7 @@ export function serveWhole(
   exchange: ServiceExchange,
   options: CompletionRunOptions,
 ): Promise<string> {
-  return collectAnswer(openService(exchange, options), PASSED_ON)
+  return collectResponse(openService(exchange, options), PASSED_ON)
 }
 
 /** Yields the JSON texts of a stream's events. @throws what serveWhole throws */

@@ -9,7 +9,7 @@ const TRAINED = 'trained'
 
 export interface CompletionWatch {
   /** Called when an answer is over. */
-  completed(answer: CompletedAnswer): void
+  completed(answer: FinishedCompletion): void
   /** Called when a model has failed and the next one is tried. */
   fellBack(model: string): void
   /** Called before a request to an upstream. @param isRetry - whether it repeats an earlier try of the same request */
@@ -18,7 +18,7 @@ export interface CompletionWatch {
   streamEnded(): void
 }
 
-export interface CompletedAnswer {
+export interface FinishedCompletion {
   /** Id in the models file, or `trained`. */
   readonly model: string
   /** The error that ended it; client_closed_request when the client disconnected; null for a complete answer. */

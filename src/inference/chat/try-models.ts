@@ -9,9 +9,9 @@ import type { Delta } from '../backend.ts'
 import { createFallbackRule } from '../models/fallbacks.ts'
 import type { ServedModel } from '../models/registry.ts'
 import type { Admission, AdmissionRequest } from './admission.ts'
-import type { AnswerEnvelope } from './answer-envelope.ts'
 import { createCollector } from './collect.ts'
 import type { CompletionObserver } from './completion-observer.ts'
+import type { ResponseEnvelope } from './response-envelope.ts'
 
 /** A completion that is ready to run. */
 export interface CompletionRun {
@@ -76,7 +76,10 @@ export async function* tryModels(
 }
 
 /** Returns the JSON text of the whole answer. @throws as tryModels; internal_error for an answer without an end */
-export async function collectAnswer(run: CompletionRun, envelope: AnswerEnvelope): Promise<string> {
+export async function collectResponse(
+  run: CompletionRun,
+  envelope: ResponseEnvelope,
+): Promise<string> {
   const collector = createCollector(envelope)
   let json = ''
   const render = () => {

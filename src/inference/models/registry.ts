@@ -185,7 +185,7 @@ function readUpstreams(
   if (entry.backend === 'tiny') return []
   const { base_url, upstreams = base_url === undefined ? [] : [{ base_url }] } = entry
   return upstreams.map((upstream: UpstreamEntry, index) => {
-    const placeOf = (field: 'api_key_env' | 'ca_file') =>
+    const fieldPath = (field: 'api_key_env' | 'ca_file') =>
       `${path}: ${upstream[field] === undefined ? place : `${place}.upstreams[${index}]`}.${field}`
     const variable = upstream.api_key_env ?? entry.api_key_env
     const apiKey = variable === undefined ? null : readSecret(variable)
@@ -195,11 +195,11 @@ function readUpstreams(
           ? 'is not set (set it, or leave api_key_env out)'
           : 'holds what no header can carry'
       const told = USUAL_NAME.test(variable) ? variable : 'a variable'
-      throw new ModelsFileError(`${placeOf('api_key_env')} names ${told}, which ${fault}`)
+      throw new ModelsFileError(`${fieldPath('api_key_env')} names ${told}, which ${fault}`)
     }
     const caFile = upstream.ca_file ?? entry.ca_file
     const ca =
-      caFile === undefined ? null : readCa(resolve(dirname(path), caFile), placeOf('ca_file'))
+      caFile === undefined ? null : readCa(resolve(dirname(path), caFile), fieldPath('ca_file'))
     const { base_url: baseUrl, upstream_model: model = null, weight = 1 } = upstream
     return { baseUrl, apiKey, model, weight, ca, proxies }
   })

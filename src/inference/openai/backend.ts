@@ -10,8 +10,13 @@ import type {
   RelayedDelta,
   ServiceCall,
 } from '../backend.ts'
-import { createEventReader, readAnswerOf, readCompletion } from './answer-body.ts'
-import { addUsagesUp, createAnswerAssembly } from './choice-usage.ts'
+import { addUsagesUp, createResponseAssembly } from './choice-usage.ts'
+import {
+  type EngineRequest,
+  isFileService,
+  toChatRequest,
+  toServiceRequest,
+} from './engine-request.ts'
 import { toVllmTokens } from './engine-tokens.ts'
 import {
   countChoices,
@@ -20,7 +25,7 @@ import {
   type EventRules,
   type StreamRequest,
 } from './event-rules.ts'
-import { readFileAnswer } from './file-answer.ts'
+import { readFileResponse } from './file-response.ts'
 import { createModelProbe } from './model-probe.ts'
 import {
   ENGINE_OFFERS,
@@ -31,16 +36,16 @@ import {
 } from './profiles.ts'
 import { type Begin, type Begun, type Relay, relayParts, relayWhole } from './relayed-request.ts'
 import { editMembers } from './request.ts'
+import { createEventReader, readCompletion, responseReaderOf } from './response-body.ts'
 import {
   createUpstreamClient,
-  type UpstreamAnswer,
   type UpstreamClientOptions,
+  type UpstreamResponse,
   type UpstreamTimeouts,
 } from './upstream/client.ts'
 import type { Redact } from './upstream/redaction.ts'
 import { type RetryClock, SYSTEM_CLOCK } from './upstream/retry.ts'
 import { createTargetPool } from './upstream/target-pool.ts'
-import { type Ask, askChat, askService, isFileService } from './upstream-ask.ts'
 
 /** One address that serves the model. */
 export interface Upstream extends Omit<UpstreamClientOptions, 'timeoutMs'> {
@@ -88,26 +93,26 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
     kind: engine,
     fields: toFieldSupport(PROFILES[engine], unsupported),
     complete(call, run) {
-      const ask = askChat(relay.profile, call)
+      const ask = toChatRequest(relay.profile, call)
       if (ask.isStream) return relayChunks(relay, ask, call, run)
       if (!sumsUsages(engine, call.request)) {
         return yieldOne(() => relayWhole(relay, ask, run, readCompletion))
       }
       const streamed = asStream(call)
       return yieldOne(() =>
-        assemble(relayChunks(relay, askChat(relay.profile, streamed), streamed, run)),
+        assemble(relayChunks(relay, toChatRequest(relay.profile, streamed), streamed, run)),
       )
     },
     offers: ENGINE_OFFERS[engine].usual,
     serve(call, run) {
-      const ask = askService(engine, call)
+      const ask = toServiceRequest(engine, call)
       if (isFileService(call.service)) return relayFile(relay, ask, call, run)
       if (call.service === 'completions' && ask.isStream) {
         return relayChunks(relay, ask, call, run)
       }
       if (call.service === 'completions' && sumsUsages(engine, call.request)) {
         const streamed = asStream(call)
-        const chunks = relayChunks(relay, askService(engine, streamed), streamed, run)
+        const chunks = relayChunks(relay, toServiceRequest(engine, streamed), streamed, run)
         return yieldOne(() => assemble(chunks))
       }
       if (ask.isStream) return relayEvents(relay, ask, run, createTypedRules)
@@ -136,7 +141,7 @@ function asStream<C extends { readonly request: object; readonly body: string }>
 }
 
 async function assemble(chunks: AsyncIterable<RelayedDelta>): Promise<RelayedDelta> {
-  const assembly = createAnswerAssembly()
+  const assembly = createResponseAssembly()
   for await (const { texts } of chunks) for (const text of texts) assembly.add(text)
   return { type: 'relayed', texts: [assembly.render()] }
 }
@@ -153,11 +158,11 @@ function withoutQuery(address: string): string {
 
 async function* relayService(
   relay: Relay,
-  ask: Ask,
+  ask: EngineRequest,
   { service, model }: ServiceCall,
   run: CallOptions,
 ): AsyncGenerator<RelayedDelta> {
-  const answer = await relayWhole(relay, ask, run, readAnswerOf(service))
+  const answer = await relayWhole(relay, ask, run, responseReaderOf(service))
   const contextTokens = () => relay.describe(model).max_model_len ?? null
   yield toVllmTokens(answer, { engine: relay.engine, service, contextTokens })
 }
@@ -167,7 +172,7 @@ type Texts = RelayedDelta['texts']
 /** Relays the stream of a chat or of a legacy completion. */
 function relayChunks(
   relay: Relay,
-  ask: Ask,
+  ask: EngineRequest,
   { request }: { readonly request: StreamRequest },
   run: CallOptions,
 ): AsyncGenerator<RelayedDelta> {
@@ -180,7 +185,7 @@ function relayChunks(
 
 function relayEvents(
   relay: Relay,
-  ask: Ask,
+  ask: EngineRequest,
   run: CallOptions,
   openRules: (redact: Redact) => EventRules,
 ): AsyncGenerator<RelayedDelta> {
@@ -190,9 +195,9 @@ function relayEvents(
   return relayParts(relay, ask, run, { begin, toDelta })
 }
 
-function relayFile(relay: Relay, ask: Ask, { service }: ServiceCall, run: CallOptions) {
+function relayFile(relay: Relay, ask: EngineRequest, { service }: ServiceCall, run: CallOptions) {
   const begin: Begin<Begun<RelayedDelta | BytesDelta>> = (answer, redact) =>
-    readFileAnswer(answer, redact, service)
+    readFileResponse(answer, redact, service)
   return relayParts(relay, ask, run, { begin, toDelta: (delta) => delta })
 }
 
@@ -200,7 +205,7 @@ function relayFile(relay: Relay, ask: Ask, { service }: ServiceCall, run: CallOp
  * Spec: §8 (not shown).
  * Choice: a 200 whose first event is an error counts as a failed status: the answer has not begun.
  */
-async function beginStream(answer: UpstreamAnswer, redact: Redact, rules: EventRules) {
+async function beginStream(answer: UpstreamResponse, redact: Redact, rules: EventRules) {
   const rest = createEventReader(answer, redact, rules)
   const first = await rest.next()
   if (first === null) throw new ApiError('upstream_invalid_response')

@@ -2,7 +2,7 @@
  * llama-server reports the usage of each choice of a stream on its own, and of a whole answer only that of the first
  * choice. So several choices are always requested as a stream, whose usages are added up here. Pure.
  */
-import { findUsage, readTokens } from '../../domain/chat/told-usage.ts'
+import { findUsage, readTokens } from '../../domain/chat/reported-usage.ts'
 import { isObject } from '../../domain/json/is-object.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../../domain/json/json-limits.ts'
 import { ApiError } from '../../errors.ts'
@@ -10,7 +10,7 @@ import type { RelayedText } from '../backend.ts'
 import { createMergedMembers } from '../chat/record/merged-members.ts'
 import type { EventRules } from './event-rules.ts'
 import { editMembers } from './request.ts'
-import { answerTooLarge } from './upstream/errors.ts'
+import { responseTooLarge } from './upstream/errors.ts'
 
 /** Limit: characters of the events of one answer. */
 const EVENTS_CHARS_MAX = 64 * 1024 * 1024
@@ -73,7 +73,7 @@ interface AssembledChoice {
 const UNLIMITED = { take: (text: string) => text, spend: () => true }
 
 /** Assembles the whole answer to a chat or a legacy completion from the events of a stream. */
-export function createAnswerAssembly() {
+export function createResponseAssembly() {
   const choices = new Map<number, AssembledChoice>()
   let head: Fields = {}
   let usage: Fields | null = null
@@ -105,7 +105,7 @@ export function createAnswerAssembly() {
     /** @throws ApiError upstream_invalid_response for events that are too large or nest too deeply */
     add({ json, value }: RelayedText): void {
       charCount += json.length
-      if (charCount > EVENTS_CHARS_MAX) throw answerTooLarge()
+      if (charCount > EVENTS_CHARS_MAX) throw responseTooLarge()
       if (exceedsDepth(json, JSON_DEPTH_MAX)) throw new ApiError('upstream_invalid_response')
       const { choices: added, usage: reported, object, ...others } = value
       head = { ...head, ...others }

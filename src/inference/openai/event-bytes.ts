@@ -3,12 +3,12 @@
  * the upstream.
  */
 
-import { findUsage } from '../../domain/chat/told-usage.ts'
+import { findUsage } from '../../domain/chat/reported-usage.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../../domain/json/json-limits.ts'
 import { parseObject } from '../../domain/json/json-values.ts'
 import type { ApiError } from '../../errors.ts'
-import { findToldError } from './upstream/errors.ts'
-import type { Pieces } from './upstream/exchange.ts'
+import { findReportedError } from './upstream/errors.ts'
+import type { BodyChunks } from './upstream/exchange.ts'
 import type { Redact } from './upstream/redaction.ts'
 
 /** Limit: bytes of a line that are held back. A longer line holds audio and passes as it comes. */
@@ -17,7 +17,7 @@ const LINE_END = 0x0a
 
 interface EventBytes {
   /** Returns the same bytes, whole lines at a time, without what is secret in errors; null at the end. */
-  read(): Promise<Pieces | null>
+  read(): Promise<BodyChunks | null>
   /** Returns the first error that an event told of so far, or null. */
   findError(): ApiError | null
   /** Returns the last usage that an event reported so far, or null. */
@@ -27,7 +27,10 @@ interface EventBytes {
 type Fields = Readonly<Record<string, unknown>>
 
 /** @param read - returns null at the end */
-export function createEventBytes(read: () => Promise<Pieces | null>, redact: Redact): EventBytes {
+export function createEventBytes(
+  read: () => Promise<BodyChunks | null>,
+  redact: Redact,
+): EventBytes {
   let error: ApiError | null = null
   let usage: Fields | null = null
 
@@ -38,13 +41,13 @@ export function createEventBytes(read: () => Promise<Pieces | null>, redact: Red
     const lines = text.split('\n').map((line) => {
       if (line.includes('usage')) usage = findUsage(eventIn(line) ?? {}) ?? usage
       if (!line.includes('error')) return line
-      error ??= findToldError(eventIn(line) ?? {}, redact)
+      error ??= findReportedError(eventIn(line) ?? {}, redact)
       return redact(line)
     })
     return Buffer.from(lines.join('\n'), 'latin1')
   }
 
-  async function* readLines(): AsyncGenerator<Pieces, void> {
+  async function* readLines(): AsyncGenerator<BodyChunks, void> {
     let held: Uint8Array = new Uint8Array()
     for (let pieces = await read(); pieces !== null; pieces = await read()) {
       const bytes = Buffer.concat([held, ...pieces])

@@ -4,7 +4,7 @@ import { splitItems } from '../../domain/json/json-members.ts'
 import { ApiError } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import { editMembers, findMember } from './request.ts'
-import { findToldError } from './upstream/errors.ts'
+import { findReportedError } from './upstream/errors.ts'
 import type { Redact } from './upstream/redaction.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -44,7 +44,7 @@ export function createChunkRules(request: StreamRequest, redact: Redact): EventR
   const finished = new Set<unknown>()
   return {
     note(chunk) {
-      const error = findToldError(chunk, redact)
+      const error = findReportedError(chunk, redact)
       if (error !== null) throw error
       for (const choice of Array.isArray(chunk.choices) ? chunk.choices : []) {
         if (choice?.finish_reason) finished.add(choice.index)
@@ -108,7 +108,7 @@ export function createTypedRules(redact: Redact): EventRules {
   let isWhole = false
   return {
     note(event) {
-      const error = findToldError(event, redact)
+      const error = findReportedError(event, redact)
       if (error !== null) throw error
       if (typeof event.type !== 'string') throw new ApiError('upstream_invalid_response')
       isWhole ||= isLastEvent(event)

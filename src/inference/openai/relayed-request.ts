@@ -4,9 +4,10 @@
  */
 import { ApiError } from '../../errors.ts'
 import type { CallOptions, Delta, ModelDetails, RelayedDelta } from '../backend.ts'
-import { readErrorText } from './answer-body.ts'
+import type { EngineRequest } from './engine-request.ts'
 import type { Engine, Profile } from './profiles.ts'
-import type { UpstreamAnswer, UpstreamClient } from './upstream/client.ts'
+import { readErrorText } from './response-body.ts'
+import type { UpstreamClient, UpstreamResponse } from './upstream/client.ts'
 import {
   concernsRequest,
   isSurelyUnprocessed,
@@ -17,7 +18,6 @@ import {
 import type { Redact } from './upstream/redaction.ts'
 import { RETRY_AFTER_S_MAX, type RetryClock, TryFailure, withRetries } from './upstream/retry.ts'
 import type { TargetPool, TargetUse } from './upstream/target-pool.ts'
-import type { Ask } from './upstream-ask.ts'
 
 /** One upstream of a model. */
 interface Target {
@@ -45,19 +45,19 @@ export interface Begun<T> {
 
 /** An answer that has begun. */
 interface Opened<T> {
-  readonly answer: UpstreamAnswer
+  readonly answer: UpstreamResponse
   readonly use: TargetUse<Target>
   /** What was read of the answer so far. */
   readonly begun: T
 }
 
 /** Reads the beginning of an answer. @throws ApiError for an error in it */
-export type Begin<T> = (answer: UpstreamAnswer, redact: Redact) => Promise<T>
+export type Begin<T> = (answer: UpstreamResponse, redact: Redact) => Promise<T>
 
 /** Returns the single part of an answer that is read whole. */
 export async function relayWhole(
   relay: Relay,
-  ask: Ask,
+  ask: EngineRequest,
   options: CallOptions,
   read: Begin<RelayedDelta>,
 ): Promise<RelayedDelta> {
@@ -70,7 +70,7 @@ export async function relayWhole(
 /** Yields the parts of an answer. */
 export async function* relayParts<T, D extends Delta>(
   relay: Relay,
-  ask: Ask,
+  ask: EngineRequest,
   options: CallOptions,
   { begin, toDelta }: { readonly begin: Begin<Begun<T>>; readonly toDelta: (part: T) => D },
 ): AsyncGenerator<D> {
@@ -94,7 +94,7 @@ export async function* relayParts<T, D extends Delta>(
 
 function openWithRetries<T>(
   relay: Relay,
-  ask: Ask,
+  ask: EngineRequest,
   options: CallOptions,
   begin: Begin<T>,
 ): Promise<Opened<T>> {
@@ -115,7 +115,7 @@ function openWithRetries<T>(
  */
 async function open<T>(
   { pool, callsTools, begin, engine }: Relay & { readonly begin: Begin<T> },
-  ask: Ask,
+  ask: EngineRequest,
   tried: Set<number>,
   { signal, observer }: CallOptions,
 ): Promise<Opened<T>> {
@@ -125,7 +125,7 @@ async function open<T>(
   observer?.onUpstream(use.number)
   const beganMs = performance.now()
   const { client } = use.value
-  let answer: UpstreamAnswer | null = null
+  let answer: UpstreamResponse | null = null
   try {
     const target = { model: use.value.model ?? model, callsTools }
     answer = await client.post(ask.render(target), { ...how, requestId, signal })
@@ -148,7 +148,7 @@ async function open<T>(
 
 /** Returns the error for an answer without a success status. */
 async function readStatusError(
-  answer: UpstreamAnswer,
+  answer: UpstreamResponse,
   redact: Redact,
   engine: Engine,
 ): Promise<ApiError> {

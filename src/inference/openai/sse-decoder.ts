@@ -23,7 +23,7 @@ interface SseDecoder {
  */
 export function createSseDecoder({ charsMax = EVENT_CHARS_MAX } = {}): SseDecoder {
   const decoder = new TextDecoder()
-  /** Pieces of the unfinished line: joined only once, so one-byte chunks do not cost quadratic time. */
+  /** Chunks of the unfinished line: joined only once, so one-byte chunks do not cost quadratic time. */
   let line: string[] = []
   let data: string[] = []
   let charCount = 0

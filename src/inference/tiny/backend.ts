@@ -9,7 +9,7 @@ import type { CompletionCall, Delta, InferenceBackend } from '../backend.ts'
 import { describeTiny } from './description.ts'
 import { createAdapterFiles } from './host/adapter-files.ts'
 import { createEngineLink, type EngineLink } from './host/engine-link.ts'
-import type { EnginePlan, PieceOf } from './host/engine-work.ts'
+import type { ChunkOf, EnginePlan } from './host/engine-work.ts'
 import { PLANS_BYTES_MAX, requirePlanBytes } from './host/plan-size.ts'
 import { planCompletion } from './sampling/completion-plan.ts'
 import { type Run as ServeRun, serveCall } from './services/serve.ts'
@@ -81,7 +81,7 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
     plan: P,
     keyId: string,
     signal: AbortSignal,
-  ): AsyncGenerator<PieceOf<P>, void, void> {
+  ): AsyncGenerator<ChunkOf<P>, void, void> {
     const bytes = requirePlanBytes(plan)
     const isFull = runningCount() >= options.queueMax
     if (isFull || plansBytes + bytes > PLANS_BYTES_MAX) {

@@ -29,10 +29,10 @@ export function listRowChanges(before: readonly Row[], after: readonly Row[]): R
   })
   for (const row of added)
     if (!paired.has(row)) changes.push({ kind: 'added', before: null, after: row })
-  return changes.sort((left, right) => placeOf(left) - placeOf(right))
+  return changes.sort((left, right) => indexOf(left) - indexOf(right))
 }
 
-function placeOf({ before, after }: RowChange): number {
+function indexOf({ before, after }: RowChange): number {
   return (after ?? before)?.original_index ?? 0
 }
 

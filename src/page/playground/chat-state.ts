@@ -15,18 +15,18 @@ export interface ChatState {
 }
 
 /** The part of a chat that is in the address. */
-export interface ChatPlace {
+export interface ChatLocation {
   readonly project: string
   /** The call that is replayed. */
   readonly call: string | null
   readonly model: string | null
 }
 
-const nameOf = ({ project, call, model }: ChatPlace) => ['chat', project, call, model]
+const nameOf = ({ project, call, model }: ChatLocation) => ['chat', project, call, model]
 
 /** A replay starts again from the recorded call, unless the user came here by the back button. */
 export function openChat(
-  place: ChatPlace,
+  place: ChatLocation,
   recorded: Recorded | null,
   parameters: readonly Parameter[],
 ): Signal<ChatState> {
@@ -44,6 +44,6 @@ function servedModelOf(recorded: Recorded | null): string | undefined {
   return recorded?.isServed ? recorded.model : undefined
 }
 
-export function forgetChat(place: ChatPlace): void {
+export function forgetChat(place: ChatLocation): void {
   forgetPersisted(nameOf(place))
 }

@@ -46,7 +46,7 @@ interface CalledTool {
   readonly arguments: string
 }
 
-export interface Answer {
+export interface Completion {
   readonly content: string
   readonly reasoning: string
   readonly toolCalls: readonly CalledTool[]
@@ -57,7 +57,7 @@ export interface Answer {
   readonly completionTokens: number | null
 }
 
-export const NO_COMPLETION: Answer = {
+export const NO_COMPLETION: Completion = {
   content: '',
   reasoning: '',
   toolCalls: [],
@@ -68,7 +68,7 @@ export const NO_COMPLETION: Answer = {
 }
 
 /** @returns a new response with the chunk added */
-export function addChunk(answer: Answer, { choices, usage }: Chunk): Answer {
+export function addChunk(answer: Completion, { choices, usage }: Chunk): Completion {
   const [choice] = choices ?? []
   const delta: Delta = choice?.delta ?? {}
   const added = choice?.logprobs?.content ?? []
@@ -98,7 +98,7 @@ function addToolCall(calls: readonly CalledTool[], piece: ToolCallDelta): readon
   const { id, function: called } = piece
   const index = piece.index ?? null
   const given = { id: id ?? '', name: called?.name ?? '', arguments: called?.arguments ?? '' }
-  const place = placeOf(index, given, calls)
+  const place = indexOfCall(index, given, calls)
   const before = calls[place]
   if (before === undefined) return [...calls, { index, ...given }]
   const grown = {
@@ -114,7 +114,7 @@ function addToolCall(calls: readonly CalledTool[], piece: ToolCallDelta): readon
  * Returns the index of the tool call that a chunk belongs to, -1 for a new one. Engines may count from any number,
  * leave the index out, or send 0 with every call: then a name begins the next one.
  */
-function placeOf(
+function indexOfCall(
   index: number | null,
   { id, name }: Pick<CalledTool, 'id' | 'name'>,
   calls: readonly CalledTool[],
@@ -128,7 +128,7 @@ function placeOf(
 }
 
 /** Returns the response as a message for the next request. */
-export function messageOf({ content, reasoning, toolCalls }: Answer): Message {
+export function messageOf({ content, reasoning, toolCalls }: Completion): Message {
   return {
     role: 'assistant',
     content: content === '' && toolCalls.length > 0 ? null : content,

@@ -7,7 +7,7 @@ import type { Message } from '../parts/messages.ts'
 import { focusNeighbour } from '../parts/neighbour.ts'
 import { Failure } from '../parts/notice.ts'
 import { pathTo } from '../shell/page-route.ts'
-import { type Answer, messageOf } from './completion.ts'
+import { type Completion, messageOf } from './completion.ts'
 import { canChange, changeAll, changed, type Drafts, textOf, withDraft } from './drafts.ts'
 import { Tokens } from './tokens.ts'
 
@@ -16,7 +16,7 @@ export interface PaneState {
   readonly messages: readonly Message[]
   readonly drafts: Drafts
   /** The last response, complete or partial; null before the first. */
-  readonly answer: Answer | null
+  readonly answer: Completion | null
   readonly callId: string | null
   readonly failure: string | null
   readonly isRunning: boolean

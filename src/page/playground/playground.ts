@@ -8,7 +8,7 @@ import { Failure, Loading } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { pathTo, type ViewProps } from '../shell/page-route.ts'
-import { type ChatPlace, type ChatState, forgetChat, openChat } from './chat-state.ts'
+import { type ChatLocation, type ChatState, forgetChat, openChat } from './chat-state.ts'
 import { newPane, Pane, type PaneState, settled } from './pane.ts'
 import { ParameterForm } from './parameter-form.ts'
 import { type Described, type Parameters, parametersOf, valuesOf } from './parameters.ts'
@@ -23,7 +23,7 @@ export function Playground({ project }: ViewProps) {
   return html`<${Opened} key=${JSON.stringify([call, model])} place=${{ project, call, model }} />`
 }
 
-function Opened({ place }: { readonly place: ChatPlace }) {
+function Opened({ place }: { readonly place: ChatLocation }) {
   const { project, call } = place
   const parameters = useLoad('parameters', async (signal) =>
     parametersOf(await requestJson<Described>('/openapi.json', undefined, { signal })),
@@ -37,7 +37,7 @@ function Opened({ place }: { readonly place: ChatPlace }) {
 }
 
 interface ChatProps {
-  readonly place: ChatPlace
+  readonly place: ChatLocation
   readonly parameters: Parameters | null
   /** The call that is replayed. */
   readonly recorded: Recorded | null
@@ -135,7 +135,7 @@ function Chat({ place, parameters, recorded }: ChatProps) {
 }
 
 function startAnew(
-  place: ChatPlace,
+  place: ChatLocation,
   panes: readonly PaneState[],
   set: (part: Partial<ChatState>) => void,
 ): void {

@@ -9,7 +9,7 @@ import { unknownProject } from '../api/unknown-project.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { Header } from './header.ts'
-import { place, serverView } from './location.ts'
+import { pageRoute, serverView } from './location.ts'
 import { NotReadable } from './not-readable.ts'
 import type { PageRoute } from './page-route.ts'
 import { Projects } from './projects.ts'
@@ -17,13 +17,13 @@ import { SignIn } from './sign-in.ts'
 import { knownView, loadView } from './views.ts'
 
 effect(() => {
-  const at = place.value
+  const at = pageRoute.value
   const names = at === null ? [serverView.value] : [at.subject ?? at.view, at.project]
   document.title = [...names, 'Weft'].filter((name) => name !== null).join(' · ')
 })
 
 export function App() {
-  const at = place.value
+  const at = pageRoute.value
   const name = at === null ? serverView.value : `${at.project} ${at.view} ${at.subject}`
   useFocusAt(name)
   if (key.value === null) return html`<${SignIn} />`

@@ -2,7 +2,7 @@
 import { html } from 'htm/preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { caller, may, signOut } from '../api/session.ts'
-import { go, place, serverView } from './location.ts'
+import { go, pageRoute, serverView } from './location.ts'
 import { pathTo, type View } from './page-route.ts'
 import { timeMode } from './settings.ts'
 
@@ -39,7 +39,7 @@ function isUseful({ scope = 'traces:read' }: Link): boolean {
 const WAY_SEEN_PX = 60
 
 export function Header() {
-  const at = place.value
+  const at = pageRoute.value
   const ways = useRef<HTMLDivElement>(null)
   // On a narrow screen the links are one scrolling line.
   useLayoutEffect(() => {
@@ -87,7 +87,7 @@ function ServerLinks() {
 }
 
 function ProjectSwitch() {
-  const here = place.value?.project
+  const here = pageRoute.value?.project
   const known = caller.value?.projects ?? []
   const projects = here === undefined || known.includes(here) ? known : [here, ...known]
   if (projects.length === 0) return null

@@ -7,7 +7,7 @@ const address = signal(new URL(location.href))
 export const query = computed(() => address.value.searchParams)
 
 /** Null for the address without a project. */
-export const place = computed<PageRoute | null>(() => parsePageRoute(address.value.pathname))
+export const pageRoute = computed<PageRoute | null>(() => parsePageRoute(address.value.pathname))
 
 /** The view of the server itself that the address names; null for all else. */
 export const serverView = computed(() => parseServerView(address.value.pathname))

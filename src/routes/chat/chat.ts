@@ -4,7 +4,6 @@ import { requireIntegerBounds } from '../../domain/chat/integer-bounds.ts'
 import type { App } from '../../http/app-type.ts'
 import { completionResponse } from '../../http/document/responses.ts'
 import { ProjectHeaders } from '../../http/project-header.ts'
-import { resolveAnswerEnvelope } from '../../inference/chat/answer-envelope.ts'
 import { type ChunkOptions, renderChunks } from '../../inference/chat/chunks.ts'
 import {
   type CompletionRunOptions,
@@ -12,10 +11,11 @@ import {
   requireAnswerable,
   streamCompletion,
 } from '../../inference/chat/completion-run.ts'
+import { resolveResponseEnvelope } from '../../inference/chat/response-envelope.ts'
 import type { ModelChoice } from '../../inference/models/model-choice.ts'
 import { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
-import { sendStream, sendWhole } from './answer-sending.ts'
-import { openAnswer, toModelCaller } from './model-request.ts'
+import { openResponse, toModelCaller } from './model-request.ts'
+import { sendStream, sendWhole } from './response-sending.ts'
 
 interface ChatRoutesOptions {
   readonly choice: ModelChoice
@@ -44,11 +44,11 @@ export async function chatRoutes(app: App, { choice, run }: ChatRoutesOptions): 
       const model = await choice.choose(body.model, modelCaller)
       requireAnswerable(body, model)
 
-      const { deadline, client } = openAnswer(request, reply)
+      const { deadline, client } = openResponse(request, reply)
       const call = { request: body, body: request.bodyText ?? '', requestId }
       const exchange = { ...modelCaller, ...client, call, model }
       const name = model.answersAs ?? body.model ?? model.id
-      const envelope = resolveAnswerEnvelope(body, { requestId, model: name, nowMs: Date.now() })
+      const envelope = resolveResponseEnvelope(body, { requestId, model: name, nowMs: Date.now() })
       if (body.stream === true) {
         const deltas = streamCompletion(exchange, run, envelope)
         const chunks = renderChunks(deltas, envelope, chunkOptions(body))

@@ -11,10 +11,10 @@ import type { App } from '../../http/app-type.ts'
 import { linesResponse } from '../../http/document/responses.ts'
 import { newId } from '../../http/new-id.ts'
 import { JSON_LINES } from '../../http/stream/json-lines.ts'
-import { resolveAnswerEnvelope } from '../../inference/chat/answer-envelope.ts'
 import { renderChunks } from '../../inference/chat/chunks.ts'
 import { completeWhole, streamCompletion } from '../../inference/chat/completion-run.ts'
 import { COMPLETION_OP_NAME } from '../../inference/chat/record/completion-recorder.ts'
+import { resolveResponseEnvelope } from '../../inference/chat/response-envelope.ts'
 import { ChatCompletionChunk } from '../../schemas/chat/chat-chunk.ts'
 import {
   CompletionCreateRequest,
@@ -22,11 +22,11 @@ import {
 } from '../../schemas/chat/completion-create.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import { createRefReader } from '../objects/ref-reader.ts'
-import { sendStream, sendWhole } from './answer-sending.ts'
 import { chunkOptions } from './chat.ts'
 import type { Inference } from './inference.ts'
-import { openAnswer } from './model-request.ts'
+import { openResponse } from './model-request.ts'
 import { renameErrorParam, renameErrorParams, requireChat } from './rename-error-param.ts'
+import { sendStream, sendWhole } from './response-sending.ts'
 
 interface CompletionCreateRoutesOptions extends Pick<Stores, 'objects' | 'tables'> {
   readonly inference: Inference
@@ -141,7 +141,7 @@ async function prepare(
   const model = await choice.choose(inputs.model, { caller, projectId: project_id })
   const chat = requireChat(toChatDraft(inputs, prompt, isStream), model, toInputsParam)
 
-  const { deadline, client } = openAnswer(request, reply)
+  const { deadline, client } = openResponse(request, reply)
   const body = JSON.stringify(chat)
   const isTracked = track_llm_call !== false
   const { conversation_id = null, conversation_name, source } = named
@@ -163,7 +163,7 @@ async function prepare(
     },
   }
   const names = { requestId: request.id, model: model.answersAs ?? inputs.model }
-  const envelope = resolveAnswerEnvelope(chat, { ...names, nowMs: Date.now() })
+  const envelope = resolveResponseEnvelope(chat, { ...names, nowMs: Date.now() })
   /** The recorded call, as JSON text; known once the request to the model has begun. */
   const renderPlace = () => {
     const weave_call_id = reply.getHeader('x-weft-call-id') ?? null

@@ -25,7 +25,7 @@ import {
   ImageVariationForm,
 } from '../../schemas/chat/services/images.ts'
 import { readModelForm, useModelForms } from './form-request.ts'
-import { openAnswer, toModelCaller } from './model-request.ts'
+import { openResponse, toModelCaller } from './model-request.ts'
 import type { ServiceRoutesOptions } from './services.ts'
 
 interface FileServiceRoutesOptions extends ServiceRoutesOptions {
@@ -171,7 +171,7 @@ async function relay(
 ): Promise<FastifyReply> {
   const modelCaller = toModelCaller(request)
   const model = await choice.choose(asked.model, modelCaller)
-  const { deadline, client } = openAnswer(request, reply)
+  const { deadline, client } = openResponse(request, reply)
   const record = createFileRecord()
   const deltas = serveFile(
     {

@@ -13,7 +13,7 @@ export function toModelCaller(request: FastifyRequest): ModelCaller {
 }
 
 /** Begins to wait for an answer: opens the request's abort controller and starts the client's own timeout. */
-export function openAnswer(request: FastifyRequest, reply: FastifyReply) {
+export function openResponse(request: FastifyRequest, reply: FastifyReply) {
   const abort = request.server.openAbort(reply)
   const deadline = startClientDeadline(request.headers, abort)
   const setHeaders: CompletionExchange['setHeaders'] = (headers) => {

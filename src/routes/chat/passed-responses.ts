@@ -1,14 +1,14 @@
 /** Passes responses through from engines that produce them, under ids of this server, and stores them like all others. */
-import type { ResponseHead } from '../../domain/chat/responses/responses-answer.ts'
-import type { PlacedItem } from '../../domain/chat/responses/responses-input.ts'
+import type { ResponseHead } from '../../domain/chat/responses/response-state.ts'
+import type { IndexedItem } from '../../domain/chat/responses/responses-input.ts'
 import { splitItems, splitMembers } from '../../domain/json/json-members.ts'
 import { ApiError } from '../../errors.ts'
 import type { CompletionRunOptions } from '../../inference/chat/completion-run.ts'
 import {
   createPassedResponse,
   type PassedEvent,
+  type ReferencedItem,
   renderPassedRequest,
-  type ToldItem,
 } from '../../inference/chat/passed-response.ts'
 import { type ServiceExchange, serveStream, serveWhole } from '../../inference/chat/service-run.ts'
 import { listOffers } from '../../inference/models/offers.ts'
@@ -29,7 +29,7 @@ interface PassedInput {
   readonly body: ResponseCreateRequest
   /** The JSON text as received. */
   readonly bodyText: string
-  readonly context: readonly PlacedItem[]
+  readonly context: readonly IndexedItem[]
   /** Its own items, with references resolved. */
   readonly input: readonly InputItem[]
 }
@@ -40,7 +40,7 @@ export function renderEngineRequest({ body, bodyText, context, input }: PassedIn
   const texts = Array.isArray(body.input)
     ? splitItems(splitMembers(bodyText).get('input') ?? '')
     : []
-  const own = input.map((item, index): ToldItem => {
+  const own = input.map((item, index): ReferencedItem => {
     const sent = Array.isArray(body.input) ? body.input[index] : undefined
     if (sent === undefined) return { item: { role: 'user', content: body.input as string } }
     // The client's texts are passed on unchanged; only references are replaced by what they name.

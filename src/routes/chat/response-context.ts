@@ -1,6 +1,6 @@
 /** The context of a response: all responses before it, read from the store. */
 import type { Principal } from '../../domain/access/permissions.ts'
-import type { PlacedItem } from '../../domain/chat/responses/responses-input.ts'
+import type { IndexedItem } from '../../domain/chat/responses/responses-input.ts'
 import {
   CONTEXT_CHARS_MAX,
   CONTEXT_RESPONSES_MAX,
@@ -33,7 +33,7 @@ export async function readContext(
   responses: ResponseStore,
   previousId: string | null | undefined,
   caller: Principal,
-): Promise<PlacedItem[]> {
+): Promise<IndexedItem[]> {
   const turns: InputItem[][] = []
   let chars = 0
   for (let id = previousId ?? null; id !== null; ) {
@@ -76,14 +76,14 @@ export async function resolveReferences(
     if (owner !== null && !known.has(owner)) {
       const found = await findOwnResponse(responses, owner, caller)
       readChars += found === null ? 0 : charsOf(found)
-      if (known.size === CONTEXT_RESPONSES_MAX) throw tooLong(placeOf(index))
-      if (readChars > CONTEXT_CHARS_MAX) throw tooLong(placeOf(index))
+      if (known.size === CONTEXT_RESPONSES_MAX) throw tooLong(pathOf(index))
+      if (readChars > CONTEXT_CHARS_MAX) throw tooLong(pathOf(index))
       known.set(owner, found === null ? [] : listTurnItems(found))
     }
     const meant = known.get(owner ?? '')?.find(({ id }) => id === item.id)
     if (meant === undefined) throw unknownItem(index)
     namedChars += JSON.stringify(meant).length
-    if (namedChars > CONTEXT_CHARS_MAX) throw tooLong(placeOf(index))
+    if (namedChars > CONTEXT_CHARS_MAX) throw tooLong(pathOf(index))
     resolved.push(meant)
   }
   return resolved
@@ -98,11 +98,11 @@ function tooLong(param: string): ApiError {
   return new ApiError('context_length_exceeded', { param, message })
 }
 
-function placeOf(index: number): string {
+function pathOf(index: number): string {
   return `input[${index}].id`
 }
 
 function unknownItem(index: number): ApiError {
-  const param = placeOf(index)
+  const param = pathOf(index)
   return new ApiError('invalid_value', { param, message: `${param} names no stored item` })
 }

@@ -1,13 +1,12 @@
 /** Answers one response, whole or as events, and stores it before its end is sent. */
 import { parseWithArgumentTexts } from '../../domain/chat/argument-texts.ts'
-import type { ResponseBody } from '../../domain/chat/responses/responses-answer.ts'
+import type { ResponseBody } from '../../domain/chat/responses/response-state.ts'
 import type { ResponseEvent, ResponseWriter } from '../../domain/chat/responses/responses-events.ts'
 import { toChunk } from '../../domain/chat/responses/responses-events.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../../domain/json/json-limits.ts'
 import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import { renderNamedEvent } from '../../http/stream/sse.ts'
-import type { AnswerEnvelope } from '../../inference/chat/answer-envelope.ts'
 import { renderChunks } from '../../inference/chat/chunks.ts'
 import {
   type ChatExchange,
@@ -15,6 +14,7 @@ import {
   completeWhole,
   streamCompletion,
 } from '../../inference/chat/completion-run.ts'
+import type { ResponseEnvelope } from '../../inference/chat/response-envelope.ts'
 
 /** How a response is produced: from a chat, or by an engine. */
 export interface ResponseMaker {
@@ -49,7 +49,7 @@ export interface ResponseRun {
  *
  * @throws what its production throws, store_unavailable
  */
-export async function answerWholeResponse({ maker, keep }: ResponseRun): Promise<string> {
+export async function renderWholeResponse({ maker, keep }: ResponseRun): Promise<string> {
   try {
     await maker.whole()
   } catch (error) {
@@ -99,7 +99,7 @@ export async function* streamResponse(job: ResponseRun): AsyncGenerator<readonly
 interface ChatSource {
   readonly exchange: ChatExchange
   readonly run: CompletionRunOptions
-  readonly envelope: AnswerEnvelope
+  readonly envelope: ResponseEnvelope
   readonly writer: ResponseWriter
   readonly nowUs: Clock['nowUs']
 }

@@ -4,9 +4,9 @@
  */
 import type { FastifyRequest } from 'fastify'
 import type { Principal } from '../../domain/access/permissions.ts'
-import type { ResponseHead } from '../../domain/chat/responses/responses-answer.ts'
+import type { ResponseHead } from '../../domain/chat/responses/response-state.ts'
 import { createResponseWriter } from '../../domain/chat/responses/responses-events.ts'
-import { type PlacedItem, toMessages } from '../../domain/chat/responses/responses-input.ts'
+import { type IndexedItem, toMessages } from '../../domain/chat/responses/responses-input.ts'
 import { listInputItems, toResponseId } from '../../domain/chat/responses/responses-record.ts'
 import {
   findUnknownResponseFields,
@@ -24,19 +24,18 @@ import { newId } from '../../http/new-id.ts'
 import { ProjectHeaders } from '../../http/project-header.ts'
 import { onceClosed } from '../../http/stream/client-signal.ts'
 import { renderNamedEvent, WHOLE_EVENTS } from '../../http/stream/sse.ts'
-import { resolveAnswerEnvelope } from '../../inference/chat/answer-envelope.ts'
 import type {
   CompletionExchange,
   CompletionRunOptions,
 } from '../../inference/chat/completion-run.ts'
+import { resolveResponseEnvelope } from '../../inference/chat/response-envelope.ts'
 import type { ModelChoice } from '../../inference/models/model-choice.ts'
 import type { ServedModel } from '../../inference/models/registry.ts'
 import type { InputItem } from '../../schemas/chat/responses/responses-input.ts'
 import { ResponseCreateRequest } from '../../schemas/chat/responses/responses-request.ts'
 import type { ResponseStore } from '../../store/api/chat/responses.ts'
 import type { Stores } from '../../store/api/stores.ts'
-import { logStreamFailure, sendStream, sendWhole } from './answer-sending.ts'
-import { openAnswer, toModelCaller } from './model-request.ts'
+import { openResponse, toModelCaller } from './model-request.ts'
 import {
   createPassedMaker,
   makesResponses,
@@ -46,12 +45,13 @@ import {
 import { renameErrorParam, renameErrorParams, requireChat } from './rename-error-param.ts'
 import { readContext, resolveReferences } from './response-context.ts'
 import {
-  answerWholeResponse,
   createChatMaker,
   type ResponseMaker,
   type ResponseRun,
+  renderWholeResponse,
   streamResponse,
 } from './response-run.ts'
+import { logStreamFailure, sendStream, sendWhole } from './response-sending.ts'
 import type { RunningResponses } from './running-responses.ts'
 
 interface ResponseRoutesOptions extends Pick<Stores, 'responses'>, Pick<Clock, 'nowUs'> {
@@ -88,7 +88,7 @@ export async function responseRoutes(app: App, options: ResponseRoutesOptions): 
       const context = await readContext(responses, body.previous_response_id, caller)
 
       const createdAtUs = nowUs()
-      const { abort, deadline, client } = openAnswer(request, reply)
+      const { abort, deadline, client } = openResponse(request, reply)
       const head = toHead(body, model, { id, createdAtUs })
       const from = { ...modelCaller, ...client, model }
       const job: Job = { request, from, context, input, run, nowUs, head }
@@ -104,7 +104,7 @@ export async function responseRoutes(app: App, options: ResponseRoutesOptions): 
         keep: body.store === false ? null : toKeeper(responses, body, row),
         noteFailure: (failure) => logStreamFailure(request, failure),
       }
-      if (body.stream !== true) return await sendWhole(reply, answerWholeResponse(answer), deadline)
+      if (body.stream !== true) return await sendWhole(reply, renderWholeResponse(answer), deadline)
       const onStatusFirst = () => {
         isStatusSent = true
       }
@@ -124,7 +124,7 @@ interface Job extends Pick<ResponseRoutesOptions, 'run' | 'nowUs'> {
   >
   readonly head: ResponseHead
   /** Items of the previous responses. */
-  readonly context: readonly PlacedItem[]
+  readonly context: readonly IndexedItem[]
   readonly input: readonly InputItem[]
 }
 
@@ -151,7 +151,7 @@ function openChat(job: Job): ResponseMaker {
       droppedFields: [...unknown, ...tools.dropped],
       call: { request: chat, body: JSON.stringify(chat), requestId: request.id },
     },
-    envelope: resolveAnswerEnvelope(chat, names),
+    envelope: resolveResponseEnvelope(chat, names),
     run,
     writer,
     nowUs,

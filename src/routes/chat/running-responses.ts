@@ -3,7 +3,7 @@
  * each is removed when its request ends.
  */
 import type { Principal } from '../../domain/access/permissions.ts'
-import type { ResponseBody } from '../../domain/chat/responses/responses-answer.ts'
+import type { ResponseBody } from '../../domain/chat/responses/response-state.ts'
 import { isOwnResponse, type StoredResponse } from '../../domain/chat/responses/responses-record.ts'
 import { ApiError } from '../../errors.ts'
 

@@ -24,8 +24,8 @@ import {
   TokenizeRequest,
   TokenizeResponse,
 } from '../../schemas/chat/services/tokens.ts'
-import { sendStream, sendWhole } from './answer-sending.ts'
-import { openAnswer, toModelCaller } from './model-request.ts'
+import { openResponse, toModelCaller } from './model-request.ts'
+import { sendStream, sendWhole } from './response-sending.ts'
 
 export interface ServiceRoutesOptions {
   readonly choice: ModelChoice
@@ -116,7 +116,7 @@ function addEndpoint(app: App, endpoint: Endpoint, { choice, run }: ServiceRoute
     async (request, reply) => {
       const modelCaller = toModelCaller(request)
       const model = await choice.choose(request.body.model, modelCaller)
-      const { deadline, client } = openAnswer(request, reply)
+      const { deadline, client } = openResponse(request, reply)
       const body = request.bodyText ?? ''
       const exchange = {
         ...modelCaller,

@@ -12,7 +12,7 @@ import {
   ResponseObject,
   ResponseParams,
   ResponseReadQuery,
-} from '../../schemas/chat/responses/responses-answer.ts'
+} from '../../schemas/chat/responses/response-object.ts'
 import type { ResponseStore } from '../../store/api/chat/responses.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import { findOwnResponse } from './response-context.ts'

@@ -1,14 +1,14 @@
 /** What is recorded of an answer while its pieces pass. */
 import { describe, expect, it } from 'vitest'
 import {
-  createAnswerRecord,
+  createCompletionRecord,
   RECORDED_CHARS_MAX,
-} from '../../../src/inference/chat/record/answer-record.ts'
+} from '../../../src/inference/chat/record/completion-record.ts'
 import { finish, piece, prompt } from '../../support/scripted-backend.ts'
 
 describe('the record of an answer', () => {
   it('a recorded response has the complete tool calls of a backend, and the time of the first', () => {
-    const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
+    const record = createCompletionRecord({ isStream: true, keepsOutput: true, now: () => 7 })
     record.note(prompt())
     expect(record.firstTokenAt()).toBeNull()
     const first = { index: 0, id: 'call_1', name: 'add', arguments: '' }
@@ -139,7 +139,7 @@ describe('the record of an answer', () => {
   })
 
   it('a recorded response has the id and the model of the first chunk that has them', () => {
-    const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
+    const record = createCompletionRecord({ isStream: true, keepsOutput: true, now: () => 7 })
     const choices = [{ index: 0, delta: { content: 'a' } }]
     const chunks = [
       { id: '', model: '', created: 0, choices: [], prompt_filter_results: [] },
@@ -153,7 +153,7 @@ describe('the record of an answer', () => {
   })
 
   it('a recorded stream has the tier and the fingerprint, like a whole response', () => {
-    const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
+    const record = createCompletionRecord({ isStream: true, keepsOutput: true, now: () => 7 })
     const told = { id: 'c1', model: 'm', service_tier: 'flex', system_fingerprint: 'fp' }
     const value = { ...told, choices: [{ index: 0, delta: { content: 'a' } }] }
     record.note({ type: 'relayed', texts: [{ json: JSON.stringify(value), value }] })
@@ -161,7 +161,7 @@ describe('the record of an answer', () => {
   })
 
   it('a recorded response has choices without an index, and the first non-empty finish reason', () => {
-    const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
+    const record = createCompletionRecord({ isStream: true, keepsOutput: true, now: () => 7 })
     const choices = [
       { delta: { content: 'a' }, finish_reason: '' },
       { delta: { content: 'b' }, finish_reason: 'stop' },
@@ -192,7 +192,7 @@ describe('the record of an answer', () => {
   )
 
   it('log-probabilities whose token is not a text are recorded unchanged', () => {
-    const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
+    const record = createCompletionRecord({ isStream: true, keepsOutput: true, now: () => 7 })
     const token = { toString: 1, valueOf: 1 }
     const choice = { index: 0, delta: {}, logprobs: { content: [{ token, logprob: -1 }] } }
     record.note({ type: 'relayed', texts: [{ json: '{}', value: { choices: [choice] } }] })
@@ -200,7 +200,7 @@ describe('the record of an answer', () => {
   })
 
   it('any number of token ids in one chunk is recorded', () => {
-    const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
+    const record = createCompletionRecord({ isStream: true, keepsOutput: true, now: () => 7 })
     const token_ids = Array.from({ length: 150_000 }, () => 7)
     const choice = { index: 0, delta: { content: 'a' }, token_ids }
     record.note({ type: 'relayed', texts: [{ json: '{}', value: { choices: [choice] } }] })
@@ -208,7 +208,7 @@ describe('the record of an answer', () => {
   })
 
   it('the log-probabilities of a refusal are recorded, whose message has no content', () => {
-    const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
+    const record = createCompletionRecord({ isStream: true, keepsOutput: true, now: () => 7 })
     for (const text of ['I ', 'cannot']) {
       const refusal = [{ token: text, logprob: -1, bytes: null, top_logprobs: [{ token: 'x' }] }]
       const choice = { index: 0, delta: { refusal: text }, logprobs: { content: null, refusal } }
@@ -255,7 +255,7 @@ describe('the record of an answer', () => {
 
 /** The record of a relayed stream, which takes the delta of one choice, or its text. */
 function open() {
-  const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
+  const record = createCompletionRecord({ isStream: true, keepsOutput: true, now: () => 7 })
   return {
     record,
     note(delta: object | string) {

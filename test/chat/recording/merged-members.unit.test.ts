@@ -1,12 +1,12 @@
 /** A recorded stream has what the whole answer of the same engine has. */
 import { describe, expect, it } from 'vitest'
-import { createAnswerRecord } from '../../../src/inference/chat/record/answer-record.ts'
+import { createCompletionRecord } from '../../../src/inference/chat/record/completion-record.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
 /** Records chunks, each given by the members of its choice. */
 function record(choices: readonly Fields[], chunk: Fields = {}) {
-  const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
+  const record = createCompletionRecord({ isStream: true, keepsOutput: true, now: () => 7 })
   for (const choice of choices) {
     const json = JSON.stringify({ id: 'c', ...chunk, choices: [{ index: 0, ...choice }] })
     record.note({ type: 'relayed', texts: [{ json, value: JSON.parse(json) }] })

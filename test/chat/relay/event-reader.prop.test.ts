@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createEventReader } from '../../../src/inference/openai/answer-body.ts'
 import { createChunkRules } from '../../../src/inference/openai/event-rules.ts'
-import type { UpstreamAnswer } from '../../../src/inference/openai/upstream/client.ts'
+import { createEventReader } from '../../../src/inference/openai/response-body.ts'
+import type { UpstreamResponse } from '../../../src/inference/openai/upstream/client.ts'
 import { createRedact } from '../../../src/inference/openai/upstream/redaction.ts'
 
 const REDACT = createRedact(new URL('http://up:1/v1'), null)
@@ -11,14 +11,14 @@ const REQUEST = {}
 /** An answer whose pieces come in groups; each group is there at once or has to be waited for. */
 function answerOf(groups: readonly (readonly Uint8Array[])[], isWaitedFor: boolean[] = []) {
   let at = 0
-  const answer: Partial<UpstreamAnswer> = {
+  const answer: Partial<UpstreamResponse> = {
     mediaType: () => 'text/event-stream',
     read() {
       const pieces = groups[at] ?? null
       return isWaitedFor[at++] ? Promise.resolve(pieces) : pieces
     },
   }
-  return answer as UpstreamAnswer
+  return answer as UpstreamResponse
 }
 
 const encode = (text: string) => new TextEncoder().encode(text)
@@ -27,7 +27,7 @@ const END = '{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}'
 const event = (json: string) => `data: ${json}\n\n`
 
 /** What a reader gives until it ends, and how it ends. */
-async function readAll(answer: UpstreamAnswer) {
+async function readAll(answer: UpstreamResponse) {
   const reader = createEventReader(answer, REDACT, createChunkRules(REQUEST, REDACT))
   const groups: string[][] = []
   try {

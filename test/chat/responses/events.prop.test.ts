@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ResponseHead } from '../../../src/domain/chat/responses/responses-answer.ts'
+import type { ResponseHead } from '../../../src/domain/chat/responses/response-state.ts'
 import {
   createResponseWriter,
   toChunk,

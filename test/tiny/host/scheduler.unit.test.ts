@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../../src/errors.ts'
 import {
+  CHUNKS_AHEAD_MAX,
   type FromEngine,
-  PIECES_AHEAD_MAX,
 } from '../../../src/inference/tiny/host/engine-messages.ts'
 import type { EnginePlan } from '../../../src/inference/tiny/host/engine-work.ts'
 import {
@@ -176,18 +176,18 @@ describe('createScheduler', () => {
     const { start, runDry, scheduler, of } = setUp(500)
     start(1)
     runDry()
-    expect(of(1, 'delta')).toHaveLength(PIECES_AHEAD_MAX)
+    expect(of(1, 'delta')).toHaveLength(CHUNKS_AHEAD_MAX)
     expect(scheduler.step()).toBe(false)
     scheduler.receive({ type: 'ack', id: 1, count: 10 })
     runDry()
-    expect(of(1, 'delta')).toHaveLength(PIECES_AHEAD_MAX + 10)
+    expect(of(1, 'delta')).toHaveLength(CHUNKS_AHEAD_MAX + 10)
   })
 
   it('serves others while slow consumers are waited for', () => {
-    const { start, runDry, of } = setUp(PIECES_AHEAD_MAX + 1)
+    const { start, runDry, of } = setUp(CHUNKS_AHEAD_MAX + 1)
     for (let id = 1; id <= REQUESTS_AT_ONCE + 1; id++) start(id)
     runDry()
-    expect(of(REQUESTS_AT_ONCE + 1, 'delta')).toHaveLength(PIECES_AHEAD_MAX)
+    expect(of(REQUESTS_AT_ONCE + 1, 'delta')).toHaveLength(CHUNKS_AHEAD_MAX)
   })
 
   it('begins only so many requests at once', () => {

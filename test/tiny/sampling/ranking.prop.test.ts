@@ -1,7 +1,7 @@
 /** The ranking against an ordinary sort. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { placeOf, rank } from '../../../src/inference/tiny/sampling/ranking.ts'
+import { rank, rankOfId } from '../../../src/inference/tiny/sampling/ranking.ts'
 
 /** Few different values among many, with both zeros and infinities, so that equal ones are common. */
 const values = fc
@@ -33,7 +33,7 @@ describe('the ranking', () => {
   it('tells the place of each token', () => {
     fc.assert(
       fc.property(values, (list) => {
-        expect(sorted(list).map((id) => placeOf(list, id))).toEqual([...list.keys()])
+        expect(sorted(list).map((id) => rankOfId(list, id))).toEqual([...list.keys()])
       }),
       { numRuns: 30 },
     )

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { TINY_MODEL_PATH } from '../../../src/inference/tiny/backend.ts'
 import { createEngine } from '../../../src/inference/tiny/host/engine.ts'
-import { createAnswerWriter } from '../../../src/inference/tiny/sampling/answer-writer.ts'
+import { createChoiceWriter } from '../../../src/inference/tiny/sampling/choice-writer.ts'
 import { planCompletion } from '../../../src/inference/tiny/sampling/completion-plan.ts'
 import { choiceIn, type Fields } from '../running.ts'
 
@@ -16,7 +16,7 @@ const WRITTEN = '<think>\nHot and cold.\n</think>\nCold it is.'
 function write(text: string, fields: Fields, tokensMax = 100) {
   const request = { messages: [], logprobs: true, return_token_ids: true, ...fields }
   const plan = planCompletion(request, '', () => 0n)
-  const writer = createAnswerWriter(tokenizer, plan, 0, tokensMax)
+  const writer = createChoiceWriter(tokenizer, plan, 0, tokensMax)
   const pieces = []
   for (const id of [...tokenizer.encode(text), ...tokenizer.endIds.slice(0, 1)]) {
     const piece = writer.write({ id, logprob: -1, top: [] }, false)

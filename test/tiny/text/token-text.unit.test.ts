@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import { createEngine } from '../../../src/inference/tiny/host/engine.ts'
-import { type TokenPlan, tellTokens } from '../../../src/inference/tiny/services/token-text.ts'
+import { listTokens, type TokenPlan } from '../../../src/inference/tiny/services/token-text.ts'
 import { modelFile } from '../gguf-fixture.ts'
 
 const engine = createEngine(modelFile())
 
 function tell(of: TokenPlan['of']) {
   const plan: TokenPlan = { kind: 'tokens', of, priority: 0, adapterPath: null }
-  const { value } = tellTokens(engine, plan).next()
+  const { value } = listTokens(engine, plan).next()
   const [piece] = Array.isArray(value) ? value : []
   if (piece === undefined) throw new Error('the plan told nothing')
   return piece

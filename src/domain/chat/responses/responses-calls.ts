@@ -1,6 +1,6 @@
 /** The items of calls that are open in a response: each stays open as long as its arguments are incomplete. Pure. */
 import { ApiError } from '../../../errors.ts'
-import type { OutputItem } from './responses-answer.ts'
+import type { OutputItem } from './response-state.ts'
 
 /** Tells an event of a type with its fields, as they are now. */
 export type Emit = (type: string, fields: Readonly<Record<string, unknown>>) => void

@@ -7,15 +7,15 @@
  * next one begins, but for calls whose arguments are still incomplete then: more pieces of them may come.
  */
 import { objectOrEmpty } from '../../json/json-values.ts'
-import { findUsage } from '../told-usage.ts'
+import { findUsage } from '../reported-usage.ts'
 import {
   type ResponseBody,
   type ResponseHead,
   type ResponseState,
   renderResponse,
-} from './responses-answer.ts'
+} from './response-state.ts'
+import { createMessageDeltas } from './responses-deltas.ts'
 import { createOutputItems } from './responses-items.ts'
-import { createMessagePieces } from './responses-pieces.ts'
 import type { ResponseTools } from './responses-tools.ts'
 
 export interface ResponseEvent {
@@ -65,7 +65,7 @@ export function createResponseWriter(
   }
 
   const output = createOutputItems(head.id, emit, toCalledName)
-  const pieces = createMessagePieces(output)
+  const pieces = createMessageDeltas(output)
   let state: ResponseState = { status: 'in_progress', output: output.items }
 
   function addChoice(choice: Fields): void {

@@ -10,7 +10,7 @@ const ITEM_TYPES = ['message', 'function_call', 'function_call_output', 'reasoni
 type Part = Exclude<ChatMessage['content'], string | null | undefined>[number]
 
 /** An item, and the path of it that a refusal names. */
-export interface PlacedItem {
+export interface IndexedItem {
   readonly item: InputItem
   readonly place: string
 }
@@ -23,7 +23,7 @@ export interface PlacedItem {
  * @throws ApiError unsupported_value for items and parts that no chat has, missing_required_parameter
  */
 export function toMessages(
-  items: readonly PlacedItem[],
+  items: readonly IndexedItem[],
   { toChatName }: Pick<ResponseTools, 'toChatName'>,
 ): ChatMessage[] {
   const messages: ChatMessage[] = []
@@ -44,7 +44,7 @@ export function toMessages(
     return message
   }
 
-  function addMessage({ item, place }: PlacedItem): void {
+  function addMessage({ item, place }: IndexedItem): void {
     const { role } = item
     if (role === null || role === undefined) throw missing(`${place}.role`)
     const content = toContent(requireGiven(item.content, `${place}.content`), `${place}.content`)
@@ -56,7 +56,7 @@ export function toMessages(
     messages.push({ role, content })
   }
 
-  function addCall({ item, place }: PlacedItem): void {
+  function addCall({ item, place }: IndexedItem): void {
     const called = requireGiven(item.name, `${place}.name`)
     const name = toChatName({ name: called, namespace: item.namespace })
     const id = requireGiven(item.call_id, `${place}.call_id`)
@@ -65,7 +65,7 @@ export function toMessages(
     turn.tool_calls = [...(turn.tool_calls ?? []), call]
   }
 
-  function addOutput({ item, place }: PlacedItem): void {
+  function addOutput({ item, place }: IndexedItem): void {
     const tool_call_id = requireGiven(item.call_id, `${place}.call_id`)
     const param = `${place}.output`
     const output = requireGiven(item.output, param)

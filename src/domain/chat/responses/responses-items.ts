@@ -1,6 +1,6 @@
 /** Builds the output items of a response from pieces, with their events. Pure. A text that is open is the last item. */
 import { ApiError } from '../../../errors.ts'
-import type { OutputItem, OutputPart } from './responses-answer.ts'
+import type { OutputItem, OutputPart } from './response-state.ts'
 import { createOpenCalls, type Emit, type EndStatus, type OpenItem } from './responses-calls.ts'
 import { toItemId } from './responses-record.ts'
 import type { ResponseTools } from './responses-tools.ts'
@@ -73,7 +73,7 @@ export function createOutputItems(
     if (last !== undefined) endPart(openText, last, emit)
     const part = newPart(type)
     content?.push(part)
-    emit('response.content_part.added', { ...placeOf(openText), part })
+    emit('response.content_part.added', { ...positionOf(openText), part })
     return { open: openText, part }
   }
 
@@ -86,7 +86,7 @@ export function createOutputItems(
       else part.text += text
       if (type === 'output_text') for (const one of logprobs) part.logprobs?.push(one)
       const more = type === 'output_text' ? { logprobs } : {}
-      const told = { ...placeOf(open), delta: text, ...more }
+      const told = { ...positionOf(open), delta: text, ...more }
       if (text !== '') emit(`${TEXT_EVENTS[type]}.delta`, told)
     },
     addCitation(citation) {
@@ -95,7 +95,7 @@ export function createOutputItems(
       spend(JSON.stringify(citation))
       const told = { annotation: citation, annotation_index: annotations.length }
       annotations.push(citation)
-      emit('response.output_text.annotation.added', { ...placeOf(openText), ...told })
+      emit('response.output_text.annotation.added', { ...positionOf(openText), ...told })
       return true
     },
     openCall({ name, id, number }) {
@@ -124,7 +124,7 @@ function createAllowance(charsMax: number) {
 }
 
 function endPart(open: OpenItem, part: OutputPart, emit: Emit): void {
-  const place = placeOf(open)
+  const place = positionOf(open)
   const { type, text, refusal, logprobs } = part
   const said = type === 'refusal' ? { refusal } : { text }
   const more = type === 'output_text' ? { logprobs: logprobs ?? [] } : {}
@@ -133,7 +133,7 @@ function endPart(open: OpenItem, part: OutputPart, emit: Emit): void {
 }
 
 /** The place of an item's last part. */
-function placeOf({ item: { id, content }, output_index }: OpenItem) {
+function positionOf({ item: { id, content }, output_index }: OpenItem) {
   return { item_id: id, output_index, content_index: (content?.length ?? 1) - 1 }
 }
 

@@ -9,7 +9,7 @@ import { renderJson } from '../../../domain/json/json-text.ts'
 import type { ApiError } from '../../../errors.ts'
 import type { JsonObject } from '../../../schemas/primitives.ts'
 import type { RecordingLoss, RecordingStore } from '../../../store/api/chat/recordings.ts'
-import { type AnswerRecord, RECORDED_CHARS_MAX } from './answer-record.ts'
+import { type CompletionRecord, RECORDED_CHARS_MAX } from './completion-record.ts'
 
 /** Operation name of a completion's call. */
 export const COMPLETION_OP_NAME = 'chat.completions'
@@ -45,7 +45,7 @@ interface Completion {
   readonly caller: Principal
   /** The request verbatim. */
   readonly body: string
-  readonly record: AnswerRecord
+  readonly record: CompletionRecord
   /** Default: recorded as a chat. */
   readonly recordAs?: RecordedAs | undefined
 }

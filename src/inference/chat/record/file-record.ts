@@ -1,6 +1,6 @@
 /** Records an answer that need not be JSON: text verbatim, other content only by its size. */
 import type { Delta } from '../../backend.ts'
-import { RECORDED_CHARS_MAX } from './answer-record.ts'
+import { RECORDED_CHARS_MAX } from './completion-record.ts'
 
 export interface FileRecord {
   note(delta: Delta): void

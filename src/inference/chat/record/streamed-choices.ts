@@ -4,7 +4,7 @@
  */
 
 import { isObject } from '../../../domain/json/is-object.ts'
-import type { ChoiceDelta, ToolCallPiece } from '../../backend.ts'
+import type { ChoiceDelta, ToolCallChunk } from '../../backend.ts'
 import { renderReasoning } from '../collect.ts'
 import { createMergedMembers, type MergedMembers } from './merged-members.ts'
 import { createStreamedCalls, type StreamedCalls } from './streamed-calls.ts'
@@ -150,7 +150,7 @@ export function createStreamedChoices(charsMax: number): StreamedChoices {
 }
 
 /** Returns a piece in the format of chunks. */
-function toChunkCall({ index, id, ...called }: ToolCallPiece): unknown {
+function toChunkCall({ index, id, ...called }: ToolCallChunk): unknown {
   return { index, id, function: called }
 }
 

@@ -6,10 +6,10 @@ import { ApiError } from '../../../errors.ts'
 import { decodeBody } from './decoded-body.ts'
 import { toBodyError } from './errors.ts'
 import {
+  type BodyChunks,
   type CloseOptions,
   type Exchange,
   type ExchangeTimeouts,
-  type Pieces,
   type ResponseHead,
   startExchange,
 } from './exchange.ts'
@@ -56,7 +56,7 @@ interface PostOptions {
 }
 
 /** An answer with an unread body. The caller must close it. */
-export interface UpstreamAnswer {
+export interface UpstreamResponse {
   readonly status: number
   /** Such as `text/event-stream`; lower case, without parameters. */
   mediaType(): string
@@ -69,7 +69,7 @@ export interface UpstreamAnswer {
    *
    * @throws ApiError upstream_timeout, upstream_error, upstream_invalid_response, or the reason of the signal
    */
-  read(): Pieces | null | Promise<Pieces | null>
+  read(): BodyChunks | null | Promise<BodyChunks | null>
   /** Idempotent. */
   close(options: CloseOptions): void
 }
@@ -78,7 +78,7 @@ export interface UpstreamClient {
   /** For all texts of the upstream that leave this server. */
   readonly redact: Redact
   /** @throws ApiError upstream_unreachable, upstream_timeout, or the reason of the signal */
-  post(body: string | Uint8Array, options: PostOptions): Promise<UpstreamAnswer>
+  post(body: string | Uint8Array, options: PostOptions): Promise<UpstreamResponse>
   /** Returns the parsed body of the model listing. @throws any error if there is none */
   listModels(): Promise<unknown>
   /** Cuts all connections. Idempotent. */
@@ -152,7 +152,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
 
 /** Reads at most `bytesMax` of the body. */
 export async function readBytes(
-  answer: UpstreamAnswer,
+  answer: UpstreamResponse,
   bytesMax: number,
 ): Promise<{ bytes: Uint8Array; isWhole: boolean }> {
   const taken: Uint8Array[] = []
@@ -172,7 +172,7 @@ export async function readBytes(
   return { bytes, isWhole: byteCount <= bytesMax }
 }
 
-function createAnswer({ status, headers }: ResponseHead, exchange: Exchange): UpstreamAnswer {
+function createAnswer({ status, headers }: ResponseHead, exchange: Exchange): UpstreamResponse {
   const coding = joinValues(headers['content-encoding'])
   const decoded = coding === '' ? null : decodeBody(iteratePieces(exchange), coding)
   return {
@@ -200,7 +200,7 @@ function mediaTypeOf(contentType: string): string {
 }
 
 /** @param pieces - null for an unknown compression */
-async function readDecoded(pieces: AsyncIterator<Uint8Array> | null): Promise<Pieces | null> {
+async function readDecoded(pieces: AsyncIterator<Uint8Array> | null): Promise<BodyChunks | null> {
   if (pieces === null) throw new ApiError('upstream_invalid_response')
   try {
     const { done, value } = await pieces.next()

@@ -10,7 +10,7 @@ import {
   createZstdDecompress,
   constants as zlib,
 } from 'node:zlib'
-import { answerTooLarge } from './errors.ts'
+import { responseTooLarge } from './errors.ts'
 
 /** Limit: decompressed bytes of one body; 256 Mi. */
 const DECODED_BYTES_MAX = 256 * 1024 * 1024
@@ -85,7 +85,7 @@ async function* readDecoded(
   let byteCount = 0
   for await (const piece of decoded) {
     byteCount += piece.length
-    if (byteCount > bytesMax) throw answerTooLarge()
+    if (byteCount > bytesMax) throw responseTooLarge()
     yield piece
   }
   if (failure !== null) throw (failure as { readonly cause: unknown }).cause

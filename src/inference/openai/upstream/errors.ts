@@ -102,7 +102,7 @@ const CLIENT_FAULTS: Readonly<Record<number, ErrorCode>> = {
  * Choice: a `code` that is a status, as a number or as its digits, is taken for it, as common engines and gateways
  * send it.
  */
-export function findToldError(
+export function findReportedError(
   value: Readonly<Record<string, unknown>>,
   redact: Redact,
 ): ApiError | null {
@@ -175,7 +175,7 @@ export function toBodyError(cause: unknown): ApiError {
 }
 
 /** Returns the error for an answer beyond a limit of this server. */
-export function answerTooLarge(): ApiError {
+export function responseTooLarge(): ApiError {
   const message = 'The upstream sent an answer that is too large.'
   return new ApiError('upstream_invalid_response', { message })
 }

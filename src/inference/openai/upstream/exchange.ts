@@ -35,7 +35,7 @@ export interface ResponseHead {
 }
 
 /** Parts of a body, in order. */
-export type Pieces = readonly Uint8Array[]
+export type BodyChunks = readonly Uint8Array[]
 
 export interface Exchange {
   /** @throws ApiError upstream_unreachable, upstream_timeout, or the reason of the signal */
@@ -46,7 +46,7 @@ export interface Exchange {
    *
    * @throws ApiError upstream_timeout, upstream_error, or the reason of the signal
    */
-  read(): Pieces | null | Promise<Pieces | null>
+  read(): BodyChunks | null | Promise<BodyChunks | null>
   /** Idempotent. */
   close(options: CloseOptions): void
 }
@@ -190,7 +190,7 @@ function wake(inbox: Inbox): void {
 }
 
 /** Returns the available chunks or the end; else undefined. @throws the error that the body failed with */
-function takePieces(inbox: Inbox): Pieces | null | undefined {
+function takePieces(inbox: Inbox): BodyChunks | null | undefined {
   const { pieces } = inbox
   if (pieces.length > 0) {
     inbox.pieces = []

@@ -1,7 +1,7 @@
 /** Composes the grammar of an answer with tool calls from the grammars of the arguments. Pure. */
 
 import { CALL_CLOSING, CALL_OPENING, writeCallHead } from '../text/call-form.ts'
-import { spellText } from './patterns/pattern-grammar.ts'
+import { quoteText } from './patterns/pattern-grammar.ts'
 
 /** The parts of the grammar of an answer with calls. */
 interface CallGrammarParts {
@@ -37,19 +37,19 @@ export function renderCalls({
   otherwise,
 }: CallGrammarParts): string {
   const shared = listShared(tools.map(({ source }) => source))
-  const next = isParallel ? `"" | ${spellText(CALL_OPENING)} calls` : '""'
+  const next = isParallel ? `"" | ${quoteText(CALL_OPENING)} calls` : '""'
   const rules = [
     `calls ::= ${tools.map((_, place) => `call_${place}`).join(' | ')}`,
     `next ::= ${next}`,
     ...tools.flatMap(({ name, source }, place) => {
       const prefix = `tool_${place}_`
-      const [head, end] = [spellText(writeCallHead(name)), spellText(`}${CALL_CLOSING}`)]
+      const [head, end] = [quoteText(writeCallHead(name)), quoteText(`}${CALL_CLOSING}`)]
       const own = prefixNames(source, prefix, shared)
       return [`call_${place} ::= ${head} ${prefix}root ${end} next`, own]
     }),
     ...shared.values(),
   ]
-  const opened = `${spellText(CALL_OPENING)} calls`
+  const opened = `${quoteText(CALL_OPENING)} calls`
   if (isRequired) return [`root ::= ${opened}`, ...rules].join('\n')
   if (otherwise === null) {
     const dispatch = `TagDispatch((${JSON.stringify(CALL_OPENING)}, calls), stop_eos=true, stop_str=(), loop_after_dispatch=false)`

@@ -9,7 +9,7 @@ import { createConstraintThreads } from '../constraints/constraint-threads.ts'
 import { ModelFileError } from '../model/gguf.ts'
 import { createEngine } from './engine.ts'
 import type { EngineOptions, FromEngine, ToEngine } from './engine-messages.ts'
-import { createEngineShelf } from './engine-shelf.ts'
+import { createEnginePool } from './engine-pool.ts'
 import { createWork, type EnginePlan } from './engine-work.ts'
 import { createOutbox } from './outbox.ts'
 import { type Begun, createScheduler } from './scheduler.ts'
@@ -38,7 +38,7 @@ function run(): void {
   const base = createEngine(readFileSync(modelPath), (vocabulary) =>
     createConstraintThreads(vocabulary, hazardCpuMsMax),
   )
-  const shelf = createEngineShelf(base)
+  const shelf = createEnginePool(base)
   const outbox = createOutbox(send, () => performance.now())
   const begin = (plan: EnginePlan, owner: string): Begun => {
     const engine = shelf.take(plan.adapterPath)

@@ -4,15 +4,15 @@
  */
 import { ApiError } from '../../../errors.ts'
 import { fromPlainError } from '../plain-errors.ts'
+import { type ChunkQueue, createChunkQueue } from './chunk-queue.ts'
 import {
+  CHUNKS_PER_ACK,
   type EngineOptions,
   type FromEngine,
-  PIECES_PER_ACK,
   type ToEngine,
 } from './engine-messages.ts'
-import type { EnginePiece, EnginePlan, PieceOf } from './engine-work.ts'
+import type { ChunkOf, EngineChunk, EnginePlan } from './engine-work.ts'
 import { type ModelHost, startHost } from './model-host.ts'
-import { createPieceQueue, type PieceQueue } from './piece-queue.ts'
 
 /** The server's side of the model's process. */
 export interface EngineLink {
@@ -24,14 +24,14 @@ export interface EngineLink {
    * @param owner - id of the key
    * @throws ApiError server_draining after `close`
    */
-  open<P extends EnginePlan>(plan: P, owner: string): Run<PieceOf<P>>
+  open<P extends EnginePlan>(plan: P, owner: string): Run<ChunkOf<P>>
   /** Requests that have not ended. */
   runningCount(): number
   close(): Promise<void>
 }
 
 /** One request in the process. Its pieces are acknowledged when consumed. */
-interface Run<Piece extends EnginePiece = EnginePiece> {
+interface Run<Piece extends EngineChunk = EngineChunk> {
   next(): Promise<Piece | null>
   /** Ends the request, whether it is finished or not. A `next` under way throws the reason. */
   cancel(reason: unknown): void
@@ -54,7 +54,7 @@ export function createEngineLink(
   options: EngineOptions,
   toError = (cause: unknown) => new ApiError('internal_error', { cause }),
 ): EngineLink {
-  const runs = new Map<number, PieceQueue>()
+  const runs = new Map<number, ChunkQueue>()
   let lastId = 0
   let isClosed = false
   let life: Life | null = null
@@ -117,7 +117,7 @@ export function createEngineLink(
     const { host } = life ?? start()
     const send = (message: ToEngine): void => host.send(message)
     const id = ++lastId
-    const queue = createPieceQueue()
+    const queue = createChunkQueue()
     runs.set(id, queue)
     send({ type: 'start', id, plan, owner })
     const acknowledge = (count: number) => send({ type: 'ack', id, count })
@@ -125,7 +125,7 @@ export function createEngineLink(
       if (runs.delete(id)) send({ type: 'cancel', id })
     }
     // The messages of the process match the kind of the plan.
-    return createRun(queue, { acknowledge, cancel }) as Run<PieceOf<typeof plan>>
+    return createRun(queue, { acknowledge, cancel }) as Run<ChunkOf<typeof plan>>
   }
 
   start()
@@ -146,14 +146,14 @@ export function createEngineLink(
 
 /** The consumer's end of one request. */
 function createRun(
-  queue: PieceQueue,
+  queue: ChunkQueue,
   request: { readonly acknowledge: (count: number) => void; readonly cancel: () => void },
 ): Run {
   let taken = 0
   return {
     async next() {
       const delta = await queue.next()
-      if (delta !== null && ++taken % PIECES_PER_ACK === 0) request.acknowledge(PIECES_PER_ACK)
+      if (delta !== null && ++taken % CHUNKS_PER_ACK === 0) request.acknowledge(CHUNKS_PER_ACK)
       return delta
     },
     cancel(reason) {

@@ -3,12 +3,12 @@
  * Only plain data that can be cloned; errors travel as code, text and field.
  */
 import type { EngineError } from '../plain-errors.ts'
-import type { EnginePiece, EnginePlan } from './engine-work.ts'
+import type { EngineChunk, EnginePlan } from './engine-work.ts'
 
 /** Pieces that may be under way to a consumer before its request has to wait. */
-export const PIECES_AHEAD_MAX = 64
+export const CHUNKS_AHEAD_MAX = 64
 /** Pieces that are acknowledged at a time. */
-export const PIECES_PER_ACK = 16
+export const CHUNKS_PER_ACK = 16
 
 /** What the process is started with. */
 export interface EngineOptions {
@@ -37,6 +37,6 @@ export type FromEngine =
   | { readonly type: 'ready' }
   /** The model cannot be loaded; the process ends after that. */
   | { readonly type: 'unloadable'; readonly reason: string }
-  | { readonly type: 'delta'; readonly id: number; readonly delta: EnginePiece }
+  | { readonly type: 'delta'; readonly id: number; readonly delta: EngineChunk }
   | { readonly type: 'done'; readonly id: number }
   | { readonly type: 'failed'; readonly id: number; readonly error: EngineError }

@@ -3,18 +3,18 @@ import type { Delta } from '../../backend.ts'
 import type { CompletionPlan } from '../sampling/completion-plan.ts'
 import { createGeneration } from '../sampling/generation.ts'
 import type { Generation } from '../sampling/steps.ts'
-import { type EmbeddingPlan, embedTexts, type VectorPiece } from '../services/embedding.ts'
-import { type TokenPlan, type TokensPiece, tellTokens } from '../services/token-text.ts'
+import { type EmbeddingPlan, embedTexts, type VectorChunk } from '../services/embedding.ts'
+import { listTokens, type TokenPlan, type TokensChunk } from '../services/token-text.ts'
 import type { Engine } from './engine.ts'
 
 export type EnginePlan = CompletionPlan | EmbeddingPlan | TokenPlan
-export type EnginePiece = Delta | VectorPiece | TokensPiece
+export type EngineChunk = Delta | VectorChunk | TokensChunk
 
 /** The kind of pieces that a plan yields. */
-export type PieceOf<P extends EnginePlan> = P extends EmbeddingPlan
-  ? VectorPiece
+export type ChunkOf<P extends EnginePlan> = P extends EmbeddingPlan
+  ? VectorChunk
   : P extends TokenPlan
-    ? TokensPiece
+    ? TokensChunk
     : Delta
 
 /** A plan at its start; nothing is computed yet. @throws ApiError of a plan that cannot be done */
@@ -22,7 +22,7 @@ export function createWork(
   engine: Engine,
   plan: EnginePlan,
   owner: string,
-): Generation<EnginePiece> {
+): Generation<EngineChunk> {
   if (!('kind' in plan)) return createGeneration(engine, plan, owner)
-  return plan.kind === 'embedding' ? embedTexts(engine, plan) : tellTokens(engine, plan)
+  return plan.kind === 'embedding' ? embedTexts(engine, plan) : listTokens(engine, plan)
 }

@@ -6,8 +6,8 @@ import { ApiError } from '../../../errors.ts'
 import { PASS_TOKENS_MAX, type PassLogits, type Transformer } from '../model/transformer.ts'
 import { toPlainError } from '../plain-errors.ts'
 import type { Generation, Step } from '../sampling/steps.ts'
-import { type FromEngine, PIECES_AHEAD_MAX, type ToEngine } from './engine-messages.ts'
-import type { EnginePiece, EnginePlan } from './engine-work.ts'
+import { CHUNKS_AHEAD_MAX, type FromEngine, type ToEngine } from './engine-messages.ts'
+import type { EngineChunk, EnginePlan } from './engine-work.ts'
 
 /**
  * Requests that run together; later ones wait until one of these ends. One that waits for its consumer
@@ -34,7 +34,7 @@ interface SchedulerOptions {
 
 /** A generation and the network that runs its computations. */
 export interface Begun {
-  readonly generation: Generation<EnginePiece>
+  readonly generation: Generation<EngineChunk>
   readonly transformer: Transformer
 }
 
@@ -83,7 +83,7 @@ export function createScheduler(
     }
   }
 
-  function say(task: Task, deltas: readonly EnginePiece[]): void {
+  function say(task: Task, deltas: readonly EngineChunk[]): void {
     task.ahead += deltas.length
     for (const delta of deltas) post({ type: 'delta', id: task.id, delta })
   }
@@ -248,5 +248,5 @@ function inOrder(tasks: ReadonlyMap<number, Task>): Task[] {
 }
 
 function isReady(task: Task): boolean {
-  return !task.isWaiting && task.ahead < PIECES_AHEAD_MAX
+  return !task.isWaiting && task.ahead < CHUNKS_AHEAD_MAX
 }

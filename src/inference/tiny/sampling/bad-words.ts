@@ -11,7 +11,7 @@ import { NOTHING, type Step } from './steps.ts'
  * Choice: as in vLLM: space before the word is dropped, and a sequence is banned by its last token
  * wherever the others came before it in the answer. Spelling the word in other tokens stays possible.
  */
-export function* spellBadWords(
+export function* tokenizeBadWords(
   words: readonly string[],
   tokenizer: Tokenizer,
 ): Generator<Step, number[][], PassLogits> {

@@ -7,7 +7,7 @@ import type { GrammarFollower } from '../constraints/grammar-engine.ts'
 import type { Engine } from '../host/engine.ts'
 import type { KvCache } from '../model/kv-cache.ts'
 import type { Part } from '../model/transformer.ts'
-import { createAnswerWriter } from './answer-writer.ts'
+import { createChoiceWriter } from './choice-writer.ts'
 import type { CompletionPlan } from './completion-plan.ts'
 import { createRandom } from './random.ts'
 import { createSamplerState, type SamplingParams, sampleToken } from './sampler.ts'
@@ -49,7 +49,7 @@ export function createChoice(
   { index, promptIds, cache, tokensMax, params, follower }: ChoiceStart,
 ): Choice {
   const state = createSamplerState(createRandom(plan.seed, index), promptIds, tokenizer.size)
-  const writer = createAnswerWriter(tokenizer, plan, index, tokensMax)
+  const writer = createChoiceWriter(tokenizer, plan, index, tokensMax)
   let previous: number | null = null
   return {
     isReady: () => follower === null || follower.mask() !== null,

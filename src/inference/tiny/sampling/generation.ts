@@ -12,11 +12,11 @@ import { type PromptPlan, promptTooLong } from '../text/chat-prompt.ts'
 import { encodePlain, promptParam, requireIds } from '../text/plain-prompt.ts'
 import { describePromptToken } from '../text/prompt-logprobs.ts'
 import type { PromptRequest } from '../text/prompt-plan.ts'
-import { type AnswerWriter, createAnswerWriter } from './answer-writer.ts'
-import { spellBadWords } from './bad-words.ts'
+import { tokenizeBadWords } from './bad-words.ts'
 import { searchBeams } from './beam-search.ts'
 import { type Choice, type ChoiceStart, createChoice } from './choice.ts'
 import { openChoices } from './choice-opening.ts'
+import { type ChoiceWriter, createChoiceWriter } from './choice-writer.ts'
 import type { CompletionPlan } from './completion-plan.ts'
 import type { Sampled, SamplingParams } from './sampler.ts'
 import type { Generation, Step } from './steps.ts'
@@ -93,7 +93,7 @@ function* answer(
   return Array.from({ length: plan.choices }, (_, index) => {
     // If there are fewer answers than choices, the worst one is repeated.
     const tokens = beams[Math.min(index, beams.length - 1)] ?? []
-    return writeTokens(createAnswerWriter(engine.tokenizer, plan, index, tokensMax), tokens)
+    return writeTokens(createChoiceWriter(engine.tokenizer, plan, index, tokensMax), tokens)
   }).flat()
 }
 
@@ -164,7 +164,7 @@ function* sample(
   }
 }
 
-function writeTokens(writer: AnswerWriter, tokens: readonly Sampled[]): ChoiceDelta[] {
+function writeTokens(writer: ChoiceWriter, tokens: readonly Sampled[]): ChoiceDelta[] {
   const deltas: ChoiceDelta[] = []
   for (const token of tokens) {
     const delta = writer.write(token, false)
@@ -261,7 +261,7 @@ function* resolveParams(
   { tokenizer }: Engine,
   plan: CompletionPlan,
 ): Generator<Step, SamplingParams, PassLogits> {
-  const badWords = yield* spellBadWords(plan.badWords, tokenizer)
+  const badWords = yield* tokenizeBadWords(plan.badWords, tokenizer)
   return { ...plan.sampling, endIds: [...tokenizer.endIds, ...plan.stopIds], badWords }
 }
 

@@ -32,7 +32,7 @@ export function rank(values: Float32Array, count = values.length): Uint32Array {
 }
 
 /** The rank of a token, from 0. */
-export function placeOf(values: Float32Array, id: number): number {
+export function rankOfId(values: Float32Array, id: number): number {
   const own = values[id] ?? 0
   let place = 0
   for (let other = 0; other < values.length; other++) {

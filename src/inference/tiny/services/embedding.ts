@@ -19,7 +19,7 @@ export interface EmbeddingPlan {
 }
 
 /** One text's vector; they come in the order of the texts. */
-export interface VectorPiece {
+export interface VectorChunk {
   readonly type: 'vector'
   readonly vector: readonly number[]
   readonly tokenCount: number
@@ -29,7 +29,7 @@ export interface VectorPiece {
 const TOKENS_MAX = 32_768
 
 /** All texts are checked before the first one is embedded. @throws ApiError context_length_exceeded, invalid_value */
-export function* embedTexts(engine: Engine, { inputs }: EmbeddingPlan): Generation<VectorPiece> {
+export function* embedTexts(engine: Engine, { inputs }: EmbeddingPlan): Generation<VectorChunk> {
   const texts: number[][] = []
   let tokensLeft = TOKENS_MAX
   for (const input of inputs) {
@@ -63,7 +63,7 @@ function refuseMany(): never {
 function* sumStates(
   { shape }: Engine,
   ids: readonly number[],
-): Generation<VectorPiece, Float64Array> {
+): Generation<VectorChunk, Float64Array> {
   const sum = new Float64Array(shape.width)
   const cache = createKvCache(shape)
   for (let at = 0; at < ids.length; at += PASS_TOKENS_MAX) {

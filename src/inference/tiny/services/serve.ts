@@ -1,15 +1,15 @@
 /** The services of the tiny model other than chats, answered as JSON texts: legacy completions, embeddings, tokens. */
 import { ApiError, refuse } from '../../../errors.ts'
 import type { Delta, RelayedDelta, ServiceCall, ServiceCallOf } from '../../backend.ts'
-import type { EnginePlan, PieceOf } from '../host/engine-work.ts'
+import type { ChunkOf, EnginePlan } from '../host/engine-work.ts'
 import { planPrompt } from '../text/prompt-plan.ts'
+import { generateText, type PromptRun, toDelta } from './complete-text.ts'
 import { type EmbeddingPlan, toUnitLength } from './embedding.ts'
-import { answerText, type PromptRun, toDelta } from './text-answer.ts'
 import { listPrompts, planText, planTextPrompt, type TextPlan } from './text-plan.ts'
-import type { TokenPlan, TokensPiece } from './token-text.ts'
+import type { TokenPlan, TokensChunk } from './token-text.ts'
 
 /** Runs a plan in the model's process, with the adapter of the call. */
-export type Run = <P extends EnginePlan>(plan: P) => AsyncIterable<PieceOf<P>>
+export type Run = <P extends EnginePlan>(plan: P) => AsyncIterable<ChunkOf<P>>
 
 interface ServeOptions {
   readonly run: Run
@@ -35,7 +35,7 @@ async function* completeText(
   const created = Math.floor(nowMs() / 1000)
   const { requestId, answersAs: model } = call
   const head = { id: `cmpl-${requestId}`, object: 'text_completion', created, model } as const
-  yield* answerText(head, plan, runPrompts(call, plan, run, drawSeed))
+  yield* generateText(head, plan, runPrompts(call, plan, run, drawSeed))
 }
 
 /** One prompt after the other, so that a request never takes more of the queue than one place. */
@@ -48,7 +48,7 @@ async function* runPrompts(
   for (const prompt of plan.prompts) {
     const completion = planTextPrompt(call, plan, prompt, drawSeed)
     const isJudged = completion.promptLogprobs !== null
-    const tokens = isJudged ? await tellTokens({ prompt: completion.prompt }, run) : null
+    const tokens = isJudged ? await listTokens({ prompt: completion.prompt }, run) : null
     const deltas: AsyncIterable<Delta> = run(completion)
     yield { tokens: tokens?.ids.length === 0 ? null : tokens, deltas }
   }
@@ -105,7 +105,7 @@ async function* tokenize(
     typeof prompt === 'string'
       ? { plain: prompt, param: 'prompt', ...plain }
       : planPrompt({ messages: messages ?? [], tools, chat_template_kwargs, ...turn })
-  const { ids, texts, contextTokens } = await tellTokens({ prompt: wanted }, run)
+  const { ids, texts, contextTokens } = await listTokens({ prompt: wanted }, run)
   yield toDelta({
     count: ids.length,
     max_model_len: contextTokens,
@@ -118,11 +118,11 @@ async function* detokenize(
   call: ServiceCallOf<'detokenize'>,
   { run }: ServeOptions,
 ): AsyncGenerator<RelayedDelta> {
-  const { text } = await tellTokens({ ids: call.request.tokens }, run)
+  const { text } = await listTokens({ ids: call.request.tokens }, run)
   yield toDelta({ prompt: text })
 }
 
-async function tellTokens(of: TokenPlan['of'], run: Run): Promise<TokensPiece> {
+async function listTokens(of: TokenPlan['of'], run: Run): Promise<TokensChunk> {
   const plan: TokenPlan = { kind: 'tokens', of, ...SETTINGS }
   for await (const piece of run(plan)) return piece
   throw new ApiError('internal_error')

@@ -33,7 +33,7 @@ export function renderLogprobs(tokens: readonly JudgedToken[], offset: number): 
 }
 
 /** The tokens of a piece of an answer. The likeliest ones and the one that was drawn. */
-export function judgeAnswer({ logprobs }: ChoiceDelta): JudgedToken[] {
+export function judgeTokens({ logprobs }: ChoiceDelta): JudgedToken[] {
   return (logprobs ?? []).map(({ token, logprob, top_logprobs }) => ({
     token,
     logprob,

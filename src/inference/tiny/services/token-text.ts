@@ -16,7 +16,7 @@ export interface TokenPlan {
   readonly adapterPath: string | null
 }
 
-export interface TokensPiece {
+export interface TokensChunk {
   readonly type: 'tokens'
   /** Of a prompt; empty for ids, which the caller has. */
   readonly ids: readonly number[]
@@ -36,7 +36,7 @@ const CHARS_MAX = 262_144
  *
  * @throws ApiError context_length_exceeded, invalid_value
  */
-export function* tellTokens(engine: Engine, { of }: TokenPlan): Generation<TokensPiece> {
+export function* listTokens(engine: Engine, { of }: TokenPlan): Generation<TokensChunk> {
   const { tokenizer, shape } = engine
   const told = { type: 'tokens', contextTokens: shape.context } as const
   if ('ids' in of) {

@@ -1,6 +1,6 @@
 /** The log-probabilities of a prompt's tokens, in vLLM's format. Pure. */
 import type { PromptLogprobs } from '../../backend.ts'
-import { placeOf } from '../sampling/ranking.ts'
+import { rankOfId } from '../sampling/ranking.ts'
 import { describeToken } from '../sampling/sampler.ts'
 import { decodeText } from './text-assembler.ts'
 import type { Tokenizer } from './tokenizer.ts'
@@ -27,7 +27,7 @@ export function describePromptToken(
       `${token.id}`,
       {
         logprob: token.logprob,
-        rank: placeOf(logits, token.id) + 1,
+        rank: rankOfId(logits, token.id) + 1,
         decoded_token: decodeText(tokenizer.bytesOf(token.id)),
       },
     ]),

@@ -2,7 +2,7 @@
  * Separates tool calls from the text of an answer that arrives in pieces. Only for answers constrained to the grammar
  * of calls: their form is trusted. The result must not depend on how the answer is split into pieces.
  */
-import type { ToolCallPiece } from '../../backend.ts'
+import type { ToolCallChunk } from '../../backend.ts'
 import { CALL_CLOSING, CALL_HEAD, CALL_OPENING } from './call-form.ts'
 import { heldLength } from './stop-text.ts'
 
@@ -10,7 +10,7 @@ import { heldLength } from './stop-text.ts'
 interface ToolCallParts {
   readonly content: string
   /** What is added to the calls, in order. */
-  readonly calls: readonly ToolCallPiece[]
+  readonly calls: readonly ToolCallChunk[]
   /** Whether there were calls so far and the last one is whole. */
   readonly isCalled: boolean
 }
@@ -61,7 +61,7 @@ export function createToolCallText(
     return text
   }
 
-  function takeHead(): ToolCallPiece | null {
+  function takeHead(): ToolCallChunk | null {
     const [head, name] = CALL_HEAD.exec(held) ?? []
     if (head === undefined || name === undefined) return null
     takeHeld(head.length)
@@ -80,7 +80,7 @@ export function createToolCallText(
     return depth < 0
   }
 
-  function takeArguments(): ToolCallPiece | null {
+  function takeArguments(): ToolCallChunk | null {
     let length = 0
     while (length < held.length && !isBehind(held.charAt(length))) length++
     const text = takeHeld(length)
@@ -102,7 +102,7 @@ export function createToolCallText(
     push(piece, isLast) {
       held += piece
       let content = ''
-      const calls: ToolCallPiece[] = []
+      const calls: ToolCallChunk[] = []
       for (let before = -1; before !== held.length; ) {
         before = held.length
         if (place === 'text') content += takeText(isLast)

@@ -53,8 +53,8 @@ export function createModelTable(
   const { table } = builder
   const metrics = builder.metrics as readonly UsageMetric[]
   const needsCost = metrics.some(isMoney)
-  const places = metrics.map(placeOf)
-  const columnPlaces = columns.map(({ metric }) => placeOf(metric))
+  const places = metrics.map(slotOf)
+  const columnPlaces = columns.map(({ metric }) => slotOf(metric))
   /** USAGE_NUMBERS of the current bucket that the builder does not have yet; all at these prices. */
   const sums = new Float64Array(USAGE_NUMBERS)
   let sumPrices: UnitPrices | null = null
@@ -143,7 +143,7 @@ function costOfSums(sums: Float64Array, prices: UnitPrices): CostParts {
 }
 
 /** Returns the index of a metric in USAGE_NUMBERS; -1 for costs. */
-function placeOf(metric: UsageMetric): number {
+function slotOf(metric: UsageMetric): number {
   const counter = (COUNTERS as readonly string[]).indexOf(metric)
   return counter === -1 ? -1 : counter + 1
 }

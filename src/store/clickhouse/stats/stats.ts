@@ -93,9 +93,9 @@ async function readCalls(
   const rows = await reads.read<CallSums>(sql, parameters, caller)
   const table = createCallTable(startsUs, plain)
   const ranks = ranked.map(() => new Float64Array(startsUs.length).fill(Number.NaN))
-  const placeOf = placesOf(startsUs)
+  const slotOf = placesOf(startsUs)
   for (const row of rows) {
-    const bucket = placeOf(row.bucket)
+    const bucket = slotOf(row.bucket)
     table.addSums(bucket, toCallNumbers(row), 0)
     if (row.ended === 0) continue
     row.ranks.forEach(([low, high], at) => {
@@ -164,7 +164,7 @@ async function sumUp(
   if (!usage.takesSums) return null
   const { conditions, parameters } = clauseOf(query)
   const sql = sumUsage(conditions, startsUs, counting === 'own')
-  const placeOf = placesOf(startsUs)
+  const slotOf = placesOf(startsUs)
   const cursor = createBucketCursor(startsUs, usage.flush)
   for await (const rows of reads.stream<UsageSums>(
     sql,
@@ -172,7 +172,7 @@ async function sumUp(
     caller,
   )) {
     for (const { bucket, model, numbers } of rows) {
-      const place = placeOf(bucket)
+      const place = slotOf(bucket)
       const fromUs = Math.max(bucket, startUs)
       const taker = usage.openSums(model, fromUs, startsUs[place + 1] ?? endUs)
       const input = numbers.at(-1) as number

@@ -52,15 +52,15 @@ export function createHourMarks(db: Connection, commit: Pick<GroupCommit, 'join'
   /** Corrects entries of this commit in place; replaces entries that earlier commits have written. */
   function applyRecounts(): void {
     if (recounts.length === 0) return
-    const placeOf = new Map<number, number>()
+    const slotOf = new Map<number, number>()
     marks.forEach(({ call_key, entry }, place) => {
-      if (entry && entry.usage.length > 0) placeOf.set(Number(call_key), place)
+      if (entry && entry.usage.length > 0) slotOf.set(Number(call_key), place)
     })
     // Recounts a parent of many children only once.
     const byCall = new Map(recounts.map((recount) => [Number(recount.call_key), recount]))
     for (const recount of byCall.values()) {
       const { call_key, hour } = recount
-      const place = placeOf.get(Number(call_key))
+      const place = slotOf.get(Number(call_key))
       const mark = place === undefined ? null : marks[place]
       if (mark?.entry) {
         const rows = findUsage.all({ call_key }) as unknown[][]

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import {
-  findToldError,
+  findReportedError,
   parseRetryAfter,
   toBodyError,
   toConnectionError,
@@ -152,7 +152,7 @@ describe('parseRetryAfter', () => {
   })
 })
 
-describe('findToldError', () => {
+describe('findReportedError', () => {
   it.each([
     [
       { error: { message: 'odd', code: 400, param: 'n' } },
@@ -175,13 +175,13 @@ describe('findToldError', () => {
       { code: 'upstream_error', message: 'The upstream failed with status 500.' },
     ],
   ])('reads %j', (value, expected) => {
-    expect(findToldError(value, REDACT)).toMatchObject(expected)
+    expect(findReportedError(value, REDACT)).toMatchObject(expected)
   })
 
   it.each([[{ message: 'boom' }], [{ type: 'server_error', code: null }], [{ code: 1 }], ['boom']])(
     'names no status for %j, which names none',
     (error) => {
-      const found = findToldError({ error }, REDACT)
+      const found = findReportedError({ error }, REDACT)
       expect(found).toMatchObject({ code: 'upstream_error', message: 'The upstream failed.' })
       expect(found?.cause).toMatchObject({ message: expect.stringMatching(/^upstream error/) })
     },
@@ -190,7 +190,7 @@ describe('findToldError', () => {
   it.each([[{}], [{ error: null }], [{ error: '', object: 'chat.completion' }]])(
     'finds none in %j',
     (value) => {
-      expect(findToldError(value, REDACT)).toBeNull()
+      expect(findReportedError(value, REDACT)).toBeNull()
     },
   )
 })

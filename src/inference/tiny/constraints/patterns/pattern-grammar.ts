@@ -39,7 +39,7 @@ function renderState(
 ): string {
   const [only] = patterns
   const isFixed = patterns.length === 1 && only?.every((one) => one.length === 1)
-  if (isFixed) return spellText(only?.join('') ?? '')
+  if (isFixed) return quoteText(only?.join('') ?? '')
   const restOf = new Map<string, Pattern[]>()
   for (const [first = '', ...rest] of patterns) {
     for (const character of first) restOf.set(character, [...(restOf.get(character) ?? []), rest])
@@ -59,7 +59,7 @@ function renderState(
 }
 
 /** A text as grammars spell it, in quotes. */
-export function spellText(text: string): string {
+export function quoteText(text: string): string {
   return `"${Array.from(text, spell).join('')}"`
 }
 

@@ -240,7 +240,7 @@ function createNames() {
   const places = new Map<string | null, number>()
   const ids = createGrowing()
 
-  function placeOf(name: string | null): number {
+  function slotOf(name: string | null): number {
     const known = places.get(name)
     if (known !== undefined) return known
     places.set(name, places.size)
@@ -251,10 +251,10 @@ function createNames() {
     size: () => places.size,
     values: (): Names => ({ names: [...places.keys()], ids: ids.values() }),
     push(name: string | null): void {
-      ids.push(placeOf(name))
+      ids.push(slotOf(name))
     },
     pushAll(others: Names): void {
-      const placeOfId = others.names.map(placeOf)
+      const placeOfId = others.names.map(slotOf)
       ids.pushAll(Uint32Array.from(others.ids, (id) => placeOfId[id] as number))
     },
   }

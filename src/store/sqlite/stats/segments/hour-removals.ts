@@ -42,15 +42,15 @@ export function rangeOf(keys: ArrayLike<number>): [least: number, most: number] 
 
 /** Returns the columns without the entries at these indexes. */
 export function withoutEntries(columns: HourColumns, places: readonly number[]): HourColumns {
-  const placeOf = new Int32Array(columns.count)
-  for (const place of places) placeOf[place] = -1
+  const slotOf = new Int32Array(columns.count)
+  for (const place of places) slotOf[place] = -1
   let count = 0
-  for (let place = 0; place < placeOf.length; place++) {
-    if (placeOf[place] === -1) continue
-    placeOf[place] = count
+  for (let place = 0; place < slotOf.length; place++) {
+    if (slotOf[place] === -1) continue
+    slotOf[place] = count
     count += 1
   }
-  const isLeft = (_: number, place: number) => placeOf[place] !== -1
+  const isLeft = (_: number, place: number) => slotOf[place] !== -1
   const pick = <Column extends Integers>(values: Column) => values.filter(isLeft) as Column
   const flags = pick(columns.flags())
   return {
@@ -68,9 +68,9 @@ export function withoutEntries(columns: HourColumns, places: readonly number[]):
     },
     usage() {
       const used = columns.usage()
-      const isUsed = (_: number, row: number) => placeOf[used.calls[row] as number] !== -1
+      const isUsed = (_: number, row: number) => slotOf[used.calls[row] as number] !== -1
       const rows = <Column extends Integers>(values: Column) => values.filter(isUsed) as Column
-      const calls = Uint32Array.from(rows(used.calls), (place) => placeOf[place] as number)
+      const calls = Uint32Array.from(rows(used.calls), (place) => slotOf[place] as number)
       return {
         rows: calls.length,
         calls,

@@ -83,27 +83,27 @@ function sumUsage(
   const { rows, calls, models, modelIds, counters, counts } = used
   // The rows that count, often few of many, and the index each is added at.
   const chosen = new Uint32Array(rows)
-  const placeOf = new Uint32Array(rows)
+  const slotOf = new Uint32Array(rows)
   let count = 0
   for (let row = 0; row < rows; row++) {
     const part = partOf[calls[row] as number] as number
     if (part < 0 || counts[row] === skipped) continue
     const place = (part * models.length + (modelIds[row] as number)) * USAGE_NUMBERS
     chosen[count] = row
-    placeOf[count] = place
+    slotOf[count] = place
     count += 1
     sums[place] = (sums[place] as number) + 1
   }
   const rowsOf = chosen.subarray(0, count)
   counters.forEach((counter, index) => {
-    addColumn(sums, rowsOf, placeOf, counter, 1 + index)
+    addColumn(sums, rowsOf, slotOf, counter, 1 + index)
   })
   const [read, creation, uncached] = [CACHE_READ, CACHE_CREATION, UNCACHED].map(
     (index) => counters[index],
   ) as [Integers, Integers, Integers]
   for (let index = 0; index < count; index++) {
     const row = rowsOf[index] as number
-    const at = (placeOf[index] as number) + INPUT_MAX
+    const at = (slotOf[index] as number) + INPUT_MAX
     const input = (read[row] as number) + (creation[row] as number) + (uncached[row] as number)
     if (input > (sums[at] as number)) sums[at] = input
   }
@@ -112,12 +112,12 @@ function sumUsage(
 function addColumn(
   sums: Float64Array,
   rowsOf: Uint32Array,
-  placeOf: Uint32Array,
+  slotOf: Uint32Array,
   counter: Integers,
   offset: number,
 ): void {
   for (let index = 0; index < rowsOf.length; index++) {
-    const at = (placeOf[index] as number) + offset
+    const at = (slotOf[index] as number) + offset
     sums[at] = (sums[at] as number) + (counter[rowsOf[index] as number] as number)
   }
 }

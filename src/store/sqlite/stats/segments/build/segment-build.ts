@@ -70,12 +70,12 @@ function sortedOrder(hour: HourColumns): Uint32Array {
 
 function encodeUsage(hour: HourColumns, order: Uint32Array, revision: number): Uint8Array {
   const { rows, calls, models, modelIds, counters, counts } = hour.usage()
-  const placeOf = new Uint32Array(hour.count)
+  const slotOf = new Uint32Array(hour.count)
   order.forEach((call, place) => {
-    placeOf[call] = place
+    slotOf[call] = place
   })
   const arrays: Record<string, Numbers> = {
-    calls: narrow(Uint32Array.from({ length: rows }, (_, row) => placeOf[calls[row] ?? 0] ?? 0)),
+    calls: narrow(Uint32Array.from({ length: rows }, (_, row) => slotOf[calls[row] ?? 0] ?? 0)),
     models: narrow(modelIds),
     counts: narrow(counts),
   }

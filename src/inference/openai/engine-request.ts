@@ -9,7 +9,7 @@ import { editMembers, findMember } from './request.ts'
 import { renderUpstreamBody } from './upstream-body.ts'
 
 /** A request, independent of the upstream that gets it. */
-export interface Ask extends Pick<CompletionCall, 'model' | 'requestId'> {
+export interface EngineRequest extends Pick<CompletionCall, 'model' | 'requestId'> {
   readonly path: string
   readonly isStream: boolean
   /** Whether the path replaces the `/v1` of the address instead of following it. Default false. */
@@ -22,7 +22,7 @@ export interface Ask extends Pick<CompletionCall, 'model' | 'requestId'> {
   render(target: TargetModel): string | Uint8Array
 }
 
-export function askChat(profile: Profile, call: CompletionCall): Ask {
+export function toChatRequest(profile: Profile, call: CompletionCall): EngineRequest {
   const { request, body } = call
   return {
     ...call,
@@ -62,7 +62,7 @@ export function isFileService(service: Service): boolean {
 }
 
 /** Asks with the client's text and the upstream's model name. The endpoints for tokens are not under `/v1`. */
-export function askService(engine: Engine, call: ServiceCall): Ask {
+export function toServiceRequest(engine: Engine, call: ServiceCall): EngineRequest {
   const { service, request } = call
   if (isFileService(service)) return askFile(call)
   const isStream = (service === 'completions' || service === 'responses') && request.stream === true
@@ -91,7 +91,7 @@ function listUsage({ request, body }: ServiceCallOf<'completions'>): [name: stri
 }
 
 /** Asks with a rebuilt form, so that exactly the checked parts are sent, or with JSON that is answered with audio. */
-function askFile(call: ServiceCall): Ask {
+function askFile(call: ServiceCall): EngineRequest {
   const { service, form, body } = call
   const ask = { ...call, path: PATHS[service], isStream: false, accept: '*/*' }
   if (form === undefined) {

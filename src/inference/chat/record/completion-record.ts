@@ -4,12 +4,12 @@
  */
 
 import { hasObjectArguments, parseWithArgumentTexts } from '../../../domain/chat/argument-texts.ts'
-import { findUsage, readTokens } from '../../../domain/chat/told-usage.ts'
+import { findUsage, readTokens } from '../../../domain/chat/reported-usage.ts'
 import { isObject } from '../../../domain/json/is-object.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../../../domain/json/json-limits.ts'
 import { renderJson } from '../../../domain/json/json-text.ts'
 import type { ChoiceDelta, Delta, PromptDelta, RelayedText } from '../../backend.ts'
-import { type AnswerEnvelope, renderUsage } from '../answer-envelope.ts'
+import { type ResponseEnvelope, renderUsage } from '../response-envelope.ts'
 import { createStreamedChoices, type StreamedChoices } from './streamed-choices.ts'
 
 /** Limit: characters of text kept of one answer; 4 Mi. */
@@ -21,7 +21,7 @@ interface RecordedUsage {
   readonly isEstimated: boolean
 }
 
-export interface AnswerRecord {
+export interface CompletionRecord {
   note(delta: Delta): void
   /** The usage reported or counted so far; an estimate for a stream that has reported none; null for nothing. */
   usage(): RecordedUsage | null
@@ -38,7 +38,7 @@ export interface AnswerRecord {
 interface AnswerRecordOptions {
   readonly isStream: boolean
   /** Of an answer that is built here; a relayed one comes with its own. */
-  readonly envelope?: AnswerEnvelope | undefined
+  readonly envelope?: ResponseEnvelope | undefined
   /** Whether `output` is needed; otherwise only counts are kept. */
   readonly keepsOutput: boolean
   readonly now: () => number
@@ -51,7 +51,7 @@ interface AnswerRecordOptions {
  * Choice: a relayed whole answer is recorded verbatim; other answers are reassembled into messages, with the
  * ids and log-probabilities of their tokens if requested, but without alternatives.
  */
-export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
+export function createCompletionRecord(options: AnswerRecordOptions): CompletionRecord {
   const { isStream, envelope, keepsOutput, now } = options
   /** A whole answer has none. */
   let parts: StreamedChoices | null = null

@@ -10,7 +10,7 @@ import type { Engine } from './engine.ts'
 /** Limit: adapted engines that are kept; each holds the weights once more. */
 const ADAPTED_MAX = 4
 
-interface EngineShelf {
+interface EnginePool {
   /**
    * The engine of an adapter's file, whose content must never change; the base for null.
    *
@@ -20,7 +20,7 @@ interface EngineShelf {
   take(adapterPath: string | null): Engine
 }
 
-export function createEngineShelf(base: Engine): EngineShelf {
+export function createEnginePool(base: Engine): EnginePool {
   /** By path, the one that was taken longest ago first. */
   const adapted = new Map<string, Engine>()
   return {

@@ -5,7 +5,7 @@ import { CHAT_DEFAULTS, type ChatCompletionRequest } from '../../schemas/chat/ch
 import type { ChatUsage } from '../../schemas/chat/chat-response.ts'
 import type { PromptDelta } from '../backend.ts'
 
-export interface AnswerEnvelope {
+export interface ResponseEnvelope {
   /** `chatcmpl-` and the request's id. */
   readonly id: string
   /** Seconds since the epoch. */
@@ -26,10 +26,10 @@ export interface AnswerEnvelope {
  * Spec: §4.3 request_id (returned in the response), n, add_generation_prompt.
  * Choice: without a generation prompt the model continues in the role of the last message.
  */
-export function resolveAnswerEnvelope(
+export function resolveResponseEnvelope(
   request: ChatCompletionRequest,
   { requestId, model, nowMs }: { requestId: string; model: string; nowMs: number },
-): AnswerEnvelope {
+): ResponseEnvelope {
   const lastRole = request.messages.at(-1)?.role
   const role = resolveAddGenerationPrompt(request) ? 'assistant' : (lastRole ?? 'assistant')
   return {
@@ -57,7 +57,7 @@ export function renderUsage(prompt: PromptDelta | null, completionTokens: number
  *
  * @throws ApiError internal_error
  */
-export function requireAllFinished(finishedCount: number, { choiceCount }: AnswerEnvelope): void {
+export function requireAllFinished(finishedCount: number, { choiceCount }: ResponseEnvelope): void {
   if (finishedCount >= choiceCount) return
   const cause = new Error(`the backend ended with ${finishedCount} of ${choiceCount} choices`)
   throw new ApiError('internal_error', { cause })

@@ -7,9 +7,9 @@ import { ApiError } from '../../errors.ts'
 import type { RelayedDelta, RelayedText, Service } from '../backend.ts'
 import type { EventRules } from './event-rules.ts'
 import { createSseDecoder } from './sse-decoder.ts'
-import { readBytes, type UpstreamAnswer } from './upstream/client.ts'
-import { answerTooLarge, findToldError } from './upstream/errors.ts'
-import type { Pieces } from './upstream/exchange.ts'
+import { readBytes, type UpstreamResponse } from './upstream/client.ts'
+import { findReportedError, responseTooLarge } from './upstream/errors.ts'
+import type { BodyChunks } from './upstream/exchange.ts'
 import type { Redact } from './upstream/redaction.ts'
 
 /** Limits of what is read from an answer, in bytes. */
@@ -20,7 +20,7 @@ const BLANK_CHARS_MAX = 1_024
 const BLANK = /^\s*(?:null\s*)?$/
 
 /** Returns the start of the body of an error answer, as text. */
-export async function readErrorText(answer: UpstreamAnswer): Promise<string> {
+export async function readErrorText(answer: UpstreamResponse): Promise<string> {
   return (await readText(answer, ERROR_BODY_BYTES_MAX)).text
 }
 
@@ -30,7 +30,7 @@ export async function readErrorText(answer: UpstreamAnswer): Promise<string> {
  * @param redact - for the words of an error
  * @throws ApiError for an error in the body; upstream_invalid_response if it is not a completion or too large
  */
-export function readCompletion(answer: UpstreamAnswer, redact: Redact): Promise<RelayedDelta> {
+export function readCompletion(answer: UpstreamResponse, redact: Redact): Promise<RelayedDelta> {
   return readWhole(answer, redact, 'choices')
 }
 
@@ -52,21 +52,21 @@ const MARKS: Readonly<Record<Service, readonly string[]>> = {
 }
 
 /** The same for requests other than chats. */
-export function readAnswerOf(service: Service) {
-  return (answer: UpstreamAnswer, redact: Redact): Promise<RelayedDelta> =>
+export function responseReaderOf(service: Service) {
+  return (answer: UpstreamResponse, redact: Redact): Promise<RelayedDelta> =>
     readWhole(answer, redact, ...MARKS[service])
 }
 
 /** @param marks - one of these members must be a list or text, otherwise the answer is invalid */
 async function readWhole(
-  answer: UpstreamAnswer,
+  answer: UpstreamResponse,
   redact: Redact,
   ...marks: readonly string[]
 ): Promise<RelayedDelta> {
   const { text, isWhole } = await readText(answer, BODY_BYTES_MAX)
-  if (!isWhole) throw answerTooLarge()
+  if (!isWhole) throw responseTooLarge()
   const body = parseObject(text)
-  const error = body && findToldError(body, redact)
+  const error = body && findReportedError(body, redact)
   if (error) throw error
   const isSound = marks.some(
     (mark) => Array.isArray(body?.[mark]) || typeof body?.[mark] === 'string',
@@ -95,7 +95,7 @@ interface EventReader {
  * Choice: any other event that is not JSON ends the stream with an error; skipping it would silently lose text.
  */
 export function createEventReader(
-  answer: UpstreamAnswer,
+  answer: UpstreamResponse,
   redact: Redact,
   rules: EventRules,
 ): EventReader {
@@ -118,7 +118,7 @@ export function createEventReader(
     return { json: passed, value: passed === json ? value : requireObject(passed), isHidden }
   }
 
-  function readEvents(pieces: Pieces): RelayedText[] {
+  function readEvents(pieces: BodyChunks): RelayedText[] {
     const texts: RelayedText[] = []
     try {
       for (const piece of pieces) {
@@ -151,9 +151,9 @@ export function createEventReader(
   /** Returns the events that a whole JSON answer amounts to. @throws ApiError if it is none, or an error */
   async function readWholeAsEvents(): Promise<RelayedText[]> {
     const { text, isWhole } = await readText(answer, BODY_BYTES_MAX)
-    if (!isWhole) throw answerTooLarge()
+    if (!isWhole) throw responseTooLarge()
     const body = parseObject(text)
-    const error = body && findToldError(body, redact)
+    const error = body && findReportedError(body, redact)
     if (error) throw error
     const events = (body && rules.toEvents?.(text, body)) ?? []
     if (events.length === 0) throw new ApiError('upstream_invalid_response')
@@ -194,7 +194,7 @@ const DECODER = new TextDecoder()
 
 /** Returns at most `bytesMax` of the body as text, without a byte order mark. */
 async function readText(
-  answer: UpstreamAnswer,
+  answer: UpstreamResponse,
   bytesMax: number,
 ): Promise<{ text: string; isWhole: boolean }> {
   const { bytes, isWhole } = await readBytes(answer, bytesMax)

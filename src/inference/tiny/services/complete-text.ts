@@ -2,13 +2,13 @@
 import type { ChoiceDelta, Delta, PromptDelta, RelayedDelta, RelayedText } from '../../backend.ts'
 import {
   type JudgedToken,
-  judgeAnswer,
   judgePrompt,
+  judgeTokens,
   type LegacyLogprobs,
   renderLogprobs,
 } from './text-logprobs.ts'
 import type { TextPlan } from './text-plan.ts'
-import type { TokensPiece } from './token-text.ts'
+import type { TokensChunk } from './token-text.ts'
 
 /** What all texts of an answer begin with. */
 interface TextHead {
@@ -23,7 +23,7 @@ interface TextHead {
 /** One prompt's way through the model. */
 export interface PromptRun {
   /** The prompt's tokens, where they are judged. */
-  readonly tokens: TokensPiece | null
+  readonly tokens: TokensChunk | null
   readonly deltas: AsyncIterable<Delta>
 }
 
@@ -41,7 +41,7 @@ interface WrittenChoice {
 }
 
 /** @param runs - of the prompts in order, each started on demand */
-export async function* answerText(
+export async function* generateText(
   head: TextHead,
   plan: TextPlan,
   runs: AsyncIterable<PromptRun>,
@@ -82,7 +82,7 @@ export async function* answerText(
   }
 }
 
-function judgeOwn(tokens: TokensPiece | null, { promptLogprobs }: PromptDelta): JudgedToken[] {
+function judgeOwn(tokens: TokensChunk | null, { promptLogprobs }: PromptDelta): JudgedToken[] {
   if (tokens === null || promptLogprobs === undefined) return []
   return judgePrompt(tokens.ids, tokens.texts, promptLogprobs)
 }
@@ -104,7 +104,7 @@ interface Piece {
 /** Adds a delta. @returns what a stream sends for it, or null */
 function addDelta(choice: WrittenChoice, delta: ChoiceDelta): Piece | null {
   const { content: text, finish_reason } = delta
-  const fresh = judgeAnswer(delta)
+  const fresh = judgeTokens(delta)
   choice.text += text
   choice.judged.push(...fresh)
   choice.finish_reason = finish_reason

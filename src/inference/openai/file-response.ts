@@ -1,11 +1,11 @@
 /** Answers that need not be JSON, such as audio: passed on as bytes, piece by piece, up to a limit. */
 import { ApiError } from '../../errors.ts'
 import type { BytesDelta, RelayedDelta, Service } from '../backend.ts'
-import { readAnswerOf } from './answer-body.ts'
 import { createEventBytes } from './event-bytes.ts'
-import type { UpstreamAnswer } from './upstream/client.ts'
-import { answerTooLarge } from './upstream/errors.ts'
-import type { Pieces } from './upstream/exchange.ts'
+import { responseReaderOf } from './response-body.ts'
+import type { UpstreamResponse } from './upstream/client.ts'
+import { responseTooLarge } from './upstream/errors.ts'
+import type { BodyChunks } from './upstream/exchange.ts'
 import type { Redact } from './upstream/redaction.ts'
 
 /** Limit: bytes of one answer. */
@@ -30,16 +30,16 @@ const TYPES: Partial<Record<Service, readonly RegExp[]>> = {
  *
  * @throws ApiError upstream_invalid_response; the error in the answer
  */
-export async function readFileAnswer(answer: UpstreamAnswer, redact: Redact, service: Service) {
+export async function readFileResponse(answer: UpstreamResponse, redact: Redact, service: Service) {
   const contentType = answer.mediaType()
   if (contentType === 'application/json') {
-    const first: RelayedDelta = await readAnswerOf(service)(answer, redact)
+    const first: RelayedDelta = await responseReaderOf(service)(answer, redact)
     return { first, rest: { next: async () => null } }
   }
   if (!TYPES[service]?.some((type) => type.test(contentType))) {
     throw new ApiError('upstream_invalid_response')
   }
-  const readPieces = async (): Promise<Pieces | null> => answer.read()
+  const readPieces = async (): Promise<BodyChunks | null> => answer.read()
   const { read, findError, usage } = EVENTS.test(contentType)
     ? createEventBytes(readPieces, redact)
     : { read: readPieces, findError: () => null, usage: () => null }
@@ -51,7 +51,7 @@ export async function readFileAnswer(answer: UpstreamAnswer, redact: Redact, ser
     if (pieces === null) return null
     for (const piece of pieces) byteCount += piece.length
     const tellsError = error !== null
-    if (byteCount > FILE_BYTES_MAX) throw answerTooLarge()
+    if (byteCount > FILE_BYTES_MAX) throw responseTooLarge()
     return { type: 'bytes', contentType, pieces, tellsError, usage: usage() }
   }
   const first = await next()

@@ -13,7 +13,7 @@ import type { CompletionPlan } from './completion-plan.ts'
 import type { Ranked, Sampled } from './sampler.ts'
 
 /** One answer being written. */
-export interface AnswerWriter {
+export interface ChoiceWriter {
   /**
    * The piece of the next token; after the piece with a `finish_reason` it must not be called again.
    *
@@ -41,12 +41,12 @@ const AT_END: Ending = { finish_reason: 'stop', stop_reason: null }
  * out unless include_stop_str_in_output asks for it. The model's own end is stop with a null stop_reason.
  * Stops are looked for in thoughts and calls too; where it is not shown, its tokens are counted and nothing else.
  */
-export function createAnswerWriter(
+export function createChoiceWriter(
   tokenizer: Tokenizer,
   plan: CompletionPlan,
   index: number,
   tokensMax: number,
-): AnswerWriter {
+): ChoiceWriter {
   const text = createTextAssembler(tokenizer, plan.special)
   const stopText = createStopText(plan.stops, plan.isStopIncluded)
   const thinking = plan.thought === null ? null : createThinkingText()

@@ -2,12 +2,12 @@
 import { ApiError } from '../../../errors.ts'
 import { objectOrEmpty } from '../../json/json-values.ts'
 import { createCallNumbers } from '../call-numbers.ts'
-import type { OutputPart } from './responses-answer.ts'
+import type { OutputPart } from './response-state.ts'
 import type { OutputItems } from './responses-items.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-interface MessagePieces {
+interface MessageDeltas {
   /**
    * Adds those of a delta.
    *
@@ -19,8 +19,8 @@ interface MessagePieces {
   requireNamed(): void
 }
 
-export function createMessagePieces(output: OutputItems): MessagePieces {
-  const calls = createCallPieces(output)
+export function createMessageDeltas(output: OutputItems): MessageDeltas {
+  const calls = createCallDeltas(output)
   let held: unknown[] = []
   let citations: Fields[] = []
 
@@ -97,7 +97,7 @@ function readCitations(annotations: unknown): Fields[] {
 }
 
 /** Adds the pieces of calls. Pieces that arrive before a call's name are buffered: an item is announced with its name. */
-function createCallPieces(output: OutputItems) {
+function createCallDeltas(output: OutputItems) {
   const numberOf = createCallNumbers()
   const unnamed = new Map<number, { id: unknown; arguments: string }>()
   return {

@@ -2,11 +2,11 @@
  * Buffers the pieces of a completion between the engine's messages and the consumer. Its size is bounded by what the
  * protocol allows the engine to send ahead.
  */
-import type { EnginePiece } from './engine-work.ts'
+import type { EngineChunk } from './engine-work.ts'
 
 /** A queue from the engine's messages to one consumer. */
-export interface PieceQueue {
-  push(delta: EnginePiece): void
+export interface ChunkQueue {
+  push(delta: EngineChunk): void
   /** No more pieces will come; those that are there can still be taken. */
   end(): void
   /** Drops what is there: every `next` throws the reason. Too late once all was taken. */
@@ -16,14 +16,14 @@ export interface PieceQueue {
    *
    * @throws the reason of `fail`
    */
-  next(): Promise<EnginePiece | null>
+  next(): Promise<EngineChunk | null>
 }
 
 type State = { readonly type: 'open' | 'ended' } | { readonly type: 'failed'; reason: unknown }
 
 /** An empty queue for one consumer. */
-export function createPieceQueue(): PieceQueue {
-  let pieces: EnginePiece[] = []
+export function createChunkQueue(): ChunkQueue {
+  let pieces: EngineChunk[] = []
   let state: State = { type: 'open' }
   let wake: (() => void) | null = null
 
