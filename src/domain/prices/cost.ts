@@ -36,35 +36,26 @@ export function costParts(
   inputTokens: number = allInput(tokens),
 ): CostParts {
   const pay = (count: number, price: UnitPrice) => multiply(count, priceAt(price, inputTokens))
-  // Linear in every count, so that the cost of sums is the sum of costs.
-  const split = (
-    whole: number,
-    price: UnitPrice,
-    parts: readonly (readonly [number, UnitPrice | undefined])[],
-  ) => {
-    const dear = parts.filter(([count, ofPart]) => count > 0 && ofPart)
-    const rest = dear.reduce((left, [count]) => left - count, whole)
-    return dear.reduce(
-      (sum, [count, ofPart]) => add(sum, pay(count, ofPart ?? price)),
-      pay(rest, price),
-    )
-  }
+  // What a part costs more, or less, than the whole that it belongs to: linear in every count, so that the cost of sums
+  // is the sum of costs.
+  const extra = (count: number, price: UnitPrice | undefined, whole: UnitPrice): Measured =>
+    count === 0 || !price ? 0 : add(pay(count, price), pay(-count, whole))
+  const { input, output, cacheRead, cacheCreation } = prices
+  const audioIn = extra(tokens.input_audio_tokens, prices.inputAudio, input)
+  const imageIn = extra(tokens.input_image_tokens, prices.inputImage, input)
+  const audioRead = extra(tokens.cache_read_audio_tokens, prices.cacheReadAudio, cacheRead)
+  const forHour = tokens.cache_creation_1h_input_tokens
+  const reasoning = extra(tokens.reasoning_tokens, prices.reasoning, output)
+  const audioOut = extra(tokens.output_audio_tokens, prices.outputAudio, output)
+  const imageOut = extra(tokens.output_image_tokens, prices.outputImage, output)
   return {
-    uncached: split(tokens.uncached_input_tokens, prices.input, [
-      [tokens.input_audio_tokens, prices.inputAudio],
-      [tokens.input_image_tokens, prices.inputImage],
-    ]),
-    cacheRead: split(tokens.cache_read_input_tokens, prices.cacheRead, [
-      [tokens.cache_read_audio_tokens, prices.cacheReadAudio],
-    ]),
-    cacheCreation: split(tokens.cache_creation_input_tokens, prices.cacheCreation, [
-      [tokens.cache_creation_1h_input_tokens, prices.cacheCreation1h],
-    ]),
-    output: split(tokens.output_tokens, prices.output, [
-      [tokens.output_audio_tokens, prices.outputAudio],
-      [tokens.output_image_tokens, prices.outputImage],
-      [tokens.reasoning_tokens, prices.reasoning],
-    ]),
+    uncached: add(pay(tokens.uncached_input_tokens, input), add(audioIn, imageIn)),
+    cacheRead: add(pay(tokens.cache_read_input_tokens, cacheRead), audioRead),
+    cacheCreation: add(
+      pay(tokens.cache_creation_input_tokens, cacheCreation),
+      extra(forHour, prices.cacheCreation1h, cacheCreation),
+    ),
+    output: add(pay(tokens.output_tokens, output), add(reasoning, add(audioOut, imageOut))),
   }
 }
 

@@ -136,10 +136,22 @@ export function createModelTable(
   }
 }
 
+/** Sums follow the count of rows in the order of COUNTERS. Named here one by one: this runs for every bucket. */
 function costOfSums(sums: Float64Array, prices: UnitPrices): CostParts {
-  const tokens = COUNTERS.map((counter, index) => [counter, sums[index + 1] as number])
-  const paid = Object.fromEntries(tokens) as Record<(typeof COUNTERS)[number], number>
-  return costParts(paid, prices, sums[INPUT_MAX])
+  const tokens = {
+    output_tokens: sums[2] as number,
+    cache_read_input_tokens: sums[4] as number,
+    cache_creation_input_tokens: sums[5] as number,
+    uncached_input_tokens: sums[6] as number,
+    input_audio_tokens: sums[7] as number,
+    input_image_tokens: sums[8] as number,
+    cache_read_audio_tokens: sums[9] as number,
+    cache_creation_1h_input_tokens: sums[10] as number,
+    reasoning_tokens: sums[11] as number,
+    output_audio_tokens: sums[12] as number,
+    output_image_tokens: sums[13] as number,
+  }
+  return costParts(tokens, prices, sums[INPUT_MAX])
 }
 
 /** Returns the index of a metric in USAGE_NUMBERS; -1 for costs. */

@@ -3,14 +3,7 @@
 import { type Counts, excludedCounts } from '../../../../domain/usage/own-usage.ts'
 import type { ModelUsage } from '../../../../domain/usage/usage.ts'
 import type { UsageCounting } from '../../../../schemas/usage/usage-counting.ts'
-import {
-  COUNTERS,
-  type HourParts,
-  type HourSums,
-  type KeyedSums,
-  type Runs,
-  type UsageRows,
-} from '../../../base/stats/sums.ts'
+import type { HourParts, HourSums, KeyedSums, Runs, UsageRows } from '../../../base/stats/sums.ts'
 import { type HourColumns, SLOTS, type UsageColumns } from './hour-columns.ts'
 import {
   applyFilter,
@@ -165,9 +158,22 @@ function groupRows(
 }
 
 function readUsageRow({ models, modelIds, counters }: UsageColumns, row: number): ModelUsage {
-  const numbers = COUNTERS.map((counter, index) => [counter, counters[index]?.[row] ?? 0])
+  const count = (index: number) => counters[index]?.[row] ?? 0
+  // In the order of COUNTERS.
   return {
     model: models[modelIds[row] as number] as string,
-    ...(Object.fromEntries(numbers) as Record<(typeof COUNTERS)[number], number>),
+    input_tokens: count(0),
+    output_tokens: count(1),
+    total_tokens: count(2),
+    cache_read_input_tokens: count(3),
+    cache_creation_input_tokens: count(4),
+    uncached_input_tokens: count(5),
+    input_audio_tokens: count(6),
+    input_image_tokens: count(7),
+    cache_read_audio_tokens: count(8),
+    cache_creation_1h_input_tokens: count(9),
+    reasoning_tokens: count(10),
+    output_audio_tokens: count(11),
+    output_image_tokens: count(12),
   }
 }
