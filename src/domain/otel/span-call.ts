@@ -1,7 +1,9 @@
 /** Converts a span to the start and the end of a call. Pure. The whole span is kept as `attributes.otel_span`. */
 import type { TimedEnd, TimedStart } from '../calls/new-call.ts'
 import { isObject } from '../json/is-object.ts'
+import { joinChunks } from './answer-chunks.ts'
 import { isConverse, readConverseParts } from './dialects/converse-parts.ts'
+import { readLangChain } from './dialects/langchain-messages.ts'
 import { MODEL_KINDS } from './dialects/step-kinds.ts'
 import { type Attributes, requireUsableSpan, type Span } from './span.ts'
 import {
@@ -125,7 +127,7 @@ function readInputs(
   const messages = [
     ...(system ? systemMessages(system.value) : []),
     ...(sent
-      ? toMessages(eventItems(sent.value, false), 'user', sent.form)
+      ? toMessages(readLangChain(eventItems(sent.value, false)), 'user', sent.form)
       : eventMessages(span, false)),
   ]
   const tools = reader.take('tools')
@@ -152,7 +154,7 @@ function readOutput(span: Span, reader: SpanReader, { settings }: SpanRequest): 
   const calls = reader.take('toolCalls')
   const finish = reader.take('finish')
   const items = answered
-    ? toMessages(answered.value, 'assistant', answered.form)
+    ? toMessages(joinChunks(readLangChain(answered.value)), 'assistant', answered.form)
     : calls
       ? [{ role: 'assistant', content: null } as ChatMessage]
       : [...eventMessages(span, true), ...laterAnswers(reader)]

@@ -1,6 +1,9 @@
 /** Tells answers of a run, in which tools were called and gave results, from choices between answers. Pure. */
 import type { ChatMessage } from './span-messages.ts'
 
+/** Roles that no model answers with. */
+const SENT_ROLES: ReadonlySet<string> = new Set(['tool', 'user', 'system', 'developer'])
+
 interface Answers {
   /** What are choices. */
   readonly choices: readonly ChatMessage[]
@@ -11,15 +14,16 @@ interface Answers {
 /**
  * The answers among the messages of an output.
  *
- * Spec: none, an addition. Choice: where results of tools stand among the answers, these follow each other: the last is
- * the only choice, without the calls that have a result, and all are kept beside it.
+ * Spec: none, an addition. Choice: where results of tools or messages that were sent stand among the answers, these
+ * follow each other: the last is the only choice, without the calls that have a result, and all are kept beside it.
  */
 export function splitRun(messages: readonly ChatMessage[]): Answers {
-  const last = messages.findLast(({ role }) => role !== 'tool')
+  const isRun = messages.some(({ role }) => SENT_ROLES.has(role))
+  const last = messages.findLast(({ role }) => !SENT_ROLES.has(role))
   const answered = new Set(
     messages.flatMap(({ role, tool_call_id }) => (role === 'tool' ? [tool_call_id] : [])),
   )
-  if (last === undefined || answered.size === 0) return { choices: messages, run: null }
+  if (last === undefined || !isRun) return { choices: messages, run: null }
   const { tool_calls = [], ...answer } = last
   const open = tool_calls.filter(({ id }) => id === null || !answered.has(id))
   return { choices: [open.length > 0 ? { ...answer, tool_calls: open } : answer], run: messages }
