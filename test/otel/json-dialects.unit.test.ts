@@ -259,3 +259,11 @@ describe('a report of usage that Python printed', () => {
     },
   )
 })
+
+// agent-framework-core 1.23.0 with the Responses API names the response before as the conversation.
+it('the id of a response is no conversation, and stays an attribute', () => {
+  const { start } = callOf({ 'gen_ai.conversation.id': 'resp_1', 'session.id': 's1' })
+  expect(start.thread_id).toBe('s1')
+  expect(start.attributes).toEqual({ gen_ai: { conversation: { id: 'resp_1' } } })
+  expect(callOf({ 'gen_ai.conversation.id': 'conv_1' }).start.thread_id).toBe('conv_1')
+})

@@ -45,6 +45,8 @@ export interface SpanReader {
 }
 
 const ID_MAX = 128
+/** An id of OpenAI's responses: where libraries name it as the conversation, each turn would begin a new one. */
+const RESPONSE_ID = /^resp_/
 /** Limit: levels of JSON within a text; deeper texts stay texts. */
 const TEXT_DEPTH_MAX = JSON_DEPTH_MAX - 16
 
@@ -123,7 +125,8 @@ export function readSpanFields(span: Span): SpanReader {
       return found ? (found.value as string) : null
     },
     takeId(field) {
-      const found = find(field, (value) => typeof value === 'string' && isId(value))
+      const isOne = (text: string) => isId(text) && !(field === 'thread' && RESPONSE_ID.test(text))
+      const found = find(field, (value) => typeof value === 'string' && isOne(value))
       return found ? (found.value as string) : null
     },
     takeCount(field) {
