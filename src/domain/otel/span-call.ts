@@ -1,10 +1,10 @@
 /** Converts a span to the start and the end of a call. Pure. The whole span is kept as `attributes.otel_span`. */
 import type { TimedEnd, TimedStart } from '../calls/new-call.ts'
 import { isObject } from '../json/is-object.ts'
-import { joinChunks } from './answer-chunks.ts'
 import { isConverse, readConverseParts } from './dialects/converse-parts.ts'
 import { readLangChain } from './dialects/langchain-messages.ts'
 import { MODEL_KINDS } from './dialects/step-kinds.ts'
+import { joinChunks } from './message-chunks.ts'
 import { type Attributes, requireUsableSpan, type Span } from './span.ts'
 import {
   type ChatMessage,
