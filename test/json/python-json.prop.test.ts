@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseExact } from '../../src/domain/json/exact-json.ts'
 import { eachItem } from '../../src/domain/json/json-members.ts'
+import { parseExact } from '../../src/domain/json/json-text.ts'
 import {
   compareCodePoints,
   renderPythonNumber,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { parseExact } from '../../src/domain/json/exact-json.ts'
 import { eachItem } from '../../src/domain/json/json-members.ts'
+import { parseExact } from '../../src/domain/json/json-text.ts'
 import { toPythonJson } from '../../src/domain/json/python-json.ts'
 import {
   createBytesDigest,

@@ -1,4 +1,6 @@
-/** Reads pieces of a chat's answer in which the arguments of calls are objects instead of their JSON text. Pure. */
+/**
+ * Reads chunks of a chat completion in which the arguments of calls are objects instead of their JSON text. Pure.
+ */
 import { exceedsDepth, JSON_DEPTH_MAX } from '../json/json-limits.ts'
 import { parseLossless, renderJson } from '../json/json-text.ts'
 

@@ -1,4 +1,4 @@
-/** Finds which tool call of a streamed message a piece belongs to. Pure. */
+/** Finds the tool call of a streamed message that a chunk belongs to. Pure. */
 import { isObject } from '../json/is-object.ts'
 import { filledTextOrNull } from '../json/json-values.ts'
 
@@ -7,19 +7,20 @@ const CALLS_MAX = 1_000
 
 /** A call of a message. */
 interface NumberedCall {
-  /** From 0, in the order in which the calls began. */
+  /** Number of the call from 0, in order of their beginnings. */
   readonly number: number
-  /** As sent with its first piece; null without one. */
+  /** Index as sent with the first chunk; null without one. */
   readonly index: number | null
   id: string | null
   isNamed: boolean
 }
 
 /**
- * Returns a function that finds the call of each piece; it returns null for calls beyond the limit.
+ * Returns a function that finds the call of each chunk; it returns null for calls beyond the limit.
  *
- * A piece belongs to the call with its index, or without an index to the latest call, unless its id names another
- * one. A name begins another call where the last one has a name already: with an index only if it has a new id, too.
+ * A chunk belongs to the call with its index, or without an index to the latest call, unless its id names another
+ * one. A name begins another call where the last one has a name already: with an index only if it has a new id,
+ * too.
  *
  * Spec: §4.3 message tool_calls (pieces of them are not shown).
  * Choice: engines that leave out the index, or send 0 with every call, are understood. An id without a name begins
@@ -55,7 +56,7 @@ export function createCallNumbers(): (
   }
 }
 
-/** Returns the function, or the custom tool, of a piece of a call. */
+/** Returns the function, or the custom tool, of a chunk of a call. */
 export function calledIn(piece: Readonly<Record<string, unknown>>) {
   return [piece.function, piece.custom].find(isObject)
 }

@@ -1,6 +1,6 @@
 /**
  * Rules of `response_format` and `structured_outputs`: each must be well-formed, and only one may constrain the
- * answer. Whether a schema or grammar compiles is up to the engine.
+ * response. Whether a schema or grammar compiles is up to the engine.
  */
 import { refuse } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'

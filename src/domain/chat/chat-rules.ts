@@ -8,7 +8,7 @@ import type { ReasoningEffort } from '../../schemas/chat/chat-tool-fields.ts'
 import { requireValidConstraints } from './chat-constraint-rules.ts'
 import { requireKnownToolChoice, requireKnownTools } from './tool-rules.ts'
 
-/** What a model can do beyond what every model does. */
+/** Abilities of a model beyond those that every model has. */
 export interface ChatCapabilities {
   /** Calls tools: tool_choice may be auto, required or a named function. */
   readonly tools: boolean
@@ -24,8 +24,9 @@ export interface ChatCapabilities {
 }
 
 /**
- * What a backend does with one field of the request. `ignored`: leaving it out makes no difference that a client could
- * notice. `dropped`: it is left out, and a header of the answer names it. `rejected`: the request is refused.
+ * The treatment of one request field by a backend. `ignored`: leaving it out makes no difference that a client
+ * could notice. `dropped`: it is left out, and a header of the response names it. `rejected`: the request is
+ * refused.
  */
 export type FieldUse = 'honoured' | 'forwarded' | 'ignored' | 'dropped' | 'rejected'
 
@@ -34,7 +35,7 @@ export type FieldSupport = Readonly<Record<keyof ChatCompletionRequest, FieldUse
 
 type Rule = (request: ChatCompletionRequest, capabilities: ChatCapabilities) => void
 
-/** Below this the sampler takes the likeliest token. */
+/** Limit: temperature below which the sampler takes the likeliest token. */
 const GREEDY_TEMPERATURE = 1e-5
 const SPEC_EFFORTS: readonly ReasoningEffort[] = ['low', 'medium', 'high']
 
@@ -81,7 +82,7 @@ export function resolveAddGenerationPrompt(request: ChatCompletionRequest): bool
 }
 
 /**
- * How tools are used once defaults are filled in.
+ * Returns how tools are used once defaults are filled in.
  *
  * Spec: §4.3 tool_choice (default none, the only allowed value).
  * Choice: a model that calls tools gets auto when tools are given and nothing is chosen, as client
@@ -95,7 +96,7 @@ export function resolveToolChoice(
   return request.tool_choice ?? (isAuto ? 'auto' : CHAT_DEFAULTS.tool_choice)
 }
 
-/** Values that ask for nothing, of fields without a documented default. */
+/** Values that request nothing, of fields without a documented default. */
 const NEUTRAL_VALUES: { readonly [K in keyof ChatCompletionRequest]?: readonly unknown[] } = {
   top_p: [1],
   top_k: [-1, 0],

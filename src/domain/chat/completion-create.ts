@@ -2,7 +2,7 @@
 import type { CompletionCreateRequest } from '../../schemas/chat/completion-create.ts'
 import { isObject } from '../json/is-object.ts'
 
-/** What is no field of a chat. */
+/** Fields that a chat does not have. */
 const OWN_FIELDS: readonly string[] = ['messages', 'prompt', 'template_vars', 'stream']
 
 /**

@@ -1,4 +1,4 @@
-/** Finds and reads the usage that an answer, or an event of a streamed one, reports. Pure. */
+/** Finds and reads the usage that a response, or an event of a streamed one, reports. Pure. */
 import { isObject } from '../json/is-object.ts'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -1,9 +1,12 @@
-/** Which tools, and which choice among them, a model takes. Pure; messages never repeat what a client sent. */
+/**
+ * Checks the tools of a request and the choice among them against the abilities of the model. Pure; messages never
+ * repeat what a client sent.
+ */
 import { refuse } from '../../errors.ts'
 import { CHAT_DEFAULTS, type ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { ChatTool } from '../../schemas/chat/chat-tool-fields.ts'
 
-/** What a model can do with tools. */
+/** Abilities of a model with tools. */
 interface ToolCapabilities {
   readonly tools: boolean
   readonly otherTools?: boolean

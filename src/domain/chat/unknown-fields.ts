@@ -1,7 +1,7 @@
 /** Finds the fields of a request that are not in its schema. Pure. */
 import { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 
-/** Limits on the names in an answer: how many, and characters of each. */
+/** Limits on the names in a response: how many, and characters of each. */
 const UNKNOWN_NAMES_MAX = 16
 const UNKNOWN_NAME_CHARS_MAX = 64
 

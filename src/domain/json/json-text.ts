@@ -11,6 +11,11 @@ import { readJson } from './json-reader.ts'
 const LONG_NUMBER = /(?:^|[[:,\s])-?(?:\d[\d.]{15}|\d[\d.]*[eE][+-]?\d{2})/
 /** A zero with a sign, which JSON.stringify would write without it. */
 const NEGATIVE_ZERO = /(?:^|[[:,\s])-0(?![.0]*[1-9])/
+/**
+ * Matches texts that can hold a number that JavaScript prints differently: a fraction ending in zero, an exponent
+ * or many digits.
+ */
+const ODD_NUMBER = /\.\d*0(?!\d)|\d[eE][+-]?\d|\d[\d.]{15}|-0/
 
 const ZERO = 48
 const WHOLE_NUMBER = /^-?\d+$/
@@ -54,6 +59,22 @@ function canonicalDigits(source: string): string {
   const trimmed = digits.slice(0, end)
   if (trimmed === '') return '0'
   return `${sign}${trimmed}e${Number(exponent) - fraction.length + (digits.length - trimmed.length)}`
+}
+
+/**
+ * Parses JSON; a number that JavaScript would write in another way comes back as a JSON.rawJSON object, so
+ * that 1.0 stays 1.0 for clients that distinguish it from 1.
+ *
+ * @throws SyntaxError
+ */
+export function parseExact(text: string): unknown {
+  const value: unknown = JSON.parse(text)
+  return ODD_NUMBER.test(text) ? readJson(text, toNumberAsSent) : value
+}
+
+function toNumberAsSent(source: string): unknown {
+  const value = Number(source)
+  return String(value) === source ? value : JSON.rawJSON(source)
 }
 
 /** Returns a number as a double, also one that was parsed as its text; any other value unchanged. */

@@ -2,7 +2,7 @@
 import { ApiError } from '../../errors.ts'
 import type { ObjectSchema } from '../../schemas/objects/object.ts'
 import { renderTimestamp, renderTimestampOrNull } from '../../schemas/timestamp.ts'
-import { parseExact } from '../json/exact-json.ts'
+import { parseExact } from '../json/json-text.ts'
 import type { ObjectClasses } from './object-content.ts'
 
 /** A stored version. Times in microseconds. */

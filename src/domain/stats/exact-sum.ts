@@ -1,5 +1,4 @@
 /** Sums and means with an exact integer part, for any order and magnitude of the values. Pure. */
-import { withinDoubles } from './within-doubles.ts'
 
 /**
  * A measured value, in whole units of the metric where these are counted exactly; a bigint where a double would round
@@ -48,4 +47,9 @@ export function meanOf(sum: ExactSum, unitsPerOne = 1): number {
 
 function wholeOf({ low, high }: ExactSum): bigint {
   return BigInt(Math.trunc(low)) + high
+}
+
+/** Clamps numbers to the range of doubles, since JSON has no infinity. */
+export function withinDoubles(value: number): number {
+  return Math.min(Math.max(value, -Number.MAX_VALUE), Number.MAX_VALUE)
 }

@@ -1,5 +1,5 @@
 /** Computes the weight of each trajectory in a training step from rewards. Pure. */
-import { withinDoubles } from '../stats/within-doubles.ts'
+import { withinDoubles } from '../stats/exact-sum.ts'
 
 /** A trajectory of the batch to be weighed. */
 export interface WeighedTrajectory {

@@ -1,6 +1,6 @@
 /** Stores and reads the parts of objects for the routes by kind: source, rows, versions. */
 import { buffer } from 'node:stream/consumers'
-import { parseExact } from '../../domain/json/exact-json.ts'
+import { parseExact } from '../../domain/json/json-text.ts'
 import { objectOrEmpty } from '../../domain/json/json-values.ts'
 import {
   type KindVersion,

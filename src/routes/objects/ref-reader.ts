@@ -3,7 +3,7 @@
  * nothing of a project that the caller may not use.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { parseExact } from '../../domain/json/exact-json.ts'
+import { parseExact } from '../../domain/json/json-text.ts'
 import { requireObject } from '../../domain/objects/object-view.ts'
 import {
   HOPS_MAX,

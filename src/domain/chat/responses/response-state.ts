@@ -20,12 +20,12 @@ export interface OutputPart {
   logprobs?: unknown[]
 }
 
-/** What all states of one response share. */
+/** The fields that all states of one response share. */
 export interface ResponseHead {
   readonly id: string
   /** Seconds since the epoch. */
   readonly created_at: number
-  /** The name that answers carry. */
+  /** Name of the model in responses. */
   readonly model: string
   readonly request: ResponseCreateRequest
   /** Whether the model calls tools. */

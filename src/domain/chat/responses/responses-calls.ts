@@ -2,7 +2,7 @@
 import { ApiError } from '../../../errors.ts'
 import type { OutputItem } from './response-state.ts'
 
-/** Tells an event of a type with its fields, as they are now. */
+/** Emits an event of a type with its fields, as they are now. */
 export type Emit = (type: string, fields: Readonly<Record<string, unknown>>) => void
 
 export type EndStatus = 'completed' | 'incomplete'
@@ -19,7 +19,7 @@ interface OpenCalls {
   has(number: number): boolean
   /** Adds to the arguments of a call. @throws ApiError upstream_invalid_response when they were complete */
   add(number: number, text: string): void
-  /** Ends the call that got the last piece, if its arguments are complete. */
+  /** Ends the call that got the last chunk, if its arguments are complete. */
   closeComplete(): void
   /** Ends all calls. */
   close(status: EndStatus): void
@@ -76,7 +76,7 @@ export function createOpenCalls({ emit, spend, end }: OpenCallsOptions): OpenCal
   }
 }
 
-/** Whether a text is a JSON object, to which nothing can be added. */
+/** Whether a text is a complete JSON object. */
 function isComplete(text: string | undefined): boolean {
   if (!text?.trimEnd().endsWith('}')) return false
   try {

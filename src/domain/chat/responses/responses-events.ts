@@ -1,6 +1,6 @@
 /**
- * The pieces of a chat's answer as the typed events of a response, in the documented order. Pure. A whole answer goes
- * the same way as one piece, so that there is one translation and not two.
+ * Converts the chunks of a chat completion to the typed events of a response, in the documented order. Pure. A
+ * whole completion is converted as one chunk, so that there is one translation and not two.
  *
  * Order: response.created, response.in_progress; for each item output_item.added, its parts and deltas,
  * output_item.done; at last one of response.completed, response.incomplete, response.failed. An item ends before the
@@ -20,7 +20,7 @@ import type { ResponseTools } from './responses-tools.ts'
 
 export interface ResponseEvent {
   readonly type: string
-  /** From 0. */
+  /** Number of the event, from 0. */
   readonly sequence_number: number
   readonly [name: string]: unknown
 }
@@ -36,9 +36,9 @@ export interface ResponseWriter {
    * @throws ApiError upstream_invalid_response for what a response cannot hold, or too much text
    */
   add(chunk: Fields): ResponseEvent[]
-  /** Closes what is open; the state is then final. @param completedAt - seconds since the epoch */
+  /** Closes open items; the state is then final. @param completedAt - seconds since the epoch */
   end(completedAt: number): ResponseEvent[]
-  /** Closes what is open after a failure, or because it was cancelled. */
+  /** Closes open items after a failure or a cancellation. */
   fail(error: { readonly code: string; readonly message: string } | 'cancelled'): ResponseEvent[]
   /** The current response. */
   response(): ResponseBody
@@ -118,7 +118,10 @@ const INCOMPLETE_REASONS: ReadonlyMap<unknown, 'max_output_tokens' | 'content_fi
   ['content_filter', 'content_filter'],
 ])
 
-/** A whole answer of a chat as one piece of a streamed one. Of several choices, a response has only the first. */
+/**
+ * Converts a whole chat completion to one chunk of a streamed one. Of several choices, a response has only the
+ * first.
+ */
 export function toChunk(answer: Fields): Fields {
   const { choices, service_tier } = answer
   const usage = findUsage(answer)

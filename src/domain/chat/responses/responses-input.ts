@@ -16,8 +16,8 @@ export interface IndexedItem {
 }
 
 /**
- * Messages of a chat out of items, in their order: a message, its reasoning before it and the calls behind it are one
- * message, as chats have it.
+ * Converts items to messages of a chat, in their order: a message, the reasoning before it and the calls after it
+ * are one message, as chats have it.
  *
  * @param tools - which name the called functions
  * @throws ApiError unsupported_value for items and parts that no chat has, missing_required_parameter

@@ -1,5 +1,5 @@
 /**
- * Responses that are kept: their ids, whose they are, and what of them a later response is told. Pure.
+ * Stored responses: their ids, their owners, and the context that they pass to later responses. Pure.
  *
  * Ids of items are made of the id of their response, so that a reference to an item names the row that has it.
  */
@@ -34,7 +34,7 @@ export function toResponseId(uuid: string): string {
   return `resp_${uuid.replaceAll('-', '')}`
 }
 
-/** @param place - of the item: its number, behind an `i` for items of the input */
+/** @param place - of the item: its number, after an `i` for items of the input */
 export function toItemId(prefix: string, responseId: string, place: string | number): string {
   return `${prefix}_${responseId.slice('resp_'.length)}_${place}`
 }
@@ -85,7 +85,7 @@ const ID_PREFIXES: Readonly<Record<string, string>> = {
   reasoning: 'rs',
 }
 
-/** The items of a request's input, in the long form that they are kept and listed in. */
+/** Returns the items of a request's input in the long form in which they are stored and listed. */
 export function listInputItems(
   { input }: Pick<ResponseCreateRequest, 'input'>,
   responseId: string,

@@ -1,6 +1,6 @@
 /**
- * A request for a response as the chat that is asked. Pure. Every field is carried over, kept for the answer, or
- * refused by name.
+ * Converts a request for a response to a chat request. Pure. Every field is carried over, stored for the response,
+ * or refused by name.
  */
 import { refuse } from '../../../errors.ts'
 import type { ChatMessage } from '../../../schemas/chat/chat-message.ts'
@@ -13,8 +13,8 @@ import type { ResponseTools } from './responses-tools.ts'
 type ChatDraft = { messages: ChatMessage[]; [name: string]: unknown }
 
 /**
- * What becomes of a field: told to the chat, under which name where that is another one; used by this server; or
- * refused unless it says nothing.
+ * The treatment of a field: passed to the chat, under its name there; used by this server; or refused unless its
+ * value is neutral.
  */
 type ResponseFieldUse =
   | { readonly as: string }
@@ -76,7 +76,7 @@ const CHAT_ONLY: Readonly<Record<string, string>> = {
 }
 
 /**
- * Refuses what is not supported, by name.
+ * Refuses unsupported fields by name.
  *
  * @throws ApiError unsupported_parameter, missing_required_parameter
  */
@@ -229,7 +229,7 @@ function saysNothing(value: unknown): boolean {
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0)
 }
 
-/** Which field of a request for a response the path of a chat's field means. */
+/** Returns the field of a response request that corresponds to the path of a chat's field. */
 export function toResponseParam(param: string): string {
   const [, head = '', rest = ''] = /^(\w+)(.*)$/s.exec(param) ?? []
   const known: Readonly<Record<string, string>> = {

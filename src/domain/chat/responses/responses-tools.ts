@@ -66,7 +66,7 @@ export function readTools(
   return { functions, dropped: [...new Set(dropped)], ...names }
 }
 
-/** Gives each function in a namespace a name that no other function has. */
+/** Assigns each function in a namespace a unique name. */
 function nameFunctions(tools: readonly ResponseTool[]) {
   const taken = new Set(
     tools.flatMap(({ type, name }) => (type === 'function' && name ? name : [])),
