@@ -42,6 +42,7 @@ export function serveThread<Request, Reply, Notice = never>(
   let messages: FromThread[] = []
 
   function send(): void {
+    if (messages.length === 0) return
     const sent = messages
     messages = []
     port?.postMessage(
@@ -56,7 +57,13 @@ export function serveThread<Request, Reply, Notice = never>(
     if (messages.length === 1) queueMicrotask(send)
   }
 
-  const server = open((notice) => add({ notice }))
+  /** Sent at once: work that blocks the thread may follow. */
+  function notify(notice: Notice): void {
+    messages.push({ notice })
+    send()
+  }
+
+  const server = open(notify)
   port.on('message', (calls: readonly ThreadCall<Request>[] | null) => {
     for (const call of calls ?? []) void reply(server, call).then(add)
     if (calls !== null) return
