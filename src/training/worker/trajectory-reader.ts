@@ -118,7 +118,7 @@ export function createTrajectoryReader(
       if (tokens === null) continue
       const ids = readPrompt(sampled)
       const last = sequences.at(-1)
-      requireRoom(ids.length + tokens.ids.length)
+      requireConstraintSize(ids.length + tokens.ids.length)
       const isNext = last !== undefined && startsWith(ids, last.ids)
       const sequence = isNext ? last : { ids: [], places: [], sampled: [] }
       if (!isNext) sequences.push(sequence)
@@ -129,7 +129,7 @@ export function createTrajectoryReader(
     return sequences
   }
 
-  function requireRoom(count: number): void {
+  function requireConstraintSize(count: number): void {
     if (count <= contextTokens) return
     throw new TrajectoryError(`a history has ${count} tokens, more than ${contextTokens}`)
   }

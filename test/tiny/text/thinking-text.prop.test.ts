@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createThinkingText } from '../../../src/inference/tiny/text/thinking-text.ts'
 
 /** What the pieces make together, the last one being the end. */
-function tellApart(pieces: readonly string[]) {
+function splitThinking(pieces: readonly string[]) {
   const thinking = createThinkingText()
   const parts = pieces.map((piece, place) => thinking.push(piece, place === pieces.length - 1))
   return {
@@ -26,7 +26,7 @@ describe('a thought', () => {
     ['<thin', '', '<thin'],
     ['', '', ''],
   ])('of %j is %j, its answer %j', (text, reasoning, content) => {
-    expect(tellApart([text])).toEqual({ reasoning, content })
+    expect(splitThinking([text])).toEqual({ reasoning, content })
   })
 
   it('is the same in pieces and in one', () => {
@@ -46,8 +46,8 @@ describe('a thought', () => {
       fc.property(fc.array(part, { maxLength: 12 }), fc.boolean(), (parts, opens) => {
         const pieces = opens ? ['<thi', 'nk>', ...parts] : ['', ...parts]
         const whole = pieces.join('')
-        expect(tellApart(pieces)).toEqual(tellApart([whole]))
-        expect(tellApart([...whole, ''])).toEqual(tellApart([whole]))
+        expect(splitThinking(pieces)).toEqual(splitThinking([whole]))
+        expect(splitThinking([...whole, ''])).toEqual(splitThinking([whole]))
       }),
       { numRuns: 500 },
     )

@@ -1,6 +1,6 @@
 /** Composes the grammar of an answer with tool calls from the grammars of the arguments. Pure. */
 
-import { CALL_CLOSING, CALL_OPENING, writeCallHead } from '../text/call-form.ts'
+import { CALL_CLOSING, CALL_OPENING, writeCallHead } from '../text/tool-call-text.ts'
 import { quoteText } from './patterns/pattern-grammar.ts'
 
 /** The parts of the grammar of an answer with calls. */

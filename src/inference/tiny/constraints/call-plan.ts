@@ -11,8 +11,8 @@ import {
   type Constraint,
   type ConstraintForm,
   jsonForm,
-  requireRoom,
-  requireSchemaRoom,
+  requireConstraintSize,
+  requireSchemaSize,
 } from './constraint-plan.ts'
 import { findUnsupportedKeyword } from './json-schema-support.ts'
 import { loosenSchema } from './schema-loosening.ts'
@@ -73,7 +73,7 @@ export function planCalls(
     isParallel: !isNamed && isParallel !== false,
     otherwise: otherwise?.form ?? null,
   }
-  return requireRoom({ form, param: 'tools' })
+  return requireConstraintSize({ form, param: 'tools' })
 }
 
 /**
@@ -90,7 +90,7 @@ function planArguments({ function: { name, parameters, strict } }: FunctionTool,
   )
   const schema = isSaid ? parameters : { ...parameters, type: 'object' }
   const path = `${place}.function.parameters`
-  requireSchemaRoom(schema, path)
+  requireSchemaSize(schema, path)
   if (strict !== true) return jsonForm(loosenSchema(schema), 'line')
   const fault = findUnsupportedKeyword(schema, true)
   if (fault === null) return jsonForm(schema, 'line')

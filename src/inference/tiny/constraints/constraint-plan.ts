@@ -73,11 +73,11 @@ const SPACE_PATTERN = /^(?:[ \t\n\r]|\\[tnrs]|[[\]()|?*+]|\{\d{1,3}(?:,\d{0,3})?
  */
 export function planConstraint(request: ChatCompletionRequest): Constraint | null {
   const constraint = planFormat(request) ?? planOutputs(request.structured_outputs ?? null)
-  return constraint === null ? null : requireRoom(constraint)
+  return constraint === null ? null : requireConstraintSize(constraint)
 }
 
 /** The constraint, when it is not too long. @throws ApiError invalid_value naming its field */
-export function requireRoom(constraint: Constraint): Constraint {
+export function requireConstraintSize(constraint: Constraint): Constraint {
   const { form, param } = constraint
   requireChars(sizeOf(form), CONSTRAINT_CHARS_MAX, param)
   return constraint
@@ -167,13 +167,13 @@ function resolveSpace(outputs: StructuredOutputs): JsonSpace {
 }
 
 /** @throws ApiError invalid_value naming the field, for a schema with too many characters */
-export function requireSchemaRoom(schema: unknown, param: string): void {
+export function requireSchemaSize(schema: unknown, param: string): void {
   requireChars(JSON.stringify(schema).length, SCHEMA_CHARS_MAX, param)
 }
 
 /** The schema, when all of it can be enforced. @throws ApiError invalid_value naming the field */
 function requireSupported(schema: unknown, param: string, isStrict = false): unknown {
-  requireSchemaRoom(schema, param)
+  requireSchemaSize(schema, param)
   refuseFault(findUnsupportedKeyword(schema, isStrict), param)
   return schema
 }

@@ -5,9 +5,9 @@
 import type { EngineError } from '../plain-errors.ts'
 import type { EngineChunk, EnginePlan } from './engine-work.ts'
 
-/** Pieces that may be under way to a consumer before its request has to wait. */
+/** Chunks that may be under way to a consumer before its request has to wait. */
 export const CHUNKS_AHEAD_MAX = 64
-/** Pieces that are acknowledged at a time. */
+/** Chunks that are acknowledged at a time. */
 export const CHUNKS_PER_ACK = 16
 
 /** What the process is started with. */
@@ -29,7 +29,7 @@ export type ToEngine =
       readonly owner: string
     }
   | { readonly type: 'cancel'; readonly id: number }
-  /** The consumer took this many pieces. */
+  /** The consumer took this many chunks. */
   | { readonly type: 'ack'; readonly id: number; readonly count: number }
 
 /** Messages from the model's process, sent in lists. `done` or `failed` is the last one of a request. */

@@ -10,7 +10,7 @@ import type { Engine } from './engine.ts'
 export type EnginePlan = CompletionPlan | EmbeddingPlan | TokenPlan
 export type EngineChunk = Delta | VectorChunk | TokensChunk
 
-/** The kind of pieces that a plan yields. */
+/** The kind of chunks that a plan yields. */
 export type ChunkOf<P extends EnginePlan> = P extends EmbeddingPlan
   ? VectorChunk
   : P extends TokenPlan

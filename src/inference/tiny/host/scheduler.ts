@@ -48,7 +48,7 @@ interface Task {
   begun: Begun | null
   /** The computation it has requested; null before its first turn. */
   wanted: Step['parts'] | null
-  /** Pieces sent and not yet acknowledged. */
+  /** Chunks sent and not yet acknowledged. */
   ahead: number
   /** Its share of the processor's time so far, milliseconds. */
   usedMs: number

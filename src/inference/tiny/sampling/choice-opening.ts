@@ -1,11 +1,31 @@
 /** The beginning of every choice, before its first sampled token: an echo of the prompt, a scripted reasoning. */
+import type { ReasoningEffort } from '../../../schemas/chat/chat-tool-fields.ts'
 import type { ChoiceDelta } from '../../backend.ts'
-import { writeReasoning } from '../text/reasoning-script.ts'
 import { decodeText } from '../text/text-assembler.ts'
 import type { Tokenizer } from '../text/tokenizer.ts'
 import type { CompletionPlan } from './completion-plan.ts'
 
-/** The opening pieces of all choices. */
+/** A script for a model that does not reason: it says that it is one, and never changes the response. */
+const SENTENCES = [
+  'This reasoning is a script; the model thinks for itself only where enable_thinking asks for it.',
+  'The prompt has {n} tokens.',
+  'I look for a question that I was trained on.',
+  'If I know it, I answer in one sentence.',
+  'If not, I say that I do not know.',
+] as const
+
+/** How many of the sentences each effort gets. */
+const LENGTH_OF: Readonly<Record<ReasoningEffort, number>> = {
+  none: 0,
+  minimal: 1,
+  low: 2,
+  medium: 3,
+  high: 5,
+  xhigh: 5,
+  max: 5,
+}
+
+/** The opening chunks of all choices. */
 interface Opening {
   readonly deltas: readonly ChoiceDelta[]
   /** Tokens left for each answer; 0 when the choices have ended already. */
@@ -58,4 +78,10 @@ function findEcho(
 ): string | null {
   if (!('plain' in prompt)) return prompt.echo
   return prompt.isEchoed ? decodeText(Buffer.concat(ids.map(tokenizer.bytesOf))) : null
+}
+
+/** The script for a prompt. Spec: §4.3 reasoning_effort. Choice: without an effort there is none. */
+function writeReasoning(effort: ReasoningEffort, promptTokens: number): string {
+  const sentences = SENTENCES.slice(0, LENGTH_OF[effort])
+  return sentences.join(' ').replace('{n}', `${promptTokens}`)
 }

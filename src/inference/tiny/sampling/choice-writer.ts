@@ -81,7 +81,7 @@ export function createChoiceWriter(
     return { content: found.text + rest, ...ending }
   }
 
-  function tellApart(content: string, isEnd: boolean) {
+  function splitThinking(content: string, isEnd: boolean) {
     const parts = thinking?.push(content, isEnd) ?? { reasoning: '', content, isThought: false }
     const isShown = plan.thought?.isShown !== false
     return {
@@ -110,7 +110,7 @@ export function createChoiceWriter(
     write(sampled, isLast) {
       if (sampled !== null) count++
       const { content, ...ending } = advance(sampled, isLast)
-      const { isHidden, ...texts } = tellApart(content, ending.finish_reason !== null)
+      const { isHidden, ...texts } = splitThinking(content, ending.finish_reason !== null)
       const shown = isHidden ? null : sampled
       const isReported = shown !== null && shown.top !== null
       return {

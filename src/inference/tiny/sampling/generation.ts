@@ -12,7 +12,6 @@ import { type PromptPlan, promptTooLong } from '../text/chat-prompt.ts'
 import { encodePlain, promptParam, requireIds } from '../text/plain-prompt.ts'
 import { describePromptToken } from '../text/prompt-logprobs.ts'
 import type { PromptRequest } from '../text/prompt-plan.ts'
-import { tokenizeBadWords } from './bad-words.ts'
 import { searchBeams } from './beam-search.ts'
 import { type Choice, type ChoiceStart, createChoice } from './choice.ts'
 import { openChoices } from './choice-opening.ts'
@@ -20,6 +19,7 @@ import { type ChoiceWriter, createChoiceWriter } from './choice-writer.ts'
 import type { CompletionPlan } from './completion-plan.ts'
 import type { Sampled, SamplingParams } from './sampler.ts'
 import type { Generation, Step } from './steps.ts'
+import { tokenizeBadWords } from './vocabulary-limits.ts'
 
 /** Choices of one request that grow at a time. Limit: each holds a KV cache, 3 MB at 2,048 tokens. */
 const CHOICES_AT_ONCE = 4

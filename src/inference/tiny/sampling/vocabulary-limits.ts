@@ -2,6 +2,9 @@
  * Applies bans, biases and penalties to the model's logits before a token is chosen. Pure. The order is that of vLLM;
  * neutral settings must not change a logit.
  */
+import type { PassLogits } from '../model/transformer.ts'
+import type { Tokenizer } from '../text/tokenizer.ts'
+import { NOTHING, type Step } from './steps.ts'
 
 const LOGIT_BIAS_MAX = 100
 
@@ -107,4 +110,28 @@ function penalize(
     if (count > 0) logit -= frequencyPenalty * count + presencePenalty
     logits[id] = logit
   }
+}
+
+/**
+ * The token sequences of each word as it begins a text and as it follows a space. Yields after each word: all of them together would hold the
+ * process up for seconds.
+ *
+ * Spec: §4.3 bad_words.
+ * Choice: as in vLLM: space before the word is dropped, and a sequence is banned by its last token
+ * wherever the others came before it in the answer. Other tokens of the same word stay possible.
+ */
+export function* tokenizeBadWords(
+  words: readonly string[],
+  tokenizer: Tokenizer,
+): Generator<Step, number[][], PassLogits> {
+  const distinct = new Map<string, number[]>()
+  for (const word of words) {
+    const bare = word.trimStart()
+    for (const text of [bare, ` ${bare}`]) {
+      const ids = tokenizer.encode(text)
+      distinct.set(ids.join(), ids)
+    }
+    yield NOTHING
+  }
+  return [...distinct.values()].filter((ids) => ids.length > 0)
 }

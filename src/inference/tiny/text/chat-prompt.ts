@@ -75,7 +75,11 @@ export function createChatPrompt(
   // No token has more bytes than the longest one, and no message takes less than a token.
   const charsFit = contextTokens * tokenizer.tokenBytesMax
 
-  function requireRoom(chars: number, messages: number, { tokensKept }: PromptPlan): void {
+  function requireConstraintSize(
+    chars: number,
+    messages: number,
+    { tokensKept }: PromptPlan,
+  ): void {
     const charsMax = tokensKept === null ? charsFit : Math.max(charsFit, TRUNCATED_CHARS_MAX)
     if (chars <= charsMax && messages <= charsMax) return
     throw promptTooLong(contextTokens, null)
@@ -93,7 +97,7 @@ export function createChatPrompt(
   const open: ChatPrompt['open'] = (plan) => {
     const { template, messages, tools, documents, variables } = plan
     const said = textsOf(messages)
-    requireRoom(said.join('').length, messages.length, plan)
+    requireConstraintSize(said.join('').length, messages.length, plan)
     const inputs = { messages, tools, documents, variables }
     const [guard, end] = findMarks([template ?? source, ...textsOf(inputs)])
     const marked =
@@ -111,7 +115,7 @@ export function createChatPrompt(
       },
       toIds(rendered) {
         const text = plan.continueFinalMessage ? cutAfter(rendered, end) : rendered
-        requireRoom(text.length, 0, plan)
+        requireConstraintSize(text.length, 0, plan)
         const ids = tokenize(text, guard)
         const begin = plan.addSpecialTokens ? tokenizer.beginId : null
         const all = begin === null ? ids : [begin, ...ids]

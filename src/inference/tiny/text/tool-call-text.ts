@@ -3,8 +3,19 @@
  * of calls: their form is trusted. The result must not depend on how the answer is split into pieces.
  */
 import type { ToolCallChunk } from '../../backend.ts'
-import { CALL_CLOSING, CALL_HEAD, CALL_OPENING } from './call-form.ts'
 import { heldLength } from './stop-text.ts'
+
+/** The format in which the model writes a tool call, as the chat template of the shipped model has it. */
+export const CALL_OPENING = '<tool_call>'
+export const CALL_CLOSING = '</tool_call>'
+
+/** The text between the opening and the arguments, which a brace and the closing follow. */
+export function writeCallHead(name: string): string {
+  return `{"name": ${JSON.stringify(name)}, "arguments": `
+}
+
+/** The head of a call at the beginning of a text; its first group is the name as JSON. */
+const CALL_HEAD = /^\{"name": ("(?:[^"\\]|\\.)*"), "arguments": /u
 
 /** A piece of an answer, split into text and calls. */
 interface ToolCallParts {

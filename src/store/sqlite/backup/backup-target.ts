@@ -57,7 +57,7 @@ export interface BackupTarget {
  */
 export function openBackupTarget(dataDir: string, to: string): BackupTarget {
   const place = requirePlace(dataDir, resolve(to))
-  requireRoom(dataDir, dirname(place))
+  requireConstraintSize(dataDir, dirname(place))
   const path = `${place}.partial`
   takePartial(path)
   const { uid, gid } = statSync(dataDir)
@@ -138,7 +138,7 @@ function requirePlace(dataDir: string, to: string): string {
   return place
 }
 
-function requireRoom(dataDir: string, parent: string): void {
+function requireConstraintSize(dataDir: string, parent: string): void {
   const { bavail, bsize } = statfsSync(parent)
   const needed = sizeOf(dataDir) * (1 + SPARE_SHARE) + SPARE_BYTES
   if (bavail * bsize >= needed) return
