@@ -3,11 +3,12 @@ import { type Config, ConfigError, readSecret, SHUTDOWN_MS_MAX } from './config.
 import { createServerKeys, type ServerKeys } from './http/server-keys.ts'
 import type { InferenceBackend } from './inference/backend.ts'
 import { createLazyBackend } from './inference/models/lazy-backend.ts'
-import { type ModelRegistry, openModelRegistry } from './inference/models/registry.ts'
 import {
   createReloadableRegistry,
+  type ModelRegistry,
+  openModelRegistry,
   type ReloadableRegistry,
-} from './inference/models/reloadable-registry.ts'
+} from './inference/models/registry.ts'
 import { createTinyBackend } from './inference/tiny/backend.ts'
 import { describeTiny } from './inference/tiny/description.ts'
 import { countCalls, countJobs } from './metrics/counted-stores.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Delta, RelayedText, ToolCallChunk } from '../../src/inference/backend.ts'
 import { renderChunks } from '../../src/inference/chat/chunks.ts'
-import { ChatCompletionChunk } from '../../src/schemas/chat/chat-chunk.ts'
+import { ChatCompletionChunk } from '../../src/schemas/chat/chat-response.ts'
 import { finish, logprob, piece, prompt } from '../support/scripted-backend.ts'
 
 const HEAD = { id: 'chatcmpl-1', created: 7, model: 'm', role: 'assistant', choiceCount: 1 }

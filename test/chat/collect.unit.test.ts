@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Delta } from '../../src/inference/backend.ts'
-import { createCollector } from '../../src/inference/chat/collect.ts'
-import { resolveResponseEnvelope } from '../../src/inference/chat/response-envelope.ts'
+import {
+  createCollector,
+  resolveResponseEnvelope,
+} from '../../src/inference/chat/whole-completion.ts'
 import { ChatCompletionResponse } from '../../src/schemas/chat/chat-response.ts'
 import { finish, logprob, piece, prompt } from '../support/scripted-backend.ts'
 

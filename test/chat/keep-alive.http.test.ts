@@ -6,7 +6,7 @@ import {
   KEEP_ALIVE,
   renderEvent,
 } from '../../src/http/stream/sse.ts'
-import { KEEP_ALIVE_MS, STATUS_HOLD_MS } from '../../src/routes/chat/response-sending.ts'
+import { KEEP_ALIVE_MS, STATUS_HOLD_MS } from '../../src/routes/chat/model-exchange.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 import {
   createScriptedBackend,

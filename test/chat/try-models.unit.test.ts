@@ -2,10 +2,10 @@ import { describe, expect, it, vi } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
 import type { Delta, RelayedDelta } from '../../src/inference/backend.ts'
 import { createAdmission } from '../../src/inference/chat/admission.ts'
-import { composeObservers } from '../../src/inference/chat/completion-observer.ts'
 import {
   type CompletionRun,
   collectResponse,
+  composeObservers,
   tryModels,
 } from '../../src/inference/chat/try-models.ts'
 import type { ServedModel } from '../../src/inference/models/registry.ts'

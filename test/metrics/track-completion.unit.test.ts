@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
-import { composeObservers } from '../../src/inference/chat/completion-observer.ts'
-import { createModelLatencies } from '../../src/inference/chat/model-latencies.ts'
 import {
   type CompletionWatch,
+  createModelLatencies,
   type FinishedCompletion,
   trackCompletion,
 } from '../../src/inference/chat/track-completion.ts'
+import { composeObservers } from '../../src/inference/chat/try-models.ts'
 import {
   createScriptedBackend,
   HELLO,

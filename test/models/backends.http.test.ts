@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
-import { createModelLatencies } from '../../src/inference/chat/model-latencies.ts'
+import { createModelLatencies } from '../../src/inference/chat/track-completion.ts'
 import { createModelRegistry } from '../../src/inference/models/registry.ts'
 import { createOpenAiBackend } from '../../src/inference/openai/backend.ts'
 import { buildTestApp } from '../support/build-test-app.ts'

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { createReloadableRegistry } from '../../src/inference/models/reloadable-registry.ts'
+import { createReloadableRegistry } from '../../src/inference/models/registry.ts'
 import { json, silence, startFakeUpstream } from '../support/fake-upstream.ts'
 import { startModelServer, upstreamModel } from '../support/model-server.ts'
 import { createScriptedBackend, HELLO, scriptedModels } from '../support/scripted-backend.ts'

@@ -6,7 +6,7 @@ import { createModelRegistry, type ModelRegistry } from '../../src/inference/mod
 import { createOpenAiBackend } from '../../src/inference/openai/backend.ts'
 import { type Engine, OTHER_TOOL_ENGINES } from '../../src/inference/openai/profiles.ts'
 import type { UpstreamTimeouts } from '../../src/inference/openai/upstream/client.ts'
-import { SYSTEM_CLOCK } from '../../src/inference/openai/upstream/retry.ts'
+import { SYSTEM_CLOCK } from '../../src/inference/openai/upstream/targets.ts'
 import type { ProxySettings } from '../../src/inference/openai/upstream/upstream-pool.ts'
 import { buildTestApp, type TestApp } from './build-test-app.ts'
 

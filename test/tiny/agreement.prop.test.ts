@@ -2,8 +2,10 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { renderChunks } from '../../src/inference/chat/chunks.ts'
-import { createCollector } from '../../src/inference/chat/collect.ts'
-import { resolveResponseEnvelope } from '../../src/inference/chat/response-envelope.ts'
+import {
+  createCollector,
+  resolveResponseEnvelope,
+} from '../../src/inference/chat/whole-completion.ts'
 import { createTinyBackend } from '../../src/inference/tiny/backend.ts'
 import type { Fields } from './running.ts'
 

@@ -1,12 +1,16 @@
 /**
- * Rules between the fields of a chat request, and between a field and what a model can do. Pure: a
- * request passes or one ApiError names the field. A message must never repeat prompt text.
+ * Rules between the fields of a chat request, and between a field and what a model can do. Pure: a request passes or
+ * one ApiError names the field. A message must never repeat prompt text.
  */
+
 import { refuse } from '../../errors.ts'
-import { CHAT_DEFAULTS, type ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
+import { CHAT_DEFAULTS, ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { ReasoningEffort } from '../../schemas/chat/chat-tool-fields.ts'
-import { requireValidConstraints } from './chat-constraint-rules.ts'
-import { requireKnownToolChoice, requireKnownTools } from './tool-rules.ts'
+import {
+  requireKnownToolChoice,
+  requireKnownTools,
+  requireValidConstraints,
+} from './field-rules.ts'
 
 /** Abilities of a model beyond those that every model has. */
 export interface ChatCapabilities {
@@ -269,4 +273,23 @@ function requireLogitsProcessorSupport(
     'logits_processors',
     'logits_processors are not run by the model; leave them out.',
   )
+}
+
+/** Limits on the names in a response: how many, and characters of each. */
+const UNKNOWN_NAMES_MAX = 16
+const UNKNOWN_NAME_CHARS_MAX = 64
+
+/**
+ * Names of a request's fields that the schema does not have; null says nothing and is passed over.
+ *
+ * @param shape - of the schema. Default: that of chats
+ */
+export function findUnknownFields(
+  request: Readonly<Record<string, unknown>>,
+  shape: object = ChatCompletionRequest.shape,
+): readonly string[] {
+  return Object.entries(request)
+    .filter(([name, value]) => value !== null && !Object.hasOwn(shape, name))
+    .slice(0, UNKNOWN_NAMES_MAX)
+    .map(([name]) => name.slice(0, UNKNOWN_NAME_CHARS_MAX))
 }

@@ -1,7 +1,6 @@
 /** Describes responses that are not JSON objects for the OpenAPI document: bytes, lines, events. */
 import { z } from 'zod'
-import { ChatCompletionChunk } from '../../schemas/chat/chat-chunk.ts'
-import { ChatCompletionResponse } from '../../schemas/chat/chat-response.ts'
+import { ChatCompletionChunk, ChatCompletionResponse } from '../../schemas/chat/chat-response.ts'
 import { ResponseEvent, ResponseObject } from '../../schemas/chat/responses/response-object.ts'
 import { SpokenText } from '../../schemas/chat/services/audio.ts'
 import { TextCompletionResponse } from '../../schemas/chat/services/text-completion.ts'

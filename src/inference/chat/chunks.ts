@@ -2,11 +2,19 @@
  * Converts a backend's deltas to the JSON texts of stream chunks, lazily, one delta at a time.
  * An upstream's chunks pass unchanged. The final `[DONE]` is not included.
  */
-import type { ChatChunkChoice, ChatCompletionChunk } from '../../schemas/chat/chat-chunk.ts'
-import type { ChatUsage } from '../../schemas/chat/chat-response.ts'
+import type {
+  ChatChunkChoice,
+  ChatCompletionChunk,
+  ChatUsage,
+} from '../../schemas/chat/chat-response.ts'
 import type { ChoiceDelta, Delta, PromptDelta, ToolCallChunk } from '../backend.ts'
-import { renderReasoning, toWritable } from './collect.ts'
-import { type ResponseEnvelope, renderUsage, requireAllFinished } from './response-envelope.ts'
+import {
+  type ResponseEnvelope,
+  renderReasoning,
+  renderUsage,
+  requireAllFinished,
+  toWritable,
+} from './whole-completion.ts'
 
 export interface ChunkOptions {
   /** A last chunk without choices carries the usage. */

@@ -1,10 +1,15 @@
 /**
  * Runs one completion: tries its model, then that model's fallbacks, each under admission. Headers, metrics, limits and
- * recording observe it; the route sends the answer itself.
+ * recording observe it; the route sends the response itself.
  */
 import type { Principal } from '../../domain/access/permissions.ts'
-import { findUnsupportedField, requireValidChatRequest } from '../../domain/chat/chat-rules.ts'
-import { readTokens } from '../../domain/chat/reported-usage.ts'
+import {
+  findDroppedFields,
+  findUnknownFields,
+  findUnsupportedField,
+  requireValidChatRequest,
+} from '../../domain/chat/chat-rules.ts'
+import { readTokens } from '../../domain/chat/engine-dialects.ts'
 import { ApiError, refuse } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
@@ -12,15 +17,19 @@ import type { CallOptions, CompletionCall, Delta } from '../backend.ts'
 import { requireOffered } from '../models/offers.ts'
 import type { ModelRegistry, ServedModel } from '../models/registry.ts'
 import type { Admission, AdmissionRequest } from './admission.ts'
-import { nameBackend } from './backend-headers.ts'
-import { type CompletionObserver, composeObservers } from './completion-observer.ts'
 import type { KeyLimits } from './key-limits.ts'
-import type { ModelLatencies } from './model-latencies.ts'
 import { type CompletionRecord, createCompletionRecord } from './record/completion-record.ts'
 import type { CompletionRecorder, RecordedAs } from './record/completion-recorder.ts'
-import type { ResponseEnvelope } from './response-envelope.ts'
-import { type CompletionWatch, trackCompletion } from './track-completion.ts'
-import { type CompletionRun, collectResponse, tryModels } from './try-models.ts'
+import { type CompletionWatch, type ModelLatencies, trackCompletion } from './track-completion.ts'
+import {
+  type CompletionObserver,
+  type CompletionRun,
+  collectResponse,
+  composeObservers,
+  listFallbacks,
+  tryModels,
+} from './try-models.ts'
+import type { ResponseEnvelope } from './whole-completion.ts'
 
 export interface CompletionRunOptions {
   readonly models: ModelRegistry
@@ -55,7 +64,6 @@ export interface CompletionExchange {
 
 type Headers = Readonly<Record<string, string | null>>
 
-/** The exchange of a chat. */
 export interface ChatExchange extends CompletionExchange {
   readonly call: Omit<CompletionCall, 'model'>
 }
@@ -162,23 +170,6 @@ export function openRun(
   }
 }
 
-/** Returns the fallbacks of a model that are still served and can answer the request. */
-function listFallbacks(
-  model: ServedModel,
-  models: ModelRegistry,
-  requireAnswerable: (model: ServedModel) => void,
-): ServedModel[] {
-  return model.fallbacks.flatMap((name) => {
-    try {
-      const candidate = models.getModel(name)
-      requireAnswerable(candidate)
-      return [candidate]
-    } catch {
-      return []
-    }
-  })
-}
-
 /** Sets the headers that name the model, and its upstream if it has several. */
 function observeHeaders(
   { model: asked, setHeaders }: CompletionExchange,
@@ -266,4 +257,40 @@ function toAttributes(
     ...(answering === asked ? {} : { fallback_of: asked.id }),
     ...(request.user ? { user: request.user } : {}),
   }
+}
+
+/**
+ * Returns the headers that name the answering model (and its upstream if it has several), the request fields that
+ * are not sent to its engine, and the unknown fields that its backend ignores.
+ *
+ * @param upstream - its number from 1, or null
+ *
+ * Spec: §4.3 (headers not shown). Choice: names from the models file, never an address.
+ */
+function nameBackend(
+  body: ChatCompletionRequest,
+  { id, backend, upstreamCount = 1 }: ServedModel,
+  upstream: number | null,
+  droppedFields: readonly string[] = [],
+): Readonly<Record<string, string | null>> {
+  const dropped = [...droppedFields, ...findDroppedFields(body, backend.fields)]
+  return {
+    ...nameModel({ id, upstreamCount }, upstream),
+    'x-weft-dropped-fields': nameFields(dropped),
+    'x-weft-ignored-fields': nameFields(backend.ignoresUnknown ? findUnknownFields(body) : []),
+  }
+}
+
+export function nameModel(
+  { id, upstreamCount = 1 }: Pick<ServedModel, 'id' | 'upstreamCount'>,
+  upstream: number | null,
+) {
+  const name = encodeURI(id)
+  return { 'x-weft-backend': upstreamCount > 1 && upstream ? `${name}#${upstream}` : name }
+}
+
+/** Escapes names for a header: headers are ASCII, but a client may send any name. */
+export function nameFields(names: readonly string[]): string | null {
+  if (names.length === 0) return null
+  return names.map((name) => encodeURIComponent(name.toWellFormed())).join(', ')
 }

@@ -2,23 +2,24 @@
  * Runs requests other than chats, such as embeddings, with the same limits, admission, fallbacks and recording.
  * Answers pass unchanged.
  */
-import { findUnknownFields } from '../../domain/chat/unknown-fields.ts'
+import { findUnknownFields } from '../../domain/chat/chat-rules.ts'
 import { ApiError } from '../../errors.ts'
 import type { TextCompletionRequest } from '../../schemas/chat/services/text-completion.ts'
 import type { Capability, Delta, FormPart, Service, ServiceCall } from '../backend.ts'
 import { requireOffered } from '../models/offers.ts'
 import type { ServedModel } from '../models/registry.ts'
-import { nameFields, nameModel } from './backend-headers.ts'
 import { renderChunks } from './chunks.ts'
 import {
   type AnyRequest,
   type CompletionExchange,
   type CompletionRunOptions,
+  nameFields,
+  nameModel,
   openRun,
 } from './completion-run.ts'
-import type { FileRecord } from './record/file-record.ts'
-import type { ResponseEnvelope } from './response-envelope.ts'
+import type { FileRecord } from './record/completion-record.ts'
 import { type CompletionRun, collectResponse, tryModels } from './try-models.ts'
+import type { ResponseEnvelope } from './whole-completion.ts'
 
 /** Any request of a service. It may have fields that the service's schema does not name. */
 export interface ServiceRequest extends AnyRequest {

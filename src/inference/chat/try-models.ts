@@ -1,17 +1,125 @@
 /**
- * Tries the models of a completion in order until one begins to answer. An observer sees each delta; it is never
+ * Tries the models of a completion in order until one begins to respond. An observer sees each delta; it is never
  * changed, delayed or added.
  *
  * Why one generator does it all: with one for each step, every delta would pass the microtask queue more often.
  */
-import { ApiError } from '../../errors.ts'
-import type { Delta } from '../backend.ts'
-import { createFallbackRule } from '../models/fallbacks.ts'
-import type { ServedModel } from '../models/registry.ts'
+import { ApiError, type ErrorCode } from '../../errors.ts'
+import type { Delta, UpstreamObserver } from '../backend.ts'
+import type { ModelRegistry, ServedModel } from '../models/registry.ts'
+import { withoutClientRetries } from '../openai/upstream/errors.ts'
 import type { Admission, AdmissionRequest } from './admission.ts'
-import { createCollector } from './collect.ts'
-import type { CompletionObserver } from './completion-observer.ts'
-import type { ResponseEnvelope } from './response-envelope.ts'
+import { createCollector, type ResponseEnvelope } from './whole-completion.ts'
+
+/** Receives the events of one completion in their order. An observer never changes or delays it. */
+export interface CompletionObserver extends UpstreamObserver {
+  /** Called when a model is tried, before it waits for a slot. */
+  onModel(model: ServedModel): void
+  /** Called when the model has a slot. */
+  onAdmitted(): void
+  onDelta(delta: Delta): void
+  /** Called when the model has completed its answer (null) or has failed. */
+  onModelEnd(error: unknown): void
+  /** Called when all models have failed, so that the answer is the failure of the first. */
+  onAllFailed(first: ServedModel): void
+  /**
+   * Called once when the completion is over.
+   *
+   * @param error - null after a complete answer, else its cause of failure; client_closed_request when the client
+   * disconnected
+   */
+  onEnd(error: unknown): void
+}
+
+/** Combines observers: each receives every event, in the order of the list. */
+export function composeObservers(
+  observers: readonly Partial<CompletionObserver>[],
+): CompletionObserver {
+  const deltaObservers = observers.filter((observer) => observer.onDelta !== undefined)
+  return {
+    onModel(model) {
+      for (const observer of observers) observer.onModel?.(model)
+    },
+    onAdmitted() {
+      for (const observer of observers) observer.onAdmitted?.()
+    },
+    onUpstream(number) {
+      for (const observer of observers) observer.onUpstream?.(number)
+    },
+    onTried(ms) {
+      for (const observer of observers) observer.onTried?.(ms)
+    },
+    onDelta(delta) {
+      for (const observer of deltaObservers) observer.onDelta?.(delta)
+    },
+    onModelEnd(error) {
+      for (const observer of observers) observer.onModelEnd?.(error)
+    },
+    onAllFailed(first) {
+      for (const observer of observers) observer.onAllFailed?.(first)
+    },
+    onEnd(error) {
+      for (const observer of observers) observer.onEnd?.(error)
+    },
+  }
+}
+
+/** Failures that may be specific to one model. */
+const FALLBACK_CODES: readonly ErrorCode[] = [
+  'upstream_unreachable',
+  'upstream_error',
+  'upstream_invalid_response',
+  'upstream_auth',
+  'upstream_rate_limited',
+  'upstream_timeout',
+]
+
+interface FallbackOptions {
+  /** The model and its fallbacks, counted together. */
+  readonly candidateCount: number
+  /** Called before the failure of the asked model is thrown in place of those of its fallbacks. */
+  readonly onAllFailed?: (() => void) | undefined
+}
+
+interface Failed {
+  /** Whether any part of its answer was passed on. */
+  readonly hasBegun: boolean
+  /** Of the request. */
+  readonly signal: AbortSignal
+}
+
+/** The failures of one request, in the order of its candidates. */
+interface FallbackRule {
+  /** Returns if the next candidate may answer; otherwise throws the error for the client. */
+  requireNext(error: unknown, failed: Failed): void
+}
+
+/**
+ * Spec: §8 (not shown).
+ * Choice: what the asked model refuses is never repeated at another model. A fallback that fails in any way is
+ * passed over, since the client did not ask for it; when all fail, the client gets the failure of the asked model.
+ */
+function createFallbackRule({ candidateCount, onAllFailed }: FallbackOptions): FallbackRule {
+  let asked: ApiError | null = null
+  let failedCount = 0
+  let isRepeated = false
+  return {
+    requireNext(error, { hasBegun, signal }) {
+      failedCount += 1
+      // An error of another class is a fault of this server, which must not be hidden.
+      if (hasBegun || !(error instanceof ApiError)) throw error
+      if (signal.aborted) throw signal.reason
+      const mayPass = FALLBACK_CODES.includes(error.code)
+      if (asked === null && !mayPass) throw error
+      // A fallback that refuses the request has not repeated it.
+      isRepeated ||= asked !== null && mayPass
+      asked ??= error
+      if (failedCount < candidateCount) return
+      if (failedCount > 1) onAllFailed?.()
+      throw isRepeated ? withoutClientRetries(asked) : asked
+    },
+  }
+}
 
 /** A completion that is ready to run. */
 export interface CompletionRun {
@@ -87,4 +195,21 @@ export async function collectResponse(
   }
   for await (const delta of tryModels(run, render)) collector.add(delta)
   return json
+}
+
+/** Returns the fallbacks of a model that are still served and can answer the request. */
+export function listFallbacks(
+  model: ServedModel,
+  models: ModelRegistry,
+  requireAnswerable: (model: ServedModel) => void,
+): ServedModel[] {
+  return model.fallbacks.flatMap((name) => {
+    try {
+      const candidate = models.getModel(name)
+      requireAnswerable(candidate)
+      return [candidate]
+    } catch {
+      return []
+    }
+  })
 }

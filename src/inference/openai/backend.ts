@@ -11,12 +11,6 @@ import type {
   ServiceCall,
 } from '../backend.ts'
 import { addUsagesUp, createResponseAssembly } from './choice-usage.ts'
-import {
-  type EngineRequest,
-  isFileService,
-  toChatRequest,
-  toServiceRequest,
-} from './engine-request.ts'
 import { toVllmTokens } from './engine-tokens.ts'
 import {
   countChoices,
@@ -44,8 +38,13 @@ import {
   type UpstreamTimeouts,
 } from './upstream/client.ts'
 import type { Redact } from './upstream/redaction.ts'
-import { type RetryClock, SYSTEM_CLOCK } from './upstream/retry.ts'
-import { createTargetPool } from './upstream/target-pool.ts'
+import { createTargetPool, type RetryClock, SYSTEM_CLOCK } from './upstream/targets.ts'
+import {
+  type EngineRequest,
+  isFileService,
+  toChatRequest,
+  toServiceRequest,
+} from './upstream-request.ts'
 
 /** One address that serves the model. */
 export interface Upstream extends Omit<UpstreamClientOptions, 'timeoutMs'> {

@@ -2,7 +2,7 @@
  * llama-server reports the usage of each choice of a stream on its own, and of a whole answer only that of the first
  * choice. So several choices are always requested as a stream, whose usages are added up here. Pure.
  */
-import { findUsage, readTokens } from '../../domain/chat/reported-usage.ts'
+import { findUsage, readTokens } from '../../domain/chat/engine-dialects.ts'
 import { isObject } from '../../domain/json/is-object.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../../domain/json/json-limits.ts'
 import { ApiError } from '../../errors.ts'

@@ -4,7 +4,6 @@
  */
 import { ApiError } from '../../errors.ts'
 import type { CallOptions, Delta, ModelDetails, RelayedDelta } from '../backend.ts'
-import type { EngineRequest } from './engine-request.ts'
 import type { Engine, Profile } from './profiles.ts'
 import { readErrorText } from './response-body.ts'
 import type { UpstreamClient, UpstreamResponse } from './upstream/client.ts'
@@ -16,8 +15,15 @@ import {
   toStatusError,
 } from './upstream/errors.ts'
 import type { Redact } from './upstream/redaction.ts'
-import { RETRY_AFTER_S_MAX, type RetryClock, TryFailure, withRetries } from './upstream/retry.ts'
-import type { TargetPool, TargetUse } from './upstream/target-pool.ts'
+import {
+  RETRY_AFTER_S_MAX,
+  type RetryClock,
+  type TargetPool,
+  type TargetUse,
+  TryFailure,
+  withRetries,
+} from './upstream/targets.ts'
+import type { EngineRequest } from './upstream-request.ts'
 
 /** One upstream of a model. */
 interface Target {

@@ -1,6 +1,6 @@
 /** Chat completions, whole or as a stream. Spec: §4.3. */
 import type { FastifyRequest } from 'fastify'
-import { requireIntegerBounds } from '../../domain/chat/integer-bounds.ts'
+import { requireIntegerBounds } from '../../domain/chat/field-rules.ts'
 import type { App } from '../../http/app-type.ts'
 import { completionResponse } from '../../http/document/responses.ts'
 import { ProjectHeaders } from '../../http/project-header.ts'
@@ -11,11 +11,10 @@ import {
   requireAnswerable,
   streamCompletion,
 } from '../../inference/chat/completion-run.ts'
-import { resolveResponseEnvelope } from '../../inference/chat/response-envelope.ts'
+import { resolveResponseEnvelope } from '../../inference/chat/whole-completion.ts'
 import type { ModelChoice } from '../../inference/models/model-choice.ts'
 import { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
-import { openResponse, toModelCaller } from './model-request.ts'
-import { sendStream, sendWhole } from './response-sending.ts'
+import { openResponse, sendStream, sendWhole, toModelCaller } from './model-exchange.ts'
 
 interface ChatRoutesOptions {
   readonly choice: ModelChoice

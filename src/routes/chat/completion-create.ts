@@ -14,8 +14,8 @@ import { JSON_LINES } from '../../http/stream/json-lines.ts'
 import { renderChunks } from '../../inference/chat/chunks.ts'
 import { completeWhole, streamCompletion } from '../../inference/chat/completion-run.ts'
 import { COMPLETION_OP_NAME } from '../../inference/chat/record/completion-recorder.ts'
-import { resolveResponseEnvelope } from '../../inference/chat/response-envelope.ts'
-import { ChatCompletionChunk } from '../../schemas/chat/chat-chunk.ts'
+import { resolveResponseEnvelope } from '../../inference/chat/whole-completion.ts'
+import { ChatCompletionChunk } from '../../schemas/chat/chat-response.ts'
 import {
   CompletionCreateRequest,
   CompletionCreateResponse,
@@ -24,9 +24,8 @@ import type { Stores } from '../../store/api/stores.ts'
 import { createRefReader } from '../objects/ref-reader.ts'
 import { chunkOptions } from './chat.ts'
 import type { Inference } from './inference.ts'
-import { openResponse } from './model-request.ts'
+import { openResponse, sendStream, sendWhole } from './model-exchange.ts'
 import { renameErrorParam, renameErrorParams, requireChat } from './rename-error-param.ts'
-import { sendStream, sendWhole } from './response-sending.ts'
 
 interface CompletionCreateRoutesOptions extends Pick<Stores, 'objects' | 'tables'> {
   readonly inference: Inference

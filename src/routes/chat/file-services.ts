@@ -11,7 +11,7 @@ import { audioResponse, transcriptResponse } from '../../http/document/responses
 import { ProjectHeaders } from '../../http/project-header.ts'
 import { onceClosed } from '../../http/stream/client-signal.ts'
 import type { FormPart, Service } from '../../inference/backend.ts'
-import { createFileRecord } from '../../inference/chat/record/file-record.ts'
+import { createFileRecord } from '../../inference/chat/record/completion-record.ts'
 import { type ServiceRequest, serveFile } from '../../inference/chat/service-run.ts'
 import {
   formFile,
@@ -25,7 +25,7 @@ import {
   ImageVariationForm,
 } from '../../schemas/chat/services/images.ts'
 import { readModelForm, useModelForms } from './form-request.ts'
-import { openResponse, toModelCaller } from './model-request.ts'
+import { openResponse, toModelCaller } from './model-exchange.ts'
 import type { ServiceRoutesOptions } from './services.ts'
 
 interface FileServiceRoutesOptions extends ServiceRoutesOptions {

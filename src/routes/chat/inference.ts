@@ -6,9 +6,11 @@ import { newId } from '../../http/new-id.ts'
 import { createAdmission } from '../../inference/chat/admission.ts'
 import type { CompletionRunOptions } from '../../inference/chat/completion-run.ts'
 import { createKeyLimits } from '../../inference/chat/key-limits.ts'
-import { createModelLatencies } from '../../inference/chat/model-latencies.ts'
 import { createCompletionRecorder } from '../../inference/chat/record/completion-recorder.ts'
-import type { CompletionWatch } from '../../inference/chat/track-completion.ts'
+import {
+  type CompletionWatch,
+  createModelLatencies,
+} from '../../inference/chat/track-completion.ts'
 import { createModelChoice, type ModelChoice } from '../../inference/models/model-choice.ts'
 import type { ModelRegistry } from '../../inference/models/registry.ts'
 import type { RecordingStore } from '../../store/api/chat/recordings.ts'
@@ -16,13 +18,27 @@ import type { CheckpointStore } from '../../store/api/models/checkpoints.ts'
 import type { PreviewModelStore } from '../../store/api/models/preview-models.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import { missingRoutes } from '../access/missing.ts'
+import type { MissingFeature } from '../access/missing-endpoints.ts'
 import { chatRoutes } from './chat.ts'
 import { fileServiceRoutes } from './file-services.ts'
-import { MISSING_RESPONSE_FEATURES } from './missing-features.ts'
+import { createRunningResponses } from './response-context.ts'
 import { responseRoutes } from './responses.ts'
-import { createRunningResponses } from './running-responses.ts'
 import { serviceRoutes } from './services.ts'
 import { storedResponseRoutes } from './stored-responses.ts'
+
+/** An addition to the spec, which has none of these addresses. */
+const MISSING_RESPONSE_FEATURES: readonly MissingFeature[] = [
+  {
+    feature: 'counts of the input tokens of responses',
+    reason: 'A response has them in its usage; /v1/tokenize counts the tokens of texts and chats.',
+    endpoints: ['POST /v1/responses/input_tokens'],
+  },
+  {
+    feature: 'compaction of responses',
+    reason: 'Send a shorter input instead, without previous_response_id.',
+    endpoints: ['POST /v1/responses/compact'],
+  },
+]
 
 interface InferenceOptions {
   readonly models: ModelRegistry

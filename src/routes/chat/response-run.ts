@@ -1,5 +1,5 @@
 /** Answers one response, whole or as events, and stores it before its end is sent. */
-import { parseWithArgumentTexts } from '../../domain/chat/argument-texts.ts'
+import { parseWithArgumentTexts } from '../../domain/chat/engine-dialects.ts'
 import type { ResponseBody } from '../../domain/chat/responses/response-state.ts'
 import type { ResponseEvent, ResponseWriter } from '../../domain/chat/responses/responses-events.ts'
 import { toChunk } from '../../domain/chat/responses/responses-events.ts'
@@ -14,7 +14,7 @@ import {
   completeWhole,
   streamCompletion,
 } from '../../inference/chat/completion-run.ts'
-import type { ResponseEnvelope } from '../../inference/chat/response-envelope.ts'
+import type { ResponseEnvelope } from '../../inference/chat/whole-completion.ts'
 
 /** How a response is produced: from a chat, or by an engine. */
 export interface ResponseMaker {

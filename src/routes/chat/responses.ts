@@ -28,14 +28,20 @@ import type {
   CompletionExchange,
   CompletionRunOptions,
 } from '../../inference/chat/completion-run.ts'
-import { resolveResponseEnvelope } from '../../inference/chat/response-envelope.ts'
+import { resolveResponseEnvelope } from '../../inference/chat/whole-completion.ts'
 import type { ModelChoice } from '../../inference/models/model-choice.ts'
 import type { ServedModel } from '../../inference/models/registry.ts'
 import type { InputItem } from '../../schemas/chat/responses/responses-input.ts'
 import { ResponseCreateRequest } from '../../schemas/chat/responses/responses-request.ts'
 import type { ResponseStore } from '../../store/api/chat/responses.ts'
 import type { Stores } from '../../store/api/stores.ts'
-import { openResponse, toModelCaller } from './model-request.ts'
+import {
+  logStreamFailure,
+  openResponse,
+  sendStream,
+  sendWhole,
+  toModelCaller,
+} from './model-exchange.ts'
 import {
   createPassedMaker,
   makesResponses,
@@ -43,7 +49,7 @@ import {
   renderEngineRequest,
 } from './passed-responses.ts'
 import { renameErrorParam, renameErrorParams, requireChat } from './rename-error-param.ts'
-import { readContext, resolveReferences } from './response-context.ts'
+import { type RunningResponses, readContext, resolveReferences } from './response-context.ts'
 import {
   createChatMaker,
   type ResponseMaker,
@@ -51,8 +57,6 @@ import {
   renderWholeResponse,
   streamResponse,
 } from './response-run.ts'
-import { logStreamFailure, sendStream, sendWhole } from './response-sending.ts'
-import type { RunningResponses } from './running-responses.ts'
 
 interface ResponseRoutesOptions extends Pick<Stores, 'responses'>, Pick<Clock, 'nowUs'> {
   readonly choice: ModelChoice

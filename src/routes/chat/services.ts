@@ -24,8 +24,7 @@ import {
   TokenizeRequest,
   TokenizeResponse,
 } from '../../schemas/chat/services/tokens.ts'
-import { openResponse, toModelCaller } from './model-request.ts'
-import { sendStream, sendWhole } from './response-sending.ts'
+import { openResponse, sendStream, sendWhole, toModelCaller } from './model-exchange.ts'
 
 export interface ServiceRoutesOptions {
   readonly choice: ModelChoice

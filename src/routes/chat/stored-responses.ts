@@ -15,8 +15,7 @@ import {
 } from '../../schemas/chat/responses/response-object.ts'
 import type { ResponseStore } from '../../store/api/chat/responses.ts'
 import type { Stores } from '../../store/api/stores.ts'
-import { findOwnResponse } from './response-context.ts'
-import type { RunningResponses } from './running-responses.ts'
+import { findOwnResponse, type RunningResponses } from './response-context.ts'
 
 interface StoredResponseRoutesOptions extends Pick<Stores, 'responses'> {
   readonly running: RunningResponses

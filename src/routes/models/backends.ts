@@ -2,7 +2,7 @@
 import { requireScope } from '../../domain/access/permissions.ts'
 import type { App } from '../../http/app-type.ts'
 import type { UpstreamState } from '../../inference/backend.ts'
-import type { ModelLatencies, ModelStatistics } from '../../inference/chat/model-latencies.ts'
+import type { ModelLatencies, ModelStatistics } from '../../inference/chat/track-completion.ts'
 import { listOffers } from '../../inference/models/offers.ts'
 import type { ModelRegistry } from '../../inference/models/registry.ts'
 import { type Backend, BackendListResponse } from '../../schemas/models/backend.ts'

@@ -5,7 +5,7 @@ import { ProjectHeaders } from '../../http/project-header.ts'
 import type { ModelChoice } from '../../inference/models/model-choice.ts'
 import type { ModelRegistry } from '../../inference/models/registry.ts'
 import { ModelListEntry, ModelListResponse } from '../../schemas/models/model.ts'
-import { toModelCaller } from '../chat/model-request.ts'
+import { toModelCaller } from '../chat/model-exchange.ts'
 
 interface ModelRoutesOptions {
   readonly models: ModelRegistry

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createEventBytes } from '../../../src/inference/openai/event-bytes.ts'
+import { createEventBytes } from '../../../src/inference/openai/file-response.ts'
 import { createRedact } from '../../../src/inference/openai/upstream/redaction.ts'
 
 const KEY = 'sk-upstream-0123456789abcdef'

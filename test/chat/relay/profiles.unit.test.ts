@@ -6,7 +6,7 @@ import {
   PROFILES,
   toFieldSupport,
 } from '../../../src/inference/openai/profiles.ts'
-import { renderUpstreamBody } from '../../../src/inference/openai/upstream-body.ts'
+import { renderUpstreamBody } from '../../../src/inference/openai/upstream-request.ts'
 import { ChatCompletionRequest } from '../../../src/schemas/chat/chat-request.ts'
 
 const MESSAGES = [{ role: 'user', content: 'hi' }]

@@ -1,10 +1,12 @@
 /** The JSON Schema of chat requests and answers, and what answers hold. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { ChatCompletionChunk } from '../../../src/schemas/chat/chat-chunk.ts'
 import { ChatMessage } from '../../../src/schemas/chat/chat-message.ts'
 import { CHAT_DEFAULTS, ChatCompletionRequest } from '../../../src/schemas/chat/chat-request.ts'
-import { ChatCompletionResponse } from '../../../src/schemas/chat/chat-response.ts'
+import {
+  ChatCompletionChunk,
+  ChatCompletionResponse,
+} from '../../../src/schemas/chat/chat-response.ts'
 import { ResponseFormat, StructuredOutputs } from '../../../src/schemas/chat/structured-outputs.ts'
 import { ModelListEntry, ModelListResponse } from '../../../src/schemas/models/model.ts'
 import { INT64, messages } from './chat-request-rows.ts'

@@ -1,6 +1,5 @@
 /** Rules between the fields of a chat request. */
 import { describe, expect, it } from 'vitest'
-import { requireValidConstraints } from '../../../src/domain/chat/chat-constraint-rules.ts'
 import {
   type ChatCapabilities,
   findUnsupportedField,
@@ -8,6 +7,7 @@ import {
   resolveAddGenerationPrompt,
   resolveToolChoice,
 } from '../../../src/domain/chat/chat-rules.ts'
+import { requireValidConstraints } from '../../../src/domain/chat/field-rules.ts'
 import { resolveResponseFormatType } from '../../../src/domain/chat/response-format-type.ts'
 import { ApiError } from '../../../src/errors.ts'
 import { CHAT_DEFAULTS, ChatCompletionRequest } from '../../../src/schemas/chat/chat-request.ts'

@@ -6,7 +6,7 @@ import { refuse } from '../../../errors.ts'
 import type { ChatMessage } from '../../../schemas/chat/chat-message.ts'
 import { ChatCompletionRequest } from '../../../schemas/chat/chat-request.ts'
 import { ResponseCreateRequest } from '../../../schemas/chat/responses/responses-request.ts'
-import { findUnknownFields } from '../unknown-fields.ts'
+import { findUnknownFields } from '../chat-rules.ts'
 import type { ResponseTools } from './responses-tools.ts'
 
 /** A request of a chat before it is checked. */

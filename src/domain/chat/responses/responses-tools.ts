@@ -5,7 +5,7 @@
 import { refuse } from '../../../errors.ts'
 import type { ResponseTool } from '../../../schemas/chat/responses/responses-input.ts'
 import type { ResponseCreateRequest } from '../../../schemas/chat/responses/responses-request.ts'
-import type { FunctionTool } from '../tool-rules.ts'
+import type { FunctionTool } from '../field-rules.ts'
 
 /** Limit of engines: characters of a function's name. */
 const NAME_CHARS_MAX = 64

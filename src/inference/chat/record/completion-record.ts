@@ -1,15 +1,18 @@
 /**
- * Reassembles an answer from its deltas as they pass, for recording. It never delays a delta and never
- * grows beyond its limit.
+ * Reassembles a completion from its deltas as they pass, for recording. A record never delays a delta and never grows
+ * beyond its limit. Output that need not be JSON is recorded verbatim if it is text, otherwise only by its size.
  */
-
-import { hasObjectArguments, parseWithArgumentTexts } from '../../../domain/chat/argument-texts.ts'
-import { findUsage, readTokens } from '../../../domain/chat/reported-usage.ts'
+import {
+  findUsage,
+  hasObjectArguments,
+  parseWithArgumentTexts,
+  readTokens,
+} from '../../../domain/chat/engine-dialects.ts'
 import { isObject } from '../../../domain/json/is-object.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../../../domain/json/json-limits.ts'
 import { renderJson } from '../../../domain/json/json-text.ts'
 import type { ChoiceDelta, Delta, PromptDelta, RelayedText } from '../../backend.ts'
-import { type ResponseEnvelope, renderUsage } from '../response-envelope.ts'
+import { type ResponseEnvelope, renderUsage } from '../whole-completion.ts'
 import { createStreamedChoices, type StreamedChoices } from './streamed-choices.ts'
 
 /** Limit: characters of text kept of one answer; 4 Mi. */
@@ -152,4 +155,35 @@ function isWritable(value: unknown): boolean {
 
 function isTooLong({ json }: RelayedText): boolean {
   return json.length > RECORDED_CHARS_MAX
+}
+
+export interface FileRecord {
+  note(delta: Delta): void
+  /** Returns the JSON text of the answer received so far. */
+  output(): string
+}
+
+export function createFileRecord(): FileRecord {
+  let json: string | null = null
+  let contentType: string | null = null
+  let byteCount = 0
+  let texts: Uint8Array[] = []
+
+  return {
+    note(delta) {
+      if (delta.type === 'relayed') json = delta.texts[0]?.json ?? null
+      if (delta.type !== 'bytes') return
+      contentType = delta.contentType
+      for (const piece of delta.pieces) byteCount += piece.length
+      const isKept = contentType.startsWith('text/') && byteCount <= RECORDED_CHARS_MAX
+      if (isKept) texts.push(...delta.pieces)
+      else texts = []
+    },
+    output() {
+      if (json !== null) return json
+      if (contentType === null) return 'null'
+      const text = texts.length === 0 ? {} : { text: Buffer.concat(texts).toString('utf8') }
+      return JSON.stringify({ content_type: contentType, bytes: byteCount, ...text })
+    },
+  }
 }

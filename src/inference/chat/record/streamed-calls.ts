@@ -1,8 +1,7 @@
 /** Assembles the tool calls of a streamed message from their pieces, and the one call of the deprecated form. */
-import { calledIn, createCallNumbers } from '../../../domain/chat/call-numbers.ts'
+import { calledIn, createCallNumbers } from '../../../domain/chat/engine-dialects.ts'
 import { isObject } from '../../../domain/json/is-object.ts'
-import { createMergedMembers, type MergedMembers } from './merged-members.ts'
-import type { RecordBudget } from './streamed-content.ts'
+import { createMergedMembers, type MergedMembers, type RecordBudget } from './merged-members.ts'
 
 /** Members of a call, and of what it calls, that have rules of their own. */
 const CALL_MEMBERS = new Set(['index', 'id', 'type', 'function', 'custom'])

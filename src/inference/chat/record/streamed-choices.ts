@@ -1,15 +1,18 @@
 /**
- * Assembles the choices of a streamed answer from their pieces, as client libraries do. Pieces of an unknown shape
- * are skipped, since recording must never fail an answer.
+ * Assembles the choices of a streamed completion from its chunks, as client libraries do. Chunks of an unknown shape are
+ * skipped, since recording must never fail a completion.
  */
-
 import { isObject } from '../../../domain/json/is-object.ts'
 import type { ChoiceDelta, ToolCallChunk } from '../../backend.ts'
-import { renderReasoning } from '../collect.ts'
-import { createMergedMembers, type MergedMembers } from './merged-members.ts'
+import { renderReasoning } from '../whole-completion.ts'
+import {
+  createMergedMembers,
+  createStreamedContent,
+  type MergedMembers,
+  type StreamedContent,
+  sizeOf,
+} from './merged-members.ts'
 import { createStreamedCalls, type StreamedCalls } from './streamed-calls.ts'
-import { createStreamedContent, type StreamedContent } from './streamed-content.ts'
-import { createTokenParts, type TokenParts } from './token-parts.ts'
 
 /** Limit: an upstream could send any number of choices. */
 const CHOICES_MAX = 1_000
@@ -172,4 +175,69 @@ function renderChoice([index, parts]: [number, StreamedChoice]): unknown {
     finish_reason,
     ...(stop_reason === null || stop_reason === undefined ? {} : { stop_reason }),
   }
+}
+
+type Entry = Readonly<Record<string, unknown>>
+
+interface TokenParts {
+  /** Adds the ids and entries of a piece; ignores values that are not lists. */
+  add(tokenIds: unknown, logprobs: Entry): void
+  /** Returns the fields for a whole choice; only those that occurred in pieces. */
+  render(): { readonly logprobs?: unknown; readonly token_ids?: unknown }
+}
+
+/** The log-probabilities of a text, and of a refusal. */
+const LISTS = ['content', 'refusal'] as const
+
+/** Characters of JSON that an entry and an id take in addition to the entry's text. */
+const ENTRY_CHARS = 64
+const ID_CHARS = 7
+
+/**
+ * @param spend - takes characters from the remaining budget; returns false when too few are left
+ *
+ * Spec: §4.3 logprobs, return_token_ids (nothing says what of them is recorded).
+ * Choice: only the sampled tokens, without alternatives.
+ */
+function createTokenParts(spend: (chars: number) => boolean): TokenParts {
+  let ids: unknown[] | null = null
+  const entries: Partial<Record<(typeof LISTS)[number], Entry[]>> = {}
+  let isWhole = true
+
+  function addIds(pieces: readonly unknown[]): void {
+    isWhole &&= spend(pieces.length * ID_CHARS)
+    ids ??= []
+    if (isWhole) for (const id of pieces) ids.push(id)
+  }
+
+  function addEntries(list: Entry[], pieces: readonly Entry[]): void {
+    for (const { token, logprob, bytes } of pieces) {
+      isWhole &&= spend(charsOf(token) + ENTRY_CHARS)
+      if (isWhole) list.push({ token, logprob, bytes: bytes ?? null, top_logprobs: [] })
+    }
+  }
+
+  return {
+    add(tokenIds, logprobs) {
+      if (Array.isArray(tokenIds)) addIds(tokenIds)
+      for (const name of LISTS) {
+        const pieces = logprobs[name]
+        if (!Array.isArray(pieces)) continue
+        entries[name] ??= []
+        addEntries(entries[name], pieces.filter(isObject))
+      }
+    },
+    render() {
+      if (!isWhole) return {}
+      const { content = null, refusal = null } = entries
+      return {
+        ...((content ?? refusal) ? { logprobs: { content, refusal } } : {}),
+        ...(ids === null ? {} : { token_ids: ids }),
+      }
+    },
+  }
+}
+
+function charsOf(token: unknown): number {
+  return typeof token === 'string' ? token.length : sizeOf(token ?? '')
 }

@@ -243,3 +243,16 @@ function toPublicText(message: string, redact: Redact): string | null {
 function codeOf(error: unknown): string {
   return isObject(error) && typeof error.code === 'string' ? error.code : ''
 }
+
+/** Returns the same error with a header that tells client libraries not to retry. */
+export function withoutClientRetries(error: ApiError): ApiError {
+  const { code, message, param, retryAfterS, headers, cause, isQuoted } = error
+  return new ApiError(code, {
+    message,
+    cause,
+    isQuoted,
+    param,
+    retryAfterS,
+    headers: { ...headers, 'x-should-retry': 'false' },
+  })
+}

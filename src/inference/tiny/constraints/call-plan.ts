@@ -3,7 +3,7 @@
  * enforces it. Pure.
  */
 import { resolveToolChoice } from '../../../domain/chat/chat-rules.ts'
-import { type FunctionTool, isFunctionTool } from '../../../domain/chat/tool-rules.ts'
+import { type FunctionTool, isFunctionTool } from '../../../domain/chat/field-rules.ts'
 import { isObject } from '../../../domain/json/is-object.ts'
 import { refuse } from '../../../errors.ts'
 import type { ChatCompletionRequest } from '../../../schemas/chat/chat-request.ts'

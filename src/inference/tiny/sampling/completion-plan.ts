@@ -2,7 +2,7 @@
  * Reads a chat request into the plan of one generation: every default filled in, ready to be sent
  * to the engine's process. It knows no vocabulary; ids are checked where the model is.
  */
-import type { FunctionTool } from '../../../domain/chat/tool-rules.ts'
+import type { FunctionTool } from '../../../domain/chat/field-rules.ts'
 import { splitMembers } from '../../../domain/json/json-members.ts'
 import { refuse } from '../../../errors.ts'
 import { CHAT_DEFAULTS, type ChatCompletionRequest } from '../../../schemas/chat/chat-request.ts'

@@ -1,8 +1,7 @@
 /** `POST /v1/embeddings` on the wire, an addition to the spec: the fields of the OpenAI API; unknown ones pass. */
 import { z } from 'zod'
 import { boundedInteger, optionalField, ruleError } from '../../bounded-fields.ts'
-import { model, user } from '../model-and-user.ts'
-import { TEXTS_RULE, TextsOrTokens } from './texts-or-tokens.ts'
+import { model, TEXTS_RULE, TextsOrTokens, user } from '../shared-fields.ts'
 
 const DIMENSIONS_MAX = 65_536
 

@@ -9,8 +9,7 @@ import {
   wholeNumber,
 } from '../../bounded-fields.ts'
 import { SAMPLING_FIELDS } from '../chat-sampling-fields.ts'
-import { model, user } from '../model-and-user.ts'
-import { TEXTS_RULE, TextsOrTokens } from './texts-or-tokens.ts'
+import { model, TEXTS_RULE, TextsOrTokens, user } from '../shared-fields.ts'
 
 const CHOICES_MAX = 128
 

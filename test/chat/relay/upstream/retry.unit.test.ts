@@ -6,7 +6,7 @@ import {
   TRIES_MAX,
   TryFailure,
   withRetries,
-} from '../../../../src/inference/openai/upstream/retry.ts'
+} from '../../../../src/inference/openai/upstream/targets.ts'
 
 const AWAY = () => new TryFailure(new ApiError('upstream_unreachable', { param: 'p' }))
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createTargetPool } from '../../../../src/inference/openai/upstream/target-pool.ts'
+import { createTargetPool } from '../../../../src/inference/openai/upstream/targets.ts'
 
 const NONE = new Set<number>()
 

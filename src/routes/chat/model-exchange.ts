@@ -1,14 +1,41 @@
-/** Sends an answer of a model: whole, or as events, whose status waits for the first of them. */
+/**
+ * Begins each request to a model: its caller, and the response that follows the client. Sends what the model returns,
+ * whole or as events whose status waits for the first of them.
+ */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { requireScope } from '../../domain/access/permissions.ts'
 import { type ApiError, toErrorBody } from '../../errors.ts'
 import { toApiError } from '../../http/error-handler.ts'
-import type { ClientDeadline } from '../../http/stream/client-deadline.ts'
+import { requireProjectHeader } from '../../http/project-header.ts'
+import { type ClientDeadline, startClientDeadline } from '../../http/stream/client-deadline.ts'
 import {
   createEventStream,
   type Framing,
   sendEvents,
   settlesWithin,
 } from '../../http/stream/sse.ts'
+import type { CompletionExchange } from '../../inference/chat/completion-run.ts'
+import type { ModelCaller } from '../../inference/models/model-choice.ts'
+
+/** @throws ApiError missing_api_key, scope_missing, invalid_header, project_forbidden */
+export function toModelCaller(request: FastifyRequest): ModelCaller {
+  const caller = requireScope(request.principal, 'inference')
+  return { caller, projectId: requireProjectHeader(request) }
+}
+
+/** Begins to wait for an answer: opens the request's abort controller and starts the client's own timeout. */
+export function openResponse(request: FastifyRequest, reply: FastifyReply) {
+  const abort = request.server.openAbort(reply)
+  const deadline = startClientDeadline(request.headers, abort)
+  const setHeaders: CompletionExchange['setHeaders'] = (headers) => {
+    if (reply.sent) return
+    for (const [name, value] of Object.entries(headers)) {
+      if (value === null) reply.removeHeader(name)
+      else reply.header(name, value)
+    }
+  }
+  return { abort, deadline, client: { signal: abort.signal, setHeaders } }
+}
 
 /** How long the status waits for the first chunk; until then a failure is a real 4xx or 5xx. */
 export const STATUS_HOLD_MS = 10_000

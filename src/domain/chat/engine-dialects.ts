@@ -1,5 +1,7 @@
-/** Finds the tool call of a streamed message that a chunk belongs to. Pure. */
+/** Reads parts of completions that engines write in different ways: tool calls and usage. Pure. */
 import { isObject } from '../json/is-object.ts'
+import { exceedsDepth, JSON_DEPTH_MAX } from '../json/json-limits.ts'
+import { parseLossless, renderJson } from '../json/json-text.ts'
 import { filledTextOrNull } from '../json/json-values.ts'
 
 /** Limit: calls of one message. */
@@ -59,4 +61,61 @@ export function createCallNumbers(): (
 /** Returns the function, or the custom tool, of a chunk of a call. */
 export function calledIn(piece: Readonly<Record<string, unknown>>) {
   return [piece.function, piece.custom].find(isObject)
+}
+
+const OBJECT_ARGUMENTS = /"arguments"\s*:\s*[{[]/
+
+/**
+ * Parses a JSON text; `arguments` that are objects or lists become their JSON text, with every digit. Other numbers
+ * may be rounded.
+ *
+ * @throws SyntaxError
+ *
+ * Spec: §4.3 message tool_calls.
+ * Choice: arguments are text everywhere, also from the engines that send objects.
+ */
+export function parseWithArgumentTexts(json: string): unknown {
+  return hasObjectArguments(json) ? JSON.parse(withTexts(json)) : JSON.parse(json)
+}
+
+/** Whether a text has such arguments; one that nests too deeply to be written again counts as having none. */
+export function hasObjectArguments(json: string): boolean {
+  return (
+    json.includes('"arguments"') &&
+    OBJECT_ARGUMENTS.test(json) &&
+    !exceedsDepth(json, JSON_DEPTH_MAX)
+  )
+}
+
+function withTexts(json: string): string {
+  return JSON.stringify(parseLossless(json), (key, value) =>
+    key === 'arguments' && typeof value === 'object' && value !== null && !JSON.isRawJSON(value)
+      ? renderJson(value)
+      : value,
+  )
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/**
+ * Returns the reported usage, or null. Typed events, such as those of responses, have it in the response of the last
+ * one, and Groq has it below `x_groq` in the last chunk.
+ *
+ * Spec: §4.3 usage (chunk format not shown). Choice: the places where common engines put it.
+ */
+export function findUsage({ usage, response, x_groq }: Fields): Fields | null {
+  if (isObject(usage)) return usage
+  if (isObject(response) && isObject(response.usage)) return response.usage
+  return isObject(x_groq) && isObject(x_groq.usage) ? x_groq.usage : null
+}
+
+/** Returns the tokens of a usage; 0 for each that is missing or no whole number. The total may follow from the others. */
+export function readTokens(usage: Fields) {
+  const prompt = toCount(usage.prompt_tokens ?? usage.input_tokens)
+  const output = toCount(usage.completion_tokens ?? usage.output_tokens)
+  return { prompt, output, total: toCount(usage.total_tokens) || prompt + output }
+}
+
+function toCount(told: unknown): number {
+  return typeof told === 'number' && told > 0 && Number.isSafeInteger(told) ? told : 0
 }

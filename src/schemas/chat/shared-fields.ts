@@ -1,6 +1,24 @@
-/** The inputs of embeddings and legacy completions: texts or ids of tokens, one or several. */
+/** Fields that several kinds of requests to models have: the model, the user and the inputs. */
+
 import { z } from 'zod'
-import { boundedInteger, boundedList, ruleError } from '../../bounded-fields.ts'
+import {
+  boundedInteger,
+  boundedList,
+  boundedText,
+  optionalField,
+  ruleError,
+} from '../bounded-fields.ts'
+
+export const MODEL_CHARS_MAX = 512
+const USER_CHARS_MAX = 1_024
+
+export const userText = () => boundedText({ max: USER_CHARS_MAX })
+
+export const model = optionalField(
+  boundedText({ max: MODEL_CHARS_MAX }),
+  'Id or alias of the model; the default model of the server when absent.',
+)
+export const user = optionalField(userText(), 'Who the request is made for.')
 
 /** Limits: inputs of one request, and tokens of one of them. */
 const INPUTS_MAX = 2_048
