@@ -29,7 +29,7 @@ async function main(args: string[]): Promise<void> {
 async function copyToPostgres({ dataDir, metaUrl }: Config): Promise<void> {
   if (metaUrl === null) throw new ConfigError('WEFT_META_URL must be set')
   const { copyOtherTables } = await import('./store/copy/copy-other-tables.ts')
-  const { CHUNK_BYTES } = await import('./store/postgres/blobs/chunks.ts')
+  const { CHUNK_BYTES } = await import('./store/postgres/blobs/blobs.ts')
   const { openPostgresTarget } = await import('./store/postgres/copy/copy-target.ts')
   const { openSqliteSource } = await import('./store/sqlite/copy/copy-source.ts')
   const source = openSqliteSource(dataDir, CHUNK_BYTES)

@@ -1,6 +1,5 @@
 /** The baseline of bench/batch.ts: the same rows through better-sqlite3 alone, one fsynced commit a batch. */
-import { packId } from '../../src/store/sqlite/calls/columns/id-columns.ts'
-import { createNameKeys } from '../../src/store/sqlite/calls/columns/name-keys.ts'
+import { createNameKeys, packId } from '../../src/store/sqlite/calls/columns/id-columns.ts'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../src/store/sqlite/db/migrate.ts'
 import type { BenchCall } from './batch-rows.ts'

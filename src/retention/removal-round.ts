@@ -1,7 +1,7 @@
 /** One round of removal: first calls past the retention of their project, then the content of deleted calls. */
 import { resolveRetention, toExpiryUs } from '../domain/projects/retention.ts'
-import type { ExpiryStep } from '../store/api/calls/call-removal.ts'
-import { RETENTIONS_LISTED_MAX } from '../store/api/projects/retention.ts'
+import type { ExpiryStep } from '../store/api/calls/calls.ts'
+import { RETENTIONS_LISTED_MAX } from '../store/api/projects/projects.ts'
 import type { Stores } from '../store/api/stores.ts'
 
 /** Limit: failures after which a round ends, because the store is probably unavailable. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { CallTexts } from '../../src/domain/calls/call-view.ts'
 import type { EvalRow } from '../../src/schemas/calls/eval-results.ts'
-import type { CallsQueryStore } from '../../src/store/api/calls/calls-query.ts'
+import type { CallsQueryStore } from '../../src/store/api/calls/calls.ts'
 import { itRefusesBadRequests } from '../support/bad-requests.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 

@@ -8,9 +8,7 @@ import * as BASE from '../../src/store/base/objects/objects.sql.ts'
 import * as BASE_TABLES from '../../src/store/base/objects/tables.sql.ts'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { FILES_DIRECTORY } from '../../src/store/sqlite/files/file-folder.ts'
-import * as FILES from '../../src/store/sqlite/objects/files.sql.ts'
-import { OBJECTS } from '../../src/store/sqlite/objects/objects.sql.ts'
-import * as TABLES from '../../src/store/sqlite/objects/tables.sql.ts'
+import * as TABLES from '../../src/store/sqlite/objects/contents.sql.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { openMigrated } from '../store/support/migrated-database.ts'
 import { readCaller } from '../support/read-caller.ts'
@@ -111,14 +109,13 @@ describe('sqlite objects, tables and files', () => {
 describe('the statements of objects, tables and files', () => {
   const statements = {
     ...BASE,
-    ...OBJECTS,
+    ...TABLES.OBJECTS,
     ...MARKS,
     ...BASE_TABLES,
     ...TABLES,
-    ...FILES,
-    ...OBJECTS.FIND_VERSIONS,
+    ...TABLES.OBJECTS.FIND_VERSIONS,
     PLACE_BY_ALIAS: BASE.FIND_VERSION_KEYS.byAlias,
-    LIST_OBJECTS: OBJECTS.listObjects([BASE.OBJECT_ORDERS.object_id.asc], []),
+    LIST_OBJECTS: TABLES.OBJECTS.listObjects([BASE.OBJECT_ORDERS.object_id.asc], []),
   }
 
   it.each(Object.entries(statements).filter(([, sql]) => typeof sql === 'string'))(
@@ -141,7 +138,10 @@ describe('the statements of objects, tables and files', () => {
     'take the page of the newest versions from an index: %s',
     (to) => {
       const db = openMigrated()
-      const sql = OBJECTS.listObjects([BASE.OBJECT_ORDERS.created_at[to]], ['kind', 'latest_only'])
+      const sql = TABLES.OBJECTS.listObjects(
+        [BASE.OBJECT_ORDERS.created_at[to]],
+        ['kind', 'latest_only'],
+      )
       const parameters = { project_id: 'p', kind: 'op', limit: 1, offset: 0 }
       const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(parameters) as { detail: string }[]
       const steps = plan.map(({ detail }) => detail)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CallTexts } from '../../src/domain/calls/call-view.ts'
-import type { CallsQueryStore } from '../../src/store/api/calls/calls-query.ts'
+import type { CallsQueryStore } from '../../src/store/api/calls/calls.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 import { buildSpan, spanId, TRACE, toJsonRequest } from './otel-fixtures.ts'
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import {
   RETENTIONS_LISTED_MAX,
   type RetentionStore,
-} from '../../src/store/api/projects/retention.ts'
+} from '../../src/store/api/projects/projects.ts'
 
 const project_id = 'acme/demo'
 

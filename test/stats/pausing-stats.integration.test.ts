@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { INSERT_PROJECT } from '../../src/store/sqlite/calls/columns/name-keys.sql.ts'
+import { INSERT_PROJECT } from '../../src/store/sqlite/calls/columns/id-columns.sql.ts'
 import {
   DATABASE_FILE,
   openDatabase,

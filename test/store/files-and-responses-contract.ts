@@ -3,8 +3,8 @@ import { buffer } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import type { StoredResponse } from '../../src/domain/chat/responses/responses-record.ts'
 import { createBytesDigest } from '../../src/domain/objects/digests.ts'
-import type { ResponseStore } from '../../src/store/api/chat/responses.ts'
-import type { FileStore, StoredFile } from '../../src/store/api/objects/files.ts'
+import type { ResponseStore } from '../../src/store/api/chat/recordings.ts'
+import type { FileStore, StoredFile } from '../../src/store/api/objects/tables.ts'
 
 const SMALL = Buffer.from('a few bytes')
 const CHUNK_BYTES = 40_000

@@ -11,7 +11,7 @@ import type { FilterCondition } from '../../src/store/sqlite/calls/query/filter-
 import type { Connection } from '../../src/store/sqlite/db/connection.ts'
 import { SQLITE } from '../../src/store/sqlite/db/dialect.sql.ts'
 import { FEEDBACK } from '../../src/store/sqlite/feedback/feedback.sql.ts'
-import { OBJECTS } from '../../src/store/sqlite/objects/objects.sql.ts'
+import { OBJECTS } from '../../src/store/sqlite/objects/contents.sql.ts'
 import * as STATS from '../../src/store/sqlite/stats/stats.sql.ts'
 import { QUEUE } from '../../src/store/sqlite/training/training-queue.sql.ts'
 import { openMigrated } from './support/migrated-database.ts'

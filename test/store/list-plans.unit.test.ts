@@ -5,7 +5,7 @@ import { selectModels } from '../../src/store/base/models/preview-models.sql.ts'
 import { OBJECT_ORDERS } from '../../src/store/base/objects/objects.sql.ts'
 import { selectJobs } from '../../src/store/base/training/training-jobs.sql.ts'
 import * as CALLS from '../../src/store/sqlite/calls/calls.sql.ts'
-import { OBJECTS } from '../../src/store/sqlite/objects/objects.sql.ts'
+import { OBJECTS } from '../../src/store/sqlite/objects/contents.sql.ts'
 import { QUEUE } from '../../src/store/sqlite/training/training-queue.sql.ts'
 import { openMigrated } from './support/migrated-database.ts'
 

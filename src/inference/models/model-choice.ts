@@ -11,8 +11,7 @@ import {
 } from '../../domain/models/trained-model-name.ts'
 import { ApiError } from '../../errors.ts'
 import type { ModelListEntry } from '../../schemas/models/model.ts'
-import type { CheckpointStore } from '../../store/api/models/checkpoints.ts'
-import type { PreviewModelStore } from '../../store/api/models/preview-models.ts'
+import type { CheckpointStore, PreviewModelStore } from '../../store/api/models/checkpoints.ts'
 import type { Adapter } from '../backend.ts'
 import type { ModelRegistry, ServedModel } from './registry.ts'
 

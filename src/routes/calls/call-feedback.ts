@@ -2,7 +2,7 @@
 import type { ReadCaller } from '../../domain/access/read-caller.ts'
 import { callRef } from '../../domain/calls/call-ref.ts'
 import { type FeedbackRow, renderWholeFeedback } from '../../domain/feedback/feedback-view.ts'
-import type { ListedCall } from '../../store/api/calls/calls-query.ts'
+import type { ListedCall } from '../../store/api/calls/calls.ts'
 import type { Stores } from '../../store/api/stores.ts'
 
 export interface CallWithFeedback extends ListedCall {

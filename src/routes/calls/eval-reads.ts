@@ -1,5 +1,4 @@
 /** Reads the calls of evaluations, and the rows of the datasets that they ran on. */
-
 import type { ReadCaller } from '../../domain/access/read-caller.ts'
 import type { StoredCall } from '../../domain/calls/call-view.ts'
 import { resolveCallsSelection, resolveCallsShape } from '../../domain/calls/calls-query.ts'
@@ -16,7 +15,7 @@ import type { PriceTable } from '../../domain/prices/price-table.ts'
 import { ApiError, isNotFound } from '../../errors.ts'
 import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
 import type { EvalRow } from '../../schemas/calls/eval-results.ts'
-import type { CallsQueryStore } from '../../store/api/calls/calls-query.ts'
+import type { CallsQueryStore } from '../../store/api/calls/calls.ts'
 import { createRefReader, type RefReaderOptions } from '../objects/ref-reader.ts'
 
 /** Limits: trials of one response, and calls below them. */

@@ -13,7 +13,7 @@ import {
 } from '../../domain/chat/responses/responses-record.ts'
 import { ApiError } from '../../errors.ts'
 import type { InputItem } from '../../schemas/chat/responses/responses-input.ts'
-import type { ResponseStore } from '../../store/api/chat/responses.ts'
+import type { ResponseStore } from '../../store/api/chat/recordings.ts'
 
 /** Returns the response if the caller may see it, otherwise null. */
 export async function findOwnResponse(

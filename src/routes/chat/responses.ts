@@ -33,7 +33,7 @@ import type { ModelChoice } from '../../inference/models/model-choice.ts'
 import type { ServedModel } from '../../inference/models/registry.ts'
 import type { InputItem } from '../../schemas/chat/responses/responses-input.ts'
 import { ResponseCreateRequest } from '../../schemas/chat/responses/responses-request.ts'
-import type { ResponseStore } from '../../store/api/chat/responses.ts'
+import type { ResponseStore } from '../../store/api/chat/recordings.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import {
   logStreamFailure,

@@ -13,7 +13,7 @@ import {
   ResponseParams,
   ResponseReadQuery,
 } from '../../schemas/chat/responses/response-object.ts'
-import type { ResponseStore } from '../../store/api/chat/responses.ts'
+import type { ResponseStore } from '../../store/api/chat/recordings.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import { findOwnResponse, type RunningResponses } from './response-context.ts'
 

@@ -1,5 +1,4 @@
 /** Checkpoints of a model. Spec: §4.9; all but the list are additions. */
-
 import type { Principal } from '../../domain/access/permissions.ts'
 import {
   parseStep,
@@ -22,7 +21,7 @@ import {
   CheckpointParams,
 } from '../../schemas/models/checkpoint.ts'
 import { PreviewModelParams } from '../../schemas/models/preview-model.ts'
-import type { PreviewModelStore } from '../../store/api/models/preview-models.ts'
+import type { PreviewModelStore } from '../../store/api/models/checkpoints.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import { requireModel } from './preview-models.ts'
 

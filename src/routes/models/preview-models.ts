@@ -21,7 +21,7 @@ import {
   PreviewModelParams,
   PreviewModelResponse,
 } from '../../schemas/models/preview-model.ts'
-import type { PreviewModelStore } from '../../store/api/models/preview-models.ts'
+import type { PreviewModelStore } from '../../store/api/models/checkpoints.ts'
 
 export interface PreviewModelRoutesOptions {
   readonly models: PreviewModelStore

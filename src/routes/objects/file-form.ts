@@ -7,7 +7,7 @@ import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { nameOf, toFormError, useForms } from '../../http/body/forms.ts'
-import type { FileStore, ReceivedFile } from '../../store/api/objects/files.ts'
+import type { FileStore, ReceivedFile } from '../../store/api/objects/tables.ts'
 
 /** Limits of the form besides the file: clients send one or two short fields. */
 const FIELDS_MAX = 8

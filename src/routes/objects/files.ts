@@ -4,7 +4,6 @@
  * Spec: §4 (bodies are JSON unless stated; files are not shown). Choice: the routes of the public clients,
  * under both of their names.
  */
-
 import { requireAccess, requireScope } from '../../domain/access/permissions.ts'
 import { requireDigest } from '../../domain/objects/digests.ts'
 import { ApiError } from '../../errors.ts'
@@ -19,7 +18,7 @@ import {
   FilesStatsResponse,
 } from '../../schemas/objects/file.ts'
 import { ProjectOnly } from '../../schemas/primitives.ts'
-import type { FileStore } from '../../store/api/objects/files.ts'
+import type { FileStore } from '../../store/api/objects/tables.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import { readFileForm, useFileForms } from './file-form.ts'
 

@@ -12,7 +12,7 @@ import type { ObjectVersion } from '../../domain/objects/object-view.ts'
 import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import { SOURCE_CHARACTERS_MAX } from '../../schemas/objects/object-kinds.ts'
-import type { FileStore } from '../../store/api/objects/files.ts'
+import type { FileStore } from '../../store/api/objects/tables.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import { digestRows, storeTable } from './table-rows.ts'
 

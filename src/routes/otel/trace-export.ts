@@ -11,7 +11,7 @@ import { openReadCaller } from '../../http/stream/read-caller.ts'
 import { onlyProjectOf, projectOfHeaders } from '../../otel/span-project.ts'
 import { OtlpTrace } from '../../schemas/otel/otlp.ts'
 import { ClientId, type JsonObject, ProjectId } from '../../schemas/primitives.ts'
-import type { CallsQueryStore } from '../../store/api/calls/calls-query.ts'
+import type { CallsQueryStore } from '../../store/api/calls/calls.ts'
 import type { Stores } from '../../store/api/stores.ts'
 
 interface TraceExportOptions extends Pick<Stores, 'callsQuery'> {

@@ -11,8 +11,7 @@ import type { App } from '../../http/app-type.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import { CallStatsRequest, CallStatsResponse } from '../../schemas/stats/stats.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
-import type { StatsTexts } from '../../store/api/stats/stats.ts'
-import { isTooManyValues } from '../../store/api/stats/too-many-values.ts'
+import { isTooManyValues, type StatsTexts } from '../../store/api/stats/stats.ts'
 import type { Stores } from '../../store/api/stores.ts'
 
 /** Limit: values of one response, some 20 MB of JSON, written at once. */

@@ -35,8 +35,8 @@ import {
   TrainingJobListResponse,
 } from '../../schemas/training/training-job-view.ts'
 import { JobParams } from '../../schemas/training/worker.ts'
-import type { PreviewModelStore } from '../../store/api/models/preview-models.ts'
-import type { JobView, TrainingJobStore } from '../../store/api/training/training-jobs.ts'
+import type { PreviewModelStore } from '../../store/api/models/checkpoints.ts'
+import type { JobView, TrainingJobStore } from '../../store/api/training/training-queue.ts'
 import { openBodyFolder } from '../../training/jobs/body-folder.ts'
 import { limitLargeBodies, receiveTrainingBody } from '../../training/jobs/training-body.ts'
 import {

@@ -20,8 +20,11 @@ import {
   LeaseHeaders,
 } from '../../schemas/training/worker.ts'
 import type { Stores } from '../../store/api/stores.ts'
-import type { TrainingJobStore } from '../../store/api/training/training-jobs.ts'
-import type { Lease, TrainingQueue } from '../../store/api/training/training-queue.ts'
+import type {
+  Lease,
+  TrainingJobStore,
+  TrainingQueue,
+} from '../../store/api/training/training-queue.ts'
 import { readChunks } from '../../training/jobs/training-body.ts'
 
 export interface WorkerFilesOptions extends Pick<Stores, 'checkpoints'>, Pick<Clock, 'nowUs'> {

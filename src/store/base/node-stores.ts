@@ -3,7 +3,7 @@ import type { ReadCaller } from '../../domain/access/read-caller.ts'
 import type { CallJoins, ScannedCall } from '../../domain/calls/call-fields.ts'
 import type { CallsSelection } from '../../domain/calls/calls-query.ts'
 import type { AnnotationStore } from '../api/annotation/annotation-queues.ts'
-import type { CallsQueryStore } from '../api/calls/calls-query.ts'
+import type { CallsQueryStore } from '../api/calls/calls.ts'
 import type { Stores } from '../api/stores.ts'
 import type { Arrivals } from './recordings/recordings.ts'
 

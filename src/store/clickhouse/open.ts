@@ -2,7 +2,6 @@
  * The stores with ClickHouse: it has calls, lists, threads, statistics and usage; keys, prices, feedback,
  * objects, files, models, jobs and responses stay in the node's own store.
  */
-
 import { unpackCalls } from '../../domain/calls/packed-calls.ts'
 import { closeOnce, type Stores } from '../api/stores.ts'
 import type { OnMigrate } from '../base/db/migration-files.ts'
@@ -11,7 +10,7 @@ import { cacheKnownProjects } from '../base/projects/project-steps.ts'
 import { createRecordings } from '../base/recordings/recordings.ts'
 import { createAgentStore } from './agents/agents.ts'
 import { createCallRemoval } from './calls/call-removal.ts'
-import { createCallWrites } from './calls/call-writes.ts'
+import { createCallWrites, recordCalls } from './calls/call-writes.ts'
 import { createCallStore } from './calls/calls.ts'
 import { createCallsQueryStore } from './calls/calls-query.ts'
 import { connectClickHouse } from './db/client.ts'
@@ -19,7 +18,6 @@ import { migrate } from './db/migrate.ts'
 import { createReads } from './db/reads.ts'
 import { createStoreHealth } from './health/store-health.ts'
 import { FIND_PROJECT, LIST_PROJECTS } from './projects/projects.sql.ts'
-import { recordCalls } from './recordings/record-calls.ts'
 import { createStatsStore } from './stats/stats.ts'
 import { createThreadStore } from './threads/thread-list.ts'
 import { createUsageStore } from './usage/usage.ts'

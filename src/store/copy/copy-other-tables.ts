@@ -8,7 +8,7 @@ import {
   type CopySource,
   type CopyTarget,
 } from '../api/copy.ts'
-import { createChecksum } from './checksum.ts'
+import { createChecksum } from './copy-project.ts'
 
 /** Reports progress. */
 type OnProgress = (step: 'copied' | 'compared', table: string, rows: number, total: number) => void

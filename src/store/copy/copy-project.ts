@@ -1,11 +1,10 @@
 /** Copies the calls of a project from one store to another, and compares the two. */
+import { createHash } from 'node:crypto'
 import type { CallTexts } from '../../domain/calls/call-view.ts'
 import { resolveCallsSelection, resolveCallsShape } from '../../domain/calls/calls-query.ts'
 import { toCopiedParts } from '../../domain/calls/copied-call.ts'
-import type { CallStore } from '../api/calls/calls.ts'
-import type { CallsQueryStore } from '../api/calls/calls-query.ts'
+import type { CallStore, CallsQueryStore } from '../api/calls/calls.ts'
 import { CopyError } from '../api/copy.ts'
-import { createChecksum } from './checksum.ts'
 
 interface CopiedStores {
   readonly calls: CallStore
@@ -85,4 +84,32 @@ export async function copyProject(
     throw new CopyError(`${name} differ: ${sent[name]} were read, ${found[name]} exist`)
   }
   return found
+}
+
+interface Checksum {
+  add(row: object): void
+  /** 16 hexadecimal digits. */
+  end(): string
+}
+
+export function createChecksum(): Checksum {
+  let sum = 0n
+  return {
+    add(row) {
+      sum = BigInt.asUintN(64, sum + hashOf(row))
+    },
+    end: () => sum.toString(16).padStart(16, '0'),
+  }
+}
+
+/** Returns a 64-bit hash of all fields of a row. */
+function hashOf(row: object): bigint {
+  const values = Object.entries(row)
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([name, value]) => [name, Buffer.isBuffer(value) ? { sha256: digestOf(value) } : value])
+  return createHash('sha256').update(JSON.stringify(values)).digest().readBigUInt64BE()
+}
+
+function digestOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex')
 }

@@ -3,7 +3,7 @@
  * these; the rest of the node's own store stays empty.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { CallsQueryStore } from '../api/calls/calls-query.ts'
+import type { CallsQueryStore } from '../api/calls/calls.ts'
 import type { JobMetrics } from '../api/metrics.ts'
 import { closeOnce } from '../api/stores.ts'
 import { createKeyStore, KEY_WRITES } from '../base/access/key-store.ts'
@@ -25,18 +25,19 @@ import { createStepRuns, runSteps } from './db/run-steps.ts'
 import { sweepHourly } from './db/sweep.ts'
 import { createFeedbackStore } from './feedback/feedback.ts'
 import { createStoreHealth } from './health/store-health.ts'
-import { createCheckpointStore } from './models/checkpoints.ts'
 import { createFileStore, sweepFiles } from './objects/files.ts'
 import { createObjectStore } from './objects/objects.ts'
 import { createTableStore } from './objects/tables.ts'
 import { createPriceStore } from './prices/prices.ts'
-import { sumContents } from './projects/content-sizes.ts'
-import { createRetentionStore } from './projects/retention.ts'
-import { createQueueNotifier } from './training/queue-notifier.ts'
-import { createArtifactReceiver } from './training/receive-artifact.ts'
-import { createTrainingJobStore } from './training/training-jobs.ts'
+import { createRetentionStore, sumContents } from './projects/retention.ts'
 import { QUEUE } from './training/training-queue.sql.ts'
-import { createTrainingRuns } from './training/training-writes.ts'
+import {
+  createArtifactReceiver,
+  createCheckpointStore,
+  createQueueNotifier,
+  createTrainingJobStore,
+  createTrainingRuns,
+} from './training/training-stores.ts'
 
 interface PostgresStoreOptions {
   /** Address with user, password and database. Secret. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
+import { createFeedbackAhead } from '../../../src/store/sqlite/calls/query/call-joins.ts'
 import type { FoundKey } from '../../../src/store/sqlite/calls/query/calls-walk.ts'
-import { createFeedbackAhead } from '../../../src/store/sqlite/calls/query/feedback-ahead.ts'
 import { createFeedbackAbout } from '../../../src/store/sqlite/feedback/feedback-about.ts'
 import { feedbackAt } from '../../feedback/feedback-fixtures.ts'
 import { INSERT_FEEDBACK } from '../../store/support/insert-feedback.ts'

@@ -1,7 +1,7 @@
 /** A copy as the command makes it, in the process of a test. */
 import type { CopiedRow, CopiedTable, CopyTarget } from '../../../src/store/api/copy.ts'
 import { copyOtherTables } from '../../../src/store/copy/copy-other-tables.ts'
-import { CHUNK_BYTES } from '../../../src/store/postgres/blobs/chunks.ts'
+import { CHUNK_BYTES } from '../../../src/store/postgres/blobs/blobs.ts'
 import { openPostgresTarget } from '../../../src/store/postgres/copy/copy-target.ts'
 import { openSqliteSource } from '../../../src/store/sqlite/copy/copy-source.ts'
 

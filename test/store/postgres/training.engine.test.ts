@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers'
 import { Client } from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { CHUNK_BYTES } from '../../../src/store/postgres/blobs/chunks.ts'
+import { CHUNK_BYTES } from '../../../src/store/postgres/blobs/blobs.ts'
 import { connectPostgres } from '../../../src/store/postgres/db/client.ts'
 import { JOB, MODEL } from '../../training/store/preview-store-contract.ts'
 import { openTestStores } from './open-postgres.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { resolveCallsSelection } from '../../../src/domain/calls/calls-query.ts'
 import { resolveRowQuery } from '../../../src/domain/query/row-query.ts'
-import { INSERT_PROJECT } from '../../../src/store/sqlite/calls/columns/name-keys.sql.ts'
+import { INSERT_PROJECT } from '../../../src/store/sqlite/calls/columns/id-columns.sql.ts'
 import type { Connection } from '../../../src/store/sqlite/db/connection.ts'
 import type { Checkpoint } from '../../../src/store/sqlite/read/read-job.ts'
 import { READ_JOBS } from '../../../src/store/sqlite/read/read-jobs.ts'

@@ -1,4 +1,4 @@
-import type { CallExpiry, CallRemoval } from '../../../src/store/api/calls/call-removal.ts'
+import type { CallExpiry, CallRemoval } from '../../../src/store/api/calls/calls.ts'
 
 /** Takes all steps of an expiry. @returns how many calls were removed */
 export async function expireAll(

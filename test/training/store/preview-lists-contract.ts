@@ -1,7 +1,7 @@
 /** What lists of models and jobs must tell, and what the deletion of a model must do, whatever the stores store in. */
 import { describe, expect, it } from 'vitest'
-import type { ModelListing } from '../../../src/store/api/models/preview-models.ts'
-import type { JobListing } from '../../../src/store/api/training/training-jobs.ts'
+import type { ModelListing } from '../../../src/store/api/models/checkpoints.ts'
+import type { JobListing } from '../../../src/store/api/training/training-queue.ts'
 import { JOB, MODEL } from './preview-store-contract.ts'
 import {
   claimAt,

@@ -4,9 +4,11 @@ import { describe, expect, it } from 'vitest'
 import type { Checkpoint } from '../../../src/domain/models/checkpoint.ts'
 import type { PreviewModel } from '../../../src/domain/models/preview-model.ts'
 import type { NewTrainingJob, TrainingJob } from '../../../src/domain/training/training-job.ts'
-import type { CheckpointStore } from '../../../src/store/api/models/checkpoints.ts'
-import type { PreviewModelStore } from '../../../src/store/api/models/preview-models.ts'
-import type { TrainingJobStore } from '../../../src/store/api/training/training-jobs.ts'
+import type {
+  CheckpointStore,
+  PreviewModelStore,
+} from '../../../src/store/api/models/checkpoints.ts'
+import type { TrainingJobStore } from '../../../src/store/api/training/training-queue.ts'
 
 export interface PreviewStores {
   readonly previewModels: PreviewModelStore

@@ -15,9 +15,11 @@ import {
   PAYLOADS_DIRECTORY,
 } from '../../../src/store/sqlite/files/file-folder.ts'
 import { createCheckpointArtifacts } from '../../../src/store/sqlite/models/checkpoint-artifacts.ts'
-import { createCheckpointStore } from '../../../src/store/sqlite/models/checkpoints.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
-import { createTrainingJobStore } from '../../../src/store/sqlite/training/training-jobs.ts'
+import {
+  createCheckpointStore,
+  createTrainingJobStore,
+} from '../../../src/store/sqlite/training/training-stores.ts'
 import { createStepRuns } from '../../../src/store/sqlite/write/step-runs.ts'
 import type { Writes } from '../../../src/store/sqlite/write/writes.ts'
 import { createInlineWrites } from '../../store/support/inline-writes.ts'

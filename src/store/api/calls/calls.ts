@@ -1,7 +1,8 @@
-/** The contract of the call store. */
-
+/** The contracts of the store of calls, of their lists and of their removal from disk. */
+import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { PartResult, StartedIds } from '../../../domain/calls/call-state.ts'
-import type { StoredCall } from '../../../domain/calls/call-view.ts'
+import type { CallTexts, StoredCall } from '../../../domain/calls/call-view.ts'
+import type { CallsSelection, CallsShape } from '../../../domain/calls/calls-query.ts'
 import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
 import type { PackedCalls } from '../../../domain/calls/packed-calls.ts'
 import type { ApiError } from '../../../errors.ts'
@@ -66,4 +67,79 @@ export interface CallStore {
   findCall(projectId: string, id: string): Promise<StoredCall | null>
   /** storage_size_bytes summed over the live calls of a trace; 0 when there are none. */
   sumTraceSizeBytes(projectId: string, traceId: string): Promise<number>
+}
+
+export interface CallExpiry {
+  readonly project_id: string
+  /** A full hour in UTC; calls that start at it or later are kept. */
+  readonly before_us: number
+}
+
+/** The result of a step of an expiry. */
+export interface ExpiryStep {
+  /** How many calls were removed, including ends without a start. */
+  readonly calls: number
+  /** Whether nothing is left to do. */
+  readonly isDone: boolean
+}
+
+/**
+ * Both methods work in bounded, atomic steps with longer pauses in between, in which other writes run. After a crash
+ * the next round continues from the last step. An abort takes effect after the current step.
+ */
+export interface CallRemoval {
+  /**
+   * Removes the content of deleted calls: bodies, usage, refs. Their ids stay deleted; parts that arrive later are
+   * acknowledged and dropped. Then returns free space to the file system.
+   *
+   * @returns how many calls were freed
+   * @throws ApiError server_overloaded, store_unavailable, server_draining: calls freed before stay freed
+   */
+  removeDeleted(signal: AbortSignal): Promise<number>
+  /**
+   * Removes calls of a project that started before a time, including deleted ones, with their bodies, usage, refs and
+   * statistics; also ends without a start, by their own time. Performs one step and the pause after it: the caller
+   * repeats it until all are removed, and can check before each step whether they still should be. Feedback and
+   * annotations about them stay, as after a deletion. The remaining calls keep their numbers: the own usage of a
+   * parent does not change when a child is removed. A call that is sent again or late is stored like any other, and
+   * removed in the next round. The last step returns free space to the file system.
+   *
+   * @throws as removeDeleted does
+   */
+  expireCalls(expiry: CallExpiry, signal: AbortSignal): Promise<ExpiryStep>
+}
+
+/** A call with the additional data that was requested. */
+export interface ListedCall {
+  readonly call: CallTexts
+  /** Over the trace; null unless asked for. */
+  readonly totalStorageSizeBytes: number | null
+}
+
+export interface CallsCount {
+  readonly count: number
+  readonly storage_size_bytes: number
+}
+
+export interface CallsQueryStore {
+  /**
+   * Yields the calls of a selection in pages, each call once. Calls stored after the list began are not included. The
+   * others are read and filtered as the list proceeds, so calls deleted meanwhile are left out. Memory does not grow
+   * with the list, except for up to 500,000 keys when it has to be sorted.
+   *
+   * @param shape - bodies it does not request are null in the calls
+   * @param caller - who waits
+   * @throws ApiError validation_failed (param `limit`) when too many calls have to be sorted;
+   * server_overloaded, read_timeout, client_closed_request (or the signal's reason), store_unavailable
+   */
+  pages(
+    selection: CallsSelection,
+    shape: CallsShape,
+    caller: ReadCaller,
+  ): AsyncIterable<readonly ListedCall[]>
+  /**
+   * How many calls a selection holds, and the bytes of their bodies: of the first ones by start and id where it holds more
+   * than its limit. Throws as `pages` does.
+   */
+  count(selection: CallsSelection, caller: ReadCaller): Promise<CallsCount>
 }

@@ -1,5 +1,6 @@
-/** The contract of the recording store: calls that the server records itself, without delaying responses. */
+/** The contracts of the stores of recorded calls, which delay no response, and of responses. */
 import type { RecordedCall } from '../../../domain/calls/recorded-call.ts'
+import type { StoredResponse } from '../../../domain/chat/responses/responses-record.ts'
 
 /** Recorded calls that could not be stored. */
 export interface RecordingLoss {
@@ -26,4 +27,17 @@ export interface RecordingStore {
   flush(): Promise<void>
   /** Sets the one listener for lost calls. */
   onLoss(listener: (loss: RecordingLoss) => void): void
+}
+
+export interface ResponseStore {
+  /**
+   * Stores a response; its id is new. Resolves only after it is durable.
+   *
+   * @throws ApiError server_overloaded, store_unavailable
+   */
+  insertResponse(response: StoredResponse): Promise<void>
+  /** The response, or null. Finds every response inserted before. */
+  findResponse(id: string): Promise<StoredResponse | null>
+  /** Deletes a response with its texts; false when there is none. Responses that continue it stay. */
+  deleteResponse(id: string): Promise<boolean>
 }

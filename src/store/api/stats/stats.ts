@@ -3,6 +3,7 @@ import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { ProjectPrice } from '../../../domain/prices/project-prices.ts'
 import type { BucketTable } from '../../../domain/stats/bucket-table.ts'
 import type { StatColumn } from '../../../domain/stats/metric-names.ts'
+import { ApiError } from '../../../errors.ts'
 import type { CallsFilter } from '../../../schemas/calls/calls-filter.ts'
 import type { CallMetric, UsageMetric } from '../../../schemas/stats/stats.ts'
 import type { UsageCounting } from '../../../schemas/usage/usage-counting.ts'
@@ -66,4 +67,17 @@ export interface StatsStore {
    * @throws what aggregate throws
    */
   render(query: StatsQuery, caller: ReadCaller): Promise<StatsTexts>
+}
+
+const PARAM = 'granularity'
+
+/** Returns the error of the contract (stats.ts) for more values than asked for. */
+export function tooManyValues(): ApiError {
+  const message =
+    'granularity results in too many values: use longer buckets, fewer metrics or a filter'
+  return new ApiError('validation_failed', { message, param: PARAM })
+}
+
+export function isTooManyValues(error: unknown): boolean {
+  return error instanceof ApiError && error.param === PARAM
 }

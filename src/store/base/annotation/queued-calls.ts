@@ -7,7 +7,7 @@ import type {
 } from '../../../domain/annotation/annotation-item.ts'
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import { resolveCallsSelection } from '../../../domain/calls/calls-query.ts'
-import type { CallsQueryStore } from '../../api/calls/calls-query.ts'
+import type { CallsQueryStore } from '../../api/calls/calls.ts'
 
 interface QueuedCalls {
   /** Returns the named calls in order; null for a call without a start, a deleted one, and another than is named. */

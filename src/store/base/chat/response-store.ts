@@ -1,6 +1,6 @@
 /** Responses in SQLite and PostgreSQL alike. */
 import type { StoredResponse } from '../../../domain/chat/responses/responses-record.ts'
-import type { ResponseStore } from '../../api/chat/responses.ts'
+import type { ResponseStore } from '../../api/chat/recordings.ts'
 import { first, run, type StepRuns, type Steps } from '../db/steps.ts'
 import * as SQL from './responses.sql.ts'
 

@@ -2,8 +2,11 @@
 import { canUseProject } from '../../../domain/access/permissions.ts'
 import { modelProjectId, type PreviewModel } from '../../../domain/models/preview-model.ts'
 import { ApiError } from '../../../errors.ts'
-import type { CheckpointStore } from '../../api/models/checkpoints.ts'
-import type { ModelListing, PreviewModelStore } from '../../api/models/preview-models.ts'
+import type {
+  CheckpointStore,
+  ModelListing,
+  PreviewModelStore,
+} from '../../api/models/checkpoints.ts'
 import { cursorBehind, listParts } from '../db/listing.ts'
 import { all, first, type Steps } from '../db/steps.ts'
 import type { TrainingParts } from '../training/training-writes.ts'

@@ -1,6 +1,6 @@
 /** Projects that have been written to, and the retention of their calls. Known projects are cached: they stay so. */
 import type { ProjectRetention } from '../../../domain/projects/retention.ts'
-import { RETENTIONS_LISTED_MAX } from '../../api/projects/retention.ts'
+import { RETENTIONS_LISTED_MAX } from '../../api/projects/projects.ts'
 import { all, first, run, type Steps } from '../db/steps.ts'
 import * as SQL from './projects.sql.ts'
 

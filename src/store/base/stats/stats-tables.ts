@@ -1,13 +1,11 @@
 /** The tables of one query, filled in time order from rows or from sums of parts of hours. Pure. */
-
 import type { PriceTable } from '../../../domain/prices/price-table.ts'
 import { createBucketCursor } from '../../../domain/stats/bucket-cursor.ts'
 import type { StatColumn } from '../../../domain/stats/metric-names.ts'
 import type { ModelUsage } from '../../../domain/usage/usage.ts'
 import type { CallMetric, UsageMetric } from '../../../schemas/stats/stats.ts'
 import type { UsageCounting } from '../../../schemas/usage/usage-counting.ts'
-import type { StatsResult } from '../../api/stats/stats.ts'
-import { tooManyValues } from '../../api/stats/too-many-values.ts'
+import { type StatsResult, tooManyValues } from '../../api/stats/stats.ts'
 import { createCallTable } from './call-sums.ts'
 import {
   CALL_NUMBERS,

@@ -1,12 +1,10 @@
 /** Tables of usage, one for each model, filled in time order. Pure. */
-
 import { linearInputMax } from '../../../domain/prices/cost.ts'
 import type { PriceTable, UnitPrices } from '../../../domain/prices/price-table.ts'
 import { isMoney, type StatColumn } from '../../../domain/stats/metric-names.ts'
 import type { ModelUsage } from '../../../domain/usage/usage.ts'
 import type { UsageMetric } from '../../../schemas/stats/stats.ts'
-import type { StatsResult } from '../../api/stats/stats.ts'
-import { tooManyValues } from '../../api/stats/too-many-values.ts'
+import { type StatsResult, tooManyValues } from '../../api/stats/stats.ts'
 import { createModelTable, isSummable, type ModelTable } from './usage-sums.ts'
 
 /** Limit: models of one result; each costs memory for every bucket. */

@@ -7,12 +7,13 @@ import { firstDueUs, type QueueWaits } from '../../../domain/training/training-q
 import { leaseLost } from '../../../domain/training/training-states.ts'
 import { ApiError } from '../../../errors.ts'
 import type {
+  ClaimedJob,
   EventListing,
   JobListing,
   JobView,
+  Lease,
   StoredJobEvent,
-} from '../../api/training/training-jobs.ts'
-import type { ClaimedJob, Lease } from '../../api/training/training-queue.ts'
+} from '../../api/training/training-queue.ts'
 import { cursorBehind, listParts } from '../db/listing.ts'
 import { all, first, type Steps } from '../db/steps.ts'
 import { findCheckpoint } from '../models/checkpoint-steps.ts'

@@ -1,7 +1,7 @@
 /** Removes calls from ClickHouse, step by step: a month of one project, or some hundred calls by their ids. */
 import { randomUUID } from 'node:crypto'
 import type { CallIdentity } from '../../../domain/calls/call-state.ts'
-import type { CallExpiry, CallRemoval } from '../../api/calls/call-removal.ts'
+import type { CallExpiry, CallRemoval } from '../../api/calls/calls.ts'
 import type { ClickHouse } from '../db/client.ts'
 import { toStoreError } from '../db/store-error.ts'
 import * as SQL from './call-removal.sql.ts'

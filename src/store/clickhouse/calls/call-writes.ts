@@ -6,7 +6,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { keyOf, type PartResult } from '../../../domain/calls/call-state.ts'
 import { type CallParts, dependsOnReporter } from '../../../domain/calls/new-call.ts'
+import { type RecordedCall, resolveRecordedCall } from '../../../domain/calls/recorded-call.ts'
 import { ApiError } from '../../../errors.ts'
+import { type Failure, renderFailure } from '../../../threads/thread-failure.ts'
 import type { CallDeletion, CallRename } from '../../api/calls/calls.ts'
 import type { WriteMetrics } from '../../api/metrics.ts'
 import { sizeOf } from '../../base/db/sizes.ts'
@@ -191,4 +193,22 @@ function hasRefusal(decision: Decision): boolean {
 /** It may or may not be stored. */
 function stopped(): ApiError {
   return new ApiError('store_unavailable', { retryAfterS: 1 })
+}
+
+/** @returns the errors of refused calls; the others are stored */
+export async function recordCalls(
+  writes: Pick<CallWrites, 'writeParts'>,
+  calls: Iterable<RecordedCall>,
+): Promise<Failure[]> {
+  const parts: CallParts[] = []
+  const refused: Failure[] = []
+  for (const call of calls) {
+    try {
+      parts.push(resolveRecordedCall(call))
+    } catch (error) {
+      refused.push(renderFailure(error))
+    }
+  }
+  const written = await writes.writeParts(parts)
+  return [...refused, ...written.flatMap(({ error }) => (error ? [renderFailure(error)] : []))]
 }

@@ -11,7 +11,7 @@ import { bodiesOfShape, type CallsSelection } from '../../../domain/calls/calls-
 import { createCallsSort } from '../../../domain/calls/calls-sort.ts'
 import { fieldPaths } from '../../../domain/query/query-expression.ts'
 import { createMatcher } from '../../../domain/query/query-matcher.ts'
-import type { CallsCount, CallsQueryStore, ListedCall } from '../../api/calls/calls-query.ts'
+import type { CallsCount, CallsQueryStore, ListedCall } from '../../api/calls/calls.ts'
 import type { NodeStores } from '../../base/node-stores.ts'
 import type { Arrivals } from '../../base/recordings/recordings.ts'
 import type { Reads } from '../db/reads.ts'

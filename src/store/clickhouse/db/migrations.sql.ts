@@ -1,4 +1,4 @@
-/** Statements over the applied migrations. */
+/** Statements over the applied migrations; the newest one also shows that ClickHouse responds. */
 
 /** The table that records them; the same placeholders as in migrations/clickhouse. */
 export const CREATE_MIGRATIONS = `
@@ -19,4 +19,9 @@ SELECT DISTINCT
   checksum
 FROM weft_migrations
 ORDER BY version
+`
+
+export const READ_NEWEST = `
+SELECT max(version) AS version
+FROM weft_migrations
 `

@@ -2,7 +2,7 @@
 import type { StoreHealth } from '../../api/health.ts'
 import { createCombinedHealth } from '../../base/health/combined-health.ts'
 import type { ClickHouse } from '../db/client.ts'
-import { READ_NEWEST } from './store-health.sql.ts'
+import { READ_NEWEST } from '../db/migrations.sql.ts'
 
 /** Limit: a check that takes longer has failed. */
 const READ_MS_MAX = 2000

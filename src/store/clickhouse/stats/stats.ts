@@ -5,8 +5,13 @@ import { createBucketCursor } from '../../../domain/stats/bucket-cursor.ts'
 import type { BucketTable } from '../../../domain/stats/bucket-table.ts'
 import { renderCallBuckets, renderUsageBuckets } from '../../../domain/stats/stats-view.ts'
 import type { ModelUsage } from '../../../domain/usage/usage.ts'
-import type { StatsQuery, StatsResult, StatsStore, StatsTexts } from '../../api/stats/stats.ts'
-import { tooManyValues } from '../../api/stats/too-many-values.ts'
+import {
+  type StatsQuery,
+  type StatsResult,
+  type StatsStore,
+  type StatsTexts,
+  tooManyValues,
+} from '../../api/stats/stats.ts'
 import { createSharedReads } from '../../base/read/shared-reads.ts'
 import { createCallTable } from '../../base/stats/call-sums.ts'
 import { createStatsTables } from '../../base/stats/stats-tables.ts'

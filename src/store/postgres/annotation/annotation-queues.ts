@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { AnnotationItem } from '../../../domain/annotation/annotation-item.ts'
 import type { AnnotationStore, QueueStats } from '../../api/annotation/annotation-queues.ts'
-import type { CallsQueryStore } from '../../api/calls/calls-query.ts'
+import type { CallsQueryStore } from '../../api/calls/calls.ts'
 import {
   createAnnotationWrites,
   findQueue,

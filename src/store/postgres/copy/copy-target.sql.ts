@@ -1,6 +1,6 @@
 /** Statements of a copy. */
 import type { CopiedTable } from '../../api/copy.ts'
-import { insertRows } from '../db/rows.sql.ts'
+import { insertRows } from '../db/dialect.sql.ts'
 
 /** How long a copy waits for statements that write, and for another copy. */
 export const BOUND_LOCK_WAIT = "SET LOCAL lock_timeout = '5s'"

@@ -10,8 +10,8 @@ import {
   type CopyTarget,
 } from '../../api/copy.ts'
 import { createOwnConnection, type Statements, statementsOf } from '../db/client.ts'
+import { toRows } from '../db/dialect.sql.ts'
 import { migrate } from '../db/migrate.ts'
-import { toRows } from '../db/rows.sql.ts'
 import { describe } from '../db/store-error.ts'
 import * as SQL from './copy-target.sql.ts'
 

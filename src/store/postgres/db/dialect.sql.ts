@@ -1,7 +1,35 @@
-/** The dialect of PostgreSQL. */
+/** The dialect of PostgreSQL, which inserts many rows with one statement. */
 import type { Dialect } from '../../base/db/dialect.ts'
 import { run } from '../../base/db/steps.ts'
-import { insertRows, toRows } from './rows.sql.ts'
+
+/** INSERT of the rows of `@rows`, in order, in the format of toRows. */
+export function insertRows(table: string, columns: readonly string[]): string {
+  const list = columns.join(',\n  ')
+  return `
+INSERT INTO ${table} (
+  ${list}
+)
+SELECT
+  ${list}
+FROM json_populate_recordset(NULL::${table}, @rows::json)
+`
+}
+
+/** Rows as one parameter. */
+export function toRows(rows: readonly object[]): string {
+  return JSON.stringify(rows.map(wellFormed))
+}
+
+/** Returns the stored form of a row: lone surrogates, which PostgreSQL cannot store, become U+FFFD. */
+export function wellFormed<Row extends object>(row: Row): Row {
+  const isBroken = (value: unknown) => typeof value === 'string' && !value.isWellFormed()
+  if (!Object.values(row).some(isBroken)) return row
+  const mended = Object.entries(row).map(([name, value]) => [
+    name,
+    isBroken(value) ? value.toWellFormed() : value,
+  ])
+  return Object.fromEntries(mended) as Row
+}
 
 export const POSTGRES: Dialect = {
   among: (parameter, type = 'text') => `= ANY (@${parameter}::${type}[])`,

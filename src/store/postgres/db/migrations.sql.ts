@@ -1,4 +1,4 @@
-/** Statements over the applied migrations. */
+/** Statements over the applied migrations, and a lock on one that shows whether PostgreSQL accepts writes. */
 
 /** Serializes processes that start simultaneously; the lock ends with the transaction. */
 export const LOCK_MIGRATIONS = 'SELECT pg_advisory_xact_lock(8738001)'
@@ -27,4 +27,12 @@ ORDER BY version
 export const INSERT_MIGRATION = `
 INSERT INTO weft_migrations (version, name, checksum, applied_at_us)
 VALUES (@version, @name, @checksum, @applied_at_us)
+`
+
+/** A lock on a row is written; there is always one. */
+export const PROVE_WRITABLE = `
+SELECT version
+FROM weft_migrations
+WHERE version = 1
+FOR UPDATE SKIP LOCKED
 `

@@ -10,9 +10,8 @@ import {
   type FeedbackWrites,
 } from '../../base/feedback/feedback-writes.ts'
 import type { Postgres } from '../db/client.ts'
-import { POSTGRES } from '../db/dialect.sql.ts'
+import { POSTGRES, wellFormed } from '../db/dialect.sql.ts'
 import type { Reads } from '../db/reads.ts'
-import { wellFormed } from '../db/rows.sql.ts'
 import { createStepRuns, runSteps } from '../db/run-steps.ts'
 import { CHOOSE_SAMPLE, FEEDBACK, LOCK_IDS } from './feedback.sql.ts'
 import { readAbout } from './feedback-about.ts'

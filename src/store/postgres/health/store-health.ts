@@ -4,7 +4,7 @@ import { ApiError } from '../../../errors.ts'
 import type { StoreHealth } from '../../api/health.ts'
 import { createCombinedHealth } from '../../base/health/combined-health.ts'
 import type { Postgres } from '../db/client.ts'
-import { PROVE_WRITABLE } from './store-health.sql.ts'
+import { PROVE_WRITABLE } from '../db/migrations.sql.ts'
 
 /** Limit: a check that takes longer has failed. */
 const ANSWER_MS_MAX = 2000

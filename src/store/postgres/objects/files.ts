@@ -2,9 +2,9 @@
 import { Readable } from 'node:stream'
 import { createBytesDigest } from '../../../domain/objects/digests.ts'
 import { ApiError } from '../../../errors.ts'
-import type { FileStore } from '../../api/objects/files.ts'
+import type { FileStore } from '../../api/objects/tables.ts'
 import { SUM_FILE_BYTES } from '../../base/objects/tables.sql.ts'
-import { CHUNK_BYTES, inChunks } from '../blobs/chunks.ts'
+import { CHUNK_BYTES, inChunks } from '../blobs/blobs.ts'
 import type { Postgres } from '../db/client.ts'
 import * as SQL from './files.sql.ts'
 

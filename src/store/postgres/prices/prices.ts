@@ -6,7 +6,7 @@ import { SELECT_PRICES } from '../../base/prices/prices.sql.ts'
 import type { Postgres } from '../db/client.ts'
 import { POSTGRES } from '../db/dialect.sql.ts'
 import { runSteps } from '../db/run-steps.ts'
-import { LOCK_PROJECT_PRICES } from './prices.sql.ts'
+import { LOCK_PROJECT_PRICES } from '../projects/retention.sql.ts'
 
 const WRITES = createPriceWrites(POSTGRES)
 

@@ -1,5 +1,6 @@
-/** Retention settings of projects in PostgreSQL. */
-import type { RetentionStore } from '../../api/projects/retention.ts'
+/** Retention settings of projects, and sizes of their contents, in PostgreSQL. */
+import type { ContentSizes, RetentionStore } from '../../api/projects/projects.ts'
+import { SUM_TABLE_BYTES } from '../../base/objects/tables.sql.ts'
 import {
   findRetention,
   listRetentions,
@@ -8,6 +9,7 @@ import {
 import { createOwnConnection, type Postgres, statementsOf } from '../db/client.ts'
 import { runSteps } from '../db/run-steps.ts'
 import { toStoreError } from '../db/store-error.ts'
+import { SUM_OBJECT_BYTES } from '../objects/tables.sql.ts'
 import { AWAIT_PINS, PIN_RETENTION } from './retention.sql.ts'
 
 /** @param url - for the connections of holds: a step may last longer than the pool lets a connection idle */
@@ -39,4 +41,12 @@ export function createRetentionStore(db: Postgres, url: string): RetentionStore 
     },
     listRetentions: (after) => runSteps(db, listRetentions(after)),
   }
+}
+
+export function sumContents(db: Postgres, project_id: string): Promise<ContentSizes> {
+  return db.snapshot(async (tx) => {
+    const objects = await tx.first<{ bytes: number }>(SUM_OBJECT_BYTES, { project_id })
+    const tables = await tx.first<{ bytes: number }>(SUM_TABLE_BYTES, { project_id })
+    return { objects: objects?.bytes ?? 0, tables: tables?.bytes ?? 0 }
+  })
 }

@@ -1,18 +1,24 @@
-/** Walks the calls that were received as spans, a bounded part at a time. */
+/** The read jobs of agents, which walk the calls that were received as spans a bounded part at a time. */
 import { type AgentSpan, compareNs, toAgentSpan } from '../../../domain/agents/agent-span.ts'
+import { createSpanRows, type SpanList, type SpanPage } from '../../../domain/agents/span-list.ts'
+import { SPAN_READS, type SpanRead } from '../../../domain/agents/span-reads.ts'
 import {
   createScopeMatcher,
   type SpanScope,
+  type SpanSteps,
   type SpanWalk,
+  type TraceWalk,
 } from '../../../domain/agents/span-scope.ts'
-import { createTraceIdentities } from '../../../domain/agents/trace-identity.ts'
+import { spanField } from '../../../domain/agents/span-values.ts'
+import { createTraceIdentities, namesInherited } from '../../../domain/agents/trace-identity.ts'
 import type { Body } from '../../../domain/calls/call-fields.ts'
+import { createKeyPicker } from '../../../domain/query/row-query.ts'
 import { ANY_TIME } from '../../../domain/query/time-bounds.ts'
 import { NAMED_COLUMNS } from '../calls/query/calls-query.sql.ts'
 import { beginWalk, createCallReader, type FoundKey, walkKeys } from '../calls/query/calls-walk.ts'
 import type { Connection } from '../db/connection.ts'
-import type { Checkpoint } from '../read/read-job.ts'
-import { SELECT_SPANS } from './agents.sql.ts'
+import type { Checkpoint, ReadJob } from '../read/read-job.ts'
+import { FIND_CONVERSATION_TRACES, SELECT_SPANS } from './agents.sql.ts'
 
 /** Calls that one statement filters for spans. */
 const CHUNK_CALLS = 1024
@@ -27,7 +33,7 @@ const WAITING_MAX = 64
  *
  * @param take - its pauses; none for work that reads nothing
  */
-export function* walkSpanKeys(
+function* walkSpanKeys(
   db: Connection,
   { project_id, filter, startedUs }: SpanScope,
   direction: 'asc' | 'desc',
@@ -91,12 +97,12 @@ function createTieOrder(db: Connection, direction: 'asc' | 'desc', checkpoint: C
 }
 
 /** Returns the key of a span; the reader of calls includes it. */
-export function keyOfSpan({ call }: AgentSpan): number {
+function keyOfSpan({ call }: AgentSpan): number {
   return (call as typeof call & { readonly call_key: number }).call_key
 }
 
 /** Performs a walk over spans. */
-export function scanSpans(
+function scanSpans(
   db: Connection,
   { scope, direction, withMessages, withInherited, take }: SpanWalk,
   checkpoint: Checkpoint,
@@ -113,7 +119,7 @@ export function scanSpans(
 }
 
 /** Returns a function that reads the spans of keys, in order, with the agent and the conversation of their traces. */
-export function createInheritingReader(
+function createInheritingReader(
   db: Connection,
   project_id: string,
   withMessages: boolean,
@@ -160,5 +166,61 @@ function createSpanReader(db: Connection, withMessages: boolean, checkpoint: Che
       if (span !== null) take(span)
       return true
     })
+  }
+}
+
+export const listSpans: ReadJob<SpanList, SpanPage> = function* (db, list, checkpoint) {
+  const { scope, sort, direction, shape, prices } = list
+  const picked = createKeyPicker<FoundKey, AgentSpan>(list, spanField)
+  if (scope.expression === null && sort.length === 0) {
+    yield* walkSpanKeys(db, scope, direction, checkpoint, (keys) => {
+      for (const key of keys) picked.add(key, null)
+      return []
+    })
+  } else {
+    const take = (span: AgentSpan) => {
+      picked.add([keyOfSpan(span), span.call.started_at_us, span.call.id], span)
+    }
+    const withInherited = namesInherited([scope.expression, sort])
+    const walk = { scope, direction, withMessages: false, withInherited, take }
+    yield* scanSpans(db, walk, checkpoint)
+  }
+  const page = createSpanRows(shape, prices)
+  const readSpans = createInheritingReader(db, scope.project_id, shape.withDetails, checkpoint)
+  yield* readSpans(picked.keys(), page.add)
+  return { spans: page.rows(), total_count: picked.count() }
+}
+
+interface NamedRead {
+  readonly name: SpanRead
+  /** The input of the read of that name. */
+  readonly input: unknown
+}
+
+export const performRead: ReadJob<NamedRead, unknown> = function* (
+  db,
+  { name, input },
+  checkpoint,
+) {
+  const steps = (SPAN_READS[name] as (input: unknown) => SpanSteps<unknown>)(input)
+  let step = steps.next()
+  for (; !step.done; step = steps.next()) {
+    const walk = step.value
+    if ('scope' in walk) yield* scanSpans(db, walk, checkpoint)
+    else findTraces(db, walk, checkpoint)
+  }
+  return step.value
+}
+
+function findTraces(
+  db: Connection,
+  { project_id, conversation_id, take }: TraceWalk,
+  checkpoint: Checkpoint,
+): void {
+  const select = db.prepare(FIND_CONVERSATION_TRACES).raw()
+  for (const row of select.iterate({ project_id, conversation_id })) {
+    const [trace_id, started_at_us] = row as [string, number]
+    take(trace_id, started_at_us)
+    checkpoint()
   }
 }

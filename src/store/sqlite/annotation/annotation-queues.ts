@@ -4,7 +4,7 @@
  */
 import type { AnnotationItem } from '../../../domain/annotation/annotation-item.ts'
 import type { AnnotationStore } from '../../api/annotation/annotation-queues.ts'
-import type { CallsQueryStore } from '../../api/calls/calls-query.ts'
+import type { CallsQueryStore } from '../../api/calls/calls.ts'
 import { findQueue } from '../../base/annotation/annotation-steps.ts'
 import { createQueuedCalls } from '../../base/annotation/queued-calls.ts'
 import type { Connection } from '../db/connection.ts'

@@ -1,8 +1,8 @@
 /** Converts calls to the parameters of the statements that run for each, in the order of their columns. */
 import type { CallEnd, CallStart } from '../../../domain/calls/new-call.ts'
 import { packBodies } from './body-compression.ts'
+import type { NameKeys } from './columns/id-columns.ts'
 import { packId, packOptional } from './columns/id-columns.ts'
-import type { NameKeys } from './columns/name-keys.ts'
 
 type Key = number | bigint
 type Parameter = string | number | bigint | Buffer | null

@@ -39,7 +39,7 @@ import {
   toWholeParameters,
 } from './call-parameters.ts'
 import * as SQL from './calls.sql.ts'
-import type { NameKeys } from './columns/name-keys.ts'
+import type { NameKeys } from './columns/id-columns.ts'
 import { createStartReplacement } from './start-replacement.ts'
 
 type Key = number | bigint

@@ -10,7 +10,7 @@ import type { HourMarks } from '../stats/hour-marks.ts'
 import { createNestedUsage } from '../usage/nested-usage.ts'
 import { createCallWriter } from './call-writer.ts'
 import { DELETE_CALLS } from './calls.sql.ts'
-import type { NameKeys } from './columns/name-keys.ts'
+import type { NameKeys } from './columns/id-columns.ts'
 
 /** The result of a part in a form that the writer thread can send: errors cannot be cloned. */
 export interface PartReply extends Failure {

@@ -6,7 +6,7 @@ import type { Connection } from '../db/connection.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
 import { packStart, toLateStartParameters } from './call-parameters.ts'
 import { UPDATE_CALL_START, UPDATE_START_BODIES } from './calls.sql.ts'
-import type { NameKeys } from './columns/name-keys.ts'
+import type { NameKeys } from './columns/id-columns.ts'
 import { DELETE_REFS } from './removal/removal.sql.ts'
 
 interface ReplacementParties {

@@ -5,8 +5,7 @@ import { INSERT_JSON_VALUE } from '../../base/objects/objects.sql.ts'
 import { INSERT_TABLE, INSERT_TABLE_BLOCK } from '../../base/objects/tables.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import { toWriteJobs } from '../db/run-steps.ts'
-import { INSERT_FILE } from './files.sql.ts'
-import { OBJECTS } from './objects.sql.ts'
+import { INSERT_FILE, OBJECTS } from './contents.sql.ts'
 
 interface NewRows {
   readonly project_id: string

@@ -1,14 +1,14 @@
 /** Files in SQLite: small ones in their rows, large ones in a folder. A file is always written before its row. */
 import { createBytesDigest } from '../../../domain/objects/digests.ts'
 import { ApiError } from '../../../errors.ts'
-import type { FileStore } from '../../api/objects/files.ts'
+import type { FileStore } from '../../api/objects/tables.ts'
 import { SUM_FILE_BYTES } from '../../base/objects/tables.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import { orStoreError } from '../db/store-error.ts'
 import type { FileFolder, FileWriter } from '../files/file-folder.ts'
 import { onDisk } from '../files/receive-file.ts'
 import type { Writes } from '../write/writes.ts'
-import * as SQL from './files.sql.ts'
+import * as SQL from './contents.sql.ts'
 
 /**
  * Limit: larger files are stored in the folder. A row writes its bytes twice, to the log and to the database, and

@@ -4,7 +4,7 @@ import { LIST_ALIASES, LIST_TAGS } from '../../base/objects/marks.sql.ts'
 import { findContent, listNames, listVersions } from '../../base/objects/object-reads.ts'
 import { createStepRunner } from '../db/run-steps.ts'
 import type { ReadJob } from '../read/read-job.ts'
-import { OBJECTS } from './objects.sql.ts'
+import { OBJECTS } from './contents.sql.ts'
 
 /** Narrow rows first, then the contents of the matching ones. */
 export const findObjects: ReadJob<ObjectListing, ListedObject[]> = (db, listing, checkpoint) => {

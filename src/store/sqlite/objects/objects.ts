@@ -5,7 +5,7 @@ import type { Connection } from '../db/connection.ts'
 import { createStepReader } from '../db/run-steps.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import type { Writes } from '../write/writes.ts'
-import { OBJECTS } from './objects.sql.ts'
+import { OBJECTS } from './contents.sql.ts'
 
 /** @param db - for reads on this thread */
 export function createObjectStore(db: Connection, writes: Writes, reads: ReadPool): ObjectStore {

@@ -8,8 +8,8 @@ import type { Connection } from '../db/connection.ts'
 import { orStoreError } from '../db/store-error.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import type { Writes } from '../write/writes.ts'
+import * as SQL from './contents.sql.ts'
 import { openTableBlocks, toBlock } from './table-blocks.ts'
-import * as SQL from './tables.sql.ts'
 
 /** Limit: rows of one group, which takes about a millisecond of the event loop. */
 const GROUP_ROWS = 512

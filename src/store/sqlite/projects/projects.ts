@@ -1,10 +1,16 @@
-/** Projects in SQLite: their list, and the sizes of their contents. */
-import type { ProjectStore } from '../../api/projects/projects.ts'
+/** Projects in SQLite: their list, the sizes of their contents and the retention of their calls. */
+import type { PinnedRetention, ProjectStore, RetentionStore } from '../../api/projects/projects.ts'
 import { first } from '../../base/db/steps.ts'
-import { cacheKnownProjects, hasContents } from '../../base/projects/project-steps.ts'
+import {
+  cacheKnownProjects,
+  findRetention,
+  hasContents,
+  listRetentions,
+} from '../../base/projects/project-steps.ts'
 import type { Connection } from '../db/connection.ts'
 import { createStepReader } from '../db/run-steps.ts'
 import type { ReadPool } from '../read/read-pool.ts'
+import type { Writes } from '../write/writes.ts'
 import { FIND_PROJECT } from './projects.sql.ts'
 
 /** @param db - for reads on this thread */
@@ -18,5 +24,38 @@ export function createProjectStore(db: Connection, reads: ReadPool): ProjectStor
     ),
     sumContents: (caller) => reads.run('content_sizes', caller.project_id, caller),
     listProjects: (caller) => reads.run('projects', null, caller),
+  }
+}
+
+/** @param db - for reads on this thread */
+export function createRetentionStore(db: Connection, writes: Writes): RetentionStore {
+  const read = createStepReader(db)
+  /** One process has the file, so that what waits for a hold is in this one. */
+  const holds = new Set<{ readonly project_id: string; readonly ended: Promise<void> }>()
+
+  return {
+    findRetention: (project_id) => read(findRetention(project_id)),
+    async setRetention(retention) {
+      await writes.run('set_retention', retention)
+      const { project_id } = retention
+      const earlier = [...holds].filter((hold) => hold.project_id === project_id)
+      await Promise.all(earlier.map(({ ended }) => ended))
+    },
+    async pinRetention(project_id): Promise<PinnedRetention> {
+      const { promise: ended, resolve } = Promise.withResolvers<void>()
+      const hold = { project_id, ended }
+      holds.add(hold)
+      const end = async () => {
+        holds.delete(hold)
+        resolve()
+      }
+      try {
+        return { retention: await read(findRetention(project_id)), end }
+      } catch (error) {
+        await end()
+        throw error
+      }
+    },
+    listRetentions: (after) => read(listRetentions(after)),
   }
 }

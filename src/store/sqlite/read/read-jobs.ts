@@ -2,7 +2,7 @@
  * The heavy reads that run off the event loop, by name. A reader runs nothing else: messages never carry SQL.
  * To add a read, add an entry here.
  */
-import { listSpans, performRead } from '../agents/span-jobs.ts'
+import { listSpans, performRead } from '../agents/span-scan.ts'
 import { listItems, listQueues, sumQueues } from '../annotation/annotation-reads.ts'
 import { countSelected, selectCalls } from '../calls/query/calls-scan.ts'
 import { pageFeedbackAbout } from '../feedback/feedback-about.ts'
@@ -14,8 +14,7 @@ import {
 } from '../feedback/feedback-reads.ts'
 import { findObjects, listAliases, listTags } from '../objects/object-list.ts'
 import { sortTable } from '../objects/table-order.ts'
-import { sumContents } from '../projects/content-sizes.ts'
-import { listProjects } from '../projects/project-list.ts'
+import { listProjects, sumContents } from '../projects/project-reads.ts'
 import { buildSegment } from '../stats/segments/build/build-job.ts'
 import { aggregateStats, renderStats } from '../stats/stats.ts'
 import { listThreads } from '../threads/thread-list.ts'

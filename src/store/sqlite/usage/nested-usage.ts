@@ -2,7 +2,6 @@
  * Maintains the sums of what a call's children report beside the call's own usage, in the write that changes either.
  * Reads nothing for calls without usage.
  */
-
 import { type CallEnd, type CallStart, settleUsage } from '../../../domain/calls/new-call.ts'
 import {
   addedUsage,
@@ -13,8 +12,7 @@ import {
   type UsageCounters,
 } from '../../../domain/usage/own-usage.ts'
 import type { CallUsage } from '../../../domain/usage/usage.ts'
-import { type PackedId, packId } from '../calls/columns/id-columns.ts'
-import type { NameKeys } from '../calls/columns/name-keys.ts'
+import { type NameKeys, type PackedId, packId } from '../calls/columns/id-columns.ts'
 import type { Connection } from '../db/connection.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
 import * as SQL from './nested-usage.sql.ts'

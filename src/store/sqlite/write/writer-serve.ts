@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { createOrderedIds } from '../../../domain/time/ordered-ids.ts'
 import { type Failure, renderFailure } from '../../../threads/thread-failure.ts'
-import { createNameKeys } from '../calls/columns/name-keys.ts'
+import { createNameKeys } from '../calls/columns/id-columns.ts'
 import { type Connection, closeDatabase } from '../db/connection.ts'
 import { createWalGateMemory, openWalGate, type WalGate } from '../db/wal-gate.ts'
 import { createHourMarks } from '../stats/hour-marks.ts'

@@ -9,7 +9,7 @@ import { refPathOf } from '../../../../domain/calls/expand-columns.ts'
 import { refPath } from '../../../../domain/objects/refs.ts'
 import { fieldPaths } from '../../../../domain/query/query-expression.ts'
 import type { Connection } from '../../db/connection.ts'
-import { FIND_REF_PATH } from '../columns/name-keys.sql.ts'
+import { FIND_REF_PATH } from '../columns/id-columns.sql.ts'
 import { FIND_REF_TEXT, refColumn } from './calls-query.sql.ts'
 import type { FoundKey, MoreColumns } from './calls-walk.ts'
 

@@ -5,7 +5,7 @@
  */
 import type { CallTexts } from '../../../../domain/calls/call-view.ts'
 import { bodiesOfShape, type CallsShape } from '../../../../domain/calls/calls-query.ts'
-import type { CallsQueryStore, ListedCall } from '../../../api/calls/calls-query.ts'
+import type { CallsQueryStore, ListedCall } from '../../../api/calls/calls.ts'
 import type { Arrivals } from '../../../base/recordings/recordings.ts'
 import type { Connection } from '../../db/connection.ts'
 import { openNextSlice } from '../../db/next-slice.ts'

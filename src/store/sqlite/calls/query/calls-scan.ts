@@ -1,7 +1,7 @@
 /** The read jobs behind lists of calls: which calls, in which order, and how many. They read only bodies they need. */
 import type { CallsSelection } from '../../../../domain/calls/calls-query.ts'
 import { createCallsSort } from '../../../../domain/calls/calls-sort.ts'
-import type { CallsCount } from '../../../api/calls/calls-query.ts'
+import type { CallsCount } from '../../../api/calls/calls.ts'
 import type { Connection } from '../../db/connection.ts'
 import type { Checkpoint, ReadJob } from '../../read/read-job.ts'
 import { walkMatching } from './calls-matching.ts'

@@ -1,6 +1,6 @@
 /** Removes calls from the disk, step by step, by writes of the one writer. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { CallRemoval, ExpiryStep } from '../../../api/calls/call-removal.ts'
+import type { CallRemoval, ExpiryStep } from '../../../api/calls/calls.ts'
 import { HOUR_US } from '../../stats/segments/hour-columns.ts'
 import type { Writes } from '../../write/writes.ts'
 

@@ -1,5 +1,5 @@
 /** The writes that remove calls from the disk. Each is one bounded step, and returns whether work is left. */
-import type { CallExpiry, ExpiryStep } from '../../../api/calls/call-removal.ts'
+import type { CallExpiry, ExpiryStep } from '../../../api/calls/calls.ts'
 import type { Connection } from '../../db/connection.ts'
 import { HOUR_US } from '../../stats/segments/hour-columns.ts'
 import { segmentRange } from '../../stats/segments/stored-hours.ts'

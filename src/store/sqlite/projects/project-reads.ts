@@ -1,8 +1,8 @@
-/** The read job that sums up the contents of a project. */
+/** The read jobs of projects: their list, and the sizes of their contents. */
 import type { ContentSizes } from '../../api/projects/projects.ts'
 import { SUM_TABLE_BYTES } from '../../base/objects/tables.sql.ts'
 import type { ReadJob } from '../read/read-job.ts'
-import { SELECT_OBJECT_BYTES } from './projects.sql.ts'
+import { LIST_PROJECTS, SELECT_OBJECT_BYTES } from './projects.sql.ts'
 
 /** Limit: versions of one statement. */
 const PART_VERSIONS = 4096
@@ -29,4 +29,18 @@ export const sumContents: ReadJob<string, ContentSizes> = function* (db, project
   }
   const tables = db.prepare(SUM_TABLE_BYTES).pluck().get({ project_id }) as number
   return { objects, tables }
+}
+
+/** Limit: projects of one statement. */
+const PART_PROJECTS = 4096
+
+export const listProjects: ReadJob<null, string[]> = function* (db, _input, checkpoint) {
+  const statement = db.prepare(LIST_PROJECTS).pluck()
+  const names: string[] = []
+  while (true) {
+    const part = statement.all({ after: names.at(-1) ?? '', limit: PART_PROJECTS }) as string[]
+    names.push(...part)
+    if (part.length < PART_PROJECTS) return names
+    if (checkpoint()) yield
+  }
 }
