@@ -264,6 +264,8 @@ export interface InferenceBackend {
   readonly dropsUnsupported?: boolean
   /** Returns the fields of a legacy completion that it does not honour. Default: none. */
   findUnhonoured?(request: TextCompletionRequest): readonly string[]
+  /** Returns the provider in the price list that serves its models; null, or absent: none is known. */
+  findProvider?(): string | null
   /** Returns the current state of its upstreams. Absent when it has none. */
   describeUpstreams?(): readonly UpstreamState[]
   /** Returns what is known now of a model, by the backend's name for it, without waiting for an upstream. */

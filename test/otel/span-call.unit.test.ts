@@ -39,6 +39,19 @@ describe('spans that real libraries sent', () => {
 })
 
 describe('a span as a call', () => {
+  it.each(['gen_ai.provider.name', 'gen_ai.system'])(
+    'names the provider of %s beside the tokens, by which they are priced',
+    (key) => {
+      const { end } = callOf({
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.request.model': 'm',
+        'gen_ai.usage.input_tokens': 1,
+        [key]: 'aws.bedrock',
+      })
+      expect(end.summary).toMatchObject({ usage: { m: { provider: 'aws.bedrock' } } })
+    },
+  )
+
   it('keeps every digit of numbers in JSON that an attribute holds as a text', () => {
     const long = '{"order":9007199254740993,"share":0.12345678901234567891}'
     const { start, end } = callOf({

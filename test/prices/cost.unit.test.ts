@@ -22,7 +22,7 @@ const prices = createPriceTable()
 /** Dollars of input, output and both, for the usage of one model. */
 function costOf(model: string, counts: Record<string, unknown>, table: PriceTable = prices) {
   const [usage] = readUsage({ usage: { [model]: counts } })
-  const found = table.find(model, AT)
+  const found = table.find(model, null, AT)
   if (!usage || !found) throw new Error(`${model} has no price`)
   const parts = costParts(usage, found)
   return [inputCost(parts), parts.output, totalCost(parts)].map(toUsd)
@@ -95,12 +95,12 @@ describe('createPriceTable', () => {
   it.each(['tiny', '', 'no-such-model', 'toString', '__proto__', 'x/y', '/', 'litellm/'])(
     'has no price for %j',
     (model) => {
-      expect(prices.find(model, AT)).toBeNull()
+      expect(prices.find(model, null, AT)).toBeNull()
     },
   )
 
   it.each(['gpt-4o', 'GPT-4o', 'gpt-4o-2024-08-06', 'openai/gpt-4o'])('knows %s', (model) => {
-    expect(prices.find(model, AT)).toMatchObject({
+    expect(prices.find(model, null, AT)).toMatchObject({
       provider_id: 'openai',
       input: flat(2.5),
       output: flat(10),
@@ -114,12 +114,12 @@ describe('createPriceTable', () => {
     if (dated?.constraint?.type !== 'start_date') throw new Error('o3 has no dated price')
     const firstUs = timestampUs(`${dated.constraint.start_date}T00:00:00Z`)
     const usd = (set: ModelPrice | undefined) => (set?.input_mtok as number) * 1e9
-    expect(prices.find('o3', firstUs)).toMatchObject({
+    expect(prices.find('o3', null, firstUs)).toMatchObject({
       provider_id: provider?.id,
       effective_date: dated.constraint.start_date,
       input: { base: usd(dated.prices) },
     })
-    expect(prices.find('o3', firstUs - 1)).toMatchObject({
+    expect(prices.find('o3', null, firstUs - 1)).toMatchObject({
       effective_date: null,
       input: { base: usd(periods[0]?.prices) },
     })
@@ -131,7 +131,7 @@ describe('createPriceTable', () => {
       for (const minute of ['00', '29', '30']) {
         const text = `2025-06-15T${String(hour).padStart(2, '0')}:${minute}:00Z`
         const expected = calcPrice({}, 'deepseek-chat', { timestamp: new Date(text) })?.model_price
-        expect(prices.find('deepseek-chat', timestampUs(text))?.input.base).toBe(
+        expect(prices.find('deepseek-chat', null, timestampUs(text))?.input.base).toBe(
           Math.round((expected?.input_mtok as number) * 1e9),
         )
       }
@@ -139,7 +139,7 @@ describe('createPriceTable', () => {
   })
 
   it('reads the price of a cache from the input where it has none', () => {
-    const found = prices.find('gpt-4o', AT)
+    const found = prices.find('gpt-4o', null, AT)
     expect(found?.cacheCreation).toEqual(found?.input)
     expect(found?.cacheRead).toEqual(flat(1.25))
   })
@@ -186,7 +186,10 @@ describe('renderCallCosts', () => {
 
   it('has an entry for a model of any name', () => {
     const odd = JSON.parse('{"usage": {"__proto__": {"prompt_tokens": 1000}}}')
-    const found = renderCallCosts(called(odd), { ...prices, find: () => prices.find('gpt-4o', AT) })
+    const found = renderCallCosts(called(odd), {
+      ...prices,
+      find: () => prices.find('gpt-4o', null, AT),
+    })
     expect(Object.entries(found.costs ?? {})).toMatchObject([
       ['__proto__', { prompt_tokens_total_cost: 0.0025 }],
     ])

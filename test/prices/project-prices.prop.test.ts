@@ -48,6 +48,7 @@ describe('layerPrices', () => {
         const own = starts.map((day, index) => priceOf(day, index + 1))
         const found = layerPrices(own, defaultsSince(defaultSince)).find(
           'm',
+          null,
           BASE_US + startedDay * DAY_US,
         )
         const candidates = [
@@ -89,8 +90,8 @@ describe('layerPrices', () => {
   it('asks the defaults for a model without prices of its own', () => {
     const defaults = createPriceTable()
     const table = layerPrices([], defaults)
-    expect(table.find('gpt-4o', BASE_US)).toBe(defaults.find('gpt-4o', BASE_US))
-    expect(table.find('no-such-model', BASE_US)).toBeNull()
+    expect(table.find('gpt-4o', null, BASE_US)).toBe(defaults.find('gpt-4o', null, BASE_US))
+    expect(table.find('no-such-model', null, BASE_US)).toBeNull()
   })
 })
 

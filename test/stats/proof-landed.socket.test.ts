@@ -51,7 +51,7 @@ function withoutKinds(call: RawCall): RawCall {
   if (!call.end) return call
   const usage = Object.entries(call.end.usage).map(([model, tokens]) => [
     model,
-    { ...tokens, input_audio_tokens: 0, reasoning_tokens: 0 },
+    { ...tokens, provider: null, input_audio_tokens: 0, reasoning_tokens: 0 },
   ])
   return { ...call, end: { ...call.end, usage: Object.fromEntries(usage) } }
 }

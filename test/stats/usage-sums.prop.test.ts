@@ -28,6 +28,7 @@ function pricesOf(atoms: number): UnitPrices {
 const tokens = fc.oneof(fc.nat(9), fc.constantFrom(0, 2 ** 31, 2 ** 51 + 1))
 const usage: fc.Arbitrary<ModelUsage> = fc.record({
   model: fc.constant('m'),
+  provider: fc.constant(null),
   input_tokens: tokens,
   output_tokens: tokens,
   total_tokens: tokens,

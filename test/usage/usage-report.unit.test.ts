@@ -23,7 +23,7 @@ function read(model: string, report: Json, reporter = NPM) {
 }
 
 function usd(model: string, report: Json, reporter: typeof NPM = null): number {
-  const found = prices.find(model, AT_US)
+  const found = prices.find(model, null, AT_US)
   if (!found) throw new Error(`${model} has no price`)
   return toUsd(totalCost(costParts(read(model, report, reporter), found)))
 }

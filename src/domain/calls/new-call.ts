@@ -150,16 +150,23 @@ export function resolveTimedEnd(end: TimedEnd, refScheme: string): CallEnd {
   }
 }
 
-/** Whether the reading of the usage depends on who reports it: only where a cache had or took input. */
+/** Whether the usage depends on who reports it: where a cache had or took input, or no provider is named. */
 export function dependsOnReporter({ usage }: Pick<CallEnd, 'usage'>): boolean {
+  return hasCachedInput(usage) || usage.some(({ provider }) => provider === null)
+}
+
+function hasCachedInput(usage: readonly CallUsage[]): boolean {
   return usage.some(
     ({ cache_read_input_tokens: read, cache_creation_input_tokens: written }) => read + written > 0,
   )
 }
 
+/** Attributes without these names tell nothing of the reporter. */
+const REPORTER_NAMES = /"(weave|integration|provider)"/
+
 /**
- * Reads the usage of an end as the reporter that the start names counts it. The two parts of a call arrive apart, so
- * that a store does this when it has both.
+ * Reads the usage of an end as the reporter that the start names counts it, and with the provider that it names. The
+ * two parts of a call arrive apart, so that a store does this when it has both.
  *
  * @param attributes_json - those of the start; null: it has not come
  * @returns the end itself where the reporter is not known or changes nothing
@@ -168,9 +175,11 @@ export function settleUsage<End extends Pick<CallEnd, 'usage' | 'summary_json'>>
   end: End,
   attributes_json: string | null,
 ): End {
-  if (!dependsOnReporter(end) || !attributes_json?.includes('"weave"')) return end
-  const reporter = identifyReporter(JSON.parse(attributes_json))
-  return reporter ? { ...end, usage: readUsage(JSON.parse(end.summary_json), reporter) } : end
+  if (!dependsOnReporter(end) || !REPORTER_NAMES.test(attributes_json ?? '')) return end
+  const reporter = identifyReporter(JSON.parse(attributes_json as string))
+  const changesCounts = reporter?.cachedInput && hasCachedInput(end.usage)
+  if (!changesCounts && !reporter?.provider) return end
+  return { ...end, usage: readUsage(JSON.parse(end.summary_json), reporter) }
 }
 
 /** Finds the refs in a value, which is walked only when its text can contain one. */

@@ -41,6 +41,7 @@ export function toSpanCall(span: Span, project_id: string): SpanCall {
   const reader = readSpanFields(span)
   const { kind } = reader
   const provider = reader.takeText('provider')
+  const given = provider === null ? {} : { provider }
   const usage = readSpanUsage(reader)
   const request = readRequest(reader)
   const inputs = readInputs(span, reader, request)
@@ -51,6 +52,7 @@ export function toSpanCall(span: Span, project_id: string): SpanCall {
   const turn_id = reader.takeId('turn')
   const user = reader.takeText('user')
   const { answering } = request
+  const counted = answering ?? 'unknown'
   const isModelCall = kind === null ? answering !== null : MODEL_KINDS.has(kind)
   return {
     isRunning: span.end_ns <= 0n,
@@ -66,7 +68,7 @@ export function toSpanCall(span: Span, project_id: string): SpanCall {
       started_at_us: toUs(span.start_ns),
       attributes: {
         ...(kind === null ? {} : { kind }),
-        ...(provider === null ? {} : { provider }),
+        ...given,
         ...(user === null ? {} : { user }),
         ...reader.rest(),
       },
@@ -79,7 +81,8 @@ export function toSpanCall(span: Span, project_id: string): SpanCall {
       ended_at_us: toUs(span.end_ns > span.start_ns ? span.end_ns : span.start_ns),
       output,
       exception: readException(span),
-      summary: usage !== null && isModelCall ? { usage: { [answering ?? 'unknown']: usage } } : {},
+      summary:
+        usage !== null && isModelCall ? { usage: { [counted]: { ...usage, ...given } } } : {},
     },
   }
 }

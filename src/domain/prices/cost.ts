@@ -12,7 +12,7 @@ import { identifyReporter } from '../usage/usage-reporter.ts'
 import { ATOMS_PER_USD, type PriceTable, type UnitPrice, type UnitPrices } from './price-table.ts'
 
 /** The tokens that are paid for. */
-type PaidTokens = Omit<ModelUsage, 'model' | 'input_tokens' | 'total_tokens'>
+type PaidTokens = Omit<ModelUsage, 'model' | 'provider' | 'input_tokens' | 'total_tokens'>
 
 /** Money in atoms of 10^-15 dollars, by kind of token. */
 export interface CostParts {
@@ -129,7 +129,7 @@ export function renderCallCosts(
   const costs = new Map<string, JsonObject>()
   let total: Measured | null = null
   for (const usage of readUsage(summary, reporter)) {
-    const found = prices.find(usage.model, started_at_us)
+    const found = prices.find(usage.model, usage.provider, started_at_us)
     if (!found) continue
     const parts = costParts(usage, found)
     costs.set(usage.model, { ...renderTokens(usage), ...renderMoney(usage, found, parts) })

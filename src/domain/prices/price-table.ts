@@ -2,13 +2,9 @@
  * The price of a token of a model at a given time. Prices come from the data of @pydantic/genai-prices, which is part
  * of the package; nothing is fetched.
  */
-import { createRequire } from 'node:module'
 import type { ConditionalPrice, ModelPrice } from '@pydantic/genai-prices'
 import type { Measured } from '../stats/exact-sum.ts'
-
-/** Loads the prices with the first question for one: without them and undici, a start takes 13 MB and 6 % less. */
-const loadPrices = (): typeof import('@pydantic/genai-prices') =>
-  createRequire(import.meta.url)('@pydantic/genai-prices')
+import { findListedModel } from './price-list.ts'
 
 /** Money is counted in whole atoms of 10^-15 dollars, so that no sum depends on its order. */
 export const ATOMS_PER_USD = 1e15
@@ -59,11 +55,12 @@ export interface PriceTable {
   /**
    * The prices that held when a call started, or null when the model has none.
    *
+   * @param provider - who served the model, as the client names it; null: not known
    * @param startedAtUs - microseconds since the epoch
    */
-  find(model: string, startedAtUs: number): UnitPrices | null
+  find(model: string, provider: string | null, startedAtUs: number): UnitPrices | null
   /** A time after `us`: for all times from `us` to before it, `find` gives the same. */
-  steadyUntilUs(model: string, us: number): number
+  steadyUntilUs(model: string, provider: string | null, us: number): number
 }
 
 interface Period {
@@ -84,13 +81,6 @@ const KIND_PRICES = {
   outputImage: 'output_image_mtok',
 } as const satisfies Partial<Record<keyof UnitPrices, string>>
 
-/**
- * Providers whose ids of models are names of their own, such as those of Bedrock, of embeddings and of fine-tuned
- * models; the package finds these with the provider alone. Hosts of open models are not among them: the same names are
- * those of models that people run themselves.
- */
-const NAMING_PROVIDERS = ['openai', 'mistral', 'cohere', 'perplexity', 'voyageai', 'aws', 'google']
-
 const ZERO: UnitPrice = { base: 0, tiers: [] }
 const ALWAYS: Omit<Period, 'prices'> = {
   holdsAt: () => true,
@@ -99,49 +89,53 @@ const ALWAYS: Omit<Period, 'prices'> = {
 
 /** The table of the package, with a memory: a model's periods are read once. */
 export function createPriceTable(): PriceTable {
-  const known = new Map<string, readonly Period[]>()
+  const known = new Map<string | null, Map<string, readonly Period[]>>()
+  let count = 0
 
-  function periodsOf(model: string): readonly Period[] {
-    const found = known.get(model)
+  function periodsOf(model: string, provider: string | null): readonly Period[] {
+    const found = known.get(provider)?.get(model)
     if (found) return found
-    if (known.size === MODELS_MAX) known.clear()
-    const read = readPeriods(model)
-    known.set(model, read)
+    if (count === MODELS_MAX) {
+      known.clear()
+      count = 0
+    }
+    const read = readPeriods(model, provider)
+    const models = known.get(provider) ?? new Map<string, readonly Period[]>()
+    known.set(provider, models.set(model, read))
+    count += 1
     return read
   }
 
   return {
-    find(model, startedAtUs) {
-      for (const { holdsAt, prices } of periodsOf(model)) if (holdsAt(startedAtUs)) return prices
+    find(model, provider, startedAtUs) {
+      for (const { holdsAt, prices } of periodsOf(model, provider)) {
+        if (holdsAt(startedAtUs)) return prices
+      }
       return null
     },
-    steadyUntilUs(model, us) {
+    steadyUntilUs(model, provider, us) {
       let untilUs = Number.POSITIVE_INFINITY
-      for (const { nextChangeUs } of periodsOf(model)) untilUs = Math.min(untilUs, nextChangeUs(us))
+      for (const { nextChangeUs } of periodsOf(model, provider)) {
+        untilUs = Math.min(untilUs, nextChangeUs(us))
+      }
       return untilUs
     },
   }
 }
 
 /**
- * The periods of a model, the first that holds wins; none for an unknown model.
- *
- * Spec: §4.4 usage_metrics (prices not shown). Choice: a name is looked up as it is, then as
- * `<provider>/<model>`, then among the models of NAMING_PROVIDERS; a time before the first known price has that price.
+ * The periods of a model, the first that holds wins; none for an unknown model. A time before the first known price has
+ * that price.
  */
-function readPeriods(model: string): Period[] {
-  const { calcPrice } = loadPrices()
-  let found = calcPrice({}, model)
-  for (const providerId of ['litellm', ...NAMING_PROVIDERS]) {
-    found ??= calcPrice({}, model, { providerId })
-  }
+function readPeriods(model: string, provider: string | null): Period[] {
+  const found = findListedModel(model, provider)
   if (!found) return []
-  const providerId = found.provider.id
+  const { provider_id } = found
   const { prices } = found.model
   if (!Array.isArray(prices)) {
-    return [{ ...ALWAYS, prices: readPrices(prices, providerId, null) }]
+    return [{ ...ALWAYS, prices: readPrices(prices, provider_id, null) }]
   }
-  const periods = prices.toReversed().map((entry) => readPeriod(entry, providerId))
+  const periods = prices.toReversed().map((entry) => readPeriod(entry, provider_id))
   const oldest = periods.at(-1)
   return oldest ? [...periods, { ...oldest, holdsAt: () => true }] : []
 }

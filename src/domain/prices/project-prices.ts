@@ -110,17 +110,18 @@ export function layerPrices(
   }
 
   return {
-    find(model, startedAtUs) {
+    find(model, provider, startedAtUs) {
       const own = pricesOf(model)
-      if (own.length === 0) return defaults.find(model, startedAtUs)
+      if (own.length === 0) return defaults.find(model, provider, startedAtUs)
       const holding = own.find(({ fromUs }) => fromUs <= startedAtUs)
       if (holding) return holding.prices
-      const fallback = defaults.find(model, startedAtUs)
+      const fallback = defaults.find(model, provider, startedAtUs)
       return fallback && holdsAt(fallback, startedAtUs) ? fallback : (own[0]?.prices ?? null)
     },
-    steadyUntilUs(model, us) {
+    steadyUntilUs(model, provider, us) {
       const later = pricesOf(model).filter(({ fromUs }) => fromUs > us)
-      return Math.min(defaults.steadyUntilUs(model, us), ...later.map(({ fromUs }) => fromUs))
+      const ofDefaults = defaults.steadyUntilUs(model, provider, us)
+      return Math.min(ofDefaults, ...later.map(({ fromUs }) => fromUs))
     },
   }
 }

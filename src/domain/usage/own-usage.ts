@@ -44,7 +44,7 @@ export function excludedCounts(counting: UsageCounting): Counts {
 
 /** What a report adds to the sum of its siblings; a missing count of requests adds 0. */
 export function addedUsage(usage: CallUsage): UsageCounters {
-  const { model: _model, requests, tells_requests, ...counters } = usage
+  const { model: _model, provider: _provider, requests, tells_requests, ...counters } = usage
   return { ...counters, requests: tells_requests ? requests : 0 }
 }
 
@@ -63,7 +63,9 @@ export function ownUsage(reported: CallUsage, nested: UsageCounters | null): Cal
   if (nested === null || !reported.tells_requests) return reported
   if (HELD.some((counter) => reported[counter] < nested[counter])) return reported
   if (USAGE_COUNTERS.every((counter) => nested[counter] === 0)) return reported
-  const own: UsageCounters & Pick<CallUsage, 'model' | 'tells_requests'> = { ...reported }
+  const own: UsageCounters & Pick<CallUsage, 'model' | 'provider' | 'tells_requests'> = {
+    ...reported,
+  }
   for (const counter of USAGE_COUNTERS) {
     own[counter] = Math.max(0, reported[counter] - nested[counter])
   }

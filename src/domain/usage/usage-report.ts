@@ -234,7 +234,7 @@ function placeCache(
   const answered = isOutside ? visible + reasoning : visible
   if (reported === sent + cached + answered || (cached > sent && prompt === 0)) return beside
   if (reported === sent + answered || prompt > 0) return inside
-  if (reporter) return reporter.cachedInput === 'inside' ? inside : beside
+  if (reporter?.cachedInput) return reporter.cachedInput === 'inside' ? inside : beside
   return { isBeside: !COUNTS_INSIDE.test(model), isAmbiguous: true }
 }
 

@@ -2,14 +2,19 @@
 import { isObject } from '../json/is-object.ts'
 
 export interface UsageReporter {
-  /** Where the reporter counts cached input under names, and with totals, that leave it open. */
-  readonly cachedInput: 'inside' | 'beside'
+  /** Where the reporter counts cached input under names, and with totals, that leave it open; null: not known. */
+  readonly cachedInput: 'inside' | 'beside' | null
+  /** Who served the models, as the reporter names it; null: not known. */
+  readonly provider: string | null
 }
 
 /** OpenTelemetry's conventions have the cached tokens in `gen_ai.usage.input_tokens`. */
-export const COUNTS_INSIDE: UsageReporter = { cachedInput: 'inside' }
+export const COUNTS_INSIDE: UsageReporter = { cachedInput: 'inside', provider: null }
 /** Anthropic's API and what repeats its counts have them beside the input. */
-export const COUNTS_SEPARATELY: UsageReporter = { cachedInput: 'beside' }
+export const COUNTS_SEPARATELY: UsageReporter = { cachedInput: 'beside', provider: null }
+
+/** Limit: characters of the name of a provider; a longer one is none. */
+const PROVIDER_MAX = 64
 
 /**
  * The releases of weave from PyPI (as of 0.54.0): since 0.53.2 its integrations of Anthropic and Bedrock add what a
@@ -25,11 +30,25 @@ const GROSS_SINCE = [0, 53, 2]
  * @returns null for one that is not known
  */
 export function identifyReporter(attributes: unknown): UsageReporter | null {
-  const weave = isObject(attributes) ? attributes.weave : undefined
-  if (!isObject(weave)) return null
-  if (weave.source === 'js-sdk') return COUNTS_SEPARATELY
+  if (!isObject(attributes)) return null
+  const { weave, integration } = attributes
+  const cachedInput = isObject(weave) ? readCachedInput(weave) : null
+  const provider =
+    readProvider(attributes.provider) ?? readProvider(isObject(integration) && integration.name)
+  return cachedInput === null && provider === null ? null : { cachedInput, provider }
+}
+
+function readCachedInput(weave: Readonly<Record<string, unknown>>): UsageReporter['cachedInput'] {
+  if (weave.source === 'js-sdk') return 'beside'
   if (weave.source !== 'python-sdk' || typeof weave.client_version !== 'string') return null
-  return isFrom(weave.client_version, GROSS_SINCE) ? COUNTS_INSIDE : COUNTS_SEPARATELY
+  return isFrom(weave.client_version, GROSS_SINCE) ? 'inside' : 'beside'
+}
+
+/** Returns the name of a provider without control characters; null where the value is none. */
+export function readProvider(value: unknown): string | null {
+  if (typeof value !== 'string') return null
+  const name = value.trim()
+  return name === '' || name.length > PROVIDER_MAX || /[\p{Cc}\p{Cs}]/u.test(name) ? null : name
 }
 
 function isFrom(version: string, since: readonly number[]): boolean {

@@ -20,8 +20,8 @@ export interface UsageCall {
   readonly parent_id: string | null
   /** What it reports. */
   readonly usage: readonly CallUsage[]
-  /** Prices of a model when the call started; null when it has none. */
-  readonly pricesOf: (model: string) => UnitPrices | null
+  /** Prices of a model of a provider when the call started; null when it has none. */
+  readonly pricesOf: (model: string, provider: string | null) => UnitPrices | null
 }
 
 type UsageByModel = Record<string, ModelUsageTotals>
@@ -44,7 +44,7 @@ export function rollUpUsage(
     const sums = totals.get(call.id) as Map<string, Totals>
     for (const report of call.usage) {
       const used = ownUsage(report, nested?.get(call.id)?.get(report.model) ?? null)
-      const prices = includeCosts ? call.pricesOf(report.model) : null
+      const prices = includeCosts ? call.pricesOf(report.model, report.provider) : null
       if (used) addTotals(sums, used.model, { ...used, cost: prices && costParts(used, prices) })
     }
     const parent = call.parent_id === null ? undefined : totals.get(call.parent_id)

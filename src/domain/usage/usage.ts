@@ -2,7 +2,7 @@
 import { ApiError } from '../../errors.ts'
 import { isObject } from '../json/is-object.ts'
 import { readReport, type TokenCounts } from './usage-report.ts'
-import type { UsageReporter } from './usage-reporter.ts'
+import { readProvider, type UsageReporter } from './usage-reporter.ts'
 
 /** Limit: models in one summary. */
 const USAGE_MODELS_MAX = 100
@@ -11,6 +11,8 @@ const MODEL_NAME_MAX = 256
 /** Tokens of one model in one call. */
 export interface ModelUsage extends TokenCounts {
   readonly model: string
+  /** Who served it, as the client names it; null: not known. */
+  readonly provider: string | null
 }
 
 /** With its number of requests; 1 when the client does not report it. */
@@ -38,6 +40,7 @@ export function readUsage(summary: unknown, reporter: UsageReporter | null = nul
     const { requests } = report
     return {
       model,
+      provider: readProvider(report.provider) ?? reporter?.provider ?? null,
       ...readReport(report, model, reporter).counts,
       requests: typeof requests === 'number' ? wholeRequests(requests) : 1,
       tells_requests: typeof requests === 'number',

@@ -249,9 +249,11 @@ function toAttributes(
   asked: ServedModel,
   answering: ServedModel,
 ): JsonObject {
+  const provider = answering.backend.findProvider?.() ?? null
   return {
     model: answering.id,
     backend: answering.backend.kind,
+    ...(provider === null ? {} : { provider }),
     request_id: requestId,
     stream: request.stream === true,
     ...(answering === asked ? {} : { fallback_of: asked.id }),

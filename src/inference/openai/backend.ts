@@ -2,6 +2,7 @@
  * Relays completions to an OpenAI-compatible upstream. Requests and answers pass as text: no answer
  * is rebuilt, and a broken answer never looks complete.
  */
+import { findProviderId } from '../../domain/prices/price-list.ts'
 import { ApiError } from '../../errors.ts'
 import type {
   BytesDelta,
@@ -68,6 +69,15 @@ interface OpenAiBackendOptions {
   readonly clock?: RetryClock
 }
 
+/** Returns the provider that serves all of these addresses; null where there is none, as on a server of one's own. */
+function findCommonProvider(addresses: readonly string[]): string | null {
+  const isPublic = addresses.every((address) => address.startsWith('https://'))
+  // The price list takes megabytes, which servers of one's own do not need.
+  const found = new Set(isPublic ? addresses.map(findProviderId) : [])
+  const [only = null] = found
+  return found.size === 1 ? only : null
+}
+
 /** Creates a backend over upstreams that serve the same model, each with its own connection pool. */
 export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBackend {
   const { upstreams, engine = 'generic', unsupported = 'reject', clock = SYSTEM_CLOCK } = options
@@ -87,6 +97,7 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
   const { callsTools = false } = options
   const probe = createModelProbe({ sources, nowMs: clock.nowMs })
   const describe = probe.find
+  let provider: string | null | undefined
   const relay = { pool, engine, profile: PROFILES[engine], callsTools, clock, describe }
   return {
     kind: engine,
@@ -103,6 +114,11 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
       )
     },
     offers: ENGINE_OFFERS[engine].usual,
+    findProvider() {
+      if (provider === undefined)
+        provider = findCommonProvider(upstreams.map(({ baseUrl }) => baseUrl))
+      return provider
+    },
     serve(call, run) {
       const ask = toServiceRequest(engine, call)
       if (isFileService(call.service)) return relayFile(relay, ask, call, run)

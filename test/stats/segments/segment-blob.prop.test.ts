@@ -54,13 +54,13 @@ describe('createPriceTable', () => {
         fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
         (name, ms, part) => {
           const us = ms * 1000
-          const untilUs = prices.steadyUntilUs(name, us)
+          const untilUs = prices.steadyUntilUs(name, null, us)
           expect(untilUs).toBeGreaterThan(us)
           const later = Math.min(untilUs - 1, us + 4e14)
-          expect(prices.find(name, us + Math.floor((later - us) * part))).toBe(
-            prices.find(name, us),
+          expect(prices.find(name, null, us + Math.floor((later - us) * part))).toBe(
+            prices.find(name, null, us),
           )
-          expect(prices.find(name, later)).toBe(prices.find(name, us))
+          expect(prices.find(name, null, later)).toBe(prices.find(name, null, us))
         },
       ),
     )

@@ -67,7 +67,8 @@ function insertCall(
 }
 
 function toUsageRow(counted: Tokens) {
-  const { uncached, requests, input_audio_tokens: _a, reasoning_tokens: _r, ...tokens } = counted
+  const { uncached, requests, provider: _p, input_audio_tokens: _a, ...others } = counted
+  const { reasoning_tokens: _r, ...tokens } = others
   return { ...tokens, uncached_input_tokens: uncached, requests: requests ?? 1 }
 }
 

@@ -27,6 +27,8 @@ const STEP_US = 300e6
 
 /** Tokens of one model in one call, as they count. */
 export interface Tokens {
+  /** null: not known. */
+  readonly provider: string | null
   /** null: the client did not tell them. */
   readonly requests: number | null
   readonly input_tokens: number
@@ -71,8 +73,13 @@ export interface Price {
   readonly cacheCreation: bigint
 }
 
-/** The price of a model for a call that started then and had so many input tokens; null: none. */
-export type FindPrice = (model: string, startedUs: number, inputTokens: number) => Price | null
+/** The price of a model of a provider for a call that started then and had so many input tokens; null: none. */
+export type FindPrice = (
+  model: string,
+  provider: string | null,
+  startedUs: number,
+  inputTokens: number,
+) => Price | null
 
 export interface Question {
   /** Absent: as the server chooses. */
@@ -260,7 +267,7 @@ export function naiveStats(calls: readonly RawCall[], question: Question, findPr
     if (!tokens) return []
     const inputTokens =
       tokens.uncached + tokens.cache_read_input_tokens + tokens.cache_creation_input_tokens
-    return [{ tokens, price: findPrice(model, started_us, inputTokens) }]
+    return [{ tokens, price: findPrice(model, tokens.provider, started_us, inputTokens) }]
   }
 
   return {

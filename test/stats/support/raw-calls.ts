@@ -18,9 +18,16 @@ const PACKAGE_PRICES: Readonly<Record<string, readonly (readonly number[])[]>> =
     [1.25, 10, 0.125, 1.25],
     [2.5, 15, 0.25, 2.5],
   ],
+  'gpt-oss-120b': [[0.039, 0.18, 0.039, 0.039]],
+}
+/** Those of hosts, by provider and model. */
+const HOST_PRICES: Readonly<Record<string, readonly (readonly number[])[]>> = {
+  'cerebras/gpt-oss-120b': [[0.35, 0.75, 0.35, 0.35]],
+  'groq/llama-3.3-70b-versatile': [[0.59, 0.79, 0.59, 0.59]],
 }
 const TIER_ABOVE = 200_000
-const MODELS = [...Object.keys(PACKAGE_PRICES), 'mystery']
+const MODELS = [...Object.keys(PACKAGE_PRICES), 'llama-3.3-70b-versatile', 'mystery']
+const provider = fc.constantFrom(null, null, 'cerebras', 'groq')
 
 /** null: not reported. */
 const requests = fc.constantFrom(null, 1, 1, 2, 3)
@@ -85,7 +92,7 @@ function tokens(
   uncached: number,
   output_tokens: number,
   { read, creation }: { readonly read: number; readonly creation: number },
-): Omit<Tokens, 'requests'> {
+): Omit<Tokens, 'requests' | 'provider'> {
   return {
     input_tokens,
     uncached,
@@ -118,10 +125,13 @@ export const sentCall = fc.record({
   user: fc.nat(1),
   input_refs: fc.constantFrom([], [], [doc('v1')], [doc('v1'), doc('v2')]),
   output_refs: fc.constantFrom([], [], [doc('v3')]),
-  usage: fc.dictionary(fc.constantFrom(...MODELS), fc.oneof(inside, beside), {
-    maxKeys: 3,
-    noNullPrototype: true,
-  }),
+  usage: fc.dictionary(
+    fc.constantFrom(...MODELS),
+    fc.record({ report: fc.oneof(inside, beside), provider }),
+    { maxKeys: 3, noNullPrototype: true },
+  ),
+  /** As the attributes name it, for reports that name none. */
+  provider,
 })
 export type SentCall = typeof sentCall extends fc.Arbitrary<infer T> ? T : never
 
@@ -132,7 +142,10 @@ export function toParts(project_id: string, index: number, call: SentCall) {
   const { op_name, trace_id, thread_id, turn_id, svc_run_id, exception } = call
   const id = idOf(index)
   const usage = Object.fromEntries(
-    Object.entries(call.usage).map(([model, { sent }]) => [model, sent]),
+    Object.entries(call.usage).map(([model, { report, provider }]) => [
+      model,
+      { ...report.sent, ...(provider === null ? {} : { provider }) },
+    ]),
   )
   return {
     start: {
@@ -145,7 +158,7 @@ export function toParts(project_id: string, index: number, call: SentCall) {
       svc_run_id,
       parent_id: call.parent === null ? null : idOf(call.parent),
       started_at: renderTimestamp(call.started_us),
-      attributes: {},
+      attributes: call.provider === null ? {} : { provider: call.provider },
       inputs: { refs: call.input_refs },
     },
     end: {
@@ -165,8 +178,20 @@ export function toRawCall(
   call: SentCall,
   { svc_user_id, hasEnded }: { readonly svc_user_id: string; readonly hasEnded: boolean },
 ): RawCall {
-  const { latency_us, exception, output_refs, usage, user: _user, parent, ...fields } = call
-  const counted = Object.entries(usage).map(([model, { counted }]) => [model, counted] as const)
+  const {
+    latency_us,
+    exception,
+    output_refs,
+    usage,
+    user: _user,
+    parent,
+    provider: _,
+    ...fields
+  } = call
+  const counted = Object.entries(usage).map(([model, { report, provider }]) => {
+    const named = { ...report.counted, provider: provider ?? call.provider }
+    return [model, named] as const
+  })
   return {
     ...fields,
     id: idOf(index),
@@ -206,14 +231,14 @@ export function toCosts(project_id: string, price: SentPrice) {
 
 /** Prices of the project, the last stored last, over those of the package. */
 export function priceFinder(own: readonly SentPrice[]): FindPrice {
-  return (model, startedUs, inputTokens) => {
+  return (model, provider, startedUs, inputTokens) => {
     const ofModel = own
       .filter((price) => price.model === model)
       .reverse()
       .sort((a, b) => b.effective_us - a.effective_us)
     const holding = ofModel.find(({ effective_us }) => effective_us <= startedUs)
     if (holding) return ownPrice(holding)
-    const tiers = PACKAGE_PRICES[model]
+    const tiers = HOST_PRICES[`${provider}/${model}`] ?? PACKAGE_PRICES[model]
     if (tiers) return packagePrice(tiers, inputTokens)
     return ofModel[0] ? ownPrice(ofModel[0]) : null
   }

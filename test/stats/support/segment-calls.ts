@@ -93,6 +93,7 @@ const NO_KINDS = {
 export function usageOf(model: string, input: number, output: number, cached = 0): CallUsage {
   return {
     model,
+    provider: null,
     input_tokens: input,
     output_tokens: output,
     total_tokens: input + output,

@@ -42,6 +42,7 @@ export interface Runs {
 export interface KeyedSums {
   readonly callKeys: Integers
   readonly calls: Float64Array
+  /** As servedKey names them. */
   readonly models: readonly string[]
   readonly usageKeys: Integers
   /** Indexes in `models`. */
@@ -64,7 +65,7 @@ export interface HourSums {
   readonly partOfKey: ArrayLike<number>
   /** Latencies by key, each ascending; null when not requested. */
   readonly runs: Runs | null
-  /** Reads the usage of a part by these models row by row, when sums do not suffice. */
+  /** Reads the usage of a part by these models, named by servedKey, row by row, when sums do not suffice. */
   readonly rowsOf: UsageRows
 }
 

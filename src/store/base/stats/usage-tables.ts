@@ -5,6 +5,7 @@ import { isMoney, type StatColumn } from '../../../domain/stats/metric-names.ts'
 import type { ModelUsage } from '../../../domain/usage/usage.ts'
 import type { UsageMetric } from '../../../schemas/stats/stats.ts'
 import { type StatsResult, tooManyValues } from '../../api/stats/stats.ts'
+import { readServedKey } from './served-models.ts'
 import { createModelTable, isSummable, type ModelTable } from './usage-sums.ts'
 
 /** Limit: models of one result; each costs memory for every bucket. */
@@ -43,12 +44,13 @@ export function createUsageTables({ columns, buckets, valuesMax, prices }: Usage
   const steady = new Map<string, Steady>()
   const takesSums = isSummable(columns)
 
-  function steadyAt(model: string, us: number): Steady {
-    const known = steady.get(model)
+  function steadyAt(served: string, us: number): Steady {
+    const known = steady.get(served)
     if (known && us >= known.fromUs && us < known.untilUs) return known
-    const untilUs = prices.steadyUntilUs(model, us)
-    const found = { fromUs: us, untilUs, prices: prices.find(model, us) }
-    steady.set(model, found)
+    const { model, provider } = readServedKey(served)
+    const untilUs = prices.steadyUntilUs(model, provider, us)
+    const found = { fromUs: us, untilUs, prices: prices.find(model, provider, us) }
+    steady.set(served, found)
     return found
   }
 
@@ -67,16 +69,17 @@ export function createUsageTables({ columns, buckets, valuesMax, prices }: Usage
     takesSums,
     /** Adds a row to the current bucket. */
     add(usage: ModelUsage, startedAtUs: number): void {
-      const { model } = usage
-      const found = needsCost ? prices.find(model, startedAtUs) : null
+      const { model, provider } = usage
+      const found = needsCost ? prices.find(model, provider, startedAtUs) : null
       if (needsCost && !found) unpriced.add(model)
       open(model).addRow(usage, found)
     },
-    /** @returns a taker for calls in [fromUs, toUs); null when the columns need the rows */
-    openSums(model: string, fromUs: number, toUs: number): SumsTaker | null {
+    /** @param served - the model as servedKey names it. @returns a taker for calls in [fromUs, toUs); null when the columns need the rows */
+    openSums(served: string, fromUs: number, toUs: number): SumsTaker | null {
       if (!takesSums) return null
-      const { untilUs, prices: found } = needsCost ? steadyAt(model, fromUs) : FREE
+      const { untilUs, prices: found } = needsCost ? steadyAt(served, fromUs) : FREE
       if (toUs > untilUs) return null
+      const { model } = readServedKey(served)
       const table = open(model)
       if (needsCost && !found) unpriced.add(model)
       return {

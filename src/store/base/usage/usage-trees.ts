@@ -38,7 +38,7 @@ export function createFoundCalls({ expression, prices: own, limit }: TraceUsageQ
         parent_id,
         isFinished: ended_at_us !== null,
         usage: readUsage(),
-        pricesOf: (model) => prices.find(model, started_at_us),
+        pricesOf: (model, provider) => prices.find(model, provider, started_at_us),
       })
     },
   }

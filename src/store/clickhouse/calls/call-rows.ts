@@ -147,6 +147,7 @@ function nestedColumns(
 ): Row {
   return {
     [`${name}.model`]: rows.map(({ model }) => model),
+    [`${name}.provider`]: rows.map(({ provider }) => provider ?? ''),
     ...Object.fromEntries(
       counters.map((counter) => [`${name}.${counter}`, rows.map((row) => row[counter])]),
     ),

@@ -76,6 +76,7 @@ function usageRows(conditions: readonly FilterCondition[], isOwn: boolean): stri
 
 const REPORT = `
   usage.model AS model,
+  usage.provider AS provider,
   usage.tells_requests AS tells_requests,
   ${USAGE_COUNTERS.map((counter) => `usage.${counter} AS ${counter}`).join(',\n  ')}`.trimStart()
 
@@ -105,10 +106,11 @@ function notedRows(conditions: readonly FilterCondition[]): string {
   SELECT
     started_at_us,
     model,
+    provider,
     ${COUNTERS.join(',\n    ')}
   FROM calls
   ARRAY JOIN
-    ${['model', ...COUNTERS].map(noted).join(',\n    ')}
+    ${['model', 'provider', ...COUNTERS].map(noted).join(',\n    ')}
   WHERE has_end = 1
     AND NOT is_short
     AND NOT bitmapContains(unsettled, id_slot)
@@ -134,11 +136,13 @@ function joinedRows(conditions: readonly FilterCondition[]): string {
   SELECT
     started_at_us,
     model,
+    provider,
     ${COUNTERS.join(',\n    ')}
   FROM (
     SELECT
       started_at_us,
       model,
+      provider,
       reports.tells_requests = 1 AND (${isSome}) AND ${holds} AS takes,${left.join(',')}
     FROM (${reportedRows(conditions)}
       AND (is_short OR bitmapContains(unsettled, id_slot))) AS reports
@@ -228,7 +232,7 @@ WITH
   (${UNSETTLED}) AS unsettled`.trim()
 }
 
-/** Usage by bucket and model: numbers in the order of USAGE_NUMBERS. */
+/** Usage by bucket, model and provider: numbers in the order of USAGE_NUMBERS. */
 export function sumUsage(
   conditions: readonly FilterCondition[],
   startsUs: Float64Array,
@@ -240,6 +244,7 @@ ${withUnsettled(isOwn)}
 SELECT
   ${bucketOf(startsUs)} AS bucket,
   model,
+  provider,
   [
     toFloat64(count()),
     ${COUNTERS.map((counter) => `sum(toFloat64(${counter}))`).join(',\n    ')},
@@ -247,7 +252,7 @@ SELECT
   ] AS numbers
 FROM (${usageRows(conditions, isOwn)}
 )
-GROUP BY bucket, model
+GROUP BY bucket, model, provider
 ORDER BY bucket
 `
 }
@@ -259,6 +264,7 @@ ${withUnsettled(isOwn)}
 SELECT
   started_at_us,
   model,
+  provider,
   ${COUNTERS.join(',\n  ')}
 FROM (${usageRows(conditions, isOwn)}
 )

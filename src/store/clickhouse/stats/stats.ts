@@ -14,6 +14,7 @@ import {
 } from '../../api/stats/stats.ts'
 import { createSharedReads } from '../../base/read/shared-reads.ts'
 import { createCallTable } from '../../base/stats/call-sums.ts'
+import { servedKey } from '../../base/stats/served-models.ts'
 import { createStatsTables } from '../../base/stats/stats-tables.ts'
 import { keyOf } from '../../base/stats/sums.ts'
 import { createUsageTables } from '../../base/stats/usage-tables.ts'
@@ -140,6 +141,8 @@ function placesOf(startsUs: Float64Array): (startUs: number) => number {
 interface UsageSums {
   readonly bucket: number
   readonly model: string
+  /** Empty: not known. */
+  readonly provider: string
   /** USAGE_NUMBERS. */
   readonly numbers: readonly number[]
 }
@@ -176,10 +179,11 @@ async function sumUp(
     { ...parameters, joined_max: joinedMax },
     caller,
   )) {
-    for (const { bucket, model, numbers } of rows) {
+    for (const { bucket, model, provider, numbers } of rows) {
       const place = slotOf(bucket)
       const fromUs = Math.max(bucket, startUs)
-      const taker = usage.openSums(model, fromUs, startsUs[place + 1] ?? endUs)
+      const served = servedKey({ model, provider: provider || null })
+      const taker = usage.openSums(served, fromUs, startsUs[place + 1] ?? endUs)
       const input = numbers.at(-1) as number
       const isExact = numbers.every(Number.isSafeInteger)
       if (!taker || !isExact || input > taker.inputMax) return null
@@ -212,7 +216,9 @@ async function readRows(
     { ...parameters, joined_max: joinedMax },
     caller,
   )) {
-    for (const row of rows) tables.addUsage(row, row.started_at_us)
+    for (const { started_at_us, ...row } of rows) {
+      tables.addUsage({ ...row, provider: row.provider || null }, started_at_us)
+    }
   }
   const { usage, unpricedModels } = tables.finish()
   return { usage, unpricedModels }

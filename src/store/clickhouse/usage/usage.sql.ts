@@ -21,6 +21,7 @@ SELECT
   ended_at_us,
   exception,
   usage.model AS models,
+  usage.provider AS providers,
   usage.tells_requests AS tells_requests,
   [${USAGE_COUNTERS.map((counter) => `usage.${counter}`).join(', ')}] AS counters
 FROM calls

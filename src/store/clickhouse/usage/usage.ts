@@ -21,6 +21,8 @@ interface UsageRow {
   readonly ended_at_us: number | null
   readonly exception: string | null
   readonly models: readonly string[]
+  /** Of each model; empty: not known. */
+  readonly providers: readonly string[]
   readonly tells_requests: readonly (0 | 1)[]
   /** The values by model of each of USAGE_COUNTERS. */
   readonly counters: readonly (readonly number[])[]
@@ -76,10 +78,11 @@ function merge(left: UsageRow, right: UsageRow): UsageRow {
   return { ...end, has_start, has_end: end.has_end }
 }
 
-function readUsage({ models, tells_requests, counters }: UsageRow): CallUsage[] {
+function readUsage({ models, providers, tells_requests, counters }: UsageRow): CallUsage[] {
   return models.map((model, at) => {
     const values = USAGE_COUNTERS.map((counter, of) => [counter, counters[of]?.[at] ?? 0])
     const read = Object.fromEntries(values) as UsageCounters
-    return { model, tells_requests: tells_requests[at] === 1, ...read }
+    const provider = providers[at] || null
+    return { model, provider, tells_requests: tells_requests[at] === 1, ...read }
   })
 }

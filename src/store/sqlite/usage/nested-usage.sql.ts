@@ -11,10 +11,10 @@ const SUM_MAX = Number.MAX_SAFE_INTEGER
 const NESTED_COLUMNS = USAGE_COUNTERS.map(nested)
 
 /** In the order of the parameters. */
-const USAGE_COLUMNS = ['call_key', 'model', 'tells_requests', ...USAGE_COUNTERS, ...NESTED_COLUMNS]
+const REPORT_COLUMNS = ['model', 'provider', 'tells_requests', ...USAGE_COUNTERS, ...NESTED_COLUMNS]
 
 /** Inserts one model of a call's usage, with what its children report of it. Positional parameters. */
-export const INSERT_CALL_USAGE = insertRow('call_usage', USAGE_COLUMNS)
+export const INSERT_CALL_USAGE = insertRow('call_usage', ['call_key', ...REPORT_COLUMNS])
 
 /** Deletes the usage of a call (primary key of call_usage). */
 export const DELETE_CALL_USAGE = `
@@ -23,9 +23,7 @@ WHERE call_key = @call_key
 `
 
 /** The columns that usage-rows.ts reads from call_usage. */
-export const USAGE_ROW = ['model', 'tells_requests', ...USAGE_COUNTERS, ...NESTED_COLUMNS]
-  .map((column) => `call_usage.${column}`)
-  .join(',\n  ')
+export const USAGE_ROW = REPORT_COLUMNS.map((column) => `call_usage.${column}`).join(',\n  ')
 
 /** The usage of a call by model (primary key of call_usage). */
 export const FIND_CALL_USAGE = `

@@ -3,6 +3,7 @@
  * call, its end, or both, so entries are only ever added. Pure.
  */
 import type { CountedUsage } from '../../../../domain/usage/own-usage.ts'
+import { servedKey } from '../../../base/stats/served-models.ts'
 import { COUNTERS, type Integers } from '../../../base/stats/sums.ts'
 
 export const HOUR_US = 3_600_000_000
@@ -40,6 +41,7 @@ export interface UsageColumns {
   readonly rows: number
   /** The index of the entry. */
   readonly calls: Integers
+  /** As servedKey names them. */
   readonly models: readonly string[]
   /** Indexes in `models`. */
   readonly modelIds: Integers
@@ -182,7 +184,7 @@ function createGrowingUsage() {
     add(place: number, usage: CountedUsage): void {
       calls.push(place)
       counts.push(usage.counts)
-      models.push(usage.model)
+      models.push(servedKey(usage))
       for (let index = 0; index < COUNTERS.length; index++) {
         const value = usage[COUNTERS[index] as (typeof COUNTERS)[number]]
         if (value > NUMBER_MAX) isFit = false

@@ -4,6 +4,7 @@
  */
 import { latencyMs } from '../../../../domain/calls/call-view.ts'
 import type { CountedUsage, Counts } from '../../../../domain/usage/own-usage.ts'
+import { readServedKey, servedKey } from '../../../base/stats/served-models.ts'
 import { COUNTERS } from '../../../base/stats/sums.ts'
 import {
   entryKey,
@@ -30,8 +31,8 @@ type EntryTuple = readonly [
   key: number,
 ]
 
-/** The counters in the order of COUNTERS, then how they count unless that is both ways. */
-type UsageTuple = readonly [model: string, ...numbers: number[]]
+/** The model as servedKey names it, the counters in the order of COUNTERS, then how they count unless both ways. */
+type UsageTuple = readonly [served: string, ...numbers: number[]]
 
 /** The fields of a call that an entry needs. */
 export interface EntryCall {
@@ -86,8 +87,9 @@ export function encodeChanges(changes: readonly (HourEntry | number)[]): string 
 }
 
 function toTuple(used: CountedUsage): UsageTuple {
+  const served = servedKey(used)
   const counters = COUNTERS.map((counter) => used[counter])
-  return used.counts === 0 ? [used.model, ...counters] : [used.model, ...counters, used.counts]
+  return used.counts === 0 ? [served, ...counters] : [served, ...counters, used.counts]
 }
 
 /**
@@ -114,10 +116,10 @@ function toHourEntry(tuple: EntryTuple): HourEntry {
   return { key, flags, offsetUs, latencyMs, op, user, run, usage: used.map(toUsage) }
 }
 
-function toUsage([model, ...numbers]: UsageTuple): CountedUsage {
+function toUsage([served, ...numbers]: UsageTuple): CountedUsage {
   const counters = COUNTERS.map((counter, index) => [counter, numbers[index] ?? 0])
   return {
-    model,
+    ...readServedKey(served),
     ...(Object.fromEntries(counters) as Record<(typeof COUNTERS)[number], number>),
     counts: (numbers[COUNTERS.length] ?? 0) as Counts,
   }

@@ -1,8 +1,9 @@
 /** Sums one hour for the tables of a query, reading as little of the hour as the query needs. Pure. */
 
 import { type Counts, excludedCounts } from '../../../../domain/usage/own-usage.ts'
-import type { ModelUsage } from '../../../../domain/usage/usage.ts'
+import type { TokenCounts } from '../../../../domain/usage/usage-report.ts'
 import type { UsageCounting } from '../../../../schemas/usage/usage-counting.ts'
+import { readServedKey } from '../../../base/stats/served-models.ts'
 import type { HourParts, HourSums, KeyedSums, Runs, UsageRows } from '../../../base/stats/sums.ts'
 import { type HourColumns, SLOTS, type UsageColumns } from './hour-columns.ts'
 import {
@@ -135,8 +136,10 @@ function createUsageRows(
     const offsets = columns.offsets()
     byPart ??= groupRows(used, partOf(), skipped)
     for (const row of byPart.get(part) ?? []) {
-      const usage = readUsageRow(used, row)
-      if (models.has(usage.model)) add(usage, hourUs + (offsets[used.calls[row] ?? 0] ?? 0))
+      const served = used.models[used.modelIds[row] as number] as string
+      if (!models.has(served)) continue
+      const usage = { ...readServedKey(served), ...readCounters(used, row) }
+      add(usage, hourUs + (offsets[used.calls[row] ?? 0] ?? 0))
     }
   }
 }
@@ -157,11 +160,10 @@ function groupRows(
   return byPart
 }
 
-function readUsageRow({ models, modelIds, counters }: UsageColumns, row: number): ModelUsage {
+function readCounters({ counters }: UsageColumns, row: number): TokenCounts {
   const count = (index: number) => counters[index]?.[row] ?? 0
   // In the order of COUNTERS.
   return {
-    model: models[modelIds[row] as number] as string,
     input_tokens: count(0),
     output_tokens: count(1),
     total_tokens: count(2),
