@@ -60,7 +60,12 @@ def agents(client):
     check("versions", len(versions), 1)
 
     named = client.get_agent_spans(agent_name="librarian")
-    check("spans that name it", {span.operation_name for span in named}, {"invoke_agent"})
+    # The agent of a trace is that of all its spans.
+    check(
+        "spans that name it",
+        {span.operation_name for span in named},
+        {"invoke_agent", "chat", "execute_tool"},
+    )
     operations = sorted(span.operation_name for span in client.get_agent_spans(page_size=2))
     check("spans", operations, ["chat", "chat", "execute_tool", "invoke_agent", "invoke_agent"])
     chats = {"$expr": {"$eq": [{"$getField": "operation_name"}, {"$literal": "chat"}]}}
