@@ -49,6 +49,7 @@ describe("spans of Claude Code's enhanced telemetry", () => {
     expect(end.summary).toEqual({
       usage: {
         'claude-sonnet-4-5': {
+          provider: 'anthropic',
           requests: 1,
           prompt_tokens: 2311,
           completion_tokens: 47,

@@ -2,11 +2,11 @@
  * The stores with ClickHouse: it has calls, lists, threads, statistics and usage; keys, prices, feedback,
  * objects, files, models, jobs and responses stay in the node's own store.
  */
-import { unpackCalls } from '../../domain/calls/packed-calls.ts'
 import { closeOnce, type Stores } from '../api/stores.ts'
 import type { OnMigrate } from '../base/db/migration-files.ts'
 import type { NodeStores } from '../base/node-stores.ts'
 import { cacheKnownProjects } from '../base/projects/project-steps.ts'
+import { unpackRecorded } from '../base/recordings/recorded-chunks.ts'
 import { createRecordings } from '../base/recordings/recordings.ts'
 import { createAgentStore } from './agents/agents.ts'
 import { createCallRemoval } from './calls/call-removal.ts'
@@ -73,7 +73,10 @@ export async function openClickHouseStores(
     waitMsMax: options.readTimeoutMs,
   })
   const { arrivals, joinedDataOf } = node
-  const recordings = createRecordings((calls) => recordCalls(writes, unpackCalls(calls)), arrivals)
+  const recordings = createRecordings(
+    (calls) => recordCalls(writes, unpackRecorded(calls)),
+    arrivals,
+  )
   const callsQuery = createCallsQueryStore({ reads, joinedDataOf, arrivals })
   return {
     ...node,

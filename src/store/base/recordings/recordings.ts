@@ -1,9 +1,8 @@
 /** Batches recorded calls for a short time, so that many are written in one message; reads of them wait until they are stored. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type PackedCalls, packCalls } from '../../../domain/calls/packed-calls.ts'
-import type { RecordedCall } from '../../../domain/calls/recorded-call.ts'
 import { type Failure, toReplyError } from '../../../threads/thread-failure.ts'
 import type { RecordingLoss, RecordingStore } from '../../api/chat/recordings.ts'
+import { createRecordedPacker, type RecordedChunks } from './recorded-chunks.ts'
 
 /** Limit: announced calls; reads do not wait for more. */
 const ARRIVALS_MAX = 10_000
@@ -50,9 +49,9 @@ export function createArrivals(waitMs = WAIT_MS_MAX): Arrivals {
  * each call takes some 72 us of the writer's time, of 400 63 us, of 800 57 us.
  */
 const GATHER_MS = 100
-/** Limits of one write, in calls and in characters of their bodies: some 30 ms of work, for which other writes wait. */
+/** Limits of one write, in calls and in bytes of their texts: some 30 ms of work, for which other writes wait. */
 const CALLS_MAX = 512
-const CHARACTERS_MAX = 2 * 1024 * 1024
+const BYTES_MAX = 2 * 1024 * 1024
 
 /** The store, and the number of calls that are neither stored nor reported as lost. */
 interface Recordings extends RecordingStore {
@@ -61,38 +60,34 @@ interface Recordings extends RecordingStore {
 
 /** @param record - stores calls, each by itself; returns the reasons of refused ones */
 export function createRecordings(
-  record: (calls: PackedCalls<RecordedCall>) => Promise<readonly Failure[]>,
+  record: (calls: RecordedChunks) => Promise<readonly Failure[]>,
   arrivals: Arrivals,
 ): Recordings {
   const unwritten = new Set<Promise<void>>()
-  let gathered: RecordedCall[] = []
-  let characters = 0
+  const packer = createRecordedPacker()
   /** The `end` callbacks of the gathered calls. */
   let arrive: (() => void)[] = []
   let timer: NodeJS.Timeout | undefined
   let waiting = 0
   let tell: (loss: RecordingLoss) => void = () => undefined
 
-  async function write(
-    calls: readonly RecordedCall[],
-    arrived: readonly (() => void)[],
-  ): Promise<void> {
+  async function write(count: number, arrived: readonly (() => void)[]): Promise<void> {
     try {
-      const failures = await record(packCalls(calls))
+      const failures = await record(packer.take())
       for (const failure of failures) tell({ count: 1, error: toReplyError(failure) })
     } catch (error) {
-      tell({ count: calls.length, error })
+      tell({ count, error })
     }
-    waiting -= calls.length
+    waiting -= count
     for (const end of arrived) end()
   }
 
   function writeGathered(): void {
     clearTimeout(timer)
     timer = undefined
-    if (gathered.length === 0) return
-    const writing = write(gathered, arrive)
-    ;[gathered, arrive, characters] = [[], [], 0]
+    if (packer.count() === 0) return
+    const writing = write(packer.count(), arrive)
+    arrive = []
     unwritten.add(writing)
     void writing.finally(() => unwritten.delete(writing))
   }
@@ -103,11 +98,10 @@ export function createRecordings(
     },
     announce: arrivals.expect,
     add(call, end) {
-      gathered.push(call)
-      characters += call.inputs_json.length + call.output_json.length
+      packer.add(call)
       waiting += 1
       if (end !== undefined) arrive.push(end)
-      if (gathered.length >= CALLS_MAX || characters >= CHARACTERS_MAX) writeGathered()
+      if (packer.count() >= CALLS_MAX || packer.bytes() >= BYTES_MAX) writeGathered()
       else timer ??= setTimeout(writeGathered, GATHER_MS)
     },
     async flush() {

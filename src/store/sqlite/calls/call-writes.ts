@@ -5,6 +5,7 @@ import { type PackedCalls, unpackCalls } from '../../../domain/calls/packed-call
 import { type RecordedCall, resolveRecordedCall } from '../../../domain/calls/recorded-call.ts'
 import { type Failure, renderFailure } from '../../../threads/thread-failure.ts'
 import type { CallDeletion, CallRename } from '../../api/calls/calls.ts'
+import { type RecordedChunks, unpackRecorded } from '../../base/recordings/recorded-chunks.ts'
 import type { Connection } from '../db/connection.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
 import { createNestedUsage } from '../usage/nested-usage.ts'
@@ -57,9 +58,9 @@ export function createCallWrites(db: Connection, hours: HourMarks, keys: NameKey
       return deleted.length
     },
     /** Returns the reasons of refused calls; the others are written. */
-    record_calls(calls: PackedCalls<RecordedCall>): Failure[] {
+    record_calls(calls: RecordedChunks): Failure[] {
       const refused: Failure[] = []
-      for (const call of unpackCalls(calls)) {
+      for (const call of unpackRecorded(calls)) {
         const parts = resolve(call, refused)
         if (parts === null) continue
         refused.push(...writeParts([parts]).filter(isRefused))
