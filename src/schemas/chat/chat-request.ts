@@ -18,7 +18,7 @@ import { ChatMessage, isPlainMessage } from './chat-message.ts'
 import { EXTRA_KEYS_MAX, PROMPT_FIELDS } from './chat-prompt-fields.ts'
 import { SAMPLING_FIELDS } from './chat-sampling-fields.ts'
 import { TOOL_FIELDS } from './chat-tool-fields.ts'
-import { model, user } from './shared-fields.ts'
+import { model, user } from './input-fields.ts'
 
 /** Messages of one request. */
 export const MESSAGES_MAX = 10_000

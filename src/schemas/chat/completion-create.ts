@@ -12,7 +12,7 @@ import {
 import { ClientId, nameOf, ProjectId, refused } from '../primitives.ts'
 import { MESSAGES_MAX } from './chat-request.ts'
 import { ChatCompletionResponse } from './chat-response.ts'
-import { MODEL_CHARS_MAX } from './shared-fields.ts'
+import { MODEL_CHARS_MAX } from './input-fields.ts'
 
 type Refused = ReturnType<typeof refused>
 

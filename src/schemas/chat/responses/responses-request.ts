@@ -18,7 +18,7 @@ import {
 import { EXTRA_KEYS_MAX } from '../chat-prompt-fields.ts'
 import { SAMPLING_FIELDS } from '../chat-sampling-fields.ts'
 import { REASONING_EFFORTS } from '../chat-tool-fields.ts'
-import { model, user, userText } from '../shared-fields.ts'
+import { model, user, userText } from '../input-fields.ts'
 import { INPUT_ITEMS_MAX, InputItem, RESPONSE_TOOL_FIELDS } from './responses-input.ts'
 
 const ID_CHARS_MAX = 128

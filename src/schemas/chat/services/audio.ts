@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { boundedNumber, boundedText, optionalField, ruleError } from '../../bounded-fields.ts'
-import { model, user } from '../shared-fields.ts'
+import { model, user } from '../input-fields.ts'
 
 const INPUT_CHARS_MAX = 1_048_576
 const WORD_CHARS_MAX = 64

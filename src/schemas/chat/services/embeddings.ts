@@ -1,7 +1,7 @@
 /** `POST /v1/embeddings` on the wire, an addition to the spec: the fields of the OpenAI API; unknown ones pass. */
 import { z } from 'zod'
 import { boundedInteger, optionalField, ruleError } from '../../bounded-fields.ts'
-import { model, TEXTS_RULE, TextsOrTokens, user } from '../shared-fields.ts'
+import { model, TEXTS_RULE, TextsOrTokens, user } from '../input-fields.ts'
 
 const DIMENSIONS_MAX = 65_536
 

@@ -1,7 +1,7 @@
 /** `POST /v1/images/generations` on the wire, an addition to the spec: the fields of the OpenAI API; unknown ones pass. */
 import { z } from 'zod'
 import { boundedText, flag, optionalField, ruleError, wholeNumber } from '../../bounded-fields.ts'
-import { model, user } from '../shared-fields.ts'
+import { model, user } from '../input-fields.ts'
 
 const PROMPT_CHARS_MAX = 1_048_576
 const WORD_CHARS_MAX = 64

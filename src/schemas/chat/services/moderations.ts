@@ -1,7 +1,7 @@
 /** `POST /v1/moderations` on the wire, an addition to the spec: the fields of the OpenAI API; unknown ones pass. */
 import { z } from 'zod'
 import { boundedList, ruleError } from '../../bounded-fields.ts'
-import { model } from '../shared-fields.ts'
+import { model } from '../input-fields.ts'
 
 /** Texts or parts of one request. */
 const INPUTS_MAX = 2_048

@@ -9,7 +9,7 @@ import {
   wholeNumber,
 } from '../../bounded-fields.ts'
 import { SAMPLING_FIELDS } from '../chat-sampling-fields.ts'
-import { model, TEXTS_RULE, TextsOrTokens, user } from '../shared-fields.ts'
+import { model, TEXTS_RULE, TextsOrTokens, user } from '../input-fields.ts'
 
 const CHOICES_MAX = 128
 

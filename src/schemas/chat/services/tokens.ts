@@ -10,7 +10,7 @@ import {
   ruleError,
 } from '../../bounded-fields.ts'
 import { ChatCompletionRequest } from '../chat-request.ts'
-import { model } from '../shared-fields.ts'
+import { model } from '../input-fields.ts'
 
 const PROMPT_CHARS_MAX = 4_194_304
 const TOKENS_MAX = 1_048_576
