@@ -3,7 +3,7 @@ import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
 import type { Clock } from './domain/time/clock.ts'
 import type { App } from './http/app-type.ts'
-import { limitSmallBodies } from './http/body/small-bodies.ts'
+import { limitQueryBodies } from './http/body/json-body.ts'
 import { keyRoutes } from './routes/access/keys.ts'
 import { agentChatRoutes } from './routes/agents/agent-chat.ts'
 import { agentSpanRoutes } from './routes/agents/agent-spans.ts'
@@ -58,7 +58,7 @@ export async function registerTraceRoutes(scope: App, options: TraceGroupOptions
   const { prices, objects, tables, files, projects, retention } = deps
   const { nowUs } = options.clock
   const { bodies } = options
-  limitSmallBodies(scope, bodyBytesMax)
+  limitQueryBodies(scope, bodyBytesMax)
   await scope.register(callRoutes, { calls, prices, bodies, nowUs })
   await scope.register(callBatchRoutes, { calls, bodies })
   await scope.register(callsQueryRoutes, toCallLinesOptions(config, deps))

@@ -19,24 +19,29 @@ export type App = FastifyInstance<
   ZodTypeProvider
 >
 
+/**
+ * What a handler gets of a JSON body:
+ *
+ * - `query`: the value. The body has ids, filters or settings, and routes of the trace API limit it accordingly
+ * - `value`: the value; the body has content, and may be as long as the body limit
+ * - `text`: the value, and the text as it arrived
+ * - `exact`: the same, and numbers that a double would round are JSON.rawJSON objects with all digits
+ * - `bytes`: a Buffer, neither parsed nor validated (`routes/bodies` does both)
+ */
+export type BodyMode = 'query' | 'value' | 'text' | 'exact' | 'bytes'
+
 declare module 'fastify' {
   interface FastifyRequest {
     /** The caller; null before authentication and on public routes. */
     principal: Principal | null
-    /** Text of the body as it arrived, on routes with `keepsBodyText`; else null. */
+    /** Text of the JSON body as it arrived, on routes with the body mode `text` or `exact`; else null. */
     bodyText: string | null
     /** Why it is refused; null while it is not. */
     refusal: ApiError | null
   }
   interface FastifyContextConfig {
-    /** Whether the handler gets the text of the body. */
-    keepsBodyText?: boolean
-    /** Whether numbers that a double would round arrive as JSON.rawJSON objects, with all digits. */
-    keepsLongNumbers?: boolean
-    /** Whether a route of the trace API takes content, and thus bodies up to the body limit, not only a query. */
-    takesContent?: boolean
-    /** Leaves a large body as a Buffer, neither parsed nor validated. Default: it is parsed on the event loop. */
-    largeBody?: 'bytes'
+    /** What the handler gets of a JSON body. Default: `query`. */
+    body?: BodyMode
     /** Limit: bytes of a body that the handler reads as a stream. Default: the body limit. */
     bodyBytesMax?: number
     /** Error for a body that breaks its schema. Default: 422 validation_failed. */

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { PARSED_BYTES_MAX } from '../../src/http/body/json-body.ts'
-import { createLargeBodies } from '../../src/routes/bodies/large-bodies.ts'
+import { createLargeBodies, PARSED_BYTES_MAX } from '../../src/routes/bodies/large-bodies.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 
 const project_id = 'acme/demo'
@@ -109,7 +108,7 @@ describe('a body of more than 512 KiB', () => {
       threadEntry: { heapMibMax: 40, entry },
     })
     const body = Buffer.from(JSON.stringify(startOf(members(1_000_000))))
-    const request = { body, bodyText: null, principal: null, params: {} }
+    const request = { body, principal: null, params: {} }
     const app = { naming: { isStrict: true } }
     await expect(bodies.prepare(app as never, request as never, 'start')).rejects.toMatchObject({
       code: 'request_too_large',

@@ -10,9 +10,15 @@ import {
   type BodyThreadEntry,
   createBodyThread,
 } from '../../threads/body-thread.ts'
-import type { LargeBody } from './large-body-entry.ts'
-import type { PreparationContext } from './preparation.ts'
-import { type PreparationName, type Prepared, preparationOf } from './preparations.ts'
+import {
+  type PreparationName,
+  type Prepared,
+  prepareBody,
+  type UnpreparedBody,
+} from './preparations.ts'
+
+/** Limit in bytes: a longer body is prepared in the thread. Parsing one of this length takes some 50 ms at worst. */
+export const PARSED_BYTES_MAX = 512 * 1024
 
 /** Limit: bytes of bodies that wait for the thread; one alone may have more. */
 const WAITING_BYTES_MAX = 256 * 1024 * 1024
@@ -21,7 +27,7 @@ const HEAP_MIB_MAX = 2048
 
 export interface LargeBodies {
   /**
-   * Prepares the body of a request whose route has `largeBody` in its config.
+   * Prepares the body of a request whose route has the body mode `bytes`.
    *
    * @throws ApiError validation_failed, invalid_json, request_too_large, server_overloaded, server_draining; what the
    * preparation throws
@@ -48,27 +54,25 @@ const THREAD_ENTRY: BodyThreadEntry = {
 
 export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
   const { refScheme, nowUs } = options
-  const thread = createBodyThread<LargeBody, unknown>(options.threadEntry ?? THREAD_ENTRY)
+  const thread = createBodyThread<UnpreparedBody, unknown>(options.threadEntry ?? THREAD_ENTRY)
   const run = limitBytes(thread)
 
   return {
     async prepare(app, request, name) {
-      const { body, bodyText, principal, params } = request
+      const { principal, params } = request
       const { isStrict } = app.naming
+      const bytes = request.body as Buffer
       const known = { principal, params: { ...(params as object) }, isStrict, refScheme }
-      const context = { ...known, nowUs: nowUs() }
-      // On these routes only the JSON parser passes a body on as bytes.
-      if (Buffer.isBuffer(body)) return await run({ name, bytes: body, ...context })
-      const whole: PreparationContext = { ...context, text: bodyText ?? '' }
-      return await preparationOf(name).prepare(body, whole)
+      const body = { name, bytes, ...known, nowUs: nowUs() }
+      return await (bytes.length > PARSED_BYTES_MAX ? run(body) : prepareBody(body))
     },
     close: thread.close,
   } as LargeBodies
 }
 
-function limitBytes({ run }: BodyThread<LargeBody, unknown>) {
+function limitBytes({ run }: BodyThread<UnpreparedBody, unknown>) {
   let waiting = 0
-  return async (body: LargeBody): Promise<unknown> => {
+  return async (body: UnpreparedBody): Promise<unknown> => {
     const { buffer, byteLength } = body.bytes
     if (waiting > 0 && waiting + byteLength > WAITING_BYTES_MAX) {
       throw new ApiError('server_overloaded', { retryAfterS: 1 })

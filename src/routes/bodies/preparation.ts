@@ -1,4 +1,7 @@
-/** Preparations: what routes do with a body that may be large before they write, on the event loop or in a thread. */
+/**
+ * Preparations: what routes with the body mode `bytes` do with a body before they write, on the event loop or in a
+ * thread.
+ */
 import type { z } from 'zod'
 import type { Principal } from '../../domain/access/permissions.ts'
 
@@ -12,7 +15,7 @@ export interface PreparationContext {
   /** Scheme of the refs that are extracted. */
   readonly refScheme: string
   readonly nowUs: number
-  /** Text of the body as it arrived; empty for a lossless preparation. */
+  /** Text of the body as it arrived. */
   readonly text: string
 }
 

@@ -15,7 +15,7 @@ interface CallBatchRoutesOptions extends Pick<Stores, 'calls'> {
   readonly bodies: LargeBodies
 }
 
-const config = { keepsLongNumbers: true, largeBody: 'bytes' } as const
+const config = { body: 'bytes' } as const
 const tags = ['calls']
 
 export async function callBatchRoutes(app: App, options: CallBatchRoutesOptions): Promise<void> {

@@ -29,7 +29,7 @@ interface CallRoutesOptions extends Pick<Stores, 'calls' | 'prices'>, Pick<Clock
   readonly bodies: LargeBodies
 }
 
-const config = { keepsLongNumbers: true, largeBody: 'bytes' } as const
+const config = { body: 'bytes' } as const
 
 export async function callRoutes(app: App, options: CallRoutesOptions): Promise<void> {
   addCallStart(app, options)

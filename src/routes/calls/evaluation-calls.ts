@@ -103,7 +103,7 @@ const CALL_KINDS: readonly CallKind[] = [
 ]
 
 const tags = ['calls']
-const config = { keepsLongNumbers: true }
+const config = { body: 'exact' } as const
 
 export async function evaluationCallRoutes(
   app: App,

@@ -25,7 +25,7 @@ export async function chatRoutes(app: App, { choice, run }: ChatRoutesOptions): 
   app.post(
     '/v1/chat/completions',
     {
-      config: { invalidBody: 'openai_400', keepsBodyText: true },
+      config: { invalidBody: 'openai_400', body: 'text' },
       schema: {
         tags: ['inference'],
         operationId: 'createChatCompletion',

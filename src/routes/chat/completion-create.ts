@@ -33,7 +33,7 @@ interface CompletionCreateRoutesOptions extends Pick<Stores, 'objects' | 'tables
 
 type CreateRequest = FastifyRequest<{ Body: CompletionCreateRequest }>
 
-const config = { takesContent: true }
+const config = { body: 'value' } as const
 
 export async function completionCreateRoutes(
   app: App,

@@ -98,7 +98,7 @@ function addSpeech(app: App, options: FileServiceRoutesOptions): void {
   app.post(
     '/v1/audio/speech',
     {
-      config: { invalidBody: 'openai_400', keepsBodyText: true },
+      config: { invalidBody: 'openai_400', body: 'text' },
       schema: {
         tags: ['inference'],
         operationId: 'createSpeech',

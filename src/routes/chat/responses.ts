@@ -69,7 +69,7 @@ export async function responseRoutes(app: App, options: ResponseRoutesOptions): 
   app.post(
     '/v1/responses',
     {
-      config: { invalidBody: 'openai_400', keepsBodyText: true },
+      config: { invalidBody: 'openai_400', body: 'text' },
       schema: {
         tags: ['inference'],
         operationId: 'createResponse',

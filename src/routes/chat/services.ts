@@ -103,7 +103,7 @@ function addEndpoint(app: App, endpoint: Endpoint, { choice, run }: ServiceRoute
   app.post(
     path,
     {
-      config: { invalidBody: 'openai_400', keepsBodyText: true },
+      config: { invalidBody: 'openai_400', body: 'text' },
       schema: {
         tags: ['inference'],
         operationId,

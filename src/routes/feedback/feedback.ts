@@ -38,7 +38,7 @@ interface FeedbackRoutesOptions
   readonly payloadBytesMax: number
 }
 
-const config = { keepsLongNumbers: true }
+const config = { body: 'exact' } as const
 /**
  * Limit: items of a batch that are processed before other requests get a turn of the event loop, a few milliseconds.
  */

@@ -51,7 +51,7 @@ function addCreate(app: App, options: KindStoreOptions, kind: ObjectKind): void 
     `/v2/:entity/:project/${kind.path}`,
     {
       // Rows and numbers are stored as they were sent.
-      config: { keepsBodyText: true, keepsLongNumbers: true },
+      config: { body: 'exact' },
       schema: {
         tags,
         operationId: `publish${kind.word}`,

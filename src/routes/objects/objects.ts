@@ -42,8 +42,7 @@ function addObjectCreate(app: App, { objects, bodies }: ObjectRoutesOptions): vo
   app.post(
     '/obj/create',
     {
-      // The text of the content is stored and digested unchanged.
-      config: { keepsBodyText: true, largeBody: 'bytes' },
+      config: { body: 'bytes' },
       schema: {
         tags,
         operationId: 'createObject',

@@ -32,8 +32,7 @@ import type { LargeBodies } from '../bodies/large-bodies.ts'
 import { renderRows, storeTable } from './table-rows.ts'
 
 const tags = ['tables']
-/** The text of rows is stored and digested unchanged. */
-const config = { keepsBodyText: true, largeBody: 'bytes' } as const
+const config = { body: 'bytes' } as const
 
 interface TableRoutesOptions extends Pick<Stores, 'tables'> {
   readonly bodies: LargeBodies
@@ -100,7 +99,7 @@ function addTableCreateFromDigests(app: App, tables: TableStore): void {
   app.post(
     '/table/create_from_digests',
     {
-      config: { takesContent: true },
+      config: { body: 'value' },
       schema: {
         tags,
         operationId: 'createTableFromDigests',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { QUERY_BODY_BYTES_MAX } from '../../src/http/body/small-bodies.ts'
+import { QUERY_BODY_BYTES_MAX } from '../../src/http/body/json-body.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 
 const long = 'x'.repeat(QUERY_BODY_BYTES_MAX)
