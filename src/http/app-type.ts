@@ -28,7 +28,7 @@ export type App = FastifyInstance<
  * - `exact`: the same, and numbers that a double would round are JSON.rawJSON objects with all digits
  * - `bytes`: a Buffer, neither parsed nor validated (`routes/bodies` does both)
  */
-export type BodyMode = 'query' | 'value' | 'text' | 'exact' | 'bytes'
+type BodyMode = 'query' | 'value' | 'text' | 'exact' | 'bytes'
 
 declare module 'fastify' {
   interface FastifyRequest {

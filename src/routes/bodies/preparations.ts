@@ -49,7 +49,7 @@ export function prepareBody(
   const { schema, isLossless = false, prepare } = preparationOf(name)
   const text = decodeJsonBody(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
   // Like the framework, which validates an absent body as null.
-  const sent = parseJsonBody(text, { isLossless, ...(limits && { limits }) }) ?? null
+  const sent = parseJsonBody(text, { isLossless, limits }) ?? null
   const { value, error } = context.isStrict
     ? parseStrictly(schema, sent)
     : parseTolerantly(schema, toNeutralNames(sent), toVendorText)
