@@ -9,6 +9,7 @@ const call = {
   op_name: 'op',
   svc_user_id: 'u',
   svc_run_id: null,
+  end_user_id: null,
 }
 
 function open() {

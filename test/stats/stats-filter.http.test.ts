@@ -18,6 +18,7 @@ async function buildTwoCalls() {
         thread_id: `thread-${n}`,
         turn_id: `turn-${n}`,
         svc_run_id: `run-${n}`,
+        attributes: n === 1 ? { user: 'ada' } : {},
         inputs: { deep: [{ ref: `${OBJECT}:in${n}` }] },
       },
       end: { output: [`${OBJECT}:out${n}`], summary: { usage: { m: { input_tokens: n } } } },
@@ -46,6 +47,7 @@ const LISTS: [field: string, first: string, none: string][] = [
   ['thread_ids', 'thread-1', 'thread-'],
   ['turn_ids', 'turn-1', 'turn-3'],
   ['svc_run_ids', 'run-1', 'run'],
+  ['end_user_ids', 'ada', 'Ada'],
 ]
 
 describe('the filter of POST /calls/stats', () => {

@@ -26,6 +26,7 @@ function fillWithCalls(app: TestApp, calls: number): Promise<unknown> {
         svc_username: 'u',
         svc_run_id: null,
         svc_run_step: null,
+        end_user_id: null,
         attributes_json: '{}',
         inputs_json: '{}',
         otel_dump_json: null,

@@ -30,6 +30,8 @@ const FILTERS: readonly FilterCondition[][] = [
   ['turn_ids'],
   ['svc_user_ids'],
   ['svc_run_ids'],
+  ['end_user_ids'],
+  ['few_end_user_ids'],
   ['trace_roots_only'],
 ]
 

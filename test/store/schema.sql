@@ -102,7 +102,10 @@ CREATE TABLE "calls" (
   deleted_at_us INTEGER,
   -- 1 when display_name was given by an update, which may come before the start and outlives it.
   is_renamed INTEGER NOT NULL DEFAULT 0 CHECK (is_renamed IN (0, 1))
-, is_freed INTEGER NOT NULL DEFAULT 0 CHECK (is_freed IN (0, 1))) STRICT;
+, is_freed INTEGER NOT NULL DEFAULT 0 CHECK (is_freed IN (0, 1)), end_user_id TEXT) STRICT;
+
+CREATE INDEX calls_project_key_end_user_id_started_at_us
+ON calls (project_key, end_user_id, started_at_us) WHERE end_user_id IS NOT NULL;
 
 CREATE UNIQUE INDEX calls_project_key_id ON calls (project_key, id);
 

@@ -79,6 +79,7 @@ export function toAgentSpan(call: CallTexts): AgentSpan | null {
       operation_name: operation ?? (kind && (OPERATIONS[kind] ?? kind)),
       conversation_id: call.thread_id,
       svc_user_id: call.svc_user_id,
+      end_user_id: call.end_user_id,
       svc_run_id: call.svc_run_id,
       svc_run_step: call.svc_run_step,
       svc_run_step_end: call.svc_run_step_end,

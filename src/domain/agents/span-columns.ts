@@ -73,6 +73,7 @@ const COMPUTED_COLUMNS = {
   operation_name: 'string',
   conversation_id: 'string',
   svc_user_id: 'string',
+  end_user_id: 'string',
   svc_run_id: 'string',
   svc_run_step: 'number',
   svc_run_step_end: 'number',

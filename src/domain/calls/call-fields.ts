@@ -21,6 +21,7 @@ const COLUMNS = [
   'exception',
   'svc_user_id',
   'svc_username',
+  'end_user_id',
   'svc_run_id',
   'svc_run_step',
   'svc_run_step_end',

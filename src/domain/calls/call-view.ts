@@ -25,6 +25,7 @@ export interface StoredCall {
   readonly summary: JsonObject
   readonly svc_user_id: string | null
   readonly svc_username: string | null
+  readonly end_user_id: string | null
   readonly svc_run_id: string | null
   readonly svc_run_step: number | null
   readonly svc_run_step_end: number | null

@@ -12,6 +12,7 @@ export function toCopiedParts(call: CallTexts, refScheme: string): CallParts {
   const { project_id, id, trace_id, ended_at_us, otel_dump_json } = call
   const { parent_id, thread_id, turn_id, op_name, display_name, started_at_us } = call
   const { svc_user_id, svc_username, svc_run_id, svc_run_step, svc_run_step_end, exception } = call
+  const { end_user_id } = call
   const attributes_json = call.attributes_json ?? '{}'
   const inputs_json = call.inputs_json ?? '{}'
   const output_json = call.output_json ?? 'null'
@@ -33,6 +34,7 @@ export function toCopiedParts(call: CallTexts, refScheme: string): CallParts {
       svc_run_step,
       svc_user_id: svc_user_id ?? '',
       svc_username: svc_username ?? '',
+      end_user_id,
       attributes_json,
       inputs_json,
       otel_dump_json,

@@ -8,6 +8,7 @@ import { renderJson } from '../json/json-text.ts'
 import { type FoundRef, findRefs } from '../objects/refs.ts'
 import { type CallUsage, readUsage } from '../usage/usage.ts'
 import { identifyReporter } from '../usage/usage-reporter.ts'
+import { readEndUser } from './end-user.ts'
 
 /** The first part of a stored call. Times in microseconds, bodies as JSON text. */
 export interface CallStart {
@@ -25,6 +26,8 @@ export interface CallStart {
   readonly started_at_us: number
   readonly svc_user_id: string
   readonly svc_username: string
+  /** From readEndUser. */
+  readonly end_user_id: string | null
   readonly svc_run_id: string | null
   readonly svc_run_step: number | null
   readonly attributes_json: string
@@ -108,6 +111,7 @@ export function resolveTimedStart(
     started_at_us: start.started_at_us,
     svc_user_id: defaults.svc_user_id,
     svc_username: defaults.svc_username,
+    end_user_id: readEndUser(start.attributes, start.inputs),
     svc_run_id: start.svc_run_id ?? null,
     svc_run_step: start.svc_run_step ?? null,
     attributes_json,

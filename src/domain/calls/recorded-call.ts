@@ -7,6 +7,7 @@ import { exceedsDepth, JSON_DEPTH_MAX } from '../json/json-limits.ts'
 import { parseLossless, renderJson } from '../json/json-text.ts'
 import { type FoundRef, findRefs } from '../objects/refs.ts'
 import { readUsage } from '../usage/usage.ts'
+import { readEndUserOfText } from './end-user.ts'
 import type { CallParts } from './new-call.ts'
 
 /** The recorded fields of a call, except its large bodies. */
@@ -66,6 +67,7 @@ export function resolveRecordedCall({ facts, ...bodies }: RecordedCall): CallPar
       started_at_us: facts.started_at_us,
       svc_user_id: facts.svc_user_id,
       svc_username: facts.svc_username,
+      end_user_id: readEndUserOfText(attributes, inputs_json),
       svc_run_id: null,
       svc_run_step: null,
       attributes_json,

@@ -98,6 +98,13 @@ const FIXED: readonly Column[] = [
     read: ({ svc_username }) => svc_username,
   },
   {
+    name: 'end-user',
+    fields: ['end_user_id'],
+    label: 'End user',
+    width: '120px',
+    read: ({ end_user_id }) => end_user_id,
+  },
+  {
     name: 'thread',
     fields: ['thread_id'],
     label: 'Thread',
@@ -176,7 +183,7 @@ export function requestedColumns(shown: readonly Column[]) {
   const has = (name: string) => shown.some((column) => column.name === name)
   const bodies = shown.flatMap(({ body }) => body ?? [])
   return {
-    columns: ['summary', 'svc_username', 'thread_id', ...new Set(bodies)],
+    columns: ['summary', 'svc_username', 'end_user_id', 'thread_id', ...new Set(bodies)],
     include_costs: has('cost'),
     include_feedback: has('feedback'),
   }

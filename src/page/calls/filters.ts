@@ -35,6 +35,7 @@ export const FILTERS = [
   { name: 'slower', label: 'Slower than, ms', kind: 'number' },
   { name: 'dearer', label: 'Costs more than, $', kind: 'number' },
   { name: 'user', label: 'User', kind: 'text' },
+  { name: 'end-user', label: 'End user', kind: 'text' },
   { name: 'thread', label: 'Thread', kind: 'text' },
   { name: 'ref', label: 'Uses the object (ref)', kind: 'text' },
   {
@@ -105,6 +106,7 @@ export function callsQueryOf(project_id: string, untilMs: number): CallsQueryBod
     filter: {
       ...(withChildren.value ? {} : { trace_roots_only: true }),
       ...(values.thread === '' ? {} : { thread_ids: [values.thread] }),
+      ...(values['end-user'] === '' ? {} : { end_user_ids: [values['end-user']] }),
       ...(values.ref === '' ? {} : { input_refs: [values.ref] }),
     },
     query: { $expr: conditions.length === 1 ? conditions[0] : { $and: conditions } },

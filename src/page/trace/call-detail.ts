@@ -102,6 +102,7 @@ function Facts({ call, project, usage }: FactsProps) {
     ['Tokens reported', usage === undefined && formatCount(tokens)],
     ['Cost reported', usage === undefined && formatCost(cost)],
     ['User', call.svc_username],
+    ['End user', call.end_user_id],
     [
       'Thread',
       call.thread_id !== null &&

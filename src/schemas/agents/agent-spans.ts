@@ -149,6 +149,7 @@ export const AgentSpanRow = z
     custom_attrs_bool: z.record(z.string(), z.boolean()).describe('Attributes that are booleans.'),
     raw_span_dump: text.describe('The received span, as JSON; only with details.'),
     svc_user_id: text.describe('User whose key sent it.'),
+    end_user_id: text.describe('End user for whom it was made.'),
     svc_run_id: text.describe('Training run.'),
     svc_run_step: number.describe('Step of the run at the start.'),
     svc_run_step_end: number.describe('Step of the run at the end.'),

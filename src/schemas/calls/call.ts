@@ -116,6 +116,12 @@ export const CallSchema = z
     ),
     svc_user_id: z.string().nullable().describe('User whose key started the call.'),
     svc_username: z.string().nullable().describe('Name of that user.'),
+    end_user_id: z
+      .string()
+      .nullable()
+      .describe(
+        'End user for whom the call was made, as attributes or the request name them; an addition.',
+      ),
     svc_run_id: z.string().nullable().describe('Training run that made the call.'),
     svc_run_step: z.int().nullable().describe('Step of the run at the start.'),
     svc_run_step_end: z.int().nullable().describe('Step of the run at the end.'),

@@ -33,6 +33,7 @@ export const CallsFilter = z
     trace_roots_only: z.boolean().nullish().describe('Only calls without a parent.'),
     svc_user_ids: listOf('Users whose keys started the calls.'),
     svc_run_ids: listOf('Training runs.'),
+    end_user_ids: listOf('End users for whom the calls were made; an addition.'),
   })
   .meta({ id: 'CallsFilter', description: 'Filter of calls; all of its fields must match.' })
 export type CallsFilter = z.infer<typeof CallsFilter>

@@ -24,6 +24,7 @@ export const USAGE_FIELDS = [
   'exception',
   'svc_user_id',
   'svc_run_id',
+  'end_user_id',
 ] as const
 
 const common = {

@@ -44,6 +44,7 @@ const call = fc.record({
   op: fc.constantFrom('a', 'b', 'b:1', 'b:2'),
   user: fc.constantFrom('u1', 'u2'),
   run: fc.constantFrom('r1', 'r2', null),
+  endUser: fc.constantFrom('e1', 'e2', null),
   isRoot: fc.boolean(),
   /** Which call of the same round is its parent, where there are so many. */
   parent: fc.nat(3),
@@ -68,6 +69,7 @@ const question = fc.record({
       op_names: fc.constantFrom<string[]>(['a'], ['b:*'], ['b', 'b:1'], []),
       svc_user_ids: fc.constantFrom<string[]>(['u1'], ['u2', 'u3']),
       svc_run_ids: fc.constantFrom<string[]>(['r1'], ['r9']),
+      end_user_ids: fc.constantFrom<string[]>(['e1'], ['e2', 'e3']),
       trace_roots_only: fc.boolean(),
     },
     { requiredKeys: [] },

@@ -56,7 +56,9 @@ function insertCall(
     requests === null ? {} : { requests },
   ])
   const summary_json = JSON.stringify({ usage: Object.fromEntries(told) })
-  insert(db, 'call_bodies', { call_key, attributes_json: '{}', inputs_json: '{}', summary_json })
+  const { end_user_id } = call
+  const attributes_json = JSON.stringify(end_user_id === null ? {} : { user: end_user_id })
+  insert(db, 'call_bodies', { call_key, attributes_json, inputs_json: '{}', summary_json })
   for (const ref of input_refs) insert(db, 'call_refs', { call_key, side: 'input', ref })
   for (const ref of end?.output_refs ?? []) {
     insert(db, 'call_refs', { call_key, side: 'output', ref })

@@ -62,6 +62,7 @@ export interface RawCall {
   readonly turn_id: string | null
   readonly svc_user_id: string
   readonly svc_run_id: string | null
+  readonly end_user_id: string | null
   readonly input_refs: readonly string[]
 }
 
@@ -100,6 +101,7 @@ const PLAIN_FIELDS = {
   turn_ids: (call: RawCall) => call.turn_id,
   svc_user_ids: (call: RawCall) => call.svc_user_id,
   svc_run_ids: (call: RawCall) => call.svc_run_id,
+  end_user_ids: (call: RawCall) => call.end_user_id,
 } as const
 const PATTERN_FIELDS = {
   op_names: (call: RawCall) => [call.op_name],

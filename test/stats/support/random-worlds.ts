@@ -34,6 +34,7 @@ const filter = fc.record(
     trace_roots_only: fc.boolean(),
     svc_user_ids: fc.constantFrom(['u-1'], ['u-2'], ['u-1', 'u-2']),
     svc_run_ids: fc.constantFrom(['r1'], ['r1', 'r2']),
+    end_user_ids: fc.constantFrom(['eu1'], ['eu1', 'eu2']),
   },
   { requiredKeys: [] },
 )
@@ -42,7 +43,13 @@ const filter = fc.record(
 const fewFields = fc
   .tuple(
     filter,
-    fc.shuffledSubarray(['op_names', 'trace_roots_only', 'svc_user_ids', 'svc_run_ids']),
+    fc.shuffledSubarray([
+      'op_names',
+      'trace_roots_only',
+      'svc_user_ids',
+      'svc_run_ids',
+      'end_user_ids',
+    ]),
     fc.nat(2),
   )
   .map(([all, preferred, count]) => {

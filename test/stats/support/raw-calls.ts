@@ -123,6 +123,7 @@ export const sentCall = fc.record({
   turn_id: fc.constantFrom(null, 'tu1'),
   svc_run_id: fc.constantFrom(null, 'r1', 'r2'),
   user: fc.nat(1),
+  end_user_id: fc.constantFrom(null, 'eu1', 'eu2'),
   input_refs: fc.constantFrom([], [], [doc('v1')], [doc('v1'), doc('v2')]),
   output_refs: fc.constantFrom([], [], [doc('v3')]),
   usage: fc.dictionary(
@@ -158,7 +159,10 @@ export function toParts(project_id: string, index: number, call: SentCall) {
       svc_run_id,
       parent_id: call.parent === null ? null : idOf(call.parent),
       started_at: renderTimestamp(call.started_us),
-      attributes: call.provider === null ? {} : { provider: call.provider },
+      attributes: {
+        ...(call.provider === null ? {} : { provider: call.provider }),
+        ...(call.end_user_id === null ? {} : { user: call.end_user_id }),
+      },
       inputs: { refs: call.input_refs },
     },
     end: {

@@ -18,6 +18,8 @@ export interface TestCall {
   readonly op: string
   readonly user: string
   readonly run: string | null
+  /** Default: none. */
+  readonly endUser?: string | null
   readonly isRoot: boolean
   /** Of a call that is no root; default: one that is never stored. */
   readonly parentId?: string
@@ -25,7 +27,8 @@ export interface TestCall {
   readonly usage: readonly CallUsage[]
 }
 
-export function startOf({ id, startedUs, op, user, run, isRoot, parentId }: TestCall): CallStart {
+export function startOf(call: TestCall): CallStart {
+  const { id, startedUs, op, user, run, endUser, isRoot, parentId } = call
   return {
     project_id: PROJECT,
     id,
@@ -40,6 +43,7 @@ export function startOf({ id, startedUs, op, user, run, isRoot, parentId }: Test
     svc_username: user,
     svc_run_id: run,
     svc_run_step: null,
+    end_user_id: endUser ?? null,
     attributes_json: '{}',
     inputs_json: '{}',
     otel_dump_json: null,

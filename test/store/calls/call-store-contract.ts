@@ -21,7 +21,7 @@ export function describeCallStoreContract(name: string, create: () => Promise<Ca
   describe(`${name} keeps the CallStore contract`, () => {
     it('a started call is returned by its id', async () => {
       const calls = await create()
-      const start = startOf({ attributes: { a: [1] }, thread_id: 't' })
+      const start = startOf({ attributes: { a: [1], user: 'ada' }, thread_id: 't' })
       await expect(calls.startCall(start)).resolves.toEqual({
         id: 'call-1',
         trace_id: 'made-trace',
@@ -30,7 +30,8 @@ export function describeCallStoreContract(name: string, create: () => Promise<Ca
         op_name: 'predict',
         started_at_us: start.started_at_us,
         ended_at_us: null,
-        attributes: { a: [1] },
+        attributes: { a: [1], user: 'ada' },
+        end_user_id: 'ada',
         inputs: STARTED.inputs,
         thread_id: 't',
         summary: {},

@@ -36,6 +36,7 @@ export function toStoredCall(row: Omit<CallRow, 'call_key'>): StoredCall | null 
     summary: parseObject(row.summary_json),
     svc_user_id: row.svc_user_id,
     svc_username: row.svc_username,
+    end_user_id: row.end_user_id,
     svc_run_id: row.svc_run_id,
     svc_run_step: row.svc_run_step,
     svc_run_step_end: row.svc_run_step_end,

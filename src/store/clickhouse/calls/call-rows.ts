@@ -21,6 +21,7 @@ export interface KnownStart {
   readonly svc_username: string
   readonly svc_run_id: string | null
   readonly svc_run_step: number | null
+  readonly end_user_id: string | null
 }
 
 /** A row of `calls` as read. */
@@ -48,7 +49,7 @@ function hash(values: readonly (string | number | null)[]): string {
 
 export function toKnownStart(start: KnownStart): KnownStart {
   const { started_at_us, trace_id, parent_id, thread_id, turn_id, op_name, display_name } = start
-  const { svc_user_id, svc_username, svc_run_id, svc_run_step } = start
+  const { svc_user_id, svc_username, svc_run_id, svc_run_step, end_user_id } = start
   return {
     started_at_us,
     trace_id,
@@ -61,6 +62,7 @@ export function toKnownStart(start: KnownStart): KnownStart {
     svc_username,
     svc_run_id,
     svc_run_step,
+    end_user_id,
   }
 }
 

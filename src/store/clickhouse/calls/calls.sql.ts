@@ -20,6 +20,7 @@ const FILTER_CONDITIONS = {
   turn_ids: isIn('turn_id', 'turn_ids'),
   svc_user_ids: isIn('svc_user_id', 'svc_user_ids'),
   svc_run_ids: isIn('svc_run_id', 'svc_run_ids'),
+  end_user_ids: isIn('end_user_id', 'end_user_ids'),
   trace_roots_only: 'parent_id IS NULL',
 } as const
 
@@ -78,7 +79,8 @@ const REPEATED = `
   svc_user_id,
   svc_username,
   svc_run_id,
-  svc_run_step`.trimStart()
+  svc_run_step,
+  end_user_id`.trimStart()
 
 /** The rows of ids by the keys of calls, in order of storage. */
 const ROWS_OF_IDS = `

@@ -15,6 +15,7 @@ SELECT
   if(named.is_named = 1, named.given_name, display_name) AS display_name,
   svc_user_id,
   svc_run_id,
+  end_user_id,
   has_start,
   has_end,
   started_at_us,

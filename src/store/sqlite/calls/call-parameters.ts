@@ -38,6 +38,7 @@ function listStart(start: CallStart, keys: NameKeys): Parameter[] {
     start.svc_username,
     start.svc_run_id,
     start.svc_run_step,
+    start.end_user_id,
   ]
 }
 

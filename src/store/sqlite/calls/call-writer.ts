@@ -271,6 +271,7 @@ function withoutTexts(start: CallStart): CallStart {
     thread_id: null,
     turn_id: null,
     display_name: null,
+    end_user_id: null,
     start_size_bytes: 0,
   }
 }

@@ -25,6 +25,7 @@ const START_COLUMNS = [
   'svc_username',
   'svc_run_id',
   'svc_run_step',
+  'end_user_id',
 ]
 
 /**
@@ -52,6 +53,7 @@ SET
   svc_username = @svc_username,
   svc_run_id = @svc_run_id,
   svc_run_step = @svc_run_step,
+  end_user_id = @end_user_id,
   storage_size_bytes = storage_size_bytes + @start_size_bytes
 WHERE call_key = @call_key
 `
@@ -186,6 +188,7 @@ SELECT
   svc_run_id,
   svc_run_step,
   svc_run_step_end,
+  end_user_id,
   storage_size_bytes,
   deleted_at_us,
   ${BODY_NAMES.map(bodyText).join(',\n  ')}

@@ -156,6 +156,7 @@ const NOTHING: CallTexts = {
   svc_run_id: null,
   svc_run_step: null,
   svc_run_step_end: null,
+  end_user_id: null,
   storage_size_bytes: 0,
   attributes_json: null,
   inputs_json: null,

@@ -4,6 +4,7 @@ import { wildcardPrefix } from '../../../../domain/objects/refs.ts'
 import type { CallsFilter } from '../../../../schemas/calls/calls-filter.ts'
 import type { Connection } from '../../db/connection.ts'
 import {
+  COUNT_END_USER_CALLS,
   COUNT_INPUT_USES,
   COUNT_OUTPUT_USES,
   type FilterCondition,
@@ -24,9 +25,10 @@ const EXACT_FIELDS = [
   'turn_ids',
   'svc_user_ids',
   'svc_run_ids',
+  'end_user_ids',
 ] as const
 
-/** Limit: uses of refs up to which calls are found through them. */
+/** Limit: uses of refs, or calls of end users, up to which calls are found through them. */
 const FEW_USES = 4096
 
 /**
@@ -57,16 +59,26 @@ export function toFilterClause(
     parameters[field] = JSON.stringify(found)
   }
   if (filter.trace_roots_only) conditions.push('trace_roots_only')
-  return { conditions: conditions.map((name) => seekRefs(db, name, parameters)), parameters }
+  const counted = { ...parameters, project_id, limit: FEW_USES + 1 }
+  return { conditions: conditions.map((name) => seekFew(db, name, counted)), parameters }
 }
 
-function seekRefs(
+const COUNTS = {
+  input_refs: COUNT_INPUT_USES,
+  output_refs: COUNT_OUTPUT_USES,
+  end_user_ids: COUNT_END_USER_CALLS,
+} as const
+
+function seekFew(
   db: Connection,
   condition: FilterCondition,
-  parameters: FilterClause['parameters'],
+  parameters: Readonly<Record<string, unknown>>,
 ): FilterCondition {
-  if (condition !== 'input_refs' && condition !== 'output_refs') return condition
-  const count = db.prepare(condition === 'input_refs' ? COUNT_INPUT_USES : COUNT_OUTPUT_USES)
-  const uses = count.pluck().get({ ...parameters, limit: FEW_USES + 1 }) as number
-  return uses <= FEW_USES ? `few_${condition}` : condition
+  if (!isCounted(condition)) return condition
+  const calls = db.prepare(COUNTS[condition]).pluck().get(parameters) as number
+  return calls <= FEW_USES ? `few_${condition}` : condition
+}
+
+function isCounted(condition: FilterCondition): condition is keyof typeof COUNTS {
+  return Object.hasOwn(COUNTS, condition)
 }

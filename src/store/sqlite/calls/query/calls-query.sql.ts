@@ -21,6 +21,7 @@ export const NAMED_COLUMNS = [
   'svc_run_id',
   'svc_run_step',
   'svc_run_step_end',
+  'end_user_id',
   'storage_size_bytes',
 ] as const
 export type NamedColumn = (typeof NAMED_COLUMNS)[number]

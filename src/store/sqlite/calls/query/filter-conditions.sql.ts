@@ -1,5 +1,5 @@
 /** The fields of the calls filter as conditions of statements over `calls`, and the indexes that serve them. */
-import { packedId } from '../columns/id-columns.sql.ts'
+import { PROJECT_KEY, packedId } from '../columns/id-columns.sql.ts'
 
 /** A byte that no text has and that sorts after all text. */
 const BEHIND_ALL_TEXT = "CAST(x'ff' AS TEXT)"
@@ -18,10 +18,12 @@ const FILTER_CONDITIONS = {
   turn_ids: isId('calls.turn_id', 'turn_ids'),
   svc_user_ids: isIn('calls.svc_user_id', 'svc_user_ids'),
   svc_run_ids: isIn('calls.svc_run_id', 'svc_run_ids'),
+  end_user_ids: isIn('calls.end_user_id', 'end_user_ids'),
+  few_end_user_ids: isIn('calls.end_user_id', 'end_user_ids'),
   trace_roots_only: 'calls.parent_id IS NULL',
 } as const
 
-/** A field of the filter that needs a condition; `few_` when few calls use the refs and are found through them. */
+/** A field of the filter that needs a condition; `few_` when few calls have the value and are found through it. */
 export type FilterCondition = keyof typeof FILTER_CONDITIONS
 
 /** Renders the conditions of a filter on `calls`, to be appended to others. */
@@ -35,6 +37,7 @@ const SEEKS = [
   // By primary key, after call_refs_ref_key.
   ['few_input_refs', 'NOT INDEXED'],
   ['few_output_refs', 'NOT INDEXED'],
+  ['few_end_user_ids', 'INDEXED BY calls_project_key_end_user_id_started_at_us'],
   ['turn_ids', 'INDEXED BY calls_project_key_turn_id'],
   ['parent_ids', 'INDEXED BY calls_project_key_parent_id'],
   ['trace_ids', 'INDEXED BY calls_project_key_trace_id'],
@@ -61,6 +64,18 @@ export function callsBy(conditions: readonly FilterCondition[]): string {
 /** The number of uses of refs in inputs or outputs, up to a limit (unique in refs, then call_refs_ref_key). */
 export const COUNT_INPUT_USES = countUses(0, 'input_refs')
 export const COUNT_OUTPUT_USES = countUses(1, 'output_refs')
+
+/** The number of calls of end users, up to a limit (covered by calls_project_key_end_user_id_started_at_us). */
+export const COUNT_END_USER_CALLS = `
+SELECT count(*)
+FROM (
+  SELECT 1
+  FROM calls INDEXED BY calls_project_key_end_user_id_started_at_us
+  WHERE calls.project_key = ${PROJECT_KEY}
+    AND ${FILTER_CONDITIONS.end_user_ids}
+  LIMIT @limit
+)
+`
 
 function countUses(isOutput: 0 | 1, parameter: string): string {
   return `

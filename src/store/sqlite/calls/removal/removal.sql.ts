@@ -28,6 +28,7 @@ SET
   turn_id = NULL,
   display_name = NULL,
   exception = NULL,
+  end_user_id = NULL,
   storage_size_bytes = 0
 WHERE call_key = ?
 `

@@ -33,7 +33,7 @@ export interface Names {
   readonly ids: Integers
 }
 
-const NAMES_COLUMNS = ['op', 'user', 'run'] as const
+const NAMES_COLUMNS = ['op', 'user', 'run', 'endUser'] as const
 export type NamesColumn = (typeof NAMES_COLUMNS)[number]
 
 /** One value per row; a row is one model of an entry. */
@@ -82,6 +82,7 @@ export interface HourEntry {
   readonly op: string
   readonly user: string | null
   readonly run: string | null
+  readonly endUser: string | null
   readonly usage: readonly CountedUsage[]
 }
 
@@ -112,7 +113,12 @@ export function createGrowingHour(): GrowingHour {
   const latencies = createGrowing()
   const offsets = createGrowing()
   const flags = createGrowing()
-  const names = { op: createNames(), user: createNames(), run: createNames() }
+  const names = {
+    op: createNames(),
+    user: createNames(),
+    run: createNames(),
+    endUser: createNames(),
+  }
   const usage = createGrowingUsage()
   let ended = 0
   let isFit = true
@@ -137,9 +143,7 @@ export function createGrowingHour(): GrowingHour {
       latencies.push(entry.latencyMs)
       if (entry.latencyMs > NUMBER_MAX) isFit = false
       flags.push(entry.flags)
-      names.op.push(entry.op)
-      names.user.push(entry.user)
-      names.run.push(entry.run)
+      for (const column of NAMES_COLUMNS) names[column].push(entry[column])
       if ((entry.flags & IS_ENDED) !== 0) ended += 1
       for (const used of entry.usage) usage.add(place, used)
     },

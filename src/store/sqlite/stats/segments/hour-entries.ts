@@ -29,6 +29,8 @@ type EntryTuple = readonly [
   run: string | null,
   usage: readonly UsageTuple[],
   key: number,
+  /** Missing where there is none. */
+  endUser?: string,
 ]
 
 /** The model as servedKey names it, the counters in the order of COUNTERS, then how they count unless both ways. */
@@ -41,6 +43,7 @@ export interface EntryCall {
   readonly op_name: string
   readonly svc_user_id: string | null
   readonly svc_run_id: string | null
+  readonly end_user_id: string | null
 }
 
 /** The fields of a call's end that an entry needs. */
@@ -72,6 +75,7 @@ export function toEntry(
     op: call.op_name,
     user: call.svc_user_id,
     run: call.svc_run_id,
+    endUser: call.end_user_id,
     usage: end?.usage ?? [],
   }
 }
@@ -80,8 +84,11 @@ export function toEntry(
 export function encodeChanges(changes: readonly (HourEntry | number)[]): string {
   const written = changes.map((change): Change => {
     if (typeof change === 'number') return change
-    const { flags, offsetUs, latencyMs, op, user, run, usage, key } = change
-    return [flags, offsetUs, latencyMs, op, user, run, usage.map(toTuple), key]
+    const { flags, offsetUs, latencyMs, op, user, run, usage, key, endUser } = change
+    const used = usage.map(toTuple)
+    return endUser === null
+      ? [flags, offsetUs, latencyMs, op, user, run, used, key]
+      : [flags, offsetUs, latencyMs, op, user, run, used, key, endUser]
   })
   return JSON.stringify(written)
 }
@@ -111,9 +118,9 @@ export function addChanges(
 }
 
 function toHourEntry(tuple: EntryTuple): HourEntry {
-  const [flags, offsetUs, latencyMs, op, user, run, used, key] = tuple
+  const [flags, offsetUs, latencyMs, op, user, run, used, key, endUser = null] = tuple
   if (key === undefined) throw new BrokenSegmentError('key')
-  return { key, flags, offsetUs, latencyMs, op, user, run, usage: used.map(toUsage) }
+  return { key, flags, offsetUs, latencyMs, op, user, run, endUser, usage: used.map(toUsage) }
 }
 
 function toUsage([served, ...numbers]: UsageTuple): CountedUsage {

@@ -13,6 +13,7 @@ export interface HourFilter {
   readonly op: NameTest | null
   readonly user: NameTest | null
   readonly run: NameTest | null
+  readonly endUser: NameTest | null
   readonly rootsOnly: boolean
 }
 
@@ -33,6 +34,7 @@ export function toHourFilter(project_id: string, filter: CallsFilter): HourFilte
     op: anyOf(filter.op_names),
     user: anyOf(filter.svc_user_ids, () => null),
     run: anyOf(runNames(project_id, filter.svc_run_ids ?? []), () => null),
+    endUser: anyOf(filter.end_user_ids, () => null),
     rootsOnly: filter.trace_roots_only === true,
   }
 }
@@ -48,13 +50,13 @@ function anyOf(
     name !== null && (exact.has(name) || prefixes.some((prefix) => name.startsWith(prefix)))
 }
 
-export function isUnfiltered({ op, user, run, rootsOnly }: HourFilter): boolean {
-  return !op && !user && !run && !rootsOnly
+export function isUnfiltered(filter: HourFilter): boolean {
+  return !filter.op && !filter.rootsOnly && fitsGroups(filter)
 }
 
 /** Whether sums by op and root suffice for the filter. */
-export function fitsGroups({ user, run }: HourFilter): boolean {
-  return !user && !run
+export function fitsGroups({ user, run, endUser }: HourFilter): boolean {
+  return !user && !run && !endUser
 }
 
 /** Returns the part of each group: 0 when it matches, -1 otherwise. */
@@ -73,6 +75,7 @@ export function applyFilter(filter: HourFilter, columns: HourColumns, partOf: In
   applyNames(filter.op, columns, 'op', partOf)
   applyNames(filter.user, columns, 'user', partOf)
   applyNames(filter.run, columns, 'run', partOf)
+  applyNames(filter.endUser, columns, 'endUser', partOf)
   if (!filter.rootsOnly) return
   applyMask(columns.flags(), (flags) => (flags & IS_ROOT) !== 0, partOf)
 }

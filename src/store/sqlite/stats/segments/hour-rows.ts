@@ -19,10 +19,11 @@ type HourRow = [
   op: string,
   user: string | null,
   run: string | null,
+  endUser: string | null,
   model: string | null,
   ...usage: unknown[],
 ]
-const USAGE_AT = 8
+const USAGE_AT = 9
 
 export interface HourId {
   readonly project_id: string
@@ -95,6 +96,7 @@ function toRowEntry(row: HourRow, hourUs: number, usage: readonly CountedUsage[]
     op_name: row[5],
     svc_user_id: row[6],
     svc_run_id: row[7],
+    end_user_id: row[8],
   }
   const exception = row[3] === 1 ? '' : null
   return toEntry(

@@ -21,6 +21,7 @@ export const SEGMENT_COLUMNS = {
   roots: 12,
   reported: 13,
   key: 14,
+  endUser: 15,
 } as const
 export type SegmentColumn = keyof typeof SEGMENT_COLUMNS
 

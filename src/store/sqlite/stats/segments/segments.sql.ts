@@ -146,6 +146,7 @@ SELECT
   ${OP_NAME} AS op_name,
   calls.svc_user_id,
   calls.svc_run_id,
+  calls.end_user_id,
   ${USAGE_ROW}
 `.trim()
 

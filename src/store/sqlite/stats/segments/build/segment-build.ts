@@ -35,6 +35,7 @@ export function encodeColumns(hour: HourColumns | null, revision: number): Encod
     ['op', named(hour.names('op'))],
     ['user', named(hour.names('user'))],
     ['run', named(hour.names('run'))],
+    ['endUser', named(hour.names('endUser'))],
     ['usage', encodeUsage(hour, order, revision)],
     ['groups', encodeGroups(hour, revision)],
     ['slotRuns', encodeRuns(hour, Int16Array.from(hour.slots()), SLOTS, revision)],
