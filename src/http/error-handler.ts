@@ -13,9 +13,9 @@ import { toAuthenticationError } from './authentication.ts'
 import { bytesMaxOf } from './body/content-encoding.ts'
 import { SchemaError } from './body/parsing.ts'
 import { createRefusalLog, type RefusalLog } from './log/refusal-log.ts'
+import { recordSocketResponse } from './log/request-log.ts'
 import type { RequestObserver } from './log/request-observer.ts'
 import { newId } from './new-id.ts'
-import { recordSocketResponse } from './response-end.ts'
 
 /** Errors of the framework and its plugins, by their code. */
 const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {

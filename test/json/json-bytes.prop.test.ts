@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createJsonBytes, utf8 } from '../../src/domain/json/json-bytes.ts'
-import { createTimestampBytes } from '../../src/domain/time/timestamp-bytes.ts'
+import { createJsonBytes, createTimestampBytes, utf8 } from '../../src/domain/json/json-bytes.ts'
 import { renderTimestamp } from '../../src/schemas/timestamp.ts'
 
 const number = fc.oneof(

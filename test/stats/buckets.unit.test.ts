@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { BUCKETS_MAX, buildBucketGrid } from '../../src/domain/stats/buckets.ts'
-import { autoGranularityS, nextRoundS } from '../../src/domain/stats/granularity.ts'
+import {
+  autoGranularityS,
+  BUCKETS_MAX,
+  buildBucketGrid,
+  nextRoundS,
+} from '../../src/domain/stats/buckets.ts'
 import { createLocalClock, DAY_US } from '../../src/domain/time/local-clock.ts'
 import { renderTimestamp, timestampUs } from '../../src/schemas/timestamp.ts'
 

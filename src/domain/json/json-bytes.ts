@@ -1,4 +1,5 @@
-/** Writes JSON as bytes in chunks, without building a long string first. Pure. */
+/** Writes JSON as bytes in chunks, without building a long string first; timestamps, too. Pure. */
+import { renderTimestamp } from '../../schemas/timestamp.ts'
 
 /** Bytes of a full chunk. */
 const PIECE_BYTES = 2 ** 18
@@ -15,6 +16,14 @@ const DECIMALS_END = 10 ** (15 - DECIMALS)
 const DECIMALS_MIN = 1e-6
 const ZERO = 48
 const POINT = 46
+const US_PER_DAY = 86_400_000_000
+const US_PER_S = 1_000_000
+/** The index of the time of day in `2026-01-31T09:30:00.123456Z`. */
+const HOURS_AT = 11
+const MINUTES_AT = 14
+const SECONDS_AT = 17
+const MICROS_AT = 20
+const MICROS_DIGITS = 6
 
 export interface JsonBytes {
   /** @param text - UTF-8, as `utf8` makes it */
@@ -113,4 +122,39 @@ function copyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const copy = new Uint8Array(new ArrayBuffer(length, { maxByteLength: length }))
   copy.set(bytes)
   return copy
+}
+
+/**
+ * Writes timestamps with a text before and a text after.
+ *
+ * @returns the same bytes each time, changed by the next call; `us` as renderTimestamp takes it
+ */
+export function createTimestampBytes(before: string, behind: string): (us: number) => Uint8Array {
+  const at = utf8(before).length
+  let bytes: Uint8Array = new Uint8Array()
+  let dayUs = Number.NaN
+
+  function writeDigits(place: number, digits: number, value: number): void {
+    let rest = value
+    for (let index = place + digits - 1; index >= place; index--) {
+      const tenth = (rest / 10) | 0
+      bytes[at + index] = ZERO + rest - tenth * 10
+      rest = tenth
+    }
+  }
+
+  return (us) => {
+    const begin = Math.floor(us / US_PER_DAY) * US_PER_DAY
+    if (begin !== dayUs) {
+      bytes = utf8(`${before}${renderTimestamp(begin)}${behind}`)
+      dayUs = begin
+    }
+    const seconds = Math.floor((us - begin) / US_PER_S)
+    const minutes = (seconds / 60) | 0
+    writeDigits(HOURS_AT, 2, (minutes / 60) | 0)
+    writeDigits(MINUTES_AT, 2, minutes % 60)
+    writeDigits(SECONDS_AT, 2, seconds % 60)
+    writeDigits(MICROS_AT, MICROS_DIGITS, us - begin - seconds * US_PER_S)
+    return bytes
+  }
 }

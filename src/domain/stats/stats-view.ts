@@ -3,8 +3,7 @@
  * thousands of values. Pure.
  */
 
-import { createJsonBytes, type JsonBytes, utf8 } from '../json/json-bytes.ts'
-import { createTimestampBytes } from '../time/timestamp-bytes.ts'
+import { createJsonBytes, createTimestampBytes, type JsonBytes, utf8 } from '../json/json-bytes.ts'
 import type { BucketTable } from './bucket-table.ts'
 import type { StatColumn } from './metric-names.ts'
 

@@ -3,7 +3,7 @@
  * bodies without content.
  */
 import fp from 'fastify-plugin'
-import { decodeJsonBody, parseJsonBody } from '../../domain/json/json-body-text.ts'
+import { decodeJsonBody, parseJsonBody } from '../../domain/json/json-limits.ts'
 import type { App } from '../app-type.ts'
 
 /**

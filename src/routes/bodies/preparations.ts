@@ -1,6 +1,5 @@
 /** All preparations by name, and what they have in common: a body is parsed, validated and prepared. */
-import { decodeJsonBody, parseJsonBody } from '../../domain/json/json-body-text.ts'
-import type { JsonLimits } from '../../domain/json/json-limits.ts'
+import { decodeJsonBody, type JsonLimits, parseJsonBody } from '../../domain/json/json-limits.ts'
 import { parseStrictly, parseTolerantly } from '../../http/body/parsing.ts'
 import { toNeutralNames, toVendorText } from '../../http/body/vendor-names.ts'
 import {

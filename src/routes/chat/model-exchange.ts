@@ -7,7 +7,7 @@ import { requireScope } from '../../domain/access/permissions.ts'
 import { type ApiError, toErrorBody } from '../../errors.ts'
 import { toApiError } from '../../http/error-handler.ts'
 import { requireProjectHeader } from '../../http/project-header.ts'
-import { type ClientDeadline, startClientDeadline } from '../../http/stream/client-deadline.ts'
+import { type ClientDeadline, startClientDeadline } from '../../http/stream/client-signal.ts'
 import {
   createEventStream,
   type Framing,

@@ -5,8 +5,13 @@ import {
 } from '../../domain/feedback/feedback-metrics.ts'
 import { resolveFeedbackWindow } from '../../domain/feedback/feedback-sample.ts'
 import type { BucketTable } from '../../domain/stats/bucket-table.ts'
-import { type BucketGrid, buildBucketGrid, type TimeWindow } from '../../domain/stats/buckets.ts'
-import { doubleRoundS, HOUR_S } from '../../domain/stats/granularity.ts'
+import {
+  type BucketGrid,
+  buildBucketGrid,
+  doubleRoundS,
+  HOUR_S,
+  type TimeWindow,
+} from '../../domain/stats/buckets.ts'
 import type { StatColumn } from '../../domain/stats/metric-names.ts'
 import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'

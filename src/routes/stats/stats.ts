@@ -1,8 +1,12 @@
 /** Statistics over calls. Spec: §4.4. */
 import { Readable } from 'node:stream'
 import { requireAccess } from '../../domain/access/permissions.ts'
-import { type BucketGrid, buildBucketGrid, type TimeWindow } from '../../domain/stats/buckets.ts'
-import { doubleRoundS } from '../../domain/stats/granularity.ts'
+import {
+  type BucketGrid,
+  buildBucketGrid,
+  doubleRoundS,
+  type TimeWindow,
+} from '../../domain/stats/buckets.ts'
 import { isMoney, toColumns } from '../../domain/stats/metric-names.ts'
 import { renderModelNames } from '../../domain/stats/stats-view.ts'
 import { resolveWindow } from '../../domain/time/time-window.ts'

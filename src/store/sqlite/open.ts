@@ -50,8 +50,7 @@ import { createTrainingStores } from './training/training-stores.ts'
 import { createUsageStore } from './usage/usage-store.ts'
 import { createStepRuns } from './write/step-runs.ts'
 import { createWalCheckpointer } from './write/wal-checkpointer.ts'
-import { createWriter, type Writer } from './write/writer.ts'
-import { openInlineWrites, openWriterThread } from './write/writer-ends.ts'
+import { createWriter, openInlineWrites, openWriterThread, type Writer } from './write/writer.ts'
 
 export interface SqliteOptions {
   /** A directory, or ':memory:'. */

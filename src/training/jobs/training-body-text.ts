@@ -1,6 +1,5 @@
 /** Parses a training job from the text of its body. Runs on the main thread and in the thread of large bodies. */
-import { decodeJsonBody, parseJsonBody } from '../../domain/json/json-body-text.ts'
-import type { JsonLimits } from '../../domain/json/json-limits.ts'
+import { decodeJsonBody, type JsonLimits, parseJsonBody } from '../../domain/json/json-limits.ts'
 import { type JobContent, readJobContent } from '../../domain/training/training-job.ts'
 import { toProblems, toValidationError } from '../../schemas/problems.ts'
 import { TrainingJobCreateRequest } from '../../schemas/training/training-job.ts'

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import {
   createRecordedPacker,
   unpackRecorded,
-} from '../../../src/store/base/recordings/recorded-chunks.ts'
+} from '../../../src/store/base/recordings/recordings.ts'
 import { recordedCall } from './recordings-contract.ts'
 
 const textOf = (length: number) => JSON.stringify('é€😀x'.repeat(length).slice(0, length))

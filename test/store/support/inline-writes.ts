@@ -1,7 +1,10 @@
 /** Writes on a connection of the test's own. */
 import type { Connection } from '../../../src/store/sqlite/db/connection.ts'
-import { createWriter, type Writer } from '../../../src/store/sqlite/write/writer.ts'
-import { openInlineWrites } from '../../../src/store/sqlite/write/writer-ends.ts'
+import {
+  createWriter,
+  openInlineWrites,
+  type Writer,
+} from '../../../src/store/sqlite/write/writer.ts'
 
 export function createInlineWrites(db: Connection): Writer {
   return createWriter({

@@ -10,7 +10,7 @@ import { chmodSync, renameSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { dirname, join, relative } from 'node:path'
 import { z } from 'zod'
-import { identifyFile } from '../db/file-identity.ts'
+import { identifyFile } from '../db/database-path.ts'
 import type { BackupParts } from '../open.ts'
 import { createCopyMemory, openCopyProgress } from '../write/database-copy.ts'
 

@@ -5,7 +5,7 @@ import { type PackedCalls, unpackCalls } from '../../../domain/calls/packed-call
 import { type RecordedCall, resolveRecordedCall } from '../../../domain/calls/recorded-call.ts'
 import { type Failure, renderFailure } from '../../../threads/thread-failure.ts'
 import type { CallDeletion, CallRename } from '../../api/calls/calls.ts'
-import { type RecordedChunks, unpackRecorded } from '../../base/recordings/recorded-chunks.ts'
+import { type RecordedChunks, unpackRecorded } from '../../base/recordings/recordings.ts'
 import type { Connection } from '../db/connection.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
 import { createNestedUsage } from '../usage/nested-usage.ts'

@@ -9,8 +9,8 @@ import { ApiError } from '../../../errors.ts'
 import type { MissingFiles, StoreHealth, StoreState } from '../../api/health.ts'
 import { createCachedCheck } from '../../base/health/combined-health.ts'
 import { type Connection, openReadOnlyDatabase } from '../db/connection.ts'
+import { DATABASE_MOVED, MOVED_REMEDY } from '../db/database-path.ts'
 import type { FileFolder } from '../files/file-folder.ts'
-import { DATABASE_MOVED, MOVED_REMEDY } from '../write/database-path.ts'
 import { READ_NEWEST } from './store-health.sql.ts'
 
 /** Limit: a write that takes longer counts as failed. */

@@ -8,7 +8,6 @@ import { createFairQueue } from '../../../threads/fair-queue.ts'
 import type { ReadMetrics } from '../../api/metrics.ts'
 import { sizeOf } from '../../base/db/sizes.ts'
 import { createWalGateMemory } from '../db/wal-gate.ts'
-import { createPending } from './pending-read.ts'
 import type { ReadInput, ReadJobs, ReadOutput } from './read-job.ts'
 import type { ReadJobRegistry } from './read-jobs.ts'
 import { createReader, type PendingRead, type Reader } from './reader.ts'
@@ -226,4 +225,40 @@ function createPlaces(
     /** Returns the reader of a job for which there is room; starts one if needed. */
     takeFor: (job: PendingRead): Reader => findFor(job).reader ?? startReader(),
   }
+}
+
+interface PendingOptions extends Pick<PendingRead, 'id' | 'name' | 'input' | 'bytes'> {
+  readonly caller: ReadCaller
+  readonly timeoutMs: number
+  /** The caller has received an error and no longer waits. */
+  abandon(job: PendingRead): void
+}
+
+/** Creates a job and the promise of its caller. */
+function createPending(options: PendingOptions) {
+  const { id, name, input, bytes, timeoutMs, abandon } = options
+  const { keyId, project_id, signal } = options.caller
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+  const leave = (error: ApiError) => {
+    job.settle(error)
+    abandon(job)
+  }
+  const timer = setTimeout(() => leave(new ApiError('read_timeout')), timeoutMs)
+  const onAbort = () => leave(toClientClosedError(signal))
+  signal.addEventListener('abort', onAbort, { once: true })
+  const job: PendingRead = {
+    id,
+    name,
+    input,
+    bytes,
+    keyId,
+    project_id,
+    settle(error, value) {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+      if (error) reject(error)
+      else resolve(value)
+    },
+  }
+  return { job, promise }
 }

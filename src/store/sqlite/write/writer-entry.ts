@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { collectWhenIdle } from '../../../threads/idle-gc.ts'
 import { openDatabase } from '../db/connection.ts'
 import { openWalGate } from '../db/wal-gate.ts'
-import type { WriterData } from './writer-ends.ts'
+import type { WriterData } from './writer.ts'
 import { createWriterServer, type WriterRequest } from './writer-serve.ts'
 
 /** Pages of the log at which a commit checkpoints it, should the WAL checkpointer fall behind: 96 MB. */

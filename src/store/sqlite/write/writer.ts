@@ -3,11 +3,23 @@
  * wait, and restarts the writer after a fault.
  */
 import { ApiError } from '../../../errors.ts'
+import { startGuardedThread } from '../../../threads/thread.ts'
 import { toReplyError } from '../../../threads/thread-failure.ts'
 import type { WriteMetrics } from '../../api/metrics.ts'
 import { sizeOf } from '../../base/db/sizes.ts'
-import type { WriteRequest, WriteResult, WriterReply, WriterRequest } from './writer-serve.ts'
+import type { Connection } from '../db/connection.ts'
+import {
+  createWriterServer,
+  type WriteRequest,
+  type WriteResult,
+  type WriterReply,
+  type WriterRequest,
+} from './writer-serve.ts'
 import type { Writes } from './writes.ts'
+
+const ENTRY = new URL('./writer-entry.ts', import.meta.url)
+/** Limit: memory for new objects, most of which die with the commit; the rest are Node's defaults. */
+const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8 }
 
 /** Serves the writes: a thread, or the caller's own thread. */
 export interface WriterEnd {
@@ -189,5 +201,56 @@ function createStatementRunner() {
         onEmpty = resolve
       })
     },
+  }
+}
+
+/** The `workerData` of the thread. */
+export interface WriterData {
+  readonly dataDir: string
+  /** From createWalGateMemory. */
+  readonly gate: SharedArrayBuffer
+}
+
+/** Starts the thread. @param entry - its entry module; tests pass their own */
+export function openWriterThread(
+  workerData: WriterData,
+  { onReply, onLost }: WriterListener,
+  entry = ENTRY,
+): WriterEnd {
+  const thread = startGuardedThread(entry, { workerData, resourceLimits: RESOURCE_LIMITS })
+  const { worker } = thread
+  const ended = Promise.withResolvers<void>()
+  let isClosing = false
+  let isLost = false
+
+  function lose(cause: Error): void {
+    if (isLost || isClosing) return
+    isLost = true
+    onLost(cause)
+  }
+
+  worker.on('message', (reply: WriterReply) => onReply(reply))
+  worker.on('error', lose)
+  worker.on('exit', () => {
+    ended.resolve()
+    lose(new Error('the writer ended'))
+  })
+  return {
+    ended: ended.promise,
+    post(request) {
+      isClosing ||= request === 'close'
+      worker.postMessage(request)
+    },
+    terminate: thread.endByForce,
+  }
+}
+
+/** Serves writes on the caller's connection and closes it at the end; clones inputs and results as messages are. */
+export function openInlineWrites(db: Connection, { onReply }: WriterListener): WriterEnd {
+  const receive = createWriterServer(db, (reply) => onReply(structuredClone(reply)))
+  return {
+    ended: Promise.resolve(),
+    post: (request: WriterRequest) => receive(structuredClone(request)),
+    terminate: () => undefined,
   }
 }

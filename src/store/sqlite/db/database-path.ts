@@ -3,9 +3,10 @@
  * writing to the old file, and what was acknowledged would not be found at the next start. When the same file is back
  * at its path, nothing is lost, so writes are accepted again.
  */
+
+import { statSync } from 'node:fs'
 import { ApiError } from '../../../errors.ts'
-import { identifyFile } from '../db/file-identity.ts'
-import type { CommitPart } from './group-commit.ts'
+import type { CommitPart } from '../write/group-commit.ts'
 
 /** Text of the error's cause; the health check of the store compares it. */
 export const DATABASE_MOVED = 'the database was moved or removed while the server was running'
@@ -26,4 +27,10 @@ export function watchDatabasePath(path: string): CommitPart {
       throw new ApiError('store_unavailable', { message, cause: new Error(DATABASE_MOVED) })
     },
   }
+}
+
+/** Returns what no other file of the machine has while this one is open, or null when there is no file. */
+export function identifyFile(path: string): string | null {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return found === undefined ? null : `${found.dev}:${found.ino}`
 }
