@@ -10,7 +10,7 @@ export const BUCKETS_MAX = 10_000
 const US_PER_S = 1_000_000
 const MINUTE_S = 60
 export const HOUR_S = 3600
-export const DAY_S = 86_400
+const DAY_S = 86_400
 const WEEK_S = 7 * DAY_S
 /** 1970-01-05, a Monday. */
 const ANCHOR_DAY = 4

@@ -8,7 +8,7 @@ const ownNiceness = () => nicenessOf(readFileSync('/proc/thread-self/stat', 'utf
 
 /** The niceness of a thread that has lowered its priority so, one after the other. */
 async function lowerTo(...steps: readonly number[]): Promise<number> {
-  const module = new URL('../../../src/store/sqlite/read/reader-serve.ts', import.meta.url).href
+  const module = new URL('../../../src/threads/thread-priority.ts', import.meta.url).href
   const source = `
     import { readFileSync } from 'node:fs'
     import { parentPort } from 'node:worker_threads'

@@ -2,15 +2,13 @@
  * The reader's side of the read pool: runs its jobs in turns of one slice each, and replies with the value or error
  * of each. No read transaction is open between slices.
  */
-
-import { readlinkSync } from 'node:fs'
-import { getPriority, setPriority } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
 import { parentPort, workerData } from 'node:worker_threads'
 import { ApiError } from '../../../errors.ts'
 import { createFairQueue, type Share } from '../../../threads/fair-queue.ts'
 import { collectWhenIdle } from '../../../threads/idle-gc.ts'
 import { type Failure, renderFailure } from '../../../threads/thread-failure.ts'
+import { lowerThreadPriority } from '../../../threads/thread-priority.ts'
 import { type Connection, openReadOnlyDatabase } from '../db/connection.ts'
 import { orStoreError, toStoreError } from '../db/store-error.ts'
 import { openWalGate, type WalGate } from '../db/wal-gate.ts'
@@ -177,21 +175,4 @@ function ownBuffers(value: unknown): ArrayBuffer[] {
     }
   }
   return [...buffers]
-}
-
-/**
- * Lowers the priority of the calling thread, for good. Does nothing when it is that low already, or when the system
- * has no priorities of threads.
- *
- * @param niceness - 1 to 19; a thread of 10 gets a tenth of a processor that a thread of 0 could fill
- */
-export function lowerThreadPriority(niceness: number): void {
-  if (process.platform !== 'linux') return
-  try {
-    // Linux accepts the id of a thread where other systems expect that of a process.
-    const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1))
-    if (getPriority(thread) < niceness) setPriority(thread, niceness)
-  } catch {
-    // Without it, other threads are only slower.
-  }
 }

@@ -22,7 +22,7 @@ const ENTRY = new URL('./writer-entry.ts', import.meta.url)
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8 }
 
 /** Serves the writes: a thread, or the caller's own thread. */
-export interface WriterEnd {
+interface WriterEnd {
   post(request: WriterRequest): void
   /** Resolves when it has ended, as it does after `close`. */
   readonly ended: Promise<void>
@@ -30,7 +30,7 @@ export interface WriterEnd {
   terminate(): void
 }
 
-export interface WriterListener {
+interface WriterListener {
   onReply(reply: WriterReply): void
   /** The writer has ended without having been closed. */
   onLost(cause: Error): void
