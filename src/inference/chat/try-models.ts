@@ -149,7 +149,8 @@ export async function* tryModels(
     candidateCount: models.length,
     onAllFailed: () => observer.onAllFailed(models[0]),
   })
-  let outcome: unknown = new ApiError('client_closed_request')
+  let outcome: unknown
+  let hasEnded = false
   try {
     for (const model of models) {
       let hasBegun = false
@@ -169,6 +170,7 @@ export async function* tryModels(
         }
         observer.onModelEnd(null)
         outcome = null
+        hasEnded = true
         return
       } catch (error) {
         observer.onModelEnd(error)
@@ -177,9 +179,10 @@ export async function* tryModels(
     }
   } catch (error) {
     outcome = error
+    hasEnded = true
     throw error
   } finally {
-    observer.onEnd(outcome)
+    observer.onEnd(hasEnded ? outcome : new ApiError('client_closed_request'))
   }
 }
 
