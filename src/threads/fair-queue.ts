@@ -9,7 +9,12 @@ export interface Share {
   readonly project_id: string
 }
 
-interface FairQueue<Item extends Share> {
+/** An item of a queue; `bytes` defaults to 0. */
+interface QueueItem extends Share {
+  readonly bytes?: number
+}
+
+interface FairQueue<Item extends QueueItem> {
   push(item: Item): void
   /**
    * Removes and returns the next item.
@@ -21,14 +26,17 @@ interface FairQueue<Item extends Share> {
   /** Returns the last item of the longest line if that is longer than that of `share`: its turn is farthest away. */
   lastOfLonger(share: Share): Item | undefined
   size(): number
+  /** The bytes of all items. */
+  bytes(): number
   /** Removes and returns all items. */
   clear(): Item[]
 }
 
-export function createFairQueue<Item extends Share>(): FairQueue<Item> {
+export function createFairQueue<Item extends QueueItem>(): FairQueue<Item> {
   /** Items by key and project; the order of a map is the order of turns. */
   let keys = new Map<string, Map<string, Item[]>>()
   let size = 0
+  let bytes = 0
 
   /** Removes an item from its list, which must hold it; the rest of the list moves to the end. */
   function takeOut(item: Item): void {
@@ -40,6 +48,7 @@ export function createFairQueue<Item extends Share>(): FairQueue<Item> {
     keys.delete(keyId)
     if (projects.size > 0) keys.set(keyId, projects)
     size -= 1
+    bytes -= item.bytes ?? 0
   }
 
   return {
@@ -51,6 +60,7 @@ export function createFairQueue<Item extends Share>(): FairQueue<Item> {
       projects.set(project_id, items)
       keys.set(keyId, projects)
       size += 1
+      bytes += item.bytes ?? 0
     },
     take(canTake = () => true) {
       for (const projects of keys.values()) {
@@ -74,10 +84,12 @@ export function createFairQueue<Item extends Share>(): FairQueue<Item> {
       return isOwn ? undefined : longest.at(-1)
     },
     size: () => size,
+    bytes: () => bytes,
     clear() {
       const items = [...keys.values()].flatMap((projects) => [...projects.values()].flat())
       keys = new Map()
       size = 0
+      bytes = 0
       return items
     },
   }

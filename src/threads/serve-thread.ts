@@ -18,7 +18,7 @@ interface ThreadReply extends Failure {
 /** A message from a thread is a list of these. */
 export type FromThread = ThreadReply | { readonly notice: unknown }
 
-interface ThreadServer<Request, Reply> {
+export interface ThreadServer<Request, Reply> {
   /**
    * @param isCancelled - whether nobody waits for the reply any more
    * @returns what survives structured clone; its byte arrays that own their memory are transferred
@@ -28,9 +28,15 @@ interface ThreadServer<Request, Reply> {
   close?(): void
 }
 
-/** Creates the server of a thread. @param notify - sends a notice, in order with the replies */
-type OpenServer<Request, Reply, Notice = never> = (
-  notify: (notice: Notice) => void,
+/**
+ * Sends a notice, in order with the replies: at once, since work that blocks the thread may follow, or in one message
+ * with the next reply.
+ */
+export type Notify<Notice> = (notice: Notice, isWithReply?: boolean) => void
+
+/** Creates the server of a thread. */
+export type OpenServer<Request, Reply, Notice = never> = (
+  notify: Notify<Notice>,
 ) => ThreadServer<Request, Reply>
 
 /** Serves the calls of the thread that started this one. */
@@ -40,8 +46,10 @@ export function serveThread<Request, Reply, Notice = never>(
   const port = parentPort
   if (port === null) throw new Error('it must be started as a worker thread')
   let messages: FromThread[] = []
+  let isScheduled = false
 
   function send(): void {
+    isScheduled = false
     if (messages.length === 0) return
     const sent = messages
     messages = []
@@ -54,18 +62,16 @@ export function serveThread<Request, Reply, Notice = never>(
   /** Messages that become ready together, as the replies of one commit, are sent together. */
   function add(message: FromThread): void {
     messages.push(message)
-    if (messages.length === 1) queueMicrotask(send)
+    if (!isScheduled) queueMicrotask(send)
+    isScheduled = true
   }
 
-  /** Sent at once: work that blocks the thread may follow. */
-  function notify(notice: Notice): void {
+  const server = open((notice, isWithReply = false) => {
     messages.push({ notice })
-    send()
-  }
-
-  const server = open(notify)
+    if (!isWithReply) send()
+  })
   port.on('message', (calls: readonly ThreadCall<Request>[] | null) => {
-    for (const call of calls ?? []) void reply(server, call).then(add)
+    for (const call of calls ?? []) void replyTo(server, call).then(add)
     if (calls !== null) return
     server.close?.()
     // Runs after the last replies are posted, which a microtask does.
@@ -73,13 +79,17 @@ export function serveThread<Request, Reply, Notice = never>(
   })
 }
 
-async function reply<Request>(
+/** Runs a call. Never rejects. */
+export async function replyTo<Request>(
   server: ThreadServer<Request, unknown>,
   { id, request, cancelled }: ThreadCall<Request>,
 ): Promise<ThreadReply> {
   const flag = cancelled && new Int32Array(cancelled)
   try {
-    return { id, value: await server.run(request, () => flag !== undefined && flag[0] !== 0) }
+    return {
+      id,
+      value: await server.run(request, () => flag !== undefined && Atomics.load(flag, 0) !== 0),
+    }
   } catch (error) {
     return { id, ...renderFailure(error) }
   }

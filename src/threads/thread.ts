@@ -6,13 +6,8 @@
  * handle and before it has used it ("close before init"). The exit of the process terminates its threads, too. So a
  * thread sets a flag during such work, and its owner waits for the flag to clear, which takes milliseconds.
  */
-import {
-  type ResourceLimits,
-  type Transferable,
-  Worker,
-  type WorkerOptions,
-} from 'node:worker_threads'
-import type { FromThread, ThreadCall } from './serve-thread.ts'
+import { type ResourceLimits, type Transferable, Worker } from 'node:worker_threads'
+import { type FromThread, type OpenServer, replyTo, type ThreadCall } from './serve-thread.ts'
 import { toReplyError } from './thread-failure.ts'
 import { ENDING, INSIDE } from './whole-work.ts'
 
@@ -21,7 +16,7 @@ const LEAVE_MS_MAX = 2000
 const FLAGS = 2
 const FLAG_BYTES = Int32Array.BYTES_PER_ELEMENT
 
-interface ThreadOptions<Notice> {
+export interface ThreadOptions<Notice> {
   readonly name?: string
   /** Its `workerData`; plain. */
   readonly data?: object
@@ -49,7 +44,10 @@ export interface Thread<Request, Reply> {
    * any other of its errors
    */
   call(request: Request, options?: CallOptions): Promise<Reply>
-  /** Asks the thread to end, and terminates it when it has not ended in time. */
+  /**
+   * Asks the thread to end, and terminates it when it has not ended in time. Does not wait for the end of a terminated
+   * one: a system call may block it for any time.
+   */
   close(waitMsMax: number): Promise<void>
   /** Terminates the thread, after the current work if that must not be interrupted. Its calls are rejected at once. */
   terminate(): void
@@ -113,6 +111,7 @@ export function startThread<Request, Reply, Notice = never>(
     keepOut(flags)
     void worker.terminate()
     lose(new ThreadLostError('the thread was terminated', false))
+    end()
   }
 
   return {
@@ -126,6 +125,27 @@ export function startThread<Request, Reply, Notice = never>(
       clearTimeout(timer)
     },
     terminate,
+  }
+}
+
+/** Serves calls on the caller's own thread, with copies and errors as from another: for what only this thread may open. */
+export function createInlineThread<Request, Reply, Notice = never>(
+  open: OpenServer<Request, Reply, Notice>,
+  { onNotice }: Pick<ThreadOptions<Notice>, 'onNotice'>,
+): Thread<Request, Reply> {
+  const server = open((notice) => onNotice?.(notice))
+  return {
+    async call(request) {
+      const call = { id: 0, request: structuredClone(request) }
+      const { value, ...failure } = await replyTo(server, call)
+      const error = toReplyError(failure)
+      if (error) throw error
+      return structuredClone(value) as Reply
+    },
+    async close() {
+      server.close?.()
+    },
+    terminate: () => undefined,
   }
 }
 
@@ -216,19 +236,4 @@ function keepAllOut(): void {
 function keepOut(flags: Int32Array): void {
   Atomics.store(flags, ENDING, 1)
   Atomics.wait(flags, INSIDE, 1, LEAVE_MS_MAX)
-}
-
-/** Starts a guarded thread. @returns it, and a function that terminates it */
-export function startGuardedThread(file: URL, { workerData, ...options }: WorkerOptions) {
-  const wholeWork = new SharedArrayBuffer(FLAGS * FLAG_BYTES)
-  const flags = new Int32Array(wholeWork)
-  const worker = new Worker(file, { ...options, workerData: { ...workerData, wholeWork } })
-  guard(worker, flags)
-  return {
-    worker,
-    endByForce() {
-      keepOut(flags)
-      void worker.terminate()
-    },
-  }
 }

@@ -1,4 +1,4 @@
-/** Work of a thread that must not be interrupted; see guarded-thread.ts. */
+/** Work of a thread that must not be interrupted; see thread.ts. */
 import { workerData } from 'node:worker_threads'
 
 /** Indexes of the flags that a thread shares with its owner: 1 or 0 each. */

@@ -197,8 +197,7 @@ export function openSqliteKeys(dataDir: string, mayMigrate: boolean) {
     queueMax: 1,
     queueBytesMax: 1024 * 1024,
     closeMs: CLOSE_MS_MAX,
-    onCommit: () => undefined,
-    open: (listener) => openInlineWrites(db, listener),
+    open: (events) => openInlineWrites(db, events),
   })
   const keys = createKeyStore(createStepRuns(db, writer))
   const close = closeOnce(async () => {
@@ -255,14 +254,14 @@ function openWrites(db: Connection, gate: SharedArrayBuffer, options: SqliteOpti
     queueMax,
     queueBytesMax: options.ingestQueueBytesMax ?? INGEST_QUEUE_BYTES_MAX,
     closeMs: options.closeMs ?? CLOSE_MS_MAX,
-    onCommit(writes, ms) {
+    onCommit({ writes, ms }) {
       log.noteCommit()
-      if (ms !== null) options.watch?.committed(writes, ms / 1000)
+      options.watch?.committed(writes, ms / 1000)
     },
-    open: (listener) =>
+    open: (events) =>
       dataDir === ':memory:'
-        ? openInlineWrites(db, listener)
-        : openWriterThread({ dataDir, gate }, listener, options.writerEntry),
+        ? openInlineWrites(db, events)
+        : openWriterThread({ dataDir, gate }, events, options.writerEntry),
   })
   return {
     writes: writer,

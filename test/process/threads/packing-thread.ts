@@ -1,5 +1,6 @@
-/** Entry of a guarded thread that compresses without end, and tells when it is inside. */
-import { parentPort, workerData } from 'node:worker_threads'
+/** Entry of a guarded thread that compresses without end, and notifies its owner when it begins. */
+import { workerData } from 'node:worker_threads'
+import { serveThread } from '../../../src/threads/serve-thread.ts'
 import { runWhole } from '../../../src/threads/whole-work.ts'
 
 /** Its words: times that the work was begun, times that it was ended. */
@@ -10,11 +11,13 @@ interface PackingData {
 const counts = new Int32Array((workerData as PackingData).counts)
 const WORK_MS = 30
 
-parentPort?.postMessage('begun')
-for (;;) {
-  runWhole(() => {
-    Atomics.add(counts, 0, 1)
-    Atomics.wait(counts, 2, 0, WORK_MS)
-    Atomics.add(counts, 1, 1)
-  })
-}
+serveThread<never, never, string>((notify) => {
+  notify('begun')
+  for (;;) {
+    runWhole(() => {
+      Atomics.add(counts, 0, 1)
+      Atomics.wait(counts, 2, 0, WORK_MS)
+      Atomics.add(counts, 1, 1)
+    })
+  }
+})

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { DATABASE_FILE, openDatabase } from '../../../src/store/sqlite/db/connection.ts'
-import { startGuardedThread, startThread, ThreadLostError } from '../../../src/threads/thread.ts'
+import { createInlineThread, startThread, ThreadLostError } from '../../../src/threads/thread.ts'
 import { ENDING, INSIDE } from '../../../src/threads/whole-work.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 
@@ -71,15 +72,36 @@ it('closes a thread after its last request, and terminates one that does not end
   expect(onLost).not.toHaveBeenCalled()
 })
 
-it('ends a thread by force, and never in the middle of work that must be whole', async () => {
+it('serves calls inline with the copies and errors of a thread', async () => {
+  const notices: string[] = []
+  const request = { at: 1 }
+  const thread = createInlineThread<{ at: number }, unknown, string>(
+    (notify) => ({
+      async run(received) {
+        notify('served')
+        if (received.at > 1) throw new TypeError('broken')
+        return { received, isCopy: received !== request }
+      },
+      close: () => notices.push('closed'),
+    }),
+    { onNotice: (notice) => notices.push(notice) },
+  )
+  expect(await thread.call(request)).toEqual({ received: request, isCopy: true })
+  await expect(thread.call({ at: 2 })).rejects.toMatchObject({ code: 'internal_error' })
+  await thread.close(0)
+  expect(notices).toEqual(['served', 'served', 'closed'])
+})
+
+it('terminates a thread, but never in the middle of work that must be whole', async () => {
   const counts = new SharedArrayBuffer(12)
   const words = new Int32Array(counts)
-  const { worker, endByForce } = startGuardedThread(FILE, { workerData: { counts } })
-  await once(worker, 'message')
+  const thread = startThread<never, never>(FILE, { data: { counts } })
   while (Atomics.load(words, 0) < 2) await new Promise(setImmediate)
-  endByForce()
-  await once(worker, 'exit')
-  expect(Atomics.load(words, 1)).toBe(Atomics.load(words, 0))
+  thread.terminate()
+  const begun = Atomics.load(words, 0)
+  expect(Atomics.load(words, 1)).toBe(begun)
+  await setTimeout(100)
+  expect(Atomics.load(words, 0)).toBe(begun)
 })
 
 it('lets a process end while a thread compresses', async () => {

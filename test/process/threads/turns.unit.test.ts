@@ -23,7 +23,7 @@ it('refuses what comes to a full queue, what waits too long, what nobody waits f
   const turns = createTurns({ slots: 1, queueMax: 1, waitMsMax: 20 })
   await turns.enter(share('a'))
   const late = turns.enter(share('a'))
-  await expect(turns.enter(share('b'))).rejects.toMatchObject({ code: 'server_overloaded' })
+  await expect(turns.enter(share('a'))).rejects.toMatchObject({ code: 'server_overloaded' })
   await expect(late).rejects.toMatchObject({ code: 'read_timeout' })
   const abort = new AbortController()
   const left = turns.enter({ ...share('a'), signal: abort.signal })
@@ -34,4 +34,36 @@ it('refuses what comes to a full queue, what waits too long, what nobody waits f
   await expect(last).rejects.toMatchObject({ code: 'server_draining' })
   await expect(turns.enter(share('a'))).rejects.toMatchObject({ code: 'server_draining' })
   expect(turns.figures()).toEqual({ running: 1, waiting: 0, refused: 1 })
+})
+
+it('lets a shorter line into a full queue by refusing the last of the longest', async () => {
+  const turns = createTurns({ slots: 1, queueMax: 2 })
+  await turns.enter(share('a'))
+  const [first, last] = [turns.enter(share('a')), turns.enter(share('a'))]
+  const other = turns.enter(share('b'))
+  await expect(last).rejects.toMatchObject({ code: 'server_overloaded', retryAfterS: 1 })
+  await expect(turns.enter(share('b'))).rejects.toMatchObject({ code: 'server_overloaded' })
+  expect(turns.figures()).toEqual({ running: 1, waiting: 2, refused: 2 })
+  turns.close()
+  await Promise.allSettled([first, other])
+})
+
+it('limits the bytes that wait, and begins only turns that get a slot', async () => {
+  const slots = new Map([['a', 1]])
+  const takeSlot = ({ keyId }: { readonly keyId: string }) => slots.delete(keyId)
+  const turns = createTurns({ queueMax: 9, queueBytesMax: 10, takeSlot })
+  const leave = await turns.enter(share('a'))
+  const waiting = [
+    turns.enter({ ...share('a'), bytes: 6 }),
+    turns.enter({ ...share('b'), bytes: 4 }),
+  ]
+  await expect(turns.enter({ ...share('a'), bytes: 1 })).rejects.toMatchObject({
+    code: 'server_overloaded',
+  })
+  slots.set('b', 1)
+  leave()
+  await waiting[1]
+  expect(turns.figures()).toEqual({ running: 1, waiting: 1, refused: 1 })
+  turns.close()
+  await expect(waiting[0]).rejects.toMatchObject({ code: 'server_draining' })
 })

@@ -2,6 +2,6 @@
 import { parentPort } from 'node:worker_threads'
 
 parentPort?.on('message', (request) => {
-  if (typeof request !== 'string') process.exit(1)
-  if (request === 'close') parentPort?.close()
+  if (request !== null) process.exit(1)
+  parentPort?.close()
 })

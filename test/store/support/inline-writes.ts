@@ -11,7 +11,6 @@ export function createInlineWrites(db: Connection): Writer {
     queueMax: 1000,
     queueBytesMax: 64 * 1024 * 1024,
     closeMs: 1000,
-    onCommit: () => undefined,
-    open: (listener) => openInlineWrites(db, listener),
+    open: (events) => openInlineWrites(db, events),
   })
 }

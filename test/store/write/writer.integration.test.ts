@@ -111,9 +111,8 @@ describe('the writer', () => {
       queueMax: 10,
       queueBytesMax: 1000,
       closeMs: 20,
-      onCommit: () => undefined,
-      open: (listener) =>
-        openWriterThread({ dataDir, gate: createWalGateMemory() }, listener, entry('deaf')),
+      open: (events) =>
+        openWriterThread({ dataDir, gate: createWalGateMemory() }, events, entry('deaf')),
     })
     const write = expect(writer.run('cancel_job', { id: 'j', now_us: 1 })).rejects.toMatchObject({
       code: 'store_unavailable',

@@ -138,7 +138,7 @@ export function openCheckpointDatabase(path: string): Connection {
   return db
 }
 
-/** The first connection of a thread loads the native library, which must not be interrupted (guarded-thread.ts). */
+/** The first connection of a thread loads the native library, which must not be interrupted (threads/thread.ts). */
 function connect(source: string | Buffer, options: Database.Options = {}): Connection {
   return runWhole(() => new Database(source, { timeout: BUSY_TIMEOUT_MS, ...options }))
 }

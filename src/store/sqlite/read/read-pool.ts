@@ -2,25 +2,31 @@
  * Runs heavy reads off the event loop: a few readers, fed by a bounded queue in which keys and projects take turns.
  * The main connection never runs such a read, except for a database in memory.
  */
-import type { ReadCaller } from '../../../domain/access/read-caller.ts'
+import { type ReadCaller, requireWaiting } from '../../../domain/access/read-caller.ts'
 import { ApiError, toClientClosedError } from '../../../errors.ts'
-import { createFairQueue } from '../../../threads/fair-queue.ts'
+import type { Share } from '../../../threads/fair-queue.ts'
+import { startThread, type Thread, ThreadLostError } from '../../../threads/thread.ts'
+import { createTurns } from '../../../threads/turns.ts'
 import type { ReadMetrics } from '../../api/metrics.ts'
 import { sizeOf } from '../../base/db/sizes.ts'
 import { createWalGateMemory } from '../db/wal-gate.ts'
 import type { ReadInput, ReadJobs, ReadOutput } from './read-job.ts'
 import type { ReadJobRegistry } from './read-jobs.ts'
-import { createReader, type PendingRead, type Reader } from './reader.ts'
+import type { ReaderData, ReadRequest } from './reader-serve.ts'
 
 const ENTRY = new URL('./reader-entry.ts', import.meta.url)
 /** A reader that was idle between two checks is ended: it holds some 50 MB. */
 const POLL_INTERVAL_MS = 60_000
 /** Limit: a reader that reaches no checkpoint within this time after a cancel is terminated. */
 const CANCEL_GRACE_MS = 5000
+/** Limit: how long a reader may take to close, milliseconds. */
+const END_MS_MAX = 5000
 /** Limit: started jobs of one key and project on one reader. */
 const BEGUN_MAX = 2
 /** Limit: bytes of waiting inputs. */
 const QUEUE_BYTES_MAX = 64 * 1024 * 1024
+/** Limit: memory for new objects; the rest are Node's defaults. */
+const MEMORY = { maxYoungGenerationSizeMb: 8 }
 
 export interface ReadPool<Jobs extends ReadJobs = ReadJobRegistry> {
   /**
@@ -67,125 +73,169 @@ export interface ReadPoolOptions {
   readonly entry?: URL
 }
 
+interface Reader {
+  readonly thread: Thread<ReadRequest, never>
+  /** The jobs it runs. */
+  readonly reads: Set<Share>
+  /** Whether it got a job since the last check. */
+  isUsed: boolean
+}
+
+/** A job that waits or runs. */
+interface Read extends ReadCaller {
+  /** The estimated bytes of the input. */
+  readonly bytes: number
+  /** Set when it begins. */
+  reader?: Reader
+}
+
 /** Creates a pool of readers over a database file. Readers start when first needed. */
 export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
   options: ReadPoolOptions,
 ): ReadPool<Jobs> {
   const { queueMax, queueBytesMax = QUEUE_BYTES_MAX, timeoutMs } = options
+  const { cancelGraceMs = CANCEL_GRACE_MS } = options
+  const readers = createReaders(options)
+  const turns = createTurns<Read>({ queueMax, queueBytesMax, takeSlot: readers.take })
+  const open = new Set<Deadline>()
+  let isClosed = false
+
+  async function runInTurn(read: Read, request: ReadRequest): Promise<never> {
+    const { signal } = read
+    const leave = await turns.enter(read)
+    const reader = read.reader as Reader
+    let grace: NodeJS.Timeout | undefined
+    const onAbort = () => {
+      grace = setTimeout(() => readers.end(reader, 0), cancelGraceMs)
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    try {
+      requireWaiting(signal)
+      return await reader.thread.call(request, { signal })
+    } finally {
+      clearTimeout(grace)
+      signal.removeEventListener('abort', onAbort)
+      reader.reads.delete(read)
+      leave()
+    }
+  }
+
+  /** Runs a job again when its reader was terminated because of another job. */
+  async function runAnyhow(read: Read, request: ReadRequest): Promise<never> {
+    try {
+      return await runInTurn(read, request)
+    } catch (error) {
+      if (!(error instanceof ThreadLostError)) throw error
+      if (error.isCrash || read.signal.aborted) {
+        throw new ApiError('internal_error', { cause: error })
+      }
+      return runAnyhow(read, request)
+    }
+  }
+
+  return {
+    async run(name, input, { keyId, project_id, signal }) {
+      if (isClosed) throw new ApiError('server_draining')
+      requireWaiting(signal)
+      const deadline = createDeadline(signal, timeoutMs)
+      open.add(deadline)
+      const read = { keyId, project_id, bytes: sizeOf(input), signal: deadline.signal }
+      const value = runAnyhow(read, { name, input, keyId, project_id })
+      value.catch(() => undefined)
+      try {
+        return await Promise.race([value, deadline.passed])
+      } finally {
+        deadline.forget()
+        open.delete(deadline)
+      }
+    },
+    async close() {
+      isClosed = true
+      for (const deadline of open) deadline.pass(new ApiError('server_draining'))
+      await readers.close()
+    },
+    figures: turns.figures,
+  }
+}
+
+interface Deadline {
+  readonly signal: AbortSignal
+  /** Rejects when the signal aborts, with its reason. */
+  readonly passed: Promise<never>
+  pass(reason: ApiError): void
+  forget(): void
+}
+
+/** Creates a signal that aborts with the caller's, or when the time is up. */
+function createDeadline(caller: AbortSignal, timeoutMs: number): Deadline {
+  const abort = new AbortController()
+  const { promise: passed, reject } = Promise.withResolvers<never>()
+  const onAbort = () => pass(toClientClosedError(caller))
+  const timer = setTimeout(() => pass(new ApiError('read_timeout')), timeoutMs)
+  caller.addEventListener('abort', onAbort, { once: true })
+
+  function pass(reason: ApiError): void {
+    reject(reason)
+    abort.abort(reason)
+  }
+
+  return {
+    signal: abort.signal,
+    passed,
+    pass,
+    forget() {
+      clearTimeout(timer)
+      caller.removeEventListener('abort', onAbort)
+    },
+  }
+}
+
+/** The readers of a pool. */
+function createReaders(options: ReadPoolOptions) {
+  const { path, niceness = 0, gate = createWalGateMemory(), entry = ENTRY } = options
   const { readersKept = 1, lookEveryMs = POLL_INTERVAL_MS } = options
+  const data: ReaderData = { path, niceness, gate }
   const readers = new Set<Reader>()
-  /** Readers that got a job since the last check. */
-  const used = new Set<Reader>()
   const ending = new Set<Promise<void>>()
   const timer = setInterval(endIdle, lookEveryMs).unref()
-  const waiting = createFairQueue<PendingRead>()
-  const places = createPlaces(readers, options, startReader)
-  let waitingBytes = 0
-  const refusals = createRefusals()
-  let isClosed = false
-  let lastId = 0
 
-  function startReader(): Reader {
-    const onLost = (rest: readonly PendingRead[]) => {
-      readers.delete(reader)
-      for (const job of rest) enqueue(job)
-      dispatch()
-    }
-    const reader = createReader({ ...readerOptionsOf(options), onFree: dispatch, onLost })
+  function start(): Reader {
+    const onLost = () => void readers.delete(reader)
+    const thread = startThread<ReadRequest, never>(entry, { data, memory: MEMORY, onLost })
+    const reader: Reader = { thread, reads: new Set(), isUsed: true }
     readers.add(reader)
     return reader
+  }
+
+  function end(reader: Reader, waitMsMax: number): void {
+    readers.delete(reader)
+    const ended = reader.thread.close(waitMsMax).finally(() => ending.delete(ended))
+    ending.add(ended)
   }
 
   /** Ends idle readers, but keeps the oldest, whose caches are the warmest. */
   function endIdle(): void {
     for (const reader of [...readers].slice(readersKept)) {
-      if (reader.jobs().length > 0 || used.has(reader)) continue
-      readers.delete(reader)
-      const ended = reader.end().finally(() => ending.delete(ended))
-      ending.add(ended)
+      if (reader.reads.size === 0 && !reader.isUsed) end(reader, END_MS_MAX)
     }
-    used.clear()
-  }
-
-  function enqueue(job: PendingRead): void {
-    waiting.push(job)
-    waitingBytes += job.bytes
-  }
-
-  /** Makes room in a full queue: the longest line gives way to shorter ones. */
-  function makeRoom(caller: ReadCaller, bytes: number): boolean {
-    while (waiting.size() >= queueMax || waitingBytes + bytes > queueBytesMax) {
-      const last = waiting.lastOfLonger(caller)
-      if (!last) return false
-      last.settle(refusals.next())
-      abandon(last)
-    }
-    return true
-  }
-
-  function dispatch(): void {
-    while (!isClosed) {
-      const job = waiting.take(places.hasFor)
-      if (!job) return
-      waitingBytes -= job.bytes
-      const reader = places.takeFor(job)
-      used.add(reader)
-      reader.start(job)
-    }
-  }
-
-  /** Drops a waiting job, or stops a running one, whose caller has left. */
-  function abandon(job: PendingRead): void {
-    const before = waiting.size()
-    waiting.remove(job)
-    if (waiting.size() < before) waitingBytes -= job.bytes
-    for (const reader of readers) reader.cancel(job)
+    for (const reader of readers) reader.isUsed = false
   }
 
   return {
-    run(name, input, caller) {
-      if (isClosed) return Promise.reject(new ApiError('server_draining'))
-      if (caller.signal.aborted) return Promise.reject(toClientClosedError(caller.signal))
-      const bytes = sizeOf(input)
-      if (!places.hasFor(caller) && !makeRoom(caller, bytes)) return Promise.reject(refusals.next())
-      lastId += 1
-      const read = { id: lastId, name, input, bytes, caller, timeoutMs, abandon }
-      const { job, promise } = createPending(read)
-      enqueue(job)
-      dispatch()
-      return promise as Promise<never>
+    end,
+    /** Assigns a job its reader. @returns false when none has room */
+    take(read: Read): boolean {
+      const found = findReader(readers, read, options)
+      if (found === null) return false
+      read.reader = found === 'new' ? start() : found
+      read.reader.isUsed = true
+      read.reader.reads.add(read)
+      return true
     },
     async close() {
-      isClosed = true
       clearInterval(timer)
-      const open = [...readers]
-      for (const job of [...waiting.clear(), ...open.flatMap((reader) => reader.jobs())]) {
-        job.settle(new ApiError('server_draining'))
-      }
-      await Promise.all([...open.map((reader) => reader.end()), ...ending])
-    },
-    figures: () => ({ ...countJobs(readers, waiting.size()), refused: refusals.count() }),
-  }
-}
-
-function readerOptionsOf(options: ReadPoolOptions) {
-  const { entry = ENTRY, cancelGraceMs = CANCEL_GRACE_MS } = options
-  const { path, niceness = 0, gate = createWalGateMemory() } = options
-  return { entry, cancelGraceMs, path, niceness, gate }
-}
-
-function countJobs(readers: ReadonlySet<Reader>, waiting: number) {
-  return { running: [...readers].reduce((sum, reader) => sum + reader.jobs().length, 0), waiting }
-}
-
-/** Creates and counts the errors for refused jobs. */
-function createRefusals() {
-  let count = 0
-  return {
-    count: () => count,
-    next(): ApiError {
-      count += 1
-      return new ApiError('server_overloaded', { retryAfterS: 1 })
+      for (const reader of readers) end(reader, END_MS_MAX)
+      await Promise.all(ending)
     },
   }
 }
@@ -194,71 +244,21 @@ function createRefusals() {
  * Chooses the reader of a job: the least busy one with room. One key and project never gets the last reader, however
  * much it asks, so others always have one that its jobs cannot block.
  */
-function createPlaces(
+function findReader(
   readers: ReadonlySet<Reader>,
+  { keyId, project_id }: Share,
   { readers: readersMax, jobsPerReader = 1 }: ReadPoolOptions,
-  startReader: () => Reader,
-) {
-  const ownReadersMax = Math.max(1, readersMax - 1)
-
-  function findFor({ keyId, project_id }: Pick<PendingRead, 'keyId' | 'project_id'>) {
-    const open = [...readers].map((reader) => {
-      const jobs = reader.jobs()
-      const own = jobs.filter((job) => job.keyId === keyId && job.project_id === project_id)
-      return { reader, begun: jobs.length, own: own.length }
-    })
-    const isSpread = open.filter(({ own }) => own > 0).length >= ownReadersMax
-    const free = open
-      .filter(
-        ({ begun, own }) => begun < jobsPerReader && own < BEGUN_MAX && (!isSpread || own > 0),
-      )
-      .sort((left, right) => left.begun - right.begun)[0]
-    const canStart = !isSpread && readers.size < readersMax && (free?.begun ?? 1) > 0
-    return { reader: canStart ? null : (free?.reader ?? null), canStart }
-  }
-
-  return {
-    hasFor(job: Pick<PendingRead, 'keyId' | 'project_id'>): boolean {
-      const { reader, canStart } = findFor(job)
-      return reader !== null || canStart
-    },
-    /** Returns the reader of a job for which there is room; starts one if needed. */
-    takeFor: (job: PendingRead): Reader => findFor(job).reader ?? startReader(),
-  }
-}
-
-interface PendingOptions extends Pick<PendingRead, 'id' | 'name' | 'input' | 'bytes'> {
-  readonly caller: ReadCaller
-  readonly timeoutMs: number
-  /** The caller has received an error and no longer waits. */
-  abandon(job: PendingRead): void
-}
-
-/** Creates a job and the promise of its caller. */
-function createPending(options: PendingOptions) {
-  const { id, name, input, bytes, timeoutMs, abandon } = options
-  const { keyId, project_id, signal } = options.caller
-  const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-  const leave = (error: ApiError) => {
-    job.settle(error)
-    abandon(job)
-  }
-  const timer = setTimeout(() => leave(new ApiError('read_timeout')), timeoutMs)
-  const onAbort = () => leave(toClientClosedError(signal))
-  signal.addEventListener('abort', onAbort, { once: true })
-  const job: PendingRead = {
-    id,
-    name,
-    input,
-    bytes,
-    keyId,
-    project_id,
-    settle(error, value) {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', onAbort)
-      if (error) reject(error)
-      else resolve(value)
-    },
-  }
-  return { job, promise }
+): Reader | 'new' | null {
+  const open = [...readers].map((reader) => {
+    const own = [...reader.reads].filter(
+      (read) => read.keyId === keyId && read.project_id === project_id,
+    )
+    return { reader, begun: reader.reads.size, own: own.length }
+  })
+  const isSpread = open.filter(({ own }) => own > 0).length >= Math.max(1, readersMax - 1)
+  const free = open
+    .filter(({ begun, own }) => begun < jobsPerReader && own < BEGUN_MAX && (!isSpread || own > 0))
+    .sort((left, right) => left.begun - right.begun)[0]
+  if (!isSpread && readers.size < readersMax && (free?.begun ?? 1) > 0) return 'new'
+  return free?.reader ?? null
 }

@@ -3,11 +3,11 @@
  * of each. No read transaction is open between slices.
  */
 import { getHeapStatistics } from 'node:v8'
-import { parentPort, workerData } from 'node:worker_threads'
+import { workerData } from 'node:worker_threads'
 import { ApiError } from '../../../errors.ts'
 import { createFairQueue, type Share } from '../../../threads/fair-queue.ts'
 import { collectWhenIdle } from '../../../threads/idle-gc.ts'
-import { type Failure, renderFailure } from '../../../threads/thread-failure.ts'
+import { serveThread } from '../../../threads/serve-thread.ts'
 import { lowerThreadPriority } from '../../../threads/thread-priority.ts'
 import { type Connection, openReadOnlyDatabase } from '../db/connection.ts'
 import { orStoreError, toStoreError } from '../db/store-error.ts'
@@ -29,21 +29,10 @@ export interface ReaderData {
   readonly gate: SharedArrayBuffer
 }
 
-interface ReadRequest extends Share {
-  readonly id: number
+/** A request to a reader. */
+export interface ReadRequest extends Share {
   readonly name: string
   readonly input: unknown
-  /** Four bytes: nonzero when nobody waits for the job any more. */
-  readonly cancelled: SharedArrayBuffer
-}
-
-/** To the reader: a job, or null to end. */
-export type ReaderRequest = ReadRequest | null
-
-/** From the reader. */
-export interface ReaderReply extends Failure {
-  readonly id: number
-  readonly value?: unknown
 }
 
 /** A job that stopped because nobody waits for it. */
@@ -97,14 +86,17 @@ function isIterator(value: unknown): value is Iterator<void, unknown> {
   return typeof (value as { next?: unknown } | null)?.next === 'function'
 }
 
-/** Serves the jobs to the pool that started this thread, until it sends null. */
+interface ServedJob extends ReadRequest, PromiseWithResolvers<unknown> {
+  isCancelled(): boolean
+  begun: RunningJob | null
+}
+
+/** Serves the jobs to the pool that started this thread. */
 export function serveReadJobs(jobs: ReadJobs): void {
-  const port = parentPort
-  if (port === null) throw new Error('a reader runs in a worker thread')
   const { path, niceness, gate: memory } = workerData as ReaderData
   if (niceness > 0) lowerThreadPriority(niceness)
   const gate = openWalGate(memory)
-  const running = createFairQueue<ReadRequest & { begun: RunningJob | null }>()
+  const running = createFairQueue<ServedJob>()
   let db: Connection | null = null
   let isScheduled = false
   collectWhenIdle(() => getHeapStatistics().total_heap_size)
@@ -113,17 +105,16 @@ export function serveReadJobs(jobs: ReadJobs): void {
     isScheduled = false
     const job = running.take()
     if (!job) return
-    const { id } = job
     try {
       db ??= openReadOnlyDatabase(path)
       job.begun ??= beginReadJob(db, jobs, job)
       gate.awaitRead()
       const ended = job.begun.runSlice(createCheckpoint(job, gate))
-      if (ended) port?.postMessage({ id, value: ended.value }, ownBuffers(ended.value))
+      if (ended) job.resolve(ended.value)
       else running.push(job)
     } catch (thrown) {
       job.begun?.end()
-      port?.postMessage({ id, ...renderFailure(toStoreError(thrown)) })
+      job.reject(toStoreError(thrown))
     }
     schedule()
   }
@@ -135,23 +126,25 @@ export function serveReadJobs(jobs: ReadJobs): void {
     setImmediate(runNext)
   }
 
-  port.on('message', (request: ReaderRequest) => {
-    if (request !== null) {
-      running.push({ ...request, begun: null })
-      return schedule()
-    }
-    running.clear()
-    db?.close()
-    port.close()
-  })
+  serveThread<ReadRequest, unknown>(() => ({
+    run(request, isCancelled) {
+      const job = { ...request, ...Promise.withResolvers<unknown>(), isCancelled, begun: null }
+      running.push(job)
+      schedule()
+      return job.promise
+    },
+    close() {
+      running.clear()
+      db?.close()
+    },
+  }))
 }
 
 /** Creates the checkpoint of a slice that begins now. */
-function createCheckpoint({ cancelled }: ReadRequest, gate: WalGate): Checkpoint {
-  const flag = new Int32Array(cancelled)
+function createCheckpoint({ isCancelled }: ServedJob, gate: WalGate): Checkpoint {
   const beganMs = performance.now()
   const check = () => {
-    if (Atomics.load(flag, 0) !== 0) throw new ReadCancelledError()
+    if (isCancelled()) throw new ReadCancelledError()
     const tookMs = performance.now() - beganMs
     if (tookMs > FULL_LOG_MS && gate.isFull()) {
       throw new ApiError('server_overloaded', { retryAfterS: 1 })
@@ -160,19 +153,4 @@ function createCheckpoint({ cancelled }: ReadRequest, gate: WalGate): Checkpoint
   }
   check()
   return check
-}
-
-/** Returns the buffers of byte arrays, also in lists, among a value's members: they are transferred without a copy. */
-function ownBuffers(value: unknown): ArrayBuffer[] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
-  const buffers = new Set<ArrayBuffer>()
-  for (const member of Object.values(value)) {
-    const list: readonly unknown[] = Array.isArray(member) ? member : [member]
-    for (const bytes of list) {
-      if (!(bytes instanceof Uint8Array)) break
-      const { buffer } = bytes as Uint8Array<ArrayBuffer>
-      if (bytes.byteLength === buffer.byteLength) buffers.add(buffer)
-    }
-  }
-  return [...buffers]
 }

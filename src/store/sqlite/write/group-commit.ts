@@ -42,8 +42,14 @@ export interface GroupCommitOptions {
   readonly batchMs?: number
   /** Blocks this thread until the log has room for a transaction. */
   awaitRoom?(): void
-  /** Called at the end of a transaction, before its writes settle. @param ms - its duration; null: it failed */
-  onEnd?(ms: number | null): void
+  /** Called after each commit, before its writes settle. */
+  onCommit?(committed: Committed): void
+}
+
+/** A commit: its writes, failed ones included, and its duration. */
+export interface Committed {
+  readonly writes: number
+  readonly ms: number
 }
 
 /** A participant in transactions: observes the writes, and writes itself after them. */
@@ -72,7 +78,7 @@ export interface GroupCommit {
 }
 
 export function createGroupCommit(db: Connection, options: GroupCommitOptions = {}): GroupCommit {
-  const { lockedMs = BUSY_TIMEOUT_MS, batchMs = BATCH_MS_MAX, awaitRoom, onEnd } = options
+  const { lockedMs = BUSY_TIMEOUT_MS, batchMs = BATCH_MS_MAX, awaitRoom, onCommit } = options
   const queue: Waiting[] = []
   const parts: CommitPart[] = []
   let isScheduled = false
@@ -130,12 +136,11 @@ export function createGroupCommit(db: Connection, options: GroupCommitOptions = 
       if (isClosed) runBatch.immediate(outcomes)
       else runAtOnce(db, () => runBatch.immediate(outcomes))
       lockedSinceMs = null
-      onEnd?.(performance.now() - beganMs)
+      onCommit?.({ writes: outcomes.length, ms: performance.now() - beganMs })
       settle(queue.splice(0, outcomes.length), outcomes)
     } catch (error) {
       if (waitForLock(error)) return
       lockedSinceMs = null
-      onEnd?.(null)
       const failed = queue.splice(0, outcomes.length || BATCH_MAX)
       for (const { reject } of failed) reject(toStoreError(error))
     }
