@@ -10,6 +10,7 @@ import {
   useBasicAuthentication,
   useBearerAuthentication,
   useEitherAuthentication,
+  useKeyHeaderAuthentication,
 } from './http/authentication.ts'
 import { contentEncoding } from './http/body/content-encoding.ts'
 import { jsonBody } from './http/body/json-body.ts'
@@ -18,14 +19,24 @@ import { unreadBody } from './http/body/unread-body.ts'
 import { validation } from './http/body/validation.ts'
 import { createClock } from './http/clock.ts'
 import { noSniffing, sameOriginForms } from './http/cross-origin.ts'
-import { documentScope, openapi } from './http/document/openapi.ts'
+import { documentScope, hideRoutes, openapi } from './http/document/openapi.ts'
 import { errorHandler, handleClientErrors } from './http/error-handler.ts'
-import { chooseRequestId, requestLog, responseEnd } from './http/log/request-log.ts'
+import {
+  chooseRequestId,
+  requestLog,
+  responseEnd,
+  useRequestIdHeader,
+} from './http/log/request-log.ts'
 import { requestWatch } from './http/log/request-observer.ts'
 import { unknownProject } from './http/project-header.ts'
 import { drain } from './http/stream/drain.ts'
 import { unsupportedRequests } from './http/unsupported-requests.ts'
-import { registerBearerRoutes, registerTraceRoutes, toCallLinesOptions } from './route-groups.ts'
+import {
+  registerBearerRoutes,
+  registerMessageRoutes,
+  registerTraceRoutes,
+  toCallLinesOptions,
+} from './route-groups.ts'
 import { graphqlRoutes } from './routes/access/graphql.ts'
 import { healthRoutes } from './routes/access/health.ts'
 import { metricsRoutes } from './routes/access/metrics.ts'
@@ -123,6 +134,7 @@ export async function buildApp(
     await useBearerAuthentication(bearer, findPrincipal)
     await registerBearerRoutes(bearer, { config, deps, inference, clock })
   })
+  await registerKeyHeaderScopes(app, { deps, inference })
   await app.register(
     async (missing: App) => {
       await useBasicAuthentication(missing, findPrincipal)
@@ -132,6 +144,24 @@ export async function buildApp(
   )
 
   return app
+}
+
+/** Registers the routes for clients of Anthropic's API, also below the path that some of them have in their base address. */
+async function registerKeyHeaderScopes(
+  app: App,
+  options: Parameters<typeof registerMessageRoutes>[1],
+): Promise<void> {
+  for (const prefix of ['', '/anthropic']) {
+    await app.register(
+      async (keyed: App) => {
+        if (prefix !== '') hideRoutes(keyed)
+        useRequestIdHeader(keyed)
+        useKeyHeaderAuthentication(keyed, options.deps.keys.findPrincipal)
+        await registerMessageRoutes(keyed, options)
+      },
+      { prefix },
+    )
+  }
 }
 
 /** Registers the hooks that every request passes before the route, and every response after it. */

@@ -108,6 +108,7 @@ export const ERRORS = {
   upstream_invalid_response: entry(502, 'The upstream sent an invalid response.'),
   upstream_auth: entry(502, 'The upstream rejected the API key of this server.'),
   server_overloaded: entry(503, 'The server is overloaded; try again soon.'),
+  upstream_overloaded: entry(503, 'The upstream is overloaded.'),
   server_draining: entry(503, 'The server is shutting down.'),
   store_unavailable: entry(503, 'The store cannot be used.'),
   read_timeout: entry(503, 'The read took too long.', 'timeout_error'),
@@ -185,6 +186,27 @@ export function bodyTooLarge(bytesMax: number, cause?: unknown): ApiError {
 export function toErrorBody(error: ApiError) {
   const { code, message, param } = error
   return { error: { message, type: ERRORS[code].type, param, code } }
+}
+
+/** Types of Anthropic's Messages API by its statuses; any other status below 500 is an invalid_request_error. */
+const MESSAGES_TYPES: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  504: 'timeout_error',
+  529: 'overloaded_error',
+}
+/** Statuses of that API where it has others: an unprocessable body is a bad request, and 529 an overload. */
+const MESSAGES_STATUSES: Readonly<Record<number, number>> = { 422: 400, 503: 529 }
+
+/** Returns the status and the body of an error on routes in the format of Anthropic's Messages API. */
+export function toMessagesError({ code, message }: ApiError, requestId: string) {
+  const own = ERRORS[code].status
+  const status = MESSAGES_STATUSES[own] ?? own
+  const type = MESSAGES_TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')
+  return { status, body: { type: 'error', error: { type, message }, request_id: requestId } }
 }
 
 /** @param type - default: that of the status */

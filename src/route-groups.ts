@@ -18,6 +18,7 @@ import { evalResultsRoutes } from './routes/calls/eval-results.ts'
 import { evaluationCallRoutes } from './routes/calls/evaluation-calls.ts'
 import { completionCreateRoutes } from './routes/chat/completion-create.ts'
 import { type Inference, inferenceRoutes } from './routes/chat/inference.ts'
+import { messageRoutes } from './routes/chat/messages.ts'
 import { feedbackRoutes } from './routes/feedback/feedback.ts'
 import { feedbackQueryRoutes } from './routes/feedback/feedback-query.ts'
 import { feedbackStatsRoutes } from './routes/feedback/feedback-stats.ts'
@@ -96,7 +97,6 @@ export async function registerBearerRoutes(bearer: App, options: GroupOptions): 
   const { callsQuery, prices, feedback, previewModels, trainingQueue: queue } = deps
   const { nowUs } = clock
   await bearer.register(inferenceRoutes, { inference, responses, bodyBytesMax, nowUs })
-  await bearer.register(modelRoutes, { models, choice: inference.choice })
   await bearer.register(backendRoutes, { models, latencies: inference.run.latencies })
   await bearer.register(keyRoutes, { keys })
   await bearer.register(previewRoutes, {
@@ -118,6 +118,16 @@ export async function registerBearerRoutes(bearer: App, options: GroupOptions): 
     clock,
     nowUs,
   })
+}
+
+/** Registers the routes that clients of Anthropic's API use, below `/v1` of any prefix. */
+export async function registerMessageRoutes(
+  keyed: App,
+  { deps, inference }: Pick<GroupOptions, 'deps' | 'inference'>,
+): Promise<void> {
+  const { choice, run } = inference
+  await keyed.register(messageRoutes, { choice, run })
+  await keyed.register(modelRoutes, { models: deps.models, choice })
 }
 
 /** What routes need that send calls as lines. */

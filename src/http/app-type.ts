@@ -51,6 +51,11 @@ declare module 'fastify' {
       error: ApiError,
       status: number,
       request: Request,
-    ) => { readonly type: string; readonly body: string | Buffer }
+    ) => {
+      readonly type: string
+      readonly body: string | Buffer
+      /** Default: that of the error. */
+      readonly status?: number
+    }
   }
 }

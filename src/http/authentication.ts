@@ -5,7 +5,7 @@
 import basicAuthPlugin from '@fastify/basic-auth'
 import bearerAuthPlugin from '@fastify/bearer-auth'
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
-import { keyOfHeaders } from '../domain/access/credentials.ts'
+import { keyOfHeaders, keysOfHeaders } from '../domain/access/credentials.ts'
 import type { Principal } from '../domain/access/permissions.ts'
 import { ApiError } from '../errors.ts'
 import type { App } from './app-type.ts'
@@ -16,6 +16,9 @@ const BASIC_HINT =
 const BEARER_HINT = 'This address takes the API key as `Authorization: Bearer <key>`.'
 const EITHER_HINT =
   'This address takes it as `Authorization: Bearer <key>` or as the password of HTTP Basic credentials.'
+
+const KEY_HEADER_HINT =
+  'This address takes the API key as `Authorization: Bearer <key>` or as `x-api-key: <key>`.'
 
 /** The codes of the plugins' errors, by which the hint is chosen. */
 const PLUGIN_CODES = /^FST_(BASIC|BEARER)_AUTH_(?:MISSING|INVALID_AUTHORIZATION)/
@@ -50,6 +53,23 @@ export function useEitherAuthentication(app: App, findPrincipal: FindPrincipal):
     const key = keyOfHeaders(request.headers)
     if (key === null) throw missingApiKey(EITHER_HINT)
     request.principal = requirePrincipal(await findPrincipal(key))
+  })
+}
+
+/**
+ * Bearer, or `x-api-key` as clients of Anthropic's API send it. Some send both with different values: one valid key is
+ * enough.
+ *
+ * @throws ApiError missing_api_key, invalid_api_key
+ */
+export function useKeyHeaderAuthentication(app: App, findPrincipal: FindPrincipal): void {
+  app.addHook('onRequest', async (request) => {
+    const keys = keysOfHeaders(request.headers)
+    const { authorization } = request.headers
+    if (keys.length === 0 && !authorization) throw missingApiKey(KEY_HEADER_HINT)
+    for (const key of keys) request.principal ??= await findPrincipal(key)
+    if (keys.length === 0) throw new ApiError('invalid_api_key', { message: KEY_HEADER_HINT })
+    requirePrincipal(request.principal)
   })
 }
 

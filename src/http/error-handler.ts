@@ -4,7 +4,13 @@
  */
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type {
+  FastifyBaseLogger,
+  FastifyContextConfig,
+  FastifyError,
+  FastifyReply,
+  FastifyRequest,
+} from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError, bodyTooLarge, ERRORS, type ErrorCode, toErrorBody } from '../errors.ts'
 import { type Problem, toValidationError } from '../schemas/problems.ts'
@@ -170,12 +176,15 @@ function sendError(
   }
   if (error.retryAfterS !== null) reply.header('retry-after', String(error.retryAfterS))
   for (const [name, value] of Object.entries(error.headers)) reply.header(name, value)
-  const render = request.routeOptions?.config.renderError ?? renderJsonError
-  const { type, body } = render(error, status, request)
-  return reply.code(status).header('content-type', type).serializer(keep).send(body)
+  const render: Render = request.routeOptions?.config.renderError ?? renderJsonError
+  const { type, body, status: shown = status } = render(error, status, request)
+  return reply.code(shown).header('content-type', type).serializer(keep).send(body)
 }
 
-function renderJsonError(error: ApiError) {
+type Render = NonNullable<FastifyContextConfig['renderError']>
+
+/** Renders the error body of all routes without one of their own. */
+export function renderJsonError(error: ApiError) {
   return { type: 'application/json; charset=utf-8', body: JSON.stringify(toErrorBody(error)) }
 }
 

@@ -5,6 +5,10 @@
 import type { Readable } from 'node:stream'
 import type { FieldSupport } from '../domain/chat/chat-rules.ts'
 import type { ChatCompletionRequest } from '../schemas/chat/chat-request.ts'
+import type {
+  MessageCountRequest,
+  MessageCreateRequest,
+} from '../schemas/chat/messages/messages-request.ts'
 import type { ResponseCreateRequest } from '../schemas/chat/responses/responses-request.ts'
 import type {
   SpeechRequest,
@@ -62,13 +66,17 @@ export interface CallOptions {
   readonly observer?: UpstreamObserver
 }
 
-/** Kinds of requests that a model can answer, by their names in the models file. `tokenize` includes detokenize. */
+/**
+ * Kinds of requests that a model can answer, by their names in the models file. `tokenize` includes detokenize, and
+ * `messages` counts of their tokens.
+ */
 export const CAPABILITIES = [
   'chat',
   'completions',
   'embeddings',
   'tokenize',
   'responses',
+  'messages',
   'moderations',
   'images',
   'image_edits',
@@ -91,6 +99,8 @@ interface ServiceRequests {
   readonly transcriptions: TranscriptionForm
   readonly translations: TranslationForm
   readonly responses: ResponseCreateRequest
+  readonly messages: MessageCreateRequest
+  readonly message_tokens: MessageCountRequest
   readonly tokenize: TokenizeRequest
   readonly detokenize: DetokenizeRequest
 }
@@ -113,6 +123,8 @@ export interface ServiceCallOf<S extends Service> extends Omit<CompletionCall, '
   readonly request: ServiceRequests[S]
   /** The form, in place of `body`, for requests sent as forms. */
   readonly form?: readonly FormPart[]
+  /** Headers of the client that the protocol has, to be forwarded. Default: none. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Model name to put in answers that the backend builds itself. */
   readonly answersAs: string
 }

@@ -38,7 +38,7 @@ describe('a route that takes Bearer', () => {
     const { app, key } = await buildTestApp()
     const authorization = header(key)
     const headers = authorization === null ? {} : { authorization }
-    const response = await app.inject({ url: '/v1/models', headers })
+    const response = await app.inject({ url: '/v1/backends', headers })
     if (code === null) {
       expect(response.statusCode).toBe(200)
       return

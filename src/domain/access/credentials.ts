@@ -13,3 +13,10 @@ export function keyOfHeaders(headers: HeaderValues): string | null {
   const credentials = Buffer.from(rest, 'base64').toString()
   return credentials.slice(credentials.indexOf(':') + 1)
 }
+
+/** The keys of `Authorization: Bearer` and `x-api-key`, in this order; none where there is neither. */
+export function keysOfHeaders(headers: HeaderValues): string[] {
+  const [, token = ''] = /^bearer +(.*)$/i.exec(String(headers.authorization ?? '').trim()) ?? []
+  const key = headers['x-api-key']
+  return [token.trim(), typeof key === 'string' ? key.trim() : ''].filter((sent) => sent !== '')
+}

@@ -98,20 +98,26 @@ function withTexts(json: string): string {
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Returns the reported usage, or null. Typed events, such as those of responses, have it in the response of the last
- * one, and Groq has it below `x_groq` in the last chunk.
+ * Returns the reported usage, or null. Typed events have it in the response of the last one or in the message of the
+ * first one, and Groq has it below `x_groq` in the last chunk.
  *
  * Spec: §4.3 usage (chunk format not shown). Choice: the places where common engines put it.
  */
-export function findUsage({ usage, response, x_groq }: Fields): Fields | null {
+export function findUsage({ usage, response, message, x_groq }: Fields): Fields | null {
   if (isObject(usage)) return usage
-  if (isObject(response) && isObject(response.usage)) return response.usage
+  for (const holder of [response, message]) {
+    if (isObject(holder) && isObject(holder.usage)) return holder.usage
+  }
   return isObject(x_groq) && isObject(x_groq.usage) ? x_groq.usage : null
 }
 
-/** Returns the tokens of a usage; 0 for each that is missing or no whole number. The total may follow from the others. */
+/**
+ * Returns the tokens of a usage; 0 for each that is missing or no whole number. The total may follow from the others. The
+ * input of a message lies beside what a cache had or took.
+ */
 export function readTokens(usage: Fields) {
-  const prompt = toCount(usage.prompt_tokens ?? usage.input_tokens)
+  const cached = toCount(usage.cache_read_input_tokens) + toCount(usage.cache_creation_input_tokens)
+  const prompt = toCount(usage.prompt_tokens) || toCount(usage.input_tokens) + cached
   const output = toCount(usage.completion_tokens ?? usage.output_tokens)
   return { prompt, output, total: toCount(usage.total_tokens) || prompt + output }
 }

@@ -7,6 +7,7 @@ import { ResponseSerializationError } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../app-type.ts'
+import { hideRoutes } from '../document/openapi.ts'
 import { parseItem, parseTolerantly } from './parsing.ts'
 import { toNeutralNames, toVendorNames, toVendorText } from './vendor-names.ts'
 
@@ -46,9 +47,7 @@ export function useVendorNames(app: App): void {
     parse: (schema, item) => parseItem(schema, item, false),
     toWireNames: toVendorNames,
   })
-  app.addHook('onRoute', (route) => {
-    route.schema = { ...route.schema, hide: true }
-  })
+  hideRoutes(app)
   app.addHook('preValidation', async (request: FastifyRequest) => {
     // Bodies other than JSON, such as files, are bytes or streams.
     if (isPlain(request.body)) request.body = toNeutralNames(request.body)

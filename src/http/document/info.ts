@@ -56,4 +56,10 @@ export const SECURITY_SCHEMES = {
     description: 'The password is the API key; the user name is ignored.',
   },
   bearer: { type: 'http', scheme: 'bearer', description: 'The token is the API key.' },
+  apiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-api-key',
+    description: 'The API key, as clients of the Anthropic API send it.',
+  },
 } as const

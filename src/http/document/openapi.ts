@@ -91,6 +91,15 @@ const PAGE_POLICY: Record<string, string> = {
   'frame-ancestors': "'none'",
 }
 
+/** Leaves the routes of a scope out of the document. */
+export function hideRoutes(app: App): void {
+  app.addHook('onRoute', (route) => {
+    route.schema = { ...route.schema, hide: true }
+  })
+}
+
+type Scheme = 'basic' | 'bearer' | 'apiKey'
+
 /**
  * Documents which credentials the routes of a scope accept, any one of several, and how they fail.
  *
@@ -98,7 +107,7 @@ const PAGE_POLICY: Record<string, string> = {
  */
 export function documentScope(
   app: App,
-  schemes: 'basic' | 'bearer' | readonly ('basic' | 'bearer')[],
+  schemes: Scheme | readonly Scheme[],
   failure: z.ZodType = ErrorResponse,
 ): void {
   const security = [schemes].flat().map((scheme) => ({ [scheme]: [] }))

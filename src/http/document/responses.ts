@@ -1,6 +1,7 @@
 /** Describes responses that are not JSON objects for the OpenAPI document: bytes, lines, events. */
 import { z } from 'zod'
 import { ChatCompletionChunk, ChatCompletionResponse } from '../../schemas/chat/chat-response.ts'
+import { MessageEvent, MessageObject } from '../../schemas/chat/messages/message-object.ts'
 import { ResponseEvent, ResponseObject } from '../../schemas/chat/responses/response-object.ts'
 import { SpokenText } from '../../schemas/chat/services/audio.ts'
 import { TextCompletionResponse } from '../../schemas/chat/services/text-completion.ts'
@@ -93,6 +94,16 @@ export function responseOrEvents() {
     described:
       'events with the name of their type, whose `data` is a ResponseEvent as JSON; the last one is ' +
       'response.completed, response.incomplete, response.failed or error.',
+  })
+}
+
+/** Describes a message of the Messages API, whole or as typed events. */
+export function messageOrEvents() {
+  return wholeOrEvents('message', MessageObject, {
+    item: MessageEvent,
+    described:
+      'events with the name of their type, whose `data` is a MessageEvent as JSON; the last one is ' +
+      'message_stop or error.',
   })
 }
 

@@ -19,6 +19,14 @@ export function chooseRequestId(request: IncomingMessage): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId()
 }
 
+/** Adds `request-id` to responses, where clients of Anthropic's API look for the id. */
+export function useRequestIdHeader(app: App): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('request-id', request.id)
+    done()
+  })
+}
+
 /** Adds `x-request-id` to responses, and logs route, status, duration, caller and why a request was refused. */
 export const requestLog = fp(
   async (app: App) => {

@@ -123,7 +123,7 @@ function toChatFunctions({ call, droppedFields }: ChatExchange): RequestFunction
 type ServedCall = Required<Pick<CompletionCall, 'model' | 'adapter' | 'callsTools' | 'keyId'>>
 
 /** What differs between chats and other requests. */
-interface RequestFunctions {
+export interface RequestFunctions {
   /** Checks that a fallback can answer the request. @throws ApiError if not */
   requireAnswerable(model: ServedModel): void
   /** Starts a model's answer. */
@@ -269,7 +269,7 @@ function toAttributes(
  *
  * Spec: §4.3 (headers not shown). Choice: names from the models file, never an address.
  */
-function nameBackend(
+export function nameBackend(
   body: ChatCompletionRequest,
   { id, backend, upstreamCount = 1 }: ServedModel,
   upstream: number | null,

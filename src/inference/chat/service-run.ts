@@ -38,6 +38,7 @@ export interface ServiceExchange extends CompletionExchange {
   readonly call: CompletionExchange['call'] & {
     readonly request: ServiceRequest
     readonly form?: readonly FormPart[]
+    readonly headers?: Readonly<Record<string, string>>
   }
 }
 
@@ -54,7 +55,8 @@ const PASSED_ON: ResponseEnvelope = { id: '', created: 0, model: '', role: '', c
 
 /** The capability that a model needs for each service. */
 function capabilityOf(service: Service): Capability {
-  return service === 'detokenize' ? 'tokenize' : service
+  if (service === 'detokenize') return 'tokenize'
+  return service === 'message_tokens' ? 'messages' : service
 }
 
 /**

@@ -71,6 +71,7 @@ const FALLBACK_CODES: readonly ErrorCode[] = [
   'upstream_invalid_response',
   'upstream_auth',
   'upstream_rate_limited',
+  'upstream_overloaded',
   'upstream_timeout',
 ]
 

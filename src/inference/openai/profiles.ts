@@ -57,7 +57,7 @@ export const ENGINE_OFFERS: Readonly<Record<Engine, EngineOffers>> = {
   sglang: { usual: LOCAL, more: ['responses', 'transcriptions'] },
   'llama-server': { usual: LOCAL, more: ['responses'] },
   ollama: { usual: HOSTED, more: ['responses'] },
-  openai: { usual: HOSTED, more: VENDOR_SERVICES },
+  openai: { usual: HOSTED, more: VENDOR_SERVICES.filter((name) => name !== 'messages') },
   generic: { usual: HOSTED, more: ['tokenize', ...VENDOR_SERVICES] },
 }
 

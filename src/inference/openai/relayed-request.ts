@@ -176,7 +176,7 @@ function toTryFailure(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error
   if (isSurelyUnprocessed(error)) return new TryFailure(error)
   const status = statusOf(error)
-  if (status === 503) return new TryFailure(error)
+  if (status === 503 || error.code === 'upstream_overloaded') return new TryFailure(error)
   const { retryAfterS } = error
   const isShortWait = retryAfterS !== null && retryAfterS <= RETRY_AFTER_S_MAX
   return status === 429 && isShortWait ? new TryFailure(error, retryAfterS * 1000) : error
@@ -195,7 +195,12 @@ function isOutOfUse({ code }: ApiError): boolean {
 }
 
 function isUpstreamFault(error: unknown): boolean {
-  const codes = ['upstream_error', 'upstream_invalid_response', 'upstream_timeout']
+  const codes = [
+    'upstream_error',
+    'upstream_overloaded',
+    'upstream_invalid_response',
+    'upstream_timeout',
+  ]
   return error instanceof ApiError && codes.includes(error.code)
 }
 

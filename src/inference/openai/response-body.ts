@@ -43,6 +43,8 @@ const MARKS: Readonly<Record<Service, readonly string[]>> = {
   tokenize: ['tokens'],
   detokenize: ['prompt', 'content', 'text'],
   responses: ['output'],
+  messages: ['content'],
+  message_tokens: ['input_tokens'],
   image_edits: ['data'],
   image_variations: ['data'],
   // Its answers are audio, not JSON.

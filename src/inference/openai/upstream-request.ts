@@ -43,6 +43,8 @@ const PATHS: Readonly<Record<Service, string>> = {
   embeddings: '/embeddings',
   moderations: '/moderations',
   responses: '/responses',
+  messages: '/messages',
+  message_tokens: '/messages/count_tokens',
   images: '/images/generations',
   image_edits: '/images/edits',
   image_variations: '/images/variations',
@@ -52,6 +54,9 @@ const PATHS: Readonly<Record<Service, string>> = {
   tokenize: '/tokenize',
   detokenize: '/detokenize',
 }
+
+/** Services that are streamed if the request says so. */
+const STREAMED: ReadonlySet<Service> = new Set(['completions', 'responses', 'messages'])
 
 /** Services whose answers need not be JSON, or whose requests are forms. */
 const FILE_SERVICES: ReadonlySet<Service> = new Set([
@@ -70,7 +75,7 @@ export function isFileService(service: Service): boolean {
 export function toServiceRequest(engine: Engine, call: ServiceCall): EngineRequest {
   const { service, request } = call
   if (isFileService(service)) return askFile(call)
-  const isStream = (service === 'completions' || service === 'responses') && request.stream === true
+  const isStream = STREAMED.has(service) && 'stream' in request && request.stream === true
   const isAtRoot = service === 'tokenize' || service === 'detokenize'
   const ask = { ...call, path: PATHS[service], isStream, isAtRoot }
   if (isAtRoot && engine === 'llama-server')

@@ -1,8 +1,8 @@
 /** Answers one response, whole or as events, and stores it before its end is sent. */
 import { parseWithArgumentTexts } from '../../domain/chat/engine-dialects.ts'
+import { toChunk } from '../../domain/chat/message-deltas.ts'
 import type { ResponseBody } from '../../domain/chat/responses/response-state.ts'
 import type { ResponseEvent, ResponseWriter } from '../../domain/chat/responses/responses-events.ts'
-import { toChunk } from '../../domain/chat/responses/responses-events.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../../domain/json/json-limits.ts'
 import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
@@ -128,7 +128,7 @@ export function createChatMaker(source: ChatSource): ResponseMaker {
 
   return {
     async whole() {
-      const answer = parseAnswer(await completeWhole(exchange, run, envelope))
+      const answer = parseCompletion(await completeWhole(exchange, run, envelope))
       writer.open()
       writer.add(toChunk(answer))
       writer.end(toSeconds(nowUs()))
@@ -137,7 +137,7 @@ export function createChatMaker(source: ChatSource): ResponseMaker {
       const deltas = streamCompletion(exchange, run, envelope)
       for await (const texts of renderChunks(deltas, envelope, CHUNKS)) {
         open()
-        for (const json of texts) waiting.push(...writer.add(parseAnswer(json)))
+        for (const json of texts) waiting.push(...writer.add(parseCompletion(json)))
         yield give()
       }
     },
@@ -156,7 +156,7 @@ export function createChatMaker(source: ChatSource): ResponseMaker {
 }
 
 /** @throws ApiError upstream_invalid_response for an answer that nests too deeply to be written again */
-function parseAnswer(json: string): Fields {
+export function parseCompletion(json: string): Fields {
   if (exceedsDepth(json, JSON_DEPTH_MAX)) throw new ApiError('upstream_invalid_response')
   return parseWithArgumentTexts(json) as Fields
 }

@@ -1,10 +1,15 @@
 /** The list of served models. Spec: §4.7, §2.11; reading one model is an addition. */
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
+import { documentScope } from '../../http/document/openapi.ts'
+import { renderJsonError } from '../../http/error-handler.ts'
 import { ProjectHeaders } from '../../http/project-header.ts'
 import type { ModelChoice } from '../../inference/models/model-choice.ts'
 import type { ModelRegistry } from '../../inference/models/registry.ts'
 import { ModelListEntry, ModelListResponse } from '../../schemas/models/model.ts'
+import { renderMessagesError } from '../chat/messages.ts'
 import { toModelCaller } from '../chat/model-exchange.ts'
 
 interface ModelRoutesOptions {
@@ -24,7 +29,20 @@ const shownModel = {
   headers: ProjectHeaders,
 }
 
+/** Whether a request is one of a client of Anthropic's API, which reads another shape at the same addresses. */
+function isMessagesClient({ headers }: FastifyRequest): boolean {
+  return headers['anthropic-version'] !== undefined
+}
+
+const config = {
+  renderError: (error: ApiError, status: number, request: FastifyRequest) =>
+    isMessagesClient(request)
+      ? renderMessagesError(error, status, request)
+      : renderJsonError(error),
+}
+
 export async function modelRoutes(app: App, { models, choice }: ModelRoutesOptions): Promise<void> {
+  documentScope(app, 'bearer')
   app.addHook('onRequest', async (request) => {
     toModelCaller(request)
   })
@@ -36,13 +54,17 @@ export async function modelRoutes(app: App, { models, choice }: ModelRoutesOptio
         tags: ['inference'],
         operationId: 'listModels',
         summary: 'List the served models, those of the models file first.',
-        shown: { headers: ProjectHeaders },
-        response: { 200: ModelListResponse },
+        description: 'With the header `anthropic-version` in the shape of the Anthropic API.',
+        shown: { headers: ProjectHeaders, response: { 200: ModelListResponse } },
       },
+      config,
     },
     async (request) => {
       const trained = await choice.listTrained(toModelCaller(request))
-      return { object: 'list' as const, data: [...models.listEntries(), ...trained] }
+      const data = [...models.listEntries(), ...trained]
+      if (!isMessagesClient(request)) return { object: 'list' as const, data }
+      const ids = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }
+      return { data: data.map(toMessagesModel), has_more: false, ...ids }
     },
   )
 
@@ -54,10 +76,19 @@ export async function modelRoutes(app: App, { models, choice }: ModelRoutesOptio
         operationId: 'readModel',
         summary: 'Read one model by its id or an alias (addition to the spec).',
         params: ModelParams,
-        shown: shownModel,
-        response: { 200: ModelListEntry },
+        shown: { ...shownModel, response: { 200: ModelListEntry } },
       },
+      config,
     },
-    async (request) => choice.describe(request.params['*'], toModelCaller(request)),
+    async (request) => {
+      const entry = await choice.describe(request.params['*'], toModelCaller(request))
+      return isMessagesClient(request) ? toMessagesModel(entry) : entry
+    },
   )
+}
+
+/** Spec: §2.11. Choice: a model has no name to display but its id. */
+function toMessagesModel({ id, created }: ModelListEntry) {
+  const created_at = new Date(created * 1000).toISOString().replace('.000Z', 'Z')
+  return { type: 'model', id, display_name: id, created_at }
 }

@@ -1,10 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { toChunk } from '../../../src/domain/chat/message-deltas.ts'
 import type { ResponseHead } from '../../../src/domain/chat/responses/response-state.ts'
-import {
-  createResponseWriter,
-  toChunk,
-} from '../../../src/domain/chat/responses/responses-events.ts'
+import { createResponseWriter } from '../../../src/domain/chat/responses/responses-events.ts'
 import { walkEvents } from './event-order.ts'
 import { findFaults, findResponseFaults } from './openai-types.ts'
 

@@ -4,6 +4,7 @@
  */
 
 import { ApiError } from '../../../errors.ts'
+import type { DeltaSink } from '../message-deltas.ts'
 import type { OutputItem, OutputPart } from './response-state.ts'
 import { toItemId } from './responses-record.ts'
 import type { ResponseTools } from './responses-tools.ts'
@@ -100,19 +101,9 @@ function tooLate(): ApiError {
 /** Limit: characters of one response. */
 const RESPONSE_CHARS_MAX = 16 * 1024 * 1024
 
-export interface OutputItems {
+interface OutputItems extends DeltaSink {
   /** All items so far, in their order. */
   readonly items: readonly OutputItem[]
-  /** Adds text to the part of its kind, which it begins where another one is open. */
-  addText(type: OutputPart['type'], text: string, logprobs?: readonly unknown[]): void
-  /** Adds a citation to the text that is open. @returns whether there was one */
-  addCitation(citation: object): boolean
-  /** Begins an item of a call. @param number - of the call in the chat */
-  openCall(call: { name: string; id: unknown; number: number }): void
-  /** Whether an item of the call was begun. */
-  hasCall(number: number): boolean
-  /** Adds to the arguments of a call. @throws ApiError upstream_invalid_response when they were complete */
-  addArguments(number: number, text: string): void
   /** Ends the items that are open. */
   close(status: EndStatus): void
 }

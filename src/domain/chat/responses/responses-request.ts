@@ -7,24 +7,17 @@ import type { ChatMessage } from '../../../schemas/chat/chat-message.ts'
 import { ChatCompletionRequest } from '../../../schemas/chat/chat-request.ts'
 import { ResponseCreateRequest } from '../../../schemas/chat/responses/responses-request.ts'
 import { findUnknownFields } from '../chat-rules.ts'
+import {
+  type ChatDraft,
+  carryOver,
+  type FrontFieldUse,
+  findRefusedFields,
+  isNeutral,
+} from '../front-fields.ts'
 import type { ResponseTools } from './responses-tools.ts'
 
-/** A request of a chat before it is checked. */
-type ChatDraft = { messages: ChatMessage[]; [name: string]: unknown }
-
-/**
- * The treatment of a field: passed to the chat, under its name there; used by this server; or refused unless its
- * value is neutral.
- */
-type ResponseFieldUse =
-  | { readonly as: string }
-  | 'translated'
-  | 'kept'
-  /** `allowed` is the only value that passes. */
-  | { readonly refusal: string; readonly allowed?: 'disabled' | false }
-
 /** Total over the fields, so that a new one does not compile until it is decided. */
-const RESPONSE_FIELDS: Readonly<Record<keyof ResponseCreateRequest, ResponseFieldUse>> = {
+const RESPONSE_FIELDS: Readonly<Record<keyof ResponseCreateRequest, FrontFieldUse>> = {
   input: 'translated',
   model: { as: 'model' },
   instructions: 'translated',
@@ -92,22 +85,15 @@ export function requireSupportedFields(request: ResponseCreateRequest): void {
  */
 export function requirePassableFields(request: ResponseCreateRequest): void {
   refuseFields(request, ['background', 'conversation'])
-  if (saysNothing(request.prompt)) requireInput(request)
+  if (isNeutral(request.prompt)) requireInput(request)
 }
 
 /** Refuses those of the fields that are not supported, and fields of a chat. */
 function refuseFields(values: Readonly<Record<string, unknown>>, params: readonly string[]): void {
-  for (const param of params) {
-    const use = RESPONSE_FIELDS[param as keyof ResponseCreateRequest]
-    if (typeof use === 'string' || !('refusal' in use)) continue
-    const value = values[param]
-    const { refusal, allowed } = use
-    if (saysNothing(value) || value === allowed) continue
-    const rule = allowed === undefined ? 'is not supported' : `must be ${allowed}`
-    refuse('unsupported_parameter', param, `${param} ${rule}: ${refusal}.`)
-  }
+  const [refused] = findRefusedFields(RESPONSE_FIELDS, values, params)
+  if (refused !== undefined) refuse('unsupported_parameter', refused.param, refused.message)
   for (const [param, instead] of Object.entries(CHAT_ONLY)) {
-    if (saysNothing(values[param])) continue
+    if (isNeutral(values[param])) continue
     const message = `${param} is a field of chat completions; here it is ${instead}.`
     refuse('unsupported_parameter', param, message)
   }
@@ -135,7 +121,7 @@ export function toChatDraft(
   const opening = instructions ? [{ role: 'system', content: instructions }] : []
   return {
     ...listOthers(request, passesUnknown),
-    ...carryOver(request),
+    ...carryOver(RESPONSE_FIELDS, request),
     messages: [...opening, ...messages],
     ...toLogprobs(request),
     ...toFormat(request),
@@ -166,17 +152,7 @@ function listOthers(
     ([name, value]) =>
       !Object.hasOwn(ResponseCreateRequest.shape, name) &&
       (passesUnknown || Object.hasOwn(KNOWN_FIELDS, name)) &&
-      !saysNothing(value),
-  )
-  return Object.fromEntries(entries)
-}
-
-function carryOver(request: ResponseCreateRequest): Record<string, unknown> {
-  const values: Readonly<Record<string, unknown>> = request
-  const entries = Object.entries(RESPONSE_FIELDS).flatMap(([name, use]) =>
-    typeof use === 'object' && 'as' in use && !saysNothing(values[name])
-      ? [[use.as, values[name]]]
-      : [],
+      !isNeutral(value),
   )
   return Object.fromEntries(entries)
 }
@@ -222,11 +198,7 @@ function toTools(
 }
 
 function withoutNulls(object: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => !saysNothing(value)))
-}
-
-function saysNothing(value: unknown): boolean {
-  return value === undefined || value === null || (Array.isArray(value) && value.length === 0)
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => !isNeutral(value)))
 }
 
 /** Returns the field of a response request that corresponds to the path of a chat's field. */

@@ -8,6 +8,7 @@ import {
   parseWithArgumentTexts,
   readTokens,
 } from '../../../domain/chat/engine-dialects.ts'
+import { mergeMessageUsage } from '../../../domain/chat/messages/messages-tables.ts'
 import { isObject } from '../../../domain/json/is-object.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../../../domain/json/json-limits.ts'
 import { renderJson } from '../../../domain/json/json-text.ts'
@@ -78,11 +79,14 @@ export function createCompletionRecord(options: AnswerRecordOptions): Completion
       isTooDeep = true
       return
     }
-    const { id, created, model, delta } = text.value
+    const { id, created, model, delta, type } = text.value
     const usage = findUsage(text.value)
-    if (usage !== null && (isStream || isWritable(usage))) told = usage
-    // Typed events, such as those of responses, carry text in deltas.
-    if (typeof delta === 'string' && delta !== '') {
+    if (usage !== null && (isStream || isWritable(usage))) {
+      // The last report of a message may leave out the input.
+      told = type === 'message_delta' ? mergeMessageUsage(told ?? {}, usage) : usage
+    }
+    // Typed events, such as those of responses, carry text in deltas; those of messages in objects.
+    if ((typeof delta === 'string' && delta !== '') || type === 'content_block_delta') {
       firstTokenAt ??= now()
       pieceCount += 1
     }

@@ -29,6 +29,8 @@ export interface RecordedAs {
   readonly body: string
   /** Returns the answer received so far as JSON text; called when the completion ends. Default: the answer verbatim. */
   output?(): string
+  /** Whether something was left out of that answer. Default: nothing was. */
+  isCut?(): boolean
   /** Position of the call. Default: the root of its own trace, in no thread. */
   readonly place?: {
     readonly traceId: string
@@ -169,6 +171,7 @@ function toRecordedCall(
     ...(usage?.isEstimated ? { usage_estimated: true } : {}),
   }
   const isTooLong = (other?.length ?? 0) > RECORDED_CHARS_MAX
+  const isCut = record.isCut() || isTooLong || recordAs?.isCut?.() === true
   return {
     facts: {
       project_id: projectId,
@@ -181,8 +184,7 @@ function toRecordedCall(
       ended_at_us: endedAtUs,
       svc_user_id: caller.svc_user_id,
       svc_username: caller.svc_username,
-      attributes:
-        record.isCut() || isTooLong ? { ...allAttributes, output_cut: true } : allAttributes,
+      attributes: isCut ? { ...allAttributes, output_cut: true } : allAttributes,
       exception: error === null ? null : `${error.code}: ${error.message}`,
       summary: {
         ...(usage === null ? {} : { usage: { [model.slice(0, USAGE_NAME_MAX)]: usage.counts } }),

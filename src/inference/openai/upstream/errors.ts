@@ -72,6 +72,7 @@ export function toStatusError(failure: UpstreamFailure): ApiError {
   if (status === 401 || status === 403) return new ApiError('upstream_auth', { cause })
   if (status === null) return new ApiError('upstream_error', { cause })
   if (status === 429) return new ApiError('upstream_rate_limited', { cause, retryAfterS })
+  if (status === OVERLOADED) return new ApiError('upstream_overloaded', { cause, retryAfterS })
   const code = CLIENT_FAULTS[status]
   if (code === undefined) {
     const message = `The upstream failed with status ${status}${reason === null ? '.' : `: ${reason}`}`
@@ -114,8 +115,23 @@ export function findReportedError(
   return toStatusError({ status, text: JSON.stringify({ error: object }), redact })
 }
 
+/** Anthropic's status for an overload. */
+const OVERLOADED = 529
+
+/** Statuses that Anthropic's error types stand for, of an error inside a stream. */
+const STATUS_BY_TYPE: Readonly<Record<string, number>> = {
+  authentication_error: 401,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  overloaded_error: OVERLOADED,
+}
+
 function findStatus({ code, type }: Readonly<Record<string, unknown>>): number | null {
   if (/^[45]\d\d$/.test(String(code))) return Number(code)
+  const known = STATUS_BY_TYPE[String(type)]
+  if (known !== undefined) return known
   return /^bad ?request|invalid_request/i.test(String(type)) ? 400 : null
 }
 

@@ -1,0 +1,71 @@
+/** What chats and Anthropic's Messages API name differently, in both directions. Pure. */
+import { isObject } from '../../json/is-object.ts'
+import { objectOrEmpty } from '../../json/json-values.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+interface ChatEnd {
+  readonly finishReason: unknown
+  /** The stop string, or id of a stop token, as some engines report it. */
+  readonly stopReason: unknown
+  readonly hasCalls: boolean
+  readonly stopSequences: readonly string[]
+}
+
+/**
+ * Spec: §4 (messages are an addition).
+ * Choice: an engine that ends calls with `stop` ends them with tool_use here, since clients run tools only then.
+ */
+export function toStopReason({ finishReason, stopReason, hasCalls, stopSequences }: ChatEnd): {
+  readonly stop_reason: string
+  readonly stop_sequence: string | null
+} {
+  const end = (stop_reason: string) => ({ stop_reason, stop_sequence: null })
+  if (finishReason === 'length') return end('max_tokens')
+  if (finishReason === 'content_filter') return end('refusal')
+  if (finishReason === 'tool_calls' || finishReason === 'function_call' || hasCalls) {
+    return end('tool_use')
+  }
+  const isSequence = typeof stopReason === 'string' && stopSequences.includes(stopReason)
+  return isSequence ? { stop_reason: 'stop_sequence', stop_sequence: stopReason } : end('end_turn')
+}
+
+/** Budgets of thinking, in tokens, up to which an effort is low and medium. */
+const LOW_BUDGET_MAX = 4_096
+const MEDIUM_BUDGET_MAX = 16_384
+
+/**
+ * Spec: §4.3 reasoning_effort.
+ * Choice: chats have no budget of tokens, so that it becomes the effort that is nearest.
+ */
+export function toReasoningEffort(budgetTokens: number): 'low' | 'medium' | 'high' {
+  if (budgetTokens <= LOW_BUDGET_MAX) return 'low'
+  return budgetTokens <= MEDIUM_BUDGET_MAX ? 'medium' : 'high'
+}
+
+/** Usage of a message: its counts hold each token once, so that cached input lies beside the other. */
+export function toMessageUsage(usage: Fields): Record<string, unknown> {
+  const details = objectOrEmpty(usage.prompt_tokens_details)
+  const read = toCount(details.cached_tokens)
+  const written = toCount(details.cache_write_tokens)
+  const { reasoning_tokens } = objectOrEmpty(usage.completion_tokens_details)
+  const thinking = toCount(reasoning_tokens)
+  return {
+    input_tokens: Math.max(0, toCount(usage.prompt_tokens) - read - written),
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: read,
+    output_tokens: toCount(usage.completion_tokens),
+    ...(thinking > 0 ? { output_tokens_details: { thinking_tokens: thinking } } : {}),
+  }
+}
+
+/** Returns the usage of a message with a later report of it: counts that are null in it stay as they were. */
+export function mergeMessageUsage(usage: Fields, later: unknown): Fields {
+  if (!isObject(later)) return usage
+  const given = Object.entries(later).filter(([, value]) => value !== null)
+  return { ...usage, ...Object.fromEntries(given) }
+}
+
+function toCount(value: unknown): number {
+  return typeof value === 'number' && value > 0 && Number.isSafeInteger(value) ? value : 0
+}
