@@ -43,8 +43,7 @@ interface MessageRoutesOptions {
 
 const config = {
   invalidBody: 'openai_400',
-  keepsBodyText: true,
-  keepsLongNumbers: true,
+  body: 'exact',
   renderError: renderMessagesError,
 } as const
 
