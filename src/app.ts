@@ -211,7 +211,7 @@ function toInferenceOptions(config: Config, deps: Deps, nowUs: Clock['nowUs']) {
 
 function toSpanIntakeOptions(config: Config, deps: Deps, nowUs: Clock['nowUs']) {
   return {
-    calls: deps.calls,
+    calls: deps.spanCalls,
     feedback: deps.feedback,
     reader: deps.traceReader,
     nowUs,

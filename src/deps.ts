@@ -15,6 +15,7 @@ import { countCalls, countJobs } from './metrics/counted-stores.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { createTraceReader, optionsOfTraceReader, type TraceReader } from './otel/span-reader.ts'
 import type { KeyStore } from './store/api/access/keys.ts'
+import type { CallStore } from './store/api/calls/calls.ts'
 import type { StoreObserver } from './store/api/metrics.ts'
 import type { Stores } from './store/api/stores.ts'
 import type { NodeStores } from './store/base/node-stores.ts'
@@ -29,6 +30,8 @@ const CLOSE_REST_MS = 2_500
 
 /** The dependencies of the app. Whoever opens them closes them. */
 export interface Deps extends Stores {
+  /** The store of calls for spans, which are counted by themselves. */
+  readonly spanCalls: CallStore
   /** Includes the server's own keys besides the stored ones. */
   readonly keys: KeyStore & Pick<ServerKeys, 'createProcessKey'>
   readonly models: ModelRegistry
@@ -76,7 +79,7 @@ export async function openDeps(config: Config, onMigrate?: OnStoreMigrate): Prom
       trainingQueue: countJobs(stores.trainingQueue, metrics),
     }
     const { reload: reloadModels } = models
-    const own = { keys, models, reloadModels, traceReader, metrics }
+    const own = { keys, models, reloadModels, traceReader, metrics, spanCalls: stores.calls }
     return { ...stores, ...counted, ...own, close }
   } catch (error) {
     await models.close()

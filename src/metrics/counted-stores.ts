@@ -1,4 +1,5 @@
 /** Wraps stores of any kind to count their operations. */
+import { type PackedOutcome, toPackedOutcome } from '../domain/calls/packed-calls.ts'
 import type { CallStore } from '../store/api/calls/calls.ts'
 import type { TrainingQueue } from '../store/api/training/training-queue.ts'
 
@@ -14,6 +15,11 @@ export interface StoreCounts {
 type AttemptEnd = 'succeeded' | 'failed' | 'released'
 
 export function countCalls(calls: CallStore, counts: StoreCounts): CallStore {
+  function count({ starts, ends }: PackedOutcome): void {
+    counts.partsStored('start', starts)
+    counts.partsStored('end', ends)
+  }
+
   return {
     ...calls,
     async startCall(start) {
@@ -27,10 +33,13 @@ export function countCalls(calls: CallStore, counts: StoreCounts): CallStore {
     },
     async writeParts(parts) {
       const results = await calls.writeParts(parts)
-      const stored = parts.filter((_part, at) => results[at]?.error === undefined)
-      counts.partsStored('start', stored.filter(({ start }) => start !== null).length)
-      counts.partsStored('end', stored.filter(({ end }) => end !== null).length)
+      count(toPackedOutcome(parts, results))
       return results
+    },
+    async writePacked(packed) {
+      const outcome = await calls.writePacked(packed)
+      count(outcome)
+      return outcome
     },
   }
 }

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { prepareBatch } from '../../src/domain/calls/call-batch.ts'
+import { unpackCalls } from '../../src/domain/calls/packed-calls.ts'
 import { ApiError } from '../../src/errors.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 
@@ -38,8 +39,13 @@ it('a batch pauses between long calls, too, and keeps the order of results', asy
     if (item === 1) throw new ApiError('validation_failed')
     return { start: { start_size_bytes: 1_000_000, id: item } as never, end: null }
   }
-  const { parts, places } = await prepareBatch([0, 1, 2, 3], pause, prepare)
+  const { packed, items } = await prepareBatch([0, 1, 2, 3], pause, prepare)
   expect(pauses).toBe(2)
-  expect(parts.map(({ start }) => start?.id)).toEqual([0, 2, 3])
-  expect(places).toEqual([0, expect.objectContaining({ code: 'validation_failed' }), 1, 2])
+  expect(unpackCalls(packed).map(({ start }) => start?.id)).toEqual([0, 2, 3])
+  expect(items.map(({ started, error }) => started?.id ?? error?.code)).toEqual([
+    0,
+    'validation_failed',
+    2,
+    3,
+  ])
 })

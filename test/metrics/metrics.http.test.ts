@@ -101,7 +101,7 @@ describe('GET /metrics', () => {
     expect(value('weft_call_parts_stored_total', { part: 'start' })).toBe(3 - refused)
   })
 
-  it('counts spans that were stored, and none that were refused', async () => {
+  it('counts spans that were stored as spans alone, and none that were refused', async () => {
     const testApp = await buildTestApp()
     const spans = [buildSpan(), buildSpan({ span_id: spanId(2) })]
     const headers = { project_id: 'acme/demo' }
@@ -109,6 +109,7 @@ describe('GET /metrics', () => {
     expect((await testApp.post('/v1/traces', toJsonRequest(spans))).status).toBe(400)
     const { value } = await scrape(testApp)
     expect(value('weft_spans_stored_total')).toBe(2)
+    expect(value('weft_call_parts_stored_total', { part: 'start' })).toBeNull()
     expect(value('weft_refusals_total', { code: 'otlp_project_missing' })).toBe(1)
   })
 

@@ -5,14 +5,20 @@ import type {
   CallBatchResponse,
   CompletedCallSchemaForInsert,
 } from '../../schemas/calls/call-batch.ts'
-import type { PartResult } from './call-state.ts'
+import type { StartedIds } from './call-state.ts'
 import { type CallParts, resolveCallEnd, resolveCallStart, type StartDefaults } from './new-call.ts'
+import { type PackedCalls, type PackedOutcome, packCalls } from './packed-calls.ts'
 
-/** A prepared batch, as data that threads can pass on: the items to store, and the position of every item's result. */
+/** The result of an item: of a valid one what its parts lead to expect, of another one why it is refused. */
+type ItemResult =
+  | { readonly started: StartedIds | null; readonly error?: undefined }
+  | { readonly error: PlainError; readonly started?: undefined }
+
+/** A prepared batch, as data that threads can pass on. */
 export interface PreparedBatch {
-  readonly parts: readonly CallParts[]
-  /** For each item its index in `parts`, or the error that refused it. */
-  readonly places: readonly (number | PlainError)[]
+  /** The valid items, in order. */
+  readonly packed: PackedCalls<CallParts>
+  readonly items: readonly ItemResult[]
 }
 
 /** Limits: items, and bytes of their texts, between two pauses: some milliseconds. The batches of SDKs need none. */
@@ -32,44 +38,48 @@ export async function prepareBatch(
   prepare: (item: unknown) => CallParts,
 ): Promise<PreparedBatch> {
   const parts: CallParts[] = []
-  const places: (number | PlainError)[] = []
-  let items = 0
+  const items: ItemResult[] = []
+  let count = 0
   let bytes = 0
   for (const item of batch) {
-    if (items === PAUSE_ITEMS || bytes >= PAUSE_BYTES) {
+    if (count === PAUSE_ITEMS || bytes >= PAUSE_BYTES) {
       await pause()
-      items = 0
+      count = 0
       bytes = 0
     }
-    items += 1
+    count += 1
     try {
       const part = prepare(item)
       bytes += (part.start?.start_size_bytes ?? 0) + (part.end?.end_size_bytes ?? 0)
-      places.push(parts.push(part) - 1)
+      parts.push(part)
+      const { start } = part
+      items.push({ started: start && { id: start.id, trace_id: start.trace_id } })
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       const { code, message, param } = error
-      places.push({ code, message, param })
+      items.push({ error: { code, message, param } })
     }
   }
-  return { parts, places }
+  return { packed: packCalls(parts), items }
 }
 
 /**
  * Returns the response of a batch: the outcome of each item, in their order.
  *
- * @param results - of the parts that were stored, in the order of `parts`
+ * @param exceptions - from the store
  * @param pathOf - the path within an item of a part's field, as `end.id`
  */
 export function renderBatch(
-  { places }: PreparedBatch,
-  results: readonly PartResult[],
+  { items }: PreparedBatch,
+  { exceptions }: PackedOutcome,
   pathOf: (field: string) => string,
 ): CallBatchResponse {
   const errors: CallBatchResponse['errors'] = []
-  const res = places.map((place, index): CallBatchResponse['res'][number] => {
-    const result = typeof place === 'number' ? results[place] : { error: place }
-    if (!result?.error) return result?.started ?? {}
+  const unexpected = new Map(exceptions)
+  let packedIndex = 0
+  const res = items.map((item, index): CallBatchResponse['res'][number] => {
+    const result = item.error ? item : (unexpected.get(packedIndex++) ?? item)
+    if (!result.error) return result.started ?? {}
     const { code, message, param } = result.error
     const refused = toRefusedItem(index, { code, message, param: param && pathOf(param) })
     errors.push({ index, ...refused.error })

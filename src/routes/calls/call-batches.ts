@@ -41,8 +41,8 @@ function addUpsertBatch(app: App, { calls, bodies }: CallBatchRoutesOptions): vo
     },
     async (request) => {
       const prepared = await bodies.prepare(app, request, 'upserts')
-      const results = await calls.writeParts(prepared.parts)
-      return renderBatch(prepared, results, (field) => field.replace(/^(?=start\.|end\.)/, 'req.'))
+      const outcome = await calls.writePacked(prepared.packed)
+      return renderBatch(prepared, outcome, (field) => field.replace(/^(?=start\.|end\.)/, 'req.'))
     },
   )
 }
@@ -64,8 +64,8 @@ function addComplete(app: App, { calls, bodies }: CallBatchRoutesOptions): void 
     },
     async (request) => {
       const prepared = await bodies.prepare(app, request, 'completed')
-      const results = await calls.writeParts(prepared.parts)
-      return renderBatch(prepared, results, (field) => field.replace(/^(?:start|end)\./, ''))
+      const outcome = await calls.writePacked(prepared.packed)
+      return renderBatch(prepared, outcome, (field) => field.replace(/^(?:start|end)\./, ''))
     },
   )
 }

@@ -154,16 +154,22 @@ export function describeCallStoreContract(name: string, create: () => Promise<Ca
       expect(old).toMatchObject({ op_name: 'predict', ended_at_us: null })
     })
 
-    it('a packed batch is stored, and its refused parts are reported', async () => {
+    it('a packed batch is stored and counted; refused parts and the first trace of repeats are reported', async () => {
       const calls = await create()
       await calls.startCall(startOf({ id: 'old' }))
-      const refused = await calls.writePacked(
+      await calls.startCall(startOf({ id: 'repeated' }))
+      const outcome = await calls.writePacked(
         packCalls([
           { start: startOf({ id: 'old', op_name: 'x' }), end: endOf({ id: 'old' }) },
           { start: startOf(), end: endOf({ output: 'é€😀' }) },
+          { start: { ...startOf({ id: 'repeated' }), trace_id: 'second' }, end: null },
         ]),
       )
-      expect(refused).toMatchObject([{ code: 'call_conflict', param: 'start.id' }])
+      expect(outcome).toMatchObject({ starts: 2, ends: 1 })
+      expect(outcome.exceptions).toMatchObject([
+        [0, { error: { code: 'call_conflict', param: 'start.id' } }],
+        [2, { started: { id: 'repeated', trace_id: 'made-trace' } }],
+      ])
       await expect(calls.findCall('acme/demo', 'call-1')).resolves.toMatchObject({
         output: 'é€😀',
       })

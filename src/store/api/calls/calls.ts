@@ -4,8 +4,7 @@ import type { PartResult, StartedIds } from '../../../domain/calls/call-state.ts
 import type { CallTexts, StoredCall } from '../../../domain/calls/call-view.ts'
 import type { CallsSelection, CallsShape } from '../../../domain/calls/calls-query.ts'
 import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
-import type { PackedCalls } from '../../../domain/calls/packed-calls.ts'
-import type { ApiError } from '../../../errors.ts'
+import type { PackedCalls, PackedOutcome } from '../../../domain/calls/packed-calls.ts'
 
 export interface CallRename {
   readonly project_id: string
@@ -47,9 +46,9 @@ export interface CallStore {
   /**
    * The same with packed parts, as another thread may have prepared them.
    *
-   * @returns the reasons of the refused ones, in order
+   * @throws as writeParts does
    */
-  writePacked(packed: PackedCalls<CallParts>): Promise<readonly ApiError[]>
+  writePacked(packed: PackedCalls<CallParts>): Promise<PackedOutcome>
   /**
    * Names a call. A start that is stored later keeps this name.
    *

@@ -1,5 +1,5 @@
 /** Calls in ClickHouse: the parts of a call are rows that are joined when they are read. */
-import { unpackCalls } from '../../../domain/calls/packed-calls.ts'
+import { toPackedOutcome, unpackCalls } from '../../../domain/calls/packed-calls.ts'
 import type { CallStore } from '../../api/calls/calls.ts'
 import { toStoredCall } from '../../base/calls/call-rows.ts'
 import type { Arrivals } from '../../base/recordings/recordings.ts'
@@ -26,8 +26,8 @@ export function createCallStore(
     },
     writeParts: writes.writeParts,
     async writePacked(packed) {
-      const results = await writes.writeParts(unpackCalls(packed))
-      return results.flatMap(({ error }) => error ?? [])
+      const parts = unpackCalls(packed)
+      return toPackedOutcome(parts, await writes.writeParts(parts))
     },
     renameCall: writes.renameCall,
     deleteCalls: writes.deleteCalls,

@@ -1,7 +1,12 @@
 /** The write jobs of calls: those that clients send, and completions that the server records. */
-import type { StartedIds } from '../../../domain/calls/call-state.ts'
+import type { PartResult, StartedIds } from '../../../domain/calls/call-state.ts'
 import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
-import { type PackedCalls, unpackCalls } from '../../../domain/calls/packed-calls.ts'
+import {
+  type PackedCalls,
+  type PackedOutcome,
+  toPackedOutcome,
+  unpackCalls,
+} from '../../../domain/calls/packed-calls.ts'
 import { type RecordedCall, resolveRecordedCall } from '../../../domain/calls/recorded-call.ts'
 import { type Failure, renderFailure } from '../../../threads/thread-failure.ts'
 import type { CallDeletion, CallRename } from '../../api/calls/calls.ts'
@@ -29,23 +34,18 @@ export function createCallWrites(db: Connection, hours: HourMarks, keys: NameKey
   const writer = createCallWriter(db, { hours, keys, usage })
   const deleteCalls = db.prepare(DELETE_CALLS)
 
-  function writeParts(parts: readonly CallParts[]): PartReply[] {
-    return writer
-      .writeParts(parts)
-      .map(({ started, error }) =>
-        error ? { started: null, ...renderFailure(error) } : { started },
-      )
-  }
-
   return {
     start_call: (start: CallStart) => writer.writePart({ start, end: null }) as StartedIds,
     end_call(end: CallEnd): void {
       writer.writePart({ start: null, end })
     },
-    write_parts: writeParts,
-    /** Returns the reasons of refused parts. */
-    write_packed: (packed: PackedCalls<CallParts>): Failure[] =>
-      writeParts(unpackCalls(packed)).filter(isRefused),
+    write_parts: (parts: readonly CallParts[]): PartReply[] =>
+      writer.writeParts(parts).map(toReply),
+    write_packed(packed: PackedCalls<CallParts>): PackedOutcome<PartReply> {
+      const parts = unpackCalls(packed)
+      const { exceptions, ...counts } = toPackedOutcome(parts, writer.writeParts(parts))
+      return { ...counts, exceptions: exceptions.map(([at, result]) => [at, toReply(result)]) }
+    },
     rename_call: (rename: CallRename) => writer.writeName(rename),
     /** Returns the number of deleted calls. */
     delete_calls({ project_id, ids, deleted_at_us }: CallDeletion): number {
@@ -63,15 +63,17 @@ export function createCallWrites(db: Connection, hours: HourMarks, keys: NameKey
       for (const call of unpackRecorded(calls)) {
         const parts = resolve(call, refused)
         if (parts === null) continue
-        refused.push(...writeParts([parts]).filter(isRefused))
+        for (const { error } of writer.writeParts([parts])) {
+          if (error) refused.push(renderFailure(error))
+        }
       }
       return refused
     },
   }
 }
 
-function isRefused({ failure, crash }: PartReply): boolean {
-  return (failure ?? crash) !== undefined
+function toReply({ started, error }: PartResult): PartReply {
+  return error ? { started: null, ...renderFailure(error) } : { started }
 }
 
 /** Returns the parts of a recorded call; for a refused one, adds the reason and returns null. */

@@ -25,8 +25,11 @@ export function createCallStore(db: Connection, writes: Writes, arrivals: Arriva
       return (await writes.run('write_parts', parts)).map(toPartResult)
     },
     async writePacked(packed) {
-      const refused = await writes.run('write_packed', packed)
-      return refused.flatMap((failure) => toReplyError(failure) ?? [])
+      const { exceptions, ...counts } = await writes.run('write_packed', packed)
+      return {
+        ...counts,
+        exceptions: exceptions.map(([index, reply]) => [index, toPartResult(reply)]),
+      }
     },
     renameCall: (rename) => writes.run('rename_call', rename),
     deleteCalls: (deletion) => writes.run('delete_calls', deletion),
