@@ -109,7 +109,7 @@ describe('GET /metrics', () => {
     expect((await testApp.post('/v1/traces', toJsonRequest(spans))).status).toBe(400)
     const { value } = await scrape(testApp)
     expect(value('weft_spans_stored_total')).toBe(2)
-    expect(value('weft_call_parts_stored_total', { part: 'start' })).toBeNull()
+    expect(value('weft_call_parts_stored_total', { part: 'start' })).toBe(0)
     expect(value('weft_refusals_total', { code: 'otlp_project_missing' })).toBe(1)
   })
 
