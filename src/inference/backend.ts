@@ -210,6 +210,8 @@ export interface RelayedText {
 export interface RelayedDelta {
   readonly type: 'relayed'
   readonly texts: readonly RelayedText[]
+  /** What the upstream says beside its answer that the request cost, in US dollars; absent: nothing. */
+  readonly cost?: string
 }
 
 /** Part of an answer's body that is not JSON, such as audio. */

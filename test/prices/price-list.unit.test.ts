@@ -1,4 +1,4 @@
-import { findProvider } from '@pydantic/genai-prices'
+import { findProvider, type ModelInfo } from '@pydantic/genai-prices'
 import { describe, expect, it } from 'vitest'
 import { findListedModel, findProviderId } from '../../src/domain/prices/price-list.ts'
 import { createPriceTable } from '../../src/domain/prices/price-table.ts'
@@ -15,6 +15,14 @@ openai openrouter ovhcloud perplexity quicksilverpro together typesafe voyageai 
   .trim()
   .split(/\s+/)
 
+/** Whether tokens have a price above zero in any period. */
+function isPriced(prices: ModelInfo['prices']): boolean {
+  const periods = Array.isArray(prices) ? prices.map((period) => period.prices) : [prices]
+  return periods.some(({ input_mtok, output_mtok }) =>
+    [input_mtok, output_mtok].some((price) => (typeof price === 'object' ? price.base : price)),
+  )
+}
+
 describe('findListedModel', () => {
   it.each(PROVIDERS)('finds each model of %s by its id and provider', (provider) => {
     const listed = findProvider({ providerId: provider })?.models ?? []
@@ -24,6 +32,19 @@ describe('findListedModel', () => {
     })
     expect(listed.length).toBeGreaterThan(0)
     expect(missing.map(({ id }) => id)).toEqual([])
+  })
+
+  it('has a price for each of the 1,517 models with a price above zero, by id and provider', () => {
+    const prices = createPriceTable()
+    const listed = PROVIDERS.flatMap((provider) =>
+      (findProvider({ providerId: provider })?.models ?? []).map((model) => ({ provider, model })),
+    )
+    const priced = listed.filter(({ model }) => isPriced(model.prices))
+    const missing = priced.filter(
+      ({ model, provider }) => prices.find(model.id, provider, AT_US) === null,
+    )
+    expect(missing.map(({ model }) => model.id)).toEqual([])
+    expect(priced).toHaveLength(1517)
   })
 
   it.each([

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { AS_REPORTED, type Pricing } from '../../src/domain/prices/cost.ts'
 import type { UnitPrices } from '../../src/domain/prices/price-table.ts'
 import { toColumns } from '../../src/domain/stats/metric-names.ts'
 import type { ModelUsage } from '../../src/domain/usage/usage.ts'
@@ -29,6 +30,9 @@ const tokens = fc.oneof(fc.nat(9), fc.constantFrom(0, 2 ** 31, 2 ** 51 + 1))
 const usage: fc.Arbitrary<ModelUsage> = fc.record({
   model: fc.constant('m'),
   provider: fc.constant(null),
+  upstream_model: fc.constant(null),
+  service_tier: fc.constant(null),
+  reports_cost: fc.constant(true),
   input_tokens: tokens,
   output_tokens: tokens,
   total_tokens: tokens,
@@ -42,12 +46,13 @@ const usage: fc.Arbitrary<ModelUsage> = fc.record({
   reasoning_tokens: tokens,
   output_audio_tokens: tokens,
   output_image_tokens: tokens,
+  reported_cost_microcents: tokens,
 })
 const step = fc.record({
   bucket: fc.nat(BUCKETS - 1),
   rows: fc.array(usage, { minLength: 1, maxLength: 3 }),
   asSums: fc.boolean(),
-  prices: fc.constantFrom(null, pricesOf(1), pricesOf(1_000_003)),
+  prices: fc.constantFrom<Pricing | null>(null, AS_REPORTED, pricesOf(1), pricesOf(1_000_003)),
 })
 const aggregations = ['sum', 'avg', 'count'] as const
 const metrics = [

@@ -26,7 +26,7 @@ function callOf({ id, parent }: Node, tokens: number, requests: number): UsageCa
     id,
     parent_id: parent === null ? null : `c${parent}`,
     usage: readUsage({ usage: { 'gpt-4o': { prompt_tokens: tokens, requests } } }),
-    pricesOf: (model) => prices.find(model, null, 1_700_000_000_000_000),
+    pricesOf: ({ model }) => prices.find(model, null, 1_700_000_000_000_000),
   }
 }
 

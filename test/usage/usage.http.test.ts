@@ -160,6 +160,7 @@ describe('POST /trace/usage', () => {
         completion_tokens_total_cost: 0,
         cache_read_input_tokens_total_cost: 0,
         cache_creation_input_tokens_total_cost: 0,
+        reported_cost: null,
       },
       n: expect.objectContaining({ prompt_tokens: 7, prompt_tokens_total_cost: null }),
     })

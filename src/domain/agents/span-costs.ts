@@ -3,7 +3,7 @@
 import { costParts, inputCost, totalCost, toUsd } from '../prices/cost.ts'
 import type { PriceTable } from '../prices/price-table.ts'
 import { readReport } from '../usage/usage-report.ts'
-import { readProvider } from '../usage/usage-reporter.ts'
+import { readName } from '../usage/usage-reporter.ts'
 import { type AgentSpan, modelOf } from './agent-span.ts'
 
 /** USD. */
@@ -17,7 +17,7 @@ export interface SpanCosts {
 export function costsOf(span: AgentSpan, prices: PriceTable | null): SpanCosts | null {
   const model = modelOf(span)
   if (prices === null || span.usage === null || model === null) return null
-  const provider = readProvider(span.columns.provider_name)
+  const provider = readName(span.columns.provider_name)
   const found = prices.find(model, provider, span.call.started_at_us)
   if (!found) return null
   const parts = costParts(readReport({ ...span.usage }, model, null).counts, found)

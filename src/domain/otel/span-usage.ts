@@ -1,8 +1,12 @@
 /** Normalizes the tokens of a span to the form of `summary.usage`. Pure. */
 import { isObject } from '../json/is-object.ts'
+import { costFields, readReportedCost } from '../usage/reported-cost.ts'
+import { readServiceTier } from '../usage/usage.ts'
 import { readReport, type TokenCounts } from '../usage/usage-report.ts'
 import { COUNTS_INSIDE, COUNTS_SEPARATELY } from '../usage/usage-reporter.ts'
 import type { SpanReader } from './span-reader.ts'
+
+type Json = Readonly<Record<string, unknown>>
 
 /** What one span reports; input includes what a cache had or took, output includes reasoning. */
 export interface SpanUsage {
@@ -19,6 +23,9 @@ export interface SpanUsage {
     readonly reasoning_tokens?: number
     readonly audio_tokens?: number
   }
+  /** As the span has it, which need not be an amount. */
+  readonly cost?: unknown
+  readonly service_tier?: string
 }
 
 /**
@@ -26,7 +33,7 @@ export interface SpanUsage {
  *
  * Most dialects count cached tokens into the input; where the total, or an input that is too small for them, says
  * otherwise, they are added. Reasoning is added to the output where only that makes the total. A report that is an
- * object gives what no attribute counts.
+ * object gives what no attribute counts. A cost without any count is a report, too.
  */
 export function readSpanUsage(reader: SpanReader): SpanUsage | null {
   const held = readHeld(reader)
@@ -35,12 +42,16 @@ export function readSpanUsage(reader: SpanReader): SpanUsage | null {
   const output = reader.takeCount('outputTokens')
   const total = reader.takeCount('totalTokens')
   const isAttribute = input !== null || output !== null || total !== null
-  if (!isAttribute && held === null) return null
-  const read = reader.takeCount('cacheRead') ?? (held?.cache_read_input_tokens || null)
-  const written = reader.takeCount('cacheWrite') ?? (held?.cache_creation_input_tokens || null)
-  const reasoning = reader.takeCount('reasoning') ?? (held?.reasoning_tokens || null)
-  const audioIn = reader.takeCount('inputAudio') ?? (held?.input_audio_tokens || null)
-  const audioOut = reader.takeCount('outputAudio') ?? (held?.output_audio_tokens || null)
+  const priced = readPriced(reader, held?.report ?? {})
+  // A cost of 0 says nothing by itself: libraries send it where they know none.
+  const costs = (readReportedCost({ ...priced }, null).microcents ?? 0) > 0
+  if (!isAttribute && held === null && !costs) return null
+  const read = reader.takeCount('cacheRead') ?? (held?.counts.cache_read_input_tokens || null)
+  const written =
+    reader.takeCount('cacheWrite') ?? (held?.counts.cache_creation_input_tokens || null)
+  const reasoning = reader.takeCount('reasoning') ?? (held?.counts.reasoning_tokens || null)
+  const audioIn = reader.takeCount('inputAudio') ?? (held?.counts.input_audio_tokens || null)
+  const audioOut = reader.takeCount('outputAudio') ?? (held?.counts.output_audio_tokens || null)
   const report = {
     input_tokens: input ?? Math.max(0, (total ?? 0) - (output ?? 0)),
     output_tokens: output ?? 0,
@@ -49,7 +60,8 @@ export function readSpanUsage(reader: SpanReader): SpanUsage | null {
     cache_creation_input_tokens: written,
     reasoning_tokens: reasoning,
   }
-  const counts = isAttribute || held === null ? readReport(report, '', reporter).counts : held
+  const counts =
+    isAttribute || held === null ? readReport(report, '', reporter).counts : held.counts
   const sent = { ...given('cached_tokens', read), ...given('audio_tokens', audioIn) }
   const answered = { ...given('reasoning_tokens', reasoning), ...given('audio_tokens', audioOut) }
   return {
@@ -60,16 +72,34 @@ export function readSpanUsage(reader: SpanReader): SpanUsage | null {
     ...(Object.keys(sent).length === 0 ? {} : { prompt_tokens_details: sent }),
     ...given('cache_creation_input_tokens', written),
     ...(Object.keys(answered).length === 0 ? {} : { completion_tokens_details: answered }),
+    ...priced,
   }
 }
 
-/** The counts of a report that is an object. What a provider wrote is read by its arithmetic and the model's name. */
-function readHeld(reader: SpanReader): TokenCounts | null {
+/** The cost and the tier of service: those of the span, else those in its report. */
+function readPriced(reader: SpanReader, report: Json): Pick<SpanUsage, 'cost' | 'service_tier'> {
+  const cost = reader.take('cost')?.value
+  const service_tier = reader.takeText('serviceTier') ?? readServiceTier(report)
+  return {
+    ...(cost === undefined ? costFields(report) : { cost }),
+    ...(service_tier === null ? {} : { service_tier }),
+  }
+}
+
+interface Held {
+  readonly report: Json
+  readonly counts: TokenCounts
+}
+
+/** A report that is an object. What a provider wrote is read by its arithmetic and the model's name. */
+function readHeld(reader: SpanReader): Held | null {
   const told = reader.take('providerUsage')?.value
   const model = reader.takeText('model') ?? reader.takeText('requestedModel') ?? ''
-  if (isObject(told)) return readReport(told, model, null).counts
+  if (isObject(told)) return { report: told, counts: readReport(told, model, null).counts }
   const own = reader.take('usage')?.value
-  return isObject(own) ? readReport(own, model, COUNTS_INSIDE).counts : null
+  return isObject(own)
+    ? { report: own, counts: readReport(own, model, COUNTS_INSIDE).counts }
+    : null
 }
 
 function given<Name extends string>(name: Name, count: number | null): { [name in Name]?: number } {

@@ -5,14 +5,56 @@ import {
   type CallUsage,
   findUsageDoubts,
   type ModelUsage,
+  type PricedModel,
   readUsage,
   type UsageDoubt,
 } from '../usage/usage.ts'
+import type { TokenCounts } from '../usage/usage-report.ts'
 import { identifyReporter } from '../usage/usage-reporter.ts'
 import { ATOMS_PER_USD, type PriceTable, type UnitPrice, type UnitPrices } from './price-table.ts'
+import { atServiceTier } from './service-tiers.ts'
+
+const ATOMS_PER_MICROCENT = ATOMS_PER_USD / 1e8
+
+/** What a model costs that has no price and whose cost the client reports. */
+export const AS_REPORTED = 'as reported'
+export type Pricing = UnitPrices | typeof AS_REPORTED
+
+/**
+ * Returns the prices of a model when a call started, at the tier that served it; null when it has none and its cost is not
+ * reported either.
+ *
+ * Spec: §2.8 (cost metrics not shown). Choice: a price that the project has set for the name of the model comes first, then
+ * one of its name at the upstream. What a client reports as the cost counts only where there is no price.
+ */
+export function findPricing(
+  prices: PriceTable,
+  { model, provider, upstream_model, service_tier, reports_cost }: PricedModel,
+  startedAtUs: number,
+): Pricing | null {
+  const named = prices.find(model, provider, startedAtUs)
+  const served =
+    upstream_model === null || named?.origin
+      ? null
+      : prices.find(upstream_model, provider, startedAtUs)
+  if (served) return atServiceTier(served, upstream_model ?? model, service_tier)
+  if (named) return atServiceTier(named, model, service_tier)
+  return reports_cost ? AS_REPORTED : null
+}
+
+/** Returns a time after `us`: for all times from `us` to before it, findPricing gives the same. */
+export function steadyUntilUs(
+  prices: PriceTable,
+  { model, provider, upstream_model }: PricedModel,
+  us: number,
+): number {
+  const named = prices.steadyUntilUs(model, provider, us)
+  if (upstream_model === null) return named
+  return Math.min(named, prices.steadyUntilUs(upstream_model, provider, us))
+}
 
 /** The tokens that are paid for. */
-type PaidTokens = Omit<ModelUsage, 'model' | 'provider' | 'input_tokens' | 'total_tokens'>
+type PaidTokens = Omit<TokenCounts, 'input_tokens' | 'total_tokens'>
 
 /** Money in atoms of 10^-15 dollars, by kind of token. */
 export interface CostParts {
@@ -80,6 +122,11 @@ export function linearInputMax(prices: UnitPrices): number {
   return most
 }
 
+/** What a client reports as the cost. */
+export function reportedCost(microcents: number): Measured {
+  return multiply(microcents, ATOMS_PER_MICROCENT)
+}
+
 /** The cost of the input, cached parts included. */
 export function inputCost({ uncached, cacheRead, cacheCreation }: CostParts): Measured {
   return add(add(uncached, cacheRead), cacheCreation)
@@ -114,9 +161,9 @@ interface PricedCall {
 }
 
 /**
- * What the usage that a call reports costs: in `costs` an entry for each of its models that has a price, in
- * `total_cost` their sum. The four total costs of a model add up to what it cost: the cached tokens are not in
- * prompt_tokens_total_cost.
+ * What the usage that a call reports costs: in `costs` an entry for each of its models that has a price or reports its
+ * cost, in `total_cost` their sum. The four total costs of a model with a price add up to what it cost: the cached tokens
+ * are not in prompt_tokens_total_cost. The others have the `pricing_level` "reported" and only their `reported_cost`.
  *
  * Spec: §4.5 include_costs (shape not shown). Choice: `costs` has the shape of Weave, in which a model without a price
  * has no entry; the other entries are additions, absent where there is nothing to say.
@@ -128,24 +175,40 @@ export function renderCallCosts(
   const reporter = identifyReporter(attributes)
   const costs = new Map<string, JsonObject>()
   let total: Measured | null = null
+  const unpricedTiers: string[] = []
   for (const usage of readUsage(summary, reporter)) {
-    const found = prices.find(usage.model, usage.provider, started_at_us)
+    const found = findPricing(prices, usage, started_at_us)
     if (!found) continue
+    const reported = reportedCost(usage.reported_cost_microcents)
+    const beside = usage.reports_cost ? { reported_cost: toUsd(reported) } : {}
+    if (found === AS_REPORTED) {
+      costs.set(usage.model, { ...renderTokens(usage), ...beside, pricing_level: 'reported' })
+      total = add(total ?? 0, reported)
+      continue
+    }
     const parts = costParts(usage, found)
-    costs.set(usage.model, { ...renderTokens(usage), ...renderMoney(usage, found, parts) })
+    costs.set(usage.model, {
+      ...renderTokens(usage),
+      ...renderMoney(usage, found, parts),
+      ...beside,
+    })
     total = add(total ?? 0, totalCost(parts))
+    const { model, service_tier } = usage
+    if (service_tier !== null && !found.origin && found.service_tier === undefined)
+      unpricedTiers.push(`${model}: service_tier ${service_tier} has the standard price`)
   }
   return {
     ...(total === null ? {} : { costs: Object.fromEntries(costs), total_cost: toUsd(total) }),
-    ...renderDoubts(findUsageDoubts(summary, reporter)),
+    ...renderDoubts(findUsageDoubts(summary, reporter), unpricedTiers),
   }
 }
 
-function renderDoubts(doubts: readonly UsageDoubt[]): CallCosts {
+function renderDoubts(doubts: readonly UsageDoubt[], unpricedTiers: readonly string[]): CallCosts {
   const ambiguous = doubts.filter(({ isAmbiguous }) => isAmbiguous).map(({ model }) => model)
   const problems = doubts.flatMap(({ model, problems }) =>
     problems.map((problem) => `${model}: ${problem}`),
   )
+  problems.push(...unpricedTiers)
   return {
     ...(ambiguous.length > 0 ? { usage_ambiguous: ambiguous } : {}),
     ...(problems.length > 0 ? { usage_problems: problems } : {}),
@@ -179,6 +242,7 @@ function renderMoney(usage: ModelUsage, prices: UnitPrices, parts: CostParts): J
     completion_token_cost_unit: 'USD',
     effective_date: prices.effective_date,
     provider_id: prices.provider_id,
+    ...(prices.service_tier === undefined ? {} : { service_tier: prices.service_tier }),
     ...(prices.origin ?? { pricing_level: 'default' }),
   }
 }

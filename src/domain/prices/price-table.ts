@@ -37,6 +37,8 @@ export interface UnitPrices {
   readonly effective_date: string | null
   /** Absent in a price of the package. */
   readonly origin?: PriceOrigin
+  /** The tier of service that the prices are those of; absent: the standard one. */
+  readonly service_tier?: string
   readonly input: UnitPrice
   readonly output: UnitPrice
   readonly cacheRead: UnitPrice

@@ -19,12 +19,18 @@ export const USAGE_COUNTERS = [
   'reasoning_tokens',
   'output_audio_tokens',
   'output_image_tokens',
+  'reported_cost_microcents',
 ] as const satisfies readonly (keyof CallUsage)[]
 
 export type UsageCounters = Record<(typeof USAGE_COUNTERS)[number], number>
 
-/** What a report that holds others has at least as much of; uncached input follows from them. */
-const HELD = USAGE_COUNTERS.filter((counter) => counter !== 'uncached_input_tokens')
+/** Tokens, of all of which a report that holds others has at least as much; uncached input follows from them. */
+export const HELD_COUNTERS = USAGE_COUNTERS.filter(
+  (counter) => counter !== 'uncached_input_tokens' && counter !== 'reported_cost_microcents',
+)
+
+/** What is less than this beside the reports of children comes of their rounding: a millionth of a dollar. */
+export const COST_ROUNDING_MICROCENTS = 100
 
 /** How a row of usage counts: the same either way, as a report alone, or as a call's own alone. */
 export const COUNTS_BOTH = 0
@@ -44,8 +50,8 @@ export function excludedCounts(counting: UsageCounting): Counts {
 
 /** What a report adds to the sum of its siblings; a missing count of requests adds 0. */
 export function addedUsage(usage: CallUsage): UsageCounters {
-  const { model: _model, provider: _provider, requests, tells_requests, ...counters } = usage
-  return { ...counters, requests: tells_requests ? requests : 0 }
+  const counters = Object.fromEntries(USAGE_COUNTERS.map((counter) => [counter, usage[counter]]))
+  return { ...(counters as UsageCounters), requests: usage.tells_requests ? usage.requests : 0 }
 }
 
 /**
@@ -53,23 +59,33 @@ export function addedUsage(usage: CallUsage): UsageCounters {
  *
  * Spec: §2.5 summary (usage not shown). Choice: SDKs that add the usage of children to the summary of their parent
  * always tell `requests` and add them up, so a report without it is the call's own. So is one that has fewer requests,
- * or fewer tokens of any kind, than those of the children together. From any other the children's reports are taken
- * off, kind by kind, never below zero. Only children that are stored and not deleted report.
+ * or fewer tokens of any kind, than those of the children together; a report of nothing but a cost is measured by that.
+ * From any other the children's reports are taken off, kind by kind, never below zero; so are their costs. Only children
+ * that are stored and not deleted report.
  *
  * @param nested - the sum of addedUsage over the children's reports of this model; null: there are none
  * @returns null for a report that only repeats its children's
  */
 export function ownUsage(reported: CallUsage, nested: UsageCounters | null): CallUsage | null {
   if (nested === null || !reported.tells_requests) return reported
-  if (HELD.some((counter) => reported[counter] < nested[counter])) return reported
+  if (!holdsNested(reported, nested)) return reported
   if (USAGE_COUNTERS.every((counter) => nested[counter] === 0)) return reported
-  const own: UsageCounters & Pick<CallUsage, 'model' | 'provider' | 'tells_requests'> = {
-    ...reported,
-  }
+  const own: UsageCounters & Omit<CallUsage, keyof UsageCounters> = { ...reported }
   for (const counter of USAGE_COUNTERS) {
     own[counter] = Math.max(0, reported[counter] - nested[counter])
   }
+  if (own.reported_cost_microcents < COST_ROUNDING_MICROCENTS) own.reported_cost_microcents = 0
   return USAGE_COUNTERS.every((counter) => own[counter] === 0) ? null : own
+}
+
+function holdsNested(reported: CallUsage, nested: UsageCounters): boolean {
+  if (HELD_COUNTERS.every((counter) => reported[counter] >= nested[counter])) return true
+  const isCostOnly = reported.input_tokens + reported.output_tokens + reported.total_tokens === 0
+  return (
+    isCostOnly &&
+    reported.reported_cost_microcents > 0 &&
+    reported.reported_cost_microcents + COST_ROUNDING_MICROCENTS > nested.reported_cost_microcents
+  )
 }
 
 /** The report of a call and its own usage, as one row where they are the same. */

@@ -13,8 +13,8 @@ export const COUNTS_INSIDE: UsageReporter = { cachedInput: 'inside', provider: n
 /** Anthropic's API and what repeats its counts have them beside the input. */
 export const COUNTS_SEPARATELY: UsageReporter = { cachedInput: 'beside', provider: null }
 
-/** Limit: characters of the name of a provider; a longer one is none. */
-const PROVIDER_MAX = 64
+/** Limit: characters of the name of a provider or a tier; a longer one is none. */
+const NAME_MAX = 64
 
 /**
  * The releases of weave from PyPI (as of 0.54.0): since 0.53.2 its integrations of Anthropic and Bedrock add what a
@@ -34,7 +34,7 @@ export function identifyReporter(attributes: unknown): UsageReporter | null {
   const { weave, integration } = attributes
   const cachedInput = isObject(weave) ? readCachedInput(weave) : null
   const provider =
-    readProvider(attributes.provider) ?? readProvider(isObject(integration) && integration.name)
+    readName(attributes.provider) ?? readName(isObject(integration) && integration.name)
   return cachedInput === null && provider === null ? null : { cachedInput, provider }
 }
 
@@ -44,11 +44,11 @@ function readCachedInput(weave: Readonly<Record<string, unknown>>): UsageReporte
   return isFrom(weave.client_version, GROSS_SINCE) ? 'inside' : 'beside'
 }
 
-/** Returns the name of a provider without control characters; null where the value is none. */
-export function readProvider(value: unknown): string | null {
+/** Returns a name without control characters; null where the value is none. */
+export function readName(value: unknown, max: number = NAME_MAX): string | null {
   if (typeof value !== 'string') return null
   const name = value.trim()
-  return name === '' || name.length > PROVIDER_MAX || /[\p{Cc}\p{Cs}]/u.test(name) ? null : name
+  return name === '' || name.length > max || /[\p{Cc}\p{Cs}]/u.test(name) ? null : name
 }
 
 function isFrom(version: string, since: readonly number[]): boolean {

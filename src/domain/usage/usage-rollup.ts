@@ -1,17 +1,26 @@
 /** Sums the usage of calls with their descendants. Pure; calls come with their own usage and prices. */
 import type { ModelUsageTotals } from '../../schemas/usage/usage.ts'
 import type { UsageCounting } from '../../schemas/usage/usage-counting.ts'
-import { add, type CostParts, costParts, toUsd } from '../prices/cost.ts'
-import type { UnitPrices } from '../prices/price-table.ts'
+import {
+  AS_REPORTED,
+  add,
+  type CostParts,
+  costParts,
+  type Pricing,
+  reportedCost,
+  toUsd,
+} from '../prices/cost.ts'
 import type { Measured } from '../stats/exact-sum.ts'
 import { addedUsage, ownUsage, USAGE_COUNTERS, type UsageCounters } from './own-usage.ts'
-import type { CallUsage } from './usage.ts'
+import type { CallUsage, PricedModel } from './usage.ts'
 
 const PARTS = ['uncached', 'cacheRead', 'cacheCreation', 'output'] as const
 
 /** What one model was used for; `cost` is null when nothing of it has a price. */
 interface Totals extends UsageCounters {
   cost: CostParts | null
+  /** What is reported for the part that has no price; null: nothing. */
+  reported: Measured | null
 }
 
 /** A call that counts. */
@@ -20,8 +29,8 @@ export interface UsageCall {
   readonly parent_id: string | null
   /** What it reports. */
   readonly usage: readonly CallUsage[]
-  /** Prices of a model of a provider when the call started; null when it has none. */
-  readonly pricesOf: (model: string, provider: string | null) => UnitPrices | null
+  /** Prices of a model when the call started; null when it has none. */
+  readonly pricesOf: (used: PricedModel) => Pricing | null
 }
 
 type UsageByModel = Record<string, ModelUsageTotals>
@@ -44,8 +53,8 @@ export function rollUpUsage(
     const sums = totals.get(call.id) as Map<string, Totals>
     for (const report of call.usage) {
       const used = ownUsage(report, nested?.get(call.id)?.get(report.model) ?? null)
-      const prices = includeCosts ? call.pricesOf(report.model, report.provider) : null
-      if (used) addTotals(sums, used.model, { ...used, cost: prices && costParts(used, prices) })
+      const prices = includeCosts ? call.pricesOf(report) : null
+      if (used) addTotals(sums, used.model, { ...used, ...payFor(used, prices) })
     }
     const parent = call.parent_id === null ? undefined : totals.get(call.parent_id)
     isAdded.add(call.id)
@@ -98,6 +107,13 @@ function childrenFirst(calls: readonly UsageCall[]): UsageCall[] {
   return [...sorted, ...calls.filter((call) => !placed.has(call))]
 }
 
+function payFor(used: CallUsage, prices: Pricing | null): Pick<Totals, 'cost' | 'reported'> {
+  if (prices === null) return { cost: null, reported: null }
+  return prices === AS_REPORTED
+    ? { cost: null, reported: reportedCost(used.reported_cost_microcents) }
+    : { cost: costParts(used, prices), reported: null }
+}
+
 function addTotals(totals: Map<string, Totals>, model: string, more: Totals): void {
   const known = totals.get(model)
   if (!known) {
@@ -106,6 +122,8 @@ function addTotals(totals: Map<string, Totals>, model: string, more: Totals): vo
   }
   for (const counter of USAGE_COUNTERS) known[counter] += more[counter]
   known.cost = addCosts(known.cost, more.cost)
+  const { reported } = more
+  if (reported !== null) known.reported = add(known.reported ?? 0, reported)
 }
 
 function addCosts(left: CostParts | null, right: CostParts | null): CostParts | null {
@@ -114,7 +132,7 @@ function addCosts(left: CostParts | null, right: CostParts | null): CostParts | 
   return Object.fromEntries(sums) as unknown as CostParts
 }
 
-function render({ cost, ...total }: Totals): ModelUsageTotals {
+function render({ cost, reported, ...total }: Totals): ModelUsageTotals {
   return {
     requests: total.requests,
     prompt_tokens: total.input_tokens,
@@ -126,5 +144,6 @@ function render({ cost, ...total }: Totals): ModelUsageTotals {
     completion_tokens_total_cost: cost && toUsd(cost.output),
     cache_read_input_tokens_total_cost: cost && toUsd(cost.cacheRead),
     cache_creation_input_tokens_total_cost: cost && toUsd(cost.cacheCreation),
+    reported_cost: reported === null ? null : toUsd(reported),
   }
 }

@@ -15,7 +15,7 @@ import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
 import type { CallOptions, CompletionCall, Delta } from '../backend.ts'
 import { requireOffered } from '../models/offers.ts'
-import type { ModelRegistry, ServedModel } from '../models/registry.ts'
+import { findUpstreamModel, type ModelRegistry, type ServedModel } from '../models/registry.ts'
 import type { Admission, AdmissionRequest } from './admission.ts'
 import type { KeyLimits } from './key-limits.ts'
 import { type CompletionRecord, createCompletionRecord } from './record/completion-record.ts'
@@ -233,6 +233,7 @@ function openRecord(
       recording.end({
         error: error === null ? null : toApiError(error),
         model: answering.id,
+        upstreamModel: findUpstreamModel(answering),
         attributes: toAttributes(call, asked, answering),
       })
     },

@@ -41,6 +41,15 @@ export interface ServedModel {
   readonly upstreamCount?: number
 }
 
+/**
+ * Returns the name of a model at the provider that serves it, by which it has a price; null where that is its id. A model
+ * of a server of one's own has none, whatever its name there.
+ */
+export function findUpstreamModel({ id, backend, backendModel }: ServedModel): string | null {
+  const isListed = (backend.findProvider?.() ?? null) !== null
+  return isListed && backendModel !== id ? backendModel : null
+}
+
 export interface ModelRegistry {
   /**
    * Returns the model with that id or alias; the default model for null or undefined.

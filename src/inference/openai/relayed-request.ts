@@ -70,7 +70,7 @@ export async function relayWhole(
   const { answer, use, begun } = await openWithRetries(relay, ask, options, read)
   answer.close({ isComplete: true })
   use.end()
-  return begun
+  return answer.cost === undefined ? begun : { ...begun, cost: answer.cost }
 }
 
 /** Yields the parts of an answer. */

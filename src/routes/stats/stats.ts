@@ -35,7 +35,7 @@ export async function statsRoutes(
         operationId: 'getCallStats',
         summary: 'Time-bucketed statistics of calls: tokens, costs, latency, counts.',
         description:
-          'When costs are requested, the header `x-weft-unpriced-models` names the models whose costs are unknown.',
+          'When costs are requested, the header `x-weft-unpriced-models` names the models whose costs are unknown, and `x-weft-reported-cost-models` those without a price whose total cost is what the clients report.',
         body: CallStatsRequest,
         response: { 200: CallStatsResponse },
       },
@@ -80,6 +80,9 @@ export async function statsRoutes(
       )
       if (found.unpricedModels.length > 0) {
         reply.header('x-weft-unpriced-models', renderModelNames(found.unpricedModels))
+      }
+      if (found.reportedModels.length > 0) {
+        reply.header('x-weft-reported-cost-models', renderModelNames(found.reportedModels))
       }
       const chunks = toBodyChunks({ ...asUsed, granularity: grid.granularityS }, found)
       const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)

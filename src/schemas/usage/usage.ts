@@ -81,6 +81,12 @@ export const ModelUsageTotals = z
     completion_tokens_total_cost: money('Cost of the output'),
     cache_read_input_tokens_total_cost: money('Cost of the input read from a cache'),
     cache_creation_input_tokens_total_cost: money('Cost of the input written to a cache'),
+    reported_cost: z
+      .number()
+      .nullable()
+      .describe(
+        'What the clients report as the cost of the usage that has no price, USD; null when not requested or none is.',
+      ),
   })
   .meta({ id: 'ModelUsageTotals', description: 'Usage of one model.' })
 export type ModelUsageTotals = z.infer<typeof ModelUsageTotals>

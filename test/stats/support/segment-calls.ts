@@ -92,12 +92,16 @@ const NO_KINDS = {
   reasoning_tokens: 0,
   output_audio_tokens: 0,
   output_image_tokens: 0,
+  reported_cost_microcents: 0,
 }
 
 export function usageOf(model: string, input: number, output: number, cached = 0): CallUsage {
   return {
     model,
     provider: null,
+    upstream_model: null,
+    service_tier: null,
+    reports_cost: false,
     input_tokens: input,
     output_tokens: output,
     total_tokens: input + output,

@@ -58,6 +58,9 @@ async function fill(dataDir: string): Promise<void> {
   await store.close()
 }
 
+/** Columns of reported costs, and of what decides a price. */
+const REPORTED = ['upstream_model', 'service_tier', 'reports_cost', 'reported_cost_microcents']
+
 function rowsOf(db: Connection): Record<string, unknown>[] {
   const rows = db
     .prepare('SELECT id, call_usage.* FROM call_usage JOIN calls USING (call_key) ORDER BY 1, 3')
@@ -71,7 +74,7 @@ function goBack(db: Connection): void {
   const added = (db.pragma('table_info(call_usage)') as { name: string }[])
     .map(({ name }) => name)
     .filter((name) => name === 'tells_requests' || name.startsWith('nested_'))
-  expect(added).toHaveLength(15)
+  expect(added).toHaveLength(16)
   for (const name of added) db.exec(`ALTER TABLE call_usage DROP COLUMN ${name}`)
 }
 
@@ -91,9 +94,10 @@ describe('a database whose usage was counted again and again', () => {
     })
     expect(find('top')).toMatchObject({ nested_input_tokens: Number.MAX_SAFE_INTEGER })
     goBack(db)
-    for (const name of KINDS) db.exec(`ALTER TABLE call_usage DROP COLUMN ${name}`)
+    for (const name of [...KINDS, ...REPORTED])
+      db.exec(`ALTER TABLE call_usage DROP COLUMN ${name}`)
     for (const { name, sql } of readMigrations()) {
-      if (/-usage-(?:nested|kinds)\.sql$/.test(name)) db.exec(sql)
+      if (/-(?:usage-nested|usage-kinds|reported-costs)\.sql$/.test(name)) db.exec(sql)
     }
     expect(rowsOf(db)).toEqual(expected)
     const hours = db.prepare('SELECT built_revision IS NULL FROM stats_hours ORDER BY hour')

@@ -31,6 +31,12 @@ function callOf(id: string, at: number, parentId: string | null, tokens: number)
   return { start: startOf(call), end: endOf(call) }
 }
 
+/** The same with a cost in dollars. */
+function costing({ start, end }: CallParts, usd: number): CallParts {
+  const costs = { reports_cost: true, reported_cost_microcents: usd * 1e8 }
+  return { start, end: end && { ...end, usage: end.usage.map((one) => ({ ...one, ...costs })) } }
+}
+
 function parentsOf(count: number): CallParts[] {
   return Array.from({ length: count }, (_, at) => callOf(`parent-${at}`, at, null, 100 + at))
 }
@@ -43,7 +49,11 @@ function reportedBy(parents: number): number {
   return (parents * (parents - 1)) / 2 + 100 * parents
 }
 
-async function sumOf({ stats }: Stores, counting: UsageCounting) {
+async function sumOf(
+  { stats }: Stores,
+  counting: UsageCounting,
+  metric: 'total_tokens' | 'total_cost' = 'total_tokens',
+) {
   const query = {
     project_id: PROJECT,
     filter: {},
@@ -53,7 +63,7 @@ async function sumOf({ stats }: Stores, counting: UsageCounting) {
     prices: [],
     valuesMax: 1000,
     callColumns: [],
-    usageColumns: [{ key: 'sum', metric: 'total_tokens' as const, of: 'sum' as const }],
+    usageColumns: [{ key: 'sum', metric, of: 'sum' as const }],
   }
   const { usage } = await stats.aggregate({ ...query, counting }, readCaller())
   return usage[0]?.table.values[0]?.[0]
@@ -100,6 +110,24 @@ describe.skipIf(!hasClickHouse)('usage that counts once, in ClickHouse', () => {
     await stores.calls.writeParts(parentsOf(51).slice(49))
     await expect(sumOf(stores, 'own')).resolves.toBe(reportedBy(51))
   })
+
+  it.each([0, 100])(
+    'reported costs count once, and alone where the parent reports no tokens (joined up to %d calls)',
+    async (joinedMax) => {
+      const stores = await openTestStores({ joinedMax })
+      const costOnly = callOf('parent-1', 1, null, 0)
+      const [first, second] = childrenOf(2) as [CallParts, CallParts]
+      await stores.calls.writeParts([
+        costing(callOf('parent-0', 0, null, 100), 0.75),
+        costing(first, 0.25),
+        costing(costOnly, 0.5),
+        costing(second, 0.5),
+      ])
+      await expect(sumOf(stores, 'own', 'total_cost')).resolves.toBe(1.25)
+      await expect(sumOf(stores, 'reported', 'total_cost')).resolves.toBe(2)
+      await expect(sumOf(stores, 'own')).resolves.toBe(160)
+    },
+  )
 
   it('own usage leaves out reports of children that another process has written', async () => {
     const url = await makeDatabase()

@@ -71,6 +71,10 @@ export interface Dialect {
   readonly usage?: AttributePaths
   /** The same as a provider wrote them. */
   readonly providerUsage?: AttributePaths
+  /** What the request cost, in US dollars: a number or an object of its parts. */
+  readonly cost?: readonly string[]
+  /** The tier of service that answered. */
+  readonly serviceTier?: readonly string[]
   readonly thread?: readonly string[]
   readonly turn?: readonly string[]
   readonly user?: readonly string[]

@@ -43,6 +43,14 @@ const GEN_AI: Dialect = {
     'gen_ai.usage.reasoning_tokens',
     'gen_ai.usage.details.reasoning_tokens',
   ],
+  // The last one is that of pydantic-ai and logfire.
+  cost: ['gen_ai.usage.cost', 'gen_ai.usage.cost_usd', 'gen_ai.usage.total_cost', 'operation.cost'],
+  serviceTier: [
+    'gen_ai.openai.response.service_tier',
+    'openai.response.service_tier',
+    'gen_ai.response.service_tier',
+    'gen_ai.anthropic.service_tier',
+  ],
   thread: ['gen_ai.conversation.id'],
   user: ['enduser.id'],
   parameters: ['gen_ai.request'],
@@ -59,6 +67,7 @@ const OPEN_INFERENCE: Dialect = {
     'reranker.model_name',
   ],
   provider: ['llm.provider', 'llm.system'],
+  cost: ['llm.cost.total'],
   messages: ['llm.input_messages', text('llm.prompts')],
   tools: ['llm.tools', 'tool.json_schema'],
   input: [
@@ -171,6 +180,7 @@ const LOGFIRE: Dialect = {
   inputTokens: ['response_data.usage.prompt_tokens', 'response_data.usage.input_tokens'],
   outputTokens: ['response_data.usage.completion_tokens', 'response_data.usage.output_tokens'],
   totalTokens: ['response_data.usage.total_tokens'],
+  serviceTier: ['response_data.service_tier'],
   holders: ['request_data', 'response_data'],
   displayName: ['logfire.msg'],
 }
@@ -207,6 +217,7 @@ const LANGFUSE: Dialect = {
   cacheRead: ['langfuse.observation.usage.cache_read'],
   cacheWrite: ['langfuse.observation.usage.cache_write'],
   reasoning: ['langfuse.observation.usage.reasoning'],
+  cost: ['langfuse.observation.cost_details'],
   user: ['langfuse.user.id'],
   parameters: ['langfuse.observation.model.parameters'],
 }

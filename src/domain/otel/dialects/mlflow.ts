@@ -28,5 +28,6 @@ export const MLFLOW: Dialect = {
   output: ['mlflow.spanOutputs'],
   // Of Anthropic's counts, too, the input has what a cache had or took.
   usage: ['mlflow.chat.tokenUsage'],
+  cost: ['mlflow.llm.cost'],
   parameters: [ofModel('mlflow.spanInputs')],
 }

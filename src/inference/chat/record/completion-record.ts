@@ -12,7 +12,8 @@ import { mergeMessageUsage } from '../../../domain/chat/messages/messages-tables
 import { isObject } from '../../../domain/json/is-object.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../../../domain/json/json-limits.ts'
 import { renderJson } from '../../../domain/json/json-text.ts'
-import type { ChoiceDelta, Delta, PromptDelta, RelayedText } from '../../backend.ts'
+import { readServiceTier } from '../../../domain/usage/usage.ts'
+import type { ChoiceDelta, Delta, PromptDelta, RelayedDelta, RelayedText } from '../../backend.ts'
 import { type ResponseEnvelope, renderUsage } from '../whole-completion.ts'
 import { createStreamedChoices, type StreamedChoices } from './streamed-choices.ts'
 
@@ -70,6 +71,8 @@ export function createCompletionRecord(options: AnswerRecordOptions): Completion
   /** Pieces of text in a relayed stream; engines put one or more tokens in each. */
   let pieceCount = 0
   let told: Readonly<Record<string, unknown>> | null = null
+  /** What the upstream says beside the usage that decides its price: the cost, and the tier of service. */
+  let priced: Readonly<Record<string, string>> = {}
   let firstTokenAt: number | null = null
   let isTooDeep = false
 
@@ -80,6 +83,8 @@ export function createCompletionRecord(options: AnswerRecordOptions): Completion
       return
     }
     const { id, created, model, delta, type } = text.value
+    const tier = readServiceTier(isObject(text.value.response) ? text.value.response : text.value)
+    if (tier !== null) priced = { ...priced, service_tier: tier }
     const usage = findUsage(text.value)
     if (usage !== null && (isStream || isWritable(usage))) {
       // The last report of a message may leave out the input.
@@ -104,6 +109,11 @@ export function createCompletionRecord(options: AnswerRecordOptions): Completion
     }
   }
 
+  function noteRelayed({ texts, cost }: RelayedDelta): void {
+    for (const text of texts) noteText(text)
+    if (cost !== undefined) priced = { ...priced, response_cost: cost }
+  }
+
   function noteChoice(delta: ChoiceDelta): void {
     tokenCount += delta.tokenCount
     if (openParts().addDelta(delta)) firstTokenAt ??= now()
@@ -112,13 +122,13 @@ export function createCompletionRecord(options: AnswerRecordOptions): Completion
   function usage(): RecordedUsage | null {
     const reported = told ?? (prompt === null ? null : { ...renderUsage(prompt, tokenCount) })
     const isEstimated = pieceCount > 0 && (reported === null || readTokens(reported).total === 0)
-    if (!isEstimated) return reported && { counts: reported, isEstimated }
+    if (!isEstimated) return reported && { counts: { ...priced, ...reported }, isEstimated }
     return { counts: { completion_tokens: pieceCount, total_tokens: pieceCount }, isEstimated }
   }
 
   return {
     note(delta) {
-      if (delta.type === 'relayed') for (const text of delta.texts) noteText(text)
+      if (delta.type === 'relayed') noteRelayed(delta)
       else if (delta.type === 'prompt') prompt = delta
       else if (delta.type === 'choice') noteChoice(delta)
       else told = delta.usage ?? told

@@ -58,6 +58,8 @@ interface CompletionEnd {
   readonly error: ApiError | null
   /** Id of the model that answered; its tokens are counted under this id. */
   readonly model: string
+  /** Its name at a provider that is in the price list, if another one; null: none. */
+  readonly upstreamModel: string | null
   readonly attributes: JsonObject
 }
 
@@ -157,11 +159,12 @@ interface Span {
 /** Spec: §2.6. Choice: tokens count under the served model's id, not the alias that was asked for. */
 function toRecordedCall(
   { projectId, caller, body, record, recordAs }: Completion,
-  { error, model, attributes }: CompletionEnd,
+  { error, model, upstreamModel, attributes }: CompletionEnd,
   { callId, startedAtUs, endedAtUs }: Span,
   { refScheme, newId }: Pick<CompletionRecorderOptions, 'refScheme' | 'newId'>,
 ): RecordedCall {
   const usage = record.usage()
+  const upstream = upstreamModel === null ? {} : { upstream_model: upstreamModel }
   const firstTokenAtUs = record.firstTokenAt()
   const other = recordAs?.output?.()
   const place = recordAs?.place
@@ -187,7 +190,9 @@ function toRecordedCall(
       attributes: isCut ? { ...allAttributes, output_cut: true } : allAttributes,
       exception: error === null ? null : `${error.code}: ${error.message}`,
       summary: {
-        ...(usage === null ? {} : { usage: { [model.slice(0, USAGE_NAME_MAX)]: usage.counts } }),
+        ...(usage === null
+          ? {}
+          : { usage: { [model.slice(0, USAGE_NAME_MAX)]: { ...usage.counts, ...upstream } } }),
         ...(firstTokenAtUs === null
           ? {}
           : { time_to_first_token_ms: (firstTokenAtUs - startedAtUs) / 1000 }),

@@ -63,6 +63,8 @@ export interface UpstreamResponse {
   /** Whether the body can be read; false for an unknown compression. */
   readonly isReadable: boolean
   readonly retryAfter: string | undefined
+  /** US dollars, as LiteLLM's proxy reports them. */
+  readonly cost: string | undefined
   /**
    * Returns the chunks received since the last read, decompressed and at least one, or null at the end; a promise
    * only if none has arrived yet. One read at a time.
@@ -180,6 +182,7 @@ function createAnswer({ status, headers }: ResponseHead, exchange: Exchange): Up
     mediaType: () => mediaTypeOf(joinValues(headers['content-type'])),
     isReadable: coding === '' || decoded !== null,
     retryAfter: joinValues(headers['retry-after']) || undefined,
+    cost: joinValues(headers['x-litellm-response-cost']) || undefined,
     read: coding === '' ? exchange.read : () => readDecoded(decoded),
     close(how) {
       exchange.close(how)

@@ -38,8 +38,10 @@ export interface StatsResult {
   readonly calls: BucketTable | null
   /** One table for each model with usage in the window, sorted by name. */
   readonly usage: readonly ModelTable[]
-  /** Models without a price, sorted; empty when no cost was asked for. */
+  /** Models with usage that has no price and no reported cost, sorted; empty when no cost was asked for. */
   readonly unpricedModels: readonly string[]
+  /** Models without a price whose total cost is what clients report, sorted; empty when no cost was asked for. */
+  readonly reportedModels: readonly string[]
 }
 
 /** The same in the format of the API: lists of buckets as JSON in UTF-8, each split into chunks. */
@@ -47,6 +49,7 @@ export interface StatsTexts {
   readonly callBuckets: readonly Uint8Array<ArrayBuffer>[]
   readonly usageBuckets: readonly Uint8Array<ArrayBuffer>[]
   readonly unpricedModels: readonly string[]
+  readonly reportedModels: readonly string[]
 }
 
 export interface StatsStore {

@@ -1,22 +1,26 @@
-/** Names a model together with its provider, since their prices differ; results merge the providers of a model. Pure. */
+/** Names a model together with what else decides its price; results merge all of a model. Pure. */
+import type { PricedModel } from '../../../domain/usage/usage.ts'
 
-interface ServedModel {
-  readonly model: string
-  /** null: not known. */
-  readonly provider: string | null
-}
-
-/** Lies between model and provider; names of providers do not contain it. */
+/** Lies between the parts of a key; only names of models may contain it. */
 const SEPARATOR = '\0'
+const REPORTED = 'r'
 
-/** Returns the key of a model and its provider: the model's name where no provider is known. */
-export function servedKey({ model, provider }: ServedModel): string {
-  if (provider === null && !model.includes(SEPARATOR)) return model
-  return `${model}${SEPARATOR}${provider ?? ''}`
+/** Returns the key of a model as it was served: its name where nothing else is known. */
+export function servedKey(served: PricedModel): string {
+  const { model, provider, upstream_model, service_tier, reports_cost } = served
+  const others = [provider, upstream_model, service_tier, reports_cost ? REPORTED : null]
+  if (others.every((part) => part === null) && !model.includes(SEPARATOR)) return model
+  return [model, ...others.map((part) => part ?? '')].join(SEPARATOR)
 }
 
-export function readServedKey(key: string): ServedModel {
-  const at = key.lastIndexOf(SEPARATOR)
-  if (at === -1) return { model: key, provider: null }
-  return { model: key.slice(0, at), provider: key.slice(at + 1) || null }
+export function readServedKey(key: string): PricedModel {
+  const parts = key.split(SEPARATOR)
+  const [provider, upstream, tier, reported] = parts.length === 1 ? [] : parts.splice(-4)
+  return {
+    model: parts.join(SEPARATOR),
+    provider: provider || null,
+    upstream_model: upstream || null,
+    service_tier: tier || null,
+    reports_cost: reported === REPORTED,
+  }
 }

@@ -111,7 +111,7 @@ export function createStatsTables(options: StatsTablesOptions) {
       return {
         calls: callColumns.length > 0 ? calls.table : null,
         usage: usage.tables(),
-        unpricedModels: usage.unpricedModels(),
+        ...usage.pricing(),
       }
     },
   }

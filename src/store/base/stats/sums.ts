@@ -2,7 +2,7 @@
 import type { ModelUsage } from '../../../domain/usage/usage.ts'
 import type { StatsQuery } from '../../api/stats/stats.ts'
 
-/** The token counters of a row of usage, in the order of stored segments and of the rows that stores deliver. */
+/** The counters of a row of usage, in the order of stored segments and of the rows that stores deliver. */
 export const COUNTERS = [
   'input_tokens',
   'output_tokens',
@@ -17,6 +17,7 @@ export const COUNTERS = [
   'reasoning_tokens',
   'output_audio_tokens',
   'output_image_tokens',
+  'reported_cost_microcents',
 ] as const satisfies readonly (keyof ModelUsage)[]
 
 /** Numbers per part for calls: count, ended, errors, latency sum, minimum, maximum, ones, zeros. */

@@ -1,13 +1,15 @@
 /** The usage of one model, bucket by bucket: from sums where they suffice, otherwise row by row. Pure. */
 
 import {
+  AS_REPORTED,
   type CostParts,
   costParts,
   inputCost,
+  type Pricing,
+  reportedCost,
   totalCost,
   toUsd,
 } from '../../../domain/prices/cost.ts'
-import type { UnitPrices } from '../../../domain/prices/price-table.ts'
 import { type BucketTable, createBucketTable } from '../../../domain/stats/bucket-table.ts'
 import type { Measured } from '../../../domain/stats/exact-sum.ts'
 import { isMoney, type StatColumn } from '../../../domain/stats/metric-names.ts'
@@ -15,11 +17,18 @@ import type { ModelUsage } from '../../../domain/usage/usage.ts'
 import type { UsageMetric } from '../../../schemas/stats/stats.ts'
 import { COUNTERS, INPUT_MAX, SUM_MAX, USAGE_NUMBERS } from './sums.ts'
 
-/** The cost metrics, each computed from the parts of a cost. */
-const COSTS: Readonly<Partial<Record<UsageMetric, (parts: CostParts) => Measured>>> = {
-  input_cost: inputCost,
-  output_cost: (parts) => parts.output,
-  total_cost: totalCost,
+/** A cost that clients report, of which the parts are not known. */
+interface WholeCost {
+  readonly whole: Measured
+}
+
+/** The cost metrics, each computed from a cost; null where it is not known. */
+const COSTS: Readonly<
+  Partial<Record<UsageMetric, (cost: CostParts | WholeCost) => Measured | null>>
+> = {
+  input_cost: (cost) => ('whole' in cost ? null : inputCost(cost)),
+  output_cost: (cost) => ('whole' in cost ? null : cost.output),
+  total_cost: (cost) => ('whole' in cost ? cost.whole : totalCost(cost)),
 }
 
 /** Whether sums suffice for these columns. */
@@ -34,13 +43,13 @@ export interface ModelTable {
    *
    * @param prices - null when unknown or when no cost was requested
    */
-  addRow(usage: ModelUsage, prices: UnitPrices | null): void
+  addRow(usage: ModelUsage, prices: Pricing | null): void
   /**
    * Adds calls to the current bucket by their USAGE_NUMBERS, which start at `at`; only for summable columns.
    *
    * @param prices - valid for all of the calls, none of which reaches a tier
    */
-  addSums(numbers: Float64Array, at: number, prices: UnitPrices | null): void
+  addSums(numbers: Float64Array, at: number, prices: Pricing | null): void
   /** Stores what was added since the last flush as the values of a bucket. */
   flush(bucket: number): void
 }
@@ -57,7 +66,7 @@ export function createModelTable(
   const columnPlaces = columns.map(({ metric }) => slotOf(metric))
   /** USAGE_NUMBERS of the current bucket that the builder does not have yet; all at these prices. */
   const sums = new Float64Array(USAGE_NUMBERS)
-  let sumPrices: UnitPrices | null = null
+  let sumPrices: Pricing | null = null
   let isBuilding = false
 
   const payForSums = () => (needsCost && sumPrices ? costOfSums(sums, sumPrices) : null)
@@ -68,11 +77,12 @@ export function createModelTable(
     if (rows === 0) return
     isBuilding = true
     builder.countRows(rows)
-    const parts = payForSums()
+    const paid = payForSums()
     metrics.forEach((metric, index) => {
       const cost = COSTS[metric]
+      const amount = cost && paid ? cost(paid) : null
       if (!cost) builder.addSum(index, rows, sums[places[index] as number] as number)
-      else if (parts) builder.addSum(index, rows, cost(parts))
+      else if (amount !== null) builder.addSum(index, rows, amount)
     })
     sums.fill(0)
   }
@@ -81,16 +91,17 @@ export function createModelTable(
   function writeSums(bucket: number): void {
     const rows = sums[0] as number
     table.count[bucket] = rows
-    const parts = payForSums()
+    const paid = payForSums()
     for (let index = 0; index < columns.length; index++) {
       const { metric, of } = columns[index] as StatColumn<UsageMetric>
       const place = columnPlaces[index] as number
       const cost = place === -1 ? COSTS[metric] : undefined
       const values = table.values[index] as Float64Array
-      if (cost && !parts) values[bucket] = of === 'count' ? 0 : Number.NaN
+      const amount = cost && paid ? cost(paid) : null
+      if (cost && amount === null) values[bucket] = of === 'count' ? 0 : Number.NaN
       else if (of === 'count') values[bucket] = rows
       else {
-        const sum = cost && parts ? toUsd(cost(parts)) : (sums[place] as number)
+        const sum = amount === null ? (sums[place] as number) : toUsd(amount)
         values[bucket] = of === 'sum' ? sum : sum / rows
       }
     }
@@ -102,11 +113,12 @@ export function createModelTable(
     addRow(usage, prices) {
       isBuilding = true
       builder.countRows(1)
-      const parts = needsCost && prices ? costParts(usage, prices) : null
+      const paid = needsCost && prices ? costOfRow(usage, prices) : null
       metrics.forEach((metric, index) => {
         const cost = COSTS[metric]
+        const amount = cost && paid ? cost(paid) : null
         if (!cost) builder.add(index, usage[metric as keyof ModelUsage] as number)
-        else if (parts) builder.add(index, cost(parts))
+        else if (amount !== null) builder.add(index, amount)
       })
     },
     addSums(numbers, at, prices) {
@@ -136,8 +148,15 @@ export function createModelTable(
   }
 }
 
+function costOfRow(usage: ModelUsage, prices: Pricing): CostParts | WholeCost {
+  return prices === AS_REPORTED
+    ? { whole: reportedCost(usage.reported_cost_microcents) }
+    : costParts(usage, prices)
+}
+
 /** Sums follow the count of rows in the order of COUNTERS. Named here one by one: this runs for every bucket. */
-function costOfSums(sums: Float64Array, prices: UnitPrices): CostParts {
+function costOfSums(sums: Float64Array, prices: Pricing): CostParts | WholeCost {
+  if (prices === AS_REPORTED) return { whole: reportedCost(sums[14] as number) }
   const tokens = {
     output_tokens: sums[2] as number,
     cache_read_input_tokens: sums[4] as number,

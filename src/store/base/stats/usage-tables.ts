@@ -1,8 +1,14 @@
 /** Tables of usage, one for each model, filled in time order. Pure. */
-import { linearInputMax } from '../../../domain/prices/cost.ts'
-import type { PriceTable, UnitPrices } from '../../../domain/prices/price-table.ts'
+import {
+  AS_REPORTED,
+  findPricing,
+  linearInputMax,
+  type Pricing,
+  steadyUntilUs,
+} from '../../../domain/prices/cost.ts'
+import type { PriceTable } from '../../../domain/prices/price-table.ts'
 import { isMoney, type StatColumn } from '../../../domain/stats/metric-names.ts'
-import type { ModelUsage } from '../../../domain/usage/usage.ts'
+import type { ModelUsage, PricedModel } from '../../../domain/usage/usage.ts'
 import type { UsageMetric } from '../../../schemas/stats/stats.ts'
 import { type StatsResult, tooManyValues } from '../../api/stats/stats.ts'
 import { readServedKey } from './served-models.ts'
@@ -31,7 +37,7 @@ export interface SumsTaker {
 interface Steady {
   readonly fromUs: number
   readonly untilUs: number
-  readonly prices: UnitPrices | null
+  readonly prices: Pricing | null
 }
 
 const FREE: Steady = { fromUs: 0, untilUs: Number.POSITIVE_INFINITY, prices: null }
@@ -40,18 +46,33 @@ const FREE: Steady = { fromUs: 0, untilUs: Number.POSITIVE_INFINITY, prices: nul
 export function createUsageTables({ columns, buckets, valuesMax, prices }: UsageTablesOptions) {
   const byModel = new Map<string, ModelTable>()
   const unpriced = new Set<string>()
+  const reported = new Set<string>()
+  const servedModels = new Map<string, PricedModel>()
   const needsCost = columns.some(({ metric }) => isMoney(metric))
   const steady = new Map<string, Steady>()
   const takesSums = isSummable(columns)
 
+  function readServed(served: string): PricedModel {
+    const known = servedModels.get(served)
+    if (known) return known
+    const read = readServedKey(served)
+    servedModels.set(served, read)
+    return read
+  }
+
   function steadyAt(served: string, us: number): Steady {
     const known = steady.get(served)
     if (known && us >= known.fromUs && us < known.untilUs) return known
-    const { model, provider } = readServedKey(served)
-    const untilUs = prices.steadyUntilUs(model, provider, us)
-    const found = { fromUs: us, untilUs, prices: prices.find(model, provider, us) }
+    const model = readServed(served)
+    const untilUs = steadyUntilUs(prices, model, us)
+    const found = { fromUs: us, untilUs, prices: findPricing(prices, model, us) }
     steady.set(served, found)
     return found
+  }
+
+  function notePricing(model: string, found: Pricing | null): void {
+    if (found === null) unpriced.add(model)
+    else if (found === AS_REPORTED) reported.add(model)
   }
 
   function open(model: string): ModelTable {
@@ -69,21 +90,20 @@ export function createUsageTables({ columns, buckets, valuesMax, prices }: Usage
     takesSums,
     /** Adds a row to the current bucket. */
     add(usage: ModelUsage, startedAtUs: number): void {
-      const { model, provider } = usage
-      const found = needsCost ? prices.find(model, provider, startedAtUs) : null
-      if (needsCost && !found) unpriced.add(model)
-      open(model).addRow(usage, found)
+      const found = needsCost ? findPricing(prices, usage, startedAtUs) : null
+      if (needsCost) notePricing(usage.model, found)
+      open(usage.model).addRow(usage, found)
     },
     /** @param served - the model as servedKey names it. @returns a taker for calls in [fromUs, toUs); null when the columns need the rows */
     openSums(served: string, fromUs: number, toUs: number): SumsTaker | null {
       if (!takesSums) return null
       const { untilUs, prices: found } = needsCost ? steadyAt(served, fromUs) : FREE
       if (toUs > untilUs) return null
-      const { model } = readServedKey(served)
+      const { model } = readServed(served)
       const table = open(model)
-      if (needsCost && !found) unpriced.add(model)
+      if (needsCost) notePricing(model, found)
       return {
-        inputMax: found ? linearInputMax(found) : Number.POSITIVE_INFINITY,
+        inputMax: found && found !== AS_REPORTED ? linearInputMax(found) : Number.POSITIVE_INFINITY,
         add: (numbers, at) => table.addSums(numbers, at, found),
       }
     },
@@ -97,7 +117,11 @@ export function createUsageTables({ columns, buckets, valuesMax, prices }: Usage
         .map(([model, { table }]) => ({ model, table }))
         .sort((a, b) => compare(a.model, b.model))
     },
-    unpricedModels: () => [...unpriced].sort(compare),
+    /** Returns the models without a price. */
+    pricing: () => ({
+      unpricedModels: [...unpriced].sort(compare),
+      reportedModels: [...reported].sort(compare),
+    }),
   }
 }
 

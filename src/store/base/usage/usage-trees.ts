@@ -1,4 +1,5 @@
 /** Usage over trees of calls: which calls count, and the results. Pure. */
+import { findPricing } from '../../../domain/prices/cost.ts'
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import type { Expression } from '../../../domain/query/query-expression.ts'
 import { createMatcher } from '../../../domain/query/query-matcher.ts'
@@ -38,7 +39,7 @@ export function createFoundCalls({ expression, prices: own, limit }: TraceUsageQ
         parent_id,
         isFinished: ended_at_us !== null,
         usage: readUsage(),
-        pricesOf: (model, provider) => prices.find(model, provider, started_at_us),
+        pricesOf: (used) => findPricing(prices, used, started_at_us),
       })
     },
   }

@@ -150,6 +150,9 @@ function nestedColumns(
   return {
     [`${name}.model`]: rows.map(({ model }) => model),
     [`${name}.provider`]: rows.map(({ provider }) => provider ?? ''),
+    [`${name}.upstream_model`]: rows.map(({ upstream_model }) => upstream_model ?? ''),
+    [`${name}.service_tier`]: rows.map(({ service_tier }) => service_tier ?? ''),
+    [`${name}.reports_cost`]: rows.map(({ reports_cost }) => (reports_cost ? 1 : 0)),
     ...Object.fromEntries(
       counters.map((counter) => [`${name}.${counter}`, rows.map((row) => row[counter])]),
     ),

@@ -1,5 +1,9 @@
 /** Statements of the statistics: sums by bucket, computed by ClickHouse, and rows where sums are not enough. */
-import { USAGE_COUNTERS } from '../../../domain/usage/own-usage.ts'
+import {
+  COST_ROUNDING_MICROCENTS,
+  HELD_COUNTERS,
+  USAGE_COUNTERS,
+} from '../../../domain/usage/own-usage.ts'
 import { COUNTERS } from '../../base/stats/sums.ts'
 import { type FilterCondition, liveRows } from '../calls/calls.sql.ts'
 
@@ -11,8 +15,10 @@ const SUM_MAX = Number.MAX_SAFE_INTEGER
  * 1.7 s at 1M calls).
  */
 const INDEXED_PARENTS_MAX = 500
-/** Counters of which a report that includes others has at least as much: domain/usage/own-usage. */
-const HELD = USAGE_COUNTERS.filter((counter) => counter !== 'uncached_input_tokens')
+/** What a client reports as the cost. */
+const COST = 'reported_cost_microcents'
+/** A model and what else decides its price. */
+const SERVED = ['model', 'provider', 'upstream_model', 'service_tier', 'reports_cost']
 
 /** The index of a time among the starts of buckets. */
 function bucketOf(startsUs: Float64Array): string {
@@ -75,8 +81,7 @@ function usageRows(conditions: readonly FilterCondition[], isOwn: boolean): stri
 }
 
 const REPORT = `
-  usage.model AS model,
-  usage.provider AS provider,
+  ${SERVED.map((column) => `usage.${column} AS ${column}`).join(',\n  ')},
   usage.tells_requests AS tells_requests,
   ${USAGE_COUNTERS.map((counter) => `usage.${counter} AS ${counter}`).join(',\n  ')}`.trimStart()
 
@@ -105,12 +110,10 @@ function notedRows(conditions: readonly FilterCondition[]): string {
   return `
   SELECT
     started_at_us,
-    model,
-    provider,
-    ${COUNTERS.join(',\n    ')}
+    ${[...SERVED, ...COUNTERS].join(',\n    ')}
   FROM calls
   ARRAY JOIN
-    ${['model', 'provider', ...COUNTERS].map(noted).join(',\n    ')}
+    ${[...SERVED, ...COUNTERS].map(noted).join(',\n    ')}
   WHERE has_end = 1
     AND NOT is_short
     AND NOT bitmapContains(unsettled, id_slot)
@@ -120,30 +123,37 @@ function notedRows(conditions: readonly FilterCondition[]): string {
 /** The sums of the reports of children, and the rest that remains for each call. */
 function joinedRows(conditions: readonly FilterCondition[]): string {
   const nested = (counter: string) => `nested_${counter}`
-  const holds = HELD.map((counter) => `toFloat64(reports.${counter}) >= ${nested(counter)}`).join(
-    ' AND ',
-  )
+  const holds = HELD_COUNTERS.map(
+    (counter) => `toFloat64(reports.${counter}) >= ${nested(counter)}`,
+  ).join(' AND ')
+  // A report of nothing but a cost is measured by that.
+  const holdsCost = `reports.input_tokens + reports.output_tokens + reports.total_tokens = 0
+        AND reports.${COST} > 0
+        AND toFloat64(reports.${COST}) + ${COST_ROUNDING_MICROCENTS} > ${nested(COST)}`
+  const rest = (counter: string) =>
+    `greatest(0, toFloat64(reports.${counter}) - ${nested(counter)})`
+  const restOf = (counter: string) =>
+    counter === COST
+      ? `if(${rest(COST)} < ${COST_ROUNDING_MICROCENTS}, 0, ${rest(COST)})`
+      : rest(counter)
   const isSome = USAGE_COUNTERS.map((counter) => `${nested(counter)} > 0`).join(' OR ')
   const left = USAGE_COUNTERS.map(
     (counter) => `
       toUInt64(if(
         takes,
-        greatest(0, toFloat64(reports.${counter}) - ${nested(counter)}),
+        ${restOf(counter)},
         toFloat64(reports.${counter})
       )) AS ${counter}`,
   )
   return `
   SELECT
     started_at_us,
-    model,
-    provider,
-    ${COUNTERS.join(',\n    ')}
+    ${[...SERVED, ...COUNTERS].join(',\n    ')}
   FROM (
     SELECT
       started_at_us,
-      model,
-      provider,
-      reports.tells_requests = 1 AND (${isSome}) AND ${holds} AS takes,${left.join(',')}
+      ${SERVED.join(',\n      ')},
+      reports.tells_requests = 1 AND (${isSome}) AND (${holds} OR (${holdsCost})) AS takes,${left.join(',')}
     FROM (${reportedRows(conditions)}
       AND (is_short OR bitmapContains(unsettled, id_slot))) AS reports
     LEFT JOIN (${nestedReports(conditions)}) AS nested
@@ -232,7 +242,7 @@ WITH
   (${UNSETTLED}) AS unsettled`.trim()
 }
 
-/** Usage by bucket, model and provider: numbers in the order of USAGE_NUMBERS. */
+/** Usage by bucket and model as it was served: numbers in the order of USAGE_NUMBERS. */
 export function sumUsage(
   conditions: readonly FilterCondition[],
   startsUs: Float64Array,
@@ -243,8 +253,7 @@ export function sumUsage(
 ${withUnsettled(isOwn)}
 SELECT
   ${bucketOf(startsUs)} AS bucket,
-  model,
-  provider,
+  ${SERVED.join(',\n  ')},
   [
     toFloat64(count()),
     ${COUNTERS.map((counter) => `sum(toFloat64(${counter}))`).join(',\n    ')},
@@ -252,7 +261,7 @@ SELECT
   ] AS numbers
 FROM (${usageRows(conditions, isOwn)}
 )
-GROUP BY bucket, model, provider
+GROUP BY bucket, ${SERVED.join(', ')}
 ORDER BY bucket
 `
 }
@@ -263,9 +272,7 @@ export function selectUsage(conditions: readonly FilterCondition[], isOwn: boole
 ${withUnsettled(isOwn)}
 SELECT
   started_at_us,
-  model,
-  provider,
-  ${COUNTERS.join(',\n  ')}
+  ${[...SERVED, ...COUNTERS].join(',\n  ')}
 FROM (${usageRows(conditions, isOwn)}
 )
 ORDER BY started_at_us

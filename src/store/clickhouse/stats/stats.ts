@@ -4,7 +4,7 @@ import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import { createBucketCursor } from '../../../domain/stats/bucket-cursor.ts'
 import type { BucketTable } from '../../../domain/stats/bucket-table.ts'
 import { renderCallBuckets, renderUsageBuckets } from '../../../domain/stats/stats-view.ts'
-import type { ModelUsage } from '../../../domain/usage/usage.ts'
+import type { ModelUsage, PricedModel } from '../../../domain/usage/usage.ts'
 import {
   type StatsQuery,
   type StatsResult,
@@ -53,6 +53,7 @@ export function createStatsStore(reads: Reads, joinedMax = JOINED_MAX): StatsSto
           callBuckets: renderCallBuckets(startsUs, callColumns, result.calls),
           usageBuckets: renderUsageBuckets(startsUs, usageColumns, result.usage),
           unpricedModels: result.unpricedModels,
+          reportedModels: result.reportedModels,
         }
       }
       return texts.run(keyOf(query), read, caller.signal)
@@ -60,8 +61,8 @@ export function createStatsStore(reads: Reads, joinedMax = JOINED_MAX): StatsSto
   }
 }
 
-type UsageResult = Pick<StatsResult, 'usage' | 'unpricedModels'>
-const NO_USAGE: UsageResult = { usage: [], unpricedModels: [] }
+type UsageResult = Omit<StatsResult, 'calls'>
+const NO_USAGE: UsageResult = { usage: [], unpricedModels: [], reportedModels: [] }
 
 /** The sums of a bucket, identified by its start. */
 interface CallSums {
@@ -138,11 +139,18 @@ function placesOf(startsUs: Float64Array): (startUs: number) => number {
   return (us) => places.get(us) as number
 }
 
-interface UsageSums {
-  readonly bucket: number
+/** A model as it was served, in columns. */
+interface ServedColumns {
   readonly model: string
   /** Empty: not known. */
   readonly provider: string
+  readonly upstream_model: string
+  readonly service_tier: string
+  readonly reports_cost: 0 | 1
+}
+
+interface UsageSums extends ServedColumns {
+  readonly bucket: number
   /** USAGE_NUMBERS. */
   readonly numbers: readonly number[]
 }
@@ -179,10 +187,10 @@ async function sumUp(
     { ...parameters, joined_max: joinedMax },
     caller,
   )) {
-    for (const { bucket, model, provider, numbers } of rows) {
+    for (const { bucket, numbers, ...columns } of rows) {
       const place = slotOf(bucket)
       const fromUs = Math.max(bucket, startUs)
-      const served = servedKey({ model, provider: provider || null })
+      const served = servedKey(readServed(columns))
       const taker = usage.openSums(served, fromUs, startsUs[place + 1] ?? endUs)
       const input = numbers.at(-1) as number
       const isExact = numbers.every(Number.isSafeInteger)
@@ -192,10 +200,21 @@ async function sumUp(
     }
   }
   cursor.end()
-  return { usage: usage.tables(), unpricedModels: usage.unpricedModels() }
+  return { usage: usage.tables(), ...usage.pricing() }
 }
 
-type UsageRow = ModelUsage & { readonly started_at_us: number }
+function readServed(row: ServedColumns): PricedModel {
+  return {
+    model: row.model,
+    provider: row.provider || null,
+    upstream_model: row.upstream_model || null,
+    service_tier: row.service_tier || null,
+    reports_cost: row.reports_cost === 1,
+  }
+}
+
+type UsageRow = ServedColumns &
+  Omit<ModelUsage, keyof PricedModel> & { readonly started_at_us: number }
 
 async function readRows(
   { reads, joinedMax }: UsageReads,
@@ -217,9 +236,9 @@ async function readRows(
     caller,
   )) {
     for (const { started_at_us, ...row } of rows) {
-      tables.addUsage({ ...row, provider: row.provider || null }, started_at_us)
+      tables.addUsage({ ...row, ...readServed(row) }, started_at_us)
     }
   }
-  const { usage, unpricedModels } = tables.finish()
-  return { usage, unpricedModels }
+  const { calls: _none, ...found } = tables.finish()
+  return found
 }

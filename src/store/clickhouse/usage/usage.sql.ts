@@ -23,6 +23,9 @@ SELECT
   exception,
   usage.model AS models,
   usage.provider AS providers,
+  usage.upstream_model AS upstream_models,
+  usage.service_tier AS service_tiers,
+  usage.reports_cost AS reports_cost,
   usage.tells_requests AS tells_requests,
   [${USAGE_COUNTERS.map((counter) => `usage.${counter}`).join(', ')}] AS counters
 FROM calls

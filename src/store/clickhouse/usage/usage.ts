@@ -23,6 +23,9 @@ interface UsageRow {
   readonly models: readonly string[]
   /** Of each model; empty: not known. */
   readonly providers: readonly string[]
+  readonly upstream_models: readonly string[]
+  readonly service_tiers: readonly string[]
+  readonly reports_cost: readonly (0 | 1)[]
   readonly tells_requests: readonly (0 | 1)[]
   /** The values by model of each of USAGE_COUNTERS. */
   readonly counters: readonly (readonly number[])[]
@@ -78,11 +81,18 @@ function merge(left: UsageRow, right: UsageRow): UsageRow {
   return { ...end, has_start, has_end: end.has_end }
 }
 
-function readUsage({ models, providers, tells_requests, counters }: UsageRow): CallUsage[] {
+function readUsage({ models, counters, ...row }: UsageRow): CallUsage[] {
   return models.map((model, at) => {
     const values = USAGE_COUNTERS.map((counter, of) => [counter, counters[of]?.[at] ?? 0])
     const read = Object.fromEntries(values) as UsageCounters
-    const provider = providers[at] || null
-    return { model, provider, tells_requests: tells_requests[at] === 1, ...read }
+    return {
+      model,
+      provider: row.providers[at] || null,
+      upstream_model: row.upstream_models[at] || null,
+      service_tier: row.service_tiers[at] || null,
+      reports_cost: row.reports_cost[at] === 1,
+      tells_requests: row.tells_requests[at] === 1,
+      ...read,
+    }
   })
 }

@@ -87,6 +87,7 @@ export function* renderStats(
     callBuckets: renderCallBuckets(startsUs, callColumns, result.calls),
     usageBuckets: renderUsageBuckets(startsUs, usageColumns, result.usage),
     unpricedModels: result.unpricedModels,
+    reportedModels: result.reportedModels,
     broken,
   }
 }

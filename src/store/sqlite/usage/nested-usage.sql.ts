@@ -11,7 +11,16 @@ const SUM_MAX = Number.MAX_SAFE_INTEGER
 const NESTED_COLUMNS = USAGE_COUNTERS.map(nested)
 
 /** In the order of the parameters. */
-const REPORT_COLUMNS = ['model', 'provider', 'tells_requests', ...USAGE_COUNTERS, ...NESTED_COLUMNS]
+const REPORT_COLUMNS = [
+  'model',
+  'provider',
+  'upstream_model',
+  'service_tier',
+  'reports_cost',
+  'tells_requests',
+  ...USAGE_COUNTERS,
+  ...NESTED_COLUMNS,
+]
 
 /** Inserts one model of a call's usage, with what its children report of it. Positional parameters. */
 export const INSERT_CALL_USAGE = insertRow('call_usage', ['call_key', ...REPORT_COLUMNS])

@@ -84,9 +84,10 @@ export function createNestedUsage(
     const byModel = new Map(sums.map(({ model, ...counters }) => [model, counters]))
     return usage.flatMap((report) => {
       const nested = byModel.get(report.model) ?? null
-      const { model, provider, tells_requests } = report
+      const { model, provider, upstream_model, service_tier } = report
       insert.run([
-        ...[call_key, model, provider, tells_requests ? 1 : 0],
+        ...[call_key, model, provider, upstream_model, service_tier],
+        ...[report.reports_cost ? 1 : 0, report.tells_requests ? 1 : 0],
         ...USAGE_COUNTERS.map((counter) => report[counter]),
         ...USAGE_COUNTERS.map((counter) => nested?.[counter] ?? null),
       ])

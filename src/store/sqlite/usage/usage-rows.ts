@@ -8,17 +8,23 @@ import {
 import type { CallUsage } from '../../../domain/usage/usage.ts'
 
 /**
- * Where counters begin in USAGE_ROW, after `model`, `provider` and `tells_requests`: first those of the report, then those
- * of the children, both in the order of USAGE_COUNTERS.
+ * Where counters begin in USAGE_ROW, after what readReport reads by name: first those of the report, then those of the
+ * children, both in the order of USAGE_COUNTERS.
  */
-const REPORTED_AT = 3
+const REPORTED_AT = 6
 const NESTED_AT = REPORTED_AT + USAGE_COUNTERS.length
 
 /** Returns the report of a row whose columns begin at `at`. */
 export function readReport(row: readonly unknown[], at = 0): CallUsage {
-  const [model, provider] = [row[at] as string, row[at + 1] as string | null]
-  const tellsRequests = row[at + 2] === 1
-  return { model, provider, tells_requests: tellsRequests, ...readCounters(row, at + REPORTED_AT) }
+  return {
+    model: row[at] as string,
+    provider: row[at + 1] as string | null,
+    upstream_model: row[at + 2] as string | null,
+    service_tier: row[at + 3] as string | null,
+    reports_cost: row[at + 4] === 1,
+    tells_requests: row[at + 5] === 1,
+    ...readCounters(row, at + REPORTED_AT),
+  }
 }
 
 /** Returns the sums of the children's reports; null when there are none. */

@@ -1,7 +1,7 @@
 /** Sums one hour for the tables of a query, reading as little of the hour as the query needs. Pure. */
 
 import { type Counts, excludedCounts } from '../../../../domain/usage/own-usage.ts'
-import type { TokenCounts } from '../../../../domain/usage/usage-report.ts'
+import type { ModelUsage, PricedModel } from '../../../../domain/usage/usage.ts'
 import type { UsageCounting } from '../../../../schemas/usage/usage-counting.ts'
 import { readServedKey } from '../../../base/stats/served-models.ts'
 import type { HourParts, HourSums, KeyedSums, Runs, UsageRows } from '../../../base/stats/sums.ts'
@@ -160,7 +160,10 @@ function groupRows(
   return byPart
 }
 
-function readCounters({ counters }: UsageColumns, row: number): TokenCounts {
+function readCounters(
+  { counters }: UsageColumns,
+  row: number,
+): Omit<ModelUsage, keyof PricedModel> {
   const count = (index: number) => counters[index]?.[row] ?? 0
   // In the order of COUNTERS.
   return {
@@ -177,5 +180,6 @@ function readCounters({ counters }: UsageColumns, row: number): TokenCounts {
     reasoning_tokens: count(10),
     output_audio_tokens: count(11),
     output_image_tokens: count(12),
+    reported_cost_microcents: count(13),
   }
 }
