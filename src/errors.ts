@@ -53,6 +53,7 @@ export const ERRORS = {
   invalid_api_key: entry(401, 'The API key is not valid.'),
   scope_missing: entry(403, 'The key lacks the scope for this.'),
   project_forbidden: entry(403, 'The key may not use this project.'),
+  model_forbidden: entry(403, 'The key may not use this model.'),
   cross_origin_form: entry(
     403,
     'A page of another origin cannot send forms, plain text or bodies without a Content-Type here.',

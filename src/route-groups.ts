@@ -98,7 +98,7 @@ export async function registerBearerRoutes(bearer: App, options: GroupOptions): 
   const { nowUs } = clock
   await bearer.register(inferenceRoutes, { inference, responses, bodyBytesMax, nowUs })
   await bearer.register(backendRoutes, { models, latencies: inference.run.latencies })
-  await bearer.register(keyRoutes, { keys })
+  await bearer.register(keyRoutes, { keys, nowUs })
   await bearer.register(previewRoutes, {
     models: previewModels,
     jobs,

@@ -8,7 +8,7 @@ type Schema = any
 interface Route {
   /** As `POST /call/read`. */
   readonly name: string
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly operation: Schema
 }
@@ -75,6 +75,7 @@ function send(app: TestApp, { method, path }: Route, { key, body, query = {} }: 
   const url = `${filled.replaceAll(/\{\w+\}/g, 'x')}?${new URLSearchParams(query)}`
   if (method === 'GET') return app.get(url, { key })
   if (method === 'DELETE') return app.delete(url, { key, body })
+  if (method === 'PATCH') return app.patch(url, body, { key })
   return method === 'PUT' ? app.put(url, body, { key }) : app.post(url, body, { key })
 }
 

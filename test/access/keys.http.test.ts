@@ -20,7 +20,7 @@ describe('POST /v1/keys', () => {
     const me = await get('/me', { key: secret })
     expect(me.body).toMatchObject({ key_id: row.id, scopes: ['traces:read'] })
     const listed = await get(URL)
-    expect(listed.body.data).toContainEqual(row)
+    expect(listed.body.data).toContainEqual({ ...row, last_used_on: expect.any(String) })
     expect(listed.text).not.toContain(secret)
   })
 
@@ -122,5 +122,63 @@ describe('GET and DELETE /v1/keys', () => {
       expect(await codeOf(answer)).toEqual([403, 'scope_missing'])
     }
     expect((await get(URL, { key: null })).status).toBe(401)
+  })
+})
+
+describe('PATCH /v1/keys and rotate', () => {
+  it('change what is sent and keep the secret, and null removes', async () => {
+    const { get, post, patch } = await buildTestApp()
+    const settings = { name: 'nightly', models: ['a', 'b/*'], requests_per_minute: 3 }
+    const { secret, ...made } = (await post(URL, { ...WANTED, ...settings })).body
+    expect(made).toMatchObject({ ...settings, expires_at: null, last_used_on: null })
+    const changed = await patch(`${URL}/${made.id}`, { models: null, tokens_per_minute: 9 })
+    expect(changed.body).toEqual({ ...made, models: null, tokens_per_minute: 9 })
+    expect((await get('/me', { key: secret })).body).toMatchObject({ key_id: made.id })
+    const ended = await patch(`${URL}/${made.id}`, { expires_at: '2020-01-01T00:00:00Z' })
+    expect(ended.body.expires_at).toBe('2020-01-01T00:00:00.000000Z')
+    expect((await get('/me', { key: secret })).status).toBe(401)
+  })
+
+  it.each([
+    [{ svc_user_id: 'other' }, 'svc_user_id'],
+    [{ requests_per_minute: -1 }, 'requests_per_minute'],
+    [{ models: [] }, 'models'],
+    [{ expires_at: 'tomorrow' }, 'expires_at'],
+  ])('refuse %j', async (body, param) => {
+    const { post, patch } = await buildTestApp()
+    const { id } = (await post(URL, WANTED)).body
+    const refused = await patch(`${URL}/${id}`, body)
+    expect([refused.status, refused.body.error.param]).toEqual([422, param])
+  })
+
+  it('accept both secrets during the overlap', async () => {
+    const { get, post } = await buildTestApp()
+    const made = (await post(URL, WANTED)).body
+    const rotated = await post(`${URL}/${made.id}/rotate`, { overlap_seconds: 60 })
+    expect(rotated.headers['cache-control']).toBe('no-store')
+    expect(rotated.body).toMatchObject({
+      id: made.id,
+      previous_secret_expires_at: expect.stringMatching(/Z$/),
+    })
+    for (const key of [made.secret, rotated.body.secret]) {
+      expect((await get('/me', { key })).body).toMatchObject({ key_id: made.id })
+    }
+    await post(`${URL}/${made.id}/rotate`, { overlap_seconds: 0 })
+    for (const key of [made.secret, rotated.body.secret]) {
+      expect((await get('/me', { key })).status).toBe(401)
+    }
+  })
+
+  it('reach no key of other projects, and give no key projects that the caller lacks', async () => {
+    const { post, patch, createKey } = await buildTestApp()
+    const other = (await post(URL, { ...WANTED, projects: ['other/demo'] })).body
+    const own = (await post(URL, WANTED)).body
+    const key = await createKey({ scopes: ['admin'], projects: ['acme/*'] })
+    const edit = patch(`${URL}/${other.id}`, { name: 'x' }, { key })
+    expect(await codeOf(edit)).toEqual([404, 'key_not_found'])
+    const rotate = post(`${URL}/${other.id}/rotate`, {}, { key })
+    expect(await codeOf(rotate)).toEqual([404, 'key_not_found'])
+    const widen = patch(`${URL}/${own.id}`, { projects: ['*'] }, { key })
+    expect(await codeOf(widen)).toEqual([403, 'project_forbidden'])
   })
 })

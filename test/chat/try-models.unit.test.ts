@@ -35,10 +35,10 @@ const HEAD = { id: 'chatcmpl-1', created: 7, model: 'm', role: 'assistant', choi
 
 /** Runs completions one after another, with one slot for all. */
 function open() {
-  const admission = createAdmission({ placesMax: 1, keyMax: null })
+  const admission = createAdmission({ placesMax: 1 })
   const leave = new AbortController()
   const { signal } = leave
-  const slot = { modelId: 'm', modelMax: 1, keyId: 'k', priority: 0, signal }
+  const slot = { modelId: 'm', modelMax: 1, keyId: 'k', keyMax: null, priority: 0, signal }
   /** A run over models that each start their answer in one of these ways. */
   function openRun(starts: readonly Start[]) {
     const noted: Delta[] = []

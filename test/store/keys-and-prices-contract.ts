@@ -55,6 +55,56 @@ export function describeKeyStoreContract(name: string, create: () => Promise<Key
       expect(places.map(([, id]) => id).toSorted()).toEqual(made.toSorted())
     })
 
+    it('a rotated key is found by both secrets until the overlap ends, and has its last two at most', async () => {
+      const keys = await create()
+      const { id, secret: first } = await keys.createKey(RIGHTS)
+      const rotate = (endsInMs: number) =>
+        keys.rotateKey({ id, previous_expires_at_us: (Date.now() + endsInMs) * 1000 })
+      const second = (await rotate(60_000)) ?? ''
+      const found = async (secret: string) => (await keys.findPrincipal(secret))?.keyId ?? null
+      expect([await found(first), await found(second)]).toEqual([id, id])
+      const third = (await rotate(-1)) ?? ''
+      expect([await found(first), await found(second), await found(third)]).toEqual([
+        null,
+        null,
+        id,
+      ])
+      await keys.revokeKey(id)
+      expect([await rotate(60_000), await found(third)]).toEqual([null, null])
+    })
+
+    it('an edited key keeps its secret, and is refused after its end', async () => {
+      const keys = await create()
+      const { id, secret } = await keys.createKey(RIGHTS)
+      const settings = {
+        name: 'nightly',
+        svc_username: 'Ada',
+        scopes: ['inference'] as const,
+        projects: ['*'],
+        models: ['gpt-*'],
+        expires_at_us: null,
+        requests_per_minute: 7,
+        tokens_per_minute: 0,
+        parallel_requests: null,
+      }
+      expect(await keys.updateKey({ id, settings })).toBe(true)
+      const limits = { requests_per_minute: 7, tokens_per_minute: 0, parallel_requests: null }
+      expect(await keys.findPrincipal(secret)).toMatchObject({ models: ['gpt-*'], limits })
+      expect(await keys.findKey(id)).toMatchObject({ id, svc_user_id: 'u', ...settings })
+      await keys.updateKey({ id, settings: { ...settings, expires_at_us: 1 } })
+      expect(await keys.findPrincipal(secret)).toBeNull()
+      expect(await keys.updateKey({ id: 'unknown', settings })).toBe(false)
+    })
+
+    it('the day of the last use is noted', async () => {
+      const keys = await create()
+      const { id, secret } = await keys.createKey(RIGHTS)
+      expect(await keys.findKey(id)).toMatchObject({ last_used_day: null })
+      await keys.findPrincipal(secret)
+      const day = Math.floor(Date.now() / 86_400_000)
+      await expect.poll(async () => (await keys.findKey(id))?.last_used_day).toBe(day)
+    })
+
     it('a key is found by its id, live or revoked', async () => {
       const keys = await create()
       const { id } = await keys.createKey(RIGHTS)

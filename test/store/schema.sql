@@ -205,9 +205,11 @@ CREATE TABLE keys (
   projects_json TEXT NOT NULL,
   created_at_us INTEGER NOT NULL,
   revoked_at_us INTEGER
-) STRICT;
+, name TEXT, expires_at_us INTEGER, models_json TEXT, requests_per_minute INTEGER, tokens_per_minute INTEGER, parallel_requests INTEGER, last_used_day INTEGER, previous_hash BLOB, previous_expires_at_us INTEGER) STRICT;
 
 CREATE INDEX keys_created_at_us ON keys (created_at_us, id);
+
+CREATE UNIQUE INDEX keys_previous_hash ON keys (previous_hash) WHERE previous_hash IS NOT NULL;
 
 CREATE TABLE migrations (
   version INTEGER NOT NULL PRIMARY KEY,

@@ -20,6 +20,7 @@ export interface TestApp {
   post(url: string, body: unknown, options?: RequestOptions): Promise<TestResponse>
   get(url: string, options?: RequestOptions): Promise<TestResponse>
   put(url: string, body: unknown, options?: RequestOptions): Promise<TestResponse>
+  patch(url: string, body: unknown, options?: RequestOptions): Promise<TestResponse>
   delete(url: string, options?: RequestOptions & { readonly body?: unknown }): Promise<TestResponse>
 }
 
@@ -106,7 +107,7 @@ export async function buildTestApp(
   const key = await createKey({})
 
   async function send(
-    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     url: string,
     body: unknown,
     { key: chosen = key, headers = {} }: RequestOptions = {},
@@ -140,6 +141,7 @@ export async function buildTestApp(
     post: (url, body, options) => send('POST', url, body, options),
     get: (url, options) => send('GET', url, undefined, options),
     put: (url, body, options) => send('PUT', url, body, options),
+    patch: (url, body, options) => send('PATCH', url, body, options),
     delete: (url, options) => send('DELETE', url, options?.body, options),
   }
 }

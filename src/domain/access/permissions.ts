@@ -5,6 +5,14 @@ import type { SCOPES } from '../../schemas/access/key.ts'
 /** A right that a key carries. */
 export type Scope = (typeof SCOPES)[number]
 
+/** Limits of one key; null: the server's default; 0: none. */
+export interface KeyLimitSettings {
+  readonly requests_per_minute: number | null
+  readonly tokens_per_minute: number | null
+  /** Completions that may run at once; others wait. */
+  readonly parallel_requests: number | null
+}
+
 /** The caller behind a request. */
 export interface Principal {
   readonly keyId: string
@@ -13,6 +21,29 @@ export interface Principal {
   readonly scopes: readonly Scope[]
   /** `acme/demo`, `acme/*` or `*`. */
   readonly projects: readonly string[]
+  /** Patterns of the models that it may use. Default: all. */
+  readonly models?: readonly string[]
+  /** Default: those of the server. */
+  readonly limits?: KeyLimitSettings
+}
+
+/**
+ * Whether the key may use a model.
+ *
+ * @param names - the names of the model; one that is allowed is enough
+ *
+ * Spec: §5 (permission rules not shown). Choice: a pattern is a name, or the beginning of names and `*`.
+ */
+export function canUseModel(
+  { models }: Pick<Principal, 'models'>,
+  names: readonly string[],
+): boolean {
+  if (models === undefined) return true
+  return models.some((pattern) =>
+    pattern.endsWith('*')
+      ? names.some((name) => name.startsWith(pattern.slice(0, -1)))
+      : names.includes(pattern),
+  )
 }
 
 /** Whether the key may use a project at all. */

@@ -10,6 +10,8 @@ export interface AdmissionRequest {
   /** Completions of the model that may run at once; null: any number. */
   readonly modelMax: number | null
   readonly keyId: string
+  /** Completions of the key that may run at once; null: any number. */
+  readonly keyMax: number | null
   /** Lower values run first; equal ones in order of arrival. */
   readonly priority: number
   /** Cancels the wait. */
@@ -40,8 +42,6 @@ export interface AdmissionMetrics {
 interface AdmissionOptions {
   /** Completions that may run or wait together. */
   readonly placesMax: number
-  /** Completions of one key that may run at once; null: any number. */
-  readonly keyMax: number | null
 }
 
 const RETRY_AFTER_S = 1
@@ -52,14 +52,14 @@ interface Waiter {
 }
 
 /** Spec: §8 (quotas not shown). Choice: a full server rejects at once, so that clients can try another one. */
-export function createAdmission({ placesMax, keyMax }: AdmissionOptions): Admission {
+export function createAdmission({ placesMax }: AdmissionOptions): Admission {
   const models = createCounter()
   const keys = createCounter()
   const waiting: Waiter[] = []
   let takenCount = 0
   let refused = 0
 
-  function tryStart({ modelId, modelMax, keyId }: AdmissionRequest): boolean {
+  function tryStart({ modelId, modelMax, keyId, keyMax }: AdmissionRequest): boolean {
     if (modelMax !== null && models.count(modelId) >= modelMax) return false
     if (keyMax !== null && keys.count(keyId) >= keyMax) return false
     models.add(modelId, 1)

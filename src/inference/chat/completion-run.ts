@@ -3,21 +3,18 @@
  * recording observe it; the route sends the response itself.
  */
 import type { Principal } from '../../domain/access/permissions.ts'
-import {
-  findDroppedFields,
-  findUnknownFields,
-  findUnsupportedField,
-  requireValidChatRequest,
-} from '../../domain/chat/chat-rules.ts'
+import { findUnsupportedField, requireValidChatRequest } from '../../domain/chat/chat-rules.ts'
 import { readTokens } from '../../domain/chat/engine-dialects.ts'
 import { ApiError, refuse } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
 import type { CallOptions, CompletionCall, Delta } from '../backend.ts'
+import { requireAllowed } from '../models/model-choice.ts'
 import { requireOffered } from '../models/offers.ts'
 import { findUpstreamModel, type ModelRegistry, type ServedModel } from '../models/registry.ts'
 import type { Admission, AdmissionRequest } from './admission.ts'
-import type { KeyLimits } from './key-limits.ts'
+import { nameBackend } from './backend-headers.ts'
+import { chooseLimit, type KeyLimits } from './key-limits.ts'
 import { type CompletionRecord, createCompletionRecord } from './record/completion-record.ts'
 import type { CompletionRecorder, RecordedAs } from './record/completion-recorder.ts'
 import { type CompletionWatch, type ModelLatencies, trackCompletion } from './track-completion.ts'
@@ -35,6 +32,8 @@ export interface CompletionRunOptions {
   readonly models: ModelRegistry
   readonly admission: Admission
   readonly limits: KeyLimits
+  /** Completions of a key without a limit of its own that may run at once; null: any number. */
+  readonly keyCompletionsMax: number | null
   readonly recorder: CompletionRecorder
   readonly latencies: ModelLatencies
   /** Observes every completion. */
@@ -146,7 +145,8 @@ export function openRun(
   const { caller, call, model: asked, signal, setHeaders } = exchange
   const { models, admission, limits, watch, latencies } = options
   const { keyId } = caller
-  setHeaders(limits.take(keyId))
+  setHeaders(limits.take(keyId, caller.limits))
+  const keyMax = chooseLimit(caller.limits?.parallel_requests, options.keyCompletionsMax)
   const isStream = call.request.stream === true
   const { record, observer: recorder } = openRecord(exchange, options, envelope)
   const tokens = () => readTokens(record.usage()?.counts ?? {})
@@ -156,10 +156,19 @@ export function openRun(
     { onDelta: record.note, onEnd: () => limits.charge(keyId, record.tokenCount()) },
     recorder,
   ])
+  const requireFallback = (model: ServedModel) => {
+    requireAllowed(model, caller)
+    functions.requireAnswerable(model)
+  }
   return {
-    models: [asked, ...listFallbacks(asked, models, functions.requireAnswerable)],
+    models: [asked, ...listFallbacks(asked, models, requireFallback)],
     admission,
-    toAdmissionRequest: (model) => toAdmissionRequest(model, keyId, call.request, signal),
+    toAdmissionRequest: (model) => ({
+      ...toAdmissionRequest(model, call.request),
+      keyId,
+      keyMax,
+      signal,
+    }),
     start(model) {
       const { backendModel, adapter = null, capabilities } = model
       const served = { model: backendModel, adapter, callsTools: capabilities.tools, keyId }
@@ -194,12 +203,10 @@ function observeHeaders(
 /** Spec: §4.3 priority. Choice: it orders the queue only for models served with priorities. */
 function toAdmissionRequest(
   { id: modelId, concurrentMax = null, capabilities }: ServedModel,
-  keyId: string,
   body: AnyRequest,
-  signal: AbortSignal,
-): AdmissionRequest {
+): Pick<AdmissionRequest, 'modelId' | 'modelMax' | 'priority'> {
   const priority = capabilities.prioritySchedulingEnabled ? (body.priority ?? 0) : 0
-  return { modelId, modelMax: concurrentMax, keyId, priority, signal }
+  return { modelId, modelMax: concurrentMax, priority }
 }
 
 /**
@@ -260,40 +267,4 @@ function toAttributes(
     ...(answering === asked ? {} : { fallback_of: asked.id }),
     ...(request.user ? { user: request.user } : {}),
   }
-}
-
-/**
- * Returns the headers that name the answering model (and its upstream if it has several), the request fields that
- * are not sent to its engine, and the unknown fields that its backend ignores.
- *
- * @param upstream - its number from 1, or null
- *
- * Spec: §4.3 (headers not shown). Choice: names from the models file, never an address.
- */
-export function nameBackend(
-  body: ChatCompletionRequest,
-  { id, backend, upstreamCount = 1 }: ServedModel,
-  upstream: number | null,
-  droppedFields: readonly string[] = [],
-): Readonly<Record<string, string | null>> {
-  const dropped = [...droppedFields, ...findDroppedFields(body, backend.fields)]
-  return {
-    ...nameModel({ id, upstreamCount }, upstream),
-    'x-weft-dropped-fields': nameFields(dropped),
-    'x-weft-ignored-fields': nameFields(backend.ignoresUnknown ? findUnknownFields(body) : []),
-  }
-}
-
-export function nameModel(
-  { id, upstreamCount = 1 }: Pick<ServedModel, 'id' | 'upstreamCount'>,
-  upstream: number | null,
-) {
-  const name = encodeURI(id)
-  return { 'x-weft-backend': upstreamCount > 1 && upstream ? `${name}#${upstream}` : name }
-}
-
-/** Escapes names for a header: headers are ASCII, but a client may send any name. */
-export function nameFields(names: readonly string[]): string | null {
-  if (names.length === 0) return null
-  return names.map((name) => encodeURIComponent(name.toWellFormed())).join(', ')
 }

@@ -2,6 +2,7 @@
  * Limits requests and tokens per minute for each key. Allowances refill evenly. Tokens are charged once an answer
  * has reported them, so a key that has used too many must wait before its next request.
  */
+import type { KeyLimitSettings } from '../../domain/access/permissions.ts'
 import { ApiError } from '../../errors.ts'
 
 const MINUTE_MS = 60_000
@@ -9,7 +10,7 @@ const MINUTE_MS = 60_000
 const KEYS_MAX = 10_000
 
 interface KeyLimitsOptions {
-  /** Null: any number. */
+  /** Of keys without limits of their own. Null: any number. */
   readonly requestsPerMinute: number | null
   readonly tokensPerMinute: number | null
   /** A clock in milliseconds. */
@@ -17,19 +18,20 @@ interface KeyLimitsOptions {
 }
 
 export interface KeyLimits {
-  readonly countsTokens: boolean
   /**
    * Takes one request from a key's allowance.
    *
+   * @param own - the key's own limits
    * @returns headers with the limits and what is left of them; none if there are no limits
    * @throws ApiError rate_limit_exceeded with these headers and the time to wait
    */
-  take(keyId: string): Readonly<Record<string, string>>
-  /** Charges the tokens of an answer; the allowance may drop below zero. */
+  take(keyId: string, own?: KeyLimitSettings): Readonly<Record<string, string>>
+  /** Charges the tokens of a response to a request that was taken; the allowance may drop below zero. */
   charge(keyId: string, tokens: number): void
 }
 
-type Kind = 'requests' | 'tokens'
+const KINDS = ['requests', 'tokens'] as const
+type Kind = (typeof KINDS)[number]
 
 interface Bucket {
   readonly perMinute: number
@@ -44,27 +46,31 @@ export function createKeyLimits(options: KeyLimitsOptions): KeyLimits {
   const { requestsPerMinute, tokensPerMinute, nowMs } = options
   const keys = new Map<string, Buckets>()
 
-  function bucketsOf(keyId: string): Buckets {
+  /** Returns the buckets of a key, whose limits may have changed since. */
+  function openBuckets(keyId: string, limits: Readonly<Record<Kind, number | null>>): Buckets {
     const now = nowMs()
     const known = keys.get(keyId)
-    if (known) {
-      for (const bucket of Object.values(known)) refill(bucket, now)
-      return known
+    const opened: Buckets = {}
+    for (const kind of KINDS) {
+      const perMinute = limits[kind]
+      if (perMinute !== null) opened[kind] = openBucket(perMinute, now, known?.[kind])
     }
-    if (keys.size >= KEYS_MAX) forget(keys, now)
-    const made: Buckets = {
-      ...(requestsPerMinute === null ? {} : { requests: openBucket(requestsPerMinute, now) }),
-      ...(tokensPerMinute === null ? {} : { tokens: openBucket(tokensPerMinute, now) }),
-    }
-    keys.set(keyId, made)
-    return made
+    if (known === undefined && keys.size >= KEYS_MAX) forget(keys, now)
+    keys.set(keyId, opened)
+    return opened
   }
 
   return {
-    countsTokens: tokensPerMinute !== null,
-    take(keyId) {
-      if (requestsPerMinute === null && tokensPerMinute === null) return {}
-      const buckets = bucketsOf(keyId)
+    take(keyId, own) {
+      const limits = {
+        requests: chooseLimit(own?.requests_per_minute, requestsPerMinute),
+        tokens: chooseLimit(own?.tokens_per_minute, tokensPerMinute),
+      }
+      if (limits.requests === null && limits.tokens === null) {
+        keys.delete(keyId)
+        return {}
+      }
+      const buckets = openBuckets(keyId, limits)
       const { perMinute, kind, waitMs } = longestWait(buckets)
       if (waitMs > 0) {
         throw new ApiError('rate_limit_exceeded', {
@@ -77,14 +83,25 @@ export function createKeyLimits(options: KeyLimitsOptions): KeyLimits {
       return renderHeaders(buckets)
     },
     charge(keyId, tokens) {
-      const { tokens: bucket } = bucketsOf(keyId)
+      const bucket = keys.get(keyId)?.tokens
       if (bucket) bucket.level -= tokens
     },
   }
 }
 
-function openBucket(perMinute: number, now: number): Bucket {
-  return { perMinute, level: perMinute, filledAtMs: now }
+/** Returns a limit of a key: its own, the default for null, none (null) for 0. */
+export function chooseLimit(own: number | null | undefined, byDefault: number | null) {
+  const limit = own ?? byDefault
+  return limit === 0 ? null : limit
+}
+
+/** @param known - the bucket so far: after a change of the limit, what was used of the last one stays used */
+function openBucket(perMinute: number, now: number, known: Bucket | undefined): Bucket {
+  if (known === undefined) return { perMinute, level: perMinute, filledAtMs: now }
+  refill(known, now)
+  if (known.perMinute === perMinute) return known
+  const used = known.perMinute - known.level
+  return { perMinute, level: Math.min(perMinute, perMinute - used), filledAtMs: now }
 }
 
 function refill(bucket: Bucket, now: number): void {

@@ -8,11 +8,10 @@ import type { MessageCreateRequest } from '../../schemas/chat/messages/messages-
 import type { Delta } from '../backend.ts'
 import { listOffers } from '../models/offers.ts'
 import type { ServedModel } from '../models/registry.ts'
+import { nameBackend, nameModel } from './backend-headers.ts'
 import {
   type CompletionExchange,
   type CompletionRunOptions,
-  nameBackend,
-  nameModel,
   openRun,
   type RequestFunctions,
 } from './completion-run.ts'

@@ -8,13 +8,12 @@ import type { TextCompletionRequest } from '../../schemas/chat/services/text-com
 import type { Capability, Delta, FormPart, Service, ServiceCall } from '../backend.ts'
 import { requireOffered } from '../models/offers.ts'
 import type { ServedModel } from '../models/registry.ts'
+import { nameFields, nameModel } from './backend-headers.ts'
 import { renderChunks } from './chunks.ts'
 import {
   type AnyRequest,
   type CompletionExchange,
   type CompletionRunOptions,
-  nameFields,
-  nameModel,
   openRun,
 } from './completion-run.ts'
 import type { FileRecord } from './record/completion-record.ts'

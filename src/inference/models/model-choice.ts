@@ -2,7 +2,7 @@
  * Resolves a model name for a caller: to a model from the models file, or to a checkpoint of a model trained
  * here. Checkpoints are looked up for each request.
  */
-import type { Principal } from '../../domain/access/permissions.ts'
+import { canUseModel, type Principal } from '../../domain/access/permissions.ts'
 import type { PreviewModel } from '../../domain/models/preview-model.ts'
 import {
   parseTrainedModelName,
@@ -31,7 +31,7 @@ export interface ModelChoice {
   /**
    * Returns the model of a name, the default model for null or undefined; a promise only for trained models.
    *
-   * @throws ApiError model_not_found; invalid_value when several projects have a trained model of this name
+   * @throws ApiError model_not_found, model_forbidden; invalid_value when several projects have a trained model of this name
    */
   choose(
     name: string | null | undefined,
@@ -117,8 +117,13 @@ export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
     name: string | null | undefined,
     modelCaller: ModelCaller,
   ): ServedModel | Promise<ServedModel> {
-    if (!name || registry.findModel(name) !== null) return registry.getModel(name)
-    return findServed(name, modelCaller).then((found) => found?.served ?? registry.getModel(name))
+    const { caller } = modelCaller
+    if (!name || registry.findModel(name) !== null) {
+      return requireAllowed(registry.getModel(name), caller)
+    }
+    return findServed(name, modelCaller).then((found) =>
+      requireAllowed(found?.served ?? registry.getModel(name), caller, name),
+    )
   }
 
   async function listOne(model: PreviewModel): Promise<ModelListEntry[]> {
@@ -148,6 +153,23 @@ export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
       return (await Promise.all(models.map(listOne))).flat()
     },
   }
+}
+
+/**
+ * Returns the model if the key may use it.
+ *
+ * @param name - a name of the model besides its id and aliases
+ * @throws ApiError model_forbidden
+ */
+export function requireAllowed<Model extends Pick<ServedModel, 'id' | 'aliases'>>(
+  model: Model,
+  caller: Principal,
+  name: string = model.id,
+): Model {
+  if (canUseModel(caller, [model.id, ...model.aliases, name])) return model
+  const allowed = caller.models?.map((pattern) => `\`${pattern}\``).join(', ')
+  const message = `The key may not use the model \`${name}\`; it may use ${allowed}.`
+  throw new ApiError('model_forbidden', { param: 'model', message })
 }
 
 function baseNotServed({ name, base_model }: PreviewModel): ApiError {

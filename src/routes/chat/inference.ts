@@ -46,7 +46,7 @@ interface InferenceOptions {
   readonly checkpoints: CheckpointStore
   /** Completions that may run or wait at once. */
   readonly completionsMax: number
-  /** Limits of one key; null: none. */
+  /** Limits of a key without its own; null: none. */
   readonly keyCompletionsMax: number | null
   readonly keyRequestsPerMinute: number | null
   readonly keyTokensPerMinute: number | null
@@ -70,7 +70,7 @@ export function openInference(app: App, options: InferenceOptions): Inference {
   const { models, trained, checkpoints, completionsMax, keyCompletionsMax } = options
   const { recordings, refScheme, nowUs, watch } = options
   const choice = createModelChoice({ registry: models, trained, checkpoints })
-  const admission = createAdmission({ placesMax: completionsMax, keyMax: keyCompletionsMax })
+  const admission = createAdmission({ placesMax: completionsMax })
   const limits = createKeyLimits({
     requestsPerMinute: options.keyRequestsPerMinute,
     tokensPerMinute: options.keyTokensPerMinute,
@@ -88,7 +88,8 @@ export function openInference(app: App, options: InferenceOptions): Inference {
   })
   app.addHook('onClose', recorder.close)
   const latencies = createModelLatencies(Date.now)
-  return { choice, run: { models, admission, limits, recorder, latencies, watch, nowUs } }
+  const run = { models, admission, limits, keyCompletionsMax, recorder, latencies, watch, nowUs }
+  return { choice, run }
 }
 
 interface InferenceRoutesOptions extends Pick<Stores, 'responses'>, Pick<Clock, 'nowUs'> {

@@ -1,6 +1,7 @@
 /** The list of served models. Spec: §4.7, §2.11; reading one model is an addition. */
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { canUseModel } from '../../domain/access/permissions.ts'
 import type { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { documentScope } from '../../http/document/openapi.ts'
@@ -53,15 +54,22 @@ export async function modelRoutes(app: App, { models, choice }: ModelRoutesOptio
       schema: {
         tags: ['inference'],
         operationId: 'listModels',
-        summary: 'List the served models, those of the models file first.',
+        summary: 'List the served models that the key may use, those of the models file first.',
         description: 'With the header `anthropic-version` in the shape of the Anthropic API.',
         shown: { headers: ProjectHeaders, response: { 200: ModelListResponse } },
       },
       config,
     },
     async (request) => {
-      const trained = await choice.listTrained(toModelCaller(request))
-      const data = [...models.listEntries(), ...trained]
+      const modelCaller = toModelCaller(request)
+      const trained = await choice.listTrained(modelCaller)
+      const all = [...models.listEntries(), ...trained]
+      const namesOf = ({ id, root }: ModelListEntry) => [
+        id,
+        root,
+        ...(models.findModel(id)?.aliases ?? []),
+      ]
+      const data = all.filter((entry) => canUseModel(modelCaller.caller, namesOf(entry)))
       if (!isMessagesClient(request)) return { object: 'list' as const, data }
       const ids = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }
       return { data: data.map(toMessagesModel), has_more: false, ...ids }

@@ -3,11 +3,10 @@ import { type AdmissionRequest, createAdmission } from '../../../src/inference/c
 
 interface Options {
   placesMax?: number
-  keyMax?: number | null
 }
 
-function open({ placesMax = 100, keyMax = null }: Options = {}) {
-  const admission = createAdmission({ placesMax, keyMax })
+function open({ placesMax = 100 }: Options = {}) {
+  const admission = createAdmission({ placesMax })
   const started: string[] = []
   /** Starts a completion that runs until it is ended. */
   function begin(name: string, more: Partial<AdmissionRequest> = {}) {
@@ -16,6 +15,7 @@ function open({ placesMax = 100, keyMax = null }: Options = {}) {
       modelId: 'm',
       modelMax: null,
       keyId: 'k',
+      keyMax: null,
       priority: 0,
       signal: new AbortController().signal,
       ...more,
@@ -61,7 +61,7 @@ describe('createAdmission', () => {
 
   it.each<[string, Options, Partial<AdmissionRequest>, Partial<AdmissionRequest>]>([
     ['its model', {}, { modelMax: 1 }, { modelId: 'other', modelMax: 1 }],
-    ['its key', { keyMax: 1 }, {}, { keyId: 'other' }],
+    ['its key', {}, { keyMax: 1 }, { keyId: 'other' }],
   ])('a completion waits for a slot of %s while others run', async (_n, options, same, other) => {
     const { begin, started } = open(options)
     const first = begin('first', same)

@@ -20,7 +20,6 @@ describe('createKeyLimits', () => {
   it('a key without limits has no headers and no refusals', () => {
     const { limits } = open(null)
     for (let at = 0; at < 1_000; at++) expect(limits.take('k')).toEqual({})
-    expect(limits.countsTokens).toBe(false)
   })
 
   it('a key may send its requests of a minute, then gets the time to wait', () => {
@@ -72,6 +71,24 @@ describe('createKeyLimits', () => {
     expect(refusal()).toMatchObject({ retryAfterS: 61, headers: { 'retry-after-ms': '60100' } })
     pass(60_100)
     expect(refusal()).toBeNull()
+  })
+
+  it('a key has its own limits instead of the defaults, and 0 is none', () => {
+    const { limits } = open(5, 100)
+    const none = { requests_per_minute: null, tokens_per_minute: null, parallel_requests: null }
+    expect(limits.take('a', { ...none, requests_per_minute: 2 })).toMatchObject({
+      'x-ratelimit-limit-requests': '2',
+      'x-ratelimit-limit-tokens': '100',
+    })
+    expect(limits.take('b', { ...none, requests_per_minute: 0, tokens_per_minute: 0 })).toEqual({})
+  })
+
+  it('what a key has used stays used when its limit is edited', () => {
+    const { limits } = open(10)
+    const own = { requests_per_minute: 5, tokens_per_minute: null, parallel_requests: null }
+    for (let at = 0; at < 4; at++) limits.take('k')
+    expect(limits.take('k', own)).toMatchObject({ 'x-ratelimit-remaining-requests': '0' })
+    expect(() => limits.take('k', own)).toThrow('5 requests a minute')
   })
 
   it('a key never accumulates more than the limit of one minute', () => {

@@ -51,6 +51,26 @@ describe('limits of a key', () => {
     },
   )
 
+  it('a key has limits and models of its own', async () => {
+    const { get, post } = await build({ keyRequestsPerMinute: 100 })
+    const rights = { svc_user_id: 'ada', scopes: ['inference'], projects: ['*'] }
+    const make = async (more: object) =>
+      (await post('/v1/keys', { ...rights, ...more })).body.secret
+    const limited = await make({ requests_per_minute: 1 })
+    expect((await post(URL, BODY, { key: limited })).headers).toMatchObject({
+      'x-ratelimit-limit-requests': '1',
+    })
+    expect((await post(URL, BODY, { key: limited })).status).toBe(429)
+    const { data } = (await get('/v1/models', { key: limited })).body
+    const other = await make({ models: ['nothing-*'] })
+    const refused = await post(URL, BODY, { key: other })
+    expect([refused.status, refused.body.error.code]).toEqual([403, 'model_forbidden'])
+    expect((await get('/v1/models', { key: other })).body.data).toEqual([])
+    const one = await make({ models: [data[0].id] })
+    expect((await post(URL, { ...BODY, model: data[0].id }, { key: one })).status).toBe(200)
+    expect((await get('/v1/models', { key: one })).body.data).toHaveLength(1)
+  })
+
   it('a key without limits has no limit headers', async () => {
     const { post } = await build({})
     const { headers } = await post(URL, BODY)

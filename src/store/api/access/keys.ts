@@ -1,18 +1,49 @@
 /** The contract of the key store. Keys themselves are never stored, only their SHA-256. */
 import { setImmediate } from 'node:timers/promises'
-import type { Principal, Scope } from '../../../domain/access/permissions.ts'
+import type { KeyLimitSettings, Principal, Scope } from '../../../domain/access/permissions.ts'
 
-export interface NewKey {
-  readonly svc_user_id: string
+/** What of a key can be edited. */
+export interface KeySettings extends KeyLimitSettings {
+  /** What it is for; null: not named. */
+  readonly name: string | null
   readonly svc_username: string
   readonly scopes: readonly Scope[]
   readonly projects: readonly string[]
+  /** Patterns of the models that it may use; null: all. */
+  readonly models: readonly string[] | null
+  /** When it ends; null: never. */
+  readonly expires_at_us: number | null
 }
 
-export interface StoredKey extends NewKey {
+type NamedSettings = 'svc_username' | 'scopes' | 'projects'
+
+/** What is not given is null. */
+export interface NewKey
+  extends Pick<KeySettings, NamedSettings>,
+    Partial<Omit<KeySettings, NamedSettings>> {
+  readonly svc_user_id: string
+}
+
+export interface StoredKey extends KeySettings {
   readonly id: string
+  readonly svc_user_id: string
   readonly created_at_us: number
   readonly revoked_at_us: number | null
+  /** The last day on which it was used, in days since 1970, UTC; null: none. */
+  readonly last_used_day: number | null
+  /** Until when its secret before the last rotation is accepted; null: there is none. */
+  readonly previous_expires_at_us: number | null
+}
+
+interface KeyUpdate {
+  readonly id: string
+  readonly settings: KeySettings
+}
+
+export interface KeyRotation {
+  readonly id: string
+  /** Until when the last secret is accepted; the one before it ends at once. */
+  readonly previous_expires_at_us: number
 }
 
 interface CreatedKey {
@@ -28,8 +59,8 @@ export interface KeyStore {
   /** Stores a new key. Resolves only after it is durable. @throws ApiError server_overloaded, store_unavailable */
   createKey(key: NewKey): Promise<CreatedKey>
   /**
-   * Returns the caller behind a key, or null when it is unknown or revoked. Called for every request, so it must be
-   * cheap: it may lag a revocation by a second.
+   * Returns the caller behind a key, or null when it is unknown, expired or revoked. Called for every request, so it
+   * must be cheap: it may lag a change by a second. Notes the day of the key's last use.
    *
    * @throws ApiError store_unavailable
    */
@@ -42,6 +73,10 @@ export interface KeyStore {
    * @throws ApiError store_unavailable
    */
   listKeys(after?: StoredKey): Promise<StoredKey[]>
+  /** Replaces what can be edited. False when there is no such live key. @throws ApiError as createKey */
+  updateKey(update: KeyUpdate): Promise<boolean>
+  /** Makes another secret and returns it; null when there is no such live key. @throws ApiError as createKey */
+  rotateKey(rotation: KeyRotation): Promise<string | null>
   /** False when there is no such key, or it was revoked before. @throws ApiError as createKey */
   revokeKey(id: string): Promise<boolean>
 }

@@ -3,29 +3,60 @@ import { randomBytes } from 'node:crypto'
 import { hashKey, isSameBytes, KEY_BYTES, renderKey } from '../../../domain/access/keys.ts'
 import type { Principal, Scope } from '../../../domain/access/permissions.ts'
 import { createOrderedIds } from '../../../domain/time/ordered-ids.ts'
-import { KEYS_PER_PART, type KeyStore, type NewKey, type StoredKey } from '../../api/access/keys.ts'
+import {
+  KEYS_PER_PART,
+  type KeyRotation,
+  type KeySettings,
+  type KeyStore,
+  type NewKey,
+  type StoredKey,
+} from '../../api/access/keys.ts'
 import { cursorBehind } from '../db/listing.ts'
 import { all, first, run, type StepRuns, type Steps } from '../db/steps.ts'
-import { FIND_KEY, FIND_KEY_BY_ID, INSERT_KEY, LIST_KEYS, REVOKE_KEY } from './keys.sql.ts'
+import * as SQL from './keys.sql.ts'
 
 interface KeyRevocation {
   readonly id: string
   readonly revoked_at_us: number
 }
 
+interface KeyUse {
+  readonly id: string
+  /** In days since 1970, UTC. */
+  readonly day: number
+}
+
 export const KEY_WRITES = {
   *create_key(key: NewKeyRow): Steps<void> {
-    yield* run(INSERT_KEY, key)
+    yield* run(SQL.INSERT_KEY, key)
+  },
+  /** Replaces what can be edited; returns whether there was a live key. */
+  *update_key(update: SettingsRow & { readonly id: string }): Steps<boolean> {
+    return (yield* run(SQL.UPDATE_KEY, update)) > 0
+  },
+  /** Replaces the secret; returns whether there was a live key. */
+  *rotate_key(rotation: KeyRotation & { readonly hash: Uint8Array }): Steps<boolean> {
+    return (yield* run(SQL.ROTATE_KEY, rotation)) > 0
   },
   /** Revokes a key; returns whether there was a live one. */
   *revoke_key(revocation: KeyRevocation): Steps<boolean> {
-    return (yield* run(REVOKE_KEY, revocation)) > 0
+    return (yield* run(SQL.REVOKE_KEY, revocation)) > 0
+  },
+  *touch_key(use: KeyUse): Steps<void> {
+    yield* run(SQL.TOUCH_KEY, use)
   },
 }
 
 export function createKeyStore({ read, write }: StepRuns<typeof KEY_WRITES>): KeyStore {
   const newKeyId = createOrderedIds(readClockUs, randomBytes)
-  const cache = createPrincipalCache((secret) => read(findPrincipal(secret)))
+  const cache = createPrincipalCache(async (secret) => {
+    const row = await read(findLiveKey(secret))
+    if (row === null) return null
+    const day = Math.floor(readClockUs() / DAY_US)
+    // Not awaited: a request does not wait for it, and a day that is not noted is noted with the next look-up.
+    if (row.last_used_day !== day) write('touch_key', { id: row.id, day }).catch(() => undefined)
+    return toPrincipal(row)
+  })
 
   return {
     async createKey(key) {
@@ -36,6 +67,17 @@ export function createKeyStore({ read, write }: StepRuns<typeof KEY_WRITES>): Ke
     findPrincipal: cache.find,
     findKey: (id) => read(findKey(id)),
     listKeys: (after) => read(listKeys(after)),
+    async updateKey({ id, settings }) {
+      const wasLive = await write('update_key', { id, ...toSettingsRow(settings) })
+      cache.clear()
+      return wasLive
+    },
+    async rotateKey(rotation) {
+      const secret = newSecret()
+      const wasLive = await write('rotate_key', { ...rotation, hash: hashKey(secret) })
+      cache.clear()
+      return wasLive ? secret : null
+    },
     async revokeKey(id) {
       const wasLive = await write('revoke_key', { id, revoked_at_us: readClockUs() })
       cache.clear()
@@ -48,6 +90,7 @@ function readClockUs(): number {
   return Date.now() * 1000
 }
 
+const DAY_US = 86_400_000_000
 /** Limit: how long a revoked key may still be accepted. */
 const CACHE_TTL_MS = 1000
 /** Limit: 10,000 entries of about 300 bytes. */
@@ -96,71 +139,117 @@ function createPrincipalCache(lookUp: (secret: string) => Found): PrincipalCache
   }
 }
 
+/** What can be edited, as columns of `keys`. */
+interface SettingsRow extends Omit<KeySettings, 'scopes' | 'projects' | 'models'> {
+  readonly scopes_json: string
+  readonly projects_json: string
+  readonly models_json: string | null
+}
+
 /** A row of `keys` for a new key. */
-interface NewKeyRow {
+interface NewKeyRow extends SettingsRow {
   readonly id: string
   /** SHA-256 of the key. */
   readonly hash: Uint8Array
   readonly svc_user_id: string
-  readonly svc_username: string
-  readonly scopes_json: string
-  readonly projects_json: string
   readonly created_at_us: number
 }
 
 interface KeyRow extends Omit<NewKeyRow, 'hash'> {
-  readonly hash: Buffer
   readonly revoked_at_us: number | null
+  readonly last_used_day: number | null
+  readonly previous_expires_at_us: number | null
+}
+
+/** With the SHA-256 of its secrets. */
+interface LiveKeyRow extends KeyRow {
+  readonly hash: Buffer
+  readonly previous_hash: Buffer | null
+}
+
+function newSecret(): string {
+  return renderKey(randomBytes(KEY_BYTES))
 }
 
 /** Creates a key: its row, and its text, which is not stored. */
 function makeKey(key: NewKey, id: string, created_at_us: number) {
-  const { svc_user_id, svc_username, scopes, projects } = key
-  const secret = renderKey(randomBytes(KEY_BYTES))
+  const { svc_user_id } = key
+  const secret = newSecret()
   const row: NewKeyRow = {
     id,
     hash: hashKey(secret),
     svc_user_id,
-    svc_username,
     created_at_us,
-    scopes_json: JSON.stringify(scopes),
-    projects_json: JSON.stringify(projects),
+    ...toSettingsRow({ ...NO_SETTINGS, ...key }),
   }
   return { row, secret }
 }
 
-function toStoredKey(row: Omit<KeyRow, 'hash'>): StoredKey {
+const NO_SETTINGS = {
+  name: null,
+  models: null,
+  expires_at_us: null,
+  requests_per_minute: null,
+  tokens_per_minute: null,
+  parallel_requests: null,
+}
+
+function toSettingsRow({ scopes, projects, models, ...settings }: KeySettings): SettingsRow {
   return {
-    id: row.id,
-    svc_user_id: row.svc_user_id,
-    svc_username: row.svc_username,
-    scopes: JSON.parse(row.scopes_json) as Scope[],
-    projects: JSON.parse(row.projects_json) as string[],
-    created_at_us: row.created_at_us,
-    revoked_at_us: row.revoked_at_us,
+    name: settings.name,
+    svc_username: settings.svc_username,
+    scopes_json: JSON.stringify(scopes),
+    projects_json: JSON.stringify(projects),
+    models_json: models && JSON.stringify(models),
+    expires_at_us: settings.expires_at_us,
+    requests_per_minute: settings.requests_per_minute,
+    tokens_per_minute: settings.tokens_per_minute,
+    parallel_requests: settings.parallel_requests,
+  }
+}
+
+function toStoredKey({ scopes_json, projects_json, models_json, ...row }: KeyRow): StoredKey {
+  return {
+    ...row,
+    scopes: JSON.parse(scopes_json) as Scope[],
+    projects: JSON.parse(projects_json) as string[],
+    models: models_json === null ? null : (JSON.parse(models_json) as string[]),
   }
 }
 
 function toPrincipal(row: KeyRow): Principal {
-  const { id, svc_user_id, svc_username, scopes, projects } = toStoredKey(row)
-  return Object.freeze({ keyId: id, svc_user_id, svc_username, scopes, projects })
+  const { id, svc_user_id, svc_username, scopes, projects, models, ...key } = toStoredKey(row)
+  const { requests_per_minute, tokens_per_minute, parallel_requests } = key
+  const limits = { requests_per_minute, tokens_per_minute, parallel_requests }
+  return Object.freeze({
+    keyId: id,
+    svc_user_id,
+    svc_username,
+    scopes,
+    projects,
+    ...(models === null ? {} : { models }),
+    ...(Object.values(limits).some((limit) => limit !== null) ? { limits } : {}),
+  })
 }
 
-/** Returns the caller behind a live key, or null. */
-function* findPrincipal(secret: string): Steps<Principal | null> {
+/** Returns the live key of a secret, or null. */
+function* findLiveKey(secret: string): Steps<LiveKeyRow | null> {
   const hash = hashKey(secret)
-  const row = yield* first<KeyRow>(FIND_KEY, { hash })
-  return row && isSameBytes(hash, row.hash) ? toPrincipal(row) : null
+  const row = yield* first<LiveKeyRow>(SQL.FIND_KEY, { hash, now_us: readClockUs() })
+  if (row === undefined) return null
+  const { previous_hash } = row
+  const isKnown = isSameBytes(hash, row.hash) || (previous_hash && isSameBytes(hash, previous_hash))
+  return isKnown ? row : null
 }
 
 function* findKey(id: string): Steps<StoredKey | null> {
-  const row = yield* first<Omit<KeyRow, 'hash'>>(FIND_KEY_BY_ID, { id })
+  const row = yield* first<KeyRow>(SQL.FIND_KEY_BY_ID, { id })
   return row ? toStoredKey(row) : null
 }
 
 /** Returns the keys behind one, or the first. */
 function* listKeys(after: StoredKey | undefined): Steps<StoredKey[]> {
   const place = cursorBehind(after ?? null, 'asc')
-  const rows = yield* all<Omit<KeyRow, 'hash'>>(LIST_KEYS, { ...place, limit: KEYS_PER_PART })
+  const rows = yield* all<KeyRow>(SQL.LIST_KEYS, { ...place, limit: KEYS_PER_PART })
   return rows.map(toStoredKey)
 }

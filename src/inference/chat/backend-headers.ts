@@ -1,0 +1,40 @@
+/** Headers of responses that name the model, its upstream, and the fields of the request that had no effect. */
+import { findDroppedFields, findUnknownFields } from '../../domain/chat/chat-rules.ts'
+import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
+import type { ServedModel } from '../models/registry.ts'
+
+/**
+ * Returns the headers that name the answering model (and its upstream if it has several), the request fields that
+ * are not sent to its engine, and the unknown fields that its backend ignores.
+ *
+ * @param upstream - its number from 1, or null
+ *
+ * Spec: §4.3 (headers not shown). Choice: names from the models file, never an address.
+ */
+export function nameBackend(
+  body: ChatCompletionRequest,
+  { id, backend, upstreamCount = 1 }: ServedModel,
+  upstream: number | null,
+  droppedFields: readonly string[] = [],
+): Readonly<Record<string, string | null>> {
+  const dropped = [...droppedFields, ...findDroppedFields(body, backend.fields)]
+  return {
+    ...nameModel({ id, upstreamCount }, upstream),
+    'x-weft-dropped-fields': nameFields(dropped),
+    'x-weft-ignored-fields': nameFields(backend.ignoresUnknown ? findUnknownFields(body) : []),
+  }
+}
+
+export function nameModel(
+  { id, upstreamCount = 1 }: Pick<ServedModel, 'id' | 'upstreamCount'>,
+  upstream: number | null,
+) {
+  const name = encodeURI(id)
+  return { 'x-weft-backend': upstreamCount > 1 && upstream ? `${name}#${upstream}` : name }
+}
+
+/** Escapes names for a header: headers are ASCII, but a client may send any name. */
+export function nameFields(names: readonly string[]): string | null {
+  if (names.length === 0) return null
+  return names.map((name) => encodeURIComponent(name.toWellFormed())).join(', ')
+}
