@@ -44,12 +44,13 @@ export function respondToExport(
   request: FastifyRequest,
   reply: FastifyReply,
   partial: PartialSuccess | null,
+  rejectedName: 'rejectedSpans' | 'rejectedLogRecords' = 'rejectedSpans',
 ): FastifyReply {
   if (encodingOf(request) === 'protobuf') {
     return reply.header('content-type', PROTOBUF).send(Buffer.from(encodeTraceResponse(partial)))
   }
   const partialSuccess = partial && {
-    rejectedSpans: String(partial.rejected),
+    [rejectedName]: String(partial.rejected),
     errorMessage: partial.message,
   }
   const body = JSON.stringify(partialSuccess ? { partialSuccess } : {})

@@ -14,8 +14,17 @@ interface GrpcAdmissionOptions {
   readonly findPrincipal: (key: string) => Promise<Principal | null>
   /** Milliseconds within which a request must arrive completely. */
   readonly requestTimeoutMs: number
-  /** Returns the status to send. @param beganMs - when the headers of the request arrived */
-  readonly onRefusal: (error: unknown, beganMs: number) => Pick<StatusObject, 'code' | 'details'>
+  /**
+   * Returns the status to send.
+   *
+   * @param beganMs - when the headers of the request arrived
+   * @param path - of the method
+   */
+  readonly onRefusal: (
+    error: unknown,
+    beganMs: number,
+    path: string,
+  ) => Pick<StatusObject, 'code' | 'details'>
 }
 
 export interface GrpcAdmission {
@@ -27,7 +36,7 @@ export interface GrpcAdmission {
 export function createGrpcAdmission(options: GrpcAdmissionOptions): GrpcAdmission {
   const callers = new WeakMap<Metadata, Principal>()
   return {
-    interceptor: (_method, call) => admit(call, callers, options),
+    interceptor: ({ path }, call) => admit(call, callers, { ...options, path }),
     callerOf: (metadata) => callers.get(metadata) ?? null,
   }
 }
@@ -35,10 +44,15 @@ export function createGrpcAdmission(options: GrpcAdmissionOptions): GrpcAdmissio
 function admit(
   call: ServerInterceptingCallInterface,
   callers: WeakMap<Metadata, Principal>,
-  { findPrincipal, requestTimeoutMs, onRefusal }: GrpcAdmissionOptions,
+  {
+    findPrincipal,
+    requestTimeoutMs,
+    onRefusal,
+    path,
+  }: GrpcAdmissionOptions & { readonly path: string },
 ): ServerInterceptingCall {
   const beganMs = performance.now()
-  const refuse = (error: unknown) => call.sendStatus(onRefusal(error, beganMs))
+  const refuse = (error: unknown) => call.sendStatus(onRefusal(error, beganMs, path))
   let timer: NodeJS.Timeout | undefined
   return new ServerInterceptingCall(call, {
     start: (next) =>

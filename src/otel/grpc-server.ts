@@ -1,4 +1,4 @@
-/** OTLP over gRPC, on a port of its own: the same spans, read and stored as those over HTTP. */
+/** OTLP over gRPC, on a port of its own: the same spans and logs, read and stored as those over HTTP. */
 import {
   logVerbosity,
   Server,
@@ -13,7 +13,7 @@ import { encodeTraceResponse } from '../domain/otel/otlp-protobuf.ts'
 import { rpcCodeOf } from '../domain/otel/rpc-code.ts'
 import { ApiError, ERRORS, type ErrorCode } from '../errors.ts'
 import { createGrpcAdmission, type GrpcAdmission, headersOf } from './grpc-admission.ts'
-import type { RecordSpans } from './record-spans.ts'
+import type { RecordExport } from './record-spans.ts'
 
 export interface GrpcServerOptions {
   readonly host: string
@@ -22,7 +22,8 @@ export interface GrpcServerOptions {
   /** Milliseconds within which a request must arrive completely. */
   readonly requestTimeoutMs: number
   readonly findPrincipal: (key: string) => Promise<Principal | null>
-  readonly recordSpans: RecordSpans
+  readonly recordSpans: RecordExport
+  readonly recordLogs: RecordExport
   /** Called for each answer. */
   readonly onAnswer: (answer: GrpcResponse) => void
   /** Called for unexpected errors. */
@@ -44,23 +45,24 @@ export interface GrpcServer {
   close(): Promise<void>
 }
 
-const PATH = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
+const TRACES = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
+const LOGS = '/opentelemetry.proto.collector.logs.v1.LogsService/Export'
 /** Limits of one connection and of the end. */
 const STREAMS_MAX = 100
 const CLOSE_MS_MAX = 2_000
 
 const asBytes = (bytes: Buffer): Buffer => bytes
-const SERVICE = {
+const toService = (path: string) => ({
   Export: {
-    path: PATH,
-    requestStream: false,
-    responseStream: false,
+    path,
+    requestStream: false as const,
+    responseStream: false as const,
     requestSerialize: asBytes,
     requestDeserialize: asBytes,
     responseSerialize: asBytes,
     responseDeserialize: asBytes,
   },
-} as const
+})
 
 /** The port cannot be bound; the message is one line. */
 class GrpcPortError extends Error {
@@ -74,8 +76,8 @@ class GrpcPortError extends Error {
 export async function openGrpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
   // The library writes to stderr by itself; what fails here is thrown or answered.
   setLogVerbosity(logVerbosity.NONE)
-  const tellFrom = (beganMs: number) => (refusal: ErrorCode | null) =>
-    options.onAnswer({ path: PATH, seconds: (performance.now() - beganMs) / 1000, refusal })
+  const tellFrom = (path: string, beganMs: number) => (refusal: ErrorCode | null) =>
+    options.onAnswer({ path, seconds: (performance.now() - beganMs) / 1000, refusal })
   const refuse = (error: unknown, tell: (refusal: ErrorCode) => void) => {
     tell(error instanceof ApiError ? error.code : 'internal_error')
     return toRefusal(error, options)
@@ -83,25 +85,28 @@ export async function openGrpcServer(options: GrpcServerOptions): Promise<GrpcSe
   const admission = createGrpcAdmission({
     findPrincipal: options.findPrincipal,
     requestTimeoutMs: options.requestTimeoutMs,
-    onRefusal: (error, beganMs) => refuse(error, tellFrom(beganMs)),
+    onRefusal: (error, beganMs, path) => refuse(error, tellFrom(path, beganMs)),
   })
   const server = new Server({
     'grpc.max_receive_message_length': options.bodyBytesMax,
     'grpc.max_concurrent_streams': STREAMS_MAX,
     interceptors: [admission.interceptor],
   })
-  server.addService(SERVICE, {
-    Export: (call: ServerUnaryCall<Buffer, Buffer>, done: sendUnaryData<Buffer>) => {
-      const tell = tellFrom(performance.now())
-      void answer(call, admission, options).then(
-        (bytes) => {
-          tell(null)
-          done(null, bytes)
-        },
-        (error: unknown) => done(refuse(error, tell)),
-      )
-    },
-  })
+  const addExport = (path: string, record: RecordExport) =>
+    server.addService(toService(path), {
+      Export: (call: ServerUnaryCall<Buffer, Buffer>, done: sendUnaryData<Buffer>) => {
+        const tell = tellFrom(path, performance.now())
+        void answer(call, admission, record).then(
+          (bytes) => {
+            tell(null)
+            done(null, bytes)
+          },
+          (error: unknown) => done(refuse(error, tell)),
+        )
+      },
+    })
+  addExport(TRACES, options.recordSpans)
+  addExport(LOGS, options.recordLogs)
   const port = await new Promise<number>((resolve, reject) => {
     const address = `${options.host.includes(':') ? `[${options.host}]` : options.host}:${options.port}`
     server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) =>
@@ -114,11 +119,11 @@ export async function openGrpcServer(options: GrpcServerOptions): Promise<GrpcSe
 async function answer(
   { metadata, request }: ServerUnaryCall<Buffer, Buffer>,
   { callerOf }: GrpcAdmission,
-  { recordSpans }: GrpcServerOptions,
+  record: RecordExport,
 ): Promise<Buffer> {
   const headers = headersOf(metadata)
   const caller = callerOf(metadata)
-  const notStored = await recordSpans({ encoding: 'protobuf', bytes: request, headers, caller })
+  const notStored = await record({ encoding: 'protobuf', bytes: request, headers, caller })
   return Buffer.from(encodeTraceResponse(notStored))
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../domain/json/json-limits.ts'
 import { parseLossless } from '../domain/json/json-text.ts'
 import type { OtlpEncoding } from '../domain/otel/otlp-fields.ts'
-import { openJson, readJsonSpan } from '../domain/otel/otlp-json.ts'
+import { openJson, readJsonSpan, type Signal } from '../domain/otel/otlp-json.ts'
 import { openProtobuf, readProtobufSpan } from '../domain/otel/otlp-protobuf.ts'
 import { type Span, SpanError, type SpanSource } from '../domain/otel/span.ts'
 import { toSpanCall } from '../domain/otel/span-call.ts'
@@ -57,7 +57,7 @@ export function readTraceRequest(
   request: ReadRequest,
   limits: JsonLimits = EVENT_LOOP_LIMITS,
 ): ReadSpans {
-  const { groups, unread } = open(request, limits)
+  const { groups, unread } = openRequest(request, 'traces', limits)
   const projects = new Set<string>()
   const found: { span: Span; project_id: string }[] = []
   const refusals: string[] = []
@@ -101,12 +101,14 @@ export function readTraceRequest(
   }
 }
 
-function open(
+/** @throws ApiError invalid_otlp, request_too_large */
+export function openRequest(
   { encoding, bytes }: ReadRequest,
+  signal: Signal,
   limits: JsonLimits,
 ): { readonly groups: readonly Group[]; readonly unread: string | null } {
   try {
-    if (encoding === 'json') return openJson(parse(bytes, limits))
+    if (encoding === 'json') return openJson(parse(bytes, limits), signal)
     return { groups: openProtobuf(bytes), unread: null }
   } catch (cause) {
     if (cause instanceof SpanError) throw new ApiError('invalid_otlp', { message: cause.message })
@@ -145,7 +147,7 @@ function toParts(span: Span, project_id: string, request: ReadRequest): CallPart
 }
 
 /** The project that a resource names, in the attributes that exporters to the Weave service set. */
-function projectOf({ resource }: SpanSource): string | null {
+export function projectOf({ resource }: SpanSource): string | null {
   const entity = resource['wandb.entity']
   const project = resource['wandb.project'] ?? resource.project_id
   const named =
@@ -153,7 +155,8 @@ function projectOf({ resource }: SpanSource): string | null {
   return typeof named === 'string' && isProjectId(named) ? named : null
 }
 
-function reasonOf(error: unknown): string {
+/** Why an item was refused. @throws what is no refusal */
+export function reasonOf(error: unknown): string {
   if (error instanceof SpanError || error instanceof ApiError) return error.message
   throw error
 }

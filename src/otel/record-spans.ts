@@ -19,7 +19,7 @@ export interface SpanRecorderOptions {
   readonly onStored: (spans: number) => void
 }
 
-interface TraceRequest {
+interface ExportRequest {
   readonly encoding: OtlpEncoding
   /** The whole body, not compressed. */
   readonly bytes: Uint8Array
@@ -27,7 +27,7 @@ interface TraceRequest {
   readonly caller: Principal | null
 }
 
-/** What was not stored: spans, or none and only their evaluations; and why the first was not. */
+/** What was not stored: spans or records of logs, or none and only their evaluations; and why the first was not. */
 interface NotStored {
   readonly rejected: number
   readonly message: string
@@ -39,9 +39,9 @@ interface NotStored {
  * @throws ApiError missing_api_key, scope_missing, project_forbidden, invalid_header, invalid_otlp,
  * otlp_project_missing, server_overloaded, store_unavailable
  */
-export type RecordSpans = (request: TraceRequest) => Promise<NotStored | null>
+export type RecordExport = (request: ExportRequest) => Promise<NotStored | null>
 
-export function createSpanRecorder(options: SpanRecorderOptions): RecordSpans {
+export function createSpanRecorder(options: SpanRecorderOptions): RecordExport {
   return async ({ encoding, bytes, headers, caller: sender }) => {
     const caller = requireScope(sender, 'traces:write')
     const { svc_user_id, svc_username } = caller

@@ -3,6 +3,7 @@ import { MessageChannel } from 'node:worker_threads'
 import type { CallParts } from '../domain/calls/new-call.ts'
 import type { PackedCalls } from '../domain/calls/packed-calls.ts'
 import { type BodyThreadEntry, createBodyThread } from '../threads/body-thread.ts'
+import { type ReadLogs, readLogRequest } from './read-logs.ts'
 import { type ReadRequest, readTraceRequest } from './read-request.ts'
 import { packBatches, receiveSpans, type SpansHead } from './span-batches.ts'
 import type { ThreadRequest } from './span-reader-entry.ts'
@@ -29,6 +30,8 @@ export interface TraceReader {
    * memory does not do
    */
   read(request: ReadRequest): Promise<OpenSpans>
+  /** The messages of a request of logs. @throws ApiError as `read` does */
+  readLogs(request: ReadRequest): Promise<ReadLogs>
   close(): Promise<void>
 }
 
@@ -42,12 +45,13 @@ export function optionsOfTraceReader(bodyBytesMax: number): BodyThreadEntry {
 }
 
 export function createTraceReader(options: BodyThreadEntry): TraceReader {
-  const thread = createBodyThread<ThreadRequest, void>(options, WAITING_MAX)
+  const thread = createBodyThread<ThreadRequest, ReadLogs | null>(options, WAITING_MAX)
 
-  function run(request: ThreadRequest): Promise<void> {
+  function run(request: ThreadRequest): Promise<ReadLogs | null> {
     const { buffer, byteLength } = request.bytes
     const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
-    return thread.run(request, { transfer: isWhole ? [request.port, buffer] : [request.port] })
+    const ports = request.port === null ? [] : [request.port]
+    return thread.run(request, { transfer: isWhole ? [...ports, buffer] : ports })
   }
 
   return {
@@ -69,6 +73,10 @@ export function createTraceReader(options: BodyThreadEntry): TraceReader {
         spans.close()
         throw error
       }
+    },
+    async readLogs(request) {
+      if (request.bytes.length <= INLINE_BYTES_MAX) return readLogRequest(request)
+      return (await run({ ...request, port: null })) as ReadLogs
     },
     close: thread.close,
   }

@@ -104,6 +104,7 @@ describe('OTLP over gRPC', () => {
       recordSpans: async () => {
         throw broken
       },
+      recordLogs: async () => null,
       onFault: (error) => faults.push(error),
       onAnswer: ({ refusal }) => answers.push(refusal),
     })
@@ -125,6 +126,7 @@ describe('OTLP over gRPC', () => {
       requestTimeoutMs: 200,
       findPrincipal: async (key) => (key === 'known' ? ({} as Principal) : null),
       recordSpans: async () => null,
+      recordLogs: async () => null,
       onFault: () => undefined,
       onAnswer: ({ refusal }) => answers.push(refusal),
     })

@@ -56,5 +56,5 @@ it.each([
   ['resources', { resourceSpans: Array(MANY).fill({}) }],
   ['scopes', { resourceSpans: [{ scopeSpans: Array(MANY).fill({}) }] }],
 ])('counts empty %s in JSON, too', (_name, request) => {
-  expect(() => openJson(request)).toThrow(TOO_LARGE)
+  expect(() => openJson(request, 'traces')).toThrow(TOO_LARGE)
 })

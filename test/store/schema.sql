@@ -57,6 +57,23 @@ CREATE TABLE call_bodies (
   otel_dump_json TEXT
 , attributes_zstd BLOB, inputs_zstd BLOB, output_zstd BLOB, summary_zstd BLOB, otel_dump_zstd BLOB) STRICT;
 
+CREATE TABLE call_logs (
+  project_id TEXT NOT NULL,
+  -- Also the id of the call.
+  span_id TEXT NOT NULL,
+  trace_id TEXT NOT NULL,
+  received_at_us INTEGER NOT NULL,
+  -- Whether the call is stored with them.
+  is_joined INTEGER NOT NULL DEFAULT 0,
+  ref_scheme TEXT NOT NULL,
+  size_bytes INTEGER NOT NULL,
+  -- A list of events of a span, each JSON as a text.
+  events_json TEXT NOT NULL,
+  PRIMARY KEY (project_id, span_id, trace_id)
+) STRICT;
+
+CREATE INDEX call_logs_is_joined_received_at_us ON call_logs (is_joined, received_at_us, size_bytes);
+
 CREATE TABLE "call_refs" (
   call_key INTEGER NOT NULL REFERENCES calls (call_key),
   is_output INTEGER NOT NULL CHECK (is_output IN (0, 1)),

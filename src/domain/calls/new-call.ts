@@ -5,7 +5,7 @@ import type {
 } from '../../schemas/calls/call.ts'
 import { timestampUs } from '../../schemas/timestamp.ts'
 import { renderJson } from '../json/json-text.ts'
-import { type FoundRef, findRefs } from '../objects/refs.ts'
+import { type FoundRef, refsIn } from '../objects/refs.ts'
 import { type CallUsage, readUsage } from '../usage/usage.ts'
 import { identifyReporter } from '../usage/usage-reporter.ts'
 import { readEndUser } from './end-user.ts'
@@ -184,9 +184,4 @@ export function settleUsage<End extends Pick<CallEnd, 'usage' | 'summary_json'>>
   const changesCounts = reporter?.cachedInput && hasCachedInput(end.usage)
   if (!changesCounts && !reporter?.provider) return end
   return { ...end, usage: readUsage(JSON.parse(end.summary_json), reporter) }
-}
-
-/** Finds the refs in a value, which is walked only when its text can contain one. */
-function refsIn(json: string, value: unknown, refScheme: string): FoundRef[] {
-  return json.includes(`${refScheme}:///`) ? findRefs(value, refScheme) : []
 }

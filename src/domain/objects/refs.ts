@@ -99,3 +99,8 @@ export function findRefs(value: unknown, scheme: string): FoundRef[] {
 export function wildcardPrefix(pattern: string): string | null {
   return pattern.endsWith(':*') ? pattern.slice(0, -1) : null
 }
+
+/** Finds the refs in a value, which is walked only when its text can contain one. */
+export function refsIn(json: string, value: unknown, refScheme: string): FoundRef[] {
+  return json.includes(`${refScheme}:///`) ? findRefs(value, refScheme) : []
+}

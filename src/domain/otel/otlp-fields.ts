@@ -87,6 +87,32 @@ export function readSpan(message: Message, source: SpanSource): Span {
   }
 }
 
+/** A record of a log. */
+export interface LogRecord {
+  /** Empty where it belongs to no span. */
+  readonly trace_id: string
+  readonly span_id: string
+  /** Empty where it is no event, or names itself in its attributes. */
+  readonly event_name: string
+  /** When it happened, else when it was observed. */
+  readonly time_ns: bigint
+  readonly attributes: Attributes
+  readonly body: unknown
+}
+
+/** The record of a message. @throws SpanError */
+export function readLogRecord(message: Message): LogRecord {
+  const time_ns = readInteger(message.timeUnixNano)
+  return {
+    trace_id: readId(message.traceId),
+    span_id: readId(message.spanId),
+    event_name: textOf(message.eventName),
+    time_ns: time_ns > 0n ? time_ns : readInteger(message.observedTimeUnixNano),
+    attributes: readAttributes(message.attributes),
+    body: readValue(objectOf(message.body), 0) ?? null,
+  }
+}
+
 /** What the spans below a resource and a scope share. @throws SpanError */
 export function readSource(resource: unknown, scope: unknown): SpanSource {
   const { name, version, attributes } = objectOf(scope)

@@ -7,7 +7,13 @@
  * spans should be.
  */
 import { isObject } from '../json/is-object.ts'
-import { createSpanCount, readSource, readSpan } from './otlp-fields.ts'
+import {
+  createSpanCount,
+  type LogRecord,
+  readLogRecord,
+  readSource,
+  readSpan,
+} from './otlp-fields.ts'
 import { type Span, SpanError, type SpanSource } from './span.ts'
 
 /** Spans that share a source, each still a message. */
@@ -19,12 +25,23 @@ interface JsonGroup {
 /** Limit: characters of an unknown name that a message repeats. */
 const NAME_CHARS_MAX = 40
 
+/** Names of the lists that lead to spans, and to records. */
+const LISTS = {
+  traces: ['resourceSpans', 'scopeSpans', 'spans', 'instrumentationLibrarySpans'],
+  logs: ['resourceLogs', 'scopeLogs', 'logRecords', 'instrumentationLibraryLogs'],
+} as const
+export type Signal = keyof typeof LISTS
+
 /** Opens a request. @throws SpanError when the body is not such a message; ApiError request_too_large */
-export function openJson(request: unknown): {
+export function openJson(
+  request: unknown,
+  signal: Signal,
+): {
   readonly groups: readonly JsonGroup[]
   /** Which member is unknown, where there is no list of spans beside it; null for none. */
   readonly unread: string | null
 } {
+  const [ofResources, ofScopes, ofItems, ofLibraries] = LISTS[signal]
   let unread: string | null = null
   const addToCount = createSpanCount()
 
@@ -39,19 +56,19 @@ export function openJson(request: unknown): {
     if (names.some((one) => Array.isArray(message[one]))) return []
     const unknown = Object.keys(message).find((one) => !PLAIN_MEMBERS.has(one))
     if (unknown !== undefined && !names.includes(unknown)) {
-      unread ??= `${JSON.stringify(unknown.slice(0, NAME_CHARS_MAX))} is not read; spans are in resourceSpans[].scopeSpans[].spans`
+      unread ??= `${JSON.stringify(unknown.slice(0, NAME_CHARS_MAX))} is not read; ${ofItems} are in ${ofResources}[].${ofScopes}[].${ofItems}`
     }
     return []
   }
 
-  const groups = listOf(membersOf(request), 'resourceSpans').flatMap((item) => {
+  const groups = listOf(membersOf(request), ofResources).flatMap((item) => {
     const resourceSpans = membersOf(item)
-    return listOf(resourceSpans, 'scopeSpans', 'instrumentationLibrarySpans').map((inner) => {
+    return listOf(resourceSpans, ofScopes, ofLibraries).map((inner) => {
       const scopeSpans = membersOf(inner)
       const scope = scopeSpans.scope ?? scopeSpans.instrumentationLibrary
       return {
         source: readSource(resourceSpans.resource, scope),
-        spans: listOf(scopeSpans, 'spans'),
+        spans: listOf(scopeSpans, ofItems),
       }
     })
   })
@@ -62,6 +79,12 @@ export function openJson(request: unknown): {
 export function readJsonSpan(span: unknown, source: SpanSource): Span {
   if (!isObject(span)) throw new SpanError('a span is not an object')
   return readSpan(inCamelCase(span), source)
+}
+
+/** Reads one record of a group. @throws SpanError */
+export function readJsonRecord(record: unknown): LogRecord {
+  if (!isObject(record)) throw new SpanError('a record is not an object')
+  return readLogRecord(inCamelCase(record))
 }
 
 type Members = Readonly<Record<string, unknown>>

@@ -4,11 +4,18 @@
  */
 import protobuf from 'protobufjs'
 import { ApiError } from '../../errors.ts'
-import { createSpanCount, type Message, readSource, readSpan } from './otlp-fields.ts'
+import {
+  createSpanCount,
+  type LogRecord,
+  type Message,
+  readLogRecord,
+  readSource,
+  readSpan,
+} from './otlp-fields.ts'
 import { type Span, SpanError, type SpanSource } from './span.ts'
 
 /**
- * Field numbers of opentelemetry-proto 1; fields that Weft has no use for are left out, and skipped on the wire. Before
+ * Field numbers of opentelemetry-proto 1. Requests of logs have the frame of those of traces; fields that Weft has no use for are left out, and skipped on the wire. Before
  * 0.15, scope_spans had its number under another name; from 0.15 to 0.19 senders could fill the field 1000 instead.
  */
 const SCHEMA = `
@@ -24,6 +31,10 @@ const SCHEMA = `
     bytes trace_id = 1; bytes span_id = 2; string trace_state = 3; bytes parent_span_id = 4;
     string name = 5; int32 kind = 6; fixed64 start_time_unix_nano = 7; fixed64 end_time_unix_nano = 8;
     repeated KeyValue attributes = 9; repeated Event events = 11; repeated Link links = 13; Status status = 15;
+  }
+  message LogRecord {
+    fixed64 time_unix_nano = 1; AnyValue body = 5; repeated KeyValue attributes = 6; bytes trace_id = 9;
+    bytes span_id = 10; fixed64 observed_time_unix_nano = 11; string event_name = 12;
   }
   message Event { fixed64 time_unix_nano = 1; string name = 2; repeated KeyValue attributes = 3; }
   message Link { bytes trace_id = 1; bytes span_id = 2; repeated KeyValue attributes = 4; }
@@ -52,11 +63,14 @@ const { root } = protobuf.parse(SCHEMA)
 const TYPES = {
   Frame: root.lookupType('Frame'),
   Span: root.lookupType('Span'),
+  LogRecord: root.lookupType('LogRecord'),
   TraceResponse: root.lookupType('TraceResponse'),
   RpcStatus: root.lookupType('RpcStatus'),
 }
 
-/** Spans that share a source, each still encoded. */
+const MESSAGES = { Frame: 'an OTLP request', Span: 'a span', LogRecord: 'a record' } as const
+
+/** Spans or records that share a source, each still encoded. */
 interface ProtobufGroup {
   readonly source: SpanSource
   readonly spans: readonly Uint8Array[]
@@ -114,7 +128,7 @@ function requireFewSpans(bytes: Uint8Array): void {
     countIn(bytes.length, 0)
   } catch (error) {
     if (error instanceof ApiError) throw error
-    throw new SpanError('the bytes are not a trace request')
+    throw new SpanError(`the bytes are not ${MESSAGES.Frame}`)
   }
 }
 
@@ -123,12 +137,17 @@ export function readProtobufSpan(bytes: Uint8Array, source: SpanSource): Span {
   return readSpan(decode('Span', bytes), source)
 }
 
-function decode(name: 'Frame' | 'Span', bytes: Uint8Array): Message {
+/** Reads one record of a group of a request of logs. @throws SpanError */
+export function readProtobufRecord(bytes: Uint8Array): LogRecord {
+  return readLogRecord(decode('LogRecord', bytes))
+}
+
+function decode(name: 'Frame' | 'Span' | 'LogRecord', bytes: Uint8Array): Message {
   const type = TYPES[name]
   try {
     return type.decode(bytes) as unknown as Message
   } catch {
-    throw new SpanError(`the bytes are not a ${name === 'Frame' ? 'trace request' : 'span'}`)
+    throw new SpanError(`the bytes are not ${MESSAGES[name]}`)
   }
 }
 

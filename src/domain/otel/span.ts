@@ -3,7 +3,7 @@
 /** Attributes by their full dotted key; values are JSON. */
 export type Attributes = Readonly<Record<string, unknown>>
 
-interface SpanEvent {
+export interface SpanEvent {
   readonly name: string
   readonly time_unix_nano: string
   readonly attributes: Attributes

@@ -9,11 +9,18 @@ import {
   respondToExport,
   useOtlpBodies,
 } from '../../http/otlp-scope.ts'
-import type { RecordSpans } from '../../otel/record-spans.ts'
-import { OtlpTrace, OtlpTraceResponse, RpcStatus } from '../../schemas/otel/otlp.ts'
+import type { RecordExport } from '../../otel/record-spans.ts'
+import {
+  OtlpLogs,
+  OtlpLogsResponse,
+  OtlpTrace,
+  OtlpTraceResponse,
+  RpcStatus,
+} from '../../schemas/otel/otlp.ts'
 
 interface OtlpRoutesOptions {
-  readonly recordSpans: RecordSpans
+  readonly recordSpans: RecordExport
+  readonly recordLogs: RecordExport
   readonly otlpBodyBytesMax: number
 }
 
@@ -36,8 +43,8 @@ export async function otlpRoutes(app: App, options: OtlpRoutesOptions): Promise<
   useOtlpBodies(app, options.otlpBodyBytesMax)
   for (const base of BASES) {
     addTraces(app, `${base}/v1/traces`, options)
-    addUnstored(app, `${base}/v1/metrics`)
-    addUnstored(app, `${base}/v1/logs`)
+    addLogs(app, `${base}/v1/logs`, options)
+    addMetrics(app, `${base}/v1/metrics`)
   }
 }
 
@@ -55,23 +62,47 @@ function addTraces(app: App, path: string, options: OtlpRoutesOptions): void {
   }
   const bodyBytesMax = options.otlpBodyBytesMax
   app.post(path, { config: { ...config, bodyBytesMax }, schema }, async (request, reply) => {
-    const caller = requireScope(request.principal, 'traces:write')
-    const notStored = await options.recordSpans({
-      encoding: encodingOf(request),
-      bytes: (request.body as Buffer | undefined) ?? Buffer.alloc(0),
-      headers: request.headers,
-      caller,
-    })
+    const notStored = await options.recordSpans(toExport(request))
     return respondToExport(request, reply, notStored)
   })
 }
 
+/** Records of logs that are messages of a span join it; others are discarded with plain success. */
+function addLogs(app: App, path: string, options: OtlpRoutesOptions): void {
+  const schema: FastifySchema = {
+    tags,
+    operationId: 'recordLogs',
+    summary: 'Join messages that came as OpenTelemetry logs to their spans (addition to the spec).',
+    description:
+      'Events of the GenAI conventions with the ids of a span become messages of its call, whichever of them comes ' +
+      'first. Other records are discarded. Answered after the durable commit.',
+    consumes: ['application/json', 'application/x-protobuf'],
+    shown: { body: OtlpLogs, response: otlpResponses(OtlpLogsResponse, RpcStatus) },
+    hide: path !== '/v1/logs',
+  }
+  const bodyBytesMax = options.otlpBodyBytesMax
+  app.post(path, { config: { ...config, bodyBytesMax }, schema }, async (request, reply) => {
+    const notStored = await options.recordLogs(toExport(request))
+    return respondToExport(request, reply, notStored, 'rejectedLogRecords')
+  })
+}
+
+/** @throws ApiError missing_api_key, scope_missing */
+function toExport(request: FastifyRequest) {
+  return {
+    encoding: encodingOf(request),
+    bytes: (request.body as Buffer | undefined) ?? Buffer.alloc(0),
+    headers: request.headers,
+    caller: requireScope(request.principal, 'traces:write'),
+  }
+}
+
 /**
- * Accepts and discards metrics and logs, and reports plain success: exporters print a partial success, and programs for
+ * Accepts and discards metrics, and reports plain success: exporters print a partial success, and programs for
  * terminals print it there.
  */
-function addUnstored(app: App, path: string): void {
-  const schema = { tags, summary: 'Accepted and discarded: Weft stores traces only.', hide: true }
+function addMetrics(app: App, path: string): void {
+  const schema = { tags, summary: 'Accepted and discarded: Weft stores no metrics.', hide: true }
   const handler = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     requireScope(request.principal, 'traces:write')
     return respondToExport(request, reply, null)

@@ -1,10 +1,11 @@
-/** Receives spans, over HTTP and gRPC. */
+/** Receives spans, and records of logs that belong to them, over HTTP and gRPC. */
 import { ERRORS } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { useEitherAuthentication } from '../../http/authentication.ts'
 import { documentScope } from '../../http/document/openapi.ts'
 import type { RequestObserver } from '../../http/log/request-observer.ts'
 import type { GrpcResponse, GrpcServerOptions } from '../../otel/grpc-server.ts'
+import { createLogRecorder } from '../../otel/record-logs.ts'
 import { createSpanRecorder, type SpanRecorderOptions } from '../../otel/record-spans.ts'
 import { RpcStatus } from '../../schemas/otel/otlp.ts'
 import { otlpRoutes } from './otlp.ts'
@@ -33,7 +34,8 @@ export async function spanIntake(otlp: App, options: SpanIntakeOptions): Promise
   documentScope(otlp, ['basic', 'bearer'], RpcStatus)
   useEitherAuthentication(otlp, findPrincipal)
   const recordSpans = createSpanRecorder(options)
-  await otlp.register(otlpRoutes, { recordSpans, otlpBodyBytesMax })
+  const recordLogs = createLogRecorder(options)
+  await otlp.register(otlpRoutes, { recordSpans, recordLogs, otlpBodyBytesMax })
   if (port === null) return
   await otlp.register(otlpGrpc, {
     host,
@@ -42,6 +44,7 @@ export async function spanIntake(otlp: App, options: SpanIntakeOptions): Promise
     requestTimeoutMs,
     findPrincipal,
     recordSpans,
+    recordLogs,
     onAnswer: (response) => watch.requestFinished(toFinishedRequest(response)),
   })
 }

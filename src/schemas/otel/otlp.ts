@@ -31,6 +31,35 @@ export const OtlpTraceResponse = z
     description: 'ExportTraceServiceResponse of opentelemetry-proto 1.',
   })
 
+export const OtlpLogs = z
+  .looseObject({
+    resourceLogs: z
+      .array(FreeObject)
+      .optional()
+      .describe('Records by scope and resource: ResourceLogs of opentelemetry-proto.'),
+  })
+  .meta({
+    id: 'OtlpLogs',
+    description: 'ExportLogsServiceRequest of opentelemetry-proto 1, in JSON or protobuf.',
+  })
+
+export const OtlpLogsResponse = z
+  .object({
+    partialSuccess: z
+      .object({
+        rejectedLogRecords: z
+          .string()
+          .describe('Number of records that were not stored, as a decimal string.'),
+        errorMessage: z.string().describe('Why the first of them was not stored.'),
+      })
+      .optional()
+      .describe('Absent when every record was stored or discarded.'),
+  })
+  .meta({
+    id: 'OtlpLogsResponse',
+    description: 'ExportLogsServiceResponse of opentelemetry-proto 1.',
+  })
+
 export const RpcStatus = z
   .object({
     code: z.int().describe('Status code of gRPC.'),

@@ -1,5 +1,6 @@
 /** The contracts of the store of calls, of their lists and of their removal from disk. */
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
+import type { SpanLog } from '../../../domain/calls/call-logs.ts'
 import type { PartResult, StartedIds } from '../../../domain/calls/call-state.ts'
 import type { CallTexts, StoredCall } from '../../../domain/calls/call-view.ts'
 import type { CallsSelection, CallsShape } from '../../../domain/calls/calls-query.ts'
@@ -17,6 +18,14 @@ export interface CallDeletion {
   readonly project_id: string
   readonly ids: readonly string[]
   readonly deleted_at_us: number
+}
+
+/** Records of logs that arrived together. */
+export interface CallLogs {
+  readonly logs: readonly SpanLog[]
+  readonly received_at_us: number
+  /** Scheme of the refs that are looked for in the records. */
+  readonly ref_scheme: string
 }
 
 export interface CallStore {
@@ -49,6 +58,15 @@ export interface CallStore {
    * @throws as writeParts does
    */
   writePacked(packed: PackedCalls<CallParts>): Promise<PackedOutcome>
+  /**
+   * Joins records of logs to the calls of their spans, stored or to come, whose inputs and output are read again with
+   * them. A record that is sent again changes nothing. Those of spans that do not come within an hour are dropped.
+   * Resolves only after the commit is durable. A store that only adds rows drops all of them.
+   *
+   * @returns how many were not stored, because too many records wait or a span has too many
+   * @throws ApiError server_overloaded, store_unavailable
+   */
+  writeLogs(logs: CallLogs): Promise<number>
   /**
    * Names a call. A start that is stored later keeps this name.
    *

@@ -30,6 +30,7 @@ import type { Connection } from '../db/connection.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
 import type { EntryCall, EntryEnd } from '../stats/segments/hour-entries.ts'
 import type { NestedUsage } from '../usage/nested-usage.ts'
+import { createCallLogs } from './call-logs.ts'
 import {
   packEnd,
   packStart,
@@ -53,10 +54,11 @@ interface CallParties {
 
 export function createCallWriter(db: Connection, parties: CallParties) {
   const parts = createPartWriter(db, parties)
-  const { insertPart, completePart } = parts
+  const { insertPart, completePart, logs } = parts
 
   /** Writes nothing when a part is in conflict with the stored call. @throws ApiError call_conflict */
-  function writePart(part: CallParts): StartedIds | null {
+  function writePart(sent: CallParts): StartedIds | null {
+    const part = logs.joinTo(sent)
     const { start, end } = part
     const identity = start ?? end
     if (identity === null) return null
@@ -70,6 +72,7 @@ export function createCallWriter(db: Connection, parties: CallParties) {
   return {
     writePart,
     writeName: parts.writeName,
+    writeLogs: logs.write,
 
     /** Writes a batch. A start and its end in the same batch are inserted as one row, which is half the work. */
     writeParts(batch: readonly CallParts[]): PartResult[] {
@@ -110,6 +113,8 @@ function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
   function findExisting({ project_id, id }: CallIdentity): CallRow {
     return statements.findCall.get({ project_id, id }) as CallRow
   }
+
+  const logs = createCallLogs(db, { findCall: findExisting, writeRefs })
 
   function insertWhole(start: CallStart, end: CallEnd): boolean {
     const inserted = statements.insertWhole.run(toWholeParameters(start, end, keys))
@@ -172,6 +177,7 @@ function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
 
   return {
     findExisting,
+    logs,
 
     /** Inserts the parts of a new call; returns false and writes nothing when the id is taken. */
     insertPart({ start, end }: CallParts): boolean {

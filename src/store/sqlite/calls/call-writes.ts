@@ -9,7 +9,7 @@ import {
 } from '../../../domain/calls/packed-calls.ts'
 import { type RecordedCall, resolveRecordedCall } from '../../../domain/calls/recorded-call.ts'
 import { type Failure, renderFailure } from '../../../threads/thread-failure.ts'
-import type { CallDeletion, CallRename } from '../../api/calls/calls.ts'
+import type { CallDeletion, CallLogs, CallRename } from '../../api/calls/calls.ts'
 import { type RecordedChunks, unpackRecorded } from '../../base/recordings/recordings.ts'
 import type { Connection } from '../db/connection.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
@@ -46,6 +46,8 @@ export function createCallWrites(db: Connection, hours: HourMarks, keys: NameKey
       const { exceptions, ...counts } = toPackedOutcome(parts, writer.writeParts(parts))
       return { ...counts, exceptions: exceptions.map(([at, result]) => [at, toReply(result)]) }
     },
+    /** Returns how many records were not stored. */
+    write_logs: (logs: CallLogs) => writer.writeLogs(logs),
     rename_call: (rename: CallRename) => writer.writeName(rename),
     /** Returns the number of deleted calls. */
     delete_calls({ project_id, ids, deleted_at_us }: CallDeletion): number {

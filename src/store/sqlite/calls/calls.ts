@@ -31,6 +31,7 @@ export function createCallStore(db: Connection, writes: Writes, arrivals: Arriva
         exceptions: exceptions.map(([index, reply]) => [index, toPartResult(reply)]),
       }
     },
+    writeLogs: (logs) => writes.run('write_logs', logs),
     renameCall: (rename) => writes.run('rename_call', rename),
     deleteCalls: (deletion) => writes.run('delete_calls', deletion),
     async findCall(project_id, id) {
