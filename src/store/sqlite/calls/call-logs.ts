@@ -21,7 +21,7 @@ const US_PER_S = 1_000_000
 const WAIT_S = 3600
 const JOINED_S = 300
 /** Limit: spans with records, their bytes, and records of one span. */
-export const LOG_SPANS_MAX = 100_000
+const LOG_SPANS_MAX = 100_000
 const BYTES_MAX = 256 * 1024 * 1024
 const LOGS_OF_SPAN_MAX = 1000
 /** Joined spans that make room at a time. */

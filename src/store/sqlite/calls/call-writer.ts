@@ -53,8 +53,10 @@ interface CallParties {
 }
 
 export function createCallWriter(db: Connection, parties: CallParties) {
-  const parts = createPartWriter(db, parties)
-  const { insertPart, completePart, logs } = parts
+  const writeRefs = createRefWriter(db, parties.keys)
+  const parts = createPartWriter(db, parties, writeRefs)
+  const { insertPart, completePart, findExisting } = parts
+  const logs = createCallLogs(db, { findCall: findExisting, writeRefs })
 
   /** Writes nothing when a part is in conflict with the stored call. @throws ApiError call_conflict */
   function writePart(sent: CallParts): StartedIds | null {
@@ -63,7 +65,7 @@ export function createCallWriter(db: Connection, parties: CallParties) {
     const identity = start ?? end
     if (identity === null) return null
     if (insertPart(part)) return start && startedIds(null, start)
-    const row = parts.findExisting(identity)
+    const row = findExisting(identity)
     const state = toState(row)
     completePart(row, part, decideParts(state, part))
     return start && startedIds(state, start)
@@ -105,16 +107,17 @@ function indexEnds(batch: readonly CallParts[]): ReadonlyMap<string, number> {
 }
 
 /** Creates the writes of single parts. */
-function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
+function createPartWriter(
+  db: Connection,
+  { hours, keys, usage }: CallParties,
+  writeRefs: ReturnType<typeof createRefWriter>,
+) {
   const statements = prepareStatements(db)
-  const writeRefs = createRefWriter(db, keys)
   const replaceStart = createStartReplacement(db, { hours, keys, writeRefs })
 
   function findExisting({ project_id, id }: CallIdentity): CallRow {
     return statements.findCall.get({ project_id, id }) as CallRow
   }
-
-  const logs = createCallLogs(db, { findCall: findExisting, writeRefs })
 
   function insertWhole(start: CallStart, end: CallEnd): boolean {
     const inserted = statements.insertWhole.run(toWholeParameters(start, end, keys))
@@ -177,7 +180,6 @@ function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
 
   return {
     findExisting,
-    logs,
 
     /** Inserts the parts of a new call; returns false and writes nothing when the id is taken. */
     insertPart({ start, end }: CallParts): boolean {
