@@ -150,10 +150,10 @@ describe('POST /call/upsert_batch', () => {
       ['batch', { batch: {} }],
       ['batch', { batch: Array.from({ length: 10_001 }, () => 0) }],
       ['more', { batch: [], more: 1 }],
-    ])('answers validation_failed for a bad %s', async (param, body) => {
+    ])('responds with validation_failed for a bad %s', async (param, body) => {
       const { post } = await buildTestApp()
-      const answer = await post(url, body)
-      expect([answer.status, answer.body.error.code, answer.body.error.param]).toEqual([
+      const response = await post(url, body)
+      expect([response.status, response.body.error.code, response.body.error.param]).toEqual([
         422,
         'validation_failed',
         param,
@@ -161,7 +161,7 @@ describe('POST /call/upsert_batch', () => {
     })
   })
 
-  it('answers request_too_large above the limit, so that the client splits', async () => {
+  it('responds with request_too_large above the limit, so that the client splits', async () => {
     const { post } = await buildTestApp({ bodyBytesMax: 1000 })
     const { status, body } = await post(url, {
       batch: [start('a', { inputs: { a: 'x'.repeat(2000) } })],
@@ -228,13 +228,13 @@ describe('POST /v2/{entity}/{project}/calls/complete', () => {
     scope: 'traces:write',
   })
 
-  it.each(['complete', 'start', 'end'])('answers project_forbidden for %s', async (what) => {
+  it.each(['complete', 'start', 'end'])('responds with project_forbidden for %s', async (what) => {
     const { post, createKey } = await buildTestApp()
     const key = await createKey({ projects: ['beta/*'] })
     const url = what === 'complete' ? COMPLETE_URL : `/v2/acme/demo/call/${what}`
     const body = { complete: { batch: [] }, start: start('a').req, end: end('a').req }[what]
-    const answer = await post(url, body, { key })
-    expect([answer.status, answer.body.error.code]).toEqual([403, 'project_forbidden'])
+    const response = await post(url, body, { key })
+    expect([response.status, response.body.error.code]).toEqual([403, 'project_forbidden'])
   })
 })
 
@@ -254,8 +254,8 @@ describe('POST /v2/{entity}/{project}/call/start and /call/end', () => {
     ['/v2/acme/demo/call/start', {}, 'start'],
   ])('answer validation_failed on %s', async (url, body, param) => {
     const { post } = await buildTestApp()
-    const answer = await post(url, body)
-    expect([answer.status, answer.body.error.code, answer.body.error.param]).toEqual([
+    const response = await post(url, body)
+    expect([response.status, response.body.error.code, response.body.error.param]).toEqual([
       422,
       'validation_failed',
       param,

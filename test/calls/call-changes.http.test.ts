@@ -6,8 +6,10 @@ import { ENDED, STARTED } from './call-fixtures.ts'
 const PROJECT = 'acme/demo'
 
 async function start({ post }: TestApp, id: string, fields: object = {}) {
-  const answer = await post('/call/start', { start: { ...STARTED, id, trace_id: 't', ...fields } })
-  expect(answer.status).toBe(200)
+  const response = await post('/call/start', {
+    start: { ...STARTED, id, trace_id: 't', ...fields },
+  })
+  expect(response.status).toBe(200)
 }
 
 async function read({ post }: TestApp, id: string, project_id = PROJECT) {
@@ -77,7 +79,7 @@ describe('POST /call/update', () => {
     ['display_name', 'x'.repeat(1025)],
     ['display_name', 'a\u0000b'],
     ['name', 'x'],
-  ])('answers validation_failed for %s = %j', async (field, value) => {
+  ])('responds with validation_failed for %s = %j', async (field, value) => {
     const app = await buildTestApp()
     await start(app, 'a')
     const { status, body } = await app.post(url, { ...rename('x'), [field]: value })
@@ -85,7 +87,7 @@ describe('POST /call/update', () => {
     expect(await read(app, 'a')).toMatchObject({ display_name: null })
   })
 
-  it('answers project_forbidden', async () => {
+  it('responds with project_forbidden', async () => {
     const { post, createKey } = await buildTestApp()
     const { status } = await post(url, rename('x'), {
       key: await createKey({ projects: ['beta/*'] }),
@@ -156,7 +158,7 @@ describe('POST /calls/delete', () => {
     ['call_ids[0]', [5]],
     ['call_ids', Array.from({ length: 1001 }, () => 'a')],
     ['more', 1],
-  ])('answers validation_failed for a bad %s', async (param, value) => {
+  ])('responds with validation_failed for a bad %s', async (param, value) => {
     const app = await buildTestApp()
     await start(app, 'a')
     const field = param.replace('[0]', '')
@@ -165,7 +167,7 @@ describe('POST /calls/delete', () => {
     expect(await read(app, 'a')).toMatchObject({ id: 'a' })
   })
 
-  it('answers project_forbidden and deletes nothing', async () => {
+  it('responds with project_forbidden and deletes nothing', async () => {
     const app = await buildTestApp()
     await start(app, 'a')
     const key = await app.createKey({ projects: ['beta/*'] })

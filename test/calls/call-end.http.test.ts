@@ -18,7 +18,7 @@ const READ = { project_id: 'acme/demo', id: 'call-1' }
 describe('POST /call/end', () => {
   describe('200', () => {
     it('gives the call its end, whichever part comes first', async () => {
-      const answers = []
+      const responses = []
       for (const order of [
         ['start', 'end'],
         ['end', 'start'],
@@ -30,11 +30,11 @@ describe('POST /call/end', () => {
           expect(status).toBe(200)
         }
         const { body } = await post('/call/read', { ...READ, include_storage_size: true })
-        answers.push({ ...body.call, trace_id: 'any' })
+        responses.push({ ...body.call, trace_id: 'any' })
       }
-      expect(answers[1]).toEqual(answers[0])
-      expect(answers[2]).toEqual(answers[0])
-      expect(answers[0]).toMatchObject({
+      expect(responses[1]).toEqual(responses[0])
+      expect(responses[2]).toEqual(responses[0])
+      expect(responses[0]).toMatchObject({
         ended_at: ENDED.ended_at,
         output: END.end.output,
         exception: null,
@@ -61,7 +61,7 @@ describe('POST /call/end', () => {
   describe('401, 403, 400, 405, 415', () => {
     itRefusesBadRequests({ url: '/call/end', body: END, scope: 'traces:write' })
 
-    it('answers project_forbidden for a project outside of the key and stores nothing', async () => {
+    it('responds with project_forbidden for a project outside of the key and stores nothing', async () => {
       const { post, createKey } = await buildTestApp()
       await post('/call/start', START)
       const key = await createKey({ projects: ['beta/*'] })
@@ -80,7 +80,7 @@ describe('POST /call/end', () => {
       ['output', 1],
       ['exception', 'Error'],
       ['summary', {}],
-    ])('answers call_conflict for another %s and keeps the first', async (field, value) => {
+    ])('responds with call_conflict for another %s and keeps the first', async (field, value) => {
       const { post } = await buildTestApp()
       await post('/call/start', START)
       await post('/call/end', END)
@@ -106,7 +106,7 @@ describe('POST /call/end', () => {
       ['svc_run_step_end', 'x'],
       ['display_name', 'unknown here'],
     ]
-    it.each(rows)('answers validation_failed for end.%s = %j', async (field, value) => {
+    it.each(rows)('responds with validation_failed for end.%s = %j', async (field, value) => {
       const { post } = await buildTestApp()
       await post('/call/start', START)
       const { status, body } = await post('/call/end', { end: { ...END.end, [field]: value } })

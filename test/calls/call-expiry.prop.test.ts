@@ -93,7 +93,7 @@ async function statsOf(store: SqliteStore, startUs: number) {
     { length: Math.ceil((endUs - startUs) / HOUR_US) },
     (_, hour) => startUs + hour * HOUR_US,
   )
-  const answers = []
+  const responses = []
   for (const counting of ['own', 'reported'] as const) {
     for (const filter of [
       {},
@@ -103,10 +103,10 @@ async function statsOf(store: SqliteStore, startUs: number) {
     ]) {
       const asked = { project_id: PROJECT, filter, startUs, endUs, startsUs, ...ALL_COLUMNS }
       const limits = { prices: [], counting, valuesMax: 1e6 }
-      answers.push(await store.stats.aggregate({ ...asked, ...limits }, readCaller()))
+      responses.push(await store.stats.aggregate({ ...asked, ...limits }, readCaller()))
     }
   }
-  return answers
+  return responses
 }
 
 async function listOf(store: SqliteStore, cutoffUs: number) {

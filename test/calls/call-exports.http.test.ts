@@ -14,9 +14,9 @@ async function record(app: TestApp, id: string, { start = {}, end = {} }: Record
 }
 
 async function pathOf(app: TestApp, fields: object = {}, options = {}): Promise<string> {
-  const answer = await app.post(url, { ...body, ...fields }, options)
-  expect([answer.status, answer.body.error]).toEqual([200, undefined])
-  return answer.body.path
+  const response = await app.post(url, { ...body, ...fields }, options)
+  expect([response.status, response.body.error]).toEqual([200, undefined])
+  return response.body.path
 }
 
 const fetched = (app: TestApp, path: string) => app.get(path, { key: null })
@@ -94,8 +94,8 @@ describe('POST /calls/exports and the download', () => {
     const path = await pathOf(app, {}, { key })
     const listed = await app.deps.keys.listKeys()
     await app.deps.keys.revokeKey(listed.at(-1)!.id)
-    const { status, body: answer } = await fetched(app, path)
-    expect([status, answer.error.code]).toEqual([404, 'export_not_found'])
+    const { status, body: response } = await fetched(app, path)
+    expect([status, response.error.code]).toEqual([404, 'export_not_found'])
   })
 
   it('refuses what the download would fail with', async () => {
@@ -108,8 +108,8 @@ describe('POST /calls/exports and the download', () => {
       [{ expand_columns: ['id'] }, 'expand_columns[0]'],
       [{ format: 'xml' }, 'format'],
     ] as const) {
-      const { status, body: answer } = await app.post(url, { ...body, ...fields })
-      expect([status, answer.error.param]).toEqual([422, param])
+      const { status, body: response } = await app.post(url, { ...body, ...fields })
+      expect([status, response.error.param]).toEqual([422, param])
     }
     const key = await app.createKey({ projects: ['acme/other'] })
     expect((await app.post(url, body, { key })).body.error.code).toBe('project_forbidden')

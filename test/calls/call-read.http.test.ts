@@ -57,7 +57,7 @@ async function record({ post }: TestApp, start: object, end?: object): Promise<v
 
 describe('POST /call/read', () => {
   describe('200', () => {
-    it.each(Object.keys(FULL_CALL))('answers §2.5 %s', async (field) => {
+    it.each(Object.keys(FULL_CALL))('returns §2.5 %s', async (field) => {
       const test = await buildTestApp()
       await record(test, FULL_START, FULL_END)
       const { status, body } = await test.post('/call/read', {
@@ -72,7 +72,7 @@ describe('POST /call/read', () => {
       )
     })
 
-    it('answers null for everything that was not sent, and §4.5 call as its only key', async () => {
+    it('responds with null for everything that was not sent, and §4.5 call as its only key', async () => {
       const test = await buildTestApp()
       await record(test, { ...STARTED, id: 'call-1' })
       const { body } = await test.post('/call/read', READ)
@@ -111,7 +111,7 @@ describe('POST /call/read', () => {
       expect(body.call.summary.weave.trace_name).toBe('answer')
     })
 
-    it('never tells a latency below 0', async () => {
+    it('never reports a latency below 0', async () => {
       const test = await buildTestApp()
       await record(
         test,
@@ -150,7 +150,7 @@ describe('POST /call/read', () => {
   describe('401, 403, 400, 405, 415', () => {
     itRefusesBadRequests({ url: '/call/read', body: READ, scope: 'traces:read' })
 
-    it('answers project_forbidden for a project outside of the key', async () => {
+    it('responds with project_forbidden for a project outside of the key', async () => {
       const test = await buildTestApp()
       await record(test, FULL_START)
       const key = await test.createKey({ projects: ['beta/*'] })
@@ -163,7 +163,7 @@ describe('POST /call/read', () => {
     it.each([
       ['an unknown id', { ...READ, id: 'call-2' }],
       ['an id of another project', { ...READ, project_id: 'acme/other' }],
-    ])('answers call_not_found for %s', async (_, request) => {
+    ])('responds with call_not_found for %s', async (_, request) => {
       const test = await buildTestApp()
       await record(test, FULL_START)
       const { status, body } = await test.post('/call/read', request)
@@ -183,7 +183,7 @@ describe('POST /call/read', () => {
       ['include_storage_size', 1],
       ['include_total_storage_size', 'true'],
       ['include_everything', true],
-    ])('answers validation_failed for %s = %j', async (field, value) => {
+    ])('responds with validation_failed for %s = %j', async (field, value) => {
       const { post } = await buildTestApp()
       const { status, body } = await post('/call/read', { ...READ, [field]: value })
       expect([status, body.error.code, body.error.param]).toEqual([422, 'validation_failed', field])

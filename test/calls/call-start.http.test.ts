@@ -17,7 +17,7 @@ const FULL = {
 
 describe('POST /call/start', () => {
   describe('200', () => {
-    it('answers §4.6 id and §4.6 trace_id that it made', async () => {
+    it('returns §4.6 id and §4.6 trace_id that it made', async () => {
       const { post } = await buildTestApp()
       const first = await post('/call/start', { start: STARTED })
       const second = await post('/call/start', { start: STARTED })
@@ -73,7 +73,7 @@ describe('POST /call/start', () => {
       expect(read).toContain(`"inputs":${inputs}`)
     })
 
-    it('answers a repeated start as the first time', async () => {
+    it('responds to a repeated start as to the first one', async () => {
       const { post } = await buildTestApp()
       const { trace_id: _, ...start } = FULL
       const first = await post('/call/start', { start })
@@ -103,7 +103,7 @@ describe('POST /call/start', () => {
   describe('401, 403, 400, 405, 415', () => {
     itRefusesBadRequests({ url: '/call/start', body: { start: STARTED }, scope: 'traces:write' })
 
-    it('answers project_forbidden for a project outside of the key and stores nothing', async () => {
+    it('responds with project_forbidden for a project outside of the key and stores nothing', async () => {
       const { post, createKey } = await buildTestApp()
       const key = await createKey({ projects: ['acme/other', 'beta/*'] })
       const { status, body } = await post('/call/start', { start: FULL }, { key })
@@ -125,7 +125,7 @@ describe('POST /call/start', () => {
       ['started_at', '2026-01-02T03:04:05.123457Z'],
       ['trace_id', 'trace-2'],
       ['svc_run_step', 8],
-    ])('answers call_conflict for the same id with another %s', async (field, value) => {
+    ])('responds with call_conflict for the same id with another %s', async (field, value) => {
       const { post } = await buildTestApp()
       await post('/call/start', { start: FULL })
       const { status, body } = await post('/call/start', { start: { ...FULL, [field]: value } })
@@ -138,7 +138,7 @@ describe('POST /call/start', () => {
   })
 
   describe('413', () => {
-    it('answers request_too_large above the body limit', async () => {
+    it('responds with request_too_large above the body limit', async () => {
       const { post } = await buildTestApp({ bodyBytesMax: 2048 })
       const start = { ...FULL, inputs: { text: 'x'.repeat(4096) } }
       const { status, body } = await post('/call/start', { start })
@@ -186,7 +186,7 @@ describe('POST /call/start', () => {
       ['nonsense', 1],
     ]
     it.each(rows)(
-      'answers validation_failed for start.%s = %j and stores nothing',
+      'responds with validation_failed for start.%s = %j and stores nothing',
       async (field, value) => {
         const { post } = await buildTestApp()
         const start = { ...FULL, [field]: value }
@@ -208,7 +208,7 @@ describe('POST /call/start', () => {
       expect(body.error.param).toBe('extra')
     })
 
-    it('answers validation_failed for an empty body and for a body that is no object', async () => {
+    it('responds with validation_failed for an empty body and for a body that is no object', async () => {
       const { post } = await buildTestApp()
       for (const text of ['null', '[]', '5']) {
         expect((await post('/call/start', text)).body.error.code).toBe('validation_failed')

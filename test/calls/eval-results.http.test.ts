@@ -21,9 +21,9 @@ interface Result {
 async function openEvaluated() {
   const app = await buildTestApp()
   const post = async (url: string, body: object) => {
-    const { status, body: answer } = await app.post(url, body)
-    expect([url, status, answer?.error]).toEqual([url, 200, undefined])
-    return answer
+    const { status, body: response } = await app.post(url, body)
+    expect([url, status, response?.error]).toEqual([url, 200, undefined])
+    return response
   }
   const rows = [
     { q: 'one', level: 3 },
@@ -312,7 +312,7 @@ describe('POST /v2/{entity}/{project}/eval_results/query', () => {
     }
   })
 
-  it('answers a project that the key may not use as any other', async () => {
+  it('responds to a project that the key may not use as to any other', async () => {
     const { app } = await openEvaluated()
     const key = await app.createKey({ projects: ['acme/other'] })
     const { status, body } = await app.post(URL, {}, { key })

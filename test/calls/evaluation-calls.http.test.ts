@@ -18,9 +18,9 @@ const linesOf = (text: string) =>
 async function evaluate({ post }: Pick<TestApp, 'post'>, root = '') {
   const base = `${root}/v2/${PROJECT}`
   const made = async (path: string, body: object): Promise<string> => {
-    const { status, body: answer } = await post(`${base}/${path}`, body)
+    const { status, body: response } = await post(`${base}/${path}`, body)
     expect([path, status]).toEqual([path, 200])
-    return Object.values(answer)[0] as string
+    return Object.values(response)[0] as string
   }
   const run = await made('evaluation_runs', { evaluation: EVALUATION, model: MODEL })
   const predictions: string[] = []
@@ -105,8 +105,8 @@ describe.each(['', '/traces'])('runs of evaluations below %s/', (root) => {
     const { prediction_id } = (await post(`${base}/predictions`, inputs)).body
     for (const path of [`predictions/${prediction_id}`, `evaluation_runs/${run}`]) {
       const finish = () => post(`${base}/${path}/finish`, {})
-      const answers = await Promise.all(Array.from({ length: 5 }, finish))
-      expect(answers.map(({ body }) => body)).toEqual(Array(5).fill({ success: true }))
+      const responses = await Promise.all(Array.from({ length: 5 }, finish))
+      expect(responses.map(({ body }) => body)).toEqual(Array(5).fill({ success: true }))
     }
   })
 
@@ -324,8 +324,8 @@ describe('predictions and scores', () => {
       ['scores', { prediction_id: 'p', scorer: SCORER }, 422, 'value'],
     ] as const
     for (const [path, body, status, param] of bad) {
-      const answer = await post(`${base}/${path}`, body)
-      expect([path, answer.status, answer.body.error?.param]).toEqual([path, status, param])
+      const response = await post(`${base}/${path}`, body)
+      expect([path, response.status, response.body.error?.param]).toEqual([path, status, param])
     }
     for (const text of ['-1', '1001', '', '%201', '0x10', '1e1', '1.0', '01']) {
       const listed = await get(`${base}/predictions?limit=${text}`)

@@ -19,8 +19,8 @@ const usual = fc.oneof(fc.uuid(), digits(16), digits(32), digits(36))
 const almost = fc
   .tuple(usual, fc.nat(), fc.constantFrom('-', 'G', '\0', 'é', 'A', '', '00'))
   .map(([id, at, other]) => {
-    const place = at % id.length
-    return id.slice(0, place) + other + id.slice(place + 1)
+    const index = at % id.length
+    return id.slice(0, index) + other + id.slice(index + 1)
   })
 const anyId = fc.oneof(
   usual,
@@ -45,7 +45,7 @@ describe('an id in its column', () => {
     fc.assert(
       fc.property(anyId, (id) => {
         expect(pack.get({ id })).toEqual(packId(id))
-        // A place in a list is handed on as it lies in the column.
+        // A index in a list is handed on as it lies in the column.
         expect(pack.get({ id: packId(id) })).toEqual(packId(id))
       }),
       { numRuns: 2000 },

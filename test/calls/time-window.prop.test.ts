@@ -61,7 +61,7 @@ describe('a condition on started_at alone', () => {
     expect(expression).not.toBeNull()
   })
 
-  it('leaves nothing to look at in calls', () => {
+  it('leaves no condition on calls', () => {
     const $expr = { $lt: [{ $getField: 'started_at' }, { $literal: '2026-01-31T00:00:00Z' }] }
     const selection = resolveCallsSelection({ project_id: 'acme/demo', query: { $expr } })
     expect(selection).toMatchObject({ expression: null, startedUs: { to: START_US - 1 } })

@@ -27,7 +27,7 @@ const packFast = (bytes: Buffer) =>
   brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })
 
 async function send({ app, key }: TestApp, url: string, payload: Buffer, encoding: string) {
-  const answer = await app.inject({
+  const response = await app.inject({
     method: 'POST',
     url,
     headers: {
@@ -37,7 +37,7 @@ async function send({ app, key }: TestApp, url: string, payload: Buffer, encodin
     },
     payload,
   })
-  return { status: answer.statusCode, body: answer.json(), headers: answer.headers }
+  return { status: response.statusCode, body: response.json(), headers: response.headers }
 }
 
 const START = {
@@ -110,7 +110,7 @@ describe('a compressed body', () => {
 
   it('a compressed upload form gets 415', async () => {
     const { app, key } = await buildTestApp()
-    const answer = await app.inject({
+    const response = await app.inject({
       method: 'POST',
       url: '/file/create',
       headers: {
@@ -120,7 +120,7 @@ describe('a compressed body', () => {
       },
       payload: gzipSync('--b--'),
     })
-    expect([answer.statusCode, answer.headers['accept-encoding']]).toEqual([415, 'identity'])
+    expect([response.statusCode, response.headers['accept-encoding']]).toEqual([415, 'identity'])
   })
 
   it.each([
@@ -171,8 +171,8 @@ describe('the bytes of a JSON body', () => {
     const large = Buffer.concat([Buffer.alloc(300_000, ' '), bad])
     for (const url of ['/call/start', '/traces/call/start', '/v1/chat/completions', JOBS_URL]) {
       for (const body of [bad, large]) {
-        const { status, body: answer } = await send(test, url, body, 'identity')
-        expect([url, status, answer.error.code]).toEqual([url, 400, 'invalid_json'])
+        const { status, body: response } = await send(test, url, body, 'identity')
+        expect([url, status, response.error.code]).toEqual([url, 400, 'invalid_json'])
       }
     }
   })

@@ -56,12 +56,12 @@ it.each([
   ['/v1/models', '/me', /^Bearer/, 'as `Authorization: Bearer <key>`'],
 ])(
   'a valid key under the wrong scheme gets the right scheme: %s',
-  async (url, other, scheme, told) => {
+  async (url, other, scheme, expected) => {
     const { get, createKey } = await buildTestApp()
     const authorization = authorizationFor(other, await createKey({}))
     const { status, body, headers } = await get(url, { key: null, headers: { authorization } })
     expect([status, body.error.code]).toEqual([401, 'invalid_api_key'])
-    expect(body.error.message).toContain(told)
+    expect(body.error.message).toContain(expected)
     expect(headers['www-authenticate']).toMatch(scheme)
   },
 )
@@ -104,7 +104,7 @@ it.each([
     '{"project_id":"a/b","limit":100000}',
     'limit must be at most 10000',
   ],
-])('a refusal says what would be accepted: %s', async (url, authorization, payload, told) => {
+])('a refusal says what would be accepted: %s', async (url, authorization, payload, expected) => {
   const { app, key } = await buildTestApp()
   const isRead = url === '/me' || url === '/v1/models'
   const credentials = authorization === undefined ? authorizationFor(url, key) : authorization
@@ -117,7 +117,7 @@ it.each([
     },
     ...(payload !== null && { payload }),
   })
-  expect(JSON.parse(body).error?.message ?? JSON.parse(body).message).toContain(told)
+  expect(JSON.parse(body).error?.message ?? JSON.parse(body).message).toContain(expected)
 })
 
 it.each([
@@ -144,11 +144,11 @@ it.each([
     { base_digest: 'd', updates: [{ push: {} }] },
     'updates[0] must have one of the forms that /docs shows',
   ],
-])('a refusal names the accepted values and forms: %s %j', async (url, sent, told) => {
+])('a refusal names the accepted values and forms: %s %j', async (url, sent, expected) => {
   const { post } = await buildTestApp()
   const { status, body } = await post(url, { project_id: 'a/b', ...sent })
   expect(status).toBe(422)
-  expect(body.error.message).toContain(told)
+  expect(body.error.message).toContain(expected)
 })
 
 it('the error of a batch item with an unknown mode lists the modes', async () => {
@@ -159,9 +159,9 @@ it('the error of a batch item with an unknown mode lists the modes', async () =>
 
 it('the error for a body that is too long says the limit', async () => {
   const { post } = await buildTestApp({ bodyBytesMax: 4096, trainingBodyBytesMax: 8192 })
-  const told = async (url: string) => (await post(url, ' '.repeat(9000))).body.error.message
-  expect(await told('/call/start')).toBe('The body has more than 4096 bytes.')
-  expect(await told('/v1/preview/training-jobs')).toBe('The body has more than 8192 bytes.')
+  const expected = async (url: string) => (await post(url, ' '.repeat(9000))).body.error.message
+  expect(await expected('/call/start')).toBe('The body has more than 4096 bytes.')
+  expect(await expected('/v1/preview/training-jobs')).toBe('The body has more than 8192 bytes.')
 })
 
 it('the error for a body that is no export names the encodings of OpenTelemetry', async () => {
@@ -204,8 +204,8 @@ it.each([
   const start =
     '"project_id":"a/b","op_name":"x","attributes":{},"inputs":{},"started_at":"2026-01-01T00:00:00Z"'
   const body = `{"start":{${start},"${field}":${json}}}`
-  const answer = await post('/call/start', body)
-  expect([answer.status, answer.body.error.message]).toEqual([422, `start.${field} ${message}`])
+  const response = await post('/call/start', body)
+  expect([response.status, response.body.error.message]).toEqual([422, `start.${field} ${message}`])
 })
 
 it.each(['/calls/stats', '/v1/chat/completions'])(

@@ -19,15 +19,15 @@ it('JSON lines are sent in order', async () => {
   const port = await serve(async function* () {
     for (let line = 0; line < 100; line++) yield `${line}\n`
   })
-  const answer = await fetch(`http://127.0.0.1:${port}`)
+  const response = await fetch(`http://127.0.0.1:${port}`)
   const lines = Array.from({ length: 100 }, (_, line) => `${line}\n`)
-  expect([answer.status, await answer.text()]).toEqual([200, lines.join('')])
+  expect([response.status, await response.text()]).toEqual([200, lines.join('')])
 })
 
 it('a list without lines gets an empty response', async () => {
   const port = await serve(async function* () {})
-  const answer = await fetch(`http://127.0.0.1:${port}`)
-  expect([answer.status, await answer.text()]).toEqual([200, ''])
+  const response = await fetch(`http://127.0.0.1:${port}`)
+  expect([response.status, await response.text()]).toEqual([200, ''])
 })
 
 it('a failure of the first line becomes a status', async () => {

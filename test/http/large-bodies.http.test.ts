@@ -72,8 +72,8 @@ describe('a body of more than 512 KiB', () => {
   ])('a large body is refused for %s', async (_name, body, status, param) => {
     const { post, createKey } = await buildTestApp()
     const key = await createKey({ projects: ['acme/*'] })
-    const answer = await post('/call/start', body, { key })
-    expect([answer.status, answer.body.error.param]).toEqual([status, param])
+    const response = await post('/call/start', body, { key })
+    expect([response.status, response.body.error.param]).toEqual([status, param])
   })
 
   it('a large body that is not JSON is refused', async () => {
@@ -131,9 +131,9 @@ describe('a body that is parsed on the event loop', () => {
     ['/v1/responses', { model: 'none', input: Array(70_000).fill([]) }],
   ])('a body with too many values for the event loop is refused by %s', async (url, body) => {
     const { post } = await buildTestApp()
-    const { status, body: answer } = await post(url, body)
-    expect([status, answer.error.code]).toEqual([413, 'request_too_large'])
-    expect(answer.error.message).toMatch(/^The body holds more than \d+ /)
+    const { status, body: response } = await post(url, body)
+    expect([status, response.error.code]).toEqual([413, 'request_too_large'])
+    expect(response.error.message).toMatch(/^The body holds more than \d+ /)
   })
 
   it.each([

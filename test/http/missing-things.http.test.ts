@@ -1,4 +1,4 @@
-/** Missing things are an error at the root, and an empty answer for the vendor's clients. */
+/** Missing things are an error at the root, and an empty response for the vendor's clients. */
 import { expect, it } from 'vitest'
 import { STARTED } from '../calls/call-fixtures.ts'
 import { FEEDBACK } from '../feedback/feedback-fixtures.ts'
@@ -38,8 +38,12 @@ it('a deleted object that is published again gets a new creation time', async ()
   const obj = { project_id, object_id: 'thing', val: { a: 1 } }
   const { body } = await post('/obj/create', { obj })
   const read = async () => {
-    const answer = await post('/obj/read', { project_id, object_id: 'thing', digest: body.digest })
-    return answer.body.obj.created_at
+    const response = await post('/obj/read', {
+      project_id,
+      object_id: 'thing',
+      digest: body.digest,
+    })
+    return response.body.obj.created_at
   }
   const first = await read()
   await post('/obj/create', { obj })
@@ -52,6 +56,6 @@ it('a deleted object that is published again gets a new creation time', async ()
 it.each(['a..b', '.a', 'a.'])('a sort of a table by %s is refused', async (field) => {
   const { post } = await buildTestApp()
   const body = { project_id, digest, sort_by: [{ field, direction: 'asc' }] }
-  const answer = await post('/table/query', body)
-  expect([answer.status, answer.body.error.param]).toEqual([422, 'sort_by[0].field'])
+  const response = await post('/table/query', body)
+  expect([response.status, response.body.error.param]).toEqual([422, 'sort_by[0].field'])
 })

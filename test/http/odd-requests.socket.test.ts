@@ -20,12 +20,12 @@ async function ask(head: string) {
   client.write(`${head}\r\n\r\n`)
   const { status, headers, body } = await client.read()
   expect(headers['x-content-type-options']).toBe('nosniff')
-  return { answer: [status, body.error.code], headers, text: JSON.stringify(body) }
+  return { refusal: [status, body.error.code], headers, text: JSON.stringify(body) }
 }
 
 const HOST = '\r\nhost: x'
 
-describe('an odd request is answered in the error body, not with 500 or an empty answer', () => {
+describe('the response to an odd request has the error body, neither status 500 nor an empty body', () => {
   it.each([
     ['QUERY of a GET route', `QUERY /health HTTP/1.1${HOST}`, 405, 'method_not_allowed', 'GET'],
     [
@@ -78,20 +78,20 @@ describe('an odd request is answered in the error body, not with 500 or an empty
       undefined,
     ],
   ])('%s', async (_name, head, status, code, allow) => {
-    const { answer, headers, text } = await ask(head)
-    expect(answer).toEqual([status, code])
+    const { refusal, headers, text } = await ask(head)
+    expect(refusal).toEqual([status, code])
     expect(headers.allow).toBe(allow)
     expect(headers['content-type']).toBe('application/json; charset=utf-8')
     expect(text).not.toMatch(/node_modules|\.ts|\.js:/)
   })
 
   it('HTTP/1.0 needs no Host', async () => {
-    const { answer } = await ask('GET /none HTTP/1.0')
-    expect(answer).toEqual([404, 'unknown_url'])
+    const { refusal } = await ask('GET /none HTTP/1.0')
+    expect(refusal).toEqual([404, 'unknown_url'])
   })
 })
 
-// By default Node looks for such requests every 30 s.
+// By default Node checks for such requests every 30 s.
 it.each([
   ['headers', `POST /call/start HTTP/1.1${HOST}\r\n`],
   [

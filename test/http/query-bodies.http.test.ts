@@ -15,8 +15,8 @@ describe('a body of more than 4 MiB', () => {
     ['/cost/create', { project_id, costs: { [long]: {} } }],
   ])('is refused by %s, which stores no content', async (url, body) => {
     const { post } = await buildTestApp()
-    const { status, body: answer } = await post(url, body)
-    expect([status, answer.error.code]).toEqual([413, 'request_too_large'])
+    const { status, body: response } = await post(url, body)
+    expect([status, response.error.code]).toEqual([413, 'request_too_large'])
   })
 
   it.each([
@@ -52,7 +52,7 @@ describe('a body of more than 4 MiB', () => {
     form.set('project_id', project_id)
     form.set('file', new Blob([long]), 'a.txt')
     const { headers, body } = new Response(form) as { headers: Headers; body: ReadableStream }
-    const answer = await app.inject({
+    const response = await app.inject({
       method: 'POST',
       url: '/file/create',
       headers: {
@@ -61,6 +61,6 @@ describe('a body of more than 4 MiB', () => {
       },
       payload: Buffer.concat(await Array.fromAsync(body as AsyncIterable<Uint8Array>)),
     })
-    expect(answer.statusCode).toBe(200)
+    expect(response.statusCode).toBe(200)
   })
 })

@@ -103,9 +103,9 @@ describe('a body that is refused before it was read', () => {
       ['/call/start', mib > 32 ? 413 : 400],
       ['/nothing', 404],
     ] as const) {
-      const answer = await fetch(`${url}${path}`, { method: 'POST', body, headers })
-      const { error } = (await answer.json()) as { error: { code: string } }
-      expect([answer.status, typeof error.code]).toEqual([status, 'string'])
+      const response = await fetch(`${url}${path}`, { method: 'POST', body, headers })
+      const { error } = (await response.json()) as { error: { code: string } }
+      expect([response.status, typeof error.code]).toEqual([status, 'string'])
     }
   })
 
@@ -147,9 +147,9 @@ describe('a body that does not end', () => {
   async function sendUntilClosed(port: number, length: number, chunk: string): Promise<string> {
     const socket = connect(port, '127.0.0.1').setEncoding('utf8')
     onTestFinished(() => void socket.destroy())
-    let answer = ''
+    let response = ''
     socket.on('data', (text: string) => {
-      answer += text
+      response += text
     })
     socket.on('error', () => undefined)
     socket.write(`POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${length}\r\n\r\n`)
@@ -160,7 +160,7 @@ describe('a body that does not end', () => {
       await new Promise((resolve) => setImmediate(resolve))
     }
     await closed
-    return answer
+    return response
   }
 
   it('a refused body is read up to a number of bytes, then the connection is closed', async () => {

@@ -12,7 +12,7 @@ it.each([
     '/traces/server_info',
     { min_required_weave_python_version: '0.0.1', trace_server_version: VERSION },
   ],
-])('GET %s answers with and without credentials', async (path, expected) => {
+])('GET %s responds with and without credentials', async (path, expected) => {
   const { get } = await buildTestApp()
   for (const options of [{}, { key: null }, { key: 'wk_wrong' }]) {
     const { status, body } = await get(path, options)
@@ -103,7 +103,7 @@ describe('POST /graphql', () => {
     ['operationName', { query: VIEWER, operationName: 5 }],
   ])('POST /graphql responds validation_failed for an invalid %s', async (param, body) => {
     const { post } = await buildTestApp()
-    const answer = await post('/graphql', body)
-    expect([answer.status, answer.body.error.param]).toEqual([422, param])
+    const response = await post('/graphql', body)
+    expect([response.status, response.body.error.param]).toEqual([422, param])
   })
 })

@@ -187,13 +187,13 @@ describe('POST /file/create', () => {
 })
 
 describe('POST /file/content', () => {
-  it('answers file_not_found for an unknown digest', async () => {
+  it('responds with file_not_found for an unknown digest', async () => {
     const { post } = await buildTestApp()
     const { status, body } = await post('/file/content', { project_id: PROJECT, digest: 'abc' })
     expect([status, body.error.code, body.error.param]).toEqual([404, 'file_not_found', 'digest'])
   })
 
-  it('answers project_forbidden for a key of another project', async () => {
+  it('responds with project_forbidden for a key of another project', async () => {
     const app = await buildTestApp()
     const key = await app.createKey({ projects: ['other/*'] })
     for (const url of ['/file/content', '/files/query_stats']) {

@@ -21,8 +21,8 @@ describe('POST /obj/create', () => {
       const { post } = await buildTestApp()
       for (const { text, digest } of vectors.values.slice(0, 80)) {
         const body = `{"obj": {"project_id":"acme/demo","object_id":"o" , "val": ${text} }}`
-        const { body: answer } = await post('/obj/create', body)
-        expect(answer).toEqual({ digest, object_id: 'o' })
+        const { body: response } = await post('/obj/create', body)
+        expect(response).toEqual({ digest, object_id: 'o' })
       }
     })
 
@@ -113,7 +113,7 @@ describe('POST /obj/create', () => {
   })
 
   describe('409', () => {
-    it('answers digest_mismatch for another expected digest and stores nothing', async () => {
+    it('responds with digest_mismatch for another expected digest and stores nothing', async () => {
       const { post } = await buildTestApp()
       const { status, body } = await post('/obj/create', objectOf({ expected_digest: 'other' }))
       expect([status, body.error.code, body.error.param]).toEqual([
@@ -124,7 +124,7 @@ describe('POST /obj/create', () => {
       expect((await post('/objs/query', { project_id: PROJECT })).body.objs).toEqual([])
     })
 
-    it('answers object_conflict when another version than expected is the latest', async () => {
+    it('responds with object_conflict when another version than expected is the latest', async () => {
       const { post } = await buildTestApp()
       const publish = (fields: object) => post('/obj/create', objectOf(fields))
       expect((await publish({ expected_latest: -1 })).status).toBe(200)

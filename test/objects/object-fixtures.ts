@@ -105,12 +105,12 @@ export function itRefusesBadFields(
 ): void {
   it(`answers validation_failed by its path for each of ${list.length} bad fields`, async () => {
     const app = await buildTestApp()
-    const answers: unknown[] = []
+    const responses: unknown[] = []
     for (const [, fields] of list) {
       const { status, body } = await app.post(url, { ...base, ...fields })
-      answers.push([status, body.error?.code, body.error?.param])
+      responses.push([status, body.error?.code, body.error?.param])
     }
-    expect(answers).toEqual(list.map(([param]) => [422, 'validation_failed', param]))
+    expect(responses).toEqual(list.map(([param]) => [422, 'validation_failed', param]))
     await check(app)
   })
 }

@@ -115,12 +115,12 @@ describe.each(['', '/traces'])('objects by kind below %s/', (root) => {
       num_deleted: 1,
     })
     expect((await remove(`${url}/${id}`)).body).toEqual({ num_deleted: 1 })
-    for (const answer of [
+    for (const response of [
       await remove(`${url}/${id}`),
       await get(`${url}/${id}/versions/latest`),
       await get(`${url}/${id}/versions/v7`),
     ]) {
-      expect([answer.status, answer.body.error.code]).toEqual([404, 'object_not_found'])
+      expect([response.status, response.body.error.code]).toEqual([404, 'object_not_found'])
     }
   })
 })
@@ -211,12 +211,12 @@ describe('objects by kind', () => {
   it('of one kind are not read or deleted as another', async () => {
     const { post, get, delete: remove } = await buildTestApp()
     await post(`/v2/${PROJECT}/ops`, { name: 'x', source_code: '' })
-    for (const answer of [
+    for (const response of [
       await get(`/v2/${PROJECT}/models/x/versions/v0`),
       await remove(`/v2/${PROJECT}/models/x`),
       await remove(`/v2/${PROJECT}/models/x?digests=v0`),
     ]) {
-      expect([answer.status, answer.body.error.code]).toEqual([404, 'object_not_found'])
+      expect([response.status, response.body.error.code]).toEqual([404, 'object_not_found'])
     }
     expect((await get(`/v2/${PROJECT}/ops/x/versions/v0?eager=true`)).status).toBe(200)
   })
@@ -260,8 +260,8 @@ describe('objects by kind', () => {
       ['evaluations', { name: 'e', dataset: DATASET, more: 1 }, 'more'],
     ] as const
     for (const [path, body, param] of bad) {
-      const { status, body: answer } = await post(`/v2/${PROJECT}/${path}`, body)
-      expect([path, status, answer.error.code, answer.error.param]).toEqual([
+      const { status, body: response } = await post(`/v2/${PROJECT}/${path}`, body)
+      expect([path, status, response.error.code, response.error.param]).toEqual([
         ...[path, 422, 'validation_failed', param],
       ])
     }

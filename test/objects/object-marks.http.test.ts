@@ -40,13 +40,13 @@ describe.each(['', '/traces'])('tags of versions below %s/', (root) => {
     expect(listed.body).toEqual({ tags: ['a', 'under review'] })
   })
 
-  it('answers object_not_found for a version that is unknown or deleted', async () => {
+  it('responds with object_not_found for a version that is unknown or deleted', async () => {
     const app = await publish()
     const body = { project_id: PROJECT, tags: ['t'] }
     await app.post('/obj/delete', { ...PUBLISHED, digests: ['v0'] })
     for (const path of ['thing/versions/v0', 'thing/versions/v7', 'other/versions/latest']) {
-      const { status, body: answer } = await app.put(`${root}/objs/${path}/tags`, body)
-      expect([path, status, answer.error.code]).toEqual([path, 404, 'object_not_found'])
+      const { status, body: response } = await app.put(`${root}/objs/${path}/tags`, body)
+      expect([path, status, response.error.code]).toEqual([path, 404, 'object_not_found'])
     }
     expect((await app.get(`${root}/tags?project_id=${PROJECT}`)).body.tags).toEqual([])
   })
@@ -56,8 +56,8 @@ describe.each(['', '/traces'])('tags of versions below %s/', (root) => {
     async (tag) => {
       const { put } = await buildTestApp()
       const body = { project_id: PROJECT, tags: ['good', tag] }
-      const { status, body: answer } = await put(`${root}/objs/thing/versions/v0/tags`, body)
-      expect([status, answer.error.code, answer.error.param]).toEqual([
+      const { status, body: response } = await put(`${root}/objs/thing/versions/v0/tags`, body)
+      expect([status, response.error.code, response.error.param]).toEqual([
         422,
         'validation_failed',
         'tags[1]',

@@ -57,7 +57,7 @@ describe('POST /obj/read', () => {
     ['a huge number', { digest: 'v99999999999999999999' }],
     ['an unknown digest', { digest: 'abc' }],
     ['another project', { project_id: 'acme/other', digest: 'latest' }],
-  ])('answers object_not_found for %s', async (_what, fields) => {
+  ])('responds with object_not_found for %s', async (_what, fields) => {
     const app = await buildTestApp()
     await publish(app, 1)
     const { status, body } = await app.post('/obj/read', { ...NAME, ...fields })
@@ -93,7 +93,7 @@ describe('POST /obj/read', () => {
     ['extra', { extra: 1 }],
   ])
 
-  it('answers project_forbidden for a key of another project', async () => {
+  it('responds with project_forbidden for a key of another project', async () => {
     const app = await buildTestApp()
     await publish(app, 1)
     const key = await app.createKey({ projects: ['other/*'] })
@@ -104,8 +104,8 @@ describe('POST /obj/read', () => {
       ['/obj/create', 'obj.project_id', objectOf()],
       ['/table/create', 'table.project_id', { table: { project_id: PROJECT, rows: [] } }],
     ] as const) {
-      const { status, body: answer } = await app.post(url, body, { key })
-      expect([status, answer.error]).toMatchObject([403, { code: 'project_forbidden', param }])
+      const { status, body: response } = await app.post(url, body, { key })
+      expect([status, response.error]).toMatchObject([403, { code: 'project_forbidden', param }])
     }
   })
 
@@ -251,7 +251,7 @@ describe('POST /obj/delete', () => {
     ['digests[0]', { digests: ['unknown'] }],
     ['object_id', { object_id: 'other' }],
     ['object_id', { project_id: 'acme/other' }],
-  ])('answers object_not_found at %s for %j and deletes nothing', async (param, fields) => {
+  ])('responds with object_not_found at %s for %j and deletes nothing', async (param, fields) => {
     const app = await buildTestApp()
     await publish(app, 1)
     const { status, body } = await app.post('/obj/delete', { ...NAME, ...fields })
@@ -259,7 +259,7 @@ describe('POST /obj/delete', () => {
     expect((await app.post('/objs/query', { project_id: PROJECT })).body.objs).toHaveLength(1)
   })
 
-  it('answers object_not_found the second time', async () => {
+  it('responds with object_not_found the second time', async () => {
     const app = await buildTestApp()
     await publish(app, 1)
     await app.post('/obj/delete', NAME)

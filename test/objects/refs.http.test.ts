@@ -76,7 +76,7 @@ describe('POST /refs/read_batch', () => {
     expect(await read(app, ...paths.map(([ref]) => ref))).toEqual(paths.map(([, value]) => value))
   })
 
-  it('answers null when the path leads to nothing', async () => {
+  it('responds with null when the path leads to nothing', async () => {
     const { app, tableRef, foreignRow } = await setUp()
     const paths = [
       'object/holder:v0/key/none',
@@ -135,7 +135,7 @@ describe('POST /refs/read_batch', () => {
     expect((await app.post(URL, { refs }, { key })).body.vals).toEqual([null])
   })
 
-  it('answers null for a deleted object', async () => {
+  it('responds with null for a deleted object', async () => {
     const { app } = await setUp()
     await app.post('/obj/delete', { project_id: PROJECT, object_id: 'ds' })
     expect(await read(app, `${BASE}/object/ds:v0`, `${BASE}/object/ds:v0/attr/rows`)).toEqual([

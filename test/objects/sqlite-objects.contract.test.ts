@@ -87,7 +87,7 @@ describe('sqlite objects, tables and files', () => {
     ])
   })
 
-  it('answers file_not_found when the bytes of a file are gone, so that it is sent again', async () => {
+  it('responds with file_not_found when the bytes of a file are gone, so that it is sent again', async () => {
     const dataDir = makeTempDir()
     const { files } = open(dataDir)
     const received = await files.receiveFile(Readable.from([randomBytes(100_000)]))

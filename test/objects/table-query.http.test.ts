@@ -83,7 +83,7 @@ describe('POST /table/query', () => {
     expect(await readRows(app, digest, { offset: 1020, limit: 10 })).toEqual(rows.slice(1020, 1030))
   })
 
-  it('answers table_not_found for an unknown or foreign table', async () => {
+  it('responds with table_not_found for an unknown or foreign table', async () => {
     const app = await buildTestApp()
     const { digest } = await storeTable(app, ROWS)
     for (const url of ['/table/query', '/table/query_stats']) {
@@ -170,7 +170,7 @@ describe('POST /table/query_stats_batch', () => {
   })
 })
 
-it('answers project_forbidden on all table routes for a key of another project', async () => {
+it('responds with project_forbidden on all table routes for a key of another project', async () => {
   const app = await buildTestApp()
   const { digest } = await storeTable(app, [{}])
   const key = await app.createKey({ projects: ['other/*'] })
@@ -182,7 +182,7 @@ it('answers project_forbidden on all table routes for a key of another project',
     ['/table/query_stats', { project_id: PROJECT, digest }],
     ['/table/query_stats_batch', { project_id: PROJECT, digests: [digest] }],
   ] as const) {
-    const { status, body: answer } = await app.post(url, body, { key })
-    expect([url, status, answer.error.code]).toEqual([url, 403, 'project_forbidden'])
+    const { status, body: response } = await app.post(url, body, { key })
+    expect([url, status, response.error.code]).toEqual([url, 403, 'project_forbidden'])
   }
 })

@@ -34,7 +34,7 @@ describe('POST /table/create', () => {
     expect(body.rows[0].val).toEqual(rows[0])
   })
 
-  it('answers digest_mismatch for another expected digest and stores nothing', async () => {
+  it('responds with digest_mismatch for another expected digest and stores nothing', async () => {
     const { post } = await buildTestApp()
     const rows = [{ a: 1 }]
     const request = { table: { ...tableOf(rows).table, expected_digest: UNKNOWN } }
@@ -89,15 +89,15 @@ describe('POST /table/update', () => {
     const text = `{"project_id":"acme/demo","base_digest":"${base.digest}","updates":
       [ {"append" : {"row": {"b":1.0, "a":2}}}, {"insert":{"row":{"x":1e5},"index":0}} ]}`
     const { body } = await app.post('/table/update', text)
-    const { text: answer } = await app.post('/table/query', {
+    const { text: response } = await app.post('/table/query', {
       project_id: PROJECT,
       digest: body.digest,
     })
-    expect(answer).toContain('"val":{"x":1e5}')
-    expect(answer).toContain('"val":{"b":1.0, "a":2}')
+    expect(response).toContain('"val":{"x":1e5}')
+    expect(response).toContain('"val":{"b":1.0, "a":2}')
   })
 
-  it('answers validation_failed for changes that are malformed or lie outside of the table', async () => {
+  it('responds with validation_failed for changes that are malformed or lie outside of the table', async () => {
     const app = await buildTestApp()
     const { digest: base_digest } = await storeTable(app, [{ n: 0 }, { n: 1 }])
     const list: [string, unknown][] = [
@@ -130,7 +130,7 @@ describe('POST /table/update', () => {
     ['extra', { extra: 1 }],
   ])
 
-  it('answers table_not_found for an unknown or foreign base', async () => {
+  it('responds with table_not_found for an unknown or foreign base', async () => {
     const app = await buildTestApp()
     const { digest: base_digest } = await storeTable(app, [{ n: 0 }])
     for (const fields of [{ base_digest: UNKNOWN }, { base_digest, project_id: 'acme/other' }]) {
@@ -187,7 +187,7 @@ describe('POST /table/create_from_digests', () => {
     ['extra', { extra: 1 }],
   ])
 
-  it('answers digest_mismatch for another expected digest', async () => {
+  it('responds with digest_mismatch for another expected digest', async () => {
     const { post } = await buildTestApp()
     const request = { project_id: PROJECT, row_digests: [], expected_digest: UNKNOWN }
     const { status, body } = await post('/table/create_from_digests', request)

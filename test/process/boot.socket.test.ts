@@ -121,7 +121,7 @@ describe('npm start', () => {
 
   it('ends likewise when the database cannot be written', async () => {
     const dataDir = makeTempDir()
-    // A directory in the place of the file cannot be written by anybody, root included.
+    // A directory instead of the file cannot be written by anybody, root included.
     mkdirSync(join(dataDir, 'weft.db'))
     chmodSync(dataDir, 0o500)
     const failure = await failureOf({ WEFT_DATA_DIR: dataDir })
@@ -156,12 +156,12 @@ describe('npm start', () => {
   it('ends with one clear line when the file of WEFT_TINY_MODEL is missing or no model', async () => {
     const file = join(makeTempDir(), 'mine.gguf')
     const environment = { WEFT_DATA_DIR: makeTempDir(), WEFT_TINY_MODEL: file }
-    const told = /^WEFT_TINY_MODEL [^\n]*mine\.gguf cannot be used: [^\n]+$/
+    const failure = /^WEFT_TINY_MODEL [^\n]*mine\.gguf cannot be used: [^\n]+$/
     const { code, stderr } = await runUntilExit(environment)
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^weft: .+\n$/)])
-    expect(stderr.slice('weft: '.length, -1)).toMatch(told)
+    expect(stderr.slice('weft: '.length, -1)).toMatch(failure)
     writeFileSync(file, 'not a model')
-    const message = expect.stringMatching(told)
+    const message = expect.stringMatching(failure)
     expect(await failureOf(environment)).toMatchObject({ name: 'ConfigError', message })
   })
 

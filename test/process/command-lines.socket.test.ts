@@ -18,7 +18,7 @@ function entryOf(name: string): string {
   return /\bnode .*?(\S+\.ts)/.exec(scripts[name] ?? '')?.[1] ?? ''
 }
 
-/** Makes Node tell every file that it loads. */
+/** Makes Node report every file that it loads. */
 const LOADED_FILES = `--import=data:text/javascript,${encodeURIComponent(
   `import { registerHooks } from 'node:module'
   registerHooks({ load(url, context, next) { console.error('loaded ' + url); return next(url, context) } })`,
@@ -46,26 +46,26 @@ describe('npm run', () => {
   )
 
   it.each(TRIED.flatMap((name) => ['--help', '-h'].map((asked) => [name, asked] as const)))(
-    '%s -- %s tells the usage',
+    '%s -- %s prints the usage',
     async (name, asked) => {
-      const told = await start(name, asked)
-      expect(told).not.toHaveProperty('code')
-      expect(told.stdout).toContain(`npm run ${name}`)
-      expect(told.stdout).not.toMatch(/^ *\* |\/\*\*/m)
-      expect(told.stderr).toBe('')
+      const output = await start(name, asked)
+      expect(output).not.toHaveProperty('code')
+      expect(output.stdout).toContain(`npm run ${name}`)
+      expect(output.stdout).not.toMatch(/^ *\* |\/\*\*/m)
+      expect(output.stderr).toBe('')
     },
   )
 
-  it.each(TRIED)('%s -- --nonsense tells the usage, and no line of code', async (name) => {
-    const told = await start(name, '--nonsense')
-    expect(told).toMatchObject({ code: 1, stdout: '' })
-    expect(told.stderr).toContain(`npm run ${name}`)
-    expect(told.stderr).not.toMatch(/^\s+at /m)
+  it.each(TRIED)('%s -- --nonsense prints the usage, and no line of code', async (name) => {
+    const output = await start(name, '--nonsense')
+    expect(output).toMatchObject({ code: 1, stdout: '' })
+    expect(output.stderr).toContain(`npm run ${name}`)
+    expect(output.stderr).not.toMatch(/^\s+at /m)
   })
 
-  it.each(['keys', 'store:copy'])('%s loads no store to tell what is wrong', async (name) => {
-    const told = await start(name, '--nonsense', LOADED_FILES)
-    const loaded = (told.stderr.match(/^loaded .*/gm) ?? []).join('\n')
+  it.each(['keys', 'store:copy'])('%s loads no store to report what is wrong', async (name) => {
+    const output = await start(name, '--nonsense', LOADED_FILES)
+    const loaded = (output.stderr.match(/^loaded .*/gm) ?? []).join('\n')
     expect(loaded).toContain('src/command-line.ts')
     expect(loaded).not.toMatch(/src\/deps\.ts|node_modules\/(?:pg|@clickhouse|undici)\//)
   })
@@ -75,15 +75,15 @@ describe('npm run', () => {
     ['--from sqlite --to sqlite', '--to must be postgres or clickhouse'],
     ['--from sqlite --to postgres --project acme/demo', '--project needs --to clickhouse'],
   ])('store:copy -- %s names the argument that is wrong', async (given, message) => {
-    const told = await start('store:copy', given)
-    expect(told).toMatchObject({ code: 1 })
-    expect(told.stderr).toContain(`weft: ${message}`)
+    const output = await start('store:copy', given)
+    expect(output).toMatchObject({ code: 1 })
+    expect(output.stderr).toContain(`weft: ${message}`)
   })
 
   it('torture -- --cycles x names what is no number', async () => {
-    const told = await start('torture', '--cycles x')
-    expect(told).toMatchObject({ code: 1, stdout: '' })
-    expect(told.stderr).toMatch(/^"x" is not a number\n\n.*npm run torture/s)
+    const output = await start('torture', '--cycles x')
+    expect(output).toMatchObject({ code: 1, stdout: '' })
+    expect(output.stderr).toMatch(/^"x" is not a number\n\n.*npm run torture/s)
   })
 
   it('has no other script that reads its arguments itself', () => {

@@ -40,7 +40,7 @@ describe('readConfig', () => {
     expect(Object.isFrozen(config)).toBe(true)
   })
 
-  it('does not look at variables of others', () => {
+  it('ignores variables of other programs', () => {
     expect(() => readConfig({ PORT: 'x', HOME: '/' })).not.toThrow()
   })
 

@@ -1,4 +1,4 @@
-/** Clients that leave before an answer begins that is streamed. */
+/** Clients that disconnect before a streamed response begins. */
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'

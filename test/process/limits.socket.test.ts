@@ -2,19 +2,19 @@ import { describe, expect, it } from 'vitest'
 import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
 import { createRawClient, type RawAnswer } from '../support/raw-client.ts'
 
-/** Sends bytes, returns the answer and disconnects, since the server may wait for more of a body. */
+/** Sends bytes, returns the response and disconnects, since the server may wait for more of a body. */
 async function exchange({ app }: TestApp, bytes: string): Promise<RawAnswer> {
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as { port: number }
   const client = createRawClient(port)
   client.write(bytes)
-  const answer = await client.read()
+  const response = await client.read()
   client.close()
-  return answer
+  return response
 }
 
 describe('limits of the connection', () => {
-  it('answers one JSON body for headers that are too large', async () => {
+  it('responds with one JSON body for headers that are too large', async () => {
     const { status, body } = await exchange(
       await buildTestApp(),
       `GET /health HTTP/1.1\r\nhost: x\r\nx-big: ${'x'.repeat(20_000)}\r\n\r\n`,
@@ -22,7 +22,7 @@ describe('limits of the connection', () => {
     expect([status, body.error.code]).toEqual([431, 'headers_too_large'])
   })
 
-  it('answers one JSON body for what is not HTTP', async () => {
+  it('responds with one JSON body for what is not HTTP', async () => {
     const { status, body } = await exchange(await buildTestApp(), 'HELO mail\r\n\r\n')
     expect([status, body.error.code]).toEqual([400, 'invalid_http'])
   })
@@ -51,10 +51,10 @@ describe('addresses', () => {
     ['/call/', 404, 'unknown_url'],
     ['/call/start', 405, 'method_not_allowed'],
     ['/%zz', 404, 'unknown_url'],
-  ])('answers %s with %i %s', async (url, status, code) => {
+  ])('responds with %s with %i %s', async (url, status, code) => {
     const { get } = await buildTestApp()
-    const answer = await get(url)
-    expect([answer.status, answer.body.error.code]).toEqual([status, code])
+    const response = await get(url)
+    expect([response.status, response.body.error.code]).toEqual([status, code])
   })
 
   it('serves health and readiness without credentials', async () => {
@@ -65,7 +65,7 @@ describe('addresses', () => {
     }
   })
 
-  it('answers 503 at /ready when the store is gone, and still lives', async () => {
+  it('responds with 503 at /ready when the store is gone, and still lives', async () => {
     const { get, deps } = await buildTestApp()
     expect((await get('/ready')).status).toBe(200)
     await deps.close()
@@ -74,7 +74,7 @@ describe('addresses', () => {
     expect((await get('/health')).status).toBe(200)
   })
 
-  it('answer the x-request-id of the client, or a new one', async () => {
+  it('responses have the x-request-id of the client, or a new one', async () => {
     const { get } = await buildTestApp()
     const given = await get('/health', { headers: { 'x-request-id': 'abc.DEF:1' } })
     expect(given.headers['x-request-id']).toBe('abc.DEF:1')

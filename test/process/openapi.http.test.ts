@@ -89,8 +89,8 @@ describe('GET /openapi.json', () => {
         const made = await post('/v1/preview/models', BODY_EXAMPLES['/v1/preview/models'])
         Object.assign(example, { model_id: made.body.id })
       }
-      const answer = await post(url, example)
-      expect([url, answer.status, answer.body?.error]).toEqual([url, 200, undefined])
+      const response = await post(url, example)
+      expect([url, response.status, response.body?.error]).toEqual([url, 200, undefined])
     }
   })
 
@@ -119,7 +119,7 @@ describe('GET /openapi.json', () => {
     const refs = [...text.matchAll(/"\$ref":"([^"]*)"/g)].map(([, ref]) => ref)
     const known = Object.keys(body.components.schemas).map((name) => `#/components/schemas/${name}`)
     expect([...new Set(refs)].sort()).toEqual(known.sort())
-    // Requests and answers share one definition.
+    // Requests and responses share one definition.
     expect(known.filter((name) => name.endsWith('Input'))).toEqual([
       '#/components/schemas/CostCreateInput',
     ])
@@ -141,10 +141,10 @@ describe('GET /openapi.json', () => {
   it('marks every operation that the interface does not have, by itself or by its group', async () => {
     const { body } = await readDocument()
     const page = readFileSync('docs/interface.md', 'utf8')
-    const told = [...page.matchAll(/^### 4\.\d+ `([A-Z]+) (\S+)`$/gm)].map(
+    const documented = [...page.matchAll(/^### 4\.\d+ `([A-Z]+) (\S+)`$/gm)].map(
       ([, method = '', path]) => `${method.toLowerCase()} ${path}`,
     )
-    expect(told).toHaveLength(9)
+    expect(documented).toHaveLength(9)
     const [, groups = ''] = /all of the groups (.*?), go beyond/.exec(body.info.description) ?? []
     const additions = groups.split(/, | and /)
     const unmarked = Object.entries(body.paths as Json).flatMap(([path, item]) =>
@@ -153,7 +153,7 @@ describe('GET /openapi.json', () => {
         .filter(([, { summary }]) => !summary.endsWith('(addition to the spec).'))
         .map(([method]) => `${method} ${path}`),
     )
-    expect(unmarked.sort()).toEqual(told.sort())
+    expect(unmarked.sort()).toEqual(documented.sort())
   })
 
   it('names every parameter of a path, the one with slashes too', async () => {
@@ -199,7 +199,7 @@ describe('GET /openapi.json', () => {
     ['downloadCheckpoint', ['application/octet-stream']],
     ['downloadParentArtifact', ['application/octet-stream']],
     ['downloadJobPayload', ['application/json']],
-  ])('tells the media types of %s', async (name, types) => {
+  ])('states the media types of %s', async (name, types) => {
     const { body } = await readDocument()
     const operation = operationsOf(body).find(({ operationId }) => operationId === name)
     expect(Object.keys(operation?.responses['200']?.content ?? {})).toEqual(types)

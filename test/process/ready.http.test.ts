@@ -14,7 +14,7 @@ import { createModel, JOBS_URL, jobOf } from '../training/preview-fixtures.ts'
 
 const NOTHING = { files: 0, training_payloads: 0, artifacts: 0 }
 
-/** The health of a store whose writes end as told. */
+/** The health of a store whose writes end with this error. */
 function openHealth(write: () => Promise<unknown>) {
   const folder = createMemoryFolder('files')
   const health = createStoreHealth({ path: null, write, folder, missing: () => NOTHING })
@@ -59,9 +59,9 @@ describe('the health of a store', () => {
     ['database or disk is full: /data/weft.db', 'SQLITE_FULL'],
     ['disk I/O error', 'SQLITE_IOERR_SHMSIZE'],
   ])(
-    'does not hide that every write fails on a full disk, and tells no path: %s',
-    async (...told) => {
-      const cause = new SqliteError(...told)
+    'does not hide that every write fails on a full disk, and reports no path: %s',
+    async (...failure) => {
+      const cause = new SqliteError(...failure)
       const health = openHealth(() => Promise.reject(new ApiError('store_unavailable', { cause })))
       const { failing } = await health.checkStore()
       expect(failing).toEqual(['writes fail: the disk is full'])

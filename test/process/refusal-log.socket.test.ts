@@ -35,12 +35,12 @@ describe('the log under overload', () => {
   it('has one line a second for each kind of 503, not one for each request', async () => {
     const { app, lines, close } = await openLogged(new ApiError('server_overloaded'))
     const headers = { authorization: basic(KEY) }
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 500 }, () =>
         app.inject({ method: 'POST', url: '/call/read', headers, payload: READ }),
       ),
     )
-    expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([503]))
+    expect(new Set(responses.map(({ statusCode }) => statusCode))).toEqual(new Set([503]))
     await close()
     expect(lines.length).toBeLessThan(20)
     const counted = lines.filter(({ msg }) => msg === 'requests refused')
@@ -103,16 +103,16 @@ describe('the log of refusals', () => {
     ['too large headers', `GET / HTTP/1.1\r\na: ${'x'.repeat(20_000)}`, 431, 'headers_too_large'],
     ['a tunnel', 'CONNECT example.org:443 HTTP/1.1\r\nhost: x', 405, 'method_not_allowed'],
   ])(
-    'has a line for %s, without them, under the id of the answer',
+    'has a line for %s, without them, under the id of the response',
     async (_name, head, status, code) => {
       const { app, lines } = await openLogged(null)
       const address = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
       const client = createRawClient(Number(address.port))
       onTestFinished(client.close)
       client.write(`${head}\r\n\r\n`)
-      const answer = await client.read()
-      expect([answer.status, answer.body.error.code]).toEqual([status, code])
-      const request_id = answer.headers['x-request-id']
+      const response = await client.read()
+      expect([response.status, response.body.error.code]).toEqual([status, code])
+      const request_id = response.headers['x-request-id']
       expect(request_id).toMatch(/^[0-9a-f-]{36}$/)
       const fields = { level: 30, request_id, route: null, status, code, msg: 'request answered' }
       const own = lines.filter((line) => line.request_id !== undefined)

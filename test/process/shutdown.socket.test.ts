@@ -128,14 +128,14 @@ describe('SIGTERM', () => {
       WEFT_DATA_DIR: makeTempDir(),
       WEFT_DRAIN_TIMEOUT_MS: '3000',
     })
-    const kept = connect(Number(new URL(server.url).port), '127.0.0.1')
-    kept.setEncoding('utf8')
-    await once(kept, 'connect')
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+    socket.setEncoding('utf8')
+    await once(socket, 'connect')
     const stream = await openStream(server.url, { ...STORY, n: 64 })
     const stopped = server.stop()
     await expect.poll(() => server.output().stdout).toContain('draining')
-    kept.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n')
-    const [answer] = (await once(kept, 'data')) as [string]
+    socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n')
+    const [answer] = (await once(socket, 'data')) as [string]
     expect(answer).toMatch(/^HTTP\/1\.1 503 /)
     expect(answer).toContain('"code":"server_draining"')
     await stream.body?.cancel()

@@ -20,8 +20,8 @@ it.skipIf(!existsSync('/usr/bin/setpriv'))(
   async () => {
     const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', PARENT]
     const parent = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-    const [told] = await once(parent.stdout, 'data')
-    const pid = Number(`${told}`)
+    const [line] = await once(parent.stdout, 'data')
+    const pid = Number(`${line}`)
     onTestFinished(() => void (isRunning(pid) && process.kill(pid)))
     expect(isRunning(pid)).toBe(true)
     parent.kill('SIGKILL')

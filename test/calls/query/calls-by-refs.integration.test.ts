@@ -61,7 +61,7 @@ async function openChanged(sql: string) {
 const all = Array.from({ length: CALLS }, (_, n) => n)
 const ofSize = (size: number) => all.filter((n) => n % 7 === size)
 
-describe('a list that looks behind a ref', () => {
+describe('a list that reads the target of a ref', () => {
   it('reads no text of calls whose refs are known by their places', async () => {
     const { list, count } = await openChanged("UPDATE call_bodies SET inputs_json = '{}'")
     expect(list(sizeIs(3))).toEqual(ofSize(3))
@@ -93,7 +93,7 @@ describe('a list that looks behind a ref', () => {
     expect(list({ query: { $expr: others } })).toEqual(ofSize(3).filter((n) => n !== 10))
   })
 
-  it('takes an object in the place of a ref', async () => {
+  it('accepts an object instead of a ref', async () => {
     const { list } = await openChanged(`
       DELETE FROM call_refs WHERE call_key % 2 = 0;
       UPDATE call_bodies SET inputs_json = '{"model":{"size":3}}' WHERE call_key % 2 = 0;

@@ -51,7 +51,7 @@ describe('POST /calls/query_stats', () => {
     ['expand_columns', 'x'],
     ['include_total_storage_size', 5],
     ['offset', 5],
-  ])('answers validation_failed for a bad %s', async (param, value) => {
+  ])('responds with validation_failed for a bad %s', async (param, value) => {
     const { post } = await buildTestApp()
     const { status, body } = await post(stats, { project_id: PROJECT, [param]: value })
     expect([status, body.error.code, body.error.param]).toEqual([422, 'validation_failed', param])

@@ -47,13 +47,13 @@ async function fill({ calls, objects, feedback }: CallsQueryStores): Promise<voi
   await objects.createObject(
     newObject({ name: 'far' }, { object_id: 'far', project_id: 'acme/other' }),
   )
-  const told: [string, string, string, unknown][] = [
+  const rows: [string, string, string, unknown][] = [
     ['f1', 'a', 'judge', 0.2],
     ['f2', 'a', 'judge', 0.9],
     ['f3', 'b', 'judge', 0.5],
     ['f4', 'b', 'other', 'x'],
   ]
-  for (const [at_s, [id, call, type, score]] of told.entries()) {
+  for (const [at_s, [id, call, type, score]] of rows.entries()) {
     const runnable_ref = `weave:///acme/demo/object/${type}:v${at_s}`
     const fields = { feedback_type: `wandb.runnable.${type}`, payload: { output: { score } } }
     const made = feedbackAt(at(at_s), id, fields)
@@ -197,7 +197,7 @@ export function describeCallsQueryContract(
       }
     })
 
-    it('filters and sorts by what calls cost, at the prices that come with the question', async () => {
+    it('filters and sorts by what calls cost, at the prices that come with the query', async () => {
       const stores = await create()
       const usage = (total: number, model = 'gpt-4o') => ({ [model]: { prompt_tokens: total } })
       const reports = [usage(2000), usage(500), usage(9), {}, usage(3000, 'own/model.1')]

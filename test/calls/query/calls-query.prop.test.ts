@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { buildTestApp } from '../../support/build-test-app.ts'
-import { type Any, answer, valuesAt } from './naive-calls.ts'
+import { type Any, selectNaively, valuesAt } from './naive-calls.ts'
 
 const PROJECT = 'acme/demo'
 
@@ -210,8 +210,8 @@ it('stream_query and query_stats answer as a naive filter and sort do', async ()
             ...fields,
           }
         })
-        const told = await post('/traces/feedback/batch/create', { batch: batched })
-        expect(told.body.errors).toEqual([])
+        const created = await post('/traces/feedback/batch/create', { batch: batched })
+        expect(created.body.errors).toEqual([])
         for (const drawn of queries) {
           const expanded = [...(drawn.expand_columns ?? [])]
           const one = fillIn(drawn, (name, at) => {
@@ -224,14 +224,14 @@ it('stream_query and query_stats answer as a naive filter and sort do', async ()
             .split('\n')
             .filter(Boolean)
             .map((line) => JSON.parse(line).id)
-          expect([one, ids]).toEqual([one, answer(all, objects, one)])
+          expect([one, ids]).toEqual([one, selectNaively(all, objects, one)])
           const { sort_by: _sort, offset: _offset, limit, ...which } = one
           const counted = {
             project_id: PROJECT,
             ...which,
             ...(limit === undefined ? {} : { limit }),
           }
-          const matching = answer(all, objects, which).length
+          const matching = selectNaively(all, objects, which).length
           asked += Number(one.query !== undefined)
           telling += Number(one.query !== undefined && matching > 0 && matching < all.length)
           const count = Math.min(matching, limit ?? matching)

@@ -8,7 +8,7 @@ describe('POST /calls/stream_query', () => {
   describe('401, 403, 400, 405, 415', () => {
     itRefusesBadRequests({ url, body: { project_id: PROJECT }, scope: 'traces:read' })
 
-    it('answers project_forbidden', async () => {
+    it('responds with project_forbidden', async () => {
       const { post, createKey } = await buildTestApp()
       const key = await createKey({ projects: ['beta/*'] })
       expect((await post(url, { project_id: PROJECT }, { key })).status).toBe(403)
@@ -43,7 +43,7 @@ describe('POST /calls/stream_query', () => {
       ['return_expanded_column_values', 'x'],
       ['more', 1],
     ]
-    it.each(rows)('answers validation_failed for a bad %s', async (param, value) => {
+    it.each(rows)('responds with validation_failed for a bad %s', async (param, value) => {
       const { post } = await buildTestApp()
       const field = /^\w+/.exec(param)?.[0] ?? param
       const { status, body } = await post(url, { project_id: PROJECT, [field]: value })
@@ -73,7 +73,7 @@ describe('POST /calls/stream_query', () => {
         'query.$expr.$eq[0].$getField',
         { query: { $expr: { $eq: [{ $getField: 'x' }, { $literal: 1 }] } } },
       ],
-    ])('answers query_invalid for an unknown field in %s', async (param, query) => {
+    ])('responds with query_invalid for an unknown field in %s', async (param, query) => {
       const { post } = await buildTestApp()
       for (const at of [url, '/calls/query_stats']) {
         if (at !== url && !('query' in query || 'expand_columns' in query)) continue

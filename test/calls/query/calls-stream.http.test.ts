@@ -68,7 +68,7 @@ describe('POST /calls/stream_query', () => {
       [{ filter: { parent_ids: ['p'] } }, ['a']],
       [{ filter: { trace_ids: ['t-a'] }, limit: 5 }, ['a']],
       [{ filter: null, query: null, sort_by: null, columns: null, limit: null }, ['c', 'a', 'b']],
-    ])('answers %j with %j', async (query, expected) => {
+    ])('%j selects %j', async (query, expected) => {
       const app = await buildTestApp()
       await seed(app)
       expect(ids(await list(app, query))).toEqual(expected)
@@ -188,13 +188,13 @@ describe('POST /calls/stream_query', () => {
       await end(app, 'a', { summary: { usage, weave: { feedback: 'mine', kept: 1 } } })
       await start(app, 'b', { trace_id: 't' })
       for (const score of [1, 2]) {
-        const answer = await app.post('/traces/feedback/create', {
+        const response = await app.post('/traces/feedback/create', {
           project_id: PROJECT,
           weave_ref: `weave:///${PROJECT}/call/a`,
           feedback_type: 'score',
           payload: { score, svc_user_id: 'mine' },
         })
-        expect(answer.status).toBe(200)
+        expect(response.status).toBe(200)
       }
       const read = (
         await app.post('/call/read', {

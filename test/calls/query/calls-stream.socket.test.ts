@@ -148,7 +148,7 @@ describe('POST /calls/stream_query over a socket', () => {
     await closed
   })
 
-  it('answers the same over readers as over the main connection', async () => {
+  it('responds with the same over readers as over the main connection', async () => {
     const files = await buildTestApp({ dataDir: makeTempDir() })
     const memory = await buildTestApp()
     const query = {

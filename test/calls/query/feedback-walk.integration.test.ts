@@ -68,12 +68,12 @@ it.each([
     })
   })
   const selection = resolveCallsSelection({ project_id, query: { $expr } }, REACH)
-  const answer = selectCalls(db, { selection, cursor: null }, () => true) as Generator<
+  const steps = selectCalls(db, { selection, cursor: null }, () => true) as Generator<
     void,
     { readonly keys: Float64Array }
   >
-  let next = answer.next()
-  while (!next.done) next = answer.next()
+  let next = steps.next()
+  while (!next.done) next = steps.next()
   const find = prepare('SELECT id FROM calls WHERE call_key = ?').pluck()
   const found = Array.from(next.value.keys, (key) => find.get(key))
   expect(found).toEqual(all.filter(meets).map(idOf))

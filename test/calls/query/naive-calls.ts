@@ -1,4 +1,4 @@
-/** A naive answer to queries of calls: a filter and a sort over calls as a read shows them. */
+/** A naive selection of calls: a filter and a sort over calls as a read returns them. */
 
 // biome-ignore lint/suspicious/noExplicitAny: calls and expressions of every shape.
 export type Any = any
@@ -6,8 +6,8 @@ export type Any = any
 /** Objects that refs of the calls lead to, by ref. */
 type Objects = Readonly<Record<string, Any>>
 
-/** The naive answer: filter and sort calls as a read shows them, each with its feedback, the newest last. */
-export function answer(calls: Any[], objects: Objects, request: Any): string[] {
+/** Filters and sorts calls as a read returns them, each with its feedback, the newest last. */
+export function selectNaively(calls: Any[], objects: Objects, request: Any): string[] {
   const { query, filter = {}, sort_by = [], limit, offset = 0, expand_columns = [] } = request
   const see = (one: Any) => (name: string) => valuesAt(one, name, expand_columns, objects)
   const found = calls

@@ -19,12 +19,12 @@ export async function end(app: TestApp, id: string, fields: object = {}) {
 }
 
 export async function list(app: TestApp, query: object = {}, at = url): Promise<Call[]> {
-  const answer = await app.post(at, { project_id: PROJECT, ...query })
-  expect([answer.status, answer.body?.error]).toEqual([200, undefined])
-  expect(answer.headers['content-type']).toMatch(/^application\/jsonl/)
-  if (answer.text === '') return []
-  expect(answer.text.endsWith('\n')).toBe(true)
-  return answer.text
+  const response = await app.post(at, { project_id: PROJECT, ...query })
+  expect([response.status, response.body?.error]).toEqual([200, undefined])
+  expect(response.headers['content-type']).toMatch(/^application\/jsonl/)
+  if (response.text === '') return []
+  expect(response.text.endsWith('\n')).toBe(true)
+  return response.text
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line))

@@ -14,24 +14,24 @@ afterEach(() => {
 })
 
 it.each([
-  ['once, at the second quiet look after load', [BUSY, QUIET, QUIET, QUIET, QUIET], LARGE, [2]],
+  ['once, at the second quiet sample after load', [BUSY, QUIET, QUIET, QUIET, QUIET], LARGE, [2]],
   ['again after more load', [QUIET, QUIET, BUSY, QUIET, QUIET], LARGE, [1, 4]],
   ['not between two requests', [BUSY, QUIET, BUSY, QUIET, BUSY], LARGE, []],
   ['not where the process has not grown', [BUSY, QUIET, QUIET, QUIET], 220 * MB, []],
 ])('garbage is collected at rest: %s', (_when, utilizations, bytes, expected) => {
   const watch = createIdleWatch(START)
-  const due = utilizations.flatMap((utilization, look) =>
-    watch.isDue({ utilization, bytes }) ? [look] : [],
+  const due = utilizations.flatMap((utilization, sample) =>
+    watch.isDue({ utilization, bytes }) ? [sample] : [],
   )
   expect(due).toEqual(expected)
 })
 
 it('garbage is not collected again where a collection left as much', () => {
   const watch = createIdleWatch(START)
-  const looks = [BUSY, QUIET, QUIET].map((utilization) => ({ utilization, bytes: LARGE }))
-  expect(looks.map(watch.isDue)).toEqual([false, false, true])
+  const samples = [BUSY, QUIET, QUIET].map((utilization) => ({ utilization, bytes: LARGE }))
+  expect(samples.map(watch.isDue)).toEqual([false, false, true])
   watch.noteCollected(LARGE)
-  expect(looks.map(watch.isDue)).toEqual([false, false, false])
+  expect(samples.map(watch.isDue)).toEqual([false, false, false])
 })
 
 it.each([
