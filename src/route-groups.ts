@@ -75,7 +75,7 @@ export async function registerTraceRoutes(scope: App, options: TraceGroupOptions
   await scope.register(feedbackStatsRoutes, { feedback, nowUs })
   await scope.register(annotationRoutes, { annotation, nowUs })
   await scope.register(annotationItemRoutes, { annotation, nowUs })
-  await scope.register(costRoutes, { prices, nowUs })
+  await scope.register(costRoutes, { prices, stats, nowUs })
   await scope.register(objectRoutes, { objects, bodies, nowUs })
   await scope.register(objectMarkRoutes, { objects })
   await scope.register(tableRoutes, { tables, bodies })

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { boundedMap } from '../bounded-fields.ts'
-import { IgnoredUser, nameOf, ProjectId, Time, Timestamp } from '../primitives.ts'
+import { IgnoredUser, nameOf, ProjectId, Time, Timestamp, Total } from '../primitives.ts'
 
 /** Limit: models of one request. */
 const COSTS_MAX = 1000
@@ -92,4 +92,36 @@ export type CostQueryOutput = z.infer<typeof CostQueryOutput>
 
 export const CostQueryResponse = z.object({
   results: z.array(CostQueryOutput).describe('The prices, in the requested order.'),
+})
+
+/** A window of calls whose models may have no price. */
+export const UnpricedModelsRequest = z.strictObject({
+  project_id: ProjectId,
+  start: Timestamp.nullish().describe('Inclusive; 30 days ago when absent.'),
+  end: Timestamp.nullish().describe('Exclusive, not before start; now when absent.'),
+})
+
+export const UnpricedModelsResponse = z.object({
+  start: Time.describe('Start of the window, UTC.'),
+  end: Time.describe('End of the window, UTC.'),
+  models: z
+    .array(
+      z.object({
+        llm_id: z.string().describe('Name of the model, for which `/cost/create` sets a price.'),
+        calls: Total.describe('Calls with usage of the model.'),
+        input_tokens: Total.describe('Input tokens of all of its calls.'),
+        output_tokens: Total.describe('Output tokens of all of its calls.'),
+        known_cost: z
+          .number()
+          .nullable()
+          .describe(
+            'Cost of its calls with a price or a reported cost, USD; null: no call has one.',
+          ),
+        has_reported_cost: z
+          .boolean()
+          .describe('Whether calls without a price have a cost that the clients report.'),
+        lacks_cost: z.boolean().describe('Whether calls have neither a price nor a reported cost.'),
+      }),
+    )
+    .describe('Models of which calls have no price, sorted by name.'),
 })
