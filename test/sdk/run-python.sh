@@ -122,6 +122,11 @@ if have openai; then
   echo 'the Python package openai: all ok'
 fi
 
+# Costs, compared with those of the list for Python.
+if have genai-prices==0.2.3; then
+  run prices_python.py WANDB_BASE_URL="$url" WANDB_API_KEY=$key
+fi
+
 # The same program below one library after the other, each alone in its process.
 run_otel() {
   local program=$1 library=$2
