@@ -2,12 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { ANTHROPIC_OFFERS } from '../../src/inference/anthropic/fields.ts'
 import { requireAnswerable } from '../../src/inference/chat/completion-run.ts'
-import {
-  ModelEntry,
-  parseModelsFile,
-  readModelsFile,
-} from '../../src/inference/models/models-file.ts'
+import { ModelEntry } from '../../src/inference/models/model-entry.ts'
+import { parseModelsFile, readModelsFile } from '../../src/inference/models/models-file.ts'
 import { listOffers } from '../../src/inference/models/offers.ts'
 import { type OpenModelsOptions, openModelRegistry } from '../../src/inference/models/registry.ts'
 import { ENGINE_OFFERS, ENGINES } from '../../src/inference/openai/profiles.ts'
@@ -377,14 +375,13 @@ describe('docs/models.md', () => {
   })
 
   it('lists every field of an entry', () => {
-    const [tiny, relayed] = ModelEntry.options
-    const fields = new Set([...Object.keys(tiny.shape), ...Object.keys(relayed.shape)])
+    const fields = new Set(ModelEntry.options.flatMap(({ shape }) => Object.keys(shape)))
     const rows = [...text.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, name]) => name)
     expect(rows.sort()).toEqual([...fields].sort())
   })
 
   it('lists the capabilities of each kind of model', () => {
-    const kinds = ['tiny', ...ENGINES]
+    const kinds = ['tiny', ...ENGINES, 'anthropic']
     const told = kinds.map((_, column) => {
       const cells = [...text.matchAll(/^\| ([a-z_]+) \|[^|]*\|(.*)\|$/gm)].map(([, name, rest]) => [
         name,
@@ -394,7 +391,8 @@ describe('docs/models.md', () => {
         cells.filter(([, cell]) => cell === mark).map(([name]) => name)
       return { usual: marked('usual'), more: marked('can') }
     })
-    const real = [{ usual: TINY_OFFERS, more: [] }, ...ENGINES.map((name) => ENGINE_OFFERS[name])]
-    expect(told).toEqual(real)
+    const ends = [TINY_OFFERS, ANTHROPIC_OFFERS].map((usual) => ({ usual, more: [] }))
+    const real = ENGINES.map((name) => ENGINE_OFFERS[name])
+    expect(told).toEqual([ends[0], ...real, ends[1]])
   })
 })

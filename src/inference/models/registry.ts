@@ -4,17 +4,14 @@ import type { ChatCapabilities } from '../../domain/chat/chat-rules.ts'
 import { ApiError } from '../../errors.ts'
 import { REASONING_EFFORTS } from '../../schemas/chat/chat-tool-fields.ts'
 import type { ModelListEntry } from '../../schemas/models/model.ts'
+import { createAnthropicBackend } from '../anthropic/backend.ts'
 import type { Adapter, Capability, InferenceBackend } from '../backend.ts'
 import { createOpenAiBackend, type Upstream } from '../openai/backend.ts'
 import { OTHER_TOOL_ENGINES } from '../openai/profiles.ts'
 import type { ProxySettings } from '../openai/upstream/upstream-pool.ts'
 import { readCaFile } from './ca-file.ts'
-import {
-  type ModelEntry,
-  ModelsFileError,
-  readModelsFile,
-  type UpstreamEntry,
-} from './models-file.ts'
+import type { ModelEntry, UpstreamEntry } from './model-entry.ts'
+import { ModelsFileError, readModelsFile } from './models-file.ts'
 
 /** A model that can be served. */
 export interface ServedModel {
@@ -166,19 +163,26 @@ export function openModelRegistry(options: OpenModelsOptions): ModelRegistry {
       tiny ??= createTiny()
       return { ...shared, backend: tiny, backendModel: 'tiny' }
     }
-    const backend = createOpenAiBackend({
-      engine: entry.engine,
-      unsupported: entry.unsupported,
-      callsTools: entry.tools,
-      upstreams: upstreams.get(entry) ?? [],
-      timeoutMs: entry.timeout_ms,
-    })
+    const backend = createRelay(entry, upstreams.get(entry) ?? [])
     const upstreamCount = entry.upstreams?.length ?? 1
     return { ...shared, backend, backendModel: entry.upstream_model ?? id, upstreamCount }
   })
   const index = entries.findIndex((entry) => entry.default)
   return createModelRegistry(models, models[Math.max(index, 0)] as ServedModel)
 }
+
+type UpstreamModel = Exclude<ModelEntry, { backend: 'tiny' }>
+
+function createRelay(entry: UpstreamModel, upstreams: readonly Upstream[]): InferenceBackend {
+  const { unsupported, tools: callsTools, timeout_ms: timeoutMs } = entry
+  const shared = { upstreams, unsupported, callsTools, timeoutMs }
+  if (entry.backend === 'openai') return createOpenAiBackend({ ...shared, engine: entry.engine })
+  const { max_tokens: maxTokens, thinking, headers = {} } = entry
+  return createAnthropicBackend({ ...shared, maxTokens, thinking, headers })
+}
+
+/** Where models of the backend `anthropic` are if their entries name no address. */
+const ANTHROPIC_ADDRESS = 'https://api.anthropic.com'
 
 /** Printable ASCII only: a line break in a key, common at the end of files, would start a new header. */
 const HEADER_TEXT = /^[ -~]+$/
@@ -192,7 +196,8 @@ function readUpstreams(
   { path, readSecret, proxies = null }: OpenModelsOptions,
 ): Upstream[] {
   if (entry.backend === 'tiny') return []
-  const { base_url, upstreams = base_url === undefined ? [] : [{ base_url }] } = entry
+  const { base_url = entry.backend === 'anthropic' ? ANTHROPIC_ADDRESS : undefined } = entry
+  const { upstreams = base_url === undefined ? [] : [{ base_url }] } = entry
   return upstreams.map((upstream: UpstreamEntry, index) => {
     const fieldPath = (field: 'api_key_env' | 'ca_file') =>
       `${path}: ${upstream[field] === undefined ? place : `${place}.upstreams[${index}]`}.${field}`
@@ -231,6 +236,7 @@ function toCapabilities(entry: ModelEntry): ChatCapabilities {
   return {
     tools: entry.tools,
     prioritySchedulingEnabled: entry.priority_scheduling,
+    ...(entry.backend === 'anthropic' ? { reasoningEfforts: REASONING_EFFORTS } : {}),
     ...(entry.backend === 'openai'
       ? {
           reasoningEfforts: REASONING_EFFORTS,

@@ -3,11 +3,11 @@
  * is rebuilt, and a broken answer never looks complete.
  */
 import { findProviderId } from '../../domain/prices/price-list.ts'
-import { ApiError } from '../../errors.ts'
 import type {
   BytesDelta,
   CallOptions,
   InferenceBackend,
+  ModelDetails,
   RelayedDelta,
   ServiceCall,
 } from '../backend.ts'
@@ -17,7 +17,6 @@ import {
   countChoices,
   createChunkRules,
   createTypedRules,
-  type EventRules,
   type StreamRequest,
 } from './event-rules.ts'
 import { readFileResponse } from './file-response.ts'
@@ -27,18 +26,25 @@ import {
   type Engine,
   findUnknownCompletionFields,
   PROFILES,
+  type Profile,
   toFieldSupport,
 } from './profiles.ts'
-import { type Begin, type Begun, type Relay, relayParts, relayWhole } from './relayed-request.ts'
+import {
+  type Begin,
+  type Begun,
+  type Relay,
+  relayEvents,
+  relayParts,
+  relayWhole,
+  yieldOne,
+} from './relayed-request.ts'
 import { editMembers } from './request.ts'
-import { createEventReader, readCompletion, responseReaderOf } from './response-body.ts'
+import { readCompletion, responseReaderOf } from './response-body.ts'
 import {
   createUpstreamClient,
   type UpstreamClientOptions,
-  type UpstreamResponse,
   type UpstreamTimeouts,
 } from './upstream/client.ts'
-import type { Redact } from './upstream/redaction.ts'
 import { createTargetPool, type RetryClock, SYSTEM_CLOCK } from './upstream/targets.ts'
 import {
   type EngineRequest,
@@ -70,12 +76,18 @@ interface OpenAiBackendOptions {
 }
 
 /** Returns the provider that serves all of these addresses; null where there is none, as on a server of one's own. */
-function findCommonProvider(addresses: readonly string[]): string | null {
+export function findCommonProvider(addresses: readonly string[]): string | null {
   const isPublic = addresses.every((address) => address.startsWith('https://'))
   // The price list takes megabytes, which servers of one's own do not need.
   const found = new Set(isPublic ? addresses.map(findProviderId) : [])
   const [only = null] = found
   return found.size === 1 ? only : null
+}
+
+interface EngineRelay extends Relay {
+  readonly engine: Engine
+  readonly profile: Profile
+  readonly describe: (model: string) => ModelDetails
 }
 
 /** Creates a backend over upstreams that serve the same model, each with its own connection pool. */
@@ -98,7 +110,9 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
   const probe = createModelProbe({ sources, nowMs: clock.nowMs })
   const describe = probe.find
   let provider: string | null | undefined
-  const relay = { pool, engine, profile: PROFILES[engine], callsTools, clock, describe }
+  const failsRequestsWith500 = engine === 'llama-server'
+  const own = { engine, profile: PROFILES[engine], describe }
+  const relay: EngineRelay = { pool, callsTools, clock, failsRequestsWith500, ...own }
   return {
     kind: engine,
     fields: toFieldSupport(PROFILES[engine], unsupported),
@@ -161,18 +175,14 @@ async function assemble(chunks: AsyncIterable<RelayedDelta>): Promise<RelayedDel
   return { type: 'relayed', texts: [assembly.render()] }
 }
 
-async function* yieldOne<T>(load: () => Promise<T>): AsyncGenerator<T> {
-  yield await load()
-}
-
 /** Removes the query, since some gateways take a key there. */
-function withoutQuery(address: string): string {
+export function withoutQuery(address: string): string {
   const { origin, pathname } = new URL(address)
   return origin + pathname
 }
 
 async function* relayService(
-  relay: Relay,
+  relay: EngineRelay,
   ask: EngineRequest,
   { service, model }: ServiceCall,
   run: CallOptions,
@@ -182,11 +192,9 @@ async function* relayService(
   yield toVllmTokens(answer, { engine: relay.engine, service, contextTokens })
 }
 
-type Texts = RelayedDelta['texts']
-
 /** Relays the stream of a chat or of a legacy completion. */
 function relayChunks(
-  relay: Relay,
+  relay: EngineRelay,
   ask: EngineRequest,
   { request }: { readonly request: StreamRequest },
   run: CallOptions,
@@ -198,31 +206,8 @@ function relayChunks(
   })
 }
 
-function relayEvents(
-  relay: Relay,
-  ask: EngineRequest,
-  run: CallOptions,
-  openRules: (redact: Redact) => EventRules,
-): AsyncGenerator<RelayedDelta> {
-  const begin: Begin<Begun<Texts>> = (answer, redact) =>
-    beginStream(answer, redact, openRules(redact))
-  const toDelta = (texts: Texts): RelayedDelta => ({ type: 'relayed', texts })
-  return relayParts(relay, ask, run, { begin, toDelta })
-}
-
 function relayFile(relay: Relay, ask: EngineRequest, { service }: ServiceCall, run: CallOptions) {
   const begin: Begin<Begun<RelayedDelta | BytesDelta>> = (answer, redact) =>
     readFileResponse(answer, redact, service)
   return relayParts(relay, ask, run, { begin, toDelta: (delta) => delta })
-}
-
-/**
- * Spec: §8 (not shown).
- * Choice: a 200 whose first event is an error counts as a failed status: the answer has not begun.
- */
-async function beginStream(answer: UpstreamResponse, redact: Redact, rules: EventRules) {
-  const rest = createEventReader(answer, redact, rules)
-  const first = await rest.next()
-  if (first === null) throw new ApiError('upstream_invalid_response')
-  return { first, rest }
 }

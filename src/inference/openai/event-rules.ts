@@ -96,14 +96,15 @@ function toChunkChoice(item: string): string {
   })
 }
 
-/** Types of the last event of a response. */
+/** Types of the last event of a response, and of a message. */
 const LAST_EVENTS: ReadonlySet<unknown> = new Set([
   'response.completed',
   'response.incomplete',
   'response.failed',
+  'message_stop',
 ])
 
-/** Rules for the typed events of a response, whose last event has a type of its own. */
+/** Rules for the typed events of a response or a message, whose last event has a type of its own. */
 export function createTypedRules(redact: Redact): EventRules {
   let isWhole = false
   return {

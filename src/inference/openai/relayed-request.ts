@@ -3,9 +3,9 @@
  * safe. It hands back an answer that has begun without an error.
  */
 import { ApiError } from '../../errors.ts'
-import type { CallOptions, Delta, ModelDetails, RelayedDelta } from '../backend.ts'
-import type { Engine, Profile } from './profiles.ts'
-import { readErrorText } from './response-body.ts'
+import type { CallOptions, Delta, RelayedDelta } from '../backend.ts'
+import type { EventRules } from './event-rules.ts'
+import { createEventReader, readErrorText } from './response-body.ts'
 import type { UpstreamClient, UpstreamResponse } from './upstream/client.ts'
 import {
   concernsRequest,
@@ -35,11 +35,10 @@ interface Target {
 /** What all requests to a model share. */
 export interface Relay {
   readonly pool: TargetPool<Target>
-  readonly engine: Engine
-  readonly profile: Profile
   readonly callsTools: boolean
   readonly clock: RetryClock
-  readonly describe: (model: string) => ModelDetails
+  /** Whether the engine answers 500 with its own error object to a request that it cannot serve. Default false. */
+  readonly failsRequestsWith500?: boolean
 }
 
 /** The beginning of an answer and a reader for the rest. */
@@ -98,6 +97,37 @@ export async function* relayParts<T, D extends Delta>(
   }
 }
 
+type Texts = RelayedDelta['texts']
+
+/** Yields the events of a stream. */
+export function relayEvents(
+  relay: Relay,
+  ask: EngineRequest,
+  run: CallOptions,
+  openRules: (redact: Redact) => EventRules,
+): AsyncGenerator<RelayedDelta> {
+  const begin: Begin<Begun<Texts>> = (answer, redact) =>
+    beginStream(answer, redact, openRules(redact))
+  const toDelta = (texts: Texts): RelayedDelta => ({ type: 'relayed', texts })
+  return relayParts(relay, ask, run, { begin, toDelta })
+}
+
+/**
+ * Spec: §8 (not shown).
+ * Choice: a 200 whose first event is an error counts as a failed status: the answer has not begun.
+ */
+async function beginStream(answer: UpstreamResponse, redact: Redact, rules: EventRules) {
+  const rest = createEventReader(answer, redact, rules)
+  const first = await rest.next()
+  if (first === null) throw new ApiError('upstream_invalid_response')
+  return { first, rest }
+}
+
+/** Yields the single value that is loaded. */
+export async function* yieldOne<T>(load: () => Promise<T>): AsyncGenerator<T> {
+  yield await load()
+}
+
 function openWithRetries<T>(
   relay: Relay,
   ask: EngineRequest,
@@ -120,7 +150,7 @@ function openWithRetries<T>(
  * @throws TryFailure where another try may help
  */
 async function open<T>(
-  { pool, callsTools, begin, engine }: Relay & { readonly begin: Begin<T> },
+  { pool, callsTools, begin, failsRequestsWith500 }: Relay & { readonly begin: Begin<T> },
   ask: EngineRequest,
   tried: Set<number>,
   { signal, observer }: CallOptions,
@@ -135,7 +165,9 @@ async function open<T>(
   try {
     const target = { model: use.value.model ?? model, callsTools }
     answer = await client.post(ask.render(target), { ...how, requestId, signal })
-    if (answer.status !== 200) throw await readStatusError(answer, client.redact, engine)
+    if (answer.status !== 200) {
+      throw await readStatusError(answer, client.redact, failsRequestsWith500)
+    }
     if (!answer.isReadable) throw unreadable()
     const begun = await begin(answer, client.redact)
     use.succeed()
@@ -156,11 +188,10 @@ async function open<T>(
 async function readStatusError(
   answer: UpstreamResponse,
   redact: Redact,
-  engine: Engine,
+  failsRequestsWith500 = false,
 ): Promise<ApiError> {
   const text = await readErrorText(answer)
   const retryAfterS = parseRetryAfter(answer.retryAfter, Date.now())
-  const failsRequestsWith500 = engine === 'llama-server'
   return toStatusError({ status: answer.status, text, retryAfterS, redact, failsRequestsWith500 })
 }
 

@@ -59,7 +59,7 @@ export function responseReaderOf(service: Service) {
     readWhole(answer, redact, ...MARKS[service])
 }
 
-/** @param marks - one of these members must be a list or text, otherwise the answer is invalid */
+/** @param marks - one of these members must be a list, a text or a number, otherwise the answer is invalid */
 async function readWhole(
   answer: UpstreamResponse,
   redact: Redact,
@@ -71,7 +71,7 @@ async function readWhole(
   const error = body && findReportedError(body, redact)
   if (error) throw error
   const isSound = marks.some(
-    (mark) => Array.isArray(body?.[mark]) || typeof body?.[mark] === 'string',
+    (mark) => Array.isArray(body?.[mark]) || ['string', 'number'].includes(typeof body?.[mark]),
   )
   if (body === null || !isSound) throw new ApiError('upstream_invalid_response')
   return { type: 'relayed', texts: [{ json: text, value: body }] }

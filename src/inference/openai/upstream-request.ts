@@ -23,6 +23,8 @@ export interface EngineRequest extends Pick<CompletionCall, 'model' | 'requestId
   readonly contentType?: string
   /** Accepted media types. Default: JSON, or the events of a stream. */
   readonly accept?: string
+  /** Further headers, by lower-case name. Default: none. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Renders the body for an upstream. */
   render(target: TargetModel): string | Uint8Array
 }

@@ -67,9 +67,12 @@ export function createMessageWriter(head: MessageHead): MessageWriter {
 
   function addChoice(choice: Fields): void {
     if (choice.index !== undefined && choice.index !== 0) return
-    const delta = objectOrEmpty(choice.delta)
-    deltas.add(delta, null)
-    blocks.addDetails(delta.reasoning_details)
+    const { reasoning, reasoning_content, reasoning_details, ...said } = objectOrEmpty(choice.delta)
+    // Details repeat the reasoning, divided into blocks.
+    if (!hasTexts(reasoning_details)) deltas.add({ reasoning, reasoning_content }, null)
+    const details = Array.isArray(reasoning_details) ? reasoning_details : []
+    if (head.thinking !== 'none') for (const one of details) blocks.addDetail(objectOrEmpty(one))
+    deltas.add(said, null)
     const { finish_reason: finishReason, stop_reason: stopReason } = choice
     if (finishReason) finish = { finishReason, stopReason }
   }
@@ -102,9 +105,13 @@ export function createMessageWriter(head: MessageHead): MessageWriter {
   }
 }
 
+function hasTexts(details: unknown): boolean {
+  return Array.isArray(details) && details.some((one) => filledTextOrNull(objectOrEmpty(one).text))
+}
+
 interface Blocks extends DeltaSink {
-  /** Adds the signatures in `reasoning_details`; ignores what is no list. */
-  addDetails(details: unknown): void
+  /** Adds the text and the signature of one of `reasoning_details`. */
+  addDetail(detail: Fields): void
   hasCalls(): boolean
   /** Ends the block that is open, and writes the calls that wait. */
   close(): void
@@ -120,26 +127,40 @@ interface WaitingCall {
 
 type TextBlock = 'text' | 'thinking'
 
-/** @param emit - called with each event */
-function createBlocks(emit: (type: string, fields?: Fields) => void, head: MessageHead): Blocks {
+type Emit = (type: string, fields?: Fields) => void
+
+/** Numbers the blocks. */
+function createBlockEvents(emit: Emit) {
   let index = -1
+  return {
+    start(content_block: Fields): void {
+      index += 1
+      emit('content_block_start', { index, content_block })
+    },
+    delta: (delta: Fields) => emit('content_block_delta', { index, delta }),
+    stop: () => emit('content_block_stop', { index }),
+  }
+}
+
+/** @param emit - called with each event */
+function createBlocks(emit: Emit, head: MessageHead): Blocks {
+  const { delta: emitDelta, ...events } = createBlockEvents(emit)
   let open: TextBlock | WaitingCall | null = null
   /** Calls behind the one that is open, in their order. */
   let waiting: WaitingCall[] = []
   const begun = new Set<number>()
-
-  const emitDelta = (delta: Fields) => emit('content_block_delta', { index, delta })
+  /** Text of the thinking that is open. */
+  let thought = ''
 
   function stop(): void {
-    if (open !== null) emit('content_block_stop', { index })
+    if (open !== null) events.stop()
     open = null
   }
 
   function start(next: TextBlock | WaitingCall, content_block: Fields): void {
     stop()
-    index += 1
     open = next
-    emit('content_block_start', { index, content_block })
+    events.start(content_block)
   }
 
   function startCall(call: WaitingCall): void {
@@ -154,28 +175,38 @@ function createBlocks(emit: (type: string, fields?: Fields) => void, head: Messa
     if (open !== null && typeof open === 'object') stop()
   }
 
+  function openThinking(): void {
+    if (open === 'thinking') return
+    start('thinking', { type: 'thinking', thinking: '', signature: '' })
+    thought = ''
+  }
+
   function addThinking(text: string): void {
     if (head.thinking !== 'shown') return
     closeCalls()
-    if (open !== 'thinking') start('thinking', { type: 'thinking', thinking: '', signature: '' })
+    openThinking()
+    thought += text
     emitDelta({ type: 'thinking_delta', thinking: text })
   }
 
   /** A signature ends the thinking that it belongs to, whose text may be left out. */
   function addSignature(signature: string): void {
     closeCalls()
-    if (open !== 'thinking') start('thinking', { type: 'thinking', thinking: '', signature: '' })
+    openThinking()
     emitDelta({ type: 'signature_delta', signature })
     stop()
   }
 
-  function addDetail({ signature, data, type }: Fields): void {
+  function addDetail({ text, signature, data, type }: Fields): void {
     const signed = filledTextOrNull(signature)
+    const told = filledTextOrNull(text)
+    // Some streams repeat the whole text with its signature.
+    const isRepeated = signed !== null && open === 'thinking' && thought === told
+    if (told !== null && !isRepeated) addThinking(told)
     if (signed !== null) addSignature(signed)
-    const sealed = type === 'reasoning.encrypted' ? filledTextOrNull(data) : null
-    if (sealed === null) return
+    if (type !== 'reasoning.encrypted' || !filledTextOrNull(data)) return
     closeCalls()
-    start('text', { type: 'redacted_thinking', data: sealed })
+    start('text', { type: 'redacted_thinking', data })
     stop()
   }
 
@@ -188,10 +219,7 @@ function createBlocks(emit: (type: string, fields?: Fields) => void, head: Messa
     },
     // Messages cite only documents of the request and searches of the vendor.
     addCitation: () => true,
-    addDetails(details) {
-      if (head.thinking === 'none' || !Array.isArray(details)) return
-      for (const detail of details) addDetail(objectOrEmpty(detail))
-    },
+    addDetail,
     hasCall: (number) => begun.has(number),
     openCall({ name, id, number }) {
       begun.add(number)

@@ -4,6 +4,21 @@ import { objectOrEmpty } from '../../json/json-values.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
+/** `finish_reason` of a chat by `stop_reason` of a message; several reasons of a message are one of a chat. */
+const FINISH_REASONS: Readonly<Record<string, string>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  pause_turn: 'stop',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  tool_use: 'tool_calls',
+  refusal: 'content_filter',
+}
+
+export function toFinishReason(stopReason: unknown): string {
+  return FINISH_REASONS[String(stopReason)] ?? 'stop'
+}
+
 interface ChatEnd {
   readonly finishReason: unknown
   /** The stop string, or id of a stop token, as some engines report it. */
@@ -28,6 +43,13 @@ export function toStopReason({ finishReason, stopReason, hasCalls, stopSequences
   }
   const isSequence = typeof stopReason === 'string' && stopSequences.includes(stopReason)
   return isSequence ? { stop_reason: 'stop_sequence', stop_sequence: stopReason } : end('end_turn')
+}
+
+/** Efforts of chats that messages do not have. */
+const EFFORTS: Readonly<Record<string, string>> = { minimal: 'low' }
+
+export function toEffort(reasoningEffort: string): string {
+  return EFFORTS[reasoningEffort] ?? reasoningEffort
 }
 
 /** Budgets of thinking, in tokens, up to which an effort is low and medium. */
@@ -56,6 +78,27 @@ export function toMessageUsage(usage: Fields): Record<string, unknown> {
     cache_read_input_tokens: read,
     output_tokens: toCount(usage.completion_tokens),
     ...(thinking > 0 ? { output_tokens_details: { thinking_tokens: thinking } } : {}),
+  }
+}
+
+/** Usage of a chat: `prompt_tokens` holds cached input, too. */
+export function toChatUsage(usage: Fields): Record<string, unknown> {
+  const read = toCount(usage.cache_read_input_tokens)
+  const written = toCount(usage.cache_creation_input_tokens)
+  const prompt_tokens = toCount(usage.input_tokens) + read + written
+  const completion_tokens = toCount(usage.output_tokens)
+  const forHour = toCount(objectOrEmpty(usage.cache_creation).ephemeral_1h_input_tokens)
+  const thinking = toCount(objectOrEmpty(usage.output_tokens_details).thinking_tokens)
+  return {
+    prompt_tokens,
+    completion_tokens,
+    total_tokens: prompt_tokens + completion_tokens,
+    prompt_tokens_details: {
+      cached_tokens: read,
+      cache_write_tokens: written,
+      ...(forHour > 0 ? { ephemeral_1h_input_tokens: forHour } : {}),
+    },
+    ...(thinking > 0 ? { completion_tokens_details: { reasoning_tokens: thinking } } : {}),
   }
 }
 

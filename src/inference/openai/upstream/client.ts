@@ -30,8 +30,10 @@ export interface UpstreamTimeouts extends ExchangeTimeouts {
 export interface UpstreamClientOptions {
   /** Address that ends before `/chat/completions`, with or without a slash; a query is kept. */
   readonly baseUrl: string
-  /** Sent as Bearer token; null sends none. Secret. */
+  /** Null sends none. Secret. */
   readonly apiKey: string | null
+  /** Header of the key. Default: authorization, as Bearer token. */
+  readonly keyHeader?: 'authorization' | 'x-api-key'
   /** Milliseconds. */
   readonly timeoutMs: UpstreamTimeouts
   /** Certificates (PEM) that are trusted in place of the default ones. Default: those. */
@@ -53,6 +55,8 @@ interface PostOptions {
   readonly contentType?: string
   /** Accepted media types. Default: JSON, or the events of a stream. */
   readonly accept?: string
+  /** Further headers, by lower-case name. Default: none. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** An answer with an unread body. The caller must close it. */
@@ -95,7 +99,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
   const base = url.pathname.replace(/\/+$/, '')
   const common = {
     'accept-encoding': 'identity',
-    ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+    ...toKeyHeader(options),
   }
   const pool = createUpstreamPool(origin, { connectMs: timeoutMs.connect, ca, proxies })
 
@@ -109,7 +113,13 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
       origin,
       path: `${isAtRoot ? root : base}${path}${url.search}`,
       method: 'POST',
-      headers: { 'content-type': contentType, ...common, accept, 'x-request-id': requestId },
+      headers: {
+        ...options.headers,
+        'content-type': contentType,
+        ...common,
+        accept,
+        'x-request-id': requestId,
+      },
       body,
     } as const
     const { first_byte, idle, total } = timeoutMs
@@ -150,6 +160,11 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
       return closing
     },
   }
+}
+
+function toKeyHeader({ apiKey, keyHeader = 'authorization' }: UpstreamClientOptions) {
+  if (apiKey === null) return {}
+  return { [keyHeader]: keyHeader === 'authorization' ? `Bearer ${apiKey}` : apiKey }
 }
 
 /** Reads at most `bytesMax` of the body. */

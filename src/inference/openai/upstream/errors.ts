@@ -16,7 +16,7 @@ const RETRY_AFTER_S_MAX = 86_400
 
 /** How engines say that a prompt does not fit. */
 const CONTEXT_EXCEEDED =
-  /maximum context length|exceeds the available context size|longer than the model's context length|exceed_context_size|context_length_exceeded|You passed \d+ input tokens/
+  /maximum context length|exceeds the available context size|longer than the model's context length|exceed_context_size|context_length_exceeded|You passed \d+ input tokens|prompt is too long/
 
 /** An upstream's answer that is not a completion. */
 interface UpstreamFailure {
