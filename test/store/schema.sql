@@ -83,6 +83,25 @@ CREATE TABLE "call_refs" (
 
 CREATE INDEX call_refs_ref_key ON call_refs (ref_key, is_output, call_key);
 
+CREATE TABLE call_requests (
+  call_key INTEGER PRIMARY KEY,
+  project_key INTEGER NOT NULL,
+  -- A hash of the response's id.
+  response_key TEXT,
+  -- The call that the client names as the same request.
+  linked_id ANY,
+  -- Equal in all calls of a request; NULL while the call does not count.
+  identity TEXT,
+  -- 1 where so many calls share the identity that it is none.
+  is_shared INTEGER NOT NULL DEFAULT 0 CHECK (is_shared IN (0, 1))
+) STRICT;
+
+CREATE INDEX call_requests_project_key_identity ON call_requests (project_key, identity)
+WHERE identity IS NOT NULL;
+
+CREATE INDEX call_requests_project_key_linked_id ON call_requests (project_key, linked_id)
+WHERE linked_id IS NOT NULL;
+
 CREATE TABLE call_usage (
   call_key INTEGER NOT NULL REFERENCES calls (call_key),
   model TEXT NOT NULL,
@@ -93,7 +112,7 @@ CREATE TABLE call_usage (
   total_tokens INTEGER NOT NULL,
   cache_read_input_tokens INTEGER NOT NULL,
   cache_creation_input_tokens INTEGER NOT NULL, requests INTEGER NOT NULL DEFAULT 1 CHECK (requests >= 0), tells_requests INTEGER NOT NULL DEFAULT 1
-CHECK (tells_requests IN (0, 1)), nested_requests INTEGER, nested_input_tokens INTEGER, nested_uncached_input_tokens INTEGER, nested_output_tokens INTEGER, nested_total_tokens INTEGER, nested_cache_read_input_tokens INTEGER, nested_cache_creation_input_tokens INTEGER, input_audio_tokens INTEGER NOT NULL DEFAULT 0 CHECK (input_audio_tokens >= 0), input_image_tokens INTEGER NOT NULL DEFAULT 0 CHECK (input_image_tokens >= 0), cache_read_audio_tokens INTEGER NOT NULL DEFAULT 0 CHECK (cache_read_audio_tokens >= 0), cache_creation_1h_input_tokens INTEGER NOT NULL DEFAULT 0 CHECK (cache_creation_1h_input_tokens >= 0), reasoning_tokens INTEGER NOT NULL DEFAULT 0 CHECK (reasoning_tokens >= 0), output_audio_tokens INTEGER NOT NULL DEFAULT 0 CHECK (output_audio_tokens >= 0), output_image_tokens INTEGER NOT NULL DEFAULT 0 CHECK (output_image_tokens >= 0), nested_input_audio_tokens INTEGER, nested_input_image_tokens INTEGER, nested_cache_read_audio_tokens INTEGER, nested_cache_creation_1h_input_tokens INTEGER, nested_reasoning_tokens INTEGER, nested_output_audio_tokens INTEGER, nested_output_image_tokens INTEGER, provider TEXT, upstream_model TEXT, service_tier TEXT, reports_cost INTEGER NOT NULL DEFAULT 0 CHECK (reports_cost IN (0, 1)), reported_cost_microcents INTEGER NOT NULL DEFAULT 0 CHECK (reported_cost_microcents >= 0), nested_reported_cost_microcents INTEGER,
+CHECK (tells_requests IN (0, 1)), nested_requests INTEGER, nested_input_tokens INTEGER, nested_uncached_input_tokens INTEGER, nested_output_tokens INTEGER, nested_total_tokens INTEGER, nested_cache_read_input_tokens INTEGER, nested_cache_creation_input_tokens INTEGER, input_audio_tokens INTEGER NOT NULL DEFAULT 0 CHECK (input_audio_tokens >= 0), input_image_tokens INTEGER NOT NULL DEFAULT 0 CHECK (input_image_tokens >= 0), cache_read_audio_tokens INTEGER NOT NULL DEFAULT 0 CHECK (cache_read_audio_tokens >= 0), cache_creation_1h_input_tokens INTEGER NOT NULL DEFAULT 0 CHECK (cache_creation_1h_input_tokens >= 0), reasoning_tokens INTEGER NOT NULL DEFAULT 0 CHECK (reasoning_tokens >= 0), output_audio_tokens INTEGER NOT NULL DEFAULT 0 CHECK (output_audio_tokens >= 0), output_image_tokens INTEGER NOT NULL DEFAULT 0 CHECK (output_image_tokens >= 0), nested_input_audio_tokens INTEGER, nested_input_image_tokens INTEGER, nested_cache_read_audio_tokens INTEGER, nested_cache_creation_1h_input_tokens INTEGER, nested_reasoning_tokens INTEGER, nested_output_audio_tokens INTEGER, nested_output_image_tokens INTEGER, provider TEXT, upstream_model TEXT, service_tier TEXT, reports_cost INTEGER NOT NULL DEFAULT 0 CHECK (reports_cost IN (0, 1)), reported_cost_microcents INTEGER NOT NULL DEFAULT 0 CHECK (reported_cost_microcents >= 0), nested_reported_cost_microcents INTEGER, below_input_tokens INTEGER, below_output_tokens INTEGER, repeats INTEGER NOT NULL DEFAULT 0 CHECK (repeats BETWEEN 0 AND 3),
   PRIMARY KEY (call_key, model)
 ) STRICT, WITHOUT ROWID;
 

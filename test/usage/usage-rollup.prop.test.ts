@@ -25,6 +25,7 @@ function callOf({ id, parent }: Node, tokens: number, requests: number): UsageCa
   return {
     id,
     parent_id: parent === null ? null : `c${parent}`,
+    started_at_us: 0,
     usage: readUsage({ usage: { 'gpt-4o': { prompt_tokens: tokens, requests } } }),
     pricesOf: ({ model }) => prices.find(model, null, 1_700_000_000_000_000),
   }

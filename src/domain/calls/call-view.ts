@@ -31,6 +31,8 @@ export interface StoredCall {
   readonly svc_run_step_end: number | null
   /** Bytes of attributes, inputs, otel_dump, output and summary as JSON. */
   readonly storage_size_bytes: number
+  /** The call at which its usage counts, as both report one request; default: its own. */
+  readonly usage_counted_in?: string | null
 }
 
 /** A stored call with its bodies as stored: JSON texts, null before they were received. */
@@ -67,7 +69,13 @@ export function latencyMs(startedAtUs: number, endedAtUs: number): number {
 /** The fields that `summary.weave` is derived from. */
 type SummaryParts = Pick<
   StoredCall,
-  'op_name' | 'display_name' | 'exception' | 'started_at_us' | 'ended_at_us' | 'summary'
+  | 'op_name'
+  | 'display_name'
+  | 'exception'
+  | 'started_at_us'
+  | 'ended_at_us'
+  | 'summary'
+  | 'usage_counted_in'
 >
 
 /** Spec: §3 (no named states). Choice: the four states of Weave. */
@@ -93,7 +101,8 @@ export function withOtelSpan(attributes: JsonObject, span: JsonObject | null): J
 
 /** Renders a call. `summary.weave` is filled here and merged over what the client sent under it. Spec: §2.5. */
 export function renderCall(call: StoredCall, options: CallViewOptions): CallSchema {
-  const { attributes, otel_dump, started_at_us, ended_at_us, storage_size_bytes, ...rest } = call
+  const { attributes, otel_dump, started_at_us, ended_at_us, storage_size_bytes, ...more } = call
+  const { usage_counted_in: _counted, ...rest } = more
   return {
     ...rest,
     attributes: withOtelSpan(attributes, otel_dump),
@@ -112,9 +121,12 @@ export function derivedSummary(
   { costs = null, feedback = null }: Partial<CallViewOptions>,
 ): JsonObject {
   const sent = call.summary.weave
-  // Not the client's to say: a reader takes it for the feedback that the server holds.
-  const { feedback: _sent, ...kept } = ((typeof sent === 'object' ? sent : null) ??
-    {}) as JsonObject
+  // Not the client's to say: a reader takes them for what the server knows.
+  const {
+    feedback: _sent,
+    usage_counted_in: _counted,
+    ...kept
+  } = ((typeof sent === 'object' ? sent : null) ?? {}) as JsonObject
   const name =
     call.display_name === null
       ? { trace_name: parseRef(call.op_name)?.name ?? call.op_name }
@@ -127,6 +139,7 @@ export function derivedSummary(
       : { latency_ms: latencyMs(call.started_at_us, call.ended_at_us) }),
     ...name,
     ...costs,
+    ...(call.usage_counted_in ? { usage_counted_in: call.usage_counted_in } : {}),
     ...(feedback === null ? {} : { feedback }),
   }
 }

@@ -1,5 +1,6 @@
 /** Converts a stored call back to the parts that a client would have sent, to copy it to another store. Pure. */
 import { findRefs } from '../objects/refs.ts'
+import { readStoredMarks } from '../usage/request-identity.ts'
 import { readUsage } from '../usage/usage.ts'
 import type { CallTexts } from './call-view.ts'
 import type { CallParts } from './new-call.ts'
@@ -17,6 +18,7 @@ export function toCopiedParts(call: CallTexts, refScheme: string): CallParts {
   const inputs_json = call.inputs_json ?? '{}'
   const output_json = call.output_json ?? 'null'
   const summary_json = call.summary_json ?? '{}'
+  const { linked_id, response_id } = readStoredMarks(call)
   const refsOf = (json: string) => findRefs(JSON.parse(json), refScheme)
   return {
     start: {
@@ -39,6 +41,7 @@ export function toCopiedParts(call: CallTexts, refScheme: string): CallParts {
       inputs_json,
       otel_dump_json,
       input_refs: refsOf(inputs_json),
+      linked_id,
       start_size_bytes: bytesOf(attributes_json, inputs_json, otel_dump_json ?? ''),
     },
     end:
@@ -54,6 +57,7 @@ export function toCopiedParts(call: CallTexts, refScheme: string): CallParts {
             summary_json,
             output_refs: refsOf(output_json),
             usage: readUsage(JSON.parse(summary_json)),
+            response_id,
             end_size_bytes: bytesOf(output_json, summary_json),
           },
   }

@@ -6,6 +6,7 @@ import type {
 import { timestampUs } from '../../schemas/timestamp.ts'
 import { renderJson } from '../json/json-text.ts'
 import { type FoundRef, refsIn } from '../objects/refs.ts'
+import { readLinkedCall, readResponseId } from '../usage/request-identity.ts'
 import { type CallUsage, readUsage } from '../usage/usage.ts'
 import { identifyReporter } from '../usage/usage-reporter.ts'
 import { readEndUser } from './end-user.ts'
@@ -34,6 +35,8 @@ export interface CallStart {
   readonly inputs_json: string
   readonly otel_dump_json: string | null
   readonly input_refs: readonly FoundRef[]
+  /** The call that recorded the same request, as the client names it; default: none. */
+  readonly linked_id?: string | null
   /** Bytes of attributes_json, inputs_json and otel_dump_json. */
   readonly start_size_bytes: number
 }
@@ -49,6 +52,8 @@ export interface CallEnd {
   readonly summary_json: string
   readonly output_refs: readonly FoundRef[]
   readonly usage: readonly CallUsage[]
+  /** The id of the response, where it can identify the request; default: none. */
+  readonly response_id?: string | null
   /** Bytes of output_json and summary_json. */
   readonly end_size_bytes: number
 }
@@ -70,7 +75,11 @@ export interface StartDefaults {
 export type TimedStart = Omit<StartedCallSchemaForInsert, 'started_at'> & {
   readonly started_at_us: number
 }
-export type TimedEnd = Omit<EndedCallSchemaForInsert, 'ended_at'> & { readonly ended_at_us: number }
+export type TimedEnd = Omit<EndedCallSchemaForInsert, 'ended_at'> & {
+  readonly ended_at_us: number
+  /** The id of the response, where the output does not have it. */
+  readonly response_id?: string | null
+}
 
 /** Resolves a started call, as resolveTimedStart. */
 export function resolveCallStart(
@@ -118,6 +127,7 @@ export function resolveTimedStart(
     inputs_json,
     otel_dump_json,
     input_refs: refsIn(inputs_json, start.inputs, refScheme),
+    ...given('linked_id', readLinkedCall(start.attributes, start.otel_dump)),
     start_size_bytes:
       Buffer.byteLength(attributes_json) +
       Buffer.byteLength(inputs_json) +
@@ -150,6 +160,7 @@ export function resolveTimedEnd(end: TimedEnd, refScheme: string): CallEnd {
     summary_json,
     output_refs: refsIn(output_json, end.output, refScheme),
     usage: readUsage(end.summary),
+    ...given('response_id', end.response_id ?? readResponseId(end.output)),
     end_size_bytes: Buffer.byteLength(output_json) + Buffer.byteLength(summary_json),
   }
 }
@@ -184,4 +195,9 @@ export function settleUsage<End extends Pick<CallEnd, 'usage' | 'summary_json'>>
   const changesCounts = reporter?.cachedInput && hasCachedInput(end.usage)
   if (!changesCounts && !reporter?.provider) return end
   return { ...end, usage: readUsage(JSON.parse(end.summary_json), reporter) }
+}
+
+/** Most calls have none. */
+function given<Name extends 'linked_id' | 'response_id'>(name: Name, id: string | null) {
+  return id === null ? {} : ({ [name]: id } as { [name in Name]: string })
 }

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../schemas/primitives.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../json/json-limits.ts'
 import { parseLossless, renderJson } from '../json/json-text.ts'
 import { type FoundRef, findRefs } from '../objects/refs.ts'
+import { readTextResponseId } from '../usage/request-identity.ts'
 import { readUsage } from '../usage/usage.ts'
 import { readEndUserOfText } from './end-user.ts'
 import type { CallParts } from './new-call.ts'
@@ -86,6 +87,7 @@ export function resolveRecordedCall({ facts, ...bodies }: RecordedCall): CallPar
       summary_json,
       output_refs: findRefsInText(output_json, ref_scheme),
       usage: readUsage(facts.summary),
+      response_id: readTextResponseId(output_json),
       end_size_bytes: Buffer.byteLength(output_json) + Buffer.byteLength(summary_json),
     },
   }

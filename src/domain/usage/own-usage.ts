@@ -61,7 +61,7 @@ export function addedUsage(usage: CallUsage): UsageCounters {
  * always tell `requests` and add them up, so a report without it is the call's own. So is one that has fewer requests,
  * or fewer tokens of any kind, than those of the children together; a report of nothing but a cost is measured by that.
  * From any other the children's reports are taken off, kind by kind, never below zero; so are their costs. Only children
- * that are stored and not deleted report.
+ * that are stored and not deleted report, and of those that report one request one.
  *
  * @param nested - the sum of addedUsage over the children's reports of this model; null: there are none
  * @returns null for a report that only repeats its children's
@@ -88,9 +88,48 @@ function holdsNested(reported: CallUsage, nested: UsageCounters): boolean {
   )
 }
 
-/** The report of a call and its own usage, as one row where they are the same. */
-export function countUsage(reported: CallUsage, nested: UsageCounters | null): CountedUsage[] {
-  const own = ownUsage(reported, nested)
+/** Input and output of several reports, whatever their models. */
+export type UsageSum = Record<'input_tokens' | 'output_tokens', number>
+
+/**
+ * Whether the reports of a call are the sum of those of its children.
+ *
+ * Choice: equal input and equal output say so, however the call names its models, and whatever kinds and numbers of
+ * requests it and its children have.
+ *
+ * @param below - the sum over the children's reports
+ */
+export function repeatsChildren(reports: readonly CallUsage[], below: UsageSum): boolean {
+  const { input_tokens, output_tokens } = sumReports(reports)
+  if (input_tokens + output_tokens === 0) return false
+  return input_tokens === below.input_tokens && output_tokens === below.output_tokens
+}
+
+export function sumReports(reports: readonly UsageSum[]): UsageSum {
+  const sum = { input_tokens: 0, output_tokens: 0 }
+  for (const report of reports) {
+    sum.input_tokens = cap(sum.input_tokens + report.input_tokens)
+    sum.output_tokens = cap(sum.output_tokens + report.output_tokens)
+  }
+  return sum
+}
+
+/** Sums stay integers that a double holds exactly. */
+function cap(sum: number): number {
+  return Math.max(0, Math.min(sum, Number.MAX_SAFE_INTEGER))
+}
+
+/**
+ * The report of a call and its own usage, as one row where they are the same.
+ *
+ * @param isRepeat - whether all of it counts at other calls
+ */
+export function countUsage(
+  reported: CallUsage,
+  nested: UsageCounters | null,
+  isRepeat = false,
+): CountedUsage[] {
+  const own = isRepeat ? null : ownUsage(reported, nested)
   if (own === reported) return [{ ...reported, counts: COUNTS_BOTH }]
   const rows: CountedUsage[] = [{ ...reported, counts: COUNTS_REPORTED }]
   if (own) rows.push({ ...own, counts: COUNTS_OWN })

@@ -11,7 +11,15 @@ import {
   toUsd,
 } from '../prices/cost.ts'
 import type { Measured } from '../stats/exact-sum.ts'
-import { addedUsage, ownUsage, USAGE_COUNTERS, type UsageCounters } from './own-usage.ts'
+import {
+  addedUsage,
+  ownUsage,
+  repeatsChildren,
+  sumReports,
+  USAGE_COUNTERS,
+  type UsageCounters,
+} from './own-usage.ts'
+import { findCounting, isBefore, REQUEST_CALLS_MAX } from './request-identity.ts'
 import type { CallUsage, PricedModel } from './usage.ts'
 
 const PARTS = ['uncached', 'cacheRead', 'cacheCreation', 'output'] as const
@@ -27,6 +35,9 @@ interface Totals extends UsageCounters {
 export interface UsageCall {
   readonly id: string
   readonly parent_id: string | null
+  readonly started_at_us: number
+  /** Identifies the request that it reports; default: nothing does. */
+  readonly request?: string | null
   /** What it reports. */
   readonly usage: readonly CallUsage[]
   /** Prices of a model when the call started; null when it has none. */
@@ -37,7 +48,8 @@ type UsageByModel = Record<string, ModelUsageTotals>
 
 /**
  * Usage of each call, its descendants among the given calls included. What a report holds of children that are not among
- * them stays with it. Each part is priced at the call that it was used in.
+ * them stays with it, and so does a request that only calls outside of them repeat. Each part is priced at the call that
+ * it was used in.
  *
  * @param includeCosts - false leaves all money null
  */
@@ -47,12 +59,12 @@ export function rollUpUsage(
   includeCosts: boolean,
 ): Map<string, UsageByModel> {
   const totals = new Map(calls.map(({ id }) => [id, new Map<string, Totals>()]))
-  const nested = counting === 'own' ? sumChildren(calls) : null
+  const below = counting === 'own' ? sumBelow(calls) : null
   const isAdded = new Set<string>()
   for (const call of childrenFirst(calls)) {
     const sums = totals.get(call.id) as Map<string, Totals>
-    for (const report of call.usage) {
-      const used = ownUsage(report, nested?.get(call.id)?.get(report.model) ?? null)
+    for (const report of below?.repeats.has(call.id) ? [] : call.usage) {
+      const used = ownUsage(report, below?.sums.get(call.id)?.get(report.model) ?? null)
       const prices = includeCosts ? call.pricesOf(report) : null
       if (used) addTotals(sums, used.model, { ...used, ...payFor(used, prices) })
     }
@@ -70,19 +82,65 @@ export function rollUpUsage(
   )
 }
 
-/** What the children of each call report together, by model. */
-function sumChildren(calls: readonly UsageCall[]): Map<string, Map<string, UsageCounters>> {
-  const sums = new Map<string, Map<string, UsageCounters>>()
-  for (const { id, parent_id, usage } of calls) {
-    if (parent_id === null || parent_id === id) continue
-    const ofParent = sums.get(parent_id) ?? new Map<string, UsageCounters>()
-    sums.set(parent_id, ofParent)
-    for (const report of usage) {
-      const added = addedUsage(report)
-      const known = ofParent.get(report.model)
-      for (const counter of USAGE_COUNTERS) added[counter] += known?.[counter] ?? 0
-      ofParent.set(report.model, added)
-    }
+type SumsByModel = Map<string, UsageCounters>
+
+/** What the children of each call report together, each request once, and the calls all of whose usage counts elsewhere. */
+function sumBelow(given: readonly UsageCall[]) {
+  const calls = withoutSharedIds(given)
+  const byId = new Map(calls.map((call) => [call.id, call]))
+  const children = Map.groupBy(
+    calls.filter(({ usage }) => usage.length > 0),
+    ({ parent_id }) => parent_id,
+  )
+  const sums = new Map<string, SumsByModel>()
+  const repeats = new Set<string>()
+  for (const [id, ofParent] of children) {
+    const parent = id === null ? undefined : byId.get(id)
+    if (!parent) continue
+    const reports = reportsBelow(parent, ofParent)
+    sums.set(parent.id, sumByModel(reports))
+    if (repeatsChildren(parent.usage, sumReports(reports))) repeats.add(parent.id)
+  }
+  const requests = Map.groupBy(calls, ({ request }) => request)
+  for (const [request, group] of requests) {
+    if (request === undefined || request === null) continue
+    const members = group.map((call) => ({ ...call, hasReportsBelow: sums.has(call.id) }))
+    const { id } = findCounting(members)
+    for (const member of members) if (member.id !== id) repeats.add(member.id)
+  }
+  return { sums, repeats }
+}
+
+/** A response id that too many calls share identifies nothing. */
+function withoutSharedIds(calls: readonly UsageCall[]): UsageCall[] {
+  const shared = new Map<string | null | undefined, number>()
+  for (const { request } of calls) shared.set(request, (shared.get(request) ?? 0) + 1)
+  return calls.map((call) =>
+    (shared.get(call.request) ?? 0) > REQUEST_CALLS_MAX ? { ...call, request: null } : call,
+  )
+}
+
+/** The reports of children: of those of one request one. None is of the parent's own request, or of its own parent. */
+function reportsBelow(parent: UsageCall, children: readonly UsageCall[]): CallUsage[] {
+  const requests = new Map<string, UsageCall>()
+  for (const child of children) {
+    const { id, request } = child
+    if (id === parent.id || (request && request === parent.request)) continue
+    if (id === parent.parent_id && isBefore(child, parent)) continue
+    const key = request ?? `call ${id}`
+    const known = requests.get(key)
+    if (!known || id < known.id) requests.set(key, child)
+  }
+  return [...requests.values()].flatMap(({ usage }) => usage)
+}
+
+function sumByModel(reports: readonly CallUsage[]): SumsByModel {
+  const sums: SumsByModel = new Map()
+  for (const report of reports) {
+    const added = addedUsage(report)
+    const known = sums.get(report.model)
+    for (const counter of USAGE_COUNTERS) added[counter] += known?.[counter] ?? 0
+    sums.set(report.model, added)
   }
   return sums
 }

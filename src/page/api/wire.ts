@@ -54,6 +54,8 @@ interface CallFacts {
   readonly feedback?: readonly Feedback[]
   /** In US dollars; absent where nothing has a price. */
   readonly total_cost?: number
+  /** The call at which its usage counts, as both report one request. */
+  readonly usage_counted_in?: string
 }
 
 /** The four costs of a model; their sum is the total. */

@@ -85,7 +85,7 @@ interface FactsProps {
 }
 
 function Facts({ call, project, usage }: FactsProps) {
-  const { status, latency_ms } = factsOf(call)
+  const { status, latency_ms, usage_counted_in: counted } = factsOf(call)
   const { tokens, cost, models } = usageOf(call)
   const all = totalOf(usage ?? {})
   const facts: [string, ComponentChildren][] = [
@@ -101,6 +101,10 @@ function Facts({ call, project, usage }: FactsProps) {
     ['Cost, including descendants', formatCost(all.cost)],
     ['Tokens reported', usage === undefined && formatCount(tokens)],
     ['Cost reported', usage === undefined && formatCost(cost)],
+    [
+      'Usage counted in',
+      counted && html`<a href=${pathTo(project, 'calls', counted)}>${counted}</a>`,
+    ],
     ['User', call.svc_username],
     ['End user', call.end_user_id],
     [

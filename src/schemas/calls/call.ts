@@ -112,7 +112,7 @@ export const CallSchema = z
     inputs: FreeObject.describe('Arguments of the operation.'),
     output: z.unknown().describe('Result of the operation; any JSON value.'),
     summary: FreeObject.describe(
-      'Totals of the client; `weave` holds status, latency_ms, names and costs.',
+      'Totals of the client; `weave` holds status, latency_ms, names and costs, and in `usage_counted_in` the call that reports the same request and counts in its place.',
     ),
     svc_user_id: z.string().nullable().describe('User whose key started the call.'),
     svc_username: z.string().nullable().describe('Name of that user.'),

@@ -41,6 +41,7 @@ export function toStoredCall(row: Omit<CallRow, 'call_key'>): StoredCall | null 
     svc_run_step: row.svc_run_step,
     svc_run_step_end: row.svc_run_step_end,
     storage_size_bytes: row.storage_size_bytes,
+    usage_counted_in: row.usage_counted_in ?? null,
   }
 }
 

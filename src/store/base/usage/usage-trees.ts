@@ -22,6 +22,12 @@ interface CallRow {
   readonly ended_at_us: number | null
 }
 
+/** The usage of a call, and what identifies the request that it reports. */
+export interface FoundUsage {
+  readonly usage: readonly CallUsage[]
+  readonly request: string | null
+}
+
 /** Gathers the calls of a query. */
 export function createFoundCalls({ expression, prices: own, limit }: TraceUsageQuery) {
   const prices = layerPrices(own ?? [])
@@ -30,15 +36,16 @@ export function createFoundCalls({ expression, prices: own, limit }: TraceUsageQ
   return {
     calls,
     /** @param readUsage - called for a wanted call. @throws ApiError when there are more than the limit */
-    add(row: CallRow, readUsage: () => readonly CallUsage[]): void {
+    add(row: CallRow, readUsage: () => FoundUsage): void {
       if (!isWanted(row)) return
       if (calls.length === limit) throw tooMany(limit)
       const { id, parent_id, started_at_us, ended_at_us } = row
       calls.push({
         id,
         parent_id,
+        started_at_us,
         isFinished: ended_at_us !== null,
-        usage: readUsage(),
+        ...readUsage(),
         pricesOf: (used) => findPricing(prices, used, started_at_us),
       })
     },

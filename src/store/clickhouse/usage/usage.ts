@@ -53,7 +53,8 @@ async function findCalls(reads: Reads, query: TraceUsageQuery, caller: ReadCalle
   const found = createFoundCalls(query)
   const { conditions, parameters } = toFilterClause(query.project_id, query.filter)
   const rows = reads.stream<UsageRow>(selectUsageRows(conditions), parameters, caller)
-  for await (const row of wholeCalls(rows)) found.add(row, () => readUsage(row))
+  for await (const row of wholeCalls(rows))
+    found.add(row, () => ({ usage: readUsage(row), request: null }))
   return found.calls
 }
 

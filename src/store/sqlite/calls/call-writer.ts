@@ -24,6 +24,9 @@ import {
   settleUsage,
 } from '../../../domain/calls/new-call.ts'
 import type { FoundRef } from '../../../domain/objects/refs.ts'
+import { countUsage } from '../../../domain/usage/own-usage.ts'
+import { readStoredLink } from '../../../domain/usage/request-identity.ts'
+import type { CallUsage } from '../../../domain/usage/usage.ts'
 import type { CallRename } from '../../api/calls/calls.ts'
 import type { CallRow } from '../../base/calls/call-rows.ts'
 import type { Connection } from '../db/connection.ts'
@@ -126,9 +129,8 @@ function createPartWriter(
     statements.insertWholeBodies.run([call_key, ...packStart(start), ...packEnd(end)])
     writeRefs(call_key, 0, start.input_refs)
     writeRefs(call_key, 1, end.output_refs)
-    const counted = toEntryEnd(end, usage.report(call_key, end))
-    usage.addToParent(call_key, start, end.usage)
-    hours.start(start.project_id, call_key, start, counted)
+    hours.start(start.project_id, call_key, start, toEntryEnd(end))
+    usage.report(call_key, start, end)
     return true
   }
 
@@ -147,7 +149,7 @@ function createPartWriter(
     if (inserted.changes === 0) return false
     const call_key = inserted.lastInsertRowid
     statements.insertEndBodies.run([call_key, ...packEnd(end)])
-    usage.report(call_key, end)
+    usage.reportEarly(call_key, end)
     writeRefs(call_key, 1, end.output_refs)
     return true
   }
@@ -161,8 +163,8 @@ function createPartWriter(
     if (isDeleted) return
     statements.updateStartBodies.run([...packStart(start), call_key])
     writeRefs(call_key, 0, start.input_refs)
-    usage.addToParent(call_key, start, usage.settleReports(row, start))
-    hours.start(start.project_id, call_key, start, findEnd(row, usage))
+    const reports = usage.completeStart(row, start)
+    hours.start(start.project_id, call_key, start, findEnd(row, reports))
   }
 
   /** Adds an end to a call whose start or new name came first. */
@@ -171,11 +173,11 @@ function createPartWriter(
     const end = settleUsage(sent, row.attributes_json)
     statements.updateEnd.run({ call_key, ...end })
     statements.updateEndBodies.run([...packEnd(end), call_key])
-    const counted = usage.report(call_key, end)
     writeRefs(call_key, 1, end.output_refs)
-    if (!isCounted(row)) return
-    usage.addToParent(call_key, row, end.usage)
-    hours.end(row.project_id, call_key, row, toEntryEnd(end, counted))
+    if (isCounted(row)) {
+      hours.end(row.project_id, call_key, row, toEntryEnd(end))
+      usage.report(call_key, { ...row, linked_id: readStoredLink(row) }, end)
+    } else usage.reportEarly(call_key, end)
   }
 
   return {
@@ -235,17 +237,21 @@ function toState(row: CallRow): CallState {
   }
 }
 
-function toEntryEnd({ ended_at_us, exception }: CallEnd, usage: EntryEnd['usage']): EntryEnd {
-  return { ended_at_us, exception, usage }
+/** The entry of an end; what of its reports counts elsewhere is settled at the end of the write. */
+function toEntryEnd({
+  ended_at_us,
+  exception,
+  usage,
+}: Pick<CallEnd, 'ended_at_us' | 'exception' | 'usage'>): EntryEnd {
+  return { ended_at_us, exception, usage: usage.flatMap((report) => countUsage(report, null)) }
 }
 
 /** Returns the end of a call whose end came before its start, or null. */
 function findEnd(
-  { call_key, ended_at_us, exception }: CallRow,
-  usage: Pick<NestedUsage, 'count'>,
+  { ended_at_us, exception }: CallRow,
+  usage: readonly CallUsage[],
 ): EntryEnd | null {
-  if (ended_at_us === null) return null
-  return { ended_at_us, exception, usage: usage.count(call_key) }
+  return ended_at_us === null ? null : toEntryEnd({ ended_at_us, exception, usage })
 }
 
 function prepareStatements(db: Connection) {

@@ -34,16 +34,28 @@ export function createCallWrites(db: Connection, hours: HourMarks, keys: NameKey
   const writer = createCallWriter(db, { hours, keys, usage })
   const deleteCalls = db.prepare(DELETE_CALLS)
 
+  /** What of the usage counts is decided once, after all parts. */
+  function writeParts(parts: readonly CallParts[]): PartResult[] {
+    const results = writer.writeParts(parts)
+    usage.settle()
+    return results
+  }
+
+  function writePart(part: CallParts): StartedIds | null {
+    const started = writer.writePart(part)
+    usage.settle()
+    return started
+  }
+
   return {
-    start_call: (start: CallStart) => writer.writePart({ start, end: null }) as StartedIds,
+    start_call: (start: CallStart) => writePart({ start, end: null }) as StartedIds,
     end_call(end: CallEnd): void {
-      writer.writePart({ start: null, end })
+      writePart({ start: null, end })
     },
-    write_parts: (parts: readonly CallParts[]): PartReply[] =>
-      writer.writeParts(parts).map(toReply),
+    write_parts: (parts: readonly CallParts[]): PartReply[] => writeParts(parts).map(toReply),
     write_packed(packed: PackedCalls<CallParts>): PackedOutcome<PartReply> {
       const parts = unpackCalls(packed)
-      const { exceptions, ...counts } = toPackedOutcome(parts, writer.writeParts(parts))
+      const { exceptions, ...counts } = toPackedOutcome(parts, writeParts(parts))
       return { ...counts, exceptions: exceptions.map(([at, result]) => [at, toReply(result)]) }
     },
     /** Returns how many records were not stored. */
@@ -53,7 +65,8 @@ export function createCallWrites(db: Connection, hours: HourMarks, keys: NameKey
     delete_calls({ project_id, ids, deleted_at_us }: CallDeletion): number {
       const parameters = { project_id, ids: JSON.stringify(ids), deleted_at_us }
       const deleted = deleteCalls.all(parameters) as DeletedCall[]
-      usage.takeFromParents(deleted.map(({ call_key }) => call_key))
+      usage.leave(deleted.map(({ call_key }) => call_key))
+      usage.settle()
       for (const { call_key, started_at_us } of deleted) {
         if (started_at_us !== null) hours.remove(project_id, call_key, started_at_us)
       }
@@ -65,7 +78,7 @@ export function createCallWrites(db: Connection, hours: HourMarks, keys: NameKey
       for (const call of unpackRecorded(calls)) {
         const parts = resolve(call, refused)
         if (parts === null) continue
-        for (const { error } of writer.writeParts([parts])) {
+        for (const { error } of writeParts([parts])) {
           if (error) refused.push(renderFailure(error))
         }
       }

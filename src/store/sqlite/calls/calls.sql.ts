@@ -1,5 +1,6 @@
 /** Statements for calls and their bodies, usage and refs. */
 import { insertRow } from '../../base/db/rows.sql.ts'
+import { COUNTED_IN } from '../usage/usage-requests.sql.ts'
 import {
   BODY_NAMES,
   bodyText,
@@ -191,6 +192,7 @@ SELECT
   end_user_id,
   storage_size_bytes,
   deleted_at_us,
+  ${COUNTED_IN} AS usage_counted_in,
   ${BODY_NAMES.map(bodyText).join(',\n  ')}
 FROM calls
 LEFT JOIN call_bodies ON call_bodies.call_key = calls.call_key

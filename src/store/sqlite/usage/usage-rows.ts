@@ -9,10 +9,13 @@ import type { CallUsage } from '../../../domain/usage/usage.ts'
 
 /**
  * Where counters begin in USAGE_ROW, after what readReport reads by name: first those of the report, then those of the
- * children, both in the order of USAGE_COUNTERS.
+ * children, both in the order of USAGE_COUNTERS, and then whether the report counts at other calls.
  */
 const REPORTED_AT = 6
 const NESTED_AT = REPORTED_AT + USAGE_COUNTERS.length
+const REPEATS_AT = NESTED_AT + USAGE_COUNTERS.length
+/** Columns of USAGE_ROW. */
+export const USAGE_COLUMNS = REPEATS_AT + 1
 
 /** Returns the report of a row whose columns begin at `at`. */
 export function readReport(row: readonly unknown[], at = 0): CallUsage {
@@ -34,7 +37,7 @@ export function readNested(row: readonly unknown[], at = 0): UsageCounters | nul
 
 /** Returns the report and the call's own usage, as one row when they are equal. */
 export function readCounted(row: readonly unknown[], at = 0): CountedUsage[] {
-  return countUsage(readReport(row, at), readNested(row, at))
+  return countUsage(readReport(row, at), readNested(row, at), row[at + REPEATS_AT] !== 0)
 }
 
 function readCounters(row: readonly unknown[], at: number): UsageCounters {

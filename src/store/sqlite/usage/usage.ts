@@ -19,6 +19,7 @@ import type { Connection } from '../db/connection.ts'
 import type { Checkpoint, ReadJob } from '../read/read-job.ts'
 import { FIND_CALL_USAGE } from './nested-usage.sql.ts'
 import { SELECT_TRACES_OF_CALLS } from './usage.sql.ts'
+import { FIND_REQUEST } from './usage-requests.sql.ts'
 import { readReport } from './usage-rows.ts'
 
 export const sumTraceUsage: ReadJob<TraceUsageQuery, UsageResponse> = function* (
@@ -49,13 +50,15 @@ export const sumCallsUsage: ReadJob<CallsUsageQuery, UsageResponse> = function* 
 function* findCalls(db: Connection, query: TraceUsageQuery, checkpoint: Checkpoint) {
   const { project_id, filter } = query
   const selectUsage = db.prepare(FIND_CALL_USAGE).raw()
+  const findRequest = db.prepare(FIND_REQUEST).pluck()
   const found = createFoundCalls(query)
 
   function take(row: ScannedRow): boolean {
     const { call_key } = row
-    found.add(row, () =>
-      (selectUsage.all({ call_key }) as unknown[][]).map((one) => readReport(one)),
-    )
+    found.add(row, () => ({
+      usage: (selectUsage.all({ call_key }) as unknown[][]).map((one) => readReport(one)),
+      request: (findRequest.get({ call_key }) as string | null | undefined) ?? null,
+    }))
     return true
   }
 

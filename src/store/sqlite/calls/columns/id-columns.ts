@@ -28,6 +28,11 @@ export function packOptional(id: string | null): PackedId | null {
   return id === null ? null : packId(id)
 }
 
+export function isSamePackedId(left: PackedId | null, right: PackedId): boolean {
+  if (left === null || typeof left !== typeof right) return false
+  return typeof left === 'string' ? left === right : left.equals(right as Buffer)
+}
+
 type Key = number | bigint
 
 export interface NameKeys {

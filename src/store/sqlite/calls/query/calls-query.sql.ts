@@ -1,5 +1,6 @@
 /** Statements for the lists of calls. */
 import type { Body } from '../../../../domain/calls/call-fields.ts'
+import { COUNTED_IN } from '../../usage/usage-requests.sql.ts'
 import { type BodyName, bodyText } from '../bodies.sql.ts'
 import { idText, idTexts, OP_NAME, PROJECT_ID, PROJECT_KEY } from '../columns/id-columns.sql.ts'
 import { callsBy, type FilterCondition, renderConditions } from './filter-conditions.sql.ts'
@@ -168,7 +169,8 @@ SELECT
   calls.call_key,
   calls.started_at_us,
   ${namedColumns(named)},
-  ${bodyColumns(wanted)}
+  ${bodyColumns(wanted)},
+  ${wanted.has('summary') ? COUNTED_IN : 'NULL'} AS usage_counted_in
 FROM json_each(@keys) AS wanted
 CROSS JOIN calls ON calls.call_key = wanted.value
 ${wanted.size > 0 ? 'CROSS JOIN call_bodies ON call_bodies.call_key = calls.call_key' : ''}

@@ -25,9 +25,12 @@ interface FirstHour {
 export function createRemovalWrites(db: Connection) {
   const selectUnfreed = db.prepare(SQL.SELECT_UNFREED).pluck()
   const freeCall = db.prepare(SQL.FREE_CALL)
-  const deleteParts = [SQL.DELETE_BODIES, SQL.DELETE_USAGE, SQL.DELETE_REFS].map((sql) =>
-    db.prepare(sql),
-  )
+  const deleteParts = [
+    SQL.DELETE_BODIES,
+    SQL.DELETE_USAGE,
+    SQL.DELETE_REQUEST,
+    SQL.DELETE_REFS,
+  ].map((sql) => db.prepare(sql))
   const deleteCall = db.prepare(SQL.DELETE_CALL)
   const findFirstStart = db.prepare(SQL.FIND_FIRST_START).pluck()
   const selectStarted = db.prepare(SQL.SELECT_STARTED).pluck()

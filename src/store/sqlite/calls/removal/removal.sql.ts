@@ -13,6 +13,7 @@ LIMIT @limit
 /** Each by the prefix of its primary key. */
 export const DELETE_BODIES = 'DELETE FROM call_bodies WHERE call_key = ?'
 export const DELETE_USAGE = 'DELETE FROM call_usage WHERE call_key = ?'
+export const DELETE_REQUEST = 'DELETE FROM call_requests WHERE call_key = ?'
 export const DELETE_REFS = 'DELETE FROM call_refs WHERE call_key = ?'
 export const DELETE_CALL = 'DELETE FROM calls WHERE call_key = ?'
 
