@@ -14,6 +14,7 @@ import { openProtobuf, readProtobufSpan } from '../domain/otel/otlp-protobuf.ts'
 import { type Span, SpanError, type SpanSource } from '../domain/otel/span.ts'
 import { toSpanCall } from '../domain/otel/span-call.ts'
 import { readSpanFeedback, type SpanFeedback } from '../domain/otel/span-feedback.ts'
+import { readSpanResponseId } from '../domain/usage/request-identity.ts'
 import { ApiError } from '../errors.ts'
 import { isProjectId } from '../schemas/shapes.ts'
 
@@ -140,9 +141,10 @@ function toParts(span: Span, project_id: string, request: ReadRequest): CallPart
   const { svc_user_id, svc_username, refScheme } = request
   const { start, end, isRunning } = toSpanCall(span, project_id)
   const defaults = { id: span.span_id, trace_id: span.trace_id, svc_user_id, svc_username }
+  const response_id = readSpanResponseId(span.attributes)
   return {
     start: resolveTimedStart(start, defaults, refScheme),
-    end: isRunning ? null : resolveTimedEnd(end, refScheme),
+    end: isRunning ? null : resolveTimedEnd({ ...end, response_id }, refScheme),
   }
 }
 

@@ -1,7 +1,6 @@
 /** Converts a span to the start and the end of a call. Pure. The whole span is kept as `attributes.otel_span`. */
 import type { TimedEnd, TimedStart } from '../calls/new-call.ts'
 import { isObject } from '../json/is-object.ts'
-import { readSpanResponseId } from '../usage/request-identity.ts'
 import { isConverse, readConverseParts } from './dialects/converse-parts.ts'
 import { readLangChain } from './dialects/langchain-messages.ts'
 import { MODEL_KINDS } from './dialects/step-kinds.ts'
@@ -45,7 +44,6 @@ export function toSpanCall(span: Span, project_id: string): SpanCall {
   const given = provider === null ? {} : { provider }
   const usage = readSpanUsage(reader)
   const request = readRequest(reader)
-  const response_id = usage === null ? null : readSpanResponseId(span.attributes)
   const inputs = readInputs(span, reader, request)
   const output = readOutput(span, reader, request)
   const op = reader.takeText('op')
@@ -83,7 +81,6 @@ export function toSpanCall(span: Span, project_id: string): SpanCall {
       ended_at_us: toUs(span.end_ns > span.start_ns ? span.end_ns : span.start_ns),
       output,
       exception: readException(span),
-      ...(response_id === null ? {} : { response_id }),
       summary:
         usage !== null && isModelCall ? { usage: { [counted]: { ...usage, ...given } } } : {},
     },

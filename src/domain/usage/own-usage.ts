@@ -94,7 +94,7 @@ export type UsageSum = Record<'input_tokens' | 'output_tokens', number>
 /**
  * Whether the reports of a call are the sum of those of its children.
  *
- * Choice: equal input and equal output say so, however the call names its models, and whatever kinds and numbers of
+ * Spec: §2.5 summary (usage not shown). Choice: equal input and equal output say so, however the call names its models, and whatever kinds and numbers of
  * requests it and its children have.
  *
  * @param below - the sum over the children's reports

@@ -16,7 +16,7 @@ const JSON_MAX = 4 * 1024 * 1024
 export const REQUEST_CALLS_MAX = 16
 
 /** What identifies requests in an end and a start, as far as each holds it. */
-export interface RequestMarks {
+interface RequestMarks {
   /** Of a response that can identify its request; null: none. */
   readonly response_id?: string | null
   /** The call that made the same request, as the client names it; null: none. */
@@ -34,10 +34,10 @@ const BEDROCK_START = /^(?:(?:us|eu|apac|jp|au|global|us-gov)\.)?(?:[a-z0-9]+)\.
 /**
  * Returns the id of a response that can identify its request.
  *
- * Choice: ids of fewer than 16 characters, or of fewer than 6 different ones, identify nothing: some engines draw theirs
+ * Spec: §2.5 summary (usage not shown). Choice: ids of fewer than 16 characters, or of fewer than 6 different ones, identify nothing: some engines draw theirs
  * out of a thousand, and stubs write `chatcmpl-1`.
  */
-export function toResponseId(id: unknown): string | null {
+function toResponseId(id: unknown): string | null {
   if (typeof id !== 'string' || id.length > RESPONSE_ID_MAX) return null
   return id.length >= RESPONSE_ID_MIN && new Set(id).size >= DIFFERENT_MIN ? id : null
 }
@@ -108,7 +108,7 @@ export function readStoredLink({
 /**
  * Returns what is equal in all reports of one request: the model without provider, date and version, and the tokens.
  *
- * Choice: one response id with other tokens is another request, so that an id that is not unique hides no usage.
+ * Spec: §2.5 summary (usage not shown). Choice: one response id with other tokens is another request, so that an id that is not unique hides no usage.
  *
  * @returns null where a call does not report one request to one model
  */
@@ -161,7 +161,7 @@ function parseObject(text: unknown): unknown {
 }
 
 /** A call that reports a request. */
-export interface RequestCall {
+interface RequestCall {
   readonly id: string
   readonly parent_id: string | null
   readonly started_at_us: number
@@ -172,7 +172,7 @@ export interface RequestCall {
 /**
  * Returns the call whose report of a request counts, the same whatever their order.
  *
- * Choice: of calls within each other the innermost, so that a parent that returns the response of its child does not
+ * Spec: §2.5 summary (usage not shown). Choice: of calls within each other the innermost, so that a parent that returns the response of its child does not
  * count in its place; of others the earliest, so that later copies change no past hour; then by id.
  *
  * @param calls - all that report it, at least one

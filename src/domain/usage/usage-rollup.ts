@@ -94,17 +94,20 @@ function sumBelow(given: readonly UsageCall[]) {
   )
   const sums = new Map<string, SumsByModel>()
   const repeats = new Set<string>()
+  const reporting = new Set<string>()
   for (const [id, ofParent] of children) {
     const parent = id === null ? undefined : byId.get(id)
     if (!parent) continue
     const reports = reportsBelow(parent, ofParent)
+    const { input_tokens, output_tokens } = sumReports(reports)
     sums.set(parent.id, sumByModel(reports))
-    if (repeatsChildren(parent.usage, sumReports(reports))) repeats.add(parent.id)
+    if (input_tokens + output_tokens > 0) reporting.add(parent.id)
+    if (repeatsChildren(parent.usage, { input_tokens, output_tokens })) repeats.add(parent.id)
   }
   const requests = Map.groupBy(calls, ({ request }) => request)
   for (const [request, group] of requests) {
     if (request === undefined || request === null) continue
-    const members = group.map((call) => ({ ...call, hasReportsBelow: sums.has(call.id) }))
+    const members = group.map((call) => ({ ...call, hasReportsBelow: reporting.has(call.id) }))
     const { id } = findCounting(members)
     for (const member of members) if (member.id !== id) repeats.add(member.id)
   }

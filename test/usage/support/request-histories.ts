@@ -121,7 +121,7 @@ const isBefore = (a: Call, b: Call) =>
   a.startedUs === b.startedUs ? a.id < b.id : a.startedUs < b.startedUs
 
 /** What each of the living calls used itself, by model: the naive reference. */
-export function naiveOwn(living: readonly Call[]): Map<string, Report> {
+function naiveOwn(living: readonly Call[]): Map<string, Report> {
   const find = (id: string | null) => living.find((call) => call.id === id)
   const signature = (call: Call) => {
     const [one, ...more] = Object.entries(call.report)

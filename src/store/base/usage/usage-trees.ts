@@ -23,7 +23,7 @@ interface CallRow {
 }
 
 /** The usage of a call, and what identifies the request that it reports. */
-export interface FoundUsage {
+interface FoundUsage {
   readonly usage: readonly CallUsage[]
   readonly request: string | null
 }

@@ -41,8 +41,6 @@ type ChildSum = UsageCounters & {
   readonly below_output_tokens: number
 }
 
-export type ChildSums = ReturnType<typeof createChildSums>
-
 /** @param onLeaf - called with the request of a call that gets its first report below, or loses its last */
 export function createChildSums(
   db: Connection,

@@ -23,7 +23,7 @@ type Key = number | bigint
 const LINKING_MAX = REQUEST_CALLS_MAX
 
 /** A call that begins to count. */
-export interface EnteringCall {
+interface EnteringCall {
   readonly call_key: Key
   readonly project_key: Key
   readonly id: string
