@@ -59,7 +59,8 @@ WHERE below_input_tokens IS NOT NULL
     FROM call_usage
     WHERE below_input_tokens IS NOT NULL
     GROUP BY call_key
-    HAVING sum(input_tokens) + sum(output_tokens) > 0
+    HAVING count(*) = 1
+      AND sum(input_tokens) + sum(output_tokens) > 0
       AND sum(input_tokens) = max(below_input_tokens)
       AND sum(output_tokens) = max(below_output_tokens)
   );

@@ -111,6 +111,7 @@ function reportOf(
 /** Input and output by model that a call used itself, as its report and those of the living tell. */
 function naiveOwn(call: Call, living: readonly Call[]): Map<string, [number, number]> {
   const own = new Map<string, [number, number]>()
+  if (isSum(call, living)) return own
   for (const [model, report] of Object.entries(call.reported)) {
     const children = living.flatMap(({ parent, reported }) =>
       parent === call.id && reported[model] ? [reported[model]] : [],
@@ -125,6 +126,18 @@ function naiveOwn(call: Call, living: readonly Call[]): Map<string, [number, num
     own.set(model, [report.prompt_tokens - taken[0], report.completion_tokens - taken[1]])
   }
   return own
+}
+
+/** Whether a call reports one model, and of it as much as its children of all models. */
+function isSum(call: Call, living: readonly Call[]): boolean {
+  const [report, ...more] = Object.values(call.reported)
+  if (!report || more.length > 0) return false
+  const below = living
+    .filter(({ parent }) => parent === call.id)
+    .flatMap(({ reported }) => Object.values(reported))
+  return (['prompt_tokens', 'completion_tokens'] as const).every(
+    (kind) => report[kind] === below.reduce((sum, one) => sum + one[kind], 0),
+  )
 }
 
 type Sums = Record<string, [number, number]>

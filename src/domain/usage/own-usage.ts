@@ -92,15 +92,17 @@ function holdsNested(reported: CallUsage, nested: UsageCounters): boolean {
 export type UsageSum = Record<'input_tokens' | 'output_tokens', number>
 
 /**
- * Whether the reports of a call are the sum of those of its children.
+ * Whether the report of a call is the sum of those of its children.
  *
- * Spec: §2.5 summary (usage not shown). Choice: equal input and equal output say so, however the call names its models, and whatever kinds and numbers of
- * requests it and its children have.
+ * Spec: §2.5 summary (usage not shown). Choice: equal input and equal output say so, however the call names its model, and whatever kinds and numbers of
+ * requests it and its children have. A call that reports several models has them by name from its children.
  *
  * @param below - the sum over the children's reports
  */
 export function repeatsChildren(reports: readonly CallUsage[], below: UsageSum): boolean {
-  const { input_tokens, output_tokens } = sumReports(reports)
+  const [report] = reports
+  if (report === undefined || reports.length > 1) return false
+  const { input_tokens, output_tokens } = report
   if (input_tokens + output_tokens === 0) return false
   return input_tokens === below.input_tokens && output_tokens === below.output_tokens
 }

@@ -172,7 +172,8 @@ function naiveOwn(living: readonly Call[]): Map<string, Report> {
     }
     const [counting] = same.toSorted((a, b) => rank(a) - rank(b) || (isBefore(a, b) ? -1 : 1))
     const [all, children] = [sumOf([call.report]), sumOf(reports)]
-    const isSum = all.input === children.input && all.output === children.output
+    const isOne = Object.keys(call.report).length < 2
+    const isSum = isOne && all.input === children.input && all.output === children.output
     const left = Object.entries(call.report).flatMap(([model, report]) => {
       const nested = reports.flatMap((one) => one[model] ?? [])
       const sum = (kind: 'input' | 'output' | 'requests') =>
