@@ -3,6 +3,7 @@ import type { TimedEnd, TimedStart } from '../calls/new-call.ts'
 import { isObject } from '../json/is-object.ts'
 import { isConverse, readConverseParts } from './dialects/converse-parts.ts'
 import { readLangChain } from './dialects/langchain-messages.ts'
+import { readResponseItems } from './dialects/response-items.ts'
 import { MODEL_KINDS } from './dialects/step-kinds.ts'
 import { joinChunks } from './message-chunks.ts'
 import { type Attributes, requireUsableSpan, type Span } from './span.ts'
@@ -15,14 +16,13 @@ import {
   toToolCalls,
 } from './span-messages.ts'
 import { parseText, readSpanFields, type SpanReader } from './span-reader.ts'
+import { readRequest, type SpanRequest } from './span-request.ts'
 import { toTools } from './span-tools.ts'
 import { readSpanUsage } from './span-usage.ts'
 import { splitRun } from './tool-runs.ts'
 
 /** Limit: characters of an operation's name, as of a call that is started; longer ones are cut. */
 const OP_NAME_MAX = 1024
-/** Limit: characters of the model by which usage is counted; longer ones are cut. */
-const MODEL_NAME_MAX = 256
 
 interface SpanCall {
   readonly start: TimedStart
@@ -87,39 +87,6 @@ export function toSpanCall(span: Span, project_id: string): SpanCall {
   }
 }
 
-interface SpanRequest {
-  readonly requested: string | null
-  readonly answering: string | null
-  readonly settings: Record<string, unknown>
-}
-
-/**
- * The models and the settings of a request.
- *
- * Spec: none, an addition. Choice: inputs have the model that was asked for, and usage is that of the model that
- * answered, which may have a price of its own. Where only one is named, it counts as both.
- */
-function readRequest(reader: SpanReader): SpanRequest {
-  const parameters = reader.take('parameters')?.value
-  const { model, choice, ...settings }: Record<string, unknown> = isObject(parameters)
-    ? parameters
-    : {}
-  const setting = typeof model === 'string' && model !== '' ? model : null
-  const asked = reader.takeText('requestedModel') ?? setting
-  const answered = reader.takeText('model')
-  return {
-    requested: asked ?? answered,
-    answering: (answered ?? asked)?.slice(0, MODEL_NAME_MAX) ?? null,
-    settings: { ...settings, ...choiceFields(choice) },
-  }
-}
-
-/** The conventions name the number of choices `choice.count`, and chat requests name it `n`. */
-function choiceFields(choice: unknown): Record<string, unknown> {
-  if (choice === undefined) return {}
-  return isObject(choice) && choice.count !== undefined ? { n: choice.count } : { choice }
-}
-
 function readInputs(
   span: Span,
   reader: SpanReader,
@@ -130,7 +97,7 @@ function readInputs(
   const messages = [
     ...(system ? systemMessages(system.value) : []),
     ...(sent
-      ? toMessages(readLangChain(eventItems(sent.value, false)), 'user', sent.form)
+      ? toMessages(readItems(eventItems(sent.value, false)), 'user', sent.form)
       : eventMessages(span, false)),
   ]
   const tools = reader.take('tools')
@@ -146,6 +113,11 @@ function readInputs(
   }
 }
 
+/** Items that libraries have in place of messages. */
+function readItems(value: unknown): unknown {
+  return readResponseItems(readLangChain(value))
+}
+
 /** Settings of the system come as parts, as texts or as messages. */
 function systemMessages(value: unknown): ChatMessage[] {
   const isParts = Array.isArray(value) && value.every((item) => isObject(item) && !('role' in item))
@@ -157,7 +129,7 @@ function readOutput(span: Span, reader: SpanReader, { settings }: SpanRequest): 
   const calls = reader.take('toolCalls')
   const finish = reader.take('finish')
   const items = answered
-    ? toMessages(joinChunks(readLangChain(answered.value)), 'assistant', answered.form)
+    ? toMessages(joinChunks(readItems(answered.value)), 'assistant', answered.form)
     : calls
       ? [{ role: 'assistant', content: null } as ChatMessage]
       : [...eventMessages(span, true), ...laterAnswers(reader)]
@@ -235,7 +207,7 @@ function eventMessages(span: Span, isAnswer: boolean): ChatMessage[] {
         ...(system === undefined ? [] : systemMessages(parseText(system))),
         ...(held === undefined
           ? []
-          : toMessages(parseText(held), isAnswer ? 'assistant' : 'user', 'json')),
+          : toMessages(joinChunks(parseText(held)), isAnswer ? 'assistant' : 'user', 'json')),
       ]
     }
     const role = roleOfEvent(name)

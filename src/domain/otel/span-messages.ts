@@ -180,7 +180,7 @@ function partMessages(parts: readonly Json[], role: string, item: Json): ChatMes
     } else if (type === 'tool_call_response' || type === 'tool_result' || type === 'tool_return') {
       results.push(toToolMessage(part))
     } else if (type === 'reasoning' || type === 'thinking') {
-      reasoning += textOr(part.content ?? part.text ?? part.thinking, '')
+      reasoning += textOfSummary(textOr(part.content ?? part.text ?? part.thinking, ''))
     } else if (type === 'refusal') refusal += textOr(part.content ?? part.refusal, '')
     else contents.push(toContent(part, type))
   }
@@ -190,6 +190,15 @@ function partMessages(parts: readonly Json[], role: string, item: Json): ChatMes
   if (calls.length > 0) message.tool_calls = calls
   const isOnlyResults = results.length > 0 && contents.length === 0 && calls.length === 0
   return isOnlyResults ? results : [withFinish(message, item), ...results]
+}
+
+/** The texts of a summary of reasoning that is JSON, as OpenLLMetry (0.62.4) writes that of Responses. */
+function textOfSummary(text: string): string {
+  const parts = text.startsWith('[{') ? parseText(text) : null
+  const isSummary =
+    Array.isArray(parts) &&
+    parts.every((part) => isObject(part) && part.type === 'summary_text' && 'text' in part)
+  return isSummary ? parts.map(({ text: own }) => own).join('\n') : text
 }
 
 function toContent(part: Json, type: string): unknown {

@@ -84,7 +84,7 @@ function isMet({ when }: AttributePath, tree: Tree): boolean {
 
 export function readSpanFields(span: Span): SpanReader {
   const tree = growTree(span.attributes)
-  parseHolders(tree)
+  parseHolders(tree, span)
   spreadObservation(tree, parseText)
   const taken: string[] = []
   const findPlace = (field: Field, accepts: (value: unknown) => boolean) => {
@@ -181,11 +181,12 @@ function outputOfEvent(span: Span): { readonly value: unknown } | null {
   return null
 }
 
-/** Keys that hold JSON in which further fields lie. */
-const HOLDERS = DIALECTS.flatMap(({ holders = [] }) => holders)
-
-function parseHolders(tree: Tree): void {
-  for (const path of HOLDERS) {
+/** Parses the keys that hold JSON in which further fields lie. */
+function parseHolders(tree: Tree, span: Span): void {
+  const holders = DIALECTS.flatMap((dialect) =>
+    dialect.holders && isOfScope(dialect, span) ? dialect.holders : [],
+  )
+  for (const path of holders) {
     const parts = path.split('.')
     const holder = parts.length > 1 ? findAt(tree, parts.slice(0, -1).join('.')) : tree
     const name = parts.at(-1) as string

@@ -37,7 +37,8 @@ export interface SpanUsage {
  */
 export function readSpanUsage(reader: SpanReader): SpanUsage | null {
   const held = readHeld(reader)
-  const reporter = reader.countsCacheBeside() ? COUNTS_SEPARATELY : COUNTS_INSIDE
+  const isBeside = reader.countsCacheBeside()
+  const reporter = isBeside ? COUNTS_SEPARATELY : COUNTS_INSIDE
   const input = reader.takeCount('inputTokens')
   const output = reader.takeCount('outputTokens')
   const total = reader.takeCount('totalTokens')
@@ -55,7 +56,8 @@ export function readSpanUsage(reader: SpanReader): SpanUsage | null {
   const report = {
     input_tokens: input ?? Math.max(0, (total ?? 0) - (output ?? 0)),
     output_tokens: output ?? 0,
-    total_tokens: total,
+    // The sum of both alone, which such a library makes itself, says nothing of a cache.
+    total_tokens: isBeside && total === (input ?? 0) + (output ?? 0) ? null : total,
     cache_read_input_tokens: read,
     cache_creation_input_tokens: written,
     reasoning_tokens: reasoning,

@@ -7,8 +7,10 @@ import { type Dialect, flattened, items, text, typed } from './dialect.ts'
 import { GENKIT } from './genkit.ts'
 import { LANGSMITH } from './langsmith.ts'
 import { LITELLM } from './litellm.ts'
+import { LOGFIRE_AGENTS } from './logfire-agents.ts'
 import { MASTRA } from './mastra.ts'
 import { MLFLOW } from './mlflow.ts'
+import { OPENLLMETRY_BEDROCK } from './openllmetry-bedrock.ts'
 
 /** The semantic conventions of OpenTelemetry since 1.37, as the Weave SDK's agent spans write them, too. */
 const GEN_AI: Dialect = {
@@ -182,6 +184,7 @@ const LOGFIRE: Dialect = {
   totalTokens: ['response_data.usage.total_tokens'],
   serviceTier: ['response_data.service_tier'],
   holders: ['request_data', 'response_data'],
+  providerUsage: ['gen_ai.usage.raw'],
   displayName: ['logfire.msg'],
 }
 
@@ -232,6 +235,8 @@ const WEAVE: Dialect = {
 
 export const DIALECTS: readonly Dialect[] = [
   WEAVE,
+  OPENLLMETRY_BEDROCK,
+  LOGFIRE_AGENTS,
   GEN_AI,
   OPEN_INFERENCE,
   TRACELOOP,

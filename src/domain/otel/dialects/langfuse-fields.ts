@@ -5,6 +5,7 @@
  */
 import { isObject } from '../../json/is-object.ts'
 import type { Tree } from '../attribute-tree.ts'
+import { isResponseItem } from './response-items.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -36,22 +37,19 @@ function present(fields: Json): Json {
 /** Messages alone, or beside tools, or a prompt. */
 function sentFields(input: unknown): Json {
   if (typeof input === 'string' || isMessages(input)) return { messages: input }
-  if (!isObject(input) || !isMessages(input.messages)) return { input }
-  const { messages, tools, functions } = input
+  if (!isObject(input)) return { input }
+  const { messages = input.input, tools, functions } = input
+  if (typeof messages !== 'string' && !isMessages(messages)) return { input }
   return { messages, tools: tools ?? functions }
 }
 
 function answerFields(output: unknown): Json {
-  const isAnswer = typeof output === 'string' || isMessage(output) || isMessages(output)
+  const isAnswer = typeof output === 'string' || isResponseItem(output) || isMessages(output)
   return isAnswer ? { answer: output } : { output }
 }
 
 function isMessages(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0 && value.every(isMessage)
-}
-
-function isMessage(value: unknown): boolean {
-  return isObject(value) && typeof value.role === 'string'
+  return Array.isArray(value) && value.length > 0 && value.every(isResponseItem)
 }
 
 /**
@@ -85,6 +83,7 @@ function openAiUsage(usage: Json): Json {
     output: usage.completion_tokens ?? usage.output_tokens,
     total: usage.total_tokens,
     cache_read: isObject(inputDetails) ? inputDetails.cached_tokens : undefined,
+    cache_write: isObject(inputDetails) ? inputDetails.cache_write_tokens : undefined,
     reasoning: isObject(outputDetails) ? outputDetails.reasoning_tokens : undefined,
   }
 }

@@ -1,0 +1,62 @@
+/** Reads the models and the settings of a span's request. Pure. */
+import { isObject } from '../json/is-object.ts'
+import type { SpanReader } from './span-reader.ts'
+
+/** Limit: characters of the model by which usage is counted; longer ones are cut. */
+const MODEL_NAME_MAX = 256
+
+export interface SpanRequest {
+  readonly requested: string | null
+  readonly answering: string | null
+  readonly settings: Record<string, unknown>
+}
+
+/**
+ * The models and the settings of a request.
+ *
+ * Spec: none, an addition. Choice: inputs have the model that was asked for, and usage is that of the model that
+ * answered, which may have a price of its own. Where only one is named, it counts as both.
+ */
+export function readRequest(reader: SpanReader): SpanRequest {
+  const parameters = withoutResponse(reader.take('parameters')?.value)
+  const { model, choice, ...settings }: Record<string, unknown> = isObject(parameters)
+    ? parameters
+    : {}
+  const setting = typeof model === 'string' && model !== '' ? model : null
+  const asked = reader.takeText('requestedModel') ?? setting
+  const answered = reader.takeText('model')
+  return {
+    requested: asked ?? answered,
+    answering: (answered ?? asked)?.slice(0, MODEL_NAME_MAX) ?? null,
+    settings: { ...settings, ...choiceFields(choice) },
+  }
+}
+
+/** What OpenAI's Responses have beside the settings of their request, which openinference-openai-agents sends as one. */
+const RESPONSE_FIELDS: ReadonlySet<string> = new Set([
+  'id',
+  'object',
+  'created_at',
+  'completed_at',
+  'status',
+  'error',
+  'incomplete_details',
+  'output',
+  'usage',
+  'tools',
+  'instructions',
+])
+
+function withoutResponse(parameters: unknown): unknown {
+  if (!isObject(parameters) || parameters.object !== 'response') return parameters
+  const settings = Object.entries(parameters).filter(
+    ([name, value]) => value !== null && !RESPONSE_FIELDS.has(name),
+  )
+  return Object.fromEntries(settings)
+}
+
+/** The conventions name the number of choices `choice.count`, and chat requests name it `n`. */
+function choiceFields(choice: unknown): Record<string, unknown> {
+  if (choice === undefined) return {}
+  return isObject(choice) && choice.count !== undefined ? { n: choice.count } : { choice }
+}
