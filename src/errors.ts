@@ -33,6 +33,7 @@ export const ERRORS = {
   missing_required_parameter: entry(400, 'A required field is missing.'),
   unsupported_value: entry(400, 'The value is not supported.'),
   unsupported_parameter: entry(400, 'The model does not support it.'),
+  thread_unsupported: entry(400, 'Nothing is kept of a message; send the whole conversation.'),
   invalid_json: entry(400, 'The body is not valid JSON.'),
   invalid_encoding: entry(400, 'The body does not match its content-encoding.'),
   invalid_multipart: entry(400, 'The form cannot be read.'),
@@ -202,12 +203,19 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
 /** Statuses of that API where it has others: an unprocessable body is a bad request, and 529 an overload. */
 const MESSAGES_STATUSES: Readonly<Record<number, number>> = { 422: 400, 503: 529 }
 
+/** By it the vendor's clients send the whole conversation, without a thread. */
+const THREAD_UNSUPPORTED = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
+
 /** Returns the status and the body of an error on routes in the format of Anthropic's Messages API. */
 export function toMessagesError({ code, message }: ApiError, requestId: string) {
   const own = ERRORS[code].status
   const status = MESSAGES_STATUSES[own] ?? own
   const type = MESSAGES_TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')
-  return { status, body: { type: 'error', error: { type, message }, request_id: requestId } }
+  const details = code === 'thread_unsupported' ? { details: THREAD_UNSUPPORTED } : {}
+  return {
+    status,
+    body: { type: 'error', error: { type, message, ...details }, request_id: requestId },
+  }
 }
 
 /** @param type - default: that of the status */

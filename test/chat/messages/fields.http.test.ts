@@ -299,10 +299,7 @@ const ROWS: { readonly [K in keyof Required<MessageCreateRequest>]: readonly Row
   mcp_servers: [{ sent: [] }, { sent: [{ type: 'url' }], refused: 'mcp_servers' }],
   container: [{ sent: null }, { sent: 'c', refused: 'container' }],
   inference_geo: [{ sent: 'us', refused: 'inference_geo' }],
-  thread: [
-    { sent: { type: 'create' } },
-    { sent: { type: 'continue', id: 't' }, refused: 'thread' },
-  ],
+  thread: [{ sent: null }, { sent: { type: 'create' }, refused: 'whole conversation' }],
 }
 
 const CASES = Object.entries(ROWS).flatMap(([field, rows]) =>

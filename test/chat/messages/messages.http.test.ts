@@ -145,6 +145,19 @@ describe('an error of the Messages API', () => {
   })
 })
 
+it.each([false, true])(
+  'a thread is refused so that clients go on without one, dropping: %s',
+  async (drops) => {
+    const { post } = await buildApp(HELLO, { drops })
+    const thread = { type: 'continue', previous_message_id: 'msg_1' }
+    const { status, body } = await post(URL, { ...HI, thread })
+    expect([status, body.error.details]).toEqual([
+      400,
+      { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
+    ])
+  },
+)
+
 describe('the key of a message', () => {
   it.each([
     ['in x-api-key', (key: string) => ({ 'x-api-key': key })],

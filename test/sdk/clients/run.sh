@@ -39,7 +39,8 @@ echo '{"models": [{"id": "tiny", "backend": "tiny"}]}' >"$work/upstream.json"
 start upstream
 cat >"$work/server.json" <<JSON
 {"models": [{"id": "tiny", "backend": "tiny"}, {"id": "relayed", "backend": "openai", "base_url": "$url/v1",
-  "upstream_model": "tiny", "api_key_env": "UPSTREAM_KEY", "tools": true}]}
+  "upstream_model": "tiny", "api_key_env": "UPSTREAM_KEY", "tools": true,
+  "capabilities": ["chat", "completions", "embeddings", "tokenize"]}]}
 JSON
 start server
 

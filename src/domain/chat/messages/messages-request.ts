@@ -2,13 +2,12 @@
  * Converts a request in the format of Anthropic's Messages API to a chat request. Pure. Every field is carried over,
  * refused by name, or a hint that changes nothing in the answer.
  */
-import { refuse } from '../../../errors.ts'
+import { ApiError, refuse } from '../../../errors.ts'
 import { ChatCompletionRequest } from '../../../schemas/chat/chat-request.ts'
 import {
   MessageCreateRequest,
   type MessageTool,
 } from '../../../schemas/chat/messages/messages-request.ts'
-import { isObject } from '../../json/is-object.ts'
 import { findUnknownFields } from '../chat-rules.ts'
 import type { FunctionTool } from '../field-rules.ts'
 import {
@@ -16,6 +15,7 @@ import {
   carryOver,
   type FrontFieldUse,
   findRefusedFields,
+  isNeutral,
 } from '../front-fields.ts'
 import { toChatMessages } from './messages-input.ts'
 import { toReasoningEffort } from './messages-tables.ts'
@@ -72,7 +72,8 @@ export function toChatDraft(
   request: MessageCreateRequest,
   { dropsUnsupported }: TranslationOptions,
 ): TranslatedMessages {
-  const refused = [...findRefusedFields(MESSAGE_FIELDS, request), ...findRefusedThread(request)]
+  refuseThread(request)
+  const refused = findRefusedFields(MESSAGE_FIELDS, request)
   const unknown = findUnknownMessageFields(request).map((param) => ({
     param,
     message: 'The field is neither one of messages nor one of chat completions.',
@@ -115,12 +116,15 @@ function findUnknownMessageFields(request: MessageCreateRequest): readonly strin
   return findUnknownFields(request, KNOWN_FIELDS)
 }
 
-/** The vendor keeps a thread if asked to; clients that create one send the whole conversation nevertheless. */
-function findRefusedThread({ thread }: MessageCreateRequest) {
-  const type = isObject(thread) ? thread.type : null
-  if (thread === undefined || thread === null || type === 'create') return []
-  const message = 'thread must be {type: create}: nothing is kept; send the whole conversation.'
-  return [{ param: 'thread', message }]
+/**
+ * Choice: a thread is refused also where others fields are dropped, since a message that continues one is not the whole
+ * conversation. Clients then send it without.
+ *
+ * Spec: §4 (messages are an addition).
+ * @throws ApiError thread_unsupported
+ */
+function refuseThread({ thread }: MessageCreateRequest): void {
+  if (!isNeutral(thread)) throw new ApiError('thread_unsupported', { param: 'thread' })
 }
 
 function toTools(

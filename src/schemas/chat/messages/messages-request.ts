@@ -176,7 +176,7 @@ const FIELDS = {
   thread: z
     .unknown()
     .optional()
-    .describe('{type: create} is accepted; nothing is kept, so that none can be continued.'),
+    .describe('Only where the engine takes Messages itself: nothing is kept here.'),
 } as const
 
 /** Body of a message to be made; unknown fields pass only to engines that take Messages. */
