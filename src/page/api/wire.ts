@@ -52,18 +52,23 @@ interface CallFacts {
   readonly status: Status
   readonly latency_ms?: number
   readonly feedback?: readonly Feedback[]
-  /** In US dollars; absent where nothing has a price. */
+  /** In US dollars; absent where nothing has a price or a reported cost. */
   readonly total_cost?: number
   /** The call at which its usage counts, as both report one request. */
   readonly usage_counted_in?: string
+  /** By model. */
+  readonly costs?: Readonly<Record<string, { readonly reported_cost?: number }>>
+  /** What of the report of usage was not counted. */
+  readonly usage_problems?: readonly string[]
 }
 
-/** The four costs of a model; their sum is the total. */
+/** The four costs of a model, and what clients report where it has no price; their sum is the total. */
 interface CostFacts {
   readonly prompt_tokens_total_cost?: number | null
   readonly completion_tokens_total_cost?: number | null
   readonly cache_read_input_tokens_total_cost?: number | null
   readonly cache_creation_input_tokens_total_cost?: number | null
+  readonly reported_cost?: number | null
 }
 
 export function factsOf(call: Call): CallFacts {
@@ -92,6 +97,13 @@ export function usageOf(call: Call): {
   }
 }
 
+/** Returns what the call reports as its cost, summed over models; null if it reports none. */
+export function reportedCostOf(call: Call): number | null {
+  const costs = Object.values(factsOf(call).costs ?? {})
+  const reported = costs.flatMap(({ reported_cost: cost }) => cost ?? [])
+  return reported.length === 0 ? null : reported.reduce((sum, cost) => sum + cost, 0)
+}
+
 /** Returns the members of a value written by a program; a value that is not an object has none. */
 export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -109,7 +121,7 @@ export function totalOf(usage: Usage): { tokens: number; cost: number | null } {
   return { tokens, cost: costOf(models) }
 }
 
-/** Null if no model has a price. */
+/** Null if no model has a price or a reported cost. */
 function costOf(models: readonly CostFacts[]): number | null {
   const parts = models
     .flatMap((model) => [
@@ -117,6 +129,7 @@ function costOf(models: readonly CostFacts[]): number | null {
       model.completion_tokens_total_cost,
       model.cache_read_input_tokens_total_cost,
       model.cache_creation_input_tokens_total_cost,
+      model.reported_cost,
     ])
     .filter((part) => part !== null && part !== undefined)
   return parts.length === 0 ? null : parts.reduce((sum, part) => sum + part, 0)

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { requestLines } from '../api/client.ts'
 import { may } from '../api/session.ts'
-import { type Call, factsOf, totalOf, type Usage, usageOf } from '../api/wire.ts'
+import { type Call, factsOf, reportedCostOf, totalOf, type Usage, usageOf } from '../api/wire.ts'
 import { CopyCurl } from '../parts/charts/copy-curl.ts'
 import { Exception } from '../parts/exception.ts'
 import { formatCost, formatCount, formatMs, formatTime, shortOp } from '../parts/format.ts'
@@ -85,7 +85,12 @@ interface FactsProps {
 }
 
 function Facts({ call, project, usage }: FactsProps) {
-  const { status, latency_ms, usage_counted_in: counted } = factsOf(call)
+  const {
+    status,
+    latency_ms,
+    usage_counted_in: counted,
+    usage_problems: problems = [],
+  } = factsOf(call)
   const { tokens, cost, models } = usageOf(call)
   const all = totalOf(usage ?? {})
   const facts: [string, ComponentChildren][] = [
@@ -105,6 +110,8 @@ function Facts({ call, project, usage }: FactsProps) {
       'Usage counted in',
       counted && html`<a href=${pathTo(project, 'calls', counted)}>${counted}</a>`,
     ],
+    ['Cost as the client reports it', formatCost(reportedCostOf(call))],
+    ['Usage not counted', problems.join('; ')],
     ['User', call.svc_username],
     ['End user', call.end_user_id],
     [
