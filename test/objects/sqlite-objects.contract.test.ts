@@ -7,6 +7,7 @@ import * as MARKS from '../../src/store/base/objects/marks.sql.ts'
 import * as BASE from '../../src/store/base/objects/objects.sql.ts'
 import * as BASE_TABLES from '../../src/store/base/objects/tables.sql.ts'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
+import { SQLITE } from '../../src/store/sqlite/db/dialect.sql.ts'
 import { FILES_DIRECTORY } from '../../src/store/sqlite/files/file-folder.ts'
 import * as TABLES from '../../src/store/sqlite/objects/contents.sql.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
@@ -112,6 +113,7 @@ describe('the statements of objects, tables and files', () => {
     ...TABLES.OBJECTS,
     ...MARKS,
     ...BASE_TABLES,
+    ...BASE_TABLES.tableStatements(SQLITE),
     ...TABLES,
     ...TABLES.OBJECTS.FIND_VERSIONS,
     PLACE_BY_ALIAS: BASE.FIND_VERSION_KEYS.byAlias,

@@ -10,7 +10,7 @@ import { createRefSteps } from '../../base/objects/ref-values.ts'
 import type { Statements } from '../db/client.ts'
 import { runSteps } from '../db/run-steps.ts'
 import { readAbout } from '../feedback/feedback-about.ts'
-import { keyIn } from '../objects/table-rows.ts'
+import { keyIn } from '../objects/tables.ts'
 
 /** Limit: refs with cached values; then the cache is cleared. */
 const CACHED_REFS_MAX = 100_000

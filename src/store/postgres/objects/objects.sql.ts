@@ -5,14 +5,6 @@ import { POSTGRES } from '../db/dialect.sql.ts'
 
 export const OBJECTS = { ...objectStatements(POSTGRES), ...markStatements(POSTGRES) }
 
-/** Inserts contents that the project does not have (json_values_project_id_digest_key). */
-export const INSERT_JSON_VALUES = `
-INSERT INTO json_values (project_id, digest, val_json)
-SELECT @project_id, rows.digest, rows.val_json
-FROM unnest(@digests::text[], @texts::text[]) AS rows (digest, val_json)
-ON CONFLICT (project_id, digest) DO NOTHING
-`
-
 /** The texts of contents (json_values_project_id_digest_key). */
 export const FIND_JSON_VALUES = `
 SELECT digest, val_json

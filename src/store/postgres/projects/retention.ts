@@ -9,8 +9,7 @@ import {
 import { createOwnConnection, type Postgres, statementsOf } from '../db/client.ts'
 import { runSteps } from '../db/run-steps.ts'
 import { toStoreError } from '../db/store-error.ts'
-import { SUM_OBJECT_BYTES } from '../objects/tables.sql.ts'
-import { AWAIT_PINS, PIN_RETENTION } from './retention.sql.ts'
+import { AWAIT_PINS, PIN_RETENTION, SUM_OBJECT_BYTES } from './retention.sql.ts'
 
 /** @param url - for the connections of holds: a step may last longer than the pool lets a connection idle */
 export function createRetentionStore(db: Postgres, url: string): RetentionStore {

@@ -3,20 +3,6 @@ import { markStatements } from '../../base/objects/marks.sql.ts'
 import { objectStatements } from '../../base/objects/objects.sql.ts'
 import { SQLITE } from '../db/dialect.sql.ts'
 
-/** The key and size of a row's content (json_values_project_id_digest). */
-export const FIND_ROW_KEY = `
-SELECT value_key, octet_length(val_json) AS size_bytes
-FROM json_values
-WHERE project_id = @project_id AND digest = @digest
-`
-
-/** The digest of a row; by primary key. */
-export const FIND_ROW_DIGEST = `
-SELECT digest
-FROM json_values
-WHERE value_key = ?
-`
-
 export const OBJECTS = { ...objectStatements(SQLITE), ...markStatements(SQLITE) }
 
 /** Inserts a file unless the project has it (files_project_id_digest). */
