@@ -27,7 +27,7 @@ const KEYS_READ = 8 * BLOCK_ROWS
 const BLOCKS_READ = 64
 
 /** How a database stores the keys of a block. */
-export interface BlockFormat {
+interface BlockFormat {
   toBlock(keys: readonly number[]): unknown
   /** Returns the key at an index of a block, as the database returns the block. */
   keyIn(value_keys: unknown, index: number): number

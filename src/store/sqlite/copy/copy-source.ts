@@ -14,7 +14,7 @@ import {
 } from '../db/connection.ts'
 import { lockDataDirectory } from '../db/directory-lock.ts'
 import { migrate } from '../db/migrate.ts'
-import { fromBlock } from '../objects/tables.ts'
+import { fromBlock } from '../objects/table-reads.ts'
 import * as SQL from './copy-source.sql.ts'
 
 /**

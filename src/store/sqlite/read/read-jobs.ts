@@ -13,7 +13,7 @@ import {
   queryFeedback,
 } from '../feedback/feedback-reads.ts'
 import { findObjects, listAliases, listTags } from '../objects/object-list.ts'
-import { sortTable } from '../objects/tables.ts'
+import { sortTable } from '../objects/table-reads.ts'
 import { listProjects, sumContents } from '../projects/project-reads.ts'
 import { buildSegment } from '../stats/segments/build/build-job.ts'
 import { aggregateStats, renderStats } from '../stats/stats.ts'

@@ -10,7 +10,7 @@ import { createRefSteps } from '../../../base/objects/ref-values.ts'
 import type { Connection } from '../../db/connection.ts'
 import { createStepRunner } from '../../db/run-steps.ts'
 import { countFeedback, createFeedbackAboutMany } from '../../feedback/feedback-about.ts'
-import { keyIn } from '../../objects/tables.ts'
+import { keyIn } from '../../objects/table-reads.ts'
 import type { FoundKey } from './calls-walk.ts'
 
 export function createCallJoins(
