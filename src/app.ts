@@ -203,6 +203,8 @@ function toInferenceOptions(config: Config, deps: Deps, nowUs: Clock['nowUs']) {
     keyRequestsPerMinute: config.keyRequestsPerMinute,
     keyTokensPerMinute: config.keyTokensPerMinute,
     recordings: deps.recordings,
+    budgets: deps.budgets,
+    prices: deps.prices,
     watch: deps.metrics,
     refScheme: config.refScheme,
     nowUs,

@@ -48,6 +48,40 @@ CREATE TABLE annotation_queues (
 
 CREATE INDEX annotation_queues_project_id ON annotation_queues (project_id) WHERE deleted_at_us IS NULL;
 
+CREATE TABLE budget_leases (
+  id TEXT NOT NULL PRIMARY KEY,
+  budget_id TEXT NOT NULL,
+  period_start_us INTEGER NOT NULL,
+  held_nanos INTEGER NOT NULL,
+  -- Of this lease since its begin, all of it in budget_spending.
+  settled_nanos INTEGER NOT NULL,
+  expires_at_us INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX budget_leases_budget_id ON budget_leases (budget_id, period_start_us);
+
+CREATE TABLE budget_spending (
+  budget_id TEXT NOT NULL,
+  period_start_us INTEGER NOT NULL,
+  spent_nanos INTEGER NOT NULL,
+  PRIMARY KEY (budget_id, period_start_us)
+) STRICT;
+
+CREATE TABLE budgets (
+  id TEXT NOT NULL PRIMARY KEY,
+  subject_kind TEXT NOT NULL,
+  subject_id TEXT NOT NULL,
+  period TEXT NOT NULL,
+  zone TEXT NOT NULL,
+  hard_nanos INTEGER,
+  soft_nanos INTEGER,
+  created_at_us INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX budgets_created_at_us ON budgets (created_at_us, id);
+
+CREATE INDEX budgets_subject ON budgets (subject_kind, subject_id);
+
 CREATE TABLE call_bodies (
   call_key INTEGER NOT NULL PRIMARY KEY REFERENCES calls (call_key),
   attributes_json TEXT,

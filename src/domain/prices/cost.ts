@@ -122,6 +122,22 @@ export function linearInputMax(prices: UnitPrices): number {
   return most
 }
 
+/** What a usage costs, by model; models without a price are left out. */
+export function priceUsage(
+  { summary, attributes, started_at_us }: PricedCall,
+  prices: PriceTable,
+): { readonly model: string; readonly atoms: Measured }[] {
+  return readUsage(summary, identifyReporter(attributes)).flatMap((usage) => {
+    const found = findPricing(prices, usage, started_at_us)
+    if (found === null) return []
+    const isReported = found === AS_REPORTED
+    const atoms = isReported
+      ? reportedCost(usage.reported_cost_microcents)
+      : totalCost(costParts(usage, found))
+    return [{ model: usage.model, atoms }]
+  })
+}
+
 /** What a client reports as the cost. */
 export function reportedCost(microcents: number): Measured {
   return multiply(microcents, ATOMS_PER_MICROCENT)

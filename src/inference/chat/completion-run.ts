@@ -14,6 +14,7 @@ import { requireOffered } from '../models/offers.ts'
 import { findUpstreamModel, type ModelRegistry, type ServedModel } from '../models/registry.ts'
 import type { Admission, AdmissionRequest } from './admission.ts'
 import { nameBackend } from './backend-headers.ts'
+import type { Spending } from './budgets/spending.ts'
 import { chooseLimit, type KeyLimits } from './key-limits.ts'
 import { type CompletionRecord, createCompletionRecord } from './record/completion-record.ts'
 import type { CompletionRecorder, RecordedAs } from './record/completion-recorder.ts'
@@ -32,6 +33,7 @@ export interface CompletionRunOptions {
   readonly models: ModelRegistry
   readonly admission: Admission
   readonly limits: KeyLimits
+  readonly spending: Spending
   /** Completions of a key without a limit of its own that may run at once; null: any number. */
   readonly keyCompletionsMax: number | null
   readonly recorder: CompletionRecorder
@@ -160,6 +162,8 @@ export function openRun(
     requireAllowed(model, caller)
     functions.requireAnswerable(model)
   }
+  const { body, request } = call
+  const spent = { caller, projectId: exchange.projectId, body, request, record, setHeaders }
   return {
     models: [asked, ...listFallbacks(asked, models, requireFallback)],
     admission,
@@ -169,6 +173,7 @@ export function openRun(
       keyMax,
       signal,
     }),
+    reserve: (model) => options.spending.reserve(spent, model),
     start(model) {
       const { backendModel, adapter = null, capabilities } = model
       const served = { model: backendModel, adapter, callsTools: capabilities.tools, keyId }

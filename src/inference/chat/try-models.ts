@@ -9,6 +9,7 @@ import type { Delta, UpstreamObserver } from '../backend.ts'
 import type { ModelRegistry, ServedModel } from '../models/registry.ts'
 import { withoutClientRetries } from '../openai/upstream/errors.ts'
 import type { Admission, AdmissionRequest } from './admission.ts'
+import type { AttemptEnd, Charge } from './budgets/spending.ts'
 import { createCollector, type ResponseEnvelope } from './whole-completion.ts'
 
 /** Receives the events of one completion in their order. An observer never changes or delays it. */
@@ -128,6 +129,8 @@ export interface CompletionRun {
   readonly models: readonly [ServedModel, ...ServedModel[]]
   readonly admission: Admission
   toAdmissionRequest(model: ServedModel): AdmissionRequest
+  /** Reserves what the model may cost; null: nothing is counted. Default: nothing is. @throws ApiError if it may not */
+  reserve?(model: ServedModel): Charge | null | Promise<Charge | null>
   start(model: ServedModel): AsyncIterable<Delta>
   readonly observer: CompletionObserver
   readonly signal: AbortSignal
@@ -158,7 +161,10 @@ export async function* tryModels(
       observer.onModel(model)
       try {
         const leave = await run.admission.enter(run.toAdmissionRequest(model))
+        let charge: Charge | null = null
+        let end: AttemptEnd = 'cancelled'
         try {
+          charge = (await run.reserve?.(model)) ?? null
           observer.onAdmitted()
           for await (const delta of run.start(model)) {
             hasBegun = true
@@ -166,7 +172,12 @@ export async function* tryModels(
             yield delta
           }
           requireComplete?.()
+          end = 'complete'
+        } catch (error) {
+          if (!signal.aborted) end = 'failed'
+          throw error
         } finally {
+          charge?.(end)
           leave()
         }
         observer.onModelEnd(null)

@@ -4,6 +4,8 @@ import type { Clock } from '../../domain/time/clock.ts'
 import type { App } from '../../http/app-type.ts'
 import { newId } from '../../http/new-id.ts'
 import { createAdmission } from '../../inference/chat/admission.ts'
+import { createBudgetAccounts } from '../../inference/chat/budgets/budget-accounts.ts'
+import { createSpending } from '../../inference/chat/budgets/spending.ts'
 import type { CompletionRunOptions } from '../../inference/chat/completion-run.ts'
 import { createKeyLimits } from '../../inference/chat/key-limits.ts'
 import { createCompletionRecorder } from '../../inference/chat/record/completion-recorder.ts'
@@ -52,6 +54,8 @@ interface InferenceOptions {
   readonly keyTokensPerMinute: number | null
   /** Records the completions that name a project. */
   readonly recordings: RecordingStore
+  readonly budgets: Stores['budgets']
+  readonly prices: Stores['prices']
   /** Called for every completion, and for those that could not be recorded. */
   readonly watch: CompletionWatch & { recordingsLost(count: number): void }
   /** URI scheme of the refs to find in requests and answers. */
@@ -87,8 +91,32 @@ export function openInference(app: App, options: InferenceOptions): Inference {
     },
   })
   app.addHook('onClose', recorder.close)
+  const accounts = createBudgetAccounts({
+    store: options.budgets,
+    nowUs,
+    nowMs: () => performance.now(),
+    newId,
+    onFailure: (error) => app.log.error({ err: error }, 'budgets not settled'),
+  })
+  app.addHook('onClose', accounts.close)
+  const spending = createSpending({
+    budgets: options.budgets,
+    prices: options.prices,
+    accounts,
+    nowUs,
+  })
   const latencies = createModelLatencies(Date.now)
-  const run = { models, admission, limits, keyCompletionsMax, recorder, latencies, watch, nowUs }
+  const run = {
+    models,
+    admission,
+    limits,
+    spending,
+    keyCompletionsMax,
+    recorder,
+    latencies,
+    watch,
+    nowUs,
+  }
   return { choice, run }
 }
 

@@ -13,6 +13,9 @@ export interface CopiedTable {
 /** All tables, each after the ones it references. Jobs and checkpoints reference each other. */
 export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'keys', key: ['id'] },
+  { name: 'budgets', key: ['id'] },
+  { name: 'budget_spending', key: ['budget_id', 'period_start_us'] },
+  { name: 'budget_leases', key: ['id'] },
   { name: 'prices', key: ['price_key'] },
   { name: 'project_retention', key: ['project_id'] },
   { name: 'feedback', key: ['feedback_key'] },

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallsQueryStore } from '../api/calls/calls.ts'
 import type { JobMetrics } from '../api/metrics.ts'
 import { closeOnce } from '../api/stores.ts'
+import { createBudgetStore, createBudgetWrites } from '../base/access/budget-store.ts'
 import { createKeyStore, KEY_WRITES } from '../base/access/key-store.ts'
 import { createResponseStore, RESPONSE_WRITES } from '../base/chat/response-store.ts'
 import type { OnMigrate } from '../base/db/migration-files.ts'
@@ -18,10 +19,11 @@ import { createAnnotationStore } from './annotation/annotation-queues.ts'
 import { createBlobs } from './blobs/blobs.ts'
 import { createJoinedDataOf } from './calls/call-joins.ts'
 import { connectPostgres, type Postgres } from './db/client.ts'
+import { POSTGRES } from './db/dialect.sql.ts'
 import { migrate } from './db/migrate.ts'
 import type { ReadLimits } from './db/reads.ts'
 import { createReads } from './db/reads.ts'
-import { createStepRuns, runSteps } from './db/run-steps.ts'
+import { createStepRuns, createTransactionRuns, runSteps } from './db/run-steps.ts'
 import { sweepHourly } from './db/sweep.ts'
 import { createFeedbackStore } from './feedback/feedback.ts'
 import { createStoreHealth } from './health/store-health.ts'
@@ -80,6 +82,7 @@ export async function openPostgresStores(
   return {
     ...node,
     keys: createKeyStore(createStepRuns(db, KEY_WRITES)),
+    budgets: createBudgetStore(createTransactionRuns(db, createBudgetWrites(POSTGRES))),
     prices: createPriceStore(db),
     feedback: createFeedbackStore(db, reads),
     joinedDataOf: createJoinedDataOf(db),

@@ -4,6 +4,7 @@ import type { CallsQueryStore } from '../api/calls/calls.ts'
 import type { MissingFiles } from '../api/health.ts'
 import type { StoreObserver } from '../api/metrics.ts'
 import { closeOnce } from '../api/stores.ts'
+import { createBudgetStore } from '../base/access/budget-store.ts'
 import { createKeyStore } from '../base/access/key-store.ts'
 import { createResponseStore } from '../base/chat/response-store.ts'
 import type { OnMigrate } from '../base/db/migration-files.ts'
@@ -127,6 +128,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     createAnnotationStore({ db, writes, reads: lists }, calls)
   return {
     keys: createKeyStore(createStepRuns(db, writes)),
+    budgets: createBudgetStore(createStepRuns(db, writes)),
     calls: createCallStore(db, writes, arrivals),
     removal: createCallRemoval(writes),
     recordings,

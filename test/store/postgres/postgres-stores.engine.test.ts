@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { openPostgresKeys } from '../../../src/store/postgres/open.ts'
+import { describeBudgetRaces } from '../../access/budgets/budget-races-contract.ts'
 import { describeAnnotationStoreContract } from '../../annotation/annotation-store-contract.ts'
 import { describeCallsQueryContract } from '../../calls/query/calls-query-contract.ts'
 import { describeCallsRefsContract } from '../../calls/query/calls-refs-contract.ts'
@@ -28,6 +29,7 @@ import { borrowDatabase, hasPostgres } from './postgres-server.ts'
 describe.skipIf(!hasPostgres)('with PostgreSQL', () => {
   describeClosingContract('postgres', openTestStores)
   describeClosingContract('keys of postgres', async () => openPostgresKeys(await borrowDatabase()))
+  describeBudgetRaces('postgres', async () => (await openTestStores()).budgets)
   describeKeyStoreContract('postgres', async () => (await openTestStores()).keys)
   describePriceStoreContract('postgres', async () => (await openTestStores()).prices)
   describeRetentionStoreContract('postgres', async () => (await openTestStores()).retention)

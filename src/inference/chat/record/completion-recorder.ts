@@ -142,7 +142,12 @@ export function createCompletionRecorder(options: CompletionRecorderOptions): Co
 }
 
 /** Codes of completions that never began. */
-const REFUSALS: readonly string[] = ['server_overloaded', 'rate_limit_exceeded']
+const REFUSALS: readonly string[] = [
+  'server_overloaded',
+  'rate_limit_exceeded',
+  'budget_exceeded',
+  'model_unpriced',
+]
 
 /** A completion that has ended; `arrive` as of RecordingStore. */
 interface Ended {

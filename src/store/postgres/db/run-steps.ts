@@ -1,6 +1,6 @@
 /** Runs steps that PostgreSQL shares with SQLite, one statement after the other. */
 import type { Step, StepRuns, Steps } from '../../base/db/steps.ts'
-import type { Statements } from './client.ts'
+import type { Postgres, Statements } from './client.ts'
 
 /**
  * @param db - without a transaction, each step is one of its own
@@ -25,6 +25,14 @@ export function createStepRuns<Shared>(db: Statements, writes: Shared): StepRuns
     read: (steps) => runSteps(db, steps),
     write: (name, input) =>
       runSteps(db, (writes[name] as (input: never) => Steps<never>)(input as never)),
+  }
+}
+
+/** The same for writes of several statements. */
+export function createTransactionRuns<Shared>(db: Postgres, writes: Shared): StepRuns<Shared> {
+  return {
+    read: (steps) => runSteps(db, steps),
+    write: (name, input) => db.transaction((tx) => createStepRuns(tx, writes).write(name, input)),
   }
 }
 

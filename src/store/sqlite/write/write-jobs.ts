@@ -2,6 +2,7 @@
  * The registry of all writes, by name. Each runs on the writing connection inside a shared transaction; its input and
  * result must survive structured clone. To add a write, add an entry beside its store.
  */
+import { createBudgetWrites } from '../../base/access/budget-store.ts'
 import { KEY_WRITES } from '../../base/access/key-store.ts'
 import { createAnnotationWrites } from '../../base/annotation/annotation-steps.ts'
 import { RESPONSE_WRITES } from '../../base/chat/response-store.ts'
@@ -34,6 +35,7 @@ interface WriteParts {
 export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
   return {
     ...toWriteJobs(db, KEY_WRITES),
+    ...toWriteJobs(db, createBudgetWrites(SQLITE)),
     ...toWriteJobs(db, createAnnotationWrites(newId, SQLITE)),
     ...createCallWrites(db, hours, keys),
     ...createRemovalWrites(db),
