@@ -61,7 +61,7 @@ export async function registerTraceRoutes(scope: App, options: TraceGroupOptions
   const { nowUs } = options.clock
   const { bodies } = options
   limitQueryBodies(scope, bodyBytesMax)
-  await scope.register(callRoutes, { calls, prices, bodies, nowUs })
+  await scope.register(callRoutes, { calls, prices, usage, bodies, nowUs })
   await scope.register(callBatchRoutes, { calls, bodies })
   await scope.register(callsQueryRoutes, toCallLinesOptions(config, deps))
   await scope.register(threadRoutes, { threads })
@@ -134,6 +134,6 @@ export async function registerMessageRoutes(
 
 /** What routes need that send calls as lines. */
 export function toCallLinesOptions({ refScheme }: Config, deps: Deps) {
-  const { callsQuery, prices, feedback, objects, tables } = deps
-  return { callsQuery, prices, feedback, objects, tables, refScheme }
+  const { callsQuery, prices, feedback, objects, tables, usage } = deps
+  return { callsQuery, prices, feedback, objects, tables, usage, refScheme }
 }

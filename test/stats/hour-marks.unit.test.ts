@@ -5,7 +5,7 @@ import { openMigrated } from '../store/support/migrated-database.ts'
 
 const call = {
   started_at_us: 7,
-  parent_id: null,
+  is_root: true,
   op_name: 'op',
   svc_user_id: 'u',
   svc_run_id: null,

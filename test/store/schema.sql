@@ -172,7 +172,9 @@ CREATE TABLE "calls" (
   deleted_at_us INTEGER,
   -- 1 when display_name was given by an update, which may come before the start and outlives it.
   is_renamed INTEGER NOT NULL DEFAULT 0 CHECK (is_renamed IN (0, 1))
-, is_freed INTEGER NOT NULL DEFAULT 0 CHECK (is_freed IN (0, 1)), end_user_id TEXT) STRICT;
+, is_freed INTEGER NOT NULL DEFAULT 0 CHECK (is_freed IN (0, 1)), end_user_id TEXT, is_orphan INTEGER NOT NULL DEFAULT 0 CHECK (is_orphan IN (0, 1))) STRICT;
+
+CREATE INDEX calls_orphans ON calls (project_key, parent_id) WHERE is_orphan = 1;
 
 CREATE INDEX calls_project_key_end_user_id_started_at_us
 ON calls (project_key, end_user_id, started_at_us) WHERE end_user_id IS NOT NULL;

@@ -48,9 +48,9 @@ function pickShown(small: object, view: LineView): object {
 
 /** Whether a field is written: requested columns, and fields that other options add. */
 function isShown(name: string, view: LineView): boolean {
-  const { columns, withCosts, withFeedback } = view.shape
+  const { columns, withCosts, withFeedback, withTreeUsage } = view.shape
   if (columns === null || columns.has(name)) return true
-  if (name === 'summary') return withCosts || withFeedback
+  if (name === 'summary') return withCosts || withFeedback || withTreeUsage
   if (name === 'storage_size_bytes') return view.includeStorageSize
   return name === 'total_storage_size_bytes' && view.totalStorageSizeBytes !== null
 }

@@ -2,6 +2,7 @@
 import type { CallSchema } from '../../schemas/calls/call.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
 import { renderTimestamp, renderTimestampOrNull } from '../../schemas/timestamp.ts'
+import type { ModelUsageTotals } from '../../schemas/usage/usage.ts'
 import { parseRef } from '../objects/refs.ts'
 import type { CallCosts } from '../prices/cost.ts'
 
@@ -47,9 +48,14 @@ export type CallTexts = Omit<
   readonly summary_json: string | null
 }
 
+/** The usage of a call together with its descendants, by model. */
+export type TreeUsage = Readonly<Record<string, ModelUsageTotals>>
+
 export interface CallViewOptions {
   /** Null when not requested. */
   readonly costs: CallCosts | null
+  /** What the call used together with its descendants; null when not requested, or not known. */
+  readonly tree?: TreeUsage | null
   /** Feedback about the call, or null when not requested. */
   readonly feedback?: readonly unknown[] | null
   readonly includeStorageSize: boolean
@@ -118,13 +124,16 @@ export function renderCall(call: StoredCall, options: CallViewOptions): CallSche
 /** `summary.weave`: the client's own entries, and over them those that the server fills in. */
 export function derivedSummary(
   call: SummaryParts,
-  { costs = null, feedback = null }: Partial<CallViewOptions>,
+  { costs = null, tree = null, feedback = null }: Partial<CallViewOptions>,
 ): JsonObject {
   const sent = call.summary.weave
   // Not the client's to say: a reader takes them for what the server knows.
   const {
     feedback: _sent,
     usage_counted_in: _counted,
+    tree_usage: _tree,
+    tree_total_tokens: _tokens,
+    tree_total_cost: _cost,
     ...kept
   } = ((typeof sent === 'object' ? sent : null) ?? {}) as JsonObject
   const name =
@@ -140,6 +149,30 @@ export function derivedSummary(
     ...name,
     ...costs,
     ...(call.usage_counted_in ? { usage_counted_in: call.usage_counted_in } : {}),
+    ...(tree === null ? {} : renderTree(tree)),
     ...(feedback === null ? {} : { feedback }),
+  }
+}
+
+/** The parts of a cost; null where the model has no price, and of the reported part where nothing is reported. */
+const COSTS = [
+  'prompt_tokens_total_cost',
+  'completion_tokens_total_cost',
+  'cache_read_input_tokens_total_cost',
+  'cache_creation_input_tokens_total_cost',
+  'reported_cost',
+] as const
+
+/**
+ * Spec: §2.5 summary (usage not shown). Choice: the cost of a tree is null when none of its models has a price or no price
+ * was asked for.
+ */
+function renderTree(tree: TreeUsage): JsonObject {
+  const models = Object.values(tree)
+  const costs = models.flatMap((model) => COSTS.flatMap((part) => model[part] ?? []))
+  return {
+    tree_usage: tree,
+    tree_total_tokens: models.reduce((sum, { total_tokens }) => sum + total_tokens, 0),
+    tree_total_cost: costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0),
   }
 }

@@ -65,6 +65,7 @@ export interface CallsShape {
   readonly columns: ReadonlySet<string> | null
   readonly withCosts: boolean
   readonly withFeedback: boolean
+  readonly withTreeUsage: boolean
   readonly withStorageSize: boolean
   readonly withTotalStorageSize: boolean
   /** Whether refs of expanded columns are replaced by values. */
@@ -144,6 +145,7 @@ export function resolveCallsShape(request: CallsQueryRequest): CallsShape {
         : new Set([...ALWAYS, ...columns, ...(columns.includes('summary') ? SUMMARY_COLUMNS : [])]),
     withCosts: request.include_costs ?? false,
     withFeedback: request.include_feedback ?? false,
+    withTreeUsage: request.include_tree_usage ?? false,
     withStorageSize: request.include_storage_size ?? false,
     withTotalStorageSize: request.include_total_storage_size ?? false,
     withExpandedValues:
@@ -151,9 +153,14 @@ export function resolveCallsShape(request: CallsQueryRequest): CallsShape {
   }
 }
 
-/** The bodies that a shape needs. Costs and feedback are in the summary; attributes name who reports the usage. */
-export function bodiesOfShape({ columns, withCosts, withFeedback }: CallsShape): Body[] {
-  const isInSummary = withCosts || withFeedback
+/** The bodies that a shape needs. Costs, trees and feedback are in the summary; attributes name who reports the usage. */
+export function bodiesOfShape({
+  columns,
+  withCosts,
+  withFeedback,
+  withTreeUsage,
+}: CallsShape): Body[] {
+  const isInSummary = withCosts || withFeedback || withTreeUsage
   return BODIES.filter(
     (body) =>
       columns === null ||

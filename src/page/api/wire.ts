@@ -60,6 +60,9 @@ interface CallFacts {
   readonly costs?: Readonly<Record<string, { readonly reported_cost?: number }>>
   /** What of the report of usage was not counted. */
   readonly usage_problems?: readonly string[]
+  /** Those of the call together with its descendants; where they were requested. */
+  readonly tree_total_tokens?: number
+  readonly tree_total_cost?: number | null
 }
 
 /** The four costs of a model, and what clients report where it has no price; their sum is the total. */

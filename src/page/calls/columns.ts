@@ -14,6 +14,7 @@ import {
 } from '../parts/format.ts'
 import { lastMessageText, promptOf, responseMessagesOf } from '../parts/messages.ts'
 import { query, setQuery } from '../shell/location.ts'
+import { withChildren } from './filters.ts'
 
 /** Bodies that a column may reach into. */
 const BODIES = ['inputs', 'output', 'attributes', 'summary']
@@ -76,7 +77,7 @@ const FIXED: readonly Column[] = [
     label: 'Tokens',
     width: '84px',
     isNumber: true,
-    read: (call) => usageOf(call).tokens,
+    read: (call) => factsOf(call).tree_total_tokens ?? usageOf(call).tokens,
     show: formatFittingCount,
     tell: formatCount,
   },
@@ -86,7 +87,7 @@ const FIXED: readonly Column[] = [
     label: 'Cost',
     width: '76px',
     isNumber: true,
-    read: (call) => usageOf(call).cost,
+    read: (call) => factsOf(call).tree_total_cost ?? usageOf(call).cost,
     show: formatFittingCost,
     tell: formatExactCost,
   },
@@ -185,6 +186,8 @@ export function requestedColumns(shown: readonly Column[]) {
   return {
     columns: ['summary', 'svc_username', 'end_user_id', 'thread_id', ...new Set(bodies)],
     include_costs: has('cost'),
+    // A row of a root stands for its tree.
+    include_tree_usage: !withChildren.value && (has('tokens') || has('cost')),
     include_feedback: has('feedback'),
   }
 }

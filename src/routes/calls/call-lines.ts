@@ -4,7 +4,7 @@
 import { canUseProject, type Principal } from '../../domain/access/permissions.ts'
 import type { ReadCaller } from '../../domain/access/read-caller.ts'
 import { parseSummary, renderCallLine } from '../../domain/calls/call-line.ts'
-import type { CallTexts } from '../../domain/calls/call-view.ts'
+import type { CallTexts, TreeUsage } from '../../domain/calls/call-view.ts'
 import {
   type CallsShape,
   resolveCallsSelection,
@@ -16,14 +16,16 @@ import type { PriceTable } from '../../domain/prices/price-table.ts'
 import { layerPrices } from '../../domain/prices/project-prices.ts'
 import type { CallsQueryRequest } from '../../schemas/calls/calls-query.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
+import type { ListedCall } from '../../store/api/calls/calls.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import { type CallWithFeedback, joinFeedback } from './call-feedback.ts'
 import { createCallExpander, type ExpandCall } from './expand-values.ts'
 import { withPrices } from './priced-selection.ts'
+import { readTrees } from './tree-usage.ts'
 
 /** Sources of a list: prices for costs, feedback for `include_feedback`, objects and tables for `expand_columns`. */
 export interface CallLinesOptions
-  extends Pick<Stores, 'callsQuery' | 'prices' | 'feedback' | 'objects' | 'tables'> {
+  extends Pick<Stores, 'callsQuery' | 'prices' | 'feedback' | 'objects' | 'tables' | 'usage'> {
   /** Scheme of the refs by which feedback is found. */
   readonly refScheme: string
 }
@@ -37,6 +39,7 @@ interface ListCaller {
 
 /** Data of a line besides the call. */
 interface LineContext {
+  readonly treesOf: (calls: readonly ListedCall[]) => Promise<ReadonlyMap<string, TreeUsage>>
   readonly shape: CallsShape
   readonly prices: PriceTable | null
   readonly expand: ExpandCall
@@ -58,9 +61,10 @@ export async function listCallLines(
   const resolved = resolveCallsSelection(request, { refScheme, projects: principal.projects })
   const selection = await withPrices(resolved, prices)
   const shape = resolveCallsShape(request)
-  const context: LineContext = {
+  const own = shape.withCosts || shape.withTreeUsage ? await prices.listPrices(project_id) : null
+  const context = {
     shape,
-    prices: shape.withCosts ? layerPrices(await prices.listPrices(project_id)) : null,
+    prices: shape.withCosts ? layerPrices(own ?? []) : null,
     expand: createCallExpander(selection.expanded, shape, {
       objects: options.objects,
       tables: options.tables,
@@ -69,7 +73,12 @@ export async function listCallLines(
     toWireNames,
   }
   const found = callsQuery.pages(selection, shape, caller)
-  return renderPages(joinFeedback(found, shape.withFeedback, options, caller), context)
+  const treesOf = (calls: readonly ListedCall[]) => {
+    const call_ids = shape.withTreeUsage ? calls.map(({ call }) => call.id) : []
+    return readTrees(options.usage, { project_id, call_ids, prices: own }, caller)
+  }
+  const pages = joinFeedback(found, shape.withFeedback, options, caller)
+  return renderPages(pages, { ...context, treesOf })
 }
 
 async function* renderPages(
@@ -77,24 +86,27 @@ async function* renderPages(
   context: LineContext,
 ): AsyncGenerator<string> {
   for await (const page of pages) {
+    const trees = await context.treesOf(page)
     if (!context.shape.withExpandedValues) {
-      yield page.map((listed) => `${renderListed(listed, context)}\n`).join('')
+      yield page.map((listed) => `${renderListed(listed, trees, context)}\n`).join('')
       continue
     }
     for (const listed of page) {
       const call = await context.expand(listed.call)
-      yield `${renderListed({ ...listed, call }, context)}\n`
+      yield `${renderListed({ ...listed, call }, trees, context)}\n`
     }
   }
 }
 
 function renderListed(
   { call, totalStorageSizeBytes, feedback }: CallWithFeedback,
+  trees: ReadonlyMap<string, TreeUsage>,
   { shape, prices, toWireNames }: LineContext,
 ): string {
   const summary = parseSummary(call)
   return renderCallLine(call, summary, {
     costs: prices === null ? null : renderCallCosts(toPriced(call, summary), prices),
+    tree: trees.get(call.id) ?? null,
     feedback: feedback === null ? null : feedback.map((text) => parseLossless(text)),
     includeStorageSize: shape.withStorageSize,
     totalStorageSizeBytes,

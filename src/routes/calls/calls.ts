@@ -8,6 +8,7 @@ import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { addProjectWrite } from '../../http/project-routes.ts'
+import { openReadCaller } from '../../http/stream/read-caller.ts'
 import {
   CallEndRequest,
   CallReadRequest,
@@ -24,8 +25,11 @@ import {
 import { EmptyResponse } from '../../schemas/primitives.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import type { LargeBodies } from '../bodies/large-bodies.ts'
+import { readTrees } from './tree-usage.ts'
 
-interface CallRoutesOptions extends Pick<Stores, 'calls' | 'prices'>, Pick<Clock, 'nowUs'> {
+interface CallRoutesOptions
+  extends Pick<Stores, 'calls' | 'prices' | 'usage'>,
+    Pick<Clock, 'nowUs'> {
   readonly bodies: LargeBodies
 }
 
@@ -76,7 +80,7 @@ function addCallEnd(app: App, { calls, bodies }: CallRoutesOptions): void {
   )
 }
 
-function addCallRead(app: App, { calls, prices }: CallRoutesOptions): void {
+function addCallRead(app: App, { calls, prices, usage }: CallRoutesOptions): void {
   app.post(
     '/call/read',
     {
@@ -88,7 +92,7 @@ function addCallRead(app: App, { calls, prices }: CallRoutesOptions): void {
         response: { 200: app.naming.isStrict ? CallReadResponse : LooseCallReadResponse },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { project_id, id, ...include } = request.body
       requireAccess(request.principal, 'traces:read', project_id)
       const call = await calls.findCall(project_id, id)
@@ -97,11 +101,15 @@ function addCallRead(app: App, { calls, prices }: CallRoutesOptions): void {
         if (!app.naming.isStrict) return { call: null }
         throw new ApiError('call_not_found', { param: 'id' })
       }
+      const { include_costs, include_tree_usage } = include
+      const own = include_costs || include_tree_usage ? await prices.listPrices(project_id) : []
+      const caller = include_tree_usage ? openReadCaller(request, reply, project_id) : null
+      const query = { project_id, call_ids: [id], prices: own }
+      const trees = caller && (await readTrees(usage, query, caller))
       return {
         call: renderCall(call, {
-          costs: include.include_costs
-            ? renderCallCosts(call, layerPrices(await prices.listPrices(project_id)))
-            : null,
+          costs: include_costs ? renderCallCosts(call, layerPrices(own)) : null,
+          tree: trees?.get(id) ?? null,
           includeStorageSize: include.include_storage_size ?? false,
           totalStorageSizeBytes: include.include_total_storage_size
             ? await calls.sumTraceSizeBytes(project_id, call.trace_id)

@@ -89,6 +89,9 @@ export const CallReadRequest = z
     project_id: ProjectId,
     id: ClientId.describe('Id of the call.'),
     include_costs: switchField('Whether to fill summary.weave.costs and summary.weave.total_cost.'),
+    include_tree_usage: switchField(
+      'Whether to fill summary.weave.tree_usage, tree_total_tokens and tree_total_cost: what the call used together with its descendants in its trace, each token once. Absent for traces of more than 100,000 calls.',
+    ),
     include_storage_size: switchField('Whether to fill storage_size_bytes.'),
     include_total_storage_size: switchField('Whether to fill total_storage_size_bytes.'),
   })

@@ -30,7 +30,12 @@ export const CallsFilter = z
     call_ids: listOf('Ids of the calls themselves.'),
     thread_ids: listOf('Conversations.'),
     turn_ids: listOf('Turns of conversations.'),
-    trace_roots_only: z.boolean().nullish().describe('Only calls without a parent.'),
+    trace_roots_only: z
+      .boolean()
+      .nullish()
+      .describe(
+        'Only calls without a parent among the stored ones: also those whose parent has not come.',
+      ),
     svc_user_ids: listOf('Users whose keys started the calls.'),
     svc_run_ids: listOf('Training runs.'),
     end_user_ids: listOf('End users for whom the calls were made; an addition.'),

@@ -57,6 +57,9 @@ export const CallsQueryRequest = z
       )
       .meta({ default: true }),
     include_costs: switchField('Whether to fill summary.weave.costs and summary.weave.total_cost.'),
+    include_tree_usage: switchField(
+      'Whether to fill summary.weave.tree_usage, tree_total_tokens and tree_total_cost: what the call used together with its descendants in its trace, each token once. Absent for traces of more than 100,000 calls.',
+    ),
     include_feedback: switchField(
       'Whether to fill summary.weave.feedback: the newest 1,000 of each call, the oldest first.',
     ),

@@ -64,7 +64,7 @@ describe('POST /calls/stream_query', () => {
       [{ filter: { thread_ids: ['th'] } }, ['c']],
       [{ filter: { op_names: ['x'] } }, ['b']],
       [{ filter: { call_ids: ['b', 'c', 'gone', 'no-start', 'foreign'] } }, ['c', 'b']],
-      [{ filter: { trace_roots_only: true } }, ['c', 'b']],
+      [{ filter: { trace_roots_only: true } }, ['c', 'a', 'b']],
       [{ filter: { parent_ids: ['p'] } }, ['a']],
       [{ filter: { trace_ids: ['t-a'] }, limit: 5 }, ['a']],
       [{ filter: null, query: null, sort_by: null, columns: null, limit: null }, ['c', 'a', 'b']],

@@ -191,6 +191,7 @@ describe('POST /calls/stream_query over a socket', () => {
       columns: null,
       withCosts: false,
       withFeedback: false,
+      withTreeUsage: false,
       withStorageSize: false,
       withTotalStorageSize: false,
       withExpandedValues: false,

@@ -11,7 +11,7 @@ export function selectNaively(calls: Any[], objects: Objects, request: Any): str
   const { query, filter = {}, sort_by = [], limit, offset = 0, expand_columns = [] } = request
   const see = (one: Any) => (name: string) => valuesAt(one, name, expand_columns, objects)
   const found = calls
-    .filter((one) => isIn(filter, one))
+    .filter((one) => isIn(filter, one, calls))
     .filter((one) => !query || truth(values(query.$expr, see(one))) === true)
   const byStart = sort_by.length === 0 ? [{ field: 'started_at', direction: 'asc' }] : sort_by
   const last = byStart.at(-1)
@@ -27,7 +27,8 @@ export function selectNaively(calls: Any[], objects: Objects, request: Any): str
   return found.slice(offset, limit === undefined ? undefined : offset + limit).map((one) => one.id)
 }
 
-function isIn(filter: Any, one: Any): boolean {
+function isIn(filter: Any, one: Any, calls: Any[]): boolean {
+  const isBelow = calls.some(({ id }) => id === one.parent_id)
   const lists = {
     trace_ids: 'trace_id',
     parent_ids: 'parent_id',
@@ -41,7 +42,7 @@ function isIn(filter: Any, one: Any): boolean {
       ([list, name]) => !filter[list]?.length || filter[list].includes(one[name]),
     ) &&
     (!filter.op_names?.length || filter.op_names.some(matchesOp)) &&
-    !(filter.trace_roots_only && one.parent_id !== null)
+    !(filter.trace_roots_only && isBelow)
   )
 }
 

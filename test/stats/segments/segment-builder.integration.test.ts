@@ -172,7 +172,7 @@ describe('a segment that was built without sums of roots', () => {
     const dataDir = makeTempDir()
     const store = await openFilled(dataDir)
     onTestFinished(() => store.close())
-    const child = { ...callInTurn(IDS.length, HOURS), isRoot: false }
+    const child = { ...callInTurn(IDS.length, HOURS), isRoot: false, parentId: IDS[0] as string }
     await store.calls.writeParts([{ start: startOf(child), end: endOf(child) }])
     await store.segments.buildAll()
     const roots = { ...query, filter: { trace_roots_only: true } }

@@ -113,10 +113,15 @@ function matches(pattern: string, value: string): boolean {
   return pattern.endsWith(':*') ? value.startsWith(pattern.slice(0, -1)) : value === pattern
 }
 
-function isWanted(call: RawCall, { startUs, endUs, filter }: Question): boolean {
+/** @param ids - of all calls: one whose parent is not among them is a root */
+function isWanted(
+  call: RawCall,
+  { startUs, endUs, filter }: Question,
+  ids: ReadonlySet<string | null>,
+): boolean {
   if (call.started_us < startUs || call.started_us >= endUs) return false
   return Object.entries(filter).every(([field, wanted]) => {
-    if (typeof wanted === 'boolean') return !wanted || call.parent_id === null
+    if (typeof wanted === 'boolean') return !wanted || !ids.has(call.parent_id)
     if (wanted.length === 0) return true
     if (field in PATTERN_FIELDS) {
       const values = PATTERN_FIELDS[field as keyof typeof PATTERN_FIELDS](call)
@@ -255,7 +260,8 @@ function toOwn(calls: readonly RawCall[]): RawCall[] {
 /** Both lists of buckets, as the API gives them for all metrics. */
 export function naiveStats(calls: readonly RawCall[], question: Question, findPrice: FindPrice) {
   const counted = isOwn(question) ? toOwn(calls) : calls
-  const wanted = counted.filter((call) => isWanted(call, question))
+  const ids = new Set(calls.map(({ id }) => id))
+  const wanted = counted.filter((call) => isWanted(call, question, ids))
   const models = [...new Set(wanted.flatMap(({ end }) => Object.keys(end?.usage ?? {})))].sort()
   const starts = naiveStarts(question)
   const { granularity, timezone } = question

@@ -5,6 +5,7 @@ import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
 import { readCaller } from '../../support/read-caller.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { describeCallStoreContract, endOf, startOf } from './call-store-contract.ts'
+import { describeRootsContract } from './roots-contract.ts'
 
 const OPTIONS = { ingestQueueMax: 1000 }
 
@@ -19,6 +20,14 @@ describeCallStoreContract('sqlite with a writer', async () => {
   onTestFinished(() => store.close())
   return store.calls
 })
+
+async function openInMemory() {
+  const store = openSqliteStore({ ...OPTIONS, dataDir: ':memory:' })
+  onTestFinished(() => store.close())
+  return store
+}
+
+describeRootsContract('sqlite', openInMemory, 150)
 
 describe('sqlite calls', () => {
   it('sqlite calls persist over a restart', async () => {

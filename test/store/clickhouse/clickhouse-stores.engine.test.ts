@@ -6,6 +6,7 @@ import { describeThreadStoreContract } from '../../threads/threads-contract.ts'
 import { describeCallRemovalContract } from '../calls/call-removal-contract.ts'
 import { describeCallStoreContract } from '../calls/call-store-contract.ts'
 import { describeCallSumsContract } from '../calls/call-sums-contract.ts'
+import { describeRootsContract } from '../calls/roots-contract.ts'
 import { describeClosingContract } from '../closing-contract.ts'
 import { describeRecordingContract } from '../recordings/recordings-contract.ts'
 import { hasClickHouse } from './clickhouse-server.ts'
@@ -18,6 +19,7 @@ describe.skipIf(!hasClickHouse)('with ClickHouse', () => {
   describeCallRemovalContract('clickhouse', openTestStores, {
     laterParents: 'notes hold as long as the reports of children are there',
   })
+  describeRootsContract('clickhouse', openTestStores, 8)
   describeThreadStoreContract('clickhouse', () => openTestStores(), 5)
   describeRecordingContract('clickhouse', () => openTestStores())
   describeCallsQueryContract('clickhouse', openTestStores)

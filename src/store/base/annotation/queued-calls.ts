@@ -58,6 +58,7 @@ const NO_BODIES = {
   columns: new Set(['ended_at']),
   withCosts: false,
   withFeedback: false,
+  withTreeUsage: false,
   withExpandedValues: false,
   withStorageSize: false,
   withTotalStorageSize: false,

@@ -10,10 +10,11 @@ export interface CallRow extends Omit<CallTexts, 'trace_id' | 'op_name' | 'start
   readonly op_name: string | null
   readonly started_at_us: number | null
   readonly deleted_at_us: number | null
+  readonly is_orphan: 0 | 1
 }
 
 /** Returns the call of a row; null when it has no start yet or was deleted. */
-export function toStoredCall(row: Omit<CallRow, 'call_key'>): StoredCall | null {
+export function toStoredCall(row: Omit<CallRow, 'call_key' | 'is_orphan'>): StoredCall | null {
   const { started_at_us, trace_id, op_name } = row
   if (started_at_us === null || trace_id === null || op_name === null) return null
   if (row.deleted_at_us !== null) return null

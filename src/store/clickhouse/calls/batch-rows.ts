@@ -94,6 +94,8 @@ export function createBatch(calls: ReadonlyMap<string, BatchCall>, nested: Neste
       decideName(call.state)
       call.newName = rename
     },
+    /** The starts that the batch stores. */
+    starts: (): CallStart[] => [...calls.values()].flatMap(({ newStart }) => newStart ?? []),
     /** @param version - greater than that of any earlier batch */
     rows(version: number): BatchRows {
       const rows: BatchRows = { call_ids: [], call_early_ends: [], call_names: [], calls: [] }

@@ -62,7 +62,7 @@ WHERE project_id = {project_id:String}
 LIMIT {limit:UInt32}
 `
 
-export function deleteOfTime(table: 'call_ids' | 'calls'): string {
+export function deleteOfTime(table: 'call_ids' | 'call_orphans' | 'calls'): string {
   return `
 DELETE FROM ${table}
 WHERE ${OF_TIME}
@@ -159,7 +159,7 @@ WHERE project_id = {project_id:String}
 `
 
 export function deleteOfIds(
-  table: 'call_ids' | 'call_names' | 'call_early_ends' | 'call_deletions',
+  table: 'call_ids' | 'call_names' | 'call_early_ends' | 'call_deletions' | 'call_orphans',
 ): string {
   return `
 DELETE FROM ${table}

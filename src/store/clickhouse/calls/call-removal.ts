@@ -64,7 +64,7 @@ export function createCallRemoval(db: ClickHouse): CallRemoval {
     const times = starts.map(({ started_at_us }) => started_at_us)
     if (times.length > 0) await db.remove(SQL.DELETE_CALLS, { project_id, ids, times })
     // The ids come last: until then the next round finds the call again.
-    for (const table of ['call_names', 'call_early_ends', 'call_ids'] as const) {
+    for (const table of ['call_orphans', 'call_names', 'call_early_ends', 'call_ids'] as const) {
       await db.remove(SQL.deleteOfIds(table), { project_id, ids })
     }
     return freed
@@ -135,6 +135,7 @@ function createExpiry(db: ClickHouse) {
       await drain(SQL.LIST_UNFREED, span, (ids) => noteFreed(db, project_id, ids))
       const deleteNames = SQL.deleteOfIds('call_names')
       await drain(SQL.LIST_NAMED, span, (ids) => db.remove(deleteNames, { project_id, ids }))
+      await db.remove(SQL.deleteOfTime('call_orphans'), { ...span })
       await db.remove(SQL.deleteOfTime('calls'), { ...span })
       await db.remove(SQL.deleteOfTime('call_ids'), { ...span })
       return counted?.calls ?? 0

@@ -19,6 +19,7 @@ import { createBatch } from './batch-rows.ts'
 import { findStates } from './call-lookups.ts'
 import { deleteCalls } from './delete-calls.ts'
 import { createNestedReports, type NestedReportsCache } from './nested-reports.ts'
+import { findOrphans } from './orphans.ts'
 
 interface CallWritesOptions {
   /** Writes that may wait. */
@@ -164,10 +165,13 @@ async function writeBatch(
   if (!hasRename && decided.results.some(hasRefusal)) decided = await decide(true)
   const { calls, results } = decided
   const rows = calls.rows(nextVersion())
+  const orphans = await findOrphans(db, calls.starts())
+  await insert('call_orphans', orphans.found)
   // In this order a call that can be listed can always be found by its id.
   for (const table of ['call_early_ends', 'call_names', 'call_ids', 'calls'] as const) {
     await insert(table, rows[table])
   }
+  await insert('call_orphans', orphans.adopted)
   batch.forEach((job, at) => {
     const result = results[at]
     if (result && 'error' in result) job.reject(result.error)

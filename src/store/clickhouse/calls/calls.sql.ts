@@ -3,6 +3,49 @@
 /** Deleted calls are excluded from every read. */
 export const IS_NOT_DELETED = `id NOT IN (SELECT id FROM call_deletions WHERE project_id = {project_id:String})`
 
+/** The live calls with ids of a list or of a statement. */
+function liveIds(ids: string): string {
+  return `
+    SELECT id
+    FROM call_ids
+    WHERE project_id = {project_id:String}
+      AND id IN ${ids}
+      AND id NOT IN (SELECT id FROM call_deletions WHERE project_id = {project_id:String} AND id IN ${ids})`
+}
+
+const UNADOPTED = `
+    FROM call_orphans FINAL
+    WHERE project_id = {project_id:String} AND is_adopted = 0`
+
+/**
+ * Whether the parent of a call is not stored. Two processes may store a call and its parent at the same time without
+ * seeing each other, so that the parents are looked up once more.
+ */
+const IS_ORPHAN = `id IN (
+    SELECT id${UNADOPTED}
+      AND parent_id NOT IN (${liveIds(`(SELECT parent_id${UNADOPTED})`)})
+  )`
+
+/** Those of ids that are calls which are stored and not deleted. */
+export const SELECT_LIVE = liveIds('{ids:Array(String)}')
+
+/** Orphans of parents that are stored now and not deleted. */
+export const SELECT_ADOPTED = `
+SELECT
+  parent_id,
+  id,
+  started_at_us
+FROM call_orphans FINAL
+WHERE project_id = {project_id:String}
+  AND is_adopted = 0
+  AND ${isIn('parent_id', 'ids')}
+  AND parent_id NOT IN (
+    SELECT id
+    FROM call_deletions
+    WHERE project_id = {project_id:String} AND ${isIn('id', 'ids')}
+  )
+`
+
 /** Conditions of the filter's fields. */
 const FILTER_CONDITIONS = {
   op_names: anyOf('op_name', 'op_names'),
@@ -21,7 +64,7 @@ const FILTER_CONDITIONS = {
   svc_user_ids: isIn('svc_user_id', 'svc_user_ids'),
   svc_run_ids: isIn('svc_run_id', 'svc_run_ids'),
   end_user_ids: isIn('end_user_id', 'end_user_ids'),
-  trace_roots_only: 'parent_id IS NULL',
+  trace_roots_only: `(parent_id IS NULL OR ${IS_ORPHAN})`,
 } as const
 
 /** A field of the filter that needs a condition. */

@@ -23,7 +23,6 @@ import {
   type CallStart,
   settleUsage,
 } from '../../../domain/calls/new-call.ts'
-import type { FoundRef } from '../../../domain/objects/refs.ts'
 import { countUsage } from '../../../domain/usage/own-usage.ts'
 import { readStoredLink } from '../../../domain/usage/request-identity.ts'
 import type { CallUsage } from '../../../domain/usage/usage.ts'
@@ -31,7 +30,7 @@ import type { CallRename } from '../../api/calls/calls.ts'
 import type { CallRow } from '../../base/calls/call-rows.ts'
 import type { Connection } from '../db/connection.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
-import type { EntryCall, EntryEnd } from '../stats/segments/hour-entries.ts'
+import type { EntryEnd } from '../stats/segments/hour-entries.ts'
 import type { NestedUsage } from '../usage/nested-usage.ts'
 import { createCallLogs } from './call-logs.ts'
 import {
@@ -44,7 +43,8 @@ import {
 } from './call-parameters.ts'
 import * as SQL from './calls.sql.ts'
 import type { NameKeys } from './columns/id-columns.ts'
-import { createStartReplacement } from './start-replacement.ts'
+import { type CountedCall, isRoot, type Orphans, toEntryCall } from './orphans.ts'
+import { createRefWriter, createStartReplacement } from './start-replacement.ts'
 
 type Key = number | bigint
 
@@ -53,6 +53,7 @@ interface CallParties {
   readonly hours: HourMarks
   readonly keys: NameKeys
   readonly usage: NestedUsage
+  readonly orphans: Orphans
 }
 
 export function createCallWriter(db: Connection, parties: CallParties) {
@@ -74,28 +75,34 @@ export function createCallWriter(db: Connection, parties: CallParties) {
     return start && startedIds(state, start)
   }
 
+  function writeBatch(batch: readonly CallParts[]): PartResult[] {
+    const ends = indexEnds(batch)
+    const results: PartResult[] = []
+    batch.forEach((part, index) => {
+      if (results[index]) return
+      const { start, end } = part
+      const pair = start && !end ? ends.get(keyOf(start)) : undefined
+      const pairEnd = pair !== undefined && !results[pair] ? batch[pair]?.end : null
+      if (start && pair !== undefined && pairEnd && insertPart({ start, end: pairEnd })) {
+        results[index] = { started: startedIds(null, start) }
+        results[pair] = { started: null }
+      } else {
+        results[index] = toPartResult(() => writePart(part))
+      }
+    })
+    return results
+  }
+
   return {
     writePart,
-    writeName: parts.writeName,
+    writeName: createNameWriter(db, parties.keys, parts.findExisting),
     writeLogs: logs.write,
 
     /** Writes a batch. A start and its end in the same batch are inserted as one row, which is half the work. */
     writeParts(batch: readonly CallParts[]): PartResult[] {
-      const ends = indexEnds(batch)
-      const results: PartResult[] = []
-      batch.forEach((part, index) => {
-        if (results[index]) return
-        const { start, end } = part
-        const pair = start && !end ? ends.get(keyOf(start)) : undefined
-        const pairEnd = pair !== undefined && !results[pair] ? batch[pair]?.end : null
-        if (start && pair !== undefined && pairEnd && insertPart({ start, end: pairEnd })) {
-          results[index] = { started: startedIds(null, start) }
-          results[pair] = { started: null }
-        } else {
-          results[index] = toPartResult(() => writePart(part))
-        }
-      })
-      return results
+      return batch.length === 1
+        ? writeBatch(batch)
+        : parties.orphans.inBatch(batch, () => writeBatch(batch))
     },
   }
 }
@@ -112,7 +119,7 @@ function indexEnds(batch: readonly CallParts[]): ReadonlyMap<string, number> {
 /** Creates the writes of single parts. */
 function createPartWriter(
   db: Connection,
-  { hours, keys, usage }: CallParties,
+  { hours, keys, usage, orphans }: CallParties,
   writeRefs: ReturnType<typeof createRefWriter>,
 ) {
   const statements = prepareStatements(db)
@@ -122,6 +129,11 @@ function createPartWriter(
     return statements.findCall.get({ project_id, id }) as CallRow
   }
 
+  function beginEntry(call_key: Key, start: CallStart, end: EntryEnd | null): void {
+    const call = toEntryCall(start, orphans.settle(call_key, start))
+    hours.start(start.project_id, call_key, call, end)
+  }
+
   function insertWhole(start: CallStart, end: CallEnd): boolean {
     const inserted = statements.insertWhole.run(toWholeParameters(start, end, keys))
     if (inserted.changes === 0) return false
@@ -129,7 +141,7 @@ function createPartWriter(
     statements.insertWholeBodies.run([call_key, ...packStart(start), ...packEnd(end)])
     writeRefs(call_key, 0, start.input_refs)
     writeRefs(call_key, 1, end.output_refs)
-    hours.start(start.project_id, call_key, start, toEntryEnd(end))
+    beginEntry(call_key, start, toEntryEnd(end))
     usage.report(call_key, start, end)
     return true
   }
@@ -140,7 +152,7 @@ function createPartWriter(
     const call_key = inserted.lastInsertRowid
     statements.insertStartBodies.run([call_key, ...packStart(start)])
     writeRefs(call_key, 0, start.input_refs)
-    hours.start(start.project_id, call_key, start, null)
+    beginEntry(call_key, start, null)
     return true
   }
 
@@ -164,7 +176,7 @@ function createPartWriter(
     statements.updateStartBodies.run([...packStart(start), call_key])
     writeRefs(call_key, 0, start.input_refs)
     const reports = usage.completeStart(row, start)
-    hours.start(start.project_id, call_key, start, findEnd(row, reports))
+    beginEntry(call_key, start, findEnd(row, reports))
   }
 
   /** Adds an end to a call whose start or new name came first. */
@@ -175,7 +187,7 @@ function createPartWriter(
     statements.updateEndBodies.run([...packEnd(end), call_key])
     writeRefs(call_key, 1, end.output_refs)
     if (isCounted(row)) {
-      hours.end(row.project_id, call_key, row, toEntryEnd(end))
+      hours.end(row.project_id, call_key, toEntryCall(row, isRoot(row)), toEntryEnd(end))
       usage.report(call_key, { ...row, linked_id: readStoredLink(row) }, end)
     } else usage.reportEarly(call_key, end)
   }
@@ -195,28 +207,28 @@ function createPartWriter(
       if (start && decided.start === 'replace') replaceStart(row, start)
       if (end && decided.end === 'complete') completeEnd(start ? findExisting(row) : row, end)
     },
-
-    writeName(rename: CallRename): void {
-      const inserted = statements.insertName.run(toIdParameters(rename, keys))
-      if (inserted.changes === 1) {
-        statements.insertNoBodies.run({ call_key: inserted.lastInsertRowid })
-        return
-      }
-      const row = findExisting(rename)
-      decideName(toState(row))
-      statements.updateName.run({ call_key: row.call_key, display_name: rename.display_name })
-    },
   }
 }
 
-function createRefWriter(db: Connection, keys: NameKeys) {
-  const insertRef = db.prepare(SQL.INSERT_CALL_REF)
+/** Creates the write of new names. */
+function createNameWriter(
+  db: Connection,
+  keys: NameKeys,
+  findExisting: (name: CallIdentity) => CallRow,
+) {
+  const insertName = db.prepare(SQL.INSERT_CALL_NAME)
+  const insertNoBodies = db.prepare(SQL.INSERT_NO_BODIES)
+  const updateName = db.prepare(SQL.UPDATE_CALL_NAME)
 
-  return (call_key: Key, isOutput: 0 | 1, refs: readonly FoundRef[]): void => {
-    for (const { ref, path } of refs) {
-      const path_key = path === null ? null : keys.pathKey(path)
-      insertRef.run([call_key, isOutput, keys.refKey(ref), path_key])
+  return (rename: CallRename): void => {
+    const inserted = insertName.run(toIdParameters(rename, keys))
+    if (inserted.changes === 1) {
+      insertNoBodies.run({ call_key: inserted.lastInsertRowid })
+      return
     }
+    const row = findExisting(rename)
+    decideName(toState(row))
+    updateName.run({ call_key: row.call_key, display_name: rename.display_name })
   }
 }
 
@@ -266,15 +278,12 @@ function prepareStatements(db: Connection) {
     updateEndBodies: db.prepare(SQL.UPDATE_END_BODIES),
     insertWhole: db.prepare(SQL.INSERT_WHOLE_CALL),
     insertWholeBodies: db.prepare(SQL.INSERT_WHOLE_BODIES),
-    insertName: db.prepare(SQL.INSERT_CALL_NAME),
-    insertNoBodies: db.prepare(SQL.INSERT_NO_BODIES),
-    updateName: db.prepare(SQL.UPDATE_CALL_NAME),
     findCall: db.prepare(SQL.FIND_CALL),
   }
 }
 
 /** Whether statistics count a call that is not deleted: only if it was started. */
-function isCounted(row: CallRow): row is CallRow & EntryCall {
+function isCounted(row: CallRow): row is CallRow & CountedCall {
   return row.started_at_us !== null && row.op_name !== null
 }
 

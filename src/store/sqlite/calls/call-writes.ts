@@ -17,6 +17,7 @@ import { createNestedUsage } from '../usage/nested-usage.ts'
 import { createCallWriter } from './call-writer.ts'
 import { DELETE_CALLS } from './calls.sql.ts'
 import type { NameKeys } from './columns/id-columns.ts'
+import { createOrphans } from './orphans.ts'
 
 /** The result of a part in a form that the writer thread can send: errors cannot be cloned. */
 export interface PartReply extends Failure {
@@ -31,7 +32,8 @@ interface DeletedCall {
 /** @param hours - like `keys`, over the same connection */
 export function createCallWrites(db: Connection, hours: HourMarks, keys: NameKeys) {
   const usage = createNestedUsage(db, hours, keys)
-  const writer = createCallWriter(db, { hours, keys, usage })
+  const orphans = createOrphans(db, hours, keys)
+  const writer = createCallWriter(db, { hours, keys, usage, orphans })
   const deleteCalls = db.prepare(DELETE_CALLS)
 
   /** What of the usage counts is decided once, after all parts. */

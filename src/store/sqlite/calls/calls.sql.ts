@@ -190,6 +190,7 @@ SELECT
   svc_run_step,
   svc_run_step_end,
   end_user_id,
+  is_orphan,
   storage_size_bytes,
   deleted_at_us,
   ${COUNTED_IN} AS usage_counted_in,

@@ -5,7 +5,7 @@ import type { CallRow } from '../../base/calls/call-rows.ts'
 import type { Connection } from '../db/connection.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
 import { packStart, toLateStartParameters } from './call-parameters.ts'
-import { UPDATE_CALL_START, UPDATE_START_BODIES } from './calls.sql.ts'
+import { INSERT_CALL_REF, UPDATE_CALL_START, UPDATE_START_BODIES } from './calls.sql.ts'
 import type { NameKeys } from './columns/id-columns.ts'
 import { DELETE_REFS } from './removal/removal.sql.ts'
 
@@ -24,13 +24,27 @@ export function createStartReplacement(
   const updateBodies = db.prepare(UPDATE_START_BODIES)
   const deleteRefs = db.prepare(DELETE_REFS)
 
-  return ({ call_key, project_id, storage_size_bytes }: CallRow, start: CallStart): void => {
+  return (row: CallRow, start: CallStart): void => {
+    const { call_key, project_id, storage_size_bytes, is_orphan } = row
     const grown = { ...start, start_size_bytes: start.start_size_bytes - storage_size_bytes }
     updateStart.run(toLateStartParameters(call_key, grown, keys))
     updateBodies.run([...packStart(start), call_key])
     deleteRefs.run([call_key])
     writeRefs(call_key, 0, start.input_refs)
     hours.remove(project_id, call_key, start.started_at_us)
-    hours.start(project_id, call_key, start, null)
+    const is_root = start.parent_id === null || is_orphan === 1
+    hours.start(project_id, call_key, { ...start, is_root }, null)
+  }
+}
+
+/** Creates the write of the refs in a call's inputs or output. */
+export function createRefWriter(db: Connection, keys: NameKeys) {
+  const insertRef = db.prepare(INSERT_CALL_REF)
+
+  return (call_key: number | bigint, isOutput: 0 | 1, refs: readonly FoundRef[]): void => {
+    for (const { ref, path } of refs) {
+      const path_key = path === null ? null : keys.pathKey(path)
+      insertRef.run([call_key, isOutput, keys.refKey(ref), path_key])
+    }
   }
 }

@@ -7,9 +7,9 @@ import type { Connection } from '../db/connection.ts'
 import { FIND_CALL_USAGE } from '../usage/nested-usage.sql.ts'
 import { readCounted } from '../usage/usage-rows.ts'
 import type { GroupCommit } from '../write/group-commit.ts'
-import { entryKey, HOUR_US, type HourEntry } from './segments/hour-columns.ts'
+import { entryKey, HOUR_US, type HourEntry, IS_ROOT, IS_STARTED } from './segments/hour-columns.ts'
 import { type EntryCall, type EntryEnd, encodeChanges, toEntry } from './segments/hour-entries.ts'
-import { readEntry } from './segments/hour-rows.ts'
+import { createEntryReader } from './segments/hour-rows.ts'
 import { INSERT_CHANGES, MARK_HOUR } from './segments/segments.sql.ts'
 
 type Key = number | bigint
@@ -26,13 +26,19 @@ export interface HourMarks {
   remove(project_id: string, call_key: Key, startedAtUs: number): void
   /** Records that the own usage of a call that started at this time has changed. */
   recount(project_id: string, call_key: Key, startedAtUs: number): void
+  /** Records that a call that started at this time has become a root, or is none any more. */
+  reroot(project_id: string, call_key: Key, startedAtUs: number, isRoot: boolean): void
 }
 
-/** A call whose own usage has changed. */
+/** A call whose own usage has changed, or whether it is a root. */
 interface Recount {
   readonly project_id: string
   readonly hour: number
   readonly call_key: Key
+}
+
+interface Reroot extends Recount {
+  readonly isRoot: boolean
 }
 
 interface Mark extends Recount {
@@ -43,36 +49,12 @@ interface Mark extends Recount {
 export function createHourMarks(db: Connection, commit: Pick<GroupCommit, 'join'>): HourMarks {
   const markHour = db.prepare(MARK_HOUR)
   const insertChanges = db.prepare(INSERT_CHANGES)
-  const findUsage = db.prepare(FIND_CALL_USAGE).raw()
+  const { applyReroots, applyRecounts } = createCorrections(db)
   let marks: Mark[] = []
   let recounts: Recount[] = []
-  /** Where the marks and recounts of the current write begin. */
-  let first = { mark: 0, recount: 0 }
-
-  /** Corrects entries of this commit in place; replaces entries that earlier commits have written. */
-  function applyRecounts(): void {
-    if (recounts.length === 0) return
-    const slotOf = new Map<number, number>()
-    marks.forEach(({ call_key, entry }, place) => {
-      if (entry && entry.usage.length > 0) slotOf.set(Number(call_key), place)
-    })
-    // Recounts a parent of many children only once.
-    const byCall = new Map(recounts.map((recount) => [Number(recount.call_key), recount]))
-    for (const recount of byCall.values()) {
-      const { call_key, hour } = recount
-      const place = slotOf.get(Number(call_key))
-      const mark = place === undefined ? null : marks[place]
-      if (mark?.entry) {
-        const rows = findUsage.all({ call_key }) as unknown[][]
-        const usage = rows.flatMap((row) => readCounted(row))
-        marks[place as number] = { ...mark, entry: { ...mark.entry, usage } }
-        continue
-      }
-      // A later write of the same commit may have removed the call.
-      const entry = readEntry(db, call_key, hour)
-      if (entry) marks.push({ ...recount, entry: null }, { ...recount, entry })
-    }
-  }
+  let reroots: Reroot[] = []
+  /** Where the marks, recounts and reroots of the current write begin. */
+  let first = { mark: 0, recount: 0, reroot: 0 }
 
   function writeHour(hourMarks: readonly Mark[]): void {
     const [{ project_id, hour }] = hourMarks as [Mark]
@@ -90,16 +72,19 @@ export function createHourMarks(db: Connection, commit: Pick<GroupCommit, 'join'
     begin() {
       marks = []
       recounts = []
+      reroots = []
     },
     beginWrite() {
-      first = { mark: marks.length, recount: recounts.length }
+      first = { mark: marks.length, recount: recounts.length, reroot: reroots.length }
     },
     undoWrite() {
       marks.length = first.mark
       recounts.length = first.recount
+      reroots.length = first.reroot
     },
     beforeCommit() {
-      applyRecounts()
+      applyReroots(marks, reroots)
+      applyRecounts(marks, recounts)
       const byHour = Map.groupBy(marks, ({ project_id, hour }) => `${hour} ${project_id}`)
       for (const hourMarks of byHour.values()) writeHour(hourMarks)
     },
@@ -127,8 +112,65 @@ export function createHourMarks(db: Connection, commit: Pick<GroupCommit, 'join'
       const hour = Math.floor(startedAtUs / HOUR_US)
       marks.push({ project_id, hour, call_key, entry: null })
     },
+    reroot(project_id, call_key, startedAtUs, isRoot) {
+      const hour = Math.floor(startedAtUs / HOUR_US)
+      reroots.push({ project_id, hour, call_key, isRoot })
+    },
     recount(project_id, call_key, startedAtUs) {
       recounts.push({ project_id, hour: Math.floor(startedAtUs / HOUR_US), call_key })
     },
   }
+}
+
+/** Creates the corrections of the entries that calls have, before a commit. */
+function createCorrections(db: Connection) {
+  const findUsage = db.prepare(FIND_CALL_USAGE).raw()
+  const readEntry = createEntryReader(db)
+
+  /** Corrects entries of this commit in place; replaces entries that earlier commits have written. */
+  function applyRecounts(marks: Mark[], recounts: readonly Recount[]): void {
+    if (recounts.length === 0) return
+    const slotOf = new Map<number, number>()
+    marks.forEach(({ call_key, entry }, place) => {
+      if (entry && entry.usage.length > 0) slotOf.set(Number(call_key), place)
+    })
+    // Recounts a parent of many children only once.
+    const byCall = new Map(recounts.map((recount) => [Number(recount.call_key), recount]))
+    for (const recount of byCall.values()) {
+      const { call_key } = recount
+      const place = slotOf.get(Number(call_key))
+      const mark = place === undefined ? null : marks[place]
+      if (mark?.entry) {
+        const rows = findUsage.all({ call_key }) as unknown[][]
+        const usage = rows.flatMap((row) => readCounted(row))
+        marks[place as number] = { ...mark, entry: { ...mark.entry, usage } }
+        continue
+      }
+      replaceEntry(marks, recount)
+    }
+  }
+
+  /** Corrects the entries of calls that began in this commit in place; replaces those of others. */
+  function applyReroots(marks: Mark[], reroots: readonly Reroot[]): void {
+    if (reroots.length === 0) return
+    const last = new Map(reroots.map((reroot) => [Number(reroot.call_key), reroot]))
+    const begun = new Set<number>()
+    marks.forEach(({ call_key, entry }, place) => {
+      const reroot = last.get(Number(call_key))
+      if (!reroot || !entry) return
+      if ((entry.flags & IS_STARTED) !== 0) begun.add(Number(call_key))
+      const flags = reroot.isRoot ? entry.flags | IS_ROOT : entry.flags & ~IS_ROOT
+      marks[place] = { ...(marks[place] as Mark), entry: { ...entry, flags } }
+    })
+    for (const [key, reroot] of last) if (!begun.has(key)) replaceEntry(marks, reroot)
+  }
+
+  /** A later write of the same commit may have removed the call. */
+  function replaceEntry(marks: Mark[], { project_id, hour, call_key }: Recount): void {
+    const entry = readEntry(call_key, hour)
+    const mark = { project_id, hour, call_key }
+    if (entry) marks.push({ ...mark, entry: null }, { ...mark, entry })
+  }
+
+  return { applyReroots, applyRecounts }
 }

@@ -20,7 +20,7 @@ const FILTER_CONDITIONS = {
   svc_run_ids: isIn('calls.svc_run_id', 'svc_run_ids'),
   end_user_ids: isIn('calls.end_user_id', 'end_user_ids'),
   few_end_user_ids: isIn('calls.end_user_id', 'end_user_ids'),
-  trace_roots_only: 'calls.parent_id IS NULL',
+  trace_roots_only: '(calls.parent_id IS NULL OR calls.is_orphan = 1)',
 } as const
 
 /** A field of the filter that needs a condition; `few_` when few calls have the value and are found through it. */

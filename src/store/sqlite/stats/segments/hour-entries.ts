@@ -39,7 +39,7 @@ type UsageTuple = readonly [served: string, ...numbers: number[]]
 /** The fields of a call that an entry needs. */
 export interface EntryCall {
   readonly started_at_us: number
-  readonly parent_id: string | null
+  readonly is_root: boolean
   readonly op_name: string
   readonly svc_user_id: string | null
   readonly svc_run_id: string | null
@@ -65,7 +65,7 @@ export function toEntry(
   end: EntryEnd | null,
 ): HourEntry {
   const started = isStart ? IS_STARTED : 0
-  const root = call.parent_id === null ? IS_ROOT : 0
+  const root = call.is_root ? IS_ROOT : 0
   const ended = end === null ? 0 : IS_ENDED | (end.exception === null ? 0 : IS_ERROR)
   return {
     key: entryKey(call_key),

@@ -76,23 +76,23 @@ export function addRows(
   return null
 }
 
-/** Returns the call as one entry of its hour; null when it does not count. */
-export function readEntry(
-  db: Connection,
-  call_key: number | bigint,
-  hour: number,
-): HourEntry | null {
-  const rows = db.prepare(SELECT_HOUR_CALL).raw().all({ call_key }) as HourRow[]
-  const [call] = rows
-  if (!call) return null
-  const usage = call[USAGE_AT] === null ? [] : rows.flatMap((row) => readCounted(row, USAGE_AT))
-  return toRowEntry(call, hour * HOUR_US, usage)
+/** Returns a reader of a call as one entry of its hour; null when it does not count. */
+export function createEntryReader(db: Connection) {
+  const select = db.prepare(SELECT_HOUR_CALL).raw()
+
+  return (call_key: number | bigint, hour: number): HourEntry | null => {
+    const rows = select.all({ call_key }) as HourRow[]
+    const [call] = rows
+    if (!call) return null
+    const usage = call[USAGE_AT] === null ? [] : rows.flatMap((row) => readCounted(row, USAGE_AT))
+    return toRowEntry(call, hour * HOUR_US, usage)
+  }
 }
 
 function toRowEntry(row: HourRow, hourUs: number, usage: readonly CountedUsage[]) {
   const call = {
     started_at_us: row[1],
-    parent_id: row[4] === 1 ? null : '',
+    is_root: row[4] === 1,
     op_name: row[5],
     svc_user_id: row[6],
     svc_run_id: row[7],

@@ -142,7 +142,7 @@ SELECT
   calls.started_at_us,
   calls.ended_at_us,
   calls.exception IS NOT NULL AS is_error,
-  calls.parent_id IS NULL AS is_root,
+  calls.parent_id IS NULL OR calls.is_orphan AS is_root,
   ${OP_NAME} AS op_name,
   calls.svc_user_id,
   calls.svc_run_id,
