@@ -8,10 +8,12 @@ import { formatTime } from '../parts/format.ts'
 import { focusNeighbour } from '../parts/neighbour.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
+import { EditKey } from './edit-key.ts'
 import { NewKey } from './new-key.ts'
 
 export function Keys() {
   const [turn, setTurn] = useState(0)
+  const [edited, setEdited] = useState<string | null>(null)
   const [withRevoked, setWithRevoked] = useState(false)
   const reload = () => setTurn((last) => last + 1)
   const loaded = useLoad(
@@ -20,9 +22,11 @@ export function Keys() {
     turn,
   )
   const keys = loaded.value?.data ?? []
+  const chosen = keys.find(({ id, revoked_at }) => id === edited && revoked_at === null)
   const shown = withRevoked ? keys : keys.filter(({ revoked_at }) => revoked_at === null)
   return html`<h1>Keys</h1>
     <${NewKey} onMade=${reload} />
+    ${chosen && html`<${EditKey} key=${chosen.id} row=${chosen} onChanged=${reload} onClose=${() => setEdited(null)} />`}
     <${Failure} words=${loaded.failure} />
     ${loaded.value === null && loaded.isLoading && html`<${Loading} />`}
     <div class="bar">
@@ -34,7 +38,7 @@ export function Keys() {
         <th scope="col">User</th><th scope="col">Scopes</th><th scope="col">Projects</th>
         <th scope="col">Created</th><th scope="col">Id</th><th scope="col"><span class="hidden">Revoke</span></th>
       </tr></thead>
-      <tbody>${shown.map((row) => html`<${Row} key=${row.id} row=${row} onRevoked=${reload} />`)}</tbody>
+      <tbody>${shown.map((row) => html`<${Row} key=${row.id} row=${row} onRevoked=${reload} onEdit=${() => setEdited(row.id)} />`)}</tbody>
     </table></div>
     <p class="faint">A revoked key is refused within a second. The key of <code>WEFT_BOOTSTRAP_KEY</code> is not stored and not listed.</p>`
 }
@@ -44,16 +48,16 @@ interface RowProps {
   readonly onRevoked: () => void
 }
 
-function Row({ row, onRevoked }: RowProps) {
+function Row({ row, onRevoked, onEdit }: RowProps & { readonly onEdit: () => void }) {
   const { id, svc_user_id, svc_username, scopes, projects, created_at, revoked_at } = row
   const isOwn = id === caller.value?.key_id
   return html`<tr>
-    <td class="wrap">${svc_username}${svc_username !== svc_user_id && html` <span class="faint">${svc_user_id}</span>`}${isOwn && html` <span class="faint">(this is yours)</span>`}</td>
-    <td class="wrap">${scopes.join(', ')}</td>
+    <td class="wrap">${svc_username}${svc_username !== svc_user_id && html` <span class="faint">${svc_user_id}</span>`}${isOwn && html` <span class="faint">(this is yours)</span>`}${row.name && html`<br />${row.name}`}</td>
+    <td class="wrap">${scopes.join(', ')}${row.models && html`<br /><span class="faint">models ${row.models.join(', ')}</span>`}</td>
     <td class="wrap">${projects.join(', ')}</td>
-    <td>${formatTime(created_at, false)}</td>
+    <td class="wrap">${formatTime(created_at, false)}<br /><span class="faint">${row.last_used_on === null ? 'never used' : `used ${row.last_used_on}`}${row.expires_at !== null && `, ends ${formatTime(row.expires_at, false)}`}</span></td>
     <td class="faint">${id}</td>
-    <td class="revoke">${revoked_at === null ? html`<${Revoke} row=${row} isOwn=${isOwn} onRevoked=${onRevoked} />` : html`<span class="faint">revoked ${formatTime(revoked_at, false)}</span>`}</td>
+    <td class="revoke">${revoked_at === null ? html`<${Revoke} row=${row} isOwn=${isOwn} onRevoked=${onRevoked} /> <button aria-label=${`Edit the key of ${svc_username}`} onClick=${onEdit}>Edit</button>` : html`<span class="faint">revoked ${formatTime(revoked_at, false)}</span>`}</td>
   </tr>`
 }
 

@@ -7,6 +7,7 @@ import { caller } from '../api/session.ts'
 import { CopyButton } from '../parts/copy-button.ts'
 import { Failure } from '../parts/notice.ts'
 import { clickOnce, useSubmit } from '../parts/use-submit.ts'
+import { NO_SETTINGS, SettingsFields, splitNames, textOf, toRequest } from './key-settings.ts'
 
 /** Each scope, and what it allows. */
 const WHAT: Readonly<Record<(typeof SCOPES)[number], string>> = {
@@ -20,7 +21,7 @@ const WHAT: Readonly<Record<(typeof SCOPES)[number], string>> = {
 }
 const USUAL = ['traces:read', 'traces:write', 'inference', 'training']
 
-interface Made extends KeyResponse {
+export interface Made extends KeyResponse {
   readonly secret: string
 }
 
@@ -28,14 +29,14 @@ export function NewKey({ onMade }: { readonly onMade: () => void }) {
   const [user, setUser] = useState('')
   const [scopes, setScopes] = useState<readonly string[]>(USUAL)
   const [projects, setProjects] = useState(caller.value?.project_patterns.join(', ') ?? '*')
+  const [settings, setSettings] = useState(NO_SETTINGS)
   const [made, setMade] = useState<Made | null>(null)
   const field = useRef<HTMLInputElement>(null)
   const { submit, failure } = useSubmit(async () => {
-    const patterns = projects.split(/[\s,]+/).filter((pattern) => pattern !== '')
-    setMade(
-      await requestJson<Made>('/v1/keys', { svc_user_id: user.trim(), scopes, projects: patterns }),
-    )
+    const rights = { svc_user_id: user.trim(), scopes, projects: splitNames(projects) }
+    setMade(await requestJson<Made>('/v1/keys', { ...rights, ...toRequest(settings) }))
     setUser('')
+    setSettings(NO_SETTINGS)
     onMade()
   })
   const close = () => {
@@ -59,17 +60,16 @@ export function NewKey({ onMade }: { readonly onMade: () => void }) {
           </label>`,
         )}
       </div>
+      <details><summary>Name, end, models and limits</summary>
+        <${SettingsFields} settings=${settings} onChange=${setSettings} />
+      </details>
       <button class="main" onClick=${clickOnce}>Create key</button>
       <${Failure} words=${failure} />
-      ${made !== null && html`<${Shown} key=${made.id} made=${made} onClose=${close} />`}
+      ${made !== null && html`<${Secret} key=${made.id} made=${made} onClose=${close} />`}
     </form>`
 }
 
-function textOf(set: (text: string) => void) {
-  return (event: InputEvent) => set((event.target as HTMLInputElement).value)
-}
-
-function Shown({ made, onClose }: { readonly made: Made; readonly onClose: () => void }) {
+export function Secret({ made, onClose }: { readonly made: Made; readonly onClose: () => void }) {
   const link = `${location.origin}/#key=${made.secret}`
   return html`<div class="secret" role="status">
     <p>The key of <b>${made.svc_username}</b>, shown only once:</p>

@@ -53,6 +53,37 @@ describe.skipIf(!hasBrowser)('keys and models on the page', () => {
     expect(wide).toBe(0)
   })
 
+  it('creates a key with a name, models and limits, edits them and replaces the secret', async () => {
+    const { page, url, key, get } = await openPage()
+    await page.goto(`${url}/keys#key=${key}`)
+    await page.getByLabel('User', { exact: true }).fill('ada')
+    await page.getByText('Name, end, models and limits', { exact: true }).click()
+    await page.getByLabel('Name', { exact: true }).fill('nightly')
+    await page.getByRole('textbox', { name: 'Models' }).fill('tiny, gpt-*')
+    await page.getByLabel('Requests a minute').fill('60')
+    await page.getByText('Create key').click()
+    const secret = (await page.locator('.new-key .secret pre').innerText()).trim()
+    await page.getByText('Done').click()
+    const row = page.locator('[aria-label=Keys] tbody tr', { hasText: 'nightly' })
+    await row.getByText('tiny, gpt-*').waitFor()
+    await row.getByText('Edit', { exact: true }).click()
+    const form = page.getByRole('form', { name: 'Key of ada' })
+    await form.getByLabel('Models').fill('')
+    await form.getByLabel('Expires').fill('2099-01-01T12:00')
+    await page.getByText('Replace the secret').click()
+    const next = (await page.locator('.secret pre').innerText()).trim()
+    expect(next).not.toBe(secret)
+    for (const one of [secret, next]) expect((await get('/me', { key: one })).status).toBe(200)
+    await form.getByText('Save').click()
+    await row.getByText(/ends .*2099/).waitFor()
+    const { data } = (await get('/v1/keys')).body
+    expect(data.find(({ name }: { name: string }) => name === 'nightly')).toMatchObject({
+      models: null,
+      requests_per_minute: 60,
+      tokens_per_minute: null,
+    })
+  })
+
   it('says why a key is refused', async () => {
     const { page, url, createKey } = await openPage()
     const key = await createKey({ scopes: ['admin'], projects: ['acme/*'] })

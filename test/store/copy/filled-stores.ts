@@ -3,6 +3,8 @@ import { cpSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
+import { expect } from 'vitest'
+import type { Budget } from '../../../src/domain/access/budgets.ts'
 import { resolveNamedCalls } from '../../../src/domain/annotation/annotation-item.ts'
 import { FEEDBACK_FIELDS } from '../../../src/domain/feedback/feedback-view.ts'
 import { resolvePrice } from '../../../src/domain/prices/project-prices.ts'
@@ -41,9 +43,41 @@ async function* bytesOf(...parts: readonly Buffer[]): AsyncGenerator<Buffer> {
   yield* parts
 }
 
+const BUDGET: Budget = {
+  id: 'budget',
+  subject_kind: 'project',
+  subject_id: PROJECT,
+  period: 'life',
+  zone: 'UTC',
+  hard_nanos: 1_000_000_000_000_000,
+  soft_nanos: null,
+  created_at_us: 1,
+}
+
+async function fillBudgets({ budgets }: Stores): Promise<void> {
+  await budgets.createBudget(BUDGET)
+  await budgets.sync([
+    {
+      lease_id: 'lease',
+      is_open: false,
+      budget_id: BUDGET.id,
+      period_start_us: 0,
+      settled_nanos: 123_456_789_012,
+      open_nanos: 5,
+      needed_nanos: null,
+      spare_nanos: 7,
+      is_last: false,
+    },
+  ])
+}
+
 async function fillStores(stores: Stores): Promise<Filled> {
   const made = [await stores.keys.createKey(RIGHTS), await stores.keys.createKey(RIGHTS)]
   await stores.keys.revokeKey(made[1]?.id ?? '')
+  // The day of the first use is noted in the background; it must not change between two readings.
+  await stores.keys.findPrincipal(made[0]?.secret ?? '')
+  await expect.poll(async () => (await stores.keys.listKeys())[0]?.last_used_day).not.toBeNull()
+  await fillBudgets(stores)
   const price = { prompt_token_cost: 1, completion_token_cost: 2, cache_read_input_token_cost: 0.5 }
   for (const id of ['b', 'a']) {
     const defaults = { project_id: PROJECT, id, svc_user_id: 'u', created_at_us: 1 }
@@ -195,12 +229,13 @@ async function fillFirst() {
 
 /** The whole content, including numbers that the store assigns, if they are returned. */
 export async function readStores(stores: Stores, filled: Filled) {
-  const { keys, prices, retention, feedback, annotation } = stores
+  const { keys, budgets, prices, retention, feedback, annotation } = stores
   const query = resolveRowQuery({}, FEEDBACK_FIELDS)
   const queue = { project_id: PROJECT, queue_id: 'q', include_position: true }
   return {
     keys: await keys.listKeys(),
     principals: await Promise.all(filled.secrets.map(keys.findPrincipal)),
+    budgets: [await budgets.listBudgets(), await budgets.readSpending(BUDGET.id, 0)],
     prices: await prices.listPrices(PROJECT),
     retention: await retention.findRetention(PROJECT),
     feedback: (await feedback.queryFeedback(PROJECT, query, CALLER)).rows,
