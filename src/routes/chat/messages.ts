@@ -153,7 +153,7 @@ const FORWARDED = ['anthropic-version', 'anthropic-beta'] as const
 
 function toCall(request: FastifyRequest<{ Body: MessageCreateRequest | MessageCountRequest }>) {
   const { body, bodyText } = request
-  const { model, stream, metadata } = body as MessageCreateRequest
+  const { model, stream, max_tokens, metadata } = body as MessageCreateRequest
   const headers = FORWARDED.flatMap((name) => {
     const value = request.headers[name]
     return typeof value === 'string' ? [[name, value] as const] : []
@@ -162,7 +162,7 @@ function toCall(request: FastifyRequest<{ Body: MessageCreateRequest | MessageCo
     message: body as MessageCreateRequest,
     headers: Object.fromEntries(headers),
     call: {
-      request: { model, stream, user: metadata?.user_id },
+      request: { model, stream, max_tokens, user: metadata?.user_id },
       body: bodyText ?? '',
       requestId: request.id,
     },

@@ -74,6 +74,22 @@ describe('budgets of requests to models', () => {
     await settled([2 * COST, 2 * COST])
   })
 
+  it('a message reserves no more than its max_tokens, and is counted and refused like a chat', async () => {
+    const { post, budgetOf, secret, settled } = await build()
+    await budgetOf({ hard_usd: 10 })
+    const send = () => post('/v1/messages', BODY, { key: secret, headers: PROJECT })
+    const { status, headers } = await send()
+    expect(status).toBe(200)
+    expect(Number(headers['x-weft-budget-remaining-usd'])).toBeGreaterThan(9)
+    await settled([COST])
+    await budgetOf({ hard_usd: COST / 2, period: 'day' })
+    await expect.poll(async () => (await send()).status, { timeout: 10_000 }).toBe(429)
+    expect((await send()).body).toMatchObject({
+      type: 'error',
+      error: { type: 'rate_limit_error' },
+    })
+  })
+
   it('a model without a price is refused by name, without a budget it is not', async () => {
     const { post, budgetOf, secret } = await build()
     const chat = () => post(CHAT, BODY, { key: secret })
