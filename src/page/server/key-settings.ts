@@ -3,7 +3,7 @@ import { html } from 'htm/preact'
 import type { KeyResponse } from '../../schemas/access/key.ts'
 
 /** As texts in the fields; empty: not set. */
-export interface KeySettings {
+interface KeySettings {
   readonly name: string
   readonly models: string
   /** As the browser's field has it: local time to the minute. */
