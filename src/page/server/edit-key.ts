@@ -5,6 +5,7 @@ import type { KeyResponse } from '../../schemas/access/key.ts'
 import { requestJson } from '../api/client.ts'
 import { Failure } from '../parts/notice.ts'
 import { clickOnce, useSubmit } from '../parts/use-submit.ts'
+import { KeyBudgets } from './key-budgets.ts'
 import { SettingsFields, toRequest, toSettings } from './key-settings.ts'
 import { type Made, Secret } from './new-key.ts'
 
@@ -34,6 +35,7 @@ export function EditKey({ row, onChanged, onClose }: EditKeyProps) {
       <button type="button" onClick=${onClose}>Close</button>
       <${Failure} words=${saving.failure} />
     </form>
+    <div class="card"><${KeyBudgets} keyId=${row.id} /></div>
     <form class="card" aria-label="Secret" onSubmit=${rotating.submit}>
       <p>A new secret replaces the one that is in use, which is accepted for another day.</p>
       <button onClick=${clickOnce}>Replace the secret</button>

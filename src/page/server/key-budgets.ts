@@ -1,0 +1,89 @@
+/** The budgets of a key: what is spent, another limit, one budget more. */
+import { html } from 'htm/preact'
+import { useState } from 'preact/hooks'
+import type { BudgetResponse } from '../../schemas/access/budget.ts'
+import { errorText, requestJson } from '../api/client.ts'
+import { Failure } from '../parts/notice.ts'
+import { useLoad } from '../parts/use-load.ts'
+import { clickOnce, useSubmit } from '../parts/use-submit.ts'
+import { textOf } from './key-settings.ts'
+
+const PERIODS = ['day', 'week', 'month', 'life'] as const
+const URL = '/v1/budgets'
+
+export function KeyBudgets({ keyId }: { readonly keyId: string }) {
+  const [turn, setTurn] = useState(0)
+  const reload = () => setTurn((last) => last + 1)
+  const loaded = useLoad(
+    `budgets ${keyId}`,
+    (signal) => requestJson<{ data: BudgetResponse[] }>(URL, undefined, { signal }),
+    turn,
+  )
+  const own = (loaded.value?.data ?? []).filter(
+    ({ subject_kind, subject_id }) => subject_kind === 'key' && subject_id === keyId,
+  )
+  return html`<h3>Budgets</h3>
+    <${Failure} words=${loaded.failure} />
+    ${own.map((budget) => html`<${BudgetRow} key=${budget.id} budget=${budget} onChanged=${reload} />`)}
+    <${NewBudget} keyId=${keyId} onMade=${reload} />`
+}
+
+interface BudgetRowProps {
+  readonly budget: BudgetResponse
+  readonly onChanged: () => void
+}
+
+function BudgetRow({ budget, onChanged }: BudgetRowProps) {
+  const { id, period, zone, hard_usd, spent_usd, reserved_usd } = budget
+  const [hard, setHard] = useState(hard_usd === null ? '' : String(hard_usd))
+  const [failure, setFailure] = useState<string | null>(null)
+  const url = `${URL}/${encodeURIComponent(id)}`
+  const { submit, failure: refusal } = useSubmit(async () => {
+    await requestJson(url, { hard_usd: toUsd(hard) }, { method: 'PATCH' })
+    onChanged()
+  })
+  const remove = () =>
+    requestJson(url, undefined, { method: 'DELETE' }).then(onChanged, (error: unknown) =>
+      setFailure(errorText(error)),
+    )
+  return html`<form class="bar" aria-label=${`Budget of a ${period}`} onSubmit=${submit}>
+      <label>US dollars a ${period}<input type="number" min="0" step="any" value=${hard} onInput=${textOf(setHard)} placeholder="no limit" /></label>
+      <span>$${spent_usd} spent, $${reserved_usd} reserved <span class="faint">${zone}</span></span>
+      <button onClick=${clickOnce}>Save budget</button>
+      <button type="button" onClick=${remove}>Delete budget</button>
+      <${Failure} words=${refusal ?? failure} />
+    </form>`
+}
+
+interface NewBudgetProps {
+  readonly keyId: string
+  readonly onMade: () => void
+}
+
+function NewBudget({ keyId, onMade }: NewBudgetProps) {
+  const [period, setPeriod] = useState<string>('month')
+  const [hard, setHard] = useState('')
+  const { submit, failure } = useSubmit(async () => {
+    await requestJson(URL, {
+      subject_kind: 'key',
+      subject_id: keyId,
+      period,
+      zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+      hard_usd: toUsd(hard),
+    })
+    setHard('')
+    onMade()
+  })
+  return html`<form class="bar" aria-label="New budget" onSubmit=${submit}>
+      <label>US dollars<input type="number" required min="0" step="any" value=${hard} onInput=${textOf(setHard)} /></label>
+      <label>in a<select value=${period} onChange=${textOf(setPeriod)}>
+        ${PERIODS.map((name) => html`<option key=${name} value=${name}>${name}</option>`)}
+      </select></label>
+      <button onClick=${clickOnce}>Add budget</button>
+      <${Failure} words=${failure} />
+    </form>`
+}
+
+function toUsd(text: string): number | null {
+  return text === '' ? null : Number(text)
+}
