@@ -223,6 +223,42 @@ describe("spans that MLflow's tracing exports", () => {
     expect(end.summary).toEqual({ usage: { 'gpt-4o-2024-08-06': counted } })
   })
 
+  it("the provider's own report in the output counts before MLflow's, which lacks reasoning and cache writes", () => {
+    const usage = {
+      input_tokens: 100,
+      input_tokens_details: { cached_tokens: 30, cache_write_tokens: 50 },
+      output_tokens: 20,
+      output_tokens_details: { reasoning_tokens: 8 },
+      total_tokens: 120,
+    }
+    const { end } = callOf(
+      toJsonTexts({
+        'mlflow.spanType': 'CHAT_MODEL',
+        'mlflow.llm.model': 'gpt-5',
+        'mlflow.spanOutputs': { object: 'response', output: [], usage },
+        'mlflow.chat.tokenUsage': { input_tokens: 100, output_tokens: 20, total_tokens: 120 },
+      }),
+    )
+    const counts = (end.summary?.usage as Record<string, object>)['gpt-5']
+    expect(counts).toMatchObject({
+      prompt_tokens: 100,
+      prompt_tokens_details: { cached_tokens: 30 },
+      cache_creation_input_tokens: 50,
+      completion_tokens_details: { reasoning_tokens: 8 },
+    })
+    const embedded = callOf(
+      toJsonTexts({
+        'mlflow.spanType': 'EMBEDDING',
+        'mlflow.spanInputs': { model: 'text-embedding-3-small', input: 'x' },
+        'mlflow.llm.model': 'text-embedding-3-small',
+        'mlflow.spanOutputs': { data: [], usage: { prompt_tokens: 7, total_tokens: 7 } },
+      }),
+    )
+    expect(embedded.end.summary?.usage).toMatchObject({
+      'text-embedding-3-small': { prompt_tokens: 7 },
+    })
+  })
+
   it('a tool has its arguments and its result, and an agent its answer', () => {
     const tool = toJsonTexts({
       'mlflow.spanType': 'TOOL',

@@ -26,6 +26,13 @@ export const MLFLOW: Dialect = {
   input: ['mlflow.spanInputs'],
   answers: [ofModel('mlflow.spanOutputs.choices')],
   output: ['mlflow.spanOutputs'],
+  // MLflow's own counts have neither reasoning nor, for Responses, what a cache took.
+  providerUsage: [
+    {
+      ...ofModel('mlflow.spanOutputs.usage'),
+      when: ['mlflow.spanType', 'CHAT_MODEL', 'LLM', 'EMBEDDING'],
+    },
+  ],
   // Of Anthropic's counts, too, the input has what a cache had or took.
   usage: ['mlflow.chat.tokenUsage'],
   cost: ['mlflow.llm.cost'],
