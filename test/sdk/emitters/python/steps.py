@@ -1,0 +1,99 @@
+"""What every program does: four questions within one span, which is exported with all below it."""
+
+import os
+import sys
+import traceback
+
+PROVIDER = os.environ["PROVIDER_URL"]
+CONVERSATION = "talk-1"
+USER = "user-1"
+PLAIN = "What is plain?"
+WEATHER = "What is the weather in Paris?"
+STREAM = "Please stream."
+FAIL = "Please fail."
+SUNNY = "It is sunny in Paris."
+
+os.environ.setdefault("OPENAI_BASE_URL", PROVIDER + "/v1")
+os.environ.setdefault("OPENAI_API_KEY", "none")
+os.environ.setdefault("ANTHROPIC_BASE_URL", PROVIDER)
+os.environ.setdefault("ANTHROPIC_API_KEY", "none")
+os.environ.setdefault("GOOGLE_API_KEY", "none")
+os.environ.setdefault("GOOGLE_GEMINI_BASE_URL", PROVIDER)
+# What shows messages in the libraries that hide them.
+os.environ.setdefault("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true")
+os.environ.setdefault("TRACELOOP_TRACE_CONTENT", "true")
+
+TOOL_SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+TOOL_CHAT = {
+    "type": "function",
+    "function": {"name": "get_weather", "description": "The weather of a city.", "parameters": TOOL_SCHEMA},
+}
+
+
+def get_weather(city: str) -> str:
+    """The weather of a city.
+
+    Args:
+        city: The name of the city.
+    """
+    return SUNNY
+
+
+def open_providers(logs=True):
+    """Sets the global providers of OpenTelemetry's SDK. Gives the tracer provider, and what ends all of them."""
+    from opentelemetry import trace
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    provider = TracerProvider()
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    trace.set_tracer_provider(provider)
+    logger_provider = None
+    if logs:
+        from opentelemetry._logs import set_logger_provider
+        from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
+        from opentelemetry.sdk._logs import LoggerProvider
+        from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
+
+        logger_provider = LoggerProvider()
+        logger_provider.add_log_record_processor(BatchLogRecordProcessor(OTLPLogExporter()))
+        set_logger_provider(logger_provider)
+
+    def close():
+        provider.shutdown()
+        if logger_provider:
+            logger_provider.shutdown()
+
+    return provider, close
+
+
+def attempt(step):
+    """Runs a step; the one that is to fail must, the others must not."""
+    try:
+        step()
+    except Exception as error:
+        if step.__name__ == "fail":
+            print("fails as it should:", type(error).__name__)
+            return
+        traceback.print_exc()
+        attempt.broken = True
+
+
+attempt.broken = False
+
+
+def run_steps(*steps):
+    """Runs the steps below a span of their own."""
+    from opentelemetry import trace
+
+    with trace.get_tracer("program").start_as_current_span("program"):
+        for step in steps:
+            attempt(step)
+
+
+def finish(close):
+    close()
+    sys.stdout.flush()
+    # Some libraries leave threads behind.
+    os._exit(1 if attempt.broken else 0)
