@@ -278,6 +278,8 @@ export interface InferenceBackend {
   readonly dropsUnsupported?: boolean
   /** Returns the fields of a legacy completion that it does not honour. Default: none. */
   findUnhonoured?(request: TextCompletionRequest): readonly string[]
+  /** Returns the fields that it leaves out of a request of which it shows only when it runs. Default: none. */
+  findDropped?(request: ChatCompletionRequest): readonly (keyof ChatCompletionRequest)[]
   /** Returns the provider in the price list that serves its models; null, or absent: none is known. */
   findProvider?(): string | null
   /** Returns the current state of its upstreams. Absent when it has none. */

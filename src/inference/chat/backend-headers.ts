@@ -17,7 +17,8 @@ export function nameBackend(
   upstream: number | null,
   droppedFields: readonly string[] = [],
 ): Readonly<Record<string, string | null>> {
-  const dropped = [...droppedFields, ...findDroppedFields(body, backend.fields)]
+  const found = backend.findDropped?.(body) ?? []
+  const dropped = [...droppedFields, ...findDroppedFields(body, backend.fields), ...found]
   return {
     ...nameModel({ id, upstreamCount }, upstream),
     'x-weft-dropped-fields': nameFields(dropped),

@@ -199,7 +199,8 @@ function observeHeaders(
     },
     onUpstream(number) {
       if (current === asked) askedUpstream = number
-      if ((current.upstreamCount ?? 1) > 1) setHeaders(nameBackend(current, number))
+      const { upstreamCount = 1, backend } = current
+      if (upstreamCount > 1 || backend.findDropped) setHeaders(nameBackend(current, number))
     },
     onAllFailed: () => setHeaders(nameBackend(asked, askedUpstream)),
   }

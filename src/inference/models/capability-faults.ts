@@ -1,4 +1,5 @@
 /** Checks whether a model can do what the models file claims. Pure. */
+import { AI_SDK_OFFERS } from '../ai-sdk/fields.ts'
 import { ANTHROPIC_OFFERS } from '../anthropic/fields.ts'
 import type { Capability } from '../backend.ts'
 import { ENGINE_OFFERS, type Engine } from '../openai/profiles.ts'
@@ -6,7 +7,7 @@ import { TINY_OFFERS } from '../tiny/description.ts'
 
 interface Claims {
   readonly id: string
-  readonly backend: 'tiny' | 'openai' | 'anthropic'
+  readonly backend: 'tiny' | 'openai' | 'anthropic' | 'ai-sdk'
   readonly tools: boolean
   readonly engine?: Engine
   readonly capabilities?: readonly Capability[] | undefined
@@ -15,6 +16,7 @@ interface Claims {
 const OWN_OFFERS = {
   tiny: { usual: TINY_OFFERS, more: [] },
   anthropic: { usual: ANTHROPIC_OFFERS, more: [] },
+  'ai-sdk': AI_SDK_OFFERS,
 } as const
 
 /** Returns a message for the first false claim, starting with the field's name and naming the model; or null. */

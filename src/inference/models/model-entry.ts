@@ -1,87 +1,8 @@
 /** The entries of the models file: their fields, limits and defaults. */
 import { z } from 'zod'
-import { CAPABILITIES } from '../backend.ts'
 import { ENGINES } from '../openai/profiles.ts'
-
-/** Limits for an entry. */
-const ALIASES_MAX = 100
-const NAME_CHARS_MAX = 512
-const UPSTREAMS_MAX = 64
-const FALLBACKS_MAX = 8
-const CONCURRENT_MAX = 100_000
-const TIMEOUT_MS_MAX = 3_600_000
-const PATH_CHARS_MAX = 4_096
-
-const modelName = () =>
-  z
-    .string('must be a string')
-    .regex(/^[^\s\p{C}](?:[^\p{C}]*[^\s\p{C}])?$/u, 'must be visible text without spaces around it')
-    .regex(/^(?!\/).*(?<!\/)$/, 'must not begin or end with a slash')
-    .max(NAME_CHARS_MAX, `must have at most ${NAME_CHARS_MAX} characters`)
-
-const timeout = (fallback: number) =>
-  z
-    .int('must be a whole number of milliseconds')
-    .min(1, 'must be 1 or more')
-    .max(TIMEOUT_MS_MAX, `must be at most ${TIMEOUT_MS_MAX}`)
-    .default(fallback)
-
-const Timeouts = z.strictObject({
-  connect: timeout(5_000).describe('Until the connection is established. Default 5000.'),
-  first_byte: timeout(120_000).describe(
-    'From the request to the first byte of a stream; answers that are not streamed are bounded by total alone. Default 120000.',
-  ),
-  idle: timeout(60_000).describe('Between two chunks of an answer. Default 60000.'),
-  total: timeout(600_000).describe('For the whole answer. Default 600000.'),
-})
-
-const COMMON_FIELDS = {
-  id: modelName().describe('Name that clients send as `model`; may contain slashes.'),
-  aliases: z
-    .array(modelName())
-    .max(ALIASES_MAX, `must have at most ${ALIASES_MAX} entries`)
-    .default([])
-    .describe('Other names of the model.'),
-  owned_by: z
-    .string('must be a string')
-    .min(1, 'must not be empty')
-    .max(256, 'must have at most 256 characters')
-    .default('weft')
-    .describe('Owner of the model, shown in the listing as owned_by. Default weft.'),
-  tools: z
-    .boolean('must be true or false')
-    .default(false)
-    .describe('Whether it supports tool calls.'),
-  capabilities: z
-    .array(z.enum(CAPABILITIES, `must be one of ${CAPABILITIES.join(', ')}`), 'must be a list')
-    .min(1, 'must not be empty')
-    .max(CAPABILITIES.length, 'must name each one once')
-    .optional()
-    .describe('Endpoints that it serves. Default: those that are usual for the engine.'),
-  priority_scheduling: z
-    .boolean('must be true or false')
-    .default(false)
-    .describe('Whether `priority` may be other than 0; waiting requests are then ordered by it.'),
-  max_concurrent: z
-    .int('must be a whole number')
-    .min(1, 'must be 1 or more')
-    .max(CONCURRENT_MAX, `must be at most ${CONCURRENT_MAX}`)
-    .optional()
-    .describe('Completions that may run at once; others wait. Default: no limit.'),
-  fallbacks: z
-    .array(modelName(), 'must be a list')
-    .max(FALLBACKS_MAX, `must have at most ${FALLBACKS_MAX} entries`)
-    .default([])
-    .describe(
-      'Models that are tried, in this order, when this one fails before its answer begins.',
-    ),
-  default: z
-    .boolean('must be true or false')
-    .default(false)
-    .describe(
-      'Whether requests without a model use this one; otherwise they use the first of the file.',
-    ),
-} as const
+import { baseUrl, COMMON_FIELDS, UPSTREAM_FIELDS } from './entry-fields.ts'
+import { AiSdkEntry } from './package-entry.ts'
 
 const TinyEntry = z.strictObject({
   ...COMMON_FIELDS,
@@ -91,65 +12,6 @@ const TinyEntry = z.strictObject({
     .describe('Whether it supports tool calls. Default true.'),
   backend: z.literal('tiny').describe('The model embedded in this server.'),
 })
-
-const baseUrl = () =>
-  z
-    .string('must be a string')
-    .refine(isBaseUrl, 'must be an http or https address without credentials or fragment')
-    .regex(/^(?!.*\/chat\/completions\/?(?:\?|$))/, 'must end before /chat/completions')
-const keyVariable = () =>
-  z
-    .string('must be a string')
-    .regex(/^[A-Za-z_]\w{0,127}$/, 'must be the name of a variable with the key, not the key')
-    .regex(/^(?!WEFT_)/, "must name a variable that is not Weft's own")
-    .optional()
-
-const caFile = () =>
-  z
-    .string('must be a string')
-    .min(1, 'must not be empty')
-    .max(PATH_CHARS_MAX, `must have at most ${PATH_CHARS_MAX} characters`)
-    .optional()
-
-const Upstream = z.strictObject({
-  base_url: baseUrl().describe('Like base_url of the model.'),
-  upstream_model: modelName().optional().describe('Default: that of the model.'),
-  api_key_env: keyVariable().describe('Default: that of the model.'),
-  ca_file: caFile().describe('Default: that of the model.'),
-  weight: z
-    .number('must be a number')
-    .positive('must be above 0')
-    .max(1_000, 'must be at most 1000')
-    .default(1)
-    .describe('Its share of the load, relative to the other upstreams. Default 1.'),
-})
-
-/** One of several upstreams of a model; the weight is 1 if absent. */
-export type UpstreamEntry = Omit<z.output<typeof Upstream>, 'weight'> & { weight?: number }
-
-/** Fields of all models behind upstreams. */
-const UPSTREAM_FIELDS = {
-  unsupported: z
-    .enum(['reject', 'drop'], 'must be reject or drop')
-    .default('reject')
-    .describe('What happens to fields that the engine does not support. Default reject.'),
-  upstreams: z
-    .array(Upstream, 'must be a list')
-    .min(1, 'must not be empty')
-    .max(UPSTREAMS_MAX, `must have at most ${UPSTREAMS_MAX} entries`)
-    .optional()
-    .describe('Several servers of the same model, instead of base_url.'),
-  upstream_model: modelName()
-    .optional()
-    .describe('Name of the model at the upstream. Default: the id.'),
-  api_key_env: keyVariable().describe(
-    'Environment variable that holds the key of the upstream. Default: no key is sent.',
-  ),
-  ca_file: caFile().describe(
-    'File of PEM certificates that replace the default certificate authorities for the upstream; relative to the folder of the models file.',
-  ),
-  timeout_ms: Timeouts.prefault({}).describe('Timeouts, in milliseconds.'),
-}
 
 const OpenAiEntry = z.strictObject({
   ...COMMON_FIELDS,
@@ -208,15 +70,9 @@ const AnthropicEntry = z.strictObject({
 /** One entry of the file, defaults filled in. */
 export const ModelEntry = z.discriminatedUnion(
   'backend',
-  [TinyEntry, OpenAiEntry, AnthropicEntry],
+  [TinyEntry, OpenAiEntry, AnthropicEntry, AiSdkEntry],
   {
-    error: 'must be tiny, openai or anthropic',
+    error: 'must be tiny, openai, anthropic or ai-sdk',
   },
 )
 export type ModelEntry = z.output<typeof ModelEntry>
-
-function isBaseUrl(text: string): boolean {
-  const url = URL.parse(text)
-  if (url === null || !/^https?:$/.test(url.protocol)) return false
-  return url.username === '' && url.password === '' && url.hash === ''
-}

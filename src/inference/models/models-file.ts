@@ -99,7 +99,7 @@ function findEntryFault(entry: ModelEntry, names: ReadonlyMap<string, string>): 
     if (own.includes(name)) return `fallbacks[${index}] is the model itself`
   }
   const fault = findCapabilityFault(entry)
-  if (entry.backend === 'tiny' || fault !== null) return fault
+  if (entry.backend === 'tiny' || entry.backend === 'ai-sdk' || fault !== null) return fault
   if (entry.upstreams === undefined) {
     return entry.base_url === undefined && entry.backend === 'openai'
       ? 'base_url is required, or upstreams'

@@ -1,5 +1,4 @@
 /** The served models: maps names to backends and builds the listing. */
-import { dirname, resolve } from 'node:path'
 import type { ChatCapabilities } from '../../domain/chat/chat-rules.ts'
 import { ApiError } from '../../errors.ts'
 import { REASONING_EFFORTS } from '../../schemas/chat/chat-tool-fields.ts'
@@ -8,10 +7,10 @@ import { createAnthropicBackend } from '../anthropic/backend.ts'
 import type { Adapter, Capability, InferenceBackend } from '../backend.ts'
 import { createOpenAiBackend, type Upstream } from '../openai/backend.ts'
 import { OTHER_TOOL_ENGINES } from '../openai/profiles.ts'
-import type { ProxySettings } from '../openai/upstream/upstream-pool.ts'
-import { readCaFile } from './ca-file.ts'
-import type { ModelEntry, UpstreamEntry } from './model-entry.ts'
-import { ModelsFileError, readModelsFile } from './models-file.ts'
+import type { ModelEntry } from './model-entry.ts'
+import { readModelsFile } from './models-file.ts'
+import { openPackageBackend } from './package-backend.ts'
+import { readUpstreams, type SecretsOptions } from './upstream-settings.ts'
 
 /** A model that can be served. */
 export interface ServedModel {
@@ -112,14 +111,9 @@ function toEntry(model: ServedModel, id: string): ModelListEntry {
   return { id, object: 'model', created, owned_by: ownedBy, root: model.id, ...details }
 }
 
-export interface OpenModelsOptions {
-  readonly path: string
+export interface OpenModelsOptions extends SecretsOptions {
   /** Whether the file must exist. */
   readonly isRequired: boolean
-  /** Returns the value of an environment variable, or null if it is not set. */
-  readonly readSecret: (name: string) => string | null
-  /** Proxies for requests to upstreams. Default: none. */
-  readonly proxies?: ProxySettings | null
   /** Creates the embedded backend; called at most once. */
   readonly createTiny: () => InferenceBackend
 }
@@ -163,6 +157,10 @@ export function openModelRegistry(options: OpenModelsOptions): ModelRegistry {
       tiny ??= createTiny()
       return { ...shared, backend: tiny, backendModel: 'tiny' }
     }
+    if (entry.backend === 'ai-sdk') {
+      const backend = openPackageBackend(entry, `models[${entries.indexOf(entry)}]`, options)
+      return { ...shared, backend, backendModel: entry.upstream_model ?? id }
+    }
     const backend = createRelay(entry, upstreams.get(entry) ?? [])
     const upstreamCount = entry.upstreams?.length ?? 1
     return { ...shared, backend, backendModel: entry.upstream_model ?? id, upstreamCount }
@@ -171,7 +169,7 @@ export function openModelRegistry(options: OpenModelsOptions): ModelRegistry {
   return createModelRegistry(models, models[Math.max(index, 0)] as ServedModel)
 }
 
-type UpstreamModel = Exclude<ModelEntry, { backend: 'tiny' }>
+type UpstreamModel = Extract<ModelEntry, { backend: 'openai' | 'anthropic' }>
 
 function createRelay(entry: UpstreamModel, upstreams: readonly Upstream[]): InferenceBackend {
   const { unsupported, tools: callsTools, timeout_ms: timeoutMs } = entry
@@ -179,52 +177,6 @@ function createRelay(entry: UpstreamModel, upstreams: readonly Upstream[]): Infe
   if (entry.backend === 'openai') return createOpenAiBackend({ ...shared, engine: entry.engine })
   const { max_tokens: maxTokens, thinking, headers = {} } = entry
   return createAnthropicBackend({ ...shared, maxTokens, thinking, headers })
-}
-
-/** Where models of the backend `anthropic` are if their entries name no address. */
-const ANTHROPIC_ADDRESS = 'https://api.anthropic.com'
-
-/** Printable ASCII only: a line break in a key, common at the end of files, would start a new header. */
-const HEADER_TEXT = /^[ -~]+$/
-/** Any other name may be a key that was put in the place of the name, which must not reach a log. */
-const USUAL_NAME = /^[A-Z][A-Z0-9_]*$/
-
-/** Returns the addresses of a model with their keys and certificates; an empty list for the embedded model. */
-function readUpstreams(
-  entry: ModelEntry,
-  place: string,
-  { path, readSecret, proxies = null }: OpenModelsOptions,
-): Upstream[] {
-  if (entry.backend === 'tiny') return []
-  const { base_url = entry.backend === 'anthropic' ? ANTHROPIC_ADDRESS : undefined } = entry
-  const { upstreams = base_url === undefined ? [] : [{ base_url }] } = entry
-  return upstreams.map((upstream: UpstreamEntry, index) => {
-    const fieldPath = (field: 'api_key_env' | 'ca_file') =>
-      `${path}: ${upstream[field] === undefined ? place : `${place}.upstreams[${index}]`}.${field}`
-    const variable = upstream.api_key_env ?? entry.api_key_env
-    const apiKey = variable === undefined ? null : readSecret(variable)
-    if (variable !== undefined && !HEADER_TEXT.test(apiKey ?? '')) {
-      const fault =
-        apiKey === null
-          ? 'is not set (set it, or leave api_key_env out)'
-          : 'holds what no header can carry'
-      const told = USUAL_NAME.test(variable) ? variable : 'a variable'
-      throw new ModelsFileError(`${fieldPath('api_key_env')} names ${told}, which ${fault}`)
-    }
-    const caFile = upstream.ca_file ?? entry.ca_file
-    const ca =
-      caFile === undefined ? null : readCa(resolve(dirname(path), caFile), fieldPath('ca_file'))
-    const { base_url: baseUrl, upstream_model: model = null, weight = 1 } = upstream
-    return { baseUrl, apiKey, model, weight, ca, proxies }
-  })
-}
-
-function readCa(path: string, place: string): string {
-  try {
-    return readCaFile(path)
-  } catch (error) {
-    throw new ModelsFileError(`${place} names ${path}, which ${(error as Error).message}`)
-  }
 }
 
 /**
@@ -236,7 +188,9 @@ function toCapabilities(entry: ModelEntry): ChatCapabilities {
   return {
     tools: entry.tools,
     prioritySchedulingEnabled: entry.priority_scheduling,
-    ...(entry.backend === 'anthropic' ? { reasoningEfforts: REASONING_EFFORTS } : {}),
+    ...(entry.backend === 'anthropic' || entry.backend === 'ai-sdk'
+      ? { reasoningEfforts: REASONING_EFFORTS }
+      : {}),
     ...(entry.backend === 'openai'
       ? {
           reasoningEfforts: REASONING_EFFORTS,

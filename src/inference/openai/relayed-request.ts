@@ -203,7 +203,7 @@ function unreadable(): ApiError {
  * Choice: a request is sent again only if the upstream certainly did not process it, since a completion costs money
  * and may have effects. After 502 and 504 of a proxy, resets and timeouts, the upstream may still be at work.
  */
-function toTryFailure(error: unknown): unknown {
+export function toTryFailure(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error
   if (isSurelyUnprocessed(error)) return new TryFailure(error)
   const status = statusOf(error)
@@ -214,7 +214,7 @@ function toTryFailure(error: unknown): unknown {
 }
 
 /** Notes a failure at its upstream, which is then not used for a while, or for the time that it asked for. */
-function noteFailure(use: TargetUse<unknown>, failure: unknown): void {
+export function noteFailure(use: TargetUse<unknown>, failure: unknown): void {
   const error = failure instanceof TryFailure ? failure.error : failure
   if (!(error instanceof ApiError) || concernsRequest(error)) return
   if (error.code === 'upstream_rate_limited') use.fail({ restMs: (error.retryAfterS ?? 1) * 1000 })
