@@ -205,6 +205,8 @@ function toInferenceOptions(config: Config, deps: Deps, nowUs: Clock['nowUs']) {
     recordings: deps.recordings,
     budgets: deps.budgets,
     prices: deps.prices,
+    completionCache: deps.completionCache,
+    cacheBytesMax: config.cacheBytesMax,
     watch: deps.metrics,
     refScheme: config.refScheme,
     nowUs,

@@ -86,6 +86,7 @@ const Environment = z.object({
   WEFT_READ_QUEUE_MAX: whole(1, 100_000).default(256),
   WEFT_READ_TIMEOUT_MS: whole(100, 3_600_000).default(60_000),
   WEFT_CHAT_QUEUE_MAX: whole(1, 100_000).default(256),
+  WEFT_CACHE_BYTES_MAX: whole(MIB, 64 * 1024 * MIB).default(256 * MIB),
   WEFT_TINY_MODEL: z.string().min(1).optional(),
   WEFT_TINY_CHAT_TEMPLATES: z.enum(['off', 'on'], 'must be off or on').default('off'),
   WEFT_KEY_COMPLETIONS_MAX: whole(0, 100_000).default(0),
@@ -203,6 +204,7 @@ function toConfig(values: Values) {
     readQueueMax: values.WEFT_READ_QUEUE_MAX,
     readTimeoutMs: values.WEFT_READ_TIMEOUT_MS,
     chatQueueMax: values.WEFT_CHAT_QUEUE_MAX,
+    cacheBytesMax: values.WEFT_CACHE_BYTES_MAX,
     /** Path of a GGUF file that replaces the built-in model, or null. */
     tinyModel: values.WEFT_TINY_MODEL ?? null,
     /** Whether requests to `tiny` may contain a chat template. */

@@ -31,6 +31,18 @@ export const ProjectHeaders = z.object({
   ),
 })
 
+/** The headers of requests whose responses can be cached, for the document only. */
+export const CacheableHeaders = ProjectHeaders.extend({
+  'X-Weft-Cache': z
+    .enum(['on', 'off'])
+    .optional()
+    .describe('Whether a cached completion may answer. Default: as the entry of the model says.'),
+  'Cache-Control': z
+    .string()
+    .optional()
+    .describe('`no-store`, `no-cache` and `max-age` are honoured for cached completions.'),
+})
+
 /**
  * Returns the project `<team>/<project>` of the request, or null when it names none.
  *

@@ -82,6 +82,23 @@ CREATE INDEX budgets_created_at_us ON budgets (created_at_us, id);
 
 CREATE INDEX budgets_subject ON budgets (subject_kind, subject_id);
 
+CREATE TABLE cached_completion_totals (
+  id INTEGER NOT NULL PRIMARY KEY,
+  bytes INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE cached_completions (
+  digest TEXT NOT NULL PRIMARY KEY,
+  created_at_us INTEGER NOT NULL,
+  expires_at_us INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  response_json TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX cached_completions_created_at_us ON cached_completions (created_at_us, digest);
+
+CREATE INDEX cached_completions_expires_at_us ON cached_completions (expires_at_us);
+
 CREATE TABLE call_bodies (
   call_key INTEGER NOT NULL PRIMARY KEY REFERENCES calls (call_key),
   attributes_json TEXT,

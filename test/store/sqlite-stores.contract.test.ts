@@ -6,6 +6,7 @@ import { describeThreadStoreContract } from '../threads/threads-contract.ts'
 import { describeCallRemovalContract } from './calls/call-removal-contract.ts'
 import { describeCallSumsContract } from './calls/call-sums-contract.ts'
 import { describeClosingContract } from './closing-contract.ts'
+import { describeCompletionCacheContract } from './completion-cache-contract.ts'
 import {
   describeFileStoreContract,
   describeResponseStoreContract,
@@ -32,3 +33,4 @@ describePriceStoreContract('sqlite', async () => (await open(':memory:')).prices
 describeRetentionStoreContract('sqlite', async () => (await open(':memory:')).retention)
 describeFileStoreContract('sqlite', async () => (await open(makeTempDir())).files)
 describeResponseStoreContract('sqlite', async () => (await open(':memory:')).responses)
+describeCompletionCacheContract('sqlite', async () => (await open(':memory:')).completionCache)

@@ -3,6 +3,7 @@
  * recording observe it; the route sends the response itself.
  */
 import type { Principal } from '../../domain/access/permissions.ts'
+import type { CacheDirectives } from '../../domain/chat/cache-directives.ts'
 import { findUnsupportedField, requireValidChatRequest } from '../../domain/chat/chat-rules.ts'
 import { readTokens } from '../../domain/chat/engine-dialects.ts'
 import { ApiError, refuse } from '../../errors.ts'
@@ -15,6 +16,8 @@ import { findUpstreamModel, type ModelRegistry, type ServedModel } from '../mode
 import type { Admission, AdmissionRequest } from './admission.ts'
 import { nameBackend } from './backend-headers.ts'
 import type { Spending } from './budgets/spending.ts'
+import type { CompletionCache } from './cache/completion-cache.ts'
+import type { CacheableRequest } from './cache/request-digest.ts'
 import { chooseLimit, type KeyLimits } from './key-limits.ts'
 import { type CompletionRecord, createCompletionRecord } from './record/completion-record.ts'
 import type { CompletionRecorder, RecordedAs } from './record/completion-recorder.ts'
@@ -34,6 +37,7 @@ export interface CompletionRunOptions {
   readonly admission: Admission
   readonly limits: KeyLimits
   readonly spending: Spending
+  readonly cache: CompletionCache
   /** Completions of a key without a limit of its own that may run at once; null: any number. */
   readonly keyCompletionsMax: number | null
   readonly recorder: CompletionRecorder
@@ -58,6 +62,8 @@ export interface CompletionExchange {
   readonly recordAs?: RecordedAs
   /** Names of what was left out before the call was made, for a header. Default: nothing. */
   readonly droppedFields?: readonly string[]
+  /** What its headers say of cached completions. Default: nothing. */
+  readonly directives?: CacheDirectives
   readonly signal: AbortSignal
   /** Sets headers of the answer, or removes them (null); does nothing once they have been sent. */
   readonly setHeaders: (headers: Headers) => void
@@ -115,6 +121,7 @@ export function completeWhole(
 function toChatFunctions({ call, droppedFields }: ChatExchange): RequestFunctions {
   return {
     requireAnswerable: (model) => requireAnswerable(call.request, model),
+    toCacheable: () => ({ service: 'chat', request: call.request, body: call.body }),
     start: ({ backend }, served, options) => backend.complete({ ...call, ...served }, options),
     nameBackend: (model, upstream) => nameBackend(call.request, model, upstream, droppedFields),
   }
@@ -127,6 +134,8 @@ type ServedCall = Required<Pick<CompletionCall, 'model' | 'adapter' | 'callsTool
 export interface RequestFunctions {
   /** Checks that a fallback can answer the request. @throws ApiError if not */
   requireAnswerable(model: ServedModel): void
+  /** Returns the request as its response is cached under the asked model; null: it is never cached. */
+  toCacheable(model: ServedModel): CacheableRequest | null
   /** Starts a model's answer. */
   start(model: ServedModel, served: ServedCall, options: CallOptions): AsyncIterable<Delta>
   /** Returns the headers that name the answering model. @param upstream - its number from 1, or null */
@@ -152,11 +161,17 @@ export function openRun(
   const isStream = call.request.stream === true
   const { record, observer: recorder } = openRecord(exchange, options, envelope)
   const tokens = () => readTokens(record.usage()?.counts ?? {})
+  const cached = options.cache.open(exchange, () => functions.toCacheable(asked))
   const observer = composeObservers([
     observeHeaders(exchange, functions),
     trackCompletion({ watch, latencies, models, isStream, tokens }),
-    { onDelta: record.note, onEnd: () => limits.charge(keyId, record.tokenCount()) },
+    {
+      onReplay: record.noteReplay,
+      onDelta: record.note,
+      onEnd: () => limits.charge(keyId, record.tokenCount()),
+    },
     recorder,
+    cached?.observer ?? {},
   ])
   const requireFallback = (model: ServedModel) => {
     requireAllowed(model, caller)
@@ -173,6 +188,7 @@ export function openRun(
       keyMax,
       signal,
     }),
+    ...(cached === null ? {} : { findCached: cached.find }),
     reserve: (model) => options.spending.reserve(spent, model),
     start(model) {
       const { backendModel, adapter = null, capabilities } = model
@@ -235,9 +251,13 @@ function openRecord(
   const recording = recorder.begin({ projectId, caller, body: call.body, record, recordAs })
   setHeaders({ 'x-weft-call-id': recording.callId })
   let answering = asked
+  let isReplayed = false
   const observer: Partial<CompletionObserver> = {
     onModel(model) {
       answering = model
+    },
+    onReplay() {
+      isReplayed = true
     },
     onAllFailed(first) {
       answering = first
@@ -247,7 +267,10 @@ function openRecord(
         error: error === null ? null : toApiError(error),
         model: answering.id,
         upstreamModel: findUpstreamModel(answering),
-        attributes: toAttributes(call, asked, answering),
+        attributes: {
+          ...toAttributes(call, asked, answering),
+          ...(isReplayed ? { cache: 'hit' } : {}),
+        },
       })
     },
   }

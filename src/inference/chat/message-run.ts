@@ -59,6 +59,13 @@ export function openMessageRun(
     requireAnswerable(model) {
       if (!takesMessages(model)) toChat(model)
     },
+    toCacheable(model) {
+      // The asked model is the first to respond, from the cache or by itself.
+      isPassed = takesMessages(model)
+      if (isPassed) return { service: 'messages', request: message, body: call.body, headers }
+      const { request } = toChat(model)
+      return { service: 'chat', request, body: JSON.stringify(request) }
+    },
     start(model, served, callOptions) {
       const { backend } = model
       isPassed = takesMessages(model)

@@ -131,6 +131,10 @@ function openService(exchange: ServiceExchange, options: CompletionRunOptions): 
       requireOffered(model, capabilityOf(service))
       requireHonoured(service, request, model)
     },
+    toCacheable: () => {
+      const { body, headers = {}, form } = call
+      return form === undefined ? { service, request, body, headers } : null
+    },
     start(model, served, callOptions) {
       const { backend } = model
       const answersAs = model.answersAs ?? request.model ?? model.id

@@ -16,6 +16,8 @@ import { createCollector, type ResponseEnvelope } from './whole-completion.ts'
 export interface CompletionObserver extends UpstreamObserver {
   /** Called when a model is tried, before it waits for a slot. */
   onModel(model: ServedModel): void
+  /** Called when a cached completion is replayed in place of the model's, before its deltas. */
+  onReplay(): void
   /** Called when the model has a slot. */
   onAdmitted(): void
   onDelta(delta: Delta): void
@@ -40,6 +42,9 @@ export function composeObservers(
   return {
     onModel(model) {
       for (const observer of observers) observer.onModel?.(model)
+    },
+    onReplay() {
+      for (const observer of observers) observer.onReplay?.()
     },
     onAdmitted() {
       for (const observer of observers) observer.onAdmitted?.()
@@ -131,6 +136,8 @@ export interface CompletionRun {
   toAdmissionRequest(model: ServedModel): AdmissionRequest
   /** Reserves what the model may cost; null: nothing is counted. Default: nothing is. @throws ApiError if it may not */
   reserve?(model: ServedModel): Charge | null | Promise<Charge | null>
+  /** Returns the deltas of a cached completion; null: there is none. Default: there is none. Never throws. */
+  findCached?(): Promise<readonly Delta[] | null>
   start(model: ServedModel): AsyncIterable<Delta>
   readonly observer: CompletionObserver
   readonly signal: AbortSignal
@@ -156,6 +163,20 @@ export async function* tryModels(
   let outcome: unknown
   let hasEnded = false
   try {
+    const cached = (await run.findCached?.()) ?? null
+    if (cached !== null) {
+      observer.onModel(models[0])
+      observer.onReplay()
+      for (const delta of cached) {
+        signal.throwIfAborted()
+        observer.onDelta(delta)
+        yield delta
+      }
+      requireComplete?.()
+      outcome = null
+      hasEnded = true
+      return
+    }
     for (const model of models) {
       let hasBegun = false
       observer.onModel(model)

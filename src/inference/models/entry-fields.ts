@@ -9,6 +9,8 @@ const UPSTREAMS_MAX = 64
 const FALLBACKS_MAX = 8
 const CONCURRENT_MAX = 100_000
 const TIMEOUT_MS_MAX = 3_600_000
+/** 30 days. */
+const CACHE_TTL_S_MAX = 2_592_000
 const PATH_CHARS_MAX = 4_096
 
 const modelName = () =>
@@ -74,6 +76,23 @@ export const COMMON_FIELDS = {
     .describe(
       'Models that are tried, in this order, when this one fails before its answer begins.',
     ),
+  cache: z
+    .strictObject({
+      ttl_s: z
+        .int('must be a whole number of seconds')
+        .min(1, 'must be 1 or more')
+        .max(CACHE_TTL_S_MAX, `must be at most ${CACHE_TTL_S_MAX}`)
+        .default(3_600)
+        .describe('Seconds that a completion stays. Default 3600.'),
+      mode: z
+        .enum(['automatic', 'requested'], 'must be automatic or requested')
+        .default('automatic')
+        .describe(
+          'Whether all requests use it, or those with `X-Weft-Cache: on`. Default automatic.',
+        ),
+    })
+    .optional()
+    .describe('Whether the same request gets the same completion again. Default: it does not.'),
   default: z
     .boolean('must be true or false')
     .default(false)

@@ -7,6 +7,7 @@ import { createAnthropicBackend } from '../anthropic/backend.ts'
 import type { Adapter, Capability, InferenceBackend } from '../backend.ts'
 import { createOpenAiBackend, type Upstream } from '../openai/backend.ts'
 import { OTHER_TOOL_ENGINES } from '../openai/profiles.ts'
+import { type ModelCache, toModelCache } from './model-cache.ts'
 import type { ModelEntry } from './model-entry.ts'
 import { readModelsFile } from './models-file.ts'
 import { openPackageBackend } from './package-backend.ts'
@@ -33,6 +34,8 @@ export interface ServedModel {
   readonly fallbacks: readonly string[]
   /** Completions that may run at once; null: any number. Default null. */
   readonly concurrentMax?: number | null
+  /** How its completions are cached. Default: they are not. */
+  readonly cache?: ModelCache
   /** Number of upstreams that serve it. Default 1. */
   readonly upstreamCount?: number
 }
@@ -152,7 +155,7 @@ export function openModelRegistry(options: OpenModelsOptions): ModelRegistry {
     const concurrentMax = entry.max_concurrent ?? null
     const served = { id, aliases, ownedBy, created: changed, capabilities }
     const offers = entry.capabilities === undefined ? {} : { offers: entry.capabilities }
-    const shared = { ...served, ...offers, fallbacks, concurrentMax }
+    const shared = { ...served, ...offers, ...toModelCache(entry), fallbacks, concurrentMax }
     if (entry.backend === 'tiny') {
       tiny ??= createTiny()
       return { ...shared, backend: tiny, backendModel: 'tiny' }

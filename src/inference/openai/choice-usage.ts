@@ -65,9 +65,25 @@ export function addUsagesUp(
 interface AssembledChoice {
   text: string | null
   readonly message: ReturnType<typeof createMergedMembers>
-  readonly tokens: unknown[]
+  /** Of the text, and of a refusal. */
+  readonly logprobs: { content: unknown[]; refusal: unknown[] | null }
+  readonly tokenIds: unknown[]
+  /** The members without a rule of their own. */
+  readonly others: ReturnType<typeof createMergedMembers>
   finish_reason: unknown
+  stop_reason: unknown
 }
+
+/** Members of a choice that have rules of their own. */
+const CHOICE_MEMBERS = new Set([
+  'index',
+  'text',
+  'delta',
+  'logprobs',
+  'token_ids',
+  'finish_reason',
+  'stop_reason',
+])
 
 /** Everything is kept: the size of the events is limited. */
 const UNLIMITED = { take: (text: string) => text, spend: () => true }
@@ -80,25 +96,32 @@ export function createResponseAssembly() {
   let charCount = 0
 
   function open(index: number): AssembledChoice {
-    const message = createMergedMembers({
-      mode: 'increments',
-      except: new Set(),
-      budget: UNLIMITED,
-    })
-    const choice = { text: null, message, tokens: [], finish_reason: null }
+    const merged = (mode: 'increments' | 'states', except: ReadonlySet<string>) =>
+      createMergedMembers({ mode, except, budget: UNLIMITED })
+    const choice = {
+      text: null,
+      message: merged('increments', new Set()),
+      others: merged('states', CHOICE_MEMBERS),
+      logprobs: { content: [], refusal: null },
+      tokenIds: [],
+      finish_reason: null,
+      stop_reason: null,
+    }
     choices.set(index, choice)
     return choice
   }
 
-  function addChoice({ index, text, delta, logprobs, finish_reason }: Fields): void {
+  function addChoice(added: Fields): void {
+    const { index, text, delta, logprobs, token_ids, finish_reason, stop_reason } = added
     const place = typeof index === 'number' ? index : 0
     const choice = choices.get(place) ?? open(place)
     if (typeof text === 'string') choice.text = (choice.text ?? '') + text
     if (isObject(delta)) choice.message.add(delta)
-    if (isObject(logprobs) && Array.isArray(logprobs.content)) {
-      for (const token of logprobs.content) choice.tokens.push(token)
-    }
+    if (isObject(logprobs)) addLogprobs(choice.logprobs, logprobs)
+    if (Array.isArray(token_ids)) for (const id of token_ids) choice.tokenIds.push(id)
+    choice.others.add(added)
     choice.finish_reason ??= finish_reason
+    choice.stop_reason ??= stop_reason
   }
 
   return {
@@ -107,7 +130,7 @@ export function createResponseAssembly() {
       charCount += json.length
       if (charCount > EVENTS_CHARS_MAX) throw responseTooLarge()
       if (exceedsDepth(json, JSON_DEPTH_MAX)) throw new ApiError('upstream_invalid_response')
-      const { choices: added, usage: reported, object, ...others } = value
+      const { choices: added, usage: reported, object, obfuscation, ...others } = value
       head = { ...head, ...others }
       if (isObject(reported)) usage = reported
       for (const choice of Array.isArray(added) ? added : [])
@@ -129,7 +152,7 @@ export function createResponseAssembly() {
 }
 
 function renderChoice([index, choice]: [number, AssembledChoice]) {
-  const { text, message, tokens, finish_reason } = choice
+  const { text, message, others, logprobs, tokenIds, finish_reason, stop_reason } = choice
   const { tool_calls, ...members } = message.render()
   const calls = Array.isArray(tool_calls)
     ? { tool_calls: tool_calls.map(({ index: _index, ...call }) => call) }
@@ -137,7 +160,21 @@ function renderChoice([index, choice]: [number, AssembledChoice]) {
   return {
     index,
     ...(text === null ? { message: { content: null, ...members, ...calls } } : { text }),
-    logprobs: tokens.length > 0 ? { content: tokens } : null,
+    logprobs: logprobs.content.length > 0 || logprobs.refusal ? renderLogprobs(logprobs) : null,
+    ...(tokenIds.length > 0 ? { token_ids: tokenIds } : {}),
+    ...others.render(),
     finish_reason,
+    ...(stop_reason === null || stop_reason === undefined ? {} : { stop_reason }),
   }
+}
+
+function addLogprobs(known: AssembledChoice['logprobs'], { content, refusal }: Fields): void {
+  if (Array.isArray(content)) for (const token of content) known.content.push(token)
+  if (!Array.isArray(refusal)) return
+  known.refusal ??= []
+  for (const token of refusal) known.refusal.push(token)
+}
+
+function renderLogprobs({ content, refusal }: AssembledChoice['logprobs']) {
+  return refusal === null ? { content } : { content: content.length > 0 ? content : null, refusal }
 }

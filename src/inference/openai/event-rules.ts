@@ -64,7 +64,7 @@ export function createChunkRules(request: StreamRequest, redact: Redact): EventR
  * Spec: §4.3 stream.
  * Choice: an upstream that answers a request for a stream with a whole completion has answered it.
  */
-function toChunks(json: string, { choices, usage }: Fields): string[] {
+export function toChunks(json: string, { choices, usage }: Fields): string[] {
   if (!Array.isArray(choices)) return []
   const isChat = choices.some((choice) => isObject(choice) && isObject(choice.message))
   const object: [string, string][] = isChat ? [['object', '"chat.completion.chunk"']] : []

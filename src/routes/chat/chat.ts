@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { requireIntegerBounds } from '../../domain/chat/field-rules.ts'
 import type { App } from '../../http/app-type.ts'
 import { completionResponse } from '../../http/document/responses.ts'
-import { ProjectHeaders } from '../../http/project-header.ts'
+import { CacheableHeaders } from '../../http/project-header.ts'
 import { type ChunkOptions, renderChunks } from '../../inference/chat/chunks.ts'
 import {
   type CompletionRunOptions,
@@ -31,7 +31,7 @@ export async function chatRoutes(app: App, { choice, run }: ChatRoutesOptions): 
         operationId: 'createChatCompletion',
         summary: 'Complete a chat; with `stream` as server-sent events.',
         body: ChatCompletionRequest,
-        shown: { headers: ProjectHeaders, response: { 200: completionResponse() } },
+        shown: { headers: CacheableHeaders, response: { 200: completionResponse() } },
       },
     },
     async (request, reply) => {

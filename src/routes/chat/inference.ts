@@ -6,6 +6,7 @@ import { newId } from '../../http/new-id.ts'
 import { createAdmission } from '../../inference/chat/admission.ts'
 import { createBudgetAccounts } from '../../inference/chat/budgets/budget-accounts.ts'
 import { createSpending } from '../../inference/chat/budgets/spending.ts'
+import { createCompletionCache } from '../../inference/chat/cache/completion-cache.ts'
 import type { CompletionRunOptions } from '../../inference/chat/completion-run.ts'
 import { createKeyLimits } from '../../inference/chat/key-limits.ts'
 import { createCompletionRecorder } from '../../inference/chat/record/completion-recorder.ts'
@@ -56,6 +57,9 @@ interface InferenceOptions {
   readonly recordings: RecordingStore
   readonly budgets: Stores['budgets']
   readonly prices: Stores['prices']
+  readonly completionCache: Stores['completionCache']
+  /** Limit: bytes of all cached completions. */
+  readonly cacheBytesMax: number
   /** Called for every completion, and for those that could not be recorded. */
   readonly watch: CompletionWatch & { recordingsLost(count: number): void }
   /** URI scheme of the refs to find in requests and answers. */
@@ -105,12 +109,20 @@ export function openInference(app: App, options: InferenceOptions): Inference {
     accounts,
     nowUs,
   })
+  const cache = createCompletionCache({
+    store: options.completionCache,
+    bytesMax: options.cacheBytesMax,
+    nowUs,
+    onFailure: (error) => app.log.error({ err: error }, 'cache of completions failed'),
+  })
+  app.addHook('onClose', cache.close)
   const latencies = createModelLatencies(Date.now)
   const run = {
     models,
     admission,
     limits,
     spending,
+    cache,
     keyCompletionsMax,
     recorder,
     latencies,

@@ -14,7 +14,7 @@ import type { App } from '../../http/app-type.ts'
 import { documentScope } from '../../http/document/openapi.ts'
 import { messageOrEvents } from '../../http/document/responses.ts'
 import { newId } from '../../http/new-id.ts'
-import { ProjectHeaders } from '../../http/project-header.ts'
+import { CacheableHeaders, ProjectHeaders } from '../../http/project-header.ts'
 import { renderNamedEvent, WHOLE_EVENTS } from '../../http/stream/sse.ts'
 import type { CompletionRunOptions } from '../../inference/chat/completion-run.ts'
 import {
@@ -64,7 +64,7 @@ export async function messageRoutes(
         operationId: 'createMessage',
         summary: 'Create a message in the format of the Anthropic API (addition to the spec).',
         body: MessageCreateRequest,
-        shown: { headers: ProjectHeaders, response: { 200: messageOrEvents() } },
+        shown: { headers: CacheableHeaders, response: { 200: messageOrEvents() } },
       },
     },
     async (request, reply) => {

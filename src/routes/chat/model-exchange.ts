@@ -4,6 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { requireScope } from '../../domain/access/permissions.ts'
+import { readCacheDirectives } from '../../domain/chat/cache-directives.ts'
 import { type ApiError, toErrorBody } from '../../errors.ts'
 import { toApiError } from '../../http/error-handler.ts'
 import { requireProjectHeader } from '../../http/project-header.ts'
@@ -34,7 +35,8 @@ export function openResponse(request: FastifyRequest, reply: FastifyReply) {
       else reply.header(name, value)
     }
   }
-  return { abort, deadline, client: { signal: abort.signal, setHeaders } }
+  const directives = readCacheDirectives(request.headers)
+  return { abort, deadline, client: { signal: abort.signal, setHeaders, directives } }
 }
 
 /** How long the status waits for the first chunk; until then a failure is a real 4xx or 5xx. */

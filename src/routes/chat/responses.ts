@@ -21,7 +21,7 @@ import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { responseOrEvents } from '../../http/document/responses.ts'
 import { newId } from '../../http/new-id.ts'
-import { ProjectHeaders } from '../../http/project-header.ts'
+import { CacheableHeaders } from '../../http/project-header.ts'
 import { onceClosed } from '../../http/stream/client-signal.ts'
 import { renderNamedEvent, WHOLE_EVENTS } from '../../http/stream/sse.ts'
 import type {
@@ -76,7 +76,7 @@ export async function responseRoutes(app: App, options: ResponseRoutesOptions): 
         summary:
           'Create a response; with `stream` as typed server-sent events (addition to the spec).',
         body: ResponseCreateRequest,
-        shown: { headers: ProjectHeaders, response: { 200: responseOrEvents() } },
+        shown: { headers: CacheableHeaders, response: { 200: responseOrEvents() } },
       },
     },
     async (request, reply) => {

@@ -5,7 +5,7 @@
 import type { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
 import { textCompletionResponse } from '../../http/document/responses.ts'
-import { ProjectHeaders } from '../../http/project-header.ts'
+import { CacheableHeaders } from '../../http/project-header.ts'
 import type { CompletionRunOptions } from '../../inference/chat/completion-run.ts'
 import {
   type ServiceKind,
@@ -109,7 +109,7 @@ function addEndpoint(app: App, endpoint: Endpoint, { choice, run }: ServiceRoute
         operationId,
         summary,
         body: schema,
-        shown: { headers: ProjectHeaders, response: { 200: answer } },
+        shown: { headers: CacheableHeaders, response: { 200: answer } },
       },
     },
     async (request, reply) => {

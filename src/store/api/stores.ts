@@ -4,6 +4,7 @@ import type { KeyStore } from './access/keys.ts'
 import type { AgentStore } from './agents/agents.ts'
 import type { AnnotationStore } from './annotation/annotation-queues.ts'
 import type { CallRemoval, CallStore, CallsQueryStore } from './calls/calls.ts'
+import type { CompletionCacheStore } from './chat/completion-cache.ts'
 import type { RecordingStore, ResponseStore } from './chat/recordings.ts'
 import type { FeedbackStore } from './feedback/feedback.ts'
 import type { StoreHealth } from './health.ts'
@@ -46,6 +47,7 @@ export interface Stores extends StoreHealth, StoreMetricsSource {
   readonly checkpoints: CheckpointStore
   /** Stored responses. */
   readonly responses: ResponseStore
+  readonly completionCache: CompletionCacheStore
   /** Why the data directory cannot be backed up while the server runs, in one line; null: it can. */
   backupFault(): string | null
   /** Ends reads and work of the stores' own, writes what waits, and closes all of them. Again: waits for the same end. */

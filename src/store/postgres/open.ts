@@ -8,6 +8,10 @@ import type { JobMetrics } from '../api/metrics.ts'
 import { closeOnce } from '../api/stores.ts'
 import { createBudgetStore, createBudgetWrites } from '../base/access/budget-store.ts'
 import { createKeyStore, KEY_WRITES } from '../base/access/key-store.ts'
+import {
+  createCompletionCacheStore,
+  createCompletionCacheWrites,
+} from '../base/chat/completion-cache-store.ts'
 import { createResponseStore, RESPONSE_WRITES } from '../base/chat/response-store.ts'
 import type { OnMigrate } from '../base/db/migration-files.ts'
 import { createPreviewModelStore } from '../base/models/model-store.ts'
@@ -92,6 +96,9 @@ export async function openPostgresStores(
     tables: createTableStore(db, reads),
     files: createFileStore(db),
     responses: createResponseStore(createStepRuns(db, RESPONSE_WRITES)),
+    completionCache: createCompletionCacheStore(
+      createTransactionRuns(db, createCompletionCacheWrites(POSTGRES)),
+    ),
     projects: {
       ...node.projects,
       hasProject: cacheKnownProjects((project_id) => runSteps(db, hasContents(project_id))),

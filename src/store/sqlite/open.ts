@@ -6,6 +6,7 @@ import type { StoreObserver } from '../api/metrics.ts'
 import { closeOnce } from '../api/stores.ts'
 import { createBudgetStore } from '../base/access/budget-store.ts'
 import { createKeyStore } from '../base/access/key-store.ts'
+import { createCompletionCacheStore } from '../base/chat/completion-cache-store.ts'
 import { createResponseStore } from '../base/chat/response-store.ts'
 import type { OnMigrate } from '../base/db/migration-files.ts'
 import type { NodeStores } from '../base/node-stores.ts'
@@ -147,6 +148,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     prices: createPriceStore(db, writes),
     ...createTrainingStores(db, writes, { payloads, artifacts }),
     responses: createResponseStore(createStepRuns(db, writes)),
+    completionCache: createCompletionCacheStore(createStepRuns(db, writes)),
     async sweep() {
       missing = await sweep()
       return missing

@@ -15,6 +15,7 @@ import { describePreviewStoreContract } from '../../training/store/preview-store
 import { describeTrainingQueueContract } from '../../training/store/training-queue-contract.ts'
 import { hasClickHouse } from '../clickhouse/clickhouse-server.ts'
 import { describeClosingContract } from '../closing-contract.ts'
+import { describeCompletionCacheContract } from '../completion-cache-contract.ts'
 import {
   describeFileStoreContract,
   describeResponseStoreContract,
@@ -37,6 +38,7 @@ describe.skipIf(!hasPostgres)('with PostgreSQL', () => {
   describeObjectChangesContract('postgres', openTestStores)
   describeFileStoreContract('postgres', async () => (await openTestStores()).files)
   describeResponseStoreContract('postgres', async () => (await openTestStores()).responses)
+  describeCompletionCacheContract('postgres', async () => (await openTestStores()).completionCache)
   describeAnnotationStoreContract('postgres', () => openTestStores())
   describePreviewStoreContract('postgres', openTestStores)
   describeTrainingQueueContract('postgres', openTestStores)

@@ -28,6 +28,8 @@ interface RecordedUsage {
 
 export interface CompletionRecord {
   note(delta: Delta): void
+  /** Notes that the deltas come from the cache: nothing is used. */
+  noteReplay(): void
   /** The usage reported or counted so far; an estimate for a stream that has reported none; null for nothing. */
   usage(): RecordedUsage | null
   /** Tokens used so far, for limits: those of `usage`. */
@@ -75,6 +77,7 @@ export function createCompletionRecord(options: AnswerRecordOptions): Completion
   let priced: Readonly<Record<string, string>> = {}
   let firstTokenAt: number | null = null
   let isTooDeep = false
+  let isReplayed = false
 
   function noteText(text: RelayedText): void {
     // A whole answer, which can be long, is checked where it is written.
@@ -120,6 +123,7 @@ export function createCompletionRecord(options: AnswerRecordOptions): Completion
   }
 
   function usage(): RecordedUsage | null {
+    if (isReplayed) return null
     const reported = told ?? (prompt === null ? null : { ...renderUsage(prompt, tokenCount) })
     const isEstimated = pieceCount > 0 && (reported === null || readTokens(reported).total === 0)
     if (!isEstimated) return reported && { counts: { ...priced, ...reported }, isEstimated }
@@ -133,6 +137,9 @@ export function createCompletionRecord(options: AnswerRecordOptions): Completion
       else if (delta.type === 'choice') noteChoice(delta)
       else told = delta.usage ?? told
     },
+    noteReplay() {
+      isReplayed = true
+    },
     usage,
     tokenCount: () => readTokens(usage()?.counts ?? {}).total,
     firstTokenAt: () => (isStream ? firstTokenAt : null),
@@ -140,8 +147,7 @@ export function createCompletionRecord(options: AnswerRecordOptions): Completion
       if (whole !== null) return isTooLong(whole) ? 'null' : whole.json
       const choices = parts?.render() ?? []
       if (choices.length === 0) return 'null'
-      const promptIds = prompt?.promptIds
-      const ids = promptIds === undefined ? {} : { prompt_token_ids: promptIds }
+      const ids = prompt?.promptIds ? { prompt_token_ids: prompt.promptIds } : {}
       const { id, created, model } = envelope ?? {}
       const own = prompt === null ? head : { id, created, model }
       const others = parts?.renderOthers()

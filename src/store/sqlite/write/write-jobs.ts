@@ -5,6 +5,7 @@
 import { createBudgetWrites } from '../../base/access/budget-store.ts'
 import { KEY_WRITES } from '../../base/access/key-store.ts'
 import { createAnnotationWrites } from '../../base/annotation/annotation-steps.ts'
+import { createCompletionCacheWrites } from '../../base/chat/completion-cache-store.ts'
 import { RESPONSE_WRITES } from '../../base/chat/response-store.ts'
 import { createFeedbackWrites } from '../../base/feedback/feedback-writes.ts'
 import { createPriceWrites } from '../../base/prices/price-writes.ts'
@@ -44,6 +45,7 @@ export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
     ...createContentWrites(db),
     ...toWriteJobs(db, createPriceWrites(SQLITE)),
     ...toWriteJobs(db, RESPONSE_WRITES),
+    ...toWriteJobs(db, createCompletionCacheWrites(SQLITE)),
     ...toWriteJobs(db, RETENTION_WRITES),
     ...createSegmentWrites(db),
     ...toWriteJobs(db, createTrainingWrites(newId, QUEUE)),
