@@ -235,14 +235,15 @@ describe('GET /openapi.json', () => {
   })
 
   it.each([
-    ['post', '/v1/chat/completions'],
-    ['get', '/v1/models'],
-    ['get', '/v1/models/{model}'],
-  ])('has the project headers of %s %s', async (method, path) => {
+    ['post', '/v1/chat/completions', ['X-Weft-Cache', 'Cache-Control']],
+    ['post', '/v1/messages', ['X-Weft-Cache', 'Cache-Control']],
+    ['get', '/v1/models', []],
+    ['get', '/v1/models/{model}', []],
+  ])('has the headers of %s %s', async (method, path, more) => {
     const { body } = await readDocument()
     const { parameters } = body.paths[path][method] as Operation
     const headers = parameters?.filter((each) => each.in === 'header').map(({ name }) => name)
-    expect(headers).toEqual(['Compat-Project', 'OpenAI-Project'])
+    expect(headers).toEqual(['Compat-Project', 'OpenAI-Project', ...more])
   })
 
   it('has the defaults, the formats and what is deprecated', async () => {
