@@ -34,12 +34,12 @@ it('only a report below another call is marked', () => {
 })
 
 it('the least recently named parents are evicted', () => {
-  const nested = createNestedReports(3)
+  const nested = createNestedReports(6)
   for (const parent of ['p', 'q', 'p', 'r']) nested.add(childOf(parent, `of-${parent}`))
   nested.add(childOf('r', 'wide', ['m', 'n']))
   nested.add(childOf('s', 'of-s'))
   const known = ['p', 'q', 'r', 's'].map((id) => nested.take(project_id, id)?.sums.size ?? 0)
   expect(known).toEqual([0, 0, 2, 1])
-  nested.add(childOf('t', 'too-wide', ['a', 'b', 'c', 'd']))
+  nested.add(childOf('t', 'too-wide', ['a', 'b', 'c', 'd', 'e', 'f']))
   expect(nested.take(project_id, 't')).toBeNull()
 })

@@ -21,9 +21,18 @@ import {
   type CallStart,
   settleUsage,
 } from '../../../domain/calls/new-call.ts'
+import { readStoredLink } from '../../../domain/usage/request-identity.ts'
 import type { CallRename } from '../../api/calls/calls.ts'
 import type { Row } from '../db/client.ts'
-import { hashEnd, type KnownStart, toEndRow, toKnownStart, toStartRow } from './call-rows.ts'
+import {
+  hashEnd,
+  type KnownStart,
+  type LinkedEnd,
+  requestKeyOf,
+  toEndRow,
+  toKnownStart,
+  toStartRow,
+} from './call-rows.ts'
 import type { NestedReportsCache } from './nested-reports.ts'
 
 /** The stored state of an id, and the parts that the batch adds. */
@@ -39,6 +48,8 @@ export interface BatchCall {
   newStart: CallStart | null
   newEnd: CallEnd | null
   newName: CallRename | null
+  /** The call that a span names as the same request, also one that is sent again. */
+  linked_id: string | null
 }
 
 /** Rows of a batch by their tables. */
@@ -46,7 +57,15 @@ interface BatchRows {
   readonly call_ids: Row[]
   readonly call_early_ends: Row[]
   readonly call_names: Row[]
+  readonly call_requests: RequestRow[]
   readonly calls: Row[]
+}
+
+/** A call of a request. */
+export interface RequestRow extends Row {
+  readonly project_id: string
+  readonly request: string
+  readonly id: string
 }
 
 export function unknownCall(): BatchCall {
@@ -58,6 +77,7 @@ export function unknownCall(): BatchCall {
     newStart: null,
     newEnd: null,
     newName: null,
+    linked_id: null,
   }
 }
 
@@ -82,6 +102,7 @@ export function createBatch(calls: ReadonlyMap<string, BatchCall>, nested: Neste
       call.newStart = start
     }
     if (end && isWritten(decided.end)) call.newEnd = end
+    call.linked_id ??= start?.linked_id ?? null
     call.state = toNextState(state, part, decided)
     return start && startedIds(state, start)
   }
@@ -98,7 +119,13 @@ export function createBatch(calls: ReadonlyMap<string, BatchCall>, nested: Neste
     starts: (): CallStart[] => [...calls.values()].flatMap(({ newStart }) => newStart ?? []),
     /** @param version - greater than that of any earlier batch */
     rows(version: number): BatchRows {
-      const rows: BatchRows = { call_ids: [], call_early_ends: [], call_names: [], calls: [] }
+      const rows: BatchRows = {
+        call_ids: [],
+        call_early_ends: [],
+        call_names: [],
+        call_requests: [],
+        calls: [],
+      }
       for (const call of calls.values()) addReport(nested, call)
       for (const call of calls.values()) addRows(rows, call, version, nested)
       return rows
@@ -107,16 +134,30 @@ export function createBatch(calls: ReadonlyMap<string, BatchCall>, nested: Neste
 }
 
 /** The end that the batch stores; null if there is none, or its start has not arrived. */
-function storedEnd(call: BatchCall): CallEnd | null {
+function storedEnd(call: BatchCall): LinkedEnd | null {
   const { known, newStart, newEnd, earlyEnd } = call
   const end = newStart ? (newEnd ?? earlyEnd) : known ? newEnd : null
   const attributes_json = newStart?.attributes_json ?? call.attributes_json
-  return end && settleUsage(end, attributes_json)
+  if (end === null) return null
+  const linked_id = call.linked_id ?? readStoredLink({ attributes_json, otel_dump_json: null })
+  return { ...settleUsage(end, attributes_json), linked_id }
 }
 
 function addReport(nested: NestedReportsCache, call: BatchCall): void {
   const end = storedEnd(call)
   if (end && call.known) nested.add({ ...end, parent_id: call.known.parent_id })
+}
+
+/** A call that names another has it among the calls of their request, whether it is stored or not. */
+function requestRows(end: LinkedEnd): RequestRow[] {
+  const { project_id, id, linked_id } = end
+  const request_key = requestKeyOf(end)
+  const request = `call ${linked_id}`
+  const linked = linked_id && end.usage.length > 0 ? [linked_id, id] : []
+  return [
+    ...(request_key === '' ? [] : [{ project_id, request: request_key, id }]),
+    ...linked.map((one) => ({ project_id, request, id: one })),
+  ]
 }
 
 function addRows(
@@ -128,6 +169,7 @@ function addRows(
   const { known, newStart, newEnd, newName } = call
   const end = storedEnd(call)
   const below = end && nested.take(end.project_id, end.id)
+  if (end && known) rows.call_requests.push(...requestRows(end))
   if (newName) {
     const { project_id, id, display_name } = newName
     rows.call_names.push({ project_id, id, display_name, version })

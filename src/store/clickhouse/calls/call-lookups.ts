@@ -8,6 +8,7 @@ import {
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import type { CallEnd } from '../../../domain/calls/new-call.ts'
 import type { ClickHouse } from '../db/client.ts'
+import { HAS_DOUBLED_IDS, SELECT_COUNTING } from '../usage/requests.sql.ts'
 import { type BatchCall, unknownCall } from './batch-rows.ts'
 import {
   type FoundRow,
@@ -142,28 +143,47 @@ export async function findCall(
 interface Beside {
   readonly names: ReadonlyMap<string, string | null>
   readonly deleted: ReadonlySet<string>
+  /** The calls at which the usage of others counts, by the ids of these. */
+  readonly counting: ReadonlyMap<string, string>
 }
 
 export async function readJoined(
   read: Read,
   part: { readonly project_id: string; readonly ids: readonly string[] },
 ): Promise<Beside> {
-  const [names, deleted] = await Promise.all([
+  const [names, deleted, counting] = await Promise.all([
     read<{ id: string; display_name: string | null }>(SQL.SELECT_NAMES, part),
     read<{ id: string }>(SQL.SELECT_DELETED, part),
+    findCounting(read, part),
   ])
   return {
+    counting,
     names: new Map(names.map(({ id, display_name }) => [id, display_name])),
     deleted: new Set(deleted.map(({ id }) => id)),
   }
 }
 
+/** Few calls share their request with others, and only for these the statement is worth its time. */
+async function findCounting(
+  read: Read,
+  part: { readonly project_id: string; readonly ids: readonly string[] },
+): Promise<Map<string, string>> {
+  if ((await read(HAS_DOUBLED_IDS, part)).length === 0) return new Map()
+  const found = await read<{ id: string; counting: string }>(SELECT_COUNTING, part)
+  return new Map(found.map(({ id, counting }) => [id, counting]))
+}
+
 export function toLiveCalls(
   rows: readonly FoundRow[],
-  { names, deleted }: Beside,
+  { names, deleted, counting }: Beside,
 ): Map<string, CallTexts> {
   const live = rows.filter(({ id }) => !deleted.has(id))
-  return mergeRows(live, names)
+  const calls = mergeRows(live, names)
+  for (const [id, usage_counted_in] of counting) {
+    const call = calls.get(id)
+    if (call) calls.set(id, { ...call, usage_counted_in })
+  }
+  return calls
 }
 
 /** Splits ids into parts for one statement each. */

@@ -69,6 +69,19 @@ WHERE ${OF_TIME}
 `
 }
 
+/** What identifies the requests of calls of a period, before their ids are removed. */
+export function deleteRequestsOfTime(table: 'call_requests' | 'call_doubles'): string {
+  return `
+DELETE FROM ${table}
+WHERE project_id = {project_id:String}
+  AND id IN (
+    SELECT id
+    FROM call_ids
+    WHERE ${OF_TIME}
+  )
+`
+}
+
 const OLD_ENDS = `project_id = {project_id:String} AND ended_at_us < {before_us:Int64}`
 
 /** Ends that arrived before their start, and how many have none. Deleted ones are counted with their deletion. */
@@ -159,7 +172,14 @@ WHERE project_id = {project_id:String}
 `
 
 export function deleteOfIds(
-  table: 'call_ids' | 'call_names' | 'call_early_ends' | 'call_deletions' | 'call_orphans',
+  table:
+    | 'call_ids'
+    | 'call_names'
+    | 'call_early_ends'
+    | 'call_deletions'
+    | 'call_orphans'
+    | 'call_requests'
+    | 'call_doubles',
 ): string {
   return `
 DELETE FROM ${table}

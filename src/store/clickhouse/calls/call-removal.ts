@@ -64,7 +64,14 @@ export function createCallRemoval(db: ClickHouse): CallRemoval {
     const times = starts.map(({ started_at_us }) => started_at_us)
     if (times.length > 0) await db.remove(SQL.DELETE_CALLS, { project_id, ids, times })
     // The ids come last: until then the next round finds the call again.
-    for (const table of ['call_orphans', 'call_names', 'call_early_ends', 'call_ids'] as const) {
+    const rest = [
+      'call_orphans',
+      'call_names',
+      'call_early_ends',
+      'call_requests',
+      'call_doubles',
+    ] as const
+    for (const table of [...rest, 'call_ids'] as const) {
       await db.remove(SQL.deleteOfIds(table), { project_id, ids })
     }
     return freed
@@ -137,6 +144,9 @@ function createExpiry(db: ClickHouse) {
       await drain(SQL.LIST_NAMED, span, (ids) => db.remove(deleteNames, { project_id, ids }))
       await db.remove(SQL.deleteOfTime('call_orphans'), { ...span })
       await db.remove(SQL.deleteOfTime('calls'), { ...span })
+      for (const table of ['call_requests', 'call_doubles'] as const) {
+        await db.remove(SQL.deleteRequestsOfTime(table), { ...span })
+      }
       await db.remove(SQL.deleteOfTime('call_ids'), { ...span })
       return counted?.calls ?? 0
     },

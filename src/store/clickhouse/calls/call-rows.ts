@@ -3,7 +3,13 @@ import { createHash } from 'node:crypto'
 import { END_FIELDS, START_FIELDS } from '../../../domain/calls/call-state.ts'
 import { type CallTexts, latencyMs } from '../../../domain/calls/call-view.ts'
 import type { CallEnd, CallStart } from '../../../domain/calls/new-call.ts'
-import { ownUsage, USAGE_COUNTERS } from '../../../domain/usage/own-usage.ts'
+import {
+  ownUsage,
+  repeatsChildren,
+  sumReports,
+  USAGE_COUNTERS,
+} from '../../../domain/usage/own-usage.ts'
+import { requestOf, responseKey, signatureOf } from '../../../domain/usage/request-identity.ts'
 import type { CallUsage } from '../../../domain/usage/usage.ts'
 import type { Row } from '../db/client.ts'
 import { markOf, type NestedReports } from './nested-reports.ts'
@@ -32,6 +38,9 @@ export interface FoundRow
   readonly has_end: 0 | 1
   readonly size_bytes: number
 }
+
+/** An end with the call that its start names as the same request. */
+export type LinkedEnd = CallEnd & Pick<CallStart, 'linked_id'>
 
 /** Returns the hash of START_FIELDS. */
 export function hashStart(start: CallStart): string {
@@ -73,7 +82,7 @@ export function toKnownStart(start: KnownStart): KnownStart {
  */
 export function toStartRow(
   start: CallStart,
-  end: CallEnd | null,
+  end: LinkedEnd | null,
   nested: NestedReports | null,
 ): Row {
   const { project_id, id, attributes_json, inputs_json, otel_dump_json } = start
@@ -95,7 +104,7 @@ export function toStartRow(
 }
 
 /** Returns the row of an end whose start is stored. */
-export function toEndRow(start: KnownStart, end: CallEnd, nested: NestedReports | null): Row {
+export function toEndRow(start: KnownStart, end: LinkedEnd, nested: NestedReports | null): Row {
   const { project_id, id, end_size_bytes: size_bytes } = end
   return {
     project_id,
@@ -108,7 +117,7 @@ export function toEndRow(start: KnownStart, end: CallEnd, nested: NestedReports 
   }
 }
 
-function endColumns(start: KnownStart, end: CallEnd, nested: NestedReports | null): Row {
+function endColumns(start: KnownStart, end: LinkedEnd, nested: NestedReports | null): Row {
   const { started_at_us, parent_id } = start
   const { ended_at_us, exception, svc_run_step_end, output_json, summary_json, usage } = end
   return {
@@ -122,17 +131,35 @@ function endColumns(start: KnownStart, end: CallEnd, nested: NestedReports | nul
     output_refs: end.output_refs.map(({ ref }) => ref),
     'usage.tells_requests': usage.map(({ tells_requests }) => (tells_requests ? 1 : 0)),
     ...nestedColumns('usage', USAGE_COUNTERS, usage),
-    ...ownColumns(usage, nested),
+    ...ownColumns(usage, parent_id, nested),
     report_mark: String(markOf({ ...end, parent_id })),
+    request_key: requestKeyOf(end),
+    request_signature: signatureOf(usage) ?? '',
+    linked_id: end.linked_id ?? '',
     end_hash: hashEnd(end),
   }
 }
 
+/** The identity of a call's request by its response; empty: none. */
+export function requestKeyOf({ usage, response_id }: CallEnd): string {
+  const signature = signatureOf(usage)
+  if (signature === null || !response_id) return ''
+  return requestOf(responseKey(response_id), signature) ?? ''
+}
+
 /** Returns the own usage of a call if it differs from its report, and the mark of the reports that it is based on. */
-function ownColumns(usage: readonly CallUsage[], nested: NestedReports | null): Row {
-  if (nested === null) return {}
-  const own = usage.map((report) => ownUsage(report, nested.sums.get(report.model) ?? null))
-  const hasOwn = own.some((left, at) => left !== usage[at])
+function ownColumns(
+  usage: readonly CallUsage[],
+  parent_id: string | null,
+  nested: NestedReports | null,
+): Row {
+  // Of two calls that name each other as parents only a read knows which is the earlier one.
+  if (nested === null || (parent_id !== null && nested.ids.has(parent_id))) return {}
+  const isSum = repeatsChildren(usage, sumReports([...nested.sums.values()]))
+  const own = isSum
+    ? []
+    : usage.map((report) => ownUsage(report, nested.sums.get(report.model) ?? null))
+  const hasOwn = isSum || own.some((left, at) => left !== usage[at])
   const rows = hasOwn ? own.filter((left) => left !== null) : []
   const counters = USAGE_COUNTERS.filter((counter) => counter !== 'requests')
   return {

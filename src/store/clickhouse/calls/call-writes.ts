@@ -15,8 +15,9 @@ import { sizeOf } from '../../base/db/sizes.ts'
 import type { ClickHouse } from '../db/client.ts'
 import { createInserts, type Inserts } from '../db/inserts.ts'
 import { toStoreError } from '../db/store-error.ts'
-import { createBatch } from './batch-rows.ts'
-import { findStates } from './call-lookups.ts'
+import { SELECT_DOUBLES } from '../usage/requests.sql.ts'
+import { createBatch, type RequestRow } from './batch-rows.ts'
+import { findStates, partsOf } from './call-lookups.ts'
 import { deleteCalls } from './delete-calls.ts'
 import { createNestedReports, type NestedReportsCache } from './nested-reports.ts'
 import { findOrphans } from './orphans.ts'
@@ -168,15 +169,35 @@ async function writeBatch(
   const orphans = await findOrphans(db, calls.starts())
   await insert('call_orphans', orphans.found)
   // In this order a call that can be listed can always be found by its id.
-  for (const table of ['call_early_ends', 'call_names', 'call_ids', 'calls'] as const) {
+  for (const table of ['call_early_ends', 'call_names', 'call_ids', 'call_requests'] as const) {
     await insert(table, rows[table])
   }
+  // Looked up after the insert: of two processes that write a request at once, the later one sees both.
+  await insert('call_doubles', await findDoubles(db, rows.call_requests))
+  await insert('calls', rows.calls)
   await insert('call_orphans', orphans.adopted)
   batch.forEach((job, at) => {
     const result = results[at]
     if (result && 'error' in result) job.reject(result.error)
     else job.resolve(result?.value)
   })
+}
+
+/** The calls of the requests of a batch that have several. */
+async function findDoubles(db: ClickHouse, rows: readonly RequestRow[]): Promise<RequestRow[]> {
+  const doubles: RequestRow[] = []
+  for (const [project_id, calls] of Map.groupBy(rows, (row) => row.project_id)) {
+    for (const requests of partsOf([...new Set(calls.map(({ request }) => request))])) {
+      const found = await db.read<{ request: string; ids: string[] }>(SELECT_DOUBLES, {
+        project_id,
+        requests,
+      })
+      for (const { request, ids } of found) {
+        doubles.push(...ids.map((id) => ({ project_id, request, id })))
+      }
+    }
+  }
+  return doubles
 }
 
 type Decision = { readonly value: readonly PartResult[] } | { readonly error: unknown }

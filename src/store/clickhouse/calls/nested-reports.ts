@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto'
 import { addedUsage, USAGE_COUNTERS, type UsageCounters } from '../../../domain/usage/own-usage.ts'
 import type { CallUsage } from '../../../domain/usage/usage.ts'
 
-/** Limit: cached sums, one per call and model, at some 400 bytes; the least recently used are evicted. */
+/** Limit: cached sums, one per call and model, at some 400 bytes, and ids; the least recently used are evicted. */
 const SUMS_MAX = 100_000
 const MARK_BITS = 64
 
@@ -17,10 +17,13 @@ export interface NestedReports {
   readonly mark: bigint
   /** Sums by model. */
   readonly sums: ReadonlyMap<string, UsageCounters>
+  /** The children. */
+  readonly ids: ReadonlySet<string>
 }
 
 interface Parent {
   mark: bigint
+  readonly ids: Set<string>
   readonly sums: Map<string, UsageCounters>
 }
 
@@ -45,7 +48,7 @@ export function createNestedReports(sumsMax = SUMS_MAX): NestedReportsCache {
   function forget(key: string): Parent | null {
     const parent = parents.get(key) ?? null
     parents.delete(key)
-    held -= parent?.sums.size ?? 0
+    held -= parent === null ? 0 : sizeOf(parent)
     return parent
   }
 
@@ -54,11 +57,12 @@ export function createNestedReports(sumsMax = SUMS_MAX): NestedReportsCache {
       const mark = markOf(child)
       if (mark === 0n) return
       const key = `${child.project_id}/${child.parent_id}`
-      const parent = forget(key) ?? { mark: 0n, sums: new Map() }
+      const parent = forget(key) ?? { mark: 0n, sums: new Map(), ids: new Set() }
       for (const report of child.usage) addTo(parent.sums, report)
       parent.mark = BigInt.asUintN(MARK_BITS, parent.mark + mark)
+      parent.ids.add(child.id)
       parents.set(key, parent)
-      held += parent.sums.size
+      held += sizeOf(parent)
       for (const oldest of parents.keys()) {
         if (held <= sumsMax) return
         forget(oldest)
@@ -75,6 +79,10 @@ export function markOf({ id, parent_id, usage }: ChildReport): bigint {
     .update(JSON.stringify([id, parent_id]))
     .digest()
   return digest.readBigUInt64BE()
+}
+
+function sizeOf({ sums, ids }: Parent): number {
+  return sums.size + ids.size
 }
 
 function addTo(sums: Map<string, UsageCounters>, report: CallUsage): void {

@@ -6,6 +6,7 @@ import {
 } from '../../../domain/usage/own-usage.ts'
 import { COUNTERS } from '../../base/stats/sums.ts'
 import { type FilterCondition, liveRows } from '../calls/calls.sql.ts'
+import { REQUESTS } from '../usage/requests.sql.ts'
 
 /** Sums stay below the largest integer that a double represents exactly. */
 const SUM_MAX = Number.MAX_SAFE_INTEGER
@@ -75,37 +76,46 @@ ORDER BY bucket
 `
 }
 
+/** Which rows of usage are read, and how they count. */
+interface UsageScope {
+  readonly conditions: readonly FilterCondition[]
+  readonly isOwn: boolean
+  /** Whether requests of the project have several calls, which makes a statement longer and slower. */
+  readonly isDoubled: boolean
+}
+
 /** Rows of usage of a window: reported or own usage. */
-function usageRows(conditions: readonly FilterCondition[], isOwn: boolean): string {
-  return isOwn ? ownRows(conditions) : reportedRows(conditions)
+function usageRows(scope: UsageScope): string {
+  return scope.isOwn ? ownRows(scope) : reportedRows(scope)
 }
 
 const REPORT = `
-  ${SERVED.map((column) => `usage.${column} AS ${column}`).join(',\n  ')},
-  usage.tells_requests AS tells_requests,
-  ${USAGE_COUNTERS.map((counter) => `usage.${counter} AS ${counter}`).join(',\n  ')}`.trimStart()
+  ${SERVED.map((column) => `report.${column} AS ${column}`).join(',\n  ')},
+  report.tells_requests AS tells_requests,
+  length(usage.model) AS models,
+  ${USAGE_COUNTERS.map((counter) => `report.${counter} AS ${counter}`).join(',\n  ')}`.trimStart()
 
-function reportedRows(conditions: readonly FilterCondition[]): string {
+function reportedRows(scope: UsageScope): string {
   return `
   SELECT
     started_at_us,
     id,
     ${REPORT}
   FROM calls
-  ARRAY JOIN usage
+  ARRAY JOIN usage AS report
   WHERE has_end = 1
-    AND ${windowOf(conditions)}`
+    AND ${windowOf(scope.conditions)}`
 }
 
 /** The own usage of each call: the stored value if still valid, else computed from the reports of its children. */
-function ownRows(conditions: readonly FilterCondition[]): string {
+function ownRows(scope: UsageScope): string {
   return `
-  ${notedRows(conditions).trim()}
+  ${notedRows(scope).trim()}
   UNION ALL
-  ${joinedRows(conditions).trim()}`
+  ${joinedRows(scope).trim()}`
 }
 
-function notedRows(conditions: readonly FilterCondition[]): string {
+function notedRows(scope: UsageScope): string {
   const noted = (name: string) => `if(has_own = 1, own.${name}, usage.${name}) AS ${name}`
   return `
   SELECT
@@ -115,13 +125,30 @@ function notedRows(conditions: readonly FilterCondition[]): string {
   ARRAY JOIN
     ${[...SERVED, ...COUNTERS].map(noted).join(',\n    ')}
   WHERE has_end = 1
-    AND NOT is_short
-    AND NOT bitmapContains(unsettled, id_slot)
-    AND ${windowOf(conditions)}`
+    AND NOT ${isJoined(scope, 'id_slot', 'id')}
+    ${isNoRepeat(scope)}
+    AND ${windowOf(scope.conditions)}`
+}
+
+/** Leaves out the calls that another one counts in place of. */
+function isNoRepeat({ isDoubled }: UsageScope): string {
+  return isDoubled ? 'AND id NOT IN (SELECT id FROM requests WHERE id != counting)' : ''
+}
+
+/**
+ * Whether what a call used itself is computed from the reports of its children: those of a request with several calls may
+ * be among them.
+ */
+function isJoined({ isDoubled }: UsageScope, slot: string, id: string): string {
+  return `(
+      is_short
+      OR bitmapContains(unsettled, ${slot})
+      ${isDoubled ? `OR ${id} IN (SELECT parent_id FROM requests)` : ''}
+    )`
 }
 
 /** The sums of the reports of children, and the rest that remains for each call. */
-function joinedRows(conditions: readonly FilterCondition[]): string {
+function joinedRows(scope: UsageScope): string {
   const nested = (counter: string) => `nested_${counter}`
   const holds = HELD_COUNTERS.map(
     (counter) => `toFloat64(reports.${counter}) >= ${nested(counter)}`,
@@ -154,41 +181,105 @@ function joinedRows(conditions: readonly FilterCondition[]): string {
       started_at_us,
       ${SERVED.join(',\n      ')},
       reports.tells_requests = 1 AND (${isSome}) AND (${holds} OR (${holdsCost})) AS takes,${left.join(',')}
-    FROM (${reportedRows(conditions)}
-      AND (is_short OR bitmapContains(unsettled, id_slot))) AS reports
-    LEFT JOIN (${nestedReports(conditions)}) AS nested
+    FROM (${reportedRows(scope)}
+      AND ${isJoined(scope, 'id_slot', 'id')}
+      ${isNoRepeat(scope)}) AS reports
+    LEFT JOIN (${nestedReports(scope)}) AS nested
       ON nested.parent = reports.id AND nested.nested_model = reports.model
-    WHERE NOT takes OR ${USAGE_COUNTERS.map((counter) => `${counter} > 0`).join(' OR ')}
+    LEFT JOIN (${sumsBelow(scope)}) AS below ON below.parent = reports.id
+    WHERE NOT (
+        reports.models = 1
+        AND reports.input_tokens + reports.output_tokens > 0
+        AND toFloat64(reports.input_tokens) = below.below_input
+        AND toFloat64(reports.output_tokens) = below.below_output
+      )
+      AND (NOT takes OR ${USAGE_COUNTERS.map((counter) => `${counter} > 0`).join(' OR ')})
   )`
 }
 
 /** The reports of the children of the calls of a window, by call and model. */
-function nestedReports(conditions: readonly FilterCondition[]): string {
+function nestedReports(scope: UsageScope): string {
   const sums = USAGE_COUNTERS.map((counter) => {
     const value =
-      counter === 'requests' ? 'usage.requests * usage.tells_requests' : `usage.${counter}`
+      counter === 'requests' ? 'report.requests * report.tells_requests' : `report.${counter}`
     return `least(sum(toFloat64(${value})), toFloat64(${SUM_MAX})) AS nested_${counter}`
   })
   return `
   SELECT
-    assumeNotNull(parent_id) AS parent,
-    usage.model AS nested_model,
+    parent,
+    report.model AS nested_model,
     ${sums.join(',\n    ')}
-  FROM calls
-  ARRAY JOIN usage
-  WHERE has_end = 1
-    AND (is_short OR bitmapContains(unsettled, parent_slot))
-    AND ${liveRows([])}
-    AND parent_id != id
-    AND parent_id IN (
-      SELECT id
-      FROM calls
-      WHERE has(usage.tells_requests, 1)
-        AND (is_short OR bitmapContains(unsettled, id_slot))
-        AND ${windowOf(conditions)}
-    )
+  FROM (${children(scope)})
+  ARRAY JOIN usage AS report
   GROUP BY parent, nested_model
   SETTINGS use_index_for_in_with_subqueries_max_values = ${INDEXED_PARENTS_MAX}`
+}
+
+/** What the children report of all models, by call. */
+function sumsBelow(scope: UsageScope): string {
+  const sum = (counter: string) =>
+    `least(sum(toFloat64(arraySum(usage.${counter}))), toFloat64(${SUM_MAX}))`
+  return `
+  SELECT
+    parent,
+    ${sum('input_tokens')} AS below_input,
+    ${sum('output_tokens')} AS below_output
+  FROM (${children(scope)})
+  GROUP BY parent
+  SETTINGS use_index_for_in_with_subqueries_max_values = ${INDEXED_PARENTS_MAX}`
+}
+
+/**
+ * The children of the calls of a window that report: of those of one request the first by id. Not those of the call's own
+ * request, and not its parent, if that is the earlier one of the two.
+ */
+function children(scope: UsageScope): string {
+  return `
+  SELECT
+    child.parent AS parent,
+    ${['model', 'tells_requests', ...USAGE_COUNTERS].map((name) => `usage.${name}`).join(',\n    ')}
+  FROM (
+    SELECT
+      id,
+      started_at_us,
+      assumeNotNull(parent_id) AS parent,
+      ${['model', 'tells_requests', ...USAGE_COUNTERS].map((name) => `usage.${name}`).join(',\n      ')}
+    FROM calls
+    WHERE has_end = 1
+      AND notEmpty(usage.model)
+      AND ${isJoined(scope, 'parent_slot', 'parent_id')}
+      AND ${liveRows([])}
+      AND parent_id != id
+      AND parent_id IN (${parentsOf(scope)})
+  ) AS child
+  INNER JOIN (${parentsOf(scope, ', parent_id, started_at_us')}) AS above ON above.id = child.parent
+  ${
+    scope.isDoubled
+      ? `LEFT JOIN requests AS request ON request.id = child.id
+  LEFT JOIN requests AS request_above ON request_above.id = child.parent`
+      : ''
+  }
+  WHERE NOT (
+      ifNull(above.parent_id = child.id, 0)
+      AND (child.started_at_us, child.id) < (above.started_at_us, above.id)
+    )
+  ${scope.isDoubled ? OF_EACH_REQUEST : ''}`
+}
+
+/** Of children by the requests of theirs and of their parents. */
+const OF_EACH_REQUEST = `
+    AND (request.identity = '' OR request.identity != request_above.identity)
+  ORDER BY child.id
+  LIMIT 1 BY parent, if(request.identity = '', child.id, request.identity)`
+
+function parentsOf(scope: UsageScope, columns = ''): string {
+  return `
+      SELECT DISTINCT id${columns}
+      FROM calls
+      WHERE has_end = 1
+        AND notEmpty(usage.model)
+        AND ${isJoined(scope, 'id_slot', 'id')}
+        AND ${windowOf(scope.conditions)}`
 }
 
 /**
@@ -224,7 +315,7 @@ FROM (
 `
 
 /** Looked up once per statement. A window of few calls is joined: finding the slots reads the whole project. */
-function withUnsettled(isOwn: boolean): string {
+function withUnsettled({ isOwn, isDoubled }: UsageScope): string {
   if (!isOwn) return ''
   return `
 WITH
@@ -239,18 +330,25 @@ WITH
       LIMIT {joined_max:UInt32}
     )
   ) AS is_short,
-  (${UNSETTLED}) AS unsettled`.trim()
+  (${UNSETTLED}) AS unsettled${isDoubled ? `,${DOUBLED}` : ''}`.trim()
 }
 
+const DOUBLED = `
+  (SELECT groupArray((id, parent_id, identity, counting)) FROM (${REQUESTS})) AS request_list,
+  requests AS (
+    SELECT
+      tupleElement(request, 1) AS id,
+      tupleElement(request, 2) AS parent_id,
+      tupleElement(request, 3) AS identity,
+      tupleElement(request, 4) AS counting
+    FROM (SELECT arrayJoin(request_list) AS request)
+  )`
+
 /** Usage by bucket and model as it was served: numbers in the order of USAGE_NUMBERS. */
-export function sumUsage(
-  conditions: readonly FilterCondition[],
-  startsUs: Float64Array,
-  isOwn: boolean,
-): string {
+export function sumUsage(scope: UsageScope, startsUs: Float64Array): string {
   const paid = 'uncached_input_tokens + cache_read_input_tokens + cache_creation_input_tokens'
   return `
-${withUnsettled(isOwn)}
+${withUnsettled(scope)}
 SELECT
   ${bucketOf(startsUs)} AS bucket,
   ${SERVED.join(',\n  ')},
@@ -259,7 +357,7 @@ SELECT
     ${COUNTERS.map((counter) => `sum(toFloat64(${counter}))`).join(',\n    ')},
     max(toFloat64(${paid}))
   ] AS numbers
-FROM (${usageRows(conditions, isOwn)}
+FROM (${usageRows(scope)}
 )
 GROUP BY bucket, ${SERVED.join(', ')}
 ORDER BY bucket
@@ -267,13 +365,13 @@ ORDER BY bucket
 }
 
 /** The rows themselves, in order of time. */
-export function selectUsage(conditions: readonly FilterCondition[], isOwn: boolean): string {
+export function selectUsage(scope: UsageScope): string {
   return `
-${withUnsettled(isOwn)}
+${withUnsettled(scope)}
 SELECT
   started_at_us,
   ${[...SERVED, ...COUNTERS].join(',\n  ')}
-FROM (${usageRows(conditions, isOwn)}
+FROM (${usageRows(scope)}
 )
 ORDER BY started_at_us
 `

@@ -20,6 +20,7 @@ import { keyOf } from '../../base/stats/sums.ts'
 import { createUsageTables } from '../../base/stats/usage-tables.ts'
 import { toFilterClause } from '../calls/calls-filter.ts'
 import type { Reads } from '../db/reads.ts'
+import { HAS_DOUBLES } from '../usage/requests.sql.ts'
 import { selectUsage, sumCalls, sumUsage } from './stats.sql.ts'
 
 /** Up to this many calls of a window own usage is computed by a join: break-even with checking the stored values. */
@@ -28,6 +29,8 @@ const JOINED_MAX = 50_000
 interface UsageReads {
   readonly reads: Reads
   readonly joinedMax: number
+  /** Whether requests of the project have several calls. */
+  readonly isDoubled: boolean
 }
 
 export function createStatsStore(reads: Reads, joinedMax = JOINED_MAX): StatsStore {
@@ -156,16 +159,20 @@ interface UsageSums extends ServedColumns {
 }
 
 async function readUsage(
-  usage: UsageReads,
+  usage: Omit<UsageReads, 'isDoubled'>,
   query: StatsQuery,
   caller: ReadCaller,
 ): Promise<UsageResult> {
-  return (await sumUp(usage, query, caller)) ?? readRows(usage, query, caller)
+  const { project_id, counting } = query
+  const isOwn = counting === 'own'
+  const doubles = isOwn ? await usage.reads.read(HAS_DOUBLES, { project_id }, caller) : []
+  const reading = { ...usage, isDoubled: doubles.length > 0 }
+  return (await sumUp(reading, query, caller)) ?? readRows(reading, query, caller)
 }
 
 /** Computes from the sums of buckets; null if the columns, or prices that change or have tiers, need the rows. */
 async function sumUp(
-  { reads, joinedMax }: UsageReads,
+  { reads, joinedMax, isDoubled }: UsageReads,
   query: StatsQuery,
   caller: ReadCaller,
 ): Promise<UsageResult | null> {
@@ -179,7 +186,7 @@ async function sumUp(
   })
   if (!usage.takesSums) return null
   const { conditions, parameters } = clauseOf(query)
-  const sql = sumUsage(conditions, startsUs, counting === 'own')
+  const sql = sumUsage({ conditions, isOwn: counting === 'own', isDoubled }, startsUs)
   const slotOf = placesOf(startsUs)
   const cursor = createBucketCursor(startsUs, usage.flush)
   for await (const rows of reads.stream<UsageSums>(
@@ -217,7 +224,7 @@ type UsageRow = ServedColumns &
   Omit<ModelUsage, keyof PricedModel> & { readonly started_at_us: number }
 
 async function readRows(
-  { reads, joinedMax }: UsageReads,
+  { reads, joinedMax, isDoubled }: UsageReads,
   query: StatsQuery,
   caller: ReadCaller,
 ): Promise<UsageResult> {
@@ -229,7 +236,7 @@ async function readRows(
     valuesMax: valuesMax - callColumns.length * startsUs.length,
   })
   const { conditions, parameters } = clauseOf(query)
-  const sql = selectUsage(conditions, query.counting === 'own')
+  const sql = selectUsage({ conditions, isOwn: query.counting === 'own', isDoubled })
   for await (const rows of reads.stream<UsageRow>(
     sql,
     { ...parameters, joined_max: joinedMax },

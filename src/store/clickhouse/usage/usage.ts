@@ -1,6 +1,7 @@
 /** Usage over trees of calls in ClickHouse, summed up in the domain. */
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import { USAGE_COUNTERS, type UsageCounters } from '../../../domain/usage/own-usage.ts'
+import { isBefore, requestOfCall } from '../../../domain/usage/request-identity.ts'
 import type { CallUsage } from '../../../domain/usage/usage.ts'
 import type { TraceUsageQuery, UsageStore } from '../../api/usage/usage.ts'
 import {
@@ -27,6 +28,10 @@ interface UsageRow {
   readonly service_tiers: readonly string[]
   readonly reports_cost: readonly (0 | 1)[]
   readonly tells_requests: readonly (0 | 1)[]
+  /** What identifies the request; empty: nothing. */
+  readonly request_key: string
+  readonly request_signature: string
+  readonly linked_id: string
   /** The values by model of each of USAGE_COUNTERS. */
   readonly counters: readonly (readonly number[])[]
 }
@@ -51,11 +56,40 @@ export function createUsageStore(reads: Reads): UsageStore {
 
 async function findCalls(reads: Reads, query: TraceUsageQuery, caller: ReadCaller) {
   const found = createFoundCalls(query)
+  const reporting = new Map<string, UsageRow>()
   const { conditions, parameters } = toFilterClause(query.project_id, query.filter)
   const rows = reads.stream<UsageRow>(selectUsageRows(conditions), parameters, caller)
-  for await (const row of wholeCalls(rows))
-    found.add(row, () => ({ usage: readUsage(row), request: null }))
-  return found.calls
+  for await (const row of wholeCalls(rows)) {
+    found.add(row, () => {
+      reporting.set(row.id, row)
+      return { usage: readUsage(row), request: null }
+    })
+  }
+  const linked = new Set([...reporting.values()].flatMap((row) => linkOf(row, reporting)?.id ?? []))
+  return found.calls.map((call) => {
+    const row = reporting.get(call.id)
+    return row ? { ...call, request: requestOfRow(row, reporting, linked) } : call
+  })
+}
+
+type Reporting = ReadonlyMap<string, UsageRow>
+
+/** The call that another names as the same request, if it is one. Of two that name each other the later one does. */
+function linkOf(row: UsageRow, reporting: Reporting): UsageRow | null {
+  const other = reporting.get(row.linked_id)
+  if (!other || other === row || row.request_signature === '') return null
+  if (other.request_signature !== row.request_signature) return null
+  return other.linked_id === row.id && isBefore(row, other) ? null : other
+}
+
+function requestOfRow(
+  row: UsageRow,
+  reporting: Reporting,
+  linked: ReadonlySet<string>,
+): string | null {
+  const own = linkOf(row, reporting) ?? row
+  if (own.request_key !== '') return own.request_key
+  return own !== row || linked.has(row.id) ? requestOfCall(own.id, own.request_signature) : null
 }
 
 /** Merges the rows of a start and its end. */
