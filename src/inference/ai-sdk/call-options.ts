@@ -96,16 +96,19 @@ function toTools(
   }
 }
 
-/** Later options go first, so that the models file decides. */
+/**
+ * Later options go first: the models file decides, but for what is stored, since clients could otherwise name items that
+ * the provider keeps of others.
+ */
 function toProviderOptions(
   request: ChatCompletionRequest,
   { traits, providerOptions }: OptionRules,
 ): LanguageModelV4CallOptions['providerOptions'] {
   const hasTools = (request.tools ?? []).length > 0
   const layers: ProviderOptions[] = [
-    traits.storesByDefault ? { [traits.key]: { store: false } } : {},
     hasTools && request.parallel_tool_calls === false ? (traits.singleCall ?? {}) : {},
     providerOptions,
+    traits.storesByDefault ? { [traits.key]: { store: false } } : {},
   ]
   const merged: Record<string, Record<string, unknown>> = {}
   for (const layer of layers) {

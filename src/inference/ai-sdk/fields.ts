@@ -40,7 +40,7 @@ const openAi = (key: string): PackageTraits => ({
 
 const TRAITS: Readonly<Record<string, PackageTraits>> = {
   '@ai-sdk/google': { key: 'google', listedAs: 'google' },
-  '@ai-sdk/google-vertex': { key: 'vertex', listedAs: 'google' },
+  '@ai-sdk/google-vertex': { key: 'googleVertex', listedAs: 'google' },
   '@ai-sdk/amazon-bedrock': {
     key: 'amazonBedrock',
     singleCall: { anthropic: { disableParallelToolUse: true } },
