@@ -154,7 +154,11 @@ const RESPONSE_EVENTS = [
 
 const CODEC = new EventStreamCodec(toUtf8, fromUtf8)
 /** One frame of Bedrock's binary stream. */
-function frame(type: string, data: object, kind: 'event' | 'exception' = 'event'): Uint8Array {
+export function frame(
+  type: string,
+  data: object,
+  kind: 'event' | 'exception' = 'event',
+): Uint8Array {
   const text = (value: string) => ({ type: 'string' as const, value })
   return CODEC.encode({
     headers: {

@@ -91,6 +91,13 @@ describe('a value that a package changes or loses', () => {
     expect([status, body.error.param]).toEqual([400, 'messages[0].content[0].file.file_data'])
   })
 
+  it('is not stored by the provider, whatever the models file says', async () => {
+    const providerOptions = { xai: { store: true, logprobs: true } }
+    const { ask, sent } = await start('xai', undefined, { providerOptions })
+    expect((await ask({})).status).toBe(200)
+    expect(sent()).toMatchObject({ store: false, logprobs: true })
+  })
+
   it('is a schema, which passes', async () => {
     const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }
     const { ask, sent } = await start('google')

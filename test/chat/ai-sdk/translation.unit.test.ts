@@ -221,6 +221,17 @@ describe('chunks', () => {
     expect(JSON.stringify(deltas(parts, { ...NAMES, showsReasoning: false }))).not.toContain('why')
   })
 
+  it('have the signature of a call that is known only at its end', () => {
+    const providerMetadata = { google: { thoughtSignature: 'sig' } }
+    const told = deltas([
+      { type: 'tool-input-start', id: 'a', toolName: 'f' },
+      { type: 'tool-call', toolCallId: 'a', toolName: 'f', input: '{}', providerMetadata },
+    ])
+    expect(told.at(-1)).toEqual({
+      tool_calls: [{ index: 0, extra_content: { google: { thought_signature: 'sig' } } }],
+    })
+  })
+
   it('leave out calls that the provider has run itself', () => {
     const part = { toolCallId: 'a', toolName: 'f', input: '{}', providerExecuted: true } as const
     expect(deltas([{ type: 'tool-call', ...part }])).toEqual([])
