@@ -110,7 +110,9 @@ describe('a request of a package', () => {
       response.end(JSON.stringify(WIRES.groq.whole))
     })
     const response = await chat(HI)
-    expect(await response.json()).toMatchObject({ error: { code: 'upstream_invalid_response' } })
+    const message = 'The upstream sent an answer that is too large.'
+    const error = { code: 'upstream_invalid_response', message }
+    expect(await response.json()).toMatchObject({ error })
   })
 
   it('goes to the address of the models file alone', async () => {
