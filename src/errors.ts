@@ -56,6 +56,7 @@ export const ERRORS = {
   scope_missing: entry(403, 'The key lacks the scope for this.'),
   project_forbidden: entry(403, 'The key may not use this project.'),
   model_forbidden: entry(403, 'The key may not use this model.'),
+  guard_refused: entry(403, 'The guard of the model refuses this.'),
   cross_origin_form: entry(
     403,
     'A page of another origin cannot send forms, plain text or bodies without a Content-Type here.',
@@ -114,6 +115,7 @@ export const ERRORS = {
   upstream_auth: entry(502, 'The upstream rejected the API key of this server.'),
   server_overloaded: entry(503, 'The server is overloaded; try again soon.'),
   upstream_overloaded: entry(503, 'The upstream is overloaded.'),
+  guard_unavailable: entry(503, 'The guard of the model gives no verdict.'),
   server_draining: entry(503, 'The server is shutting down.'),
   store_unavailable: entry(503, 'The store cannot be used.'),
   read_timeout: entry(503, 'The read took too long.', 'timeout_error'),

@@ -2,6 +2,7 @@
 import { findDroppedFields, findUnknownFields } from '../../domain/chat/chat-rules.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { ServedModel } from '../models/registry.ts'
+import type { CompletionObserver } from './try-models.ts'
 
 /**
  * Returns the headers that name the answering model (and its upstream if it has several), the request fields that
@@ -38,4 +39,30 @@ export function nameModel(
 export function nameFields(names: readonly string[]): string | null {
   if (names.length === 0) return null
   return names.map((name) => encodeURIComponent(name.toWellFormed())).join(', ')
+}
+
+type Headers = Readonly<Record<string, string | null>>
+
+/** Sets the headers that name the model, and its upstream if it has several. */
+export function observeHeaders(
+  {
+    model: asked,
+    setHeaders,
+  }: { readonly model: ServedModel; readonly setHeaders: (headers: Headers) => void },
+  nameModel: (model: ServedModel, upstream: number | null) => Headers,
+): Partial<CompletionObserver> {
+  let current = asked
+  /** Number of the asked model's upstream that got the request last. */
+  let askedUpstream: number | null = null
+  return {
+    onModel(model) {
+      current = model
+      setHeaders(nameModel(model, null))
+    },
+    onUpstream(number) {
+      if (current === asked) askedUpstream = number
+      if ((current.upstreamCount ?? 1) > 1) setHeaders(nameModel(current, number))
+    },
+    onAllFailed: () => setHeaders(nameModel(asked, askedUpstream)),
+  }
 }

@@ -6,24 +6,23 @@ import type { Principal } from '../../domain/access/permissions.ts'
 import type { CacheDirectives } from '../../domain/chat/cache-directives.ts'
 import { findUnsupportedField, requireValidChatRequest } from '../../domain/chat/chat-rules.ts'
 import { readTokens } from '../../domain/chat/engine-dialects.ts'
-import { ApiError, refuse } from '../../errors.ts'
+import { refuse } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
-import type { JsonObject } from '../../schemas/primitives.ts'
 import type { CallOptions, CompletionCall, Delta } from '../backend.ts'
 import { requireAllowed } from '../models/model-choice.ts'
 import { requireOffered } from '../models/offers.ts'
-import { findUpstreamModel, type ModelRegistry, type ServedModel } from '../models/registry.ts'
+import type { ModelRegistry, ServedModel } from '../models/registry.ts'
 import type { Admission, AdmissionRequest } from './admission.ts'
-import { nameBackend } from './backend-headers.ts'
+import { nameBackend, observeHeaders } from './backend-headers.ts'
 import type { Spending } from './budgets/spending.ts'
 import type { CompletionCache } from './cache/completion-cache.ts'
 import type { CacheableRequest } from './cache/request-digest.ts'
+import { renderReport, runGuarded } from './guard/guarded-completion.ts'
 import { chooseLimit, type KeyLimits } from './key-limits.ts'
-import { type CompletionRecord, createCompletionRecord } from './record/completion-record.ts'
 import type { CompletionRecorder, RecordedAs } from './record/completion-recorder.ts'
+import { openRecord } from './record/open-record.ts'
 import { type CompletionWatch, type ModelLatencies, trackCompletion } from './track-completion.ts'
 import {
-  type CompletionObserver,
   type CompletionRun,
   collectResponse,
   composeObservers,
@@ -122,13 +121,15 @@ function toChatFunctions({ call, droppedFields }: ChatExchange): RequestFunction
   return {
     requireAnswerable: (model) => requireAnswerable(call.request, model),
     toCacheable: () => ({ service: 'chat', request: call.request, body: call.body }),
+    toChat: () => call,
     start: ({ backend }, served, options) => backend.complete({ ...call, ...served }, options),
     nameBackend: (model, upstream) => nameBackend(call.request, model, upstream, droppedFields),
   }
 }
 
-/** The fields of a call that depend on the model. */
-type ServedCall = Required<Pick<CompletionCall, 'model' | 'adapter' | 'callsTools' | 'keyId'>>
+/** The fields of a call that depend on the model; with the request that its guard lets pass, if it has one. */
+type ServedCall = Required<Pick<CompletionCall, 'model' | 'adapter' | 'callsTools' | 'keyId'>> &
+  Partial<Pick<CompletionCall, 'request' | 'body'>>
 
 /** What differs between chats and other requests. */
 export interface RequestFunctions {
@@ -136,6 +137,8 @@ export interface RequestFunctions {
   requireAnswerable(model: ServedModel): void
   /** Returns the request as its response is cached under the asked model; null: it is never cached. */
   toCacheable(model: ServedModel): CacheableRequest | null
+  /** Returns the chat that a model with a guard gets. */
+  toChat(model: ServedModel): Pick<CompletionCall, 'request' | 'body'>
   /** Starts a model's answer. */
   start(model: ServedModel, served: ServedCall, options: CallOptions): AsyncIterable<Delta>
   /** Returns the headers that name the answering model. @param upstream - its number from 1, or null */
@@ -159,11 +162,11 @@ export function openRun(
   setHeaders(limits.take(keyId, caller.limits))
   const keyMax = chooseLimit(caller.limits?.parallel_requests, options.keyCompletionsMax)
   const isStream = call.request.stream === true
-  const { record, observer: recorder } = openRecord(exchange, options, envelope)
+  const { record, observer: recorder, onVerdict } = openRecord(exchange, options, envelope)
   const tokens = () => readTokens(record.usage()?.counts ?? {})
   const cached = options.cache.open(exchange, () => functions.toCacheable(asked))
   const observer = composeObservers([
-    observeHeaders(exchange, functions),
+    observeHeaders(exchange, functions.nameBackend),
     trackCompletion({ watch, latencies, models, isStream, tokens }),
     {
       onReplay: record.noteReplay,
@@ -193,32 +196,26 @@ export function openRun(
     start(model) {
       const { backendModel, adapter = null, capabilities } = model
       const served = { model: backendModel, adapter, callsTools: capabilities.tools, keyId }
-      return functions.start(model, served, { signal, observer })
+      const { guard } = model
+      if (guard === undefined || envelope === undefined) {
+        return functions.start(model, served, { signal, observer })
+      }
+      return runGuarded({
+        guard,
+        about: { model: model.id, project_id: exchange.projectId },
+        call: { ...functions.toChat(model), requestId: call.requestId },
+        envelope,
+        signal,
+        start: (chat) => functions.start(model, { ...served, ...chat }, { signal, observer }),
+        noteRefused: record.note,
+        onVerdict(report, redactedBody) {
+          setHeaders({ 'x-weft-guard': renderReport(report) })
+          onVerdict(report, redactedBody)
+        },
+      })
     },
     observer,
     signal,
-  }
-}
-
-/** Sets the headers that name the model, and its upstream if it has several. */
-function observeHeaders(
-  { model: asked, setHeaders }: CompletionExchange,
-  { nameBackend }: RequestFunctions,
-): Partial<CompletionObserver> {
-  let current = asked
-  /** Number of the asked model's upstream that got the request last. */
-  let askedUpstream: number | null = null
-  return {
-    onModel(model) {
-      current = model
-      setHeaders(nameBackend(model, null))
-    },
-    onUpstream(number) {
-      if (current === asked) askedUpstream = number
-      const { upstreamCount = 1, backend } = current
-      if (upstreamCount > 1 || backend.findDropped) setHeaders(nameBackend(current, number))
-    },
-    onAllFailed: () => setHeaders(nameBackend(asked, askedUpstream)),
   }
 }
 
@@ -229,71 +226,4 @@ function toAdmissionRequest(
 ): Pick<AdmissionRequest, 'modelId' | 'modelMax' | 'priority'> {
   const priority = capabilities.prioritySchedulingEnabled ? (body.priority ?? 0) : 0
   return { modelId, modelMax: concurrentMax, priority }
-}
-
-/**
- * Opens the record of an answer. With a project, an observer records the completion as a call there, whose id is sent
- * with the answer.
- *
- * Spec: §4.7 (project of a request).
- * Choice: the scope inference is enough: the server records, not the key, and usage must not depend on the
- * key's other rights.
- */
-function openRecord(
-  { caller, call, model: asked, projectId, setHeaders, recordAs }: CompletionExchange,
-  { recorder, nowUs }: CompletionRunOptions,
-  envelope: ResponseEnvelope | undefined,
-): { readonly record: CompletionRecord; readonly observer: Partial<CompletionObserver> } {
-  const isStream = call.request.stream === true
-  const keepsOutput = projectId !== null && recordAs?.output === undefined
-  const record = createCompletionRecord({ isStream, envelope, keepsOutput, now: nowUs })
-  if (projectId === null) return { record, observer: {} }
-  const recording = recorder.begin({ projectId, caller, body: call.body, record, recordAs })
-  setHeaders({ 'x-weft-call-id': recording.callId })
-  let answering = asked
-  let isReplayed = false
-  const observer: Partial<CompletionObserver> = {
-    onModel(model) {
-      answering = model
-    },
-    onReplay() {
-      isReplayed = true
-    },
-    onAllFailed(first) {
-      answering = first
-    },
-    onEnd(error) {
-      recording.end({
-        error: error === null ? null : toApiError(error),
-        model: answering.id,
-        upstreamModel: findUpstreamModel(answering),
-        attributes: {
-          ...toAttributes(call, asked, answering),
-          ...(isReplayed ? { cache: 'hit' } : {}),
-        },
-      })
-    },
-  }
-  return { record, observer }
-}
-
-function toApiError(error: unknown): ApiError {
-  return error instanceof ApiError ? error : new ApiError('internal_error', { cause: error })
-}
-
-function toAttributes(
-  { request, requestId }: CompletionExchange['call'],
-  asked: ServedModel,
-  answering: ServedModel,
-): JsonObject {
-  const provider = answering.backend.findProvider?.() ?? null
-  return {
-    model: answering.id,
-    backend: answering.backend.kind,
-    ...(provider === null ? {} : { provider }),
-    request_id: requestId,
-    stream: request.stream === true,
-    ...(answering === asked ? {} : { fallback_of: asked.id }),
-    ...(request.user ? { user: request.user } : {}),
-  }
 }

@@ -63,15 +63,18 @@ export function openMessageRun(
       // The asked model is the first to respond, from the cache or by itself.
       isPassed = takesMessages(model)
       if (isPassed) return { service: 'messages', request: message, body: call.body, headers }
+      return { service: 'chat', ...functions.toChat(model) }
+    },
+    toChat(model) {
       const { request } = toChat(model)
-      return { service: 'chat', request, body: JSON.stringify(request) }
+      return { request, body: JSON.stringify(request) }
     },
     start(model, served, callOptions) {
       const { backend } = model
       isPassed = takesMessages(model)
       if (!isPassed) {
         const { request } = toChat(model)
-        const chat = { ...call, ...served, request, body: JSON.stringify(request) }
+        const chat = { ...call, request, body: JSON.stringify(request), ...served }
         return backend.complete(chat, callOptions)
       }
       if (backend.serve === undefined) throw new ApiError('internal_error')

@@ -135,6 +135,10 @@ function openService(exchange: ServiceExchange, options: CompletionRunOptions): 
       const { body, headers = {}, form } = call
       return form === undefined ? { service, request, body, headers } : null
     },
+    // A model with a guard offers no other service whose texts a guard could check.
+    toChat: () => {
+      throw new ApiError('internal_error')
+    },
     start(model, served, callOptions) {
       const { backend } = model
       const answersAs = model.answersAs ?? request.model ?? model.id

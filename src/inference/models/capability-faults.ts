@@ -2,6 +2,7 @@
 import { AI_SDK_OFFERS } from '../ai-sdk/fields.ts'
 import { ANTHROPIC_OFFERS } from '../anthropic/fields.ts'
 import type { Capability } from '../backend.ts'
+import { GUARDED } from '../chat/guard/guard-callback.ts'
 import { ENGINE_OFFERS, type Engine } from '../openai/profiles.ts'
 import { TINY_OFFERS } from '../tiny/description.ts'
 
@@ -11,6 +12,7 @@ interface Claims {
   readonly tools: boolean
   readonly engine?: Engine
   readonly capabilities?: readonly Capability[] | undefined
+  readonly guard?: object | undefined
 }
 
 const OWN_OFFERS = {
@@ -21,13 +23,16 @@ const OWN_OFFERS = {
 
 /** Returns a message for the first false claim, starting with the field's name and naming the model; or null. */
 export function findCapabilityFault(claims: Claims): string | null {
-  const { id, backend, tools, engine = 'generic', capabilities } = claims
+  const { id, backend, tools, engine = 'generic', capabilities, guard } = claims
   if (capabilities === undefined) return null
   const kind = backend === 'openai' ? engine : backend
   const { usual, more } = backend === 'openai' ? ENGINE_OFFERS[engine] : OWN_OFFERS[backend]
   const possible: readonly Capability[] = [...usual, ...more]
   for (const [index, name] of capabilities.entries()) {
-    if (possible.includes(name)) continue
+    if (possible.includes(name)) {
+      if (guard === undefined || GUARDED.includes(name)) continue
+      return `capabilities[${index}] of ${id} is ${name}, which no guard checks; a model with a guard has ${GUARDED.join(', ')}`
+    }
     return `capabilities[${index}] of ${id} is ${name}, which ${kind} does not have; it has ${possible.join(', ')}`
   }
   // These are exempt where `tools` is true by default.

@@ -36,6 +36,45 @@ const Timeouts = z.strictObject({
   total: timeout(600_000).describe('For the whole answer. Default 600000.'),
 })
 
+export const baseUrl = () =>
+  z
+    .string('must be a string')
+    .refine(isBaseUrl, 'must be an http or https address without credentials or fragment')
+    .regex(/^(?!.*\/chat\/completions\/?(?:\?|$))/, 'must end before /chat/completions')
+export const keyVariable = () =>
+  z
+    .string('must be a string')
+    .regex(/^[A-Za-z_]\w{0,127}$/, 'must be the name of a variable with the key, not the key')
+    .regex(/^(?!WEFT_)/, "must name a variable that is not Weft's own")
+    .optional()
+
+/** An HTTP service that is asked before and after completions. */
+const Guard = z.strictObject({
+  url: z
+    .string('must be a string')
+    .refine(isBaseUrl, 'must be an http or https address without credentials or fragment')
+    .describe('Address that verdicts are requested from, by POST.'),
+  api_key_env: keyVariable().describe(
+    'Environment variable that holds a bearer token for it. Default: none is sent.',
+  ),
+  timeout_ms: z
+    .int('must be a whole number of milliseconds')
+    .min(1, 'must be 1 or more')
+    .max(60_000, 'must be at most 60000')
+    .default(2_000)
+    .describe('For each verdict. Default 2000.'),
+  on_failure: z
+    .enum(['closed', 'open'], 'must be closed or open')
+    .default('closed')
+    .describe('Whether completions fail, or go on, where no valid verdict comes. Default closed.'),
+  phases: z
+    .array(z.enum(['request', 'response'], 'must be request or response'), 'must be a list')
+    .min(1, 'must not be empty')
+    .max(2, 'must name each one once')
+    .default(['request', 'response'])
+    .describe('When it is asked. Default: both.'),
+})
+
 export const COMMON_FIELDS = {
   id: modelName().describe('Name that clients send as `model`; may contain slashes.'),
   aliases: z
@@ -76,6 +115,9 @@ export const COMMON_FIELDS = {
     .describe(
       'Models that are tried, in this order, when this one fails before its answer begins.',
     ),
+  guard: Guard.optional().describe(
+    'A service that may refuse, redact or annotate its chats. Default: none.',
+  ),
   cache: z
     .strictObject({
       ttl_s: z
@@ -100,18 +142,6 @@ export const COMMON_FIELDS = {
       'Whether requests without a model use this one; otherwise they use the first of the file.',
     ),
 } as const
-
-export const baseUrl = () =>
-  z
-    .string('must be a string')
-    .refine(isBaseUrl, 'must be an http or https address without credentials or fragment')
-    .regex(/^(?!.*\/chat\/completions\/?(?:\?|$))/, 'must end before /chat/completions')
-export const keyVariable = () =>
-  z
-    .string('must be a string')
-    .regex(/^[A-Za-z_]\w{0,127}$/, 'must be the name of a variable with the key, not the key')
-    .regex(/^(?!WEFT_)/, "must name a variable that is not Weft's own")
-    .optional()
 
 const caFile = () =>
   z

@@ -1,6 +1,7 @@
 /** The capabilities of models (chats, embeddings and so on), and the error for a model that lacks one. */
 import { ApiError } from '../../errors.ts'
 import type { Capability } from '../backend.ts'
+import { GUARDED } from '../chat/guard/guard-callback.ts'
 import type { ModelRegistry, ServedModel } from './registry.ts'
 
 /** Limit: models named in an error message. */
@@ -9,8 +10,9 @@ const NAMED_MAX = 5
 const CHAT_ALONE: readonly Capability[] = ['chat']
 
 /** In the order of the endpoints. */
-export function listOffers({ offers, backend }: ServedModel): readonly Capability[] {
-  return offers ?? backend.offers ?? CHAT_ALONE
+export function listOffers({ offers, backend, guard }: ServedModel): readonly Capability[] {
+  const all = offers ?? backend.offers ?? CHAT_ALONE
+  return guard === undefined ? all : all.filter((name) => GUARDED.includes(name))
 }
 
 /**

@@ -5,13 +5,14 @@ import { REASONING_EFFORTS } from '../../schemas/chat/chat-tool-fields.ts'
 import type { ModelListEntry } from '../../schemas/models/model.ts'
 import { createAnthropicBackend } from '../anthropic/backend.ts'
 import type { Adapter, Capability, InferenceBackend } from '../backend.ts'
+import type { GuardSettings } from '../chat/guard/guard-callback.ts'
 import { createOpenAiBackend, type Upstream } from '../openai/backend.ts'
 import { OTHER_TOOL_ENGINES } from '../openai/profiles.ts'
 import { type ModelCache, toModelCache } from './model-cache.ts'
 import type { ModelEntry } from './model-entry.ts'
 import { readModelsFile } from './models-file.ts'
 import { openPackageBackend } from './package-backend.ts'
-import { readUpstreams, type SecretsOptions } from './upstream-settings.ts'
+import { readGuard, readUpstreams, type SecretsOptions } from './upstream-settings.ts'
 
 /** A model that can be served. */
 export interface ServedModel {
@@ -36,6 +37,8 @@ export interface ServedModel {
   readonly concurrentMax?: number | null
   /** How its completions are cached. Default: they are not. */
   readonly cache?: ModelCache
+  /** What is asked before and after its chats. Default: nothing. */
+  readonly guard?: GuardSettings
   /** Number of upstreams that serve it. Default 1. */
   readonly upstreamCount?: number
 }
@@ -148,6 +151,9 @@ export function openModelRegistry(options: OpenModelsOptions): ModelRegistry {
   const upstreams = new Map(
     entries.map((entry, index) => [entry, readUpstreams(entry, `models[${index}]`, options)]),
   )
+  const guards = new Map(
+    entries.map((entry, index) => [entry, readGuard(entry, `models[${index}].guard`, options)]),
+  )
   let tiny: InferenceBackend | null = null
   const models = entries.map((entry): ServedModel => {
     const { id, aliases, owned_by: ownedBy, fallbacks } = entry
@@ -155,7 +161,10 @@ export function openModelRegistry(options: OpenModelsOptions): ModelRegistry {
     const concurrentMax = entry.max_concurrent ?? null
     const served = { id, aliases, ownedBy, created: changed, capabilities }
     const offers = entry.capabilities === undefined ? {} : { offers: entry.capabilities }
-    const shared = { ...served, ...offers, ...toModelCache(entry), fallbacks, concurrentMax }
+    const guard = guards.get(entry)
+    const guarded = guard === undefined ? {} : { guard }
+    const extras = { ...toModelCache(entry), ...guarded }
+    const shared = { ...served, ...offers, ...extras, fallbacks, concurrentMax }
     if (entry.backend === 'tiny') {
       tiny ??= createTiny()
       return { ...shared, backend: tiny, backendModel: 'tiny' }

@@ -1,5 +1,6 @@
 /** Reads what entries of the models file only name: keys in environment variables, and files of certificates. */
 import { dirname, resolve } from 'node:path'
+import type { GuardSettings } from '../chat/guard/guard-callback.ts'
 import type { Upstream } from '../openai/backend.ts'
 import type { ProxySettings } from '../openai/upstream/upstream-pool.ts'
 import { readCaFile } from './ca-file.ts'
@@ -44,6 +45,17 @@ export function readUpstreams(
     const { base_url: baseUrl, upstream_model: model = null, weight = 1 } = upstream
     return { baseUrl, apiKey, model, weight, ca, proxies: options.proxies ?? null }
   })
+}
+
+export function readGuard(
+  { guard }: ModelEntry,
+  place: string,
+  options: SecretsOptions,
+): GuardSettings | undefined {
+  if (guard === undefined) return undefined
+  const { url, api_key_env: variable, timeout_ms: timeoutMs, on_failure, phases } = guard
+  const apiKey = variable === undefined ? null : readKey(variable, `${place}.api_key_env`, options)
+  return { url, apiKey, timeoutMs, isOpen: on_failure === 'open', phases }
 }
 
 /** @throws ModelsFileError for a variable that is not set or holds no key */

@@ -1,7 +1,14 @@
 /** Converts the deltas of a completion to what is cached, and back to deltas, whole or as a stream. Pure. */
 import { isObject } from '../../../domain/json/is-object.ts'
 import { parseObject } from '../../../domain/json/json-values.ts'
-import type { ChoiceDelta, Delta, PromptDelta, RelayedText, Service } from '../../backend.ts'
+import type {
+  ChoiceDelta,
+  Delta,
+  PromptDelta,
+  RelayedDelta,
+  RelayedText,
+  Service,
+} from '../../backend.ts'
 import { createResponseAssembly } from '../../openai/choice-usage.ts'
 import { countChoices, toChunks } from '../../openai/event-rules.ts'
 import type { CacheableRequest } from './request-digest.ts'
@@ -38,7 +45,7 @@ export function toResponseShape({
 type Stored =
   | { readonly whole: string }
   | { readonly deltas: readonly Delta[] }
-  | { readonly texts: readonly (readonly [json: string, isHidden: 0 | 1])[] }
+  | { readonly texts: readonly HidableText[] }
 
 interface ResponseCapture {
   add(delta: Delta): void
@@ -97,11 +104,13 @@ function toStored(deltas: readonly Delta[], shape: ResponseShape): Stored | null
     const joined = joinDeltas(deltas)
     return areEnded(listEnds(joined), shape) ? { deltas: joined } : null
   }
-  const whole = shape.isStream ? assemble(texts) : (texts[0] as RelayedText)
+  const whole = joinRelayed(texts, shape.isStream)
   return areEnded(endsOf(whole.value), shape) ? { whole: whole.json } : null
 }
 
-function assemble(texts: readonly RelayedText[]): RelayedText {
+/** Returns the whole completion that an upstream's texts amount to. @param texts - at least one */
+export function joinRelayed(texts: readonly RelayedText[], isStream: boolean): RelayedText {
+  if (!isStream) return texts[0] as RelayedText
   const assembly = createResponseAssembly()
   for (const text of texts) assembly.add(text)
   return assembly.render()
@@ -196,28 +205,38 @@ function isServiceEnded(texts: readonly RelayedText[], shape: ResponseShape): bo
   return last.type === 'message_stop' && MESSAGE_ENDS.has(deltas.at(-1)?.stop_reason)
 }
 
+type HidableText = readonly [json: string, isHidden: 0 | 1]
+
 /** Returns the deltas of a cached response in the shape of a request; null for a text of another format. */
 export function replayResponse(json: string, shape: ResponseShape): readonly Delta[] | null {
   const stored = parseObject(json) as Stored | null
   if (stored === null) return null
   if ('deltas' in stored) return stored.deltas as readonly (PromptDelta | ChoiceDelta)[]
-  const texts = 'whole' in stored ? replayWhole(stored.whole, shape) : stored.texts
-  const relayed = texts.map(([text, isHidden]): RelayedText | null => {
-    const value = parseObject(text)
-    return value && { json: text, value, ...(isHidden === 1 ? { isHidden: true } : {}) }
-  })
-  const found = relayed.filter((text) => text !== null)
-  if (found.length === 0 || found.length < relayed.length) return null
-  return [{ type: 'relayed', texts: found }]
+  const delta = 'whole' in stored ? replayWhole(stored.whole, shape) : relayTexts(stored.texts)
+  return delta && [delta]
 }
 
-function replayWhole(
+/** Returns a whole completion in the shape of a request; null if it is none. */
+export function replayWhole(
   whole: string,
   { isStream, includesUsage }: ResponseShape,
-): readonly (readonly [json: string, isHidden: 0 | 1])[] {
+): RelayedDelta | null {
   const value = parseObject(whole)
-  if (!isStream || value === null) return [[whole, 0]]
-  const chunks = toChunks(whole, value)
+  if (value === null) return null
+  if (!isStream) return relayTexts([[whole, 0]])
   const choiceCount = Array.isArray(value.choices) ? value.choices.length : 0
-  return chunks.map((json, at) => [json, at >= choiceCount && !includesUsage ? 1 : 0])
+  const chunks = toChunks(whole, value)
+  return relayTexts(
+    chunks.map((json, at): HidableText => [json, at >= choiceCount && !includesUsage ? 1 : 0]),
+  )
+}
+
+/** Returns null without texts, or if one is no object. */
+function relayTexts(texts: readonly HidableText[]): RelayedDelta | null {
+  const relayed = texts.flatMap(([json, isHidden]): RelayedText[] => {
+    const value = parseObject(json)
+    return value === null ? [] : [{ json, value, ...(isHidden === 1 ? { isHidden: true } : {}) }]
+  })
+  if (relayed.length === 0 || relayed.length < texts.length) return null
+  return { type: 'relayed', texts: relayed }
 }

@@ -61,6 +61,8 @@ interface CompletionEnd {
   /** Its name at a provider that is in the price list, if another one; null: none. */
   readonly upstreamModel: string | null
   readonly attributes: JsonObject
+  /** The request that a guard has redacted, which is recorded in place of the received one. Default: null. */
+  readonly redactedBody?: string | null
 }
 
 interface Recording {
@@ -164,7 +166,7 @@ interface Span {
 /** Spec: §2.6. Choice: tokens count under the served model's id, not the alias that was asked for. */
 function toRecordedCall(
   { projectId, caller, body, record, recordAs }: Completion,
-  { error, model, upstreamModel, attributes }: CompletionEnd,
+  { error, model, upstreamModel, attributes, redactedBody = null }: CompletionEnd,
   { callId, startedAtUs, endedAtUs }: Span,
   { refScheme, newId }: Pick<CompletionRecorderOptions, 'refScheme' | 'newId'>,
 ): RecordedCall {
@@ -204,7 +206,7 @@ function toRecordedCall(
       },
       ref_scheme: refScheme,
     },
-    inputs_json: toInputs(recordAs?.body ?? body),
+    inputs_json: toInputs(redactedBody ?? recordAs?.body ?? body),
     output_json: isTooLong ? 'null' : (other ?? record.output()),
   }
 }
