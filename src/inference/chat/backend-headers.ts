@@ -61,7 +61,8 @@ export function observeHeaders(
     },
     onUpstream(number) {
       if (current === asked) askedUpstream = number
-      if ((current.upstreamCount ?? 1) > 1) setHeaders(nameModel(current, number))
+      const { upstreamCount = 1, backend } = current
+      if (upstreamCount > 1 || backend.findDropped) setHeaders(nameModel(current, number))
     },
     onAllFailed: () => setHeaders(nameModel(asked, askedUpstream)),
   }
