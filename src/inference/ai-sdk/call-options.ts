@@ -32,7 +32,7 @@ export function toSettings(request: ChatCompletionRequest, rules: OptionRules): 
     frequencyPenalty: frequency_penalty || null,
     stopSequences: toStops(request.stop),
     reasoning: request.reasoning_effort,
-    responseFormat: toFormat(request.response_format, rules.traits),
+    responseFormat: toFormat(request.response_format),
     ...toTools(request, rules.callsTools),
     providerOptions: toProviderOptions(request, rules),
   }
@@ -49,7 +49,6 @@ function toStops(stop: ChatCompletionRequest['stop']): string[] | null {
 
 function toFormat(
   format: ChatCompletionRequest['response_format'],
-  { lacksPlainJson = false }: PackageTraits,
 ): LanguageModelV4CallOptions['responseFormat'] | null {
   const type = format ? resolveResponseFormatType(format) : null
   if (type === null || type === 'text') return null
@@ -66,12 +65,7 @@ function toFormat(
   if (type !== 'json_object') {
     refuse('unsupported_value', param, `${param} must be text, json_object or json_schema.`)
   }
-  if (!lacksPlainJson) return { type: 'json' }
-  refuse(
-    'unsupported_value',
-    param,
-    `${param} must be text or json_schema: the model has no other.`,
-  )
+  return { type: 'json' }
 }
 
 function toTools(

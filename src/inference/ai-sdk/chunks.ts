@@ -1,6 +1,12 @@
 /** Converts the parts of a stream of the AI SDK to chunks of a chat. Blocks may overlap. */
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import {
+  type Metadata,
+  mergeMetadata,
+  pickMetadata,
+  toExtraContent,
+} from '../../domain/chat/continuation.ts'
+import {
   type Fields,
   type PartOf,
   type ResponseNames,
@@ -9,7 +15,6 @@ import {
   toDetails,
   toImage,
 } from './completion.ts'
-import { type Metadata, mergeMetadata, pickMetadata, toExtraContent } from './continuation.ts'
 
 interface ChunkTranslation {
   /** Returns the chunks of the next part, other than the end. */

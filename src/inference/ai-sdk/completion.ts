@@ -6,8 +6,13 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider'
+import {
+  type Metadata,
+  pickMetadata,
+  renderContinuation,
+  toExtraContent,
+} from '../../domain/chat/continuation.ts'
 import { ApiError } from '../../errors.ts'
-import { type Metadata, pickMetadata, renderContinuation, toExtraContent } from './continuation.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 export type PartOf<T extends string> = Extract<LanguageModelV4StreamPart, { type: T }>

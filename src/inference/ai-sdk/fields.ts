@@ -19,8 +19,6 @@ interface PackageTraits {
   readonly takesPlainReasoning?: boolean
   /** Options that stand for `parallel_tool_calls: false`. Default: there are none. */
   readonly singleCall?: Readonly<Record<string, Record<string, boolean>>>
-  /** Whether it leaves out a JSON format without a schema, silently. */
-  readonly lacksPlainJson?: boolean
   /** Whether files other than images become texts. */
   readonly takesImagesOnly?: boolean
   /** Whether the provider would store requests unless it is told not to. */
@@ -44,7 +42,6 @@ const TRAITS: Readonly<Record<string, PackageTraits>> = {
   '@ai-sdk/amazon-bedrock': {
     key: 'amazonBedrock',
     singleCall: { anthropic: { disableParallelToolUse: true } },
-    lacksPlainJson: true,
     listedAs: 'aws',
   },
   '@ai-sdk/anthropic': {

@@ -1,12 +1,12 @@
 /** Converts the messages of a chat to a prompt of the AI SDK. Error messages never repeat prompt text. */
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider'
+import { parseContinuation, readExtraContent } from '../../domain/chat/continuation.ts'
 import { isSystem } from '../../domain/chat/messages/chat-turns.ts'
 import { isObject } from '../../domain/json/is-object.ts'
 import { parseLossless } from '../../domain/json/json-text.ts'
 import { filledTextOrNull, objectOrEmpty, textOrEmpty } from '../../domain/json/json-values.ts'
 import { refuse } from '../../errors.ts'
 import type { ChatMessage } from '../../schemas/chat/chat-message.ts'
-import { parseContinuation, readExtraContent } from './continuation.ts'
 import type { PackageTraits } from './fields.ts'
 import { type FileRules, textsOf, toUserParts } from './prompt-files.ts'
 

@@ -42,8 +42,10 @@ export function createRehearsal(options: RehearsalOptions): Rehearsal {
       if (Object.keys(settings).every((name) => name === 'maxOutputTokens')) {
         return { settings, dropped: [] }
       }
-      const { warnings, sentLimit } = await rehearse(options, settings)
-      const dropped = listDropped(warnings, request)
+      const rehearsed = await rehearse(options, settings)
+      const { sentLimit } = rehearsed
+      const silent = await findSilent(options, settings, rehearsed.body)
+      const dropped = [...new Set([...listDropped(rehearsed.warnings, request), ...silent])]
       const [first] = dropped
       if (first !== undefined && !dropsUnsupported) {
         const message = `The package of the model does not support ${first}, or not this value of it.`
@@ -67,6 +69,36 @@ function listDropped(warnings: readonly unknown[], request: ChatCompletionReques
     return isAsked ? [field] : []
   })
   return [...new Set(fields)]
+}
+
+/** Settings that change the request of a package that knows them. */
+const CHECKED = {
+  temperature: 'temperature',
+  topP: 'top_p',
+  topK: 'top_k',
+  seed: 'seed',
+  presencePenalty: 'presence_penalty',
+  frequencyPenalty: 'frequency_penalty',
+  stopSequences: 'stop',
+  responseFormat: 'response_format',
+  reasoning: 'reasoning_effort',
+} as const satisfies Partial<Record<keyof Settings, FieldName>>
+
+/** Returns the fields that a package leaves out without a word: its request is the same without them. */
+async function findSilent(
+  options: RehearsalOptions,
+  settings: Settings,
+  body: string | null,
+): Promise<FieldName[]> {
+  const names = Object.keys(CHECKED) as (keyof typeof CHECKED)[]
+  const silent: FieldName[] = []
+  for (const name of names) {
+    // A model that does not reason needs no word for it.
+    if (settings[name] === undefined || settings[name] === 'none' || body === null) continue
+    const { [name]: _, ...others } = settings
+    if ((await rehearse(options, others)).body === body) silent.push(CHECKED[name])
+  }
+  return silent
 }
 
 /**
@@ -95,7 +127,7 @@ const PROMPT = [{ role: 'user' as const, content: [{ type: 'text' as const, text
 const NEVER = new AbortController().signal
 
 async function rehearse({ model, fetch, toError }: RehearsalOptions, settings: Settings) {
-  let body: string | null = null
+  let body = null as string | null
   const rehearseBody = (text: string) => {
     body ??= text
   }
@@ -108,11 +140,11 @@ async function rehearse({ model, fetch, toError }: RehearsalOptions, settings: S
   }
   try {
     const warnings = await fetch.run(call, () => readWarnings(model, settings))
-    return { warnings, sentLimit: findSentLimit(parseObject(body ?? '')) }
+    return { body, warnings, sentLimit: findSentLimit(parseObject(body ?? '')) }
   } catch (error) {
     // An empty stream is no answer for some packages; what they throw before is a refusal.
     if (body === null) throw toError(error, call)
-    return { warnings: [], sentLimit: findSentLimit(parseObject(body)) }
+    return { body, warnings: [], sentLimit: findSentLimit(parseObject(body)) }
   }
 }
 

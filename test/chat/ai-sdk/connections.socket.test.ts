@@ -1,6 +1,7 @@
 /** The connections of packages of the AI SDK: limits, other addresses, errors inside streams, and what clients return. */
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { loadProviderFactory } from '../../../src/inference/ai-sdk/package.ts'
 import { createProviderFetch } from '../../../src/inference/ai-sdk/provider-fetch.ts'
 import { createModelRegistry } from '../../../src/inference/models/registry.ts'
 import { type Behaviour, event, startFakeUpstream } from '../../support/fake-upstream.ts'
@@ -134,6 +135,33 @@ describe('a request of a package', () => {
     await expect(free.run(call, () => free.fetch(`${own.baseUrl}/x`))).rejects.toThrow()
     await expect(own.requests).toHaveLength(1)
     expect(other.requests).toHaveLength(0)
+  })
+})
+
+describe('Azure', () => {
+  const packageName = '@ai-sdk/azure'
+  const create = loadProviderFactory({ name: packageName, folders: [import.meta.dirname] })
+
+  it('is asked for responses, and for chats by the method of its package', async () => {
+    const responses = await start('xai', undefined, { packageName, create })
+    expect(await (await responses.chat(HI)).text()).toContain('Hello')
+    expect(responses.upstream.requests[0]?.url).toBe('/v1/responses')
+    expect(responses.upstream.requests[0]?.headers['api-key']).toBe(SECRET)
+    expect(responses.upstream.requests[0]?.body).toContain('"store":false')
+    const chats = await start('groq', undefined, { packageName, create, method: 'chat' })
+    expect(await (await chats.chat({ ...HI, stop: 'x' })).text()).toContain('Hello')
+    expect(chats.upstream.requests[0]?.body).toContain('"stop":["x"]')
+  })
+
+  it('is not asked for an effort of which the package sends nothing, without a warning', async () => {
+    const { chat, upstream } = await start('xai', undefined, { packageName, create })
+    const response = await chat({ ...HI, reasoning_effort: 'low' })
+    expect(await response.json()).toMatchObject({ error: { param: 'reasoning_effort' } })
+    expect(upstream.requests).toHaveLength(0)
+    const providerOptions = { azure: { forceReasoning: true } }
+    const forced = await start('xai', undefined, { packageName, create, providerOptions })
+    expect((await forced.chat({ ...HI, reasoning_effort: 'low' })).status).toBe(200)
+    expect(forced.upstream.requests[0]?.body).toContain('"effort":"low"')
   })
 })
 

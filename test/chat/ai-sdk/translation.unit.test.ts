@@ -1,13 +1,11 @@
 /** Chats to prompts of the AI SDK, and parts of its streams to chunks. */
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { describe, expect, it } from 'vitest'
+import { parseContinuation, renderContinuation } from '../../../src/domain/chat/continuation.ts'
+import { toTurn } from '../../../src/domain/chat/messages/chat-turns.ts'
 import { findSentLimit } from '../../../src/inference/ai-sdk/call-options.ts'
 import { createChunkTranslation } from '../../../src/inference/ai-sdk/chunks.ts'
 import { toFinishReason, toUsage } from '../../../src/inference/ai-sdk/completion.ts'
-import {
-  parseContinuation,
-  renderContinuation,
-} from '../../../src/inference/ai-sdk/continuation.ts'
 import { fieldOfFeature, traitsOf } from '../../../src/inference/ai-sdk/fields.ts'
 import { toPrompt } from '../../../src/inference/ai-sdk/prompt.ts'
 import type { ChatMessage } from '../../../src/schemas/chat/chat-message.ts'
@@ -160,6 +158,19 @@ describe('a continuation', () => {
       metadata: { google: { thoughtSignature: 's' } },
       callId: null,
     })
+  })
+
+  it("is left out of a message at Anthropic's API, which could not read it", () => {
+    const signature = renderContinuation({ google: { thoughtSignature: 's' } })
+    const message = { role: 'assistant', content: 'text' }
+    for (const more of [
+      { reasoning_details: [{ type: 'reasoning.text', text: 'why', signature }] },
+      { reasoning_details: [{ type: 'reasoning.encrypted', data: signature }] },
+      { thinking_blocks: [{ type: 'thinking', thinking: 'why', signature }] },
+    ]) {
+      const content = [{ type: 'text', text: 'text' }]
+      expect(toTurn({ ...message, ...more }, 'messages[0]')).toEqual({ role: 'assistant', content })
+    }
   })
 
   it.each(['', 'ais1.', 'ais1.!!', 'ais1.W10', 'EqQBCg', 7, null])('is not %o', (text) => {

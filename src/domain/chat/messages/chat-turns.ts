@@ -3,6 +3,7 @@ import { refuse } from '../../../errors.ts'
 import { isObject } from '../../json/is-object.ts'
 import { parseLossless } from '../../json/json-text.ts'
 import { objectOrEmpty, textOrEmpty } from '../../json/json-values.ts'
+import { isContinuation } from '../continuation.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 type Block = Record<string, unknown>
@@ -84,13 +85,20 @@ function toAssistantBlocks(message: Fields, place: string): Block[] {
 
 /** Thinking goes back to its maker only with its signature, which clients return in either of two lists. */
 function listThoughts({ thinking_blocks: blocks, reasoning_details: details }: Fields): Block[] {
-  if (Array.isArray(blocks)) return blocks.map(objectOrEmpty)
+  if (Array.isArray(blocks)) return listForeign(blocks)
   if (!Array.isArray(details)) return []
-  return details.map(objectOrEmpty).flatMap(({ type, text, signature, data }): Block[] => {
+  return listForeign(details).flatMap(({ type, text, signature, data }): Block[] => {
     if (type === 'reasoning.encrypted') return [{ type: 'redacted_thinking', data }]
     const isSigned = typeof signature === 'string' && signature !== ''
     return isSigned ? [{ type: 'thinking', thinking: textOrEmpty(text), signature }] : []
   })
+}
+
+/** Leaves out what a provider package of this server has sealed, such as before a fallback. */
+function listForeign(list: readonly unknown[]): Block[] {
+  return list
+    .map(objectOrEmpty)
+    .filter(({ signature, data }) => !isContinuation(signature) && !isContinuation(data))
 }
 
 function toToolUse({ id, function: called }: Fields, place: string): Block {

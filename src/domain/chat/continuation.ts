@@ -2,8 +2,8 @@
  * What a provider needs again to go on, such as the signature of reasoning, as texts that clients keep without knowing
  * them. Only known members are taken, since clients send them back.
  */
-import { isObject } from '../../domain/json/is-object.ts'
-import { objectOrEmpty, parseObject, textOrEmpty } from '../../domain/json/json-values.ts'
+import { isObject } from '../json/is-object.ts'
+import { objectOrEmpty, parseObject, textOrEmpty } from '../json/json-values.ts'
 
 /** Metadata by provider. */
 export type Metadata = Record<string, Record<string, string>>
@@ -51,11 +51,16 @@ export function renderContinuation(metadata: Metadata, callId: string | null = n
   return MARK + Buffer.from(JSON.stringify(kept)).toString('base64url')
 }
 
+/** Whether a signature or sealed reasoning is one that `renderContinuation` wrote, which no provider can read. */
+export function isContinuation(text: unknown): text is string {
+  return typeof text === 'string' && text.startsWith(MARK)
+}
+
 /** Reads a text that `renderContinuation` wrote; null for any other text. */
 export function parseContinuation(
   text: unknown,
 ): { readonly metadata: Metadata; readonly callId: string | null } | null {
-  if (typeof text !== 'string' || !text.startsWith(MARK)) return null
+  if (!isContinuation(text)) return null
   const kept = parseObject(Buffer.from(text.slice(MARK.length), 'base64url').toString())
   const metadata = pickMetadata(kept?.m)
   if (metadata === null) return null
