@@ -82,6 +82,8 @@ const FALLBACK_CODES: readonly ErrorCode[] = [
 ]
 
 interface FallbackOptions {
+  /** Refusals by the asked model that let its fallbacks try, besides failures. */
+  readonly refusals: readonly ErrorCode[]
   /** The model and its fallbacks, counted together. */
   readonly candidateCount: number
   /** Called before the failure of the asked model is thrown in place of those of its fallbacks. */
@@ -103,10 +105,11 @@ interface FallbackRule {
 
 /**
  * Spec: §8 (not shown).
- * Choice: what the asked model refuses is never repeated at another model. A fallback that fails in any way is
+ * Choice: what the asked model refuses is never repeated at another model, unless its entry names the refusal. A fallback that fails in any way is
  * passed over, since the client did not ask for it; when all fail, the client gets the failure of the asked model.
  */
-function createFallbackRule({ candidateCount, onAllFailed }: FallbackOptions): FallbackRule {
+function createFallbackRule(options: FallbackOptions): FallbackRule {
+  const { refusals, candidateCount, onAllFailed } = options
   let asked: ApiError | null = null
   let failedCount = 0
   let isRepeated = false
@@ -117,7 +120,7 @@ function createFallbackRule({ candidateCount, onAllFailed }: FallbackOptions): F
       if (hasBegun || !(error instanceof ApiError)) throw error
       if (signal.aborted) throw signal.reason
       const mayPass = FALLBACK_CODES.includes(error.code)
-      if (asked === null && !mayPass) throw error
+      if (asked === null && !mayPass && !refusals.includes(error.code)) throw error
       // A fallback that refuses the request has not repeated it.
       isRepeated ||= asked !== null && mayPass
       asked ??= error
@@ -157,6 +160,7 @@ export async function* tryModels(
 ): AsyncGenerator<Delta> {
   const { models, observer, signal } = run
   const rule = createFallbackRule({
+    refusals: models[0].fallbackOn ?? [],
     candidateCount: models.length,
     onAllFailed: () => observer.onAllFailed(models[0]),
   })

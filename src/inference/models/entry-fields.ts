@@ -11,6 +11,8 @@ const CONCURRENT_MAX = 100_000
 const TIMEOUT_MS_MAX = 3_600_000
 /** 30 days. */
 const CACHE_TTL_S_MAX = 2_592_000
+/** Codes of refusals that another model may not have. */
+const FALLBACK_REFUSALS = ['context_length_exceeded'] as const
 const PATH_CHARS_MAX = 4_096
 
 const modelName = () =>
@@ -115,6 +117,11 @@ export const COMMON_FIELDS = {
     .describe(
       'Models that are tried, in this order, when this one fails before its answer begins.',
     ),
+  fallback_on: z
+    .array(z.enum(FALLBACK_REFUSALS, `must be ${FALLBACK_REFUSALS.join(' or ')}`), 'must be a list')
+    .max(FALLBACK_REFUSALS.length, 'must name each one once')
+    .optional()
+    .describe('Refusals of a request after which fallbacks are tried, too. Default: none.'),
   guard: Guard.optional().describe(
     'A service that may refuse, redact or annotate its chats. Default: none.',
   ),

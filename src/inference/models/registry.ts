@@ -1,6 +1,6 @@
 /** The served models: maps names to backends and builds the listing. */
 import type { ChatCapabilities } from '../../domain/chat/chat-rules.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, type ErrorCode } from '../../errors.ts'
 import { REASONING_EFFORTS } from '../../schemas/chat/chat-tool-fields.ts'
 import type { ModelListEntry } from '../../schemas/models/model.ts'
 import { createAnthropicBackend } from '../anthropic/backend.ts'
@@ -33,6 +33,8 @@ export interface ServedModel {
   readonly answersAs?: string
   /** Names of the models to try when it fails. */
   readonly fallbacks: readonly string[]
+  /** Codes of refusals after which fallbacks are tried, besides failures of the upstream. Default: none. */
+  readonly fallbackOn?: readonly ErrorCode[]
   /** Completions that may run at once; null: any number. Default null. */
   readonly concurrentMax?: number | null
   /** How its completions are cached. Default: they are not. */
@@ -163,7 +165,8 @@ export function openModelRegistry(options: OpenModelsOptions): ModelRegistry {
     const offers = entry.capabilities === undefined ? {} : { offers: entry.capabilities }
     const guard = guards.get(entry)
     const guarded = guard === undefined ? {} : { guard }
-    const extras = { ...toModelCache(entry), ...guarded }
+    const fallbackOn = entry.fallback_on ?? []
+    const extras = { ...toModelCache(entry), ...guarded, fallbackOn }
     const shared = { ...served, ...offers, ...extras, fallbacks, concurrentMax }
     if (entry.backend === 'tiny') {
       tiny ??= createTiny()
