@@ -91,6 +91,18 @@ describe('a value that a package changes or loses', () => {
     expect([status, body.error.param]).toEqual([400, 'messages[0].content[0].file.file_data'])
   })
 
+  it.each(['groq', 'amazon-bedrock'] as const)(
+    'is a kind of file that %s refuses, which is not sent',
+    async (name) => {
+      const input_audio = { data: 'UklGRg==', format: 'wav' }
+      const content = [{ type: 'input_audio', input_audio }]
+      const { ask, upstream } = await start(name)
+      const { status, body } = await ask({ messages: [{ role: 'user', content }] })
+      expect([status, body.error.code]).toEqual([400, 'unsupported_value'])
+      expect(upstream.requests).toHaveLength(0)
+    },
+  )
+
   it('is not stored by the provider, whatever the models file says', async () => {
     const providerOptions = { xai: { store: true, logprobs: true } }
     const { ask, sent } = await start('xai', undefined, { providerOptions })
