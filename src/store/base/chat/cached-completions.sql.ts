@@ -63,8 +63,12 @@ ${forUpdate}
 `
 }
 
-export const UPDATE_TOTAL = `
-UPDATE cached_completion_totals
-SET bytes = @bytes
-WHERE id = 1
+/** For a database without the row of the sum. */
+export const SUM_BYTES =
+  'SELECT CAST(coalesce(sum(bytes), 0) AS bigint) AS bytes FROM cached_completions'
+
+export const SET_TOTAL = `
+INSERT INTO cached_completion_totals (id, bytes)
+VALUES (1, @bytes)
+ON CONFLICT (id) DO UPDATE SET bytes = excluded.bytes
 `

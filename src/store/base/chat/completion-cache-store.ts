@@ -12,6 +12,8 @@ interface StoreInput {
   readonly bytes_max: number
 }
 
+type Sum = Pick<SizedRow, 'bytes'>
+
 interface SizedRow {
   readonly digest: string
   readonly bytes: number
@@ -26,7 +28,8 @@ export function createCompletionCacheWrites({ forUpdate }: Pick<Dialect, 'forUpd
   return {
     *store_completion({ completion, bytes_max }: StoreInput): Steps<void> {
       const { digest, created_at_us, response_json } = completion
-      let total = (yield* first<{ bytes: number }>(lockTotal, {}))?.bytes ?? 0
+      const sum = (yield* first<Sum>(lockTotal, {})) ?? (yield* first<Sum>(SQL.SUM_BYTES, {}))
+      let total = sum?.bytes ?? 0
       const expiry = { now_us: created_at_us, limit: REMOVED_MAX }
       total -= yield* removeRows(yield* all<SizedRow>(SQL.FIND_COMPLETION_BYTES, { digest }))
       total -= yield* removeRows(yield* all<SizedRow>(SQL.LIST_EXPIRED, expiry))
@@ -40,7 +43,7 @@ export function createCompletionCacheWrites({ forUpdate }: Pick<Dialect, 'forUpd
         yield* run(SQL.INSERT_COMPLETION, { ...completion, bytes })
         total += bytes
       }
-      yield* run(SQL.UPDATE_TOTAL, { bytes: total })
+      yield* run(SQL.SET_TOTAL, { bytes: total })
     },
   }
 }
