@@ -15,7 +15,7 @@ import {
   toMessages,
   toToolCalls,
 } from './span-messages.ts'
-import { parseText, readSpanFields, type SpanReader } from './span-reader.ts'
+import { type Found, parseText, readSpanFields, type SpanReader } from './span-reader.ts'
 import { readRequest, type SpanRequest } from './span-request.ts'
 import { toTools } from './span-tools.ts'
 import { readSpanUsage } from './span-usage.ts'
@@ -129,7 +129,7 @@ function readOutput(span: Span, reader: SpanReader, { settings }: SpanRequest): 
   const calls = reader.take('toolCalls')
   const finish = reader.take('finish')
   const items = answered
-    ? toMessages(joinChunks(readItems(answered.value)), 'assistant', answered.form)
+    ? answersOf(answered, reader)
     : calls
       ? [{ role: 'assistant', content: null } as ChatMessage]
       : [...eventMessages(span, true), ...laterAnswers(reader)]
@@ -152,6 +152,15 @@ function readOutput(span: Span, reader: SpanReader, { settings }: SpanRequest): 
     finish_reason: finish_reason ?? reasons[index] ?? reasons[0] ?? null,
   }))
   return run === null ? { choices } : { choices, messages: run }
+}
+
+/** Messages of nothing but a role are those that LangChain has in the output, if it has some. */
+function answersOf({ value, form }: Found, reader: SpanReader): ChatMessage[] {
+  const messages = toMessages(joinChunks(readItems(value)), 'assistant', form)
+  if (messages.some(hasContent)) return messages
+  const output = reader.take('output')?.value
+  const items = readLangChain(output)
+  return items === output ? messages : toMessages(items, 'assistant', 'json')
 }
 
 /** The vectors of embedded texts. A request that failed has only the texts. */

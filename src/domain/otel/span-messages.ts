@@ -66,7 +66,9 @@ function toMessage(item: unknown, role: string, form: Form): ChatMessage[] {
     const [first, ...others] = toMessage(inner, role, 'json')
     return first ? [withFinish(first, item), ...others] : []
   }
-  const own = roleOf(item.role) ?? roleOfEvent(item['event.name']) ?? role
+  const named = roleOf(item.role) ?? roleOfEvent(item['event.name']) ?? role
+  // Results of tools have the role of Anthropic's messages in OpenInference for JavaScript.
+  const own = named === 'user' && filledTextOrNull(item.tool_call_id) ? 'tool' : named
   if (item.text !== undefined && item.content === undefined && item.role === undefined) {
     return [withFinish({ role: own, content: item.text }, item)]
   }

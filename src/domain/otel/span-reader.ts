@@ -17,7 +17,7 @@ type Field = Exclude<
 >
 
 /** A value and what the convention has at its place. */
-interface Found {
+export interface Found {
   readonly value: unknown
   readonly form: Form
 }
@@ -186,7 +186,12 @@ function parseHolders(tree: Tree, span: Span): void {
   const holders = DIALECTS.flatMap((dialect) =>
     dialect.holders && isOfScope(dialect, span) ? dialect.holders : [],
   )
-  for (const path of holders) {
+  for (const each of holders) {
+    const { path, form } =
+      typeof each === 'string'
+        ? { path: each, form: 'json' }
+        : { path: each.path, form: formAt(tree, each) }
+    if (form !== 'json') continue
     const parts = path.split('.')
     const holder = parts.length > 1 ? findAt(tree, parts.slice(0, -1).join('.')) : tree
     const name = parts.at(-1) as string

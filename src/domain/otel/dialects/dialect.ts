@@ -25,8 +25,8 @@ export interface Dialect {
   readonly name: string
   /** The beginning of the scope's name; without one, spans of any scope are read. */
   readonly scope?: string
-  /** Attributes that are JSON as a text, in which paths go on. */
-  readonly holders?: readonly string[]
+  /** Attributes that are JSON as a text, in which paths go on; those with a media type only if it is JSON. */
+  readonly holders?: AttributePaths
   /** The kind of step in the dialect's own words. */
   readonly kind?: readonly string[]
   /** A better name of the operation than the span's. */

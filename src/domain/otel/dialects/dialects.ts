@@ -60,6 +60,7 @@ const GEN_AI: Dialect = {
 
 const OPEN_INFERENCE: Dialect = {
   name: 'openinference',
+  holders: [typed('output.value', 'output.mime_type')],
   kind: ['openinference.span.kind'],
   requestedModel: ['llm.request.model_name'],
   model: [
@@ -96,6 +97,10 @@ const OPEN_INFERENCE: Dialect = {
   reasoning: ['llm.token_count.completion_details.reasoning'],
   thread: ['session.id'],
   user: ['user.id'],
+  // What an API reported beside the counts of the convention, as instrumentors that copy its response show it.
+  providerUsage: [
+    { path: 'output.value.usage', form: 'json', when: ['openinference.span.kind', 'LLM'] },
+  ],
   parameters: ['llm.invocation_parameters'],
 }
 
@@ -153,8 +158,14 @@ const VERCEL: Dialect = {
   cacheRead: ['ai.usage.cachedInputTokens', 'ai.usage.inputTokenDetails.cacheReadTokens'],
   cacheWrite: ['ai.usage.inputTokenDetails.cacheWriteTokens'],
   reasoning: ['ai.usage.reasoningTokens', 'ai.usage.outputTokenDetails.reasoningTokens'],
-  thread: ['ai.telemetry.metadata.sessionId', 'ai.telemetry.metadata.threadId'],
-  user: ['ai.telemetry.metadata.userId'],
+  // Since version 7 the runtime context takes the place of metadata.
+  thread: [
+    'ai.telemetry.metadata.sessionId',
+    'ai.telemetry.metadata.threadId',
+    'ai.settings.context.sessionId',
+    'ai.settings.context.threadId',
+  ],
+  user: ['ai.telemetry.metadata.userId', 'ai.settings.context.userId'],
   parameters: ['ai.settings'],
 }
 

@@ -28,7 +28,8 @@ function listOf(value: unknown): unknown[] {
 
 function toMessage(item: unknown): Json | null {
   if (!isObject(item)) return null
-  if (isObject(item.message) && 'generation_info' in item) {
+  // Generations of JavaScript have their information only where there is some.
+  if (isObject(item.message) && ('generation_info' in item || 'text' in item)) {
     const message = toMessage(item.message)
     const reason = isObject(item.generation_info) ? item.generation_info.finish_reason : undefined
     return message && { ...message, finish_reason: reason ?? message.finish_reason }
