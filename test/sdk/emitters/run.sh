@@ -43,6 +43,12 @@ install() {
   local dir=$1 packages=$2
   [ ! -f "$dir/done" ] || return 0
   # Word by word: they are several packages.
+  if [[ $packages = npm\ * ]]; then
+    mkdir -p "$dir" && echo '{"private": true, "type": "module"}' >"$dir/package.json" &&
+      (cd "$dir" && timeout 180 npm install --no-audit --no-fund --silent --ignore-scripts --legacy-peer-deps ${packages#npm }) &&
+      touch "$dir/done"
+    return
+  fi
   if command -v uv >/dev/null; then
     uv venv --quiet --clear "$dir" && VIRTUAL_ENV="$dir" timeout 180 uv pip install --quiet $packages
   else
@@ -59,13 +65,19 @@ key_of() {
 
 # Runs a program with these settings and no others.
 run() {
-  local program=$1 dir=$2 project=$3
+  local program=$1 dir=$2 project=$3 run
   shift 3
+  # Node looks for packages where a program lies.
+  if [[ $program = node/* ]]; then
+    cp "$here"/node/*.mjs "$dir" && run=("$PWD/$node" "$dir/${program#node/}.mjs")
+  else
+    run=("$dir/bin/python" "$here/python/$program.py")
+  fi
   env -i PATH="$PATH" HOME="$work/home" TMPDIR="$work" LANG=C.UTF-8 PYTHONDONTWRITEBYTECODE=1 \
     PROVIDER_URL="$provider" WEFT_URL="$weft" WEFT_KEY=$key PROJECT="$project" PROJECT_KEY="$(key_of "$project")" \
     OTEL_EXPORTER_OTLP_ENDPOINT="$weft" OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf \
     OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20$key,project_id=$project" "$@" \
-    timeout 120 "$dir/bin/python" "$here/python/$program.py" >"$work/$program.out" 2>&1
+    timeout 120 "${run[@]}" >"$work/$(basename "$program").out" 2>&1
 }
 
 declare -A groups
@@ -84,7 +96,7 @@ while IFS='|' read -r program rest; do
   checker() { WEFT_URL=$weft WEFT_KEY=$key PROVIDER_URL=$provider PROJECT=$project EMITTERS_DUMP=${EMITTERS_DUMP:-} "$node" "$here/check.ts" "$@"; }
   checker prepare
   run "$program" "$dir" "$project" $settings </dev/null ||
-    { echo "broke:$name" | tee -a "$work/lines" && tail -n "${EMITTERS_LINES:-5}" "$work/$program.out"; }
+    { echo "broke:$name" | tee -a "$work/lines" && tail -n "${EMITTERS_LINES:-5}" "$work/$(basename "$program").out"; }
   checker </dev/null | tee -a "$work/lines"
 done <"$here/emitters.txt"
 
