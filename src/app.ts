@@ -29,6 +29,7 @@ import {
 } from './http/log/request-log.ts'
 import { requestWatch } from './http/log/request-observer.ts'
 import { unknownProject } from './http/project-header.ts'
+import { sessions } from './http/sign-in/sessions.ts'
 import { drain } from './http/stream/drain.ts'
 import { unsupportedRequests } from './http/unsupported-requests.ts'
 import {
@@ -42,6 +43,7 @@ import { healthRoutes } from './routes/access/health.ts'
 import { metricsRoutes } from './routes/access/metrics.ts'
 import { missingRoutes } from './routes/access/missing.ts'
 import { serverInfoRoutes, versionRoutes } from './routes/access/server-info.ts'
+import { signInRoutes } from './routes/access/sign-in.ts'
 import { createLargeBodies } from './routes/bodies/large-bodies.ts'
 import { callDownloadRoutes, callExportRoutes } from './routes/calls/call-exports.ts'
 import { createExportTickets } from './routes/calls/export-tickets.ts'
@@ -87,11 +89,13 @@ export async function buildApp(
 
   await app.register(healthRoutes, { checkStore: deps.checkStore })
   await app.register(versionRoutes, { version })
+  const { signIn } = config
+  const clock = createClock()
+  const { nowUs } = clock
+  await app.register(signInRoutes, { signIn, people: deps.people, nowUs })
   await app.register(pageRoutes, { refScheme: config.refScheme })
 
   const { findPrincipal } = deps.keys
-  const clock = createClock()
-  const { nowUs } = clock
   const inference = openInference(app, toInferenceOptions(config, deps, nowUs))
   const tickets = createExportTickets()
   const bodies = createLargeBodies({ refScheme: config.refScheme, nowUs })
@@ -101,11 +105,11 @@ export async function buildApp(
     await useBasicAuthentication(basic, findPrincipal)
     useNeutralNames(basic)
     await registerTraceRoutes(basic, { config, deps, inference, clock, bodies })
-    await basic.register(callExportRoutes, { tickets })
+    await basic.register(callExportRoutes, { tickets, findPrincipal, people: deps.people })
     await basic.register(graphqlRoutes)
   })
   const callLines = toCallLinesOptions(config, deps)
-  await app.register(callDownloadRoutes, { ...callLines, tickets, findPrincipal })
+  await app.register(callDownloadRoutes, { ...callLines, tickets })
   await app.register(
     async (traces: App) => {
       useVendorNames(traces)
@@ -165,7 +169,11 @@ async function registerKeyHeaderScopes(
 }
 
 /** Registers the hooks that every request passes before the route, and every response after it. */
-async function registerHttp(app: App, { drainTimeoutMs }: Config, deps: Deps): Promise<void> {
+async function registerHttp(
+  app: App,
+  { drainTimeoutMs, signIn, dataDir }: Config,
+  deps: Deps,
+): Promise<void> {
   await app.register(errorHandler)
   await app.register(responseEnd)
   await app.register(noSniffing)
@@ -174,6 +182,8 @@ async function registerHttp(app: App, { drainTimeoutMs }: Config, deps: Deps): P
   await app.register(drain, { drainTimeoutMs })
   await app.register(unsupportedRequests, { watch: deps.metrics })
   await app.register(sameOriginForms)
+  const { findPrincipal } = deps.people
+  if (signIn !== null) await app.register(sessions, { signIn, dataDir, findPrincipal })
   await app.register(unreadBody)
   await app.register(contentEncoding)
   await app.register(jsonBody)

@@ -3,6 +3,7 @@
  * A wrong or misspelled variable is a ConfigError of one line.
  */
 import { z } from 'zod'
+import { SIGN_IN_VARIABLES, toSignIn } from './sign-in-config.ts'
 
 /** Limit: the process exits at most this long after a signal. */
 export const SHUTDOWN_MS_MAX = 9_500
@@ -92,6 +93,7 @@ const Environment = z.object({
   WEFT_KEY_COMPLETIONS_MAX: whole(0, 100_000).default(0),
   WEFT_KEY_REQUESTS_PER_MINUTE: whole(0, 1_000_000_000).default(0),
   WEFT_KEY_TOKENS_PER_MINUTE: whole(0, 1_000_000_000_000).default(0),
+  ...SIGN_IN_VARIABLES,
   HTTP_PROXY: proxyAddress().optional(),
   HTTPS_PROXY: proxyAddress().optional(),
   NO_PROXY: z.string().optional(),
@@ -215,6 +217,10 @@ function toConfig(values: Values) {
     keyCompletionsMax: values.WEFT_KEY_COMPLETIONS_MAX || null,
     keyRequestsPerMinute: values.WEFT_KEY_REQUESTS_PER_MINUTE || null,
     keyTokensPerMinute: values.WEFT_KEY_TOKENS_PER_MINUTE || null,
+    /** How people sign in at an identity provider; null: they do not. */
+    signIn: toSignIn(values, (fault) => {
+      throw new ConfigError(fault)
+    }),
     /** Proxies for requests to upstreams; null: none. */
     proxies: toProxies(values),
   })

@@ -61,6 +61,10 @@ export const ERRORS = {
     403,
     'A page of another origin cannot send forms, plain text or bodies without a Content-Type here.',
   ),
+  cross_origin_request: entry(
+    403,
+    'A request with the cookie of a session that changes something must prove that a page of this server sends it.',
+  ),
   unknown_url: entry(404, 'There is nothing at this address.', 'invalid_request_error'),
   export_not_found: entry(
     404,
@@ -84,6 +88,7 @@ export const ERRORS = {
   response_not_found: entry(404, 'There is no such response.'),
   budget_not_found: entry(404, 'There is no such budget.'),
   key_not_found: entry(404, 'There is no such key, or it was revoked.'),
+  person_not_found: entry(404, 'There is no such person.'),
   training_job_not_found: entry(404, 'There is no such training job.'),
   method_not_allowed: entry(405, 'The method is not allowed at this address.'),
   request_timeout: entry(408, 'The request did not arrive in time.'),
@@ -92,6 +97,7 @@ export const ERRORS = {
   object_conflict: entry(409, 'The object has another latest version.'),
   model_conflict: entry(409, 'The name is taken by another model.'),
   idempotency_conflict: entry(409, 'The Idempotency-Key was used with another body.'),
+  person_conflict: entry(409, 'The e-mail is taken by another person.'),
   lease_lost: entry(409, 'The job is not leased to this worker; drop the work.'),
   annotation_conflict: entry(409, 'The state of the item does not allow this step.'),
   artifact_conflict: entry(409, 'The artifact was uploaded before with different content.'),

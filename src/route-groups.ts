@@ -6,6 +6,7 @@ import type { App } from './http/app-type.ts'
 import { limitQueryBodies } from './http/body/json-body.ts'
 import { budgetRoutes } from './routes/access/budgets.ts'
 import { keyRoutes } from './routes/access/keys.ts'
+import { personRoutes } from './routes/access/people.ts'
 import { agentChatRoutes } from './routes/agents/agent-chat.ts'
 import { agentSpanRoutes } from './routes/agents/agent-spans.ts'
 import { agentRoutes } from './routes/agents/agents.ts'
@@ -100,6 +101,7 @@ export async function registerBearerRoutes(bearer: App, options: GroupOptions): 
   await bearer.register(inferenceRoutes, { inference, responses, bodyBytesMax, nowUs })
   await bearer.register(backendRoutes, { models, latencies: inference.run.latencies })
   await bearer.register(keyRoutes, { keys, nowUs })
+  await bearer.register(personRoutes, { people: deps.people, nowUs })
   await bearer.register(budgetRoutes, { budgets: deps.budgets, keys, nowUs })
   await bearer.register(previewRoutes, {
     models: previewModels,

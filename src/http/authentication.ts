@@ -40,7 +40,7 @@ export async function useBasicAuthentication(app: App, findPrincipal: FindPrinci
       request.principal = requirePrincipal(await findPrincipal(password))
     },
   })
-  app.addHook('onRequest', app.basicAuth)
+  useUnlessSignedIn(app, app.basicAuth as onRequestHookHandler)
 }
 
 /**
@@ -50,6 +50,7 @@ export async function useBasicAuthentication(app: App, findPrincipal: FindPrinci
  */
 export function useEitherAuthentication(app: App, findPrincipal: FindPrincipal): void {
   app.addHook('onRequest', async (request) => {
+    if (request.principal !== null) return
     const key = keyOfHeaders(request.headers)
     if (key === null) throw missingApiKey(EITHER_HINT)
     request.principal = requirePrincipal(await findPrincipal(key))
@@ -64,6 +65,7 @@ export function useEitherAuthentication(app: App, findPrincipal: FindPrincipal):
  */
 export function useKeyHeaderAuthentication(app: App, findPrincipal: FindPrincipal): void {
   app.addHook('onRequest', async (request) => {
+    if (request.principal !== null) return
     const keys = keysOfHeaders(request.headers)
     const { authorization } = request.headers
     if (keys.length === 0 && !authorization) throw missingApiKey(KEY_HEADER_HINT)
@@ -92,7 +94,15 @@ export async function useBearerAuthentication(app: App, findPrincipal: FindPrinc
     // No line of its own, which its types do not know: the line of the request has the refusal.
     verifyErrorLogLevel: null as never,
   })
-  app.addHook('onRequest', app.verifyBearerAuth as onRequestHookHandler)
+  useUnlessSignedIn(app, app.verifyBearerAuth as onRequestHookHandler)
+}
+
+/** Adds the hook of a scheme, which requests with the session of a person do not need. */
+function useUnlessSignedIn(app: App, authenticate: onRequestHookHandler): void {
+  app.addHook('onRequest', function check(request, reply, done) {
+    if (request.principal === null) return authenticate.call(this, request, reply, done)
+    done()
+  })
 }
 
 /** Converts an error of the plugins for Basic and Bearer; returns null for any other error. */

@@ -8,7 +8,7 @@ import { ApiError } from '../errors.ts'
 import type { App } from './app-type.ts'
 
 /** Methods that change nothing here. */
-const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
+export const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
 /**
  * Media types that a page may send to another origin without a CORS preflight. The empty string stands for no
  * `Content-Type`. For any other type the browser sends a preflight, which this server never approves.
@@ -52,6 +52,15 @@ export const sameOriginForms = fp(
   },
   { name: 'same-origin-forms' },
 )
+
+/**
+ * Whether a browser states that a page of this server sends the request, which none can state for a page of another
+ * origin. Without `Sec-Fetch-Site`, `Origin` must be the public one.
+ */
+export function isProvenSameOrigin({ headers }: FastifyRequest, publicOrigin: string): boolean {
+  const site = headers['sec-fetch-site']
+  return site === undefined ? headers.origin === publicOrigin : site === 'same-origin'
+}
 
 function typeOf({ headers }: FastifyRequest): string {
   const [type = ''] = (headers['content-type'] ?? '').split(';', 1)

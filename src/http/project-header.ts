@@ -6,7 +6,7 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { z } from 'zod'
-import { canUseProject } from '../domain/access/permissions.ts'
+import { canUseProject, type Principal } from '../domain/access/permissions.ts'
 import { ApiError } from '../errors.ts'
 import { ProjectId } from '../schemas/primitives.ts'
 import { isProjectId } from '../schemas/shapes.ts'
@@ -46,6 +46,7 @@ export const CacheableHeaders = ProjectHeaders.extend({
 /**
  * Returns the project `<team>/<project>` of the request, or null when it names none.
  *
+ * @param caller - with the projects in which it may do what is requested
  * @throws ApiError invalid_header for another shape, project_forbidden when the key may not use it;
  * `param` is the header's name
  *
@@ -53,7 +54,10 @@ export const CacheableHeaders = ProjectHeaders.extend({
  * Choice: a wrong value is refused, since usage that is tracked nowhere would be noticed too late; chats read the
  * header, too.
  */
-export function requireProjectHeader(request: FastifyRequest): string | null {
+export function requireProjectHeader(
+  request: FastifyRequest,
+  caller: Pick<Principal, 'projects'>,
+): string | null {
   for (const { name, key } of NAMES) {
     const value = request.headers[key]
     if (value === undefined) continue
@@ -61,9 +65,7 @@ export function requireProjectHeader(request: FastifyRequest): string | null {
       const message = `${name} must have the shape <team>/<project>.`
       throw new ApiError('invalid_header', { param: name, message })
     }
-    if (request.principal === null || !canUseProject(request.principal, value)) {
-      throw new ApiError('project_forbidden', { param: name })
-    }
+    if (!canUseProject(caller, value)) throw new ApiError('project_forbidden', { param: name })
     return value
   }
   return null

@@ -119,7 +119,11 @@ describe('POST /calls/exports and the download', () => {
 })
 
 describe('the tickets of exports', () => {
-  const ticket = (keyId: string) => ({ keyId, secret: 's', request: { project_id: PROJECT } })
+  const ticket = (keyId: string) => ({
+    keyId,
+    findPrincipal: async () => null,
+    request: { project_id: PROJECT },
+  })
 
   it('end after a minute', () => {
     let nowMs = 0

@@ -13,6 +13,12 @@ export interface KeyLimitSettings {
   readonly parallel_requests: number | null
 }
 
+/** Scopes in some projects. */
+export interface ScopeGrant {
+  readonly scopes: readonly Scope[]
+  readonly projects: readonly string[]
+}
+
 /** The caller behind a request. */
 export interface Principal {
   readonly keyId: string
@@ -21,6 +27,8 @@ export interface Principal {
   readonly scopes: readonly Scope[]
   /** `acme/demo`, `acme/*` or `*`. */
   readonly projects: readonly string[]
+  /** Scopes by projects, of a person; `scopes` and `projects` then sum them up. Default: all scopes in all projects. */
+  readonly grants?: readonly ScopeGrant[]
   /** Patterns of the models that it may use. Default: all. */
   readonly models?: readonly string[]
   /** Default: those of the server. */
@@ -59,9 +67,17 @@ export function hasScope(principal: Pick<Principal, 'scopes'>, scope: Scope): bo
   return principal.scopes.includes(scope) || principal.scopes.includes('admin')
 }
 
+/** The caller with the projects in which it has the scope, and no others. */
+function withScope(principal: Principal, scope: Scope): Principal {
+  if (principal.grants === undefined) return principal
+  const granted = principal.grants.filter((grant) => hasScope(grant, scope))
+  return { ...principal, projects: [...new Set(granted.flatMap(({ projects }) => projects))] }
+}
+
 /**
  * Refuses a caller without the scope.
  *
+ * @returns the caller, whose projects are those in which it has the scope
  * @throws ApiError missing_api_key when there is no caller, scope_missing
  *
  * Spec: §5 (permission rules not shown). Choice: scopes per kind of resource.
@@ -69,9 +85,10 @@ export function hasScope(principal: Pick<Principal, 'scopes'>, scope: Scope): bo
 export function requireScope(principal: Principal | null, scope: Scope): Principal {
   if (principal === null) throw new ApiError('missing_api_key')
   if (!hasScope(principal, scope)) {
-    throw new ApiError('scope_missing', { message: `The key lacks the scope ${scope}.` })
+    const subject = principal.grants === undefined ? 'The key lacks' : 'Your roles lack'
+    throw new ApiError('scope_missing', { message: `${subject} the scope ${scope}.` })
   }
-  return principal
+  return withScope(principal, scope)
 }
 
 /**

@@ -124,16 +124,17 @@ export async function request(
   body: unknown,
   { signal, method = body === undefined ? 'GET' : 'POST', headers: more }: Asking,
 ): Promise<Response> {
-  const secret = key.value ?? ''
-  const headers: Record<string, string> = { ...more, authorization: credentials(path, secret) }
+  const secret = key.value
+  const headers: Record<string, string> = { ...more }
+  if (secret !== null) headers.authorization = credentials(path, secret)
   if (body !== undefined) headers['content-type'] = 'application/json'
   let response: Response
   try {
     response = await fetch(path, {
       method,
       headers,
-      // Otherwise the browser would open its own password dialog on a 401.
-      credentials: 'omit',
+      // With a key no cookie, since the browser would open its own password dialog on a 401.
+      credentials: secret === null ? 'same-origin' : 'omit',
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
     })
@@ -146,7 +147,7 @@ export async function request(
   if (response.ok) return response
   // An answer to a request with a replaced key says nothing about the new key.
   if (response.status === 401 && secret === key.value) {
-    dropKey('The key is invalid or was revoked.')
+    dropKey(secret === null ? 'Your session is over.' : 'The key is invalid or was revoked.')
   }
   throw await readFailure(response)
 }

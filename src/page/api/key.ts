@@ -4,6 +4,8 @@ import { signal } from '@preact/signals'
 const NAME = 'weft.key'
 
 export const key = signal<string | null>(readKey())
+/** Whether the cookie of the browser has the session of a person, which counts where there is no key. */
+export const hasSession = signal(false)
 /** Why the key was removed. */
 export const signedOutBecause = signal<string | null>(null)
 
@@ -35,5 +37,6 @@ export function keepKey(secret: string): void {
 export function dropKey(reason: string | null = null): void {
   sessionStorage.removeItem(NAME)
   signedOutBecause.value = reason
+  hasSession.value = false
   key.value = null
 }

@@ -1,14 +1,17 @@
 /** The signed-in user. */
 import { signal } from '@preact/signals'
 import type { z } from 'zod'
+import type { SessionResponse, SignOutResponse } from '../../schemas/access/person.ts'
 import type { CallerResponse } from '../../schemas/projects/project.ts'
 import { ApiFailure, errorText, requestJson } from './client.ts'
-import { dropKey, isKeyText, keepKey, key, takeLinkedKey } from './key.ts'
+import { dropKey, hasSession, isKeyText, keepKey, key, takeLinkedKey } from './key.ts'
 import { joinTabs, leaveTabs } from './tabs.ts'
 
 type Caller = z.infer<typeof CallerResponse>
 
 export const caller = signal<Caller | null>(null)
+/** Whether people can sign in at an identity provider. */
+export const isSignInOffered = signal(false)
 /** Why the signed-in user is not known yet. */
 export const sessionFailure = signal<string | null>(null)
 
@@ -18,12 +21,24 @@ export async function openSession(): Promise<void> {
     const linked = takeLinkedKey()
     if (linked !== null) void signIn(linked)
   })
-  joinTabs((secret) => void signIn(secret))
+  joinTabs((secret) => {
+    if (!hasSession.value) void signIn(secret)
+  })
+  if (key.value === null) await readSession()
   await readCallerAgain()
 }
 
+/** A failure leaves the form for keys, whose request reports it. */
+async function readSession(): Promise<void> {
+  const found = await requestJson<z.infer<typeof SessionResponse>>('/auth/session').catch(
+    () => null,
+  )
+  isSignInOffered.value = found?.sign_in ?? false
+  if (key.value === null) hasSession.value = found !== null && found.person !== null
+}
+
 export async function readCallerAgain(): Promise<void> {
-  if (key.value !== null) await readCaller()
+  if (key.value !== null || hasSession.value) await readCaller()
 }
 
 /** Tries a key. @returns the reason why it is rejected, or null */
@@ -34,7 +49,17 @@ export async function signIn(secret: string): Promise<string | null> {
   return readCaller()
 }
 
+/** A person is signed out at the identity provider, too. */
 export function signOut(): void {
+  if (key.value === null && hasSession.value) {
+    void requestJson<z.infer<typeof SignOutResponse>>('/auth/sign-out', {}).then(
+      ({ redirect_url }) => location.assign(redirect_url ?? '/'),
+      (error) => {
+        sessionFailure.value = errorText(error)
+      },
+    )
+    return
+  }
   leaveTabs()
   caller.value = null
   dropKey()

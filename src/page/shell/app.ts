@@ -3,7 +3,7 @@ import { effect } from '@preact/signals'
 import { html } from 'htm/preact'
 import { useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks'
 import { errorText } from '../api/client.ts'
-import { key } from '../api/key.ts'
+import { hasSession, key } from '../api/key.ts'
 import { caller, may, readCallerAgain, sessionFailure, signOut } from '../api/session.ts'
 import { unknownProject } from '../api/unknown-project.ts'
 import { Failure, Loading } from '../parts/notice.ts'
@@ -26,7 +26,7 @@ export function App() {
   const at = pageRoute.value
   const name = at === null ? serverView.value : `${at.project} ${at.view} ${at.subject}`
   useFocusAt(name)
-  if (key.value === null) return html`<${SignIn} />`
+  if (key.value === null && !hasSession.value) return html`<${SignIn} />`
   // Home depends on no rights of the user, so its requests need not wait for that answer.
   const isEarly = at?.view === 'home' && sessionFailure.value === null
   if (caller.value === null && !isEarly) return html`<${NotYet} />`

@@ -23,6 +23,7 @@ import {
   CallExportResponse,
 } from '../../schemas/calls/call-export.ts'
 import type { CallsQueryRequest } from '../../schemas/calls/calls-query.ts'
+import type { Stores } from '../../store/api/stores.ts'
 import { type CallLinesOptions, listCallLines } from './call-lines.ts'
 import { type ExportTickets, TICKET_TTL_MS } from './export-tickets.ts'
 
@@ -30,12 +31,19 @@ import { type ExportTickets, TICKET_TTL_MS } from './export-tickets.ts'
 const REQUEST_BYTES_MAX = 128 * 1024
 const CSV = 'text/csv'
 
-interface ExportRequestOptions {
+interface TicketOptions {
   readonly tickets: ExportTickets
 }
 
+interface ExportRequestOptions extends TicketOptions, Pick<Stores, 'people'> {
+  readonly findPrincipal: (secret: string) => Promise<Principal | null>
+}
+
 /** Must be registered in a scope with Basic authentication. */
-export async function callExportRoutes(app: App, { tickets }: ExportRequestOptions): Promise<void> {
+export async function callExportRoutes(
+  app: App,
+  { tickets, people, findPrincipal }: ExportRequestOptions,
+): Promise<void> {
   app.post(
     '/calls/exports',
     {
@@ -52,8 +60,16 @@ export async function callExportRoutes(app: App, { tickets }: ExportRequestOptio
       const { project_id } = request.body
       const principal = requireAccess(request.principal, 'traces:read', project_id)
       requireSound(request.body, principal)
-      const secret = keyOfHeaders(request.headers) ?? ''
-      const token = tickets.issue({ keyId: principal.keyId, secret, request: request.body })
+      const key = keyOfHeaders(request.headers)
+      const session = request.session?.get('of')
+      const token = tickets.issue({
+        keyId: principal.keyId,
+        findPrincipal: async () => {
+          if (key !== null) return findPrincipal(key)
+          return session === undefined ? null : people.findPrincipal(session)
+        },
+        request: request.body,
+      })
       reply.header('cache-control', 'no-store')
       return {
         path: `/calls/exports/${token}`,
@@ -74,9 +90,7 @@ function requireSound(request: CallExportRequest, { projects }: Principal): void
   resolveCallsShape(list)
 }
 
-interface CallDownloadOptions extends CallLinesOptions, ExportRequestOptions {
-  readonly findPrincipal: (secret: string) => Promise<Principal | null>
-}
+interface CallDownloadOptions extends CallLinesOptions, TicketOptions {}
 
 /** Must be registered in a scope without authentication: the token in the URL replaces the key that requested it. */
 export async function callDownloadRoutes(app: App, options: CallDownloadOptions): Promise<void> {
@@ -96,7 +110,7 @@ export async function callDownloadRoutes(app: App, options: CallDownloadOptions)
     },
     async (request, reply) => {
       const ticket = options.tickets.take(request.params.token)
-      const principal = ticket && (await options.findPrincipal(ticket.secret))
+      const principal = ticket && (await ticket.findPrincipal())
       if (!ticket || !principal) throw new ApiError('export_not_found')
       const { project_id } = ticket.request
       request.principal = requireAccess(principal, 'traces:read', project_id)

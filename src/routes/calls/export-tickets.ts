@@ -1,5 +1,6 @@
 /** Tickets for exports: each allows one download, soon, by a token instead of a key. In memory only. */
 import { createHash, randomBytes } from 'node:crypto'
+import type { Principal } from '../../domain/access/permissions.ts'
 import { ApiError } from '../../errors.ts'
 import type { CallExportRequest } from '../../schemas/calls/call-export.ts'
 
@@ -13,8 +14,8 @@ const TOKEN_BYTES = 32
 
 interface ExportTicket {
   readonly keyId: string
-  /** Secret of the key, checked again when the download begins, so that a key revoked meanwhile gets nothing. */
-  readonly secret: string
+  /** Finds the caller again when the download begins, so that a key or person revoked meanwhile gets nothing. */
+  readonly findPrincipal: () => Promise<Principal | null>
   readonly request: CallExportRequest
 }
 

@@ -31,7 +31,8 @@ const scopes = z
   .array(z.enum(SCOPES))
   .min(1, 'must name at least one')
   .max(SCOPES.length, 'must name each one once')
-const projects = z
+/** Patterns of projects: `acme/demo`, `acme/*` or `*`. */
+export const ProjectPatterns = z
   .array(
     z
       .string()
@@ -71,7 +72,7 @@ const settings = {
 
 const rights = {
   scopes: scopes.describe('Rights of the key; `admin` includes all.'),
-  projects: projects.describe(
+  projects: ProjectPatterns.describe(
     'Projects that it may use: `acme/demo`, `acme/*` or `*`; no more than the caller may use.',
   ),
 }

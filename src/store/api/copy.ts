@@ -13,6 +13,7 @@ export interface CopiedTable {
 /** All tables, each after the ones it references. Jobs and checkpoints reference each other. */
 export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'keys', key: ['id'] },
+  { name: 'people', key: ['id'] },
   { name: 'budgets', key: ['id'] },
   { name: 'budget_spending', key: ['budget_id', 'period_start_us'] },
   { name: 'budget_leases', key: ['id'] },

@@ -1,6 +1,7 @@
 /** All stores of a server, as one thing that is opened and closed. */
 import type { BudgetStore } from './access/budgets.ts'
 import type { KeyStore } from './access/keys.ts'
+import type { PersonStore } from './access/people.ts'
 import type { AgentStore } from './agents/agents.ts'
 import type { AnnotationStore } from './annotation/annotation-queues.ts'
 import type { CallRemoval, CallStore, CallsQueryStore } from './calls/calls.ts'
@@ -22,6 +23,7 @@ import type { UsageStore } from './usage/usage.ts'
 /** Stores are ready when opened; `checkStore` shows whether they still work. */
 export interface Stores extends StoreHealth, StoreMetricsSource {
   readonly keys: KeyStore
+  readonly people: PersonStore
   readonly budgets: BudgetStore
   readonly calls: CallStore
   readonly removal: CallRemoval

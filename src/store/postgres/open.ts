@@ -8,10 +8,12 @@ import type { JobMetrics } from '../api/metrics.ts'
 import { closeOnce } from '../api/stores.ts'
 import { createBudgetStore, createBudgetWrites } from '../base/access/budget-store.ts'
 import { createKeyStore, KEY_WRITES } from '../base/access/key-store.ts'
+import { createPersonStore, PERSON_WRITES } from '../base/access/person-store.ts'
 import {
   createCompletionCacheStore,
   createCompletionCacheWrites,
 } from '../base/chat/completion-cache-store.ts'
+
 import { createResponseStore, RESPONSE_WRITES } from '../base/chat/response-store.ts'
 import type { OnMigrate } from '../base/db/migration-files.ts'
 import { createPreviewModelStore } from '../base/models/model-store.ts'
@@ -86,6 +88,7 @@ export async function openPostgresStores(
   return {
     ...node,
     keys: createKeyStore(createStepRuns(db, KEY_WRITES)),
+    people: createPersonStore(createTransactionRuns(db, PERSON_WRITES)),
     budgets: createBudgetStore(createTransactionRuns(db, createBudgetWrites(POSTGRES))),
     prices: createPriceStore(db),
     feedback: createFeedbackStore(db, reads),

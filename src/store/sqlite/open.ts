@@ -6,7 +6,9 @@ import type { StoreObserver } from '../api/metrics.ts'
 import { closeOnce } from '../api/stores.ts'
 import { createBudgetStore } from '../base/access/budget-store.ts'
 import { createKeyStore } from '../base/access/key-store.ts'
+import { createPersonStore } from '../base/access/person-store.ts'
 import { createCompletionCacheStore } from '../base/chat/completion-cache-store.ts'
+
 import { createResponseStore } from '../base/chat/response-store.ts'
 import type { OnMigrate } from '../base/db/migration-files.ts'
 import type { NodeStores } from '../base/node-stores.ts'
@@ -129,6 +131,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     createAnnotationStore({ db, writes, reads: lists }, calls)
   return {
     keys: createKeyStore(createStepRuns(db, writes)),
+    people: createPersonStore(createStepRuns(db, writes)),
     budgets: createBudgetStore(createStepRuns(db, writes)),
     calls: createCallStore(db, writes, arrivals),
     removal: createCallRemoval(writes),

@@ -14,6 +14,7 @@ import {
 import { cursorBehind } from '../db/listing.ts'
 import { all, first, run, type StepRuns, type Steps } from '../db/steps.ts'
 import * as SQL from './keys.sql.ts'
+import { createPrincipalCache } from './principal-cache.ts'
 
 interface KeyRevocation {
   readonly id: string
@@ -91,54 +92,6 @@ function readClockUs(): number {
 }
 
 const DAY_US = 86_400_000_000
-/** Limit: how long a revoked key may still be accepted. */
-const CACHE_TTL_MS = 1000
-/** Limit: 10,000 entries of about 300 bytes. */
-const CACHE_ENTRIES_MAX = 10_000
-
-type Found = Promise<Principal | null>
-
-interface PrincipalCache {
-  /** Returns the principal of a key, from the cache or from a lookup. */
-  find(secret: string): Found
-  /** Clears the cache. */
-  clear(): void
-}
-
-/** @param lookUp - finds the principal by the text of the key; its errors are passed on and not cached */
-function createPrincipalCache(lookUp: (secret: string) => Found): PrincipalCache {
-  /** By the text of the key, since hashing it would cost more than the rest; cleared as a whole after a second. */
-  let cache = new Map<string, Found>()
-  let cachedUntil = 0
-
-  return {
-    async find(secret) {
-      const now = performance.now()
-      if (now >= cachedUntil || cache.size >= CACHE_ENTRIES_MAX) {
-        cache = new Map()
-        cachedUntil = now + CACHE_TTL_MS
-      }
-      const cached = cache.get(secret)
-      if (cached !== undefined) return cached
-      // Keeps the map: a late lookup must not change the map that has replaced it.
-      const asked = cache
-      const finding = lookUp(secret)
-      asked.set(secret, finding)
-      try {
-        const principal = await finding
-        if (principal === null) asked.delete(secret)
-        return principal
-      } catch (error) {
-        asked.delete(secret)
-        throw error
-      }
-    },
-    clear() {
-      cache = new Map()
-    },
-  }
-}
-
 /** What can be edited, as columns of `keys`. */
 interface SettingsRow extends Omit<KeySettings, 'scopes' | 'projects' | 'models'> {
   readonly scopes_json: string

@@ -4,6 +4,7 @@
  */
 import { createBudgetWrites } from '../../base/access/budget-store.ts'
 import { KEY_WRITES } from '../../base/access/key-store.ts'
+import { PERSON_WRITES } from '../../base/access/person-store.ts'
 import { createAnnotationWrites } from '../../base/annotation/annotation-steps.ts'
 import { createCompletionCacheWrites } from '../../base/chat/completion-cache-store.ts'
 import { RESPONSE_WRITES } from '../../base/chat/response-store.ts'
@@ -36,6 +37,7 @@ interface WriteParts {
 export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
   return {
     ...toWriteJobs(db, KEY_WRITES),
+    ...toWriteJobs(db, PERSON_WRITES),
     ...toWriteJobs(db, createBudgetWrites(SQLITE)),
     ...toWriteJobs(db, createAnnotationWrites(newId, SQLITE)),
     ...createCallWrites(db, hours, keys),

@@ -1,0 +1,55 @@
+/** Roles of people: sets of scopes, by projects. Pure. */
+import type { RoleGrant } from '../../schemas/access/person.ts'
+import type { Principal, Scope, ScopeGrant } from './permissions.ts'
+
+/**
+ * Spec: §5 (permission rules not shown).
+ * Choice: a role is a set of the scopes that keys have. Feedback is written by `traces:write`, which raters need.
+ */
+const SCOPES_OF_ROLES: Readonly<Record<RoleGrant['role'], readonly Scope[]>> = {
+  playground: ['inference'],
+  viewer: ['traces:read'],
+  rater: ['traces:read', 'traces:write'],
+  developer: ['traces:read', 'traces:write', 'inference', 'training'],
+  admin: ['admin'],
+}
+
+/** Somebody who may sign in. */
+export interface Person {
+  readonly id: string
+  readonly issuer: string | null
+  readonly subject: string | null
+  /** Verified, in lower case. */
+  readonly email: string | null
+  readonly name: string | null
+  /** Given by admins. */
+  readonly grants: readonly RoleGrant[]
+  /** Given by the claims of the last sign-in. */
+  readonly claim_grants: readonly RoleGrant[]
+  readonly created_at_us: number
+  readonly signed_in_at_us: number | null
+  /** Sessions that began before are over. */
+  readonly sessions_from_us: number
+  readonly disabled_at_us: number | null
+}
+
+/** The patterns of all projects in which a person has a role. */
+export function projectsOf({ grants, claim_grants }: Person): string[] {
+  return [...grants, ...claim_grants].flatMap(({ projects }) => projects)
+}
+
+/** The caller that a person is: the user of what the person does is named by the person. */
+export function toPersonPrincipal(person: Person): Principal {
+  const { id, name, email } = person
+  const grants = [...person.grants, ...person.claim_grants].map(
+    ({ role, projects }): ScopeGrant => ({ scopes: SCOPES_OF_ROLES[role], projects }),
+  )
+  return Object.freeze({
+    keyId: `person-${id}`,
+    svc_user_id: id,
+    svc_username: name ?? email ?? id,
+    scopes: [...new Set(grants.flatMap(({ scopes }) => scopes))],
+    projects: [...new Set(grants.flatMap(({ projects }) => projects))],
+    grants,
+  })
+}

@@ -1,0 +1,176 @@
+/** People who sign in, and their roles. Additions to the spec. */
+import { ownsProjects } from '../../domain/access/key-view.ts'
+import { type Principal, requireScope } from '../../domain/access/permissions.ts'
+import { type Person, projectsOf } from '../../domain/access/roles.ts'
+import type { Clock } from '../../domain/time/clock.ts'
+import { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import { newId } from '../../http/new-id.ts'
+import {
+  PersonCreateRequest,
+  PersonListQuery,
+  PersonListResponse,
+  PersonParams,
+  PersonResponse,
+  PersonUpdateRequest,
+  type RoleGrant,
+} from '../../schemas/access/person.ts'
+import { renderTimestamp, renderTimestampOrNull } from '../../schemas/timestamp.ts'
+import type { Stores } from '../../store/api/stores.ts'
+
+const tags = ['server']
+const url = '/v1/people'
+
+interface PersonRoutesOptions extends Pick<Stores, 'people'>, Pick<Clock, 'nowUs'> {}
+
+export async function personRoutes(app: App, options: PersonRoutesOptions): Promise<void> {
+  const { people, nowUs } = options
+  app.get(
+    url,
+    {
+      schema: {
+        tags,
+        operationId: 'listPeople',
+        summary: 'List the people of projects that the key may use (addition to the spec).',
+        querystring: PersonListQuery,
+        response: { 200: PersonListResponse },
+      },
+    },
+    async (request) => {
+      const caller = requireScope(request.principal, 'admin')
+      const shown = (await people.listPeople()).filter((person) => mayManage(person, caller))
+      return { object: 'list' as const, data: shown.map(renderPerson) }
+    },
+  )
+
+  app.post(
+    url,
+    {
+      schema: {
+        tags,
+        operationId: 'invitePerson',
+        summary: 'Invite a person by e-mail; Weft sends no message (addition to the spec).',
+        body: PersonCreateRequest,
+        response: { 200: PersonResponse },
+      },
+    },
+    async (request) => {
+      const caller = requireScope(request.principal, 'admin')
+      const { email, name = null, grants } = request.body
+      requireOwnGrants(grants, caller)
+      const person: Person = {
+        ...INVITED,
+        id: newId(),
+        email: email.toLowerCase(),
+        name,
+        grants,
+        created_at_us: nowUs(),
+      }
+      await people.createPerson(person)
+      return renderPerson(person)
+    },
+  )
+
+  addChanges(app, options)
+}
+
+const INVITED = {
+  issuer: null,
+  subject: null,
+  claim_grants: [],
+  signed_in_at_us: null,
+  sessions_from_us: 0,
+  disabled_at_us: null,
+}
+
+function addChanges(app: App, { people, nowUs }: PersonRoutesOptions): void {
+  const change = async (id: string, caller: Principal, body: PersonUpdateRequest) => {
+    const found = await people.findPerson(id)
+    if (found === null || !mayManage(found, caller)) throw notFound()
+    requireOwnGrants(body.grants ?? [], caller)
+    const edited = editPerson(found, body, nowUs())
+    if (!(await people.updatePerson(edited))) throw notFound()
+    return renderPerson(edited)
+  }
+
+  app.patch(
+    `${url}/:person_id`,
+    {
+      schema: {
+        tags,
+        operationId: 'updatePerson',
+        summary:
+          'Change the name or roles of a person, within a second, also in sessions (addition to the spec).',
+        params: PersonParams,
+        body: PersonUpdateRequest,
+        response: { 200: PersonResponse },
+      },
+    },
+    async (request) => {
+      const caller = requireScope(request.principal, 'admin')
+      return change(request.params.person_id, caller, request.body)
+    },
+  )
+
+  app.delete(
+    `${url}/:person_id`,
+    {
+      schema: {
+        tags,
+        operationId: 'removePerson',
+        summary:
+          'Remove a person: sessions end within a second, further sign-ins are refused (addition to the spec).',
+        params: PersonParams,
+        response: { 200: PersonResponse },
+      },
+    },
+    async (request) => {
+      const caller = requireScope(request.principal, 'admin')
+      return change(request.params.person_id, caller, { disabled: true })
+    },
+  )
+}
+
+/** Sessions end with the removal, and stay ended when the person is admitted again. */
+function editPerson(person: Person, body: PersonUpdateRequest, nowUs: number): Person {
+  const { disabled, name = person.name, grants = person.grants } = body
+  const edited = { ...person, name, grants }
+  if (disabled === undefined) return edited
+  if (!disabled) return { ...edited, disabled_at_us: null }
+  return { ...edited, disabled_at_us: person.disabled_at_us ?? nowUs, sessions_from_us: nowUs }
+}
+
+/**
+ * Spec: §5 (permission rules not shown). Choice: an admin of some projects manages people of these alone, and people
+ * without a role only an admin of all.
+ */
+function mayManage(person: Person, caller: Principal): boolean {
+  const projects = projectsOf(person)
+  return ownsProjects(caller, projects.length === 0 ? ['*'] : projects)
+}
+
+/** @throws ApiError project_forbidden */
+function requireOwnGrants(grants: readonly RoleGrant[], caller: Principal): void {
+  const isOwn = grants.every(({ projects }) => ownsProjects(caller, projects))
+  if (!isOwn) throw new ApiError('project_forbidden', { param: 'grants' })
+}
+
+function notFound(): ApiError {
+  return new ApiError('person_not_found', { param: 'person_id' })
+}
+
+function renderPerson(person: Person): PersonResponse {
+  const { id, issuer, subject, email, name, grants, claim_grants } = person
+  return {
+    id,
+    issuer,
+    subject,
+    email,
+    name,
+    grants: [...grants],
+    claim_grants: [...claim_grants],
+    created_at: renderTimestamp(person.created_at_us),
+    signed_in_at: renderTimestampOrNull(person.signed_in_at_us),
+    disabled_at: renderTimestampOrNull(person.disabled_at_us),
+  }
+}
