@@ -30,6 +30,7 @@ it.each([
   ['openinference-bedrock-npm', WRITTEN],
   ['openinference-anthropic-npm', WRITTEN],
   ['openinference-openai-responses-npm', WRITTEN],
+  ['langfuse-responses-npm', WRITTEN],
   ['openinference-langchain-responses-npm', UNWRITTEN],
   ['ai-sdk-legacy-npm', UNWRITTEN],
 ])('counts what the provider reported, once, of %s', (library, counts) => {

@@ -70,7 +70,11 @@ function toUsage(usage: Json): Json {
     output: sum(output, /^output_/),
     total,
     cache_read: first('input_cache_read', 'input_cached_tokens', 'cache_read_input_tokens'),
-    cache_write: first('input_cache_creation', 'cache_creation_input_tokens'),
+    cache_write: first(
+      'input_cache_creation',
+      'input_cache_write_tokens',
+      'cache_creation_input_tokens',
+    ),
     reasoning: first('output_reasoning', 'output_reasoning_tokens'),
   }
 }
