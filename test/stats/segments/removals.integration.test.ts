@@ -153,3 +153,34 @@ describe('an hour of many segments', () => {
     await expectAsRows(store, ids.length + 1)
   })
 })
+
+describe('an hour whose calls cease to be roots', () => {
+  it('a parent corrects its children in full segments, in the last one and in none', async () => {
+    const store = openSqliteStore({ dataDir: ':memory:', ingestQueueMax: 100, segmentRowsMax: 2 })
+    onTestFinished(() => store.close())
+    const ids = ['c0', 'c1', 'c2', 'c3', 'c4', 'top']
+    const write = async (id: string, isRoot: boolean) => {
+      const shared = { user: 'u', run: null, parentId: 'top', isError: false, op: 'op' }
+      const usage = [usageOf('gpt-4o', 10, 1)]
+      const call = { ...shared, id, isRoot, usage, startedUs: BASE_US, latencyUs: 7000 }
+      await store.calls.writeParts([{ start: startOf(call), end: endOf(call) }])
+    }
+    const expectRoots = async (count: number) => {
+      const asked = { ...query, filter: { trace_roots_only: true } }
+      const { found, fromRows } = await askBothWays(store, asked, ids)
+      expect(found.calls?.count[0]).toBe(count)
+      expect(found).toEqual(fromRows)
+      const all = await askBothWays(store, query, ids)
+      expect(all.found).toEqual(all.fromRows)
+    }
+    for (const id of ['c0', 'c1', 'c2']) await write(id, false)
+    await store.segments.buildAll()
+    await expectRoots(3)
+    for (const id of ['c3', 'c4']) await write(id, false)
+    await expectRoots(5)
+    await write('top', true)
+    await expectRoots(1)
+    await store.segments.buildAll()
+    await expectRoots(1)
+  })
+})

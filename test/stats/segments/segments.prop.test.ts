@@ -46,8 +46,9 @@ const call = fc.record({
   run: fc.constantFrom('r1', 'r2', null),
   endUser: fc.constantFrom('e1', 'e2', null),
   isRoot: fc.boolean(),
-  /** Which call of the same round is its parent, where there are so many. */
+  /** Which call of its round, or of one after it, is its parent, where there are so many. */
   parent: fc.nat(3),
+  parentRounds: fc.nat(2),
   isError: fc.boolean(),
   usage,
   manner: fc.constantFrom(...MANNERS),
@@ -97,8 +98,9 @@ function toQuery({
 
 type Drawn = typeof call extends fc.Arbitrary<infer T> ? T : never
 
-async function write(store: SqliteStore, drawn: Drawn, id: string): Promise<void> {
-  const written: TestCall = { ...drawn, id, parentId: id.replace(/\d+$/, String(drawn.parent)) }
+async function write(store: SqliteStore, drawn: Drawn, round: number, id: string): Promise<void> {
+  const parentId = `c${round + drawn.parentRounds}-${drawn.parent}`
+  const written: TestCall = { ...drawn, id, parentId }
   const [start, end] = [startOf(written), endOf(written)]
   const { calls } = store
   if (drawn.manner === 'at once') await calls.writeParts([{ start, end }])
@@ -121,7 +123,7 @@ function priceOf(id: string, llm_id: string, minute: number, cost: number): Proj
 }
 
 describe('segments of hours', () => {
-  it('segments match the rows to the last digit while calls start, end, change price and are deleted', async () => {
+  it('segments match the rows to the last digit while calls start, end, find parents, change price and are deleted', async () => {
     const batch = fc.array(call, { minLength: 1, maxLength: 20 })
     const property = fc.asyncProperty(
       fc.tuple(batch, batch, batch),
@@ -150,7 +152,7 @@ describe('segments of hours', () => {
           for (const [index, one] of drawn.entries()) {
             const id = `c${round}-${index}`
             ids.push(id)
-            await write(store, one, id)
+            await write(store, one, round, id)
             if (one.manner === 'runs') running.push({ ...one, id })
           }
           // Hours are built, then changed, read twice while they change, and built further.

@@ -8,22 +8,31 @@ type Key = number | bigint
 type Parameter = string | number | bigint | Buffer | null
 
 /** Returns the parameters of INSERT_CALL_START. */
-export function toStartParameters(start: CallStart, keys: NameKeys): Parameter[] {
-  const parameters = listStart(start, keys)
+export function toStartParameters(
+  start: CallStart,
+  is_orphan: boolean,
+  keys: NameKeys,
+): Parameter[] {
+  const parameters = listStart(start, is_orphan, keys)
   parameters.push(start.start_size_bytes)
   return parameters
 }
 
 /** Returns the parameters of INSERT_WHOLE_CALL. */
-export function toWholeParameters(start: CallStart, end: CallEnd, keys: NameKeys): Parameter[] {
-  const parameters = listStart(start, keys)
+export function toWholeParameters(
+  start: CallStart,
+  end: CallEnd,
+  is_orphan: boolean,
+  keys: NameKeys,
+): Parameter[] {
+  const parameters = listStart(start, is_orphan, keys)
   const sizeBytes = start.start_size_bytes + end.end_size_bytes
   parameters.push(end.ended_at_us, end.exception, end.svc_run_step_end, sizeBytes)
   return parameters
 }
 
 /** Returns the parameters that both begin with. */
-function listStart(start: CallStart, keys: NameKeys): Parameter[] {
+function listStart(start: CallStart, is_orphan: boolean, keys: NameKeys): Parameter[] {
   return [
     keys.projectKey(start.project_id),
     packId(start.id),
@@ -39,14 +48,21 @@ function listStart(start: CallStart, keys: NameKeys): Parameter[] {
     start.svc_run_id,
     start.svc_run_step,
     start.end_user_id,
+    is_orphan ? 1 : 0,
   ]
 }
 
 /** Returns the parameters of UPDATE_CALL_START. */
-export function toLateStartParameters(call_key: Key, start: CallStart, keys: NameKeys) {
+export function toLateStartParameters(
+  call_key: Key,
+  start: CallStart,
+  is_orphan: boolean,
+  keys: NameKeys,
+) {
   return {
     ...start,
     call_key,
+    is_orphan: is_orphan ? 1 : 0,
     packed_trace_id: packId(start.trace_id),
     packed_parent_id: packOptional(start.parent_id),
     packed_thread_id: packOptional(start.thread_id),

@@ -43,7 +43,7 @@ import {
 } from './call-parameters.ts'
 import * as SQL from './calls.sql.ts'
 import type { NameKeys } from './columns/id-columns.ts'
-import { type CountedCall, isRoot, type Orphans, toEntryCall } from './orphans.ts'
+import { isCounted, isRoot, type Orphans, toEntryCall } from './orphans.ts'
 import { createRefWriter, createStartReplacement } from './start-replacement.ts'
 
 type Key = number | bigint
@@ -129,30 +129,33 @@ function createPartWriter(
     return statements.findCall.get({ project_id, id }) as CallRow
   }
 
-  function beginEntry(call_key: Key, start: CallStart, end: EntryEnd | null): void {
-    const call = toEntryCall(start, orphans.settle(call_key, start))
+  function beginEntry(call_key: Key, start: CallStart, isOrphan: boolean, end: EntryEnd | null) {
+    const call = toEntryCall(start, start.parent_id === null || isOrphan)
     hours.start(start.project_id, call_key, call, end)
+    orphans.settle(call_key, start)
   }
 
   function insertWhole(start: CallStart, end: CallEnd): boolean {
-    const inserted = statements.insertWhole.run(toWholeParameters(start, end, keys))
+    const isOrphan = orphans.isOrphan(start)
+    const inserted = statements.insertWhole.run(toWholeParameters(start, end, isOrphan, keys))
     if (inserted.changes === 0) return false
     const call_key = inserted.lastInsertRowid
     statements.insertWholeBodies.run([call_key, ...packStart(start), ...packEnd(end)])
     writeRefs(call_key, 0, start.input_refs)
     writeRefs(call_key, 1, end.output_refs)
-    beginEntry(call_key, start, toEntryEnd(end))
+    beginEntry(call_key, start, isOrphan, toEntryEnd(end))
     usage.report(call_key, start, end)
     return true
   }
 
   function insertStart(start: CallStart): boolean {
-    const inserted = statements.insertStart.run(toStartParameters(start, keys))
+    const isOrphan = orphans.isOrphan(start)
+    const inserted = statements.insertStart.run(toStartParameters(start, isOrphan, keys))
     if (inserted.changes === 0) return false
     const call_key = inserted.lastInsertRowid
     statements.insertStartBodies.run([call_key, ...packStart(start)])
     writeRefs(call_key, 0, start.input_refs)
-    beginEntry(call_key, start, null)
+    beginEntry(call_key, start, isOrphan, null)
     return true
   }
 
@@ -171,12 +174,13 @@ function createPartWriter(
     const { call_key } = row
     const isDeleted = row.deleted_at_us !== null
     const stored = isDeleted ? withoutTexts(start) : start
-    statements.updateStart.run(toLateStartParameters(call_key, stored, keys))
+    const isOrphan = !isDeleted && orphans.isOrphan(start)
+    statements.updateStart.run(toLateStartParameters(call_key, stored, isOrphan, keys))
     if (isDeleted) return
     statements.updateStartBodies.run([...packStart(start), call_key])
     writeRefs(call_key, 0, start.input_refs)
     const reports = usage.completeStart(row, start)
-    beginEntry(call_key, start, findEnd(row, reports))
+    beginEntry(call_key, start, isOrphan, findEnd(row, reports))
   }
 
   /** Adds an end to a call whose start or new name came first. */
@@ -280,11 +284,6 @@ function prepareStatements(db: Connection) {
     insertWholeBodies: db.prepare(SQL.INSERT_WHOLE_BODIES),
     findCall: db.prepare(SQL.FIND_CALL),
   }
-}
-
-/** Whether statistics count a call that is not deleted: only if it was started. */
-function isCounted(row: CallRow): row is CallRow & CountedCall {
-  return row.started_at_us !== null && row.op_name !== null
 }
 
 /** Returns what the narrow row keeps of a call that was deleted before its start came: the same as FREE_CALL keeps. */

@@ -27,6 +27,7 @@ const START_COLUMNS = [
   'svc_run_id',
   'svc_run_step',
   'end_user_id',
+  'is_orphan',
 ]
 
 /**
@@ -55,6 +56,7 @@ SET
   svc_run_id = @svc_run_id,
   svc_run_step = @svc_run_step,
   end_user_id = @end_user_id,
+  is_orphan = @is_orphan,
   storage_size_bytes = storage_size_bytes + @start_size_bytes
 WHERE call_key = @call_key
 `

@@ -25,13 +25,13 @@ export function createOrphans(
   const isLive = db.prepare(IS_LIVE).pluck()
   const hasOrphans = db.prepare(HAS_ORPHANS).pluck()
   const markOrphan = db.prepare(MARK_ORPHAN)
-  const adoptOrphans = db.prepare(ADOPT_ORPHANS)
+  const adoptOrphans = db.prepare(ADOPT_ORPHANS).raw()
   /** The starts of the current batch, by keyOf: exporters send children before their parents. */
   let expected: ReadonlySet<string> = new Set()
-  /** Those of them that are stored by now. */
-  let settled = new Set<string>()
   /** Calls whose parent is expected in the batch. */
   let expecting: { readonly call_key: Key; readonly call: StartedCall }[] = []
+  /** Whether parents outside the batch are stored, by keyOf: siblings have the same. */
+  const found = new Map<string, boolean>()
 
   function isMissing(project_id: string, parent_id: string): boolean {
     const parent = { project_key: keys.projectKey(project_id), packed_id: packId(parent_id) }
@@ -41,39 +41,45 @@ export function createOrphans(
   function adopt({ project_id, id }: StartedCall): void {
     const parent = { project_key: keys.projectKey(project_id), packed_id: packId(id) }
     if (hasOrphans.get(parent) === 0) return
-    const adopted = adoptOrphans.all(parent) as { call_key: number; started_at_us: number }[]
-    for (const child of adopted)
-      hours.reroot(project_id, child.call_key, child.started_at_us, false)
+    for (const row of adoptOrphans.all(parent)) {
+      const [call_key, startedAtUs] = row as [number, number]
+      hours.reroot(project_id, call_key, startedAtUs, false)
+    }
   }
 
   return {
-    /** Settles the calls around a new start that is not deleted. @returns whether it is a root */
-    settle(call_key: Key, call: StartedCall): boolean {
+    /** Whether a new start is an orphan, except that its parent is awaited until the end of the batch. */
+    isOrphan({ project_id, parent_id }: StartedCall): boolean {
+      if (parent_id === null) return false
+      if (expected.size === 0) return isMissing(project_id, parent_id)
+      const key = keyOf({ project_id, id: parent_id })
+      if (expected.has(key)) return false
+      const known = found.get(key)
+      if (known !== undefined) return !known
+      const isOrphan = isMissing(project_id, parent_id)
+      found.set(key, !isOrphan)
+      return isOrphan
+    },
+
+    /** Settles the calls around a start that was stored and is not deleted. */
+    settle(call_key: Key, call: StartedCall): void {
       adopt(call)
       const { project_id, parent_id } = call
-      if (expected.size > 0) settled.add(keyOf(call))
-      if (parent_id === null) return true
-      if (expected.size > 0 && expected.has(keyOf({ project_id, id: parent_id }))) {
-        expecting.push({ call_key, call })
-        return false
-      }
-      if (!isMissing(project_id, parent_id)) return false
-      markOrphan.run({ call_key })
-      return true
+      if (expected.size === 0 || parent_id === null) return
+      if (expected.has(keyOf({ project_id, id: parent_id }))) expecting.push({ call_key, call })
     },
 
     /** Runs the writes of a batch; children in it wait for their parents. */
     inBatch<Result>(batch: readonly CallParts[], write: () => Result): Result {
       expected = new Set(batch.flatMap(({ start }) => (start ? [keyOf(start)] : [])))
       expecting = []
-      settled = new Set()
+      found.clear()
       try {
         const result = write()
         for (const { call_key, call } of expecting) {
           const { project_id, parent_id, started_at_us } = call
-          if (parent_id === null || settled.has(keyOf({ project_id, id: parent_id }))) continue
-          // The parent was stored before; refused, because it differs; or deleted.
-          if (!isMissing(project_id, parent_id)) continue
+          // The parent was stored; or refused, because it differs; or deleted.
+          if (parent_id === null || !isMissing(project_id, parent_id)) continue
           markOrphan.run({ call_key })
           hours.reroot(project_id, call_key, started_at_us, true)
         }
@@ -86,7 +92,7 @@ export function createOrphans(
 }
 
 /** A call that statistics count. */
-export type CountedCall = Omit<EntryCall, 'is_root'>
+type CountedCall = Omit<EntryCall, 'is_root'>
 
 export function toEntryCall(call: CountedCall, is_root: boolean): EntryCall {
   const { started_at_us, op_name, svc_user_id, svc_run_id, end_user_id } = call
@@ -96,4 +102,9 @@ export function toEntryCall(call: CountedCall, is_root: boolean): EntryCall {
 /** Whether a stored call is a root of what there is. */
 export function isRoot({ parent_id, is_orphan }: CallRow): boolean {
   return parent_id === null || is_orphan === 1
+}
+
+/** Whether statistics count a call that is not deleted: only if it was started. */
+export function isCounted(row: CallRow): row is CallRow & CountedCall {
+  return row.started_at_us !== null && row.op_name !== null
 }

@@ -27,7 +27,7 @@ export function createStartReplacement(
   return (row: CallRow, start: CallStart): void => {
     const { call_key, project_id, storage_size_bytes, is_orphan } = row
     const grown = { ...start, start_size_bytes: start.start_size_bytes - storage_size_bytes }
-    updateStart.run(toLateStartParameters(call_key, grown, keys))
+    updateStart.run(toLateStartParameters(call_key, grown, is_orphan === 1, keys))
     updateBodies.run([...packStart(start), call_key])
     deleteRefs.run([call_key])
     writeRefs(call_key, 0, start.input_refs)

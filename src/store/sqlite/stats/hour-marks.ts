@@ -8,14 +8,20 @@ import { FIND_CALL_USAGE } from '../usage/nested-usage.sql.ts'
 import { readCounted } from '../usage/usage-rows.ts'
 import type { GroupCommit } from '../write/group-commit.ts'
 import { entryKey, HOUR_US, type HourEntry, IS_ROOT, IS_STARTED } from './segments/hour-columns.ts'
-import { type EntryCall, type EntryEnd, encodeChanges, toEntry } from './segments/hour-entries.ts'
+import {
+  type EntryCall,
+  type EntryEnd,
+  encodeChanges,
+  toEntry,
+  type Unrooted,
+} from './segments/hour-entries.ts'
 import { createEntryReader } from './segments/hour-rows.ts'
 import { INSERT_CHANGES, MARK_HOUR } from './segments/segments.sql.ts'
 
 type Key = number | bigint
 
-/** Limit: calls of an hour that one commit removes one by one; with more, the hour is rebuilt. */
-const REMOVALS_MAX = 2 ** 14
+/** Limit: calls of an hour that one commit corrects one by one; with more, the hour is rebuilt. */
+const CORRECTIONS_MAX = 2 ** 14
 
 export interface HourMarks {
   /** Records the start of a call, with its end when that is known. */
@@ -26,7 +32,10 @@ export interface HourMarks {
   remove(project_id: string, call_key: Key, startedAtUs: number): void
   /** Records that the own usage of a call that started at this time has changed. */
   recount(project_id: string, call_key: Key, startedAtUs: number): void
-  /** Records that a call that started at this time has become a root, or is none any more. */
+  /**
+   * Records that a call that started at this time is a root after all, in the write that recorded its start, or is none
+   * any more.
+   */
   reroot(project_id: string, call_key: Key, startedAtUs: number, isRoot: boolean): void
 }
 
@@ -43,7 +52,7 @@ interface Reroot extends Recount {
 
 interface Mark extends Recount {
   /** null: earlier entries of the call do not count any more. */
-  readonly entry: HourEntry | null
+  readonly entry: HourEntry | Unrooted | null
 }
 
 export function createHourMarks(db: Connection, commit: Pick<GroupCommit, 'join'>): HourMarks {
@@ -58,8 +67,8 @@ export function createHourMarks(db: Connection, commit: Pick<GroupCommit, 'join'
 
   function writeHour(hourMarks: readonly Mark[]): void {
     const [{ project_id, hour }] = hourMarks as [Mark]
-    const removals = hourMarks.filter(({ entry }) => entry === null).length
-    const rewrites = removals > REMOVALS_MAX ? 1 : 0
+    const corrections = hourMarks.filter(({ entry }) => !isEntry(entry)).length
+    const rewrites = corrections > CORRECTIONS_MAX ? 1 : 0
     const changes = hourMarks.map(({ call_key, entry }) => entry ?? entryKey(call_key))
     const marked = { project_id, hour, rewrites, entries: changes.length }
     const { hour_key, revision } = markHour.get(marked) as { hour_key: number; revision: number }
@@ -122,6 +131,10 @@ export function createHourMarks(db: Connection, commit: Pick<GroupCommit, 'join'
   }
 }
 
+function isEntry(entry: Mark['entry']): entry is HourEntry {
+  return entry !== null && 'flags' in entry
+}
+
 /** Creates the corrections of the entries that calls have, before a commit. */
 function createCorrections(db: Connection) {
   const findUsage = db.prepare(FIND_CALL_USAGE).raw()
@@ -132,7 +145,7 @@ function createCorrections(db: Connection) {
     if (recounts.length === 0) return
     const slotOf = new Map<number, number>()
     marks.forEach(({ call_key, entry }, place) => {
-      if (entry && entry.usage.length > 0) slotOf.set(Number(call_key), place)
+      if (isEntry(entry) && entry.usage.length > 0) slotOf.set(Number(call_key), place)
     })
     // Recounts a parent of many children only once.
     const byCall = new Map(recounts.map((recount) => [Number(recount.call_key), recount]))
@@ -140,7 +153,7 @@ function createCorrections(db: Connection) {
       const { call_key } = recount
       const place = slotOf.get(Number(call_key))
       const mark = place === undefined ? null : marks[place]
-      if (mark?.entry) {
+      if (mark && isEntry(mark.entry)) {
         const rows = findUsage.all({ call_key }) as unknown[][]
         const usage = rows.flatMap((row) => readCounted(row))
         marks[place as number] = { ...mark, entry: { ...mark.entry, usage } }
@@ -150,19 +163,22 @@ function createCorrections(db: Connection) {
     }
   }
 
-  /** Corrects the entries of calls that began in this commit in place; replaces those of others. */
+  /** Corrects the entries of this commit in place, and by a further change those of earlier ones. */
   function applyReroots(marks: Mark[], reroots: readonly Reroot[]): void {
     if (reroots.length === 0) return
     const last = new Map(reroots.map((reroot) => [Number(reroot.call_key), reroot]))
     const begun = new Set<number>()
     marks.forEach(({ call_key, entry }, place) => {
       const reroot = last.get(Number(call_key))
-      if (!reroot || !entry) return
+      if (!reroot || !isEntry(entry)) return
       if ((entry.flags & IS_STARTED) !== 0) begun.add(Number(call_key))
       const flags = reroot.isRoot ? entry.flags | IS_ROOT : entry.flags & ~IS_ROOT
       marks[place] = { ...(marks[place] as Mark), entry: { ...entry, flags } }
     })
-    for (const [key, reroot] of last) if (!begun.has(key)) replaceEntry(marks, reroot)
+    for (const [key, { project_id, hour, call_key }] of last) {
+      if (begun.has(key)) continue
+      marks.push({ project_id, hour, call_key, entry: { unrooted: entryKey(call_key) } })
+    }
   }
 
   /** A later write of the same commit may have removed the call. */

@@ -11,6 +11,7 @@ import type { HourParts, HourSums } from '../../base/stats/sums.ts'
 import { toFilterClause } from '../calls/query/calls-filter.ts'
 import type { Connection } from '../db/connection.ts'
 import type { Checkpoint } from '../read/read-job.ts'
+import type { GrowingHour } from './segments/hour-columns.ts'
 import { type HourFilter, toHourFilter } from './segments/hour-filter.ts'
 import { createHourCutter, hoursOf } from './segments/hour-parts.ts'
 import { findRemoved } from './segments/hour-removals.ts'
@@ -18,7 +19,7 @@ import { sumHour } from './segments/hour-stats.ts'
 import { type HourState, readLiveHour } from './segments/live-hours.ts'
 import {
   BrokenSegmentError,
-  findStoredRemoved,
+  correctStored,
   type HourView,
   type StoredHour,
 } from './segments/segment.ts'
@@ -226,17 +227,17 @@ function createViews(
     const columns = readLiveHour(db, state, checkpoint)
     if (!columns) return null
     const removed = findRemoved(columns.keys(), columns.removed(), false)
-    return [
-      ...views.map((view) => withoutRemoved(view, columns.removed())),
-      { columns, removed, ...NOTHING_READY },
-    ]
+    return [...views.map((view) => correct(view, columns)), { columns, removed, ...NOTHING_READY }]
   }
 }
 
-/** Returns a view of a segment without calls that were removed since. @throws BrokenSegmentError */
-function withoutRemoved(stored: StoredHour, removed: ReadonlyMap<number, number>): HourView {
-  const places = findStoredRemoved(stored, removed)
-  return places.length === 0
-    ? stored
-    : { columns: stored.columns, removed: places, ...NOTHING_READY }
+/** Returns a view of a segment with the corrections of later changes. @throws BrokenSegmentError */
+function correct(stored: StoredHour, later: GrowingHour): HourView {
+  const corrected = correctStored(stored, later)
+  if (!corrected) return stored
+  const { groups, roots } = NOTHING_READY
+  // Without removed calls, sums over all calls stay right.
+  return corrected.removed.length === 0
+    ? { ...stored, ...corrected, groups, roots }
+    : { ...corrected, ...NOTHING_READY }
 }

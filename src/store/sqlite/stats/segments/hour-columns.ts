@@ -15,8 +15,8 @@ export const SLOTS = HOUR_US / SLOT_US
 export const HOUR_ROWS_MAX = 2 ** 20
 /** Limit: distinct models in columns. */
 export const HOUR_MODELS_MAX = 1000
-/** Limit: calls that are removed from columns, at some 50 bytes each. */
-const HOUR_REMOVED_MAX = 2 ** 16
+/** Limit: calls that are corrected in columns, at some 50 bytes each. */
+const HOUR_CORRECTED_MAX = 2 ** 16
 const NUMBER_MAX = 2 ** 32 - 1
 const CAPACITY_MIN = 256
 
@@ -96,6 +96,10 @@ export interface GrowingHour extends HourColumns {
   remove(key: number): void
   /** By key of a call: the number of entries when it was removed. */
   removed(): ReadonlyMap<number, number>
+  /** Marks earlier entries of this call as entries of a call that is no root. */
+  unroot(key: number): void
+  /** By key of a call: the number of entries when it ceased to be a root. */
+  unrooted(): ReadonlyMap<number, number>
   /** The number of rows of usage. */
   usageRows(): number
   /** The number of models in the usage. */
@@ -110,6 +114,9 @@ export function entryKey(call_key: number | bigint): number {
 export function createGrowingHour(): GrowingHour {
   const keys = createGrowing()
   const removed = new Map<number, number>()
+  const unrooted = new Map<number, number>()
+  /** Those of them whose entries still have the flag. */
+  const unapplied = new Map<number, number>()
   const latencies = createGrowing()
   const offsets = createGrowing()
   const flags = createGrowing()
@@ -135,7 +142,7 @@ export function createGrowingHour(): GrowingHour {
       isFit &&
       usage.isFit() &&
       offsets.length() <= HOUR_ROWS_MAX &&
-      removed.size <= HOUR_REMOVED_MAX,
+      removed.size + unrooted.size <= HOUR_CORRECTED_MAX,
     add(entry) {
       const place = offsets.length()
       keys.push(entry.key)
@@ -161,15 +168,33 @@ export function createGrowingHour(): GrowingHour {
       removed.set(key, offsets.length())
     },
     removed: () => removed,
+    unroot(key) {
+      unrooted.set(key, offsets.length())
+      unapplied.set(key, offsets.length())
+    },
+    unrooted: () => unrooted,
     usageRows: usage.rows,
     modelCount: usage.models,
     keys: keys.values,
     latencies: latencies.values,
     offsets: offsets.values,
-    flags: () => Uint8Array.from(flags.values()),
+    flags() {
+      clearRoots(keys.values(), flags.values(), unapplied)
+      unapplied.clear()
+      return Uint8Array.from(flags.values())
+    },
     slots: () => Uint8Array.from(offsets.values(), (offset) => Math.floor(offset / SLOT_US)),
     names: (column) => names[column].values(),
     usage: usage.values,
+  }
+}
+
+/** Clears the flag in entries before the index that each key has. */
+function clearRoots(keys: Uint32Array, flags: Uint32Array, unrooted: ReadonlyMap<number, number>) {
+  if (unrooted.size === 0) return
+  for (let place = 0; place < keys.length; place++) {
+    const before = unrooted.get(keys[place] as number)
+    if (before !== undefined && place < before) flags[place] = (flags[place] as number) & ~IS_ROOT
   }
 }
 

@@ -17,8 +17,17 @@ import {
 } from './hour-columns.ts'
 import { BrokenSegmentError } from './segment.ts'
 
-/** One change of an hour: an entry as a list, or the key of a call whose earlier entries no longer count. */
-type Change = EntryTuple | number
+/**
+ * One change of an hour: an entry as a list, the key of a call whose earlier entries no longer count, or a list of the
+ * key of a call that is no root any more.
+ */
+type Change = EntryTuple | number | readonly [unrooted: number]
+
+/** A call that is no root any more. */
+export interface Unrooted {
+  /** From entryKey. */
+  readonly unrooted: number
+}
 
 type EntryTuple = readonly [
   flags: number,
@@ -80,10 +89,11 @@ export function toEntry(
   }
 }
 
-/** Encodes changes as JSON. @param changes - entries and keys of removed calls, in order */
-export function encodeChanges(changes: readonly (HourEntry | number)[]): string {
+/** Encodes changes as JSON. @param changes - in order; a number is the key of a removed call */
+export function encodeChanges(changes: readonly (HourEntry | number | Unrooted)[]): string {
   const written = changes.map((change): Change => {
     if (typeof change === 'number') return change
+    if ('unrooted' in change) return [change.unrooted]
     const { flags, offsetUs, latencyMs, op, user, run, usage, key, endUser } = change
     const used = usage.map(toTuple)
     return endUser === null
@@ -106,12 +116,13 @@ function toTuple(used: CountedUsage): UsageTuple {
  * @throws BrokenSegmentError for entries of an older form that name no call
  */
 export function addChanges(
-  columns: Pick<GrowingHour, 'add' | 'remove'>,
+  columns: Pick<GrowingHour, 'add' | 'remove' | 'unroot'>,
   entries_json: string,
 ): number {
   const changes = JSON.parse(entries_json) as Change[]
   for (const change of changes) {
     if (typeof change === 'number') columns.remove(change)
+    else if (change.length === 1) columns.unroot(change[0])
     else columns.add(toHourEntry(change))
   }
   return changes.length

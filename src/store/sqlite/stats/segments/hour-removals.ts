@@ -1,6 +1,6 @@
-/** Finds and drops entries of calls that were removed later, by the keys of the calls. Pure. */
+/** Finds and corrects entries of calls that were removed or ceased to be roots later, by the keys of the calls. Pure. */
 import type { Integers } from '../../../base/stats/sums.ts'
-import { type HourColumns, IS_ENDED } from './hour-columns.ts'
+import { type HourColumns, IS_ENDED, IS_ROOT } from './hour-columns.ts'
 
 /** By key of a call: the number of entries in the newest columns when it was removed. */
 type Removed = ReadonlyMap<number, number>
@@ -40,8 +40,24 @@ export function rangeOf(keys: ArrayLike<number>): [least: number, most: number] 
   return [least, most]
 }
 
+/** Returns those of these indexes whose entries are of roots. */
+export function ofRoots({ flags }: HourColumns, places: readonly number[]): readonly number[] {
+  if (places.length === 0) return places
+  const all = flags()
+  return places.filter((place) => ((all[place] as number) & IS_ROOT) !== 0)
+}
+
+/** Returns the columns with the entries at these indexes as those of calls that are no roots. */
+export function withoutRoots(columns: HourColumns, places: readonly number[]): HourColumns {
+  if (places.length === 0) return columns
+  const flags = Uint8Array.from(columns.flags())
+  for (const place of places) flags[place] = (flags[place] as number) & ~IS_ROOT
+  return { ...columns, flags: () => flags }
+}
+
 /** Returns the columns without the entries at these indexes. */
 export function withoutEntries(columns: HourColumns, places: readonly number[]): HourColumns {
+  if (places.length === 0) return columns
   const slotOf = new Int32Array(columns.count)
   for (const place of places) slotOf[place] = -1
   let count = 0

@@ -9,7 +9,7 @@ import { addChanges } from './hour-entries.ts'
 import { addRows, type HourId } from './hour-rows.ts'
 import { SELECT_CHANGES } from './segments.sql.ts'
 
-/** Limit: entries and removed calls of all hours that a thread caches; some 60 bytes each. */
+/** Limit: entries and corrected calls of all hours that a thread caches; some 60 bytes each. */
 const ENTRIES_MAX = HOUR_ROWS_MAX
 /** Limit: rows that new columns are read from; reading them takes half a second without a pause. */
 const BEGUN_ROWS_MAX = 2 ** 17
@@ -91,7 +91,8 @@ function begin(db: Connection, state: HourState, checkpoint: () => void): LiveHo
 
 /** Evicts the least recently read hours, but never the last one. */
 function limit(hours: Map<number, LiveHour>, lastKey: number): void {
-  const sizeOf = ({ columns }: LiveHour) => (columns ? columns.count + columns.removed().size : 0)
+  const sizeOf = ({ columns }: LiveHour) =>
+    columns ? columns.count + columns.removed().size + columns.unrooted().size : 0
   let size = 0
   for (const hour of hours.values()) size += sizeOf(hour)
   for (const [key, hour] of hours) {

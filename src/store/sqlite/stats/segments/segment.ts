@@ -1,8 +1,8 @@
 /** Reads back a segment of an hour: its sums, and its columns sorted by latency, from blobs. Pure. */
 import type { UsageCounting } from '../../../../schemas/usage/usage-counting.ts'
 import { COUNTERS, type KeyedSums, type Runs } from '../../../base/stats/sums.ts'
-import type { HourColumns, NamesColumn } from './hour-columns.ts'
-import { findRemoved, mayContain } from './hour-removals.ts'
+import type { GrowingHour, HourColumns, NamesColumn } from './hour-columns.ts'
+import { findRemoved, mayContain, ofRoots, withoutRoots } from './hour-removals.ts'
 import type { Segment } from './segment-blob.ts'
 
 /** Separately stored columns, by the number in their key: 1..15. */
@@ -103,14 +103,32 @@ export interface StoredSegment {
   readonly hour: StoredHour
 }
 
-/** Returns the indexes of entries whose calls were removed since. @throws BrokenSegmentError if no keys were stored */
-export function findStoredRemoved(
+/** What later changes correct in a segment. */
+interface Corrected {
+  /** The columns; calls that are no roots any more have no flag. */
+  readonly columns: HourColumns
+  /** The indexes of entries whose calls were removed. */
+  readonly removed: readonly number[]
+}
+
+/** Returns a segment with corrections, or null when there are none. @throws BrokenSegmentError if no keys were stored */
+export function correctStored(
+  hour: StoredHour,
+  later: Pick<GrowingHour, 'removed' | 'unrooted'>,
+): Corrected | null {
+  const removed = findStored(hour, later.removed())
+  const unrooted = ofRoots(hour.columns, findStored(hour, later.unrooted()))
+  if (removed.length + unrooted.length === 0) return null
+  return { columns: withoutRoots(hour.columns, unrooted), removed }
+}
+
+function findStored(
   { head, columns }: StoredHour,
-  removed: ReadonlyMap<number, number>,
+  corrected: ReadonlyMap<number, number>,
 ): number[] {
-  if (head.isUnfit || removed.size === 0) return []
+  if (head.isUnfit || corrected.size === 0) return []
   if (!head.keys) throw new BrokenSegmentError('key')
-  return mayContain(head.keys, removed) ? findRemoved(columns.keys(), removed, true) : []
+  return mayContain(head.keys, corrected) ? findRemoved(columns.keys(), corrected, true) : []
 }
 
 /** A decoded blob of a segment. */

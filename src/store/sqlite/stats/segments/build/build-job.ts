@@ -1,6 +1,6 @@
 /**
  * The read job that updates the segments of an hour: it adds new changes to the last segment and starts further ones
- * when that is full. Before that, it rebuilds segments with calls that were removed since, without these calls. When no
+ * when that is full. Before that, it rebuilds segments with calls that were removed since, or are no roots any more. When no
  * usable segments exist, it builds them from the rows of the calls.
  */
 
@@ -16,7 +16,7 @@ import { addChanges } from '../hour-entries.ts'
 import { findRemoved, withoutEntries } from '../hour-removals.ts'
 import { addRows, type HourPosition } from '../hour-rows.ts'
 import { type HourState, readChanges } from '../live-hours.ts'
-import { BrokenSegmentError, findStoredRemoved, type StoredSegment } from '../segment.ts'
+import { BrokenSegmentError, correctStored, type StoredSegment } from '../segment.ts'
 import { SELECT_HOUR } from '../segments.sql.ts'
 import { createSegmentReader, SEGMENTS_MAX } from '../stored-hours.ts'
 import { type EncodedSegment, encodeColumns } from './segment-build.ts'
@@ -43,8 +43,8 @@ export interface BuiltSegment extends EncodedSegment {
   /** The number of entries and removals added to the segments. */
   readonly entries: number
   /**
-   * The segment holds what the replaced one held, except calls that were removed since. Other segments may still hold
-   * removed calls.
+   * The segment holds what the replaced one held, except corrections of calls that changed since. Other segments may
+   * still lack theirs.
    */
   readonly isThinned: boolean
   /** Where the rows for further segments begin, if the hour has not changed by then. */
@@ -53,8 +53,8 @@ export interface BuiltSegment extends EncodedSegment {
   readonly isLast: boolean
 }
 
-/** Limit: removed calls that one round looks for. */
-const REMOVED_MAX = 2 ** 14
+/** Limit: corrected calls that one round searches. */
+const CORRECTED_MAX = 2 ** 14
 
 export type BuildResult = BuiltSegment | 'broken' | null
 
@@ -126,14 +126,14 @@ function buildFromChanges(
     let entries = 0
     for (const change of readChanges(db, hour_key, built_revision)) {
       if (pieces < SEGMENTS_MAX && isSegmentFull(columns, segmentRowsMax)) break
-      if (columns.removed().size >= REMOVED_MAX) break
+      if (columns.removed().size + columns.unrooted().size >= CORRECTED_MAX) break
       checkpoint()
       entries += addChanges(columns, change.entries_json)
       to_revision = change.revision
     }
     // The changes are missing, so only the rows have them.
     if (to_revision === built_revision) return 'broken'
-    const thinned = thinOne(last ? stored.slice(0, -1) : stored, columns.removed(), state.revision)
+    const thinned = correctOne(last ? stored.slice(0, -1) : stored, columns, state.revision)
     const base = { hour_key, generation, built_revision, to_revision, rest: null }
     if (thinned) return { ...base, ...thinned, entries: 0, isThinned: true, isLast: false }
     const isFit = !isUnfit && columns.isFit()
@@ -156,19 +156,15 @@ function buildFromChanges(
 
 function withoutRemoved(columns: GrowingHour): HourColumns {
   const places = findRemoved(columns.keys(), columns.removed(), false)
-  return places.length === 0 ? columns : withoutEntries(columns, places)
+  return withoutEntries(columns, places)
 }
 
-/** Rebuilds the first segment that holds removed calls, without them. @throws BrokenSegmentError */
-function thinOne(
-  stored: readonly StoredSegment[],
-  removed: ReadonlyMap<number, number>,
-  revision: number,
-) {
+/** Rebuilds the first segment that needs corrections, with them. @throws BrokenSegmentError */
+function correctOne(stored: readonly StoredSegment[], later: GrowingHour, revision: number) {
   for (const [piece, { segment_key, hour }] of stored.entries()) {
-    const places = findStoredRemoved(hour, removed)
-    if (places.length === 0) continue
-    const left = withoutEntries(hour.columns, places)
+    const corrected = correctStored(hour, later)
+    if (!corrected) continue
+    const left = withoutEntries(corrected.columns, corrected.removed)
     return { piece, replaces: segment_key, ...encodeColumns(left, revision) }
   }
   return null
