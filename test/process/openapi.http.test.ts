@@ -177,8 +177,9 @@ describe('GET /openapi.json', () => {
         operationId,
         expect.arrayContaining(['200', '4XX', '5XX']),
       ])
-      // An exporter gets its own encoding back.
-      const encodings = operationId === 'recordSpans' ? ['application/x-protobuf'] : []
+      // An exporter gets a response in its own encoding.
+      const isExport = operationId === 'recordSpans' || operationId === 'recordLogs'
+      const encodings = isExport ? ['application/x-protobuf'] : []
       for (const status of ['4XX', '5XX']) {
         expect([operationId, Object.keys(responses[status]?.content ?? {})]).toEqual([
           operationId,

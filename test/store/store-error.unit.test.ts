@@ -21,7 +21,7 @@ describe('isLocked', () => {
 
 it('reads interrupted by the close of the store end with server_draining', async () => {
   const { tables, close } = openSqliteStore({ dataDir: ':memory:', ingestQueueMax: 100 })
-  const digests = Array.from({ length: 1000 }, (_, at) => `d${at}`)
+  const digests = Array.from({ length: 60_000 }, (_, at) => `d${at}`)
   await tables.insertRows(
     'acme/demo',
     digests.map((digest) => ({ digest, val_json: '1' })),
@@ -30,7 +30,7 @@ it('reads interrupted by the close of the store end with server_draining', async
   const table = (await tables.findTable('acme/demo', 't')) as StoredTable
   const reads = [
     tables.listRowDigests(table),
-    tables.findIndexes(table, ['d999']),
+    tables.findIndexes(table, ['d59999']),
     tables.createTable('acme/demo', 'other', digests),
   ]
   void close()

@@ -67,8 +67,22 @@ function openInline(): Subject {
 
 function addKey(db: Connection): void {
   const rights = { svc_user_id: 'u', svc_username: 'u', scopes_json: '[]', projects_json: '[]' }
+  const settings = {
+    name: null,
+    models_json: null,
+    expires_at_us: null,
+    requests_per_minute: null,
+    tokens_per_minute: null,
+    parallel_requests: null,
+  }
   const hash = randomBytes(32)
-  db.prepare(INSERT_KEY).run({ ...rights, id: hash.toString('hex'), hash, created_at_us: 0 })
+  db.prepare(INSERT_KEY).run({
+    ...rights,
+    ...settings,
+    id: hash.toString('hex'),
+    hash,
+    created_at_us: 0,
+  })
 }
 
 describe.each([
