@@ -36,7 +36,7 @@ it('the error of an unknown field lists the known ones, once', async () => {
   })
   expect([status, body.error.param]).toEqual([422, 'ids'])
   expect(body.error.message).toBe(
-    'ids is not a field; more is not a field of this object, which has project_id, id, include_costs, include_storage_size, include_total_storage_size',
+    'ids is not a field; more is not a field of this object, which has project_id, id, include_costs, include_tree_usage, include_storage_size, include_total_storage_size',
   )
   const nested = await post('/call/start', {
     start: { project_id: 'a/b', op_name: 'x', started_at: '2026-01-01', attributes: {}, input: {} },

@@ -63,7 +63,9 @@ export async function copyProject(
       for (const { call } of page) {
         calls += 1
         storage_size_bytes += call.storage_size_bytes
-        checksum.add(call)
+        // Each store finds again which call counts the usage.
+        const { usage_counted_in: _, ...stored } = call
+        checksum.add(stored)
         batch.push(call)
       }
       if (batch.length >= BATCH_CALLS) await end()
