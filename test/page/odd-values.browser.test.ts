@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser)('odd values in a browser', () => {
     await expect.poll(() => error.textContent()).toContain('at the last one')
   })
 
-  it('keeps all digits of numbers in the table of calls, also where tokens are counted', async () => {
+  it('keeps all digits of numbers in the table of calls, and counts no tokens above 2^53', async () => {
     const test = await openPage()
     const { page, url, key, complaints } = test
     const long = '12345678901234567891'
@@ -125,9 +125,7 @@ describe.skipIf(!hasBrowser)('odd values in a browser', () => {
     ])
     await page.goto(`${url}/acme/demo/weave/calls?cols=inputs,inputs.n,output,tokens#key=${key}`)
     const cells = page.locator('.row.call [role=cell]')
-    await expect
-      .poll(() => cells.allTextContents())
-      .toEqual([`{"n":${long}}`, long, '0.25', '12,345,678.9T'])
+    await expect.poll(() => cells.allTextContents()).toEqual([`{"n":${long}}`, long, '0.25', '0'])
     expect(await cells.nth(1).getAttribute('title')).toBe(long)
     expect(complaints).toEqual([])
   })

@@ -54,6 +54,22 @@ const BUDGET: Budget = {
   created_at_us: 1,
 }
 
+async function fillPeople({ people }: Stores): Promise<void> {
+  await people.createPerson({
+    id: 'ada',
+    issuer: 'https://provider.example',
+    subject: 'ada',
+    email: 'ada@example.com',
+    name: 'Ada',
+    grants: [{ role: 'viewer', projects: ['acme/*'] }],
+    claim_grants: [],
+    created_at_us: 1,
+    signed_in_at_us: 2,
+    disabled_at_us: null,
+    sessions_from_us: 0,
+  })
+}
+
 async function fillBudgets({ budgets }: Stores): Promise<void> {
   await budgets.createBudget(BUDGET)
   await budgets.sync([
@@ -78,6 +94,7 @@ async function fillStores(stores: Stores): Promise<Filled> {
   await stores.keys.findPrincipal(made[0]?.secret ?? '')
   await expect.poll(async () => (await stores.keys.listKeys())[0]?.last_used_day).not.toBeNull()
   await fillBudgets(stores)
+  await fillPeople(stores)
   const price = { prompt_token_cost: 1, completion_token_cost: 2, cache_read_input_token_cost: 0.5 }
   for (const id of ['b', 'a']) {
     const defaults = { project_id: PROJECT, id, svc_user_id: 'u', created_at_us: 1 }
@@ -229,13 +246,14 @@ async function fillFirst() {
 
 /** The whole content, including numbers that the store assigns, if they are returned. */
 export async function readStores(stores: Stores, filled: Filled) {
-  const { keys, budgets, prices, retention, feedback, annotation } = stores
+  const { keys, budgets, people, prices, retention, feedback, annotation } = stores
   const query = resolveRowQuery({}, FEEDBACK_FIELDS)
   const queue = { project_id: PROJECT, queue_id: 'q', include_position: true }
   return {
     keys: await keys.listKeys(),
     principals: await Promise.all(filled.secrets.map(keys.findPrincipal)),
     budgets: [await budgets.listBudgets(), await budgets.readSpending(BUDGET.id, 0)],
+    people: await people.listPeople(),
     prices: await prices.listPrices(PROJECT),
     retention: await retention.findRetention(PROJECT),
     feedback: (await feedback.queryFeedback(PROJECT, query, CALLER)).rows,
