@@ -2,9 +2,11 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { toSpanCall } from '../../../src/domain/otel/span-call.ts'
 import { toColumns } from '../../../src/domain/stats/metric-names.ts'
 import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
+import { buildSpan, spanId, TRACE } from '../../otel/otel-fixtures.ts'
 import { readCaller } from '../../support/read-caller.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { expireAll } from '../support/expire-all.ts'
@@ -49,6 +51,33 @@ const PARTS = ['call_bodies', 'call_usage', 'call_refs']
 const OF_HOURS = ['stats_hours', 'stats_segments', 'stats_columns', 'stats_changes']
 
 describe('a deleted call', () => {
+  it('a deleted call leaves no records of logs, also those that arrive later', async () => {
+    const { store, count, remove } = open()
+    const { start, end } = toSpanCall(buildSpan(), project_id)
+    const event = {
+      name: 'gen_ai.user.message',
+      time_unix_nano: '1',
+      attributes: { content: SECRET },
+    }
+    const logOf = (span_id: string) => ({
+      project_id,
+      trace_id: TRACE,
+      span_id,
+      event_json: JSON.stringify(event),
+    })
+    const write = (span_id: string, received_at_us = Date.now() * 1000) =>
+      store.calls.writeLogs({ logs: [logOf(span_id)], received_at_us, ref_scheme: 'weave' })
+    await store.calls.writeParts([{ start: startOf(start), end: endOf(end ?? {}) }])
+    await write(spanId(1))
+    await write(spanId(2))
+    await write(spanId(3), (Date.now() - 3_700_000) * 1000)
+    expect(count('call_logs')).toBe(3)
+    await remove(spanId(1))
+    expect(count('call_logs')).toBe(1)
+    await expect(write(spanId(1))).resolves.toBe(0)
+    expect(count('call_logs')).toBe(1)
+  })
+
   it('a deleted call leaves no body, usage, ref or text, whatever arrives later', async () => {
     const { store, db, count, remove, dataDir } = open()
     const [whole, late, early] = [callAt('whole', 0, 500), callAt('late', 0), callAt('early', 0)]

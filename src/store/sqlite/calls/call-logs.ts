@@ -40,6 +40,15 @@ interface LogsOptions {
   readonly spansMax?: number
 }
 
+/** Deletes records whose time is over, within the caller's transaction. */
+export function createLogExpiry(db: Connection): (now_us: number) => void {
+  const deleteOld = db.prepare(SQL.DELETE_OLD_LOGS)
+  return (now_us) => {
+    deleteOld.run({ is_joined: 0, before_us: now_us - WAIT_S * US_PER_S })
+    deleteOld.run({ is_joined: 1, before_us: now_us - JOINED_S * US_PER_S })
+  }
+}
+
 export function createCallLogs(
   db: Connection,
   { findCall, writeRefs, spansMax = LOG_SPANS_MAX }: LogsOptions,
@@ -47,7 +56,7 @@ export function createCallLogs(
   const findLogs = db.prepare(SQL.FIND_LOGS)
   const putLogs = db.prepare(SQL.PUT_LOGS)
   const markJoined = db.prepare(SQL.MARK_JOINED)
-  const deleteOld = db.prepare(SQL.DELETE_OLD_LOGS)
+  const expire = createLogExpiry(db)
   const deleteJoined = db.prepare(SQL.DELETE_JOINED_LOGS)
   const sumLogs = db.prepare(SQL.SUM_LOGS)
   const growCall = db.prepare(SQL.GROW_CALL)
@@ -55,19 +64,23 @@ export function createCallLogs(
   const updateStartContents = db.prepare(updateBodies(['inputs', 'otel_dump']))
   const deleteRefs = db.prepare(DELETE_REFS)
 
+  /** What the table holds at most: what it held when it was last summed, and what was written since. */
+  let total = { spans: Infinity, bytes: Infinity }
+
   function isFull(): boolean {
-    const { spans, bytes } = sumLogs.get() as { spans: number; bytes: number }
-    return spans >= spansMax || bytes >= BYTES_MAX
+    const isOver = () => total.spans >= spansMax || total.bytes >= BYTES_MAX
+    if (isOver()) total = sumLogs.get() as typeof total
+    return isOver()
   }
 
-  /** @returns whether the call is stored with the events */
-  function joinStored(key: SpanKey, events: readonly string[], ref_scheme: string): boolean {
+  function joinStored(key: SpanKey, events: readonly string[], ref_scheme: string): Joining {
     const row = findCall(key)
-    if (!row || row.deleted_at_us !== null || row.otel_dump_json === null) return false
-    const { call_key, trace_id, otel_dump_json } = row
-    if (trace_id !== key.trace_id) return false
+    if (row?.trace_id !== key.trace_id) return 'waiting'
+    if (row.deleted_at_us !== null) return 'dropped'
+    const { call_key, otel_dump_json } = row
+    if (otel_dump_json === null) return 'waiting'
     const joined = joinLogs({ ...key, otel_dump_json }, events, ref_scheme)
-    if (joined === null) return true
+    if (joined === null) return 'joined'
     const { inputs_json, output_json } = joined
     let bytes = grown(row.inputs_json, inputs_json) + grown(otel_dump_json, joined.otel_dump_json)
     deleteRefs.run([call_key])
@@ -80,7 +93,7 @@ export function createCallLogs(
       bytes += grown(row.output_json, output_json)
     }
     growCall.run({ call_key, grown_bytes: bytes })
-    return true
+    return 'joined'
   }
 
   /** @returns how many records of the span were not stored */
@@ -89,10 +102,13 @@ export function createCallLogs(
     const known = stored ? (JSON.parse(stored.events_json) as string[]) : []
     const merged = [...new Set([...known, ...events])]
     if (merged.length > LOGS_OF_SPAN_MAX) return events.length
-    const is_joined = joinStored(key, merged, times.ref_scheme) ? 1 : 0
+    const joining = joinStored(key, merged, times.ref_scheme)
+    if (joining === 'dropped') return 0
+    const is_joined = joining === 'joined' ? 1 : 0
     const events_json = JSON.stringify(merged)
     const size_bytes = Buffer.byteLength(events_json)
     putLogs.run({ ...key, ...times, is_joined, size_bytes, events_json })
+    total = { spans: total.spans + 1, bytes: total.bytes + size_bytes }
     return 0
   }
 
@@ -112,8 +128,7 @@ export function createCallLogs(
 
     /** @returns how many records were not stored, as too many wait */
     write({ logs, received_at_us, ref_scheme }: CallLogs): number {
-      deleteOld.run({ is_joined: 0, before_us: received_at_us - WAIT_S * US_PER_S })
-      deleteOld.run({ is_joined: 1, before_us: received_at_us - JOINED_S * US_PER_S })
+      expire(received_at_us)
       if (isFull()) deleteJoined.run({ limit: FREED_SPANS })
       if (isFull()) return logs.length
       let left = 0
@@ -124,6 +139,9 @@ export function createCallLogs(
     },
   }
 }
+
+/** Whether the stored call has the events, they wait for it, or they are not stored, as the call was deleted. */
+type Joining = 'joined' | 'waiting' | 'dropped'
 
 interface SpanKey extends CallIdentity {
   readonly trace_id: string

@@ -3,6 +3,7 @@ import type { CallExpiry, ExpiryStep } from '../../../api/calls/calls.ts'
 import type { Connection } from '../../db/connection.ts'
 import { HOUR_US } from '../../stats/segments/hour-columns.ts'
 import { segmentRange } from '../../stats/segments/stored-hours.ts'
+import { createLogExpiry } from '../call-logs.ts'
 import * as SQL from './removal.sql.ts'
 
 /** Limits of a step, which is one short write among others: calls, and milliseconds after which it takes no more. */
@@ -30,6 +31,7 @@ export function createRemovalWrites(db: Connection) {
     SQL.DELETE_USAGE,
     SQL.DELETE_REQUEST,
     SQL.DELETE_REFS,
+    SQL.DELETE_LOGS,
   ].map((sql) => db.prepare(sql))
   const deleteCall = db.prepare(SQL.DELETE_CALL)
   const findFirstStart = db.prepare(SQL.FIND_FIRST_START).pluck()
@@ -38,6 +40,7 @@ export function createRemovalWrites(db: Connection) {
   const findFirstHour = db.prepare(SQL.FIND_FIRST_HOUR)
   const leaveHour = db.prepare(SQL.LEAVE_HOUR)
   const dropHour = createHourDrop(db)
+  const expireLogs = createLogExpiry(db)
 
   function expireCall(call_key: number): void {
     for (const statement of deleteParts) statement.run(call_key)
@@ -45,9 +48,10 @@ export function createRemovalWrites(db: Connection) {
   }
 
   return {
-    /** Frees deleted calls. */
+    /** Frees deleted calls, and deletes records of logs whose time is over. */
     free_deleted(_input: null): ExpiryStep {
       return withZeros(db, () => {
+        expireLogs(Date.now() * 1000)
         const keys = selectUnfreed.all({ limit: STEP_CALLS_MAX }) as number[]
         const calls = takeInTime(keys, (call_key) => {
           for (const statement of deleteParts) statement.run(call_key)

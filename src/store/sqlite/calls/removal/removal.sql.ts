@@ -1,6 +1,6 @@
 /** Statements that remove calls from the disk. */
 import { DELETE_COLUMNS, DELETE_HEADS } from '../../stats/segments/segments.sql.ts'
-import { PROJECT_KEY } from '../columns/id-columns.sql.ts'
+import { idText, PROJECT_ID, PROJECT_KEY } from '../columns/id-columns.sql.ts'
 
 /** Deleted calls that are not freed yet (calls_unfreed). */
 export const SELECT_UNFREED = `
@@ -15,6 +15,20 @@ export const DELETE_BODIES = 'DELETE FROM call_bodies WHERE call_key = ?'
 export const DELETE_USAGE = 'DELETE FROM call_usage WHERE call_key = ?'
 export const DELETE_REQUEST = 'DELETE FROM call_requests WHERE call_key = ?'
 export const DELETE_REFS = 'DELETE FROM call_refs WHERE call_key = ?'
+
+/** Records of logs that joined a call, which hold its messages (primary keys). */
+export const DELETE_LOGS = `
+DELETE FROM call_logs
+WHERE
+  (project_id, span_id, trace_id) = (
+    SELECT
+      ${PROJECT_ID},
+      ${idText('calls.id')},
+      ${idText('calls.trace_id')}
+    FROM calls
+    WHERE call_key = ?
+  )
+`
 export const DELETE_CALL = 'DELETE FROM calls WHERE call_key = ?'
 
 /**
