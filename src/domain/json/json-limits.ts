@@ -123,8 +123,7 @@ export function parseJsonBody(
   }
   requireParsable(text, limits)
   try {
-    const json = text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text
-    return isLossless ? parseLossless(json) : JSON.parse(json)
+    return isLossless ? parseLossless(text) : JSON.parse(text)
   } catch (cause) {
     throw new ApiError('invalid_json', { message: describePosition(cause), cause })
   }
@@ -140,13 +139,16 @@ function describePosition(error: unknown): string {
 }
 
 /**
- * The text of a JSON body.
+ * The text of a JSON body, without a byte order mark: some clients send one, but JSON allows none.
  *
  * Spec: §4 (JSON, which is UTF-8). Choice: other bytes are refused; stored as U+FFFD they would be lost in silence.
  *
  * @throws ApiError invalid_json
  */
 export function decodeJsonBody(bytes: Buffer): string {
-  if (isUtf8(bytes)) return bytes.toString('utf8')
+  if (isUtf8(bytes)) {
+    const text = bytes.toString('utf8')
+    return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text
+  }
   throw new ApiError('invalid_json', { message: 'The body is not valid UTF-8.' })
 }

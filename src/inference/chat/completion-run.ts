@@ -207,7 +207,7 @@ export function openRun(
         envelope,
         signal,
         start: (chat) => functions.start(model, { ...served, ...chat }, { signal, observer }),
-        noteRefused: record.note,
+        noteWithheld: record.note,
         onVerdict(report, redactedBody) {
           setHeaders({ 'x-weft-guard': renderReport(report) })
           onVerdict(report, redactedBody)

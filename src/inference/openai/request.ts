@@ -4,8 +4,6 @@
  */
 import { findMembers, type MemberPosition } from '../../domain/json/json-members.ts'
 
-const BYTE_ORDER_MARK = 0xfeff
-
 /** Edits of the top-level members of an object. */
 export interface MemberEdits {
   /** Maps a name to its new value, JSON text; a missing member is inserted first. */
@@ -19,15 +17,14 @@ export interface MemberEdits {
  * Edits members of a JSON object in its text; all other characters stay. If a name is repeated, the
  * last member is set, since parsers read that one; renaming and removing applies to all of them.
  *
- * @param json - a valid object; a byte order mark is dropped
- * @param places - positions of its members if known; `json` then has no byte order mark
+ * @param text - a valid object
+ * @param places - positions of its members if known
  */
 export function editMembers(
-  json: string,
+  text: string,
   edits: MemberEdits,
   places?: readonly MemberPosition[],
 ): string {
-  const text = withoutByteOrderMark(json)
   const { set = new Map(), rename = new Map(), remove = new Set() } = edits
   if (set.size + rename.size + remove.size === 0) return text
   const members = places ?? findMembers(text)
@@ -47,11 +44,6 @@ export function editMembers(
   const close = members.at(-1)?.valueEnd ?? open
   const all = [...added, ...(body === '' ? [] : [body])].join(',')
   return text.slice(0, open) + all + text.slice(close)
-}
-
-/** Removes a byte order mark: some clients send one, but JSON allows none. */
-export function withoutByteOrderMark(text: string): string {
-  return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text
 }
 
 /** Returns the text of a value in a JSON object, or undefined; the last one if the name is repeated. */

@@ -11,7 +11,7 @@ import {
   findUnknownCompletionFields,
   type Profile,
 } from './profiles.ts'
-import { editMembers, findMember, type MemberEdits, withoutByteOrderMark } from './request.ts'
+import { editMembers, findMember, type MemberEdits } from './request.ts'
 
 /** A request, independent of the upstream that gets it. */
 export interface EngineRequest extends Pick<CompletionCall, 'model' | 'requestId'> {
@@ -118,7 +118,7 @@ function askFile(call: ServiceCall): EngineRequest {
 /**
  * Returns the text of a request for the upstream.
  *
- * @param body - the received text: a JSON object that has already been parsed successfully
+ * @param text - the received text: a JSON object that has already been parsed successfully
  * @param request - the same, parsed; it uses nothing that the profile rejects
  * @param target - the model at the upstream
  * @throws ApiError unsupported_parameter, invalid_value for values that the engine cannot express
@@ -128,12 +128,11 @@ function askFile(call: ServiceCall): EngineRequest {
  * not know survive.
  */
 export function renderUpstreamBody(
-  body: string,
+  text: string,
   request: ChatCompletionRequest,
   target: TargetModel,
   profile: Profile,
 ): string {
-  const text = withoutByteOrderMark(body)
   /** Searched only when the first text is needed: most requests have no field to edit. */
   let places: readonly MemberPosition[] | undefined
   const textOf = (name: FieldName) => {

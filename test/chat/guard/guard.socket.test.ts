@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { GuardSettings } from '../../../src/inference/chat/guard/guard-callback.ts'
 import { createModelRegistry } from '../../../src/inference/models/registry.ts'
-import { buildTestApp } from '../../support/build-test-app.ts'
+import { buildTestApp, type TestApp } from '../../support/build-test-app.ts'
 import { type Behaviour, json, startFakeUpstream } from '../../support/fake-upstream.ts'
 import { eventsOf, upstreamModel } from '../../support/model-server.ts'
 import {
@@ -13,7 +13,7 @@ import {
   prompt,
   scriptedModels,
 } from '../../support/scripted-backend.ts'
-import { hello } from '../../support/upstream-answers.ts'
+import { HELLO_ANSWER, hello, USAGE } from '../../support/upstream-answers.ts'
 
 const URL = '/v1/chat/completions'
 const PROJECT = 'acme/demo'
@@ -29,29 +29,38 @@ function play(verdicts: Verdicts): Behaviour {
   }
 }
 
+const guardOf = (url: string, more: Partial<GuardSettings> = {}): GuardSettings => ({
+  url,
+  apiKey: 'secret',
+  timeoutMs: 5_000,
+  isOpen: false,
+  phases: ['request', 'response'],
+  ...more,
+})
+
+const AT_PROJECT = { headers: { 'Compat-Project': PROJECT } }
+
+async function readCallOf(
+  test: Pick<TestApp, 'post'>,
+  { headers }: Awaited<ReturnType<TestApp['post']>>,
+) {
+  const id = String(headers['x-weft-call-id'])
+  const read = () => test.post('/call/read', { project_id: PROJECT, id })
+  await expect.poll(async () => (await read()).status).toBe(200)
+  return (await read()).body.call
+}
+
 async function open(behaviour: Behaviour, more: Partial<GuardSettings> = {}, script = HELLO) {
   const service = await startFakeUpstream(behaviour)
-  const guard: GuardSettings = {
-    url: service.baseUrl,
-    apiKey: 'secret',
-    timeoutMs: 5_000,
-    isOpen: false,
-    phases: ['request', 'response'],
-    ...more,
-  }
+  const guard = guardOf(service.baseUrl, more)
   const backend = createScriptedBackend(script)
   const capabilities = { tools: true, prioritySchedulingEnabled: false }
   const test = await buildTestApp({}, { models: scriptedModels({ backend, capabilities, guard }) })
   const ask = (body: object = {}, url = URL) =>
-    test.post(url, { messages: MESSAGES, ...body }, { headers: { 'Compat-Project': PROJECT } })
-  async function readCall({ headers }: Awaited<ReturnType<typeof ask>>) {
-    const id = String(headers['x-weft-call-id'])
-    const read = () => test.post('/call/read', { project_id: PROJECT, id })
-    await expect.poll(async () => (await read()).status).toBe(200)
-    return (await read()).body.call
-  }
+    test.post(url, { messages: MESSAGES, ...body }, AT_PROJECT)
+  const readCall = (response: Awaited<ReturnType<typeof ask>>) => readCallOf(test, response)
   const questions = () => service.requests.map(({ body }) => JSON.parse(body))
-  return { ask, readCall, questions, service, backend, guard }
+  return { test, ask, readCall, questions, service, backend, guard }
 }
 
 const CLEAN = [{ role: 'user', content: 'my card is [card]' }]
@@ -106,6 +115,26 @@ describe('a model with a guard', () => {
       expect(call.summary.usage.scripted).toMatchObject({ prompt_tokens: 3, completion_tokens: 2 })
     },
   )
+
+  it('sees a chat whose body begins with a byte order mark', async () => {
+    const { test, questions } = await open(play({}))
+    const response = await test.post(URL, `\uFEFF${JSON.stringify({ messages: MESSAGES })}`)
+    expect(response.status).toBe(200)
+    expect(questions()[0].request.messages).toEqual(MESSAGES)
+  })
+
+  it('counts the tokens of a response for which it gives no verdict', async () => {
+    const fails: Behaviour = (response, request) =>
+      json(JSON.parse(request.body).phase === 'request' ? 200 : 500, { action: 'allow' })(
+        response,
+        request,
+      )
+    const { ask, readCall } = await open(fails)
+    const failed = await ask()
+    expect([failed.status, failed.body.error.code]).toEqual([503, 'guard_unavailable'])
+    const call = await readCall(failed)
+    expect(call.summary.usage.scripted).toMatchObject({ prompt_tokens: 3, completion_tokens: 2 })
+  })
 
   it('gives the model and the record only the redacted request', async () => {
     const { ask, backend, readCall } = await open(
@@ -166,19 +195,29 @@ describe('a model with a guard', () => {
     expect((await opened.ask()).body.choices[0].message.content).toBe('Hello')
   })
 
+  it.each(['refuse', 'redact'])('keeps the cost that a proxy reports (%s)', async (action) => {
+    const service = await startFakeUpstream(
+      play({ response: { action, choices: [choiceOf('[name]')] } }),
+    )
+    const cost = { 'x-litellm-response-cost': '3.45e-05' }
+    const engine = await startFakeUpstream(json(200, HELLO_ANSWER, cost))
+    const relayed = upstreamModel(engine.baseUrl).getModel('org/relayed')
+    const guard = guardOf(service.baseUrl, { phases: ['response'] })
+    const model = { ...relayed, guard }
+    const test = await buildTestApp({}, { models: createModelRegistry([model], model) })
+    const response = await test.post(URL, { messages: MESSAGES }, AT_PROJECT)
+    const { summary } = await readCallOf(test, response)
+    expect(summary.usage['org/relayed']).toEqual({ ...USAGE, response_cost: '3.45e-05' })
+    await relayed.backend.close()
+  })
+
   it('redacts a stream of an engine', async () => {
     const service = await startFakeUpstream(
       play({ response: { action: 'redact', choices: [choiceOf('[name]')] } }),
     )
     const engine = await startFakeUpstream(hello)
     const relayed = upstreamModel(engine.baseUrl).getModel('org/relayed')
-    const guard: GuardSettings = {
-      url: service.baseUrl,
-      apiKey: null,
-      timeoutMs: 5_000,
-      isOpen: false,
-      phases: ['response'],
-    }
+    const guard = guardOf(service.baseUrl, { phases: ['response'] })
     const model = { ...relayed, guard }
     const test = await buildTestApp({}, { models: createModelRegistry([model], model) })
     const { text } = await test.post(URL, { messages: MESSAGES, stream: true })

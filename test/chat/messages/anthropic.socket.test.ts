@@ -176,6 +176,12 @@ describe('a message at an engine that takes messages', () => {
 })
 
 describe("a chat at Anthropic's API", () => {
+  it('may begin with a byte order mark', async () => {
+    const { chat, asked } = await start()
+    expect((await chat(`\uFEFF${JSON.stringify(HI)}`)).status).toBe(200)
+    expect(asked().model).toBe('claude-up')
+  })
+
   const TOOL = {
     type: 'function',
     function: { name: 'f', description: 'd', parameters: { type: 'object' } },

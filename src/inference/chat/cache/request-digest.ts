@@ -55,7 +55,7 @@ export function digestRequest(
 ): string {
   const { service, body, headers = {} } = request
   const { owner, modelId, revision } = scope
-  const value = parseLossless(body.replace(/^\uFEFF/, ''))
+  const value = parseLossless(body)
   const members = listMembers(isObject(value) ? value : {}, service === 'chat')
   const parts = [FORMAT, owner, modelId, revision, service, headers, members]
   return createHash('sha256')

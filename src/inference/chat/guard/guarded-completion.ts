@@ -2,7 +2,7 @@
 import { isObject } from '../../../domain/json/is-object.ts'
 import { ApiError } from '../../../errors.ts'
 import { ChatCompletionRequest } from '../../../schemas/chat/chat-request.ts'
-import type { CompletionCall, Delta, RelayedText } from '../../backend.ts'
+import type { CompletionCall, Delta, RelayedDelta, RelayedText } from '../../backend.ts'
 import { editMembers } from '../../openai/request.ts'
 import { joinRelayed, replayWhole, toResponseShape } from '../cache/cached-response.ts'
 import { createCollector, type ResponseEnvelope } from '../whole-completion.ts'
@@ -36,8 +36,8 @@ interface GuardedRun {
   readonly signal: AbortSignal
   /** Starts the model with the request that the guard lets pass. */
   readonly start: (call: Pick<ChatCall, 'request' | 'body'>) => AsyncIterable<Delta>
-  /** Notes deltas that are refused: their tokens are used. */
-  readonly noteRefused: (delta: Delta) => void
+  /** Notes the usage of a response that the client does not get: its tokens are used. */
+  readonly noteWithheld: (delta: RelayedDelta) => void
   /** @param body - the redacted request, if it is */
   readonly onVerdict: (report: GuardReport, body: string | null) => void
 }
@@ -71,28 +71,39 @@ export async function* runGuarded(run: GuardedRun): AsyncGenerator<Delta> {
   const deltas: Delta[] = []
   for await (const delta of run.start({ request, body })) deltas.push(delta)
   const whole = joinResponse(deltas, request.stream === true, run.envelope)
-  const verdict = await ask('response', { request: JSON.parse(body), response: whole.value })
-  onVerdict(report, null)
-  if (verdict?.action === 'refuse') {
-    run.noteRefused(usageOnly(whole))
-    throw refusal(verdict)
+  const cost = deltas.find((delta) => delta.type === 'relayed' && delta.cost !== undefined)
+  const priced = cost?.type === 'relayed' ? { cost: cost.cost } : {}
+  let passed: readonly Delta[] = deltas
+  try {
+    const verdict = await ask('response', { request: JSON.parse(body), response: whole.value })
+    onVerdict(report, null)
+    if (verdict?.action === 'refuse') throw refusal(verdict)
+    if (verdict?.action === 'redact') {
+      passed = [{ ...redactResponse(whole, verdict, request), ...priced }]
+    }
+  } catch (error) {
+    run.noteWithheld({ ...usageOnly(whole), ...priced })
+    throw error
   }
-  if (verdict?.action !== 'redact') {
-    yield* deltas
-    return
-  }
-  const json = editMembers(whole.json, {
-    set: new Map([['choices', JSON.stringify(verdict.replacement)]]),
-  })
-  const redacted = replayWhole(json, toResponseShape({ service: 'chat', request }))
+  yield* passed
+}
+
+/** @throws ApiError guard_unavailable for choices that make no completion */
+function redactResponse(
+  { json }: RelayedText,
+  { replacement }: Verdict,
+  request: ChatCompletionRequest,
+): RelayedDelta {
+  const edited = editMembers(json, { set: new Map([['choices', JSON.stringify(replacement)]]) })
+  const redacted = replayWhole(edited, toResponseShape({ service: 'chat', request }))
   if (redacted === null) throw new ApiError('guard_unavailable')
-  yield redacted
+  return redacted
 }
 
 /** @throws ApiError guard_unavailable for messages that are none, unless the guard is open */
 function redactRequest(body: string, { replacement }: Verdict, { isOpen }: GuardSettings) {
   const set = new Map([['messages', JSON.stringify(replacement)]])
-  const edited = editMembers(body.replace(/^\uFEFF/, ''), { set })
+  const edited = editMembers(body, { set })
   const parsed = ChatCompletionRequest.safeParse(JSON.parse(edited))
   if (parsed.success) return { request: parsed.data, body: edited }
   if (isOpen) return null
@@ -112,8 +123,8 @@ function joinResponse(
   return { json, value: JSON.parse(json) }
 }
 
-function usageOnly({ value: { usage } }: RelayedText): Delta {
-  const value = isObject(usage) ? { usage } : {}
+function usageOnly({ value: { usage, service_tier } }: RelayedText): RelayedDelta {
+  const value = isObject(usage) ? { usage, service_tier } : {}
   return { type: 'relayed', texts: [{ json: JSON.stringify(value), value }] }
 }
 
