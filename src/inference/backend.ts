@@ -125,6 +125,8 @@ export interface ServiceCallOf<S extends Service> extends Omit<CompletionCall, '
   readonly form?: readonly FormPart[]
   /** Headers of the client that the protocol has, to be forwarded. Default: none. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Query of the client that the protocol has, without its `?`, to be forwarded. Default: none. */
+  readonly query?: string
   /** Model name to put in answers that the backend builds itself. */
   readonly answersAs: string
 }

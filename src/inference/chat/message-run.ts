@@ -27,8 +27,9 @@ export interface MessageChat {
 
 export interface MessageExchange extends CompletionExchange {
   readonly message: MessageCreateRequest
-  /** Headers of the client that engines get that take messages. */
+  /** Headers and query of the client that engines get that take messages. */
   readonly headers: Readonly<Record<string, string>>
+  readonly query: string
   /** Returns the chat for a model. @throws ApiError, SchemaError for a request that the model cannot answer */
   readonly toChat: (model: ServedModel) => MessageChat
   /** Of an answer that is built here. */
@@ -53,7 +54,7 @@ export function openMessageRun(
   exchange: MessageExchange,
   options: CompletionRunOptions,
 ): MessageRun {
-  const { message, call, headers, toChat, envelope } = exchange
+  const { message, call, headers, query, toChat, envelope } = exchange
   let isPassed = false
   const functions: RequestFunctions = {
     requireAnswerable(model) {
@@ -62,7 +63,8 @@ export function openMessageRun(
     toCacheable(model) {
       // The asked model is the first to respond, from the cache or by itself.
       isPassed = takesMessages(model)
-      if (isPassed) return { service: 'messages', request: message, body: call.body, headers }
+      if (isPassed)
+        return { service: 'messages', request: message, body: call.body, headers, query }
       return { service: 'chat', ...functions.toChat(model) }
     },
     toChat(model) {
@@ -79,7 +81,7 @@ export function openMessageRun(
       }
       if (backend.serve === undefined) throw new ApiError('internal_error')
       const answersAs = envelope.model
-      const service = { service: 'messages', request: message, answersAs, headers } as const
+      const service = { service: 'messages', request: message, answersAs, headers, query } as const
       return backend.serve({ ...call, ...served, ...service }, callOptions)
     },
     nameBackend(model, upstream) {

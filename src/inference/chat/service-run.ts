@@ -38,6 +38,7 @@ export interface ServiceExchange extends CompletionExchange {
     readonly request: ServiceRequest
     readonly form?: readonly FormPart[]
     readonly headers?: Readonly<Record<string, string>>
+    readonly query?: string
   }
 }
 
@@ -132,8 +133,8 @@ function openService(exchange: ServiceExchange, options: CompletionRunOptions): 
       requireHonoured(service, request, model)
     },
     toCacheable: () => {
-      const { body, headers = {}, form } = call
-      return form === undefined ? { service, request, body, headers } : null
+      const { body, headers = {}, query = '', form } = call
+      return form === undefined ? { service, request, body, headers, query } : null
     },
     // A model with a guard offers no other service whose texts a guard could check.
     toChat: () => {

@@ -1,6 +1,8 @@
 /** Builds the request for an upstream: its path, and the received body, edited where the engine needs another form. */
 import { randomUUID } from 'node:crypto'
+import { isContinuation } from '../../domain/chat/continuation.ts'
 import { findMembers, type MemberPosition } from '../../domain/json/json-members.ts'
+import { renderJson } from '../../domain/json/json-text.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { CompletionCall, FormPart, Service, ServiceCall, ServiceCallOf } from '../backend.ts'
 import { renderLlamaTokens, renderSglangTokens } from './engine-tokens.ts'
@@ -25,6 +27,8 @@ export interface EngineRequest extends Pick<CompletionCall, 'model' | 'requestId
   readonly accept?: string
   /** Further headers, by lower-case name. Default: none. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Query without its `?`. Default: none. */
+  readonly query?: string
   /** Renders the body for an upstream. */
   render(target: TargetModel): string | Uint8Array
 }
@@ -89,9 +93,33 @@ export function toServiceRequest(engine: Engine, call: ServiceCall): EngineReque
   const remove = new Set<string>(
     service === 'completions' ? findUnknownCompletionFields(engine, call.request) : [],
   )
+  const others = [...usage, ...listReadable(call)]
   const render = ({ model }: TargetModel) =>
-    editMembers(call.body, { set: new Map([['model', JSON.stringify(model)], ...usage]), remove })
+    editMembers(call.body, { set: new Map([['model', JSON.stringify(model)], ...others]), remove })
   return { ...ask, render }
+}
+
+/**
+ * The edit that leaves out of a message the thinking that a provider package of this server has sealed, such as before a
+ * fallback: its signature is not one of the engine's.
+ */
+function listReadable({ service, request }: ServiceCall): [name: string, to: string][] {
+  if (service !== 'messages' && service !== 'message_tokens') return []
+  const isSealed = (block: Readonly<Record<string, unknown>>) =>
+    (block.type === 'thinking' && isContinuation(block.signature)) ||
+    (block.type === 'redacted_thinking' && isContinuation(block.data))
+  const { messages } = request
+  const hasSealed = messages.some(
+    ({ content }) => typeof content !== 'string' && content.some(isSealed),
+  )
+  if (!hasSealed) return []
+  const readable = messages.flatMap((message) => {
+    const { content } = message
+    if (typeof content === 'string') return [message]
+    const kept = content.filter((block) => !isSealed(block))
+    return kept.length === 0 && content.length > 0 ? [] : [{ ...message, content: kept }]
+  })
+  return [['messages', renderJson(readable)]]
 }
 
 /** The edits that request the usage of a stream. */

@@ -120,8 +120,9 @@ export async function messageRoutes(
       const exchange = { ...modelCaller, ...client, model, recordAs }
       if (takesMessages(model)) {
         const kind = { service: 'message_tokens', shape: MessageCountRequest.shape } as const
-        const { headers, call } = toCall(request)
-        const counted = serveWhole({ ...exchange, kind, call: { ...call, headers } }, run)
+        const { headers, query, call } = toCall(request)
+        const counting = { ...call, request: { ...body, ...call.request }, headers, query }
+        const counted = serveWhole({ ...exchange, kind, call: counting }, run)
         return await sendWhole(reply, counted, deadline)
       }
       const { request: chat } = createTranslation({ ...body, max_tokens: 1 })(model)
@@ -148,7 +149,7 @@ function createTranslation(message: MessageCreateRequest): MessageExchange['toCh
   }
 }
 
-/** Headers of the protocol, which engines get that take messages. */
+/** Headers of the protocol, which engines get that take messages, as they do the query of the beta interface. */
 const FORWARDED = ['anthropic-version', 'anthropic-beta'] as const
 
 function toCall(request: FastifyRequest<{ Body: MessageCreateRequest | MessageCountRequest }>) {
@@ -161,6 +162,8 @@ function toCall(request: FastifyRequest<{ Body: MessageCreateRequest | MessageCo
   return {
     message: body as MessageCreateRequest,
     headers: Object.fromEntries(headers),
+    // The vendor's libraries send it with each request of their beta interface.
+    query: Object(request.query).beta === 'true' ? 'beta=true' : '',
     call: {
       request: { model, stream, max_tokens, user: metadata?.user_id },
       body: bodyText ?? '',

@@ -66,7 +66,7 @@ describe('a message at an engine that takes messages', () => {
     expect(await response.text()).toBe(text)
     expect(response.headers.get('request-id')).toBeTruthy()
     const [request] = upstream.requests
-    expect(request?.url).toBe('/v1/messages')
+    expect(request?.url).toBe('/v1/messages?beta=true')
     expect(request?.body).toBe(digits.replace('"claude"', '"claude-up"'))
     expect(request?.headers).toMatchObject({ 'x-api-key': 'sk-ant-secret', ...betas })
     expect(request?.headers.authorization).toBeUndefined()
@@ -108,9 +108,15 @@ describe('a message at an engine that takes messages', () => {
   it('has its tokens counted there', async () => {
     const { send, upstream } = await start(json(200, { input_tokens: 42 }))
     const { max_tokens: _, ...prompt } = HI
-    const response = await send(prompt, {}, '/v1/messages/count_tokens')
-    expect(await response.json()).toEqual({ input_tokens: 42 })
-    expect(upstream.requests[0]?.url).toBe('/v1/messages/count_tokens')
+    for (const query of ['', '?beta=true', '?beta=1&other=true']) {
+      const response = await send(prompt, {}, `/v1/messages/count_tokens${query}`)
+      expect(await response.json()).toEqual({ input_tokens: 42 })
+    }
+    expect(upstream.requests.map(({ url }) => url)).toEqual([
+      '/v1/messages/count_tokens',
+      '/v1/messages/count_tokens?beta=true',
+      '/v1/messages/count_tokens',
+    ])
   })
 
   it.each([

@@ -13,8 +13,9 @@ export interface CacheableRequest {
   /** The validated request, and its JSON text, in the format of the service. */
   readonly request: object
   readonly body: string
-  /** Headers of the client that are forwarded. Default: none. */
+  /** Headers and query of the client that are forwarded. Default: none. */
   readonly headers?: Readonly<Record<string, string>>
+  readonly query?: string
 }
 
 interface DigestScope {
@@ -53,11 +54,11 @@ export function digestRequest(
   request: Omit<CacheableRequest, 'request'>,
   scope: DigestScope,
 ): string {
-  const { service, body, headers = {} } = request
+  const { service, body, headers = {}, query = '' } = request
   const { owner, modelId, revision } = scope
   const value = parseLossless(body)
   const members = listMembers(isObject(value) ? value : {}, service === 'chat')
-  const parts = [FORMAT, owner, modelId, revision, service, headers, members]
+  const parts = [FORMAT, owner, modelId, revision, service, headers, query, members]
   return createHash('sha256')
     .update(renderJson(sortMembers(parts)))
     .digest('hex')

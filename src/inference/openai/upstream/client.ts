@@ -57,6 +57,8 @@ interface PostOptions {
   readonly accept?: string
   /** Further headers, by lower-case name. Default: none. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Query without its `?`, which follows that of the base address. Default: none. */
+  readonly query?: string
 }
 
 /** An answer with an unread body. The caller must close it. */
@@ -106,12 +108,13 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
   const root = base.replace(/\/v1$/, '')
 
   function post(body: string | Uint8Array, options: PostOptions) {
-    const { path, isAtRoot = false, requestId, signal, isStream } = options
+    const { path, isAtRoot = false, requestId, signal, isStream, query = '' } = options
+    const search = [url.search.slice(1), query].filter(Boolean).join('&')
     const { accept = isStream ? 'text/event-stream' : 'application/json' } = options
     const contentType = options.contentType ?? 'application/json'
     const request = {
       origin,
-      path: `${isAtRoot ? root : base}${path}${url.search}`,
+      path: `${isAtRoot ? root : base}${path}${search && `?${search}`}`,
       method: 'POST',
       headers: {
         ...options.headers,
