@@ -83,7 +83,7 @@ export function createUsageRequests(db: Connection, parties: Parties) {
      * Identifies the request of a call that begins to count.
      *
      * @param isLate - whether its end was stored before
-     * @returns its identity; null: none
+     * @returns its identity; null: none, or that of too many calls
      */
     enter(call: EnteringCall, usage: readonly CallUsage[], isLate: boolean): string | null {
       const { call_key, response_id } = call
@@ -97,9 +97,9 @@ export function createUsageRequests(db: Connection, parties: Parties) {
       }
       const row = { ...call, response_key, linked_id }
       const identity = links.resolve(row, signature)
-      put(row, identity)
+      const isShared = put(row, identity)
       if (isLinked) links.relink(call)
-      return identity
+      return isShared ? null : identity
     },
 
     /** Takes a deleted call out of its request. */
@@ -148,12 +148,18 @@ function createGroups(db: Connection, { setRepeat, onMoved }: Parties) {
   return {
     touch,
 
-    /** Stores what identifies the request of a call. @param identity - null: nothing yet */
-    put(call: RequestRow, identity: string | null): void {
+    /**
+     * Stores what identifies the request of a call.
+     *
+     * @param identity - null: nothing yet
+     * @returns whether it is known as that of too many calls
+     */
+    put(call: RequestRow, identity: string | null): boolean {
       const { call_key, project_key, response_key, linked_id } = call
       const is_shared = identity === null ? 0 : (findShared.get({ project_key, identity }) ?? 0)
       putRequest.run({ call_key, project_key, response_key, linked_id, identity, is_shared })
       touch(project_key, identity)
+      return is_shared === 1
     },
 
     settle(): boolean {
