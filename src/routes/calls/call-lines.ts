@@ -16,12 +16,11 @@ import type { PriceTable } from '../../domain/prices/price-table.ts'
 import { layerPrices } from '../../domain/prices/project-prices.ts'
 import type { CallsQueryRequest } from '../../schemas/calls/calls-query.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
-import type { ListedCall } from '../../store/api/calls/calls.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import { type CallWithFeedback, joinFeedback } from './call-feedback.ts'
 import { createCallExpander, type ExpandCall } from './expand-values.ts'
 import { withPrices } from './priced-selection.ts'
-import { readTrees } from './tree-usage.ts'
+import { createTreeReader, type TreeReader } from './tree-usage.ts'
 
 /** Sources of a list: prices for costs, feedback for `include_feedback`, objects and tables for `expand_columns`. */
 export interface CallLinesOptions
@@ -39,7 +38,7 @@ interface ListCaller {
 
 /** Data of a line besides the call. */
 interface LineContext {
-  readonly treesOf: (calls: readonly ListedCall[]) => Promise<ReadonlyMap<string, TreeUsage>>
+  readonly treesOf: TreeReader
   readonly shape: CallsShape
   readonly prices: PriceTable | null
   readonly expand: ExpandCall
@@ -73,10 +72,9 @@ export async function listCallLines(
     toWireNames,
   }
   const found = callsQuery.pages(selection, shape, caller)
-  const treesOf = (calls: readonly ListedCall[]) => {
-    const call_ids = shape.withTreeUsage ? calls.map(({ call }) => call.id) : []
-    return readTrees(options.usage, { project_id, call_ids, prices: own }, caller)
-  }
+  const treesOf = shape.withTreeUsage
+    ? createTreeReader(options.usage, { project_id, prices: own }, caller)
+    : async () => new Map<string, TreeUsage>()
   const pages = joinFeedback(found, shape.withFeedback, options, caller)
   return renderPages(pages, { ...context, treesOf })
 }
@@ -86,7 +84,7 @@ async function* renderPages(
   context: LineContext,
 ): AsyncGenerator<string> {
   for await (const page of pages) {
-    const trees = await context.treesOf(page)
+    const trees = await context.treesOf(page.map(({ call }) => call))
     if (!context.shape.withExpandedValues) {
       yield page.map((listed) => `${renderListed(listed, trees, context)}\n`).join('')
       continue

@@ -25,7 +25,7 @@ import {
 import { EmptyResponse } from '../../schemas/primitives.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import type { LargeBodies } from '../bodies/large-bodies.ts'
-import { readTrees } from './tree-usage.ts'
+import { createTreeReader } from './tree-usage.ts'
 
 interface CallRoutesOptions
   extends Pick<Stores, 'calls' | 'prices' | 'usage'>,
@@ -103,9 +103,14 @@ function addCallRead(app: App, { calls, prices, usage }: CallRoutesOptions): voi
       }
       const { include_costs, include_tree_usage } = include
       const own = include_costs || include_tree_usage ? await prices.listPrices(project_id) : []
-      const caller = include_tree_usage ? openReadCaller(request, reply, project_id) : null
-      const query = { project_id, call_ids: [id], prices: own }
-      const trees = caller && (await readTrees(usage, query, caller))
+      const readTrees =
+        include_tree_usage &&
+        createTreeReader(
+          usage,
+          { project_id, prices: own },
+          openReadCaller(request, reply, project_id),
+        )
+      const trees = readTrees ? await readTrees([call]) : null
       return {
         call: renderCall(call, {
           costs: include_costs ? renderCallCosts(call, layerPrices(own)) : null,

@@ -1,6 +1,6 @@
 /** Joins to listed calls what they used together with their descendants. */
 import type { ReadCaller } from '../../domain/access/read-caller.ts'
-import type { TreeUsage } from '../../domain/calls/call-view.ts'
+import type { StoredCall, TreeUsage } from '../../domain/calls/call-view.ts'
 import type { ProjectPrice } from '../../domain/prices/project-prices.ts'
 import { ApiError } from '../../errors.ts'
 import type { UsageStore } from '../../store/api/usage/usage.ts'
@@ -10,39 +10,49 @@ const TREE_CALLS_MAX = 100_000
 
 interface TreesQuery {
   readonly project_id: string
-  readonly call_ids: readonly string[]
   /** The project's own prices; null: no costs are wanted. */
   readonly prices: readonly ProjectPrice[] | null
 }
 
+type TopCall = Pick<StoredCall, 'id' | 'trace_id'>
+
+/** Reads the usage of trees by the ids of their top calls. @throws ApiError what UsageStore throws, but for the limit */
+export type TreeReader = (calls: readonly TopCall[]) => Promise<ReadonlyMap<string, TreeUsage>>
+
 /**
- * Returns the usage of trees by the ids of their top calls.
- *
  * Spec: §2.5 summary (usage not shown). Choice: each token counts once, and calls of traces with more than TREE_CALLS_MAX
- * calls have no entry.
- *
- * @throws ApiError what UsageStore throws, but for the limit
+ * calls have no entry. Such a trace is read once, for all pages of a list.
  */
-export async function readTrees(
+export function createTreeReader(
   usage: UsageStore,
-  { project_id, call_ids, prices }: TreesQuery,
+  query: TreesQuery,
   caller: ReadCaller,
-): Promise<Map<string, TreeUsage>> {
-  if (call_ids.length === 0) return new Map()
-  const query = { project_id, prices, counting: 'own' as const, limit: TREE_CALLS_MAX }
-  try {
-    const { call_usage } = await usage.sumCallsUsage({ ...query, call_ids }, caller)
-    return new Map(Object.entries(call_usage))
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.param !== 'limit') throw error
-    if (call_ids.length === 1) return new Map()
+): TreeReader {
+  const tooLarge = new Set<string>()
+
+  async function readTraces(
+    traces: readonly (readonly TopCall[])[],
+  ): Promise<[string, TreeUsage][]> {
+    if (traces.length === 0) return []
+    const call_ids = traces.flat().map(({ id }) => id)
+    try {
+      const wanted = { ...query, call_ids, counting: 'own', limit: TREE_CALLS_MAX } as const
+      return Object.entries((await usage.sumCallsUsage(wanted, caller)).call_usage)
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.param !== 'limit') throw error
+    }
+    if (traces.length === 1) {
+      for (const { trace_id } of traces[0] ?? []) tooLarge.add(trace_id)
+      return []
+    }
+    const half = Math.ceil(traces.length / 2)
+    const first = await readTraces(traces.slice(0, half))
+    return [...first, ...(await readTraces(traces.slice(half)))]
   }
-  const half = Math.ceil(call_ids.length / 2)
-  const parts = [call_ids.slice(0, half), call_ids.slice(half)]
-  const trees = new Map<string, TreeUsage>()
-  for (const part of parts) {
-    const found = await readTrees(usage, { project_id, call_ids: part, prices }, caller)
-    for (const [id, tree] of found) trees.set(id, tree)
+
+  return async (calls) => {
+    const wanted = calls.filter(({ trace_id }) => !tooLarge.has(trace_id))
+    const traces = Map.groupBy(wanted, ({ trace_id }) => trace_id)
+    return new Map(await readTraces([...traces.values()]))
   }
-  return trees
 }
