@@ -27,7 +27,7 @@ interface Entrant extends Share {
 
 interface Turns<Item extends Entrant> {
   /**
-   * Waits for a turn. The longest line of a full queue gives way to a shorter one.
+   * Waits for a turn. The longest line of a full queue gives way to a shorter one, except to what no queue can hold.
    *
    * @returns a function that ends the turn, to be called once
    * @throws ApiError server_overloaded when the queue is full, read_timeout, server_draining after close;
@@ -70,7 +70,7 @@ export function createTurns<Item extends Entrant = Entrant>(
     while (waiting.size() >= queueMax || waiting.bytes() + bytes > queueBytesMax) {
       refused += 1
       const error = new ApiError('server_overloaded', { retryAfterS: 1 })
-      const last = waiting.lastOfLonger({ keyId, project_id })
+      const last = bytes > queueBytesMax ? undefined : waiting.lastOfLonger({ keyId, project_id })
       if (!last) throw error
       waiting.remove(last)
       last.settle(error)

@@ -67,3 +67,15 @@ it('limits the bytes that wait, and begins only turns that get a slot', async ()
   turns.close()
   await expect(waiting[0]).rejects.toMatchObject({ code: 'server_draining' })
 })
+
+it('refuses what is larger than its whole queue, and nothing that waits for it', async () => {
+  const turns = createTurns({ slots: 1, queueMax: 9, queueBytesMax: 10 })
+  await turns.enter(share('a'))
+  const waiting = turns.enter({ ...share('a'), bytes: 6 })
+  await expect(turns.enter({ ...share('b'), bytes: 11 })).rejects.toMatchObject({
+    code: 'server_overloaded',
+  })
+  expect(turns.figures()).toEqual({ running: 1, waiting: 1, refused: 1 })
+  turns.close()
+  await expect(waiting).rejects.toMatchObject({ code: 'server_draining' })
+})
