@@ -1,9 +1,11 @@
 /**
  * Learns what a package makes of the settings of a request before anything is sent: the package is run with a short prompt
- * and a `fetch` that answers with an empty stream. It then has named what it would leave out, and rendered its request.
+ * and a `fetch` that responds with an empty stream. It then has named what it would leave out, and rendered its request.
+ * Clients repeat their settings, so that the outcome is cached.
  */
+import { hash } from 'node:crypto'
 import type { LanguageModelV4 } from '@ai-sdk/provider'
-import { parseObject } from '../../domain/json/json-values.ts'
+import { isGiven, parseObject } from '../../domain/json/json-values.ts'
 import { type ApiError, refuse } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import { featureOf, findSentLimit, type Settings } from './call-options.ts'
@@ -31,44 +33,78 @@ export interface Rehearsal {
   check(settings: Settings, request: ChatCompletionRequest): Promise<Checked>
 }
 
+/** What a package makes of settings, whichever request they are of. */
+interface Learned {
+  /** Fields that it names as left out; some may be of the options in the models file. */
+  readonly warned: readonly FieldName[]
+  /** Fields that it leaves out without a word. */
+  readonly silent: readonly FieldName[]
+  /** The limit to send; null: none is low enough. */
+  readonly limit: number | null | undefined
+  /** Tokens that it adds to the limit. */
+  readonly added: number
+}
+
+/** Limit: settings whose outcome is cached, of one model. */
+const LEARNED_MAX = 256
+
 /**
  * Spec: §4.3 (every field).
  * Choice: packages name what they leave out only after the provider was asked; a refusal then would have cost money.
  */
 export function createRehearsal(options: RehearsalOptions): Rehearsal {
   const { dropsUnsupported } = options
+  /** By the digest of the settings, the latest last. */
+  const cached = new Map<string, Learned>()
+
+  async function learnOnce(settings: Settings): Promise<Learned> {
+    const digest = hash('sha256', JSON.stringify(settings))
+    const learned = cached.get(digest) ?? (await learn(options, settings))
+    cached.delete(digest)
+    cached.set(digest, learned)
+    const [oldest] = cached.keys()
+    if (cached.size > LEARNED_MAX && oldest !== undefined) cached.delete(oldest)
+    return learned
+  }
+
   return {
     async check(settings, request) {
       if (Object.keys(settings).every((name) => name === 'maxOutputTokens')) {
         return { settings, dropped: [] }
       }
-      const rehearsed = await rehearse(options, settings)
-      const { sentLimit } = rehearsed
-      const silent = await findSilent(options, settings, rehearsed.body)
-      const dropped = [...new Set([...listDropped(rehearsed.warnings, request), ...silent])]
+      const { warned, silent, limit, added } = await learnOnce(settings)
+      const asked = warned.filter((field) => isGiven(request[field]))
+      const dropped = [...new Set([...asked, ...silent])]
       const [first] = dropped
       if (first !== undefined && !dropsUnsupported) {
         const message = `The package of the model does not support ${first}, or not this value of it.`
         refuse('unsupported_parameter', first, message)
       }
-      const limit = settings.maxOutputTokens
-      if (limit === undefined || sentLimit === null || sentLimit <= limit) {
-        return { settings, dropped }
+      if (limit === null) {
+        const message = `reasoning_effort needs max_completion_tokens above ${added}: reasoning is a part of them.`
+        refuse('invalid_value', 'reasoning_effort', message)
       }
-      return { settings: await lowerLimit(options, settings, limit, sentLimit), dropped }
+      const isLowered = limit !== settings.maxOutputTokens
+      return { settings: isLowered ? { ...settings, maxOutputTokens: limit } : settings, dropped }
     },
   }
 }
 
-function listDropped(warnings: readonly unknown[], request: ChatCompletionRequest): FieldName[] {
-  const fields = warnings.flatMap((warning) => {
+/** @throws ApiError for settings that the package refuses */
+async function learn(options: RehearsalOptions, settings: Settings): Promise<Learned> {
+  const { warnings, body, sentLimit } = await rehearse(options, settings)
+  const silent = await findSilent(options, settings, body)
+  const { maxOutputTokens } = settings
+  const added = Math.max(0, (sentLimit ?? 0) - (maxOutputTokens ?? Number.POSITIVE_INFINITY))
+  const limit = added > 0 ? await findLowered(options, settings, added) : maxOutputTokens
+  return { warned: listWarned(warnings), silent, limit, added }
+}
+
+function listWarned(warnings: readonly unknown[]): FieldName[] {
+  return warnings.flatMap((warning) => {
     const feature = featureOf(warning)
-    const field = feature === null ? null : fieldOfFeature(feature)
-    // A warning may also be of the options in the models file.
-    const isAsked = field !== null && request[field] !== undefined && request[field] !== null
-    return isAsked ? [field] : []
+    return (feature === null ? null : fieldOfFeature(feature)) ?? []
   })
-  return [...new Set(fields)]
 }
 
 /** Settings that change the request of a package that knows them. */
@@ -102,25 +138,21 @@ async function findSilent(
 }
 
 /**
- * Some packages add the tokens of reasoning to the limit.
+ * Returns the limit for a package that adds the tokens of reasoning to it; null if nothing is left of it.
  *
  * Spec: §4.3 max_completion_tokens.
  * Choice: the limit of the client stays the limit, since it bounds what the answer costs.
  */
-async function lowerLimit(
+async function findLowered(
   options: RehearsalOptions,
   settings: Settings,
-  limit: number,
-  sentLimit: number,
-): Promise<Settings> {
-  const added = sentLimit - limit
-  const lowered = { ...settings, maxOutputTokens: limit - added }
-  if (lowered.maxOutputTokens > 0) {
-    const again = await rehearse(options, lowered)
-    if (again.sentLimit !== null && again.sentLimit <= limit) return lowered
-  }
-  const message = `reasoning_effort needs max_completion_tokens above ${added}: reasoning is a part of them.`
-  refuse('invalid_value', 'reasoning_effort', message)
+  added: number,
+): Promise<number | null> {
+  const limit = settings.maxOutputTokens ?? 0
+  const maxOutputTokens = limit - added
+  if (maxOutputTokens <= 0) return null
+  const { sentLimit } = await rehearse(options, { ...settings, maxOutputTokens })
+  return sentLimit !== null && sentLimit <= limit ? maxOutputTokens : null
 }
 
 const PROMPT = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'hi' }] }]
