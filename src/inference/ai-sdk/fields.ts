@@ -1,7 +1,7 @@
 /** What the packages of the AI SDK have of the fields of a chat, and where single packages differ. */
-import { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
+import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { Capability } from '../backend.ts'
-import type { FieldRule, Profile } from '../openai/profiles.ts'
+import { createProfile, type Profile } from '../openai/profiles.ts'
 
 /** Embeddings are offered only where the models file lists them: not each package has them. */
 export const AI_SDK_OFFERS: {
@@ -83,7 +83,7 @@ export function traitsOf(packageName: string): PackageTraits {
 }
 export type { PackageTraits }
 
-const PASSED: ReadonlySet<string> = new Set([
+const PASSED = [
   'messages',
   'model',
   'max_tokens',
@@ -101,15 +101,15 @@ const PASSED: ReadonlySet<string> = new Set([
   'tools',
   'tool_choice',
   'reasoning_effort',
-] satisfies readonly (keyof Profile)[])
+] as const satisfies readonly (keyof Profile)[]
 
 /** `user` is only an id for the provider, and the interface has none. */
-const OWN: ReadonlySet<string> = new Set([
+const OWN = [
   'priority',
   'request_id',
   'include_reasoning',
   'user',
-] satisfies readonly (keyof Profile)[])
+] as const satisfies readonly (keyof Profile)[]
 
 /**
  * Spec: §4.3 (every field).
@@ -117,13 +117,8 @@ const OWN: ReadonlySet<string> = new Set([
  * package lacks of the rest shows only when it is asked.
  */
 export function createPackageProfile({ singleCall }: PackageTraits): Profile {
-  const rule = (name: string): FieldRule => {
-    if (PASSED.has(name)) return 'pass'
-    if (name === 'parallel_tool_calls' && singleCall !== undefined) return 'pass'
-    return OWN.has(name) ? 'own' : 'reject'
-  }
-  const names = Object.keys(ChatCompletionRequest.shape)
-  return Object.fromEntries(names.map((name) => [name, rule(name)])) as Profile
+  const calls = singleCall === undefined ? [] : (['parallel_tool_calls'] as const)
+  return createProfile([...PASSED, ...calls], OWN)
 }
 
 /** The fields of a chat that a package names, in words of its own, when it does not support them. */

@@ -9,7 +9,6 @@ import {
 } from '../../domain/chat/messages/messages-to-chat.ts'
 import { renderJson } from '../../domain/json/json-text.ts'
 import { ApiError } from '../../errors.ts'
-import { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type {
   CallOptions,
   CompletionCall,
@@ -26,7 +25,7 @@ import { responseReaderOf } from '../openai/response-body.ts'
 import { createUpstreamClient, type UpstreamTimeouts } from '../openai/upstream/client.ts'
 import { createTargetPool, type RetryClock, SYSTEM_CLOCK } from '../openai/upstream/targets.ts'
 import { type EngineRequest, toServiceRequest } from '../openai/upstream-request.ts'
-import { ANTHROPIC_OFFERS, createAnthropicProfile } from './fields.ts'
+import { ANTHROPIC_OFFERS, ANTHROPIC_PROFILE } from './fields.ts'
 
 /** The version that is sent for clients that name none. */
 const VERSION = '2023-06-01'
@@ -61,10 +60,9 @@ export function createAnthropicBackend(options: AnthropicBackendOptions): Infere
   })
   const pool = createTargetPool(targets, clock.nowMs)
   const relay: Relay = { pool, callsTools, clock }
-  const profile = createAnthropicProfile(Object.keys(ChatCompletionRequest.shape))
   return {
     kind: 'anthropic',
-    fields: toFieldSupport(profile, unsupported),
+    fields: toFieldSupport(ANTHROPIC_PROFILE, unsupported),
     offers: ANTHROPIC_OFFERS,
     dropsUnsupported: unsupported === 'drop',
     complete: (call, run) => completeChat(relay, options, call, run),

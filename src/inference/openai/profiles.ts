@@ -204,6 +204,19 @@ export const PROFILES: Readonly<Record<Engine, Profile>> = Object.fromEntries(
   ]),
 ) as Record<Engine, Profile>
 
+/** Returns the profile of a backend that passes some fields on, uses some itself, and has none of the others. */
+export function createProfile(
+  passed: readonly (keyof Profile)[],
+  own: readonly (keyof Profile)[],
+): Profile {
+  const names = Object.keys(FIELDS) as (keyof Profile)[]
+  const rule = (name: keyof Profile): FieldRule => {
+    if (passed.includes(name)) return 'pass'
+    return own.includes(name) ? 'own' : 'reject'
+  }
+  return Object.fromEntries(names.map((name) => [name, rule(name)])) as Profile
+}
+
 /**
  * Converts a profile to the field support of the backend contract.
  *
