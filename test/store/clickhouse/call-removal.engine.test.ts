@@ -22,6 +22,13 @@ function callAt(hours: number, id: string, fields: object = {}): CallParts {
   return { start, end: endOf({ id, ended_at: timeAt(hours), ...fields }) }
 }
 
+/** The same of one request, by the id of its response and the call that it names. */
+function reportAt(hours: number, id: string, response_id: string, linked_id: string): CallParts {
+  const summary = { usage: { m: { prompt_tokens: 5, completion_tokens: 1 } } }
+  const { start, end } = callAt(hours, id, { parent_id: 'never', summary })
+  return { start: start && { ...start, linked_id }, end: end && { ...end, response_id } }
+}
+
 async function openStores() {
   const url = await makeDatabase()
   const stores = await openTestStores({ url })
@@ -46,6 +53,12 @@ async function openStores() {
         live: Object.fromEntries(found.map(([table, live]) => [table, live])),
         stored: Object.fromEntries(found.map(([table, , stored]) => [table, stored])),
       }
+    },
+    async listRequests() {
+      const sql = (table: string) => `SELECT DISTINCT id FROM ${table} ORDER BY id`
+      const tables = ['call_requests', 'call_doubles', 'call_orphans']
+      const found = tables.map((table) => db.read<{ id: string }>(sql(table), {}))
+      return (await Promise.all(found)).map((rows) => rows.map(({ id }) => id).join(' '))
     },
     async countCalls(of = project_id) {
       const selection = resolveCallsSelection({ project_id: of })
@@ -130,6 +143,25 @@ describe.skipIf(!hasClickHouse)('calls removed from ClickHouse', () => {
     expect(await stores.removal.removeDeleted(stores.signal)).toBe(0)
     expect((await stores.countStored()).stored).toMatchObject({ calls: 15, call_ids: 15 })
     expect(await stores.countCalls()).toBe(15)
+  })
+
+  it('removed calls take with them what identifies their requests, also of calls that only they name', async () => {
+    const stores = await openStores()
+    await stores.calls.writeParts([
+      reportAt(-1, 'old', 'chatcmpl-0123456789', 'foreign-1'),
+      reportAt(1, 'deleted', 'chatcmpl-0123456789', 'foreign-2'),
+      reportAt(1, 'kept', 'chatcmpl-0123456789', 'foreign-3'),
+    ])
+    const [requests, doubles, orphans] = await stores.listRequests()
+    expect(requests).toBe('deleted foreign-1 foreign-2 foreign-3 kept old')
+    expect([doubles, orphans]).toEqual([requests, 'deleted kept old'])
+    await stores.expire()
+    const left = 'deleted foreign-2 foreign-3 kept'
+    expect(await stores.listRequests()).toEqual([left, left, 'deleted kept'])
+    await stores.deleteCalls(['deleted'])
+    await stores.removal.removeDeleted(stores.signal)
+    const last = 'foreign-3 kept'
+    expect(await stores.listRequests()).toEqual([last, last, 'kept'])
   })
 
   it('no removal begins when the server stops', async () => {

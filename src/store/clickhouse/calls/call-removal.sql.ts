@@ -82,6 +82,25 @@ WHERE project_id = {project_id:String}
 `
 }
 
+/**
+ * Requests of which one call remains, which so is the only one: in `call_requests` only those of named calls, whose
+ * rows are written with those of the calls that name them.
+ */
+export function deleteLoneRequests(table: 'call_requests' | 'call_doubles'): string {
+  return `
+DELETE FROM ${table}
+WHERE project_id = {project_id:String}
+  AND request IN (
+    SELECT request
+    FROM ${table}
+    WHERE project_id = {project_id:String}
+      ${table === 'call_requests' ? "AND startsWith(request, 'call ')" : ''}
+    GROUP BY request
+    HAVING uniqExact(id) = 1
+  )
+`
+}
+
 const OLD_ENDS = `project_id = {project_id:String} AND ended_at_us < {before_us:Int64}`
 
 /** Ends that arrived before their start, and how many have none. Deleted ones are counted with their deletion. */

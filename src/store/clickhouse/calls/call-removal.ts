@@ -64,16 +64,11 @@ export function createCallRemoval(db: ClickHouse): CallRemoval {
     const times = starts.map(({ started_at_us }) => started_at_us)
     if (times.length > 0) await db.remove(SQL.DELETE_CALLS, { project_id, ids, times })
     // The ids come last: until then the next round finds the call again.
-    const rest = [
-      'call_orphans',
-      'call_names',
-      'call_early_ends',
-      'call_requests',
-      'call_doubles',
-    ] as const
-    for (const table of [...rest, 'call_ids'] as const) {
+    for (const table of ['call_orphans', 'call_names', 'call_early_ends'] as const) {
       await db.remove(SQL.deleteOfIds(table), { project_id, ids })
     }
+    await removeRequests(db, SQL.deleteOfIds, { project_id, ids })
+    await db.remove(SQL.deleteOfIds('call_ids'), { project_id, ids })
     return freed
   }
 
@@ -123,6 +118,19 @@ export function createCallRemoval(db: ClickHouse): CallRemoval {
   }
 }
 
+/** Removes what identifies the requests of calls, and of calls that only they name. */
+async function removeRequests(
+  db: ClickHouse,
+  deleteRequests: (table: 'call_requests' | 'call_doubles') => string,
+  parameters: { readonly project_id: string; readonly [name: string]: unknown },
+): Promise<void> {
+  const { project_id } = parameters
+  for (const table of ['call_requests', 'call_doubles'] as const) {
+    await db.remove(deleteRequests(table), parameters)
+    await db.remove(SQL.deleteLoneRequests(table), { project_id })
+  }
+}
+
 /** The steps of an expiry. */
 function createExpiry(db: ClickHouse) {
   /** Runs a step for all calls of a list; the step must remove them from the list. */
@@ -144,9 +152,7 @@ function createExpiry(db: ClickHouse) {
       await drain(SQL.LIST_NAMED, span, (ids) => db.remove(deleteNames, { project_id, ids }))
       await db.remove(SQL.deleteOfTime('call_orphans'), { ...span })
       await db.remove(SQL.deleteOfTime('calls'), { ...span })
-      for (const table of ['call_requests', 'call_doubles'] as const) {
-        await db.remove(SQL.deleteRequestsOfTime(table), { ...span })
-      }
+      await removeRequests(db, SQL.deleteRequestsOfTime, { ...span })
       await db.remove(SQL.deleteOfTime('call_ids'), { ...span })
       return counted?.calls ?? 0
     },
