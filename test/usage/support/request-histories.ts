@@ -26,9 +26,9 @@ const drawnCall = fc.record({
 })
 type Drawn = typeof drawnCall extends fc.Arbitrary<infer T> ? T : never
 
-const first = { parent: null, hour: 0, model: 0, tokens: 10, output: 3, response: 0, link: null }
+const first = { parent: null, hour: 0, model: 0, tokens: 10, output: 3, reports: 'own' } as const
 /** Both report one request. */
-const DOUBLE: Drawn[] = [0, 0].map(() => ({ ...first, reports: 'own' }))
+const DOUBLE: Drawn[] = [0, 0].map((response) => ({ ...first, response, link: null }))
 
 const move = fc.record({
   does: fc.constantFrom('start', 'end', 'both', 'both', 'delete', 'commit', 'commit'),
