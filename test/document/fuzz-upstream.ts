@@ -27,6 +27,24 @@ const RESPONSE = {
   output: [SAID],
   usage: { input_tokens: 2, output_tokens: 1, total_tokens: 3 },
 }
+const MESSAGE = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'up',
+  content: [{ type: 'text', text: 'Hi' }],
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  usage: { input_tokens: 2, output_tokens: 1 },
+}
+const MESSAGE_EVENTS = [
+  { type: 'message_start', message: { ...MESSAGE, content: [], stop_reason: null } },
+  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } },
+  { type: 'content_block_stop', index: 0 },
+  { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
+  { type: 'message_stop' },
+]
 
 const ANSWERS: Readonly<Record<string, unknown>> = {
   '/v1/models': { object: 'list', data: [] },
@@ -39,6 +57,8 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
     usage: USAGE,
   },
   '/v1/responses': RESPONSE,
+  '/v1/messages': MESSAGE,
+  '/v1/messages/count_tokens': { input_tokens: 2 },
   '/v1/moderations': { id: 'modr-1', model: 'up', results: [{ flagged: false }] },
   '/v1/images/generations': { created: 1, data: [{ b64_json: 'AA==' }] },
   '/v1/images/edits': { created: 1, data: [{ b64_json: 'AA==' }] },
@@ -66,6 +86,7 @@ const STREAMS: Readonly<Record<string, (asked: Asked) => unknown[]>> = {
     },
   ],
   '/v1/responses': () => [{ type: 'response.completed', sequence_number: 0, response: RESPONSE }],
+  '/v1/messages': () => MESSAGE_EVENTS,
 }
 
 interface Asked {
@@ -87,7 +108,8 @@ function answer(response: ServerResponse, path: string, asked: Asked): void {
   if (path === '/v1/audio/speech') {
     response.writeHead(200, { 'content-type': 'audio/mpeg' }).end(Buffer.from([255, 251]))
   } else if (events !== undefined) {
-    const lines = [...events.map((one) => JSON.stringify(one)), '[DONE]']
+    const lines = events.map((one) => JSON.stringify(one))
+    if (path !== '/v1/messages') lines.push('[DONE]')
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.end(lines.map((line) => `data: ${line}\n\n`).join(''))
   } else {
@@ -109,7 +131,8 @@ function parse(text: string): Asked {
 const server = createServer(async (request, response) => {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
-  answer(response, request.url ?? '', parse(Buffer.concat(chunks).toString('utf8')))
+  const path = request.url?.split('?')[0] ?? ''
+  answer(response, path, parse(Buffer.concat(chunks).toString('utf8')))
 })
 server.listen(0, '127.0.0.1', () => {
   const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
