@@ -89,6 +89,7 @@ describe('requests that several emitters record', () => {
   it('the next call of a request counts when the counting one is deleted', async () => {
     const test = await buildTestApp()
     await send(test, OWN, BESIDE)
+    expect(await countedIn(test)).toEqual({ [spanId(2)]: undefined, [spanId(3)]: spanId(2) })
     await test.post('/calls/delete', { project_id: PROJECT, call_ids: [spanId(2)] })
     expect(await countTokens(test)).toEqual([3213, 451])
     expect(await countedIn(test)).toEqual({ [spanId(3)]: undefined })

@@ -25,7 +25,8 @@ function callAt(id: string, hour: number, size = 1) {
   const inputs = { text, ref: 'weave:///acme/demo/object/o:v1', secret: SECRET }
   const summary = { usage: { m: { input_tokens: 5 } } }
   const start = { id, trace_id: 't', started_at: time, inputs, display_name: SECRET }
-  return { start: startOf(start), end: endOf({ id, ended_at: time, summary, exception: SECRET }) }
+  const end = endOf({ id, ended_at: time, summary, exception: SECRET })
+  return { start: startOf(start), end: { ...end, response_id: `chatcmpl-0123456789-${id}` } }
 }
 
 function open() {
@@ -47,7 +48,7 @@ function open() {
   return { store, db, count, expire, remove, dataDir }
 }
 
-const PARTS = ['call_bodies', 'call_usage', 'call_refs']
+const PARTS = ['call_bodies', 'call_usage', 'call_requests', 'call_refs']
 const OF_HOURS = ['stats_hours', 'stats_segments', 'stats_columns', 'stats_changes']
 
 describe('a deleted call', () => {
@@ -78,7 +79,7 @@ describe('a deleted call', () => {
     expect(count('call_logs')).toBe(1)
   })
 
-  it('a deleted call leaves no body, usage, ref or text, whatever arrives later', async () => {
+  it('a deleted call leaves no body, usage, identity of its request, ref or text, whatever arrives later', async () => {
     const { store, db, count, remove, dataDir } = open()
     const [whole, late, early] = [callAt('whole', 0, 500), callAt('late', 0), callAt('early', 0)]
     await store.calls.writeParts([whole, { ...late, end: null }, { ...early, start: null }])
@@ -87,7 +88,7 @@ describe('a deleted call', () => {
     await store.calls.writeParts(many)
     await remove('whole', 'late', 'early', ...many.map(({ start }) => start.id))
     await store.calls.writeParts([whole, late, early])
-    expect(PARTS.map(count)).toEqual([0, 0, 0])
+    expect(PARTS.map(count)).toEqual([0, 0, 0, 0])
     const wide = 'SELECT DISTINCT display_name, exception, thread_id, storage_size_bytes FROM calls'
     expect(db.prepare(wide).raw().all()).toEqual([[null, null, null, 0]])
     db.pragma('wal_checkpoint(TRUNCATE)')
@@ -103,11 +104,11 @@ describe('calls that expired', () => {
     const keys = db.prepare('SELECT hour_key FROM stats_hours ORDER BY hour').pluck()
     const before = keys.all()
     await expect(expire(2)).resolves.toBe(3)
-    expect([...PARTS, ...OF_HOURS].map(count)).toEqual([1, 1, 1, 1, 1, expect.any(Number), 0])
+    expect([...PARTS, ...OF_HOURS].map(count)).toEqual([1, 1, 1, 1, 1, 1, expect.any(Number), 0])
     expect(keys.all()).toEqual(before.slice(2))
     await expect(expire(3)).resolves.toBe(1)
     // The newest row of an hour keeps its key from being given out again.
-    expect([...PARTS, ...OF_HOURS].map(count)).toEqual([0, 0, 0, 1, 0, 0, 0])
+    expect([...PARTS, ...OF_HOURS].map(count)).toEqual([0, 0, 0, 0, 1, 0, 0, 0])
     await store.calls.writeParts([callAt('new', 3)])
     expect(keys.all()).toEqual([before[2], (before[2] as number) + 1])
     expect(db.prepare('SELECT call_key FROM calls').pluck().all()).toEqual([5])
