@@ -1,24 +1,8 @@
 /** Messages of Anthropic's API over chats: what each field of a request becomes, and the shapes of answers and errors. */
 import { describe, expect, it } from 'vitest'
 import type { MessageCreateRequest } from '../../../src/schemas/chat/messages/messages-request.ts'
-import { buildTestApp } from '../../support/build-test-app.ts'
-import {
-  createScriptedBackend,
-  HELLO,
-  type Step,
-  scriptedModels,
-} from '../../support/scripted-backend.ts'
-
-const URL = '/v1/messages'
-const HI = { model: 'scripted', max_tokens: 16, messages: [{ role: 'user', content: 'hi' }] }
-
-async function buildApp(script: readonly Step[] = HELLO, more: { drops?: boolean } = {}) {
-  const backend = createScriptedBackend(script)
-  const capabilities = { tools: true, prioritySchedulingEnabled: false }
-  const dropping = { ...backend, dropsUnsupported: more.drops === true }
-  const models = scriptedModels({ backend: dropping, capabilities })
-  return { ...(await buildTestApp({}, { models })), backend }
-}
+import { HELLO } from '../../support/scripted-backend.ts'
+import { buildApp, HI, URL } from './scripted-messages.ts'
 
 /** What a field becomes in the chat, or the field that a refusal names. */
 interface Row {

@@ -2,26 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../../src/errors.ts'
 import { buildTestApp } from '../../support/build-test-app.ts'
-import {
-  createScriptedBackend,
-  finish,
-  HELLO,
-  piece,
-  prompt,
-  type Step,
-  scriptedModels,
-} from '../../support/scripted-backend.ts'
-
-const URL = '/v1/messages'
-const HI = { model: 'scripted', max_tokens: 16, messages: [{ role: 'user', content: 'hi' }] }
-
-async function buildApp(script: readonly Step[] = HELLO, more: { drops?: boolean } = {}) {
-  const backend = createScriptedBackend(script)
-  const capabilities = { tools: true, prioritySchedulingEnabled: false }
-  const dropping = { ...backend, dropsUnsupported: more.drops === true }
-  const models = scriptedModels({ backend: dropping, capabilities })
-  return { ...(await buildTestApp({}, { models })), backend }
-}
+import { finish, HELLO, piece, prompt } from '../../support/scripted-backend.ts'
+import { buildApp, HI, URL } from './scripted-messages.ts'
 
 const TOOL = { name: 'f', description: 'd', input_schema: { type: 'object' } }
 

@@ -4,17 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { createMessageAssembly } from '../../../src/domain/chat/messages/message-assembly.ts'
 import { createMessageWriter } from '../../../src/domain/chat/messages/messages-events.ts'
 import { ApiError } from '../../../src/errors.ts'
-import { buildTestApp } from '../../support/build-test-app.ts'
-import {
-  createScriptedBackend,
-  finish,
-  piece,
-  prompt,
-  type Step,
-  scriptedModels,
-} from '../../support/scripted-backend.ts'
-
-const HI = { max_tokens: 16, stream: true, messages: [{ role: 'user', content: 'hi' }] }
+import { finish, piece, prompt, type Step } from '../../support/scripted-backend.ts'
+import { buildApp, HI, URL } from './scripted-messages.ts'
 
 interface Event {
   readonly type: string
@@ -35,10 +26,8 @@ function eventsOf(text: string): Event[] {
 }
 
 async function streamed(script: readonly Step[], more: object = {}) {
-  const backend = createScriptedBackend(script)
-  const capabilities = { tools: true, prioritySchedulingEnabled: false }
-  const { post } = await buildTestApp({}, { models: scriptedModels({ backend, capabilities }) })
-  const answer = await post('/v1/messages', { ...HI, ...more })
+  const { post } = await buildApp(script)
+  const answer = await post(URL, { ...HI, stream: true, ...more })
   return { answer, events: eventsOf(answer.text) }
 }
 
