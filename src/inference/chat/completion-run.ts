@@ -211,6 +211,9 @@ export function openRun(
         onVerdict(report, redactedBody) {
           setHeaders({ 'x-weft-guard': renderReport(report) })
           onVerdict(report, redactedBody)
+          // A replay is not checked again, and would record the request as it was received.
+          const isFailed = Object.values(report).some(({ action }) => action === 'failed')
+          if (redactedBody !== null || isFailed) cached?.skip()
         },
       })
     },

@@ -1,7 +1,7 @@
 /** Chats under a guard that a test plays: what it refuses, redacts and annotates, and what happens where it fails. */
 import { describe, expect, it } from 'vitest'
 import type { GuardSettings } from '../../../src/inference/chat/guard/guard-callback.ts'
-import { createModelRegistry } from '../../../src/inference/models/registry.ts'
+import { createModelRegistry, type ServedModel } from '../../../src/inference/models/registry.ts'
 import { buildTestApp, type TestApp } from '../../support/build-test-app.ts'
 import { type Behaviour, json, startFakeUpstream } from '../../support/fake-upstream.ts'
 import { eventsOf, upstreamModel } from '../../support/model-server.ts'
@@ -50,12 +50,20 @@ async function readCallOf(
   return (await read()).body.call
 }
 
-async function open(behaviour: Behaviour, more: Partial<GuardSettings> = {}, script = HELLO) {
+async function open(
+  behaviour: Behaviour,
+  more: Partial<GuardSettings> = {},
+  script = HELLO,
+  model: Partial<ServedModel> = {},
+) {
   const service = await startFakeUpstream(behaviour)
   const guard = guardOf(service.baseUrl, more)
   const backend = createScriptedBackend(script)
   const capabilities = { tools: true, prioritySchedulingEnabled: false }
-  const test = await buildTestApp({}, { models: scriptedModels({ backend, capabilities, guard }) })
+  const test = await buildTestApp(
+    {},
+    { models: scriptedModels({ backend, capabilities, guard, ...model }) },
+  )
   const ask = (body: object = {}, url = URL) =>
     test.post(url, { messages: MESSAGES, ...body }, AT_PROJECT)
   const readCall = (response: Awaited<ReturnType<typeof ask>>) => readCallOf(test, response)
@@ -209,6 +217,23 @@ describe('a model with a guard', () => {
     const { summary } = await readCallOf(test, response)
     expect(summary.usage['org/relayed']).toEqual({ ...USAGE, response_cost: '3.45e-05' })
     await relayed.backend.close()
+  })
+
+  it.each([
+    ['a redacted request', 'redact', json(200, { action: 'redact', messages: CLEAN })],
+    ['an unchecked request', 'failed', json(500, {})],
+    ['an invalid redaction', 'failed', json(200, { action: 'redact', messages: [{ role: 7 }] })],
+  ])('keeps the response to %s out of the cache', async (_, action, behaviour) => {
+    const perText: Behaviour = (response, request) =>
+      (request.body.includes('4242') ? behaviour : play({}))(response, request)
+    const cache = { ttlS: 60, isAutomatic: true, revision: 'r' }
+    const { ask } = await open(perText, { phases: ['request'], isOpen: true }, HELLO, { cache })
+    expect((await ask()).status).toBe(200)
+    const allowed = { messages: [{ role: 'user', content: 'hi' }] }
+    await expect.poll(async () => (await ask(allowed)).headers['x-weft-cache']).toBe('hit')
+    const again = await ask()
+    expect(again.headers['x-weft-cache']).toBe('miss')
+    expect(again.headers['x-weft-guard']).toBe(`request=${action}`)
   })
 
   it('redacts a stream of an engine', async () => {

@@ -46,6 +46,8 @@ interface CacheLookup {
   find(): Promise<readonly Delta[] | null>
   /** Stores the completion when it has ended. */
   readonly observer: Partial<CompletionObserver>
+  /** Leaves the completion out of the cache. */
+  skip(): void
 }
 
 export interface CompletionCache {
@@ -125,7 +127,7 @@ export function createCompletionCache(options: CompletionCacheOptions): Completi
             return null
           }
         },
-        observer: observeResponse(model, shape, (render) => {
+        ...observeResponse(model, shape, (render) => {
           storeSoon(() => {
             const response_json = render()
             if (response_json === null) return null
@@ -163,23 +165,25 @@ function observeResponse(
   model: ServedModel,
   shape: ResponseShape,
   store: (render: () => string | null) => void,
-): Partial<CompletionObserver> {
+): Pick<CacheLookup, 'observer' | 'skip'> {
   const capture = createResponseCapture(shape)
   let answering: ServedModel | null = null
-  let isReplayed = false
-  return {
+  let isSkipped = false
+  const skip = () => {
+    isSkipped = true
+  }
+  const observer: Partial<CompletionObserver> = {
     onModel(next) {
       answering = next
       capture.clear()
     },
-    onReplay() {
-      isReplayed = true
-    },
+    onReplay: skip,
     onDelta(delta) {
-      if (!isReplayed && answering === model) capture.add(delta)
+      if (!isSkipped && answering === model) capture.add(delta)
     },
     onEnd(error) {
-      if (error === null && !isReplayed && answering === model) store(capture.render)
+      if (error === null && !isSkipped && answering === model) store(capture.render)
     },
   }
+  return { observer, skip }
 }

@@ -60,6 +60,7 @@ export async function* runGuarded(run: GuardedRun): AsyncGenerator<Delta> {
   if (guard.phases.includes('request')) {
     const verdict = await ask('request', { request: JSON.parse(body) })
     const redacted = verdict?.action === 'redact' ? redactRequest(body, verdict, guard) : null
+    if (verdict?.action === 'redact' && redacted === null) report.request = { action: 'failed' }
     onVerdict(report, redacted?.body ?? null)
     if (verdict?.action === 'refuse') throw refusal(verdict)
     if (redacted !== null) ({ request, body } = redacted)
