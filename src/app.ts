@@ -109,7 +109,7 @@ export async function buildApp(
     await basic.register(graphqlRoutes)
   })
   const callLines = toCallLinesOptions(config, deps)
-  await app.register(callDownloadRoutes, { ...callLines, tickets })
+  await app.register(callDownloadRoutes, { ...callLines, tickets, audit: deps.audit })
   await app.register(
     async (traces: App) => {
       useVendorNames(traces)
@@ -128,9 +128,9 @@ export async function buildApp(
   await app.register(async (either: App) => {
     documentScope(either, ['basic', 'bearer'])
     useEitherAuthentication(either, findPrincipal)
-    const { callsQuery, metrics, readMetrics } = deps
+    const { audit, callsQuery, metrics, readMetrics } = deps
     await either.register(metricsRoutes, { metrics, readMetrics, inference, version })
-    await either.register(traceExportRoutes, { callsQuery, refScheme: config.refScheme })
+    await either.register(traceExportRoutes, { audit, callsQuery, refScheme: config.refScheme })
   })
 
   await app.register(async (bearer: App) => {

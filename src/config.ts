@@ -61,6 +61,7 @@ const Environment = z.object({
     .regex(/^postgres(?:ql)?:\/\//, 'must be an address of postgres://')
     .optional(),
   WEFT_RETENTION_DAYS: whole(0, 36_500).default(0),
+  WEFT_AUDIT_RETENTION_DAYS: whole(0, 36_500).default(0),
   WEFT_LOG_LEVEL: z
     .enum(
       ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
@@ -179,6 +180,8 @@ function toConfig(values: Values) {
     metaUrl: toMetaUrl(values),
     /** Retention in days of projects without a setting; null: forever. */
     retentionDays: values.WEFT_RETENTION_DAYS || null,
+    /** Retention in days of the audit list; null: forever. */
+    auditRetentionDays: values.WEFT_AUDIT_RETENTION_DAYS || null,
     logLevel: values.WEFT_LOG_LEVEL,
     bodyBytesMax: values.WEFT_BODY_BYTES_MAX,
     trainingBodyBytesMax: values.WEFT_TRAINING_BODY_BYTES_MAX,

@@ -86,6 +86,7 @@ export const ERRORS = {
   annotation_queue_not_found: entry(404, 'There is no such annotation queue.'),
   annotation_item_not_found: entry(404, 'The queue has no such item.'),
   response_not_found: entry(404, 'There is no such response.'),
+  audit_entry_not_found: entry(404, 'There is no such entry of the audit list.'),
   budget_not_found: entry(404, 'There is no such budget.'),
   key_not_found: entry(404, 'There is no such key, or it was revoked.'),
   person_not_found: entry(404, 'There is no such person.'),

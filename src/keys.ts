@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runCommand, UsageError } from './command-line.ts'
 import { type Config, readConfig } from './config.ts'
+import type { AuditOrigin } from './domain/access/audit.ts'
 import { resolveNewKey } from './domain/access/key-view.ts'
 import type { Principal } from './domain/access/permissions.ts'
 import { KeyCreateRequest, KeyRotateRequest, SCOPES } from './schemas/access/key.ts'
@@ -77,7 +78,7 @@ async function openStore({ dataDir, metaUrl }: Config, mayCreate: boolean) {
 function create(args: string[]): ReturnType<Command> {
   const key = resolveNewKey(readRequest(args), COMMAND_LINE)
   return async (keys) => {
-    const { id, secret } = await keys.createKey(key)
+    const { id, secret } = await keys.createKey(key, ORIGIN)
     print(`id      ${id}\nsecret  ${secret}   (shown this once)`)
   }
 }
@@ -89,6 +90,14 @@ const COMMAND_LINE: Principal = {
   svc_username: 'command-line',
   scopes: ['admin'],
   projects: ['*'],
+}
+
+/** In the audit list. */
+const ORIGIN: AuditOrigin = {
+  svc_user_id: COMMAND_LINE.svc_user_id,
+  key_id: COMMAND_LINE.keyId,
+  address: null,
+  forwarded_for: null,
 }
 
 /** Gives a key another secret. */
@@ -105,7 +114,7 @@ function rotate(args: string[]): ReturnType<Command> {
   if (error) throw new Error(`--overlap ${toProblems(error.issues, sent)[0]?.message}`)
   return async (keys) => {
     const previous_expires_at_us = (Date.now() + data.overlap_seconds * 1000) * 1000
-    const secret = await keys.rotateKey({ id, previous_expires_at_us })
+    const secret = await keys.rotateKey({ id, previous_expires_at_us }, ORIGIN)
     if (secret === null) throw new Error(`there is no such key, or it was revoked: ${id}`)
     print(`id      ${id}\nsecret  ${secret}   (shown this once)`)
   }
@@ -193,7 +202,7 @@ function revoke(ids: string[]): ReturnType<Command> {
   return async (keys) => {
     const failed: string[] = []
     for (const id of ids) {
-      if (await keys.revokeKey(id)) print(`revoked ${id}`)
+      if (await keys.revokeKey(id, ORIGIN)) print(`revoked ${id}`)
       else failed.push(id)
     }
     if (failed.length > 0) {

@@ -4,6 +4,7 @@ import type { Deps } from './deps.ts'
 import type { Clock } from './domain/time/clock.ts'
 import type { App } from './http/app-type.ts'
 import { limitQueryBodies } from './http/body/json-body.ts'
+import { auditRoutes } from './routes/access/audit.ts'
 import { budgetRoutes } from './routes/access/budgets.ts'
 import { keyRoutes } from './routes/access/keys.ts'
 import { personRoutes } from './routes/access/people.ts'
@@ -57,12 +58,12 @@ interface TraceGroupOptions extends GroupOptions {
 export async function registerTraceRoutes(scope: App, options: TraceGroupOptions): Promise<void> {
   const { config, deps, inference } = options
   const { refScheme, bodyBytesMax, retentionDays: defaultDays } = config
-  const { calls, callsQuery, threads, agents, stats, usage, feedback, annotation } = deps
+  const { audit, calls, callsQuery, threads, agents, stats, usage, feedback, annotation } = deps
   const { prices, objects, tables, files, projects, retention } = deps
   const { nowUs } = options.clock
   const { bodies } = options
   limitQueryBodies(scope, bodyBytesMax)
-  await scope.register(callRoutes, { calls, prices, usage, bodies, nowUs })
+  await scope.register(callRoutes, { audit, calls, prices, usage, bodies, nowUs })
   await scope.register(callBatchRoutes, { calls, bodies })
   await scope.register(callsQueryRoutes, toCallLinesOptions(config, deps))
   await scope.register(threadRoutes, { threads })
@@ -73,20 +74,20 @@ export async function registerTraceRoutes(scope: App, options: TraceGroupOptions
   await scope.register(usageRoutes, { usage, prices })
   const { feedbackPayloadBytesMax: payloadBytesMax } = config
   await scope.register(feedbackRoutes, { annotation, feedback, payloadBytesMax, nowUs })
-  await scope.register(feedbackQueryRoutes, { feedback })
+  await scope.register(feedbackQueryRoutes, { audit, feedback })
   await scope.register(feedbackStatsRoutes, { feedback, nowUs })
-  await scope.register(annotationRoutes, { annotation, nowUs })
+  await scope.register(annotationRoutes, { audit, annotation, nowUs })
   await scope.register(annotationItemRoutes, { annotation, nowUs })
-  await scope.register(costRoutes, { prices, stats, nowUs })
-  await scope.register(objectRoutes, { objects, bodies, nowUs })
+  await scope.register(costRoutes, { audit, prices, stats, nowUs })
+  await scope.register(objectRoutes, { audit, objects, bodies, nowUs })
   await scope.register(objectMarkRoutes, { objects })
   await scope.register(tableRoutes, { tables, bodies })
   await scope.register(fileRoutes, { files, fileBytesMax: bodyBytesMax })
   await scope.register(refRoutes, { objects, tables })
   await scope.register(projectRoutes, { projects, callsQuery, files })
-  await scope.register(evaluationCallRoutes, { calls, callsQuery, nowUs, refScheme })
+  await scope.register(evaluationCallRoutes, { audit, calls, callsQuery, nowUs, refScheme })
   await scope.register(evalResultsRoutes, { callsQuery, prices, objects, tables })
-  await scope.register(objectKindRoutes, { objects, tables, files, nowUs, refScheme })
+  await scope.register(objectKindRoutes, { audit, objects, tables, files, nowUs, refScheme })
   await scope.register(completionCreateRoutes, { inference, objects, tables })
   await scope.register(projectSettingsRoutes, { retention, defaultDays })
 }
@@ -95,15 +96,17 @@ export async function registerTraceRoutes(scope: App, options: TraceGroupOptions
 export async function registerBearerRoutes(bearer: App, options: GroupOptions): Promise<void> {
   const { config, deps, inference, clock } = options
   const { bodyBytesMax, trainingBodyBytesMax, artifactBytesMax, dataDir, refScheme } = config
-  const { models, responses, keys, checkpoints, trainingJobs: jobs } = deps
+  const { audit, models, responses, keys, checkpoints, trainingJobs: jobs } = deps
   const { callsQuery, prices, feedback, previewModels, trainingQueue: queue } = deps
   const { nowUs } = clock
-  await bearer.register(inferenceRoutes, { inference, responses, bodyBytesMax, nowUs })
+  await bearer.register(inferenceRoutes, { audit, inference, responses, bodyBytesMax, nowUs })
   await bearer.register(backendRoutes, { models, latencies: inference.run.latencies })
+  await bearer.register(auditRoutes, { audit })
   await bearer.register(keyRoutes, { keys, nowUs })
   await bearer.register(personRoutes, { people: deps.people, nowUs })
   await bearer.register(budgetRoutes, { budgets: deps.budgets, keys, nowUs })
   await bearer.register(previewRoutes, {
+    audit,
     models: previewModels,
     jobs,
     checkpoints,

@@ -79,6 +79,7 @@ async function main(): Promise<void> {
   const remover = startRemover({
     stores: deps,
     defaultDays: config.retentionDays,
+    auditDays: config.auditRetentionDays,
     log: (level, fields, message) => app.log[level](fields, message),
   })
   const trainer = config.trainer

@@ -1,5 +1,5 @@
 /** Routes of one project whose response is a JSON object, not a stream: authorize, then respond. */
-import type { FastifySchema } from 'fastify'
+import type { FastifyRequest, FastifySchema } from 'fastify'
 import type { z } from 'zod'
 import { type Principal, requireAccess } from '../domain/access/permissions.ts'
 import type { ReadCaller } from '../domain/access/read-caller.ts'
@@ -42,11 +42,16 @@ export function addProjectWrite<
   app: App,
   url: string,
   { tags, response, ...schema }: ProjectRouteSchema<Body, Response>,
-  respond: (body: z.output<Body>, principal: Principal) => Promise<z.input<Response>>,
+  respond: (
+    body: z.output<Body>,
+    principal: Principal,
+    request: FastifyRequest,
+  ) => Promise<z.input<Response>>,
 ): void {
   const shown: FastifySchema = { ...schema, tags, response: { 200: response } }
   app.post(url, { schema: shown }, async (request) => {
     const body = request.body as z.output<Body>
-    return respond(body, requireAccess(request.principal, 'traces:write', body.project_id))
+    const principal = requireAccess(request.principal, 'traces:write', body.project_id)
+    return respond(body, principal, request as FastifyRequest)
   })
 }

@@ -1,5 +1,9 @@
-/** One round of removal: first calls past the retention of their project, then the content of deleted calls. */
+/**
+ * One round of removal: calls past the retention of their project, then the content of deleted calls, then entries past
+ * the retention of the audit list.
+ */
 import { resolveRetention, toExpiryUs } from '../domain/projects/retention.ts'
+import type { AuditStore } from '../store/api/access/audit.ts'
 import type { ExpiryStep } from '../store/api/calls/calls.ts'
 import { RETENTIONS_LISTED_MAX } from '../store/api/projects/projects.ts'
 import type { Stores } from '../store/api/stores.ts'
@@ -8,17 +12,25 @@ import type { Stores } from '../store/api/stores.ts'
 const FAILURES_MAX = 10
 
 export interface RoundOptions {
-  readonly stores: Pick<Stores, 'projects' | 'removal' | 'retention'>
+  readonly stores: Pick<Stores, 'projects' | 'removal' | 'retention'> & {
+    readonly audit: Pick<AuditStore, 'expireEntries'>
+  }
   /** Retention in days of projects without a setting; null: forever. */
   readonly defaultDays: number | null
+  /** Retention in days of the audit list; null: forever. */
+  readonly auditDays: number | null
   readonly nowUs: () => number
   /** Called when anything was removed. */
-  readonly onRemoved: (removed: { readonly project_id?: string; readonly calls: number }) => void
+  readonly onRemoved: (removed: Removed) => void
 }
+
+type Removed =
+  | { readonly project_id?: string; readonly calls: number }
+  | { readonly audit_entries: number }
 
 /** @returns a round, which continues with other projects after a failure and throws the first failure at the end */
 export function createRemovalRound(options: RoundOptions): (signal: AbortSignal) => Promise<void> {
-  const { stores, defaultDays, nowUs, onRemoved } = options
+  const { stores, defaultDays, auditDays, nowUs, onRemoved } = options
 
   /** @returns null when the project keeps its calls, or its setting is being changed */
   async function expireSome(project_id: string, signal: AbortSignal): Promise<ExpiryStep | null> {
@@ -53,6 +65,17 @@ export function createRemovalRound(options: RoundOptions): (signal: AbortSignal)
     if (calls > 0) onRemoved({ calls })
   }
 
+  async function expireAudit(days: number, signal: AbortSignal): Promise<void> {
+    const before_us = toExpiryUs(nowUs(), days)
+    let audit_entries = 0
+    while (!signal.aborted) {
+      const removed = await stores.audit.expireEntries(before_us)
+      if (removed === 0) break
+      audit_entries += removed
+    }
+    if (audit_entries > 0) onRemoved({ audit_entries })
+  }
+
   return async (signal) => {
     const failures: unknown[] = []
     const attempt = (step: Promise<void>) => step.catch((error) => failures.push(error))
@@ -61,6 +84,7 @@ export function createRemovalRound(options: RoundOptions): (signal: AbortSignal)
       await attempt(expire(project_id, signal))
     }
     if (!signal.aborted) await attempt(removeDeleted(signal))
+    if (auditDays !== null && !signal.aborted) await attempt(expireAudit(auditDays, signal))
     if (failures.length > 0) throw failures[0]
   }
 }

@@ -1,4 +1,4 @@
-/** Removes calls in the background, in rounds, while the server runs. */
+/** Removes calls and audit entries in the background, in rounds, while the server runs. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createCautiousClock } from './cautious-clock.ts'
 import { createRemovalRound, type RoundOptions } from './removal-round.ts'
@@ -26,12 +26,14 @@ export function startRemover({ log, ...options }: RemoverOptions): Remover {
       log(
         'warn',
         { ahead_ms },
-        'the clock was set ahead and is not trusted for an hour: calls expire by the previous time',
+        'the clock was set ahead and is not trusted for an hour: calls and audit entries expire by the previous time',
       ),
   })
-  const onRemoved = (removed: object) => log('info', removed, 'calls were removed')
+  const onRemoved: RoundOptions['onRemoved'] = (removed) =>
+    log('info', removed, `${'calls' in removed ? 'calls' : 'audit entries'} were removed`)
   const round = createRemovalRound({ ...options, nowUs, onRemoved })
-  const onFailure = (err: unknown) => log('error', { err }, 'calls could not be removed')
+  const onFailure = (err: unknown) =>
+    log('error', { err }, 'calls or audit entries could not be removed')
   return repeatRounds(round, { firstMs: FIRST_MS, pauseMs: PAUSE_MS, onFailure })
 }
 

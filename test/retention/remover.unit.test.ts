@@ -13,9 +13,10 @@ interface Scene {
   readonly told?: readonly ProjectRetention[]
   readonly projects?: readonly string[]
   readonly defaultDays?: number | null
-  /** Fails for these projects; the empty text is the removal of deleted calls. */
+  /** Fails for these projects; the empty text is the removal of deleted calls, `audit` that of entries. */
   readonly failing?: readonly string[]
   readonly onExpire?: (project_id: string) => void
+  readonly auditDays?: number
   /** What changes in the first step of each project, which has two if this is given. */
   readonly change?: Pick<ProjectRetention, 'retention_days'>
 }
@@ -40,6 +41,13 @@ async function playRound(scene: Scene, signal = new AbortController().signal) {
   const round = createRemovalRound({
     stores: {
       retention,
+      audit: {
+        async expireEntries(before_us) {
+          steps.push(['audit', (HOUR_OF_NOW_US - before_us) / DAY_US])
+          fail('audit')
+          return steps.filter(([name]) => name === 'audit').length > 2 ? 0 : 500
+        },
+      },
       projects: {
         listProjects: async () => [...projects],
         sumContents: () => Promise.reject(),
@@ -62,6 +70,7 @@ async function playRound(scene: Scene, signal = new AbortController().signal) {
       },
     },
     defaultDays,
+    auditDays: scene.auditDays ?? null,
     nowUs: () => NOW_US,
     onRemoved: (what) => removed.push(what),
   })
@@ -84,6 +93,16 @@ describe('a round of removal', () => {
       steps: [['acme/demo', 30], ['acme/empty', 1], ['deleted']],
       removed: [{ project_id: 'acme/demo', calls: 3 }, { calls: 2 }],
       failure: null,
+    })
+  })
+
+  it('removes entries past the retention of the audit list at the end, also after a failure', async () => {
+    const told = [{ project_id: 'acme/demo', retention_days: 30 }]
+    const audited = ['audit', 400]
+    expect(await playRound({ told, auditDays: 400, failing: ['acme/demo'] })).toEqual({
+      steps: [['acme/demo', 30], ['deleted'], audited, audited, audited],
+      removed: [{ calls: 2 }, { audit_entries: 1000 }],
+      failure: 'no acme/demo',
     })
   })
 

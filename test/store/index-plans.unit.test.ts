@@ -2,6 +2,7 @@
 import { globSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { listEntries } from '../../src/store/base/access/audit.sql.ts'
 import { selectItems } from '../../src/store/base/annotation/annotation-queues.sql.ts'
 import { selectModels } from '../../src/store/base/models/preview-models.sql.ts'
 import { OBJECT_ORDERS } from '../../src/store/base/objects/objects.sql.ts'
@@ -46,6 +47,10 @@ const MADE: readonly string[] = [
   ]),
   CALLS.findCallsByKey(new Set(['inputs'])),
   ...(['all', 'id', 'weave_ref'] as const).map((source) => FEEDBACK.selectFeedback(source, 'asc')),
+  ...([null, 'svc_user_id', 'action'] as const).flatMap((by) => [
+    listEntries(by, 'asc'),
+    listEntries(by, 'desc'),
+  ]),
   selectItems({ project_id: 'acme/demo', queue_id: 'q' }, SQLITE),
   selectModels('asc', false),
   selectModels('asc', true),

@@ -240,6 +240,8 @@ describe('checkpoints', () => {
     expect([file.status, file.text]).toEqual([200, 'the weights'])
     expect(file.headers['content-disposition']).toContain('policy-step1.artifact')
     expect(file.headers['x-weft-sha256']).toBe(body.artifact.sha256)
+    const { data } = (await testApp.get('/v1/audit?action=checkpoint.export')).body
+    expect(data).toMatchObject([{ subject_id: model_id, after: { step } }])
   })
 
   it.each(['2', '-1', '01', 'x', '99999999999999999'])(

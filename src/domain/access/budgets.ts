@@ -73,3 +73,11 @@ export function toUsd(nanos: number): number {
 export function nameBudget({ period, subject_kind }: Budget): string {
   return `${period} budget of the ${subject_kind}`
 }
+
+/** What a budget is, in the names of responses, without its id and what is spent of it. */
+export function renderLimits({ hard_nanos, soft_nanos, ...budget }: Budget) {
+  const { subject_kind, subject_id, period, zone } = budget
+  const hard_usd = hard_nanos === null ? null : toUsd(hard_nanos)
+  const soft_usd = soft_nanos === null ? null : toUsd(soft_nanos)
+  return { subject_kind, subject_id, period, zone, hard_usd, soft_usd }
+}

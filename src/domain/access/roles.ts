@@ -1,5 +1,6 @@
 /** Roles of people: sets of scopes, by projects. Pure. */
-import type { RoleGrant } from '../../schemas/access/person.ts'
+import type { PersonResponse, RoleGrant } from '../../schemas/access/person.ts'
+import { renderTimestamp, renderTimestampOrNull } from '../../schemas/timestamp.ts'
 import type { Principal, Scope, ScopeGrant } from './permissions.ts'
 
 /**
@@ -36,6 +37,22 @@ export interface Person {
 /** The patterns of all projects in which a person has a role. */
 export function projectsOf({ grants, claim_grants }: Person): string[] {
   return [...grants, ...claim_grants].flatMap(({ projects }) => projects)
+}
+
+export function renderPerson(person: Person): PersonResponse {
+  const { id, issuer, subject, email, name, grants, claim_grants } = person
+  return {
+    id,
+    issuer,
+    subject,
+    email,
+    name,
+    grants: [...grants],
+    claim_grants: [...claim_grants],
+    created_at: renderTimestamp(person.created_at_us),
+    signed_in_at: renderTimestampOrNull(person.signed_in_at_us),
+    disabled_at: renderTimestampOrNull(person.disabled_at_us),
+  }
 }
 
 /** The caller that a person is: the user of what the person does is named by the person. */

@@ -80,6 +80,7 @@ function ServerLinks() {
     ${
       may('admin') &&
       html`<a href="/keys" aria-current=${current('keys')}>Keys</a>
+        <a href="/audit" aria-current=${current('audit')}>Audit</a>
         <a href="/models" aria-current=${current('models')}>Models</a>`
     }
     <a href="/docs">API</a>

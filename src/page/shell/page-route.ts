@@ -78,10 +78,12 @@ export function parsePageRoute(path: string): PageRoute | null {
   return subject === '' ? { project, view: all, subject: null } : { project, view: one, subject }
 }
 
-/** What is shown of the server itself, which has no project: `/keys` and `/models`. */
-export function parseServerView(path: string): 'keys' | 'models' | null {
-  const [, name] = /^\/(keys|models)\/?$/.exec(path) ?? []
-  return name === 'keys' || name === 'models' ? name : null
+const SERVER_VIEWS = ['keys', 'audit', 'models'] as const
+type ServerSubject = (typeof SERVER_VIEWS)[number]
+
+/** What is shown of the server itself, which has no project: `/keys`, `/audit` and `/models`. */
+export function parseServerView(path: string): ServerSubject | null {
+  return SERVER_VIEWS.find((name) => path === `/${name}` || path === `/${name}/`) ?? null
 }
 
 /** Decodes a part of an address; an invalid encoding is left unchanged. */

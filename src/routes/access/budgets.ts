@@ -3,6 +3,7 @@ import {
   type Budget,
   type BudgetPeriod,
   periodOf,
+  renderLimits,
   toNanos,
   toUsd,
 } from '../../domain/access/budgets.ts'
@@ -11,6 +12,7 @@ import { type Principal, requireScope } from '../../domain/access/permissions.ts
 import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError, refuseField } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
+import { originOf } from '../../http/audit-origin.ts'
 import { newId } from '../../http/new-id.ts'
 import {
   BudgetCreateRequest,
@@ -79,7 +81,7 @@ export async function budgetRoutes(app: App, options: BudgetRoutesOptions): Prom
           param: 'subject_id',
         })
       }
-      await budgets.createBudget(budget)
+      await budgets.createBudget(budget, originOf(request, caller))
       return view(options, budget)
     },
   )
@@ -111,7 +113,8 @@ function addChanges(app: App, options: BudgetRoutesOptions): void {
         soft_nanos: soft_usd === undefined ? found.soft_nanos : toAmount(soft_usd),
       }
       const { id, hard_nanos, soft_nanos } = changed
-      if (!(await budgets.updateBudget({ id, hard_nanos, soft_nanos }))) throw notFound()
+      const limits = { id, hard_nanos, soft_nanos }
+      if (!(await budgets.updateBudget(limits, originOf(request, caller)))) throw notFound()
       return view(options, changed)
     },
   )
@@ -130,7 +133,7 @@ function addChanges(app: App, options: BudgetRoutesOptions): void {
     async (request) => {
       const caller = requireScope(request.principal, 'admin')
       const { id } = await requireOwn(options, request.params.budget_id, caller)
-      if (!(await budgets.deleteBudget(id))) throw notFound()
+      if (!(await budgets.deleteBudget(id, originOf(request, caller)))) throw notFound()
       return { id, deleted: true as const }
     },
   )
@@ -176,18 +179,17 @@ async function view({ budgets, nowUs }: BudgetRoutesOptions, budget: Budget) {
 }
 
 function renderBudget(
-  { hard_nanos, soft_nanos, created_at_us, ...budget }: Budget,
+  budget: Budget,
   { startUs, endUs }: BudgetPeriod,
   { spent_nanos, held_nanos }: BudgetSpending,
 ): BudgetResponse {
   return {
-    ...budget,
-    hard_usd: hard_nanos === null ? null : toUsd(hard_nanos),
-    soft_usd: soft_nanos === null ? null : toUsd(soft_nanos),
+    id: budget.id,
+    ...renderLimits(budget),
     spent_usd: toUsd(spent_nanos),
     reserved_usd: toUsd(held_nanos),
     period_start: renderTimestamp(startUs),
     period_end: Number.isFinite(endUs) ? renderTimestamp(endUs) : null,
-    created_at: renderTimestamp(created_at_us),
+    created_at: renderTimestamp(budget.created_at_us),
   }
 }

@@ -9,6 +9,7 @@ import { type Principal, requireScope } from '../../domain/access/permissions.ts
 import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
+import { originOf } from '../../http/audit-origin.ts'
 import { renderList, sendLines } from '../../http/stream/json-lines.ts'
 import {
   KeyCreateRequest,
@@ -62,7 +63,7 @@ export async function keyRoutes(app: App, options: KeyRoutesOptions): Promise<vo
     async (request, reply) => {
       const caller = requireScope(request.principal, 'admin')
       const rights = resolveNewKey(request.body, caller)
-      const { id, secret } = await keys.createKey(rights)
+      const { id, secret } = await keys.createKey(rights, originOf(request, caller))
       reply.header('cache-control', 'no-store')
       return { ...renderKeyRow(await requireOwn(keys, id, caller)), secret }
     },
@@ -89,7 +90,8 @@ function addChanges(app: App, { keys, nowUs }: KeyRoutesOptions): void {
       const caller = requireScope(request.principal, 'admin')
       const id = request.params.key_id
       const settings = resolveKeyUpdate(request.body, await requireOwn(keys, id, caller), caller)
-      if (!(await keys.updateKey({ id, settings }))) throw notFound()
+      const by = originOf(request, caller)
+      if (!(await keys.updateKey({ id, settings }, by))) throw notFound()
       return renderKeyRow(await requireOwn(keys, id, caller))
     },
   )
@@ -111,7 +113,8 @@ function addChanges(app: App, { keys, nowUs }: KeyRoutesOptions): void {
       const caller = requireScope(request.principal, 'admin')
       const { id } = await requireOwn(keys, request.params.key_id, caller)
       const previous_expires_at_us = nowUs() + request.body.overlap_seconds * US_PER_S
-      const secret = await keys.rotateKey({ id, previous_expires_at_us })
+      const by = originOf(request, caller)
+      const secret = await keys.rotateKey({ id, previous_expires_at_us }, by)
       if (secret === null) throw notFound()
       reply.header('cache-control', 'no-store')
       return { ...renderKeyRow(await requireOwn(keys, id, caller)), secret }
@@ -133,7 +136,7 @@ function addChanges(app: App, { keys, nowUs }: KeyRoutesOptions): void {
     async (request) => {
       const caller = requireScope(request.principal, 'admin')
       const found = await requireOwn(keys, request.params.key_id, caller)
-      if (!(await keys.revokeKey(found.id))) throw notFound()
+      if (!(await keys.revokeKey(found.id, originOf(request, caller)))) throw notFound()
       return renderKeyRow((await keys.findKey(found.id)) ?? found)
     },
   )

@@ -1,10 +1,12 @@
 /** People who sign in, and their roles. Additions to the spec. */
+import type { FastifyRequest } from 'fastify'
 import { ownsProjects } from '../../domain/access/key-view.ts'
 import { type Principal, requireScope } from '../../domain/access/permissions.ts'
-import { type Person, projectsOf } from '../../domain/access/roles.ts'
+import { type Person, projectsOf, renderPerson } from '../../domain/access/roles.ts'
 import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
+import { originOf } from '../../http/audit-origin.ts'
 import { newId } from '../../http/new-id.ts'
 import {
   PersonCreateRequest,
@@ -15,7 +17,6 @@ import {
   PersonUpdateRequest,
   type RoleGrant,
 } from '../../schemas/access/person.ts'
-import { renderTimestamp, renderTimestampOrNull } from '../../schemas/timestamp.ts'
 import type { Stores } from '../../store/api/stores.ts'
 
 const tags = ['server']
@@ -66,7 +67,7 @@ export async function personRoutes(app: App, options: PersonRoutesOptions): Prom
         grants,
         created_at_us: nowUs(),
       }
-      await people.createPerson(person)
+      await people.createPerson(person, originOf(request, caller))
       return renderPerson(person)
     },
   )
@@ -84,12 +85,13 @@ const INVITED = {
 }
 
 function addChanges(app: App, { people, nowUs }: PersonRoutesOptions): void {
-  const change = async (id: string, caller: Principal, body: PersonUpdateRequest) => {
+  const change = async (request: FastifyRequest, id: string, body: PersonUpdateRequest) => {
+    const caller = requireScope(request.principal, 'admin')
     const found = await people.findPerson(id)
     if (found === null || !mayManage(found, caller)) throw notFound()
     requireOwnGrants(body.grants ?? [], caller)
     const edited = editPerson(found, body, nowUs())
-    if (!(await people.updatePerson(edited))) throw notFound()
+    if (!(await people.updatePerson(edited, originOf(request, caller)))) throw notFound()
     return renderPerson(edited)
   }
 
@@ -106,10 +108,7 @@ function addChanges(app: App, { people, nowUs }: PersonRoutesOptions): void {
         response: { 200: PersonResponse },
       },
     },
-    async (request) => {
-      const caller = requireScope(request.principal, 'admin')
-      return change(request.params.person_id, caller, request.body)
-    },
+    async (request) => change(request, request.params.person_id, request.body),
   )
 
   app.delete(
@@ -124,10 +123,7 @@ function addChanges(app: App, { people, nowUs }: PersonRoutesOptions): void {
         response: { 200: PersonResponse },
       },
     },
-    async (request) => {
-      const caller = requireScope(request.principal, 'admin')
-      return change(request.params.person_id, caller, { disabled: true })
-    },
+    async (request) => change(request, request.params.person_id, { disabled: true }),
   )
 }
 
@@ -157,20 +153,4 @@ function requireOwnGrants(grants: readonly RoleGrant[], caller: Principal): void
 
 function notFound(): ApiError {
   return new ApiError('person_not_found', { param: 'person_id' })
-}
-
-function renderPerson(person: Person): PersonResponse {
-  const { id, issuer, subject, email, name, grants, claim_grants } = person
-  return {
-    id,
-    issuer,
-    subject,
-    email,
-    name,
-    grants: [...grants],
-    claim_grants: [...claim_grants],
-    created_at: renderTimestamp(person.created_at_us),
-    signed_in_at: renderTimestampOrNull(person.signed_in_at_us),
-    disabled_at: renderTimestampOrNull(person.disabled_at_us),
-  }
 }

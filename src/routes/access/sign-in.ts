@@ -4,6 +4,7 @@ import { grantsOfClaims, nameOfClaims, verifiedEmail } from '../../domain/access
 import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
+import { fromOf } from '../../http/audit-origin.ts'
 import { newId } from '../../http/new-id.ts'
 import {
   createIdentityProvider,
@@ -116,7 +117,7 @@ async function admit(
   { people, signIn, nowUs }: Opened,
   { issuer, subject, claims, idToken }: Awaited<ReturnType<IdentityProvider['finish']>>,
 ): Promise<string | null> {
-  const person = await people.signIn({
+  const signedIn = {
     id: newId(),
     issuer,
     subject,
@@ -124,7 +125,8 @@ async function admit(
     name: nameOfClaims(claims),
     claim_grants: grantsOfClaims(signIn.rules, claims),
     now_us: nowUs(),
-  })
+  }
+  const person = await people.signIn(signedIn, fromOf(request))
   if (person === null) return 'person_unknown'
   if (person.disabled_at_us !== null) return 'person_removed'
   if (person.grants.length + person.claim_grants.length === 0) return 'person_without_role'
@@ -157,7 +159,7 @@ function addSignOut(app: App, { provider, people, nowUs }: Opened): void {
         throw new ApiError('missing_api_key', { message: 'Nobody is signed in by a cookie.' })
       }
       // Not only this cookie: a copy of it would otherwise stay valid.
-      await people.endSessions({ id: session.person_id, now_us: nowUs() })
+      await people.endSessions({ id: session.person_id, now_us: nowUs() }, fromOf(request))
       request.session.delete()
       request.log.info({ person_id: session.person_id }, 'signed out')
       return { redirect_url: await provider.findEnd(session.id_token) }

@@ -26,12 +26,14 @@ import {
 } from '../../schemas/annotation/annotation-queue.ts'
 import { ProjectOnly } from '../../schemas/primitives.ts'
 import type { Stores } from '../../store/api/stores.ts'
+import { recordBefore } from '../access/audit.ts'
 
 export type AnnotationRoutesOptions = Pick<Stores, 'annotation'> & Pick<Clock, 'nowUs'>
+type DeleteOptions = AnnotationRoutesOptions & Pick<Stores, 'audit'>
 
 const tags = ['annotation']
 
-export async function annotationRoutes(app: App, options: AnnotationRoutesOptions): Promise<void> {
+export async function annotationRoutes(app: App, options: DeleteOptions): Promise<void> {
   addCreate(app, options)
   addQuery(app, options)
   addStats(app, options)
@@ -158,7 +160,7 @@ function addUpdate(app: App, { annotation, nowUs }: AnnotationRoutesOptions): vo
   )
 }
 
-function addDelete(app: App, { annotation, nowUs }: AnnotationRoutesOptions): void {
+function addDelete(app: App, { audit, annotation, nowUs }: DeleteOptions): void {
   app.delete(
     '/annotation_queues/:queue_id',
     {
@@ -175,6 +177,7 @@ function addDelete(app: App, { annotation, nowUs }: AnnotationRoutesOptions): vo
       const { project_id } = request.query
       requireAccess(request.principal, 'traces:write', project_id)
       const { queue_id: id } = request.params
+      await recordBefore(audit, request, { action: 'queue.delete', project_id, subject_id: id })
       const queue = await annotation.deleteQueue({ project_id, id, deleted_at_us: nowUs() })
       return { queue: renderQueue(queue) }
     },

@@ -24,6 +24,7 @@ import {
 } from '../../schemas/calls/call-export.ts'
 import type { CallsQueryRequest } from '../../schemas/calls/calls-query.ts'
 import type { Stores } from '../../store/api/stores.ts'
+import { recordBefore } from '../access/audit.ts'
 import { type CallLinesOptions, listCallLines } from './call-lines.ts'
 import { type ExportTickets, TICKET_TTL_MS } from './export-tickets.ts'
 
@@ -90,7 +91,7 @@ function requireSound(request: CallExportRequest, { projects }: Principal): void
   resolveCallsShape(list)
 }
 
-interface CallDownloadOptions extends CallLinesOptions, TicketOptions {}
+interface CallDownloadOptions extends CallLinesOptions, TicketOptions, Pick<Stores, 'audit'> {}
 
 /** Must be registered in a scope without authentication: the token in the URL replaces the key that requested it. */
 export async function callDownloadRoutes(app: App, options: CallDownloadOptions): Promise<void> {
@@ -116,6 +117,8 @@ export async function callDownloadRoutes(app: App, options: CallDownloadOptions)
       request.principal = requireAccess(principal, 'traces:read', project_id)
       const caller = openReadCaller(request, reply, project_id)
       const { list, columns } = toList(ticket.request)
+      const after = ticket.request
+      await recordBefore(options.audit, request, { action: 'calls.export', project_id, after })
       const lines = await listCallLines(
         list,
         { principal, caller, toWireNames: (names) => names },

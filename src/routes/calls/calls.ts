@@ -24,11 +24,12 @@ import {
 } from '../../schemas/calls/call-batch.ts'
 import { EmptyResponse } from '../../schemas/primitives.ts'
 import type { Stores } from '../../store/api/stores.ts'
+import { recordBefore } from '../access/audit.ts'
 import type { LargeBodies } from '../bodies/large-bodies.ts'
 import { createTreeReader } from './tree-usage.ts'
 
 interface CallRoutesOptions
-  extends Pick<Stores, 'calls' | 'prices' | 'usage'>,
+  extends Pick<Stores, 'audit' | 'calls' | 'prices' | 'usage'>,
     Pick<Clock, 'nowUs'> {
   readonly bodies: LargeBodies
 }
@@ -143,7 +144,7 @@ function addCallUpdate(app: App, { calls }: CallRoutesOptions): void {
   )
 }
 
-function addCallsDelete(app: App, { calls, nowUs }: CallRoutesOptions): void {
+function addCallsDelete(app: App, { audit, calls, nowUs }: CallRoutesOptions): void {
   addProjectWrite(
     app,
     '/calls/delete',
@@ -154,7 +155,9 @@ function addCallsDelete(app: App, { calls, nowUs }: CallRoutesOptions): void {
       body: CallsDeleteRequest,
       response: CallsDeleteResponse,
     },
-    async ({ project_id, call_ids }) => {
+    async ({ project_id, call_ids }, _caller, request) => {
+      const before = { call_ids }
+      await recordBefore(audit, request, { action: 'calls.delete', project_id, before })
       const deletion = { project_id, ids: call_ids, deleted_at_us: nowUs() }
       return { num_deleted: await calls.deleteCalls(deletion) }
     },

@@ -26,6 +26,7 @@ import { sendLines } from '../../http/stream/json-lines.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import * as WIRE from '../../schemas/calls/evaluation-calls.ts'
 import { ProjectPath } from '../../schemas/primitives.ts'
+import { recordBefore } from '../access/audit.ts'
 import { projectOf } from '../projects/project-path.ts'
 import {
   createEvaluationFinisher,
@@ -214,7 +215,7 @@ function addRead(app: App, { calls }: EvaluationCallOptions, kind: CallKind): vo
   )
 }
 
-function addDelete(app: App, { calls, nowUs }: EvaluationCallOptions, kind: CallKind): void {
+function addDelete(app: App, { audit, calls, nowUs }: EvaluationCallOptions, kind: CallKind): void {
   app.delete(
     `/v2/:entity/:project/${kind.path}`,
     {
@@ -242,7 +243,10 @@ function addDelete(app: App, { calls, nowUs }: EvaluationCallOptions, kind: Call
         const above = kind.kind === 'prediction' ? await findTrial(calls, call) : null
         if (above !== null) ids.push(above.id)
       }
-      if (ids.length > 0) await calls.deleteCalls({ project_id, ids, deleted_at_us: nowUs() })
+      if (ids.length === 0) return { num_deleted }
+      const before = { call_ids: ids }
+      await recordBefore(audit, request, { action: 'calls.delete', project_id, before })
+      await calls.deleteCalls({ project_id, ids, deleted_at_us: nowUs() })
       return { num_deleted }
     },
   )

@@ -132,14 +132,14 @@ export function openInference(app: App, options: InferenceOptions): Inference {
   return { choice, run }
 }
 
-interface InferenceRoutesOptions extends Pick<Stores, 'responses'>, Pick<Clock, 'nowUs'> {
+interface InferenceRoutesOptions extends Pick<Stores, 'audit' | 'responses'>, Pick<Clock, 'nowUs'> {
   readonly inference: Inference
   /** Limit: bytes of a form with its files. */
   readonly bodyBytesMax: number
 }
 
 export async function inferenceRoutes(app: App, options: InferenceRoutesOptions): Promise<void> {
-  const { responses, bodyBytesMax, nowUs } = options
+  const { audit, responses, bodyBytesMax, nowUs } = options
   const { choice, run } = options.inference
   app.addHook('onRequest', (request, _reply, done) => {
     requireScope(request.principal, 'inference')
@@ -151,6 +151,6 @@ export async function inferenceRoutes(app: App, options: InferenceRoutesOptions)
   await app.register(fileServiceRoutes, { choice, run, bodyBytesMax })
   const running = createRunningResponses()
   await app.register(responseRoutes, { choice, run, responses, running, nowUs })
-  await app.register(storedResponseRoutes, { responses, running })
+  await app.register(storedResponseRoutes, { audit, responses, running })
   await app.register(missingRoutes, { features: MISSING_RESPONSE_FEATURES })
 }

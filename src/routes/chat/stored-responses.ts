@@ -15,9 +15,10 @@ import {
 } from '../../schemas/chat/responses/response-object.ts'
 import type { ResponseStore } from '../../store/api/chat/recordings.ts'
 import type { Stores } from '../../store/api/stores.ts'
+import { recordBefore } from '../access/audit.ts'
 import { findOwnResponse, type RunningResponses } from './response-context.ts'
 
-interface StoredResponseRoutesOptions extends Pick<Stores, 'responses'> {
+interface StoredResponseRoutesOptions extends Pick<Stores, 'audit' | 'responses'> {
   readonly running: RunningResponses
 }
 
@@ -29,7 +30,7 @@ const shown = { response: { 200: ResponseObject } }
 
 export async function storedResponseRoutes(
   app: App,
-  { responses, running }: StoredResponseRoutesOptions,
+  { audit, responses, running }: StoredResponseRoutesOptions,
 ): Promise<void> {
   const find = (request: FastifyRequest, id: string) => requireResponse(responses, request, id)
   addRead(app, find)
@@ -48,7 +49,10 @@ export async function storedResponseRoutes(
       },
     },
     async (request) => {
-      const { id } = await find(request, request.params.response_id)
+      const { id, project_id, key_id } = await find(request, request.params.response_id)
+      const before = { key_id }
+      const act = { action: 'response.delete', project_id: project_id ?? '*', before } as const
+      await recordBefore(audit, request, { ...act, subject_id: id })
       await responses.deleteResponse(id)
       return { id, object: 'response' as const, deleted: true as const }
     },

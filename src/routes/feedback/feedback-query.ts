@@ -11,10 +11,11 @@ import { COUNT_FIELD } from '../../schemas/limits.ts'
 import { EmptyResponse, type JsonObject } from '../../schemas/primitives.ts'
 import { RowQueryRequest } from '../../schemas/query/row-query.ts'
 import type { Stores } from '../../store/api/stores.ts'
+import { recordBefore } from '../access/audit.ts'
 
 export async function feedbackQueryRoutes(
   app: App,
-  { feedback }: Pick<Stores, 'feedback'>,
+  { audit, feedback }: Pick<Stores, 'audit' | 'feedback'>,
 ): Promise<void> {
   addProjectRead(
     app,
@@ -45,8 +46,10 @@ export async function feedbackQueryRoutes(
       body: PurgeRequest,
       response: EmptyResponse,
     },
-    async ({ project_id, query }) => {
-      await feedback.purgeFeedback(project_id, idsOf(query))
+    async ({ project_id, query }, _caller, request) => {
+      const ids = idsOf(query)
+      await recordBefore(audit, request, { action: 'feedback.delete', project_id, before: { ids } })
+      await feedback.purgeFeedback(project_id, ids)
       return {}
     },
   )

@@ -6,7 +6,7 @@ import {
   renderCheckpointPage,
   type StoredCheckpoint,
 } from '../../domain/models/checkpoint.ts'
-import type { PreviewModel } from '../../domain/models/preview-model.ts'
+import { modelProjectId, type PreviewModel } from '../../domain/models/preview-model.ts'
 import { resolvePageQuery, rowsToRead } from '../../domain/query/page.ts'
 import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
@@ -23,9 +23,12 @@ import {
 import { PreviewModelParams } from '../../schemas/models/preview-model.ts'
 import type { PreviewModelStore } from '../../store/api/models/checkpoints.ts'
 import type { Stores } from '../../store/api/stores.ts'
+import { recordBefore } from '../access/audit.ts'
 import { requireModel } from './preview-models.ts'
 
-export interface CheckpointRoutesOptions extends Pick<Stores, 'checkpoints'>, Pick<Clock, 'nowUs'> {
+export interface CheckpointRoutesOptions
+  extends Pick<Stores, 'audit' | 'checkpoints'>,
+    Pick<Clock, 'nowUs'> {
   readonly models: PreviewModelStore
 }
 
@@ -76,7 +79,7 @@ function addList(app: App, { models, checkpoints }: CheckpointRoutesOptions): vo
   )
 }
 
-function addDelete(app: App, { models, checkpoints, nowUs }: CheckpointRoutesOptions): void {
+function addDelete(app: App, { audit, models, checkpoints, nowUs }: CheckpointRoutesOptions): void {
   app.delete(
     url,
     {
@@ -92,7 +95,10 @@ function addDelete(app: App, { models, checkpoints, nowUs }: CheckpointRoutesOpt
     async (request) => {
       const { model_id } = request.params
       const model = await requireModel(request.principal, model_id, models)
-      return checkpoints.deleteSteps(model.id, request.body.steps, nowUs())
+      const { steps } = request.body
+      const act = { action: 'checkpoints.delete', project_id: modelProjectId(model) } as const
+      await recordBefore(audit, request, { ...act, subject_id: model.id, before: { steps } })
+      return checkpoints.deleteSteps(model.id, steps, nowUs())
     },
   )
 }
@@ -135,6 +141,10 @@ function addDownload(app: App, options: CheckpointRoutesOptions): void {
         const message = 'The checkpoint has the weights of the base model and no file of its own.'
         throw new ApiError('checkpoint_not_found', { message, param: 'step' })
       }
+      const { model, checkpoint } = found
+      const act = { action: 'checkpoint.export', project_id: modelProjectId(model) } as const
+      const after = { step: checkpoint.step }
+      await recordBefore(options.audit, request, { ...act, subject_id: model.id, after })
       return reply
         .type('application/octet-stream')
         .header('content-length', artifact.bytes)

@@ -22,8 +22,10 @@ import {
   PreviewModelResponse,
 } from '../../schemas/models/preview-model.ts'
 import type { PreviewModelStore } from '../../store/api/models/checkpoints.ts'
+import type { Stores } from '../../store/api/stores.ts'
+import { recordBefore } from '../access/audit.ts'
 
-export interface PreviewModelRoutesOptions {
+export interface PreviewModelRoutesOptions extends Pick<Stores, 'audit'> {
   readonly models: PreviewModelStore
   readonly nowUs: Clock['nowUs']
 }
@@ -124,7 +126,7 @@ function addGet(app: App, { models }: PreviewModelRoutesOptions): void {
   )
 }
 
-function addDelete(app: App, { models, nowUs }: PreviewModelRoutesOptions): void {
+function addDelete(app: App, { audit, models, nowUs }: PreviewModelRoutesOptions): void {
   app.delete(
     `${url}/:model_id`,
     {
@@ -138,6 +140,9 @@ function addDelete(app: App, { models, nowUs }: PreviewModelRoutesOptions): void
     },
     async (request) => {
       const model = await requireModel(request.principal, request.params.model_id, models)
+      const { id: subject_id, name } = model
+      const act = { action: 'model.delete', project_id: modelProjectId(model), subject_id } as const
+      await recordBefore(audit, request, { ...act, before: { name } })
       const deleted = await models.deleteModel(model.id, nowUs())
       return { model_id: model.id, deleted_checkpoints: deleted ?? 0, deleted_run: false }
     },

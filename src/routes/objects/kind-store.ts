@@ -20,7 +20,7 @@ import { digestRows, storeTable } from './table-rows.ts'
 const SOURCE_BYTES_MAX = 4 * SOURCE_CHARACTERS_MAX
 
 export interface KindStoreOptions
-  extends Pick<Stores, 'objects' | 'tables' | 'files'>,
+  extends Pick<Stores, 'audit' | 'objects' | 'tables' | 'files'>,
     Pick<Clock, 'nowUs'> {
   /** Scheme of the refs inside contents. */
   readonly refScheme: string

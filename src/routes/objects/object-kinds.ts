@@ -25,6 +25,7 @@ import {
 } from '../../schemas/objects/object-kinds.ts'
 import { ProjectPath } from '../../schemas/primitives.ts'
 import type { ObjectStore } from '../../store/api/objects/objects.ts'
+import { recordBefore } from '../access/audit.ts'
 import { projectOf } from '../projects/project-path.ts'
 import {
   createKindWriter,
@@ -136,7 +137,7 @@ function addRead(app: App, { objects, files }: KindStoreOptions, kind: ObjectKin
   )
 }
 
-function addDelete(app: App, { objects, nowUs }: KindStoreOptions, kind: ObjectKind): void {
+function addDelete(app: App, { audit, objects, nowUs }: KindStoreOptions, kind: ObjectKind): void {
   app.delete(
     `/v2/:entity/:project/${kind.path}/:object_id`,
     {
@@ -154,8 +155,11 @@ function addDelete(app: App, { objects, nowUs }: KindStoreOptions, kind: ObjectK
       const project_id = projectOf(project)
       requireAccess(request.principal, 'traces:write', project_id)
       const { digests } = request.query
-      if (digests !== undefined) {
-        const chosen = await chooseNamed(objects, { project_id, object_id }, kind, [digests].flat())
+      const act = { action: 'objects.delete', project_id, subject_id: object_id } as const
+      const named = digests === undefined ? null : [digests].flat()
+      await recordBefore(audit, request, { ...act, before: { digests: named } })
+      if (named !== null) {
+        const chosen = await chooseNamed(objects, { project_id, object_id }, kind, named)
         const deleted = await objects.deleteObjects(project_id, object_id, chosen, nowUs())
         return { num_deleted: deleted.length }
       }

@@ -20,12 +20,13 @@ import {
   ObjectReadResponse,
 } from '../../schemas/objects/object.ts'
 import type { Stores } from '../../store/api/stores.ts'
+import { recordBefore } from '../access/audit.ts'
 import type { LargeBodies } from '../bodies/large-bodies.ts'
 
 /** Limit: bytes of contents in one response; twice what one request may bring. */
 export const CONTENT_BYTES_MAX = 64 * 1024 * 1024
 
-interface ObjectRoutesOptions extends Pick<Stores, 'objects'>, Pick<Clock, 'nowUs'> {
+interface ObjectRoutesOptions extends Pick<Stores, 'audit' | 'objects'>, Pick<Clock, 'nowUs'> {
   readonly bodies: LargeBodies
 }
 
@@ -110,7 +111,7 @@ function addObjectQuery(app: App, { objects }: ObjectRoutesOptions): void {
   )
 }
 
-function addObjectDelete(app: App, { objects, nowUs }: ObjectRoutesOptions): void {
+function addObjectDelete(app: App, { audit, objects, nowUs }: ObjectRoutesOptions): void {
   addProjectWrite(
     app,
     '/obj/delete',
@@ -121,7 +122,9 @@ function addObjectDelete(app: App, { objects, nowUs }: ObjectRoutesOptions): voi
       body: ObjectDeleteRequest,
       response: ObjectDeleteResponse,
     },
-    async ({ project_id, object_id, digests }) => {
+    async ({ project_id, object_id, digests }, _caller, request) => {
+      const act = { action: 'objects.delete', project_id, subject_id: object_id } as const
+      await recordBefore(audit, request, { ...act, before: { digests: digests ?? null } })
       const deleted = await objects.deleteObjects(project_id, object_id, digests ?? null, nowUs())
       return {
         num_deleted: deleted.length,

@@ -13,8 +13,9 @@ import { OtlpTrace } from '../../schemas/otel/otlp.ts'
 import { ClientId, type JsonObject, ProjectId } from '../../schemas/primitives.ts'
 import type { CallsQueryStore } from '../../store/api/calls/calls.ts'
 import type { Stores } from '../../store/api/stores.ts'
+import { recordBefore } from '../access/audit.ts'
 
-interface TraceExportOptions extends Pick<Stores, 'callsQuery'> {
+interface TraceExportOptions extends Pick<Stores, 'audit' | 'callsQuery'> {
   readonly refScheme: string
 }
 
@@ -64,6 +65,9 @@ export async function traceExportRoutes(app: App, options: TraceExportOptions): 
       )
       const calls = await readCalls(pages)
       if (calls.length === 0) throw new ApiError('trace_not_found')
+      const subject_id = request.params.trace_id
+      const act = { action: 'trace.export', project_id, subject_id } as const
+      await recordBefore(options.audit, request, { ...act, after: { calls: calls.length } })
       return exportTrace(calls) as { resourceSpans: JsonObject[] }
     },
   )

@@ -13,6 +13,7 @@ import { type Page, type PageFile, readPage } from './page-files.ts'
 const VIEWS = [
   '/',
   '/keys',
+  '/audit',
   '/models',
   '/:entity/:project/weave',
   '/:entity/:project/weave/*',

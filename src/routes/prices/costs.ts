@@ -22,6 +22,7 @@ import type { UsageMetric } from '../../schemas/stats/stats.ts'
 import { renderTimestamp, timestampUs } from '../../schemas/timestamp.ts'
 import type { StatsResult } from '../../store/api/stats/stats.ts'
 import type { Stores } from '../../store/api/stores.ts'
+import { recordBefore } from '../access/audit.ts'
 
 /** The window of unpriced models where the client names none. */
 const WINDOW_US = 30 * 86_400_000_000
@@ -31,7 +32,7 @@ const UNPRICED_COLUMNS: StatColumn<UsageMetric>[] = (
   ['input_tokens', 'output_tokens', 'total_cost'] as const
 ).map((metric) => ({ key: metric, metric, of: 'sum' }))
 
-type CostRoutesOptions = Pick<Stores, 'prices' | 'stats'> & Pick<Clock, 'nowUs'>
+type CostRoutesOptions = Pick<Stores, 'audit' | 'prices' | 'stats'> & Pick<Clock, 'nowUs'>
 
 export async function costRoutes(app: App, options: CostRoutesOptions): Promise<void> {
   addCostCreate(app, options)
@@ -81,7 +82,7 @@ function addCostQuery(app: App, { prices }: CostRoutesOptions): void {
   )
 }
 
-function addCostPurge(app: App, { prices }: CostRoutesOptions): void {
+function addCostPurge(app: App, { audit, prices }: CostRoutesOptions): void {
   addProjectWrite(
     app,
     '/cost/purge',
@@ -92,8 +93,10 @@ function addCostPurge(app: App, { prices }: CostRoutesOptions): void {
       body: PurgeRequest,
       response: EmptyResponse,
     },
-    async ({ project_id, query }) => {
-      await prices.purgePrices(project_id, idsOf(query))
+    async ({ project_id, query }, _caller, request) => {
+      const ids = idsOf(query)
+      await recordBefore(audit, request, { action: 'prices.delete', project_id, before: { ids } })
+      await prices.purgePrices(project_id, ids)
       return {}
     },
   )

@@ -7,6 +7,7 @@
 import { requireAccess } from '../../domain/access/permissions.ts'
 import { resolveRetention } from '../../domain/projects/retention.ts'
 import type { App } from '../../http/app-type.ts'
+import { originOf } from '../../http/audit-origin.ts'
 import { addProjectRead } from '../../http/project-routes.ts'
 import { ProjectOnly } from '../../schemas/primitives.ts'
 import {
@@ -92,8 +93,9 @@ function addRetention(app: App, { retention, defaultDays }: ProjectSettingsOptio
     },
     async (request) => {
       const { project_id, retention_days = null } = request.body
-      requireAccess(request.principal, 'admin', project_id)
-      await retention.setRetention({ project_id, retention_days })
+      const caller = requireAccess(request.principal, 'admin', project_id)
+      const by = originOf(request, caller)
+      await retention.setRetention({ project_id, retention_days }, by)
       return { retention_days }
     },
   )

@@ -72,12 +72,12 @@ export function pageFields(rows: string, limitMax: number, offsetMax = OFFSET_MA
 }
 
 /** Returns the query field for the direction of a list. @param by - the field that orders the list */
-export function orderField(by: string) {
+export function orderField(by: string, fallback: ListOrder = 'asc') {
   return z
     .enum(LIST_ORDERS, 'must be asc or desc')
     .optional()
-    .describe(`Order by ${by}. Default asc.`)
-    .meta({ default: 'asc' })
+    .describe(`Order by ${by}. Default ${fallback}.`)
+    .meta({ default: fallback })
 }
 
 /** Returns the schema of a page of items. Spec: §4.9. */

@@ -14,6 +14,7 @@ export interface CopiedTable {
 export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'keys', key: ['id'] },
   { name: 'people', key: ['id'] },
+  { name: 'audit_entries', key: ['id'] },
   { name: 'budgets', key: ['id'] },
   { name: 'budget_spending', key: ['budget_id', 'period_start_us'] },
   { name: 'budget_leases', key: ['id'] },

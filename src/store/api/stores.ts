@@ -1,4 +1,5 @@
 /** All stores of a server, as one thing that is opened and closed. */
+import type { AuditStore } from './access/audit.ts'
 import type { BudgetStore } from './access/budgets.ts'
 import type { KeyStore } from './access/keys.ts'
 import type { PersonStore } from './access/people.ts'
@@ -22,6 +23,7 @@ import type { UsageStore } from './usage/usage.ts'
 
 /** Stores are ready when opened; `checkStore` shows whether they still work. */
 export interface Stores extends StoreHealth, StoreMetricsSource {
+  readonly audit: AuditStore
   readonly keys: KeyStore
   readonly people: PersonStore
   readonly budgets: BudgetStore

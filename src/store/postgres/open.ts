@@ -6,9 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallsQueryStore } from '../api/calls/calls.ts'
 import type { JobMetrics } from '../api/metrics.ts'
 import { closeOnce } from '../api/stores.ts'
+import { AUDIT_WRITES, createAuditStore } from '../base/access/audit-store.ts'
 import { createBudgetStore, createBudgetWrites } from '../base/access/budget-store.ts'
-import { createKeyStore, KEY_WRITES } from '../base/access/key-store.ts'
-import { createPersonStore, PERSON_WRITES } from '../base/access/person-store.ts'
+import { createKeyStore, createKeyWrites } from '../base/access/key-store.ts'
+import { createPersonStore, createPersonWrites } from '../base/access/person-store.ts'
 import {
   createCompletionCacheStore,
   createCompletionCacheWrites,
@@ -87,8 +88,9 @@ export async function openPostgresStores(
   const annotationOf = (calls: CallsQueryStore) => createAnnotationStore({ db, reads }, calls)
   return {
     ...node,
-    keys: createKeyStore(createStepRuns(db, KEY_WRITES)),
-    people: createPersonStore(createTransactionRuns(db, PERSON_WRITES)),
+    audit: createAuditStore(createStepRuns(db, AUDIT_WRITES)),
+    keys: createKeyStore(createTransactionRuns(db, createKeyWrites(POSTGRES))),
+    people: createPersonStore(createTransactionRuns(db, createPersonWrites(POSTGRES))),
     budgets: createBudgetStore(createTransactionRuns(db, createBudgetWrites(POSTGRES))),
     prices: createPriceStore(db),
     feedback: createFeedbackStore(db, reads),
@@ -151,7 +153,8 @@ function countJobs(db: Postgres): Promise<JobMetrics | null> {
 export async function openPostgresKeys(url: string) {
   await migrate(url)
   const db = connectPostgres({ url, connectionsMax: 1, readTimeoutMs: COMMAND_MS_MAX })
-  return { keys: createKeyStore(createStepRuns(db, KEY_WRITES)), close: closeOnce(db.close) }
+  const keys = createKeyStore(createTransactionRuns(db, createKeyWrites(POSTGRES)))
+  return { keys, close: closeOnce(db.close) }
 }
 
 /** Limit: time of a statement of a command. */

@@ -4,6 +4,7 @@ import type { CallsQueryStore } from '../api/calls/calls.ts'
 import type { MissingFiles } from '../api/health.ts'
 import type { StoreObserver } from '../api/metrics.ts'
 import { closeOnce } from '../api/stores.ts'
+import { createAuditStore } from '../base/access/audit-store.ts'
 import { createBudgetStore } from '../base/access/budget-store.ts'
 import { createKeyStore } from '../base/access/key-store.ts'
 import { createPersonStore } from '../base/access/person-store.ts'
@@ -130,6 +131,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
   const annotationOf = (calls: CallsQueryStore) =>
     createAnnotationStore({ db, writes, reads: lists }, calls)
   return {
+    audit: createAuditStore(createStepRuns(db, writes)),
     keys: createKeyStore(createStepRuns(db, writes)),
     people: createPersonStore(createStepRuns(db, writes)),
     budgets: createBudgetStore(createStepRuns(db, writes)),

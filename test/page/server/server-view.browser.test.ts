@@ -94,6 +94,31 @@ describe.skipIf(!hasBrowser)('keys and models on the page', () => {
     })
   })
 
+  it('lists who changed what on the audit page, by user and action, and goes on to older entries', async () => {
+    const { page, url, key, complaints, post, patch } = await openPage()
+    const rights = { svc_user_id: MARKUP, scopes: ['inference'], projects: ['acme/demo'] }
+    const { id } = (await post('/v1/keys', rights)).body
+    await patch(`/v1/keys/${id}`, { name: 'nightly' })
+    for (let n = 0; n < 50; n++) await patch(`/v1/keys/${id}`, { requests_per_minute: n })
+    await page.goto(`${url}/audit#key=${key}`)
+    const rows = page.locator('[aria-label=Audit] tbody tr')
+    await expect.poll(() => rows.count()).toBe(50)
+    expect(await rows.first().textContent()).toContain('requests_per_minute 48 → 49')
+    await page.getByText('Older entries').click()
+    await page.getByText('key created').nth(1).waitFor()
+    expect(await rows.first().textContent()).toContain('nightly')
+    expect(await page.getByText('Older entries').count()).toBe(0)
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByLabel('Action').selectOption({ label: 'key created' })
+    await expect.poll(() => rows.count()).toBe(2)
+    expect(await rows.first().textContent()).toContain(MARKUP)
+    await page.getByLabel('User').fill('nobody')
+    await page.getByLabel('User').blur()
+    await page.getByText('There are no such entries.').waitFor()
+    expect(await page.evaluate('window.wasRun')).toBeUndefined()
+    expect(complaints).toEqual([])
+  })
+
   it('says why a key is refused', async () => {
     const { page, url, createKey } = await openPage()
     const key = await createKey({ scopes: ['admin'], projects: ['acme/*'] })

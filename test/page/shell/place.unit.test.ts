@@ -51,8 +51,8 @@ describe('addresses of the page', () => {
   })
 
   it('of the server have no project', () => {
-    expect(['/keys', '/models/', '/', '/acme/demo/weave'].map(parseServerView)).toEqual([
-      ...['keys', 'models', null, null],
+    expect(['/keys', '/audit', '/models/', '/', '/acme/demo/weave'].map(parseServerView)).toEqual([
+      ...['keys', 'audit', 'models', null, null],
     ])
     expect(parsePageRoute('/keys')).toBeNull()
   })

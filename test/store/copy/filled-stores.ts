@@ -21,6 +21,14 @@ import { JOB, MODEL } from '../../training/store/preview-store-contract.ts'
 import { startOf } from '../calls/call-store-contract.ts'
 
 const CALLER = readCaller()
+const AUDIT = {
+  from_us: 0,
+  until_us: Number.MAX_SAFE_INTEGER,
+  svc_user_id: null,
+  action: null,
+  after: null,
+  order: 'asc',
+} as const
 export const RIGHTS: NewKey = {
   svc_user_id: 'u',
   svc_username: 'Ü "x"',
@@ -246,7 +254,7 @@ async function fillFirst() {
 
 /** The whole content, including numbers that the store assigns, if they are returned. */
 export async function readStores(stores: Stores, filled: Filled) {
-  const { keys, budgets, people, prices, retention, feedback, annotation } = stores
+  const { audit, keys, budgets, people, prices, retention, feedback, annotation } = stores
   const query = resolveRowQuery({}, FEEDBACK_FIELDS)
   const queue = { project_id: PROJECT, queue_id: 'q', include_position: true }
   return {
@@ -254,6 +262,7 @@ export async function readStores(stores: Stores, filled: Filled) {
     principals: await Promise.all(filled.secrets.map(keys.findPrincipal)),
     budgets: [await budgets.listBudgets(), await budgets.readSpending(BUDGET.id, 0)],
     people: await people.listPeople(),
+    audit: await audit.listEntries(AUDIT),
     prices: await prices.listPrices(PROJECT),
     retention: await retention.findRetention(PROJECT),
     feedback: (await feedback.queryFeedback(PROJECT, query, CALLER)).rows,

@@ -1,4 +1,5 @@
 /** The contract of the store of budgets, and of the leases by which processes spend them. */
+import type { AuditOrigin } from '../../../domain/access/audit.ts'
 import type { Budget } from '../../../domain/access/budgets.ts'
 
 /** Whose budgets apply to a request. */
@@ -45,6 +46,9 @@ export interface LeaseState {
   readonly is_gone: boolean
 }
 
+export type BudgetLimits = Pick<Budget, 'id' | 'hard_nanos' | 'soft_nanos'>
+
+/** Changes of budgets add entries to the audit list as those of keys do. */
 export interface BudgetStore {
   /** The budgets that apply. @throws ApiError store_unavailable */
   findBudgets(subjects: BudgetSubjects): Promise<Budget[]>
@@ -52,10 +56,10 @@ export interface BudgetStore {
   listBudgets(): Promise<Budget[]>
   findBudget(id: string): Promise<Budget | null>
   /** Resolves when it is durable, as the others do. @throws ApiError validation_failed for more than BUDGETS_MAX */
-  createBudget(budget: Budget): Promise<void>
+  createBudget(budget: Budget, by?: AuditOrigin): Promise<void>
   /** Sets both limits. False when there is no such budget. */
-  updateBudget(budget: Pick<Budget, 'id' | 'hard_nanos' | 'soft_nanos'>): Promise<boolean>
-  deleteBudget(id: string): Promise<boolean>
+  updateBudget(limits: BudgetLimits, by?: AuditOrigin): Promise<boolean>
+  deleteBudget(id: string, by?: AuditOrigin): Promise<boolean>
   /** What is spent in a period, and what processes hold. */
   readSpending(budget_id: string, period_start_us: number): Promise<BudgetSpending>
   /**

@@ -1,5 +1,6 @@
 /** The contract of the key store. Keys themselves are never stored, only their SHA-256. */
 import { setImmediate } from 'node:timers/promises'
+import type { AuditOrigin } from '../../../domain/access/audit.ts'
 import type { KeyLimitSettings, Principal, Scope } from '../../../domain/access/permissions.ts'
 
 /** What of a key can be edited. */
@@ -55,9 +56,10 @@ interface CreatedKey {
 /** Limit: keys per read. */
 export const KEYS_PER_PART = 500
 
+/** Each change adds an entry to the audit list, in its transaction. `by`: who makes it; default: the server itself. */
 export interface KeyStore {
   /** Stores a new key. Resolves only after it is durable. @throws ApiError server_overloaded, store_unavailable */
-  createKey(key: NewKey): Promise<CreatedKey>
+  createKey(key: NewKey, by?: AuditOrigin): Promise<CreatedKey>
   /**
    * Returns the caller behind a key, or null when it is unknown, expired or revoked. Called for every request, so it
    * must be cheap: it may lag a change by a second. Notes the day of the key's last use.
@@ -74,11 +76,11 @@ export interface KeyStore {
    */
   listKeys(after?: StoredKey): Promise<StoredKey[]>
   /** Replaces what can be edited. False when there is no such live key. @throws ApiError as createKey */
-  updateKey(update: KeyUpdate): Promise<boolean>
+  updateKey(update: KeyUpdate, by?: AuditOrigin): Promise<boolean>
   /** Makes another secret and returns it; null when there is no such live key. @throws ApiError as createKey */
-  rotateKey(rotation: KeyRotation): Promise<string | null>
+  rotateKey(rotation: KeyRotation, by?: AuditOrigin): Promise<string | null>
   /** False when there is no such key, or it was revoked before. @throws ApiError as createKey */
-  revokeKey(id: string): Promise<boolean>
+  revokeKey(id: string, by?: AuditOrigin): Promise<boolean>
 }
 
 /** Yields all keys in parts, oldest first, and lets other requests run between two parts. */

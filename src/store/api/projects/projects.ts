@@ -1,4 +1,5 @@
 /** The contracts of the stores of projects and of the retention of their calls. */
+import type { AuditOrigin } from '../../../domain/access/audit.ts'
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { ProjectRetention } from '../../../domain/projects/retention.ts'
 
@@ -47,11 +48,11 @@ export interface RetentionStore {
   findRetention(projectId: string): Promise<ProjectRetention | null>
   /**
    * Resolves after it is durable and every hold by an earlier setting has ended, in whichever process: what is removed
-   * from then on is removed by the new setting.
+   * from then on is removed by the new setting. The change adds an entry to the audit list, in its transaction.
    *
    * @throws ApiError server_overloaded, store_unavailable: it may be stored, and a step by the earlier setting may run
    */
-  setRetention(retention: ProjectRetention): Promise<void>
+  setRetention(retention: ProjectRetention, by?: AuditOrigin): Promise<void>
   /**
    * Reads the setting for a step. The caller ends the hold.
    *

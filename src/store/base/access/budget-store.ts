@@ -1,8 +1,10 @@
 /** Budgets in SQLite and PostgreSQL alike. */
-import type { Budget } from '../../../domain/access/budgets.ts'
+import { type AuditChange, diffStates, SERVER_ORIGIN } from '../../../domain/access/audit.ts'
+import { type Budget, renderLimits } from '../../../domain/access/budgets.ts'
 import { ApiError } from '../../../errors.ts'
 import {
   BUDGETS_MAX,
+  type BudgetLimits,
   type BudgetSpending,
   type BudgetStore,
   type LeaseState,
@@ -10,6 +12,7 @@ import {
 } from '../../api/access/budgets.ts'
 import type { Dialect } from '../db/dialect.ts'
 import { all, count, first, run, type StepRuns, type Steps } from '../db/steps.ts'
+import { type AuditStamp, record, stamp } from './audit-store.ts'
 import * as SQL from './budgets.sql.ts'
 
 /** How long a lease lasts after its last sync: then its process counts as dead, and the lease as spent. */
@@ -19,6 +22,11 @@ interface SyncInput {
   readonly leases: readonly LeaseSync[]
   /** Microseconds since the epoch. */
   readonly now_us: number
+}
+
+/** Who makes a change. */
+interface Audited {
+  readonly by: AuditStamp
 }
 
 interface LeaseRow {
@@ -72,21 +80,7 @@ export function createBudgetWrites({ forUpdate }: Pick<Dialect, 'forUpdate'>) {
   }
 
   return {
-    *create_budget(budget: Budget): Steps<void> {
-      yield* run(SQL.INSERT_BUDGET, budget)
-      if ((yield* count(SQL.COUNT_BUDGETS, {})) <= BUDGETS_MAX) return
-      throw new ApiError('validation_failed', {
-        message: `A server has at most ${BUDGETS_MAX} budgets.`,
-      })
-    },
-    *update_budget(budget: Pick<Budget, 'id' | 'hard_nanos' | 'soft_nanos'>): Steps<boolean> {
-      return (yield* run(SQL.UPDATE_BUDGET, budget)) > 0
-    },
-    *delete_budget(id: string): Steps<boolean> {
-      yield* run(SQL.DELETE_LEASES, { id })
-      yield* run(SQL.DELETE_SPENDING, { id })
-      return (yield* run(SQL.DELETE_BUDGET, { id })) > 0
-    },
+    ...createEdits(lockBudget),
     *sync_budgets({ leases, now_us }: SyncInput): Steps<LeaseState[]> {
       const states: LeaseState[] = []
       for (const lease of leases) states.push(yield* settle(lease, now_us))
@@ -107,6 +101,55 @@ export function createBudgetWrites({ forUpdate }: Pick<Dialect, 'forUpdate'>) {
       return states
     },
   }
+}
+
+/** The changes that admins make. @param lockBudget - a statement that reads a budget and locks it */
+function createEdits(lockBudget: string) {
+  return {
+    *create_budget({ by, ...budget }: Budget & Audited): Steps<void> {
+      yield* run(SQL.INSERT_BUDGET, budget)
+      if ((yield* count(SQL.COUNT_BUDGETS, {})) > BUDGETS_MAX) {
+        throw new ApiError('validation_failed', {
+          message: `A server has at most ${BUDGETS_MAX} budgets.`,
+        })
+      }
+      const states = { before: null, after: renderLimits(budget) }
+      yield* recordBudget(by, budget, { action: 'budget.create', ...states })
+    },
+    *update_budget({ by, ...limits }: BudgetLimits & Audited): Steps<boolean> {
+      const budget = yield* first<Budget>(lockBudget, { id: limits.id })
+      if (budget === undefined) return false
+      yield* run(SQL.UPDATE_BUDGET, limits)
+      const states = diffStates(renderLimits(budget), renderLimits({ ...budget, ...limits }))
+      yield* recordBudget(by, budget, { action: 'budget.update', ...states })
+      return true
+    },
+    *delete_budget({ id, by }: Audited & { readonly id: string }): Steps<boolean> {
+      const budget = yield* first<Budget>(lockBudget, { id })
+      yield* run(SQL.DELETE_LEASES, { id })
+      yield* run(SQL.DELETE_SPENDING, { id })
+      if (budget === undefined) return false
+      yield* run(SQL.DELETE_BUDGET, { id })
+      const states = { before: renderLimits(budget), after: null }
+      yield* recordBudget(by, budget, { action: 'budget.delete', ...states })
+      return true
+    },
+  }
+}
+
+/** A budget of a key is about the projects of the key, one of a person about all. */
+function* recordBudget(
+  by: AuditStamp,
+  { id, subject_kind, subject_id }: Budget,
+  change: Pick<AuditChange, 'action' | 'before' | 'after'>,
+): Steps<void> {
+  const key =
+    subject_kind === 'key'
+      ? yield* first<{ projects_json: string }>(SQL.FIND_KEY_PROJECTS, { id: subject_id })
+      : undefined
+  const ofKey = key === undefined ? ['*'] : (JSON.parse(key.projects_json) as string[])
+  const projects = subject_kind === 'project' ? [subject_id] : ofKey
+  yield* record(by, { ...change, subject_id: id, projects })
 }
 
 /** What is needed is granted as a whole: one request may pass the limit, which then refuses all others. */
@@ -140,9 +183,11 @@ export function createBudgetStore(
     async findBudget(id) {
       return (await read(first<Budget>(SQL.FIND_BUDGET, { id }))) ?? null
     },
-    createBudget: (budget) => write('create_budget', budget),
-    updateBudget: (budget) => write('update_budget', budget),
-    deleteBudget: (id) => write('delete_budget', id),
+    createBudget: (budget, by = SERVER_ORIGIN) =>
+      write('create_budget', { ...budget, by: stamp(by) }),
+    updateBudget: (limits, by = SERVER_ORIGIN) =>
+      write('update_budget', { ...limits, by: stamp(by) }),
+    deleteBudget: (id, by = SERVER_ORIGIN) => write('delete_budget', { id, by: stamp(by) }),
     readSpending: (budget_id, period_start_us) =>
       read(readSpending({ budget_id, period_start_us })),
     sync: (leases) => write('sync_budgets', { leases, now_us: nowUs() }),

@@ -44,6 +44,13 @@ export function lockBudget(forUpdate: string): string {
   return `${FIND_BUDGET} ${forUpdate}`
 }
 
+/** By primary key. */
+export const FIND_KEY_PROJECTS = `
+SELECT projects_json
+FROM keys
+WHERE id = @id
+`
+
 export const UPDATE_BUDGET = `
 UPDATE budgets
 SET hard_nanos = @hard_nanos, soft_nanos = @soft_nanos

@@ -1,5 +1,7 @@
 /** API keys in SQLite and PostgreSQL alike, with a short cache: a key revoked by another process is refused within a second. */
 import { randomBytes } from 'node:crypto'
+import { type AuditAction, diffStates, SERVER_ORIGIN } from '../../../domain/access/audit.ts'
+import { renderKeyRow } from '../../../domain/access/key-view.ts'
 import { hashKey, isSameBytes, KEY_BYTES, renderKey } from '../../../domain/access/keys.ts'
 import type { Principal, Scope } from '../../../domain/access/permissions.ts'
 import { createOrderedIds } from '../../../domain/time/ordered-ids.ts'
@@ -11,8 +13,10 @@ import {
   type NewKey,
   type StoredKey,
 } from '../../api/access/keys.ts'
+import type { Dialect } from '../db/dialect.ts'
 import { cursorBehind } from '../db/listing.ts'
 import { all, first, run, type StepRuns, type Steps } from '../db/steps.ts'
+import { type AuditStamp, record, stamp } from './audit-store.ts'
 import * as SQL from './keys.sql.ts'
 import { createPrincipalCache } from './principal-cache.ts'
 
@@ -27,28 +31,57 @@ interface KeyUse {
   readonly day: number
 }
 
-export const KEY_WRITES = {
-  *create_key(key: NewKeyRow): Steps<void> {
-    yield* run(SQL.INSERT_KEY, key)
-  },
-  /** Replaces what can be edited; returns whether there was a live key. */
-  *update_key(update: SettingsRow & { readonly id: string }): Steps<boolean> {
-    return (yield* run(SQL.UPDATE_KEY, update)) > 0
-  },
-  /** Replaces the secret; returns whether there was a live key. */
-  *rotate_key(rotation: KeyRotation & { readonly hash: Uint8Array }): Steps<boolean> {
-    return (yield* run(SQL.ROTATE_KEY, rotation)) > 0
-  },
-  /** Revokes a key; returns whether there was a live one. */
-  *revoke_key(revocation: KeyRevocation): Steps<boolean> {
-    return (yield* run(SQL.REVOKE_KEY, revocation)) > 0
-  },
-  *touch_key(use: KeyUse): Steps<void> {
-    yield* run(SQL.TOUCH_KEY, use)
-  },
+/** A change and who makes it. */
+type Audited<Change> = Change & { readonly by: AuditStamp }
+
+type KeyWrites = ReturnType<typeof createKeyWrites>
+
+export function createKeyWrites({ forUpdate }: Pick<Dialect, 'forUpdate'>) {
+  const lockKey = SQL.lockKey(forUpdate)
+
+  /** Runs a statement that changes a live key, and records it. @returns whether there was one */
+  function* change(
+    { id, by, ...parameters }: Audited<{ readonly id: string }>,
+    { sql, action }: { readonly sql: string; readonly action: AuditAction },
+  ): Steps<boolean> {
+    const before = yield* findKey(id, lockKey)
+    if (before === null || (yield* run(sql, { id, ...parameters })) === 0) return false
+    const after = (yield* findKey(id)) ?? before
+    yield* record(by, {
+      action,
+      subject_id: id,
+      projects: [...before.projects, ...after.projects],
+      ...diffStates(renderKeyRow(before), renderKeyRow(after)),
+    })
+    return true
+  }
+
+  return {
+    *create_key({ by, ...key }: Audited<NewKeyRow>): Steps<void> {
+      yield* run(SQL.INSERT_KEY, key)
+      const { id } = key
+      const made = yield* findKey(id)
+      if (made === null) return
+      const { projects } = made
+      const after = renderKeyRow(made)
+      yield* record(by, { action: 'key.create', subject_id: id, projects, before: null, after })
+    },
+    /** Replaces what can be edited; returns whether there was a live key. */
+    update_key: (update: Audited<SettingsRow & { readonly id: string }>): Steps<boolean> =>
+      change(update, { sql: SQL.UPDATE_KEY, action: 'key.update' }),
+    /** Replaces the secret; returns whether there was a live key. */
+    rotate_key: (rotation: Audited<KeyRotation & { readonly hash: Uint8Array }>): Steps<boolean> =>
+      change(rotation, { sql: SQL.ROTATE_KEY, action: 'key.rotate' }),
+    /** Revokes a key; returns whether there was a live one. */
+    revoke_key: (revocation: Audited<KeyRevocation>): Steps<boolean> =>
+      change(revocation, { sql: SQL.REVOKE_KEY, action: 'key.revoke' }),
+    *touch_key(use: KeyUse): Steps<void> {
+      yield* run(SQL.TOUCH_KEY, use)
+    },
+  }
 }
 
-export function createKeyStore({ read, write }: StepRuns<typeof KEY_WRITES>): KeyStore {
+export function createKeyStore({ read, write }: StepRuns<KeyWrites>): KeyStore {
   const newKeyId = createOrderedIds(readClockUs, randomBytes)
   const cache = createPrincipalCache(async (secret) => {
     const row = await read(findLiveKey(secret))
@@ -60,27 +93,29 @@ export function createKeyStore({ read, write }: StepRuns<typeof KEY_WRITES>): Ke
   })
 
   return {
-    async createKey(key) {
+    async createKey(key, by = SERVER_ORIGIN) {
       const { row, secret } = makeKey(key, newKeyId(), readClockUs())
-      await write('create_key', row)
+      await write('create_key', { ...row, by: stamp(by) })
       return { id: row.id, secret }
     },
     findPrincipal: cache.find,
     findKey: (id) => read(findKey(id)),
     listKeys: (after) => read(listKeys(after)),
-    async updateKey({ id, settings }) {
-      const wasLive = await write('update_key', { id, ...toSettingsRow(settings) })
+    async updateKey({ id, settings }, by = SERVER_ORIGIN) {
+      const wasLive = await write('update_key', { id, ...toSettingsRow(settings), by: stamp(by) })
       cache.clear()
       return wasLive
     },
-    async rotateKey(rotation) {
+    async rotateKey(rotation, by = SERVER_ORIGIN) {
       const secret = newSecret()
-      const wasLive = await write('rotate_key', { ...rotation, hash: hashKey(secret) })
+      const hash = hashKey(secret)
+      const wasLive = await write('rotate_key', { ...rotation, hash, by: stamp(by) })
       cache.clear()
       return wasLive ? secret : null
     },
-    async revokeKey(id) {
-      const wasLive = await write('revoke_key', { id, revoked_at_us: readClockUs() })
+    async revokeKey(id, by = SERVER_ORIGIN) {
+      const revoked_at_us = readClockUs()
+      const wasLive = await write('revoke_key', { id, revoked_at_us, by: stamp(by) })
       cache.clear()
       return wasLive
     },
@@ -195,8 +230,8 @@ function* findLiveKey(secret: string): Steps<LiveKeyRow | null> {
   return isKnown ? row : null
 }
 
-function* findKey(id: string): Steps<StoredKey | null> {
-  const row = yield* first<KeyRow>(SQL.FIND_KEY_BY_ID, { id })
+function* findKey(id: string, sql = SQL.FIND_KEY_BY_ID): Steps<StoredKey | null> {
+  const row = yield* first<KeyRow>(sql, { id })
   return row ? toStoredKey(row) : null
 }
 

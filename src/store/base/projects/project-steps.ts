@@ -1,6 +1,7 @@
 /** Projects that have been written to, and the retention of their calls. Known projects are cached: they stay so. */
 import type { ProjectRetention } from '../../../domain/projects/retention.ts'
 import { RETENTIONS_LISTED_MAX } from '../../api/projects/projects.ts'
+import { type AuditStamp, record } from '../access/audit-store.ts'
 import { all, first, run, type Steps } from '../db/steps.ts'
 import * as SQL from './projects.sql.ts'
 
@@ -29,9 +30,24 @@ export function cacheKnownProjects(
 }
 
 export const RETENTION_WRITES = {
-  *set_retention(retention: ProjectRetention): Steps<void> {
+  *set_retention({ retention, by }: RetentionChange): Steps<void> {
+    const { project_id, retention_days } = retention
+    const found = yield* findRetention(project_id)
     yield* run(SQL.SET_RETENTION, retention)
+    yield* record(by, {
+      action: 'retention.update',
+      subject_id: project_id,
+      projects: [project_id],
+      before: found && { retention_days: found.retention_days },
+      after: { retention_days },
+    })
   },
+}
+
+interface RetentionChange {
+  readonly retention: ProjectRetention
+  /** Who makes it. */
+  readonly by: AuditStamp
 }
 
 export function* findRetention(project_id: string): Steps<ProjectRetention | null> {

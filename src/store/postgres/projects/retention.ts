@@ -1,5 +1,7 @@
 /** Retention settings of projects, and sizes of their contents, in PostgreSQL. */
+import { SERVER_ORIGIN } from '../../../domain/access/audit.ts'
 import type { ContentSizes, RetentionStore } from '../../api/projects/projects.ts'
+import { stamp } from '../../base/access/audit-store.ts'
 import { SUM_TABLE_BYTES } from '../../base/objects/tables.sql.ts'
 import {
   findRetention,
@@ -7,17 +9,18 @@ import {
   RETENTION_WRITES,
 } from '../../base/projects/project-steps.ts'
 import { createOwnConnection, type Postgres, statementsOf } from '../db/client.ts'
-import { runSteps } from '../db/run-steps.ts'
+import { createTransactionRuns, runSteps } from '../db/run-steps.ts'
 import { toStoreError } from '../db/store-error.ts'
 import { AWAIT_PINS, PIN_RETENTION, SUM_OBJECT_BYTES } from './retention.sql.ts'
 
 /** @param url - for the connections of holds: a step may last longer than the pool lets a connection idle */
 export function createRetentionStore(db: Postgres, url: string): RetentionStore {
+  const { write } = createTransactionRuns(db, RETENTION_WRITES)
   return {
     findRetention: (project_id) => runSteps(db, findRetention(project_id)),
-    async setRetention(retention) {
+    async setRetention(retention, by = SERVER_ORIGIN) {
       const { project_id } = retention
-      await runSteps(db, RETENTION_WRITES.set_retention(retention))
+      await write('set_retention', { retention, by: stamp(by) })
       await db.run(AWAIT_PINS, { project_id })
     },
     async pinRetention(project_id) {

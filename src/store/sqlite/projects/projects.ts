@@ -1,5 +1,7 @@
 /** Projects in SQLite: their list, the sizes of their contents and the retention of their calls. */
+import { SERVER_ORIGIN } from '../../../domain/access/audit.ts'
 import type { PinnedRetention, ProjectStore, RetentionStore } from '../../api/projects/projects.ts'
+import { stamp } from '../../base/access/audit-store.ts'
 import { first } from '../../base/db/steps.ts'
 import {
   cacheKnownProjects,
@@ -35,8 +37,8 @@ export function createRetentionStore(db: Connection, writes: Writes): RetentionS
 
   return {
     findRetention: (project_id) => read(findRetention(project_id)),
-    async setRetention(retention) {
-      await writes.run('set_retention', retention)
+    async setRetention(retention, by = SERVER_ORIGIN) {
+      await writes.run('set_retention', { retention, by: stamp(by) })
       const { project_id } = retention
       const earlier = [...holds].filter((hold) => hold.project_id === project_id)
       await Promise.all(earlier.map(({ ended }) => ended))

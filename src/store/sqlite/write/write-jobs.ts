@@ -2,9 +2,10 @@
  * The registry of all writes, by name. Each runs on the writing connection inside a shared transaction; its input and
  * result must survive structured clone. To add a write, add an entry beside its store.
  */
+import { AUDIT_WRITES } from '../../base/access/audit-store.ts'
 import { createBudgetWrites } from '../../base/access/budget-store.ts'
-import { KEY_WRITES } from '../../base/access/key-store.ts'
-import { PERSON_WRITES } from '../../base/access/person-store.ts'
+import { createKeyWrites } from '../../base/access/key-store.ts'
+import { createPersonWrites } from '../../base/access/person-store.ts'
 import { createAnnotationWrites } from '../../base/annotation/annotation-steps.ts'
 import { createCompletionCacheWrites } from '../../base/chat/completion-cache-store.ts'
 import { RESPONSE_WRITES } from '../../base/chat/response-store.ts'
@@ -36,8 +37,9 @@ interface WriteParts {
 
 export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
   return {
-    ...toWriteJobs(db, KEY_WRITES),
-    ...toWriteJobs(db, PERSON_WRITES),
+    ...toWriteJobs(db, AUDIT_WRITES),
+    ...toWriteJobs(db, createKeyWrites(SQLITE)),
+    ...toWriteJobs(db, createPersonWrites(SQLITE)),
     ...toWriteJobs(db, createBudgetWrites(SQLITE)),
     ...toWriteJobs(db, createAnnotationWrites(newId, SQLITE)),
     ...createCallWrites(db, hours, keys),
