@@ -95,17 +95,21 @@ export async function buildApp(
   await app.register(signInRoutes, { signIn, people: deps.people, nowUs })
   await app.register(pageRoutes, { refScheme: config.refScheme })
 
-  const { findPrincipal } = deps.keys
+  const { keys } = deps
   const inference = openInference(app, toInferenceOptions(config, deps, nowUs))
   const tickets = createExportTickets()
   const bodies = createLargeBodies({ refScheme: config.refScheme, nowUs })
   app.addHook('onClose', bodies.close)
   await app.register(async (basic: App) => {
     documentScope(basic, 'basic')
-    await useBasicAuthentication(basic, findPrincipal)
+    await useBasicAuthentication(basic, keys)
     useNeutralNames(basic)
     await registerTraceRoutes(basic, { config, deps, inference, clock, bodies })
-    await basic.register(callExportRoutes, { tickets, findPrincipal, people: deps.people })
+    await basic.register(callExportRoutes, {
+      tickets,
+      findPrincipal: keys.findPrincipal,
+      people: deps.people,
+    })
     await basic.register(graphqlRoutes)
   })
   const callLines = toCallLinesOptions(config, deps)
@@ -117,7 +121,7 @@ export async function buildApp(
       await traces.register(versionRoutes, { version })
       await traces.register(serverInfoRoutes, { version })
       await traces.register(async (basic: App) => {
-        await useBasicAuthentication(basic, findPrincipal)
+        await useBasicAuthentication(basic, keys)
         await registerTraceRoutes(basic, { config, deps, inference, clock, bodies })
       })
     },
@@ -127,7 +131,7 @@ export async function buildApp(
   await app.register(spanIntake, toSpanIntakeOptions(config, deps, nowUs))
   await app.register(async (either: App) => {
     documentScope(either, ['basic', 'bearer'])
-    useEitherAuthentication(either, findPrincipal)
+    useEitherAuthentication(either, keys)
     const { audit, callsQuery, metrics, readMetrics } = deps
     await either.register(metricsRoutes, { metrics, readMetrics, inference, version })
     await either.register(traceExportRoutes, { audit, callsQuery, refScheme: config.refScheme })
@@ -135,13 +139,13 @@ export async function buildApp(
 
   await app.register(async (bearer: App) => {
     documentScope(bearer, 'bearer')
-    await useBearerAuthentication(bearer, findPrincipal)
+    await useBearerAuthentication(bearer, keys)
     await registerBearerRoutes(bearer, { config, deps, inference, clock })
   })
   await registerKeyHeaderScopes(app, { deps, inference })
   await app.register(
     async (missing: App) => {
-      await useBasicAuthentication(missing, findPrincipal)
+      await useBasicAuthentication(missing, keys)
       await missing.register(missingRoutes)
     },
     { prefix: '/traces' },
@@ -160,7 +164,7 @@ async function registerKeyHeaderScopes(
       async (keyed: App) => {
         if (prefix !== '') hideRoutes(keyed)
         useRequestIdHeader(keyed)
-        useKeyHeaderAuthentication(keyed, options.deps.keys.findPrincipal)
+        useKeyHeaderAuthentication(keyed, options.deps.keys)
         await registerMessageRoutes(keyed, options)
       },
       { prefix },
@@ -235,7 +239,7 @@ function toSpanIntakeOptions(config: Config, deps: Deps, nowUs: Clock['nowUs']) 
     otlpGrpcPort: config.otlpGrpcPort,
     otlpBodyBytesMax: config.otlpBodyBytesMax,
     requestTimeoutMs: config.requestTimeoutMs,
-    findPrincipal: deps.keys.findPrincipal,
+    keys: deps.keys,
     watch: deps.metrics,
     onStored: deps.metrics.spansStored,
   }

@@ -23,21 +23,43 @@ const KEY_HEADER_HINT =
 /** The codes of the plugins' errors, by which the hint is chosen. */
 const PLUGIN_CODES = /^FST_(BASIC|BEARER)_AUTH_(?:MISSING|INVALID_AUTHORIZATION)/
 
-/** Finds the principal of a key, or null. Must run in constant time for similar keys. */
-type FindPrincipal = (key: string) => Promise<Principal | null>
+/** The keys that are accepted. */
+export interface KnownKeys {
+  /** Finds the principal of a key, or null. Must run in constant time for similar keys. */
+  findPrincipal(key: string): Promise<Principal | null>
+  /** Whether it was a key until it expired. */
+  hasExpired(key: string): Promise<boolean>
+}
+
+/**
+ * Returns the caller of the first key that is valid.
+ *
+ * @throws ApiError invalid_api_key, which says whether one of them has expired
+ */
+export async function identify(keys: KnownKeys, ...sent: readonly string[]): Promise<Principal> {
+  for (const key of sent) {
+    const principal = await keys.findPrincipal(key)
+    if (principal !== null) return principal
+  }
+  for (const key of sent) {
+    if (!(await keys.hasExpired(key))) continue
+    throw new ApiError('invalid_api_key', { message: 'The API key has expired.' })
+  }
+  throw new ApiError('invalid_api_key')
+}
 
 /**
  * Basic: the password is the API key, the user name is free.
  *
  * Spec: §5. @throws ApiError missing_api_key, invalid_api_key (401, WWW-Authenticate: Basic)
  */
-export async function useBasicAuthentication(app: App, findPrincipal: FindPrincipal) {
+export async function useBasicAuthentication(app: App, keys: KnownKeys) {
   await app.register(basicAuthPlugin, {
     authenticate: { realm: 'weft' },
     strictCredentials: false,
     async validate(_username: string, password: string, request: FastifyRequest) {
       if (password === '') throw new ApiError('invalid_api_key', { message: BASIC_HINT })
-      request.principal = requirePrincipal(await findPrincipal(password))
+      request.principal = await identify(keys, password)
     },
   })
   useUnlessSignedIn(app, app.basicAuth as onRequestHookHandler)
@@ -48,12 +70,12 @@ export async function useBasicAuthentication(app: App, findPrincipal: FindPrinci
  *
  * @throws ApiError missing_api_key, invalid_api_key
  */
-export function useEitherAuthentication(app: App, findPrincipal: FindPrincipal): void {
+export function useEitherAuthentication(app: App, keys: KnownKeys): void {
   app.addHook('onRequest', async (request) => {
     if (request.principal !== null) return
     const key = keyOfHeaders(request.headers)
     if (key === null) throw missingApiKey(EITHER_HINT)
-    request.principal = requirePrincipal(await findPrincipal(key))
+    request.principal = await identify(keys, key)
   })
 }
 
@@ -63,15 +85,14 @@ export function useEitherAuthentication(app: App, findPrincipal: FindPrincipal):
  *
  * @throws ApiError missing_api_key, invalid_api_key
  */
-export function useKeyHeaderAuthentication(app: App, findPrincipal: FindPrincipal): void {
+export function useKeyHeaderAuthentication(app: App, keys: KnownKeys): void {
   app.addHook('onRequest', async (request) => {
     if (request.principal !== null) return
-    const keys = keysOfHeaders(request.headers)
+    const sent = keysOfHeaders(request.headers)
     const { authorization } = request.headers
-    if (keys.length === 0 && !authorization) throw missingApiKey(KEY_HEADER_HINT)
-    for (const key of keys) request.principal ??= await findPrincipal(key)
-    if (keys.length === 0) throw new ApiError('invalid_api_key', { message: KEY_HEADER_HINT })
-    requirePrincipal(request.principal)
+    if (sent.length === 0 && !authorization) throw missingApiKey(KEY_HEADER_HINT)
+    if (sent.length === 0) throw new ApiError('invalid_api_key', { message: KEY_HEADER_HINT })
+    request.principal = await identify(keys, ...sent)
   })
 }
 
@@ -80,11 +101,11 @@ export function useKeyHeaderAuthentication(app: App, findPrincipal: FindPrincipa
  *
  * Spec: §5. @throws ApiError missing_api_key, invalid_api_key (401, WWW-Authenticate: Bearer)
  */
-export async function useBearerAuthentication(app: App, findPrincipal: FindPrincipal) {
+export async function useBearerAuthentication(app: App, keys: KnownKeys) {
   await app.register(bearerAuthPlugin, {
     keys: new Set<string>(),
     async auth(key, request) {
-      request.principal = requirePrincipal(await findPrincipal(key))
+      request.principal = await identify(keys, key)
       return true
     },
     // The name of the scheme is case-insensitive, as in HTTP.
@@ -116,9 +137,4 @@ export function toAuthenticationError(code: string, { headers }: FastifyRequest)
 
 function missingApiKey(hint: string): ApiError {
   return new ApiError('missing_api_key', { message: `No API key was given. ${hint}` })
-}
-
-function requirePrincipal(principal: Principal | null): Principal {
-  if (principal === null) throw new ApiError('invalid_api_key')
-  return principal
 }

@@ -11,7 +11,7 @@ import type { Principal } from '../domain/access/permissions.ts'
 import { ApiError } from '../errors.ts'
 
 interface GrpcAdmissionOptions {
-  readonly findPrincipal: (key: string) => Promise<Principal | null>
+  readonly identify: (key: string) => Promise<Principal>
   /** Milliseconds within which a request must arrive completely. */
   readonly requestTimeoutMs: number
   /**
@@ -44,12 +44,7 @@ export function createGrpcAdmission(options: GrpcAdmissionOptions): GrpcAdmissio
 function admit(
   call: ServerInterceptingCallInterface,
   callers: WeakMap<Metadata, Principal>,
-  {
-    findPrincipal,
-    requestTimeoutMs,
-    onRefusal,
-    path,
-  }: GrpcAdmissionOptions & { readonly path: string },
+  { identify, requestTimeoutMs, onRefusal, path }: GrpcAdmissionOptions & { readonly path: string },
 ): ServerInterceptingCall {
   const beganMs = performance.now()
   const refuse = (error: unknown) => call.sendStatus(onRefusal(error, beganMs, path))
@@ -59,7 +54,7 @@ function admit(
       next({
         onReceiveMetadata: (metadata, pass) => {
           timer = setTimeout(() => refuse(new ApiError('request_timeout')), requestTimeoutMs)
-          void identify(metadata, findPrincipal).then((caller) => {
+          void identifyCaller(metadata, identify).then((caller) => {
             callers.set(metadata, caller)
             pass(metadata)
           }, refuse)
@@ -75,15 +70,13 @@ function admit(
 }
 
 /** @throws ApiError missing_api_key, invalid_api_key */
-async function identify(
+async function identifyCaller(
   metadata: Metadata,
-  findPrincipal: GrpcAdmissionOptions['findPrincipal'],
+  identify: GrpcAdmissionOptions['identify'],
 ): Promise<Principal> {
   const key = keyOfHeaders(headersOf(metadata))
   if (key === null) throw new ApiError('missing_api_key')
-  const caller = await findPrincipal(key)
-  if (caller === null) throw new ApiError('invalid_api_key')
-  return caller
+  return identify(key)
 }
 
 export function headersOf(metadata: Metadata): Record<string, string> {

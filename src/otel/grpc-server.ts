@@ -21,7 +21,8 @@ export interface GrpcServerOptions {
   readonly bodyBytesMax: number
   /** Milliseconds within which a request must arrive completely. */
   readonly requestTimeoutMs: number
-  readonly findPrincipal: (key: string) => Promise<Principal | null>
+  /** Returns the caller of a key. @throws ApiError invalid_api_key */
+  readonly identify: (key: string) => Promise<Principal>
   readonly recordSpans: RecordExport
   readonly recordLogs: RecordExport
   /** Called for each answer. */
@@ -83,7 +84,7 @@ export async function openGrpcServer(options: GrpcServerOptions): Promise<GrpcSe
     return toRefusal(error, options)
   }
   const admission = createGrpcAdmission({
-    findPrincipal: options.findPrincipal,
+    identify: options.identify,
     requestTimeoutMs: options.requestTimeoutMs,
     onRefusal: (error, beganMs, path) => refuse(error, tellFrom(path, beganMs)),
   })

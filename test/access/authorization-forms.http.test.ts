@@ -63,6 +63,36 @@ describe('a route that takes Bearer', () => {
   })
 })
 
+it.each([
+  ['Basic', '/me'],
+  ['Bearer', '/v1/models'],
+  ['Bearer', '/metrics'],
+  ['x-api-key', '/v1/messages'],
+])(
+  'says that a key has expired, by %s at %s, with the code of an invalid one',
+  async (scheme, url) => {
+    const { app, deps } = await buildTestApp()
+    const rights = {
+      svc_user_id: 'u',
+      svc_username: 'u',
+      scopes: ['admin'],
+      projects: ['*'],
+    } as const
+    const { secret } = await deps.keys.createKey({ ...rights, expires_at_us: 1 })
+    const headersOf = (key: string) => {
+      if (scheme === 'x-api-key') return { 'x-api-key': key }
+      return { authorization: scheme === 'Basic' ? basic(key) : `Bearer ${key}` }
+    }
+    const method = url === '/v1/messages' ? 'POST' : 'GET'
+    const ask = async (key: string) => {
+      const { statusCode, body } = await app.inject({ method, url, headers: headersOf(key) })
+      return [statusCode, body.includes('The API key has expired.')]
+    }
+    expect(await ask(secret)).toEqual([401, true])
+    expect(await ask(`${secret}x`)).toEqual([401, false])
+  },
+)
+
 it('gives the hint of the scheme that the route takes', async () => {
   const { app, key } = await buildTestApp()
   const headers = { authorization: `Bearer ${key}` }

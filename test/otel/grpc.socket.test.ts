@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { credentials, Metadata, makeGenericClientConstructor } from '@grpc/grpc-js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Principal } from '../../src/domain/access/permissions.ts'
+import { ApiError } from '../../src/errors.ts'
 import { openGrpcServer } from '../../src/otel/grpc-server.ts'
 import { runUntilExit, spawnServer, TEST_KEY } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
@@ -100,7 +101,10 @@ describe('OTLP over gRPC', () => {
       port: 0,
       bodyBytesMax: 10_000,
       requestTimeoutMs: 10_000,
-      findPrincipal: async (key) => (key === 'known' ? ({} as Principal) : null),
+      identify: async (key) => {
+        if (key === 'known') return {} as Principal
+        throw new ApiError('invalid_api_key')
+      },
       recordSpans: async () => {
         throw broken
       },
@@ -124,7 +128,10 @@ describe('OTLP over gRPC', () => {
       port: 0,
       bodyBytesMax: 10_000,
       requestTimeoutMs: 200,
-      findPrincipal: async (key) => (key === 'known' ? ({} as Principal) : null),
+      identify: async (key) => {
+        if (key === 'known') return {} as Principal
+        throw new ApiError('invalid_api_key')
+      },
       recordSpans: async () => null,
       recordLogs: async () => null,
       onFault: () => undefined,

@@ -96,6 +96,20 @@ export function describeKeyStoreContract(name: string, create: () => Promise<Key
       expect(await keys.updateKey({ id: 'unknown', settings })).toBe(false)
     })
 
+    it('a secret that has expired is distinguished from unknown, valid and revoked ones', async () => {
+      const keys = await create()
+      const { id, secret } = await keys.createKey(RIGHTS)
+      const next = (await keys.rotateKey({ id, previous_expires_at_us: 1 })) ?? ''
+      const expired = () => Promise.all([secret, next, 'unknown'].map(keys.hasExpired))
+      expect(await expired()).toEqual([true, false, false])
+      const ended = await keys.createKey({ ...RIGHTS, expires_at_us: 1 })
+      expect(await keys.hasExpired(ended.secret)).toBe(true)
+      for (const one of [id, ended.id]) await keys.revokeKey(one)
+      expect([...(await expired()), await keys.hasExpired(ended.secret)]).toEqual(
+        Array(4).fill(false),
+      )
+    })
+
     it('the day of the last use is noted', async () => {
       const keys = await create()
       const { id, secret } = await keys.createKey(RIGHTS)

@@ -24,7 +24,7 @@ export function Keys() {
   const keys = loaded.value?.data ?? []
   const chosen = keys.find(({ id, revoked_at }) => id === edited && revoked_at === null)
   const shown = withRevoked ? keys : keys.filter(({ revoked_at }) => revoked_at === null)
-  return html`<h1>Keys</h1>
+  return html`<div class="bar"><h1>Keys</h1><a href="/audit">Who changed what</a></div>
     <${NewKey} onMade=${reload} />
     ${chosen && html`<${EditKey} key=${chosen.id} row=${chosen} onChanged=${reload} onClose=${() => setEdited(null)} />`}
     <${Failure} words=${loaded.failure} />

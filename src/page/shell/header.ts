@@ -75,12 +75,12 @@ export function Header() {
 }
 
 function ServerLinks() {
-  const current = (view: string) => (serverView.value === view ? 'page' : undefined)
+  const current = (...views: readonly string[]) =>
+    views.includes(serverView.value ?? '') ? 'page' : undefined
   return html`<nav aria-label="Server">
     ${
       may('admin') &&
-      html`<a href="/keys" aria-current=${current('keys')}>Keys</a>
-        <a href="/audit" aria-current=${current('audit')}>Audit</a>
+      html`<a href="/keys" aria-current=${current('keys', 'audit')}>Keys</a>
         <a href="/models" aria-current=${current('models')}>Models</a>`
     }
     <a href="/docs">API</a>

@@ -1,10 +1,10 @@
 /** Receives spans, and records of logs that belong to them, over HTTP and gRPC. */
 import { ERRORS } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { useEitherAuthentication } from '../../http/authentication.ts'
+import { identify, type KnownKeys, useEitherAuthentication } from '../../http/authentication.ts'
 import { documentScope } from '../../http/document/openapi.ts'
 import type { RequestObserver } from '../../http/log/request-observer.ts'
-import type { GrpcResponse, GrpcServerOptions } from '../../otel/grpc-server.ts'
+import type { GrpcResponse } from '../../otel/grpc-server.ts'
 import { createLogRecorder } from '../../otel/record-logs.ts'
 import { createSpanRecorder, type SpanRecorderOptions } from '../../otel/record-spans.ts'
 import { RpcStatus } from '../../schemas/otel/otlp.ts'
@@ -12,7 +12,7 @@ import { otlpRoutes } from './otlp.ts'
 import { otlpGrpc } from './otlp-grpc.ts'
 
 interface SpanIntakeOptions extends SpanRecorderOptions {
-  readonly findPrincipal: GrpcServerOptions['findPrincipal']
+  readonly keys: KnownKeys
   readonly host: string
   /** Port of OTLP over gRPC; null: disabled. */
   readonly otlpGrpcPort: number | null
@@ -23,16 +23,9 @@ interface SpanIntakeOptions extends SpanRecorderOptions {
 }
 
 export async function spanIntake(otlp: App, options: SpanIntakeOptions): Promise<void> {
-  const {
-    findPrincipal,
-    host,
-    otlpGrpcPort: port,
-    otlpBodyBytesMax,
-    requestTimeoutMs,
-    watch,
-  } = options
+  const { keys, host, otlpGrpcPort: port, otlpBodyBytesMax, requestTimeoutMs, watch } = options
   documentScope(otlp, ['basic', 'bearer'], RpcStatus)
-  useEitherAuthentication(otlp, findPrincipal)
+  useEitherAuthentication(otlp, keys)
   const recordSpans = createSpanRecorder(options)
   const recordLogs = createLogRecorder(options)
   await otlp.register(otlpRoutes, { recordSpans, recordLogs, otlpBodyBytesMax })
@@ -42,7 +35,7 @@ export async function spanIntake(otlp: App, options: SpanIntakeOptions): Promise
     port,
     bodyBytesMax: otlpBodyBytesMax,
     requestTimeoutMs,
-    findPrincipal,
+    identify: (key) => identify(keys, key),
     recordSpans,
     recordLogs,
     onAnswer: (response) => watch.requestFinished(toFinishedRequest(response)),

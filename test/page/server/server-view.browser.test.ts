@@ -100,7 +100,8 @@ describe.skipIf(!hasBrowser)('keys and models on the page', () => {
     const { id } = (await post('/v1/keys', rights)).body
     await patch(`/v1/keys/${id}`, { name: 'nightly' })
     for (let n = 0; n < 50; n++) await patch(`/v1/keys/${id}`, { requests_per_minute: n })
-    await page.goto(`${url}/audit#key=${key}`)
+    await page.goto(`${url}/keys#key=${key}`)
+    await page.getByText('Who changed what').click()
     const rows = page.locator('[aria-label=Audit] tbody tr')
     await expect.poll(() => rows.count()).toBe(50)
     expect(await rows.first().textContent()).toContain('requests_per_minute 48 → 49')

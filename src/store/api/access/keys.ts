@@ -67,6 +67,12 @@ export interface KeyStore {
    * @throws ApiError store_unavailable
    */
   findPrincipal(secret: string): Promise<Principal | null>
+  /**
+   * Whether a secret was valid until its key ended, or until the overlap of its rotation did. False for a revoked key.
+   *
+   * @throws ApiError store_unavailable
+   */
+  hasExpired(secret: string): Promise<boolean>
   /** One key, live or revoked; null when there is none. @throws ApiError store_unavailable */
   findKey(id: string): Promise<StoredKey | null>
   /**

@@ -99,6 +99,10 @@ export function createKeyStore({ read, write }: StepRuns<KeyWrites>): KeyStore {
       return { id: row.id, secret }
     },
     findPrincipal: cache.find,
+    hasExpired: async (secret) =>
+      (await read(
+        first(SQL.FIND_EXPIRED_KEY, { hash: hashKey(secret), now_us: readClockUs() }),
+      )) !== undefined,
     findKey: (id) => read(findKey(id)),
     listKeys: (after) => read(listKeys(after)),
     async updateKey({ id, settings }, by = SERVER_ORIGIN) {

@@ -43,6 +43,18 @@ WHERE
   AND (expires_at_us IS NULL OR expires_at_us > @now_us)
 `
 
+/** Whether a secret has expired, with its key or after a rotation (unique indexes of both hashes). */
+export const FIND_EXPIRED_KEY = `
+SELECT id
+FROM keys
+WHERE
+  revoked_at_us IS NULL
+  AND (
+    (hash = @hash AND expires_at_us <= @now_us)
+    OR (previous_hash = @hash AND (previous_expires_at_us <= @now_us OR expires_at_us <= @now_us))
+  )
+`
+
 /** One key, live or revoked, by primary key. */
 export const FIND_KEY_BY_ID = `
 SELECT ${SHOWN_COLUMNS}
