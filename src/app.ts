@@ -223,6 +223,7 @@ function toInferenceOptions(config: Config, deps: Deps, nowUs: Clock['nowUs']) {
     cacheBytesMax: config.cacheBytesMax,
     watch: deps.metrics,
     refScheme: config.refScheme,
+    webhookHosts: config.webhookHosts,
     nowUs,
   }
 }

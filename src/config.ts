@@ -94,6 +94,13 @@ const Environment = z.object({
   WEFT_KEY_COMPLETIONS_MAX: whole(0, 100_000).default(0),
   WEFT_KEY_REQUESTS_PER_MINUTE: whole(0, 1_000_000_000).default(0),
   WEFT_KEY_TOKENS_PER_MINUTE: whole(0, 1_000_000_000_000).default(0),
+  WEFT_WEBHOOK_HOSTS: z
+    .string()
+    .regex(
+      /^(?:\*|[A-Za-z0-9.:-]+(?: *, *[A-Za-z0-9.:-]+)*)$/,
+      'must be hosts, separated by commas, or *',
+    )
+    .optional(),
   ...SIGN_IN_VARIABLES,
   HTTP_PROXY: proxyAddress().optional(),
   HTTPS_PROXY: proxyAddress().optional(),
@@ -220,6 +227,8 @@ function toConfig(values: Values) {
     keyCompletionsMax: values.WEFT_KEY_COMPLETIONS_MAX || null,
     keyRequestsPerMinute: values.WEFT_KEY_REQUESTS_PER_MINUTE || null,
     keyTokensPerMinute: values.WEFT_KEY_TOKENS_PER_MINUTE || null,
+    /** Hosts of private networks that webhooks may be sent to, in lower case; `*`: all. */
+    webhookHosts: (values.WEFT_WEBHOOK_HOSTS?.toLowerCase() ?? '').split(/ *, */).filter(Boolean),
     /** How people sign in at an identity provider; null: they do not. */
     signIn: toSignIn(values, (fault) => {
       throw new ConfigError(fault)

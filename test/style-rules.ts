@@ -35,7 +35,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/store/copy/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
   'src/threads/': [],
   'src/otel/': ['src/threads/', 'src/schemas/', 'src/domain/', 'src/store/api/'],
-  'src/inference/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
+  'src/inference/': ['src/threads/', 'src/schemas/', 'src/domain/', 'src/store/api/'],
   'src/training/': [
     'src/threads/',
     'src/schemas/',

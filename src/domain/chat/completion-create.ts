@@ -47,7 +47,7 @@ function fillMessage(message: unknown, values: Values): unknown {
 }
 
 /** Spec: §4.3 (templates are not shown). Choice: as the SDK's own prompts are filled; what has no value stays. */
-function fillText(text: string, values: Values): string {
+export function fillText(text: string, values: Values): string {
   return text.replace(/\{\{|\}\}|\{(\w+)\}/g, (found, name: string | undefined) => {
     if (name === undefined) return found.charAt(0)
     if (!Object.hasOwn(values, name)) return found

@@ -16,6 +16,8 @@ import {
 } from '../../inference/chat/track-completion.ts'
 import { createModelChoice, type ModelChoice } from '../../inference/models/model-choice.ts'
 import type { ModelRegistry } from '../../inference/models/registry.ts'
+import { createScorers, type Scorers } from '../../inference/scorers/scorers.ts'
+import { createWebhooks } from '../../inference/scorers/webhook-request.ts'
 import type { RecordingStore } from '../../store/api/chat/recordings.ts'
 import type { CheckpointStore, PreviewModelStore } from '../../store/api/models/checkpoints.ts'
 import type { Stores } from '../../store/api/stores.ts'
@@ -64,6 +66,8 @@ interface InferenceOptions {
   readonly watch: CompletionWatch & { recordingsLost(count: number): void }
   /** URI scheme of the refs to find in requests and answers. */
   readonly refScheme: string
+  /** Hosts of private networks that webhooks may be sent to; `*`: all. */
+  readonly webhookHosts: readonly string[]
   readonly nowUs: Clock['nowUs']
 }
 
@@ -71,6 +75,8 @@ interface InferenceOptions {
 export interface Inference {
   readonly choice: ModelChoice
   readonly run: CompletionRunOptions
+  /** Scorers of evaluators and evaluations; judges are completions of `run`. */
+  readonly scorers: Scorers
 }
 
 /** Opens it; waiting recordings are handed over when the app closes. */
@@ -129,7 +135,10 @@ export function openInference(app: App, options: InferenceOptions): Inference {
     watch,
     nowUs,
   }
-  return { choice, run }
+  const webhooks = createWebhooks(options.webhookHosts)
+  const scorers = createScorers({ choice, run, prices: options.prices, webhooks, newId })
+  app.addHook('onClose', scorers.close)
+  return { choice, run, scorers }
 }
 
 interface InferenceRoutesOptions extends Pick<Stores, 'audit' | 'responses'>, Pick<Clock, 'nowUs'> {

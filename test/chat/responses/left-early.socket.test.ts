@@ -40,6 +40,7 @@ it('a response whose client left before it began is not kept as one that runs', 
     cacheBytesMax: 1,
     watch: deps.metrics,
     refScheme: 'weave',
+    webhookHosts: [],
     nowUs: () => 0,
   })
   const { promise: left, resolve: leave } = Promise.withResolvers<void>()

@@ -195,7 +195,7 @@ function dearest({ base, tiers }: UnitPrice): Measured {
 }
 
 /** The cost of a response in 10^-9 dollars, by the rules of the costs of calls. */
-function spentOn(
+export function spentOn(
   counts: Readonly<Record<string, unknown>>,
   model: ServedModel,
   table: PriceTable,
