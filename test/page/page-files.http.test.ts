@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { ICON_NAMES } from '../../src/page/parts/icon-names.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 
 /** Limit: compressed bytes of all that the first paint needs. */
@@ -143,6 +144,25 @@ describe('the page', () => {
     const response = await app.inject({ url })
     expect(response.headers['content-encoding']).toBeUndefined()
     expect(response.body).toContain('--ground')
+  })
+
+  it('joins the stylesheets into one: elements, then components, then views', async () => {
+    const { app, html } = await readDocument()
+    const { body } = await app.inject({ url: /href="([^"]*page\.css)"/.exec(html)![1]! })
+    const places = ['\nbody {', '\nbutton,', '\n.u-legend {', '\n.menu {', '\n.row.call {'].map(
+      (rule) => body.indexOf(rule),
+    )
+    expect(places).not.toContain(-1)
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+  })
+
+  it('sends the outlines of the icons that it names, and of no others', async () => {
+    const { app, html } = await readDocument()
+    const url = /href="([^"]*page\.css)"/.exec(html)![1]!.replace('page.css', 'icons.svg')
+    const { headers, body } = await app.inject({ url })
+    expect(headers['content-type']).toBe('image/svg+xml')
+    const names = [...body.matchAll(/<symbol id="([^"]+)" viewBox="0 0 24 24"><\w+ /g)]
+    expect(names.map(([, name]) => name)).toEqual([...ICON_NAMES])
   })
 
   it('leads from addresses of views that cannot be decoded to those that can', async () => {

@@ -1,6 +1,7 @@
 /** Copies a text. */
 import { html } from 'htm/preact'
 import { useEffect, useState } from 'preact/hooks'
+import { icon } from './icon.ts'
 
 interface CopyButtonProps {
   /** Label of the button. */
@@ -17,7 +18,7 @@ export function CopyButton({ words, text, isQuiet = false }: CopyButtonProps) {
       () => tell('copied'),
       () => tell('the browser does not let pages copy'),
     )
-  return html`<button type="button" class=${isQuiet ? 'quiet' : ''} onClick=${copy}>${told ?? words}</button>`
+  return html`<button type="button" class=${isQuiet ? 'quiet' : ''} onClick=${copy}>${icon(told === 'copied' ? 'check' : 'copy')} ${told ?? words}</button>`
 }
 
 /** @throws when the browser does not let pages copy */

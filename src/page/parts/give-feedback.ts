@@ -3,7 +3,10 @@ import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { errorText } from '../api/client.ts'
 import { type FeedbackAbout, type Given, giveFeedback, RATING } from '../api/feedback.ts'
+import { icon } from './icon.ts'
 import { Failure } from './notice.ts'
+
+const GOOD = '👍'
 
 interface GiveFeedbackProps extends Pick<FeedbackAbout, 'project' | 'call'> {
   readonly onGiven: () => void
@@ -40,11 +43,11 @@ export function GiveFeedback({ project, call, onGiven }: GiveFeedbackProps) {
   }
   const textOf = (event: InputEvent) => (event.target as HTMLInputElement).value
   const thumb = (emoji: string, label: string) =>
-    html`<button aria-disabled=${isSending} onClick=${(event: MouseEvent) => press(event, emoji)}>${emoji} ${label}</button>`
+    html`<button aria-disabled=${isSending} onClick=${(event: MouseEvent) => press(event, emoji)}>${icon(emoji === GOOD ? 'thumbs-up' : 'thumbs-down')} ${label}</button>`
   const noteGiven: Given | null = note.trim() === '' ? null : { kind: 'note', note: note.trim() }
   const numberGiven: Given = { kind: 'number', name: name.trim(), value: Number(value) }
   return html`<div class="bar">
-      ${thumb('👍', 'Good')}
+      ${thumb(GOOD, 'Good')}
       ${thumb('👎', 'Bad')}
       <form class="bar" onSubmit=${(event: Event) => submit(event, noteGiven)}>
         <input aria-label="A note" placeholder="a note" value=${note} onInput=${(event: InputEvent) => setNote(textOf(event))} />

@@ -1,10 +1,13 @@
 /** A text shown instead of missing content. */
 import { html } from 'htm/preact'
 import type { ComponentChildren } from 'preact'
+import { icon } from './icon.ts'
 import type { Loaded } from './use-load.ts'
 
 export function Failure({ words }: { readonly words: string | null }) {
-  return words === null ? null : html`<p class="notice failure" role="alert">${words}</p>`
+  return words === null
+    ? null
+    : html`<p class="notice failure" role="alert">${icon('circle-alert')} ${words}</p>`
 }
 
 /** Loading notice, shown after a moment, since most responses arrive earlier. */

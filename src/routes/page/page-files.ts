@@ -8,6 +8,7 @@ import { createRequire, stripTypeScriptTypes } from 'node:module'
 import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { constants, gzipSync } from 'node:zlib'
+import { ICON_NAMES } from '../../page/parts/icon-names.ts'
 
 const ROOT = fileURLToPath(new URL('../../page/', import.meta.url))
 
@@ -28,6 +29,10 @@ const LIBRARIES: Readonly<Record<string, string>> = {
   uplot: 'uplot/dist/uPlot.esm.js',
 }
 const LIBRARY_STYLES = { 'lib/uplot.css': 'uplot/dist/uPlot.min.css' }
+/** The outlines of all icons of the set; the page gets those that it names. */
+const ICON_SET = '@iconify-json/lucide/icons.json'
+/** Stylesheets in the order of the cascade: elements, then components, then views. */
+const STYLE_ORDER = [/^[^/]+$/, /^parts\//, /^/]
 
 const ENTRY = 'page-entry.ts'
 /** File that names the module of each view. */
@@ -68,6 +73,7 @@ export interface Page {
  */
 export function readPage(refScheme: string): Page {
   const texts = new Map([...readOwnFiles(), ...readLibraries()])
+  texts.set('icons.svg', readIcons())
   const hash = createHash('sha256')
   for (const [path, text] of texts) hash.update(path).update('\0').update(text).update('\0')
   const version = hash.digest('hex').slice(0, 16)
@@ -112,12 +118,35 @@ export function readPage(refScheme: string): Page {
   }
 }
 
+/** Yields each file but the stylesheets, which are joined into one: a browser fetches it before it paints. */
 function* readOwnFiles(): Generator<[string, string]> {
   const names = readdirSync(ROOT, { recursive: true, encoding: 'utf8' }).sort()
+  const read = (name: string) => readFileSync(join(ROOT, name), 'utf8')
+  const styles: [string, string][] = []
   for (const name of names) {
     if (!(extname(name) in TYPES)) continue
-    yield [name.replaceAll('\\', '/'), readFileSync(join(ROOT, name), 'utf8')]
+    const file: [string, string] = [name.replaceAll('\\', '/'), read(name)]
+    if (extname(name) === '.css') styles.push(file)
+    else yield file
   }
+  const orderOf = (path: string) => STYLE_ORDER.findIndex((pattern) => pattern.test(path))
+  styles.sort(([a], [b]) => orderOf(a) - orderOf(b))
+  yield ['page.css', styles.map(([, text]) => text).join('\n')]
+}
+
+interface IconSet {
+  readonly icons: Readonly<Record<string, { readonly body: string }>>
+}
+
+/** Returns one file with a symbol for each icon of the page. @throws Error for a name that the set does not have */
+function readIcons(): string {
+  const { icons } = JSON.parse(readFileSync(join(findPackages(), ICON_SET), 'utf8')) as IconSet
+  const symbols = ICON_NAMES.map((name) => {
+    const icon = icons[name]
+    if (icon === undefined) throw new Error(`the icon set has no icon ${name}`)
+    return `<symbol id="${name}" viewBox="0 0 24 24">${icon.body}</symbol>`
+  })
+  return `<svg xmlns="http://www.w3.org/2000/svg">${symbols.join('')}</svg>`
 }
 
 function* readLibraries(): Generator<[string, string]> {
