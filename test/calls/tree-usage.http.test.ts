@@ -75,6 +75,30 @@ describeEachStore('the usage of trees', (build) => {
     expect(root.summary.weave).toMatchObject({ tree_total_tokens: 2000, tree_total_cost: 0.005 })
   })
 
+  it('counts the failed calls below, whose ancestors that ended well have the status descendant_error', async () => {
+    const app = await build()
+    const at = { trace_id: 'failing' }
+    await start(app, 'top', at)
+    await start(app, 'middle', { ...at, parent_id: 'top' })
+    await start(app, 'failed', { ...at, parent_id: 'middle' })
+    await start(app, 'also', { ...at, parent_id: 'top' })
+    await start(app, 'well', { ...at, parent_id: 'failed' })
+    for (const id of ['well', 'middle', 'top']) await end(app, id, {})
+    for (const id of ['failed', 'also']) await end(app, id, { exception: 'refused' })
+    const calls = await list(app, { filter: { trace_ids: ['failing'] }, include_tree_usage: true })
+    const shown = calls.map(({ id, summary: { weave } }) => [
+      id,
+      [weave.status, weave.tree_error_count],
+    ])
+    expect(Object.fromEntries(shown)).toEqual({
+      top: ['descendant_error', 2],
+      middle: ['descendant_error', 1],
+      failed: ['error', 0],
+      also: ['error', 0],
+      well: ['success', 0],
+    })
+  })
+
   it('is absent unless asked for', async () => {
     const app = await build()
     await fill(app)

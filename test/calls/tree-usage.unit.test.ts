@@ -13,7 +13,7 @@ function fakeUsage(tooLarge: readonly string[]) {
       throw new ApiError('validation_failed', { param: 'limit' })
     }
     const call_usage = Object.fromEntries(call_ids.map((id) => [id, {}]))
-    return { usage_counting: counting, call_usage, unfinished_call_ids: [] }
+    return { usage_counting: counting, call_usage, failed_descendants: {}, unfinished_call_ids: [] }
   }
   const usage = { sumCallsUsage, sumTraceUsage: () => Promise.reject(new Error('unused')) }
   const read = createTreeReader(usage, { project_id: 'a/b', prices: null }, readCaller())

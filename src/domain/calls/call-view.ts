@@ -49,7 +49,10 @@ export type CallTexts = Omit<
 }
 
 /** The usage of a call together with its descendants, by model. */
-export type TreeUsage = Readonly<Record<string, ModelUsageTotals>>
+export interface TreeUsage {
+  readonly byModel: Readonly<Record<string, ModelUsageTotals>>
+  readonly failedDescendants: number
+}
 
 export interface CallViewOptions {
   /** Null when not requested. */
@@ -85,9 +88,10 @@ type SummaryParts = Pick<
 >
 
 /** Spec: §3 (no named states). Choice: the four states of Weave. */
-function callStatus(call: SummaryParts): CallStatus {
+function callStatus(call: SummaryParts, tree: TreeUsage | null): CallStatus {
   if (call.exception !== null) return 'error'
   if (call.ended_at_us === null) return 'running'
+  if (tree !== null && tree.failedDescendants > 0) return 'descendant_error'
   const counts = call.summary.status_counts as { error?: unknown } | undefined
   return Number(counts?.error) > 0 ? 'descendant_error' : 'success'
 }
@@ -134,6 +138,7 @@ export function derivedSummary(
     tree_usage: _tree,
     tree_total_tokens: _tokens,
     tree_total_cost: _cost,
+    tree_error_count: _errors,
     ...kept
   } = ((typeof sent === 'object' ? sent : null) ?? {}) as JsonObject
   const name =
@@ -142,7 +147,7 @@ export function derivedSummary(
       : { display_name: call.display_name }
   return {
     ...kept,
-    status: callStatus(call),
+    status: callStatus(call, tree),
     ...(call.ended_at_us === null
       ? {}
       : { latency_ms: latencyMs(call.started_at_us, call.ended_at_us) }),
@@ -167,12 +172,13 @@ const COSTS = [
  * Spec: §2.5 summary (usage not shown). Choice: the cost of a tree is null when none of its models has a price or no price
  * was asked for.
  */
-function renderTree(tree: TreeUsage): JsonObject {
-  const models = Object.values(tree)
+function renderTree({ byModel, failedDescendants }: TreeUsage): JsonObject {
+  const models = Object.values(byModel)
   const costs = models.flatMap((model) => COSTS.flatMap((part) => model[part] ?? []))
   return {
-    tree_usage: tree,
+    tree_usage: byModel,
     tree_total_tokens: models.reduce((sum, { total_tokens }) => sum + total_tokens, 0),
     tree_total_cost: costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0),
+    tree_error_count: failedDescendants,
   }
 }

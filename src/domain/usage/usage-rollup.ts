@@ -31,10 +31,13 @@ interface Totals extends UsageCounters {
   reported: Measured | null
 }
 
-/** A call that counts. */
-export interface UsageCall {
+interface CallInTree {
   readonly id: string
   readonly parent_id: string | null
+}
+
+/** A call that counts. */
+export interface UsageCall extends CallInTree {
   readonly started_at_us: number
   /** Identifies the request that it reports; default: nothing does. */
   readonly request?: string | null
@@ -80,6 +83,22 @@ export function rollUpUsage(
       Object.fromEntries([...models].map(([model, total]) => [model, render(total)])),
     ]),
   )
+}
+
+/** Counts the failed descendants of each call among the given calls; a call without any has no entry. */
+export function countFailedBelow(
+  calls: readonly (CallInTree & { readonly isFailed: boolean })[],
+): Map<string, number> {
+  const below = new Map<string, number>()
+  const isAdded = new Set<string>()
+  for (const { id, parent_id, isFailed } of childrenFirst(calls)) {
+    isAdded.add(id)
+    const failed = (below.get(id) ?? 0) + Number(isFailed)
+    // Calls in a circle would otherwise count themselves.
+    if (failed === 0 || parent_id === null || isAdded.has(parent_id)) continue
+    below.set(parent_id, (below.get(parent_id) ?? 0) + failed)
+  }
+  return below
 }
 
 type SumsByModel = Map<string, UsageCounters>
@@ -149,7 +168,7 @@ function sumByModel(reports: readonly CallUsage[]): SumsByModel {
 }
 
 /** Every call after all of its children; calls that call each other in a circle come last. */
-function childrenFirst(calls: readonly UsageCall[]): UsageCall[] {
+function childrenFirst<C extends CallInTree>(calls: readonly C[]): C[] {
   const byId = new Map(calls.map((call) => [call.id, call]))
   const waiting = new Map<string, number>()
   for (const { parent_id } of calls) {

@@ -63,6 +63,7 @@ interface CallFacts {
   /** Those of the call together with its descendants; where they were requested. */
   readonly tree_total_tokens?: number
   readonly tree_total_cost?: number | null
+  readonly tree_error_count?: number
 }
 
 /** The four costs of a model, and what clients report where it has no price; their sum is the total. */

@@ -37,7 +37,11 @@ export function createTreeReader(
     const call_ids = traces.flat().map(({ id }) => id)
     try {
       const wanted = { ...query, call_ids, counting: 'own', limit: TREE_CALLS_MAX } as const
-      return Object.entries((await usage.sumCallsUsage(wanted, caller)).call_usage)
+      const found = await usage.sumCallsUsage(wanted, caller)
+      return Object.entries(found.call_usage).map(([id, byModel]) => [
+        id,
+        { byModel, failedDescendants: found.failed_descendants[id] ?? 0 },
+      ])
     } catch (error) {
       if (!(error instanceof ApiError) || error.param !== 'limit') throw error
     }

@@ -96,6 +96,9 @@ export const UsageResponse = z.object({
   call_usage: z
     .record(z.string(), z.record(z.string(), ModelUsageTotals))
     .describe('By id of the call, then by model.'),
+  failed_descendants: z
+    .record(z.string(), z.int())
+    .describe('Number of failed calls below a call, by its id; a call without any has no entry.'),
   unfinished_call_ids: z
     .array(z.string())
     .describe('Ids of the calls among them that are still running, whose usage is unknown.'),

@@ -5,13 +5,18 @@ import type { Expression } from '../../../domain/query/query-expression.ts'
 import { createMatcher } from '../../../domain/query/query-matcher.ts'
 import { timeValue } from '../../../domain/query/query-values.ts'
 import type { CallUsage } from '../../../domain/usage/usage.ts'
-import { rollUpUsage, type UsageCall } from '../../../domain/usage/usage-rollup.ts'
+import {
+  countFailedBelow,
+  rollUpUsage,
+  type UsageCall,
+} from '../../../domain/usage/usage-rollup.ts'
 import { ApiError } from '../../../errors.ts'
 import type { UsageResponse } from '../../../schemas/usage/usage.ts'
 import type { CallsUsageQuery, TraceUsageQuery } from '../../api/usage/usage.ts'
 
 interface FoundCall extends UsageCall {
   readonly isFinished: boolean
+  readonly isFailed: boolean
 }
 
 /** The columns of a call that are read, besides those that an expression names. */
@@ -20,6 +25,7 @@ interface CallRow {
   readonly parent_id: string | null
   readonly started_at_us: number
   readonly ended_at_us: number | null
+  readonly exception: string | null
 }
 
 /** The usage of a call, and what identifies the request that it reports. */
@@ -39,12 +45,13 @@ export function createFoundCalls({ expression, prices: own, limit }: TraceUsageQ
     add(row: CallRow, readUsage: () => FoundUsage): void {
       if (!isWanted(row)) return
       if (calls.length === limit) throw tooMany(limit)
-      const { id, parent_id, started_at_us, ended_at_us } = row
+      const { id, parent_id, started_at_us, ended_at_us, exception } = row
       calls.push({
         id,
         parent_id,
         started_at_us,
         isFinished: ended_at_us !== null,
+        isFailed: exception !== null,
         ...readUsage(),
         pricesOf: (used) => findPricing(prices, used, started_at_us),
       })
@@ -73,6 +80,7 @@ export function renderTraceUsage(
   return {
     usage_counting: counting,
     call_usage: Object.fromEntries(rollUpUsage(calls, counting, prices !== null)),
+    failed_descendants: Object.fromEntries(countFailedBelow(calls)),
     unfinished_call_ids: calls.filter(({ isFinished }) => !isFinished).map(({ id }) => id),
   }
 }
@@ -83,11 +91,14 @@ export function renderCallsUsage(
   { call_ids, counting, prices }: CallsUsageQuery,
 ): UsageResponse {
   const totals = rollUpUsage(calls, counting, prices !== null)
+  const failed = countFailedBelow(calls)
+  const wanted = new Set(call_ids)
   const inTrees = descendantsOf(call_ids, calls)
   const open = calls.filter(({ id, isFinished }) => !isFinished && inTrees.has(id))
   return {
     usage_counting: counting,
     call_usage: Object.fromEntries(call_ids.map((id) => [id, totals.get(id) ?? {}])),
+    failed_descendants: Object.fromEntries([...failed].filter(([id]) => wanted.has(id))),
     unfinished_call_ids: open.map(({ id }) => id),
   }
 }
