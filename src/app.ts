@@ -42,6 +42,7 @@ import { graphqlRoutes } from './routes/access/graphql.ts'
 import { healthRoutes } from './routes/access/health.ts'
 import { metricsRoutes } from './routes/access/metrics.ts'
 import { missingRoutes } from './routes/access/missing.ts'
+import { passwordRoutes } from './routes/access/passwords.ts'
 import { serverInfoRoutes, versionRoutes } from './routes/access/server-info.ts'
 import { signInRoutes } from './routes/access/sign-in.ts'
 import { createLargeBodies } from './routes/bodies/large-bodies.ts'
@@ -93,6 +94,7 @@ export async function buildApp(
   const clock = createClock()
   const { nowUs } = clock
   await app.register(signInRoutes, { signIn, people: deps.people, nowUs })
+  await app.register(passwordRoutes, { signIn, passwords: deps.passwords, nowUs })
   await app.register(pageRoutes, { refScheme: config.refScheme })
 
   const { keys } = deps

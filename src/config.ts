@@ -229,10 +229,8 @@ function toConfig(values: Values) {
     keyTokensPerMinute: values.WEFT_KEY_TOKENS_PER_MINUTE || null,
     /** Hosts of private networks that webhooks may be sent to, in lower case; `*`: all. */
     webhookHosts: (values.WEFT_WEBHOOK_HOSTS?.toLowerCase() ?? '').split(/ *, */).filter(Boolean),
-    /** How people sign in at an identity provider; null: they do not. */
-    signIn: toSignIn(values, (fault) => {
-      throw new ConfigError(fault)
-    }),
+    /** How people sign in; null: they do not. */
+    signIn: toSharedSignIn(values),
     /** Proxies for requests to upstreams; null: none. */
     proxies: toProxies(values),
   })
@@ -257,6 +255,19 @@ function toMetaUrl({ WEFT_META_URL: url, WEFT_STORE: store }: Values) {
   if (url === undefined) return null
   if (store !== 'clickhouse') throw new ConfigError('WEFT_META_URL needs WEFT_STORE=clickhouse')
   return url
+}
+
+/** Processes that share people must accept each other's cookies: a generated secret would be that of one. */
+function toSharedSignIn(values: Values) {
+  const signIn = toSignIn(values, (fault) => {
+    throw new ConfigError(fault)
+  })
+  if (signIn?.sessionSecret === null && values.WEFT_META_URL !== undefined) {
+    throw new ConfigError(
+      'WEFT_SESSION_SECRET must be set for people who sign in with WEFT_META_URL',
+    )
+  }
+  return signIn
 }
 
 /**

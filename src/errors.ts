@@ -57,6 +57,7 @@ export const ERRORS = {
   scope_missing: entry(403, 'The key lacks the scope for this.'),
   project_forbidden: entry(403, 'The key may not use this project.'),
   model_forbidden: entry(403, 'The key may not use this model.'),
+  password_wrong: entry(403, 'The e-mail or the password is wrong.'),
   guard_refused: entry(403, 'The guard of the model refuses this.'),
   cross_origin_form: entry(
     403,
@@ -91,6 +92,10 @@ export const ERRORS = {
   budget_not_found: entry(404, 'There is no such budget.'),
   key_not_found: entry(404, 'There is no such key, or it was revoked.'),
   person_not_found: entry(404, 'There is no such person.'),
+  password_link_not_found: entry(
+    404,
+    'The link was used or replaced, or its time is over. Ask an admin for another one.',
+  ),
   training_job_not_found: entry(404, 'There is no such training job.'),
   method_not_allowed: entry(405, 'The method is not allowed at this address.'),
   request_timeout: entry(408, 'The request did not arrive in time.'),
@@ -100,6 +105,7 @@ export const ERRORS = {
   model_conflict: entry(409, 'The name is taken by another model.'),
   idempotency_conflict: entry(409, 'The Idempotency-Key was used with another body.'),
   person_conflict: entry(409, 'The e-mail is taken by another person.'),
+  passwords_off: entry(409, 'This server has no passwords: WEFT_LOCAL_ACCOUNTS is off.'),
   lease_lost: entry(409, 'The job is not leased to this worker; drop the work.'),
   annotation_conflict: entry(409, 'The state of the item does not allow this step.'),
   artifact_conflict: entry(409, 'The artifact was uploaded before with different content.'),

@@ -103,7 +103,12 @@ export async function registerBearerRoutes(bearer: App, options: GroupOptions): 
   await bearer.register(backendRoutes, { models, latencies: inference.run.latencies })
   await bearer.register(auditRoutes, { audit })
   await bearer.register(keyRoutes, { keys, nowUs })
-  await bearer.register(personRoutes, { people: deps.people, nowUs })
+  await bearer.register(personRoutes, {
+    people: deps.people,
+    passwords: deps.passwords,
+    signIn: config.signIn,
+    nowUs,
+  })
   await bearer.register(budgetRoutes, { budgets: deps.budgets, keys, nowUs })
   await bearer.register(previewRoutes, {
     audit,

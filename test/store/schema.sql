@@ -392,11 +392,13 @@ CREATE TABLE people (
   -- Sessions that began before are over.
   sessions_from_us INTEGER NOT NULL,
   disabled_at_us INTEGER
-) STRICT;
+, password_hash TEXT, password_set_at_us INTEGER, link_hash TEXT, link_expires_at_us INTEGER) STRICT;
 
 CREATE INDEX people_created_at_us ON people (created_at_us, id);
 
 CREATE UNIQUE INDEX people_email ON people (email);
+
+CREATE UNIQUE INDEX people_link_hash ON people (link_hash);
 
 CREATE UNIQUE INDEX people_subject ON people (issuer, subject);
 

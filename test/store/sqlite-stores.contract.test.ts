@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { describeAuditContract } from '../access/audit/audit-store-contract.ts'
+import { describePasswordContract } from '../access/sign-in/password-store-contract.ts'
 import { describeRetentionStoreContract } from '../projects/retention-store-contract.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { describeThreadStoreContract } from '../threads/threads-contract.ts'
@@ -31,6 +32,8 @@ describeThreadStoreContract('sqlite', () => open(':memory:'))
 describeThreadStoreContract('sqlite with threads', () => open(makeTempDir()))
 describeAuditContract('sqlite', () => open(':memory:'))
 describeAuditContract('sqlite with threads', () => open(makeTempDir()))
+describePasswordContract('sqlite', () => open(':memory:'))
+describePasswordContract('sqlite with threads', () => open(makeTempDir()))
 describeKeyStoreContract('sqlite', async () => (await open(':memory:')).keys)
 describePriceStoreContract('sqlite', async () => (await open(':memory:')).prices)
 describeRetentionStoreContract('sqlite', async () => (await open(':memory:')).retention)

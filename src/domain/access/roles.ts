@@ -29,6 +29,10 @@ export interface Person {
   readonly claim_grants: readonly RoleGrant[]
   readonly created_at_us: number
   readonly signed_in_at_us: number | null
+  /** Null: the person has no password. */
+  readonly password_set_at_us: number | null
+  /** Of a link that sets the password; null: there is none. */
+  readonly link_expires_at_us: number | null
   /** Sessions that began before are over. */
   readonly sessions_from_us: number
   readonly disabled_at_us: number | null
@@ -51,6 +55,8 @@ export function renderPerson(person: Person): PersonResponse {
     claim_grants: [...claim_grants],
     created_at: renderTimestamp(person.created_at_us),
     signed_in_at: renderTimestampOrNull(person.signed_in_at_us),
+    password_set_at: renderTimestampOrNull(person.password_set_at_us),
+    link_expires_at: renderTimestampOrNull(person.link_expires_at_us),
     disabled_at: renderTimestampOrNull(person.disabled_at_us),
   }
 }

@@ -2,10 +2,8 @@
 import * as oidc from 'openid-client'
 import type { ClaimRule } from '../../schemas/access/person.ts'
 
-/** How people sign in. */
-export interface SignInSettings {
-  /** As browsers see this server, without a path. */
-  readonly publicOrigin: string
+/** How Weft is known to the provider. */
+export interface ProviderSettings {
   readonly issuer: string
   readonly clientId: string
   /** Null: a public client, by PKCE alone. Secret. */
@@ -13,12 +11,6 @@ export interface SignInSettings {
   readonly scopes: string
   /** What claims give which roles. */
   readonly rules: readonly ClaimRule[]
-  /** Null: generated into the data directory. Secret. */
-  readonly sessionSecret: string | null
-  /** A session ends so long after its last request. */
-  readonly idleMs: number
-  /** A session ends so long after its begin. */
-  readonly lifeMs: number
 }
 
 /** Limits: seconds of a request to the provider, and between its clock and this one. */
@@ -55,8 +47,12 @@ export interface IdentityProvider {
   findEnd(idToken: string | null): Promise<string | null>
 }
 
-export function createIdentityProvider(config: SignInSettings): IdentityProvider {
-  const { publicOrigin, clientId } = config
+/** @param publicOrigin - address of this server in browsers, without a path */
+export function createIdentityProvider(
+  config: ProviderSettings,
+  publicOrigin: string,
+): IdentityProvider {
+  const { clientId } = config
   const redirect_uri = `${publicOrigin}/auth/callback`
   let cached: { readonly metadata: Promise<oidc.Configuration>; readonly endMs: number } | null =
     null
@@ -127,7 +123,7 @@ export function createIdentityProvider(config: SignInSettings): IdentityProvider
   }
 }
 
-function readMetadata({ issuer, clientId, clientSecret }: SignInSettings) {
+function readMetadata({ issuer, clientId, clientSecret }: ProviderSettings) {
   const isPlain = issuer.startsWith('http:')
   return oidc.discovery(
     new URL(issuer),

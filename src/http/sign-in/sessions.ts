@@ -9,16 +9,33 @@ import secureSession from '@fastify/secure-session'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Principal } from '../../domain/access/permissions.ts'
+import type { Person } from '../../domain/access/roles.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../app-type.ts'
 import { isProvenSameOrigin, SAFE_METHODS } from '../cross-origin.ts'
-import type { SignInChecks, SignInSettings } from './identity-provider.ts'
+import type { ProviderSettings, SignInChecks } from './identity-provider.ts'
 
 /** Limit: seconds from the begin of a sign-in until its end. */
 const SIGN_IN_S_MAX = 600
 const SECRET_FILE = 'session-secret'
 /** Headers that may have a key: then the cookie says nothing. */
 const KEY_HEADERS = ['authorization', 'x-api-key', 'wandb-api-key']
+
+/** How people sign in. */
+export interface SignInSettings {
+  /** As browsers see this server, without a path. */
+  readonly publicOrigin: string
+  /** Null: nobody signs in at a provider. */
+  readonly provider: ProviderSettings | null
+  /** Whether people may have passwords. */
+  readonly hasPasswords: boolean
+  /** Null: generated into the data directory. Secret. */
+  readonly sessionSecret: string | null
+  /** A session ends so long after its last request. */
+  readonly idleMs: number
+  /** A session ends so long after its begin. */
+  readonly lifeMs: number
+}
 
 /** Times are of the wall clock. */
 interface PersonSession {
@@ -112,11 +129,26 @@ function isOver(session: PersonSession, { idleMs, lifeMs }: SignInSettings): boo
   return now - session.seen_at_ms > idleMs || now - session.started_at_us / 1000 > lifeMs
 }
 
-/** Begins a session in the response to a request. */
-export function beginSession(request: FastifyRequest, session: PersonSession): void {
+/**
+ * Begins a session in the response to a request.
+ *
+ * @param begun - the time of the sign-in as it was stored, so that whatever ends sessions afterwards ends this one; the ID
+ * token is that of the provider
+ */
+export function beginSession(
+  request: FastifyRequest,
+  { id, sessions_from_us }: Pick<Person, 'id' | 'sessions_from_us'>,
+  { now_us, id_token = null }: { readonly now_us: number; readonly id_token?: string | null },
+): void {
   // Otherwise its age would be that of the session before.
   request.session.regenerate()
-  request.session.set('of', session)
+  request.session.set('of', {
+    person_id: id,
+    started_at_us: Math.max(now_us, sessions_from_us + 1),
+    seen_at_ms: Date.now(),
+    id_token,
+  })
+  request.log.info({ person_id: id }, 'signed in')
 }
 
 /** Reads the secret of the data directory, which only its owner can read; generated the first time. */

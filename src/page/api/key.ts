@@ -10,15 +10,18 @@ export const hasSession = signal(false)
 export const signedOutBecause = signal<string | null>(null)
 
 function readKey(): string | null {
-  const linked = takeLinkedKey()
+  const linked = takeLinked('key')
   if (linked === null) return sessionStorage.getItem(NAME)
   sessionStorage.setItem(NAME, linked)
   return linked
 }
 
-/** A link with `#key=...` signs in; the key is removed from the address at once, and never reaches the server's log. */
-export function takeLinkedKey(): string | null {
-  const linked = new URLSearchParams(location.hash.slice(1)).get('key')
+/**
+ * A link with `#key=...` signs in, one with `#password=...` sets a password; the secret is removed from the address at once,
+ * and never reaches the server's log.
+ */
+export function takeLinked(name: 'key' | 'password'): string | null {
+  const linked = new URLSearchParams(location.hash.slice(1)).get(name)
   if (linked !== null) history.replaceState(null, '', location.pathname + location.search)
   return linked
 }

@@ -1,25 +1,35 @@
 /** The signed-in user. */
 import { signal } from '@preact/signals'
 import type { z } from 'zod'
-import type { SessionResponse, SignOutResponse } from '../../schemas/access/person.ts'
+import type { SessionResponse } from '../../schemas/access/password.ts'
+import type { SignOutResponse } from '../../schemas/access/person.ts'
 import type { CallerResponse } from '../../schemas/projects/project.ts'
 import { ApiFailure, errorText, requestJson } from './client.ts'
-import { dropKey, hasSession, isKeyText, keepKey, key, takeLinkedKey } from './key.ts'
+import { dropKey, hasSession, isKeyText, keepKey, key, takeLinked } from './key.ts'
 import { joinTabs, leaveTabs } from './tabs.ts'
 
 type Caller = z.infer<typeof CallerResponse>
+type Session = z.infer<typeof SessionResponse>
 
 export const caller = signal<Caller | null>(null)
 /** Whether people can sign in at an identity provider. */
 export const isSignInOffered = signal(false)
+/** Whether people can sign in with a password. */
+export const isPasswordOffered = signal(false)
+/** Whether the signed-in person has one. */
+export const hasPassword = signal(false)
+/** The secret of a link that sets a password; null: the page was opened without one. */
+export const passwordLink = signal(takeLinked('password'))
 /** Why the signed-in user is not known yet. */
 export const sessionFailure = signal<string | null>(null)
 
 /** Signs in with the key stored in this tab or another one, if any, and with the key of each link followed later. */
 export async function openSession(): Promise<void> {
   addEventListener('hashchange', () => {
-    const linked = takeLinkedKey()
+    const linked = takeLinked('key')
     if (linked !== null) void signIn(linked)
+    const link = takeLinked('password')
+    if (link !== null) passwordLink.value = link
   })
   joinTabs((secret) => {
     if (!hasSession.value) void signIn(secret)
@@ -30,11 +40,38 @@ export async function openSession(): Promise<void> {
 
 /** A failure leaves the form for keys, whose request reports it. */
 async function readSession(): Promise<void> {
-  const found = await requestJson<z.infer<typeof SessionResponse>>('/auth/session').catch(
-    () => null,
-  )
+  const found = await requestJson<Session>('/auth/session').catch(() => null)
   isSignInOffered.value = found?.sign_in ?? false
-  if (key.value === null) hasSession.value = found !== null && found.person !== null
+  isPasswordOffered.value = found?.passwords ?? false
+  if (key.value === null) noteSession(found)
+}
+
+function noteSession(found: Session | null): void {
+  hasSession.value = found !== null && found.person !== null
+  hasPassword.value = found?.person?.has_password ?? false
+}
+
+/** @throws ApiFailure */
+export async function signInByPassword(email: string, password: string): Promise<void> {
+  await beginSession('/auth/password', { email, password })
+}
+
+/** Sets a password by a link. The key of this tab, if any, is dropped. @throws ApiFailure */
+export async function setPassword(secret: string, password: string): Promise<void> {
+  await beginSession('/auth/password/set', { secret, password })
+  passwordLink.value = null
+}
+
+/** @throws ApiFailure */
+export async function changePassword(password: string, new_password: string): Promise<void> {
+  await beginSession('/auth/password/change', { password, new_password })
+}
+
+async function beginSession(path: string, body: object): Promise<void> {
+  const found = await requestJson<Session>(path, body)
+  if (key.value !== null) dropKey()
+  noteSession(found)
+  await readCaller()
 }
 
 export async function readCallerAgain(): Promise<void> {

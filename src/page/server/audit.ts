@@ -20,6 +20,8 @@ const WHAT: Readonly<Record<Action, string>> = {
   'key.revoke': 'key revoked',
   'person.create': 'person invited',
   'person.update': 'person edited or removed',
+  'person.create_link': 'link for a password made',
+  'person.set_password': 'password set',
   'person.sign_in': 'signed in',
   'person.sign_out': 'signed out',
   'budget.create': 'budget created',

@@ -1,7 +1,8 @@
-/** What admins see of the server itself: its keys, who changed what, and the models that answer. */
+/** What has no project: the own account; for admins keys, who changed what, and the models that answer. */
 import { html } from 'htm/preact'
 import { may } from '../api/session.ts'
 import { Failure } from '../parts/notice.ts'
+import { Account } from '../people/account.ts'
 import type { ViewProps } from '../shell/page-route.ts'
 import { Audit } from './audit.ts'
 import { Backends } from './backends.ts'
@@ -13,8 +14,9 @@ const VIEWS = {
   models: { title: 'Models', View: Backends },
 }
 
-/** Its subject is `keys`, `audit` or `models`; it has no project. */
+/** Its subject is `account`, `keys`, `audit` or `models`; it has no project. */
 export function ServerView({ subject }: ViewProps) {
+  if (subject === 'account') return html`<${Account} />`
   const { title, View } = VIEWS[subject as keyof typeof VIEWS] ?? VIEWS.models
   if (!may('admin')) {
     return html`<h1>${title}</h1><${Failure} words="The key may not look at keys, the audit list and models of the server: it lacks the scope admin." />`

@@ -4,10 +4,18 @@ import { html } from 'htm/preact'
 import { useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks'
 import { errorText } from '../api/client.ts'
 import { hasSession, key } from '../api/key.ts'
-import { caller, may, readCallerAgain, sessionFailure, signOut } from '../api/session.ts'
+import {
+  caller,
+  may,
+  passwordLink,
+  readCallerAgain,
+  sessionFailure,
+  signOut,
+} from '../api/session.ts'
 import { unknownProject } from '../api/unknown-project.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
+import { SetPassword } from '../people/password-forms.ts'
 import { Header } from './header.ts'
 import { pageRoute, serverView } from './location.ts'
 import { NotReadable } from './not-readable.ts'
@@ -26,6 +34,7 @@ export function App() {
   const at = pageRoute.value
   const name = at === null ? serverView.value : `${at.project} ${at.view} ${at.subject}`
   useFocusAt(name)
+  if (passwordLink.value !== null) return html`<${SetPassword} secret=${passwordLink.value} />`
   if (key.value === null && !hasSession.value) return html`<${SignIn} />`
   // Home depends on no rights of the user, so its requests need not wait for that answer.
   const isEarly = at?.view === 'home' && sessionFailure.value === null

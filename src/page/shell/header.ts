@@ -69,7 +69,7 @@ export function Header() {
         timeMode.value = timeMode.value === 'UTC' ? 'local' : 'UTC'
       }}
     >${timeMode.value === 'UTC' ? 'UTC' : 'local time'}</button>
-    <span class="faint user">${caller.value?.svc_username}</span>
+    <a class="faint user" href="/account" aria-current=${serverView.value === 'account' ? 'page' : undefined}>${caller.value?.svc_username}</a>
     <button title=${caller.value?.svc_username} onClick=${signOut}>Sign out</button>
   </header>`
 }

@@ -1,9 +1,10 @@
-/** Asks for an API key, or to sign in at an identity provider. */
+/** Asks for an API key, a password, or to sign in at an identity provider. */
 import { html } from 'htm/preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { signedOutBecause } from '../api/key.ts'
-import { isSignInOffered, signIn } from '../api/session.ts'
+import { isPasswordOffered, isSignInOffered, signIn } from '../api/session.ts'
 import { Failure } from '../parts/notice.ts'
+import { PasswordSignIn } from '../people/password-forms.ts'
 
 /** Why a sign-in at the provider was refused, by the word that the server puts into the address. */
 const REFUSALS: Readonly<Record<string, string>> = {
@@ -36,9 +37,11 @@ export function SignIn() {
     event.preventDefault()
     setFailure(await signIn(secret.trim()))
   }
+  const hasOther = isSignInOffered.value || isPasswordOffered.value
   return html`<main class="sign-in">
     <h1>Weft</h1>
     ${isSignInOffered.value && html`<p><button class="main" onClick=${goToProvider}>Sign in with your account</button></p>`}
+    ${isPasswordOffered.value && html`<${PasswordSignIn} />`}
     <form onSubmit=${submit}>
       <label for="key">API key</label>
       <input
@@ -51,7 +54,7 @@ export function SignIn() {
         value=${secret}
         onInput=${(event: InputEvent) => setSecret((event.target as HTMLInputElement).value)}
       />
-      <button class=${isSignInOffered.value ? undefined : 'main'}>Sign in</button>
+      <button class=${hasOther ? undefined : 'main'}>Sign in</button>
     </form>
     <${Failure} words=${failure ?? signedOutBecause.value ?? refusal()} />
     <p class="faint">

@@ -1,4 +1,5 @@
 /** People who sign in, and their roles. Additions to the spec. */
+import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { ownsProjects } from '../../domain/access/key-view.ts'
 import { type Principal, requireScope } from '../../domain/access/permissions.ts'
@@ -8,6 +9,8 @@ import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { originOf } from '../../http/audit-origin.ts'
 import { newId } from '../../http/new-id.ts'
+import type { SignInSettings } from '../../http/sign-in/sessions.ts'
+import { PasswordLinkRequest, PasswordLinkResponse } from '../../schemas/access/password.ts'
 import {
   PersonCreateRequest,
   PersonListQuery,
@@ -17,12 +20,16 @@ import {
   PersonUpdateRequest,
   type RoleGrant,
 } from '../../schemas/access/person.ts'
+import { renderTimestamp } from '../../schemas/timestamp.ts'
 import type { Stores } from '../../store/api/stores.ts'
+import { hashLink } from './passwords.ts'
 
 const tags = ['server']
 const url = '/v1/people'
 
-interface PersonRoutesOptions extends Pick<Stores, 'people'>, Pick<Clock, 'nowUs'> {}
+interface PersonRoutesOptions extends Pick<Stores, 'people' | 'passwords'>, Pick<Clock, 'nowUs'> {
+  readonly signIn: Pick<SignInSettings, 'publicOrigin' | 'hasPasswords'> | null
+}
 
 export async function personRoutes(app: App, options: PersonRoutesOptions): Promise<void> {
   const { people, nowUs } = options
@@ -73,6 +80,7 @@ export async function personRoutes(app: App, options: PersonRoutesOptions): Prom
   )
 
   addChanges(app, options)
+  addLinks(app, options)
 }
 
 const INVITED = {
@@ -80,6 +88,8 @@ const INVITED = {
   subject: null,
   claim_grants: [],
   signed_in_at_us: null,
+  password_set_at_us: null,
+  link_expires_at_us: null,
   sessions_from_us: 0,
   disabled_at_us: null,
 }
@@ -87,8 +97,7 @@ const INVITED = {
 function addChanges(app: App, { people, nowUs }: PersonRoutesOptions): void {
   const change = async (request: FastifyRequest, id: string, body: PersonUpdateRequest) => {
     const caller = requireScope(request.principal, 'admin')
-    const found = await people.findPerson(id)
-    if (found === null || !mayManage(found, caller)) throw notFound()
+    const found = await findManaged(people, id, caller)
     requireOwnGrants(body.grants ?? [], caller)
     const edited = editPerson(found, body, nowUs())
     if (!(await people.updatePerson(edited, originOf(request, caller)))) throw notFound()
@@ -125,6 +134,56 @@ function addChanges(app: App, { people, nowUs }: PersonRoutesOptions): void {
     },
     async (request) => change(request, request.params.person_id, { disabled: true }),
   )
+}
+
+/** Limit: milliseconds for which a link is valid. */
+const LINK_MS = 7 * 86_400_000
+
+function addLinks(app: App, { people, passwords, signIn, nowUs }: PersonRoutesOptions): void {
+  app.post(
+    `${url}/:person_id/password_link`,
+    {
+      schema: {
+        tags,
+        operationId: 'createPasswordLink',
+        summary:
+          'Make a link by which a person sets a password; the password so far and all sessions end (addition to the spec).',
+        params: PersonParams,
+        body: PasswordLinkRequest,
+        response: { 200: PasswordLinkResponse },
+      },
+    },
+    async (request, reply) => {
+      const caller = requireScope(request.principal, 'admin')
+      const { id } = await findManaged(people, request.params.person_id, caller)
+      if (!signIn?.hasPasswords) throw new ApiError('passwords_off')
+      const secret = randomBytes(LINK_BYTES).toString('base64url')
+      const now_us = nowUs()
+      const link_expires_at_us = now_us + LINK_MS * 1000
+      const link = { id, link_hash: hashLink(secret), link_expires_at_us, now_us }
+      if (!(await passwords.createLink(link, originOf(request, caller)))) throw notFound()
+      reply.header('cache-control', 'no-store')
+      return {
+        // A fragment reaches no server and no log.
+        url: `${signIn.publicOrigin}/#password=${secret}`,
+        expires_at: renderTimestamp(link_expires_at_us),
+      }
+    },
+  )
+}
+
+/** Bytes of randomness in a link. */
+const LINK_BYTES = 32
+
+/** @throws ApiError person_not_found */
+async function findManaged(
+  people: Stores['people'],
+  id: string,
+  caller: Principal,
+): Promise<Person> {
+  const found = await people.findPerson(id)
+  if (found === null || !mayManage(found, caller)) throw notFound()
+  return found
 }
 
 /** Sessions end with the removal, and stay ended when the person is admitted again. */

@@ -1,4 +1,4 @@
-/** Signing in and out at an identity provider. Additions to the spec. */
+/** Signing in at an identity provider, and signing out. Additions to the spec. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { grantsOfClaims, nameOfClaims, verifiedEmail } from '../../domain/access/claim-grants.ts'
 import type { Clock } from '../../domain/time/clock.ts'
@@ -9,15 +9,11 @@ import { newId } from '../../http/new-id.ts'
 import {
   createIdentityProvider,
   type IdentityProvider,
-  type SignInSettings,
+  type ProviderSettings,
 } from '../../http/sign-in/identity-provider.ts'
-import { beginSession } from '../../http/sign-in/sessions.ts'
-import {
-  SessionResponse,
-  SignInQuery,
-  SignOutRequest,
-  SignOutResponse,
-} from '../../schemas/access/person.ts'
+import { beginSession, type SignInSettings } from '../../http/sign-in/sessions.ts'
+import { SessionResponse } from '../../schemas/access/password.ts'
+import { SignInQuery, SignOutRequest, SignOutResponse } from '../../schemas/access/person.ts'
 import type { Stores } from '../../store/api/stores.ts'
 
 const tags = ['server']
@@ -29,14 +25,14 @@ interface SignInRoutesOptions extends Pick<Stores, 'people'>, Pick<Clock, 'nowUs
   readonly signIn: SignInSettings | null
 }
 
-interface Opened extends SignInRoutesOptions {
-  readonly signIn: SignInSettings
+interface Opened extends SignInRoutesOptions, Pick<ProviderSettings, 'rules'> {
+  readonly publicOrigin: string
   readonly provider: IdentityProvider
 }
 
 /** Must be registered in a scope without authentication. */
 export async function signInRoutes(app: App, options: SignInRoutesOptions): Promise<void> {
-  const { signIn } = options
+  const { signIn, people } = options
   app.get(
     '/auth/session',
     {
@@ -50,18 +46,26 @@ export async function signInRoutes(app: App, options: SignInRoutesOptions): Prom
     },
     async ({ principal }, reply) => {
       reply.header('cache-control', 'no-store')
-      const person = principal && { id: principal.svc_user_id, name: principal.svc_username }
-      return { sign_in: signIn !== null, person }
+      const known = principal && (await people.findPerson(principal.svc_user_id))
+      const person = principal && {
+        id: principal.svc_user_id,
+        name: principal.svc_username,
+        has_password: known !== null && known.password_set_at_us !== null,
+      }
+      const { provider = null, hasPasswords: passwords = false } = signIn ?? {}
+      return { sign_in: provider !== null, passwords, person }
     },
   )
   if (signIn === null) return
-  const opened = { ...options, signIn, provider: createIdentityProvider(signIn) }
-  addSignIn(app, opened)
-  addSignOut(app, opened)
+  const { publicOrigin } = signIn
+  const provider = signIn.provider && createIdentityProvider(signIn.provider, publicOrigin)
+  addSignOut(app, options, provider)
+  if (signIn.provider === null || provider === null) return
+  addSignIn(app, { ...options, publicOrigin, provider, rules: signIn.provider.rules })
 }
 
 function addSignIn(app: App, options: Opened): void {
-  const { provider, signIn } = options
+  const { provider, publicOrigin } = options
   app.get(
     '/auth/sign-in',
     {
@@ -76,7 +80,7 @@ function addSignIn(app: App, options: Opened): void {
     async (request, reply) => {
       try {
         const { url, ...checks } = await provider.begin()
-        const return_to = toOwnPath(request.query.return_to ?? '/', signIn.publicOrigin)
+        const return_to = toOwnPath(request.query.return_to ?? '/', publicOrigin)
         request.pending.set('of', { ...checks, return_to })
         return redirect(reply, url)
       } catch (error) {
@@ -101,7 +105,7 @@ function addSignIn(app: App, options: Opened): void {
       request.pending.delete()
       if (pending === undefined) return refuse(request, reply, { code: 'sign_in_expired' })
       try {
-        const { search } = new URL(request.url, signIn.publicOrigin)
+        const { search } = new URL(request.url, publicOrigin)
         const code = await admit(request, options, await provider.finish(search, pending))
         return code === null ? redirect(reply, pending.return_to) : refuse(request, reply, { code })
       } catch (error) {
@@ -114,33 +118,33 @@ function addSignIn(app: App, options: Opened): void {
 /** Begins the session. @returns why the person is refused, or null */
 async function admit(
   request: FastifyRequest,
-  { people, signIn, nowUs }: Opened,
+  { people, rules, nowUs }: Opened,
   { issuer, subject, claims, idToken }: Awaited<ReturnType<IdentityProvider['finish']>>,
 ): Promise<string | null> {
+  const now_us = nowUs()
   const signedIn = {
     id: newId(),
     issuer,
     subject,
     email: verifiedEmail(claims),
     name: nameOfClaims(claims),
-    claim_grants: grantsOfClaims(signIn.rules, claims),
-    now_us: nowUs(),
+    claim_grants: grantsOfClaims(rules, claims),
+    now_us,
   }
   const person = await people.signIn(signedIn, fromOf(request))
   if (person === null) return 'person_unknown'
   if (person.disabled_at_us !== null) return 'person_removed'
   if (person.grants.length + person.claim_grants.length === 0) return 'person_without_role'
-  beginSession(request, {
-    person_id: person.id,
-    started_at_us: Math.max(nowUs(), person.sessions_from_us + 1),
-    seen_at_ms: Date.now(),
-    id_token: idToken.length > ID_TOKEN_CHARS_MAX ? null : idToken,
-  })
-  request.log.info({ person_id: person.id }, 'signed in')
+  const id_token = idToken.length > ID_TOKEN_CHARS_MAX ? null : idToken
+  beginSession(request, person, { now_us, id_token })
   return null
 }
 
-function addSignOut(app: App, { provider, people, nowUs }: Opened): void {
+function addSignOut(
+  app: App,
+  { people, nowUs }: SignInRoutesOptions,
+  provider: IdentityProvider | null,
+): void {
   app.post(
     '/auth/sign-out',
     {
@@ -162,7 +166,7 @@ function addSignOut(app: App, { provider, people, nowUs }: Opened): void {
       await people.endSessions({ id: session.person_id, now_us: nowUs() }, fromOf(request))
       request.session.delete()
       request.log.info({ person_id: session.person_id }, 'signed out')
-      return { redirect_url: await provider.findEnd(session.id_token) }
+      return { redirect_url: (await provider?.findEnd(session.id_token)) ?? null }
     },
   )
 }

@@ -12,6 +12,7 @@ import { type Page, type PageFile, readPage } from './page-files.ts'
 /** Addresses of views. The first names of a path are an entity and a project. */
 const VIEWS = [
   '/',
+  '/account',
   '/keys',
   '/audit',
   '/models',

@@ -11,6 +11,8 @@ export const AUDIT_ACTIONS = [
   'key.revoke',
   'person.create',
   'person.update',
+  'person.create_link',
+  'person.set_password',
   'person.sign_in',
   'person.sign_out',
   'budget.create',

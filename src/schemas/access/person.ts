@@ -34,19 +34,6 @@ export const ClaimRule = z
   })
 export type ClaimRule = z.infer<typeof ClaimRule>
 
-export const SessionResponse = z
-  .object({
-    sign_in: z.boolean().describe('Whether people can sign in at an identity provider.'),
-    person: z
-      .object({
-        id: z.string().describe('Id of the person.'),
-        name: z.string().describe('Name that is shown.'),
-      })
-      .nullable()
-      .describe('Who is signed in by the cookie; null: nobody.'),
-  })
-  .meta({ id: 'SessionResponse', description: 'Who is signed in.' })
-
 export const SignInQuery = z.object({
   return_to: z
     .string()
@@ -107,6 +94,10 @@ export const PersonResponse = z
     claim_grants: z.array(RoleGrant).describe('Roles by the claims of the last sign-in.'),
     created_at: Time.describe('When the person was invited or first signed in, UTC.'),
     signed_in_at: Time.nullable().describe('Last sign-in, UTC; null: none.'),
+    password_set_at: Time.nullable().describe('When the password was set, UTC; null: none.'),
+    link_expires_at: Time.nullable().describe(
+      'Until when the link that sets the password is valid, UTC; null: there is no link.',
+    ),
     disabled_at: Time.nullable().describe('When the person was removed, UTC; null: not removed.'),
   })
   .meta({ id: 'PersonResponse', description: 'A person who may sign in.' })

@@ -2,6 +2,7 @@
 import type { AuditStore } from './access/audit.ts'
 import type { BudgetStore } from './access/budgets.ts'
 import type { KeyStore } from './access/keys.ts'
+import type { PasswordStore } from './access/passwords.ts'
 import type { PersonStore } from './access/people.ts'
 import type { AgentStore } from './agents/agents.ts'
 import type { AnnotationStore } from './annotation/annotation-queues.ts'
@@ -26,6 +27,7 @@ export interface Stores extends StoreHealth, StoreMetricsSource {
   readonly audit: AuditStore
   readonly keys: KeyStore
   readonly people: PersonStore
+  readonly passwords: PasswordStore
   readonly budgets: BudgetStore
   readonly calls: CallStore
   readonly removal: CallRemoval

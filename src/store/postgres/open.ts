@@ -9,6 +9,7 @@ import { closeOnce } from '../api/stores.ts'
 import { AUDIT_WRITES, createAuditStore } from '../base/access/audit-store.ts'
 import { createBudgetStore, createBudgetWrites } from '../base/access/budget-store.ts'
 import { createKeyStore, createKeyWrites } from '../base/access/key-store.ts'
+import { createPasswordStore, createPasswordWrites } from '../base/access/password-store.ts'
 import { createPersonStore, createPersonWrites } from '../base/access/person-store.ts'
 import {
   createCompletionCacheStore,
@@ -91,6 +92,7 @@ export async function openPostgresStores(
     audit: createAuditStore(createStepRuns(db, AUDIT_WRITES)),
     keys: createKeyStore(createTransactionRuns(db, createKeyWrites(POSTGRES))),
     people: createPersonStore(createTransactionRuns(db, createPersonWrites(POSTGRES))),
+    passwords: createPasswordStore(createTransactionRuns(db, createPasswordWrites(POSTGRES))),
     budgets: createBudgetStore(createTransactionRuns(db, createBudgetWrites(POSTGRES))),
     prices: createPriceStore(db),
     feedback: createFeedbackStore(db, reads),

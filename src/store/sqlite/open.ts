@@ -7,6 +7,7 @@ import { closeOnce } from '../api/stores.ts'
 import { createAuditStore } from '../base/access/audit-store.ts'
 import { createBudgetStore } from '../base/access/budget-store.ts'
 import { createKeyStore } from '../base/access/key-store.ts'
+import { createPasswordStore } from '../base/access/password-store.ts'
 import { createPersonStore } from '../base/access/person-store.ts'
 import { createCompletionCacheStore } from '../base/chat/completion-cache-store.ts'
 
@@ -134,6 +135,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     audit: createAuditStore(createStepRuns(db, writes)),
     keys: createKeyStore(createStepRuns(db, writes)),
     people: createPersonStore(createStepRuns(db, writes)),
+    passwords: createPasswordStore(createStepRuns(db, writes)),
     budgets: createBudgetStore(createStepRuns(db, writes)),
     calls: createCallStore(db, writes, arrivals),
     removal: createCallRemoval(writes),

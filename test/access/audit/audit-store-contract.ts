@@ -223,6 +223,8 @@ async function recordPeople(people: Stores['people']): Promise<void> {
     claim_grants: [],
     created_at_us: 1,
     signed_in_at_us: null,
+    password_set_at_us: null,
+    link_expires_at_us: null,
     sessions_from_us: 0,
     disabled_at_us: null,
   }

@@ -5,6 +5,7 @@ import { toPersonPrincipal } from '../../../src/domain/access/roles.ts'
 import { ROLES, type RoleGrant } from '../../../src/schemas/access/person.ts'
 import { buildTestApp } from '../../support/build-test-app.ts'
 import { fillRequest, outcomeOf, PROJECT, readDocument, send } from '../documented-routes.ts'
+import { buildLocalApp } from './local-app.ts'
 
 const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin' }
 const SAFE = ['GET', 'HEAD']
@@ -17,7 +18,14 @@ async function openSession(grants: readonly RoleGrant[]) {
     WEFT_OIDC_CLIENT_ID: 'weft',
   })
   const app = await buildTestApp({ signIn })
-  const nobody = { issuer: null, subject: null, signed_in_at_us: null, disabled_at_us: null }
+  const nobody = {
+    issuer: null,
+    subject: null,
+    signed_in_at_us: null,
+    password_set_at_us: null,
+    link_expires_at_us: null,
+    disabled_at_us: null,
+  }
   const person = {
     ...nobody,
     id: 'ada',
@@ -40,6 +48,19 @@ async function openSession(grants: readonly RoleGrant[]) {
   return { app, cookie, scopes: toPersonPrincipal(person).scopes }
 }
 
+/** The same with a password. */
+async function openLocalSession(grants: readonly RoleGrant[]) {
+  const app = await buildLocalApp()
+  const { id, secret } = await app.invite('ada@acme.example', grants)
+  const browser = app.openBrowser()
+  await browser.set(secret)
+  const person = await app.deps.people.findPerson(id)
+  if (person === null) throw new Error('nobody was invited')
+  return { app, cookie: browser.cookie(), scopes: toPersonPrincipal(person).scopes }
+}
+
+const WAYS = { provider: openSession, password: openLocalSession }
+
 /** The outcome of every route but those of signing in. */
 async function outcomesOf(
   app: Awaited<ReturnType<typeof buildTestApp>>,
@@ -59,10 +80,10 @@ const isRefusal = (outcome: string | undefined) =>
   outcome === 'scope_missing' || outcome === 'project_forbidden'
 
 describe('every route', () => {
-  it.each(ROLES)(
-    'admits a session of the role %s to what a key of its scopes may',
-    async (role) => {
-      const { app, cookie, scopes } = await openSession([{ role, projects: [PROJECT] }])
+  it.each(ROLES.flatMap((role) => [[role, 'provider'] as const, [role, 'password'] as const]))(
+    'admits a session of the role %s that began with a %s to what a key of its scopes may',
+    async (role, way) => {
+      const { app, cookie, scopes } = await WAYS[way]([{ role, projects: [PROJECT] }])
       const inSession = await outcomesOf(app, { key: null, headers: { cookie, ...SAME_ORIGIN } })
       const other = await buildTestApp()
       const key = await other.createKey({ scopes, projects: [PROJECT] })

@@ -29,7 +29,8 @@ describe('signing in at an identity provider', () => {
     ])
     expect((await ask('GET', '/auth/session')).json()).toEqual({
       sign_in: true,
-      person: { id: me.svc_user_id, name: 'Ada' },
+      passwords: false,
+      person: { id: me.svc_user_id, name: 'Ada', has_password: false },
     })
   })
 

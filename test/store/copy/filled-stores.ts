@@ -73,6 +73,8 @@ async function fillPeople({ people }: Stores): Promise<void> {
     claim_grants: [],
     created_at_us: 1,
     signed_in_at_us: 2,
+    password_set_at_us: null,
+    link_expires_at_us: null,
     disabled_at_us: null,
     sessions_from_us: 0,
   })

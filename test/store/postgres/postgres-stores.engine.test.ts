@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { openPostgresKeys } from '../../../src/store/postgres/open.ts'
 import { describeAuditContract } from '../../access/audit/audit-store-contract.ts'
 import { describeBudgetRaces } from '../../access/budgets/budget-races-contract.ts'
+import { describePasswordContract } from '../../access/sign-in/password-store-contract.ts'
 import { describeAnnotationStoreContract } from '../../annotation/annotation-store-contract.ts'
 import { describeCallsQueryContract } from '../../calls/query/calls-query-contract.ts'
 import { describeCallsRefsContract } from '../../calls/query/calls-refs-contract.ts'
@@ -33,6 +34,7 @@ describe.skipIf(!hasPostgres)('with PostgreSQL', () => {
   describeClosingContract('keys of postgres', async () => openPostgresKeys(await borrowDatabase()))
   describeBudgetRaces('postgres', async () => (await openTestStores()).budgets)
   describeAuditContract('postgres', openTestStores)
+  describePasswordContract('postgres', openTestStores)
   describeKeyStoreContract('postgres', async () => (await openTestStores()).keys)
   describePriceStoreContract('postgres', async () => (await openTestStores()).prices)
   describeRetentionStoreContract('postgres', async () => (await openTestStores()).retention)

@@ -15,7 +15,7 @@ export interface SignIn extends Pick<Person, 'name' | 'claim_grants'> {
 }
 
 /** From where a person signs in or out. */
-type SignInOrigin = Pick<AuditOrigin, 'address' | 'forwarded_for'>
+export type SignInOrigin = Pick<AuditOrigin, 'address' | 'forwarded_for'>
 
 interface PersonSession {
   readonly person_id: string

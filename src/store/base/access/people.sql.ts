@@ -11,6 +11,8 @@ const COLUMNS = [
   'claim_grants_json',
   'created_at_us',
   'signed_in_at_us',
+  'password_set_at_us',
+  'link_expires_at_us',
   'sessions_from_us',
   'disabled_at_us',
 ]
@@ -62,7 +64,7 @@ SET
 WHERE id = @id
 `
 
-/** By primary key; an invitation gets its issuer and subject. */
+/** By primary key; an invitation gets its issuer and subject, and loses its password. */
 export const NOTE_SIGN_IN = `
 UPDATE people
 SET
@@ -71,7 +73,11 @@ SET
   email = @email,
   name = @name,
   claim_grants_json = @claim_grants_json,
-  signed_in_at_us = @signed_in_at_us
+  signed_in_at_us = @signed_in_at_us,
+  password_hash = NULL,
+  password_set_at_us = NULL,
+  link_hash = NULL,
+  link_expires_at_us = NULL
 WHERE id = @id
 `
 

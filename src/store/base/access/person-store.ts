@@ -25,7 +25,7 @@ interface PersonRow extends Omit<Person, 'grants' | 'claim_grants'> {
 }
 
 /** A change and who makes it. */
-type Audited<Change> = Change & { readonly by: AuditStamp }
+export type Audited<Change> = Change & { readonly by: AuditStamp }
 
 type PersonWrites = ReturnType<typeof createPersonWrites>
 
@@ -46,7 +46,7 @@ export function createPersonWrites({ forUpdate }: Pick<Dialect, 'forUpdate'>) {
       yield* recordPerson(by, { action: 'person.create', before: null, after: person })
     },
     *update_person({ grants, by, ...edit }: Audited<PersonEdit>): Steps<boolean> {
-      const before = yield* find(lockPerson, { id: edit.id })
+      const before = yield* findPerson(lockPerson, { id: edit.id })
       if (before === null) return false
       yield* run(SQL.UPDATE_PERSON, { ...edit, grants_json: JSON.stringify(grants) })
       const after = { ...before, ...edit, grants }
@@ -56,9 +56,9 @@ export function createPersonWrites({ forUpdate }: Pick<Dialect, 'forUpdate'>) {
     /** Returns the person as stored after the sign-in. */
     *sign_in_person({ by, ...signIn }: Audited<SignIn>): Steps<Person | null> {
       const { issuer, subject, email, claim_grants, now_us } = signIn
-      const byEmail = email === null ? null : yield* find(SQL.FIND_PERSON_BY_EMAIL, { email })
+      const byEmail = email === null ? null : yield* findPerson(SQL.FIND_PERSON_BY_EMAIL, { email })
       const invited = byEmail?.subject === null ? byEmail : null
-      const known = (yield* find(SQL.FIND_PERSON_BY_SUBJECT, { issuer, subject })) ?? invited
+      const known = (yield* findPerson(SQL.FIND_PERSON_BY_SUBJECT, { issuer, subject })) ?? invited
       const isEmailFree = byEmail === null || byEmail.id === known?.id
       const signedIn = {
         issuer,
@@ -67,13 +67,15 @@ export function createPersonWrites({ forUpdate }: Pick<Dialect, 'forUpdate'>) {
         name: known?.name ?? signIn.name,
         claim_grants,
         signed_in_at_us: now_us,
+        password_set_at_us: null,
+        link_expires_at_us: null,
       }
       if (known !== null) {
         if (known.disabled_at_us !== null) return known
         const person = { ...known, ...signedIn }
-        const { id, name, claim_grants_json } = toRow(person)
-        const { claim_grants: _, ...columns } = signedIn
-        yield* run(SQL.NOTE_SIGN_IN, { ...columns, id, name, claim_grants_json })
+        const { id, name, email: stored, claim_grants_json } = toRow(person)
+        const columns = { id, issuer, subject, email: stored, name, signed_in_at_us: now_us }
+        yield* run(SQL.NOTE_SIGN_IN, { ...columns, claim_grants_json })
         yield* recordOwn(by, { action: 'person.sign_in', before: known, after: person })
         return person
       }
@@ -87,7 +89,7 @@ export function createPersonWrites({ forUpdate }: Pick<Dialect, 'forUpdate'>) {
     },
     *end_sessions({ by, ...session }: Audited<SessionEnd>): Steps<void> {
       if ((yield* run(SQL.END_SESSIONS, session)) === 0) return
-      const person = yield* find(SQL.FIND_PERSON, { id: session.id })
+      const person = yield* findPerson(SQL.FIND_PERSON, { id: session.id })
       if (person === null) return
       yield* recordOwn(by, { action: 'person.sign_out', before: person, after: person })
     },
@@ -107,7 +109,10 @@ interface PersonChange {
 }
 
 /** A person without a role belongs to no project, and is managed by admins of all. */
-function* recordPerson(by: AuditStamp, { action, before, after }: PersonChange): Steps<void> {
+export function* recordPerson(
+  by: AuditStamp,
+  { action, before, after }: PersonChange,
+): Steps<void> {
   const patterns = [before, after].flatMap((person) => (person === null ? [] : projectsOf(person)))
   const projects = patterns.length === 0 ? ['*'] : patterns
   const states =
@@ -118,7 +123,7 @@ function* recordPerson(by: AuditStamp, { action, before, after }: PersonChange):
 }
 
 /** The same for what the person does. */
-function recordOwn(by: AuditStamp, change: PersonChange): Steps<void> {
+export function recordOwn(by: AuditStamp, change: PersonChange): Steps<void> {
   const { keyId: key_id, svc_user_id } = toPersonPrincipal(change.after)
   return recordPerson({ ...by, key_id, svc_user_id }, change)
 }
@@ -126,13 +131,13 @@ function recordOwn(by: AuditStamp, change: PersonChange): Steps<void> {
 export function createPersonStore({ read, write }: StepRuns<PersonWrites>): PersonStore {
   const cache = createPrincipalCache(async (session) => {
     const [id = '', startedUs] = session.split(' ')
-    const person = await read(find(SQL.FIND_PERSON, { id }))
+    const person = await read(findPerson(SQL.FIND_PERSON, { id }))
     const isOver = person === null || person.disabled_at_us !== null
     return isOver || Number(startedUs) <= person.sessions_from_us ? null : toPersonPrincipal(person)
   })
   return {
     findPrincipal: ({ person_id, started_at_us }) => cache.find(`${person_id} ${started_at_us}`),
-    findPerson: (id) => read(find(SQL.FIND_PERSON, { id })),
+    findPerson: (id) => read(findPerson(SQL.FIND_PERSON, { id })),
     async listPeople() {
       return (await read(all<PersonRow>(SQL.LIST_PEOPLE, { limit: PEOPLE_MAX }))).map(toPerson)
     },
@@ -156,7 +161,10 @@ export function createPersonStore({ read, write }: StepRuns<PersonWrites>): Pers
   }
 }
 
-function* find(sql: string, by: Readonly<Record<string, string>>): Steps<Person | null> {
+export function* findPerson(
+  sql: string,
+  by: Readonly<Record<string, string>>,
+): Steps<Person | null> {
   const row = yield* first<PersonRow>(sql, by)
   return row === undefined ? null : toPerson(row)
 }

@@ -5,6 +5,7 @@
 import { AUDIT_WRITES } from '../../base/access/audit-store.ts'
 import { createBudgetWrites } from '../../base/access/budget-store.ts'
 import { createKeyWrites } from '../../base/access/key-store.ts'
+import { createPasswordWrites } from '../../base/access/password-store.ts'
 import { createPersonWrites } from '../../base/access/person-store.ts'
 import { createAnnotationWrites } from '../../base/annotation/annotation-steps.ts'
 import { createCompletionCacheWrites } from '../../base/chat/completion-cache-store.ts'
@@ -40,6 +41,7 @@ export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
     ...toWriteJobs(db, AUDIT_WRITES),
     ...toWriteJobs(db, createKeyWrites(SQLITE)),
     ...toWriteJobs(db, createPersonWrites(SQLITE)),
+    ...toWriteJobs(db, createPasswordWrites(SQLITE)),
     ...toWriteJobs(db, createBudgetWrites(SQLITE)),
     ...toWriteJobs(db, createAnnotationWrites(newId, SQLITE)),
     ...createCallWrites(db, hours, keys),
