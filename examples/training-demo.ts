@@ -4,9 +4,9 @@
  *
  * npm run demo:training
  */
-import { startOwnServer } from './own-server.ts'
+import { startOwnServer } from '../src/demo/own-server.ts'
+import { type Round, runTrainingLoop } from '../src/demo/training-loop.ts'
 import { readArguments } from './script-arguments.ts'
-import { type Round, runTrainingLoop } from './training-loop.ts'
 
 const JOBS = 6
 const BAR_CELLS = 40

@@ -10,10 +10,10 @@ import { type BackupTarget, openBackupTarget } from './store/sqlite/backup/backu
 import { DATABASE_FILE } from './store/sqlite/db/connection.ts'
 
 const USAGE = `usage:
-  npm run backup -- --to DIR
+  weft backup --to DIR
 
 Copies WEFT_DATA_DIR to DIR and verifies the copy. A server may be running on WEFT_DATA_DIR; its user must be
-able to write to DIR, which must be missing or empty. WEFT_DATA_DIR=DIR npm start serves the copy.
+able to write to DIR, which must be missing or empty. WEFT_DATA_DIR=DIR weft start serves the copy.
 
 Exit codes: 0 for a complete copy, 2 for a copy of a data directory that already had missing or damaged
 files, 1 for no copy.`

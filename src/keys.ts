@@ -17,11 +17,11 @@ import { tryLockDataDirectory } from './store/sqlite/db/directory-lock.ts'
 const DEFAULT_SCOPES = 'traces:read,traces:write,inference,training'
 const DEFAULT_PROJECTS = '*'
 const USAGE = `usage:
-  npm run keys -- create --user ID [--name NAME] [--scopes SCOPE,...] [--projects PATTERN,...]
+  weft keys create --user ID [--name NAME] [--scopes SCOPE,...] [--projects PATTERN,...]
                          [--label TEXT] [--models PATTERN,...] [--expires TIME]
-  npm run keys -- rotate KEY_ID [--overlap SECONDS]
-  npm run keys -- list
-  npm run keys -- revoke KEY_ID [KEY_ID ...]
+  weft keys rotate KEY_ID [--overlap SECONDS]
+  weft keys list
+  weft keys revoke KEY_ID [KEY_ID ...]
 
 scopes: ${SCOPES.join(', ')}; without --scopes ${DEFAULT_SCOPES.replaceAll(',', ', ')}
 projects: patterns *, acme/* or acme/demo; without --projects ${DEFAULT_PROJECTS}

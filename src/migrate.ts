@@ -8,8 +8,8 @@ import { lockDataDirectory } from './store/sqlite/db/directory-lock.ts'
 import { dumpSchema, migrate } from './store/sqlite/db/migrate.ts'
 
 const USAGE = `usage:
-  npm run migrate
-  npm run migrate -- --dump FILE`
+  weft migrate
+  weft migrate --dump FILE`
 
 async function main(args: string[]): Promise<void> {
   const { dump: file } = parseArgs({ args, options: { dump: { type: 'string' } } }).values

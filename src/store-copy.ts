@@ -7,8 +7,8 @@ import { runCommand, UsageError } from './command-line.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 
 const USAGE = `usage:
-  npm run store:copy -- --from sqlite --to postgres
-  npm run store:copy -- --from sqlite --to clickhouse [--project ENTITY/PROJECT ...]`
+  weft copy --from sqlite --to postgres
+  weft copy --from sqlite --to clickhouse [--project ENTITY/PROJECT ...]`
 const BAR_CELLS = 40
 
 async function main(args: string[]): Promise<void> {

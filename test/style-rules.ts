@@ -114,10 +114,14 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/backup.ts': ['src/command-line.ts', 'src/config.ts', 'src/store/'],
   'src/migrate.ts': ['src/command-line.ts', 'src/config.ts', 'src/store/'],
   'src/store-copy.ts': ['src/command-line.ts', 'src/config.ts', 'src/deps.ts', 'src/store/'],
+  'src/doctor.ts': ['src/command-line.ts', 'src/config.ts', 'src/inference/', 'src/store/'],
+  // A client of the server, which it starts as a process.
+  'src/demo/': ['src/command-line.ts', 'src/server.ts'],
 }
 
 /** Entries that nothing imports. */
-const ENTRIES = /^src\/(?:server|keys|backup|migrate|store-copy)\.ts$|-(?:entry|worker)\.ts$/
+const ENTRIES =
+  /^src\/(?:server|keys|backup|migrate|store-copy|doctor|demo\/demo)\.ts$|-(?:entry|worker)\.ts$/
 
 /** Everyday words that no documentation of Node, HTTP, SQLite or OpenTelemetry uses for what they name here. */
 const PRIVATE_WORDS = new Set(

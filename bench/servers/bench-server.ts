@@ -40,12 +40,12 @@ export async function startServer(
   { environment = {}, flags = [], checkout = CHECKOUT }: StartOptions = {},
 ): Promise<BenchServer> {
   const begin = performance.now()
-  const started = readStart(checkout)
+  const { START_FLAGS, START_ENVIRONMENT } = readStart(checkout)
   const server = join(checkout, 'src/server.ts')
-  const child = spawn(process.execPath, [...started.flags, ...flags, server], {
+  const child = spawn(process.execPath, [...START_FLAGS, ...flags, server], {
     env: {
       PATH: process.env.PATH,
-      ...started.environment,
+      ...START_ENVIRONMENT,
       WEFT_PORT: '0',
       WEFT_DATA_DIR: dataDir,
       WEFT_BOOTSTRAP_KEY: KEY,

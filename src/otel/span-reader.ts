@@ -1,4 +1,5 @@
 /** Reads trace requests: small ones at once, large ones in a thread, so that nothing else waits for them. */
+import { extname } from 'node:path'
 import { MessageChannel } from 'node:worker_threads'
 import type { CallParts } from '../domain/calls/new-call.ts'
 import type { PackedCalls } from '../domain/calls/packed-calls.ts'
@@ -40,7 +41,7 @@ export function optionsOfTraceReader(bodyBytesMax: number): BodyThreadEntry {
   const heapMib = Math.ceil((bodyBytesMax * HEAP_BYTES_PER_BODY_BYTE) / MIB)
   return {
     heapMibMax: Math.max(HEAP_MIB_MIN, heapMib),
-    entry: new URL('./span-reader-entry.ts', import.meta.url),
+    entry: new URL(`./span-reader-entry${extname(import.meta.url)}`, import.meta.url),
   }
 }
 

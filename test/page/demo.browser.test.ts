@@ -3,15 +3,15 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { fillDemo } from '../../examples/demo/fill.ts'
-import { toSmallPng } from '../../examples/demo/small-png.ts'
+import { toSmallPng } from '../../examples/small-png.ts'
+import { fillDemo } from '../../src/demo/fill.ts'
 import { INHERITED } from '../support/inherited.ts'
 import { spawnServer, TEST_KEY } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { hasBrowser, openTab } from './browser.ts'
 
 const project = 'demo/shop'
-const OWN_SERVER = new URL('../../examples/own-server.ts', import.meta.url).href
+const OWN_SERVER = new URL('../../src/demo/own-server.ts', import.meta.url).href
 
 it('the server of the demo reads neither the models file nor the settings of its caller', async () => {
   const folder = makeTempDir()
@@ -46,7 +46,7 @@ it('the demo fills a project with everything that it announces', async () => {
     project,
     jobs: 1,
     rollouts: 4,
-    tell: (line) => told.push(line),
+    report: (line) => told.push(line),
   })
   expect(told).toHaveLength(5)
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.

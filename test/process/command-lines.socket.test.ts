@@ -5,15 +5,24 @@ import { describe, expect, it } from 'vitest'
 import { INHERITED } from '../support/inherited.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
-const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+const { scripts, version } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  version: string
   scripts: Record<string, string>
 }
-/** Commands for users; the other scripts read their arguments in the same way. */
-const TRIED = ['keys', 'backup', 'migrate', 'store:copy', 'demo']
+/** Scripts for users, each with the command of `weft` that it runs; the other scripts read their arguments likewise. */
+const TRIED: Readonly<Record<string, string>> = {
+  keys: 'keys',
+  backup: 'backup',
+  migrate: 'migrate',
+  'store:copy': 'copy',
+  demo: 'demo',
+  doctor: 'doctor',
+}
+const COMMANDS = Object.values(TRIED)
 
 const run = promisify(execFile)
 
-/** The file that a script of package.json runs. */
+/** The file of bench/ or test/ that a script of package.json runs. */
 function entryOf(name: string): string {
   return /\bnode .*?(\S+\.ts)/.exec(scripts[name] ?? '')?.[1] ?? ''
 }
@@ -24,47 +33,65 @@ const LOADED_FILES = `--import=data:text/javascript,${encodeURIComponent(
   registerHooks({ load(url, context, next) { console.error('loaded ' + url); return next(url, context) } })`,
 )}`
 
-function start(name: string, given: string, ...flags: string[]) {
+function start(args: readonly string[], ...flags: string[]) {
   const env = { ...INHERITED, WEFT_DATA_DIR: makeTempDir() }
-  const args = [...flags, entryOf(name), ...given.split(' ').filter(Boolean)]
-  const done = run(process.execPath, args, { env })
+  const done = run(process.execPath, [...flags, ...args], { env })
   return done.catch((error: { code: number; stdout: string; stderr: string }) => error)
 }
 
-describe('npm run', () => {
-  it.each(['start', ...TRIED.filter((name) => name !== 'demo')])(
-    '%s ends with one line when Node is too old',
-    async (name) => {
-      const [, check = ''] = / --require=(\S+)/.exec(scripts[name] ?? '') ?? []
-      const old = "Object.defineProperty(process, 'versions', { value: { node: '22.18.0' } })"
-      const ended = await run(process.execPath, ['-e', `${old}; require('${check}')`]).catch(
-        (error: unknown) => error,
-      )
-      const line = 'weft: this is Node 22.18.0; Node >=22.19 is needed\n'
-      expect(ended).toMatchObject({ code: 1, stdout: '', stderr: line })
-    },
-  )
+function weft(given: string, ...flags: string[]) {
+  return start(['src/weft.cjs', ...given.split(' ').filter(Boolean)], ...flags)
+}
 
-  it.each(TRIED.flatMap((name) => ['--help', '-h'].map((asked) => [name, asked] as const)))(
-    '%s -- %s prints the usage',
-    async (name, asked) => {
-      const output = await start(name, asked)
+describe('weft', () => {
+  it.each(['', ...COMMANDS])('%s ends with one line when Node is too old', async (command) => {
+    const old = "Object.defineProperty(process, 'versions', { value: { node: '22.18.0' } })"
+    const ended = await weft(command, `--import=data:text/javascript,${encodeURIComponent(old)}`)
+    const line = 'weft: this is Node 22.18.0; Node >=22.19 is needed\n'
+    expect(ended).toMatchObject({ code: 1, stdout: '', stderr: line })
+  })
+
+  it.each(Object.entries(TRIED))('is what npm run %s runs', (name, command) => {
+    expect(scripts[name]).toBe(`node src/weft.cjs ${command}`)
+  })
+
+  it('--help lists all commands, and --version prints the version', async () => {
+    const { stdout } = await weft('--help')
+    for (const command of ['start', ...COMMANDS]) expect(stdout).toMatch(`\n  ${command} `)
+    expect((await weft('--version')).stdout).toBe(`${version}\n`)
+  })
+
+  it.each([
+    ['strat', 'there is no command "strat"'],
+    ['--port', 'there is no option "--port"'],
+    ['start --port=1', 'start takes no arguments'],
+    ['toString', 'there is no command "toString"'],
+  ])('%s is refused with what exists', async (given, message) => {
+    const output = await weft(given)
+    expect(output).toMatchObject({ code: 1, stdout: '' })
+    expect(output.stderr).toMatch(`weft: ${message}\n`)
+    expect(output.stderr).toContain('usage: weft')
+  })
+
+  it.each(['start', ...COMMANDS].flatMap((name) => ['--help', '-h'].map((given) => [name, given])))(
+    '%s %s prints the usage',
+    async (name, given) => {
+      const output = await weft(`${name} ${given}`)
       expect(output).not.toHaveProperty('code')
-      expect(output.stdout).toContain(`npm run ${name}`)
-      expect(output.stdout).not.toMatch(/^ *\* |\/\*\*/m)
+      expect(output.stdout).toContain(`weft ${name}`)
       expect(output.stderr).toBe('')
     },
   )
 
-  it.each(TRIED)('%s -- --nonsense prints the usage, and no line of code', async (name) => {
-    const output = await start(name, '--nonsense')
+  it.each(COMMANDS)('%s --nonsense prints the usage, and no line of code', async (name) => {
+    const output = await weft(`${name} --nonsense`)
     expect(output).toMatchObject({ code: 1, stdout: '' })
-    expect(output.stderr).toContain(`npm run ${name}`)
+    expect(output.stderr).toContain(`weft ${name}`)
     expect(output.stderr).not.toMatch(/^\s+at /m)
   })
 
-  it.each(['keys', 'store:copy'])('%s loads no store to report what is wrong', async (name) => {
-    const output = await start(name, '--nonsense', LOADED_FILES)
+  it.each(['keys', 'copy'])('%s loads no store to report what is wrong', async (name) => {
+    const output = await weft(`${name} --nonsense`, LOADED_FILES)
     const loaded = (output.stderr.match(/^loaded .*/gm) ?? []).join('\n')
     expect(loaded).toContain('src/command-line.ts')
     expect(loaded).not.toMatch(/src\/deps\.ts|node_modules\/(?:pg|@clickhouse|undici)\//)
@@ -74,14 +101,16 @@ describe('npm run', () => {
     ['', '--from must be sqlite'],
     ['--from sqlite --to sqlite', '--to must be postgres or clickhouse'],
     ['--from sqlite --to postgres --project acme/demo', '--project needs --to clickhouse'],
-  ])('store:copy -- %s names the argument that is wrong', async (given, message) => {
-    const output = await start('store:copy', given)
+  ])('copy %s names the argument that is wrong', async (given, message) => {
+    const output = await weft(`copy ${given}`)
     expect(output).toMatchObject({ code: 1 })
     expect(output.stderr).toContain(`weft: ${message}`)
   })
+})
 
+describe('npm run', () => {
   it('torture -- --cycles x names what is no number', async () => {
-    const output = await start('torture', '--cycles x')
+    const output = await start([entryOf('torture'), '--cycles', 'x'])
     expect(output).toMatchObject({ code: 1, stdout: '' })
     expect(output.stderr).toMatch(/^"x" is not a number\n\n.*npm run torture/s)
   })

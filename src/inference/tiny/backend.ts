@@ -2,7 +2,9 @@
  * The embedded backend: a very small llama-architecture model that ships with the server and runs in a
  * process of its own. It must never block the server's thread, nor exceed its limit of requests.
  */
+
 import { randomBytes } from 'node:crypto'
+import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ApiError } from '../../errors.ts'
 import type { CompletionCall, Delta, InferenceBackend } from '../backend.ts'
@@ -51,7 +53,8 @@ const REQUEST_CPU_MS_MAX = 30_000
  * closed. With a seed an answer depends on the request alone, whatever else runs.
  */
 export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
-  const script = options.entry ?? new URL('./host/engine-entry.ts', import.meta.url)
+  const script =
+    options.entry ?? new URL(`./host/engine-entry${extname(import.meta.url)}`, import.meta.url)
   const engineOptions = {
     modelPath: options.modelPath ?? TINY_MODEL_PATH,
     hazardCpuMsMax: options.hazardCpuMsMax ?? HAZARD_CPU_MS_MAX,

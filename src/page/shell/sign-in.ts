@@ -58,7 +58,7 @@ export function SignIn() {
     </form>
     <${Failure} words=${failure ?? signedOutBecause.value ?? refusal()} />
     <p class="faint">
-      The key was printed when the server first started; <code>npm run keys -- create</code> creates another one. It is
+      The key was printed when the server first started; <code>weft keys create</code> creates another one. It is
       stored only in this tab and those that are opened beside it.
     </p>
   </main>`

@@ -2,6 +2,7 @@
  * Prepares bodies that may be large: small ones at once, large ones in a thread, so that nothing else waits for them.
  * For large bodies the main thread handles only the bytes and the result of the preparation.
  */
+import { extname } from 'node:path'
 import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
@@ -49,7 +50,7 @@ interface LargeBodiesOptions {
 
 const THREAD_ENTRY: BodyThreadEntry = {
   heapMibMax: HEAP_MIB_MAX,
-  entry: new URL('./large-body-entry.ts', import.meta.url),
+  entry: new URL(`./large-body-entry${extname(import.meta.url)}`, import.meta.url),
 }
 
 export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {

@@ -1,6 +1,6 @@
 /**
- * The files of the page: TypeScript with its types stripped, compressed, without a build step. Each is prepared on
- * first use: preparing all at once would delay other requests, and most servers never serve the page.
+ * The files of the page, compressed: JavaScript in the package, TypeScript with its types stripped in a checkout. Each is
+ * prepared on first use: preparing all at once would delay other requests, and most servers never serve the page.
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -12,8 +12,10 @@ import { ICON_NAMES } from '../../page/parts/icon-names.ts'
 
 const ROOT = fileURLToPath(new URL('../../page/', import.meta.url))
 
+/** Of modules: `.ts` in a checkout, `.js` in the package. */
+const EXTENSION = extname(import.meta.url)
 const TYPES: Readonly<Record<string, string>> = {
-  '.ts': 'text/javascript; charset=utf-8',
+  [EXTENSION]: 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
 }
@@ -34,9 +36,9 @@ const ICON_SET = '@iconify-json/lucide/icons.json'
 /** Stylesheets in the order of the cascade: elements, then components, then views. */
 const STYLE_ORDER = [/^[^/]+$/, /^parts\//, /^/]
 
-const ENTRY = 'page-entry.ts'
+const ENTRY = `page-entry${EXTENSION}`
 /** File that names the module of each view. */
-const VIEWS = 'shell/views.ts'
+const VIEWS = `shell/views${EXTENSION}`
 const VIEW_IMPORTS = /^\s*(\w+): async \(\) => \(await import\('\.\.\/([\w./-]+)'\)/gm
 
 /** Static imports of a module; views are imported dynamically when they are opened. */
@@ -83,6 +85,7 @@ export function readPage(refScheme: string): Page {
   const importMap = JSON.stringify({ imports })
   const html = readFileSync(join(ROOT, 'index.html'), 'utf8')
     .replaceAll('{{version}}', version)
+    .replace('{{entry}}', ENTRY)
     .replace('{{refScheme}}', refScheme)
     .replace('{{imports}}', importMap)
   const ready = new Map<string, PageFile>()

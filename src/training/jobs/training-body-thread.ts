@@ -1,5 +1,6 @@
 /** Parses large bodies of training jobs off the event loop, in one thread, in order. */
 
+import { extname } from 'node:path'
 import type { JobContent } from '../../domain/training/training-job.ts'
 import { type BodyThreadEntry, createBodyThread } from '../../threads/body-thread.ts'
 import type { BodyRequest } from './training-body-entry.ts'
@@ -25,7 +26,7 @@ export interface TrainingBodyThread {
 export function optionsOfBodyThread(bodyBytesMax: number): BodyThreadEntry {
   return {
     heapMibMax: heapMibOf(bodyBytesMax),
-    entry: new URL('./training-body-entry.ts', import.meta.url),
+    entry: new URL(`./training-body-entry${extname(import.meta.url)}`, import.meta.url),
   }
 }
 

@@ -2,7 +2,9 @@
  * The server's side of the built-in trainer: starts its thread, replaces it when it dies, and stops it.
  * Training must never run on the server's thread, nor delay the shutdown.
  */
+
 import { statSync } from 'node:fs'
+import { extname } from 'node:path'
 import { TINY_MODEL_PATH } from '../../inference/tiny/backend.ts'
 import { startThread, type ThreadLostError } from '../../threads/thread.ts'
 import { heapMibOf } from '../jobs/training-body-thread.ts'
@@ -40,7 +42,7 @@ export interface Trainer {
   stop(): Promise<void>
 }
 
-const ENTRY = new URL('./trainer-entry.ts', import.meta.url)
+const ENTRY = new URL(`./trainer-entry${extname(import.meta.url)}`, import.meta.url)
 /** Limit: time for the thread to release its job; in the middle of a long pass it cannot. */
 const STOP_MS_MAX = 400
 /** Limit: time to release the job from here; otherwise its lease expires. */

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runTrainingLoop, type TrainingLoop } from '../../../examples/training-loop.ts'
+import { runTrainingLoop, type TrainingLoop } from '../../../src/demo/training-loop.ts'
 import { type SpawnedServer, startServer, TEST_KEY } from '../../support/spawn-server.ts'
 
 const ROLLOUTS = 16

@@ -1,4 +1,5 @@
 /** A thread that does one thing at a time, and is terminated when that takes too long. The next one starts it again. */
+import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Vocabulary } from '../model/model.ts'
 import type { EngineError } from '../plain-errors.ts'
@@ -62,10 +63,13 @@ export function createLimitedWorker(options: LimitedWorkerOptions): LimitedWorke
   let timer: NodeJS.Timeout | null = null
 
   function start(): Worker {
-    const started = new Worker(new URL('./constraint-thread-entry.ts', import.meta.url), {
-      workerData: options.vocabulary,
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
-    })
+    const started = new Worker(
+      new URL(`./constraint-thread-entry${extname(import.meta.url)}`, import.meta.url),
+      {
+        workerData: options.vocabulary,
+        resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
+      },
+    )
     const lose = (): void => {
       if (worker === started) loseThread()
     }

@@ -6,7 +6,7 @@
  * Nothing else in this process may open the file `weft.lock`: POSIX releases all locks of a process on a file when
  * the process closes any handle of that file. The process id is therefore in a file beside it.
  */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { createPrivateFile, restrictOwnFiles } from '../files/private-files.ts'
@@ -92,5 +92,20 @@ function readPid(dataDir: string): number | null {
     return Number.parseInt(readFileSync(join(dataDir, PID_FILE), 'utf8'), 10) || null
   } catch {
     return null
+  }
+}
+
+/** Returns the id of the process that holds the lock; null when none does. Changes nothing. */
+export function readOwner(dataDir: string): number | null {
+  if (!existsSync(join(dataDir, LOCK_FILE))) return null
+  const db = new Database(join(dataDir, LOCK_FILE), { readonly: true, timeout: 0 })
+  try {
+    db.pragma('schema_version')
+    return null
+  } catch (error) {
+    if (isLocked(error)) return readPid(dataDir)
+    throw unusableDirectory(dataDir, error)
+  } finally {
+    db.close()
   }
 }

@@ -69,15 +69,24 @@ export function migrate(
  * @throws MigrationError when it has another version or is of another program
  */
 export function requireMigrated(db: Connection): void {
+  if (countPending(db) === 0) return
+  throw new MigrationError(
+    'the database belongs to an older version of Weft whose server is still running; stop it first',
+  )
+}
+
+/**
+ * Returns the number of migrations that a start would apply, without changing anything.
+ *
+ * @throws MigrationError when the database is newer or of another program, or an applied file has changed
+ */
+export function countPending(db: Connection): number {
   const migrations = readMigrations()
   requireOwn(db)
   const isNew = db.prepare(SELECT_SCHEMA).all().length === 0
   const applied = isNew ? [] : (db.prepare(SELECT_MIGRATIONS).all() as AppliedMigration[])
   requireKnown(applied, migrations, DATABASE)
-  if (applied.length === migrations.length) return
-  throw new MigrationError(
-    'the database belongs to an older version of Weft whose server is still running; stop it first',
-  )
+  return migrations.length - applied.length
 }
 
 /** Writes nothing to a database of another program. @throws MigrationError */

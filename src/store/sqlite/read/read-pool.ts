@@ -2,6 +2,7 @@
  * Runs heavy reads off the event loop: a few readers, fed by a bounded queue in which keys and projects take turns.
  * The main connection never runs such a read, except for a database in memory.
  */
+import { extname } from 'node:path'
 import { type ReadCaller, requireWaiting } from '../../../domain/access/read-caller.ts'
 import { ApiError, toClientClosedError } from '../../../errors.ts'
 import type { Share } from '../../../threads/fair-queue.ts'
@@ -14,7 +15,7 @@ import type { ReadInput, ReadJobs, ReadOutput } from './read-job.ts'
 import type { ReadJobRegistry } from './read-jobs.ts'
 import type { ReaderData, ReadRequest } from './reader-serve.ts'
 
-const ENTRY = new URL('./reader-entry.ts', import.meta.url)
+const ENTRY = new URL(`./reader-entry${extname(import.meta.url)}`, import.meta.url)
 /** A reader that was idle between two checks is ended: it holds some 50 MB. */
 const POLL_INTERVAL_MS = 60_000
 /** Limit: a reader that reaches no checkpoint within this time after a cancel is terminated. */

@@ -5,11 +5,12 @@
  * Why: otherwise SQLite moves them inside a commit, every 4 MB of log. At ten million calls these pages are spread
  * over the whole file, and commits wait for them.
  */
+import { extname } from 'node:path'
 import { startThread, type Thread } from '../../../threads/thread.ts'
 import { openWalGate } from '../db/wal-gate.ts'
 import type { WalCheckpointerData, WalLimits } from './wal-checkpointer-serve.ts'
 
-const ENTRY = new URL('./wal-checkpointer-entry.ts', import.meta.url)
+const ENTRY = new URL(`./wal-checkpointer-entry${extname(import.meta.url)}`, import.meta.url)
 /** Commits after which the thread is started; doubled each time the thread dies. */
 const COMMITS_BEFORE = 8
 /** The log stays below 128 MB: a commit may be large, and the length is checked every 0.1 s. */

@@ -2,6 +2,7 @@
  * The caller's side of the writer: sends it writes by name, limits how many may wait, and restarts it after a fault.
  * It is a thread, or inline when no other connection can open the database.
  */
+import { extname } from 'node:path'
 import { ApiError } from '../../../errors.ts'
 import {
   createInlineThread,
@@ -17,7 +18,7 @@ import type { Committed } from './group-commit.ts'
 import { createWriterServer, type WriterData, type WriterRequest } from './writer-serve.ts'
 import type { Writes } from './writes.ts'
 
-const ENTRY = new URL('./writer-entry.ts', import.meta.url)
+const ENTRY = new URL(`./writer-entry${extname(import.meta.url)}`, import.meta.url)
 /** Limit: memory for new objects, most of which die with the commit; the rest are Node's defaults. */
 const MEMORY = { maxYoungGenerationSizeMb: 8 }
 

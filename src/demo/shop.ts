@@ -1,12 +1,12 @@
 /** What happens in the shop of the demo: questions of customers, tools, answers. */
 
-export interface Question {
+export interface CustomerRequest {
   readonly text: string
   readonly intent: 'order' | 'refund' | 'product' | 'other'
   readonly answer: string
 }
 
-export const QUESTIONS: readonly [Question, ...Question[]] = [
+export const REQUESTS: readonly [CustomerRequest, ...CustomerRequest[]] = [
   {
     text: 'Where is my order 4711?',
     intent: 'order',

@@ -1,7 +1,15 @@
 /** Weeks of traced calls: an agent with tools in conversations, and a classifier; some of them fail. */
 import type { Chance } from './chance.ts'
 import type { DemoApi, DemoCall, Thread, Usage } from './demo-api.ts'
-import { AGENT_CODE, CUSTOMERS, MODELS, QUESTIONS, type Question, SYSTEM, TOOLS } from './shop.ts'
+import {
+  AGENT_CODE,
+  CUSTOMERS,
+  type CustomerRequest,
+  MODELS,
+  REQUESTS,
+  SYSTEM,
+  TOOLS,
+} from './shop.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -99,7 +107,7 @@ function* makeConversation(
   const customer = chance.pick(CUSTOMERS)
   let atMs = startMs
   for (let turn = 1; turn <= turns; turn++) {
-    const question = chance.pick(QUESTIONS)
+    const question = chance.pick(REQUESTS)
     const call = makeAgentCall(ops, chance, { question, customer, startMs: atMs })
     // As the SDKs do it: a turn has the id of its first call.
     const id = crypto.randomUUID()
@@ -109,7 +117,7 @@ function* makeConversation(
 }
 
 interface Turn {
-  readonly question: Question
+  readonly question: CustomerRequest
   readonly customer: string
   readonly startMs: number
 }
@@ -147,7 +155,7 @@ function makeAgentCall(ops: Ops, chance: Chance, { question, customer, startMs }
 interface PlanInput {
   readonly model: string
   readonly messages: readonly object[]
-  readonly question: Question
+  readonly question: CustomerRequest
   readonly startMs: number
 }
 
@@ -211,7 +219,7 @@ function makeChat(
 }
 
 function makeClassification(ops: Ops, chance: Chance, startMs: number): DemoCall {
-  const question = chance.pick(QUESTIONS)
+  const question = chance.pick(REQUESTS)
   const messages = [
     { role: 'system', content: 'Name the intent: order, refund, product or other.' },
     { role: 'user', content: question.text },

@@ -8,10 +8,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { startOwnServer } from '../own-server.ts'
-import { readArguments, readCount } from '../script-arguments.ts'
-import { createDemoApi } from './demo-api.ts'
-import { type Filled, fillDemo } from './fill.ts'
+import { createDemoApi } from '../src/demo/demo-api.ts'
+import { type Filled, fillDemo } from '../src/demo/fill.ts'
+import { startOwnServer } from '../src/demo/own-server.ts'
+import { readArguments, readCount } from './script-arguments.ts'
 import { toSmallPng } from './small-png.ts'
 
 const PROJECT = 'demo/shop'
@@ -94,7 +94,7 @@ const filled = await fillDemo({
   project: PROJECT,
   jobs: 5,
   rollouts: 16,
-  tell: console.log,
+  report: console.log,
 })
 const { send } = createDemoApi({ url, key, project: PROJECT })
 for (const svc_user_id of ['ada', 'nightly-evaluation', 'gpu-worker']) {

@@ -1,7 +1,7 @@
 /** A dataset in two versions and runs of an evaluation over it, as the Python SDK records them. */
 import type { Chance } from './chance.ts'
 import type { DemoApi, DemoCall } from './demo-api.ts'
-import { QUESTIONS, type Question, SYSTEM } from './shop.ts'
+import { type CustomerRequest, REQUESTS, SYSTEM } from './shop.ts'
 
 const DAY_MS = 86_400_000
 const OBJECT = ['Object', 'BaseModel']
@@ -48,7 +48,7 @@ const CONTESTANTS: readonly Contestant[] = [
 
 interface Row {
   readonly digest: string
-  readonly question: Question
+  readonly question: CustomerRequest
 }
 
 interface Setup {
@@ -95,8 +95,8 @@ async function publishSetup(api: DemoApi): Promise<Setup> {
     `@weave.op\ndef intent_match(intent: str, output: dict) -> dict:\n    return {"correct": output["intent"] == intent}\n`,
   )
   const helpfulness = await op('helpfulness')
-  await publishDataset(api, QUESTIONS.slice(0, -ADDED_ROWS))
-  const { ref: dataset, rows } = await publishDataset(api, QUESTIONS)
+  await publishDataset(api, REQUESTS.slice(0, -ADDED_ROWS))
+  const { ref: dataset, rows } = await publishDataset(api, REQUESTS)
   const ops = {
     evaluate: await op('Evaluation.evaluate'),
     predictAndScore: await op('Evaluation.predict_and_score'),
@@ -122,7 +122,7 @@ async function publishSetup(api: DemoApi): Promise<Setup> {
   return { evaluation, dataset, rows, ops, scorers: [intent, helpfulness] }
 }
 
-async function publishDataset(api: DemoApi, questions: readonly Question[]) {
+async function publishDataset(api: DemoApi, questions: readonly CustomerRequest[]) {
   const rows = questions.map(({ text, intent, answer }) => ({ question: text, intent, answer }))
   const table = await api.publishTable(rows)
   const ref = await api.publish('support-questions', {

@@ -1,9 +1,10 @@
 /** Fills a project with all that the page can show, over the public API alone. */
-import { runTrainingLoop } from '../training-loop.ts'
+
 import { createChance } from './chance.ts'
 import { createDemoApi, type DemoApi, type DemoTarget } from './demo-api.ts'
 import { recordEvaluations } from './evaluations.ts'
 import { recordTraffic } from './traffic.ts'
+import { runTrainingLoop } from './training-loop.ts'
 
 const SEED = 7
 /** Calls of agents that people have rated, and that wait to be. */
@@ -15,8 +16,8 @@ interface DemoOptions extends DemoTarget {
   readonly jobs: number
   /** Answers that each of them is made of. */
   readonly rollouts: number
-  /** Told of what was done. */
-  readonly tell: (line: string) => void
+  /** Gets a line for each step. */
+  readonly report: (line: string) => void
 }
 
 /** What is there, and ids of what is worth a look. */
@@ -39,24 +40,24 @@ export interface Filled {
 
 /** @throws Error for what the server refuses */
 export async function fillDemo(options: DemoOptions): Promise<Filled> {
-  const { tell } = options
+  const { report } = options
   const api = createDemoApi(options)
   const chance = createChance(SEED)
   // First, because its calls are recorded as of now: those of the agent come after them, and so first in lists.
   const rewards = await train(options)
   const shown = rewards.map((mean) => mean.toFixed(2)).join(', ')
-  tell(`${options.jobs} training jobs: mean reward ${shown}`)
+  report(`${options.jobs} training jobs: mean reward ${shown}`)
   const nowMs = Date.now()
   const { traces, agentCalls, agentCall, thread } = await recordTraffic(api, chance, nowMs)
-  tell(`${traces} traces of three weeks: an agent with tools in conversations, a classifier`)
+  report(`${traces} traces of three weeks: an agent with tools in conversations, a classifier`)
   const runs = await recordEvaluations(api, chance, nowMs)
-  tell(`${runs.length} runs of an evaluation over a dataset in two versions`)
+  report(`${runs.length} runs of an evaluation over a dataset in two versions`)
   const ratings = agentCalls.slice(0, RATED).flatMap((callId) => rate(callId, chance.next()))
   await api.rate(ratings)
-  tell(`${ratings.length} pieces of feedback`)
+  report(`${ratings.length} pieces of feedback`)
   const queued = agentCalls.slice(RATED, RATED + QUEUED)
   const queue = await fillQueue(api, queued)
-  tell(`a queue of ${queued.length} calls to rate`)
+  report(`a queue of ${queued.length} calls to rate`)
   const job = await findLastJob(api)
   return {
     traces,

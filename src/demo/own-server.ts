@@ -2,11 +2,11 @@
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-const SERVER = fileURLToPath(new URL('../src/server.ts', import.meta.url))
+const SERVER = fileURLToPath(new URL(`../server${extname(import.meta.url)}`, import.meta.url))
 
 /** Starts it on a free port; its address and a key with all rights. @throws Error when it does not start */
 export async function startOwnServer(): Promise<{ readonly url: string; readonly key: string }> {
