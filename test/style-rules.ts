@@ -290,6 +290,10 @@ export const RULES: Readonly<Record<string, (tree: Tree) => string[]>> = {
       .filter(([path]) => !path.endsWith('.sql.ts'))
       .filter(([, text]) => SQL.test(withoutComments(text)))
       .map(([path]) => path),
+  'modules that are named by a URL have the extension of this one, for the package': (tree) =>
+    sources(tree)
+      .filter(([, text]) => /new URL\(\s*['"`][^'"`]*\.ts['"`]/.test(text))
+      .map(([path]) => path),
   'the environment is read in config.ts': (tree) =>
     sources(tree)
       .filter(

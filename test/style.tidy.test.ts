@@ -61,6 +61,12 @@ const BAD_SAMPLES: Record<string, { tree: Tree; found: RegExp }> = {
     },
     found: /src\/routes\/a\.ts/,
   },
+  'modules that are named by a URL have the extension of this one, for the package': {
+    tree: {
+      'src/a.ts': "new URL('./b-entry.ts', import.meta.url)",
+    },
+    found: /^src\/a\.ts$/,
+  },
   'the environment is read in config.ts': {
     tree: { 'src/app.ts': 'process.env.PORT', 'src/config.ts': 'process.env' },
     found: /src\/app\.ts/,

@@ -1,4 +1,5 @@
 /** Rules: checks of a subject without a model. */
+import { extname } from 'node:path'
 import { readScore, type Score, type ScoredSubject } from '../../domain/evaluators/score.ts'
 import { parseJsonPath, valueAtJsonPath } from '../../domain/json/json-path.ts'
 import { renderJson } from '../../domain/json/json-text.ts'
@@ -13,7 +14,7 @@ const TEXT_CHARS_MAX = 1_000_000
 /** Limit: checks that wait for the thread. */
 const WAITING_MAX = 1_000
 const THREAD = {
-  entry: new URL('./check-thread-entry.ts', import.meta.url),
+  entry: new URL(`./check-thread-entry${extname(import.meta.url)}`, import.meta.url),
   heapMibMax: 128,
 }
 
