@@ -36,11 +36,11 @@ describe.skipIf(!hasBrowser)('what the page asks its server in a browser', () =>
     // The count of one filter is not told of the next.
     await page.getByText('1 call', { exact: true }).waitFor()
     await page.route('**/calls/query_stats', (route) => route.abort())
-    await page.getByLabel('Status').selectOption('error')
+    await page.getByLabel('Search calls').fill('status:error')
     await page.getByText('The server does not answer.').waitFor()
     await page.getByText('… calls').waitFor()
     await page.route('**/calls/stream_query', (route) => route.abort())
-    await page.getByLabel('Status').selectOption('running')
+    await page.getByLabel('Search calls').fill('status:running')
     await page.locator('.failure').waitFor()
     await page.getByText('The server does not answer.').waitFor()
     // As of a proxy that wants a person to sign in.

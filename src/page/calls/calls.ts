@@ -16,10 +16,10 @@ import { CallRow, ColumnNames } from './call-row.ts'
 import { ColumnPicker } from './column-picker.ts'
 import { columnNames, columns } from './columns.ts'
 import { ExportButtons } from './export-button.ts'
-import { FilterBar } from './filter-bar.ts'
 import { callsQueryOf, hasTimeRange, isFiltered, queryName } from './filters.ts'
 import { findLastPosition, saveLastPosition } from './last-position.ts'
 import { type CallPages, openCallPages } from './pages.ts'
+import { SearchBox } from './search/search-box.ts'
 
 const ROW_PX = 32
 
@@ -37,7 +37,7 @@ export function Calls({ project }: { readonly project: string }) {
   )
   const counted = count.isLoading ? null : count.value
   return html`<h1 class="hidden">Calls</h1>
-    <${FilterBar} />
+    <${SearchBox} />
     <div class="bar">
       <b role="status">${counted === null ? '… calls' : formatCalls(counted.count, counted.has_more ? ' and more' : '')}</b>
       <${Stretch} />

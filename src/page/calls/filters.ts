@@ -1,90 +1,46 @@
-/** The filters of the table, as in the address, and the query built from them. */
+/** The calls that the address selects: a search, a time range, and whether nested calls are shown. */
 import { computed } from '@preact/signals'
 import type { CallsQueryBody } from '../api/wire.ts'
-import { query } from '../shell/location.ts'
-import { contains, escapedInJson, field, isThere, literal } from './conditions.ts'
-import { MODEL_HINT, modelCondition } from './model-condition.ts'
+import { query, setQuery } from '../shell/location.ts'
+import { field, literal } from './conditions.ts'
+import { queryOfSearch } from './search/search-query.ts'
+import { type Condition, parseSearch, printCondition, printSearch } from './search/search-text.ts'
 
-export interface Filter {
-  /** In the address. */
-  readonly name: string
-  /** Label of the field. */
-  readonly label: string
-  readonly kind: 'text' | 'number' | 'choice'
-  /** Hint about valid input, if the label does not say enough. */
-  readonly hint?: string
-  /** Options of a choice: the value in the address and its label. */
-  readonly choices?: Readonly<Record<string, string>>
+/** Parameters of links with one condition each, which are read but no longer written. */
+const LINKED: Readonly<Record<string, (value: string) => Omit<Condition, 'isNot'>>> = {
+  op: (value) => ({ key: 'op', operator: ':', values: [value] }),
+  text: (value) => ({ key: 'text', operator: ':', values: [value] }),
+  status: (value) => ({ key: 'status', operator: ':', values: [value] }),
+  model: (value) => ({ key: 'model', operator: ':', values: [value] }),
+  slower: (value) => ({ key: 'latency', operator: '>', values: [value] }),
+  dearer: (value) => ({ key: 'cost', operator: '>', values: [value] }),
+  user: (value) => ({ key: 'user', operator: ':', values: [value] }),
+  'end-user': (value) => ({ key: 'end-user', operator: ':', values: [value] }),
+  thread: (value) => ({ key: 'thread', operator: ':', values: [value] }),
+  ref: (value) => ({ key: 'ref', operator: ':', values: [value] }),
+  feedback: (value) => ({ key: 'feedback', operator: ':', values: [value] }),
 }
 
-export const FILTERS = [
-  { name: 'op', label: 'Operation', kind: 'text' },
-  { name: 'text', label: 'Text in inputs or output', kind: 'text' },
-  {
-    name: 'status',
-    label: 'Status',
-    kind: 'choice',
-    choices: {
-      success: 'ok',
-      error: 'error',
-      running: 'running',
-      descendant_error: 'error below',
-    },
-  },
-  { name: 'model', label: 'Model', kind: 'text', hint: MODEL_HINT },
-  { name: 'slower', label: 'Slower than, ms', kind: 'number' },
-  { name: 'dearer', label: 'Costs more than, $', kind: 'number' },
-  { name: 'user', label: 'User', kind: 'text' },
-  { name: 'end-user', label: 'End user', kind: 'text' },
-  { name: 'thread', label: 'Thread', kind: 'text' },
-  { name: 'ref', label: 'Uses the object (ref)', kind: 'text' },
-  {
-    name: 'feedback',
-    label: 'Feedback',
-    kind: 'choice',
-    choices: { some: 'some', none: 'none', good: '👍', bad: '👎', note: 'a note' },
-  },
-] as const satisfies readonly Filter[]
+/** The search in the address; parsing what links print makes their values canonical and reports bad ones. */
+export const search = computed(() => {
+  const linked = Object.entries(LINKED).flatMap(([name, read]) => {
+    const value = query.value.get(name) ?? ''
+    return value === '' ? [] : [printCondition({ ...read(value), isNot: false })]
+  })
+  return parseSearch([...linked, query.value.get('q') ?? ''].join(' '))
+})
 
-export type FilterName = (typeof FILTERS)[number]['name']
-
-export const filterValues = computed(
-  () =>
-    Object.fromEntries(FILTERS.map(({ name }) => [name, query.value.get(name) ?? ''])) as Record<
-      FilterName,
-      string
-    >,
-)
+/** Changes the search in the address. @param isStep - whether the back button undoes it */
+export function setSearch(conditions: readonly Condition[], isStep: boolean): void {
+  const linked = Object.fromEntries(Object.keys(LINKED).map((name) => [name, null]))
+  setQuery({ ...linked, q: printSearch(conditions) }, { isStep })
+}
 
 /** Whether child calls are shown, too. */
 export const withChildren = computed(() => query.value.get('all') === '1')
 
-const FEEDBACK: Readonly<Record<string, object>> = {
-  some: isThere('feedback.[*].id'),
-  none: { $eq: [field('feedback.[*].id'), literal(null)] },
-  good: contains('feedback.[*].payload.emoji', '👍'),
-  bad: contains('feedback.[*].payload.emoji', '👎'),
-  note: isThere('feedback.[*].payload.note'),
-}
-
-/** Returns a text verbatim and as escaped inside JSON. */
-function spellingsOf(text: string): string[] {
-  return [...new Set([text, escapedInJson(text)])]
-}
-
-/** The condition of each filter that has a value. */
-const CONDITIONS: Readonly<Partial<Record<FilterName, (value: string) => object | null>>> = {
-  // The column of operations shows the display name of a call that has one.
-  op: (value) => ({ $or: [contains('op_name', value), contains('display_name', value)] }),
-  text: (value) => ({
-    $or: spellingsOf(value).flatMap((part) => [contains('inputs', part), contains('output', part)]),
-  }),
-  status: (value) => ({ $eq: [field('summary.weave.status'), literal(value)] }),
-  model: modelCondition,
-  slower: (value) => ({ $gt: [field('summary.weave.latency_ms'), literal(Number(value))] }),
-  dearer: (value) => ({ $gt: [field('summary.weave.total_cost'), literal(Number(value))] }),
-  user: (value) => ({ $eq: [field('svc_username'), literal(value)] }),
-  feedback: (value) => FEEDBACK[value] ?? null,
+export function showChildren(isShown: boolean): void {
+  setQuery({ all: isShown ? '1' : null }, { isStep: true })
 }
 
 /**
@@ -93,30 +49,20 @@ const CONDITIONS: Readonly<Partial<Record<FilterName, (value: string) => object 
  * @param untilMs - later calls are left out, so that positions in the list stay stable while it is read
  */
 export function callsQueryOf(project_id: string, untilMs: number): CallsQueryBody {
-  const values = filterValues.value
+  const { filter, conditions } = queryOfSearch(search.value.conditions)
   const from = query.value.get('from')
   const to = query.value.get('to') ?? new Date(untilMs).toISOString()
-  const asked = FILTERS.flatMap(({ name }) =>
-    values[name] === '' ? [] : (CONDITIONS[name]?.(values[name]) ?? []),
-  )
   const since = from === null ? [] : [{ $gte: [field('started_at'), literal(from)] }]
-  const conditions = [{ $lt: [field('started_at'), literal(to)] }, ...since, ...asked]
+  const all = [{ $lt: [field('started_at'), literal(to)] }, ...since, ...conditions]
   return {
     project_id,
-    filter: {
-      ...(withChildren.value ? {} : { trace_roots_only: true }),
-      ...(values.thread === '' ? {} : { thread_ids: [values.thread] }),
-      ...(values['end-user'] === '' ? {} : { end_user_ids: [values['end-user']] }),
-      ...(values.ref === '' ? {} : { input_refs: [values.ref] }),
-    },
-    query: { $expr: conditions.length === 1 ? conditions[0] : { $and: conditions } },
+    filter: { ...(withChildren.value ? {} : { trace_roots_only: true }), ...filter },
+    query: { $expr: all.length === 1 ? all[0] : { $and: all } },
   }
 }
 
-/** Whether any filter other than the time is set. */
-export const isFiltered = computed(() =>
-  Object.values(filterValues.value).some((value) => value !== ''),
-)
+/** Whether anything other than the time is searched for. */
+export const isFiltered = computed(() => search.value.conditions.length > 0)
 
 /** Whether a time range is set. */
 export const hasTimeRange = computed(() => query.value.has('from') || query.value.has('to'))
@@ -124,7 +70,7 @@ export const hasTimeRange = computed(() => query.value.has('from') || query.valu
 /** Returns a key that changes with the query. */
 export const queryName = computed(() =>
   JSON.stringify([
-    filterValues.value,
+    printSearch(search.value.conditions),
     withChildren.value,
     query.value.get('from'),
     query.value.get('to'),

@@ -12,9 +12,6 @@ const COUNTERS = [
   ...['prompt_token_count', 'candidates_token_count', 'thoughts_token_count'],
 ]
 
-export const MODEL_HINT =
-  'The name of a model, or a part of it. A part that is also found in names of counters, such as “total”, must be the whole name.'
-
 /**
  * Names of models are keys of the usage report, and the query can only search the text of the whole report. A search text
  * that also occurs in other keys or in numbers must therefore equal the whole name.
@@ -26,6 +23,11 @@ export function modelCondition(name: string): object {
     return {
       $or: [contains('summary.usage', escapedInJson(name)), contains('inputs.model', name)],
     }
+  return exactModelCondition(name)
+}
+
+/** The condition that a call has used the model of exactly this name. */
+export function exactModelCondition(name: string): object {
   // An unescaped dot would be a path into the report.
   const key = `summary.usage.${name.replaceAll('.', '\\.')}`
   return { $or: [isThere(key), { $eq: [field('inputs.model'), literal(name)] }] }

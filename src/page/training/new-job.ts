@@ -4,8 +4,8 @@ import { useRef, useState } from 'preact/hooks'
 import { errorText, requestJson } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
 import { may } from '../api/session.ts'
-import { FilterBar } from '../calls/filter-bar.ts'
 import { callsQueryOf, queryName } from '../calls/filters.ts'
+import { SearchBox } from '../calls/search/search-box.ts'
 import { Failure, Loading, Pending } from '../parts/notice.ts'
 import { type Loaded, useLoad } from '../parts/use-load.ts'
 import { go, query, setQuery } from '../shell/location.ts'
@@ -88,7 +88,7 @@ function Composer({ project, sources, models }: ComposerProps) {
   )
   return html`<section>
       <h2>1. Calls</h2>
-      <${FilterBar} />
+      <${SearchBox} />
     </section>
     <${JobForm} sources=${sources} models=${models} choices=${choices} onChange=${change} />
     <section>

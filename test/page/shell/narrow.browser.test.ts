@@ -111,20 +111,24 @@ describe.skipIf(!hasBrowser)('the page on a phone, in the dark', () => {
     }
   })
 
-  it('keeps the filter folded, tells how much of it is set, and shows menus whole', async () => {
+  it('shows the search with its conditions, its suggestions and menus whole', async () => {
     const test = await openPage()
     const { page, url, key } = test
     await page.setViewportSize({ width: 390, height: 844 })
     await recordCalls(test, [{ id: 'a', op_name: 'first' }])
     await page.goto(`${url}/acme/demo/weave/calls?op=fir&all=1#key=${key}`)
     await page.locator('.row.call').first().waitFor()
-    const field = page.getByLabel('Costs more than, $')
-    await expect.poll(() => field.isVisible()).toBe(false)
-    await page.getByRole('button', { name: 'Filter (1)' }).click()
-    await field.fill('5')
+    await page.getByRole('button', { name: 'Remove op:fir' }).waitFor()
+    const field = page.getByLabel('Search calls')
+    await field.fill('cost')
+    const offers = (await page.getByRole('listbox').boundingBox())!
+    expect(offers.x).toBeGreaterThanOrEqual(0)
+    expect(offers.x + offers.width).toBeLessThanOrEqual(390)
+    await field.fill('cost>5')
     await page.getByText('No calls match the filter.').waitFor()
     await field.fill('')
     await page.locator('.row.call').first().waitFor()
+    await field.press('Escape')
     for (const words of ['Columns', 'Add to a queue']) {
       await page.locator('summary', { hasText: words }).click()
       const { x, width } = (await page.locator('.menu-body').boundingBox())!

@@ -48,10 +48,10 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     await expect
       .poll(() => textsOf(page, '[aria-label=Groups] tbody td.number'))
       .toEqual([...['4', '0', '0.375', '0.75']])
-    await page.getByLabel('Operation').fill('nothing')
+    await page.getByLabel('Search calls').fill('op:nothing')
     await page.getByText('0 rollouts').waitFor()
     await expect.poll(() => page.getByText('Start the job').isDisabled()).toBe(true)
-    await page.getByLabel('Operation').fill('openai')
+    await page.getByLabel('Search calls').fill('')
     await page.getByText('4 rollouts in 1 group').waitFor()
     await page.getByText('Start the job').click()
     await page.getByText('Training job', { exact: true }).waitFor()

@@ -1,0 +1,84 @@
+/** The search of calls: a field that understands conditions, and a chip for each that is in use. */
+import { html } from 'htm/preact'
+import { useRef, useState } from 'preact/hooks'
+import { icon } from '../../parts/icon.ts'
+import { showChildren, withChildren } from '../filters.ts'
+import { SearchChips } from './search-chips.ts'
+import { type SearchDraft, useSearchDraft } from './search-draft.ts'
+import type { Condition } from './search-text.ts'
+import { Suggestions, suggestionsOf } from './suggestions.ts'
+
+export function SearchBox() {
+  const draft = useSearchDraft()
+  const { chips, problems } = draft
+  return html`<div class="search" role="search">
+    <div class="search-line">
+      <${Field} draft=${draft} />
+      <label class="check">
+        <input type="checkbox" checked=${withChildren.value} onChange=${() => showChildren(!withChildren.value)} />
+        include nested calls
+      </label>
+    </div>
+    ${chips.length > 0 && html`<${SearchChips} draft=${draft} />`}
+    ${problems.map((words) => html`<p key=${words} class="failure notice" role="alert">${words}</p>`)}
+  </div>`
+}
+
+function Field({ draft }: { readonly draft: SearchDraft }) {
+  const { chips, text } = draft
+  const field = useRef<HTMLInputElement>(null)
+  const [isOpen, setOpen] = useState(false)
+  const [active, setActive] = useState(-1)
+  const offers = isOpen ? suggestionsOf(text) : []
+  const choose = (offer: string) => {
+    draft.type(offer)
+    setActive(-1)
+    field.current?.focus()
+  }
+  const press = (event: KeyboardEvent) => {
+    const last = offers.length - 1
+    const chosen = offers[active]
+    if (event.isComposing) return
+    if (event.key === 'ArrowDown' && !isOpen) setOpen(true)
+    else if (event.key === 'ArrowDown' && last >= 0) setActive(active >= last ? 0 : active + 1)
+    else if (event.key === 'ArrowUp' && last >= 0) setActive(active <= 0 ? last : active - 1)
+    else if (event.key === 'Enter' && chosen !== undefined) choose(chosen.text)
+    else if (event.key === 'Enter') {
+      setOpen(false)
+      draft.enter()
+    } else if (event.key === 'Escape' && isOpen && offers.length > 0) setOpen(false)
+    else if (event.key === 'Backspace' && text === '' && chips.length > 0)
+      draft.edit(chips.at(-1) as Condition)
+    else return
+    event.preventDefault()
+  }
+  const isShown = offers.length > 0
+  return html`<div class="search-field" onFocusOut=${(event: FocusEvent) => {
+    const isInside = (event.currentTarget as Element).contains(event.relatedTarget as Node)
+    if (!isInside) setOpen(false)
+  }}>
+    ${icon('search')}
+    <input
+      ref=${field}
+      type="search"
+      role="combobox"
+      aria-label="Search calls"
+      aria-expanded=${isShown}
+      aria-controls="search-offers"
+      aria-autocomplete="list"
+      aria-activedescendant=${isShown && active >= 0 ? `search-offer-${active}` : undefined}
+      autocomplete="off"
+      spellcheck="false"
+      placeholder='search: status:error model:gpt* latency>2s user:hana "any words"'
+      value=${text}
+      onFocus=${() => setOpen(true)}
+      onInput=${(event: InputEvent) => {
+        setOpen(true)
+        setActive(-1)
+        draft.type((event.target as HTMLInputElement).value)
+      }}
+      onKeyDown=${press}
+    />
+    ${isShown && html`<${Suggestions} offers=${offers} active=${active} onChoose=${choose} />`}
+  </div>`
+}
