@@ -62,6 +62,7 @@ const Environment = z.object({
     .optional(),
   WEFT_RETENTION_DAYS: whole(0, 36_500).default(0),
   WEFT_AUDIT_RETENTION_DAYS: whole(0, 36_500).default(0),
+  WEFT_ALERT_INTERVAL_MS: whole(0, 3_600_000).default(60_000),
   WEFT_LOG_LEVEL: z
     .enum(
       ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
@@ -229,6 +230,8 @@ function toConfig(values: Values) {
     keyTokensPerMinute: values.WEFT_KEY_TOKENS_PER_MINUTE || null,
     /** Hosts of private networks that webhooks may be sent to, in lower case; `*`: all. */
     webhookHosts: (values.WEFT_WEBHOOK_HOSTS?.toLowerCase() ?? '').split(/ *, */).filter(Boolean),
+    /** From one check of an alert to the next; null: this process neither checks nor delivers. */
+    alertIntervalMs: values.WEFT_ALERT_INTERVAL_MS || null,
     /** How people sign in; null: they do not. */
     signIn: toSharedSignIn(values),
     /** Proxies for requests to upstreams; null: none. */

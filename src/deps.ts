@@ -14,6 +14,7 @@ import { describeTiny } from './inference/tiny/description.ts'
 import { countCalls, countJobs } from './metrics/counted-stores.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { createTraceReader, optionsOfTraceReader, type TraceReader } from './otel/span-reader.ts'
+import { createWebhooks, type Webhooks } from './outbound/webhooks.ts'
 import type { KeyStore } from './store/api/access/keys.ts'
 import type { CallStore } from './store/api/calls/calls.ts'
 import type { StoreObserver } from './store/api/metrics.ts'
@@ -43,6 +44,8 @@ export interface Deps extends Stores {
   reloadModels(): void
   /** Reads OpenTelemetry exports. */
   readonly traceReader: TraceReader
+  /** Posts to addresses that users name. */
+  readonly webhooks: Webhooks
   /** Metrics of the server. */
   readonly metrics: Metrics
 }
@@ -68,7 +71,9 @@ export async function openDeps(config: Config, onMigrate?: OnStoreMigrate): Prom
     const metrics = createMetrics()
     const stores = await STORE_OPENERS[config.store](config, { watch: metrics, onMigrate })
     const traceReader = createTraceReader(optionsOfTraceReader(config.otlpBodyBytesMax))
+    const webhooks = createWebhooks(config.webhookHosts)
     const close = async () => {
+      await webhooks.close()
       await models.close()
       await traceReader.close()
       await stores.close()
@@ -79,7 +84,15 @@ export async function openDeps(config: Config, onMigrate?: OnStoreMigrate): Prom
       trainingQueue: countJobs(stores.trainingQueue, metrics),
     }
     const { reload: reloadModels } = models
-    const own = { keys, models, reloadModels, traceReader, metrics, spanCalls: stores.calls }
+    const own = {
+      keys,
+      models,
+      reloadModels,
+      traceReader,
+      webhooks,
+      metrics,
+      spanCalls: stores.calls,
+    }
     return { ...stores, ...counted, ...own, close }
   } catch (error) {
     await models.close()

@@ -89,6 +89,8 @@ export const ERRORS = {
   annotation_item_not_found: entry(404, 'The queue has no such item.'),
   response_not_found: entry(404, 'There is no such response.'),
   audit_entry_not_found: entry(404, 'There is no such entry of the audit list.'),
+  alert_not_found: entry(404, 'There is no such alert.'),
+  alert_event_not_found: entry(404, 'The history of the alert has no such entry.'),
   budget_not_found: entry(404, 'There is no such budget.'),
   key_not_found: entry(404, 'There is no such key, or it was revoked.'),
   person_not_found: entry(404, 'There is no such person.'),

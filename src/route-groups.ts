@@ -11,6 +11,7 @@ import { personRoutes } from './routes/access/people.ts'
 import { agentChatRoutes } from './routes/agents/agent-chat.ts'
 import { agentSpanRoutes } from './routes/agents/agent-spans.ts'
 import { agentRoutes } from './routes/agents/agents.ts'
+import { alertRoutes } from './routes/alerts/alerts.ts'
 import { annotationItemRoutes } from './routes/annotation/annotation-items.ts'
 import { annotationRoutes } from './routes/annotation/annotation-queues.ts'
 import type { LargeBodies } from './routes/bodies/large-bodies.ts'
@@ -110,6 +111,12 @@ export async function registerBearerRoutes(bearer: App, options: GroupOptions): 
     nowUs,
   })
   await bearer.register(budgetRoutes, { budgets: deps.budgets, keys, nowUs })
+  await bearer.register(alertRoutes, {
+    alerts: deps.alerts,
+    webhooks: deps.webhooks,
+    webhookHosts: config.webhookHosts,
+    nowUs,
+  })
   await bearer.register(previewRoutes, {
     audit,
     models: previewModels,

@@ -2,9 +2,12 @@
 
 import { pino } from 'pino'
 import packageJson from '../package.json' with { type: 'json' }
+import { type AlertRunner, startAlertRunner } from './alerts/alert-runner.ts'
 import { type Config, ConfigError, readConfig, SHUTDOWN_MS_MAX } from './config.ts'
 import type { Deps } from './deps.ts'
 import type { App } from './http/app-type.ts'
+import { createClock } from './http/clock.ts'
+import { newId } from './http/new-id.ts'
 import { type Remover, startRemover } from './retention/remover.ts'
 import { SCOPES } from './schemas/access/key.ts'
 import { collectWhenIdle } from './threads/idle-gc.ts'
@@ -85,10 +88,10 @@ async function main(): Promise<void> {
   const trainer = config.trainer
     ? [awaitJobs(app, deps, () => startTrainer(app, deps, config))]
     : []
-  noteStarted([...trainer, remover])
+  noteStarted([...trainer, ...startAlerts(app, deps, config), remover])
 }
 
-type InBackground = Trainer | Remover
+type InBackground = Trainer | Remover | AlertRunner
 
 /**
  * Buffers log lines briefly, because a system call per line costs a request as much as its validation. A full disk, or
@@ -164,6 +167,20 @@ function startTrainer(app: App, deps: Deps, config: Config): Trainer {
     bodyBytesMax: config.trainingBodyBytesMax,
     log: ({ level, message, ...names }) => app.log[level](names, message),
   })
+}
+
+/** Starts the checks of alerts, if this process does them. */
+function startAlerts(app: App, deps: Deps, { alertIntervalMs }: Config): AlertRunner[] {
+  if (alertIntervalMs === null) return []
+  const runner = startAlertRunner({
+    stores: deps,
+    webhooks: deps.webhooks,
+    intervalMs: alertIntervalMs,
+    nowUs: createClock().nowUs,
+    newId,
+    log: (level, fields, message) => app.log[level](fields, message),
+  })
+  return [runner]
 }
 
 /** The URL at which the server reaches itself. */

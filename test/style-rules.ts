@@ -35,7 +35,13 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/store/copy/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
   'src/threads/': [],
   'src/otel/': ['src/threads/', 'src/schemas/', 'src/domain/', 'src/store/api/'],
-  'src/inference/': ['src/threads/', 'src/schemas/', 'src/domain/', 'src/store/api/'],
+  'src/inference/': [
+    'src/threads/',
+    'src/outbound/',
+    'src/schemas/',
+    'src/domain/',
+    'src/store/api/',
+  ],
   'src/training/': [
     'src/threads/',
     'src/schemas/',
@@ -43,6 +49,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/store/api/',
     'src/inference/tiny/',
   ],
+  'src/outbound/': [],
+  'src/alerts/': ['src/outbound/', 'src/schemas/', 'src/domain/', 'src/store/api/'],
   'src/retention/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
   // Other layers report to it through interfaces of their own, whose types it imports.
   'src/metrics/': ['src/http/', 'src/schemas/', 'src/domain/', 'src/store/api/', 'src/inference/'],
@@ -58,6 +66,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/metrics/',
     'src/training/jobs/',
     'src/otel/',
+    'src/alerts/',
+    'src/outbound/',
     // Read as files, for browsers.
     'src/page/',
   ],
@@ -69,6 +79,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/inference/',
     'src/metrics/',
     'src/otel/',
+    'src/outbound/',
     'src/http/',
     'src/domain/',
     'src/schemas/',
@@ -92,6 +103,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'package.json',
   ],
   'src/server.ts': [
+    'src/alerts/',
     'src/app.ts',
     'src/config.ts',
     'src/deps.ts',

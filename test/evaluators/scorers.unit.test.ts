@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { ScoredSubject } from '../../src/domain/evaluators/score.ts'
 import { createChecks } from '../../src/inference/scorers/rules.ts'
-import { createWebhooks } from '../../src/inference/scorers/webhook-request.ts'
+import { createWebhooks } from '../../src/outbound/webhooks.ts'
 import { Scorer } from '../../src/schemas/evaluators/scorer.ts'
 
 const SUBJECT: ScoredSubject = {

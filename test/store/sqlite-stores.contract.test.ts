@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest'
 import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { describeAuditContract } from '../access/audit/audit-store-contract.ts'
 import { describePasswordContract } from '../access/sign-in/password-store-contract.ts'
+import { describeAlertStoreContract } from '../alerts/alert-store-contract.ts'
 import { describeRetentionStoreContract } from '../projects/retention-store-contract.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { describeThreadStoreContract } from '../threads/threads-contract.ts'
@@ -30,6 +31,8 @@ describeCallRemovalContract('sqlite', () => open(':memory:'))
 describeCallRemovalContract('sqlite with threads', () => open(makeTempDir()))
 describeThreadStoreContract('sqlite', () => open(':memory:'))
 describeThreadStoreContract('sqlite with threads', () => open(makeTempDir()))
+describeAlertStoreContract('sqlite', () => open(':memory:'))
+describeAlertStoreContract('sqlite with threads', () => open(makeTempDir()))
 describeAuditContract('sqlite', () => open(':memory:'))
 describeAuditContract('sqlite with threads', () => open(makeTempDir()))
 describePasswordContract('sqlite', () => open(':memory:'))

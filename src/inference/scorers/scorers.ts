@@ -13,10 +13,10 @@ import { exceedsDepth, JSON_DEPTH_MAX } from '../../domain/json/json-limits.ts'
 import { parseJsonPath } from '../../domain/json/json-path.ts'
 import { renderJson } from '../../domain/json/json-text.ts'
 import { ApiError, refuseField } from '../../errors.ts'
+import { PrivateAddressError, type Webhooks } from '../../outbound/webhooks.ts'
 import type { Scorer, WebhookScorer } from '../../schemas/evaluators/scorer.ts'
 import { type JudgeOptions, judge, type ScoreContext } from './judge.ts'
 import { createChecks, scorerFailed, toRegex } from './rules.ts'
-import { PrivateAddressError, type Webhooks } from './webhook-request.ts'
 
 interface ScorersOptions extends Omit<JudgeOptions, 'checks'> {
   readonly webhooks: Webhooks

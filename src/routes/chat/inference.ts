@@ -17,7 +17,7 @@ import {
 import { createModelChoice, type ModelChoice } from '../../inference/models/model-choice.ts'
 import type { ModelRegistry } from '../../inference/models/registry.ts'
 import { createScorers, type Scorers } from '../../inference/scorers/scorers.ts'
-import { createWebhooks } from '../../inference/scorers/webhook-request.ts'
+import { createWebhooks } from '../../outbound/webhooks.ts'
 import type { RecordingStore } from '../../store/api/chat/recordings.ts'
 import type { CheckpointStore, PreviewModelStore } from '../../store/api/models/checkpoints.ts'
 import type { Stores } from '../../store/api/stores.ts'

@@ -7,7 +7,7 @@ import { ProjectId, Time, Timestamp } from '../primitives.ts'
 import { UsageCounting } from '../usage/usage-counting.ts'
 
 /** Spec: §2.8 (names not shown). Choice: the names of Weave. */
-const USAGE_METRICS = [
+export const USAGE_METRICS = [
   'input_tokens',
   'output_tokens',
   'total_tokens',
@@ -26,11 +26,19 @@ const USAGE_METRICS = [
 export type UsageMetric = (typeof USAGE_METRICS)[number]
 
 /** Spec: §2.8 (names not shown). Choice: the names of Weave. */
-const CALL_METRICS = ['latency_ms', 'call_count', 'error_count'] as const
+export const CALL_METRICS = ['latency_ms', 'call_count', 'error_count'] as const
 export type CallMetric = (typeof CALL_METRICS)[number]
 
 /** Spec: §2.8 aggregations (only `sum` is shown). Choice: the names of Weave. */
-const AGGREGATIONS = ['sum', 'avg', 'min', 'max', 'count', 'count_true', 'count_false'] as const
+export const AGGREGATIONS = [
+  'sum',
+  'avg',
+  'min',
+  'max',
+  'count',
+  'count_true',
+  'count_false',
+] as const
 export type Aggregation = (typeof AGGREGATIONS)[number]
 
 /** Limit: metrics of one list. */

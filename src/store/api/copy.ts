@@ -18,6 +18,8 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'budgets', key: ['id'] },
   { name: 'budget_spending', key: ['budget_id', 'period_start_us'] },
   { name: 'budget_leases', key: ['id'] },
+  { name: 'alerts', key: ['id'] },
+  { name: 'alert_events', key: ['id'] },
   { name: 'prices', key: ['price_key'] },
   { name: 'project_retention', key: ['project_id'] },
   { name: 'feedback', key: ['feedback_key'] },

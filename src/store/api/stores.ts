@@ -5,6 +5,7 @@ import type { KeyStore } from './access/keys.ts'
 import type { PasswordStore } from './access/passwords.ts'
 import type { PersonStore } from './access/people.ts'
 import type { AgentStore } from './agents/agents.ts'
+import type { AlertStore } from './alerts/alerts.ts'
 import type { AnnotationStore } from './annotation/annotation-queues.ts'
 import type { CallRemoval, CallStore, CallsQueryStore } from './calls/calls.ts'
 import type { CompletionCacheStore } from './chat/completion-cache.ts'
@@ -29,6 +30,7 @@ export interface Stores extends StoreHealth, StoreMetricsSource {
   readonly people: PersonStore
   readonly passwords: PasswordStore
   readonly budgets: BudgetStore
+  readonly alerts: AlertStore
   readonly calls: CallStore
   readonly removal: CallRemoval
   readonly recordings: RecordingStore

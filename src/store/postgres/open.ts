@@ -11,6 +11,7 @@ import { createBudgetStore, createBudgetWrites } from '../base/access/budget-sto
 import { createKeyStore, createKeyWrites } from '../base/access/key-store.ts'
 import { createPasswordStore, createPasswordWrites } from '../base/access/password-store.ts'
 import { createPersonStore, createPersonWrites } from '../base/access/person-store.ts'
+import { createAlertStore, createAlertWrites } from '../base/alerts/alert-store.ts'
 import {
   createCompletionCacheStore,
   createCompletionCacheWrites,
@@ -94,6 +95,7 @@ export async function openPostgresStores(
     people: createPersonStore(createTransactionRuns(db, createPersonWrites(POSTGRES))),
     passwords: createPasswordStore(createTransactionRuns(db, createPasswordWrites(POSTGRES))),
     budgets: createBudgetStore(createTransactionRuns(db, createBudgetWrites(POSTGRES))),
+    alerts: createAlertStore(createTransactionRuns(db, createAlertWrites(POSTGRES))),
     prices: createPriceStore(db),
     feedback: createFeedbackStore(db, reads),
     joinedDataOf: createJoinedDataOf(db),

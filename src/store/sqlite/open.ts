@@ -9,6 +9,7 @@ import { createBudgetStore } from '../base/access/budget-store.ts'
 import { createKeyStore } from '../base/access/key-store.ts'
 import { createPasswordStore } from '../base/access/password-store.ts'
 import { createPersonStore } from '../base/access/person-store.ts'
+import { createAlertStore } from '../base/alerts/alert-store.ts'
 import { createCompletionCacheStore } from '../base/chat/completion-cache-store.ts'
 
 import { createResponseStore } from '../base/chat/response-store.ts'
@@ -132,11 +133,8 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
   const annotationOf = (calls: CallsQueryStore) =>
     createAnnotationStore({ db, writes, reads: lists }, calls)
   return {
-    audit: createAuditStore(createStepRuns(db, writes)),
-    keys: createKeyStore(createStepRuns(db, writes)),
-    people: createPersonStore(createStepRuns(db, writes)),
+    ...createSharedStores(db, writes),
     passwords: createPasswordStore(createStepRuns(db, writes)),
-    budgets: createBudgetStore(createStepRuns(db, writes)),
     calls: createCallStore(db, writes, arrivals),
     removal: createCallRemoval(writes),
     recordings,
@@ -154,8 +152,6 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     retention: createRetentionStore(db, writes),
     prices: createPriceStore(db, writes),
     ...createTrainingStores(db, writes, { payloads, artifacts }),
-    responses: createResponseStore(createStepRuns(db, writes)),
-    completionCache: createCompletionCacheStore(createStepRuns(db, writes)),
     async sweep() {
       missing = await sweep()
       return missing
@@ -176,6 +172,19 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
       await closeWrites()
       await flushed
     }),
+  }
+}
+
+/** The stores that differ in nothing from those of PostgreSQL but how they run. */
+function createSharedStores(db: Connection, writes: Writer) {
+  return {
+    audit: createAuditStore(createStepRuns(db, writes)),
+    keys: createKeyStore(createStepRuns(db, writes)),
+    people: createPersonStore(createStepRuns(db, writes)),
+    budgets: createBudgetStore(createStepRuns(db, writes)),
+    alerts: createAlertStore(createStepRuns(db, writes)),
+    responses: createResponseStore(createStepRuns(db, writes)),
+    completionCache: createCompletionCacheStore(createStepRuns(db, writes)),
   }
 }
 

@@ -13,6 +13,7 @@ import type { NewKey } from '../../../src/store/api/access/keys.ts'
 import type { Stores } from '../../../src/store/api/stores.ts'
 import type { Claim } from '../../../src/store/api/training/training-queue.ts'
 import { openSqliteStores } from '../../../src/store/sqlite/open-locked.ts'
+import { alertOf } from '../../alerts/alert-fixtures.ts'
 import { feedbackAt, trigger } from '../../feedback/feedback-fixtures.ts'
 import { listing, newObject, PROJECT, storeTable } from '../../objects/object-store-contract.ts'
 import { readCaller } from '../../support/read-caller.ts'
@@ -97,6 +98,14 @@ async function fillBudgets({ budgets }: Stores): Promise<void> {
   ])
 }
 
+async function fillAlerts({ alerts }: Stores): Promise<void> {
+  await alerts.createAlert(alertOf())
+  const claim = { claim_id: 'c', now_us: 10, until_us: 20, limit: 1 }
+  await alerts.claimChecks(claim)
+  const found = { alert_id: 'a', claim_id: 'c', now_us: 10, next_check_at_us: 30 }
+  await alerts.settleCheck({ ...found, value: 10.5, error: null, event_id: 'e' })
+}
+
 async function fillStores(stores: Stores): Promise<Filled> {
   const made = [await stores.keys.createKey(RIGHTS), await stores.keys.createKey(RIGHTS)]
   await stores.keys.revokeKey(made[1]?.id ?? '')
@@ -104,6 +113,7 @@ async function fillStores(stores: Stores): Promise<Filled> {
   await stores.keys.findPrincipal(made[0]?.secret ?? '')
   await expect.poll(async () => (await stores.keys.listKeys())[0]?.last_used_day).not.toBeNull()
   await fillBudgets(stores)
+  await fillAlerts(stores)
   await fillPeople(stores)
   const price = { prompt_token_cost: 1, completion_token_cost: 2, cache_read_input_token_cost: 0.5 }
   for (const id of ['b', 'a']) {
@@ -263,6 +273,7 @@ export async function readStores(stores: Stores, filled: Filled) {
     keys: await keys.listKeys(),
     principals: await Promise.all(filled.secrets.map(keys.findPrincipal)),
     budgets: [await budgets.listBudgets(), await budgets.readSpending(BUDGET.id, 0)],
+    alerts: [await stores.alerts.listAlerts(PROJECT), await stores.alerts.listEvents('a')],
     people: await people.listPeople(),
     audit: await audit.listEntries(AUDIT),
     prices: await prices.listPrices(PROJECT),

@@ -3,6 +3,7 @@ import { openPostgresKeys } from '../../../src/store/postgres/open.ts'
 import { describeAuditContract } from '../../access/audit/audit-store-contract.ts'
 import { describeBudgetRaces } from '../../access/budgets/budget-races-contract.ts'
 import { describePasswordContract } from '../../access/sign-in/password-store-contract.ts'
+import { describeAlertStoreContract } from '../../alerts/alert-store-contract.ts'
 import { describeAnnotationStoreContract } from '../../annotation/annotation-store-contract.ts'
 import { describeCallsQueryContract } from '../../calls/query/calls-query-contract.ts'
 import { describeCallsRefsContract } from '../../calls/query/calls-refs-contract.ts'
@@ -35,6 +36,7 @@ describe.skipIf(!hasPostgres)('with PostgreSQL', () => {
   describeBudgetRaces('postgres', async () => (await openTestStores()).budgets)
   describeAuditContract('postgres', openTestStores)
   describePasswordContract('postgres', openTestStores)
+  describeAlertStoreContract('postgres', openTestStores)
   describeKeyStoreContract('postgres', async () => (await openTestStores()).keys)
   describePriceStoreContract('postgres', async () => (await openTestStores()).prices)
   describeRetentionStoreContract('postgres', async () => (await openTestStores()).retention)

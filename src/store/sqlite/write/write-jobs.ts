@@ -7,6 +7,7 @@ import { createBudgetWrites } from '../../base/access/budget-store.ts'
 import { createKeyWrites } from '../../base/access/key-store.ts'
 import { createPasswordWrites } from '../../base/access/password-store.ts'
 import { createPersonWrites } from '../../base/access/person-store.ts'
+import { createAlertWrites } from '../../base/alerts/alert-store.ts'
 import { createAnnotationWrites } from '../../base/annotation/annotation-steps.ts'
 import { createCompletionCacheWrites } from '../../base/chat/completion-cache-store.ts'
 import { RESPONSE_WRITES } from '../../base/chat/response-store.ts'
@@ -43,6 +44,7 @@ export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
     ...toWriteJobs(db, createPersonWrites(SQLITE)),
     ...toWriteJobs(db, createPasswordWrites(SQLITE)),
     ...toWriteJobs(db, createBudgetWrites(SQLITE)),
+    ...toWriteJobs(db, createAlertWrites(SQLITE)),
     ...toWriteJobs(db, createAnnotationWrites(newId, SQLITE)),
     ...createCallWrites(db, hours, keys),
     ...createRemovalWrites(db),

@@ -22,9 +22,10 @@ const PRIVATE_NETWORKS: readonly (readonly [string, number, 'ipv4' | 'ipv6'])[] 
   ['192.168.0.0', 16, 'ipv4'],
   ['198.18.0.0', 15, 'ipv4'],
   ['224.0.0.0', 3, 'ipv4'],
-  ['::', 127, 'ipv6'],
+  ['::', 96, 'ipv6'],
   ['64:ff9b::', 96, 'ipv6'],
   ['64:ff9b:1::', 48, 'ipv6'],
+  ['2001::', 32, 'ipv6'],
   ['2002::', 16, 'ipv6'],
   ['fc00::', 7, 'ipv6'],
   ['fe80::', 10, 'ipv6'],
@@ -45,11 +46,14 @@ interface WebhookRequest {
   readonly headers?: Readonly<Record<string, string>>
   readonly timeoutMs: number
   readonly signal: AbortSignal
+  /** Whether only the status counts, and the rest of the response is not read. Default: false. */
+  readonly isStatusEnough?: boolean
 }
 
 interface WebhookResponse {
   /** HTTP status, also of failures. */
   readonly status: number
+  /** Empty where the status is enough. */
   readonly text: string
 }
 
@@ -59,13 +63,35 @@ export interface Webhooks {
   close(): Promise<void>
 }
 
+const blocked = new BlockList()
+for (const network of PRIVATE_NETWORKS) blocked.addSubnet(...network)
+
+function isPrivate(address: string): boolean {
+  return blocked.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+}
+
+/**
+ * Returns why no request is sent to an address, or null. A name is resolved only when it is connected to.
+ *
+ * @param allowedHosts - as createWebhooks takes them
+ */
+export function findAddressFault(text: string, allowedHosts: readonly string[]): string | null {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) return 'must be an http or https address'
+  if (url.username !== '' || url.password !== '') return 'must not contain a user or password'
+  const host = hostOf(url)
+  const isLocal = isIP(host) !== 0 ? isPrivate(host) : /^(?:.+\.)?localhost\.?$/.test(host)
+  if (!isLocal || allowedHosts.includes('*') || allowedHosts.includes(host)) return null
+  return 'must not be in a private network, unless it is among WEFT_WEBHOOK_HOSTS'
+}
+
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '')
+}
+
 /** @param allowedHosts - names or addresses, as in URLs, that may be in private networks; `*`: all */
 export function createWebhooks(allowedHosts: readonly string[]): Webhooks {
-  const blocked = new BlockList()
-  for (const network of PRIVATE_NETWORKS) blocked.addSubnet(...network)
   const isAllowed = (host: string) => allowedHosts.includes('*') || allowedHosts.includes(host)
-  const isPrivate = (address: string) =>
-    blocked.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
   const lookupPublic: LookupFunction = (host, options, callback) => {
     lookup(host, { ...options, all: true }, (error, addresses) => {
@@ -83,8 +109,8 @@ export function createWebhooks(allowedHosts: readonly string[]): Webhooks {
   })
 
   return {
-    async post({ url, body, headers = {}, timeoutMs, signal }) {
-      const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
+    async post({ url, body, headers = {}, timeoutMs, signal, isStatusEnough = false }) {
+      const host = hostOf(new URL(url))
       // A literal address is connected to without a look-up.
       if (isIP(host) !== 0 && isPrivate(host) && !isAllowed(host)) {
         throw new PrivateAddressError(host)
@@ -97,7 +123,9 @@ export function createWebhooks(allowedHosts: readonly string[]): Webhooks {
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
         dispatcher: agent,
       })
-      return { status: response.status, text: await response.text() }
+      if (!isStatusEnough) return { status: response.status, text: await response.text() }
+      await response.body?.cancel()
+      return { status: response.status, text: '' }
     },
     close: () => agent.destroy(),
   }
