@@ -2,35 +2,78 @@
 import { html } from 'htm/preact'
 import type { Status } from '../api/wire.ts'
 import { shortOp } from '../parts/format.ts'
+import { icon } from '../parts/icon.ts'
 import { StatusMark } from '../parts/status.ts'
-import { pathTo } from '../shell/page-route.ts'
 import { type Column, cellText, showCell } from './columns.ts'
 import type { ShownCall } from './pages.ts'
+import { isSortable, sort, sortBy } from './sort.ts'
 
-export function ColumnNames({ columns }: { readonly columns: readonly Column[] }) {
+interface ColumnNamesProps {
+  readonly columns: readonly Column[]
+  /** Null if nothing can be selected. */
+  readonly picked: 'all' | 'some' | 'none'
+  readonly onPickAll: () => void
+}
+
+export function ColumnNames({ columns, picked, onPickAll }: ColumnNamesProps) {
   return html`<div class="row head" role="row">
-    ${columns.map(({ name, label, isNumber }) => html`<span key=${name} role="columnheader" class=${isNumber ? 'number' : ''} title=${label}>${label}</span>`)}
+    <span role="columnheader" class="pick">
+      <input
+        type="checkbox"
+        aria-label="Select all calls of the search"
+        checked=${picked === 'all'}
+        indeterminate=${picked === 'some'}
+        onChange=${onPickAll}
+      />
+    </span>
+    ${columns.map((column) => html`<${ColumnName} key=${column.name} column=${column} />`)}
   </div>`
+}
+
+function ColumnName({ column }: { readonly column: Column }) {
+  const { name, label, isNumber } = column
+  const kind = isNumber ? 'number' : ''
+  if (!isSortable(column))
+    return html`<span role="columnheader" class=${kind} title=${label}>${label}</span>`
+  const direction = sort.value.column === name ? sort.value.direction : null
+  const order = direction === 'asc' ? 'ascending' : 'descending'
+  return html`<span role="columnheader" class=${kind} aria-sort=${direction === null ? 'none' : order}>
+    <button class="sort" title=${`Sort by ${label}`} onClick=${() => sortBy(column)}><span class="cut">${label}</span>${direction !== null && icon(direction === 'asc' ? 'arrow-up' : 'arrow-down')}</button>
+  </span>`
 }
 
 interface CallRowProps {
   readonly index: number
   readonly call: ShownCall | undefined
   readonly columns: readonly Column[]
-  readonly project: string
+  /** Address that opens the call. */
+  readonly href: string
+  readonly isPicked: boolean
+  /** Whether the call is open beside the list. */
+  readonly isOpen: boolean
+  /** Called with whether the rows since the last change are meant, too. */
+  readonly onPick: (isRange: boolean) => void
 }
 
-export function CallRow({ index, call, columns, project }: CallRowProps) {
+export function CallRow(props: CallRowProps) {
+  const { index, call, columns, href, isPicked, isOpen, onPick } = props
   if (call === undefined)
-    return html`<div class="row" role="row" aria-rowindex=${index + 1}><span role="cell">…</span></div>`
-  const href = pathTo(project, 'calls', call.id)
-  return html`<div class="row call" role="row" aria-rowindex=${index + 1} onMouseMove=${tellAt}>
+    return html`<div class="row" role="row" aria-rowindex=${index + 1}><span role="cell"></span><span role="cell">…</span></div>`
+  return html`<div class="row call" role="row" aria-rowindex=${index + 1} aria-selected=${isPicked} aria-current=${isOpen ? 'true' : undefined} onMouseMove=${setTitleAt}>
+    <span role="cell" class="pick">
+      <input
+        type="checkbox"
+        aria-label=${`Select ${shortOp(call.opName)} ${index + 1}`}
+        checked=${isPicked}
+        onClick=${(event: MouseEvent) => onPick(event.shiftKey)}
+      />
+    </span>
     ${columns.map((column, at) => html`<${Cell} key=${column.name} column=${column} cell=${call.cells[at] ?? null} opName=${call.opName} href=${at === 0 ? href : null} />`)}
   </div>`
 }
 
 /** The link covers the row, so it has the tooltip of the cell under the mouse. */
-function tellAt({ target, clientX, clientY }: MouseEvent) {
+function setTitleAt({ target, clientX, clientY }: MouseEvent) {
   const cell = document.elementsFromPoint(clientX, clientY).find((at) => at.matches('[role=cell]'))
   if (target instanceof HTMLAnchorElement) target.title = cell?.getAttribute('title') ?? ''
 }

@@ -13,6 +13,7 @@ import {
   shortOp,
 } from '../parts/format.ts'
 import { lastMessageText, promptOf, responseMessagesOf } from '../parts/messages.ts'
+import { onlyTextOf } from '../parts/only-text.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { withChildren } from './filters.ts'
 
@@ -29,6 +30,8 @@ export interface Column {
   readonly width: string
   /** Name of the column in an export; by default the column's name. */
   readonly fields?: readonly string[]
+  /** Field by which the server sorts; absent if it cannot. */
+  readonly sort?: string
   /** The body that must be fetched for this column. */
   readonly body?: string
   read(call: Call): unknown
@@ -41,6 +44,7 @@ export interface Column {
 const FIXED: readonly Column[] = [
   {
     name: 'started',
+    sort: 'started_at',
     fields: ['started_at'],
     label: 'Started',
     width: '172px',
@@ -49,14 +53,22 @@ const FIXED: readonly Column[] = [
   },
   {
     name: 'op',
+    sort: 'op_name',
     fields: ['op_name'],
     label: 'Operation',
     width: 'minmax(120px, 1fr)',
     read: ({ display_name, op_name }) => display_name ?? shortOp(op_name),
   },
-  { name: 'status', label: 'Status', width: '82px', read: (call) => factsOf(call).status },
+  {
+    name: 'status',
+    sort: 'summary.weave.status',
+    label: 'Status',
+    width: '96px',
+    read: (call) => factsOf(call).status,
+  },
   {
     name: 'latency',
+    sort: 'summary.weave.latency_ms',
     fields: ['latency_ms'],
     label: 'Latency',
     width: '80px',
@@ -83,6 +95,7 @@ const FIXED: readonly Column[] = [
   },
   {
     name: 'cost',
+    sort: 'summary.weave.total_cost',
     fields: ['total_cost'],
     label: 'Cost',
     width: '76px',
@@ -93,6 +106,7 @@ const FIXED: readonly Column[] = [
   },
   {
     name: 'user',
+    sort: 'svc_username',
     fields: ['svc_username'],
     label: 'User',
     width: '110px',
@@ -100,6 +114,7 @@ const FIXED: readonly Column[] = [
   },
   {
     name: 'end-user',
+    sort: 'end_user_id',
     fields: ['end_user_id'],
     label: 'End user',
     width: '120px',
@@ -107,6 +122,7 @@ const FIXED: readonly Column[] = [
   },
   {
     name: 'thread',
+    sort: 'thread_id',
     fields: ['thread_id'],
     label: 'Thread',
     width: '120px',
@@ -123,7 +139,7 @@ const FIXED: readonly Column[] = [
     label: 'Inputs',
     width: 'minmax(160px, 2fr)',
     body: 'inputs',
-    read: ({ inputs }) => lastMessageText(promptOf(inputs)) ?? inputs,
+    read: ({ inputs }) => lastMessageText(promptOf(inputs)) ?? onlyTextOf(inputs),
   },
   {
     name: 'output',
@@ -132,7 +148,7 @@ const FIXED: readonly Column[] = [
     width: 'minmax(160px, 2fr)',
     body: 'output',
     read: ({ exception, output }) =>
-      exception ?? lastMessageText(responseMessagesOf(output)) ?? output,
+      exception ?? lastMessageText(responseMessagesOf(output)) ?? onlyTextOf(output),
   },
 ]
 
@@ -166,6 +182,7 @@ export function columnNamed(name: string): Column | null {
   return {
     name,
     label: name,
+    sort: name,
     body,
     width: 'minmax(120px, 1fr)',
     read: (call) => valueAt(call[body as keyof Call], path),

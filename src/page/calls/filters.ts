@@ -47,12 +47,20 @@ export function showChildren(isShown: boolean): void {
  * Returns the query for the calls that the address selects.
  *
  * @param untilMs - later calls are left out, so that positions in the list stay stable while it is read
+ * @param sinceMs - earlier calls are left out, too
  */
-export function callsQueryOf(project_id: string, untilMs: number): CallsQueryBody {
+export function callsQueryOf(
+  project_id: string,
+  untilMs: number,
+  sinceMs: number | null = null,
+): CallsQueryBody {
   const { filter, conditions } = queryOfSearch(search.value.conditions)
   const from = query.value.get('from')
   const to = query.value.get('to') ?? new Date(untilMs).toISOString()
-  const since = from === null ? [] : [{ $gte: [field('started_at'), literal(from)] }]
+  const begins = [from, sinceMs === null ? null : new Date(sinceMs).toISOString()]
+  const since = begins.flatMap((time) =>
+    time === null ? [] : [{ $gte: [field('started_at'), literal(time)] }],
+  )
   const all = [{ $lt: [field('started_at'), literal(to)] }, ...since, ...conditions]
   return {
     project_id,

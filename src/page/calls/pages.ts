@@ -8,6 +8,8 @@ const PAGE_CALLS = 100
 const PAGES_MAX = 200
 /** Limit: pages fetched at once; fast scrolling passes hundreds. */
 const READS_MAX = 3
+/** Limit: calls selected as one range. */
+const RANGE_MAX = 10_000
 
 /** The fields of a call that the table retains. */
 export interface ShownCall {
@@ -22,6 +24,8 @@ export interface CallPages {
   at(index: number): ShownCall | undefined
   /** Number of calls known to exist. */
   known(): number
+  /** Returns the ids of the calls at these indexes. @throws Error for too many, ApiFailure */
+  readIds(first: number, last: number): Promise<readonly string[]>
   /** Fetches the pages of these indexes, before all pages requested earlier. */
   show(first: number, last: number): void
   close(): void
@@ -30,6 +34,7 @@ export interface CallPages {
 interface CallPagesOptions {
   readonly question: CallsQueryBody
   readonly columns: readonly Column[]
+  readonly sort: NonNullable<CallsQueryBody['sort_by']>
   /** Called when more calls have arrived. */
   readonly onChange: () => void
   /** Called with an error, and with null when the fetch is retried. */
@@ -37,7 +42,7 @@ interface CallPagesOptions {
 }
 
 export function openCallPages(options: CallPagesOptions): CallPages {
-  const { question, columns, onChange, onFailure } = options
+  const { onChange, onFailure } = options
   const pages = new Map<number, readonly ShownCall[]>()
   const reading = new Map<number, AbortController>()
   /** Failed pages are retried only on the next scroll: otherwise a rejected request would repeat forever. */
@@ -49,7 +54,7 @@ export function openCallPages(options: CallPagesOptions): CallPages {
     const abort = new AbortController()
     reading.set(page, abort)
     try {
-      pages.set(page, await readPage(page, abort.signal))
+      pages.set(page, await readPage(options, page, abort.signal))
       onChange()
     } catch (error) {
       if (!abort.signal.aborted) {
@@ -61,20 +66,8 @@ export function openCallPages(options: CallPagesOptions): CallPages {
     if (!isClosed) readNext()
   }
 
-  async function readPage(page: number, signal: AbortSignal): Promise<ShownCall[]> {
-    const body = {
-      ...question,
-      ...requestedColumns(columns),
-      sort_by: [{ field: 'started_at', direction: 'desc' }],
-      offset: page * PAGE_CALLS,
-      limit: PAGE_CALLS,
-    }
-    const calls: ShownCall[] = []
-    for await (const call of requestLines<Call>('/calls/stream_query', body, { signal })) {
-      const cells = columns.map((column) => cellOf(column.read(call)))
-      calls.push({ id: call.id, opName: call.op_name, cells })
-    }
-    return calls
+  function callAt(index: number): ShownCall | undefined {
+    return pages.get(Math.floor(index / PAGE_CALLS))?.[index % PAGE_CALLS]
   }
 
   function readNext(): void {
@@ -92,7 +85,8 @@ export function openCallPages(options: CallPagesOptions): CallPages {
   }
 
   return {
-    at: (index) => pages.get(Math.floor(index / PAGE_CALLS))?.[index % PAGE_CALLS],
+    at: callAt,
+    readIds: (first, last) => readIds(options, callAt, first, last),
     known: () => pages.get(0)?.length ?? 0,
     show(first, last) {
       const [from, to] = [
@@ -117,4 +111,41 @@ export function openCallPages(options: CallPagesOptions): CallPages {
       for (const abort of reading.values()) abort.abort()
     },
   }
+}
+
+async function readPage(
+  { question, columns, sort }: CallPagesOptions,
+  page: number,
+  signal: AbortSignal,
+): Promise<ShownCall[]> {
+  const body = {
+    ...question,
+    ...requestedColumns(columns),
+    sort_by: sort,
+    offset: page * PAGE_CALLS,
+    limit: PAGE_CALLS,
+  }
+  const calls: ShownCall[] = []
+  for await (const call of requestLines<Call>('/calls/stream_query', body, { signal })) {
+    const cells = columns.map((column) => cellOf(column.read(call)))
+    calls.push({ id: call.id, opName: call.op_name, cells })
+  }
+  return calls
+}
+
+async function readIds(
+  { question, sort }: CallPagesOptions,
+  callAt: CallPages['at'],
+  first: number,
+  last: number,
+): Promise<readonly string[]> {
+  if (last - first > RANGE_MAX)
+    throw new Error(
+      `A range has at most ${RANGE_MAX} calls; all calls of a search can be selected.`,
+    )
+  const cached = Array.from({ length: last - first }, (_, at) => callAt(first + at)?.id)
+  if (cached.every((id) => id !== undefined)) return cached
+  const range = { offset: first, limit: last - first, sort_by: sort, columns: ['id'] }
+  const calls = requestLines<Call>('/calls/stream_query', { ...question, ...range })
+  return (await Array.fromAsync(calls)).map(({ id }) => id)
 }

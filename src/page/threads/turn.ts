@@ -1,7 +1,6 @@
 /** One turn of a conversation: question, answer, and usage. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
-import { isExactNumber } from '../api/exact-json.ts'
 import { may } from '../api/session.ts'
 import { type Call, factsOf, totalOf, type Usage } from '../api/wire.ts'
 import { Exception } from '../parts/exception.ts'
@@ -10,6 +9,7 @@ import { formatCost, formatCount, formatMs, formatTime } from '../parts/format.t
 import { GiveFeedback } from '../parts/give-feedback.ts'
 import { MessageList } from '../parts/message-list.ts'
 import { type Message, newestOf, promptOf, responseMessagesOf } from '../parts/messages.ts'
+import { onlyTextOf } from '../parts/only-text.ts'
 import { StatusMark } from '../parts/status.ts'
 import { pathTo } from '../shell/page-route.ts'
 
@@ -50,19 +50,4 @@ function saidIn({ inputs, output, exception }: Call): readonly Message[] {
   if (exception !== null && (output === null || output === undefined)) return asked
   const given = answers.length > 0 ? answers : [{ role: 'assistant', content: onlyTextOf(output) }]
   return [...asked, ...given]
-}
-
-/** Common names of inputs and outputs with text, the most likely first. */
-const SAID = [
-  ...['question', 'query', 'prompt', 'message', 'input', 'user_input'],
-  ...['answer', 'response', 'output', 'reply', 'content', 'text'],
-]
-
-/** The text of a value that has only one, or one under a common name. */
-function onlyTextOf(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || isExactNumber(value)) return value
-  const texts = Object.entries(value).filter(([, member]) => typeof member === 'string')
-  const named = SAID.flatMap((name) => texts.filter(([other]) => other === name))
-  const [only] = texts.length === 1 ? texts : named
-  return only === undefined ? value : only[1]
 }

@@ -1,7 +1,7 @@
 /** Saves all calls of a filter, without a limit: the browser itself downloads them, straight to the disk. */
-import { requestJson } from '../api/client.ts'
-import type { CallsQueryBody } from '../api/wire.ts'
-import type { Column } from './columns.ts'
+import { requestJson } from '../../api/client.ts'
+import type { CallsQueryBody } from '../../api/wire.ts'
+import type { Column } from '../columns.ts'
 
 export type ExportKind = 'jsonl' | 'csv'
 

@@ -1,26 +1,26 @@
-/** Adds the newest calls of the filter to a queue for rating. */
+/** Adds the newest calls of the search, or the selected ones, to a queue for rating. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
-import { requestJson, requestLines } from '../api/client.ts'
-import { may } from '../api/session.ts'
-import type { CallsQueryBody, Queue } from '../api/wire.ts'
-import { formatCalls } from '../parts/format.ts'
-import { Menu } from '../parts/menu.ts'
-import { useLoad } from '../parts/use-load.ts'
-import { clickOnce, useSubmit } from '../parts/use-submit.ts'
-import { pathTo } from '../shell/page-route.ts'
+import { requestJson, requestLines } from '../../api/client.ts'
+import type { Queue } from '../../api/wire.ts'
+import { formatCalls } from '../../parts/format.ts'
+import { Menu } from '../../parts/menu.ts'
+import { useLoad } from '../../parts/use-load.ts'
+import { clickOnce, useSubmit } from '../../parts/use-submit.ts'
+import { pathTo } from '../../shell/page-route.ts'
+import { groupsOf, readSelectedIds } from '../selection/selected-calls.ts'
+import type { Target } from '../selection/selected-query.ts'
+import { EVERYTHING, isEmpty } from '../selection/selection.ts'
 
 /** Limit: calls added at once, the maximum of one request. */
 const CALLS_MAX = 1000
 const CALLS_DEFAULT = '100'
 
 interface AddToQueueProps {
-  readonly project: string
-  readonly question: CallsQueryBody
+  readonly target: Target
 }
 
 export function AddToQueue(props: AddToQueueProps) {
-  if (!may('traces:write')) return null
   return html`<${Menu} words="Add to a queue"><${Choice} ...${props} /><//>`
 }
 
@@ -31,15 +31,6 @@ async function listQueues(project_id: string, signal: AbortSignal): Promise<Queu
   for await (const queue of requestLines<Queue>('/annotation_queues/query', body, { signal }))
     if (queue.queue_type === 'call') queues.push(queue)
   return queues
-}
-
-async function listNewest(question: CallsQueryBody, limit: number): Promise<readonly string[]> {
-  const ids: string[] = []
-  const sort_by = [{ field: 'started_at', direction: 'desc' }]
-  const wanted = { ...question, limit, sort_by, columns: ['id'] }
-  for await (const { id } of requestLines<{ id: string }>('/calls/stream_query', wanted))
-    ids.push(id)
-  return ids
 }
 
 /** @returns how many calls were added, without those that were in the queue before */
@@ -55,7 +46,10 @@ async function fillQueue(
 
 type Known = Pick<Queue, 'id' | 'name'>
 
-function Choice({ project, question }: AddToQueueProps) {
+function Choice({ target }: AddToQueueProps) {
+  const { project } = target
+  // Nothing is selected: the newest calls of the search.
+  const isAny = isEmpty(target.selection)
   const queues = useLoad(project, (signal) => listQueues(project, signal))
   const [made, setMade] = useState<readonly Known[]>([])
   const [queue, setQueue] = useState('')
@@ -64,7 +58,12 @@ function Choice({ project, question }: AddToQueueProps) {
   const [told, tell] = useState<string | null>(null)
   const [filled, setFilled] = useState<string | null>(null)
   const add = async () => {
-    const ids = await listNewest(question, Math.min(Number(limit), CALLS_MAX))
+    const ids = isAny
+      ? await readSelectedIds(
+          { ...target, selection: EVERYTHING },
+          Math.min(Number(limit), CALLS_MAX),
+        )
+      : await readSelectedIds(target)
     if (ids.length === 0) return 'No calls match the filter.'
     const id = queue === '' ? await makeQueue(project, name) : queue
     if (queue === '') {
@@ -72,7 +71,8 @@ function Choice({ project, question }: AddToQueueProps) {
       setQueue(id)
       setName('')
     }
-    const count = await fillQueue(project, id, ids)
+    let count = 0
+    for (const some of groupsOf(ids, CALLS_MAX)) count += await fillQueue(project, id, some)
     setFilled(id)
     return `${formatCalls(count)} added`
   }
@@ -91,7 +91,7 @@ function Choice({ project, question }: AddToQueueProps) {
       </select>
     </label>
     ${queue === '' && html`<label>Its name<input required value=${name} onInput=${(event: Event) => setName(textOf(event))} /></label>`}
-    <label>Newest calls, at most<input type="number" min="1" max=${CALLS_MAX} required value=${limit} onInput=${(event: Event) => setLimit(textOf(event))} /></label>
+    ${isAny && html`<label>Newest calls, at most<input type="number" min="1" max=${CALLS_MAX} required value=${limit} onInput=${(event: Event) => setLimit(textOf(event))} /></label>`}
     <button class="main" onClick=${clickOnce}>Add</button>
     <span role="status">${failure ?? told ?? queues.failure} ${filled !== null && html`<a href=${pathTo(project, 'queues', filled)}>rate them</a>`}</span>
   </form>`
