@@ -5,7 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import secureSession from '@fastify/secure-session'
+import fastifyCookie from '@fastify/cookie'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Principal } from '../../domain/access/permissions.ts'
@@ -14,6 +14,7 @@ import { ApiError } from '../../errors.ts'
 import type { App } from '../app-type.ts'
 import { isProvenSameOrigin, SAFE_METHODS } from '../cross-origin.ts'
 import type { ProviderSettings, SignInChecks } from './identity-provider.ts'
+import { openSealedCookie, type SealedCookie } from './sealed-cookie.ts'
 
 /** Limit: seconds from the begin of a sign-in until its end. */
 const SIGN_IN_S_MAX = 600
@@ -50,16 +51,11 @@ interface PendingSignIn extends SignInChecks {
   readonly return_to: string
 }
 
-declare module '@fastify/secure-session' {
-  interface SessionData {
-    readonly of: PersonSession | undefined
-  }
-}
-
 declare module 'fastify' {
   interface FastifyRequest {
+    session: SealedCookie<PersonSession>
     /** A sign-in that has begun. */
-    pending: secureSession.Session<{ readonly of: PendingSignIn | undefined }>
+    pending: SealedCookie<PendingSignIn>
   }
 }
 
@@ -78,27 +74,33 @@ export const sessions = fp<SessionsOptions>(
     const key = createHash('sha256')
       .update(signIn.sessionSecret ?? readSecretFile(dataDir))
       .digest()
-    const cookie = { path: '/', httpOnly: true, secure } as const
-    const expiry = Math.ceil(lifeMs / 1000)
-    await app.register(secureSession, [
-      {
-        sessionName: 'session',
-        cookieName: `${prefix}weft_session`,
-        key,
-        expiry,
-        cookie: { ...cookie, sameSite: 'strict', maxAge: expiry },
-      },
-      {
-        sessionName: 'pending',
-        cookieName: `${prefix}weft_sign_in`,
-        key: createHash('sha256').update(key).digest(),
-        expiry: SIGN_IN_S_MAX,
-        // The provider sends the browser back from another site.
-        cookie: { ...cookie, sameSite: 'lax', maxAge: SIGN_IN_S_MAX },
-      },
-    ])
+    const sessionCookie = {
+      name: `${prefix}weft_session`,
+      key,
+      expiryS: Math.ceil(lifeMs / 1000),
+      secure,
+      sameSite: 'strict',
+    } as const
+    const pendingCookie = {
+      name: `${prefix}weft_sign_in`,
+      key: createHash('sha256').update(key).digest(),
+      expiryS: SIGN_IN_S_MAX,
+      secure,
+      // The provider sends the browser back from another site.
+      sameSite: 'lax',
+    } as const
+    await app.register(fastifyCookie)
     app.addHook('onRequest', async (request) => {
-      const session = request.session.get('of')
+      request.session = await openSealedCookie(request, sessionCookie)
+      request.pending = await openSealedCookie(request, pendingCookie)
+    })
+    app.addHook('onSend', async (request, reply) => {
+      // A request that was refused before it was read has none.
+      await request.session?.write(reply)
+      await request.pending?.write(reply)
+    })
+    app.addHook('onRequest', async (request) => {
+      const session = request.session.get()
       if (session === undefined || KEY_HEADERS.some((name) => request.headers[name])) return
       const principal = isOver(session, signIn) ? null : await findPrincipal(session)
       if (principal === null) {
@@ -112,7 +114,7 @@ export const sessions = fp<SessionsOptions>(
       request.principal = principal
       const now = Date.now()
       const isDue = now - session.seen_at_ms > signIn.idleMs / 10
-      if (isDue) request.session.set('of', { ...session, seen_at_ms: now })
+      if (isDue) request.session.set({ ...session, seen_at_ms: now })
     })
     // The browser would open its own password dialog when the page notices that a session is over.
     app.addHook('onSend', (request, reply, _payload, done) => {
@@ -140,9 +142,7 @@ export function beginSession(
   { id, sessions_from_us }: Pick<Person, 'id' | 'sessions_from_us'>,
   { now_us, id_token = null }: { readonly now_us: number; readonly id_token?: string | null },
 ): void {
-  // Otherwise its age would be that of the session before.
-  request.session.regenerate()
-  request.session.set('of', {
+  request.session.set({
     person_id: id,
     started_at_us: Math.max(now_us, sessions_from_us + 1),
     seen_at_ms: Date.now(),

@@ -138,7 +138,7 @@ function addChange(app: App, { signIn, passwords, nowUs, hashes, attempts }: Ope
       },
     },
     async (request) => {
-      const session = request.session.get('of')
+      const session = request.session.get()
       if (request.principal === null || session === undefined) {
         throw new ApiError('missing_api_key', { message: 'Nobody is signed in by a cookie.' })
       }

@@ -81,7 +81,7 @@ function addSignIn(app: App, options: Opened): void {
       try {
         const { url, ...checks } = await provider.begin()
         const return_to = toOwnPath(request.query.return_to ?? '/', publicOrigin)
-        request.pending.set('of', { ...checks, return_to })
+        request.pending.set({ ...checks, return_to })
         return redirect(reply, url)
       } catch (error) {
         return refuse(request, reply, { code: 'provider_unavailable', error })
@@ -100,7 +100,7 @@ function addSignIn(app: App, options: Opened): void {
       },
     },
     async (request, reply) => {
-      const pending = request.pending.get('of')
+      const pending = request.pending.get()
       // Each sign-in ends once, whatever its outcome.
       request.pending.delete()
       if (pending === undefined) return refuse(request, reply, { code: 'sign_in_expired' })
@@ -158,7 +158,7 @@ function addSignOut(
       },
     },
     async (request) => {
-      const session = request.session.get('of')
+      const session = request.session.get()
       if (request.principal === null || session === undefined) {
         throw new ApiError('missing_api_key', { message: 'Nobody is signed in by a cookie.' })
       }

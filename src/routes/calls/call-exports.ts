@@ -62,7 +62,7 @@ export async function callExportRoutes(
       const principal = requireAccess(request.principal, 'traces:read', project_id)
       requireSound(request.body, principal)
       const key = keyOfHeaders(request.headers)
-      const session = request.session?.get('of')
+      const session = request.session?.get()
       const token = tickets.issue({
         keyId: principal.keyId,
         findPrincipal: async () => {

@@ -1,13 +1,16 @@
 /** Asks all routes of the document in the session of a person of each role, and with a key of the same scopes. */
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../../src/config.ts'
 import { toPersonPrincipal } from '../../../src/domain/access/roles.ts'
+import { seal } from '../../../src/http/sign-in/sealed-cookie.ts'
 import { ROLES, type RoleGrant } from '../../../src/schemas/access/person.ts'
 import { buildTestApp } from '../../support/build-test-app.ts'
 import { fillRequest, outcomeOf, PROJECT, readDocument, send } from '../documented-routes.ts'
 import { buildLocalApp } from './local-app.ts'
 
 const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin' }
+const SECRET = 's'.repeat(32)
 const SAFE = ['GET', 'HEAD']
 
 /** An app at which a person with these roles has a session. */
@@ -16,6 +19,7 @@ async function openSession(grants: readonly RoleGrant[]) {
     WEFT_PUBLIC_URL: 'http://localhost',
     WEFT_OIDC_ISSUER: 'https://provider.example',
     WEFT_OIDC_CLIENT_ID: 'weft',
+    WEFT_SESSION_SECRET: SECRET,
   })
   const app = await buildTestApp({ signIn })
   const nobody = {
@@ -37,14 +41,14 @@ async function openSession(grants: readonly RoleGrant[]) {
     sessions_from_us: 0,
   }
   await app.deps.people.createPerson(person)
-  const of = {
+  const session = {
     person_id: 'ada',
     started_at_us: Date.now() * 1000,
     seen_at_ms: Date.now(),
     id_token: null,
   }
-  const sealed = app.app.encodeSecureSession(app.app.createSecureSession({ of }), 'session')
-  const cookie = `weft_session=${encodeURIComponent(sealed)}`
+  const key = createHash('sha256').update(SECRET).digest()
+  const cookie = `weft_session=${await seal(session, key, 60)}`
   return { app, cookie, scopes: toPersonPrincipal(person).scopes }
 }
 
