@@ -57,6 +57,10 @@ interface Bench {
   readonly servers: ReadonlyMap<Variant, Server>
 }
 
+function targetOf(variant: Variant, { key }: Server, { port }: Server) {
+  return { variant, upstreamPort: port, key }
+}
+
 /** One case against one server: the load's result and the server's CPU time for each answer, also of its main thread. */
 async function measure(
   { upstream, generator, servers }: Bench,
@@ -71,7 +75,7 @@ async function measure(
     port: server.port,
     connections: load.connections,
     durationMs,
-    request: renderRequest(variant, upstream.port, load).toString(),
+    request: renderRequest(targetOf(variant, server, upstream), load).toString(),
     ending: 'isStream' in load ? STREAM_ENDING : '',
   })
   const after = await server.use()
@@ -84,7 +88,7 @@ async function measureOpen({ upstream, generator, servers }: Bench, variant: Var
   const server = servers.get(variant) as Server
   const before = await server.use('memory')
   const options = { promptChars: 800, isStream: true, model: HELD_MODEL }
-  const request = renderRequest(variant, upstream.port, options).toString()
+  const request = renderRequest(targetOf(variant, server, upstream), options).toString()
   await generator.open({ kind: 'open', port: server.port, request, count: OPEN_STREAMS })
   const open = await server.use('memory')
   await generator.close()

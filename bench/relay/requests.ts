@@ -9,12 +9,13 @@ export const KEY = 'wk_bench_key_with_enough_letters'
 
 /** The variants measured without `--only`. */
 export const USUAL_VARIANTS = ['direct', 'bare', 'weft', 'portkey'] as const
-/** Besides, Weft without recording calls, and without its log. */
-export const VARIANTS = [...USUAL_VARIANTS, 'unrecorded', 'silent'] as const
+/** Besides, Weft without recording calls, without its log, and with a stored key, without and with a budget. */
+export const VARIANTS = [...USUAL_VARIANTS, 'unrecorded', 'silent', 'keyed', 'budgeted'] as const
 export type Variant = (typeof VARIANTS)[number]
 
 /** The project that completions are recorded in. */
-const RECORDED = 'openai-project: bench/relay'
+export const PROJECT = 'bench/relay'
+const RECORDED = `openai-project: ${PROJECT}`
 
 interface BodyOptions {
   /** Characters of the prompt. */
@@ -40,10 +41,17 @@ function renderBody({ promptChars, isStream = false, model = 'bench' }: BodyOpti
   })
 }
 
-/** The bytes of a request. @param upstreamPort - for relays that read the upstream from a header */
+/** Where a request goes, besides its body. */
+interface Target {
+  readonly variant: Variant
+  /** For relays that read the upstream from a header. */
+  readonly upstreamPort: number
+  readonly key: string
+}
+
+/** The bytes of a request. */
 export function renderRequest(
-  variant: Variant,
-  upstreamPort: number,
+  { variant, upstreamPort, key }: Target,
   options: BodyOptions,
 ): Buffer {
   const own: Readonly<Record<Variant, readonly string[]>> = {
@@ -52,6 +60,8 @@ export function renderRequest(
     weft: [RECORDED],
     unrecorded: [],
     silent: [RECORDED],
+    keyed: [RECORDED],
+    budgeted: [RECORDED],
     portkey: [
       'x-portkey-provider: openai',
       `x-portkey-custom-host: http://127.0.0.1:${upstreamPort}/v1`,
@@ -61,7 +71,7 @@ export function renderRequest(
   const head = [
     'POST /v1/chat/completions HTTP/1.1',
     'host: 127.0.0.1',
-    `authorization: Bearer ${KEY}`,
+    `authorization: Bearer ${key}`,
     'content-type: application/json',
     `content-length: ${body.length}`,
     ...own[variant],

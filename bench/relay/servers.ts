@@ -10,13 +10,15 @@ import type { ProcessUse } from '../servers/process-probe.ts'
 import { START_ENVIRONMENT, START_FLAGS } from '../servers/start-flags.ts'
 import { findTool } from '../tools/find-tool.ts'
 import type { LoadJob } from './load.ts'
-import { HELD_MODEL, KEY, type Variant } from './requests.ts'
+import { HELD_MODEL, KEY, PROJECT, type Variant } from './requests.ts'
 
 /** Limit: how long a process may take to listen. */
 const START_MS_MAX = 30_000
 
 export interface Server {
   readonly port: number
+  /** Of requests to it. */
+  readonly key: string
   /** What the process has used since its start. It collects garbage before memory is measured. */
   use(question?: 'time' | 'memory'): Promise<ProcessUse>
   stop(): void
@@ -51,6 +53,7 @@ async function startProcess(
   await waitUntilOpen(port, child)
   return {
     port,
+    key: KEY,
     async use(question = 'time') {
       child.send(question)
       const [use] = (await once(child, 'message')) as [ProcessUse]
@@ -107,7 +110,10 @@ export async function startRelay(
   if (variant !== 'portkey') {
     const logLevel = variant === 'silent' ? 'silent' : 'info'
     const own = mkdtempSync(join(directory, 'weft-'))
-    return startProcess(port, configureWeft(port, upstreamPort, { directory: own, logLevel }))
+    const program = configureWeft(port, upstreamPort, { directory: own, logLevel })
+    const server = await startProcess(port, program)
+    if (variant !== 'keyed' && variant !== 'budgeted') return server
+    return { ...server, key: await createKey(port, variant === 'budgeted') }
   }
   const folder = findTool('portkey')
   if (folder === null) return null
@@ -135,6 +141,28 @@ function configureWeft(
     WEFT_LOG_LEVEL: logLevel,
   }
   return { script: pathOf('../../src/server.ts'), args: [], flags: START_FLAGS, environment }
+}
+
+/** Stores a key and prices, and a budget of the key that is never used up. @returns the secret */
+async function createKey(port: number, hasBudget: boolean): Promise<string> {
+  async function create(path: string, body: object): Promise<{ id: string; secret: string }> {
+    const authorization = path.startsWith('/v1')
+      ? `Bearer ${KEY}`
+      : `Basic ${Buffer.from(`bench:${KEY}`).toString('base64')}`
+    const headers = { authorization, 'content-type': 'application/json' }
+    const init = { method: 'POST', headers, body: JSON.stringify(body) }
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, init)
+    if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
+    return (await response.json()) as { id: string; secret: string }
+  }
+  const price = { prompt_token_cost: 1e-7, completion_token_cost: 1e-6 }
+  const costs = { bench: price, [HELD_MODEL]: price }
+  await create('/cost/create', { project_id: PROJECT, costs })
+  const rights = { scopes: ['inference', 'traces:write'], projects: [PROJECT] }
+  const { id, secret } = await create('/v1/keys', { svc_user_id: 'bench', ...rights })
+  const budget = { subject_kind: 'key', subject_id: id, period: 'month', hard_usd: 100_000 }
+  if (hasBudget) await create('/v1/budgets', budget)
+  return secret
 }
 
 export interface Generator {

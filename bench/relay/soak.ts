@@ -19,13 +19,14 @@ interface SoakOptions {
 export async function soak({ upstream, generator, servers, minutes }: SoakOptions): Promise<void> {
   const weft = servers.get('weft')
   if (weft === undefined) throw new Error('the soak needs weft')
-  const { port } = weft
+  const { port, key } = weft
+  const target = { variant: 'weft', upstreamPort: upstream.port, key } as const
   const loads = [false, true].map((isStream) => ({
     kind: 'run' as const,
     port,
     connections: CONNECTIONS,
     durationMs: TURN_MS,
-    request: renderRequest('weft', upstream.port, { promptChars: 800, isStream }).toString(),
+    request: renderRequest(target, { promptChars: 800, isStream }).toString(),
     ending: isStream ? '[DONE]' : '',
   }))
   console.log(`${CONNECTIONS} connections, whole answers and streams of ${EVENTS} pieces in turn\n`)

@@ -23,6 +23,8 @@ const LABELS: Readonly<Record<Variant, string>> = {
   portkey: 'Portkey gateway',
   unrecorded: 'Weft, nothing recorded',
   silent: 'Weft without log',
+  keyed: 'Weft, a stored key',
+  budgeted: 'Weft, a stored key with a budget',
 }
 
 function median(values: readonly number[]): number {

@@ -20,7 +20,7 @@ export interface ServerProcess {
   log(): string
 }
 
-function start(dataDir: string) {
+function start(dataDir: string, environment: Readonly<Record<string, string>> = {}) {
   const command = tieToParent(process.execPath, ['--import', PRELOAD, 'src/server.ts'])
   const child = spawn(...command, {
     cwd: ROOT,
@@ -31,6 +31,7 @@ function start(dataDir: string) {
       WEFT_TRAINER: 'off',
       WEFT_BOOTSTRAP_KEY: KEY,
       WEFT_LOG_LEVEL: 'info',
+      ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -41,9 +42,15 @@ function start(dataDir: string) {
   return { child, ended: once(child, 'close'), stderr: () => text }
 }
 
-/** @throws Error with what it wrote when it ends before it listens */
-export async function startServer(dataDir: string): Promise<ServerProcess> {
-  const { child, ended, stderr } = start(dataDir)
+/**
+ * @param environment - variables that differ
+ * @throws Error with what it wrote when it ends before it listens
+ */
+export async function startServer(
+  dataDir: string,
+  environment?: Readonly<Record<string, string>>,
+): Promise<ServerProcess> {
+  const { child, ended, stderr } = start(dataDir, environment)
   const lines = createInterface({ input: child.stdout })
   // Lines of answers are many; only the others tell of the server.
   const told: string[] = []

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { readArguments, readCount } from '../../examples/script-arguments.ts'
 import { openLedger } from './load.ts'
 import { fillDisk, killUnderLoad, setClock, startTwice, type Torture } from './scenes.ts'
+import { spendUnderKills } from './spending.ts'
 
 const { values } = readArguments({
   options: {
@@ -37,6 +38,9 @@ try {
   for (let cycle = 1; cycle <= cycles; cycle++) {
     await act(`kill -9, cycle ${cycle}`, () => killUnderLoad(torture))
   }
+  await act('budgets under kill -9', () =>
+    spendUnderKills({ dataDir: join(torture.dataDir, 'spending'), clients, kills: cycles }),
+  )
   await act('second start', () => startTwice(torture))
   await act('clock set', () => setClock(torture))
   await act('full disk', () => fillDisk(torture))
