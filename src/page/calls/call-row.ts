@@ -7,6 +7,7 @@ import { StatusMark } from '../parts/status.ts'
 import { type Column, cellText, showCell } from './columns.ts'
 import type { ShownCall } from './pages.ts'
 import { isSortable, sort, sortBy } from './sort.ts'
+import { openTrace } from './trace-drawer.ts'
 
 interface ColumnNamesProps {
   readonly columns: readonly Column[]
@@ -59,7 +60,7 @@ export function CallRow(props: CallRowProps) {
   const { index, call, columns, href, isPicked, isOpen, onPick } = props
   if (call === undefined)
     return html`<div class="row" role="row" aria-rowindex=${index + 1}><span role="cell"></span><span role="cell">…</span></div>`
-  return html`<div class="row call" role="row" aria-rowindex=${index + 1} aria-selected=${isPicked} aria-current=${isOpen ? 'true' : undefined} onMouseMove=${setTitleAt}>
+  return html`<div class="row call" role="row" aria-rowindex=${index + 1} aria-selected=${isPicked} aria-current=${isOpen ? 'true' : undefined} onMouseMove=${setTitleAt} onClick=${openCall}>
     <span role="cell" class="pick">
       <input
         type="checkbox"
@@ -70,6 +71,14 @@ export function CallRow(props: CallRowProps) {
     </span>
     ${columns.map((column, at) => html`<${Cell} key=${column.name} column=${column} cell=${call.cells[at] ?? null} opName=${call.opName} href=${at === 0 ? href : null} />`)}
   </div>`
+}
+
+/** Opens the call over the list, without the scroll to the top that other links have. */
+function openCall(event: MouseEvent) {
+  const link = (event.target as Element).closest('a')
+  if (link === null || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+  event.preventDefault()
+  openTrace(new URL(link.href).searchParams.get('open'), true)
 }
 
 /** The link covers the row, so it has the tooltip of the cell under the mouse. */

@@ -5,7 +5,7 @@ import { errorText } from '../api/client.ts'
 import type { CallsQueryBody } from '../api/wire.ts'
 import { Failure } from '../parts/notice.ts'
 import { WindowList } from '../parts/tables/window-list.ts'
-import { pathTo } from '../shell/page-route.ts'
+import { query } from '../shell/location.ts'
 import { CallRow, ColumnNames } from './call-row.ts'
 import { columns } from './columns.ts'
 import { findLastPosition, saveLastPosition } from './last-position.ts'
@@ -19,6 +19,7 @@ import {
   withIds,
 } from './selection/selection.ts'
 import { sortTerms } from './sort.ts'
+import { openTrace, TraceDrawer } from './trace-drawer.ts'
 
 export const ROW_PX = 34
 /** Width of the column of checkboxes. */
@@ -53,6 +54,9 @@ export function CallTable(props: CallTableProps) {
     },
     [pages],
   )
+  const open = query.value.get('open')
+  const openAt = open === null ? -1 : (pages?.indexOf(open) ?? -1)
+  const move = useMoving(pages)
   const [unpicked, pick] = usePicking(pages, selection, onSelect)
   const rows = count ?? pages?.known() ?? 0
   const picked =
@@ -68,6 +72,7 @@ export function CallTable(props: CallTableProps) {
           label="Calls"
           role="rowgroup"
           startAt=${startAt}
+          shown=${openAt}
           onScroll=${(top: number) => saveLastPosition({ untilMs, top })}
           onWindow=${onWindow}
           renderRow=${(index: number) => {
@@ -77,14 +82,32 @@ export function CallTable(props: CallTableProps) {
               index=${index}
               call=${call}
               columns=${shown}
-              href=${pathTo(project, 'calls', call?.id)}
+              href=${addressOf(call?.id)}
+              isOpen=${call !== undefined && call.id === open}
               isPicked=${call !== undefined && isSelected(selection, call.id)}
               onPick=${(isRange: boolean) => pick(index, isRange)}
             />`
           }}
         />
       </div>
-    </div>`
+    </div>
+    ${open !== null && html`<${TraceDrawer} project=${project} id=${open} at=${openAt} count=${rows} onMove=${move} />`}`
+}
+
+/** The address at which the call is open over the same list. */
+function addressOf(id: string | undefined): string {
+  const next = new URLSearchParams(query.value)
+  next.set('open', id ?? '')
+  next.delete('call')
+  return `${location.pathname}?${next}`
+}
+
+/** Opens the call at an index of the list in place of the one that is open. */
+function useMoving(pages: CallPages | null) {
+  return async (index: number) => {
+    const [id] = (await pages?.readIds(index, index + 1).catch(() => [])) ?? []
+    if (id !== undefined) openTrace(id, false)
+  }
 }
 
 /** Opens the pages of the list for as long as the table is shown. */

@@ -22,6 +22,8 @@ export interface ShownCall {
 export interface CallPages {
   /** Returns the call at an index; undefined while it is loading. */
   at(index: number): ShownCall | undefined
+  /** Returns the index of a call among the fetched ones, or -1. */
+  indexOf(id: string): number
   /** Number of calls known to exist. */
   known(): number
   /** Returns the ids of the calls at these indexes. @throws Error for too many, ApiFailure */
@@ -86,6 +88,13 @@ export function openCallPages(options: CallPagesOptions): CallPages {
 
   return {
     at: callAt,
+    indexOf(id) {
+      for (const [page, calls] of pages) {
+        const at = calls.findIndex((call) => call.id === id)
+        if (at >= 0) return page * PAGE_CALLS + at
+      }
+      return -1
+    },
     readIds: (first, last) => readIds(options, callAt, first, last),
     known: () => pages.get(0)?.length ?? 0,
     show(first, last) {

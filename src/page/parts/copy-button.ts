@@ -22,7 +22,7 @@ export function CopyButton({ words, text, isQuiet = false }: CopyButtonProps) {
 }
 
 /** @throws when the browser does not let pages copy */
-async function copyText(text: string): Promise<void> {
+export async function copyText(text: string): Promise<void> {
   // Pages over plain HTTP have no access to the clipboard API.
   const clipboard = navigator.clipboard as Clipboard | undefined
   if (clipboard !== undefined) return clipboard.writeText(text)

@@ -2,31 +2,54 @@
 import { html } from 'htm/preact'
 import type { ComponentChildren } from 'preact'
 import { parseExact } from '../api/exact-json.ts'
+import { icon } from './icon.ts'
+import type { IconName } from './icon-names.ts'
 import { JsonTree, LongText } from './json-tree.ts'
-import { callsOf, extraTexts, type Message, nameOf, type ToolCall } from './messages.ts'
+import {
+  callsOf,
+  extraTexts,
+  type Message,
+  nameOf,
+  type ToolCall,
+  toolResultsOf,
+} from './messages.ts'
 
+/** Results of tools stand beside their calls. */
 export function MessageList({ messages }: { readonly messages: readonly Message[] }) {
+  const results = toolResultsOf(messages)
+  const beside = new Set(results.values())
   return html`<ol class="messages">
-    ${messages.map((message, index) => html`<${MessageItem} key=${index} message=${message} />`)}
+    ${messages.map((message, index) => !beside.has(message) && html`<${MessageItem} key=${index} message=${message} results=${results} />`)}
   </ol>`
+}
+
+const ROLE_ICONS: Readonly<Record<string, IconName>> = {
+  user: 'user',
+  assistant: 'bot',
+  system: 'settings',
+  developer: 'settings',
+  tool: 'wrench',
+  reasoning: 'sparkles',
 }
 
 interface MessageItemProps {
   readonly message: Message
+  /** Results of tools by the ids of their calls. */
+  readonly results?: ReadonlyMap<unknown, Message>
   readonly children?: ComponentChildren
 }
 
 /** The role is a data attribute: it is text from the trace, not a class name. */
-export function MessageItem({ message, children }: MessageItemProps) {
+export function MessageItem({ message, results, children }: MessageItemProps) {
   const { role, content, audio } = message
   const thought = message.reasoning ?? message.reasoning_content
   return html`<li class="message" data-role=${role}>
-    <span class="role">${role}</span>
+    <span class="role">${Object.hasOwn(ROLE_ICONS, role) && icon(ROLE_ICONS[role] as IconName)}${role}</span>
     ${thought && html`<${Thought} text=${String(thought)} />`}
     <${Content} content=${content} />
     ${extraTexts(message).map((text) => html`<${LongText} key=${text} text=${text} />`)}
     <${Sound} data=${audio?.data} />
-    ${callsOf(message).map((call, at) => html`<${Called} key=${at} call=${call} />`)}
+    ${callsOf(message).map((call, at) => html`<${Called} key=${at} call=${call} result=${results?.get(call?.id)} />`)}
     ${children}
   </li>`
 }
@@ -35,9 +58,25 @@ function Thought({ text }: { readonly text: string }) {
   return html`<details><summary class="faint">reasoning</summary><${LongText} text=${text} /></details>`
 }
 
-function Called({ call }: { readonly call: ToolCall }) {
+interface CalledProps {
+  readonly call: ToolCall
+  readonly result?: Message | undefined
+}
+
+function Called({ call, result }: CalledProps) {
   const given = call?.function?.arguments
-  return html`<div class="tool-call"><b>${nameOf(call)}</b> ${given !== undefined && html`<${JsonTree} value=${parsed(given)} />`}</div>`
+  return html`<div class="tool-call">
+    <div class="tool-name">${icon('wrench')} <b>${nameOf(call)}</b></div>
+    ${given !== undefined && html`<${JsonTree} value=${parsed(given)} />`}
+    ${result !== undefined && html`<div class="tool-result"><span class="faint">result</span> <${Content} content=${resultOf(result)} /></div>`}
+  </div>`
+}
+
+/** A result that is JSON is shown as such. */
+function resultOf({ content }: Message): unknown {
+  if (typeof content !== 'string' || !/^\s*[[{]/.test(content)) return content
+  const value = parsed(content)
+  return Array.isArray(value) ? { result: value } : value
 }
 
 function Content({ content }: { readonly content: unknown }) {
@@ -66,7 +105,7 @@ function ContentPart({ part }: { readonly part: Part | null }) {
   if (part?.type === 'tool_use')
     return html`<${Called} call=${{ function: { name: part.name, arguments: part.input } }} />`
   if (part?.type === 'tool_result')
-    return html`<div class="tool-call"><b>result</b><div><${Content} content=${part.content} /></div></div>`
+    return html`<div class="tool-call"><div class="tool-name">${icon('wrench')} <b>result</b></div><div><${Content} content=${part.content} /></div></div>`
   const url = pictureOf(part)
   if (url !== null) return html`<img src=${url} alt="picture in the message" />`
   const data = part?.input_audio?.data

@@ -4,6 +4,8 @@ export interface Message {
   readonly role: string
   readonly content: unknown
   readonly tool_calls?: readonly ToolCall[] | null
+  /** Id of the tool call that a message with the role `tool` answers. */
+  readonly tool_call_id?: unknown
   /** The one call of older models. */
   readonly function_call?: ToolCall['function'] | null
   /** Text of a refusal. */
@@ -16,6 +18,7 @@ export interface Message {
 }
 
 export interface ToolCall {
+  readonly id?: unknown
   readonly function?: { readonly name?: unknown; readonly arguments?: unknown }
 }
 
@@ -63,9 +66,10 @@ function asMessage(value: unknown): Message | null {
   // Items of the Responses API without a role.
   if (fields.type === 'function_call') {
     const called = { function: { name: textOrNone(fields.name), arguments: fields.arguments } }
-    return { role: 'assistant', content: null, tool_calls: [called] }
+    return { role: 'assistant', content: null, tool_calls: [{ id: fields.call_id, ...called }] }
   }
-  if (fields.type === 'function_call_output') return { role: 'tool', content: fields.output }
+  if (fields.type === 'function_call_output')
+    return { role: 'tool', content: fields.output, tool_call_id: fields.call_id }
   if (fields.type === 'reasoning') return { role: 'reasoning', content: fields.summary }
   return null
 }
@@ -98,6 +102,21 @@ export function callsOf({ tool_calls, function_call }: Partial<Message>): readon
   return typeof function_call === 'object' && function_call !== null
     ? [{ function: function_call }]
     : []
+}
+
+/**
+ * Returns the messages that answer tool calls of other messages, by the id of the call; each id counts once, for the
+ * first call and the first message.
+ */
+export function toolResultsOf(messages: readonly Message[]): ReadonlyMap<unknown, Message> {
+  const called = new Set(messages.flatMap((message) => callsOf(message).map((call) => call?.id)))
+  const results = new Map<unknown, Message>()
+  for (const message of messages) {
+    const { role, tool_call_id: id } = message
+    if (role === 'tool' && typeof id === 'string' && called.has(id) && !results.has(id))
+      results.set(id, message)
+  }
+  return results
 }
 
 /** Returns the texts other than the content: a refusal, and the transcript of a spoken response. */

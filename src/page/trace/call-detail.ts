@@ -5,9 +5,9 @@ import { useState } from 'preact/hooks'
 import { requestLines } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import { type Call, factsOf, reportedCostOf, totalOf, type Usage, usageOf } from '../api/wire.ts'
-import { CopyCurl } from '../parts/charts/copy-curl.ts'
 import { Exception } from '../parts/exception.ts'
 import { formatCost, formatCount, formatMs, formatTime, shortOp } from '../parts/format.ts'
+import { icon } from '../parts/icon.ts'
 import { JsonTree } from '../parts/json-tree.ts'
 import { MessageList } from '../parts/message-list.ts'
 import { type Message, promptOf, responseMessagesOf } from '../parts/messages.ts'
@@ -17,10 +17,11 @@ import { StatusMark } from '../parts/status.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { pathTo } from '../shell/page-route.ts'
 import { AddToDataset } from './add-to-dataset.ts'
+import { CopyAs } from './copy-as.ts'
 import { FeedbackBox } from './feedback.ts'
 import { OpCode } from './op-code.ts'
 
-function askFor(project_id: string, id: string) {
+function readingOf(project_id: string, id: string) {
   return {
     project_id,
     filter: { call_ids: [id] },
@@ -31,7 +32,7 @@ function askFor(project_id: string, id: string) {
 }
 
 async function readCall(project: string, id: string, signal: AbortSignal): Promise<Call> {
-  const calls = requestLines<Call>('/calls/stream_query', askFor(project, id), { signal })
+  const calls = requestLines<Call>('/calls/stream_query', readingOf(project, id), { signal })
   for await (const call of calls) return call
   throw new Error('There is no such call; it may have been deleted.')
 }
@@ -54,17 +55,18 @@ export function CallDetail({ project, id, turn, usage }: CallDetailProps) {
   const call = loaded.value
   const [prompt, answers] = [promptOf(call.inputs), responseMessagesOf(call.output)]
   return html`<section class="detail" aria-label="Call">
-    <h1>${call.display_name ?? shortOp(call.op_name)}</h1>
-    <${Failure} words=${loaded.failure} />
-    <${Facts} call=${call} project=${project} usage=${usage} />
-    <div class="bar">
+    <div class="bar detail-head">
+      <h1>${call.display_name ?? shortOp(call.op_name)}</h1>
+      <span class="push"></span>
       ${
         prompt.length > 0 &&
         may('inference') &&
-        html`<a href=${`${pathTo(project, 'playground')}?call=${encodeURIComponent(id)}`}>Replay in the playground</a>`
+        html`<a class="button" href=${`${pathTo(project, 'playground')}?call=${encodeURIComponent(id)}`}>${icon('play')} Replay in the playground</a>`
       }
-      <${CopyCurl} path="/calls/stream_query" body=${askFor(project, id)} />
+      <${CopyAs} project=${project} call=${call} reading=${{ path: '/calls/stream_query', body: readingOf(project, id) }} />
     </div>
+    <${Failure} words=${loaded.failure} />
+    <${Facts} call=${call} project=${project} usage=${usage} />
     ${call.exception !== null && html`<${Part} title="Exception"><${Exception} text=${call.exception} /><//>`}
     <${Body} title="Inputs" value=${call.inputs} messages=${prompt} />
     <${Body} title="Output" value=${call.output} messages=${answers} />

@@ -39,6 +39,27 @@ export async function readTrace(
   return calls
 }
 
+/** Limit: calls of a trace whose attributes are read for their kinds. */
+const KINDS_MAX = 300
+
+/** The attribute `kind` of the calls that have one; none for a long trace. */
+export async function readKinds(
+  project_id: string,
+  calls: readonly Call[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const [first] = calls
+  const kinds = new Map<string, string>()
+  if (first === undefined || calls.length > KINDS_MAX) return kinds
+  const filter = { trace_ids: [first.trace_id] }
+  const body = { project_id, filter, columns: ['attributes'], limit: KINDS_MAX }
+  for await (const { id, attributes } of requestLines<Call>('/calls/stream_query', body, {
+    signal,
+  }))
+    if (typeof attributes.kind === 'string') kinds.set(id, attributes.kind)
+  return kinds
+}
+
 /** Usage of each call with all below it, each token counted once; none for a trace that is too large. */
 export async function readTraceUsage(
   project_id: string,

@@ -2,6 +2,8 @@
 import { html } from 'htm/preact'
 import { factsOf, totalOf, type Usage } from '../api/wire.ts'
 import { formatCost, formatMs, formatShort, shortOp } from '../parts/format.ts'
+import { icon } from '../parts/icon.ts'
+import { kindOfCall } from './call-kind.ts'
 import { type Node, type Span, spanOf } from './tree.ts'
 
 const INDENT_PX = 14
@@ -17,6 +19,8 @@ interface TraceRowProps {
   /** Of the trace. */
   readonly span: Span
   readonly usage: Usage | undefined
+  /** The attribute `kind`. */
+  readonly kind: string | undefined
   readonly isChosen: boolean
   readonly isFolded: boolean
   readonly onFold: () => void
@@ -29,9 +33,15 @@ export function rowId(call: string): string {
 }
 
 export function TraceRow(props: TraceRowProps) {
-  const { node, span, usage, isChosen, isFolded, onFold, onChoose } = props
+  const { node, span, usage, kind, isChosen, isFolded, onFold, onChoose } = props
   const { call, depth, children } = node
   const { status, latency_ms } = factsOf(call)
+  const { label, icon: name } = kindOfCall({
+    name: shortOp(call.op_name),
+    recorded: kind,
+    usage: call.summary.usage,
+    isLeaf: children.length === 0,
+  })
   const indent = `min(${depth * INDENT_PX}px, ${INDENT_MAX})`
   const fold = (event: Event) => {
     event.stopPropagation()
@@ -47,8 +57,9 @@ export function TraceRow(props: TraceRowProps) {
     onClick=${onChoose}
   >
     <span class="name" style=${{ paddingLeft: indent }}>
-      <span class="fold" onClick=${children.length > 0 ? fold : undefined}>${children.length === 0 ? '' : isFolded ? '▸' : '▾'}</span>
+      <span class="fold" onClick=${children.length > 0 ? fold : undefined}>${children.length > 0 && icon(isFolded ? 'chevron-right' : 'chevron-down')}</span>
       ${depth >= DEPTH_TOLD && html`<span class="faint" title="calls above it" aria-hidden="true">${depth}</span>`}
+      <span class="kind" title=${label} data-kind=${label}>${icon(name)}</span>
       <span class=${`op ${status}`} title=${call.op_name}>${call.display_name ?? shortOp(call.op_name)}</span>
       <${Below} node=${node} isFolded=${isFolded} />
     </span>

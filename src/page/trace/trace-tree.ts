@@ -3,29 +3,43 @@ import { html } from 'htm/preact'
 import { useMemo, useState } from 'preact/hooks'
 import { type Call, totalOf, type Usage } from '../api/wire.ts'
 import { formatCalls, formatCost, formatCount, formatMs } from '../parts/format.ts'
+import { icon } from '../parts/icon.ts'
 import { StatusMark } from '../parts/status.ts'
 import { WindowList } from '../parts/tables/window-list.ts'
+import { TraceFind } from './trace-find.ts'
 import { rowId, TraceRow } from './trace-row.ts'
-import { buildTrees, findCalls, listRows, type Node, parentsOf, spanOfAll } from './tree.ts'
+import {
+  buildTrees,
+  firstErrorOf,
+  listRows,
+  type Node,
+  parentsOf,
+  slowestOf,
+  spanOfAll,
+} from './tree.ts'
 
 const ROW_PX = 28
 
 interface TraceTreeProps {
+  readonly project: string
   readonly calls: readonly Call[]
   /** Whether these are all calls of the trace. */
   readonly isWhole: boolean
   /** By call, including all calls below; null until known. */
   readonly usage: ReadonlyMap<string, Usage> | null
+  /** The attribute `kind` of calls. */
+  readonly kinds: ReadonlyMap<string, string>
   readonly chosen: string
   readonly onChoose: (id: string) => void
   readonly onReload: () => void
 }
 
 export function TraceTree(props: TraceTreeProps) {
-  const { calls, isWhole, usage, chosen, onChoose, onReload } = props
+  const { project, calls, isWhole, usage, kinds, chosen, onChoose, onReload } = props
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set())
   const trees = useMemo(() => buildTrees(calls), [calls])
   const rows = useMemo(() => listRows(trees, folded), [trees, folded])
+  const order = useMemo(() => listRows(trees, new Set()).map(({ call }) => call), [trees])
   const span = useMemo(() => spanOfAll(calls), [calls])
   const at = useMemo(() => rows.findIndex(({ call }) => call.id === chosen), [rows, chosen])
   // Folding something else must not scroll back to the chosen call.
@@ -46,8 +60,9 @@ export function TraceTree(props: TraceTreeProps) {
   return html`<section class="tree" aria-label="Calls of the trace">
     <${Totals} calls=${calls} isWhole=${isWhole} trees=${trees} usage=${usage} ms=${span.endMs - span.startMs} />
     <div class="bar">
-      <${Find} calls=${calls} onFound=${show} />
+      <${TraceFind} project=${project} calls=${order} onFound=${show} />
       <span class="push"></span>
+      <${Jumps} trees=${trees} endMs=${span.endMs} onJump=${show} />
       <button onClick=${() => setFolded(new Set())}>Unfold</button>
       <button onClick=${() => setFolded(parentsBelow(trees))}>Fold</button>
       <button onClick=${onReload}>Refresh</button>
@@ -68,6 +83,7 @@ export function TraceTree(props: TraceTreeProps) {
           node=${node}
           span=${span}
           usage=${usage?.get(id)}
+          kind=${kinds.get(id)}
           isChosen=${id === chosen}
           isFolded=${folded.has(id)}
           onFold=${() => fold(id)}
@@ -76,6 +92,22 @@ export function TraceTree(props: TraceTreeProps) {
       }}
     />
   </section>`
+}
+
+interface JumpsProps {
+  readonly trees: readonly Node[]
+  readonly endMs: number
+  readonly onJump: (id: string) => void
+}
+
+/** Leads to the call at which a failure began, and to the one that took the most time of its own. */
+function Jumps({ trees, endMs, onJump }: JumpsProps) {
+  const [failed, slowest] = useMemo(() => {
+    const rows = listRows(trees, new Set())
+    return [firstErrorOf(rows), rows.length > 1 ? slowestOf(rows, endMs) : null]
+  }, [trees, endMs])
+  return html`${failed !== null && html`<button class="danger" onClick=${() => onJump(failed)}>${icon('circle-alert')} First error</button>`}
+    ${slowest !== null && html`<button title="The call that took the most time without those below it" onClick=${() => onJump(slowest)}>${icon('timer')} Slowest</button>`}`
 }
 
 interface TotalsProps extends Pick<TraceTreeProps, 'calls' | 'isWhole' | 'usage'> {
@@ -97,34 +129,6 @@ function Totals({ calls, isWhole, trees, usage, ms }: TotalsProps) {
     ${tokens > 0 && html`<span title="each token counted once">${formatCount(tokens)} tokens</span>`}
     ${costs.length > 0 && html`<span>${formatCost(costs.reduce((sum, cost) => sum + cost, 0))}</span>`}
   </div>`
-}
-
-interface FindProps {
-  readonly calls: readonly Call[]
-  readonly onFound: (id: string) => void
-}
-
-/** Steps through the calls whose name or error contains a text. */
-function Find({ calls, onFound }: FindProps) {
-  const [text, setText] = useState('')
-  const [at, setAt] = useState(-1)
-  const found = useMemo(() => (text === '' ? [] : findCalls(calls, text)), [calls, text])
-  const next = (event: Event) => {
-    event.preventDefault()
-    if (found.length === 0) return
-    const following = (at + 1) % found.length
-    setAt(following)
-    onFound(found[following] as string)
-  }
-  const type = (event: InputEvent) => {
-    setText((event.target as HTMLInputElement).value)
-    setAt(-1)
-  }
-  return html`<form class="bar find" role="search" onSubmit=${next}>
-    <input type="search" aria-label="Find a call by its name or error" placeholder="find a call" value=${text} onInput=${type} />
-    <button disabled=${found.length === 0}>Next</button>
-    <span class="faint" role="status">${text !== '' && `${at + 1} of ${formatCount(found.length)}`}</span>
-  </form>`
 }
 
 interface Walk {

@@ -7,7 +7,7 @@ import { type Loaded, useLoad } from '../parts/use-load.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { pathTo, type ViewProps } from '../shell/page-route.ts'
 import { CallDetail } from './call-detail.ts'
-import { readTrace, readTraceUsage } from './read-trace.ts'
+import { readKinds, readTrace, readTraceUsage } from './read-trace.ts'
 import { TraceTree } from './trace-tree.ts'
 
 interface Calls {
@@ -16,6 +16,7 @@ interface Calls {
   readonly isWhole: boolean
 }
 
+const NO_KINDS: ReadonlyMap<string, string> = new Map()
 const NO_CALLS: Calls = { calls: [], isWhole: false }
 
 /** @param props - the subject is any call of the trace */
@@ -37,6 +38,11 @@ export function Trace({ project, subject }: ViewProps) {
     async (signal) => (isWhole ? readTraceUsage(project, calls, signal) : null),
     count,
   )
+  const kinds = useLoad(
+    `${isWhole ? calls.length : ''}`,
+    async (signal) => (isWhole ? readKinds(project, calls, signal) : null),
+    count,
+  )
   const chosen = query.value.get('call') ?? id
   if (trace.value === null && !trace.isLoading) {
     const title = html`<a href=${pathTo(project, 'calls')}>Calls</a> / ${id}`
@@ -48,9 +54,11 @@ export function Trace({ project, subject }: ViewProps) {
         trace.value === null
           ? html`<section><${Loading} /></section>`
           : html`<${TraceTree}
+        project=${project}
         calls=${calls}
         isWhole=${isWhole}
         usage=${usage.value}
+        kinds=${kinds.value ?? NO_KINDS}
         chosen=${chosen}
         onChoose=${(call: string) => setQuery({ call })}
         onReload=${() => reload(count + 1)}

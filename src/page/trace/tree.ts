@@ -94,6 +94,45 @@ export function parentsOf(calls: readonly Call[], id: string): string[] {
   return [...above]
 }
 
+/**
+ * Returns the id of the first failed call of which no call below failed: where a failure began. Null if none failed.
+ *
+ * @param rows - of the unfolded trees, from top to bottom
+ */
+export function firstErrorOf(rows: readonly Node[]): string | null {
+  const failed = rows.filter(({ call }) => factsOf(call).status === 'error')
+  const origin = failed.find(({ errors }) => errors === 1) ?? failed[0]
+  return origin?.call.id ?? null
+}
+
+/**
+ * Returns the id of the call that took the most time of its own, during which no call below it ran. Null without calls.
+ *
+ * @param lastMs - end of running calls
+ */
+export function slowestOf(rows: readonly Node[], lastMs: number): string | null {
+  let [id, mostMs]: [string | null, number] = [null, -1]
+  for (const node of rows) {
+    const ms = ownMsOf(node, lastMs)
+    if (ms > mostMs) [id, mostMs] = [node.call.id, ms]
+  }
+  return id
+}
+
+/** The time of a call without that of the calls directly below it, which may overlap. */
+function ownMsOf({ call, children }: Node, lastMs: number): number {
+  const { startMs, endMs } = spanOf(call, lastMs)
+  let [ms, reached] = [endMs - startMs, startMs]
+  const below = children.map((child) => spanOf(child.call, lastMs))
+  for (const span of below.sort((left, right) => left.startMs - right.startMs)) {
+    const [from, to] = [Math.max(span.startMs, reached), Math.min(span.endMs, endMs)]
+    if (to <= from) continue
+    ms -= to - from
+    reached = to
+  }
+  return ms
+}
+
 export interface Span {
   readonly startMs: number
   readonly endMs: number

@@ -50,7 +50,7 @@ describe.skipIf(!hasBrowser)('traces and threads in a browser', () => {
     await page.keyboard.press('ArrowLeft')
     await page.keyboard.press('ArrowLeft')
     await expect.poll(() => rows.count()).toBe(1)
-    await page.getByPlaceholder('find a call').fill('SUCH THING')
+    await page.getByPlaceholder('find in the whole trace').fill('SUCH THING')
     await page.keyboard.press('Enter')
     await expect.poll(() => page.locator('.detail h1').textContent()).toBe('second')
     await expect.poll(() => rows.count()).toBe(3)

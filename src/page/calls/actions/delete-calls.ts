@@ -28,7 +28,12 @@ interface ConfirmationProps extends DeleteCallsProps {
 function Confirmation({ target, onDeleted, onClose }: ConfirmationProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const [deleted, setDeleted] = useState<number | null>(null)
-  useLayoutEffect(() => dialog.current?.showModal(), [])
+  useLayoutEffect(() => {
+    const opened = dialog.current
+    opened?.showModal()
+    // Returns the focus to the button.
+    return () => opened?.close()
+  }, [])
   const found = useLoad('ids', () => readSelectedIds(target))
   const ids = found.value
   const { submit, failure } = useSubmit(async () => {

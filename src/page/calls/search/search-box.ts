@@ -77,6 +77,7 @@ function Field({ draft }: { readonly draft: SearchDraft }) {
         setActive(-1)
         draft.type((event.target as HTMLInputElement).value)
       }}
+      onChange=${draft.apply}
       onKeyDown=${press}
     />
     ${isShown && html`<${Suggestions} offers=${offers} active=${active} onChoose=${choose} />`}

@@ -14,6 +14,8 @@ export interface SearchDraft {
   /** Sentences about parts of the text that were not understood, once it is entered. */
   readonly problems: readonly string[]
   type(text: string): void
+  /** Filters by the text without the pause. */
+  apply(): void
   /** Turns the text into chips, if all of it is understood. */
   enter(): void
   remove(condition: Condition): void
@@ -78,6 +80,7 @@ export function useSearchDraft(): SearchDraft {
       if (parsed.problems.length > 0) return setProblems(parsed.problems)
       settle([...chips, ...parsed.conditions], '')
     },
+    apply: () => afterPress(() => latest.current()),
     clear: () => settle([], text),
     remove: (condition) => settle(without(condition), text),
     edit: (condition) => settle(without(condition), `${printCondition(condition)} ${text}`.trim()),

@@ -18,7 +18,7 @@ const STATUSES = {
   success: 'ended well',
   error: 'failed',
   running: 'has not ended',
-  descendant_error: 'a call below it failed',
+  descendant_error: 'its client counted failed calls below it',
 }
 
 const FEEDBACK = {
