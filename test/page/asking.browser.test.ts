@@ -48,9 +48,12 @@ describe.skipIf(!hasBrowser)('what the page asks its server in a browser', () =>
     await page.route('**/threads/stream_query', (route) =>
       route.fulfill({ body: '{"thread_id":"a' }),
     )
-    for (const view of ['Objects', 'Threads']) {
-      await page.getByRole('link', { name: view }).click()
-      await page.getByRole('heading', { name: view }).waitFor()
+    for (const [link, heading] of [
+      ['Objects', 'Objects'],
+      ['Conversations', 'Threads'],
+    ] as const) {
+      await page.getByRole('link', { name: link }).click()
+      await page.getByRole('heading', { name: heading }).waitFor()
       await page.getByText('The answer is not that of the server, or was cut off.').waitFor()
     }
   })

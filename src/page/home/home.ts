@@ -20,9 +20,7 @@ import { go } from '../shell/location.ts'
 import { pathTo } from '../shell/page-route.ts'
 import { timeZone } from '../shell/settings.ts'
 import { FirstTrace } from './first-trace.ts'
-import { Retention } from './retention.ts'
 import { lineOf, linesByModel, sumOf, timesOf } from './series.ts'
-import { UnpricedModels } from './unpriced.ts'
 
 const PAUSE_MS = 5000
 
@@ -60,7 +58,7 @@ export function Home({ project }: { readonly project: string }) {
   return html`<h1 class="hidden">Home</h1>
     <${RangeBar} isLoading=${stats.isLoading} isLive=${isLive} />
     <${Failure} words=${stats.failure} />
-    ${stats.value === null ? stats.isLoading && html`<${Loading} />` : html`<div class=${stats.isOther ? 'stale' : ''} aria-busy=${stats.isOther}><${Charts} project=${project} ...${stats.value} /></div><${UnpricedModels} key=${`unpriced ${project}`} project=${project} /><${Retention} key=${project} project=${project} />`}`
+    ${stats.value === null ? stats.isLoading && html`<${Loading} />` : html`<div class=${stats.isOther ? 'stale' : ''} aria-busy=${stats.isOther}><${Charts} project=${project} ...${stats.value} /></div>`}`
 }
 
 interface ChartsProps {

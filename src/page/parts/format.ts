@@ -48,6 +48,24 @@ export function formatExactTime(timeMs: number): string {
   return `${formatTime(timeMs, false)} ${offsetIfRepeated(timeMs)}`.trimEnd()
 }
 
+const AGES = [
+  [60, 's'],
+  [60, 'min'],
+  [24, 'h'],
+  [30, 'd'],
+] as const
+
+/** `4 min ago`; a time more than 30 days ago is its date. @param at - the time itself */
+export function formatAgo(ms: number, at: string): string {
+  let age = Math.max(0, Math.floor(ms / MS_PER_S))
+  if (age < 5) return 'just now'
+  for (const [size, unit] of AGES) {
+    if (age < size) return `${age} ${unit} ago`
+    age = Math.floor(age / size)
+  }
+  return formatTime(at, false).slice(0, 10)
+}
+
 export function formatMs(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return ''
   if (ms < MS_PER_S) return `${Math.round(ms)} ms`

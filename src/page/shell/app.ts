@@ -1,6 +1,7 @@
 /** The root of the page: the session, and the view named by the address. */
 import { effect } from '@preact/signals'
 import { html } from 'htm/preact'
+import type { ComponentChildren } from 'preact'
 import { useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks'
 import { errorText } from '../api/client.ts'
 import { hasSession, key } from '../api/key.ts'
@@ -13,14 +14,16 @@ import {
   signOut,
 } from '../api/session.ts'
 import { unknownProject } from '../api/unknown-project.ts'
+import { Sheet } from '../commands/sheet.ts'
+import { Header } from '../frame/header.ts'
+import { Projects } from '../frame/projects.ts'
+import { Drawer, isCollapsed, Rail } from '../frame/rail.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { SetPassword } from '../people/password-forms.ts'
-import { Header } from './header.ts'
 import { pageRoute, serverView } from './location.ts'
 import { NotReadable } from './not-readable.ts'
 import type { PageRoute } from './page-route.ts'
-import { Projects } from './projects.ts'
 import { SignIn } from './sign-in.ts'
 import { knownView, loadView } from './views.ts'
 
@@ -39,9 +42,20 @@ export function App() {
   // Home depends on no rights of the user, so its requests need not wait for that answer.
   const isEarly = at?.view === 'home' && sessionFailure.value === null
   if (caller.value === null && !isEarly) return html`<${NotYet} />`
-  if (at === null) return html`<${Header} /><main tabindex="-1">${withoutProject()}</main>`
+  if (at === null) return html`<${Frame}>${withoutProject()}</${Frame}>`
   const isShown = UNREAD_VIEWS.includes(at.view) || caller.value === null || may('traces:read')
-  return html`<${Header} /><main tabindex="-1">${unknownProject.value === at.project && html`<${Unwritten} project=${at.project} />`}${isShown ? html`<${OpenedView} key=${name} ...${at} />` : html`<${NotReadable} project=${at.project} />`}</main>`
+  return html`<${Frame}>${unknownProject.value === at.project && html`<${Unwritten} project=${at.project} />`}${isShown ? html`<${OpenedView} key=${name} ...${at} />` : html`<${NotReadable} project=${at.project} />`}</${Frame}>`
+}
+
+/** What stands around each view. */
+function Frame({ children }: { readonly children?: ComponentChildren }) {
+  return html`<button class="skip" onClick=${() => document.querySelector('main')?.focus()}>Skip to the content</button>
+    <div class="frame" data-rail=${isCollapsed.value ? 'icons' : 'whole'}>
+      <${Rail} />
+      <div class="frame-view"><${Header} /><main tabindex="-1">${children}</main></div>
+    </div>
+    <${Drawer} />
+    <${Sheet} />`
 }
 
 /** Said above each view: a misspelt project looks like an empty one. */

@@ -17,6 +17,7 @@ export type View =
   | 'object'
   | 'playground'
   | 'training'
+  | 'settings'
   | 'server'
   | 'unknown'
 
@@ -48,6 +49,7 @@ const VIEWS: ReadonlyMap<string, readonly [View, View]> = new Map(
     objects: ['objects', 'object'],
     playground: ['playground', 'playground'],
     training: ['training', 'training'],
+    settings: ['settings', 'settings'],
   }),
 )
 

@@ -1,14 +1,18 @@
 /** The user's settings in this browser. */
-import { effect, signal } from '@preact/signals'
+import { signal } from '@preact/signals'
 
 const NAME = 'weft.time'
 
-/** How times are shown everywhere. */
-export const timeMode = signal<'UTC' | 'local'>(
-  localStorage.getItem(NAME) === 'UTC' ? 'UTC' : 'local',
-)
+export type TimeMode = 'UTC' | 'local'
 
-effect(() => localStorage.setItem(NAME, timeMode.value))
+/** How times are shown everywhere. */
+export const timeMode = signal<TimeMode>(localStorage.getItem(NAME) === 'UTC' ? 'UTC' : 'local')
+
+/** Remembers how times are shown. */
+export function keepTimeMode(mode: TimeMode): void {
+  timeMode.value = mode
+  localStorage.setItem(NAME, mode)
+}
 
 /** The zone that buckets follow. */
 export function timeZone(): string {

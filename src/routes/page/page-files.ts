@@ -139,13 +139,17 @@ function* readOwnFiles(): Generator<[string, string]> {
 
 interface IconSet {
   readonly icons: Readonly<Record<string, { readonly body: string }>>
+  /** Former names. */
+  readonly aliases: Readonly<Record<string, { readonly parent: string }>>
 }
 
 /** Returns one file with a symbol for each icon of the page. @throws Error for a name that the set does not have */
 function readIcons(): string {
-  const { icons } = JSON.parse(readFileSync(join(findPackages(), ICON_SET), 'utf8')) as IconSet
+  const { icons, aliases } = JSON.parse(
+    readFileSync(join(findPackages(), ICON_SET), 'utf8'),
+  ) as IconSet
   const symbols = ICON_NAMES.map((name) => {
-    const icon = icons[name]
+    const icon = icons[aliases[name]?.parent ?? name]
     if (icon === undefined) throw new Error(`the icon set has no icon ${name}`)
     return `<symbol id="${name}" viewBox="0 0 24 24">${icon.body}</symbol>`
   })

@@ -55,7 +55,8 @@ describe.skipIf(!hasBrowser)('the room on the page', () => {
 
   it('suffices for a table of runs with three scores', async () => {
     const test = await openPage()
-    await test.page.setViewportSize({ width: 1440, height: 900 })
+    // 1440 pixels beside the rail.
+    await test.page.setViewportSize({ width: 1656, height: 900 })
     expect(await cutOf(await openRuns(test))).toBe(0)
   })
 
@@ -81,7 +82,7 @@ describe.skipIf(!hasBrowser)('the room on the page', () => {
     await page.goto(`${url}/${PROJECT}/weave?range=1h#key=${key}`)
     const plot = page.locator('.chart .u-over').first()
     await plot.waitFor()
-    const last = page.getByText('Calls are kept until they are deleted.')
+    const last = page.locator('main > *').last()
     const before = await last.boundingBox()
     await plot.hover()
     const legend = page.getByRole('group', { name: 'Lines of Latency', exact: true })
@@ -90,22 +91,39 @@ describe.skipIf(!hasBrowser)('the room on the page', () => {
   })
 
   it.each([
-    ['/acme/demo/weave', 1024, 46],
-    ['/models', 390, 80],
-  ])(
-    'suffices for the header of an administrator on %s at %i pixels',
-    async (path, width, height) => {
-      const test = await openPage()
-      const { page, url, key } = test
-      await recordCalls(test, [{ id: 'a' }])
-      await page.setViewportSize({ width, height: 800 })
-      await page.goto(`${url}${path}#key=${key}`)
-      await page.getByRole('link', { name: 'Keys', exact: true }).waitFor()
-      expect(await heightOf(page)).toBeLessThanOrEqual(height)
-      expect(await cutOf(page.locator('header.top'))).toBe(0)
-      if (width === 1024) expect(await cutOf(page.locator('.ways'))).toBe(0)
-    },
-  )
+    ['/acme/demo/weave', 1024],
+    ['/models', 1280],
+  ])('suffices for all links of an administrator on %s at %i pixels', async (path, width) => {
+    const test = await openPage()
+    const { page, url, key } = test
+    await recordCalls(test, [{ id: 'a' }])
+    await page.setViewportSize({ width, height: 800 })
+    await page.goto(`${url}${path}#key=${key}`)
+    await page.locator('.rail').getByRole('link', { name: 'Keys', exact: true }).waitFor()
+    expect(await heightOf(page)).toBeLessThanOrEqual(48)
+    expect(await cutOf(page.locator('header.top'))).toBe(0)
+    for (const kind of ['scrollWidth - node.clientWidth', 'scrollHeight - node.clientHeight'])
+      expect(
+        await page.evaluate(
+          `(() => { const node = document.querySelector('.rail-links'); return node.${kind} })()`,
+        ),
+      ).toBe(0)
+  })
+
+  it('suffices for the line above a view on a phone, whose links are in a drawer', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    await recordCalls(test, [{ id: 'a' }])
+    await page.setViewportSize({ width: 390, height: 800 })
+    await page.goto(`${url}/models#key=${key}`)
+    await page.getByRole('button', { name: 'Menu' }).click()
+    const drawer = page.getByRole('dialog', { name: 'Menu' })
+    expect(await heightOf(page)).toBeLessThanOrEqual(48)
+    expect(await cutOf(page.locator('header.top'))).toBe(0)
+    await drawer.getByRole('link', { name: 'Keys', exact: true }).click()
+    await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor()
+    await expect.poll(() => drawer.count()).toBe(0)
+  })
 })
 
 /** The table of one run that has three scores. */

@@ -32,7 +32,7 @@ describe.skipIf(!hasBrowser)('signing in on the page', () => {
     const page = await openTab()
     await page.goto(`${origin}/acme/demo/weave/playground`)
     await page.getByText('Sign in with your account').click()
-    await page.locator('header .user').getByText('Ada Lovelace').waitFor()
+    await page.locator('.rail .user').getByText('Ada Lovelace').waitFor()
     expect(new URL(page.url()).pathname).toBe('/acme/demo/weave/playground')
     expect(await page.locator('nav[aria-label=Views] a').allTextContents()).toEqual(['Playground'])
     await page.getByText('Sign out').click()

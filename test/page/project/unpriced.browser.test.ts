@@ -14,7 +14,7 @@ describe.skipIf(!hasBrowser)('models without a price, on the page', () => {
     }
     await post('/call/end', { end: { ...names, ended_at: at, summary: { usage } } })
     const view = page.locator('.unpriced')
-    await page.goto(`${url}/${PROJECT}/weave#key=${key}`)
+    await page.goto(`${url}/${PROJECT}/weave/settings#key=${key}`)
     const costOf = (model: string) => view.locator('tr', { hasText: model }).locator('td').nth(3)
     await expect.poll(() => costOf('<b>odd</b>').textContent()).toBe('unknown')
     expect(await costOf('told').textContent()).toContain('reported')
@@ -26,7 +26,7 @@ describe.skipIf(!hasBrowser)('models without a price, on the page', () => {
     const read = await post('/call/read', { ...names, include_costs: true })
     expect(read.body.call.summary.weave.total_cost).toBe(2.75)
     const reader = await createKey({ scopes: ['traces:read'] })
-    await page.goto(`${url}/${PROJECT}/weave#key=${reader}`)
+    await page.goto(`${url}/${PROJECT}/weave/settings#key=${reader}`)
     await page.reload()
     await expect.poll(() => view.locator('tbody tr').count()).toBe(1)
     expect(await view.locator('form').count()).toBe(0)

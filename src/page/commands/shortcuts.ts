@@ -1,0 +1,62 @@
+/** The keys that work in every view. */
+
+import { lastProject } from '../frame/known-projects.ts'
+import { hrefOf, linksWithKeys } from '../frame/navigation.ts'
+import { toggleRail } from '../frame/rail.ts'
+import { go } from '../shell/location.ts'
+import { openSheet } from './open-sheet.ts'
+
+/** Milliseconds in which the second key follows `g`. */
+const PAIR_MS = 1500
+
+let pairedUntilMs = 0
+
+/** Listens for as long as the page is open. */
+export function listenForShortcuts(): void {
+  addEventListener('keydown', (event) => {
+    if (event.defaultPrevented || event.isComposing) return
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
+      event.preventDefault()
+      if (!isModal()) openSheet('palette')
+      return
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || isModal() || isTyping(event)) return
+    if (press(event.key)) event.preventDefault()
+  })
+}
+
+/** @returns whether the key means something */
+function press(key: string): boolean {
+  if (performance.now() < pairedUntilMs) {
+    pairedUntilMs = 0
+    const link = linksWithKeys(lastProject.value).find((each) => each.key === key)
+    if (link !== undefined) go(hrefOf(link, lastProject.value ?? ''))
+    return link !== undefined
+  }
+  if (key === 'g') pairedUntilMs = performance.now() + PAIR_MS
+  else if (key === '?') openSheet('help')
+  else if (key === '/') focusSearch()
+  else if (key === '[') toggleRail()
+  else return false
+  return true
+}
+
+/** The first search of the view, or otherwise the palette. */
+function focusSearch(): void {
+  const field = document.querySelector<HTMLInputElement>(
+    'main input[type="search"], main [data-search]',
+  )
+  if (field === null) openSheet('palette')
+  else field.focus()
+}
+
+function isModal(): boolean {
+  return document.querySelector('dialog[open]') !== null
+}
+
+function isTyping({ target }: KeyboardEvent): boolean {
+  const field = (target as Element | null)?.closest('input, select, textarea, [contenteditable]')
+  return (
+    field !== null && field !== undefined && !field.matches('[type="checkbox"], [type="radio"]')
+  )
+}

@@ -1,0 +1,102 @@
+/** What happened in a project in the last 30 days: calls, errors, cost, and the newest call. */
+import { type Signal, signal } from '@preact/signals'
+import { html } from 'htm/preact'
+import { useEffect } from 'preact/hooks'
+import { requestJson, requestLines } from '../api/client.ts'
+import { serverNow } from '../api/clock.ts'
+import { may } from '../api/session.ts'
+import type { Call, StatsQueryBody, StatsResponse } from '../api/wire.ts'
+import { formatCost, formatShort } from '../parts/format.ts'
+import { RelativeTime } from '../parts/relative-time.ts'
+
+const DAY_S = 86_400
+const DAYS = 30
+/** Limit: projects read at once. */
+const READS_MAX = 4
+const FRESH_MS = 60_000
+
+interface Facts {
+  readonly readMs: number
+  readonly calls: number
+  readonly errors: number
+  /** Null where nothing has a price. */
+  readonly cost: number | null
+  readonly newest: string | null
+}
+
+/** By project, while the page is open; null until they are read. */
+const known = new Map<string, Signal<Facts | null>>()
+const waiting: string[] = []
+let running = 0
+
+/** The facts of a project, read when they are first shown and again after a minute. */
+export function useProjectFacts(project: string): Facts | null {
+  const facts = known.get(project) ?? signal<Facts | null>(null)
+  known.set(project, facts)
+  useEffect(() => {
+    const isFresh = facts.value !== null && serverNow() - facts.value.readMs < FRESH_MS
+    if (!may('traces:read') || isFresh || waiting.includes(project)) return
+    waiting.push(project)
+    readNext()
+  }, [project])
+  return facts.value
+}
+
+function readNext(): void {
+  if (running >= READS_MAX) return
+  const project = waiting.shift()
+  if (project === undefined) return
+  running += 1
+  // A project that cannot be read has no facts, and its view says why.
+  readFacts(project)
+    .then((facts) => {
+      const shown = known.get(project)
+      if (shown !== undefined) shown.value = facts
+    })
+    .catch(() => undefined)
+    .finally(() => {
+      running -= 1
+      readNext()
+    })
+}
+
+async function readFacts(project_id: string): Promise<Facts> {
+  const readMs = serverNow()
+  const question: StatsQueryBody = {
+    project_id,
+    start: new Date(readMs - DAYS * DAY_S * 1000).toISOString(),
+    end: new Date(readMs).toISOString(),
+    granularity: DAY_S,
+    call_metrics: [{ metric: 'call_count' }, { metric: 'error_count' }],
+    usage_metrics: [{ metric: 'total_cost' }],
+  }
+  const newest = {
+    project_id,
+    columns: ['started_at'],
+    sort_by: [{ field: 'started_at', direction: 'desc' }],
+    limit: 1,
+  }
+  const [stats, [call]] = await Promise.all([
+    requestJson<StatsResponse>('/calls/stats', question),
+    Array.fromAsync(requestLines<Call>('/calls/stream_query', newest)),
+  ])
+  const sum = (buckets: readonly object[], metric: string) =>
+    buckets.reduce((total: number, bucket) => total + Number(Reflect.get(bucket, metric) ?? 0), 0)
+  // A model without calls costs nothing, whether it has a price or not.
+  const priced = stats.usage_buckets.filter(
+    ({ count, sum_total_cost }) => count !== 0 && typeof sum_total_cost === 'number',
+  )
+  return {
+    readMs,
+    calls: sum(stats.call_buckets, 'sum_call_count'),
+    errors: sum(stats.call_buckets, 'sum_error_count'),
+    cost: priced.length > 0 ? sum(priced, 'sum_total_cost') : null,
+    newest: call?.started_at ?? null,
+  }
+}
+
+export function ProjectFacts({ project }: { readonly project: string }) {
+  const facts = useProjectFacts(project)
+  if (facts === null) return null
+  return html`<span class="faint project-facts">${formatShort(facts.calls)} calls${facts.cost !== null && ` · ${formatCost(facts.cost)}`}${facts.newest !== null && html` · <${RelativeTime} at=${facts.newest} />`}</span>`
+}
