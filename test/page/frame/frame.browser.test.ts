@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)('the frame around each view', () => {
     expect(path()).toBe(`/${PROJECT}/weave/queues`)
     for (const key of ['g', 't']) await page.keyboard.press(key)
     await expect.poll(path).toBe(`/${PROJECT}/weave/calls`)
-    const field = page.getByRole('main').getByRole('textbox').first()
+    const field = page.locator('main input:not([type=checkbox])').first()
     await field.focus()
     for (const key of ['g', 'o', '?', '[']) await page.keyboard.press(key)
     expect(await field.inputValue()).toBe('go?[')
