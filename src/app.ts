@@ -48,6 +48,7 @@ import { signInRoutes } from './routes/access/sign-in.ts'
 import { createLargeBodies } from './routes/bodies/large-bodies.ts'
 import { callDownloadRoutes, callExportRoutes } from './routes/calls/call-exports.ts'
 import { createExportTickets } from './routes/calls/export-tickets.ts'
+import { contentRoutes } from './routes/chat/contents.ts'
 import { openInference } from './routes/chat/inference.ts'
 import { spanIntake } from './routes/otel/span-intake.ts'
 import { traceExportRoutes } from './routes/otel/trace-export.ts'
@@ -156,7 +157,10 @@ export async function buildApp(
   return app
 }
 
-/** Registers the routes for clients of Anthropic's API, also below the path that some of them have in their base address. */
+/**
+ * Registers the routes for clients of Anthropic's and Google's APIs, those of the former also below the path that some of
+ * them have in their base address.
+ */
 async function registerKeyHeaderScopes(
   app: App,
   options: Parameters<typeof registerMessageRoutes>[1],
@@ -168,6 +172,7 @@ async function registerKeyHeaderScopes(
         useRequestIdHeader(keyed)
         useKeyHeaderAuthentication(keyed, options.deps.keys)
         await registerMessageRoutes(keyed, options)
+        if (prefix === '') await keyed.register(contentRoutes, options.inference)
       },
       { prefix },
     )

@@ -240,6 +240,30 @@ export function toMessagesError({ code, message }: ApiError, requestId: string) 
   }
 }
 
+/** Statuses of Google's APIs by those of HTTP. */
+const GOOGLE_STATUSES: Readonly<Record<number, string>> = {
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  409: 'ABORTED',
+  429: 'RESOURCE_EXHAUSTED',
+  499: 'CANCELLED',
+  501: 'UNIMPLEMENTED',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+}
+
+/** Returns the status and the body of an error on routes in the format of Google's Gemini API. */
+export function toGoogleError({ code, message, retryAfterS }: ApiError) {
+  const own = ERRORS[code].status
+  const http = own === 422 ? 400 : own
+  const status = GOOGLE_STATUSES[http] ?? (http < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL')
+  const type = 'type.googleapis.com/google.rpc.RetryInfo'
+  const retry = retryAfterS === null ? [] : [{ '@type': type, retryDelay: `${retryAfterS}s` }]
+  const details = retry.length > 0 ? { details: retry } : {}
+  return { status: http, body: { error: { code: http, message, status, ...details } } }
+}
+
 /** @param type - default: that of the status */
 function entry(
   status: number,

@@ -18,7 +18,7 @@ const EITHER_HINT =
   'This address takes it as `Authorization: Bearer <key>` or as the password of HTTP Basic credentials.'
 
 const KEY_HEADER_HINT =
-  'This address takes the API key as `Authorization: Bearer <key>` or as `x-api-key: <key>`.'
+  'This address takes the API key as `Authorization: Bearer <key>`, `x-api-key: <key>` or `x-goog-api-key: <key>`.'
 
 /** The codes of the plugins' errors, by which the hint is chosen. */
 const PLUGIN_CODES = /^FST_(BASIC|BEARER)_AUTH_(?:MISSING|INVALID_AUTHORIZATION)/
@@ -80,8 +80,8 @@ export function useEitherAuthentication(app: App, keys: KnownKeys): void {
 }
 
 /**
- * Bearer, or `x-api-key` as clients of Anthropic's API send it. Some send both with different values: one valid key is
- * enough.
+ * Bearer, or `x-api-key` and `x-goog-api-key` as clients of Anthropic's and Google's APIs send it. Some send two with
+ * different values: one valid key is enough.
  *
  * @throws ApiError missing_api_key, invalid_api_key
  */

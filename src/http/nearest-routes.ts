@@ -7,7 +7,7 @@ const PATH_CHARS_MAX = 256
 const NEAR_MIN = 0.5
 
 interface NearestRoutes {
-  /** @param url - the route pattern, with `:name` for parameters */
+  /** @param url - the route pattern, with `:name` or `:name(^.+)` for parameters, and `::` for a colon */
   add(method: string, url: string): void
   /** Returns the nearest routes, such as `POST /call/start`, nearest first; none when nothing is near. */
   find(path: string): string[]
@@ -22,7 +22,7 @@ export function createNearestRoutes(): NearestRoutes {
   const routes: Route[] = []
   return {
     add(method, url) {
-      const shown = url.replace(/:(\w+)/g, '{$1}')
+      const shown = url.replace(/:(\w+)(?:\(\^\.\+\))?/g, '{$1}').replace('}::', '}:')
       routes.push({ name: `${method} ${shown}`, pairs: pairsOf(url) })
     },
     find(path) {

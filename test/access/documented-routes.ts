@@ -88,7 +88,7 @@ export function send(
 
 /** The error code, for a batch that of its first item; otherwise the status. */
 export const outcomeOf = ({ status, body }: TestResponse): string =>
-  body?.error?.code ?? body?.res?.[0]?.error?.code ?? String(status)
+  String(body?.error?.code ?? body?.res?.[0]?.error?.code ?? status)
 
 /** The smallest query and body that a route accepts. */
 export function fillRequest(

@@ -77,7 +77,7 @@ it.each([
     '/v1/models',
     null,
     null,
-    'No API key was given. This address takes the API key as `Authorization: Bearer <key>` or as `x-api-key: <key>`.',
+    'No API key was given. This address takes the API key as `Authorization: Bearer <key>`, `x-api-key: <key>` or `x-goog-api-key: <key>`.',
   ],
   [
     '/v1/traces',

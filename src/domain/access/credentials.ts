@@ -14,9 +14,14 @@ export function keyOfHeaders(headers: HeaderValues): string | null {
   return credentials.slice(credentials.indexOf(':') + 1)
 }
 
-/** The keys of `Authorization: Bearer` and `x-api-key`, in this order; none where there is neither. */
+/** Headers in which clients of Anthropic's and Google's APIs send a key. */
+const KEY_HEADERS = ['x-api-key', 'x-goog-api-key'] as const
+
+/** The keys of `Authorization: Bearer`, `x-api-key` and `x-goog-api-key`, in this order; none where there is none of them. */
 export function keysOfHeaders(headers: HeaderValues): string[] {
   const [, token = ''] = /^bearer +(.*)$/i.exec(String(headers.authorization ?? '').trim()) ?? []
-  const key = headers['x-api-key']
-  return [token.trim(), typeof key === 'string' ? key.trim() : ''].filter((sent) => sent !== '')
+  const keys = KEY_HEADERS.map((name) => headers[name])
+  return [token, ...keys.map((key) => (typeof key === 'string' ? key : ''))]
+    .map((sent) => sent.trim())
+    .filter((sent) => sent !== '')
 }

@@ -1,6 +1,7 @@
 /** Describes responses that are not JSON objects for the OpenAPI document: bytes, lines, events. */
 import { z } from 'zod'
 import { ChatCompletionChunk, ChatCompletionResponse } from '../../schemas/chat/chat-response.ts'
+import { GenerateContentResponse } from '../../schemas/chat/gemini/content-response.ts'
 import { MessageEvent, MessageObject } from '../../schemas/chat/messages/message-object.ts'
 import { ResponseEvent, ResponseObject } from '../../schemas/chat/responses/response-object.ts'
 import { SpokenText } from '../../schemas/chat/services/audio.ts'
@@ -105,6 +106,16 @@ export function messageOrEvents() {
       'events with the name of their type, whose `data` is a MessageEvent as JSON; the last one is ' +
       'message_stop or error.',
   })
+}
+
+/** Describes a response of the Gemini API as events. */
+export function contentEvents() {
+  const schema = z.string().meta({
+    description:
+      'Events whose `data` is a GenerateContentResponse as JSON; a failure is an `error`.',
+    'x-item-schema': refTo(GenerateContentResponse),
+  })
+  return { description: 'The response in parts.', content: { 'text/event-stream': { schema } } }
 }
 
 function chunksOf(item: string): string {

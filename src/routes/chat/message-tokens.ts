@@ -1,4 +1,4 @@
-/** Counts the tokens of a message with the tokenizer of a model that takes chats. */
+/** Counts the tokens of a chat with the tokenizer of a model that takes chats. */
 import { parseObject } from '../../domain/json/json-values.ts'
 import { ApiError } from '../../errors.ts'
 import type {
@@ -12,22 +12,22 @@ import { TokenizeRequest } from '../../schemas/chat/services/tokens.ts'
 const KIND = { service: 'tokenize', shape: TokenizeRequest.shape } as const
 
 /**
- * Returns the JSON text of a count.
+ * Returns a count.
  *
  * @throws ApiError capability_missing for a model without a tokenizer; what serveWhole throws
  *
  * Spec: §4 (counts are an addition). Choice: nothing is estimated.
  */
-export async function renderTokenCount(
+export async function countChatTokens(
   chat: ChatCompletionRequest,
   exchange: Omit<CompletionExchange, 'call'>,
   requestId: string,
   run: CompletionRunOptions,
-): Promise<string> {
+): Promise<number> {
   const { model, messages, tools, continue_final_message } = chat
   const request = { model, messages, tools, continue_final_message }
   const call = { request, body: JSON.stringify(request), requestId }
   const counted = parseObject(await serveWhole({ ...exchange, kind: KIND, call }, run))
   if (typeof counted?.count !== 'number') throw new ApiError('upstream_invalid_response')
-  return JSON.stringify({ input_tokens: counted.count })
+  return counted.count
 }

@@ -32,7 +32,7 @@ import {
   MessageCreateRequest,
 } from '../../schemas/chat/messages/messages-request.ts'
 import { createMessageOutput } from './message-output.ts'
-import { renderTokenCount } from './message-tokens.ts'
+import { countChatTokens } from './message-tokens.ts'
 import { openResponse, sendStream, sendWhole, toModelCaller } from './model-exchange.ts'
 import { renameErrorParam, renameErrorParams, requireChat } from './rename-error-param.ts'
 
@@ -126,7 +126,9 @@ export async function messageRoutes(
         return await sendWhole(reply, counted, deadline)
       }
       const { request: chat } = createTranslation({ ...body, max_tokens: 1 })(model)
-      await sendWhole(reply, renamed(renderTokenCount(chat, exchange, request.id, run)), deadline)
+      const counted = countChatTokens(chat, exchange, request.id, run)
+      const json = counted.then((input_tokens) => JSON.stringify({ input_tokens }))
+      await sendWhole(reply, renamed(json), deadline)
     },
   )
 }

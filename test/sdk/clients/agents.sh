@@ -126,6 +126,14 @@ qwen_code_messages() {
     timeout 120 "$dir/node_modules/.bin/qwen" --auth-type anthropic --approval-mode yolo --prompt 'write pong'
 }
 
+gemini_cli() {
+  install npm gemini @google/gemini-cli@0.61.0
+  mkdir -p "$work/home/.gemini"
+  echo '{"security": {"auth": {"selectedType": "gemini-api-key"}}}' >"$work/home/.gemini/settings.json"
+  clean GEMINI_API_KEY=$key GOOGLE_GEMINI_BASE_URL="$url" GEMINI_CLI_TRUST_WORKSPACE=true \
+    timeout 120 "$dir/node_modules/.bin/gemini" --yolo --model "$1" --prompt 'write pong'
+}
+
 # $1: the provider and the model as litellm spells them.
 aider() {
   install pip aider aider-chat==0.86.2
@@ -163,6 +171,7 @@ opencode_chat|opencode|1.18.33|chat
 opencode_messages|opencode|1.18.33|messages
 qwen_code_chat|qwen-code|0.24.4|chat
 qwen_code_messages|qwen-code|0.24.4|messages
+gemini_cli|gemini-cli|0.61.0|generateContent
 aider_chat|aider|0.86.2|chat
 aider_messages|aider|0.86.2|messages
 AGENTS
