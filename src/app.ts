@@ -49,7 +49,8 @@ import { createLargeBodies } from './routes/bodies/large-bodies.ts'
 import { callDownloadRoutes, callExportRoutes } from './routes/calls/call-exports.ts'
 import { createExportTickets } from './routes/calls/export-tickets.ts'
 import { contentRoutes } from './routes/chat/contents.ts'
-import { openInference } from './routes/chat/inference.ts'
+import { type Inference, openInference } from './routes/chat/inference.ts'
+import { createServerEvaluations } from './routes/evaluations/server-evaluations.ts'
 import { spanIntake } from './routes/otel/span-intake.ts'
 import { traceExportRoutes } from './routes/otel/trace-export.ts'
 import { respondToUnrouted } from './routes/page/normalized-address.ts'
@@ -100,14 +101,19 @@ export async function buildApp(
 
   const { keys } = deps
   const inference = openInference(app, toInferenceOptions(config, deps, nowUs))
+  const evaluations = createServerEvaluations(
+    app,
+    toEvaluationOptions(config, deps, inference, nowUs),
+  )
   const tickets = createExportTickets()
   const bodies = createLargeBodies({ refScheme: config.refScheme, nowUs })
   app.addHook('onClose', bodies.close)
+  const traceOptions = { config, deps, inference, clock, bodies, evaluations }
   await app.register(async (basic: App) => {
     documentScope(basic, 'basic')
     await useBasicAuthentication(basic, keys)
     useNeutralNames(basic)
-    await registerTraceRoutes(basic, { config, deps, inference, clock, bodies })
+    await registerTraceRoutes(basic, traceOptions)
     await basic.register(callExportRoutes, {
       tickets,
       findPrincipal: keys.findPrincipal,
@@ -117,19 +123,7 @@ export async function buildApp(
   })
   const callLines = toCallLinesOptions(config, deps)
   await app.register(callDownloadRoutes, { ...callLines, tickets, audit: deps.audit })
-  await app.register(
-    async (traces: App) => {
-      useVendorNames(traces)
-      await traces.register(healthRoutes, { checkStore: deps.checkStore })
-      await traces.register(versionRoutes, { version })
-      await traces.register(serverInfoRoutes, { version })
-      await traces.register(async (basic: App) => {
-        await useBasicAuthentication(basic, keys)
-        await registerTraceRoutes(basic, { config, deps, inference, clock, bodies })
-      })
-    },
-    { prefix: '/traces' },
-  )
+  await registerVendorTraces(app, traceOptions)
 
   await app.register(spanIntake, toSpanIntakeOptions(config, deps, nowUs))
   await app.register(async (either: App) => {
@@ -155,6 +149,26 @@ export async function buildApp(
   )
 
   return app
+}
+
+/** Registers the trace API below /traces, with the vendor's names. */
+async function registerVendorTraces(
+  app: App,
+  options: Parameters<typeof registerTraceRoutes>[1],
+): Promise<void> {
+  await app.register(
+    async (traces: App) => {
+      useVendorNames(traces)
+      await traces.register(healthRoutes, { checkStore: options.deps.checkStore })
+      await traces.register(versionRoutes, { version })
+      await traces.register(serverInfoRoutes, { version })
+      await traces.register(async (basic: App) => {
+        await useBasicAuthentication(basic, options.deps.keys)
+        await registerTraceRoutes(basic, options)
+      })
+    },
+    { prefix: '/traces' },
+  )
 }
 
 /**
@@ -212,6 +226,15 @@ function toHttpOptions({ requestTimeoutMs }: Config) {
     // Node swaps the limits when that of the headers is longer: the whole request would get this one.
     headersTimeout: Math.min(HEADERS_MS_MAX, requestTimeoutMs),
   }
+}
+
+function toEvaluationOptions(
+  { refScheme, metaUrl }: Config,
+  stores: Deps,
+  inference: Inference,
+  nowUs: Clock['nowUs'],
+) {
+  return { stores, inference, refScheme, isShared: metaUrl !== null, nowUs }
 }
 
 function toInferenceOptions(config: Config, deps: Deps, nowUs: Clock['nowUs']) {

@@ -23,6 +23,10 @@ import { evaluationCallRoutes } from './routes/calls/evaluation-calls.ts'
 import { completionCreateRoutes } from './routes/chat/completion-create.ts'
 import { type Inference, inferenceRoutes } from './routes/chat/inference.ts'
 import { messageRoutes } from './routes/chat/messages.ts'
+import {
+  type ServerEvaluations,
+  serverEvaluationRoutes,
+} from './routes/evaluations/server-evaluations.ts'
 import { feedbackRoutes } from './routes/feedback/feedback.ts'
 import { feedbackQueryRoutes } from './routes/feedback/feedback-query.ts'
 import { feedbackStatsRoutes } from './routes/feedback/feedback-stats.ts'
@@ -53,6 +57,7 @@ interface GroupOptions {
 
 interface TraceGroupOptions extends GroupOptions {
   readonly bodies: LargeBodies
+  readonly evaluations: ServerEvaluations
 }
 
 /** Registers the trace API, in neutral names; `scope.naming` has the names on the wire. */
@@ -88,6 +93,7 @@ export async function registerTraceRoutes(scope: App, options: TraceGroupOptions
   await scope.register(projectRoutes, { projects, callsQuery, files })
   await scope.register(evaluationCallRoutes, { audit, calls, callsQuery, nowUs, refScheme })
   await scope.register(evalResultsRoutes, { callsQuery, prices, objects, tables })
+  await scope.register(serverEvaluationRoutes, { evaluations: options.evaluations })
   await scope.register(objectKindRoutes, { audit, objects, tables, files, nowUs, refScheme })
   await scope.register(completionCreateRoutes, { inference, objects, tables })
   await scope.register(projectSettingsRoutes, { retention, defaultDays })

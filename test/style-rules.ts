@@ -51,6 +51,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/outbound/': [],
   'src/alerts/': ['src/outbound/', 'src/schemas/', 'src/domain/', 'src/store/api/'],
+  'src/evaluations/': ['src/inference/', 'src/schemas/', 'src/domain/', 'src/store/api/'],
   'src/retention/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
   // Other layers report to it through interfaces of their own, whose types it imports.
   'src/metrics/': ['src/http/', 'src/schemas/', 'src/domain/', 'src/store/api/', 'src/inference/'],
@@ -67,6 +68,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/training/jobs/',
     'src/otel/',
     'src/alerts/',
+    'src/evaluations/',
     'src/outbound/',
     // Read as files, for browsers.
     'src/page/',

@@ -3,6 +3,7 @@ import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { describeAuditContract } from '../access/audit/audit-store-contract.ts'
 import { describePasswordContract } from '../access/sign-in/password-store-contract.ts'
 import { describeAlertStoreContract } from '../alerts/alert-store-contract.ts'
+import { describeEvaluationJobContract } from '../evaluations/evaluation-job-store-contract.ts'
 import { describeRetentionStoreContract } from '../projects/retention-store-contract.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { describeThreadStoreContract } from '../threads/threads-contract.ts'
@@ -33,6 +34,7 @@ describeThreadStoreContract('sqlite', () => open(':memory:'))
 describeThreadStoreContract('sqlite with threads', () => open(makeTempDir()))
 describeAlertStoreContract('sqlite', () => open(':memory:'))
 describeAlertStoreContract('sqlite with threads', () => open(makeTempDir()))
+describeEvaluationJobContract('sqlite', async () => (await open(':memory:')).evaluationJobs)
 describeAuditContract('sqlite', () => open(':memory:'))
 describeAuditContract('sqlite with threads', () => open(makeTempDir()))
 describePasswordContract('sqlite', () => open(':memory:'))

@@ -18,17 +18,6 @@ export const MISSING_FEATURES: readonly MissingFeature[] = [
     endpoints: ['POST /image/create'],
   },
   {
-    feature: 'evaluations and scores that the server runs',
-    reason:
-      'Scorers and models are code of the user, which the server never runs; evaluate with the SDK.',
-    endpoints: [
-      'POST /calls/score',
-      'POST /evaluations/evaluate_model',
-      'POST /evaluations/rescore',
-      'POST /evaluations/status',
-    ],
-  },
-  {
     feature: 'files at addresses of their own',
     reason: 'Files are read with /file/content.',
     endpoints: ['POST /files/resolve_url'],

@@ -20,6 +20,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'budget_leases', key: ['id'] },
   { name: 'alerts', key: ['id'] },
   { name: 'alert_events', key: ['id'] },
+  { name: 'evaluation_jobs', key: ['id'] },
   { name: 'prices', key: ['price_key'] },
   { name: 'project_retention', key: ['project_id'] },
   { name: 'feedback', key: ['feedback_key'] },

@@ -10,6 +10,7 @@ import type { AnnotationStore } from './annotation/annotation-queues.ts'
 import type { CallRemoval, CallStore, CallsQueryStore } from './calls/calls.ts'
 import type { CompletionCacheStore } from './chat/completion-cache.ts'
 import type { RecordingStore, ResponseStore } from './chat/recordings.ts'
+import type { EvaluationJobStore } from './evaluations/evaluation-jobs.ts'
 import type { FeedbackStore } from './feedback/feedback.ts'
 import type { StoreHealth } from './health.ts'
 import type { StoreMetricsSource } from './metrics.ts'
@@ -31,6 +32,7 @@ export interface Stores extends StoreHealth, StoreMetricsSource {
   readonly passwords: PasswordStore
   readonly budgets: BudgetStore
   readonly alerts: AlertStore
+  readonly evaluationJobs: EvaluationJobStore
   readonly calls: CallStore
   readonly removal: CallRemoval
   readonly recordings: RecordingStore

@@ -19,6 +19,10 @@ import {
 
 import { createResponseStore, RESPONSE_WRITES } from '../base/chat/response-store.ts'
 import type { OnMigrate } from '../base/db/migration-files.ts'
+import {
+  createEvaluationJobStore,
+  createEvaluationJobWrites,
+} from '../base/evaluations/evaluation-job-store.ts'
 import { createPreviewModelStore } from '../base/models/model-store.ts'
 import type { NodeStores } from '../base/node-stores.ts'
 import { cacheKnownProjects, hasContents } from '../base/projects/project-steps.ts'
@@ -96,6 +100,9 @@ export async function openPostgresStores(
     passwords: createPasswordStore(createTransactionRuns(db, createPasswordWrites(POSTGRES))),
     budgets: createBudgetStore(createTransactionRuns(db, createBudgetWrites(POSTGRES))),
     alerts: createAlertStore(createTransactionRuns(db, createAlertWrites(POSTGRES))),
+    evaluationJobs: createEvaluationJobStore(
+      createTransactionRuns(db, createEvaluationJobWrites(POSTGRES)),
+    ),
     prices: createPriceStore(db),
     feedback: createFeedbackStore(db, reads),
     joinedDataOf: createJoinedDataOf(db),

@@ -11,9 +11,9 @@ import { createPasswordStore } from '../base/access/password-store.ts'
 import { createPersonStore } from '../base/access/person-store.ts'
 import { createAlertStore } from '../base/alerts/alert-store.ts'
 import { createCompletionCacheStore } from '../base/chat/completion-cache-store.ts'
-
 import { createResponseStore } from '../base/chat/response-store.ts'
 import type { OnMigrate } from '../base/db/migration-files.ts'
+import { createEvaluationJobStore } from '../base/evaluations/evaluation-job-store.ts'
 import type { NodeStores } from '../base/node-stores.ts'
 import { createArrivals, createRecordings } from '../base/recordings/recordings.ts'
 import { createAgentStore } from './agents/agents.ts'
@@ -183,6 +183,7 @@ function createSharedStores(db: Connection, writes: Writer) {
     people: createPersonStore(createStepRuns(db, writes)),
     budgets: createBudgetStore(createStepRuns(db, writes)),
     alerts: createAlertStore(createStepRuns(db, writes)),
+    evaluationJobs: createEvaluationJobStore(createStepRuns(db, writes)),
     responses: createResponseStore(createStepRuns(db, writes)),
     completionCache: createCompletionCacheStore(createStepRuns(db, writes)),
   }

@@ -14,6 +14,7 @@ import type { Stores } from '../../../src/store/api/stores.ts'
 import type { Claim } from '../../../src/store/api/training/training-queue.ts'
 import { openSqliteStores } from '../../../src/store/sqlite/open-locked.ts'
 import { alertOf } from '../../alerts/alert-fixtures.ts'
+import { jobOf } from '../../evaluations/evaluation-job-store-contract.ts'
 import { feedbackAt, trigger } from '../../feedback/feedback-fixtures.ts'
 import { listing, newObject, PROJECT, storeTable } from '../../objects/object-store-contract.ts'
 import { readCaller } from '../../support/read-caller.ts'
@@ -114,6 +115,7 @@ async function fillStores(stores: Stores): Promise<Filled> {
   await expect.poll(async () => (await stores.keys.listKeys())[0]?.last_used_day).not.toBeNull()
   await fillBudgets(stores)
   await fillAlerts(stores)
+  await stores.evaluationJobs.createJob(jobOf())
   await fillPeople(stores)
   const price = { prompt_token_cost: 1, completion_token_cost: 2, cache_read_input_token_cost: 0.5 }
   for (const id of ['b', 'a']) {
@@ -274,6 +276,7 @@ export async function readStores(stores: Stores, filled: Filled) {
     principals: await Promise.all(filled.secrets.map(keys.findPrincipal)),
     budgets: [await budgets.listBudgets(), await budgets.readSpending(BUDGET.id, 0)],
     alerts: [await stores.alerts.listAlerts(PROJECT), await stores.alerts.listEvents('a')],
+    evaluations: await stores.evaluationJobs.findJob(PROJECT, 'job'),
     people: await people.listPeople(),
     audit: await audit.listEntries(AUDIT),
     prices: await prices.listPrices(PROJECT),

@@ -7,6 +7,7 @@ import { describeAlertStoreContract } from '../../alerts/alert-store-contract.ts
 import { describeAnnotationStoreContract } from '../../annotation/annotation-store-contract.ts'
 import { describeCallsQueryContract } from '../../calls/query/calls-query-contract.ts'
 import { describeCallsRefsContract } from '../../calls/query/calls-refs-contract.ts'
+import { describeEvaluationJobContract } from '../../evaluations/evaluation-job-store-contract.ts'
 import { describeFeedbackQueryContract } from '../../feedback/store/feedback-query-contract.ts'
 import { describeFeedbackStatsContract } from '../../feedback/store/feedback-stats-contract.ts'
 import { describeFeedbackStoreContract } from '../../feedback/store/feedback-store-contract.ts'
@@ -35,6 +36,7 @@ describe.skipIf(!hasPostgres)('with PostgreSQL', () => {
   describeClosingContract('keys of postgres', async () => openPostgresKeys(await borrowDatabase()))
   describeBudgetRaces('postgres', async () => (await openTestStores()).budgets)
   describeAuditContract('postgres', openTestStores)
+  describeEvaluationJobContract('postgres', async () => (await openTestStores()).evaluationJobs)
   describePasswordContract('postgres', openTestStores)
   describeAlertStoreContract('postgres', openTestStores)
   describeKeyStoreContract('postgres', async () => (await openTestStores()).keys)

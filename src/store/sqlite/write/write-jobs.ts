@@ -11,6 +11,7 @@ import { createAlertWrites } from '../../base/alerts/alert-store.ts'
 import { createAnnotationWrites } from '../../base/annotation/annotation-steps.ts'
 import { createCompletionCacheWrites } from '../../base/chat/completion-cache-store.ts'
 import { RESPONSE_WRITES } from '../../base/chat/response-store.ts'
+import { createEvaluationJobWrites } from '../../base/evaluations/evaluation-job-store.ts'
 import { createFeedbackWrites } from '../../base/feedback/feedback-writes.ts'
 import { createPriceWrites } from '../../base/prices/price-writes.ts'
 import { RETENTION_WRITES } from '../../base/projects/project-steps.ts'
@@ -45,6 +46,7 @@ export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
     ...toWriteJobs(db, createPasswordWrites(SQLITE)),
     ...toWriteJobs(db, createBudgetWrites(SQLITE)),
     ...toWriteJobs(db, createAlertWrites(SQLITE)),
+    ...toWriteJobs(db, createEvaluationJobWrites(SQLITE)),
     ...toWriteJobs(db, createAnnotationWrites(newId, SQLITE)),
     ...createCallWrites(db, hours, keys),
     ...createRemovalWrites(db),

@@ -1,0 +1,175 @@
+/** Runs evaluations in the background. Processes that share a store share the jobs; one that dies leaves its jobs to others. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { canUseProject, hasScope, type Principal } from '../domain/access/permissions.ts'
+import { ApiError } from '../errors.ts'
+import type { JsonObject } from '../schemas/primitives.ts'
+import type { EvaluationJob, JobClaim } from '../store/api/evaluations/evaluation-jobs.ts'
+import type { Stores } from '../store/api/stores.ts'
+import { runEvaluation } from './evaluate.ts'
+import { runRescore } from './rescore.ts'
+import { createRunCalls } from './run-calls.ts'
+import { runScores } from './score-calls.ts'
+import type { JobContext, JobRunOptions } from './scoring.ts'
+
+/** Limit: jobs of a process at once. */
+const JOBS_AT_ONCE = 2
+/** Limit: attempts at a job, which ends the process or its store each time. */
+const ATTEMPTS_MAX = 20
+/** How long a claim lasts without being renewed, and how often it is. */
+const CLAIM_US = 30_000_000
+const RENEW_MS = 5_000
+/** Pause between two reads of what waits, besides those after a request. */
+const PAUSE_MS = 5_000
+/** Limit: how long running jobs delay the exit of the process. */
+const STOP_MS_MAX = 1_000
+/** Keys of sessions begin with this. */
+const PERSON = 'person-'
+
+export interface EvaluationRunnerOptions extends JobRunOptions {
+  /** Whether other processes run jobs of the same store. */
+  readonly isShared: boolean
+  readonly stores: JobRunOptions['stores'] & Pick<Stores, 'evaluationJobs' | 'keys' | 'people'>
+}
+
+export interface EvaluationRunner {
+  /** Claims what waits, now and then again. */
+  start(): void
+  /** Claims what waits now. */
+  wake(): void
+  /** Aborts what runs and gives it back. */
+  stop(): Promise<void>
+}
+
+export function createEvaluationRunner(options: EvaluationRunnerOptions): EvaluationRunner {
+  const { stores, nowUs, onFailure } = options
+  const { evaluationJobs: jobs } = stores
+  const stopping = new AbortController()
+  const running = new Set<Promise<void>>()
+  let claiming: Promise<void> | null = null
+
+  function claimOf(claim_id: string): JobClaim {
+    const now_us = nowUs()
+    return { claim_id, now_us, until_us: now_us + CLAIM_US }
+  }
+
+  async function claimAll(): Promise<void> {
+    while (running.size < JOBS_AT_ONCE && !stopping.signal.aborted) {
+      const claim_id = randomUUID()
+      const job = await jobs.claimJob(claimOf(claim_id))
+      if (job === null) return
+      const run = runClaimed(job, claim_id)
+        .catch((error) => {
+          if (!stopping.signal.aborted) onFailure(error)
+        })
+        .finally(() => {
+          running.delete(run)
+          wake()
+        })
+      running.add(run)
+    }
+  }
+
+  function wake(): void {
+    if (stopping.signal.aborted) return
+    claiming ??= claimAll()
+      .catch((error) => {
+        if (!stopping.signal.aborted) onFailure(error)
+      })
+      .finally(() => {
+        claiming = null
+      })
+  }
+
+  async function runClaimed(job: EvaluationJob, claim_id: string): Promise<void> {
+    const lost = new AbortController()
+    const signal = AbortSignal.any([stopping.signal, lost.signal])
+    const named = { id: job.id, claim_id }
+    let completed_rows = 0
+    const renewal = setInterval(() => {
+      jobs
+        .renewClaim({ ...claimOf(claim_id), id: job.id, completed_rows })
+        .then((isHeld) => isHeld || lost.abort(), onFailure)
+    }, RENEW_MS)
+    renewal.unref()
+    const onRow = () => {
+      completed_rows += 1
+    }
+    try {
+      if (job.attempts > ATTEMPTS_MAX) throw new ApiError('internal_error')
+      const caller = await requirePayer(job, options)
+      const output = await runJob(job, { caller, signal, onRow }, options)
+      const end = { ...named, completed_rows, error: null, output_json: JSON.stringify(output) }
+      await jobs.finishJob({ ...end, state: 'complete' })
+    } catch (error) {
+      if (lost.signal.aborted) return
+      if (stopping.signal.aborted) return await jobs.releaseJob(named)
+      const ending = error instanceof ApiError ? error : new ApiError('internal_error')
+      // Another attempt is made when the claim has ended.
+      if (ending.code === 'store_unavailable') throw error
+      if (ending !== error) onFailure(error)
+      const failure = `${ending.code}: ${ending.message}`
+      const end = { ...named, completed_rows, error: failure, output_json: null }
+      const isHeld = await jobs.finishJob({ ...end, state: 'failed' })
+      const hasRun = job.work.kind !== 'score'
+      if (isHeld && hasRun) await createRunCalls(job, options).endRun(null, failure)
+    } finally {
+      clearInterval(renewal)
+    }
+  }
+
+  async function repeat(): Promise<void> {
+    // Those of a process that was killed.
+    if (!options.isShared) await jobs.releaseAll().catch(onFailure)
+    while (!stopping.signal.aborted) {
+      wake()
+      const { signal } = stopping
+      await sleep(PAUSE_MS, undefined, { ref: false, signal }).catch(() => undefined)
+    }
+  }
+
+  return {
+    start: () => void repeat(),
+    wake,
+    async stop() {
+      stopping.abort()
+      const ended = Promise.allSettled([claiming, ...running])
+      await Promise.race([ended, sleep(STOP_MS_MAX, undefined, { ref: false })])
+    },
+  }
+}
+
+/** @returns the summary; its row counts are reported as it goes */
+function runJob(
+  job: EvaluationJob,
+  running: Pick<JobContext, 'caller' | 'signal' | 'onRow'>,
+  options: JobRunOptions,
+): Promise<JsonObject> {
+  const context = { ...running, job, calls: createRunCalls(job, options) }
+  const { work } = job
+  if (work.kind === 'evaluate') return runEvaluation(work, context, options)
+  if (work.kind === 'rescore') return runRescore(work, context, options)
+  return runScores(work, context, options)
+}
+
+/** Returns who began a job, with today's rights. @throws ApiError scope_missing when these are over */
+async function requirePayer(
+  { principal, project_id }: EvaluationJob,
+  { stores, nowUs }: Pick<EvaluationRunnerOptions, 'stores' | 'nowUs'>,
+): Promise<Principal> {
+  const { keyId } = principal
+  if (keyId.startsWith(PERSON)) {
+    const person = await stores.people.findPerson(keyId.slice(PERSON.length))
+    if (person !== null && person.disabled_at_us === null) return principal
+    throw new ApiError('scope_missing', { message: 'Who began it may not sign in any more.' })
+  }
+  const key = await stores.keys.findKey(keyId)
+  // Keys of the server itself are not stored.
+  if (key === null) return principal
+  const isOver = key.revoked_at_us !== null || (key.expires_at_us ?? Infinity) <= nowUs()
+  if (isOver || !hasScope(key, 'inference') || !canUseProject(key, project_id)) {
+    const message = 'The key that began it is revoked, over, or lacks the rights.'
+    throw new ApiError('scope_missing', { message })
+  }
+  return key.models === null ? principal : { ...principal, models: key.models }
+}

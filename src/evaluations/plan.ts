@@ -1,0 +1,135 @@
+/** Reads what an evaluation needs: rows, the model with its prompt, and scorers. */
+import { canUseProject, type Principal } from '../domain/access/permissions.ts'
+import { toPromptMessages } from '../domain/chat/completion-create.ts'
+import {
+  type ModelObject,
+  toEvaluation,
+  toModel,
+  toScorer,
+} from '../domain/evaluations/runnable-objects.ts'
+import { isObject } from '../domain/json/is-object.ts'
+import { parseExact } from '../domain/json/json-text.ts'
+import { parseReadableRef } from '../domain/objects/readable-ref.ts'
+import { parseRef } from '../domain/objects/refs.ts'
+import { refuseField } from '../errors.ts'
+import type { Scorers } from '../inference/scorers/scorers.ts'
+import type { Scorer } from '../schemas/evaluators/scorer.ts'
+import type { Stores } from '../store/api/stores.ts'
+
+/** Limits: rows of a data set, times the trials, and bytes of the rows. */
+const ROWS_MAX = 10_000
+const ROWS_BYTES_MAX = 64 * 1024 * 1024
+
+export interface PlanOptions {
+  readonly tables: Stores['tables']
+  readonly scorers: Pick<Scorers, 'requireUsable'>
+  /** Returns the value at a ref, of projects that the caller may use. @throws ApiError object_not_found, table_not_found */
+  readRef(ref: string, caller: Principal): Promise<unknown>
+}
+
+export interface NamedScorer {
+  readonly ref: string
+  /** Name in the scores of a trial. */
+  readonly name: string
+  readonly scorer: Scorer
+}
+
+export interface PlannedRow {
+  /** What is recorded as the example: the ref of the row, or the row itself. */
+  readonly example: unknown
+  readonly value: Readonly<Record<string, unknown>>
+}
+
+export interface PlannedModel extends ModelObject {
+  readonly ref: string
+  readonly promptMessages: readonly unknown[]
+}
+
+export interface EvaluationPlan {
+  readonly rows: readonly PlannedRow[]
+  readonly trials: number
+  readonly model: PlannedModel
+  readonly scorers: readonly NamedScorer[]
+}
+
+interface Asker {
+  readonly caller: Principal
+  readonly project_id: string
+}
+
+/** @throws ApiError validation_failed for what the server cannot run; what readRef and requireUsable throw */
+export async function readPlan(
+  { evaluation_ref, model_ref }: { readonly evaluation_ref: string; readonly model_ref: string },
+  asker: Asker,
+  options: PlanOptions,
+): Promise<EvaluationPlan> {
+  const { caller } = asker
+  const evaluation = toEvaluation(await options.readRef(evaluation_ref, caller))
+  const object = toModel(await options.readRef(model_ref, caller), 'model_ref')
+  const prompt = object.prompt_ref && (await options.readRef(object.prompt_ref, caller))
+  const promptMessages = prompt ? toPromptMessages(prompt) : []
+  if (promptMessages === null) refuseField('model_ref', 'names a prompt without messages')
+  const scorers = await readScorers(evaluation.scorer_refs, asker, options, 'evaluation_ref')
+  const rows = await readRows(evaluation.dataset_ref, caller, options)
+  if (rows.length * evaluation.trials > ROWS_MAX) {
+    refuseField('evaluation_ref', `has more than ${ROWS_MAX} rows, counting each trial`)
+  }
+  return {
+    rows,
+    trials: evaluation.trials,
+    model: { ...object, ref: model_ref, promptMessages },
+    scorers,
+  }
+}
+
+/** @param param - the field that names them */
+export async function readScorers(
+  refs: readonly string[],
+  { caller, project_id }: Asker,
+  { readRef, scorers }: PlanOptions,
+  param: string,
+): Promise<NamedScorer[]> {
+  const named = new Map<string, NamedScorer>()
+  for (const ref of refs) {
+    const scorer = toScorer(await readRef(ref, caller), param)
+    const name = parseRef(ref)?.name ?? ref
+    if (named.has(name)) refuseField(param, `names two scorers ${name}, whose scores would be one`)
+    await scorers.requireUsable(scorer, { caller, project_id }, param)
+    named.set(name, { ref, name, scorer })
+  }
+  return [...named.values()]
+}
+
+/** Rows of a data set, each with the ref by which the SDKs record it. */
+async function readRows(
+  dataset_ref: string,
+  caller: Principal,
+  { readRef, tables }: PlanOptions,
+): Promise<PlannedRow[]> {
+  const dataset = await readRef(dataset_ref, caller)
+  const rows = isObject(dataset) ? dataset.rows : null
+  if (Array.isArray(rows)) return rows.map((row) => ({ example: row, value: requireRow(row) }))
+  const ref = typeof rows === 'string' ? parseReadableRef(rows) : null
+  const isReadable = ref?.target.kind === 'table' && canUseProject(caller, ref.project_id)
+  const table =
+    ref?.target.kind === 'table' && isReadable
+      ? await tables.findTable(ref.project_id, ref.target.digest)
+      : null
+  if (table === null) refuseField('evaluation_ref', 'names a data set without a table of rows')
+  if (table.row_count > ROWS_MAX || table.storage_size_bytes > ROWS_BYTES_MAX) {
+    refuseField('evaluation_ref', `names a data set of more than ${ROWS_MAX} rows or 64 MiB`)
+  }
+  const found: PlannedRow[] = []
+  for await (const group of tables.readRows(table, Array(table.row_count).keys())) {
+    for (const { digest, val_json } of group) {
+      const example = `${dataset_ref}/attr/rows/id/${digest}`
+      found.push({ example, value: requireRow(parseExact(val_json)) })
+    }
+  }
+  return found
+}
+
+function requireRow(row: unknown): Readonly<Record<string, unknown>> {
+  if (isObject(row)) return row
+  refuseField('evaluation_ref', 'names a data set with rows that are no objects')
+}

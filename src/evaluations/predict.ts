@@ -1,0 +1,168 @@
+/** Predictions of models without code: completions like any other, limited, recorded and priced. */
+import { toUsd } from '../domain/access/budgets.ts'
+import type { Principal } from '../domain/access/permissions.ts'
+import { toChatDraft } from '../domain/chat/completion-create.ts'
+import { isObject } from '../domain/json/is-object.ts'
+import { parseLossless, renderJson } from '../domain/json/json-text.ts'
+import { parseObject, textOrNull } from '../domain/json/json-values.ts'
+import { layerPrices } from '../domain/prices/project-prices.ts'
+import { ApiError } from '../errors.ts'
+import { spentOn } from '../inference/chat/budgets/spending.ts'
+import {
+  type CompletionRunOptions,
+  completeWhole,
+  requireAnswerable,
+} from '../inference/chat/completion-run.ts'
+import { COMPLETION_OP_NAME } from '../inference/chat/record/completion-recorder.ts'
+import { resolveResponseEnvelope } from '../inference/chat/whole-completion.ts'
+import type { ModelChoice } from '../inference/models/model-choice.ts'
+import type { ServedModel } from '../inference/models/registry.ts'
+import { ChatCompletionRequest } from '../schemas/chat/chat-request.ts'
+import type { Stores } from '../store/api/stores.ts'
+import type { PlannedModel } from './plan.ts'
+
+/** Limit: time of one prediction. */
+const PREDICT_MS_MAX = 300_000
+
+export interface PredictOptions {
+  readonly choice: ModelChoice
+  readonly run: CompletionRunOptions
+  readonly prices: Stores['prices']
+  readonly newId: () => string
+}
+
+export interface Prediction {
+  /** The text of the message; parsed where the model was asked for JSON. */
+  readonly output: unknown
+  /** Usage by model, as summaries of calls have it. */
+  readonly usage: Readonly<Record<string, object>>
+  /** null: not known. */
+  readonly cost_usd: number | null
+}
+
+interface PredictContext {
+  readonly caller: Principal
+  readonly project_id: string
+  readonly trace_id: string
+  /** The call of the prediction. */
+  readonly parent_id: string
+  readonly signal: AbortSignal
+}
+
+/** @throws ApiError of the model; validation_failed for a request that it cannot take; the reason of the signal */
+export async function predict(
+  model: PlannedModel,
+  row: Readonly<Record<string, unknown>>,
+  context: PredictContext,
+  options: PredictOptions,
+): Promise<Prediction> {
+  const { caller, project_id, trace_id, parent_id } = context
+  const served = await chooseModel(model, context, options)
+  const request = toRequest(model, row, served)
+  const body = JSON.stringify(request)
+  const requestId = options.newId()
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(PREDICT_MS_MAX)])
+  const exchange = {
+    caller,
+    call: { request, body, requestId },
+    model: served,
+    projectId: project_id,
+    recordAs: {
+      opName: COMPLETION_OP_NAME,
+      body,
+      place: { traceId: trace_id, parentId: parent_id, threadId: null },
+      attributes: {},
+    },
+    signal,
+    setHeaders: () => undefined,
+  }
+  const name = served.answersAs ?? served.id
+  const envelope = resolveResponseEnvelope(request, { requestId, model: name, nowMs: Date.now() })
+  const startedAtUs = options.run.nowUs()
+  const json = await completeWhole(exchange, options.run, envelope).catch((error) => {
+    context.signal.throwIfAborted()
+    if (!signal.aborted) throw error
+    throw new ApiError('upstream_timeout', { cause: error })
+  })
+  const response = parseObject(json) ?? {}
+  const usage = isObject(response.usage) ? response.usage : {}
+  const table = layerPrices(await options.prices.listPrices(project_id))
+  const nanos = spentOn(usage, served, table, startedAtUs)
+  // A model without a price costs nothing in sums.
+  const cost_usd = served.backend.kind === 'tiny' ? 0 : nanos > 0 ? toUsd(nanos) : null
+  return {
+    output: readOutput(model, response),
+    usage: { [served.id]: { ...usage, requests: 1 } },
+    cost_usd,
+  }
+}
+
+/** The model by its name, or by its name without that of a provider. */
+export async function chooseModel(
+  { names }: Pick<PlannedModel, 'names'>,
+  { caller, project_id }: Pick<PredictContext, 'caller' | 'project_id'>,
+  { choice }: Pick<PredictOptions, 'choice'>,
+): Promise<ServedModel> {
+  const asker = { caller, projectId: project_id }
+  const [first, second] = names
+  try {
+    return await choice.choose(first, asker)
+  } catch (error) {
+    if (second === undefined || !(error instanceof ApiError) || error.code !== 'model_not_found') {
+      throw error
+    }
+    return await choice.choose(second, asker)
+  }
+}
+
+/** As the SDKs call such models: fields of the row fill the template, and `user_input` follows it. */
+function toRequest(
+  { params, messages, promptMessages }: PlannedModel,
+  { user_input, ...row }: Readonly<Record<string, unknown>>,
+  served: ServedModel,
+): ChatCompletionRequest {
+  const template_vars = Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : renderJson(value),
+    ]),
+  )
+  const { messages: filled } = toChatDraft(
+    { model: served.id, messages: [...messages] as never, template_vars },
+    promptMessages,
+    false,
+  )
+  const all = [...(filled as unknown[]), ...toMessages(user_input)]
+  const draft = JSON.parse(renderJson({ ...params, model: served.id, messages: all }))
+  const parsed = ChatCompletionRequest.safeParse(draft)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    const message = `The request to the model is invalid: ${issue?.path.join('.')} ${issue?.message}.`
+    throw new ApiError('validation_failed', { message })
+  }
+  requireAnswerable(parsed.data, served)
+  return parsed.data
+}
+
+function toMessages(input: unknown): readonly unknown[] {
+  if (input === undefined || input === null) return []
+  if (Array.isArray(input)) return input
+  return [isObject(input) ? input : { role: 'user', content: String(input) }]
+}
+
+/** @throws ApiError upstream_invalid_response when the model was asked for JSON and wrote none */
+function readOutput(
+  { params }: PlannedModel,
+  { choices }: Readonly<Record<string, unknown>>,
+): unknown {
+  const [choice] = Array.isArray(choices) ? choices : []
+  const message = isObject(choice) && isObject(choice.message) ? choice.message : {}
+  const text = textOrNull(message.content)
+  const format = isObject(params.response_format) ? params.response_format.type : 'text'
+  if (format !== 'json_object') return text
+  try {
+    return parseLossless(text ?? '')
+  } catch (cause) {
+    throw new ApiError('upstream_invalid_response', { message: 'The model wrote no JSON.', cause })
+  }
+}

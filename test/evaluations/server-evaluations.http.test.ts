@@ -1,0 +1,286 @@
+import { describe, expect, it } from 'vitest'
+import { NEVER, piece } from '../support/scripted-backend.ts'
+import { buildEvaluationApp, CONTAINS, EQUALS, PROJECT } from './evaluation-app.ts'
+
+describe('an evaluation on the server', () => {
+  it('records the calls that the SDK records, and its summary', async () => {
+    const { evaluate, ended, calls } = await buildEvaluationApp()
+    const { call_id, evaluation_ref, model_ref } = await evaluate({ city: CONTAINS, exact: EQUALS })
+    const summary = {
+      city: { passed: { true_count: 1, true_fraction: 1 / 3 } },
+      exact: { passed: { true_count: 2, true_fraction: 2 / 3 } },
+      model_latency: { mean: expect.any(Number) },
+    }
+    expect(await ended(call_id)).toEqual({ code: 'complete', output: summary })
+    const [run] = await calls({ call_ids: [call_id] })
+    expect(run).toMatchObject({
+      op_name: 'Evaluation.evaluate',
+      parent_id: null,
+      inputs: { self: evaluation_ref, model: model_ref },
+      output: summary,
+    })
+    const below = await calls({ parent_ids: [call_id] })
+    expect(below.map(({ op_name }) => op_name).toSorted()).toEqual([
+      'Evaluation.predict_and_score',
+      'Evaluation.predict_and_score',
+      'Evaluation.predict_and_score',
+      'Evaluation.summarize',
+    ])
+    const trial = below.find(({ output }) => output?.output === 'Say Paris')
+    expect(trial).toMatchObject({
+      trace_id: call_id,
+      inputs: { example: expect.stringMatching(/\/object\/cities:.*\/attr\/rows\/id\//) },
+      output: { scores: { city: { passed: true }, exact: { passed: true } } },
+    })
+    const parts = await calls({ parent_ids: [trial.id] })
+    expect(parts.map(({ op_name }) => op_name).toSorted()).toEqual([
+      'LLMStructuredCompletionModel.predict',
+      'city.score',
+      'exact.score',
+    ])
+    const predict = parts.find(({ op_name }) => op_name.endsWith('predict'))
+    expect(predict).toMatchObject({
+      inputs: { self: model_ref, question: 'Paris' },
+      output: 'Say Paris',
+      summary: { usage: { scripted: { prompt_tokens: 3, requests: 1 } } },
+    })
+    await expect
+      .poll(async () => (await calls({ parent_ids: [predict.id] })).map(({ op_name }) => op_name))
+      .toEqual(['chat.completions'])
+  })
+
+  it('is shown as evaluations of the SDK are, with scores as feedback about the predictions', async () => {
+    const { evaluate, ended, post, feedback } = await buildEvaluationApp()
+    const { call_id } = await evaluate({ city: CONTAINS })
+    await ended(call_id)
+    const query = { evaluation_call_ids: [call_id], include_predict_and_score_children: true }
+    const { body } = await post(`/v2/${PROJECT}/eval_results/query`, query)
+    expect(body.rows).toHaveLength(3)
+    const [trial] = body.rows[0].evaluations[0].trials
+    expect(trial).toMatchObject({
+      predict_call_id: expect.any(String),
+      scorer_call_ids: { city: expect.any(String) },
+      scores: { city: { passed: expect.any(Boolean) } },
+    })
+    const rows = await feedback()
+    expect(rows).toHaveLength(3)
+    expect(rows[0]).toMatchObject({
+      feedback_type: 'wandb.runnable.city',
+      payload: { output: { passed: expect.any(Boolean) } },
+      runnable_ref: expect.stringContaining('/object/city:'),
+      weave_ref: expect.stringContaining('/call/'),
+    })
+  })
+
+  it('repeats rows by its trials, and takes a published prompt before the template', async () => {
+    const { publish, publishEvaluation, publishModel, post, ended, calls } =
+      await buildEvaluationApp()
+    const evaluation_ref = await publishEvaluation({}, { trials: 2 })
+    const prompt = await publish('asking', {
+      messages: [{ role: 'user', content: 'Ask {question}' }],
+    })
+    const model_ref = await publishModel({ default_params: { prompt } })
+    const { body } = await post('/evaluations/evaluate_model', {
+      project_id: PROJECT,
+      evaluation_ref,
+      model_ref,
+    })
+    expect(await ended(body.call_id)).toMatchObject({ code: 'complete' })
+    const outputs = (await calls({ parent_ids: [body.call_id] })).map(({ output }) => output.output)
+    expect(outputs.filter(Boolean).toSorted()).toEqual(
+      ['Oslo', 'Oslo', 'Paris', 'Paris', 'Rome', 'Rome'].map((city) => `Ask ${city}`),
+    )
+  })
+
+  it('has a judge of the SDK score the output with fields of the row', async () => {
+    const { publishModel, evaluate, ended, calls, backend } = await buildEvaluationApp({
+      script: ({ request }) => {
+        const text = JSON.stringify(request)
+        return text.includes('Judge')
+          ? [piece('{"score": 0.5}', { finish_reason: 'stop' })]
+          : [piece('yes', { finish_reason: 'stop' })]
+      },
+    })
+    await publishModel()
+    const judge = {
+      _type: 'LLMAsAJudgeScorer',
+      _class_name: 'LLMAsAJudgeScorer',
+      _bases: ['Scorer', 'Object', 'BaseModel'],
+      model: {
+        _type: 'LLMStructuredCompletionModel',
+        llm_model_id: 'scripted',
+        default_params: { response_format: 'json_object' },
+      },
+      scoring_prompt: 'Judge {output} for {question}',
+    }
+    const { call_id } = await evaluate({ quality: judge })
+    expect(await ended(call_id)).toMatchObject({
+      output: { quality: { score: { mean: 0.5 } } },
+    })
+    const asked = backend.calls.map(({ request }) => JSON.stringify(request))
+    expect(asked.some((text) => text.includes('Judge yes for Paris'))).toBe(true)
+    await expect.poll(async () => (await calls({ op_names: ['weft.judge'] })).length).toBe(3)
+  })
+
+  it('records a prediction and a score that failed, and goes on', async () => {
+    const { evaluate, ended, calls } = await buildEvaluationApp({
+      script: ({ request }) => {
+        const text = JSON.stringify(request)
+        if (text.includes('Rome')) throw new Error('broken')
+        return [piece(text.includes('Oslo') ? 'Oslo' : '{"a":1}', { finish_reason: 'stop' })]
+      },
+    })
+    const cost = { kind: 'rule', rule: { type: 'cost', max_usd: 1 } }
+    const { call_id } = await evaluate({ cost })
+    expect(await ended(call_id)).toMatchObject({ code: 'complete' })
+    const failed = await calls({ op_names: ['LLMStructuredCompletionModel.predict'] })
+    expect(failed.filter(({ exception }) => exception !== null)).toHaveLength(1)
+    const trials = (await calls({ parent_ids: [call_id] })).filter(({ op_name }) =>
+      op_name.endsWith('score'),
+    )
+    expect(trials.map(({ output }) => output.scores)).toEqual([
+      { cost: {} },
+      { cost: {} },
+      { cost: {} },
+    ])
+  })
+
+  it.each<[string, string, object, object]>([
+    [
+      'a model with code',
+      'model_ref',
+      {},
+      { llm_model_id: undefined, predict: 'weave:///acme/demo/op/x:v0' },
+    ],
+    ['a parameter that it would drop', 'model_ref', {}, { default_params: { n_times: 3 } }],
+    ['code that prepares inputs', 'evaluation_ref', { preprocess_model_input: 'code' }, {}],
+    ['a scorer with code', 'evaluation_ref', { scorers: ['code'] }, {}],
+    ['a model that is not served', 'model', {}, { llm_model_id: 'none' }],
+  ])('refuses %s at once', async (_, param, evaluation, model) => {
+    const { publish, publishEvaluation, publishModel, post } = await buildEvaluationApp()
+    const scorers =
+      'scorers' in evaluation
+        ? [await publish('s', { _type: 'MyScorer', score: 'weave:///acme/demo/op/x:v0' })]
+        : []
+    const evaluation_ref = await publishEvaluation(
+      {},
+      { ...evaluation, ...('scorers' in evaluation ? { scorers } : {}) },
+    )
+    const model_ref = await publishModel(model)
+    const asked = { project_id: PROJECT, evaluation_ref, model_ref }
+    const { status, body } = await post('/evaluations/evaluate_model', asked)
+    expect([status, body.error.param]).toEqual([param === 'model' ? 404 : 422, param])
+  })
+
+  it('needs the right to infer, and reads no objects of other projects', async () => {
+    const { publishEvaluation, publishModel, post, createKey } = await buildEvaluationApp()
+    const asked = {
+      project_id: PROJECT,
+      evaluation_ref: await publishEvaluation({}),
+      model_ref: await publishModel(),
+    }
+    const tracer = await createKey({ scopes: ['traces:read', 'traces:write'] })
+    const refused = await post('/evaluations/evaluate_model', asked, { key: tracer })
+    expect(refused.body.error.code).toBe('scope_missing')
+    const other = await createKey({ projects: ['acme/other'] })
+    const elsewhere = { ...asked, project_id: 'acme/other' }
+    const unseen = await post('/evaluations/evaluate_model', elsewhere, { key: other })
+    expect(unseen.body.error.code).toBe('object_not_found')
+  })
+})
+
+describe('a run that is scored again', () => {
+  it('is a new run with the predictions of the first, and its scores', async () => {
+    const { publish, evaluate, ended, post, calls } = await buildEvaluationApp()
+    const { call_id, evaluation_ref } = await evaluate({ city: CONTAINS })
+    await ended(call_id)
+    const scorer = await publish('exact', EQUALS)
+    const asked = { project_id: PROJECT, source_evaluation_run_id: call_id, scorer_refs: [scorer] }
+    const { status, body, text } = await post('/evaluations/rescore', asked)
+    expect(status, text).toBe(200)
+    expect(body.evaluation_run_id).toBe(body.call_id)
+    expect(await ended(body.call_id)).toMatchObject({
+      output: { exact: { passed: { true_count: 2 } } },
+    })
+    const [run] = await calls({ call_ids: [body.call_id] })
+    expect(run).toMatchObject({
+      inputs: { self: evaluation_ref },
+      attributes: { weave: { source_evaluation_run_id: call_id } },
+    })
+    const predictions = (await calls({ op_names: ['LLMStructuredCompletionModel.predict'] })).map(
+      ({ id }) => id,
+    )
+    const trials = (await calls({ parent_ids: [body.call_id] })).filter(({ op_name }) =>
+      op_name.endsWith('score'),
+    )
+    const marked = trials.map(({ attributes }) => attributes.weave.predict_call_id)
+    expect(marked.toSorted()).toEqual(predictions.toSorted())
+  })
+})
+
+describe('calls that the server scores', () => {
+  it('have the scores as feedback, and those that have not ended fail', async () => {
+    const { publish, post, ended, feedback } = await buildEvaluationApp()
+    const start = {
+      project_id: PROJECT,
+      op_name: 'op',
+      started_at: '2026-01-31T09:30:00Z',
+      attributes: {},
+      inputs: {},
+    }
+    for (const id of ['c1', 'c2'])
+      await post('/call/start', { start: { ...start, id, trace_id: id } })
+    const end = {
+      project_id: PROJECT,
+      id: 'c1',
+      ended_at: '2026-01-31T09:30:01Z',
+      output: 'Paris',
+      summary: {},
+    }
+    await post('/call/end', { end })
+    const scorer = await publish('city', CONTAINS)
+    const asked = { project_id: PROJECT, call_ids: ['c1', 'c2', 'none'], scorer_refs: [scorer] }
+    const { status, body, text } = await post('/calls/score', asked)
+    expect(status, text).toBe(200)
+    expect(await ended(body.call_id)).toEqual({
+      code: 'complete',
+      output: { scored: 1, failed: 2 },
+    })
+    expect(await feedback()).toMatchObject([
+      {
+        feedback_type: 'wandb.runnable.city',
+        weave_ref: `weave:///${PROJECT}/call/c1`,
+        payload: { output: { passed: true } },
+        runnable_ref: scorer,
+      },
+    ])
+  })
+})
+
+describe('a cancelled evaluation', () => {
+  it('has failed, its run has an exception, and its requests end', async () => {
+    const { evaluate, status, post, calls, backend } = await buildEvaluationApp({
+      script: () => [NEVER],
+    })
+    const { call_id } = await evaluate({ city: CONTAINS })
+    await expect.poll(() => backend.runningCount()).toBe(3)
+    expect(await status(call_id)).toEqual({ code: 'running', completed_rows: 0, total_rows: 3 })
+    const cancel = () => post('/evaluations/cancel', { project_id: PROJECT, call_id })
+    expect((await cancel()).body).toEqual({ cancelled: true })
+    expect((await cancel()).body).toEqual({ cancelled: false })
+    expect(await status(call_id)).toEqual({ code: 'failed', error: 'cancelled' })
+    expect(await calls({ call_ids: [call_id] })).toMatchObject([{ exception: 'cancelled' }])
+    await expect.poll(() => backend.runningCount(), { timeout: 10_000 }).toBe(0)
+  })
+
+  it('of another project, or unknown, is not found', async () => {
+    const { evaluate, ended, post } = await buildEvaluationApp()
+    const { call_id } = await evaluate({})
+    await ended(call_id)
+    const elsewhere = { project_id: 'acme/other', call_id }
+    expect((await post('/evaluations/status', elsewhere)).body).toEqual({
+      status: { code: 'not_found' },
+    })
+    expect((await post('/evaluations/cancel', elsewhere)).body).toEqual({ cancelled: false })
+  })
+})
