@@ -1,5 +1,4 @@
 /** Evaluations: predictions of the rows of a data set, and their scores. */
-import { PREDICT_AND_SCORE_OP } from '../domain/calls/evaluations/evaluation-calls.ts'
 import { createTrialSummary } from '../domain/evaluations/summary.ts'
 import { objectOrEmpty } from '../domain/json/json-values.ts'
 import type { JsonObject } from '../schemas/primitives.ts'
@@ -31,8 +30,9 @@ export async function runEvaluation(
   const { project_id } = job
   const { predicting, nowUs, newId } = options
   const asker = { caller, project_id }
-  await calls.startRun({ evaluation: work.evaluation_ref, model: work.model_ref })
   const plan = await readPlan(work, asker, planOptions(options))
+  const { evaluate: op_name } = plan.ops
+  await calls.startRun({ op_name, evaluation: work.evaluation_ref, model: work.model_ref })
   const summary = createTrialSummary()
 
   async function runTrial(index: number): Promise<void> {
@@ -69,7 +69,7 @@ export async function runEvaluation(
       {
         id: trial_id,
         parent_id: job.id,
-        op_name: PREDICT_AND_SCORE_OP,
+        op_name: plan.ops.predict_and_score,
         attributes: { weave: { predict_call_id: prediction_id } },
         inputs: { self: work.evaluation_ref, model: work.model_ref, example: row.example },
         started_at_us: startedUs,
@@ -104,6 +104,6 @@ export async function runEvaluation(
     onRow()
   })
   const output = summary.render()
-  await calls.endRun(output, null)
+  await calls.endRun(output, null, plan.ops.summarize)
   return output
 }

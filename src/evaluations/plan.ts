@@ -2,6 +2,7 @@
 import { canUseProject, type Principal } from '../domain/access/permissions.ts'
 import { toPromptMessages } from '../domain/chat/completion-create.ts'
 import {
+  type EvaluationOps,
   type ModelObject,
   toEvaluation,
   toModel,
@@ -48,6 +49,7 @@ export interface PlannedModel extends ModelObject {
 export interface EvaluationPlan {
   readonly rows: readonly PlannedRow[]
   readonly trials: number
+  readonly ops: EvaluationOps
   readonly model: PlannedModel
   readonly scorers: readonly NamedScorer[]
 }
@@ -77,6 +79,7 @@ export async function readPlan(
   return {
     rows,
     trials: evaluation.trials,
+    ops: evaluation.ops,
     model: { ...object, ref: model_ref, promptMessages },
     scorers,
   }

@@ -1,11 +1,6 @@
 /** Runs whose predictions are scored again, by other scorers. */
 import type { StoredCall } from '../domain/calls/call-view.ts'
-import {
-  isMarkedScore,
-  isPredict,
-  isTrial,
-  PREDICT_AND_SCORE_OP,
-} from '../domain/calls/evaluations/evaluation-calls.ts'
+import { isMarkedScore, isPredict, isTrial } from '../domain/calls/evaluations/evaluation-calls.ts'
 import { createTrialSummary } from '../domain/evaluations/summary.ts'
 import { objectOrEmpty, textOrEmpty, textOrNull } from '../domain/json/json-values.ts'
 import { parseReadableRef } from '../domain/objects/readable-ref.ts'
@@ -78,7 +73,7 @@ export async function runRescore(
       {
         id: trial_id,
         parent_id: job.id,
-        op_name: PREDICT_AND_SCORE_OP,
+        op_name: trial.op_name,
         attributes: { weave: { predict_call_id: predicted.prediction_id } },
         inputs: { ...trial.inputs, self: subject.evaluation, model: subject.model },
         started_at_us: startedUs,
@@ -97,9 +92,10 @@ export async function runRescore(
 }
 
 /** The evaluation and the model of a run, by whatever recorded it. */
-export function subjectOfRun({ attributes, inputs }: StoredCall) {
+export function subjectOfRun({ op_name, attributes, inputs }: StoredCall) {
   const { evaluation, model } = objectOrEmpty(attributes.weave)
   return {
+    op_name,
     evaluation: textOrNull(evaluation) ?? textOrEmpty(inputs.self),
     model: textOrNull(model) ?? textOrEmpty(inputs.model),
   }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Principal } from '../domain/access/permissions.ts'
 import { callRef } from '../domain/calls/call-ref.ts'
-import { EVALUATION_OPS, marksOf } from '../domain/calls/evaluations/evaluation-calls.ts'
+import { marksOf } from '../domain/calls/evaluations/evaluation-calls.ts'
 import { type CallParts, resolveTimedEnd, resolveTimedStart } from '../domain/calls/new-call.ts'
 import { resolveFeedback } from '../domain/feedback/new-feedback.ts'
 import { ApiError } from '../errors.ts'
@@ -11,7 +11,6 @@ import type { EvaluationJob } from '../store/api/evaluations/evaluation-jobs.ts'
 import type { Stores } from '../store/api/stores.ts'
 import type { NamedScorer } from './plan.ts'
 
-const SUMMARIZE_OP = 'Evaluation.summarize'
 /** Limit: bytes of the output of a score. */
 const PAYLOAD_BYTES_MAX = 1024 * 1024
 
@@ -61,6 +60,7 @@ export function idOf(job_id: string, ...names: readonly string[]): string {
 
 /** The inputs of the run and of its trials: the evaluation and the model. */
 export interface RunSubject {
+  readonly op_name: string
   readonly evaluation: string
   readonly model: string
   readonly source_run_id?: string
@@ -79,13 +79,13 @@ export function createRunCalls(job: JobName, options: RunCallOptions) {
 
   return {
     /** Starts the run; no effect when it has begun. */
-    async startRun({ evaluation, model, source_run_id }: RunSubject): Promise<void> {
+    async startRun({ op_name, evaluation, model, source_run_id }: RunSubject): Promise<void> {
       const source = source_run_id === undefined ? {} : { source_evaluation_run_id: source_run_id }
       const start = {
         project_id,
         id: run_id,
         trace_id: run_id,
-        op_name: EVALUATION_OPS.evaluation_run,
+        op_name,
         attributes: marksOf('evaluation_run', { evaluation, model, ...source }),
         inputs: { self: evaluation, model },
         // The same in all attempts, so that a repetition changes nothing.
@@ -134,13 +134,17 @@ function createRunEnd(job: JobName, options: RunCallOptions) {
   const { id: run_id, project_id, principal } = job
   const { stores, refScheme, nowUs } = options
   return {
-    /** Ends the run, with its summary or with an exception; no effect when it has ended. */
-    async endRun(output: JsonObject | null, exception: string | null): Promise<void> {
+    /** Ends the run, with its summary or with an exception; no effect when it has ended. @param summarizeOp - default: the summary is no call of its own */
+    async endRun(
+      output: JsonObject | null,
+      exception: string | null,
+      summarizeOp?: string,
+    ): Promise<void> {
       const ended_at_us = nowUs()
-      if (output !== null) {
+      if (output !== null && summarizeOp !== undefined) {
         const inputs = { self: null }
         const id = idOf(run_id, 'summarize')
-        const own = { id, parent_id: run_id, op_name: SUMMARIZE_OP, attributes: {}, inputs, output }
+        const own = { id, parent_id: run_id, op_name: summarizeOp, attributes: {}, inputs, output }
         await stores.calls.writeParts([
           toParts(job, { ...own, started_at_us: ended_at_us, ended_at_us }, refScheme),
         ])

@@ -72,6 +72,22 @@ describe('an evaluation on the server', () => {
     })
   })
 
+  it('names its calls by the ops that the SDK published with it, by which that finds them', async () => {
+    const { evaluate, ended, calls } = await buildEvaluationApp()
+    const refOf = (name: string) => `weave:///${PROJECT}/op/Evaluation.${name}:v0`
+    const ops = {
+      evaluate: refOf('evaluate'),
+      predict_and_score: refOf('predict_and_score'),
+      summarize: refOf('evil'),
+    }
+    const { call_id } = await evaluate({}, ops)
+    await ended(call_id)
+    const named = await calls({ trace_ids: [call_id], op_names: [refOf('evaluate')] })
+    expect(named.map(({ id }) => id)).toEqual([call_id])
+    const below = (await calls({ parent_ids: [call_id] })).map(({ op_name }) => op_name)
+    expect(new Set(below)).toEqual(new Set([ops.predict_and_score, 'Evaluation.summarize']))
+  })
+
   it('repeats rows by its trials, and takes a published prompt before the template', async () => {
     const { publish, publishEvaluation, publishModel, post, ended, calls } =
       await buildEvaluationApp()

@@ -3,10 +3,13 @@ import { z } from 'zod'
 import { refuseField } from '../../errors.ts'
 import { SCORERS_MAX } from '../../schemas/evaluations/server-evaluation.ts'
 import { Scorer } from '../../schemas/evaluators/scorer.ts'
+import { EVALUATION_OPS, PREDICT_AND_SCORE_OP } from '../calls/evaluations/evaluation-calls.ts'
 import { toPromptMessages } from '../chat/completion-create.ts'
 import { isObject } from '../json/is-object.ts'
 import { renderJson } from '../json/json-text.ts'
+import { parseRef } from '../objects/refs.ts'
 
+const SUMMARIZE_OP = 'Evaluation.summarize'
 /** Limit: trials of a row. */
 const TRIALS_MAX = 100
 
@@ -25,6 +28,9 @@ const EvaluationFields = z.object({
   scorers: z.array(z.string()).max(SCORERS_MAX).nullish(),
   trials: z.int().min(1).max(TRIALS_MAX).nullish(),
   preprocess_model_input: z.null().optional(),
+  evaluate: z.unknown().optional(),
+  predict_and_score: z.unknown().optional(),
+  summarize: z.unknown().optional(),
 })
 
 /** What an evaluation names. */
@@ -32,6 +38,14 @@ interface EvaluationObject {
   readonly dataset_ref: string
   readonly scorer_refs: readonly string[]
   readonly trials: number
+  /** Names of the calls: the refs of the ops that the SDK published with it, by which it finds them. */
+  readonly ops: EvaluationOps
+}
+
+export interface EvaluationOps {
+  readonly evaluate: string
+  readonly predict_and_score: string
+  readonly summarize: string
 }
 
 /** @throws ApiError validation_failed, of what the server cannot run */
@@ -44,8 +58,19 @@ export function toEvaluation(value: unknown): EvaluationObject {
       `must name an evaluation whose dataset and scorers are refs, without code: ${issue?.path.join('.')} ${issue?.message}`,
     )
   }
-  const { dataset, scorers, trials } = parsed.data
-  return { dataset_ref: dataset, scorer_refs: scorers ?? [], trials: trials ?? 1 }
+  const { dataset, scorers, trials, ...named } = parsed.data
+  const ops = {
+    evaluate: toOp(named.evaluate, EVALUATION_OPS.evaluation_run),
+    predict_and_score: toOp(named.predict_and_score, PREDICT_AND_SCORE_OP),
+    summarize: toOp(named.summarize, SUMMARIZE_OP),
+  }
+  return { dataset_ref: dataset, scorer_refs: scorers ?? [], trials: trials ?? 1, ops }
+}
+
+/** @returns the ref if it is one of the op of that name; otherwise the name */
+function toOp(ref: unknown, name: string): string {
+  const parsed = typeof ref === 'string' ? parseRef(ref) : null
+  return parsed?.kind === 'op' && parsed.name === name ? String(ref) : name
 }
 
 const Message = z.looseObject({ role: z.string() })

@@ -113,7 +113,8 @@ function addEvaluate(app: App, evaluations: ServerEvaluations): void {
       await chooseModel(plan.model, asker, evaluations.predicting)
       const total_rows = plan.rows.length * plan.trials
       const work = { kind: 'evaluate', evaluation_ref, model_ref } as const
-      const subject = { evaluation: evaluation_ref, model: model_ref }
+      const { evaluate: op_name } = plan.ops
+      const subject = { op_name, evaluation: evaluation_ref, model: model_ref }
       return {
         call_id: await begin(evaluations, { work, total_rows, project_id, caller, subject }),
       }
