@@ -26,13 +26,13 @@ const STOP_MS_MAX = 1_000
 /** Keys of sessions begin with this. */
 const PERSON = 'person-'
 
-export interface EvaluationRunnerOptions extends JobRunOptions {
+interface EvaluationRunnerOptions extends JobRunOptions {
   /** Whether other processes run jobs of the same store. */
   readonly isShared: boolean
   readonly stores: JobRunOptions['stores'] & Pick<Stores, 'evaluationJobs' | 'keys' | 'people'>
 }
 
-export interface EvaluationRunner {
+interface EvaluationRunner {
   /** Claims what waits, now and then again. */
   start(): void
   /** Claims what waits now. */

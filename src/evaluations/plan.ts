@@ -35,7 +35,7 @@ export interface NamedScorer {
   readonly scorer: Scorer
 }
 
-export interface PlannedRow {
+interface PlannedRow {
   /** What is recorded as the example: the ref of the row, or the row itself. */
   readonly example: unknown
   readonly value: Readonly<Record<string, unknown>>
@@ -46,7 +46,7 @@ export interface PlannedModel extends ModelObject {
   readonly promptMessages: readonly unknown[]
 }
 
-export interface EvaluationPlan {
+interface EvaluationPlan {
   readonly rows: readonly PlannedRow[]
   readonly trials: number
   readonly ops: EvaluationOps

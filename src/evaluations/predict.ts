@@ -31,7 +31,7 @@ export interface PredictOptions {
   readonly newId: () => string
 }
 
-export interface Prediction {
+interface Prediction {
   /** The text of the message; parsed where the model was asked for JSON. */
   readonly output: unknown
   /** Usage by model, as summaries of calls have it. */

@@ -14,7 +14,7 @@ import type { NamedScorer } from './plan.ts'
 /** Limit: bytes of the output of a score. */
 const PAYLOAD_BYTES_MAX = 1024 * 1024
 
-export interface RunCallOptions {
+interface RunCallOptions {
   readonly stores: Pick<Stores, 'calls' | 'feedback'>
   readonly refScheme: string
   readonly nowUs: () => number

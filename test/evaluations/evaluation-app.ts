@@ -16,7 +16,7 @@ export const PROJECT = 'acme/demo'
 const POLL = { timeout: 20_000 }
 
 /** Repeats the last message, the whole of which is `[prompt]`. */
-export const echo = ({ request }: CompletionCall): Step[] => [
+const echo = ({ request }: CompletionCall): Step[] => [
   prompt(),
   piece(String((request as { messages: { content: string }[] }).messages.at(-1)?.content)),
   finish(),

@@ -20,7 +20,7 @@ interface Field {
   readonly fields: Map<string, Field>
 }
 
-export interface TrialSummary {
+interface TrialSummary {
   /** Adds the output of a trial: `output`, `scores` and `model_latency`. */
   add(output: Readonly<Record<string, unknown>>): void
   render(): Record<string, unknown>

@@ -37,7 +37,7 @@ type EvaluationStores = Pick<
   | 'tables'
 >
 
-export interface ServerEvaluationOptions extends Pick<Clock, 'nowUs'> {
+interface ServerEvaluationOptions extends Pick<Clock, 'nowUs'> {
   readonly stores: EvaluationStores
   readonly inference: Inference
   readonly refScheme: string

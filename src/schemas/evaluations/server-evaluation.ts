@@ -70,18 +70,18 @@ export const EvaluationStatusResponse = z
   .object({
     status: z
       .discriminatedUnion('code', [
-        z.object({ code: z.literal('not_found') }),
+        z.object({ code: z.literal('not_found').describe('How far it is.') }),
         z.object({
-          code: z.literal('running'),
+          code: z.literal('running').describe('How far it is.'),
           completed_rows: count.describe('Rows, times their trials, that are done.'),
           total_rows: count.describe('All of them.'),
         }),
         z.object({
-          code: z.literal('failed'),
+          code: z.literal('failed').describe('How far it is.'),
           error: z.string().nullable().describe('Why; `cancelled` when it was cancelled.'),
         }),
         z.object({
-          code: z.literal('complete'),
+          code: z.literal('complete').describe('How far it is.'),
           output: FreeObject.describe('The summary.'),
         }),
       ])
