@@ -16,6 +16,7 @@ import { columnNames } from './columns.ts'
 import { callsQueryOf, hasTimeRange, isFiltered, queryName } from './filters.ts'
 import { findLastPosition } from './last-position.ts'
 import { NewCalls } from './new-calls.ts'
+import { SavedViews } from './saved-views.ts'
 import { SearchBox } from './search/search-box.ts'
 import {
   countSelected,
@@ -65,6 +66,7 @@ export function Calls({ project }: { readonly project: string }) {
             }
             <span class="push"></span>
             <button onClick=${refresh}>${icon('refresh-cw')} Refresh</button>
+            <${SavedViews} project=${project} />
             <${ColumnPicker} />
             <${Actions} target=${target} onDeleted=${refresh} />
           </div>`

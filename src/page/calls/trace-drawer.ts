@@ -56,7 +56,7 @@ export function TraceDrawer({ project, id, at, count, onMove }: TraceDrawerProps
     if (event.target === event.currentTarget) close()
   }
   const View = view.value
-  return html`<dialog class="drawer" ref=${dialog} aria-label="Trace" onCancel=${cancel} onMouseDown=${press}>
+  return html`<dialog class="trace-drawer" ref=${dialog} aria-label="Trace" onCancel=${cancel} onMouseDown=${press}>
     <div class="drawer-inside">
       <div class="bar drawer-bar">
         <button class="square" aria-label="Previous call of the list" title="Previous (k)" aria-keyshortcuts="k" disabled=${!hasPrevious} onClick=${() => onMove(at - 1)}>${icon('arrow-up')}</button>

@@ -20,6 +20,7 @@ const IN_VIEWS: readonly Keys[] = [
   [['Enter'], 'In a chart: zoom in, or open the calls'],
   [['↑', '↓'], 'In a table or a trace: the next row'],
   [['←', '→'], 'In a trace: fold and unfold'],
+  [['j', 'k'], 'In a trace over the list: the next and the previous call'],
   [['+', '-'], 'In a queue: rate; a digit is a number, n a note, s skips'],
 ]
 

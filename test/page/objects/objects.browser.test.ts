@@ -120,7 +120,7 @@ describe.skipIf(!hasBrowser)('objects on the page', () => {
       await expect.poll(() => page.locator('.row.call').count()).toBe(1)
       await expect
         .poll(() => page.locator('.row.call a').getAttribute('href'))
-        .toContain('/calls/a')
+        .toMatch(/\/calls\?.*open=a$/)
     }
     await page.goto(`${url}${addressOf(model)}`)
     await page
