@@ -57,6 +57,7 @@ export function renderPerson(person: Person): PersonResponse {
     signed_in_at: renderTimestampOrNull(person.signed_in_at_us),
     password_set_at: renderTimestampOrNull(person.password_set_at_us),
     link_expires_at: renderTimestampOrNull(person.link_expires_at_us),
+    sessions_from: renderTimestampOrNull(person.sessions_from_us || null),
     disabled_at: renderTimestampOrNull(person.disabled_at_us),
   }
 }

@@ -118,6 +118,8 @@ const GROUPS: readonly LinkGroup[] = [
 /** Views of the server, which belong to no project. */
 const SERVER_LINKS: readonly ViewLink[] = [
   { path: '/keys', label: 'Keys', icon: 'key-round', views: [], scope: 'admin', key: 'k' },
+  { path: '/people', label: 'People', icon: 'users', views: [], scope: 'admin', key: 'l' },
+  { path: '/budgets', label: 'Budgets', icon: 'coins', views: [], scope: 'admin', key: 'u' },
   { path: '/models', label: 'Models', icon: 'cpu', views: [], scope: 'admin', key: 'm' },
   { path: '/audit', label: 'Audit', icon: 'history', views: [], scope: 'admin', key: 'a' },
 ]

@@ -5,7 +5,8 @@ import type { KeyResponse } from '../../schemas/access/key.ts'
 import { requestJson } from '../api/client.ts'
 import { Failure } from '../parts/notice.ts'
 import { clickOnce, useSubmit } from '../parts/use-submit.ts'
-import { KeyBudgets } from './key-budgets.ts'
+import { Use } from '../people/use.ts'
+import { BudgetsOf } from './key-budgets.ts'
 import { SettingsFields, toRequest, toSettings } from './key-settings.ts'
 import { type Made, Secret } from './new-key.ts'
 
@@ -35,7 +36,8 @@ export function EditKey({ row, onChanged, onClose }: EditKeyProps) {
       <button type="button" onClick=${onClose}>Close</button>
       <${Failure} words=${saving.failure} />
     </form>
-    <div class="card"><${KeyBudgets} keyId=${row.id} /></div>
+    <div class="card"><${BudgetsOf} kind="key" id=${row.id} /></div>
+    <${Use} user=${row.svc_user_id} />
     <form class="card" aria-label="Secret" onSubmit=${rotating.submit}>
       <p>A new secret replaces the one that is in use, which is accepted for another day.</p>
       <button onClick=${clickOnce}>Replace the secret</button>

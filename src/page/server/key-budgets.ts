@@ -1,4 +1,4 @@
-/** The budgets of a key: what is spent, another limit, one budget more. */
+/** The budgets of a key, a project or a person: what is spent, other limits, one budget more. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import type { BudgetResponse } from '../../schemas/access/budget.ts'
@@ -11,21 +11,30 @@ import { textOf } from './key-settings.ts'
 const PERIODS = ['day', 'week', 'month', 'life'] as const
 const URL = '/v1/budgets'
 
-export function KeyBudgets({ keyId }: { readonly keyId: string }) {
+interface BudgetsOfProps {
+  readonly kind: BudgetResponse['subject_kind']
+  readonly id: string
+  readonly onChanged?: () => void
+}
+
+export function BudgetsOf({ kind, id, onChanged }: BudgetsOfProps) {
   const [turn, setTurn] = useState(0)
-  const reload = () => setTurn((last) => last + 1)
+  const reload = () => {
+    setTurn((last) => last + 1)
+    onChanged?.()
+  }
   const loaded = useLoad(
-    `budgets ${keyId}`,
+    `budgets ${kind} ${id}`,
     (signal) => requestJson<{ data: BudgetResponse[] }>(URL, undefined, { signal }),
     turn,
   )
   const own = (loaded.value?.data ?? []).filter(
-    ({ subject_kind, subject_id }) => subject_kind === 'key' && subject_id === keyId,
+    ({ subject_kind, subject_id }) => subject_kind === kind && subject_id === id,
   )
   return html`<h3>Budgets</h3>
     <${Failure} words=${loaded.failure} />
     ${own.map((budget) => html`<${BudgetRow} key=${budget.id} budget=${budget} onChanged=${reload} />`)}
-    <${NewBudget} keyId=${keyId} onMade=${reload} />`
+    <${NewBudget} kind=${kind} id=${id} onMade=${reload} />`
 }
 
 interface BudgetRowProps {
@@ -34,12 +43,13 @@ interface BudgetRowProps {
 }
 
 function BudgetRow({ budget, onChanged }: BudgetRowProps) {
-  const { id, period, zone, hard_usd, spent_usd, reserved_usd } = budget
+  const { id, period, zone, hard_usd, soft_usd, spent_usd, reserved_usd } = budget
   const [hard, setHard] = useState(hard_usd === null ? '' : String(hard_usd))
+  const [soft, setSoft] = useState(soft_usd === null ? '' : String(soft_usd))
   const [failure, setFailure] = useState<string | null>(null)
   const url = `${URL}/${encodeURIComponent(id)}`
   const { submit, failure: refusal } = useSubmit(async () => {
-    await requestJson(url, { hard_usd: toUsd(hard) }, { method: 'PATCH' })
+    await requestJson(url, { hard_usd: toUsd(hard), soft_usd: toUsd(soft) }, { method: 'PATCH' })
     onChanged()
   })
   const remove = () =>
@@ -48,6 +58,7 @@ function BudgetRow({ budget, onChanged }: BudgetRowProps) {
     )
   return html`<form class="bar" aria-label=${`Budget of a ${period}`} onSubmit=${submit}>
       <label>US dollars a ${period}<input type="number" min="0" step="any" value=${hard} onInput=${textOf(setHard)} placeholder="no limit" /></label>
+      <label>warns at<input type="number" min="0" step="any" value=${soft} onInput=${textOf(setSoft)} placeholder="never" /></label>
       <span>$${spent_usd} spent, $${reserved_usd} reserved <span class="faint">${zone}</span></span>
       <button onClick=${clickOnce}>Save budget</button>
       <button type="button" onClick=${remove}>Delete budget</button>
@@ -56,26 +67,31 @@ function BudgetRow({ budget, onChanged }: BudgetRowProps) {
 }
 
 interface NewBudgetProps {
-  readonly keyId: string
+  readonly kind: BudgetResponse['subject_kind']
+  readonly id: string
   readonly onMade: () => void
 }
 
-function NewBudget({ keyId, onMade }: NewBudgetProps) {
+function NewBudget({ kind, id, onMade }: NewBudgetProps) {
   const [period, setPeriod] = useState<string>('month')
   const [hard, setHard] = useState('')
+  const [soft, setSoft] = useState('')
   const { submit, failure } = useSubmit(async () => {
     await requestJson(URL, {
-      subject_kind: 'key',
-      subject_id: keyId,
+      subject_kind: kind,
+      subject_id: id,
       period,
       zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
       hard_usd: toUsd(hard),
+      soft_usd: toUsd(soft),
     })
     setHard('')
+    setSoft('')
     onMade()
   })
   return html`<form class="bar" aria-label="New budget" onSubmit=${submit}>
       <label>US dollars<input type="number" required min="0" step="any" value=${hard} onInput=${textOf(setHard)} /></label>
+      <label>warns at<input type="number" min="0" step="any" value=${soft} onInput=${textOf(setSoft)} placeholder="never" /></label>
       <label>in a<select value=${period} onChange=${textOf(setPeriod)}>
         ${PERIODS.map((name) => html`<option key=${name} value=${name}>${name}</option>`)}
       </select></label>

@@ -3,6 +3,8 @@ import { html } from 'htm/preact'
 import { may } from '../api/session.ts'
 import { Failure } from '../parts/notice.ts'
 import { Account } from '../people/account.ts'
+import { Budgets } from '../people/budgets.ts'
+import { People } from '../people/people.ts'
 import type { ViewProps } from '../shell/page-route.ts'
 import { Audit } from './audit.ts'
 import { Backends } from './backends.ts'
@@ -10,11 +12,13 @@ import { Keys } from './keys.ts'
 
 const VIEWS = {
   keys: { title: 'Keys', View: Keys },
+  people: { title: 'People', View: People },
+  budgets: { title: 'Budgets', View: Budgets },
   audit: { title: 'Audit', View: Audit },
   models: { title: 'Models', View: Backends },
 }
 
-/** Its subject is `account`, `keys`, `audit` or `models`; it has no project. */
+/** Its subject is `account`, `keys`, `people`, `budgets`, `audit` or `models`; it has no project. */
 export function ServerView({ subject }: ViewProps) {
   if (subject === 'account') return html`<${Account} />`
   const { title, View } = VIEWS[subject as keyof typeof VIEWS] ?? VIEWS.models

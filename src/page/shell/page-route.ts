@@ -80,10 +80,10 @@ export function parsePageRoute(path: string): PageRoute | null {
   return subject === '' ? { project, view: all, subject: null } : { project, view: one, subject }
 }
 
-const SERVER_VIEWS = ['keys', 'audit', 'models', 'account'] as const
+const SERVER_VIEWS = ['keys', 'people', 'budgets', 'audit', 'models', 'account'] as const
 type ServerSubject = (typeof SERVER_VIEWS)[number]
 
-/** What is shown of the server itself, which has no project: `/keys`, `/audit`, `/models` and `/account`. */
+/** What is shown of the server itself, which has no project: `/keys`, `/people`, `/budgets`, `/audit`, `/models`, `/account`. */
 export function parseServerView(path: string): ServerSubject | null {
   return SERVER_VIEWS.find((name) => path === `/${name}` || path === `/${name}/`) ?? null
 }

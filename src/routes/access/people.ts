@@ -111,7 +111,7 @@ function addChanges(app: App, { people, nowUs }: PersonRoutesOptions): void {
         tags,
         operationId: 'updatePerson',
         summary:
-          'Change the name or roles of a person, within a second, also in sessions (addition to the spec).',
+          'Change the name or roles of a person, or end its sessions, within a second (addition to the spec).',
         params: PersonParams,
         body: PersonUpdateRequest,
         response: { 200: PersonResponse },
@@ -188,8 +188,9 @@ async function findManaged(
 
 /** Sessions end with the removal, and stay ended when the person is admitted again. */
 function editPerson(person: Person, body: PersonUpdateRequest, nowUs: number): Person {
-  const { disabled, name = person.name, grants = person.grants } = body
-  const edited = { ...person, name, grants }
+  const { disabled, end_sessions = false, name = person.name, grants = person.grants } = body
+  const sessions_from_us = end_sessions ? nowUs : person.sessions_from_us
+  const edited = { ...person, name, grants, sessions_from_us }
   if (disabled === undefined) return edited
   if (!disabled) return { ...edited, disabled_at_us: null }
   return { ...edited, disabled_at_us: person.disabled_at_us ?? nowUs, sessions_from_us: nowUs }

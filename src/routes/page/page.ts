@@ -14,6 +14,8 @@ const VIEWS = [
   '/',
   '/account',
   '/keys',
+  '/people',
+  '/budgets',
   '/audit',
   '/models',
   '/:entity/:project/weave',

@@ -76,6 +76,7 @@ export const PersonUpdateRequest = z
       .boolean()
       .optional()
       .describe('true refuses the person and ends all sessions; false admits the person again.'),
+    end_sessions: z.literal(true).optional().describe('Ends all sessions, and nothing else.'),
   })
   .meta({
     id: 'PersonUpdateRequest',
@@ -97,6 +98,9 @@ export const PersonResponse = z
     password_set_at: Time.nullable().describe('When the password was set, UTC; null: none.'),
     link_expires_at: Time.nullable().describe(
       'Until when the link that sets the password is valid, UTC; null: there is no link.',
+    ),
+    sessions_from: Time.nullable().describe(
+      'Sessions that began before are over, UTC; null: none was ended.',
     ),
     disabled_at: Time.nullable().describe('When the person was removed, UTC; null: not removed.'),
   })
