@@ -19,6 +19,8 @@ const COMMANDS = {
   backup: { module: 'backup', does: 'copy the data directory, also of a running server' },
   migrate: { module: 'migrate', does: 'apply the migrations without starting a server' },
   copy: { module: 'store-copy', does: 'copy the data directory to PostgreSQL or ClickHouse' },
+  export: { module: 'export', does: 'write a project to files, as JSON lines or Parquet' },
+  import: { module: 'import', does: 'read an exported project back' },
   demo: { module: 'demo/demo', does: 'start a server with a project to look around in' },
   doctor: { module: 'doctor', does: 'check what a start needs, and report what is wrong' },
 }

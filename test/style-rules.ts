@@ -128,6 +128,15 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/backup.ts': ['src/command-line.ts', 'src/config.ts', 'src/store/'],
   'src/migrate.ts': ['src/command-line.ts', 'src/config.ts', 'src/store/'],
   'src/store-copy.ts': ['src/command-line.ts', 'src/config.ts', 'src/deps.ts', 'src/store/'],
+  'src/project-files/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
+  'src/export.ts': [
+    'src/command-line.ts',
+    'src/config.ts',
+    'src/domain/',
+    'src/project-files/',
+    'src/store/',
+  ],
+  'src/import.ts': ['src/command-line.ts', 'src/config.ts', 'src/deps.ts', 'src/project-files/'],
   'src/doctor.ts': ['src/command-line.ts', 'src/config.ts', 'src/inference/', 'src/store/'],
   // A client of the server, which it starts as a process.
   'src/demo/': ['src/command-line.ts', 'src/server.ts'],
@@ -135,7 +144,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 
 /** Entries that nothing imports. */
 const ENTRIES =
-  /^src\/(?:server|keys|backup|migrate|store-copy|doctor|demo\/demo)\.ts$|-(?:entry|worker)\.ts$/
+  /^src\/(?:server|keys|backup|migrate|store-copy|doctor|export|import|demo\/demo)\.ts$|-(?:entry|worker)\.ts$/
 
 /** Everyday words that no documentation of Node, HTTP, SQLite or OpenTelemetry uses for what they name here. */
 const PRIVATE_WORDS = new Set(

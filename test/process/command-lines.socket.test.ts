@@ -17,6 +17,8 @@ const TRIED: Readonly<Record<string, string>> = {
   'store:copy': 'copy',
   demo: 'demo',
   doctor: 'doctor',
+  export: 'export',
+  import: 'import',
 }
 const COMMANDS = Object.values(TRIED)
 

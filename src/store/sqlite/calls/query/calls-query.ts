@@ -27,8 +27,8 @@ const SLICE_CHARACTERS = 1024 * 1024
  */
 export function createCallsQueryStore(
   db: Connection,
-  reads: ReadPool,
-  arrivals: Arrivals,
+  reads: Pick<ReadPool, 'run'>,
+  arrivals: Pick<Arrivals, 'wait'>,
 ): CallsQueryStore {
   return {
     async *pages(selection, shape, caller) {

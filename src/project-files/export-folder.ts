@@ -1,0 +1,102 @@
+/** The folder of an export: a manifest, a file for each kind of records, and the bytes of uploaded files. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { createJsonlWriter, readJsonl } from './jsonl-files.ts'
+import {
+  EXPORT_FORMATS,
+  ExportFolderError,
+  type ExportFormat,
+  type ProjectRecord,
+  RECORD_KIND_NAMES,
+  RECORD_KINDS,
+  type RecordKindName,
+} from './record-kinds.ts'
+import type { RecordWriter } from './record-writer.ts'
+
+const MANIFEST_FILE = 'manifest.json'
+/** Raised by a change that older versions cannot read. */
+const VERSION = 1
+
+const Manifest = z.strictObject({
+  version: z.literal(VERSION),
+  project_id: z.string(),
+  format: z.enum(EXPORT_FORMATS),
+  records: z.record(z.enum(RECORD_KIND_NAMES), z.int().min(0)),
+})
+export type Manifest = z.output<typeof Manifest>
+
+/** Records by kind. */
+export type RecordCounts = Manifest['records']
+
+const pathOf = (folder: string, kind: RecordKindName, format: ExportFormat) =>
+  join(folder, `${kind}.${format}`)
+
+/**
+ * Makes the folder, which must be missing or empty.
+ *
+ * @throws ExportFolderError
+ */
+export function makeExportFolder(folder: string): void {
+  if (existsSync(folder) && readdirSync(folder).length > 0) {
+    throw new ExportFolderError(`${folder} is not empty`)
+  }
+  mkdirSync(join(folder, 'files'), { recursive: true, mode: 0o700 })
+}
+
+/** Removes what a failed export has written. */
+export function discardExport(folder: string): void {
+  for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true })
+}
+
+export async function createRecordWriter(
+  folder: string,
+  name: RecordKindName,
+  format: ExportFormat,
+): Promise<RecordWriter> {
+  const path = pathOf(folder, name, format)
+  if (format === 'jsonl') return createJsonlWriter(path, RECORD_KINDS[name])
+  // Loaded only for what needs it.
+  const { createParquetWriter } = await import('./parquet-files.ts')
+  return createParquetWriter(path, RECORD_KINDS[name])
+}
+
+/** Written last: a folder without it is incomplete. */
+export function writeManifest(folder: string, manifest: Omit<Manifest, 'version'>): void {
+  const text = JSON.stringify({ version: VERSION, ...manifest }, null, 2)
+  writeFileSync(join(folder, MANIFEST_FILE), `${text}\n`, { flag: 'wx', mode: 0o600 })
+}
+
+/** @throws ExportFolderError */
+export function readManifest(folder: string): Manifest {
+  const path = join(folder, MANIFEST_FILE)
+  let value: unknown
+  try {
+    value = JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw new ExportFolderError(`${path} cannot be read: ${(error as Error).message}`)
+  }
+  const { data, error } = Manifest.safeParse(value)
+  if (data) return data
+  const [issue] = error.issues
+  throw new ExportFolderError(`${path}: ${issue?.path.join('.')} ${issue?.message}`)
+}
+
+/** Reads the records of a kind, and checks their number in the end. @throws ExportFolderError */
+export async function* readRecords(
+  folder: string,
+  { format, records }: Manifest,
+  name: RecordKindName,
+): AsyncGenerator<ProjectRecord> {
+  const path = pathOf(folder, name, format)
+  if (!existsSync(path)) throw new ExportFolderError(`${path} is missing`)
+  const { readParquet } = await import('./parquet-files.ts')
+  const read = format === 'jsonl' ? readJsonl : readParquet
+  let count = 0
+  for await (const record of read(path, RECORD_KINDS[name])) {
+    count += 1
+    yield record
+  }
+  if (count === records[name]) return
+  throw new ExportFolderError(`${path} has ${count} records, the manifest says ${records[name]}`)
+}

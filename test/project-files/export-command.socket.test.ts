@@ -1,0 +1,213 @@
+import { execFile } from 'node:child_process'
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { digestOfJson } from '../../src/domain/objects/digests.ts'
+import { INHERITED } from '../support/inherited.ts'
+import { spawnServer, TEST_KEY } from '../support/spawn-server.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+import { exportTo, importFrom, PROJECT, withStores } from './project-folders.ts'
+
+const run = promisify(execFile)
+
+async function weft(dataDir: string, ...args: string[]) {
+  const ended = await run(process.execPath, ['src/weft.cjs', ...args], {
+    env: { ...INHERITED, WEFT_DATA_DIR: dataDir },
+  }).catch((error: { code: number; stdout: string; stderr: string }) => error)
+  return { code: 'code' in ended ? ended.code : 0, stdout: ended.stdout, stderr: ended.stderr }
+}
+
+const FILE_SIZE = 70_000
+
+async function* bytes(): AsyncGenerator<Buffer> {
+  yield Buffer.alloc(FILE_SIZE, 'x')
+}
+
+/** A data directory with feedback and a file that is stored beside the database. */
+async function filled(): Promise<string> {
+  const dataDir = makeTempDir()
+  await withStores(dataDir, async (stores) => {
+    const names = { creator: null, annotation_ref: null, runnable_ref: null, call_ref: null }
+    await stores.feedback.createFeedback({
+      ...names,
+      project_id: PROJECT,
+      id: 'f1',
+      weave_ref: 'weave:///acme/demo/call/a',
+      feedback_type: 'quality',
+      trigger_ref: null,
+      queue_id: null,
+      svc_user_id: 'u',
+      created_at_us: 1_800_000_000_000_001,
+      payload_json: '{"n":1.10}',
+      scores_json: null,
+    })
+    const file = await stores.files.receiveFile(bytes())
+    await file.keep(PROJECT)
+  })
+  return dataDir
+}
+
+describe('weft export', () => {
+  it('writes a project beside a running server, and weft import reads it into another', async () => {
+    const dataDir = makeTempDir()
+    const server = await spawnServer({ WEFT_DATA_DIR: dataDir })
+    const start = { project_id: PROJECT, id: 'call-1', op_name: 'answer' }
+    const begun = {
+      ...start,
+      started_at: '2026-01-01T09:00:00.000001Z',
+      attributes: {},
+      inputs: {},
+    }
+    const response = await fetch(`${server.url}/call/start`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Basic ${btoa(`api:${TEST_KEY}`)}`,
+      },
+      body: JSON.stringify({ start: begun }),
+    })
+    expect(response.status).toBe(200)
+    const folder = join(makeTempDir(), 'out')
+    const exported = await weft(dataDir, 'export', PROJECT, '--to', folder)
+    expect(exported).toMatchObject({ code: 0, stderr: '' })
+    expect(exported.stdout).toContain('1 calls')
+    const [line = ''] = readFileSync(join(folder, 'calls.jsonl'), 'utf8').split('\n')
+    expect(JSON.parse(line)).toMatchObject({ id: 'call-1', started_at: begun.started_at })
+
+    expect((await weft(dataDir, 'import', folder)).stderr).toMatch(/is in use by the process/)
+    const other = makeTempDir()
+    expect(await weft(other, 'import', folder)).toMatchObject({ code: 0, stderr: '' })
+    const again = await weft(other, 'export', PROJECT, '--to', join(other, 'out'))
+    expect(again).toMatchObject({ code: 0, stderr: '' })
+    expect(readFileSync(join(other, 'out/calls.jsonl'), 'utf8')).toBe(`${line}\n`)
+  })
+
+  it.each([
+    [['acme/nothing', '--to', 'DIR'], 'there is nothing of a project acme/nothing'],
+    [[PROJECT, '--to', 'DIR', '--format', 'csv'], '--format must be jsonl or parquet'],
+    [[PROJECT], '--to is required'],
+    [['--to', 'DIR'], 'one project is needed'],
+    [[PROJECT, '--to', '.'], 'is not empty'],
+  ])('%j is refused', async (args, message) => {
+    const dataDir = await filled()
+    const folder = join(dataDir, 'out')
+    const given = args.map((word) => (word === 'DIR' ? folder : word))
+    const { code, stdout, stderr } = await weft(dataDir, 'export', ...given)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain(message)
+    expect(existsSync(join(folder, 'manifest.json'))).toBe(false)
+  })
+
+  it('leaves out files whose bytes are missing, with exit code 2', async () => {
+    const dataDir = await filled()
+    rmSync(join(dataDir, 'files'), { recursive: true })
+    const folder = join(dataDir, 'out')
+    const { code, stderr } = await weft(dataDir, 'export', PROJECT, '--to', folder)
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: `weft: the bytes of 1 files are missing in ${dataDir}\n`,
+    })
+  })
+})
+
+describe('weft import', () => {
+  const change = (path: string, edit: (text: string) => string) => (folder: string) =>
+    writeFileSync(join(folder, path), edit(readFileSync(join(folder, path), 'utf8')))
+
+  it.each([
+    [
+      'no manifest',
+      (folder: string) => rmSync(join(folder, 'manifest.json')),
+      /manifest\.json cannot be read/,
+    ],
+    [
+      'another version',
+      change('manifest.json', (text) => text.replace('"version": 1', '"version": 2')),
+      /manifest\.json: version/,
+    ],
+    [
+      'fewer records than the manifest says',
+      change('feedback.jsonl', () => ''),
+      /feedback\.jsonl has 0 records, the manifest says 1/,
+    ],
+    [
+      'a missing file',
+      (folder: string) => rmSync(join(folder, 'calls.jsonl')),
+      /calls\.jsonl is missing/,
+    ],
+    [
+      'a line that is not JSON',
+      change('feedback.jsonl', (text) => text.slice(0, -3)),
+      /feedback\.jsonl:1: is not a JSON object/,
+    ],
+    [
+      'a column that is not known',
+      change('feedback.jsonl', (text) => text.replace('{"id"', '{"ip":1,"id"')),
+      /feedback\.jsonl:1: ip is not a column/,
+    ],
+    [
+      'a missing column',
+      change('feedback.jsonl', (text) => text.replace('"id":"f1",', '')),
+      /feedback\.jsonl:1: id is missing/,
+    ],
+    [
+      'a time that is none',
+      change('feedback.jsonl', (text) => text.replace(/"20[^"]*Z"/, '"x"')),
+      /created_at is missing/,
+    ],
+    [
+      'changed bytes of a file',
+      (folder: string) => appendFileSync(join(folder, 'files/1'), 'y'),
+      /files\/1 has the digest/,
+    ],
+    [
+      'a path outside of the folder',
+      change('files.jsonl', (text) => text.replace('files/1', '../files/1')),
+      /\.\.\/files\/1 is not a file of/,
+    ],
+  ])('refuses a folder with %s', async (_what, break_, message) => {
+    const { folder } = await exportTo(await filled())
+    break_(folder)
+    await expect(importFrom(folder)).rejects.toThrow(message)
+  })
+
+  it('says what is wrong in one line', async () => {
+    const { code, stderr } = await weft(makeTempDir(), 'import', 'nowhere')
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^weft: nowhere\/manifest\.json cannot be read: .*\n$/)
+  })
+
+  it('refuses a Parquet file that is none', async () => {
+    const { folder } = await exportTo(await filled(), 'parquet')
+    writeFileSync(join(folder, 'calls.parquet'), 'PAR1')
+    await expect(importFrom(folder)).rejects.toThrow(/calls\.parquet: is not Parquet/)
+  })
+
+  it('refuses a version that has another number in the project already', async () => {
+    const dataDir = makeTempDir()
+    const object = {
+      project_id: PROJECT,
+      object_id: 'a',
+      kind: 'object',
+      base_object_class: null,
+      leaf_object_class: null,
+      svc_user_id: 'u',
+      created_at_us: 1,
+    } as const
+    const versions = ['1', '2'].map((val_json) => ({
+      ...object,
+      val_json,
+      digest: digestOfJson(val_json),
+    }))
+    await withStores(dataDir, async ({ objects }) => {
+      for (const version of versions) await objects.createObject(version)
+    })
+    const { folder } = await exportTo(dataDir)
+    const other = makeTempDir()
+    await withStores(other, async ({ objects }) => {
+      for (const version of versions.reverse()) await objects.createObject(version)
+    })
+    await expect(importFrom(folder, other)).rejects.toThrow(/of a is v1 in acme\/demo, not v0/)
+  })
+})
