@@ -3,14 +3,16 @@
  *
  *   npm run bench -- stores --calls 1000000 --rounds 5
  *   npm run bench -- stores --calls 1000000 --only clickhouse --url http://user:password@host:8123/bench
+ *   npm run bench -- stores --calls 1000000 --only clickhouse --against DIR
  *
  * Without --url, ClickHouse's engine runs in a process of its own (npm run tools -- chdb). The database must be empty.
+ * --against measures the stores of another checkout in turns with these, each with an engine of its own.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { createClient } from '@clickhouse/client'
@@ -18,10 +20,9 @@ import { readArguments, readCount, refuseArguments } from '../examples/script-ar
 import { resolveCallsSelection, resolveCallsShape } from '../src/domain/calls/calls-query.ts'
 import { type CallParts, resolveCallEnd, resolveCallStart } from '../src/domain/calls/new-call.ts'
 import { toColumns } from '../src/domain/stats/metric-names.ts'
+import type { CallsFilter } from '../src/schemas/calls/calls-filter.ts'
 import type { StatsQuery } from '../src/store/api/stats/stats.ts'
 import type { Stores } from '../src/store/api/stores.ts'
-import { openClickHouseStores } from '../src/store/clickhouse/open.ts'
-import { openSqliteStore } from '../src/store/sqlite/open.ts'
 
 const FRONT = fileURLToPath(new URL('../test/store/clickhouse/chdb-front.ts', import.meta.url))
 const project_id = 'bench/stores'
@@ -97,8 +98,20 @@ function idOf(at: number): string {
   return `01980000-0000-7000-8000-${String(at).padStart(12, '0')}`
 }
 
-async function ingest(stores: Stores, calls: number): Promise<void> {
-  tellLoad()
+/** A store with the calls, of this checkout or of another. */
+interface Case {
+  readonly name: string
+  readonly stores: Stores
+  /** Brings what is built in the background up to date. */
+  buildAll(): Promise<unknown>
+  /** Bytes on disk. */
+  countBytes(): Promise<number>
+  /** The process of the engine; undefined for one elsewhere. */
+  readonly pid: number | undefined
+  close(): Promise<void>
+}
+
+async function ingest(stores: Stores, calls: number): Promise<number> {
   const begun = performance.now()
   let next = 0
   async function send(): Promise<void> {
@@ -112,48 +125,66 @@ async function ingest(stores: Stores, calls: number): Promise<void> {
     }
   }
   await Promise.all([send(), send(), send(), send()])
-  const seconds = (performance.now() - begun) / 1000
-  tell(Math.round(calls / seconds), 'calls/s  ingest')
+  return calls / ((performance.now() - begun) / 1000)
 }
 
-function tell(figure: number | string, what: string): void {
-  console.log(`${String(figure).padStart(10)} ${what}`)
+/** A row of the table: what was measured, and its figure for each case. */
+function tell(what: string, figures: readonly (number | string)[]): void {
+  console.log(`| ${what} | ${figures.join(' | ')} |`)
 }
 
 /** The load average of the last minute, to judge the figures below it. */
-function tellLoad(): void {
-  tell(loadavg()[0]?.toFixed(1) ?? '-', 'load average')
+function tellLoad(cases: readonly Case[]): void {
+  tell(
+    'load average',
+    cases.map(() => loadavg()[0]?.toFixed(1) ?? '-'),
+  )
 }
 
-/** The median of some rounds; the first is not counted. */
-async function measure(name: string, run: (round: number) => Promise<unknown>): Promise<void> {
-  const times: number[] = []
+/** The medians of some rounds, the cases in turns; the first round is not counted. */
+async function measure(
+  cases: readonly Case[],
+  name: string,
+  run: (stores: Stores, round: number) => Promise<unknown>,
+): Promise<void> {
+  const times: number[][] = cases.map(() => [])
   for (let round = 0; round <= rounds; round++) {
-    const begun = performance.now()
-    await run(round)
-    if (round > 0) times.push(performance.now() - begun)
+    for (const [at, { stores }] of cases.entries()) {
+      const begun = performance.now()
+      await run(stores, round)
+      if (round > 0) times[at]?.push(performance.now() - begun)
+    }
   }
-  const median = times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0
-  tell(median.toFixed(1), `ms       ${name}`)
+  const median = (of: number[]) => of.sort((a, b) => a - b)[Math.floor(of.length / 2)] ?? 0
+  tell(
+    `${name}, ms`,
+    times.map((of) => median(of).toFixed(1)),
+  )
 }
 
-async function read(stores: Stores, calls: number): Promise<void> {
-  tellLoad()
+async function read(cases: readonly Case[], calls: number): Promise<void> {
+  tellLoad(cases)
   const some = (round: number) => Math.floor(((round * 0.618) % 1) * calls)
-  await measure('write of one call', (round) =>
+  await measure(cases, 'write of one call', (stores, round) =>
     stores.calls.writeParts([callOf(calls + round, calls)]),
   )
-  await measure('point read', (round) => stores.calls.findCall(project_id, idOf(some(round))))
-  await measure('list of a trace', async (round) => {
-    const root = some(round) - (some(round) % TRACE_CALLS)
-    const selection = resolveCallsSelection({ project_id, filter: { trace_ids: [idOf(root)] } })
+  await measure(cases, 'point read', (stores, round) =>
+    stores.calls.findCall(project_id, idOf(some(round))),
+  )
+  const list = (filter: CallsFilter, limit: number) => async (stores: Stores) => {
+    const selection = resolveCallsSelection({ project_id, filter, limit })
     const shape = resolveCallsShape({ project_id })
     for await (const _page of stores.callsQuery.pages(selection, shape, caller));
+  }
+  await measure(cases, 'list of a trace', (stores, round) => {
+    const root = some(round) - (some(round) % TRACE_CALLS)
+    return list({ trace_ids: [idOf(root)] }, TRACE_CALLS)(stores)
   })
+  await measure(cases, 'first 100 calls of one op', list({ op_names: ['step_1'] }, 100))
 }
 
-async function readStats(stores: Stores): Promise<void> {
-  tellLoad()
+async function readStats(cases: readonly Case[]): Promise<void> {
+  tellLoad(cases)
   const hours = Array.from({ length: RANGE_US / HOUR_US }, (_, at) => FIRST_US + at * HOUR_US)
   const question = {
     project_id,
@@ -174,11 +205,15 @@ async function readStats(stores: Stores): Promise<void> {
     ...averages,
     usageColumns: toColumns([{ metric: 'total_tokens', aggregations: ['sum'], percentiles: [] }]),
   }
+  const ofOp = { filter: { op_names: ['step_1'] } }
+  const daysUs = hours.filter((_, at) => at % 24 === 0)
   const ask = (name: string, query: StatsQuery) =>
-    measure(name, () => stores.stats.aggregate(query, caller))
+    measure(cases, name, (stores) => stores.stats.aggregate(query, caller))
   await ask('averages by hour, 30 days', averages)
+  await ask('the same of one op', { ...averages, ...ofOp })
   await ask('p50, p95 and p99 by hour', ranks)
-  await ask('the same of one op', { ...ranks, filter: { op_names: ['step_1'] } })
+  await ask('the same of one op', { ...ranks, ...ofOp })
+  await ask('the same by day', { ...ranks, startsUs: Float64Array.from(daysUs) })
   await ask('averages and tokens by hour, each token once', tokens)
   await ask('the same, tokens as reported', { ...tokens, counting: 'reported' })
 }
@@ -197,25 +232,37 @@ async function startFront(): Promise<{ url: string; child: ChildProcess }> {
   return { url: `http://127.0.0.1:${port}/default`, child }
 }
 
-async function benchSqlite(calls: number, dataDir: string): Promise<void> {
-  console.log('\nsqlite')
-  const store = openSqliteStore({ dataDir, ingestQueueMax: 1000 })
-  await ingest(store, calls)
-  await store.segments.buildAll()
-  await read(store, calls)
-  await readStats(store)
-  await store.close()
-  tell(Math.round(bytesIn(dataDir) / calls), 'bytes    a call on disk')
-  tellMemory(process.pid)
+/** The functions of a checkout that open stores. */
+async function importStores(checkout: string) {
+  const { openSqliteStore } = (await import(
+    join(checkout, 'src/store/sqlite/open.ts')
+  )) as typeof import('../src/store/sqlite/open.ts')
+  const { openClickHouseStores } = (await import(
+    join(checkout, 'src/store/clickhouse/open.ts')
+  )) as typeof import('../src/store/clickhouse/open.ts')
+  return { openSqliteStore, openClickHouseStores }
 }
 
-/** Peak memory of a process; empty if the system does not report it. */
-function tellMemory(pid: number | undefined): void {
+async function openSqlite(checkout: string, name: string, dataDir: string): Promise<Case> {
+  const { openSqliteStore } = await importStores(checkout)
+  const store = openSqliteStore({ dataDir, ingestQueueMax: 1000 })
+  return {
+    name,
+    stores: store,
+    buildAll: () => store.segments.buildAll(),
+    countBytes: async () => bytesIn(dataDir),
+    pid: process.pid,
+    close: () => store.close(),
+  }
+}
+
+/** Peak memory of a process in MiB; unknown if the system does not report it. */
+function peakMemory(pid: number | undefined): number | string {
   try {
     const kilobytes = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-    tell(Math.round(Number(kilobytes) / 1024), 'MiB      of memory at most')
+    return Math.round(Number(kilobytes) / 1024)
   } catch {
-    tell('-', 'of memory is not told here')
+    return '-'
   }
 }
 
@@ -233,8 +280,8 @@ WHERE active AND database = currentDatabase()
   return Number(found[0]?.bytes)
 }
 
-async function benchClickHouse(calls: number, dataDir: string, given?: string): Promise<void> {
-  console.log('\nclickhouse')
+async function openClickHouse(checkout: string, name: string, dataDir: string, given?: string) {
+  const { openSqliteStore, openClickHouseStores } = await importStores(checkout)
   const front = given === undefined ? await startFront() : null
   const url = given ?? front?.url ?? ''
   const node = openSqliteStore({ dataDir, ingestQueueMax: 1000 })
@@ -248,13 +295,50 @@ async function benchClickHouse(calls: number, dataDir: string, given?: string): 
     readTimeoutMs: 60_000,
     closeMs: 8000,
   })
-  await ingest(stores, calls)
-  await read(stores, calls)
-  await readStats(stores)
-  await stores.close()
-  tell(Math.round((await bytesOfParts(url)) / calls), 'bytes    a call on disk')
-  if (front) tellMemory(front.child.pid)
-  front?.child.kill()
+  const opened: Case = {
+    name,
+    stores,
+    buildAll: async () => undefined,
+    countBytes: () => bytesOfParts(url),
+    pid: front?.child.pid,
+    async close() {
+      await stores.close()
+      front?.child.kill()
+    },
+  }
+  return opened
+}
+
+async function bench(cases: readonly Case[], calls: number): Promise<void> {
+  tell(
+    `${calls} calls, medians of ${rounds}`,
+    cases.map(({ name }) => name),
+  )
+  tell(
+    '-',
+    cases.map(() => '-'),
+  )
+  tellLoad(cases)
+  const rates: string[] = []
+  for (const { stores } of cases) rates.push((await ingest(stores, calls)).toFixed(0))
+  tell('ingest, calls/s', rates)
+  const built: string[] = []
+  for (const { buildAll } of cases) {
+    const begun = performance.now()
+    await buildAll()
+    built.push(((performance.now() - begun) / 1000).toFixed(1))
+  }
+  tell('building hours, s', built)
+  await read(cases, calls)
+  for (const { buildAll } of cases) await buildAll()
+  await readStats(cases)
+  tell(
+    'memory at most, MiB',
+    cases.map(({ pid }) => peakMemory(pid)),
+  )
+  const bytes: number[] = []
+  for (const { countBytes } of cases) bytes.push(Math.round((await countBytes()) / calls))
+  tell('bytes a call on disk', bytes)
 }
 
 const { values } = readArguments({
@@ -263,19 +347,34 @@ const { values } = readArguments({
     rounds: { type: 'string', default: '20' },
     url: { type: 'string' },
     only: { type: 'string' },
+    against: { type: 'string' },
   },
 })
-const { only } = values
+const { only, url, against } = values
 if (only !== undefined && only !== 'sqlite' && only !== 'clickhouse') {
   refuseArguments('--only takes sqlite or clickhouse')
 }
 const rounds = readCount(values.rounds)
 const root = mkdtempSync(join(tmpdir(), 'weft-stores-'))
+const cases: Case[] = []
 try {
   const calls = readCount(values.calls)
-  console.log(`${calls} calls, medians of ${rounds}`)
-  if (only !== 'clickhouse') await benchSqlite(calls, join(root, 'sqlite'))
-  if (only !== 'sqlite') await benchClickHouse(calls, join(root, 'node'), values.url)
+  const checkouts = [
+    { name: '', folder: fileURLToPath(new URL('..', import.meta.url)), url },
+    ...(against === undefined
+      ? []
+      : [{ name: ' before', folder: resolve(against), url: undefined }]),
+  ]
+  for (const { name, folder, url: given } of checkouts) {
+    const dirOf = (store: string) => join(root, `${store}${name}`)
+    if (only !== 'clickhouse')
+      cases.push(await openSqlite(folder, `SQLite${name}`, dirOf('sqlite')))
+    if (only !== 'sqlite') {
+      cases.push(await openClickHouse(folder, `ClickHouse${name}`, dirOf('node'), given))
+    }
+  }
+  await bench(cases, calls)
 } finally {
+  for (const one of cases) await one.close()
   rmSync(root, { recursive: true, force: true })
 }

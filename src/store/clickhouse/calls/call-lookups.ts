@@ -8,7 +8,7 @@ import {
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import type { CallEnd } from '../../../domain/calls/new-call.ts'
 import type { ClickHouse } from '../db/client.ts'
-import { HAS_DOUBLED_IDS, SELECT_COUNTING } from '../usage/requests.sql.ts'
+import { SELECT_COUNTING } from '../usage/requests.sql.ts'
 import { type BatchCall, unknownCall } from './batch-rows.ts'
 import {
   type FoundRow,
@@ -34,10 +34,30 @@ interface KnownRow extends KnownStart {
   readonly end_hash: string
 }
 
-interface EarlyEnd {
+/** A row of SELECT_RELATED; columns of other kinds are empty. */
+interface RelatedRow {
+  readonly kind: 'end' | 'orphan' | 'parent'
   readonly id: string
+  readonly parent_id: string
+  readonly started_at_us: number
   readonly end_hash: string
   readonly end_json: string
+}
+
+/** A call whose parent is not stored. */
+export interface Orphan extends CallIdentity {
+  readonly parent_id: string
+  readonly started_at_us: number
+}
+
+/** What is stored of the calls that a batch names. */
+export interface FoundStates {
+  /** By keyOf. */
+  readonly calls: Map<string, BatchCall>
+  /** The parents of the named starts that are stored and not deleted, by keyOf. */
+  readonly parents: Set<string>
+  /** Orphans whose parents the batch names. */
+  readonly orphans: Orphan[]
 }
 
 const NONE: ReadonlySet<string> = new Set()
@@ -55,34 +75,46 @@ interface StatesOptions {
   readonly reporting?: ReadonlySet<string>
 }
 
-/** Returns the stored states of calls, by keyOf. @throws ApiError store_unavailable */
+/** Returns what is stored of calls; of starts also their parents. @throws ApiError store_unavailable */
 export async function findStates(
   db: ClickHouse,
-  names: readonly CallIdentity[],
+  names: readonly (CallIdentity & { readonly parent_id?: string | null })[],
   options: StatesOptions,
-): Promise<Map<string, BatchCall>> {
-  const states = new Map<string, BatchCall>()
-  for (const name of names) states.set(keyOf(name), unknownCall())
+): Promise<FoundStates> {
+  const found: FoundStates = { calls: new Map(), parents: new Set(), orphans: [] }
+  for (const name of names) found.calls.set(keyOf(name), unknownCall())
   const projects = Map.groupBy(names, ({ project_id }) => project_id)
-  const parts = [...projects].flatMap(([project_id, named]) =>
-    partsOf([...new Set(named.map(({ id }) => id))]).map((ids) => ({ project_id, ids })),
-  )
-  await Promise.all(parts.map((part) => fillStates(db, states, part, options)))
-  return states
+  const parts = [...projects].flatMap(([project_id, named]) => {
+    const ids = partsOf([...new Set(named.map(({ id }) => id))])
+    const parents = partsOf([...new Set(named.flatMap(({ parent_id }) => parent_id ?? []))])
+    // One id may have been sent with several parents.
+    const count = Math.max(ids.length, parents.length)
+    return Array.from({ length: count }, (_, at) => ({
+      project_id,
+      ids: ids[at] ?? [],
+      parents: parents[at] ?? [],
+    }))
+  })
+  await Promise.all(parts.map((part) => fillStates(db, found, part, options)))
+  return found
 }
 
 async function fillStates(
   db: ClickHouse,
-  states: ReadonlyMap<string, BatchCall>,
-  part: { readonly project_id: string; readonly ids: readonly string[] },
+  found: FoundStates,
+  part: {
+    readonly project_id: string
+    readonly ids: readonly string[]
+    readonly parents: readonly string[]
+  },
   { withDeleted, reporting = NONE }: StatesOptions,
 ): Promise<void> {
   const { project_id } = part
   const ids = part.ids.filter((id) => reporting.has(keyOf({ project_id, id })))
-  const callOf = (id: string) => states.get(keyOf({ project_id, id })) as BatchCall
-  const [rows, early, deleted, attributes] = await Promise.all([
+  const callOf = (id: string) => found.calls.get(keyOf({ project_id, id })) as BatchCall
+  const [rows, related, deleted, attributes] = await Promise.all([
     db.read<KnownRow>(SQL.SELECT_KNOWN_ROWS, part),
-    db.read<EarlyEnd>(SQL.SELECT_EARLY_ENDS, part),
+    db.read<RelatedRow>(SQL.SELECT_RELATED, part),
     withDeleted ? db.read<{ id: string }>(SQL.SELECT_DELETED, part) : [],
     ids.length > 0 ? db.read<StoredAttributes>(SQL.SELECT_ATTRIBUTES, { project_id, ids }) : [],
   ])
@@ -98,13 +130,18 @@ async function fillStates(
     }
     if (row.has_end === 1 && !end) addToState(call, { end: toEnd(row.end_hash) })
   }
-  for (const { id, end_hash, end_json } of early) {
-    const call = callOf(id)
-    if (call.state?.end) continue
-    addToState(call, { end: toEnd(end_hash) })
-    call.earlyEnd = JSON.parse(end_json) as CallEnd
+  for (const { kind, ...row } of related) {
+    if (kind === 'end') addEarlyEnd(callOf(row.id), row)
+    else if (kind === 'parent') found.parents.add(keyOf({ project_id, id: row.id }))
+    else found.orphans.push({ ...row, project_id })
   }
   for (const { id } of deleted) addToState(callOf(id), { isDeleted: true })
+}
+
+function addEarlyEnd(call: BatchCall, row: Pick<RelatedRow, 'end_hash' | 'end_json'>): void {
+  if (call.state?.end) return
+  addToState(call, { end: toEnd(row.end_hash) })
+  call.earlyEnd = JSON.parse(row.end_json) as CallEnd
 }
 
 function addToState(call: BatchCall, found: Partial<CallState>): void {
@@ -132,54 +169,38 @@ export async function findCall(
   id: string,
 ): Promise<CallTexts | null> {
   const part = { project_id, ids: [id] }
-  const [rows, beside] = await Promise.all([
-    read<FoundRow>(SQL.SELECT_ROWS, part),
-    readJoined(read, part),
-  ])
-  return toLiveCalls(rows, beside).get(id) ?? null
+  const rows = await read<LiveRow>(SQL.SELECT_LIVE_ROWS, part)
+  return (await completeCalls(read, project_id, rows)).get(id) ?? null
 }
 
-/** Parts of calls in other tables. */
-interface Beside {
-  readonly names: ReadonlyMap<string, string | null>
-  readonly deleted: ReadonlySet<string>
-  /** The calls at which the usage of others counts, by the ids of these. */
-  readonly counting: ReadonlyMap<string, string>
+/** A row of a call that is not deleted, with whether other tables have more of it. */
+export interface LiveRow extends FoundRow {
+  readonly is_renamed: 0 | 1
+  readonly is_doubled: 0 | 1
 }
 
-export async function readJoined(
+/** Returns the calls of rows by id, with what other tables have of them. */
+export async function completeCalls(
   read: Read,
-  part: { readonly project_id: string; readonly ids: readonly string[] },
-): Promise<Beside> {
-  const [names, deleted, counting] = await Promise.all([
-    read<{ id: string; display_name: string | null }>(SQL.SELECT_NAMES, part),
-    read<{ id: string }>(SQL.SELECT_DELETED, part),
-    findCounting(read, part),
+  project_id: string,
+  rows: readonly LiveRow[],
+): Promise<Map<string, CallTexts>> {
+  const idsOf = (found: readonly LiveRow[]) => [...new Set(found.map(({ id }) => id))]
+  const renamed = idsOf(rows.filter(({ is_renamed }) => is_renamed === 1))
+  const doubled = idsOf(rows.filter(({ is_doubled }) => is_doubled === 1))
+  const [names, counting] = await Promise.all([
+    renamed.length === 0
+      ? []
+      : read<{ id: string; display_name: string | null }>(SQL.SELECT_NAMES, {
+          project_id,
+          ids: renamed,
+        }),
+    doubled.length === 0
+      ? []
+      : read<{ id: string; counting: string }>(SELECT_COUNTING, { project_id, ids: doubled }),
   ])
-  return {
-    counting,
-    names: new Map(names.map(({ id, display_name }) => [id, display_name])),
-    deleted: new Set(deleted.map(({ id }) => id)),
-  }
-}
-
-/** Few calls share their request with others, and only for these the statement is worth its time. */
-async function findCounting(
-  read: Read,
-  part: { readonly project_id: string; readonly ids: readonly string[] },
-): Promise<Map<string, string>> {
-  if ((await read(HAS_DOUBLED_IDS, part)).length === 0) return new Map()
-  const found = await read<{ id: string; counting: string }>(SELECT_COUNTING, part)
-  return new Map(found.map(({ id, counting }) => [id, counting]))
-}
-
-export function toLiveCalls(
-  rows: readonly FoundRow[],
-  { names, deleted, counting }: Beside,
-): Map<string, CallTexts> {
-  const live = rows.filter(({ id }) => !deleted.has(id))
-  const calls = mergeRows(live, names)
-  for (const [id, usage_counted_in] of counting) {
+  const calls = mergeRows(rows, new Map(names.map(({ id, display_name }) => [id, display_name])))
+  for (const { id, counting: usage_counted_in } of counting) {
     const call = calls.get(id)
     if (call) calls.set(id, { ...call, usage_counted_in })
   }

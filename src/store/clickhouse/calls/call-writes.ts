@@ -12,7 +12,7 @@ import { type Failure, renderFailure } from '../../../threads/thread-failure.ts'
 import type { CallDeletion, CallRename } from '../../api/calls/calls.ts'
 import type { WriteMetrics } from '../../api/metrics.ts'
 import { sizeOf } from '../../base/db/sizes.ts'
-import type { ClickHouse } from '../db/client.ts'
+import type { ClickHouse, Row } from '../db/client.ts'
 import { createInserts, type Inserts } from '../db/inserts.ts'
 import { toStoreError } from '../db/store-error.ts'
 import { SELECT_DOUBLES } from '../usage/requests.sql.ts'
@@ -20,7 +20,7 @@ import { createBatch, type RequestRow } from './batch-rows.ts'
 import { findStates, partsOf } from './call-lookups.ts'
 import { deleteCalls } from './delete-calls.ts'
 import { createNestedReports, type NestedReportsCache } from './nested-reports.ts'
-import { findOrphans } from './orphans.ts'
+import { toOrphanRows } from './orphans.ts'
 
 interface CallWritesOptions {
   /** Writes that may wait. */
@@ -157,21 +157,19 @@ async function writeBatch(
   const ends = batch.flatMap(({ parts }) => parts.flatMap(({ end }) => end ?? []))
   const reporting = new Set(ends.filter(dependsOnReporter).map(keyOf))
   const decide = async (withDeleted: boolean) => {
-    const calls = createBatch(await findStates(db, names, { withDeleted, reporting }), nested)
-    return { calls, results: batch.map((job) => decideJob(job, calls)) }
+    const found = await findStates(db, names, { withDeleted, reporting })
+    const calls = createBatch(found.calls, nested)
+    return { found, calls, results: batch.map((job) => decideJob(job, calls)) }
   }
   // Only what is refused can depend on deletions: most batches need not look them up.
   const hasRename = batch.some(({ rename }) => rename !== null)
   let decided = await decide(hasRename)
   if (!hasRename && decided.results.some(hasRefusal)) decided = await decide(true)
-  const { calls, results } = decided
+  const { found, calls, results } = decided
   const rows = calls.rows(nextVersion())
-  const orphans = await findOrphans(db, calls.starts())
-  await insert('call_orphans', orphans.found)
-  // In this order a call that can be listed can always be found by its id.
-  for (const table of ['call_early_ends', 'call_names', 'call_ids', 'call_requests'] as const) {
-    await insert(table, rows[table])
-  }
+  const orphans = toOrphanRows(calls.starts(), found)
+  // Before the calls, so that a call that can be listed can always be found by its id.
+  await insertAll(insert, { ...rows, calls: [], call_orphans: orphans.found })
   // Looked up after the insert: of two processes that write a request at once, the later one sees both.
   await insert('call_doubles', await findDoubles(db, rows.call_requests))
   await insert('calls', rows.calls)
@@ -181,6 +179,17 @@ async function writeBatch(
     if (result && 'error' in result) job.reject(result.error)
     else job.resolve(result?.value)
   })
+}
+
+/** Inserts into several tables at once. Settles when all have ended: nothing is written beside the next batch. */
+async function insertAll(
+  insert: Inserts['insert'],
+  rows: Readonly<Record<string, readonly Row[]>>,
+): Promise<void> {
+  const settled = await Promise.allSettled(
+    Object.entries(rows).map(([table, ofTable]) => insert(table, ofTable)),
+  )
+  for (const one of settled) if (one.status === 'rejected') throw one.reason
 }
 
 /** The calls of the requests of a batch that have several. */

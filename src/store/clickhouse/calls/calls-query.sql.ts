@@ -1,10 +1,8 @@
 /** Statements of the lists of calls. */
 import { type FilterCondition, startedRows } from './calls.sql.ts'
 
-/** Microseconds of ClickHouse's own clock, which rows record when they are stored. */
-export const READ_CLOCK = `
-SELECT toUnixTimestamp64Micro(now64(6)) AS us
-`
+/** When a list began, by ClickHouse's own clock, with which rows record when they are stored. 0: it begins now. */
+const BEGUN_US = 'if({begun_us:Int64} = 0, toUnixTimestamp64Micro(now64(6)), {begun_us:Int64})'
 
 /** Keys of calls in order of time after a call, of those that were stored before a list began. */
 export function selectKeys(
@@ -15,10 +13,11 @@ export function selectKeys(
   return `
 SELECT
   started_at_us,
-  id
+  id,
+  ${BEGUN_US} AS begun_us
 ${startedRows(conditions)}
   AND has_start = 1
-  AND toUnixTimestamp64Micro(stored_at) <= {begun_us:Int64}
+  AND toUnixTimestamp64Micro(stored_at) <= begun_us
   AND (started_at_us, id) ${isBehind} ({after_us:Int64}, {after_id:String})
 ORDER BY started_at_us ${direction}, id ${direction}
 LIMIT {limit:UInt32}

@@ -4,11 +4,10 @@ import type { Body } from '../../../domain/calls/call-fields.ts'
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import type { CallsSelection } from '../../../domain/calls/calls-query.ts'
 import type { Reads } from '../db/reads.ts'
-import { readJoined, toLiveCalls } from './call-lookups.ts'
-import type { FoundRow } from './call-rows.ts'
-import { type BodyColumn, selectRowsByKey } from './calls.sql.ts'
+import { completeCalls, type LiveRow } from './call-lookups.ts'
+import { type BodyColumn, selectLiveRowsByKey } from './calls.sql.ts'
 import { toFilterClause } from './calls-filter.ts'
-import { READ_CLOCK, SELECT_SIZES, selectKeys } from './calls-query.sql.ts'
+import { SELECT_SIZES, selectKeys } from './calls-query.sql.ts'
 
 /** Limit: keys of one statement. */
 const PART_KEYS = 16_384
@@ -50,22 +49,26 @@ export async function* walkKeys(
 ): AsyncGenerator<CallKey[], void> {
   const limit = Math.min(PART_KEYS, keysMax)
   const { conditions, parameters } = toFilterClause(project_id, filter)
-  const [clock] = await reads.read<{ us: number }>(READ_CLOCK, {}, caller)
   const isUp = direction === 'asc'
   let after: CallKey = {
     started_at_us: isUp ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER,
     id: '',
   }
-  const bounds = { from_us: startedUs.from, to_us: startedUs.to, begun_us: clock?.us ?? 0 }
+  const bounds = { from_us: startedUs.from, to_us: startedUs.to }
+  // The first statement reads ClickHouse's clock, for which the others skip what was stored later.
+  let begun_us = 0
   while (true) {
     const behind = { after_us: after.started_at_us, after_id: after.id }
-    const found = await reads.read<CallKey>(
+    const found = await reads.read<CallKey & { readonly begun_us: number }>(
       selectKeys(conditions, direction),
-      { ...parameters, ...bounds, ...behind, limit },
+      { ...parameters, ...bounds, ...behind, begun_us, limit },
       caller,
     )
+    begun_us = found[0]?.begun_us ?? begun_us
     // Two processes may have stored the same call.
-    yield found.filter((key, at) => at === 0 || !isSame(key, found[at - 1]))
+    yield found
+      .filter((key, at) => at === 0 || !isSame(key, found[at - 1]))
+      .map(({ started_at_us, id }) => ({ started_at_us, id }))
     const last = found.at(-1)
     if (last === undefined || found.length < limit) return
     after = last
@@ -102,11 +105,8 @@ export async function* readCalls(
     const bytesOf = new Map(sizes.map(({ id, bytes }) => [id, bytes]))
     for (const slice of cutSlices(chunk, (id) => bytesOf.get(id) ?? 0, rowsMax)) {
       const part = partOf(project_id, slice)
-      const [rows, beside] = await Promise.all([
-        read<FoundRow>(selectRowsByKey(wanted), part),
-        readJoined(read, part),
-      ])
-      const calls = toLiveCalls(rows, beside)
+      const rows = await read<LiveRow>(selectLiveRowsByKey(wanted), part)
+      const calls = await completeCalls(read, project_id, rows)
       yield slice.flatMap(({ id }) => calls.get(id) ?? [])
     }
   }

@@ -26,15 +26,28 @@ const IS_ORPHAN = `id IN (
       AND parent_id NOT IN (${liveIds(`(SELECT parent_id${UNADOPTED})`)})
   )`
 
-/** Those of ids that are calls which are stored and not deleted. */
-export const SELECT_LIVE = liveIds('{ids:Array(String)}')
-
-/** Orphans of parents that are stored now and not deleted. */
-export const SELECT_ADOPTED = `
+/**
+ * What tables beside `calls` have of the calls of a batch: ends that arrived before their start, orphans of the calls, and
+ * which of the parents are stored. One statement, since each takes a millisecond or more.
+ */
+export const SELECT_RELATED = `
 SELECT
-  parent_id,
+  'end' AS kind,
   id,
-  started_at_us
+  '' AS parent_id,
+  toInt64(0) AS started_at_us,
+  end_hash,
+  end_json
+FROM call_early_ends
+WHERE project_id = {project_id:String} AND ${isIn('id', 'ids')}
+UNION ALL
+SELECT
+  'orphan',
+  id,
+  parent_id,
+  started_at_us,
+  '',
+  ''
 FROM call_orphans FINAL
 WHERE project_id = {project_id:String}
   AND is_adopted = 0
@@ -43,6 +56,22 @@ WHERE project_id = {project_id:String}
     SELECT id
     FROM call_deletions
     WHERE project_id = {project_id:String} AND ${isIn('id', 'ids')}
+  )
+UNION ALL
+SELECT DISTINCT
+  'parent',
+  id,
+  '',
+  toInt64(0),
+  '',
+  ''
+FROM call_ids
+WHERE project_id = {project_id:String}
+  AND ${isIn('id', 'parents')}
+  AND id NOT IN (
+    SELECT id
+    FROM call_deletions
+    WHERE project_id = {project_id:String} AND ${isIn('id', 'parents')}
   )
 `
 
@@ -125,8 +154,8 @@ const REPEATED = `
   svc_run_step,
   end_user_id`.trimStart()
 
-/** The rows of ids by the keys of calls, in order of storage. */
-const ROWS_OF_IDS = `
+/** The rows of ids by the keys of calls. */
+const OF_IDS = `
 FROM calls
 WHERE project_id = {project_id:String}
   AND started_at_us IN (
@@ -134,8 +163,11 @@ WHERE project_id = {project_id:String}
     FROM call_ids
     WHERE project_id = {project_id:String} AND ${isIn('id', 'ids')}
   )
-  AND ${isIn('id', 'ids')}
-ORDER BY stored_at`.trim()
+  AND ${isIn('id', 'ids')}`.trim()
+
+/** The same, in order of storage. */
+const ROWS_OF_IDS = `${OF_IDS}
+ORDER BY stored_at`
 
 /** The columns of stored calls that a write compares. */
 export const SELECT_KNOWN_ROWS = `
@@ -156,16 +188,6 @@ SELECT
   id,
   attributes_json
 ${ROWS_OF_IDS}
-`
-
-/** Ends of ids that arrived before their start. */
-export const SELECT_EARLY_ENDS = `
-SELECT
-  id,
-  end_hash,
-  end_json
-FROM call_early_ends
-WHERE project_id = {project_id:String} AND ${isIn('id', 'ids')}
 `
 
 /** The newest names of ids. */
@@ -212,16 +234,43 @@ const BODY_COLUMNS = [
   'summary_json',
 ] as const
 
+const BY_KEY = `
+FROM calls
+WHERE project_id = {project_id:String}
+  AND started_at_us IN {times:Array(Int64)}
+  AND ${isIn('id', 'ids')}`.trim()
+
 /** Rows of calls by their keys, with some of their bodies. */
 export function selectRowsByKey(wanted: ReadonlySet<BodyColumn>): string {
   return `
 SELECT
   ${selectedColumns(wanted)}
-FROM calls
-WHERE project_id = {project_id:String}
-  AND started_at_us IN {times:Array(Int64)}
-  AND ${isIn('id', 'ids')}
+${BY_KEY}
 ORDER BY stored_at
+`
+}
+
+/** Of the ids of a statement, those in another table, which has few of them. */
+function idsIn(table: 'call_deletions' | 'call_doubles' | 'call_names'): string {
+  return `id IN (SELECT id FROM ${table} WHERE project_id = {project_id:String} AND ${isIn('id', 'ids')})`
+}
+
+/** What other tables have of a call, so that most calls need no other statement. */
+const LIVE_ROWS = `
+  AND NOT ${idsIn('call_deletions')}
+ORDER BY stored_at`.slice(1)
+const ELSEWHERE = `
+  ${idsIn('call_names')} AS is_renamed,
+  ${idsIn('call_doubles')} AS is_doubled`.trimStart()
+
+/** The rows of calls that are not deleted, with whether other tables have more of them. */
+export function selectLiveRowsByKey(wanted: ReadonlySet<BodyColumn>): string {
+  return `
+SELECT
+  ${selectedColumns(wanted)},
+  ${ELSEWHERE}
+${BY_KEY}
+${LIVE_ROWS}
 `
 }
 
@@ -237,11 +286,12 @@ const ROW_COLUMNS = `
   svc_run_step_end,
   size_bytes`.trimStart()
 
-/** Rows of ids with all of their bodies. */
-export const SELECT_ROWS = `
+/** The same by ids, with all bodies. */
+export const SELECT_LIVE_ROWS = `
 SELECT
-  ${[ROW_COLUMNS, ...BODY_COLUMNS].join(',\n  ')}
-${ROWS_OF_IDS}
+  ${[ROW_COLUMNS, ...BODY_COLUMNS, ELSEWHERE].join(',\n  ')}
+${OF_IDS}
+${LIVE_ROWS}
 `
 
 /** The columns of a row with some of its bodies, NULL for the others. */

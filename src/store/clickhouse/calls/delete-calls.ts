@@ -38,13 +38,13 @@ async function findKnown(
   ids: readonly string[],
 ): Promise<Map<string, { readonly isDeleted: boolean }>> {
   const named = ids.map((id) => ({ project_id, id }))
-  const [states, renamed] = await Promise.all([
+  const [{ calls }, renamed] = await Promise.all([
     findStates(db, named, { withDeleted: true }),
     findNamed(db, project_id, ids),
   ])
   const known = new Map<string, { readonly isDeleted: boolean }>()
   for (const name of named) {
-    const { start, end, isDeleted = false } = states.get(keyOf(name))?.state ?? {}
+    const { start, end, isDeleted = false } = calls.get(keyOf(name))?.state ?? {}
     if (start || end || renamed.has(name.id)) known.set(name.id, { isDeleted })
   }
   return known

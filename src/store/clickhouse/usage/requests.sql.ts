@@ -21,14 +21,6 @@ WHERE project_id = {project_id:String}
 LIMIT 1
 `
 
-/** Whether any of some calls shares its request with others. */
-export const HAS_DOUBLED_IDS = `
-SELECT 1 AS found
-FROM call_doubles
-WHERE project_id = {project_id:String} AND id IN {ids:Array(String)}
-LIMIT 1
-`
-
 /** The ids of calls whose request may have several. */
 const ALL_DOUBLES = 'SELECT id FROM call_doubles WHERE project_id = {project_id:String}'
 
