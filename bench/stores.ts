@@ -10,7 +10,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -18,85 +18,16 @@ import { fileURLToPath } from 'node:url'
 import { createClient } from '@clickhouse/client'
 import { readArguments, readCount, refuseArguments } from '../examples/script-arguments.ts'
 import { resolveCallsSelection, resolveCallsShape } from '../src/domain/calls/calls-query.ts'
-import { type CallParts, resolveCallEnd, resolveCallStart } from '../src/domain/calls/new-call.ts'
 import { toColumns } from '../src/domain/stats/metric-names.ts'
 import type { CallsFilter } from '../src/schemas/calls/calls-filter.ts'
 import type { StatsQuery } from '../src/store/api/stats/stats.ts'
 import type { Stores } from '../src/store/api/stores.ts'
+import { peakMemory } from './servers/peak-memory.ts'
+import { callOf, FIRST_US, idOf, project_id, RANGE_US, TRACE_CALLS } from './servers/trace-calls.ts'
 
 const FRONT = fileURLToPath(new URL('../test/store/clickhouse/chdb-front.ts', import.meta.url))
-const project_id = 'bench/stores'
-const FIRST_US = Date.UTC(2026, 2, 1) * 1000
-const RANGE_US = 30 * 86_400e6
-const HOUR_US = 3600e6
-const TRACE_CALLS = 8
-const BATCH_CALLS = 1000
+const [HOUR_US, BATCH_CALLS] = [3600e6, 1000]
 const caller = { keyId: 'bench', project_id, signal: new AbortController().signal }
-
-interface Usage {
-  readonly requests: number
-  readonly prompt_tokens: number
-  readonly completion_tokens: number
-}
-
-/** A call's own usage by model: one call in three used tokens. */
-function usedBy(at: number): Record<string, Usage> {
-  if (at % 3 !== 0) return {}
-  const used = { requests: 1, prompt_tokens: 100 + (at % 900), completion_tokens: at % 300 }
-  return { [`model-${at % 5}`]: used }
-}
-
-/** A call's reported usage: a root reports that of its whole trace, as SDKs do. */
-function reportOf(at: number): Record<string, Usage> {
-  if (at % TRACE_CALLS !== 0) return usedBy(at)
-  const sums: Record<string, Usage> = {}
-  for (let call = at; call < at + TRACE_CALLS; call++) {
-    for (const [model, used] of Object.entries(usedBy(call))) {
-      const sum = sums[model] ?? { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
-      sums[model] = {
-        requests: sum.requests + used.requests,
-        prompt_tokens: sum.prompt_tokens + used.prompt_tokens,
-        completion_tokens: sum.completion_tokens + used.completion_tokens,
-      }
-    }
-  }
-  return sums
-}
-
-/** Calls in traces of eight, a root and seven below it; one in fifty failed. */
-function callOf(at: number, calls: number): CallParts {
-  const us = FIRST_US + Math.floor((at / calls) * RANGE_US)
-  const root = at - (at % TRACE_CALLS)
-  const ids = { project_id, id: idOf(at) }
-  const usage = reportOf(at)
-  const summary = Object.keys(usage).length > 0 ? { usage } : {}
-  const started = {
-    ...ids,
-    trace_id: idOf(root),
-    parent_id: at === root ? null : idOf(root),
-    op_name: `step_${at % 40}`,
-    started_at: new Date(us / 1000).toISOString(),
-    attributes: {},
-    inputs: { text: `question ${at} `.repeat(10) },
-  }
-  const latencyMs = 20 + ((at * 7919) % 5000)
-  const ended = {
-    ...ids,
-    ended_at: new Date(us / 1000 + latencyMs).toISOString(),
-    summary,
-    output: { text: `answer ${at} `.repeat(10) },
-    exception: at % 50 === 0 ? 'Error' : null,
-  }
-  const defaults = { id: '', trace_id: '', svc_user_id: 'bench', svc_username: 'bench' }
-  return {
-    start: resolveCallStart(started, defaults, 'weave'),
-    end: resolveCallEnd(ended, 'weave'),
-  }
-}
-
-function idOf(at: number): string {
-  return `01980000-0000-7000-8000-${String(at).padStart(12, '0')}`
-}
 
 /** A store with the calls, of this checkout or of another. */
 interface Case {
@@ -133,7 +64,6 @@ function tell(what: string, figures: readonly (number | string)[]): void {
   console.log(`| ${what} | ${figures.join(' | ')} |`)
 }
 
-/** The load average of the last minute, to judge the figures below it. */
 function tellLoad(cases: readonly Case[]): void {
   tell(
     'load average',
@@ -256,16 +186,6 @@ async function openSqlite(checkout: string, name: string, dataDir: string): Prom
   }
 }
 
-/** Peak memory of a process in MiB; unknown if the system does not report it. */
-function peakMemory(pid: number | undefined): number | string {
-  try {
-    const kilobytes = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-    return Math.round(Number(kilobytes) / 1024)
-  } catch {
-    return '-'
-  }
-}
-
 async function bytesOfParts(url: string): Promise<number> {
   const client = createClient({ url })
   const query = `
@@ -295,7 +215,7 @@ async function openClickHouse(checkout: string, name: string, dataDir: string, g
     readTimeoutMs: 60_000,
     closeMs: 8000,
   })
-  const opened: Case = {
+  return {
     name,
     stores,
     buildAll: async () => undefined,
@@ -306,7 +226,6 @@ async function openClickHouse(checkout: string, name: string, dataDir: string, g
       front?.child.kill()
     },
   }
-  return opened
 }
 
 async function bench(cases: readonly Case[], calls: number): Promise<void> {

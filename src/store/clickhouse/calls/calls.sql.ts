@@ -150,8 +150,7 @@ const REPEATED = `
   display_name,
   svc_user_id,
   svc_username,
-  svc_run_id,
-  svc_run_step,
+  svc_run_id, svc_run_step,
   end_user_id`.trimStart()
 
 /** The rows of ids by the keys of calls. */
@@ -255,10 +254,10 @@ function idsIn(table: 'call_deletions' | 'call_doubles' | 'call_names'): string 
   return `id IN (SELECT id FROM ${table} WHERE project_id = {project_id:String} AND ${isIn('id', 'ids')})`
 }
 
-/** What other tables have of a call, so that most calls need no other statement. */
 const LIVE_ROWS = `
   AND NOT ${idsIn('call_deletions')}
 ORDER BY stored_at`.slice(1)
+/** What other tables have of a call: most need no other statement. */
 const ELSEWHERE = `
   ${idsIn('call_names')} AS is_renamed,
   ${idsIn('call_doubles')} AS is_doubled`.trimStart()
