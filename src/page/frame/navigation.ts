@@ -105,6 +105,14 @@ const GROUPS: readonly LinkGroup[] = [
     label: 'Settings',
     links: [
       {
+        path: 'alerts',
+        label: 'Alerts',
+        icon: 'bell',
+        views: ['alerts'],
+        scope: 'admin',
+        key: 'l',
+      },
+      {
         path: 'settings',
         label: 'Project',
         icon: 'sliders-horizontal',

@@ -7,6 +7,7 @@ export const ICON_NAMES = [
   'arrow-right',
   'arrow-up',
   'arrow-up-right',
+  'bell',
   'book-open',
   'bot',
   'box',

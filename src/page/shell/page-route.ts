@@ -17,6 +17,7 @@ export type View =
   | 'object'
   | 'playground'
   | 'training'
+  | 'alerts'
   | 'settings'
   | 'server'
   | 'unknown'
@@ -49,6 +50,7 @@ const VIEWS: ReadonlyMap<string, readonly [View, View]> = new Map(
     objects: ['objects', 'object'],
     playground: ['playground', 'playground'],
     training: ['training', 'training'],
+    alerts: ['alerts', 'alerts'],
     settings: ['settings', 'settings'],
   }),
 )

@@ -21,6 +21,7 @@ const LOADERS: Readonly<Record<View, () => Promise<ViewComponent>>> = {
   object: async () => (await import('../objects/object.ts')).ObjectView,
   playground: async () => (await import('../playground/playground.ts')).Playground,
   training: async () => (await import('../training/training.ts')).Training,
+  alerts: async () => (await import('../alerts/alerts.ts')).Alerts,
   settings: async () => (await import('../project/project-settings.ts')).ProjectSettings,
   server: async () => (await import('../server/server-view.ts')).ServerView,
   unknown: async () => (await import('../shell/unknown.ts')).Unknown,
