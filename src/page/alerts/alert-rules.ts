@@ -1,7 +1,7 @@
 /** What the form offers to measure, and how alerts are named in words. Pure. */
 import type { AlertResponse } from '../../schemas/alerts/alert.ts'
 
-export type AlertMetric = AlertResponse['metric']
+type AlertMetric = AlertResponse['metric']
 
 interface Offer {
   readonly label: string
@@ -42,7 +42,7 @@ export function nameMetric(metric: AlertMetric): string {
   return `${of} ${name}${model}`.trim()
 }
 
-export function nameWindow(seconds: number): string {
+function nameWindow(seconds: number): string {
   return WINDOWS.find(([length]) => length === seconds)?.[1] ?? `${seconds} s`
 }
 
