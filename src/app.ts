@@ -51,6 +51,7 @@ import { createExportTickets } from './routes/calls/export-tickets.ts'
 import { contentRoutes } from './routes/chat/contents.ts'
 import { type Inference, openInference } from './routes/chat/inference.ts'
 import { createServerEvaluations } from './routes/evaluations/server-evaluations.ts'
+import { openEvaluators } from './routes/evaluators/evaluator-runner.ts'
 import { spanIntake } from './routes/otel/span-intake.ts'
 import { traceExportRoutes } from './routes/otel/trace-export.ts'
 import { respondToUnrouted } from './routes/page/normalized-address.ts'
@@ -105,6 +106,7 @@ export async function buildApp(
     app,
     toEvaluationOptions(config, deps, inference, nowUs),
   )
+  openEvaluators(app, toRunnerOptions(config, deps, inference, nowUs))
   const tickets = createExportTickets()
   const bodies = createLargeBodies({ refScheme: config.refScheme, nowUs })
   app.addHook('onClose', bodies.close)
@@ -256,6 +258,15 @@ function toInferenceOptions(config: Config, deps: Deps, nowUs: Clock['nowUs']) {
     webhookHosts: config.webhookHosts,
     nowUs,
   }
+}
+
+function toRunnerOptions(
+  { refScheme, feedbackPayloadBytesMax: payloadBytesMax, metaUrl }: Config,
+  deps: Deps,
+  { scorers }: Inference,
+  nowUs: Clock['nowUs'],
+) {
+  return { stores: deps, scorers, refScheme, payloadBytesMax, isShared: metaUrl !== null, nowUs }
 }
 
 function toSpanIntakeOptions(config: Config, deps: Deps, nowUs: Clock['nowUs']) {

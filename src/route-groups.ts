@@ -27,6 +27,8 @@ import {
   type ServerEvaluations,
   serverEvaluationRoutes,
 } from './routes/evaluations/server-evaluations.ts'
+import { backfillRoutes } from './routes/evaluators/backfills.ts'
+import { evaluatorRoutes } from './routes/evaluators/evaluators.ts'
 import { feedbackRoutes } from './routes/feedback/feedback.ts'
 import { feedbackQueryRoutes } from './routes/feedback/feedback-query.ts'
 import { feedbackStatsRoutes } from './routes/feedback/feedback-stats.ts'
@@ -96,6 +98,11 @@ export async function registerTraceRoutes(scope: App, options: TraceGroupOptions
   await scope.register(serverEvaluationRoutes, { evaluations: options.evaluations })
   await scope.register(objectKindRoutes, { audit, objects, tables, files, nowUs, refScheme })
   await scope.register(completionCreateRoutes, { inference, objects, tables })
+  const { evaluators, callFeed } = deps
+  const { scorers } = inference
+  const evaluating = { evaluators, callFeed, objects, scorers, nowUs, refScheme }
+  await scope.register(evaluatorRoutes, evaluating)
+  await scope.register(backfillRoutes, { ...evaluating, callsQuery, prices })
   await scope.register(projectSettingsRoutes, { retention, defaultDays })
 }
 

@@ -52,6 +52,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/outbound/': [],
   'src/alerts/': ['src/outbound/', 'src/schemas/', 'src/domain/', 'src/store/api/'],
   'src/evaluations/': ['src/inference/', 'src/schemas/', 'src/domain/', 'src/store/api/'],
+  'src/evaluators/': ['src/schemas/', 'src/domain/', 'src/store/api/', 'src/inference/scorers/'],
   'src/retention/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
   // Other layers report to it through interfaces of their own, whose types it imports.
   'src/metrics/': ['src/http/', 'src/schemas/', 'src/domain/', 'src/store/api/', 'src/inference/'],
@@ -65,6 +66,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/store/api/',
     'src/inference/',
     'src/metrics/',
+    'src/evaluators/',
     'src/training/jobs/',
     'src/otel/',
     'src/alerts/',

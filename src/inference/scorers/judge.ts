@@ -24,7 +24,7 @@ import type { ServedModel } from '../models/registry.ts'
 import { type Checks, scorerFailed } from './rules.ts'
 
 /** Operation name of the calls that judges make. Evaluators score no call of this name. */
-const JUDGE_OP_NAME = 'weft.judge'
+export const JUDGE_OP_NAME = 'weft.judge'
 
 export interface JudgeOptions {
   readonly choice: ModelChoice
@@ -34,6 +34,9 @@ export interface JudgeOptions {
   /** Makes the ids of requests and traces. */
   readonly newId: () => string
 }
+
+/** Bytes of text in a token, for an estimate. */
+const BYTES_PER_TOKEN = 4
 
 /** For whom, and for what, a score is made. */
 export interface ScoreContext {
@@ -92,6 +95,26 @@ export async function judge(
   const nanos = model.backend.kind === 'tiny' ? 0 : spentOn(usage, answering, table, startedAtUs)
   const made = { cost_usd: toUsd(nanos), call_id: headers.get('x-weft-call-id') ?? null }
   return readScore(await requireOutput(scorer, response, checks), made)
+}
+
+/** The mean of prompts in tokens of four bytes, and of longest responses. */
+export async function estimateJudge(
+  scorer: JudgeScorer,
+  subjects: readonly ScoredSubject[],
+  { project_id, caller }: Pick<ScoreContext, 'caller' | 'project_id'>,
+  { choice, run, prices }: JudgeOptions,
+): Promise<number | null> {
+  if (subjects.length === 0) return null
+  const model = await choice.choose(scorer.model, { caller, projectId: project_id })
+  if (model.backend.kind === 'tiny') return 0
+  const table = layerPrices(await prices.listPrices(project_id))
+  const sum = subjects.reduce((nanos, subject) => {
+    const bytes = Buffer.byteLength(JSON.stringify(toJudgeRequest(scorer, subject)))
+    const prompt_tokens = Math.ceil(bytes / BYTES_PER_TOKEN)
+    const usage = { prompt_tokens, completion_tokens: scorer.max_tokens }
+    return nanos + spentOn(usage, model, table, run.nowUs())
+  }, 0)
+  return sum === 0 ? null : toUsd(sum) / subjects.length
 }
 
 function requireChat(draft: object, model: ServedModel): ChatCompletionRequest {

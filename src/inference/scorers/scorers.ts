@@ -12,10 +12,10 @@ import {
 import { exceedsDepth, JSON_DEPTH_MAX } from '../../domain/json/json-limits.ts'
 import { parseJsonPath } from '../../domain/json/json-path.ts'
 import { renderJson } from '../../domain/json/json-text.ts'
-import { ApiError, refuseField } from '../../errors.ts'
+import { ApiError, type ErrorCode, refuseField } from '../../errors.ts'
 import { PrivateAddressError, type Webhooks } from '../../outbound/webhooks.ts'
-import type { Scorer, WebhookScorer } from '../../schemas/evaluators/scorer.ts'
-import { type JudgeOptions, judge, type ScoreContext } from './judge.ts'
+import type { JudgeScorer, Scorer, WebhookScorer } from '../../schemas/evaluators/scorer.ts'
+import { estimateJudge, type JudgeOptions, judge, type ScoreContext } from './judge.ts'
 import { createChecks, scorerFailed, toRegex } from './rules.ts'
 
 interface ScorersOptions extends Omit<JudgeOptions, 'checks'> {
@@ -41,7 +41,38 @@ export interface Scorers {
     context: Pick<ScoreContext, 'caller' | 'project_id'>,
     param: string,
   ): Promise<void>
+  /** @returns what a judge costs for one of these subjects, at most; null: nothing is known */
+  estimate: Estimate
   close(): Promise<void>
+}
+
+type Estimate = (
+  scorer: JudgeScorer,
+  subjects: readonly ScoredSubject[],
+  context: Pick<ScoreContext, 'caller' | 'project_id'>,
+) => Promise<number | null>
+
+/** Failures that may pass: of models that are busy, slow, out of reach or out of money, and of webhooks. */
+const PASSING: readonly ErrorCode[] = [
+  'upstream_unreachable',
+  'upstream_error',
+  'upstream_invalid_response',
+  'upstream_auth',
+  'upstream_rate_limited',
+  'upstream_overloaded',
+  'upstream_timeout',
+  'server_overloaded',
+  'server_draining',
+  'store_unavailable',
+  'rate_limit_exceeded',
+  'budget_exceeded',
+  'guard_unavailable',
+  'webhook_failed',
+]
+
+/** Whether a later try of the same subject may succeed. */
+export function mayPass(error: unknown): boolean {
+  return error instanceof ApiError && PASSING.includes(error.code)
 }
 
 export function createScorers(options: ScorersOptions): Scorers {
@@ -92,6 +123,7 @@ export function createScorers(options: ScorersOptions): Scorers {
         throw new ApiError('model_forbidden', { param: `${param}.model` })
       }
     },
+    estimate: (scorer, subjects, context) => estimateJudge(scorer, subjects, context, judging),
     async close() {
       await Promise.all([checks.close(), options.webhooks.close()])
     },

@@ -15,6 +15,10 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'keys', key: ['id'] },
   { name: 'people', key: ['id'] },
   { name: 'audit_entries', key: ['id'] },
+  // Not what waits: positions of calls differ between stores.
+  { name: 'evaluators', key: ['id'] },
+  { name: 'evaluator_versions', key: ['evaluator_id', 'version'] },
+  { name: 'evaluator_days', key: ['evaluator_id', 'day'] },
   { name: 'budgets', key: ['id'] },
   { name: 'budget_spending', key: ['budget_id', 'period_start_us'] },
   { name: 'budget_leases', key: ['id'] },

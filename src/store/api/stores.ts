@@ -7,10 +7,12 @@ import type { PersonStore } from './access/people.ts'
 import type { AgentStore } from './agents/agents.ts'
 import type { AlertStore } from './alerts/alerts.ts'
 import type { AnnotationStore } from './annotation/annotation-queues.ts'
+import type { CallFeed } from './calls/call-feed.ts'
 import type { CallRemoval, CallStore, CallsQueryStore } from './calls/calls.ts'
 import type { CompletionCacheStore } from './chat/completion-cache.ts'
 import type { RecordingStore, ResponseStore } from './chat/recordings.ts'
 import type { EvaluationJobStore } from './evaluations/evaluation-jobs.ts'
+import type { EvaluatorStore } from './evaluators/evaluators.ts'
 import type { FeedbackStore } from './feedback/feedback.ts'
 import type { StoreHealth } from './health.ts'
 import type { StoreMetricsSource } from './metrics.ts'
@@ -45,6 +47,9 @@ export interface Stores extends StoreHealth, StoreMetricsSource {
   readonly prices: PriceStore
   readonly feedback: FeedbackStore
   readonly annotation: AnnotationStore
+  readonly evaluators: EvaluatorStore
+  /** Calls in the order in which they were stored. */
+  readonly callFeed: CallFeed
   readonly objects: ObjectStore
   readonly tables: TableStore
   readonly files: FileStore

@@ -8,6 +8,7 @@ import type { NodeStores } from '../base/node-stores.ts'
 import { cacheKnownProjects } from '../base/projects/project-steps.ts'
 import { createRecordings, unpackRecorded } from '../base/recordings/recordings.ts'
 import { createAgentStore } from './agents/agents.ts'
+import { createCallFeed } from './calls/call-feed.ts'
 import { createCallRemoval } from './calls/call-removal.ts'
 import { createCallWrites, recordCalls } from './calls/call-writes.ts'
 import { createCallStore } from './calls/calls.ts'
@@ -82,6 +83,7 @@ export async function openClickHouseStores(
     calls: createCallStore(db, writes, arrivals),
     removal: createCallRemoval(db),
     recordings,
+    callFeed: createCallFeed(db),
     callsQuery,
     threads: createThreadStore(reads),
     stats: createStatsStore(reads, options.joinedMax),

@@ -16,13 +16,13 @@ import {
   createCompletionCacheStore,
   createCompletionCacheWrites,
 } from '../base/chat/completion-cache-store.ts'
-
 import { createResponseStore, RESPONSE_WRITES } from '../base/chat/response-store.ts'
 import type { OnMigrate } from '../base/db/migration-files.ts'
 import {
   createEvaluationJobStore,
   createEvaluationJobWrites,
 } from '../base/evaluations/evaluation-job-store.ts'
+import { createEvaluatorStore, createEvaluatorWrites } from '../base/evaluators/evaluator-store.ts'
 import { createPreviewModelStore } from '../base/models/model-store.ts'
 import type { NodeStores } from '../base/node-stores.ts'
 import { cacheKnownProjects, hasContents } from '../base/projects/project-steps.ts'
@@ -103,6 +103,7 @@ export async function openPostgresStores(
     evaluationJobs: createEvaluationJobStore(
       createTransactionRuns(db, createEvaluationJobWrites(POSTGRES)),
     ),
+    evaluators: createEvaluatorStore(createTransactionRuns(db, createEvaluatorWrites(POSTGRES))),
     prices: createPriceStore(db),
     feedback: createFeedbackStore(db, reads),
     joinedDataOf: createJoinedDataOf(db),

@@ -14,10 +14,12 @@ import { createCompletionCacheStore } from '../base/chat/completion-cache-store.
 import { createResponseStore } from '../base/chat/response-store.ts'
 import type { OnMigrate } from '../base/db/migration-files.ts'
 import { createEvaluationJobStore } from '../base/evaluations/evaluation-job-store.ts'
+import { createEvaluatorStore } from '../base/evaluators/evaluator-store.ts'
 import type { NodeStores } from '../base/node-stores.ts'
 import { createArrivals, createRecordings } from '../base/recordings/recordings.ts'
 import { createAgentStore } from './agents/agents.ts'
 import { createAnnotationStore } from './annotation/annotation-queues.ts'
+import { createCallFeed } from './calls/call-feed.ts'
 import { createCallStore } from './calls/calls.ts'
 import { createCallsQueryStore } from './calls/query/calls-query.ts'
 import { createJoinReader } from './calls/query/join-reader.ts'
@@ -123,12 +125,8 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
   const artifacts = createCheckpointArtifacts(db, weights)
   const sweep = createSweep(db, { payloads, folder, artifacts })
   let missing: MissingFiles = { files: 0, training_payloads: 0, artifacts: 0 }
-  const health = createStoreHealth({
-    path,
-    write: () => writes.run('prove_writable', null),
-    folder,
-    missing: () => missing,
-  })
+  const write = () => writes.run('prove_writable', null)
+  const health = createStoreHealth({ path, write, folder, missing: () => missing })
   const callsQuery = createCallsQueryStore(db, lists, arrivals)
   const annotationOf = (calls: CallsQueryStore) =>
     createAnnotationStore({ db, writes, reads: lists }, calls)
@@ -150,6 +148,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     files: createFileStore(db, writes, folder),
     projects: createProjectStore(db, lists),
     retention: createRetentionStore(db, writes),
+    callFeed: createCallFeed(db),
     prices: createPriceStore(db, writes),
     ...createTrainingStores(db, writes, { payloads, artifacts }),
     async sweep() {
@@ -184,6 +183,7 @@ function createSharedStores(db: Connection, writes: Writer) {
     budgets: createBudgetStore(createStepRuns(db, writes)),
     alerts: createAlertStore(createStepRuns(db, writes)),
     evaluationJobs: createEvaluationJobStore(createStepRuns(db, writes)),
+    evaluators: createEvaluatorStore(createStepRuns(db, writes)),
     responses: createResponseStore(createStepRuns(db, writes)),
     completionCache: createCompletionCacheStore(createStepRuns(db, writes)),
   }

@@ -15,6 +15,7 @@ import type { Claim } from '../../../src/store/api/training/training-queue.ts'
 import { openSqliteStores } from '../../../src/store/sqlite/open-locked.ts'
 import { alertOf } from '../../alerts/alert-fixtures.ts'
 import { jobOf } from '../../evaluations/evaluation-job-store-contract.ts'
+import { evaluatorOf, outcomeOf } from '../../evaluators/evaluator-store-contract.ts'
 import { feedbackAt, trigger } from '../../feedback/feedback-fixtures.ts'
 import { listing, newObject, PROJECT, storeTable } from '../../objects/object-store-contract.ts'
 import { readCaller } from '../../support/read-caller.ts'
@@ -82,6 +83,16 @@ async function fillPeople({ people }: Stores): Promise<void> {
   })
 }
 
+/** An evaluator that has spent something in a score whose lease was lost. */
+async function fillEvaluators({ evaluators }: Stores): Promise<void> {
+  const evaluator = evaluatorOf({ id: 'evaluator', project_id: PROJECT })
+  await evaluators.createEvaluator(evaluator)
+  const task = { evaluator_id: 'evaluator', subject_id: 'c', is_backfill: false, attempts: 1 }
+  await evaluators.settleTasks([
+    outcomeOf({ ...task, queued_at_us: 1 }, 'lost', { spent_nanos: 123_456_789_012 }),
+  ])
+}
+
 async function fillBudgets({ budgets }: Stores): Promise<void> {
   await budgets.createBudget(BUDGET)
   await budgets.sync([
@@ -117,6 +128,7 @@ async function fillStores(stores: Stores): Promise<Filled> {
   await fillAlerts(stores)
   await stores.evaluationJobs.createJob(jobOf())
   await fillPeople(stores)
+  await fillEvaluators(stores)
   const price = { prompt_token_cost: 1, completion_token_cost: 2, cache_read_input_token_cost: 0.5 }
   for (const id of ['b', 'a']) {
     const defaults = { project_id: PROJECT, id, svc_user_id: 'u', created_at_us: 1 }
@@ -278,6 +290,9 @@ export async function readStores(stores: Stores, filled: Filled) {
     alerts: [await stores.alerts.listAlerts(PROJECT), await stores.alerts.listEvents('a')],
     evaluations: await stores.evaluationJobs.findJob(PROJECT, 'job'),
     people: await people.listPeople(),
+    evaluators: await stores.evaluators.listEvaluators(PROJECT),
+    versions: await stores.evaluators.listVersions('evaluator'),
+    scores: await stores.evaluators.countWork('evaluator', 1),
     audit: await audit.listEntries(AUDIT),
     prices: await prices.listPrices(PROJECT),
     retention: await retention.findRetention(PROJECT),

@@ -8,6 +8,7 @@ import { describeAnnotationStoreContract } from '../../annotation/annotation-sto
 import { describeCallsQueryContract } from '../../calls/query/calls-query-contract.ts'
 import { describeCallsRefsContract } from '../../calls/query/calls-refs-contract.ts'
 import { describeEvaluationJobContract } from '../../evaluations/evaluation-job-store-contract.ts'
+import { describeEvaluatorContract } from '../../evaluators/evaluator-store-contract.ts'
 import { describeFeedbackQueryContract } from '../../feedback/store/feedback-query-contract.ts'
 import { describeFeedbackStatsContract } from '../../feedback/store/feedback-stats-contract.ts'
 import { describeFeedbackStoreContract } from '../../feedback/store/feedback-store-contract.ts'
@@ -53,6 +54,7 @@ describe.skipIf(!hasPostgres)('with PostgreSQL', () => {
   describePreviewListsContract('postgres', openTestStores)
   describeFeedbackStoreContract('postgres', async () => (await openTestStores()).feedback)
   describeFeedbackStatsContract('postgres', async () => (await openTestStores()).feedback)
+  describeEvaluatorContract('postgres', async () => (await openTestStores()).evaluators)
   describeFeedbackQueryContract('postgres', async () => (await openTestStores()).feedback)
 
   it('the project list in PostgreSQL has the projects with data other than calls, and no others', async () => {

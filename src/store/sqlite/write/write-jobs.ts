@@ -12,6 +12,7 @@ import { createAnnotationWrites } from '../../base/annotation/annotation-steps.t
 import { createCompletionCacheWrites } from '../../base/chat/completion-cache-store.ts'
 import { RESPONSE_WRITES } from '../../base/chat/response-store.ts'
 import { createEvaluationJobWrites } from '../../base/evaluations/evaluation-job-store.ts'
+import { createEvaluatorWrites } from '../../base/evaluators/evaluator-store.ts'
 import { createFeedbackWrites } from '../../base/feedback/feedback-writes.ts'
 import { createPriceWrites } from '../../base/prices/price-writes.ts'
 import { RETENTION_WRITES } from '../../base/projects/project-steps.ts'
@@ -51,6 +52,7 @@ export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
     ...createCallWrites(db, hours, keys),
     ...createRemovalWrites(db),
     ...toWriteJobs(db, createFeedbackWrites(SQLITE, FEEDBACK)),
+    ...toWriteJobs(db, createEvaluatorWrites(SQLITE)),
     ...createHealthWrites(db),
     ...createContentWrites(db),
     ...toWriteJobs(db, createPriceWrites(SQLITE)),

@@ -1,0 +1,154 @@
+/** Evaluators: what scores the calls of a project by itself. Pure. */
+import { createHash } from 'node:crypto'
+import type { EvaluatorDefinition, EvaluatorResponse } from '../../schemas/evaluators/evaluator.ts'
+import { renderTimestamp, renderTimestampOrNull } from '../../schemas/timestamp.ts'
+import { toUsd } from '../access/budgets.ts'
+import type { Principal } from '../access/permissions.ts'
+
+/** Times in microseconds since the epoch. */
+export interface Evaluator {
+  readonly id: string
+  readonly project_id: string
+  readonly name: string
+  readonly version: number
+  readonly definition_json: string
+  readonly ref: string
+  readonly monitor_ref: string | null
+  readonly state: 'active' | 'paused'
+  readonly principal_json: string
+  readonly from_position: number
+  readonly failures: number
+  readonly retry_at_us: number
+  readonly last_error: string | null
+  readonly backfill_json: string | null
+  readonly created_at_us: number
+  readonly updated_at_us: number
+}
+
+/** What is scored later: the calls of a window, in order of their start. */
+export interface Backfill {
+  readonly state: 'running' | 'paused' | 'done'
+  readonly from_us: number | null
+  /** Exclusive. */
+  readonly until_us: number
+  readonly expected: number
+  readonly queued: number
+  /** Start of the last call that was looked at, and how many with this start were; null: none yet. */
+  readonly after: { readonly started_at_us: number; readonly calls: number } | null
+}
+
+/** What an evaluator has done; money in 10^-9 dollars. */
+export interface EvaluatorCounts {
+  readonly scored: number
+  readonly failed: number
+  readonly dropped: number
+  readonly waiting: number
+  readonly spent_nanos: number
+  readonly spent_today_nanos: number
+}
+
+const US_PER_DAY = 86_400_000_000
+/** Bits of a digest that decide whether a trace is sampled. */
+const SHARE_BITS = 48
+
+/** Returns the number of a day in UTC. */
+export function dayOf(us: number): number {
+  return Math.floor(us / US_PER_DAY)
+}
+
+/** Whether a trace is sampled: always the same for one trace and share, and for a greater share, too. */
+export function isSampled(traceId: string, share: number): boolean {
+  if (share >= 1) return true
+  const bits = createHash('sha256')
+    .update(traceId)
+    .digest()
+    .readUIntBE(0, SHARE_BITS / 8)
+  return bits < share * 2 ** SHARE_BITS
+}
+
+/** Returns the id of the result about one subject: the same for each try, so that it is stored once. */
+export function resultId(
+  { id, version }: Pick<Evaluator, 'id' | 'version'>,
+  subjectId: string,
+): string {
+  const hex = createHash('sha256')
+    .update(JSON.stringify([id, version, subjectId]))
+    .digest('hex')
+  // A UUID of version 8, which leaves the bits to the application.
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`]
+  return [...parts, `a${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-')
+}
+
+export function definitionOf({
+  definition_json,
+}: Pick<Evaluator, 'definition_json'>): EvaluatorDefinition {
+  return JSON.parse(definition_json)
+}
+
+export function principalOf({ principal_json }: Pick<Evaluator, 'principal_json'>): Principal {
+  return JSON.parse(principal_json)
+}
+
+export function backfillOf({ backfill_json }: Pick<Evaluator, 'backfill_json'>): Backfill | null {
+  return backfill_json === null ? null : JSON.parse(backfill_json)
+}
+
+/** Returns who pays: the caller, with no other rights than models in the project. */
+export function toPayer(caller: Principal, project_id: string): Principal {
+  const { keyId, svc_user_id, svc_username, models, limits } = caller
+  return {
+    keyId,
+    svc_user_id,
+    svc_username,
+    scopes: ['inference'],
+    projects: [project_id],
+    ...(models === undefined ? {} : { models }),
+    ...(limits === undefined ? {} : { limits }),
+  }
+}
+
+export function renderEvaluator(
+  evaluator: Evaluator,
+  counts: EvaluatorCounts,
+  nowUs: number,
+): EvaluatorResponse {
+  const { id, project_id, name, version, ref, monitor_ref, state, last_error } = evaluator
+  const { scored, failed, dropped, waiting } = counts
+  const backfill = backfillOf(evaluator)
+  return {
+    id,
+    project_id,
+    name,
+    version,
+    ref,
+    monitor_ref,
+    state,
+    ...definitionOf(evaluator),
+    scored,
+    failed,
+    dropped,
+    waiting,
+    spent_usd: toUsd(counts.spent_nanos),
+    spent_today_usd: toUsd(counts.spent_today_nanos),
+    retry_at: evaluator.retry_at_us > nowUs ? renderTimestamp(evaluator.retry_at_us) : null,
+    last_error,
+    backfill: backfill && {
+      state: backfill.state,
+      from: renderTimestampOrNull(backfill.from_us),
+      until: renderTimestamp(backfill.until_us),
+      expected: backfill.expected,
+      queued: backfill.queued,
+    },
+    svc_user_id: principalOf(evaluator).svc_user_id,
+    created_at: renderTimestamp(evaluator.created_at_us),
+    updated_at: renderTimestamp(evaluator.updated_at_us),
+  }
+}
+
+/** What the audit list shows of an evaluator. */
+export function renderAudited(
+  evaluator: Pick<Evaluator, 'name' | 'version' | 'state' | 'definition_json'>,
+) {
+  const { name, version, state } = evaluator
+  return { name, version, state, definition: definitionOf(evaluator) }
+}

@@ -1,0 +1,126 @@
+/** Queues old calls for an evaluator, a part at a time. */
+
+import type { ReadCaller } from '../domain/access/read-caller.ts'
+import { type CallsSelection, resolveCallsShape } from '../domain/calls/calls-query.ts'
+import {
+  type Backfill,
+  backfillOf,
+  definitionOf,
+  type Evaluator,
+  isSampled,
+} from '../domain/evaluators/evaluator.ts'
+import type { ScoredSubject } from '../domain/evaluators/score.ts'
+import { layerPrices } from '../domain/prices/project-prices.ts'
+import { JUDGE_OP_NAME } from '../inference/scorers/judge.ts'
+import type { NewTask } from '../store/api/evaluators/evaluators.ts'
+import type { Stores } from '../store/api/stores.ts'
+import { type SubjectStores, selectCalls, toSubject } from './subjects.ts'
+
+/** Limits: calls that one part looks at, and tasks that may wait before the next part. */
+const PART_MAX = 500
+const WAITING_MAX = 1_000
+/** Calls from which a cost is estimated. */
+const SAMPLE_MAX = 20
+
+interface BackfillOptions {
+  readonly stores: Pick<Stores, 'evaluators'> & SubjectStores
+  readonly refScheme: string
+  readonly signal: AbortSignal
+  readonly nowUs: () => number
+}
+
+/** Returns the calls that a backfill looks at, oldest first; null: none can match. */
+export async function selectBackfill(
+  evaluator: Pick<Evaluator, 'project_id' | 'definition_json'>,
+  { from_us, until_us }: Pick<Backfill, 'from_us' | 'until_us'>,
+  options: Pick<BackfillOptions, 'refScheme'> & { readonly stores: SubjectStores },
+) {
+  const selection = await selectCalls(evaluator, options, null)
+  if (selection === null) return null
+  const { from, to } = selection.startedUs
+  return {
+    ...selection,
+    startedUs: { from: Math.max(from, from_us ?? from), to: Math.min(to, until_us - 1) },
+  }
+}
+
+/** Returns subjects of some of the calls, from which the cost of all is estimated. */
+export async function readSample(
+  selection: CallsSelection,
+  caller: ReadCaller,
+  { callsQuery, prices }: SubjectStores,
+): Promise<ScoredSubject[]> {
+  const { project_id } = selection
+  const table = layerPrices(await prices.listPrices(project_id))
+  const subjects: ScoredSubject[] = []
+  const shape = resolveCallsShape({ project_id })
+  for await (const page of callsQuery.pages({ ...selection, limit: SAMPLE_MAX }, shape, caller)) {
+    for (const { call } of page) subjects.push(toSubject(call, table))
+  }
+  return subjects
+}
+
+/** Queues the next part of a running backfill. */
+export async function runBackfillRound(
+  evaluator: Evaluator,
+  options: BackfillOptions,
+): Promise<void> {
+  const { stores, signal, nowUs } = options
+  const backfill = backfillOf(evaluator)
+  if (backfill?.state !== 'running') return
+  const { waiting } = await stores.evaluators.countWork(evaluator.id, nowUs())
+  if (waiting >= WAITING_MAX) return
+  const { after } = backfill
+  const window = { ...backfill, from_us: after?.started_at_us ?? backfill.from_us }
+  const selection = await selectBackfill(evaluator, window, options)
+  const tasks: NewTask[] = []
+  const starts: number[] = []
+  if (selection !== null) {
+    const page = { ...selection, offset: after?.calls ?? 0, limit: PART_MAX }
+    const { id, project_id } = evaluator
+    const caller = { keyId: `evaluator-${id}`, project_id, signal }
+    const shape = resolveCallsShape({ project_id, columns: ['id', 'thread_id'] })
+    for await (const calls of stores.callsQuery.pages(page, shape, caller)) {
+      for (const { call } of calls) {
+        starts.push(call.started_at_us)
+        tasks.push(...toTasks(evaluator, call, nowUs()))
+      }
+    }
+  }
+  const next: Backfill = {
+    ...backfill,
+    state: starts.length < PART_MAX ? 'done' : 'running',
+    queued: backfill.queued + new Set(tasks.map(({ subject_id }) => subject_id)).size,
+    after: toCursor(starts, after),
+  }
+  const states = { expected: evaluator.backfill_json, next: JSON.stringify(next) }
+  await stores.evaluators.queueBackfill(evaluator.id, states, tasks, nowUs())
+}
+
+function toCursor(starts: readonly number[], before: Backfill['after']): Backfill['after'] {
+  const last = starts.at(-1)
+  if (last === undefined) return before
+  const sameBefore = before?.started_at_us === last ? before.calls : 0
+  return {
+    started_at_us: last,
+    calls: sameBefore + starts.filter((start) => start === last).length,
+  }
+}
+
+interface Described {
+  readonly id: string
+  readonly trace_id: string
+  readonly thread_id: string | null
+  readonly op_name: string
+}
+
+/** Of a trace or conversation all calls name one task, which is queued once. */
+function toTasks(evaluator: Evaluator, call: Described, nowUs: number): NewTask[] {
+  const { target, sampling } = definitionOf(evaluator)
+  if (call.op_name === JUDGE_OP_NAME) return []
+  const { id, trace_id, thread_id } = call
+  const subject_id = { call: id, trace: trace_id, conversation: thread_id }[target]
+  const sample = target === 'conversation' ? thread_id : trace_id
+  if (subject_id === null || sample === null || !isSampled(sample, sampling)) return []
+  return [{ evaluator_id: evaluator.id, subject_id, due_at_us: nowUs }]
+}

@@ -1,0 +1,109 @@
+/** Claims tasks and scores them, each evaluator by itself. */
+import { canUseProject, hasScope, type Principal } from '../domain/access/permissions.ts'
+import { definitionOf, type Evaluator, principalOf } from '../domain/evaluators/evaluator.ts'
+import type { ClaimedTask, TaskOutcome } from '../store/api/evaluators/evaluators.ts'
+import type { Stores } from '../store/api/stores.ts'
+import { findResults, type ScoringOptions, scoreTask } from './score-task.ts'
+import { readSubjects, type SubjectStores } from './subjects.ts'
+
+export interface ClaimOptions extends ScoringOptions {
+  readonly stores: Pick<Stores, 'evaluators' | 'feedback' | 'keys' | 'people'> & SubjectStores
+  readonly newId: () => string
+  readonly signal: AbortSignal
+  /** Called for what should not happen: the tasks are tried again when their leases end. */
+  readonly onFailure: (error: unknown) => void
+}
+
+const PERSON = 'person-'
+
+/**
+ * Claims due tasks, and begins to score them.
+ *
+ * @returns for each evaluator a promise that resolves, never rejects, when its tasks are settled
+ */
+export async function runClaimRound(
+  tasksMax: number,
+  options: ClaimOptions,
+): Promise<Promise<void>[]> {
+  const { stores, newId, nowUs } = options
+  const { evaluators } = stores
+  if (tasksMax <= 0 || !(await evaluators.hasClaimable(nowUs()))) return []
+  const token = newId()
+  const tasks = await evaluators.claimTasks({ token, now_us: nowUs(), tasksMax })
+  const groups = Map.groupBy(tasks, ({ evaluator_id }) => evaluator_id)
+  return [...groups].map(([id, own]) =>
+    scoreGroup(id, own, token, options).catch(options.onFailure),
+  )
+}
+
+async function scoreGroup(
+  id: string,
+  tasks: readonly ClaimedTask[],
+  token: string,
+  options: ClaimOptions,
+): Promise<void> {
+  const { stores, signal, nowUs } = options
+  const evaluator = await stores.evaluators.findEvaluator(id)
+  if (evaluator === null) return
+  const caller = await findPayer(evaluator, options)
+  if (typeof caller === 'string') {
+    await stores.evaluators.stopEvaluator(id, caller)
+    return settle(tasks.map((task) => release(task, token, nowUs())))
+  }
+  const reader = { ...options, nowUs: nowUs() }
+  const found = await readSubjects(evaluator, tasks, reader)
+  const states = await findResults(evaluator, found, signal, options)
+
+  function settle(outcomes: readonly TaskOutcome[]): Promise<void> {
+    return stores.evaluators.settleTasks(outcomes)
+  }
+
+  async function score(task: ClaimedTask, index: number): Promise<TaskOutcome> {
+    const state = states[index] ?? { is: 'passed_over' as const }
+    const outcome = await scoreTask(
+      { evaluator: evaluator as Evaluator, caller: caller as Principal },
+      task,
+      state,
+      signal,
+      options,
+    )
+    const { evaluator_id, subject_id } = task
+    return { ...outcome, evaluator_id, subject_id, token, now_us: nowUs() }
+  }
+
+  // Rules take no time: their outcomes are one write. A judge's outcome is written when it is known.
+  if (definitionOf(evaluator).scorer.kind === 'rule') {
+    return settle(await Promise.all(tasks.map(score)))
+  }
+  await Promise.all(tasks.map(async (task, index) => settle([await score(task, index)])))
+}
+
+function release(task: ClaimedTask, token: string, now_us: number): TaskOutcome {
+  const { evaluator_id, subject_id } = task
+  const none = { spent_nanos: 0, error: null, retry_at_us: null, due_at_us: now_us, now_us }
+  return { ...none, evaluator_id, subject_id, token, result: 'waits' }
+}
+
+/** Returns who pays, with today's rights, or why nobody does. */
+async function findPayer(
+  evaluator: Evaluator,
+  { stores, nowUs }: ClaimOptions,
+): Promise<Principal | string> {
+  const payer = principalOf(evaluator)
+  const { keyId } = payer
+  if (keyId.startsWith(PERSON)) {
+    const person = await stores.people.findPerson(keyId.slice(PERSON.length))
+    if (person !== null && person.disabled_at_us === null) return payer
+    return 'Who changed it last may not sign in any more; another person must save it.'
+  }
+  const key = await stores.keys.findKey(keyId)
+  // Keys of the server itself are not stored.
+  if (key === null) return payer
+  const isOver = key.revoked_at_us !== null || (key.expires_at_us ?? Infinity) <= nowUs()
+  const mayJudge = definitionOf(evaluator).scorer.kind !== 'judge' || hasScope(key, 'inference')
+  if (isOver || !mayJudge || !canUseProject(key, evaluator.project_id)) {
+    return 'The key that changed it last is revoked, over, or lacks the rights; another key must save it.'
+  }
+  const { models: _old, ...rest } = payer
+  return key.models === null ? rest : { ...rest, models: key.models }
+}

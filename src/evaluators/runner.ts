@@ -1,0 +1,94 @@
+/** Runs evaluators in the background: queues calls, claims what is due, scores it. Nothing of it is on the path of ingest. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Stores } from '../store/api/stores.ts'
+import { runBackfillRound } from './backfill-round.ts'
+import { type ClaimOptions, runClaimRound } from './claim-round.ts'
+import { runFeedRound } from './feed-round.ts'
+
+/** Pause between two rounds in which nothing ends. */
+const PAUSE_MS = 1_000
+/** Limits: parts of the feed in one round, subjects that this process scores at once, the wait for them at the end. */
+const PARTS_MAX = 20
+const SCORED_AT_ONCE_MAX = 256
+const STOP_MS_MAX = 500
+
+interface RunnerOptions extends Omit<ClaimOptions, 'stores' | 'signal' | 'onFailure'> {
+  readonly stores: ClaimOptions['stores'] & Pick<Stores, 'callFeed'>
+  /** Whether other processes run evaluators of the same store. */
+  readonly isShared: boolean
+  readonly onFailure: (error: unknown) => void
+}
+
+interface EvaluatorRunner {
+  /** Begins the rounds. */
+  start(): void
+  /** Runs one round, and waits until what it claimed is settled. */
+  runRound(): Promise<void>
+  /** Ends what runs: its tasks are scored by the next process. */
+  stop(): Promise<void>
+}
+
+export function createEvaluatorRunner(options: RunnerOptions): EvaluatorRunner {
+  const { stores, isShared, nowUs } = options
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const claiming: ClaimOptions = { ...options, signal, onFailure: report }
+  const open = new Set<Promise<void>>()
+  let wake: (() => void) | null = null
+  let isFailing = false
+  let running: Promise<void> = Promise.resolve()
+
+  /** The first of consecutive failures only. */
+  function report(error: unknown): void {
+    if (!isFailing && !signal.aborted) options.onFailure(error)
+    isFailing = true
+  }
+
+  async function begin(): Promise<void> {
+    const found = await stores.evaluators.listRunning()
+    const active = found.filter(({ state }) => state === 'active')
+    for (let part = 0; part < PARTS_MAX && !signal.aborted; part++) {
+      if (!(await runFeedRound(stores, active, nowUs()))) break
+    }
+    for (const evaluator of active) await runBackfillRound(evaluator, { ...options, signal })
+    for (const group of await runClaimRound(SCORED_AT_ONCE_MAX - open.size, claiming)) {
+      const settled = group.then(() => {
+        open.delete(settled)
+        wake?.()
+      })
+      open.add(settled)
+    }
+  }
+
+  async function loop(): Promise<void> {
+    if (!isShared) await stores.evaluators.releaseTasks().catch(report)
+    while (!signal.aborted) {
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      try {
+        await begin()
+        isFailing = false
+      } catch (error) {
+        report(error)
+      }
+      const pause = sleep(PAUSE_MS, undefined, { ref: false, signal }).catch(() => undefined)
+      await Promise.race([pause, woken])
+    }
+  }
+
+  return {
+    start() {
+      running = loop()
+    },
+    async runRound() {
+      await begin()
+      await Promise.all(open)
+    },
+    async stop() {
+      stopping.abort()
+      const ended = Promise.all([running, ...open])
+      await Promise.race([ended, sleep(STOP_MS_MAX, undefined, { ref: false })])
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { createScriptedBackend, HELLO, scriptedModels } from '../support/scripted-backend.ts'
+import { buildEvaluatorApp, openRunner, project_id, ruleScorers } from './evaluator-app.ts'
+
+const JUDGE = {
+  kind: 'judge',
+  model: 'scripted',
+  messages: [{ role: 'user', content: '{output}' }],
+  max_tokens: 10,
+}
+
+async function build(definition: object = {}) {
+  const models = scriptedModels({ backend: createScriptedBackend(HELLO) })
+  const app = await buildEvaluatorApp({ models })
+  const runner = openRunner(app.deps, ruleScorers())
+  for (let at = 0; at < 6; at++) {
+    await app.storeCall({ started_at: `2026-01-0${at + 1}T00:00:00Z` })
+  }
+  const { id } = await app.create(definition)
+  const url = `/evaluators/${id}/backfill`
+  return { ...app, runner, id, url }
+}
+
+describe('backfills', () => {
+  it('score the calls of a window that have no result, and say how far they are', async () => {
+    const { post, url, id, runner, results, read } = await build()
+    const window = { from: '2026-01-02T00:00:00Z', until: '2026-01-05T00:00:00Z' }
+    const estimated = await post(`${url}/estimate`, { project_id, ...window })
+    expect(estimated.body).toEqual({ calls: 3, sampled: 3, cost_usd: 0, basis: 'none' })
+    const begun = await post(url, { project_id, ...window })
+    expect(begun.body.backfill).toMatchObject({ state: 'running', expected: 3, queued: 0 })
+    expect((await post(url, { project_id })).body.error.code).toBe('backfill_conflict')
+    await runner.runRound()
+    expect(await results()).toHaveLength(3)
+    expect(await read(id)).toMatchObject({ scored: 3, backfill: { state: 'done', queued: 3 } })
+    await post(url, { project_id })
+    await runner.runRound()
+    expect(await read(id)).toMatchObject({ scored: 6, backfill: { queued: 6 } })
+    expect(await results()).toHaveLength(6)
+  })
+
+  it('pause with what they have queued, continue, and are cancelled', async () => {
+    const { post, put, url, id, runner, results, read } = await build()
+    await post(url, { project_id })
+    const paused = await put(url, { project_id, state: 'paused' })
+    expect(paused.body.backfill.state).toBe('paused')
+    await runner.runRound()
+    expect(await results()).toEqual([])
+    await put(url, { project_id, state: 'running' })
+    await runner.runRound()
+    expect(await results()).toHaveLength(6)
+    expect((await put(url, { project_id, state: 'paused' })).status).toBe(409)
+    await post(url, { project_id })
+    const ended = await put(url, { project_id, state: 'cancelled' })
+    expect(ended.body.backfill.state).toBe('done')
+    expect(await read(id)).toMatchObject({ waiting: 0 })
+  })
+
+  it('estimate a judge by its prompts, or know no price', async () => {
+    const { post, url } = await build({ scorer: JUDGE })
+    const ask = async () => (await post(`${url}/estimate`, { project_id })).body
+    expect(await ask()).toEqual({ calls: 6, sampled: 6, cost_usd: null, basis: 'prompts' })
+    const costs = { scripted: { prompt_token_cost: 0, completion_token_cost: 0.5 } }
+    await post('/cost/create', { project_id, costs })
+    expect(await ask()).toEqual({ calls: 6, sampled: 6, cost_usd: 30, basis: 'prompts' })
+  })
+})

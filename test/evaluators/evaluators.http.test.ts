@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest'
+import { buildEvaluatorApp, openRunner, project_id, RULE, ruleScorers } from './evaluator-app.ts'
+
+async function build() {
+  const app = await buildEvaluatorApp()
+  let now = Date.now() * 1000
+  const runner = openRunner(app.deps, ruleScorers(), { nowUs: () => now })
+  const later = (seconds: number) => {
+    now += seconds * 1_000_000
+  }
+  return { ...app, runner, later }
+}
+
+describe('evaluators', () => {
+  it('score each new call once, and no older one', async () => {
+    const { storeCall, create, results, read, runner } = await build()
+    await storeCall()
+    const { id, ref } = await create()
+    const [yes, no] = [await storeCall(), await storeCall({}, { output: 'no' })]
+    for (let round = 0; round < 3; round++) await runner.runRound()
+    const found = await results({ sort_by: [{ field: 'weave_ref', direction: 'asc' }] })
+    expect(found.map(({ weave_ref, payload }) => [weave_ref, payload.output.passed])).toEqual([
+      [`weave:///${project_id}/call/${yes}`, true],
+      [`weave:///${project_id}/call/${no}`, false],
+    ])
+    expect(found[0]).toMatchObject({
+      feedback_type: 'wandb.runnable.says-yes',
+      runnable_ref: ref,
+      call_ref: null,
+      creator: 'says-yes',
+      scorer_ratings: { _rating_: 1 },
+    })
+    expect(await read(id)).toMatchObject({ scored: 2, failed: 0, waiting: 0, version: 1 })
+  })
+
+  it('wait for a call that has not ended', async () => {
+    const { storeCall, endCall, create, results, runner, later } = await build()
+    await create()
+    const id = await storeCall({}, null)
+    await runner.runRound()
+    expect(await results()).toEqual([])
+    await endCall(id)
+    later(2)
+    await runner.runRound()
+    expect(await results()).toHaveLength(1)
+  })
+
+  it('score only what meets their condition', async () => {
+    const { storeCall, create, results, runner } = await build()
+    const query = { $expr: { $eq: [{ $getField: 'output.kind' }, { $literal: 'a' }] } }
+    await create({ filter: { op_names: ['wanted'] }, query })
+    const wanted = await storeCall({ op_name: 'wanted' }, { output: { kind: 'a' } })
+    await storeCall({ op_name: 'wanted' }, { output: { kind: 'b' } })
+    await storeCall({}, { output: { kind: 'a' } })
+    await runner.runRound()
+    const found = await results()
+    expect(found.map(({ weave_ref }) => weave_ref.split('/').at(-1))).toEqual([wanted])
+  })
+
+  it.each(['trace', 'conversation'] as const)(
+    'score a %s as a whole once it rests, and only once',
+    async (target) => {
+      const { storeCall, create, results, runner, later } = await build()
+      const paths = { path: '$.calls[*].output', type: 'contains', texts: ['late'] }
+      await create({ target, rest_seconds: 10, scorer: { kind: 'rule', rule: paths } })
+      const own = { trace_id: 't', thread_id: 'th' }
+      const root = await storeCall({ ...own, id: 'root', turn_id: 'root' })
+      await runner.runRound()
+      later(9)
+      await storeCall({ ...own, id: 'child', parent_id: root, turn_id: 'root' }, { output: 'late' })
+      await storeCall({ ...own, id: 'other', turn_id: 'other' }, { output: 'late' })
+      await runner.runRound()
+      later(9)
+      await runner.runRound()
+      expect(await results()).toEqual([])
+      later(2)
+      await runner.runRound()
+      await storeCall({ ...own, id: 'after' })
+      await runner.runRound()
+      later(11)
+      await runner.runRound()
+      const found = await results()
+      expect(found.map(({ payload }) => payload.output.passed)).toEqual([true])
+    },
+  )
+
+  it('are paused and resumed: what is stored meanwhile is not scored', async () => {
+    const { post, storeCall, create, results, runner } = await build()
+    const { id } = await create()
+    expect((await post(`/evaluators/${id}/pause`, { project_id })).body.state).toBe('paused')
+    await storeCall()
+    await runner.runRound()
+    expect((await post(`/evaluators/${id}/resume`, { project_id })).body.state).toBe('active')
+    const after = await storeCall()
+    await runner.runRound()
+    const found = await results()
+    expect(found.map(({ weave_ref }) => weave_ref.split('/').at(-1))).toEqual([after])
+  })
+
+  it('have versions, each with an object that its results refer to', async () => {
+    const { put, get, post, storeCall, create, results, runner } = await build()
+    const { id, ref } = await create()
+    await storeCall()
+    await runner.runRound()
+    const scorer = { kind: 'rule', rule: { type: 'contains', texts: ['no'] } }
+    const url = `/evaluators/${id}`
+    const edited = await put(url, { project_id, scorer })
+    expect(edited.body).toMatchObject({ version: 2, scored: 1 })
+    expect((await put(url, { project_id, scorer })).body.version).toBe(2)
+    await storeCall()
+    await runner.runRound()
+    const refs = (await results()).map(({ runnable_ref }) => runnable_ref)
+    expect(refs.toSorted()).toEqual([ref, edited.body.ref].toSorted())
+    const listed = await get(`${url}/versions?project_id=acme%2Fdemo`)
+    expect(listed.body.versions.map(({ version }: { version: number }) => version)).toEqual([2, 1])
+    const read = await post('/refs/read_batch', { refs })
+    expect(
+      read.body.vals.map(({ scorer: { kind } }: { scorer: { kind: string } }) => kind),
+    ).toEqual(['rule', 'rule'])
+  })
+
+  it('are listed, and deleted with what waits, in the audit list', async () => {
+    const { post, delete: remove, get, create, read } = await build()
+    const { id } = await create()
+    const list = async () => (await post('/evaluators/query', { project_id })).body.evaluators
+    expect((await list()).map(({ name }: { name: string }) => name)).toEqual(['says-yes'])
+    expect((await remove(`/evaluators/${id}?project_id=acme%2Fdemo`)).body.deleted).toBe(true)
+    expect(await list()).toEqual([])
+    expect((await read(id)).error.code).toBe('evaluator_not_found')
+    const audited = (await get('/v1/audit')).body.data
+    const actions = audited.map(({ action }: { action: string }) => action)
+    expect(actions).toEqual(expect.arrayContaining(['evaluator.create', 'evaluator.delete']))
+  })
+
+  it.each([
+    [{ scorer: { kind: 'rule', rule: { type: 'regex', pattern: '(' } } }, 'scorer.rule.pattern'],
+    [{ scorer: { kind: 'rule', rule: { type: 'length', path: 'output' } } }, 'scorer.rule.path'],
+    [{ scorer: { kind: 'rule', rule: { type: 'equals' } } }, 'scorer.rule.value'],
+    [{ scorer: RULE, sampling: 2 }, 'sampling'],
+    [{ scorer: RULE, query: { $expr: { $nope: [] } } }, 'query.$expr'],
+    [{ scorer: RULE, name: 'a/b' }, 'name'],
+  ])('refuse %j, naming %s', async (more, param) => {
+    const { post } = await build()
+    const { status, body } = await post('/evaluators', { project_id, name: 'x', ...more })
+    expect(status).toBe(422)
+    expect(body.error.param).toContain(param)
+  })
+
+  it('refuse a name that is taken, and a judge of a key without inference', async () => {
+    const { post, create, createKey } = await build()
+    await create()
+    const again = await post('/evaluators', { project_id, name: 'says-yes', scorer: RULE })
+    expect([again.status, again.body.error.code]).toEqual([409, 'evaluator_conflict'])
+    const key = await createKey({ scopes: ['traces:write'] })
+    const scorer = { kind: 'judge', model: 'tiny', messages: [{ role: 'user', content: 'x' }] }
+    const judged = await post('/evaluators', { project_id, name: 'j', scorer }, { key })
+    expect(judged.body.error.code).toBe('scope_missing')
+  })
+
+  it('stop when the key that pays is revoked', async () => {
+    const { post, createKey, delete: remove, get, storeCall, read, runner, results } = await build()
+    const key = await createKey({})
+    const made = await post('/evaluators', { project_id, name: 'x', scorer: RULE }, { key })
+    const keys = (await get('/v1/keys')).body.data
+    const last = keys.at(-1).id
+    await remove(`/v1/keys/${last}`)
+    await storeCall()
+    await runner.runRound()
+    expect(await results()).toEqual([])
+    expect(await read(made.body.id)).toMatchObject({
+      state: 'paused',
+      last_error: expect.stringContaining('revoked'),
+      waiting: 1,
+    })
+  })
+})
