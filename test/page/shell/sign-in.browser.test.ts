@@ -1,18 +1,9 @@
-import { createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../../src/config.ts'
 import { buildTestApp } from '../../support/build-test-app.ts'
+import { findPort } from '../../support/find-port.ts'
 import { openIdentityProvider } from '../../support/identity-provider.ts'
 import { hasBrowser, openTab } from '../browser.ts'
-
-/** A port that was free a moment ago: the provider must know the address before the server listens. */
-async function findPort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 describe.skipIf(!hasBrowser)('signing in on the page', () => {
   it('leads over a provider of another site to what the role allows, and out of both', async () => {
