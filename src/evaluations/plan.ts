@@ -94,13 +94,34 @@ export async function readScorers(
 ): Promise<NamedScorer[]> {
   const named = new Map<string, NamedScorer>()
   for (const ref of refs) {
-    const scorer = toScorer(await readRef(ref, caller), param)
+    const value = await readScorerObject(ref, caller, readRef)
+    const scorer = toScorer(value, param)
     const name = parseRef(ref)?.name ?? ref
     if (named.has(name)) refuseField(param, `names two scorers ${name}, whose scores would be one`)
     await scorers.requireUsable(scorer, { caller, project_id }, param)
     named.set(name, { ref, name, scorer })
   }
   return [...named.values()]
+}
+
+/** Fields of scorers of the SDKs that are objects of their own, published with them. */
+const SCORER_REFS = ['model', 'scoring_prompt']
+
+/** Reads a scorer with the objects that it names by ref. */
+async function readScorerObject(
+  ref: string,
+  caller: Principal,
+  readRef: PlanOptions['readRef'],
+): Promise<unknown> {
+  const value = await readRef(ref, caller)
+  if (!isObject(value) || value._class_name !== 'LLMAsAJudgeScorer') return value
+  const whole: Record<string, unknown> = { ...value }
+  for (const name of SCORER_REFS) {
+    const field = whole[name]
+    const isRef = typeof field === 'string' && parseReadableRef(field) !== null
+    if (isRef) whole[name] = await readRef(field, caller)
+  }
+  return whole
 }
 
 /** Rows of a data set, each with the ref by which the SDKs record it. */

@@ -112,7 +112,8 @@ export function createRunCalls(job: JobName, options: RunCallOptions) {
       return {
         id: idOf(run_id, 'score', parent_id, scorer.ref),
         parent_id,
-        op_name: `${scorer.name}.score`,
+        // As functions that score are named by the SDKs, which find scores by it.
+        op_name: scorer.name,
         attributes: marksOf('score', {
           scorer: scorer.ref,
           prediction_id,

@@ -35,8 +35,8 @@ describe('an evaluation on the server', () => {
     const parts = await calls({ parent_ids: [trial.id] })
     expect(parts.map(({ op_name }) => op_name).toSorted()).toEqual([
       'LLMStructuredCompletionModel.predict',
-      'city.score',
-      'exact.score',
+      'city',
+      'exact',
     ])
     const predict = parts.find(({ op_name }) => op_name.endsWith('predict'))
     expect(predict).toMatchObject({
@@ -109,7 +109,7 @@ describe('an evaluation on the server', () => {
   })
 
   it('has a judge of the SDK score the output with fields of the row', async () => {
-    const { publishModel, evaluate, ended, calls, backend } = await buildEvaluationApp({
+    const { publish, evaluate, ended, calls, backend } = await buildEvaluationApp({
       script: ({ request }) => {
         const text = JSON.stringify(request)
         return text.includes('Judge')
@@ -117,16 +117,17 @@ describe('an evaluation on the server', () => {
           : [piece('yes', { finish_reason: 'stop' })]
       },
     })
-    await publishModel()
+    const model = await publish('judge-model', {
+      _type: 'LLMStructuredCompletionModel',
+      llm_model_id: 'scripted',
+      default_params: { response_format: 'json_object' },
+    })
     const judge = {
       _type: 'LLMAsAJudgeScorer',
       _class_name: 'LLMAsAJudgeScorer',
       _bases: ['Scorer', 'Object', 'BaseModel'],
-      model: {
-        _type: 'LLMStructuredCompletionModel',
-        llm_model_id: 'scripted',
-        default_params: { response_format: 'json_object' },
-      },
+      // As the SDK publishes it: by its ref.
+      model,
       scoring_prompt: 'Judge {output} for {question}',
     }
     const { call_id } = await evaluate({ quality: judge })
