@@ -3,8 +3,8 @@ import { html } from 'htm/preact'
 import { serverNow } from '../api/clock.ts'
 import type { PayloadPath } from '../api/wire.ts'
 import { rangeName, readRange } from '../parts/charts/range.ts'
-import { RangeBar } from '../parts/charts/range-bar.ts'
 import { Failure, Loading } from '../parts/notice.ts'
+import { TimePicker } from '../parts/time-picker.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { query, setQuery } from '../shell/location.ts'
 import type { ViewProps } from '../shell/page-route.ts'
@@ -30,7 +30,7 @@ export function Feedback({ project }: ViewProps) {
     return { asked, rows, paths: await readPaths(asked, rows, signal) }
   })
   return html`<h1>Feedback</h1>
-    <${RangeBar} isLoading=${paths.isLoading} />
+    <${TimePicker} isLoading=${paths.isLoading} />
     ${
       type !== null &&
       html`<div class="bar"><span>only <b>${type}</b></span>

@@ -17,8 +17,8 @@ export function Header() {
     <button class="ghost drawer-opener" aria-label="Menu" aria-haspopup="dialog" onClick=${openDrawer}>${icon('menu')}</button>
     <${Breadcrumb} />
     <span class="push"></span>
-    <button class="search" aria-haspopup="dialog" onClick=${() => openSheet('palette')}>
-      ${icon('search')}<span class="search-words">Search or go to …</span><kbd>${isMac ? '⌘' : 'Ctrl'} K</kbd>
+    <button class="palette-opener" aria-haspopup="dialog" onClick=${() => openSheet('palette')}>
+      ${icon('search')}<span class="palette-words">Search or go to …</span><kbd>${isMac ? '⌘' : 'Ctrl'} K</kbd>
     </button>
     <${ZoneButton} />
     <button class="ghost help" aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)" aria-haspopup="dialog" onClick=${() => openSheet('help')}>${icon('circle-question-mark')}</button>

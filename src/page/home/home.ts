@@ -1,6 +1,5 @@
 /** The home of a project: what happened over time. */
 import { html } from 'htm/preact'
-import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { requestJson, requestLines } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
@@ -11,18 +10,23 @@ import type { ChartProps } from '../parts/charts/chart-props.ts'
 import { CopyCurl } from '../parts/charts/copy-curl.ts'
 import type { Line } from '../parts/charts/line.ts'
 import { granularityOf, rangeName, readRange, selectRange } from '../parts/charts/range.ts'
-import { RangeBar } from '../parts/charts/range-bar.ts'
 import { formatCost, formatCount, formatMs, formatShort, formatTime } from '../parts/format.ts'
 import { Failure, Loading } from '../parts/notice.ts'
+import { TimePicker } from '../parts/time-picker.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { usePause } from '../parts/use-pause.ts'
 import { go } from '../shell/location.ts'
 import { pathTo } from '../shell/page-route.ts'
 import { timeZone } from '../shell/settings.ts'
 import { FirstTrace } from './first-trace.ts'
-import { lineOf, linesByModel, sumOf, timesOf } from './series.ts'
+import { MetricCard } from './metric-card.ts'
+import { lineOf, linesByModel, sumOf, timesOf, valuesOf } from './series.ts'
+import { Tops } from './tops.ts'
+import { readTotals, type Totals } from './totals.ts'
 
 const PAUSE_MS = 5000
+/** Sums of the whole range are read again with every sixth chart. */
+const TURNS_PER_TOTALS = 6
 
 function askStats(project_id: string): StatsQueryBody {
   const range = readRange(serverNow())
@@ -41,6 +45,21 @@ function askStats(project_id: string): StatsQueryBody {
   }
 }
 
+interface BothTotals {
+  readonly now: Totals
+  readonly before: Totals
+}
+
+/** The sums of the range, and of the time of the same length before it. */
+async function readBoth(project: string, signal: AbortSignal): Promise<BothTotals> {
+  const { fromMs, toMs } = readRange(serverNow())
+  const [now, before] = await Promise.all([
+    readTotals({ project, fromMs, toMs }, signal),
+    readTotals({ project, fromMs: 2 * fromMs - toMs, toMs: fromMs }, signal),
+  ])
+  return { now, before }
+}
+
 export function Home({ project }: { readonly project: string }) {
   const isLive = readRange(0).preset !== null
   const [turn, setTurn] = useState(0)
@@ -53,28 +72,35 @@ export function Home({ project }: { readonly project: string }) {
     }
   }
   const stats = useLoad(name, read, turn)
+  const totals = useLoad(
+    `totals ${name}`,
+    (signal) => readBoth(project, signal),
+    Math.floor(turn / TURNS_PER_TOTALS),
+  )
   // Counted from the end of an answer, so that a slow one is never aborted for the next.
   usePause(isLive && !stats.isLoading ? PAUSE_MS : null, () => setTurn(turn + 1))
-  return html`<h1 class="hidden">Home</h1>
-    <${RangeBar} isLoading=${stats.isLoading} isLive=${isLive} />
+  return html`<h1 class="hidden">Overview</h1>
+    <${TimePicker} isLoading=${stats.isLoading} isLive=${isLive} />
     <${Failure} words=${stats.failure} />
-    ${stats.value === null ? stats.isLoading && html`<${Loading} />` : html`<div class=${stats.isOther ? 'stale' : ''} aria-busy=${stats.isOther}><${Charts} project=${project} ...${stats.value} /></div>`}`
+    ${stats.value === null ? stats.isLoading && html`<${Loading} />` : html`<div class=${stats.isOther ? 'stale' : ''} aria-busy=${stats.isOther}><${Charts} project=${project} name=${name} totals=${totals.isOther ? null : totals.value} ...${stats.value} /></div>`}`
 }
 
 interface ChartsProps {
+  /** Changes with the range of the address. */
+  readonly name: string
+  readonly totals: BothTotals | null
   readonly project: string
   readonly question: StatsQueryBody
   readonly answer: StatsResponse
 }
 
-function Charts({ project, question, answer }: ChartsProps) {
+function Charts({ project, name, totals, question, answer }: ChartsProps) {
   // The same lines for the same answer: new ones would discard a selection being drawn on the chart.
   const { calls, errors, tokens, costs, latencies, times } = useMemo(
     () => linesOf(answer),
     [answer],
   )
-  const [callCount, errorCount] = [sumOf(calls), sumOf(errors)]
-  if (callCount === 0) return html`<${NoCalls} project=${project} />`
+  if (sumOf(calls) === 0) return html`<${NoCalls} project=${project} />`
   const shared = {
     times,
     end: endOfResponse(times, answer),
@@ -82,19 +108,16 @@ function Charts({ project, question, answer }: ChartsProps) {
     onZoom: (from: number, to: number) => selectRange(from * 1000, to * 1000),
     onChoose: (index: number) => showBucket(project, answer, index),
   }
-  return html`<div class="figures">
-      <${Figure} label="calls" value=${formatCount(callCount)} />
-      <${Figure} label="errors" value=${`${formatCount(errorCount)} (${((100 * errorCount) / callCount).toFixed(1)} %)`} />
-      <${Figure} label="tokens" value=${formatShort(sumOf(tokens))} />
-      <${Figure} label="cost" value=${costs.length > 0 ? formatCost(sumOf(costs)) : html`<span title="no model of these calls has a price">–</span>`} />
-    </div>
+  const [fromMs, toMs] = [answer.start, answer.end].map((time) => Date.parse(time))
+  return html`<${MetricCards} ...${{ calls, errors, tokens, costs, latencies }} totals=${totals} />
     <div class="charts five">
       <${Card} ...${shared} title="Calls" lines=${calls} format=${formatShort} isBars />
       <${Card} ...${shared} title="Errors" lines=${errors} format=${formatShort} isBars />
       <${Card} ...${shared} title="Latency" lines=${latencies} format=${formatMs} isDuration />
       <${Card} ...${shared} title="Tokens by model" lines=${tokens} format=${formatShort} />
       <${Card} ...${shared} title="Cost by model" lines=${costs} format=${formatCost} />
-    </div>`
+    </div>
+    <${Tops} key=${project} project=${project} name=${name} fromMs=${fromMs} toMs=${toMs} />`
 }
 
 /** Milliseconds around the newest call that a range without calls offers. */
@@ -156,8 +179,22 @@ function showBucket(project: string, answer: StatsResponse, index: number): void
   go(`${pathTo(project, 'calls')}?${names}`)
 }
 
-function Figure({ label, value }: { readonly label: string; readonly value: ComponentChildren }) {
-  return html`<div class="figure"><span class="value">${value}</span><span class="label">${label}</span></div>`
+interface MetricCardsProps extends Omit<ReturnType<typeof linesOf>, 'times'> {
+  readonly totals: BothTotals | null
+}
+
+function MetricCards({ calls, errors, tokens, costs, latencies, totals }: MetricCardsProps) {
+  const { now, before } = totals ?? { now: null, before: null }
+  const [callCount, errorCount] = [sumOf(calls), sumOf(errors)]
+  const cost = costs.length > 0 ? sumOf(costs) : null
+  const rate = ((100 * errorCount) / callCount).toFixed(1)
+  return html`<div class="figures">
+    <${MetricCard} label="calls" value=${formatCount(callCount)} change=${[callCount, before?.calls ?? null]} format=${formatCount} values=${valuesOf(calls)} color="spark-1" />
+    <${MetricCard} label="errors" value=${`${formatCount(errorCount)} (${rate} %)`} change=${[errorCount, before?.errors ?? null]} format=${formatCount} values=${valuesOf(errors)} color="spark-bad" isBad />
+    <${MetricCard} label="latency, p95" value=${now === null ? '…' : now.p95 === null ? '–' : formatMs(now.p95)} change=${[now?.p95 ?? null, before?.p95 ?? null]} format=${formatMs} values=${valuesOf(latencies.slice(1, 2))} color="spark-2" isBad />
+    <${MetricCard} label="tokens" value=${formatShort(sumOf(tokens))} change=${[sumOf(tokens), before?.tokens ?? null]} format=${formatShort} values=${valuesOf(tokens)} color="spark-1" />
+    <${MetricCard} label="cost" value=${cost === null ? html`<span title="no model of these calls has a price">–</span>` : formatCost(cost)} change=${[cost, before === null ? null : (before.cost ?? 0)]} format=${formatCost} values=${valuesOf(costs)} color="spark-4" />
+  </div>`
 }
 
 interface CardProps extends ChartProps {

@@ -72,6 +72,17 @@ export function sumOf(lines: readonly Line[]): number {
   )
 }
 
+/** Sums of lines by bucket; null where none has a value. */
+export function valuesOf(lines: readonly Line[]): (number | null)[] {
+  const [first] = lines
+  return (first?.values ?? []).map((_, at) =>
+    lines.reduce<number | null>((sum, { values }) => {
+      const value = values[at] ?? null
+      return value === null ? sum : (sum ?? 0) + value
+    }, null),
+  )
+}
+
 function numberOf(bucket: object, metric: string): number | null {
   const value = (bucket as Record<string, unknown>)[metric]
   return typeof value === 'number' ? value : null

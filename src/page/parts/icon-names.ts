@@ -79,6 +79,8 @@ export const ICON_NAMES = [
   'thumbs-up',
   'timer',
   'trash',
+  'trending-down',
+  'trending-up',
   'triangle-alert',
   'trophy',
   'user',

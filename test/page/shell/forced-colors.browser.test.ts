@@ -18,7 +18,9 @@ describe.skipIf(!hasBrowser)('the page in colours of the system', () => {
     const latency = '.card:has([aria-label^="Latency"]) .u-series:not(:first-child) .u-marker'
     await page.locator(latency).first().waitFor()
     expect(new Set(await styleOf(page, latency, 'border-top-color')).size).toBe(3)
+    // The time, and what the list of the top ones has.
     expect(await styleOf(page, 'button[aria-pressed=true]:not(.quiet)', 'outline-style')).toEqual([
+      'solid',
       'solid',
     ])
     await page.goto(`${url}/${PROJECT}/weave/calls/a`)

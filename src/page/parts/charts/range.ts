@@ -38,6 +38,12 @@ export function readRange(nowMs: number): Range {
   return { fromMs: nowMs - (PRESETS[preset]?.ms ?? DAY_MS), toMs: nowMs, preset }
 }
 
+/** The range in the address; null when it names none. */
+export function chosenRange(nowMs: number): Range | null {
+  const isNamed = ['from', 'to', 'range'].some((name) => query.value.has(name))
+  return isNamed ? readRange(nowMs) : null
+}
+
 const presetName = computed(() => {
   const name = query.value.get('range') ?? PRESET_DEFAULT
   return Object.hasOwn(PRESETS, name) ? name : PRESET_DEFAULT
@@ -50,6 +56,11 @@ export const rangeName = computed(
 
 export function choosePreset(name: string): void {
   setQuery({ range: name, from: null, to: null }, { isStep: true })
+}
+
+/** Removes the range from the address. */
+export function chooseAllTime(): void {
+  setQuery({ range: null, from: null, to: null }, { isStep: true })
 }
 
 export function selectRange(fromMs: number, toMs: number): void {
