@@ -1,4 +1,5 @@
 /** Records as Parquet. JSON columns are texts in it: readers of the type JSON would round numbers. */
+import { writeFileSync } from 'node:fs'
 import {
   asyncBufferFromFile,
   parquetMetadataAsync,
@@ -20,6 +21,8 @@ const GROUP_ROWS = 10_000
 const GROUP_CHARS = 16 * 1024 * 1024
 
 export function createParquetWriter(path: string, kind: RecordKind): RecordWriter {
+  // The library's own would be readable by everybody.
+  writeFileSync(path, '', { flag: 'wx', mode: 0o600 })
   const writer = new ParquetWriter({
     writer: fileWriter(path),
     schema: toSchema(kind),

@@ -1,5 +1,13 @@
 import { execFile } from 'node:child_process'
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -98,6 +106,17 @@ describe('weft export', () => {
     expect(stderr).toContain(message)
     expect(existsSync(join(folder, 'manifest.json'))).toBe(false)
   })
+
+  it.each(['jsonl', 'parquet'] as const)(
+    'writes %s that its owner alone can read',
+    async (format) => {
+      const { folder } = await exportTo(await filled(), format)
+      const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .map((name) => statSync(join(folder, name)))
+        .filter((found) => found.isFile())
+      expect(files.map(({ mode }) => mode & 0o077)).toEqual(files.map(() => 0))
+    },
+  )
 
   it('leaves out files whose bytes are missing, with exit code 2', async () => {
     const dataDir = await filled()
