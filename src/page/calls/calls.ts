@@ -3,11 +3,11 @@ import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { requestJson } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
-import { formatCalls, formatCount, formatTime } from '../parts/format.ts'
+import { formatCalls, formatCount } from '../parts/format.ts'
 import { icon } from '../parts/icon.ts'
 import { rowsMax } from '../parts/tables/window-list.ts'
 import { useLoad } from '../parts/use-load.ts'
-import { query, setQuery } from '../shell/location.ts'
+import { query } from '../shell/location.ts'
 import { pathTo } from '../shell/page-route.ts'
 import { Actions } from './actions/actions.ts'
 import { CallTable, ROW_PX } from './call-table.ts'
@@ -26,6 +26,7 @@ import {
   type Selection,
 } from './selection/selection.ts'
 import { sort } from './sort.ts'
+import { TimeMenu } from './time-menu.ts'
 
 interface Count {
   readonly count: number
@@ -54,7 +55,7 @@ export function Calls({ project }: { readonly project: string }) {
       isEmpty(selection)
         ? html`<div class="bar list-bar">
             <b role="status">${counted === null ? '… calls' : formatCalls(counted.count, counted.has_more ? ' and more' : '')}</b>
-            <${TimeRange} />
+            <${TimeMenu} />
             ${
               !query.value.has('to') &&
               html`<${NewCalls}
@@ -116,15 +117,6 @@ function Selected({ count, selection, onSelect, children }: SelectedProps) {
     <span class="push"></span>
     ${children}
   </div>`
-}
-
-function TimeRange() {
-  const [from, to] = [query.value.get('from'), query.value.get('to')]
-  if (from === null && to === null) return null
-  return html`<span class="faint">
-    ${from === null ? '' : `from ${formatTime(from)} `}${to === null ? '' : `to ${formatTime(to)} `}
-    <button class="quiet" onClick=${() => setQuery({ from: null, to: null }, { isStep: true })}>any time</button>
-  </span>`
 }
 
 function NoCalls({ project }: { readonly project: string }) {

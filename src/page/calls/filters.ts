@@ -1,6 +1,7 @@
 /** The calls that the address selects: a search, a time range, and whether nested calls are shown. */
 import { computed } from '@preact/signals'
 import type { CallsQueryBody } from '../api/wire.ts'
+import { PRESETS } from '../parts/charts/range.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { field, literal } from './conditions.ts'
 import { queryOfSearch } from './search/search-query.ts'
@@ -55,7 +56,7 @@ export function callsQueryOf(
   sinceMs: number | null = null,
 ): CallsQueryBody {
   const { filter, conditions } = queryOfSearch(search.value.conditions)
-  const from = query.value.get('from')
+  const from = query.value.get('from') ?? startOfPreset(untilMs)
   const to = query.value.get('to') ?? new Date(untilMs).toISOString()
   const begins = [from, sinceMs === null ? null : new Date(sinceMs).toISOString()]
   const since = begins.flatMap((time) =>
@@ -69,11 +70,20 @@ export function callsQueryOf(
   }
 }
 
+/** The start of a range that ends now, such as `7d`; null without one. */
+function startOfPreset(untilMs: number): string | null {
+  const preset = PRESETS[query.value.get('range') ?? '']
+  const isShown = preset !== undefined && !query.value.has('to')
+  return isShown ? new Date(untilMs - preset.ms).toISOString() : null
+}
+
 /** Whether anything other than the time is searched for. */
 export const isFiltered = computed(() => search.value.conditions.length > 0)
 
 /** Whether a time range is set. */
-export const hasTimeRange = computed(() => query.value.has('from') || query.value.has('to'))
+export const hasTimeRange = computed(() =>
+  ['from', 'to', 'range'].some((name) => query.value.has(name)),
+)
 
 /** Returns a key that changes with the query. */
 export const queryName = computed(() =>
@@ -82,5 +92,6 @@ export const queryName = computed(() =>
     withChildren.value,
     query.value.get('from'),
     query.value.get('to'),
+    query.value.get('range'),
   ]),
 )

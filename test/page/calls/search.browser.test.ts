@@ -171,4 +171,36 @@ describe.skipIf(!hasBrowser)('the search of calls in a browser', () => {
     await expect.poll(() => new URL(page.url()).searchParams.has('slower')).toBe(false)
     expect(searchOf(page)).toBe('status:success latency>10ms cost>0.1 end-user:"u 1" feedback:good')
   })
+  it('lists the calls of a time that is chosen, as the address says', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    const DAY_MS = 86_400_000
+    await recordCalls(test, [
+      { id: 'a', op_name: 'now' },
+      { id: 'b', op_name: 'yesterday', started_at_ms: Date.now() - DAY_MS },
+      { id: 'c', op_name: 'last_week', started_at_ms: Date.now() - 8 * DAY_MS },
+    ])
+    await page.goto(`${url}/acme/demo/weave/calls#key=${key}`)
+    await expect.poll(() => rowsOf(page).count()).toBe(3)
+    await page.locator('summary', { hasText: 'Any time' }).click()
+    await page.getByRole('button', { name: 'Last 7 days' }).click()
+    await expect.poll(() => rowsOf(page).count()).toBe(2)
+    expect(new URL(page.url()).searchParams.get('range')).toBe('7d')
+    expect(await findBarriers(page)).toEqual([])
+    await page.reload()
+    await expect.poll(() => rowsOf(page).count()).toBe(2)
+    await page.locator('summary', { hasText: 'Last 7 days' }).click()
+    const textOf = (ms: number) => new Date(ms).toISOString().slice(0, 19)
+    const zone = (await page.evaluate('new Date().getTimezoneOffset()')) as number
+    const localOf = (ms: number) => textOf(ms - zone * 60_000)
+    await page.getByLabel('From, local time').fill(localOf(Date.now() - 9 * DAY_MS))
+    await page.getByLabel('To, or empty for now').fill(localOf(Date.now() - 7 * DAY_MS))
+    await page.getByRole('button', { name: 'Show this time' }).click()
+    await expect
+      .poll(() => rowsOf(page).allTextContents())
+      .toEqual([expect.stringContaining('last_week')])
+    await page.locator('summary', { hasText: /^from / }).waitFor()
+    await page.getByRole('button', { name: 'Any time' }).click()
+    await expect.poll(() => rowsOf(page).count()).toBe(3)
+  })
 })
