@@ -5,9 +5,9 @@ import { shortOp } from '../parts/format.ts'
 import { icon } from '../parts/icon.ts'
 import { StatusMark } from '../parts/status.ts'
 import { type Column, cellText, showCell } from './columns.ts'
+import { openTrace } from './drawers/trace-drawer.ts'
 import type { ShownCall } from './pages.ts'
 import { isSortable, sort, sortBy } from './sort.ts'
-import { openTrace } from './trace-drawer.ts'
 
 interface ColumnNamesProps {
   readonly columns: readonly Column[]

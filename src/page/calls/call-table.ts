@@ -8,6 +8,7 @@ import { WindowList } from '../parts/tables/window-list.ts'
 import { query } from '../shell/location.ts'
 import { CallRow, ColumnNames } from './call-row.ts'
 import { columns } from './columns.ts'
+import { openTrace, TraceDrawer } from './drawers/trace-drawer.ts'
 import { findLastPosition, saveLastPosition } from './last-position.ts'
 import { type CallPages, openCallPages } from './pages.ts'
 import {
@@ -19,7 +20,6 @@ import {
   withIds,
 } from './selection/selection.ts'
 import { sortTerms } from './sort.ts'
-import { openTrace, TraceDrawer } from './trace-drawer.ts'
 
 export const ROW_PX = 34
 /** Width of the column of checkboxes. */

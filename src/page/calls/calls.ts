@@ -13,6 +13,7 @@ import { Actions } from './actions/actions.ts'
 import { CallTable, ROW_PX } from './call-table.ts'
 import { ColumnPicker } from './column-picker.ts'
 import { columnNames } from './columns.ts'
+import { CompareDrawer, compareCalls } from './drawers/compare-drawer.ts'
 import { callsQueryOf, hasTimeRange, isFiltered, queryName } from './filters.ts'
 import { findLastPosition } from './last-position.ts'
 import { NewCalls } from './new-calls.ts'
@@ -49,6 +50,7 @@ export function Calls({ project }: { readonly project: string }) {
   }
   const target = { project, question, selection }
   const { column, direction } = sort.value
+  const compared = query.value.get('compare')
   return html`<h1 class="hidden">Calls</h1>
     <${SearchBox} />
     ${
@@ -86,6 +88,7 @@ export function Calls({ project }: { readonly project: string }) {
       selection=${selection}
       onSelect=${setSelection}
     />
+    ${compared !== null && html`<${CompareDrawer} project=${project} ids=${compared} />`}
     ${counted?.count === 0 && html`<p class="notice"><${NoCalls} project=${project} /></p>`}`
 }
 
@@ -115,6 +118,7 @@ function Selected({ count, selection, onSelect, children }: SelectedProps) {
     }
     <button class="quiet" onClick=${() => onSelect(NOTHING)}>select none</button>
     <span class="push"></span>
+    ${!selection.isAll && selection.ids.size === 2 && html`<button onClick=${() => compareCalls([...selection.ids])}>${icon('git-compare')} Compare</button>`}
     ${children}
   </div>`
 }

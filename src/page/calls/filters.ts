@@ -3,7 +3,7 @@ import { computed } from '@preact/signals'
 import type { CallsQueryBody } from '../api/wire.ts'
 import { PRESETS } from '../parts/charts/range.ts'
 import { query, setQuery } from '../shell/location.ts'
-import { field, literal } from './conditions.ts'
+import { field, literal } from './search/conditions.ts'
 import { queryOfSearch } from './search/search-query.ts'
 import { type Condition, parseSearch, printCondition, printSearch } from './search/search-text.ts'
 

@@ -15,10 +15,10 @@ export function SavedViews({ project }: { readonly project: string }) {
   return html`<${Menu} words="Views"><${Choices} project=${project} /><//>`
 }
 
-/** The query of the address without the call that is open, and without the zone, which is a setting of the reader. */
+/** The query of the address without what is open over the list, and without the zone, which is a setting of the reader. */
 function searchNow(): string {
   const names = new URLSearchParams(query.value)
-  for (const name of ['open', 'call', 'zone']) names.delete(name)
+  for (const name of ['open', 'call', 'compare', 'zone']) names.delete(name)
   return String(names)
 }
 

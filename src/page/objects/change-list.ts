@@ -8,10 +8,16 @@ import type { Change } from './value-changes.ts'
 /** Number of differences shown before more are requested. */
 const SHOWN = 200
 
-export function ChangeList({ changes }: { readonly changes: readonly Change[] }) {
+interface ChangeListProps {
+  readonly changes: readonly Change[]
+  /** Of the two values. */
+  readonly names?: readonly [string, string]
+}
+
+export function ChangeList({ changes, names = ['Before', 'After'] }: ChangeListProps) {
   const [shown, setShown] = useState(SHOWN)
   return html`<div class="table"><table class="changes">
-      <thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
+      <thead><tr><th scope="col">Field</th><th scope="col">${names[0]}</th><th scope="col">${names[1]}</th></tr></thead>
       <tbody>${changes.slice(0, shown).map((change) => html`<${ChangeRow} key=${change.path} change=${change} />`)}</tbody>
     </table></div>
     ${changes.length > shown && html`<button onClick=${() => setShown(shown + 10 * SHOWN)}>${changes.length - shown} more differences</button>`}`

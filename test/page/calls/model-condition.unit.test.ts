@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseQuery } from '../../../src/domain/query/query-expression.ts'
 import { createMatcher } from '../../../src/domain/query/query-matcher.ts'
-import { modelCondition } from '../../../src/page/calls/model-condition.ts'
+import { modelCondition } from '../../../src/page/calls/search/model-condition.ts'
 
 const REPORT = {
   prompt_tokens: 4,

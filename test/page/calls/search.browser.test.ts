@@ -76,8 +76,8 @@ describe.skipIf(!hasBrowser)('the search of calls in a browser', () => {
     // The pause after typing ends during the press, or just before it.
     for (const pressed of [false, true]) {
       await row.waitFor()
-      await fieldOf(page).fill('op:first')
       await row.hover()
+      await fieldOf(page).fill('op:first')
       await page.mouse.down()
       if (pressed) await page.clock.fastForward(1000)
       await page.mouse.up()

@@ -1,7 +1,7 @@
 /** The search in the address, together with the text that is still being typed. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { search, setSearch } from '../filters.ts'
-import { afterPress } from '../press.ts'
+import { afterPress } from './press.ts'
 import { type Condition, parseSearch, printCondition, printSearch } from './search-text.ts'
 
 /** Pause after a key press before the text is applied. */

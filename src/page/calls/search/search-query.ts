@@ -1,7 +1,7 @@
 /** Translates the conditions of a search into the query of the lists of calls. Pure. */
 import type { CallsQueryBody } from '../../api/wire.ts'
-import { contains, escapedInJson, field, isThere, literal } from '../conditions.ts'
-import { exactModelCondition, modelCondition } from '../model-condition.ts'
+import { contains, escapedInJson, field, isThere, literal } from './conditions.ts'
+import { exactModelCondition, modelCondition } from './model-condition.ts'
 import { durationOf, numberOf } from './search-keys.ts'
 import type { Condition } from './search-text.ts'
 

@@ -1,6 +1,6 @@
 /** The selected calls of a list as one query. Pure. */
 import type { CallsQueryBody } from '../../api/wire.ts'
-import { field, literal } from '../conditions.ts'
+import { field, literal } from '../search/conditions.ts'
 import type { Selection } from './selection.ts'
 
 /** Limits of one query: ids in its filter, and ids that it leaves out. */

@@ -1,13 +1,13 @@
 /** The trace of a call over the list, which stays as it is. */
 import { html } from 'htm/preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import { CopyButton } from '../parts/copy-button.ts'
-import { formatCount } from '../parts/format.ts'
-import { icon } from '../parts/icon.ts'
-import { Failure, Loading } from '../parts/notice.ts'
-import { useLoad } from '../parts/use-load.ts'
-import { query, setQuery } from '../shell/location.ts'
-import { pathTo } from '../shell/page-route.ts'
+import { CopyButton } from '../../parts/copy-button.ts'
+import { formatCount } from '../../parts/format.ts'
+import { icon } from '../../parts/icon.ts'
+import { Failure, Loading } from '../../parts/notice.ts'
+import { useLoad } from '../../parts/use-load.ts'
+import { query, setQuery } from '../../shell/location.ts'
+import { pathTo } from '../../shell/page-route.ts'
 
 interface TraceDrawerProps {
   readonly project: string
@@ -25,7 +25,7 @@ export function openTrace(id: string | null, isStep: boolean): void {
   setQuery({ open: id, call: null }, { isStep })
 }
 
-const loadTrace = async () => (await import('../trace/trace.ts')).Trace
+const loadTrace = async () => (await import('../../trace/trace.ts')).Trace
 
 export function TraceDrawer({ project, id, at, count, onMove }: TraceDrawerProps) {
   const dialog = useRef<HTMLDialogElement>(null)
