@@ -17,7 +17,7 @@ describe('a server under torture', () => {
   it('spends no more than one request over its budgets, and counts nothing twice, through kill -9 during streams', async () => {
     const told = await spendUnderKills({ dataDir: makeTempDir(), clients: 6, kills: 3 })
     expect(told).toMatch(/^\d+ requests, \$\d\.\d+ billed/)
-  })
+  }, 180_000)
 
   it('says so in /ready and loses nothing when its disk is full, and goes on when it is not', async ({
     skip,

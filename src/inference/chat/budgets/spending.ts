@@ -1,8 +1,14 @@
 /** What a request may cost, and what it has cost, of the budgets of its key, project and person. */
-import { atomsToNanos, type Budget, nameBudget, toUsd } from '../../../domain/access/budgets.ts'
+import {
+  atomsToNanos,
+  type Budget,
+  type BudgetPeriod,
+  nameBudget,
+  toUsd,
+} from '../../../domain/access/budgets.ts'
 import type { Principal } from '../../../domain/access/permissions.ts'
 import { AS_REPORTED, add, findPricing, priceUsage } from '../../../domain/prices/cost.ts'
-import type { PriceTable, UnitPrice, UnitPrices } from '../../../domain/prices/price-table.ts'
+import type { PriceTable } from '../../../domain/prices/price-table.ts'
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import type { Measured } from '../../../domain/stats/exact-sum.ts'
 import { ApiError } from '../../../errors.ts'
@@ -11,8 +17,9 @@ import type { BudgetStore } from '../../../store/api/access/budgets.ts'
 import type { PriceStore } from '../../../store/api/prices/prices.ts'
 import { findUpstreamModel, type ServedModel } from '../../models/registry.ts'
 import type { CompletionRecord } from '../record/completion-record.ts'
-import { type BudgetAccounts, remainingOf, spentOf } from './budget-accounts.ts'
+import { type BudgetAccounts, type Reservation, remainingOf, spentOf } from './budget-accounts.ts'
 import type { Account } from './leases.ts'
+import { costOf, type Rates, type Tokens, toRates } from './rates.ts'
 
 /** How long budgets and prices are cached. */
 const CACHE_MS = 1_000
@@ -66,15 +73,10 @@ interface SpendingOptions {
  */
 export function createSpending({ budgets, prices, accounts, nowUs }: SpendingOptions): Spending {
   const findBudgets = createCache<readonly Budget[]>()
-  const findPrices = createCache<PriceTable>()
+  const findRates = createCache<Rates>()
 
-  async function priced(
-    { projectId }: SpendingRequest,
-    model: ServedModel,
-  ): Promise<{ readonly table: PriceTable; readonly pricing: UnitPrices }> {
-    const table = await findPrices(projectId ?? '', async () =>
-      layerPrices(projectId === null ? [] : await prices.listPrices(projectId)),
-    )
+  async function readRates(projectId: string | null, model: ServedModel): Promise<Rates> {
+    const table = layerPrices(projectId === null ? [] : await prices.listPrices(projectId))
     const named = {
       model: model.id,
       provider: model.backend.findProvider?.() ?? null,
@@ -83,32 +85,41 @@ export function createSpending({ budgets, prices, accounts, nowUs }: SpendingOpt
       reports_cost: false,
     }
     const pricing = findPricing(table, named, nowUs())
-    if (pricing !== null && pricing !== AS_REPORTED) return { table, pricing }
+    if (pricing !== null && pricing !== AS_REPORTED) return toRates(table, pricing)
     const message = `The model \`${model.id}\` has no price, and a budget applies: set its price with /cost/create in the project that the request names.`
     throw new ApiError('model_unpriced', { param: 'model', message })
   }
 
-  async function reserve(
+  function reserve(
     request: SpendingRequest,
     model: ServedModel,
     applying: readonly Budget[],
-  ): Promise<Charge> {
-    const { table, pricing } = await priced(request, model)
-    const tokens = boundTokens(request)
-    const reserved = costOf(pricing, tokens.input, tokens.output, dearest)
-    const reservation = await accounts.reserve(applying, reserved, refusalOf)
-    request.setHeaders(renderHeaders(reservation.accounts))
+  ): Charge | Promise<Charge> {
+    const { projectId } = request
+    const rates = findRates(`${projectId}\n${model.id}`, () => readRates(projectId, model))
+    return after(rates, (found) => {
+      const tokens = boundTokens(request)
+      const reserved = costOf(found.most, tokens)
+      return after(accounts.reserve(applying, reserved, refusalOf), (reservation) => {
+        request.setHeaders(renderHeaders(reservation.accounts))
+        return createCharge({ request, model, rates: found, tokens, reserved, reservation })
+      })
+    })
+  }
+
+  function createCharge(begun: Begun): Charge {
+    const { request, model, rates, tokens, reserved, reservation } = begun
     const startedAtUs = nowUs()
     return (end) => {
       const usage = request.record.usage()
       if (usage !== null && !usage.isEstimated) {
-        reservation.settle(spentOn(usage.counts, model, table, startedAtUs))
+        reservation.settle(spentOn(usage.counts, model, rates.table, startedAtUs))
       } else if (end === 'failed') reservation.settle(0)
       else if (end === 'cancelled' && usage === null) reservation.settle(reserved)
       else {
         const output = Number(usage?.counts.completion_tokens ?? 0)
         const input = Math.ceil(tokens.input / BYTES_PER_TOKEN)
-        reservation.settle(costOf(pricing, input, output, ({ base }) => base))
+        reservation.settle(costOf(rates.base, { input, output }))
       }
     }
   }
@@ -127,6 +138,20 @@ export function createSpending({ budgets, prices, accounts, nowUs }: SpendingOpt
       return found.length === 0 ? null : reserve(request, model, found)
     },
   }
+}
+
+interface Begun {
+  readonly request: SpendingRequest
+  readonly model: ServedModel
+  readonly rates: Rates
+  readonly tokens: Tokens
+  readonly reserved: number
+  readonly reservation: Reservation
+}
+
+/** Continues at once with a value that is there: most requests wait for nothing. */
+function after<T, U>(value: T | Promise<T>, next: (value: T) => U | Promise<U>): U | Promise<U> {
+  return value instanceof Promise ? value.then(next) : next(value)
 }
 
 /** Returns a function that finds values by name, cached for a second; a promise only if the value must be read. */
@@ -159,39 +184,6 @@ function boundTokens({ body, request }: SpendingRequest) {
 
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
-}
-
-/** @param priceOf - chooses among the tiers of a price */
-function costOf(
-  prices: UnitPrices,
-  inputTokens: number,
-  outputTokens: number,
-  priceOf: (price: UnitPrice) => Measured,
-): number {
-  const most = (units: readonly (UnitPrice | undefined)[]) =>
-    units
-      .flatMap((unit) => (unit === undefined ? [] : [BigInt(priceOf(unit))]))
-      .reduce((left, right) => (left > right ? left : right), 0n)
-  const isBound = priceOf === dearest
-  const input = isBound
-    ? most([
-        prices.input,
-        prices.cacheCreation,
-        prices.cacheCreation1h,
-        prices.inputAudio,
-        prices.inputImage,
-      ])
-    : most([prices.input])
-  const output = isBound
-    ? most([prices.output, prices.reasoning, prices.outputAudio, prices.outputImage])
-    : most([prices.output])
-  return atomsToNanos(BigInt(inputTokens) * input + BigInt(outputTokens) * output)
-}
-
-function dearest({ base, tiers }: UnitPrice): Measured {
-  return [base, ...tiers.map(({ price }) => price)].reduce((left, right) =>
-    left > right ? left : right,
-  )
 }
 
 /** The cost of a response in 10^-9 dollars, by the rules of the costs of calls. */
@@ -234,10 +226,25 @@ function refusalOf(account: Account): ApiError {
   })
 }
 
+/** The texts of ends of periods, each of which many responses have. */
+const ends = new WeakMap<BudgetPeriod, string>()
+
+function renderEnd(period: BudgetPeriod): string {
+  const known = ends.get(period)
+  if (known !== undefined) return known
+  const text = renderTimestamp(period.endUs)
+  ends.set(period, text)
+  return text
+}
+
 /** Names the budget of which least is left, and one whose soft limit is passed. */
 function renderHeaders(accounts: readonly Account[]): Headers {
   const limited = accounts.filter(({ budget }) => budget.hard_nanos !== null)
-  const [tightest] = limited.toSorted((a, b) => (remainingOf(a) ?? 0) - (remainingOf(b) ?? 0))
+  const [first, ...others] = limited
+  const tightest = others.reduce(
+    (least, one) => ((remainingOf(one) ?? 0) < (remainingOf(least as Account) ?? 0) ? one : least),
+    first,
+  )
   const warned = accounts.find(
     (account) =>
       account.budget.soft_nanos !== null && spentOf(account) >= account.budget.soft_nanos,
@@ -250,7 +257,7 @@ function renderHeaders(accounts: readonly Account[]): Headers {
           'x-weft-budget-limit-usd': String(toUsd(tightest.budget.hard_nanos ?? 0)),
           'x-weft-budget-remaining-usd': String(toUsd(Math.max(0, remainingOf(tightest) ?? 0))),
           ...(Number.isFinite(tightest.period.endUs)
-            ? { 'x-weft-budget-reset': renderTimestamp(tightest.period.endUs) }
+            ? { 'x-weft-budget-reset': renderEnd(tightest.period) }
             : {}),
         }),
     ...(warned === undefined
