@@ -29,6 +29,7 @@ import {
 } from './routes/evaluations/server-evaluations.ts'
 import { backfillRoutes } from './routes/evaluators/backfills.ts'
 import { evaluatorRoutes } from './routes/evaluators/evaluators.ts'
+import { monitorRoutes } from './routes/evaluators/monitors.ts'
 import { feedbackRoutes } from './routes/feedback/feedback.ts'
 import { feedbackQueryRoutes } from './routes/feedback/feedback-query.ts'
 import { feedbackStatsRoutes } from './routes/feedback/feedback-stats.ts'
@@ -102,6 +103,7 @@ export async function registerTraceRoutes(scope: App, options: TraceGroupOptions
   const { scorers } = inference
   const evaluating = { evaluators, callFeed, objects, scorers, nowUs, refScheme }
   await scope.register(evaluatorRoutes, evaluating)
+  await scope.register(monitorRoutes, { ...evaluating, evaluations: options.evaluations })
   await scope.register(backfillRoutes, { ...evaluating, callsQuery, prices })
   await scope.register(projectSettingsRoutes, { retention, defaultDays })
 }

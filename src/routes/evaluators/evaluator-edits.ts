@@ -30,9 +30,9 @@ export async function storeEdit(
   const { evaluators, callFeed, nowUs } = options
   const before = await evaluators.findEvaluator(edited.id)
   const isResumed = before?.state === 'paused' && edited.state === 'active'
-  const { id, definition_json, ref, principal_json, state } = edited
+  const { id, definition_json, ref, monitor_ref, principal_json, state } = edited
   const from_position = isResumed ? await callFeed.findEnd() : edited.from_position
-  const edit = { id, definition_json, ref, principal_json, state, from_position }
+  const edit = { id, definition_json, ref, monitor_ref, principal_json, state, from_position }
   const by = originOf(request, caller)
   const stored = await evaluators.updateEvaluator({ ...edit, updated_at_us: nowUs() }, by)
   if (stored === null) throw notFound()

@@ -1,7 +1,7 @@
 /** Evaluators on the wire. Additions to the spec. */
 import { z } from 'zod'
 import { CallsFilter } from '../calls/calls-filter.ts'
-import { FreeObject, ProjectId, Time, Timestamp, Total } from '../primitives.ts'
+import { FreeObject, ProjectId, refOf, Time, Timestamp, Total } from '../primitives.ts'
 import { Query } from '../query/query-expression.ts'
 import { Scorer } from './scorer.ts'
 
@@ -84,6 +84,13 @@ export const EvaluatorUpdateRequest = z.strictObject({ project_id: ProjectId, ..
   id: 'EvaluatorUpdateRequest',
   description: 'The whole definition. One that differs becomes the next version.',
 })
+
+export const MonitorRequest = z
+  .strictObject({
+    project_id: ProjectId,
+    monitor_ref: refOf('object').describe('Ref of a published Monitor of calls.'),
+  })
+  .meta({ id: 'MonitorRequest', description: 'A monitor to run.' })
 
 export const EvaluatorPath = z.object({
   evaluator_id: z.string().max(128).describe('Id of the evaluator.'),

@@ -15,7 +15,14 @@ export interface EvaluatorVersion
 /** What an edit sets. */
 export type EvaluatorEdit = Pick<
   Evaluator,
-  'id' | 'definition_json' | 'ref' | 'principal_json' | 'updated_at_us' | 'state' | 'from_position'
+  | 'id'
+  | 'definition_json'
+  | 'ref'
+  | 'monitor_ref'
+  | 'principal_json'
+  | 'updated_at_us'
+  | 'state'
+  | 'from_position'
 >
 
 /** A subject that waits: id of a call, trace or conversation. */

@@ -96,6 +96,7 @@ SET
   version = @version,
   definition_json = @definition_json,
   ref = @ref,
+  monitor_ref = @monitor_ref,
   state = @state,
   principal_json = @principal_json,
   from_position = @from_position,
