@@ -22,6 +22,7 @@ export const ICON_NAMES = [
   'flask-conical',
   'folder',
   'gauge',
+  'git-compare',
   'globe',
   'graduation-cap',
   'hash',
