@@ -6,6 +6,7 @@ import { serverNow } from '../api/clock.ts'
 import { formatCalls, formatCount } from '../parts/format.ts'
 import { icon } from '../parts/icon.ts'
 import { rowsMax } from '../parts/tables/window-list.ts'
+import { TimePicker } from '../parts/time-picker.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { query } from '../shell/location.ts'
 import { pathTo } from '../shell/page-route.ts'
@@ -27,7 +28,6 @@ import {
   type Selection,
 } from './selection/selection.ts'
 import { sort } from './sort.ts'
-import { TimeMenu } from './time-menu.ts'
 
 interface Count {
   readonly count: number
@@ -57,7 +57,7 @@ export function Calls({ project }: { readonly project: string }) {
       isEmpty(selection)
         ? html`<div class="bar list-bar">
             <b role="status">${counted === null ? '… calls' : formatCalls(counted.count, counted.has_more ? ' and more' : '')}</b>
-            <${TimeMenu} />
+            <${TimePicker} hasAllTime />
             ${
               !query.value.has('to') &&
               html`<${NewCalls}
