@@ -10,7 +10,7 @@ export const INFO = {
     'Times are RFC 3339; no offset means UTC.\n\n' +
     'The routes under Basic authentication are also served below `/traces`, for tracing SDKs. This document does not repeat them. ' +
     'There the `svc_` names are spelt `wb_`, any well-formed ref is taken, and unknown fields are dropped instead of refused. ' +
-    'Operations that say "addition to the spec", and all of the groups objects, tables, files, annotation, projects, costs, server and worker, go beyond the published interface.',
+    'Operations that say "addition to the spec", and all of the groups objects, tables, files, annotation, evaluators, projects, costs, server and worker, go beyond the published interface.',
   license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
 } as const
 
@@ -24,6 +24,7 @@ export const TAGS = [
   { name: 'calls', description: 'Traced calls: recorded, read, listed, counted.' },
   { name: 'feedback', description: 'Feedback on objects and calls.' },
   { name: 'annotation', description: 'Queues of calls that people annotate.' },
+  { name: 'evaluators', description: 'Evaluators, which score calls as they arrive.' },
   { name: 'costs', description: "A project's own prices of models." },
   {
     name: 'agents',

@@ -57,18 +57,18 @@ export type EvaluatorDefinition = z.infer<typeof EvaluatorDefinition>
 
 /** As in requests, where what is absent has its default. */
 const shown = {
-  description: fields.description.unwrap(),
+  description: fields.description.unwrap().describe('As in requests.'),
   filter: fields.filter,
   query: fields.query,
-  sampling: fields.sampling.unwrap(),
-  target: fields.target.unwrap(),
-  rest_seconds: fields.rest_seconds.unwrap(),
+  sampling: fields.sampling.unwrap().describe('As in requests.'),
+  target: fields.target.unwrap().describe('As in requests.'),
+  rest_seconds: fields.rest_seconds.unwrap().describe('As in requests.'),
   scorer: FreeObject.describe('What makes the score: a Scorer as in requests.'),
-  concurrency: fields.concurrency.unwrap(),
+  concurrency: fields.concurrency.unwrap().describe('As in requests.'),
   max_usd_per_day: fields.max_usd_per_day,
 }
 
-const state = z.enum(['active', 'paused'])
+const state = z.enum(['active', 'paused']).describe('A paused evaluator queues no calls.')
 
 export const EvaluatorCreateRequest = z
   .strictObject({
@@ -109,7 +109,10 @@ export const BackfillRequest = z
 export type BackfillRequest = z.infer<typeof BackfillRequest>
 
 export const BackfillStateRequest = z
-  .strictObject({ project_id: ProjectId, state: z.enum(['running', 'paused', 'cancelled']) })
+  .strictObject({
+    project_id: ProjectId,
+    state: z.enum(['running', 'paused', 'cancelled']).describe('What it becomes.'),
+  })
   .meta({ id: 'BackfillStateRequest', description: 'Pause, go on with or end a backfill.' })
 
 export const BackfillEstimateResponse = z
@@ -134,7 +137,7 @@ export type BackfillEstimateResponse = z.infer<typeof BackfillEstimateResponse>
 
 const Backfill = z
   .object({
-    state: z.enum(['running', 'paused', 'done']),
+    state: z.enum(['running', 'paused', 'done']).describe('Whether it goes on.'),
     from: Time.nullable().describe('Begin of the window; null: none.'),
     until: Time.describe('End of the window, exclusive.'),
     expected: Total.describe('Subjects that it expected to queue.'),

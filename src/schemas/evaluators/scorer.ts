@@ -29,7 +29,7 @@ const bound = z.number().min(0)
 const ignore_case = z.boolean().default(false).describe('Whether case makes no difference.')
 
 const RegexRule = z.strictObject({
-  type: z.literal('regex'),
+  type: z.literal('regex').describe('Kind of the rule.'),
   path,
   pattern: z
     .string()
@@ -40,15 +40,19 @@ const RegexRule = z.strictObject({
 })
 
 const ContainsRule = z.strictObject({
-  type: z.literal('contains'),
+  type: z.literal('contains').describe('Kind of the rule.'),
   path,
-  texts: z.array(text.min(1, 'must not be empty')).min(1).max(TEXTS_MAX),
+  texts: z
+    .array(text.min(1, 'must not be empty'))
+    .min(1)
+    .max(TEXTS_MAX)
+    .describe('Texts that are searched for.'),
   all: z.boolean().default(false).describe('Whether all texts must occur, or any one of them.'),
   ignore_case,
 })
 
 const EqualsRule = z.strictObject({
-  type: z.literal('equals'),
+  type: z.literal('equals').describe('Kind of the rule.'),
   path,
   value: z
     .unknown()
@@ -59,26 +63,26 @@ const EqualsRule = z.strictObject({
 })
 
 const SchemaRule = z.strictObject({
-  type: z.literal('json_schema'),
+  type: z.literal('json_schema').describe('Kind of the rule.'),
   path,
   schema: FreeObject.describe('JSON Schema 2020-12. A text is parsed as JSON first.'),
 })
 
 const LengthRule = z.strictObject({
-  type: z.literal('length'),
+  type: z.literal('length').describe('Kind of the rule.'),
   path,
   unit: z.enum(['characters', 'words']).default('characters'),
-  min: bound.optional(),
-  max: bound.optional(),
+  min: bound.optional().describe('Least length. Default: any.'),
+  max: bound.optional().describe('Greatest length. Default: any.'),
 })
 
 const LatencyRule = z.strictObject({
-  type: z.literal('latency'),
+  type: z.literal('latency').describe('Kind of the rule.'),
   max_ms: bound.describe('Most milliseconds from start to end.'),
 })
 
 const CostRule = z.strictObject({
-  type: z.literal('cost'),
+  type: z.literal('cost').describe('Kind of the rule.'),
   max_usd: bound.describe('Highest cost in US dollars; a call without a known cost has no score.'),
 })
 
@@ -95,8 +99,8 @@ export type Rule = z.infer<typeof Rule>
 
 export const RuleScorer = z
   .strictObject({
-    kind: z.literal('rule'),
-    rule: Rule,
+    kind: z.literal('rule').describe('Kind of the scorer.'),
+    rule: Rule.describe('What is checked.'),
     negate: z.boolean().default(false).describe('Whether it passes where the rule does not.'),
   })
   .meta({ id: 'RuleScorer', description: 'A check without a model.' })
@@ -106,7 +110,7 @@ const timeout = (fallback: number) =>
   z.int().min(1).max(SCORER_TIMEOUT_MS_MAX).default(fallback).describe('For each score.')
 
 const Message = z.strictObject({
-  role: z.enum(['system', 'user', 'assistant']),
+  role: z.enum(['system', 'user', 'assistant']).describe('Who says it.'),
   content: text.describe('Text in which `{name}` stands for a variable, `{{` and `}}` for braces.'),
 })
 
@@ -123,7 +127,7 @@ const JUDGE_SCHEMA = {
 
 export const JudgeScorer = z
   .strictObject({
-    kind: z.literal('judge'),
+    kind: z.literal('judge').describe('Kind of the scorer.'),
     model: nameOf(MODEL_MAX).describe('Any served model.'),
     messages: z.array(Message).min(1).max(MESSAGES_MAX).describe('The prompt.'),
     variables: boundedMap(Path, { max: VARIABLES_MAX })
@@ -141,7 +145,7 @@ export type JudgeScorer = z.infer<typeof JudgeScorer>
 
 export const WebhookScorer = z
   .strictObject({
-    kind: z.literal('webhook'),
+    kind: z.literal('webhook').describe('Kind of the scorer.'),
     url: z
       .url({ protocol: /^https?$/, error: 'must be an http or https address' })
       .max(URL_MAX)
