@@ -218,7 +218,8 @@ async function openClickHouse(checkout: string, name: string, dataDir: string, g
   return {
     name,
     stores,
-    buildAll: async () => undefined,
+    // Another checkout may not build hours.
+    buildAll: async () => stores.hours?.buildAll(),
     countBytes: () => bytesOfParts(url),
     pid: front?.child.pid,
     async close() {

@@ -17,6 +17,7 @@ import { connectClickHouse } from './db/client.ts'
 import { migrate } from './db/migrate.ts'
 import { createReads } from './db/reads.ts'
 import { createStoreHealth } from './health/store-health.ts'
+import { createHourBuilder, type HourBuilder } from './hours/hour-builder.ts'
 import { FIND_PROJECT, LIST_PROJECTS } from './projects/projects.sql.ts'
 import { createStatsStore } from './stats/stats.ts'
 import { createThreadStore } from './threads/thread-list.ts'
@@ -41,7 +42,13 @@ export interface ClickHouseStoreOptions {
   readonly closeMs: number
   /** Up to this many calls of a window tokens are joined with those of children. Default: the break-even point. */
   readonly joinedMax?: number
+  /** Whether hours of statistics are built by themselves; default: true. */
+  readonly buildsHours?: boolean
   readonly onMigrate?: OnMigrate | undefined
+}
+
+export interface ClickHouseStores extends Stores {
+  readonly hours: Pick<HourBuilder, 'buildAll'>
 }
 
 /**
@@ -52,7 +59,7 @@ export interface ClickHouseStoreOptions {
 export async function openClickHouseStores(
   node: NodeStores,
   options: ClickHouseStoreOptions,
-): Promise<Stores> {
+): Promise<ClickHouseStores> {
   const { url, cluster, readTimeoutMs, writeTimeoutMs, writeWaitMs } = options
   const db = connectClickHouse({ url, readTimeoutMs, writeTimeoutMs })
   try {
@@ -77,6 +84,7 @@ export async function openClickHouseStores(
     (calls) => recordCalls(writes, unpackRecorded(calls)),
     arrivals,
   )
+  const builder = createHourBuilder(db, writes.nextVersion, options.buildsHours ?? true)
   const callsQuery = createCallsQueryStore({ reads, joinedDataOf, arrivals })
   return {
     ...node,
@@ -88,6 +96,12 @@ export async function openClickHouseStores(
     threads: createThreadStore(reads),
     stats: createStatsStore(reads, options.joinedMax),
     usage: createUsageStore(reads),
+    hours: {
+      async buildAll() {
+        await writes.flushChanges()
+        return builder.buildAll()
+      },
+    },
     projects: {
       sumContents: node.projects.sumContents,
       hasProject: cacheKnownProjects(
@@ -115,6 +129,7 @@ export async function openClickHouseStores(
     },
     close: closeOnce(async () => {
       const flushed = recordings.flush()
+      await builder.close()
       await writes.close()
       await flushed
       await db.close()

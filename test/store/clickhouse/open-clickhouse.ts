@@ -1,9 +1,9 @@
 /** The stores over an empty ClickHouse database of a test's own, closed by themselves when the test ends. */
 import { onTestFinished } from 'vitest'
-import type { Stores } from '../../../src/store/api/stores.ts'
 import type { NodeStores } from '../../../src/store/base/node-stores.ts'
 import {
   type ClickHouseStoreOptions,
+  type ClickHouseStores,
   openClickHouseStores,
 } from '../../../src/store/clickhouse/open.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
@@ -13,7 +13,7 @@ import { borrowDatabase } from './clickhouse-server.ts'
 export async function openTestStores(
   fields: Partial<ClickHouseStoreOptions> = {},
   given: NodeStores | null = null,
-): Promise<Stores> {
+): Promise<ClickHouseStores> {
   const url = fields.url ?? (await borrowDatabase())
   const node = given ?? openSqliteStore({ dataDir: ':memory:', ingestQueueMax: 1000 })
   const stores = await openClickHouseStores(node, {
@@ -27,6 +27,7 @@ export async function openTestStores(
     closeMs: 1000,
     // Else what was noted of so few calls would never be read.
     joinedMax: 0,
+    buildsHours: false,
     ...fields,
   })
   onTestFinished(() => stores.close())

@@ -4,6 +4,8 @@ import type { CallIdentity } from '../../../domain/calls/call-state.ts'
 import type { CallExpiry, CallRemoval } from '../../api/calls/calls.ts'
 import type { ClickHouse } from '../db/client.ts'
 import { toStoreError } from '../db/store-error.ts'
+import { randomMark } from '../hours/hour-changes.ts'
+import { changeRemoved } from '../hours/hours.sql.ts'
 import * as SQL from './call-removal.sql.ts'
 
 /** Microseconds of a partition of `calls`. */
@@ -151,7 +153,10 @@ function createExpiry(db: ClickHouse) {
       const deleteNames = SQL.deleteOfIds('call_names')
       await drain(SQL.LIST_NAMED, span, (ids) => db.remove(deleteNames, { project_id, ids }))
       await db.remove(SQL.deleteOfTime('call_orphans'), { ...span })
+      const mark = { ...span, mark: randomMark() }
+      await db.remove(changeRemoved('begun'), mark)
       await db.remove(SQL.deleteOfTime('calls'), { ...span })
+      await db.remove(changeRemoved('ended'), mark)
       await removeRequests(db, SQL.deleteRequestsOfTime, { ...span })
       await db.remove(SQL.deleteOfTime('call_ids'), { ...span })
       return counted?.calls ?? 0

@@ -15,6 +15,7 @@ import { sizeOf } from '../../base/db/sizes.ts'
 import type { ClickHouse, Row } from '../db/client.ts'
 import { createInserts, type Inserts } from '../db/inserts.ts'
 import { toStoreError } from '../db/store-error.ts'
+import { type ChangedCall, createHourChanges, type HourChanges } from '../hours/hour-changes.ts'
 import { SELECT_DOUBLES } from '../usage/requests.sql.ts'
 import { createBatch, type RequestRow } from './batch-rows.ts'
 import { findStates, partsOf } from './call-lookups.ts'
@@ -38,6 +39,10 @@ export interface CallWrites {
   writeParts(parts: readonly CallParts[]): Promise<readonly PartResult[]>
   renameCall(rename: CallRename): Promise<void>
   deleteCalls(deletion: CallDeletion): Promise<number>
+  /** Records that the writes so far have ended, for which the building of their hours waits. */
+  flushChanges(): Promise<void>
+  /** Greater than any before. */
+  nextVersion(): number
   /** Writes the queue. */
   close(): Promise<void>
   figures(): WriteMetrics
@@ -62,7 +67,8 @@ interface Job {
 export function createCallWrites(db: ClickHouse, options: CallWritesOptions): CallWrites {
   const { queueMax, queueBytesMax, waitMs = WAIT_MS, closeMs } = options
   const inserts = createInserts(db)
-  const nested = createNestedReports()
+  const changes = createHourChanges(inserts.insert)
+  const known = { nested: createNestedReports(), changes }
   const waiting: Job[] = []
   let waitingBytes = 0
   let written: readonly Job[] = []
@@ -91,8 +97,9 @@ export function createCallWrites(db: ClickHouse, options: CallWritesOptions): Ca
       written = batch
       try {
         const [first] = batch
-        if (first?.deletion) first.resolve(await deleteCalls(db, first.deletion, inserts.insert))
-        else await writeBatch(db, batch, inserts, nested)
+        if (first?.deletion)
+          first.resolve(await deleteCalls(db, first.deletion, inserts.insert, changes))
+        else await writeBatch(db, batch, inserts, known)
       } catch (error) {
         for (const job of batch) job.reject(toStoreError(error))
       }
@@ -133,9 +140,14 @@ export function createCallWrites(db: ClickHouse, options: CallWritesOptions): Ca
       await push({ rename })
     },
     deleteCalls: async (deletion) => (await push({ deletion })) as number,
+    flushChanges: changes.flush,
+    nextVersion: inserts.nextVersion,
     async close() {
       isClosed = true
-      await Promise.race([running, sleep(closeMs, undefined, { ref: false })])
+      const ended = Promise.resolve(running)
+        .then(changes.flush)
+        .catch(() => undefined)
+      await Promise.race([ended, sleep(closeMs, undefined, { ref: false })])
       inserts.stop()
       await Promise.race([running, sleep(STOP_MS_MAX, undefined, { ref: false })])
       for (const job of [...written, ...waiting.splice(0)]) job.reject(stopped())
@@ -148,7 +160,7 @@ async function writeBatch(
   db: ClickHouse,
   batch: readonly Job[],
   { insert, nextVersion }: Inserts,
-  nested: NestedReportsCache,
+  { nested, changes }: { readonly nested: NestedReportsCache; readonly changes: HourChanges },
 ): Promise<void> {
   const names = batch.flatMap(({ parts, rename }) => [
     ...parts.flatMap(({ start, end }) => [...(start ? [start] : []), ...(end ? [end] : [])]),
@@ -169,10 +181,15 @@ async function writeBatch(
   const rows = calls.rows(nextVersion())
   const orphans = toOrphanRows(calls.starts(), found)
   // Before the calls, so that a call that can be listed can always be found by its id.
-  await insertAll(insert, { ...rows, calls: [], call_orphans: orphans.found })
+  const changed = changes.begin(rows.calls as ChangedCall[])
+  const others = { call_orphans: orphans.found, hour_changes: changed.rows }
+  await insertAll(insert, { ...rows, calls: [], ...others })
   // Looked up after the insert: of two processes that write a request at once, the later one sees both.
   await insert('call_doubles', await findDoubles(db, rows.call_requests))
-  await insert('calls', rows.calls)
+  // What came before may have been retried for long.
+  await changed.renew()
+  await insert('calls', rows.calls, changed.renew)
+  changed.end()
   await insert('call_orphans', orphans.adopted)
   batch.forEach((job, at) => {
     const result = results[at]

@@ -3,6 +3,7 @@ import { keyOf } from '../../../domain/calls/call-state.ts'
 import type { CallDeletion } from '../../api/calls/calls.ts'
 import type { ClickHouse } from '../db/client.ts'
 import type { Inserts } from '../db/inserts.ts'
+import type { HourChanges } from '../hours/hour-changes.ts'
 import { findStates, partsOf } from './call-lookups.ts'
 import { SELECT_CHILDREN, SELECT_NAMES } from './calls.sql.ts'
 
@@ -11,6 +12,7 @@ export async function deleteCalls(
   db: ClickHouse,
   { project_id, ids, deleted_at_us }: CallDeletion,
   insert: Inserts['insert'],
+  changes: Pick<HourChanges, 'begin'>,
 ): Promise<number> {
   // Only from known calls: an unknown parent must not take its children along.
   const doomed = await findKnown(db, project_id, [...new Set(ids)])
@@ -24,11 +26,20 @@ export async function deleteCalls(
     for (const [id, call] of await findKnown(db, project_id, [...next])) doomed.set(id, call)
     frontier = [...next]
   }
-  const rows = [...doomed].flatMap(([id, { isDeleted }]) =>
-    isDeleted ? [] : [{ project_id, id, deleted_at_us }],
-  )
-  await insert('call_deletions', rows)
+  const now = [...doomed].filter(([, { isDeleted }]) => !isDeleted)
+  const rows = now.map(([id]) => ({ project_id, id, deleted_at_us }))
+  const times = now.flatMap(([, { started_at_us }]) => started_at_us ?? [])
+  const changed = changes.begin(times.map((started_at_us) => ({ project_id, started_at_us })))
+  await insert('hour_changes', changed.rows)
+  await insert('call_deletions', rows, changed.renew)
+  changed.end()
   return rows.length
+}
+
+interface KnownCall {
+  readonly isDeleted: boolean
+  /** null: its start is not stored. */
+  readonly started_at_us: number | null
 }
 
 /** Returns the calls of which anything is stored, deleted ones included. */
@@ -36,16 +47,18 @@ async function findKnown(
   db: ClickHouse,
   project_id: string,
   ids: readonly string[],
-): Promise<Map<string, { readonly isDeleted: boolean }>> {
+): Promise<Map<string, KnownCall>> {
   const named = ids.map((id) => ({ project_id, id }))
   const [{ calls }, renamed] = await Promise.all([
     findStates(db, named, { withDeleted: true }),
     findNamed(db, project_id, ids),
   ])
-  const known = new Map<string, { readonly isDeleted: boolean }>()
+  const known = new Map<string, KnownCall>()
   for (const name of named) {
-    const { start, end, isDeleted = false } = calls.get(keyOf(name))?.state ?? {}
-    if (start || end || renamed.has(name.id)) known.set(name.id, { isDeleted })
+    const call = calls.get(keyOf(name))
+    const { start, end, isDeleted = false } = call?.state ?? {}
+    if (!start && !end && !renamed.has(name.id)) continue
+    known.set(name.id, { isDeleted, started_at_us: call?.known?.started_at_us ?? null })
   }
   return known
 }

@@ -11,8 +11,13 @@ const RETRY_MS_MAX = 2_000
 export interface Inserts {
   /** Greater than any before: microseconds, so that those of a process that starts later are greater, too. */
   nextVersion(): number
-  /** Resolves when the rows are on disk, once. @throws permanent errors, and after `stop` any error */
-  insert(table: string, rows: readonly Row[]): Promise<void>
+  /**
+   * Resolves when the rows are on disk, once.
+   *
+   * @param beforeRetry - awaited before each further attempt
+   * @throws permanent errors, and after `stop` any error
+   */
+  insert(table: string, rows: readonly Row[], beforeRetry?: () => Promise<void>): Promise<void>
   /** Stops all retries. */
   stop(): void
 }
@@ -27,7 +32,7 @@ export function createInserts(db: Pick<ClickHouse, 'insert'>): Inserts {
       lastVersion = Math.max(lastVersion + 1, Date.now() * 1000)
       return lastVersion
     },
-    async insert(table, rows) {
+    async insert(table, rows, beforeRetry) {
       if (rows.length === 0) return
       const token = randomUUID()
       for (let waitMs = RETRY_MS_MIN; ; waitMs = Math.min(2 * waitMs, RETRY_MS_MAX)) {
@@ -36,6 +41,7 @@ export function createInserts(db: Pick<ClickHouse, 'insert'>): Inserts {
         } catch (error) {
           if (!isPassing(error) || signal.aborted) throw error
           await sleep(waitMs, undefined, { signal }).catch(() => undefined)
+          await beforeRetry?.()
         }
       }
     },

@@ -1,6 +1,7 @@
 /** Statements of the statistics: sums by bucket, computed by ClickHouse, and rows where sums are not enough. */
 import { COUNTERS } from '../../base/stats/sums.ts'
 import { type FilterCondition, liveRows } from '../calls/calls.sql.ts'
+import { builtLatencies, selectRanks } from '../hours/hours.sql.ts'
 import { REQUESTS } from '../usage/requests.sql.ts'
 import { SERVED, type UsageScope, usageRows, windowOf } from './usage-rows.sql.ts'
 
@@ -9,6 +10,17 @@ function bucketOf(startsUs: Float64Array): string {
   // An empty window has no bucket and no row, but ClickHouse does not accept an empty list.
   const starts = startsUs.length === 0 ? '0' : startsUs.join(',')
   return `toInt64(roundDown(started_at_us, [${starts}]))`
+}
+
+/** Times in [fromUs, toUs). */
+export type TimeRange = readonly [fromUs: number, toUs: number]
+
+/** Limits rows to some times; null: all of the window. */
+function withinRanges(ranges: readonly TimeRange[] | null): string {
+  if (ranges === null) return ''
+  const one = ([from, to]: TimeRange) => `started_at_us >= ${from} AND started_at_us < ${to}`
+  return `
+    AND (${['false', ...ranges.map(one)].join('\n      OR ')})`
 }
 
 /**
@@ -21,6 +33,7 @@ export function sumCalls(
   conditions: readonly FilterCondition[],
   startsUs: Float64Array,
   shares: readonly number[],
+  ranges: readonly TimeRange[] | null,
 ): string {
   const ranks = `
   arraySort(groupArray(latency_ms)) AS sorted,
@@ -46,10 +59,57 @@ FROM (
     countIf(latency_ms = 0) AS zeros,
     ${shares.length > 0 ? ranks.trimStart() : '[] AS ranks'}
   FROM calls
-  WHERE ${windowOf(conditions)}
+  WHERE ${windowOf(conditions)}${withinRanges(ranges)}
   GROUP BY bucket
 )
 ORDER BY bucket
+`
+}
+
+/** `ranks` of buckets from built hours and from the rows of some times. */
+export function rankLatencies(
+  conditions: readonly FilterCondition[],
+  startsUs: Float64Array,
+  shares: readonly number[],
+  ranges: readonly TimeRange[],
+): string {
+  return `
+SELECT
+  bucket,
+  ended,
+  ${selectRanks(shares)} AS ranks
+FROM (
+  SELECT
+    bucket,
+    arraySort(groupArray((latency, many))) AS sorted,
+    arrayMap(one -> one.1, sorted) AS latencies,
+    arrayCumSum(arrayMap(one -> one.2, sorted)) AS up_to,
+    toInt64(up_to[-1]) AS ended
+  FROM (
+    SELECT
+      bucket,
+      latency,
+      sum(many) AS many
+    FROM (
+      SELECT
+        ${bucketOf(startsUs)} AS bucket,
+        latency,
+        many
+      FROM (${builtLatencies(conditions.length > 0)})
+      UNION ALL
+      SELECT
+        ${bucketOf(startsUs)} AS bucket,
+        assumeNotNull(latency_ms) AS latency,
+        toInt64(count()) AS many
+      FROM calls
+      WHERE ${windowOf(conditions)}${withinRanges(ranges)}
+        AND latency_ms IS NOT NULL
+      GROUP BY bucket, latency
+    )
+    GROUP BY bucket, latency
+  )
+  GROUP BY bucket
+)
 `
 }
 

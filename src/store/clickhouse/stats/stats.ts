@@ -21,7 +21,8 @@ import { createUsageTables } from '../../base/stats/usage-tables.ts'
 import { toFilterClause } from '../calls/calls-filter.ts'
 import type { Reads } from '../db/reads.ts'
 import { HAS_DOUBLES } from '../usage/requests.sql.ts'
-import { selectUsage, sumCalls, sumUsage } from './stats.sql.ts'
+import { type CallSums, findCallSums } from './bucket-sums.ts'
+import { selectUsage, sumUsage } from './stats.sql.ts'
 
 /** Up to this many calls of a window own usage is computed by a join: break-even with checking the stored values. */
 const JOINED_MAX = 50_000
@@ -67,21 +68,6 @@ export function createStatsStore(reads: Reads, joinedMax = JOINED_MAX): StatsSto
 type UsageResult = Omit<StatsResult, 'calls'>
 const NO_USAGE: UsageResult = { usage: [], unpricedModels: [], reportedModels: [] }
 
-/** The sums of a bucket, identified by its start. */
-interface CallSums {
-  readonly bucket: number
-  readonly calls: number
-  readonly errors: number
-  readonly ended: number
-  readonly latency_sum: number | null
-  readonly latency_min: number | null
-  readonly latency_max: number | null
-  readonly ones: number
-  readonly zeros: number
-  /** For each requested percentile, the value at its rank and the next one. */
-  readonly ranks: readonly (readonly [number, number])[]
-}
-
 function clauseOf({ project_id, filter, startUs, endUs }: StatsQuery) {
   const { conditions, parameters } = toFilterClause(project_id, filter)
   return { conditions, parameters: { ...parameters, start_us: startUs, end_us: endUs } }
@@ -99,18 +85,17 @@ async function readCalls(
   const plain = callColumns.filter((column) => !isRank(column))
   const shares = ranked.map(({ of }) => (of as number) / 100)
   const { conditions, parameters } = clauseOf(query)
-  const sql = sumCalls(conditions, startsUs, shares)
-  const rows = await reads.read<CallSums>(sql, parameters, caller)
+  const found = await findCallSums(reads, query, { conditions, parameters, shares }, caller)
   const table = createCallTable(startsUs, plain)
   const ranks = ranked.map(() => new Float64Array(startsUs.length).fill(Number.NaN))
   const slotOf = placesOf(startsUs)
-  for (const row of rows) {
-    const bucket = slotOf(row.bucket)
-    table.addSums(bucket, toCallNumbers(row), 0)
+  for (const row of found.sums) table.addSums(slotOf(row.bucket), toCallNumbers(row), 0)
+  for (const row of found.ranks) {
     if (row.ended === 0) continue
     row.ranks.forEach(([low, high], at) => {
       const rank = (shares[at] as number) * (row.ended - 1)
-      ;(ranks[at] as Float64Array)[bucket] = low + (high - low) * (rank - Math.floor(rank))
+      const value = low + (high - low) * (rank - Math.floor(rank))
+      ;(ranks[at] as Float64Array)[slotOf(row.bucket)] = value
     })
   }
   table.end()
@@ -124,13 +109,14 @@ async function readCalls(
 
 /** In the order of CALL_NUMBERS. */
 function toCallNumbers(row: CallSums): Float64Array {
+  const hasLatencies = row.ended > 0
   return Float64Array.of(
     row.calls,
     row.ended,
     row.errors,
     row.latency_sum ?? 0,
-    row.latency_min ?? Number.POSITIVE_INFINITY,
-    row.latency_max ?? Number.NEGATIVE_INFINITY,
+    hasLatencies ? (row.latency_min as number) : Number.POSITIVE_INFINITY,
+    hasLatencies ? (row.latency_max as number) : Number.NEGATIVE_INFINITY,
     row.ones,
     row.zeros,
   )

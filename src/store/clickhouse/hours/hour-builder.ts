@@ -1,0 +1,101 @@
+/**
+ * Builds the hours of statistics in ClickHouse, from the rows of their calls: hours at rest, by one process at a time. What is
+ * built is a cache. Two processes that build the same hour, or one that dies meanwhile, change no result.
+ */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClickHouse } from '../db/client.ts'
+import * as SQL from './hours.sql.ts'
+
+const POLL_MS = 15_000
+/** An hour is built when it has not changed for so long. */
+const REST_S = 60
+/** Limits: hours of one poll, and of one statement. */
+const POLLED_MAX = 1000
+const HOURS_MAX = 24
+const HOUR_US = 3_600_000_000
+/** Limit: how long a running build delays the end of the process. */
+const STOP_MS_MAX = 300
+
+interface UnbuiltHour {
+  readonly project_id: string
+  readonly hour: number
+  /** 64 bits. */
+  readonly begun: string
+}
+
+export interface HourBuilder {
+  /** Builds all hours that no write is changing, however short their rest. @returns the number of hours */
+  buildAll(): Promise<number>
+  close(): Promise<void>
+}
+
+/** @param isAutomatic - whether it polls by itself */
+export function createHourBuilder(
+  db: ClickHouse,
+  nextVersion: () => number,
+  isAutomatic: boolean,
+): HourBuilder {
+  const builder = randomUUID()
+  const closing = new AbortController()
+  const { signal } = closing
+
+  async function build(project_id: string, hours: readonly UnbuiltHour[]): Promise<void> {
+    const version = nextVersion()
+    const all = hours.map(({ hour }) => hour)
+    const parameters = {
+      project_id,
+      version,
+      hours: all,
+      from_us: Math.min(...all) * HOUR_US,
+      to_us: (Math.max(...all) + 1) * HOUR_US,
+    }
+    if ((await db.read(SQL.HAS_OLD_VERSIONS, parameters)).length > 0) {
+      await db.remove(SQL.DELETE_OLD_VERSIONS, parameters)
+    }
+    for (const isOp of [false, true]) await db.remove(SQL.buildHours(isOp), parameters)
+    // Last: without this row nothing of the version is read.
+    const rows = hours.map(({ hour, begun }) => ({ project_id, hour, version, begun }))
+    await db.insert('built_hours', rows, randomUUID())
+  }
+
+  /** @returns the number of hours built */
+  async function buildUnbuilt(rest_s: number): Promise<number> {
+    const found = await db.read<UnbuiltHour>(SQL.LIST_UNBUILT, { rest_s, limit: POLLED_MAX })
+    for (const [project_id, ofProject] of Map.groupBy(found, (hour) => hour.project_id)) {
+      for (let at = 0; at < ofProject.length; at += HOURS_MAX) {
+        if (signal.aborted) return at
+        await build(project_id, ofProject.slice(at, at + HOURS_MAX))
+      }
+    }
+    return found.length
+  }
+
+  async function poll(): Promise<void> {
+    await db.insert('hour_builders', [{ builder }], randomUUID())
+    const [first] = await db.read<{ builder: string }>(SQL.FIND_BUILDER, {})
+    if (first?.builder === builder) await buildUnbuilt(REST_S)
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      await sleep(POLL_MS, undefined, { signal, ref: false }).catch(() => undefined)
+      // The next poll tries again.
+      if (!signal.aborted) await poll().catch(() => undefined)
+    }
+  }
+
+  const running = isAutomatic ? run() : Promise.resolve()
+  return {
+    async buildAll() {
+      let built = 0
+      for (let more = 1; more > 0; built += more) more = await buildUnbuilt(0)
+      return built
+    },
+    async close() {
+      closing.abort()
+      // A build that is cut off changes nothing.
+      await Promise.race([running, sleep(STOP_MS_MAX, undefined, { ref: false })])
+    },
+  }
+}

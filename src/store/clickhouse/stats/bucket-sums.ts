@@ -1,0 +1,90 @@
+/** Reads the sums and ranks of buckets: from built hours, and from the rows of all other times. */
+import type { ReadCaller } from '../../../domain/access/read-caller.ts'
+import type { StatsQuery } from '../../api/stats/stats.ts'
+import type { FilterCondition } from '../calls/calls.sql.ts'
+import type { Parameters } from '../db/client.ts'
+import type { Reads } from '../db/reads.ts'
+import { type BuiltHour, findBucket, fitsHours, HOUR_US, planHours } from '../hours/hour-plan.ts'
+import { LIST_BUILT, sumHours } from '../hours/hours.sql.ts'
+import { rankLatencies, sumCalls, type TimeRange } from './stats.sql.ts'
+
+/** The sums of a bucket, identified by its start. */
+export interface CallSums {
+  readonly bucket: number
+  readonly calls: number
+  readonly errors: number
+  readonly ended: number
+  readonly latency_sum: number | null
+  readonly latency_min: number | null
+  readonly latency_max: number | null
+  readonly ones: number
+  readonly zeros: number
+  /** For each requested percentile, the value at its rank and the next one. */
+  readonly ranks: readonly (readonly [number, number])[]
+}
+
+type RankRow = Pick<CallSums, 'bucket' | 'ended' | 'ranks'>
+
+/** Sums in the order of their buckets, of which each may have several, and one row of ranks for each bucket. */
+interface FoundSums {
+  readonly sums: readonly CallSums[]
+  readonly ranks: readonly RankRow[]
+}
+
+type HourRow = Omit<CallSums, 'bucket'> & { readonly hour: number }
+
+interface CallsRead {
+  readonly conditions: readonly FilterCondition[]
+  readonly parameters: Parameters
+  readonly shares: readonly number[]
+}
+
+/** Reads built hours, and the rows of all other times. */
+export async function findCallSums(
+  reads: Reads,
+  query: StatsQuery,
+  { conditions, parameters, shares }: CallsRead,
+  caller: ReadCaller,
+): Promise<FoundSums> {
+  const { startUs, endUs, startsUs } = query
+  const bounds = { from_hour: Math.floor(startUs / HOUR_US), to_hour: Math.ceil(endUs / HOUR_US) }
+  const isBuilt = fitsHours(conditions) && startsUs.length > 0
+  const built = isBuilt
+    ? await reads.read<BuiltHour>(LIST_BUILT, { ...parameters, ...bounds }, caller)
+    : []
+  const plan = planHours(query, built)
+  const readRows = (ranges: readonly TimeRange[] | null) =>
+    reads.read<CallSums>(sumCalls(conditions, startsUs, shares, ranges), parameters, caller)
+  if (plan === null) {
+    const sums = await readRows(null)
+    return { sums, ranks: sums }
+  }
+  const hasOps = conditions.length > 0
+  const placeOf = (us: number) => findBucket(startsUs, us)
+  const isMixed = ({ bucket }: RankRow) => plan.mixed.has(placeOf(bucket))
+  const hoursOf = (hours: readonly BuiltHour[]) => ({
+    ...parameters,
+    ...bounds,
+    hours: hours.map(({ hour }) => hour),
+    versions: hours.map(({ version }) => version),
+  })
+  const inMixed = plan.hours.filter(({ hour }) => plan.mixed.has(placeOf(hour * HOUR_US)))
+  const hourShares = inMixed.length < plan.hours.length ? shares : []
+  const [hours, rows, ranks] = await Promise.all([
+    reads.read<HourRow>(sumHours(hasOps, hourShares), hoursOf(plan.hours), caller),
+    plan.ranges.length > 0 ? readRows(plan.ranges) : [],
+    shares.length > 0 && inMixed.length > 0
+      ? reads.read<RankRow>(
+          rankLatencies(conditions, startsUs, shares, plan.ranges),
+          hoursOf(inMixed),
+          caller,
+        )
+      : [],
+  ])
+  const ofHours = hours.map((row) => ({
+    ...row,
+    bucket: startsUs[placeOf(row.hour * HOUR_US)] as number,
+  }))
+  const sums = [...ofHours, ...rows].sort((a, b) => a.bucket - b.bucket)
+  return { sums, ranks: [...sums.filter((row) => !isMixed(row)), ...ranks.filter(isMixed)] }
+}
