@@ -17,7 +17,7 @@ const RENEW_MS = 60_000
 export type ChangedCall = Pick<CallIdentity, 'project_id'> & { readonly started_at_us: number }
 
 /** The changes of one write. */
-export interface WriteChanges {
+interface WriteChanges {
   /** Rows of hour_changes, to insert before the write. */
   readonly rows: readonly Row[]
   /** To be awaited before each retry of the write. */

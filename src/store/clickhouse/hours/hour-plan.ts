@@ -12,7 +12,7 @@ export interface BuiltHour {
   readonly version: number
 }
 
-export interface HourPlan {
+interface HourPlan {
   readonly hours: readonly BuiltHour[]
   /** Times of the window that no hour covers. */
   readonly ranges: readonly TimeRange[]
