@@ -35,7 +35,7 @@ describe('statements of the migrations', () => {
       // Replicas get rows from each other.
       .filter((statement) => !statement.startsWith('INSERT INTO'))
     const created = statements.filter((statement) => statement.startsWith('CREATE'))
-    expect(created).toHaveLength(9)
+    expect(created).toHaveLength(13)
     for (const statement of statements) {
       expect(statement).toMatch(/^(CREATE TABLE IF NOT EXISTS|ALTER TABLE) \w+\{on_cluster\}[ \n]/)
       expect(renderStatement(statement, null)).not.toMatch(/[{}]/)
@@ -43,7 +43,7 @@ describe('statements of the migrations', () => {
     }
     for (const statement of created) {
       const replicated = renderStatement(statement, 'all-nodes')
-      expect(replicated).toMatch(/\nENGINE = ReplicatedReplacingMergeTree/)
+      expect(replicated).toMatch(/\nENGINE = Replicated(Replacing|Aggregating)?MergeTree/)
     }
     // Columns of tables that are there can be added once more.
     const altered = statements.filter((statement) => !created.includes(statement))
