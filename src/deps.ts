@@ -15,6 +15,7 @@ import { countCalls, countJobs } from './metrics/counted-stores.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { createTraceReader, optionsOfTraceReader, type TraceReader } from './otel/span-reader.ts'
 import { createWebhooks, type Webhooks } from './outbound/webhooks.ts'
+import { createRedactingStores } from './redaction/redacting-stores.ts'
 import type { KeyStore } from './store/api/access/keys.ts'
 import type { CallStore } from './store/api/calls/calls.ts'
 import type { StoreObserver } from './store/api/metrics.ts'
@@ -72,15 +73,19 @@ export async function openDeps(config: Config, onMigrate?: OnStoreMigrate): Prom
     const stores = await STORE_OPENERS[config.store](config, { watch: metrics, onMigrate })
     const traceReader = createTraceReader(optionsOfTraceReader(config.otlpBodyBytesMax))
     const webhooks = createWebhooks(config.webhookHosts)
+    const redacting = createRedactingStores(stores)
     const close = async () => {
       await webhooks.close()
       await models.close()
       await traceReader.close()
+      await redacting.close()
       await stores.close()
     }
     const keys = addServerKeys(stores.keys, config.bootstrapKey)
     const counted = {
-      calls: countCalls(stores.calls, metrics),
+      calls: countCalls(redacting.calls, metrics),
+      recordings: redacting.recordings,
+      redactions: redacting.redactions,
       trainingQueue: countJobs(stores.trainingQueue, metrics),
     }
     const { reload: reloadModels } = models
@@ -91,7 +96,7 @@ export async function openDeps(config: Config, onMigrate?: OnStoreMigrate): Prom
       traceReader,
       webhooks,
       metrics,
-      spanCalls: stores.calls,
+      spanCalls: redacting.calls,
     }
     return { ...stores, ...counted, ...own, close }
   } catch (error) {

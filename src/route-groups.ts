@@ -68,7 +68,7 @@ export async function registerTraceRoutes(scope: App, options: TraceGroupOptions
   const { config, deps, inference } = options
   const { refScheme, bodyBytesMax, retentionDays: defaultDays } = config
   const { audit, calls, callsQuery, threads, agents, stats, usage, feedback, annotation } = deps
-  const { prices, objects, tables, files, projects, retention } = deps
+  const { prices, objects, tables, files, projects, retention, redactions } = deps
   const { nowUs } = options.clock
   const { bodies } = options
   limitQueryBodies(scope, bodyBytesMax)
@@ -105,7 +105,7 @@ export async function registerTraceRoutes(scope: App, options: TraceGroupOptions
   await scope.register(evaluatorRoutes, evaluating)
   await scope.register(monitorRoutes, { ...evaluating, evaluations: options.evaluations })
   await scope.register(backfillRoutes, { ...evaluating, callsQuery, prices })
-  await scope.register(projectSettingsRoutes, { retention, defaultDays })
+  await scope.register(projectSettingsRoutes, { retention, redactions, defaultDays })
 }
 
 /** Registers the routes below /v1. */

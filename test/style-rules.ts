@@ -54,6 +54,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/evaluations/': ['src/inference/', 'src/schemas/', 'src/domain/', 'src/store/api/'],
   'src/evaluators/': ['src/schemas/', 'src/domain/', 'src/store/api/', 'src/inference/scorers/'],
   'src/retention/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
+  'src/redaction/': ['src/threads/', 'src/schemas/', 'src/domain/', 'src/store/api/'],
   // Other layers report to it through interfaces of their own, whose types it imports.
   'src/metrics/': ['src/http/', 'src/schemas/', 'src/domain/', 'src/store/api/', 'src/inference/'],
   'src/http/': ['src/schemas/', 'src/domain/'],

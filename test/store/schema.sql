@@ -578,6 +578,11 @@ CREATE TABLE prices (
 
 CREATE UNIQUE INDEX prices_project_id_id ON prices (project_id, id);
 
+CREATE TABLE project_redaction (
+  project_id TEXT NOT NULL PRIMARY KEY,
+  rules_json TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE project_retention (
   project_id TEXT NOT NULL PRIMARY KEY,
   retention_days INTEGER

@@ -34,6 +34,7 @@ const WHAT: Readonly<Record<Action, string>> = {
   'evaluator.update': 'evaluator edited, paused or resumed',
   'evaluator.delete': 'evaluator deleted',
   'retention.update': 'retention set',
+  'redaction.update': 'redaction set',
   'calls.delete': 'calls deleted',
   'objects.delete': 'versions of an object deleted',
   'feedback.delete': 'feedback deleted',

@@ -1,24 +1,28 @@
 /**
- * Settings of projects that the tracing clients read. The retention can be set; the others are constants of Weft.
+ * Settings of projects that the tracing clients read. Retention and redaction can be set; the others are constants of Weft.
  *
  * Spec: §4 (none of these routes is shown). Choice: the routes of the public tracing clients.
- * Callers with `traces:write` may delete calls by id; setting the retention, which deletes many, needs `admin`.
+ * Callers with `traces:write` may delete calls by id; setting the retention, which deletes many, or the redaction needs `admin`.
  */
 import { requireAccess } from '../../domain/access/permissions.ts'
+import { findPatternFault, readRedaction } from '../../domain/projects/redaction.ts'
 import { resolveRetention } from '../../domain/projects/retention.ts'
+import { refuseField } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { originOf } from '../../http/audit-origin.ts'
 import { addProjectRead } from '../../http/project-routes.ts'
 import { ProjectOnly } from '../../schemas/primitives.ts'
 import {
   IngestSamplingResponse,
+  RedactionSettings,
+  RedactionUpdateRequest,
   SensitiveDataResponse,
   TtlSettingsResponse,
   TtlSettingsUpdateRequest,
 } from '../../schemas/projects/project.ts'
 import type { Stores } from '../../store/api/stores.ts'
 
-interface ProjectSettingsOptions extends Pick<Stores, 'retention'> {
+interface ProjectSettingsOptions extends Pick<Stores, 'retention' | 'redactions'> {
   /** Retention in days of projects without a setting; null: forever. */
   readonly defaultDays: number | null
 }
@@ -30,6 +34,7 @@ export async function projectSettingsRoutes(
   options: ProjectSettingsOptions,
 ): Promise<void> {
   addRetention(app, options)
+  addRedaction(app, options)
   addProjectRead(
     app,
     '/project/ingest_sampling_settings/read',
@@ -48,15 +53,66 @@ export async function projectSettingsRoutes(
       schema: {
         tags,
         operationId: 'readSensitiveData',
-        summary:
-          'Return whether a project redacts sensitive data, which is always off (addition to the spec).',
+        summary: 'Return whether a project redacts sensitive data (addition to the spec).',
         querystring: ProjectOnly,
         response: { 200: SensitiveDataResponse },
       },
     },
     async (request) => {
-      requireAccess(request.principal, 'traces:read', request.query.project_id)
-      return { policy: 'off' as const }
+      const { project_id } = request.query
+      requireAccess(request.principal, 'traces:read', project_id)
+      const { kinds, patterns } = await findRedaction(options.redactions, project_id)
+      const isOn = kinds.length + patterns.length > 0
+      return { policy: isOn ? ('redact' as const) : ('off' as const) }
+    },
+  )
+}
+
+async function findRedaction(redactions: Stores['redactions'], project_id: string) {
+  const listed = await redactions.listRedactions()
+  const found = listed.find((one) => one.project_id === project_id)
+  const { kinds, patterns } = readRedaction(found?.rules_json ?? '{}')
+  return { kinds: [...kinds], patterns: [...patterns] }
+}
+
+function addRedaction(app: App, { redactions }: ProjectSettingsOptions): void {
+  addProjectRead(
+    app,
+    '/project/redaction/read',
+    {
+      tags,
+      operationId: 'readRedaction',
+      summary: 'Return what is redacted in the data of a project (addition to the spec).',
+      body: ProjectOnly,
+      response: RedactionSettings,
+    },
+    ({ project_id }) => findRedaction(redactions, project_id),
+  )
+  app.post(
+    '/project/redaction/update',
+    {
+      schema: {
+        tags,
+        operationId: 'updateRedaction',
+        summary: 'Set what is redacted in the data of a project (addition to the spec).',
+        description:
+          'Needs the scope `admin`. Calls, spans, logs and recorded completions that arrive later are redacted before they are stored; empty lists end it.',
+        body: RedactionUpdateRequest,
+        response: { 200: RedactionSettings },
+      },
+    },
+    async (request) => {
+      const { project_id, kinds = [], patterns = [] } = request.body
+      const caller = requireAccess(request.principal, 'admin', project_id)
+      for (const [index, { pattern }] of patterns.entries()) {
+        const fault = findPatternFault(pattern)
+        if (fault !== null) refuseField(`patterns[${index}].pattern`, `must be valid: ${fault}`)
+      }
+      const setting = { kinds: [...new Set(kinds)], patterns }
+      const isOff = kinds.length + patterns.length === 0
+      const rules_json = isOff ? null : JSON.stringify(setting)
+      await redactions.setRedaction({ project_id, rules_json }, originOf(request, caller))
+      return setting
     },
   )
 }

@@ -25,6 +25,7 @@ export const AUDIT_ACTIONS = [
   'evaluator.update',
   'evaluator.delete',
   'retention.update',
+  'redaction.update',
   'calls.delete',
   'objects.delete',
   'feedback.delete',

@@ -78,7 +78,46 @@ export const IngestSamplingResponse = z.object({
 })
 
 export const SensitiveDataResponse = z.object({
-  policy: z.literal('off').describe('Always `off`: stored data is not scanned.'),
+  policy: z
+    .enum(['off', 'redact'])
+    .describe('`redact` if the project has redaction (`/project/redaction/read`), else `off`.'),
+})
+
+/** Limits of the own patterns of a project. */
+const PATTERNS_MAX = 32
+const PATTERN_CHARS_MAX = 512
+
+const RedactionPattern = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[a-z][a-z0-9_-]{0,31}$/, 'must be 1 to 32 small letters, digits, _ or -')
+    .describe('Name in the mark, such as `order` for `[redacted:order]`.'),
+  pattern: z
+    .string()
+    .min(1, 'must not be empty')
+    .max(PATTERN_CHARS_MAX, `must have at most ${PATTERN_CHARS_MAX} characters`)
+    .describe('Regular expression in the syntax of RE2, which must not match the empty text.'),
+})
+
+export const RedactionSettings = z.object({
+  kinds: z
+    .array(z.enum(['email', 'card', 'phone', 'key'], 'must be email, card, phone or key'))
+    .max(4, 'must have at most 4 entries')
+    .default([])
+    .describe(
+      'What Weft finds by itself: e-mail addresses, numbers of cards, of phones, API keys.',
+    ),
+  patterns: z
+    .array(RedactionPattern)
+    .max(PATTERNS_MAX, `must have at most ${PATTERNS_MAX} entries`)
+    .default([])
+    .describe('Own patterns, which are looked for first.'),
+})
+
+export const RedactionUpdateRequest = z.strictObject({
+  project_id: ProjectId,
+  ...RedactionSettings.shape,
+  svc_user_id: IgnoredUser,
 })
 
 export const ProjectsInfoRequest = z.strictObject({

@@ -27,6 +27,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'evaluation_jobs', key: ['id'] },
   { name: 'prices', key: ['price_key'] },
   { name: 'project_retention', key: ['project_id'] },
+  { name: 'project_redaction', key: ['project_id'] },
   { name: 'feedback', key: ['feedback_key'] },
   { name: 'json_values', key: ['value_key'] },
   { name: 'objects', key: ['object_key'] },

@@ -20,7 +20,7 @@ import type { CheckpointStore, PreviewModelStore } from './models/checkpoints.ts
 import type { ObjectStore } from './objects/objects.ts'
 import type { FileStore, TableStore } from './objects/tables.ts'
 import type { PriceStore } from './prices/prices.ts'
-import type { ProjectStore, RetentionStore } from './projects/projects.ts'
+import type { ProjectStore, RedactionStore, RetentionStore } from './projects/projects.ts'
 import type { StatsStore } from './stats/stats.ts'
 import type { ThreadStore } from './threads/threads.ts'
 import type { TrainingJobStore, TrainingQueue } from './training/training-queue.ts'
@@ -56,6 +56,8 @@ export interface Stores extends StoreHealth, StoreMetricsSource {
   readonly projects: ProjectStore
   /** How long projects keep their calls. */
   readonly retention: RetentionStore
+  /** What is redacted in the data of projects. */
+  readonly redactions: RedactionStore
   readonly previewModels: PreviewModelStore
   readonly trainingJobs: TrainingJobStore
   readonly trainingQueue: TrainingQueue

@@ -44,7 +44,7 @@ import { createFileStore, sweepFiles } from './objects/files.ts'
 import { createObjectStore } from './objects/objects.ts'
 import { createTableStore } from './objects/tables.ts'
 import { createPriceStore } from './prices/prices.ts'
-import { createRetentionStore, sumContents } from './projects/retention.ts'
+import { createRedactionStore, createRetentionStore, sumContents } from './projects/retention.ts'
 import { QUEUE } from './training/training-queue.sql.ts'
 import {
   createArtifactReceiver,
@@ -122,6 +122,7 @@ export async function openPostgresStores(
       sumContents: (caller) => reads.run(caller, () => sumContents(db, caller.project_id)),
     },
     retention: createRetentionStore(db, options.url),
+    redactions: createRedactionStore(db),
     previewModels: createPreviewModelStore(training),
     trainingJobs: createTrainingJobStore(training, blobs),
     trainingQueue: createTrainingQueue(training, QUEUE, createArtifactReceiver(training, blobs)),

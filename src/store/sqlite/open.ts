@@ -51,7 +51,11 @@ import { createFileStore } from './objects/files.ts'
 import { createObjectStore } from './objects/objects.ts'
 import { createTableStore } from './objects/tables.ts'
 import { createPriceStore } from './prices/prices.ts'
-import { createProjectStore, createRetentionStore } from './projects/projects.ts'
+import {
+  createProjectStore,
+  createRedactionStore,
+  createRetentionStore,
+} from './projects/projects.ts'
 import { openReadLanes, type ReadLimits } from './read/read-lanes.ts'
 import { createSegmentBuilder, type SegmentBuilder } from './stats/segments/build/builder.ts'
 import { createStatsStore } from './stats/stats-store.ts'
@@ -149,6 +153,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     projects: createProjectStore(db, lists),
     retention: createRetentionStore(db, writes),
     callFeed: createCallFeed(db),
+    redactions: createRedactionStore(db, writes),
     prices: createPriceStore(db, writes),
     ...createTrainingStores(db, writes, { payloads, artifacts }),
     async sweep() {

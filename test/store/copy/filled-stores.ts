@@ -135,6 +135,7 @@ async function fillStores(stores: Stores): Promise<Filled> {
     await stores.prices.createPrices([resolvePrice('m', price, defaults)])
   }
   await stores.retention.setRetention({ project_id: PROJECT, retention_days: 30 })
+  await stores.redactions.setRedaction({ project_id: PROJECT, rules_json: '{"kinds":[]}' })
   const payload = { text: 'é "x" \\ \u0000 1.10', half: '\ud800', n: 1e21 }
   await stores.feedback.createFeedback(feedbackAt(T0, 'f2', { payload, creator: 'Ada' }))
   await stores.feedback.createFeedback(feedbackAt(T0, 'f1', { trigger_ref: trigger('t') }))
@@ -296,6 +297,7 @@ export async function readStores(stores: Stores, filled: Filled) {
     audit: await audit.listEntries(AUDIT),
     prices: await prices.listPrices(PROJECT),
     retention: await retention.findRetention(PROJECT),
+    redactions: await stores.redactions.listRedactions(),
     feedback: (await feedback.queryFeedback(PROJECT, query, CALLER)).rows,
     ...(await readContents(stores, filled)),
     ...(await readTraining(stores)),

@@ -68,3 +68,23 @@ export interface RetentionStore {
    */
   listRetentions(after: string): Promise<ProjectRetention[]>
 }
+
+/** Limit: projects with redaction. */
+export const REDACTIONS_MAX = 1000
+
+/** What is redacted in the data of a project, as JSON text; null: nothing is. */
+export interface ProjectRedaction {
+  readonly project_id: string
+  readonly rules_json: string | null
+}
+
+export interface RedactionStore {
+  /** The settings of all projects that have one. @throws ApiError store_unavailable */
+  listRedactions(): Promise<{ readonly project_id: string; readonly rules_json: string }[]>
+  /**
+   * Resolves after it is durable. The change adds an entry to the audit list, in its transaction.
+   *
+   * @throws ApiError validation_failed when REDACTIONS_MAX other projects have one; server_overloaded, store_unavailable
+   */
+  setRedaction(redaction: ProjectRedaction, by?: AuditOrigin): Promise<void>
+}

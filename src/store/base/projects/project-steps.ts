@@ -1,6 +1,11 @@
 /** Projects that have been written to, and the retention of their calls. Known projects are cached: they stay so. */
 import type { ProjectRetention } from '../../../domain/projects/retention.ts'
-import { RETENTIONS_LISTED_MAX } from '../../api/projects/projects.ts'
+import { refuseField } from '../../../errors.ts'
+import {
+  type ProjectRedaction,
+  REDACTIONS_MAX,
+  RETENTIONS_LISTED_MAX,
+} from '../../api/projects/projects.ts'
 import { type AuditStamp, record } from '../access/audit-store.ts'
 import { all, first, run, type Steps } from '../db/steps.ts'
 import * as SQL from './projects.sql.ts'
@@ -42,6 +47,39 @@ export const RETENTION_WRITES = {
       after: { retention_days },
     })
   },
+}
+
+export const REDACTION_WRITES = {
+  *set_redaction({ redaction, by }: RedactionChange): Steps<void> {
+    const { project_id, rules_json } = redaction
+    const found = yield* first<{ rules_json: string }>(SQL.FIND_REDACTION, { project_id })
+    if (rules_json === null) yield* run(SQL.REMOVE_REDACTION, { project_id })
+    else {
+      const others = yield* first<{ count: number }>(SQL.COUNT_REDACTIONS, { project_id })
+      if ((others?.count ?? 0) >= REDACTIONS_MAX) {
+        refuseField('project_id', `is one more than ${REDACTIONS_MAX} projects with redaction`)
+      }
+      yield* run(SQL.SET_REDACTION, { project_id, rules_json })
+    }
+    yield* record(by, {
+      action: 'redaction.update',
+      subject_id: project_id,
+      projects: [project_id],
+      before: found === undefined ? null : JSON.parse(found.rules_json),
+      after: rules_json === null ? null : JSON.parse(rules_json),
+    })
+  },
+}
+
+interface RedactionChange {
+  readonly redaction: ProjectRedaction
+  /** Who makes it. */
+  readonly by: AuditStamp
+}
+
+/** See the contract. */
+export function listRedactions(): Steps<{ project_id: string; rules_json: string }[]> {
+  return all(SQL.LIST_REDACTIONS, { limit: REDACTIONS_MAX })
 }
 
 interface RetentionChange {

@@ -10,6 +10,7 @@ WHERE EXISTS (SELECT 1 FROM feedback WHERE project_id = @project_id)
   OR EXISTS (SELECT 1 FROM annotation_queues WHERE project_id = @project_id)
   OR EXISTS (SELECT 1 FROM prices WHERE project_id = @project_id)
   OR EXISTS (SELECT 1 FROM project_retention WHERE project_id = @project_id)
+  OR EXISTS (SELECT 1 FROM project_redaction WHERE project_id = @project_id)
   OR EXISTS (SELECT 1 FROM preview_models WHERE entity = @entity AND project = @project)
 `
 
@@ -33,4 +34,35 @@ FROM project_retention
 WHERE project_id > @after
 ORDER BY project_id
 LIMIT @limit
+`
+
+export const LIST_REDACTIONS = `
+SELECT project_id, rules_json
+FROM project_redaction
+ORDER BY project_id
+LIMIT @limit
+`
+
+/** By primary key. */
+export const FIND_REDACTION = `
+SELECT rules_json
+FROM project_redaction
+WHERE project_id = @project_id
+`
+
+export const COUNT_REDACTIONS = `
+SELECT count(*) AS count
+FROM project_redaction
+WHERE project_id <> @project_id
+`
+
+export const SET_REDACTION = `
+INSERT INTO project_redaction (project_id, rules_json)
+VALUES (@project_id, @rules_json)
+ON CONFLICT (project_id) DO UPDATE SET rules_json = excluded.rules_json
+`
+
+export const REMOVE_REDACTION = `
+DELETE FROM project_redaction
+WHERE project_id = @project_id
 `

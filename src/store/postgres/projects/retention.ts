@@ -1,11 +1,13 @@
-/** Retention settings of projects, and sizes of their contents, in PostgreSQL. */
+/** Settings of retention and redaction of projects, and sizes of their contents, in PostgreSQL. */
 import { SERVER_ORIGIN } from '../../../domain/access/audit.ts'
-import type { ContentSizes, RetentionStore } from '../../api/projects/projects.ts'
+import type { ContentSizes, RedactionStore, RetentionStore } from '../../api/projects/projects.ts'
 import { stamp } from '../../base/access/audit-store.ts'
 import { SUM_TABLE_BYTES } from '../../base/objects/tables.sql.ts'
 import {
   findRetention,
+  listRedactions,
   listRetentions,
+  REDACTION_WRITES,
   RETENTION_WRITES,
 } from '../../base/projects/project-steps.ts'
 import { createOwnConnection, type Postgres, statementsOf } from '../db/client.ts'
@@ -42,6 +44,15 @@ export function createRetentionStore(db: Postgres, url: string): RetentionStore 
       }
     },
     listRetentions: (after) => runSteps(db, listRetentions(after)),
+  }
+}
+
+export function createRedactionStore(db: Postgres): RedactionStore {
+  const { write } = createTransactionRuns(db, REDACTION_WRITES)
+  return {
+    listRedactions: () => runSteps(db, listRedactions()),
+    setRedaction: (redaction, by = SERVER_ORIGIN) =>
+      write('set_redaction', { redaction, by: stamp(by) }),
   }
 }
 

@@ -1,12 +1,18 @@
 /** Projects in SQLite: their list, the sizes of their contents and the retention of their calls. */
 import { SERVER_ORIGIN } from '../../../domain/access/audit.ts'
-import type { PinnedRetention, ProjectStore, RetentionStore } from '../../api/projects/projects.ts'
+import type {
+  PinnedRetention,
+  ProjectStore,
+  RedactionStore,
+  RetentionStore,
+} from '../../api/projects/projects.ts'
 import { stamp } from '../../base/access/audit-store.ts'
 import { first } from '../../base/db/steps.ts'
 import {
   cacheKnownProjects,
   findRetention,
   hasContents,
+  listRedactions,
   listRetentions,
 } from '../../base/projects/project-steps.ts'
 import type { Connection } from '../db/connection.ts'
@@ -59,5 +65,15 @@ export function createRetentionStore(db: Connection, writes: Writes): RetentionS
       }
     },
     listRetentions: (after) => read(listRetentions(after)),
+  }
+}
+
+/** @param db - for reads on this thread */
+export function createRedactionStore(db: Connection, writes: Writes): RedactionStore {
+  const read = createStepReader(db)
+  return {
+    listRedactions: () => read(listRedactions()),
+    setRedaction: (redaction, by = SERVER_ORIGIN) =>
+      writes.run('set_redaction', { redaction, by: stamp(by) }),
   }
 }

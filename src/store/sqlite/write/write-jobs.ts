@@ -15,7 +15,7 @@ import { createEvaluationJobWrites } from '../../base/evaluations/evaluation-job
 import { createEvaluatorWrites } from '../../base/evaluators/evaluator-store.ts'
 import { createFeedbackWrites } from '../../base/feedback/feedback-writes.ts'
 import { createPriceWrites } from '../../base/prices/price-writes.ts'
-import { RETENTION_WRITES } from '../../base/projects/project-steps.ts'
+import { REDACTION_WRITES, RETENTION_WRITES } from '../../base/projects/project-steps.ts'
 import { createTrainingWrites } from '../../base/training/training-writes.ts'
 import { createCallWrites } from '../calls/call-writes.ts'
 import type { NameKeys } from '../calls/columns/id-columns.ts'
@@ -59,6 +59,7 @@ export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
     ...toWriteJobs(db, RESPONSE_WRITES),
     ...toWriteJobs(db, createCompletionCacheWrites(SQLITE)),
     ...toWriteJobs(db, RETENTION_WRITES),
+    ...toWriteJobs(db, REDACTION_WRITES),
     ...createSegmentWrites(db),
     ...toWriteJobs(db, createTrainingWrites(newId, QUEUE)),
   }

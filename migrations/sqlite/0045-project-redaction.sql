@@ -1,0 +1,5 @@
+-- What is redacted in the data of projects before it is stored: JSON. Projects without a row redact nothing.
+CREATE TABLE project_redaction (
+  project_id TEXT NOT NULL PRIMARY KEY,
+  rules_json TEXT NOT NULL
+) STRICT;

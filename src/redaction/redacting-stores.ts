@@ -1,0 +1,249 @@
+/**
+ * Wraps the stores of calls so that what the settings of a project name is redacted before anything is stored. Little text
+ * is redacted at once, much in a thread.
+ */
+import { extname } from 'node:path'
+import type { CallParts } from '../domain/calls/new-call.ts'
+import { type PackedCalls, packCalls, unpackCalls } from '../domain/calls/packed-calls.ts'
+import type { RecordedCall } from '../domain/calls/recorded-call.ts'
+import { redactParts, redactRecorded } from '../domain/projects/redacted-calls.ts'
+import {
+  createRedactor,
+  type Redaction,
+  type Redactor,
+  readRedaction,
+} from '../domain/projects/redaction.ts'
+import { ApiError } from '../errors.ts'
+import type { CallStore } from '../store/api/calls/calls.ts'
+import type { RecordingLoss, RecordingStore } from '../store/api/chat/recordings.ts'
+import type { RedactionStore } from '../store/api/projects/projects.ts'
+import { type BodyThread, createBodyThread } from '../threads/body-thread.ts'
+
+/** How long settings are used before they are read again: a change by another process takes effect after that. */
+const SETTINGS_MS_MAX = 5_000
+/** Characters that are redacted at once. */
+const INLINE_CHARS_MAX = 64 * 1024
+/** Limit: memory of the thread. */
+const HEAP_MIB_MAX = 1024
+/** Limit: batches that wait for the thread. */
+const WAITING_MAX = 256
+
+/** Work for the thread: packed calls, or a recorded one. */
+export interface RedactionWork {
+  readonly rules: ReadonlyMap<string, Redaction>
+  readonly packed?: PackedCalls<CallParts>
+  readonly recorded?: RecordedCall
+}
+export interface RedactionWorkResult {
+  readonly packed?: PackedCalls<CallParts>
+  readonly recorded?: RecordedCall
+}
+
+interface Rules {
+  readonly byProject: ReadonlyMap<string, Redaction>
+  find(project_id: string): Redactor | null
+  readonly readAtMs: number
+}
+
+interface RedactingStores {
+  readonly calls: CallStore
+  readonly recordings: RecordingStore
+  /** Settings that take effect at once in this process. */
+  readonly redactions: RedactionStore
+  close(): Promise<void>
+}
+
+interface StoresToRedact {
+  readonly calls: CallStore
+  readonly recordings: RecordingStore
+  readonly redactions: RedactionStore
+}
+
+export function createRedactingStores(
+  { calls, recordings, redactions }: StoresToRedact,
+  nowMs: () => number = () => performance.now(),
+): RedactingStores {
+  const entry = new URL(`./redaction-entry${extname(import.meta.url)}`, import.meta.url)
+  const thread: RedactionThread = createBodyThread({ entry, heapMibMax: HEAP_MIB_MAX }, WAITING_MAX)
+  const settings = createSettings(redactions, nowMs)
+  const redacting = redactRecordings(recordings, settings, thread)
+  return {
+    calls: redactCalls(calls, settings, thread),
+    recordings: redacting.store,
+    redactions: {
+      ...redactions,
+      async setRedaction(setting, by) {
+        await redactions.setRedaction(setting, by)
+        settings.invalidate()
+      },
+    },
+    async close() {
+      await redacting.settled()
+      await thread.close()
+    },
+  }
+}
+
+type RedactionThread = BodyThread<RedactionWork, RedactionWorkResult>
+type Settings = ReturnType<typeof createSettings>
+
+function redactCalls(calls: CallStore, settings: Settings, thread: RedactionThread): CallStore {
+  async function redactPacked(packed: PackedCalls<CallParts>): Promise<PackedCalls<CallParts>> {
+    const { byProject: rules, find } = await settings.read()
+    if (rules.size === 0) return packed
+    if (packed.byteLength <= INLINE_CHARS_MAX) {
+      return packCalls(redactParts(unpackCalls(packed), find))
+    }
+    return requirePacked(await thread.run({ rules, packed }))
+  }
+
+  async function redactSome(parts: readonly CallParts[]): Promise<readonly CallParts[]> {
+    const { byProject: rules, find } = await settings.read()
+    const isConcerned = parts.some(({ start, end }) =>
+      rules.has(start?.project_id ?? end?.project_id ?? ''),
+    )
+    if (!isConcerned) return parts
+    if (sumBytes(parts) <= INLINE_CHARS_MAX) return redactParts(parts, find)
+    return unpackCalls(requirePacked(await thread.run({ rules, packed: packCalls(parts) })))
+  }
+
+  return {
+    ...calls,
+    async startCall(start) {
+      const [redacted] = await redactSome([{ start, end: null }])
+      return await calls.startCall(redacted?.start ?? start)
+    },
+    async endCall(end) {
+      const [redacted] = await redactSome([{ start: null, end }])
+      return await calls.endCall(redacted?.end ?? end)
+    },
+    writeParts: async (parts) => await calls.writeParts(await redactSome(parts)),
+    writePacked: async (packed) => await calls.writePacked(await redactPacked(packed)),
+    async writeLogs(logs) {
+      const { find } = await settings.read()
+      const redacted = logs.logs.map((log) => {
+        const event_json = find(log.project_id)?.redactJson(log.event_json, {})
+        return event_json === undefined ? log : { ...log, event_json }
+      })
+      return await calls.writeLogs({ ...logs, logs: redacted })
+    },
+    async renameCall(rename) {
+      const { find } = await settings.read()
+      const { project_id, display_name } = rename
+      const redacted = display_name && find(project_id)?.redactText(display_name, {})
+      return await calls.renameCall(redacted ? { ...rename, display_name: redacted } : rename)
+    },
+  }
+}
+
+function redactRecordings(recordings: RecordingStore, settings: Settings, thread: RedactionThread) {
+  const pending = new Set<Promise<void>>()
+  let onLoss: (loss: RecordingLoss) => void = () => {}
+
+  async function addLater(call: RecordedCall, arrive?: () => void): Promise<void> {
+    try {
+      const { byProject: rules } = await settings.read()
+      const isConcerned = rules.has(call.facts.project_id)
+      const redacted = isConcerned
+        ? requireRecorded(await thread.run({ rules, recorded: call }))
+        : call
+      recordings.add(redacted, arrive)
+    } catch (error) {
+      onLoss({ count: 1, error })
+      arrive?.()
+    }
+  }
+
+  const store: RecordingStore = {
+    ...recordings,
+    add(call, arrive) {
+      const rules = settings.peek()
+      const redactor = rules?.find(call.facts.project_id) ?? null
+      const chars = call.inputs_json.length + call.output_json.length
+      if (rules !== null && redactor === null) return recordings.add(call, arrive)
+      if (redactor !== null && chars <= INLINE_CHARS_MAX) {
+        return recordings.add(redactRecorded(call, redactor), arrive)
+      }
+      const added = addLater(call, arrive).finally(() => pending.delete(added))
+      pending.add(added)
+    },
+    async flush() {
+      await Promise.all(pending)
+      await recordings.flush()
+    },
+    onLoss(listener) {
+      onLoss = listener
+      recordings.onLoss(listener)
+    },
+  }
+  return { store, settled: () => Promise.all(pending) }
+}
+
+/** Nothing is stored that the thread has not returned. @throws ApiError internal_error */
+function requirePacked({ packed }: RedactionWorkResult): PackedCalls<CallParts> {
+  if (packed === undefined) throw new ApiError('internal_error')
+  return packed
+}
+
+function requireRecorded({ recorded }: RedactionWorkResult): RecordedCall {
+  if (recorded === undefined) throw new ApiError('internal_error')
+  return recorded
+}
+
+function sumBytes(parts: readonly CallParts[]): number {
+  return parts.reduce(
+    (sum, { start, end }) => sum + (start?.start_size_bytes ?? 0) + (end?.end_size_bytes ?? 0),
+    0,
+  )
+}
+
+/** Caches the settings of all projects. Settings that cannot be read again stay in effect. */
+function createSettings({ listRedactions }: RedactionStore, nowMs: () => number) {
+  let rules: Rules | null = null
+  let reading: Promise<Rules> | null = null
+
+  async function load(): Promise<Rules> {
+    const listed = await listRedactions()
+    const byProject = new Map(
+      listed.map(({ project_id, rules_json }) => [project_id, readRedaction(rules_json)]),
+    )
+    const redactors = new Map<string, Redactor>()
+    return {
+      byProject,
+      find(project_id) {
+        const redaction = byProject.get(project_id)
+        if (redaction === undefined) return null
+        const known = redactors.get(project_id) ?? createRedactor(redaction)
+        redactors.set(project_id, known)
+        return known
+      },
+      readAtMs: nowMs(),
+    }
+  }
+
+  const peek = () => (rules !== null && nowMs() - rules.readAtMs < SETTINGS_MS_MAX ? rules : null)
+  return {
+    /** The settings if they are fresh. */
+    peek,
+    /** @throws ApiError store_unavailable */
+    async read(): Promise<Rules> {
+      const fresh = peek()
+      if (fresh !== null) return fresh
+      reading ??= load().finally(() => {
+        reading = null
+      })
+      try {
+        rules = await reading
+        return rules
+      } catch (error) {
+        if (rules === null) throw error
+        rules = { ...rules, readAtMs: nowMs() }
+        return rules
+      }
+    },
+    invalidate(): void {
+      rules = null
+      reading = null
+    },
+  }
+}
