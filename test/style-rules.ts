@@ -85,6 +85,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/metrics/',
     'src/otel/',
     'src/outbound/',
+    'src/redaction/',
     'src/http/',
     'src/domain/',
     'src/schemas/',

@@ -51,11 +51,7 @@ import { createFileStore } from './objects/files.ts'
 import { createObjectStore } from './objects/objects.ts'
 import { createTableStore } from './objects/tables.ts'
 import { createPriceStore } from './prices/prices.ts'
-import {
-  createProjectStore,
-  createRedactionStore,
-  createRetentionStore,
-} from './projects/projects.ts'
+import { createProjectStores } from './projects/projects.ts'
 import { openReadLanes, type ReadLimits } from './read/read-lanes.ts'
 import { createSegmentBuilder, type SegmentBuilder } from './stats/segments/build/builder.ts'
 import { createStatsStore } from './stats/stats-store.ts'
@@ -150,10 +146,8 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     objects: createObjectStore(db, writes, lists),
     tables: createTableStore(db, writes, lists),
     files: createFileStore(db, writes, folder),
-    projects: createProjectStore(db, lists),
-    retention: createRetentionStore(db, writes),
+    ...createProjectStores(db, writes, lists),
     callFeed: createCallFeed(db),
-    redactions: createRedactionStore(db, writes),
     prices: createPriceStore(db, writes),
     ...createTrainingStores(db, writes, { payloads, artifacts }),
     async sweep() {

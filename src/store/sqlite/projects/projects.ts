@@ -22,7 +22,7 @@ import type { Writes } from '../write/writes.ts'
 import { FIND_PROJECT } from './projects.sql.ts'
 
 /** @param db - for reads on this thread */
-export function createProjectStore(db: Connection, reads: ReadPool): ProjectStore {
+function createProjectStore(db: Connection, reads: ReadPool): ProjectStore {
   const read = createStepReader(db)
   return {
     hasProject: cacheKnownProjects(
@@ -36,7 +36,7 @@ export function createProjectStore(db: Connection, reads: ReadPool): ProjectStor
 }
 
 /** @param db - for reads on this thread */
-export function createRetentionStore(db: Connection, writes: Writes): RetentionStore {
+function createRetentionStore(db: Connection, writes: Writes): RetentionStore {
   const read = createStepReader(db)
   /** One process has the file, so that what waits for a hold is in this one. */
   const holds = new Set<{ readonly project_id: string; readonly ended: Promise<void> }>()
@@ -69,11 +69,20 @@ export function createRetentionStore(db: Connection, writes: Writes): RetentionS
 }
 
 /** @param db - for reads on this thread */
-export function createRedactionStore(db: Connection, writes: Writes): RedactionStore {
+function createRedactionStore(db: Connection, writes: Writes): RedactionStore {
   const read = createStepReader(db)
   return {
     listRedactions: () => read(listRedactions()),
     setRedaction: (redaction, by = SERVER_ORIGIN) =>
       writes.run('set_redaction', { redaction, by: stamp(by) }),
+  }
+}
+
+/** @param db - for reads on this thread */
+export function createProjectStores(db: Connection, writes: Writes, reads: ReadPool) {
+  return {
+    projects: createProjectStore(db, reads),
+    retention: createRetentionStore(db, writes),
+    redactions: createRedactionStore(db, writes),
   }
 }
