@@ -161,9 +161,10 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       .toEqual(['Started', 'Operation', 'Output', 'inputs.deep.n', 'inputs.deep.text'])
     await expect.poll(() => page.locator('.row.call').last().textContent()).toContain('=1+1')
     await expect.poll(() => page.locator('.row.call').last().textContent()).toContain(`7${MARKUP}`)
+    await page.click('summary:text-is("Export")')
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.click('text=Export CSV'),
+      page.click('.menu-body >> text=CSV'),
     ])
     const lines = (await readFile(await download.path(), 'utf8')).split('\r\n')
     expect(lines[0]).toBe(

@@ -41,7 +41,7 @@ function Change({
   if (now === null || before === null) return html`<span class="change"> </span>`
   const title = `${format(before)} in the period before`
   if (before === 0)
-    return html`<span class="change faint" title=${title}>${now === 0 ? 'as before' : 'none before'}</span>`
+    return html`<span class="change faint" title=${title}>${now === 0 ? 'as before' : 'new'}</span>`
   const percent = Math.round((100 * (now - before)) / before)
   if (percent === 0) return html`<span class="change faint" title=${title}>as before</span>`
   const isMore = percent > 0

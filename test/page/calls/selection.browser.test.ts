@@ -78,9 +78,10 @@ describe.skipIf(!hasBrowser)('the list of calls in a browser', () => {
     expect(await count.textContent()).toBe('4 selected')
     expect(await findBarriers(page)).toEqual([])
     const download = async () => {
+      await page.click('summary:text-is("Export")')
       const [file] = await Promise.all([
         page.waitForEvent('download'),
-        page.click('text=Export JSONL'),
+        page.click('.menu-body >> text=JSON lines'),
       ])
       const lines = (await readFile(await file.path(), 'utf8')).trim().split('\n')
       return lines.map((line) => JSON.parse(line).id).sort()

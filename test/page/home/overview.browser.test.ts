@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser)('the overview of a project', () => {
       page.locator('.figure', { hasText: label }).locator('.change')
     await expect.poll(() => changeOf('calls').textContent()).toContain('+100 %')
     expect(await changeOf('calls').getAttribute('title')).toBe('2 in the period before')
-    expect(await changeOf('errors').textContent()).toBe('none before')
+    expect(await changeOf('errors').textContent()).toBe('new')
     expect(await changeOf('latency').textContent()).toBe('as before')
     expect(await page.locator('.spark-line').count()).toBeGreaterThan(2)
     expect(complaints).toEqual([])

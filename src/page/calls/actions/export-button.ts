@@ -2,6 +2,7 @@
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { errorText } from '../../api/client.ts'
+import { Menu } from '../../parts/menu.ts'
 import { Failure } from '../../parts/notice.ts'
 import { columns } from '../columns.ts'
 import { selectedQuery, type Target } from '../selection/selected-query.ts'
@@ -10,8 +11,9 @@ import { type ExportKind, exportCalls } from './export.ts'
 
 export function ExportButtons({ target }: { readonly target: Target }) {
   const [failure, setFailure] = useState<string | null>(null)
-  const start = async (kind: ExportKind) => {
+  const start = async (event: Event, kind: ExportKind) => {
     setFailure(null)
+    ;(event.currentTarget as HTMLElement).closest('details')?.removeAttribute('open')
     try {
       const question = isEmpty(target.selection) ? target.question : selectedQuery(target)
       await exportCalls({ question, kind, columns: columns.value })
@@ -19,7 +21,9 @@ export function ExportButtons({ target }: { readonly target: Target }) {
       setFailure(errorText(error))
     }
   }
-  return html`<button onClick=${() => start('jsonl')}>Export JSONL</button>
-    <button onClick=${() => start('csv')}>Export CSV</button>
+  return html`<${Menu} words="Export">
+      <button onClick=${(event: Event) => start(event, 'jsonl')}>JSON lines</button>
+      <button onClick=${(event: Event) => start(event, 'csv')}>CSV</button>
+    <//>
     <${Failure} words=${failure} />`
 }
