@@ -11,12 +11,13 @@ ENGINE = {replicated}AggregatingMergeTree
 ORDER BY (project_id, hour)
 SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 1000, fsync_after_insert = 1;
 
--- Built hours: a version is valid while `begun` is the sum of the changes of its hour.
+-- Built hours with their number of calls: a version is valid while `begun` is the sum of the changes of its hour.
 CREATE TABLE IF NOT EXISTS built_hours{on_cluster} (
   project_id String,
   hour Int64,
   version UInt64,
-  begun UInt64
+  begun UInt64,
+  calls UInt64
 )
 ENGINE = {replicated}ReplacingMergeTree(version)
 ORDER BY (project_id, hour)

@@ -19,11 +19,11 @@ import { createReads } from './db/reads.ts'
 import { createStoreHealth } from './health/store-health.ts'
 import { createHourBuilder, type HourBuilder } from './hours/hour-builder.ts'
 import { FIND_PROJECT, LIST_PROJECTS } from './projects/projects.sql.ts'
-import { createStatsStore } from './stats/stats.ts'
+import { createStatsStore, type StatsLimits } from './stats/stats.ts'
 import { createThreadStore } from './threads/thread-list.ts'
 import { createUsageStore } from './usage/usage.ts'
 
-export interface ClickHouseStoreOptions {
+export interface ClickHouseStoreOptions extends StatsLimits {
   /** Address with user, password and database. Secret. */
   readonly url: string
   /** Cluster on which tables are created; null: one server. */
@@ -40,8 +40,6 @@ export interface ClickHouseStoreOptions {
   readonly writeWaitMs?: number
   /** How long waiting writes may take when the store is closed. */
   readonly closeMs: number
-  /** Up to this many calls of a window tokens are joined with those of children. Default: the break-even point. */
-  readonly joinedMax?: number
   /** Whether hours of statistics are built by themselves; default: true. */
   readonly buildsHours?: boolean
   readonly onMigrate?: OnMigrate | undefined
@@ -94,7 +92,7 @@ export async function openClickHouseStores(
     callFeed: createCallFeed(db),
     callsQuery,
     threads: createThreadStore(reads),
-    stats: createStatsStore(reads, options.joinedMax),
+    stats: createStatsStore(reads, options),
     usage: createUsageStore(reads),
     hours: {
       async buildAll() {

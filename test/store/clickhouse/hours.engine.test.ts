@@ -77,6 +77,19 @@ describe.skipIf(!hasClickHouse)('hours of statistics in ClickHouse', () => {
     await expect(stores.hours.buildAll()).resolves.toBe(0)
   })
 
+  it('are left for the rows where they have few calls, which take less time', async () => {
+    const { url, db, stores } = await openHours()
+    await stores.calls.writeParts(callsOf(0, 9))
+    await stores.hours.buildAll()
+    await addUnrecorded(db)
+    const [exactly, more] = [
+      await openTestStores({ url, builtMin: 9 }),
+      await openTestStores({ url, builtMin: 10 }),
+    ]
+    expect((await read(exactly))[0]).toEqual([3, 3, 3])
+    expect((await read(more))[0]).toEqual([4, 3, 3])
+  })
+
   it('are read from the rows again after a write, whichever process it came through', async () => {
     const { url, db, stores } = await openHours()
     const other = await openTestStores({ url })

@@ -27,6 +27,7 @@ export async function openTestStores(
     closeMs: 1000,
     // Else what was noted of so few calls would never be read.
     joinedMax: 0,
+    builtMin: 0,
     buildsHours: false,
     ...fields,
   })

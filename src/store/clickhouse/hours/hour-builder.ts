@@ -55,7 +55,12 @@ export function createHourBuilder(
     }
     for (const isOp of [false, true]) await db.remove(SQL.buildHours(isOp), parameters)
     // Last: without this row nothing of the version is read.
-    const rows = hours.map(({ hour, begun }) => ({ project_id, hour, version, begun }))
+    const counted = await db.read<{ hour: number; calls: number }>(SQL.COUNT_CALLS, parameters)
+    const callsOf = new Map(counted.map(({ hour, calls }) => [hour, calls]))
+    const rows = hours.map(({ hour, begun }) => {
+      const calls = callsOf.get(hour) ?? 0
+      return { project_id, hour, version, begun, calls }
+    })
     await db.insert('built_hours', rows, randomUUID())
   }
 

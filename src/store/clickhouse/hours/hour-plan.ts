@@ -10,6 +10,7 @@ const RANGES_MAX = 100
 export interface BuiltHour {
   readonly hour: number
   readonly version: number
+  readonly calls: number
 }
 
 interface HourPlan {

@@ -136,11 +136,25 @@ FROM (
 `
 }
 
+/** The number of calls of hours that were just built. */
+export const COUNT_CALLS = `
+SELECT
+  hour,
+  calls
+FROM hour_calls
+WHERE project_id = {project_id:String}
+  AND is_op = 0
+  AND op_name = ''
+  AND hour IN {hours:Array(Int64)}
+  AND version = {version:UInt64}
+`
+
 /** The built hours of a period whose calls have not changed since. */
 export const LIST_BUILT = `
 SELECT
   hour,
-  built.newest AS version
+  built.newest AS version,
+  built.n_calls AS calls
 FROM (
   SELECT
     hour,
@@ -153,7 +167,8 @@ INNER JOIN (
   SELECT
     hour,
     max(version) AS newest,
-    argMax(begun, version) AS built_from
+    argMax(begun, version) AS built_from,
+    argMax(calls, version) AS n_calls
   FROM built_hours
   WHERE project_id = {project_id:String} AND hour >= {from_hour:Int64} AND hour < {to_hour:Int64}
   GROUP BY hour

@@ -37,13 +37,15 @@ interface CallsRead {
   readonly conditions: readonly FilterCondition[]
   readonly parameters: Parameters
   readonly shares: readonly number[]
+  /** Of fewer calls in built hours the rows are read. */
+  readonly builtMin: number
 }
 
 /** Reads built hours, and the rows of all other times. */
 export async function findCallSums(
   reads: Reads,
   query: StatsQuery,
-  { conditions, parameters, shares }: CallsRead,
+  { conditions, parameters, shares, builtMin }: CallsRead,
   caller: ReadCaller,
 ): Promise<FoundSums> {
   const { startUs, endUs, startsUs } = query
@@ -52,7 +54,8 @@ export async function findCallSums(
   const built = isBuilt
     ? await reads.read<BuiltHour>(LIST_BUILT, { ...parameters, ...bounds }, caller)
     : []
-  const plan = planHours(query, built)
+  const builtCalls = built.reduce((sum, { calls }) => sum + calls, 0)
+  const plan = builtCalls < builtMin ? null : planHours(query, built)
   const readRows = (ranges: readonly TimeRange[] | null) =>
     reads.read<CallSums>(sumCalls(conditions, startsUs, shares, ranges), parameters, caller)
   if (plan === null) {

@@ -26,6 +26,14 @@ import { selectUsage, sumUsage } from './stats.sql.ts'
 
 /** Up to this many calls of a window own usage is computed by a join: break-even with checking the stored values. */
 const JOINED_MAX = 50_000
+/** From this many calls on, built hours are read: break-even with reading the rows. */
+const BUILT_MIN = 500_000
+
+/** Numbers of calls in a window at which another statement takes less time; default: the break-even points. */
+export interface StatsLimits {
+  readonly joinedMax?: number | undefined
+  readonly builtMin?: number | undefined
+}
 
 interface UsageReads {
   readonly reads: Reads
@@ -34,14 +42,17 @@ interface UsageReads {
   readonly isDoubled: boolean
 }
 
-export function createStatsStore(reads: Reads, joinedMax = JOINED_MAX): StatsStore {
+export function createStatsStore(
+  reads: Reads,
+  { joinedMax = JOINED_MAX, builtMin = BUILT_MIN }: StatsLimits,
+): StatsStore {
   const texts = createSharedReads<StatsTexts>()
 
   async function aggregate(query: StatsQuery, caller: ReadCaller): Promise<StatsResult> {
     const { startsUs, callColumns, usageColumns, valuesMax } = query
     if (callColumns.length * startsUs.length > valuesMax) throw tooManyValues()
     const [calls, usage] = await Promise.all([
-      callColumns.length > 0 ? readCalls(reads, query, caller) : null,
+      callColumns.length > 0 ? readCalls(reads, query, builtMin, caller) : null,
       usageColumns.length > 0 ? readUsage({ reads, joinedMax }, query, caller) : NO_USAGE,
     ])
     return { calls, ...usage }
@@ -76,6 +87,7 @@ function clauseOf({ project_id, filter, startUs, endUs }: StatsQuery) {
 async function readCalls(
   reads: Reads,
   query: StatsQuery,
+  builtMin: number,
   caller: ReadCaller,
 ): Promise<BucketTable> {
   const { startsUs, callColumns } = query
@@ -85,7 +97,8 @@ async function readCalls(
   const plain = callColumns.filter((column) => !isRank(column))
   const shares = ranked.map(({ of }) => (of as number) / 100)
   const { conditions, parameters } = clauseOf(query)
-  const found = await findCallSums(reads, query, { conditions, parameters, shares }, caller)
+  const read = { conditions, parameters, shares, builtMin }
+  const found = await findCallSums(reads, query, read, caller)
   const table = createCallTable(startsUs, plain)
   const ranks = ranked.map(() => new Float64Array(startsUs.length).fill(Number.NaN))
   const slotOf = placesOf(startsUs)
