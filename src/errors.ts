@@ -45,6 +45,7 @@ export const ERRORS = {
   invalid_http: entry(400, 'This is not a valid HTTP/1.1 request.'),
   invalid_header: entry(400, 'A header has an invalid value.'),
   context_length_exceeded: entry(400, 'The prompt is too long.'),
+  content_filter: entry(400, 'The content filter of the provider refuses this.'),
   previous_response_not_found: entry(400, 'There is no such previous response.'),
   model_unpriced: entry(400, 'The model has no price, and a budget applies.'),
   priority_unsupported: entry(400, 'The model is served without priorities.'),

@@ -10,6 +10,7 @@ import type { ModelRegistry, ServedModel } from '../models/registry.ts'
 import { withoutClientRetries } from '../openai/upstream/errors.ts'
 import type { Admission, AdmissionRequest } from './admission.ts'
 import type { AttemptEnd, Charge } from './budgets/spending.ts'
+import { gateFiltered, isFilteredResponse } from './filter-gate.ts'
 import { createCollector, type ResponseEnvelope } from './whole-completion.ts'
 
 /** Receives the events of one completion in their order. An observer never changes or delays it. */
@@ -164,6 +165,9 @@ export async function* tryModels(
     candidateCount: models.length,
     onAllFailed: () => observer.onAllFailed(models[0]),
   })
+  // What the filter of the last model leaves is the response: no other model could make a better one.
+  const mayGate = models[0].fallbackOn?.includes('content_filter') ?? false
+  const isGated = (model: ServedModel) => mayGate && model !== models.at(-1)
   let outcome: unknown
   let hasEnded = false
   try {
@@ -191,7 +195,9 @@ export async function* tryModels(
         try {
           charge = (await run.reserve?.(model)) ?? null
           observer.onAdmitted()
-          for await (const delta of run.start(model)) {
+          for await (const delta of isGated(model)
+            ? gateFiltered(run.start(model))
+            : run.start(model)) {
             hasBegun = true
             observer.onDelta(delta)
             yield delta
@@ -199,7 +205,7 @@ export async function* tryModels(
           requireComplete?.()
           end = 'complete'
         } catch (error) {
-          if (!signal.aborted) end = 'failed'
+          if (!signal.aborted) end = isFilteredResponse(error) ? 'complete' : 'failed'
           throw error
         } finally {
           charge?.(end)

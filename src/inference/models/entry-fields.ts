@@ -12,7 +12,7 @@ const TIMEOUT_MS_MAX = 3_600_000
 /** 30 days. */
 const CACHE_TTL_S_MAX = 2_592_000
 /** Codes of refusals that another model may not have. */
-const FALLBACK_REFUSALS = ['context_length_exceeded'] as const
+const FALLBACK_REFUSALS = ['context_length_exceeded', 'content_filter'] as const
 const PATH_CHARS_MAX = 4_096
 
 const modelName = () =>

@@ -18,6 +18,10 @@ const RETRY_AFTER_S_MAX = 86_400
 const CONTEXT_EXCEEDED =
   /maximum context length|exceeds the available context size|longer than the model's context length|exceed_context_size|context_length_exceeded|You passed \d+ input tokens|prompt is too long/
 
+/** How providers say that their filter refused the request or its response. */
+const CONTENT_FILTERED =
+  /^(?:content_filter|content_policy_violation|ResponsibleAIPolicyViolation)$|^Output blocked by content filtering policy/
+
 /** An upstream's answer that is not a completion. */
 interface UpstreamFailure {
   /** Null for an error object that names none. */
@@ -130,6 +134,7 @@ const STATUS_BY_TYPE: Readonly<Record<string, number>> = {
 
 function findStatus({ code, type }: Readonly<Record<string, unknown>>): number | null {
   if (/^[45]\d\d$/.test(String(code))) return Number(code)
+  if (findRefusal([code, type]) !== null) return 400
   const known = STATUS_BY_TYPE[String(type)]
   if (known !== undefined) return known
   return /^bad ?request|invalid_request/i.test(String(type)) ? 400 : null
@@ -237,13 +242,18 @@ function toClientFault(
   const nested = errorOf(parseObject(body))
   const { message, param, type, code: name } = isObject(nested) ? nested : { message: nested }
   const text = typeof message === 'string' ? toPublicText(message, redact) : null
-  const isTooLong = CONTEXT_EXCEEDED.test(`${String(message)} ${String(type)} ${String(name)}`)
-  return new ApiError(isTooLong ? 'context_length_exceeded' : code, {
+  return new ApiError(findRefusal([message, type, name]) ?? code, {
     cause,
     isQuoted: true,
     ...(text === null ? {} : { message: text }),
     param: typeof param === 'string' ? redact(param).slice(0, PARAM_CHARS_MAX) : null,
   })
+}
+
+/** @param words - the message and names of an error */
+function findRefusal(words: readonly unknown[]): ErrorCode | null {
+  if (words.some((word) => CONTEXT_EXCEEDED.test(String(word)))) return 'context_length_exceeded'
+  return words.some((word) => CONTENT_FILTERED.test(String(word))) ? 'content_filter' : null
 }
 
 /** Returns an upstream's message without addresses and keys, or null if it is not plain text. */

@@ -74,6 +74,15 @@ describe('toStatusError', () => {
   )
 
   it.each([
+    { message: 'The response was filtered', code: 'content_filter' },
+    { message: 'Rejected by the safety system', code: 'content_policy_violation' },
+    { message: 'Output blocked by content filtering policy', type: 'invalid_request_error' },
+  ])('knows a refusal by a content filter: %j', (error) => {
+    const { code, message } = statusError(400, { error })
+    expect([code, message]).toEqual(['content_filter', error.message])
+  })
+
+  it.each([
     ['HTML', '<html><body>nginx</body></html>'],
     ['HTML in an error body', { error: { message: '<html><h1>502</h1></html>' } }],
     ['nothing', ''],
@@ -168,6 +177,7 @@ describe('findReportedError', () => {
       { type: 'error', message: 'odd', code: '400' },
       { code: 'invalid_value', message: 'odd' },
     ],
+    [{ error: { code: 'content_filter' } }, { code: 'content_filter' }],
     [{ error: { code: 429 } }, { code: 'upstream_rate_limited' }],
     [{ error: { code: '429' } }, { code: 'upstream_rate_limited' }],
     [
