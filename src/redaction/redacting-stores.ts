@@ -229,16 +229,19 @@ function createSettings({ listRedactions }: RedactionStore, nowMs: () => number)
     async read(): Promise<Rules> {
       const fresh = peek()
       if (fresh !== null) return fresh
-      reading ??= load().finally(() => {
-        reading = null
-      })
+      reading ??= load()
+      const own = reading
       try {
-        rules = await reading
-        return rules
+        const read = await own
+        // What was read before a change is not used after it.
+        if (reading === own) rules = read
+        return read
       } catch (error) {
         if (rules === null) throw error
         rules = { ...rules, readAtMs: nowMs() }
         return rules
+      } finally {
+        if (reading === own) reading = null
       }
     },
     invalidate(): void {

@@ -7,6 +7,7 @@ import { finish, piece, prompt } from '../support/scripted-backend.ts'
 const PROJECT = 'acme/demo'
 const MAIL = 'ann@mail.example'
 const CARD = '4111 1111 1111 1111'
+const LOGGED = 'reply to bob@mail.example'
 const SECRET = `write to ${MAIL}, card ${CARD}`
 const SAID = 'write to [redacted:email], card [redacted:card]'
 const RULES = {
@@ -102,9 +103,20 @@ describe('a call', () => {
     const headers = { authorization: basic(app.key), project_id: PROJECT }
     const sent = await app.app.inject({ method: 'POST', url: '/otel/v1/traces', headers, payload })
     expect(sent.statusCode).toBe(200)
+    const log = {
+      traceId: span.traceId,
+      spanId: span.spanId,
+      timeUnixNano: span.startTimeUnixNano,
+      eventName: 'gen_ai.user.message',
+      body: { kvlistValue: { values: [{ key: 'content', value: { stringValue: LOGGED } }] } },
+    }
+    const logs = { resourceLogs: [{ scopeLogs: [{ logRecords: [log] }] }] }
+    const logged = await app.post('/v1/logs', logs, { headers: { project_id: PROJECT } })
+    expect(logged.status).toBe(200)
     const { text } = await app.post('/calls/stream_query', { project_id: PROJECT })
     expect(text).toContain(SAID)
-    expect(text).not.toContain(MAIL)
+    expect(text).toContain('reply to [redacted:email]')
+    expect(text).not.toContain('mail.example')
   })
 })
 
