@@ -1,7 +1,8 @@
 /** Runs evaluations in the background. Processes that share a store share the jobs; one that dies leaves its jobs to others. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { canUseProject, hasScope, type Principal } from '../domain/access/permissions.ts'
+import { hasAccess, type Principal, type Scope } from '../domain/access/permissions.ts'
+import { toPersonPrincipal } from '../domain/access/roles.ts'
 import { ApiError } from '../errors.ts'
 import type { JsonObject } from '../schemas/primitives.ts'
 import type { EvaluationJob, JobClaim } from '../store/api/evaluations/evaluation-jobs.ts'
@@ -23,6 +24,8 @@ const RENEW_MS = 5_000
 const PAUSE_MS = 5_000
 /** Limit: how long running jobs delay the exit of the process. */
 const STOP_MS_MAX = 1_000
+/** What whoever begins a job needs, and still needs when it runs. */
+const SCOPES: readonly Scope[] = ['traces:read', 'traces:write', 'inference']
 /** Keys of sessions begin with this. */
 const PERSON = 'person-'
 
@@ -158,18 +161,23 @@ async function requirePayer(
   { stores, nowUs }: Pick<EvaluationRunnerOptions, 'stores' | 'nowUs'>,
 ): Promise<Principal> {
   const { keyId } = principal
+  const mayRun = (rights: Parameters<typeof hasAccess>[0]) =>
+    SCOPES.every((scope) => hasAccess(rights, scope, project_id))
   if (keyId.startsWith(PERSON)) {
     const person = await stores.people.findPerson(keyId.slice(PERSON.length))
-    if (person !== null && person.disabled_at_us === null) return principal
-    throw new ApiError('scope_missing', { message: 'Who began it may not sign in any more.' })
+    const isLeft = person !== null && person.disabled_at_us === null
+    if (isLeft && mayRun(toPersonPrincipal(person))) return principal
+    const message = 'Who began it may not sign in any more, or lacks the rights.'
+    throw new ApiError('scope_missing', { message })
   }
   const key = await stores.keys.findKey(keyId)
   // Keys of the server itself are not stored.
   if (key === null) return principal
   const isOver = key.revoked_at_us !== null || (key.expires_at_us ?? Infinity) <= nowUs()
-  if (isOver || !hasScope(key, 'inference') || !canUseProject(key, project_id)) {
+  if (isOver || !mayRun(key)) {
     const message = 'The key that began it is revoked, over, or lacks the rights.'
     throw new ApiError('scope_missing', { message })
   }
-  return key.models === null ? principal : { ...principal, models: key.models }
+  const { models: _old, ...rest } = principal
+  return key.models === null ? rest : { ...rest, models: key.models }
 }

@@ -1,5 +1,6 @@
 /** Claims tasks and scores them, each evaluator by itself. */
-import { canUseProject, hasScope, type Principal } from '../domain/access/permissions.ts'
+import { hasAccess, type Principal } from '../domain/access/permissions.ts'
+import { toPersonPrincipal } from '../domain/access/roles.ts'
 import { definitionOf, type Evaluator, principalOf } from '../domain/evaluators/evaluator.ts'
 import type { ClaimedTask, TaskOutcome } from '../store/api/evaluators/evaluators.ts'
 import type { Stores } from '../store/api/stores.ts'
@@ -91,17 +92,21 @@ async function findPayer(
 ): Promise<Principal | string> {
   const payer = principalOf(evaluator)
   const { keyId } = payer
+  const mayScore = (rights: Parameters<typeof hasAccess>[0]) =>
+    hasAccess(rights, 'traces:write', evaluator.project_id) &&
+    (definitionOf(evaluator).scorer.kind !== 'judge' ||
+      hasAccess(rights, 'inference', evaluator.project_id))
   if (keyId.startsWith(PERSON)) {
     const person = await stores.people.findPerson(keyId.slice(PERSON.length))
-    if (person !== null && person.disabled_at_us === null) return payer
-    return 'Who changed it last may not sign in any more; another person must save it.'
+    const isLeft = person !== null && person.disabled_at_us === null
+    if (isLeft && mayScore(toPersonPrincipal(person))) return payer
+    return 'Who changed it last may not sign in any more, or lacks the rights; another person must save it.'
   }
   const key = await stores.keys.findKey(keyId)
   // Keys of the server itself are not stored.
   if (key === null) return payer
   const isOver = key.revoked_at_us !== null || (key.expires_at_us ?? Infinity) <= nowUs()
-  const mayJudge = definitionOf(evaluator).scorer.kind !== 'judge' || hasScope(key, 'inference')
-  if (isOver || !mayJudge || !canUseProject(key, evaluator.project_id)) {
+  if (isOver || !mayScore(key)) {
     return 'The key that changed it last is revoked, over, or lacks the rights; another key must save it.'
   }
   const { models: _old, ...rest } = payer

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { toPersonPrincipal } from '../../src/domain/access/roles.ts'
+import { PERSON } from '../support/person.ts'
 import { NEVER, piece } from '../support/scripted-backend.ts'
 import { buildEvaluationApp, CONTAINS, EQUALS, PROJECT } from './evaluation-app.ts'
 
@@ -271,6 +273,35 @@ describe('calls that the server scores', () => {
         runnable_ref: scorer,
       },
     ])
+  })
+})
+
+describe('who began an evaluation', () => {
+  it.each([
+    ['and is a developer still, has it run', 'developer', 'complete'],
+    ['and is a viewer by now, has it fail', 'viewer', 'failed'],
+  ] as const)('%s', async (_, role, code) => {
+    const { deps, ended, evaluate } = await buildEvaluationApp()
+    const { call_id: _id, ...refs } = await evaluate({})
+    const person = { ...PERSON, grants: [{ role, projects: [PROJECT] }] }
+    await deps.people.createPerson(person)
+    const { grants: _grants, ...principal } = toPersonPrincipal(person)
+    await deps.evaluationJobs.createJob({
+      id: 'job',
+      project_id: PROJECT,
+      work: { kind: 'evaluate', ...refs },
+      principal: { ...principal, scopes: ['inference', 'traces:read'], projects: [PROJECT] },
+      created_at_us: 1_000_000,
+      state: 'running',
+      completed_rows: 0,
+      total_rows: 3,
+      attempts: 0,
+      error: null,
+      output_json: null,
+    })
+    // A request wakes the runner.
+    await evaluate({})
+    expect(await ended('job')).toMatchObject({ code })
   })
 })
 

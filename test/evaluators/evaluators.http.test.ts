@@ -1,4 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { toPersonPrincipal } from '../../src/domain/access/roles.ts'
+import { toPayer } from '../../src/domain/evaluators/evaluator.ts'
+import { PERSON } from '../support/person.ts'
+import { createScriptedBackend, HELLO, scriptedModels } from '../support/scripted-backend.ts'
 import { buildEvaluatorApp, openRunner, project_id, RULE, ruleScorers } from './evaluator-app.ts'
 
 async function build() {
@@ -172,5 +176,49 @@ describe('evaluators', () => {
       last_error: expect.stringContaining('revoked'),
       waiting: 1,
     })
+  })
+
+  it('stop when the person who pays has lost the role in the project', async () => {
+    const { deps, create, storeCall, read, runner, results } = await build()
+    const { id } = await create()
+    const role = 'developer' as const
+    const person = { ...PERSON, grants: [{ role, projects: [project_id] }] }
+    await deps.people.createPerson(person)
+    const found = await deps.evaluators.findEvaluator(id)
+    if (found === null) throw new Error('it is not stored')
+    const payer = toPayer(toPersonPrincipal(person), project_id)
+    await deps.evaluators.updateEvaluator({ ...found, principal_json: JSON.stringify(payer) })
+    await storeCall()
+    await runner.runRound()
+    expect(await results()).toHaveLength(1)
+    await deps.people.updatePerson({ ...person, grants: [{ role: 'viewer', projects: ['*'] }] })
+    await storeCall()
+    await runner.runRound()
+    expect(await results()).toHaveLength(1)
+    const last_error = expect.stringContaining('lacks the rights')
+    expect(await read(id)).toMatchObject({ state: 'paused', last_error, waiting: 1 })
+  })
+
+  it('with a judge are resumed, and score old calls, for keys with inference alone', async () => {
+    const models = scriptedModels({ backend: createScriptedBackend(HELLO) })
+    const { post, put, create, createKey } = await buildEvaluatorApp({ models })
+    const message = { role: 'user', content: '{output}' }
+    const scorer = { kind: 'judge', model: 'scripted', messages: [message], max_tokens: 9 }
+    const { id } = await create({ scorer })
+    const key = await createKey({ scopes: ['traces:read', 'traces:write'] })
+    const url = `/evaluators/${id}`
+    const codes = async (as: object) => [
+      (await post(`${url}/pause`, { project_id }, as)).status,
+      (await post(`${url}/resume`, { project_id }, as)).status,
+      (await post(`${url}/backfill`, { project_id }, as)).status,
+    ]
+    expect(await codes({ key })).toEqual([200, 403, 403])
+    expect(await codes({})).toEqual([200, 200, 200])
+    const running = { project_id, state: 'running' }
+    expect((await put(`${url}/backfill`, { project_id, state: 'paused' }, { key })).status).toBe(
+      200,
+    )
+    expect((await put(`${url}/backfill`, running, { key })).status).toBe(403)
+    expect((await put(`${url}/backfill`, running)).status).toBe(200)
   })
 })

@@ -67,6 +67,16 @@ export function hasScope(principal: Pick<Principal, 'scopes'>, scope: Scope): bo
   return principal.scopes.includes(scope) || principal.scopes.includes('admin')
 }
 
+/** Whether the caller carries a scope in a project, of a person by one of its roles. */
+export function hasAccess(
+  principal: Pick<Principal, 'scopes' | 'projects' | 'grants'>,
+  scope: Scope,
+  projectId: string,
+): boolean {
+  const { grants = [principal] } = principal
+  return grants.some((grant) => hasScope(grant, scope) && canUseProject(grant, projectId))
+}
+
 /** The caller with the projects in which it has the scope, and no others. */
 function withScope(principal: Principal, scope: Scope): Principal {
   if (principal.grants === undefined) return principal

@@ -22,7 +22,7 @@ import {
 } from '../../schemas/evaluators/evaluator.ts'
 import { timestampUs } from '../../schemas/timestamp.ts'
 import type { Stores } from '../../store/api/stores.ts'
-import { type EvaluatorRoutesOptions, requireOwn, view } from './evaluator-edits.ts'
+import { type EvaluatorRoutesOptions, requireOwn, requireSpender, view } from './evaluator-edits.ts'
 
 interface BackfillRoutesOptions
   extends EvaluatorRoutesOptions,
@@ -67,8 +67,10 @@ export async function backfillRoutes(app: App, options: BackfillRoutesOptions): 
       },
     },
     async (request, reply) => {
-      requireAccess(request.principal, 'traces:write', request.body.project_id)
+      const { project_id } = request.body
+      const caller = requireAccess(request.principal, 'traces:write', project_id)
       const evaluator = await requireOwn(request.params, request.body, options)
+      requireSpender(definitionOf(evaluator), project_id, caller)
       if (backfillOf(evaluator)?.state === 'running') throw conflict('is running already')
       const window = toWindow(request.body, options.nowUs())
       const { sampled } = await estimate(evaluator, window, { request, reply }, options)
@@ -91,8 +93,9 @@ export async function backfillRoutes(app: App, options: BackfillRoutesOptions): 
     },
     async (request) => {
       const { project_id, state } = request.body
-      requireAccess(request.principal, 'traces:write', project_id)
+      const caller = requireAccess(request.principal, 'traces:write', project_id)
       const evaluator = await requireOwn(request.params, { project_id }, options)
+      if (state === 'running') requireSpender(definitionOf(evaluator), project_id, caller)
       const backfill = backfillOf(evaluator)
       if (backfill === null || backfill.state === 'done') throw conflict('has ended')
       const next = state === 'cancelled' ? 'done' : state

@@ -1,6 +1,6 @@
 /** What the routes of evaluators share: their own evaluators, checks, published definitions, views. */
 import type { FastifyRequest } from 'fastify'
-import { type Principal, requireAccess, requireScope } from '../../domain/access/permissions.ts'
+import { type Principal, requireAccess } from '../../domain/access/permissions.ts'
 import { resolveCallsSelection } from '../../domain/calls/calls-query.ts'
 import { type Evaluator, renderEvaluator } from '../../domain/evaluators/evaluator.ts'
 import { newObjectOf } from '../../domain/objects/object-kinds.ts'
@@ -54,7 +54,20 @@ export function notFound(): ApiError {
   return new ApiError('evaluator_not_found', { param: 'evaluator_id' })
 }
 
-/** Checks what a schema cannot. A judge spends money, for which its own scope is needed. */
+/**
+ * Refuses to start a judge, which spends money, for a caller without the scope for that.
+ *
+ * @throws ApiError scope_missing, project_forbidden
+ */
+export function requireSpender(
+  { scorer }: Pick<EvaluatorDefinition, 'scorer'>,
+  project_id: string,
+  caller: Principal,
+): void {
+  if (scorer.kind === 'judge') requireAccess(caller, 'inference', project_id)
+}
+
+/** Checks what a schema cannot. */
 export async function requireUsable(
   definition: EvaluatorDefinition,
   project_id: string,
@@ -63,10 +76,7 @@ export async function requireUsable(
 ): Promise<void> {
   const { filter, query, scorer } = definition
   resolveCallsSelection({ project_id, filter, query }, { refScheme, projects: [project_id] })
-  if (scorer.kind === 'judge') {
-    const payer = requireScope(caller, 'inference')
-    requireAccess(payer, 'inference', project_id)
-  }
+  requireSpender(definition, project_id, caller)
   await scorers.requireUsable(scorer, { caller, project_id }, 'scorer')
 }
 

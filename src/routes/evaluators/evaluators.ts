@@ -21,6 +21,7 @@ import {
   notFound,
   publish,
   requireOwn,
+  requireSpender,
   requireUsable,
   storeEdit,
   view,
@@ -193,6 +194,7 @@ function addStates(app: App, options: EvaluatorRoutesOptions): void {
         const { project_id } = request.body
         const caller = requireAccess(request.principal, 'traces:write', project_id)
         const found = await requireOwn(request.params, { project_id }, options)
+        if (state === 'active') requireSpender(definitionOf(found), project_id, caller)
         return storeEdit({ ...found, state }, request, caller, options)
       },
     )
