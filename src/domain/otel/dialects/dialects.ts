@@ -10,7 +10,7 @@ import { LITELLM } from './litellm.ts'
 import { LOGFIRE_AGENTS } from './logfire-agents.ts'
 import { MASTRA } from './mastra.ts'
 import { MLFLOW } from './mlflow.ts'
-import { OPENLLMETRY_BEDROCK } from './openllmetry-bedrock.ts'
+import { OPENLLMETRY_ANTHROPIC_JS, OPENLLMETRY_BEDROCK } from './openllmetry.ts'
 
 /** The semantic conventions of OpenTelemetry since 1.37, as the Weave SDK's agent spans write them, too. */
 const GEN_AI: Dialect = {
@@ -247,6 +247,7 @@ const WEAVE: Dialect = {
 export const DIALECTS: readonly Dialect[] = [
   WEAVE,
   OPENLLMETRY_BEDROCK,
+  OPENLLMETRY_ANTHROPIC_JS,
   LOGFIRE_AGENTS,
   GEN_AI,
   OPEN_INFERENCE,
