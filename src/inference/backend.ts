@@ -247,6 +247,10 @@ export interface UpstreamState {
   readonly busyCount: number
   /** Consecutive failures; 0 after an answer. */
   readonly failureCount: number
+  /** Its share of the load, above 0. */
+  readonly weight: number
+  /** Index in the order in which a request would choose now, from 0. */
+  readonly rank: number
   /** Remaining milliseconds of its back-off after failures; 0 when it takes requests. */
   readonly restsMs: number
 }

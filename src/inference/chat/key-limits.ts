@@ -26,6 +26,8 @@ export interface KeyLimits {
    * @throws ApiError rate_limit_exceeded with these headers and the time to wait
    */
   take(keyId: string, own?: KeyLimitSettings): Readonly<Record<string, string>>
+  /** Does what `take` does, but takes nothing. @throws what `take` throws */
+  check(keyId: string, own?: KeyLimitSettings): void
   /** Charges the tokens of a response to a request that was taken; the allowance may drop below zero. */
   charge(keyId: string, tokens: number): void
 }
@@ -60,28 +62,34 @@ export function createKeyLimits(options: KeyLimitsOptions): KeyLimits {
     return opened
   }
 
+  /** Returns the buckets of a key that may go on; null without limits. @throws ApiError rate_limit_exceeded */
+  function requireRoom(keyId: string, own: KeyLimitSettings | undefined): Buckets | null {
+    const limits = {
+      requests: chooseLimit(own?.requests_per_minute, requestsPerMinute),
+      tokens: chooseLimit(own?.tokens_per_minute, tokensPerMinute),
+    }
+    if (limits.requests === null && limits.tokens === null) {
+      keys.delete(keyId)
+      return null
+    }
+    const buckets = openBuckets(keyId, limits)
+    const { perMinute, kind, waitMs } = longestWait(buckets)
+    if (waitMs === 0) return buckets
+    throw new ApiError('rate_limit_exceeded', {
+      message: `The key has used up its ${perMinute} ${kind} a minute.`,
+      retryAfterS: Math.ceil(waitMs / 1000),
+      headers: { ...renderHeaders(buckets), 'retry-after-ms': String(waitMs) },
+    })
+  }
+
   return {
     take(keyId, own) {
-      const limits = {
-        requests: chooseLimit(own?.requests_per_minute, requestsPerMinute),
-        tokens: chooseLimit(own?.tokens_per_minute, tokensPerMinute),
-      }
-      if (limits.requests === null && limits.tokens === null) {
-        keys.delete(keyId)
-        return {}
-      }
-      const buckets = openBuckets(keyId, limits)
-      const { perMinute, kind, waitMs } = longestWait(buckets)
-      if (waitMs > 0) {
-        throw new ApiError('rate_limit_exceeded', {
-          message: `The key has used up its ${perMinute} ${kind} a minute.`,
-          retryAfterS: Math.ceil(waitMs / 1000),
-          headers: { ...renderHeaders(buckets), 'retry-after-ms': String(waitMs) },
-        })
-      }
+      const buckets = requireRoom(keyId, own)
+      if (buckets === null) return {}
       if (buckets.requests) buckets.requests.level -= 1
       return renderHeaders(buckets)
     },
+    check: (keyId, own) => void requireRoom(keyId, own),
     charge(keyId, tokens) {
       const bucket = keys.get(keyId)?.tokens
       if (bucket) bucket.level -= tokens

@@ -24,6 +24,7 @@ import type { Stores } from '../../store/api/stores.ts'
 import { missingRoutes } from '../access/missing.ts'
 import type { MissingFeature } from '../access/missing-endpoints.ts'
 import { chatRoutes } from './chat.ts'
+import { dryRunRoutes } from './dry-run.ts'
 import { fileServiceRoutes } from './file-services.ts'
 import { createRunningResponses } from './response-context.ts'
 import { responseRoutes } from './responses.ts'
@@ -156,6 +157,7 @@ export async function inferenceRoutes(app: App, options: InferenceRoutesOptions)
   })
 
   await app.register(chatRoutes, { choice, run })
+  await app.register(dryRunRoutes, { choice, run })
   await app.register(serviceRoutes, { choice, run })
   await app.register(fileServiceRoutes, { choice, run, bodyBytesMax })
   const running = createRunningResponses()

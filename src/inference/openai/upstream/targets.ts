@@ -70,29 +70,36 @@ export function createTargetPool<T>(
     }),
   )
 
-  function choose(tried: ReadonlySet<number>): State<T> {
-    if (states.length === 1) return states[0] as State<T>
+  /** Returns the upstreams, the best one for a request first. */
+  function sort(tried: ReadonlySet<number>): State<T>[] {
     const now = nowMs()
     const penalty = (state: State<T>) =>
       (state.restsUntilMs > now ? 2 : 0) + (tried.has(state.number) ? 1 : 0)
     const load = ({ busyCount, weight }: State<T>) => (busyCount + 1) / weight
     const rest = ({ restsUntilMs }: State<T>) => Math.max(restsUntilMs - now, 0)
-    const [best] = [...states].sort(
+    return [...states].sort(
       (left, right) =>
         penalty(left) - penalty(right) ||
         rest(left) - rest(right) ||
         load(left) - load(right) ||
         left.lastTakenAt - right.lastTakenAt,
     )
-    return best as State<T>
+  }
+
+  function choose(tried: ReadonlySet<number>): State<T> {
+    return (states.length === 1 ? states[0] : sort(tried)[0]) as State<T>
   }
 
   return {
-    look: () =>
-      states.map(({ value, number, busyCount, failureCount, restsUntilMs }) => {
+    look() {
+      const sorted = sort(new Set())
+      return states.map((state) => {
+        const { value, number, weight, busyCount, failureCount, restsUntilMs } = state
         const restsMs = Math.max(restsUntilMs - nowMs(), 0)
-        return { value, number, busyCount, failureCount, restsMs }
-      }),
+        const rank = sorted.indexOf(state)
+        return { value, number, weight, rank, busyCount, failureCount, restsMs }
+      })
+    },
     hasFresh: (tried) =>
       states.some(({ number, restsUntilMs }) => !tried.has(number) && restsUntilMs <= nowMs()),
     take(tried) {
