@@ -33,12 +33,13 @@ describe.skipIf(!hasBrowser)('the search of calls in a browser', () => {
       .poll(() => rowsOf(page).allTextContents())
       .toEqual([expect.stringContaining('first')])
     for (const [kind, expected] of [
-      ['JSONL', '"op_name":"first"'],
+      ['JSON lines', '"op_name":"first"'],
       ['CSV', 'id,trace_id,started_at,op_name'],
     ] as const) {
+      await page.click('summary:text-is("Export")')
       const [download] = await Promise.all([
         page.waitForEvent('download'),
-        page.click(`text=Export ${kind}`),
+        page.click(`.menu-body >> text=${kind}`),
       ])
       expect(await readFile(await download.path(), 'utf8')).toContain(expected)
     }
