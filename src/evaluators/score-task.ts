@@ -12,6 +12,7 @@ import type { Score } from '../domain/evaluators/score.ts'
 import { type Feedback, resolveFeedback } from '../domain/feedback/new-feedback.ts'
 import { parseRef } from '../domain/objects/refs.ts'
 import { ApiError } from '../errors.ts'
+import { UnusableResponseError } from '../inference/scorers/judge.ts'
 import { mayPass, type Scorers } from '../inference/scorers/scorers.ts'
 import type { ClaimedTask, TaskOutcome } from '../store/api/evaluators/evaluators.ts'
 import type { Stores } from '../store/api/stores.ts'
@@ -65,6 +66,7 @@ export async function scoreTask(
   }
   const { scorer } = definitionOf(evaluator)
   const { id } = state
+  let spent_nanos = 0
   try {
     const score = await options.scorers.score(scorer, state.subject, {
       project_id: evaluator.project_id,
@@ -77,12 +79,13 @@ export async function scoreTask(
       },
       signal,
     })
+    spent_nanos = toNanos(score.cost_usd ?? 0)
     const isStored = await store(toResult(evaluator, state, { id, score }, options), options)
-    const spent_nanos = score.cost_usd === null ? 0 : toNanos(score.cost_usd)
     return { ...OVER, result: isStored ? 'scored' : 'passed_over', spent_nanos }
   } catch (error) {
     signal.throwIfAborted()
-    return toFailure(evaluator, task, error, nowUs())
+    if (error instanceof UnusableResponseError) spent_nanos = toNanos(error.cost_usd)
+    return { ...toFailure(evaluator, task, error, nowUs()), spent_nanos }
   }
 }
 
@@ -116,9 +119,9 @@ function toFailure(
   { attempts }: ClaimedTask,
   error: unknown,
   nowUs: number,
-): Outcome {
+): Omit<Outcome, 'spent_nanos'> {
   const failure = error instanceof ApiError ? error : new ApiError('internal_error')
-  const told = { error: `${failure.code}: ${failure.message}`, spent_nanos: 0 }
+  const told = { error: `${failure.code}: ${failure.message}` }
   if (mayPass(error)) {
     const rest = Math.min(REST_US_MAX, WAIT_US * 2 ** Math.min(evaluator.failures, 10))
     const retry_at_us = nowUs + rest

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { toPersonPrincipal } from '../../src/domain/access/roles.ts'
 import { toPayer } from '../../src/domain/evaluators/evaluator.ts'
+import { ApiError } from '../../src/errors.ts'
+import { UnusableResponseError } from '../../src/inference/scorers/judge.ts'
 import { PERSON } from '../support/person.ts'
 import { createScriptedBackend, HELLO, scriptedModels } from '../support/scripted-backend.ts'
 import { buildEvaluatorApp, openRunner, project_id, RULE, ruleScorers } from './evaluator-app.ts'
@@ -220,5 +222,26 @@ describe('evaluators', () => {
     )
     expect((await put(`${url}/backfill`, running, { key })).status).toBe(403)
     expect((await put(`${url}/backfill`, running)).status).toBe(200)
+  })
+
+  it('count what judges without a usable response cost, and rest when the day is spent', async () => {
+    const models = scriptedModels({ backend: createScriptedBackend(HELLO) })
+    const { deps, create, read, storeCall } = await buildEvaluatorApp({ models })
+    const message = { role: 'user', content: '{output}' }
+    const scorer = { kind: 'judge', model: 'scripted', messages: [message], max_tokens: 9 }
+    const { id } = await create({ scorer, max_usd_per_day: 0.5, concurrency: 1 })
+    const asked: string[] = []
+    const runner = openRunner(deps, {
+      async score(_scorer, subject) {
+        asked.push(String(subject.id))
+        throw new UnusableResponseError(new ApiError('scorer_failed'), 0.5)
+      },
+    })
+    await storeCall()
+    await storeCall()
+    await runner.runRound()
+    await runner.runRound()
+    expect(asked).toHaveLength(1)
+    expect(await read(id)).toMatchObject({ spent_usd: 0.5, spent_today_usd: 0.5, waiting: 2 })
   })
 })

@@ -29,6 +29,8 @@ const PRICE = { prompt_token_cost: 0.001, completion_token_cost: 0.002 }
 async function build(text: string) {
   const backend = createScriptedBackend([prompt(), piece(text), finish()])
   const { deps } = await buildTestApp()
+  const defaults = { project_id, id: 'p', svc_user_id: 'ada', created_at_us: 0 }
+  await deps.prices.createPrices([resolvePrice('scripted', PRICE, defaults)])
   const app = Fastify() as unknown as App
   onTestFinished(() => app.close())
   const { scorers } = openInference(app, {
@@ -67,8 +69,6 @@ async function build(text: string) {
 
 it('a judge gets its variables and its schema, and its recorded call and cost are known', async () => {
   const { backend, deps, score } = await build('{"reason":"yes","score":0.75}')
-  const defaults = { project_id, id: 'p', svc_user_id: 'ada', created_at_us: 0 }
-  await deps.prices.createPrices([resolvePrice('scripted', PRICE, defaults)])
   const found = await score()
   expect(found).toMatchObject({ value: 0.75, reason: 'yes', cost_usd: 0.005 })
   const [call] = backend.calls
@@ -82,7 +82,9 @@ it('a judge gets its variables and its schema, and its recorded call and cost ar
 it.each([
   ['sure, it is right', /no JSON object/],
   ['{"reason":"yes","score":7}', /\/score must be <= 1/],
-])('a response of %s is no score', async (text, message) => {
+])('a response of %s is no score, and is paid', async (text, message) => {
   const { score } = await build(text)
-  await expect(score()).rejects.toThrow(message)
+  const error = await score().catch((thrown) => thrown)
+  expect(error).toMatchObject({ code: 'scorer_failed', cost_usd: 0.005 })
+  expect(error.message).toMatch(message)
 })

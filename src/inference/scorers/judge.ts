@@ -49,7 +49,18 @@ export interface ScoreContext {
   readonly signal: AbortSignal
 }
 
-/** @throws ApiError of the model; scorer_failed for a response that breaks the schema */
+/** Thrown for a response that is no score: the judge is paid all the same. */
+export class UnusableResponseError extends ApiError {
+  readonly cost_usd: number
+
+  constructor(cause: ApiError, cost_usd: number) {
+    super(cause.code, { message: cause.message, cause })
+    this.name = 'UnusableResponseError'
+    this.cost_usd = cost_usd
+  }
+}
+
+/** @throws ApiError of the model; UnusableResponseError for a response that breaks the schema */
 export async function judge(
   scorer: JudgeScorer,
   subject: ScoredSubject,
@@ -94,7 +105,10 @@ export async function judge(
   const usage = isObject(response?.usage) ? response.usage : {}
   const nanos = model.backend.kind === 'tiny' ? 0 : spentOn(usage, answering, table, startedAtUs)
   const made = { cost_usd: toUsd(nanos), call_id: headers.get('x-weft-call-id') ?? null }
-  return readScore(await requireOutput(scorer, response, checks), made)
+  const output = await requireOutput(scorer, response, checks).catch((error) => {
+    throw error instanceof ApiError ? new UnusableResponseError(error, made.cost_usd) : error
+  })
+  return readScore(output, made)
 }
 
 /** The mean of prompts in tokens of four bytes, and of longest responses. */
