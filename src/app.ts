@@ -52,6 +52,7 @@ import { contentRoutes } from './routes/chat/contents.ts'
 import { type Inference, openInference } from './routes/chat/inference.ts'
 import { createServerEvaluations } from './routes/evaluations/server-evaluations.ts'
 import { openEvaluators } from './routes/evaluators/evaluator-runner.ts'
+import { mcpRoutes } from './routes/mcp/mcp.ts'
 import { spanIntake } from './routes/otel/span-intake.ts'
 import { traceExportRoutes } from './routes/otel/trace-export.ts'
 import { respondToUnrouted } from './routes/page/normalized-address.ts'
@@ -134,6 +135,7 @@ export async function buildApp(
     const { audit, callsQuery, metrics, readMetrics } = deps
     await either.register(metricsRoutes, { metrics, readMetrics, inference, version })
     await either.register(traceExportRoutes, { audit, callsQuery, refScheme: config.refScheme })
+    await either.register(mcpRoutes, toMcpOptions(config, deps, nowUs))
   })
 
   await app.register(async (bearer: App) => {
@@ -258,6 +260,13 @@ function toInferenceOptions(config: Config, deps: Deps, nowUs: Clock['nowUs']) {
     webhookHosts: config.webhookHosts,
     nowUs,
   }
+}
+
+function toMcpOptions(config: Config, deps: Deps, nowUs: Clock['nowUs']) {
+  const { callsQuery, feedback, objects, prices, stats, tables } = deps
+  const { bodyBytesMax, feedbackPayloadBytesMax: payloadBytesMax, refScheme } = config
+  const stores = { callsQuery, feedback, objects, prices, stats, tables }
+  return { ...stores, bodyBytesMax, payloadBytesMax, refScheme, version, nowUs }
 }
 
 function toRunnerOptions(

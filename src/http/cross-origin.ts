@@ -68,11 +68,11 @@ function typeOf({ headers }: FastifyRequest): string {
 }
 
 /**
- * Compares the origin of the page with this server. `Sec-Fetch-Site` is correct behind any proxy, but browsers send
+ * Whether a page of another origin sends the request: compares the origin of the page with this server. `Sec-Fetch-Site` is correct behind any proxy, but browsers send
  * it only to https and to localhost. Without it `Origin` must name the host of the request. A proxy that rewrites the
  * host passes the public one in `X-Forwarded-Host`, which no page can set without a preflight.
  */
-function isCrossOrigin({ headers }: FastifyRequest): boolean {
+export function isCrossOrigin({ headers }: FastifyRequest): boolean {
   const { origin, host, 'x-forwarded-host': forwarded = '' } = headers
   const site = headers['sec-fetch-site']
   if (site !== undefined) return site !== 'same-origin' && site !== 'none'

@@ -39,6 +39,8 @@ describe('every route', () => {
     expect(others).toEqual({
       // Its answer has nothing of a project.
       'GET /metrics': '200',
+      // Its tools name the project, and have tests of their own.
+      'POST /mcp': '202',
       // Their answers cover only the projects of the key.
       'GET /me': '200',
       'POST /graphql': '200',

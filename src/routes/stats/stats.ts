@@ -1,6 +1,7 @@
 /** Statistics over calls. Spec: §4.4. */
 import { Readable } from 'node:stream'
 import { requireAccess } from '../../domain/access/permissions.ts'
+import type { ReadCaller } from '../../domain/access/read-caller.ts'
 import {
   type BucketGrid,
   buildBucketGrid,
@@ -41,56 +42,72 @@ export async function statsRoutes(
       },
     },
     async (request, reply) => {
-      const { project_id, granularity, timezone, usage_counting, ...body } = request.body
-      const filter = body.filter ?? {}
+      const { project_id } = request.body
       requireAccess(request.principal, 'traces:read', project_id)
-      const window = resolveWindow(body, Date.now())
-      const callColumns = toColumns(body.call_metrics ?? [])
-      const usageColumns = toColumns(body.usage_metrics ?? [])
-      const counting = chooseCounting(usage_counting, filter)
-      const asUsed = {
-        start: renderTimestamp(window.startUs),
-        end: renderTimestamp(window.endUs),
-        timezone,
-        usage_counting: counting,
-      }
-      const requested = buildBucketGrid(window, granularity ?? null, timezone)
-      if (callColumns.length + usageColumns.length === 0) {
-        const { granularityS } = requested
-        return { ...asUsed, granularity: granularityS, usage_buckets: [], call_buckets: [] }
-      }
       const caller = openReadCaller(request, reply, project_id)
-      const needsPrices = usageColumns.some(({ metric }) => isMoney(metric))
-      const prices = needsPrices ? await options.prices.listPrices(project_id) : []
-      const query = {
-        project_id,
-        filter,
-        ...window,
-        callColumns,
-        usageColumns,
-        prices,
-        counting,
+      const found = await renderCallStats(request.body, caller, options, VALUES_MAX)
+      const { chunks, unpricedModels, reportedModels } = found
+      if (unpricedModels.length > 0) {
+        reply.header('x-weft-unpriced-models', renderModelNames(unpricedModels))
       }
-      const { grid, found } = await widenWhileTooLarge(
-        requested,
-        window,
-        timezone,
-        ({ startsUs }) =>
-          options.stats.render({ ...query, startsUs, valuesMax: VALUES_MAX }, caller),
-      )
-      if (found.unpricedModels.length > 0) {
-        reply.header('x-weft-unpriced-models', renderModelNames(found.unpricedModels))
+      if (reportedModels.length > 0) {
+        reply.header('x-weft-reported-cost-models', renderModelNames(reportedModels))
       }
-      if (found.reportedModels.length > 0) {
-        reply.header('x-weft-reported-cost-models', renderModelNames(found.reportedModels))
-      }
-      const chunks = toBodyChunks({ ...asUsed, granularity: grid.granularityS }, found)
       const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
       reply.type('application/json; charset=utf-8').header('content-length', length)
       // Why a cast: these are the bytes of a CallStatsResponse; validating them would take longer than everything else.
       return reply.send(Readable.from(chunks) as unknown as CallStatsResponse)
     },
   )
+}
+
+/**
+ * Returns a CallStatsResponse as bytes, and the models whose costs are not by a price.
+ *
+ * @param valuesMax - maximum number of values; there are fewer buckets where there would be more
+ * @throws ApiError validation_failed, and what the store throws
+ */
+export async function renderCallStats(
+  request: CallStatsRequest,
+  caller: ReadCaller,
+  { stats, prices }: Pick<Stores, 'stats' | 'prices'>,
+  valuesMax: number,
+) {
+  const { project_id, granularity, timezone, usage_counting, ...body } = request
+  const filter = body.filter ?? {}
+  const window = resolveWindow(body, Date.now())
+  const callColumns = toColumns(body.call_metrics ?? [])
+  const usageColumns = toColumns(body.usage_metrics ?? [])
+  const counting = chooseCounting(usage_counting, filter)
+  const asUsed = {
+    start: renderTimestamp(window.startUs),
+    end: renderTimestamp(window.endUs),
+    timezone,
+    usage_counting: counting,
+  }
+  const requested = buildBucketGrid(window, granularity ?? null, timezone)
+  if (callColumns.length + usageColumns.length === 0) {
+    const none = [Buffer.from('[]')]
+    const empty = { usageBuckets: none, callBuckets: none, unpricedModels: [], reportedModels: [] }
+    return {
+      ...empty,
+      chunks: toBodyChunks({ ...asUsed, granularity: requested.granularityS }, empty),
+    }
+  }
+  const needsPrices = usageColumns.some(({ metric }) => isMoney(metric))
+  const query = {
+    project_id,
+    filter,
+    ...window,
+    callColumns,
+    usageColumns,
+    prices: needsPrices ? await prices.listPrices(project_id) : [],
+    counting,
+  }
+  const { grid, found } = await widenWhileTooLarge(requested, window, timezone, ({ startsUs }) =>
+    stats.render({ ...query, startsUs, valuesMax }, caller),
+  )
+  return { ...found, chunks: toBodyChunks({ ...asUsed, granularity: grid.granularityS }, found) }
 }
 
 /** Retries with longer buckets while there are too many values, which depend on the models, known only to the store. */
@@ -111,7 +128,10 @@ async function widenWhileTooLarge<Found>(
 }
 
 /** Returns the response as bytes: the head, and the buckets as the store rendered them. */
-function toBodyChunks(head: object, { usageBuckets, callBuckets }: StatsTexts): Uint8Array[] {
+function toBodyChunks(
+  head: object,
+  { usageBuckets, callBuckets }: Pick<StatsTexts, 'usageBuckets' | 'callBuckets'>,
+): Uint8Array[] {
   return [
     Buffer.from(`${JSON.stringify(head).slice(0, -1)},"usage_buckets":`),
     ...usageBuckets,

@@ -1,0 +1,141 @@
+/** The tools of the Model Context Protocol. Each has a project, and the rights that the routes demand for it. */
+import { z } from 'zod'
+import { type Principal, requireAccess, type Scope } from '../../domain/access/permissions.ts'
+import type { ReadCaller } from '../../domain/access/read-caller.ts'
+import { callRef } from '../../domain/calls/call-ref.ts'
+import { requireFeedbackRules } from '../../domain/feedback/feedback-rules.ts'
+import { renderFeedback, resolveFeedback } from '../../domain/feedback/new-feedback.ts'
+import { requireVendorRules } from '../../domain/feedback/vendor-rules.ts'
+import type { Clock } from '../../domain/time/clock.ts'
+import { parseItem } from '../../http/body/parsing.ts'
+import { newId } from '../../http/new-id.ts'
+import { LooseFeedbackCreateRequest } from '../../schemas/feedback/feedback.ts'
+import {
+  AddFeedbackArguments,
+  CallStatsArguments,
+  ListObjectsArguments,
+  ReadRowsArguments,
+  ReadTraceArguments,
+  SearchCallsArguments,
+} from '../../schemas/mcp/tool-arguments.ts'
+import type { Stores } from '../../store/api/stores.ts'
+import {
+  listOfKind,
+  type ReadOptions,
+  readRows,
+  readStats,
+  readTrace,
+  searchCalls,
+  type ToolCaller,
+} from './tool-reads.ts'
+
+export interface ToolOptions extends ReadOptions, Pick<Stores, 'feedback'>, Pick<Clock, 'nowUs'> {
+  readonly payloadBytesMax: number
+}
+
+/** @param openReader - opens the caller of reads in a project */
+type Run = (
+  sent: unknown,
+  principal: Principal | null,
+  openReader: (project_id: string) => ReadCaller,
+) => Promise<string>
+
+interface Tool {
+  /** As `tools/list` shows it. */
+  readonly shown: object
+  /** @returns text of JSON @throws ApiError */
+  readonly run: Run
+}
+
+interface ToolSpec<Arguments extends { readonly project_id: string }> {
+  readonly scope: Scope
+  readonly description: string
+  readonly schema: z.ZodType<Arguments>
+  readonly run: (sent: Arguments, caller: ToolCaller) => Promise<string>
+}
+
+/** Returns the tools by name. */
+export function createTools(options: ToolOptions): ReadonlyMap<string, Tool> {
+  const scope = 'traces:read'
+  return new Map([
+    toTool('search_calls', {
+      scope,
+      description: 'Search the traced calls of a project, the newest first.',
+      schema: SearchCallsArguments,
+      run: (sent, caller) => searchCalls(sent, caller, options),
+    }),
+    toTool('read_trace', {
+      scope,
+      description: 'Read the calls of a trace in order of their start, at most 200 at once.',
+      schema: ReadTraceArguments,
+      run: (sent, caller) => readTrace(sent, caller, options),
+    }),
+    toTool('call_stats', {
+      scope,
+      description:
+        'Time-bucketed statistics of calls: counts, errors, latency, tokens and costs. Name at least one metric.',
+      schema: CallStatsArguments,
+      run: (sent, { reader }) => readStats(sent, reader, options),
+    }),
+    toTool('list_datasets', {
+      scope,
+      description: 'List the latest versions of the datasets of a project, the newest first.',
+      schema: ListObjectsArguments,
+      run: (sent, { reader }) => listOfKind('Dataset', sent, reader, options),
+    }),
+    toTool('read_rows', {
+      scope,
+      description: 'Read rows of a dataset.',
+      schema: ReadRowsArguments,
+      run: (sent) => readRows(sent, options),
+    }),
+    toTool('list_prompts', {
+      scope,
+      description: 'List the latest versions of the prompts of a project, the newest first.',
+      schema: ListObjectsArguments,
+      run: (sent, { reader }) => listOfKind('Prompt', sent, reader, options),
+    }),
+    toTool('add_feedback', {
+      scope: 'traces:write',
+      description: 'Store a score, a note or a reaction on a call.',
+      schema: AddFeedbackArguments,
+      run: (sent, { principal }) => addFeedback(sent, principal, options),
+    }),
+  ])
+}
+
+function toTool<Arguments extends { readonly project_id: string }>(
+  name: string,
+  { scope, description, schema, run }: ToolSpec<Arguments>,
+): [string, Tool] {
+  const isRead = scope === 'traces:read'
+  const shown = {
+    name,
+    description,
+    inputSchema: z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }),
+    annotations: { readOnlyHint: isRead, destructiveHint: false, openWorldHint: false },
+  }
+  const runAllowed: Run = async (sent, principal, openReader) => {
+    const parsed = parseItem(schema, sent, true)
+    const { project_id } = parsed
+    const allowed = requireAccess(principal, scope, project_id)
+    return run(parsed, { principal: allowed, reader: openReader(project_id) })
+  }
+  return [name, { shown, run: runAllowed }]
+}
+
+/** Spec: §4.1. */
+async function addFeedback(
+  { call_id, ...sent }: z.infer<typeof AddFeedbackArguments>,
+  { svc_user_id }: Principal,
+  { feedback, refScheme, payloadBytesMax, nowUs }: ToolOptions,
+): Promise<string> {
+  const weave_ref = callRef(refScheme, sent.project_id, call_id)
+  const request = parseItem(LooseFeedbackCreateRequest, { ...sent, weave_ref }, true)
+  requireFeedbackRules(request)
+  requireVendorRules(request)
+  const defaults = { id: newId(), svc_user_id, created_at_us: nowUs() }
+  const created = resolveFeedback(request, defaults, payloadBytesMax)
+  const { id, created_at } = renderFeedback(await feedback.createFeedback(created))
+  return JSON.stringify({ id, created_at, weave_ref })
+}
