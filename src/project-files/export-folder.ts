@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { ProjectId } from '../schemas/primitives.ts'
 import { createJsonlWriter, readJsonl } from './jsonl-files.ts'
 import {
   EXPORT_FORMATS,
@@ -20,7 +21,7 @@ const VERSION = 1
 
 const Manifest = z.strictObject({
   version: z.literal(VERSION),
-  project_id: z.string(),
+  project_id: ProjectId,
   format: z.enum(EXPORT_FORMATS),
   records: z.record(z.enum(RECORD_KIND_NAMES), z.int().min(0)),
 })

@@ -11,7 +11,16 @@ type Columns<Text extends string, Time extends string> = Readonly<
   Record<Text, string> & Record<Time, number>
 >
 
+/** Bodies of a call that are objects. */
+const OBJECTS = ['attributes', 'inputs', 'summary', 'otel_dump'] as const
+
+/** @throws ExportFolderError */
 export function toCall(record: ProjectRecord, project_id: string): CallTexts {
+  for (const name of OBJECTS) {
+    const text = record[name] ?? null
+    if (text === null || String(text).trimStart().startsWith('{')) continue
+    throw new ExportFolderError(`${name} of the call ${record.id} must be an object`)
+  }
   const { started_at, ended_at, attributes, inputs, output, summary, otel_dump, ...named } = record
   return {
     ...(named as unknown as CallTexts),

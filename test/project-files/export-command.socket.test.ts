@@ -146,6 +146,11 @@ describe('weft import', () => {
       /manifest\.json: version/,
     ],
     [
+      'a project that is none',
+      change('manifest.json', (text) => text.replace(PROJECT, 'acme/demo/../other')),
+      /manifest\.json: project_id must have the shape <entity>\/<project>/,
+    ],
+    [
       'fewer records than the manifest says',
       change('feedback.jsonl', () => ''),
       /feedback\.jsonl has 0 records, the manifest says 1/,
