@@ -49,6 +49,13 @@ const GROUPS: readonly LinkGroup[] = [
         key: 'e',
       },
       {
+        path: 'evaluators',
+        label: 'Evaluators',
+        icon: 'scale',
+        views: ['evaluators'],
+        key: 'v',
+      },
+      {
         path: 'datasets',
         label: 'Datasets',
         icon: 'database',

@@ -44,6 +44,7 @@ export const ICON_NAMES = [
   'play',
   'refresh-cw',
   'save',
+  'scale',
   'scroll-text',
   'search',
   'server',

@@ -13,6 +13,7 @@ export type View =
   | 'evaluation'
   | 'compare'
   | 'leaderboard'
+  | 'evaluators'
   | 'objects'
   | 'object'
   | 'playground'
@@ -47,6 +48,7 @@ const VIEWS: ReadonlyMap<string, readonly [View, View]> = new Map(
     queues: ['queues', 'queue'],
     evaluations: ['evaluations', 'evaluation'],
     leaderboards: ['evaluations', 'leaderboard'],
+    evaluators: ['evaluators', 'evaluators'],
     objects: ['objects', 'object'],
     playground: ['playground', 'playground'],
     training: ['training', 'training'],

@@ -17,6 +17,7 @@ const LOADERS: Readonly<Record<View, () => Promise<ViewComponent>>> = {
   evaluation: async () => (await import('../evaluations/run.ts')).RunView,
   compare: async () => (await import('../evaluations/compare.ts')).Compare,
   leaderboard: async () => (await import('../evaluations/leaderboard.ts')).Leaderboard,
+  evaluators: async () => (await import('../evaluators/evaluators.ts')).Evaluators,
   objects: async () => (await import('../objects/objects.ts')).Objects,
   object: async () => (await import('../objects/object.ts')).ObjectView,
   playground: async () => (await import('../playground/playground.ts')).Playground,

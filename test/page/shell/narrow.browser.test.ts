@@ -19,6 +19,7 @@ const VIEWS = [
   ['/acme/demo/weave/evaluations', '.grid a'],
   ['/acme/demo/weave/evaluations/run-0', '.figure'],
   ['/acme/demo/weave/evaluations/compare?runs=run-0,run-1', '.compared'],
+  ['/acme/demo/weave/evaluators', 'form'],
   ['/acme/demo/weave/objects', '.grid a'],
   ['/acme/demo/weave/objects/questions/versions/latest', '.content .grid'],
   ['/acme/demo/weave/objects/questions/versions/latest?against=v0', '.changes'],

@@ -30,6 +30,7 @@ describe('addresses of the page', () => {
       { project: 'acme/demo', view: 'object', subject: 'Model.predict', version: 'latest' },
     ],
     ['/acme/demo/weave/evaluations', { project: 'acme/demo', view: 'evaluations', subject: null }],
+    ['/acme/demo/weave/evaluators/1', { project: 'acme/demo', view: 'evaluators', subject: '1' }],
     ['/acme/demo/weave/evaluations/1', { project: 'acme/demo', view: 'evaluation', subject: '1' }],
     [
       '/acme/demo/weave/evaluations/compare',

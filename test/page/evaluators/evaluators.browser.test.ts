@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import { findBarriers, hasBrowser, MARKUP, openPage, PROJECT, recordCalls } from '../browser.ts'
+
+describe.skipIf(!hasBrowser)('evaluators on the page', () => {
+  it('are made, listed, paused, edited as a next version, score old calls after an estimate, and are deleted', async () => {
+    const test = await openPage()
+    const { page, url, key, complaints, post } = test
+    await recordCalls(test, [{ id: 'a', output: MARKUP }])
+    await page.goto(`${url}/${PROJECT}/weave#key=${key}`)
+    await page.getByRole('link', { name: 'Evaluators' }).click()
+    await page.getByText('No evaluators yet.').waitFor()
+    const form = page.getByRole('form', { name: 'New evaluator' })
+    expect(await findBarriers(page)).toEqual([])
+    await form.getByLabel('Name', { exact: true }).fill('has-markup')
+    await form.getByLabel('Operations').fill('answer')
+    await form.getByLabel('Share').fill('0.5')
+    await form.getByLabel('Scorer').selectOption('rule: contains')
+    await form.getByLabel('Texts').fill(MARKUP)
+    await form.getByText('Add evaluator').dblclick()
+    const row = page.locator('[aria-label=Evaluators] tbody tr')
+    await expect.poll(() => row.count()).toBe(1)
+    await expect.poll(() => row.textContent()).toMatch(/running.*50 % of calls.*rule contains/)
+    const list = async () =>
+      (await post('/evaluators/query', { project_id: PROJECT })).body.evaluators
+    expect(await list()).toMatchObject([
+      {
+        name: 'has-markup',
+        sampling: 0.5,
+        filter: { op_names: [`weave:///${PROJECT}/op/answer:*`, 'answer'] },
+        scorer: { kind: 'rule', rule: { type: 'contains', texts: [MARKUP] } },
+      },
+    ])
+    await row.getByText('pause', { exact: true }).click()
+    await expect.poll(() => row.textContent()).toContain('new calls are not scored')
+    expect(await list()).toMatchObject([{ state: 'paused' }])
+    expect(await findBarriers(page)).toEqual([])
+    await row.getByText('resume', { exact: true }).click()
+    await expect.poll(() => row.textContent()).toContain('running')
+
+    await row.getByText('has-markup').click()
+    const definition = page.getByRole('form', { name: 'Definition' })
+    await definition.getByLabel('Share').fill('1')
+    await definition.getByText('Save as the next version').click()
+    const versions = page.locator('[aria-label=Versions] tbody tr')
+    await expect.poll(() => versions.count()).toBe(2)
+    expect(await list()).toMatchObject([{ version: 2, sampling: 1, scorer: { kind: 'rule' } }])
+    await page.getByText('Estimate', { exact: true }).click()
+    await page.getByText('1 found, 1 of them by the share, for about $0.').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByText('Score them').click()
+    await page.getByText(/of some 1 are queued/).waitFor()
+
+    await page.getByText('its results').click()
+    await page.getByText('wandb.runnable.has-markup').first().waitFor()
+    await page.goBack()
+    await page.getByText('All evaluators').click()
+    page.on('dialog', (dialog) => void dialog.accept())
+    await row.getByText('delete').click()
+    await page.getByText('No evaluators yet.').waitFor()
+    expect(await list()).toEqual([])
+    expect(await page.evaluate('window.wasRun')).toBeUndefined()
+    expect(complaints).toEqual([])
+  })
+
+  it('are shown without changes to a key that may only read', async () => {
+    const { page, url, post, createKey, complaints } = await openPage()
+    const scorer = { kind: 'rule', rule: { type: 'latency', max_ms: 1 } }
+    await post('/evaluators', { project_id: PROJECT, name: 'fast', scorer })
+    const reader = await createKey({ scopes: ['traces:read'] })
+    await page.goto(`${url}/${PROJECT}/weave/evaluators#key=${reader}`)
+    await page.getByText('it lacks traces:write').waitFor()
+    const row = page.locator('[aria-label=Evaluators] tbody tr')
+    await expect.poll(() => row.textContent()).toContain('fast')
+    expect(await row.locator('button').count()).toBe(0)
+    expect(complaints).toEqual([])
+  })
+})
