@@ -24,7 +24,7 @@ export interface CheckReply {
 }
 
 /** Limit: milliseconds of one check. */
-const CHECK_MS_MAX = 500
+const CHECK_MS_MAX = 2000
 /** Limit: compiled schemas that are cached. */
 const SCHEMAS_MAX = 32
 const REASON_CHARS_MAX = 1_000

@@ -117,7 +117,7 @@ const GROUPS: readonly LinkGroup[] = [
         icon: 'bell',
         views: ['alerts'],
         scope: 'admin',
-        key: 'l',
+        key: 'n',
       },
       {
         path: 'settings',

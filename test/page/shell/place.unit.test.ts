@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parseRef, pathOfRef, refLabel } from '../../../src/page/parts/refs.ts'
 import {
@@ -102,4 +103,11 @@ describe('refs', () => {
     null,
     `weave:///a/b/object/${'c'.repeat(3000)}:d`,
   ])('%s is none', (value) => expect(parseRef(value)).toBeNull())
+})
+
+it('each key after g opens one view', () => {
+  const source = readFileSync('src/page/frame/navigation.ts', 'utf8')
+  const keys = [...source.matchAll(/ key: '(.)'/g)].map(([, key]) => key)
+  expect(keys.length).toBeGreaterThan(15)
+  expect(new Set(keys).size).toBe(keys.length)
 })
