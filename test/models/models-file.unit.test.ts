@@ -351,8 +351,9 @@ describe('openModelRegistry', () => {
 
 describe.each(['README.md', 'docs/models.md'])('the examples of %s', (path) => {
   const text = readFileSync(path, 'utf8')
+  const blocks = [...text.matchAll(/```json\n([\s\S]*?)```/g)]
   // Responses of routes are JSON, too.
-  const examples = [...text.matchAll(/(?<!answer of the block above -->\n)```json\n([\s\S]*?)```/g)]
+  const examples = blocks.filter(([, json = '']) => 'models' in JSON.parse(json))
 
   it.each(examples.map(([, json = ''], index) => [index + 1, json]))(
     'hold in number %i',
