@@ -3,8 +3,8 @@ import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import type { AlertResponse } from '../../schemas/alerts/alert.ts'
 import { requestJson } from '../api/client.ts'
+import { clickOnce, useSubmit } from '../parts/hooks/use-submit.ts'
 import { Failure } from '../parts/notice.ts'
-import { clickOnce, useSubmit } from '../parts/use-submit.ts'
 import { OFFERS, WINDOWS } from './alert-rules.ts'
 
 type FieldEvent = Event & { readonly currentTarget: HTMLInputElement | HTMLSelectElement }

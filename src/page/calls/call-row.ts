@@ -1,9 +1,9 @@
 /** One call as a row of the table. */
 import { html } from 'htm/preact'
 import type { Status } from '../api/wire.ts'
+import { StatusMark } from '../parts/calls/status.ts'
 import { shortOp } from '../parts/format.ts'
 import { icon } from '../parts/icon.ts'
-import { StatusMark } from '../parts/status.ts'
 import { type Column, cellText, showCell } from './columns.ts'
 import { openTrace } from './drawers/trace-drawer.ts'
 import type { ShownCall } from './pages.ts'

@@ -1,7 +1,7 @@
 /** Chooses the columns of the table. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
-import { Menu } from '../parts/menu.ts'
+import { Menu } from '../parts/overlay/menu.ts'
 import { CHOICES, chooseColumns, columnNamed, columnNames } from './columns.ts'
 
 export function ColumnPicker() {

@@ -1,7 +1,7 @@
 /** The columns of the table: those that every call has, and any path inside bodies. The choice is in the address. */
 import { computed } from '@preact/signals'
 import { type Call, factsOf, usageOf } from '../api/wire.ts'
-import { summaryOf } from '../parts/feedback-summary.ts'
+import { summaryOf } from '../parts/calls/feedback-summary.ts'
 import {
   formatCount,
   formatExactCost,
@@ -12,8 +12,12 @@ import {
   preview,
   shortOp,
 } from '../parts/format.ts'
-import { lastMessageText, promptOf, responseMessagesOf } from '../parts/messages.ts'
-import { onlyTextOf } from '../parts/only-text.ts'
+import {
+  lastMessageText,
+  onlyTextOf,
+  promptOf,
+  responseMessagesOf,
+} from '../parts/messages/messages.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { withChildren } from './filters.ts'
 

@@ -5,9 +5,9 @@ import { requestJson } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
 import type { CallsQueryBody } from '../api/wire.ts'
 import { formatCalls } from '../parts/format.ts'
+import { useLoad } from '../parts/hooks/use-load.ts'
+import { usePause } from '../parts/hooks/use-pause.ts'
 import { icon } from '../parts/icon.ts'
-import { useLoad } from '../parts/use-load.ts'
-import { usePause } from '../parts/use-pause.ts'
 
 /** Pause between two counts. */
 const PAUSE_MS = 10_000

@@ -2,8 +2,8 @@
 import { html } from 'htm/preact'
 import { lastProject } from '../frame/known-projects.ts'
 import { linksWithKeys } from '../frame/navigation.ts'
-import { Dialog } from '../parts/dialog.ts'
 import { icon } from '../parts/icon.ts'
+import { Dialog } from '../parts/overlay/dialog.ts'
 
 type Keys = readonly [keys: readonly string[], what: string]
 

@@ -2,8 +2,8 @@
 import { html } from 'htm/preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { errorText } from '../api/client.ts'
-import { Dialog } from '../parts/dialog.ts'
 import { icon } from '../parts/icon.ts'
+import { Dialog } from '../parts/overlay/dialog.ts'
 import { type Command, commandsFor } from './commands.ts'
 
 const idOf = (index: number) => `command-${index}`

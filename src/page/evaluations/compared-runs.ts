@@ -1,9 +1,9 @@
 /** Runs side by side: what they ran, and each score with its difference from the first run. */
 import { html } from 'htm/preact'
 import type { ComponentChildren } from 'preact'
+import { StatusMark } from '../parts/calls/status.ts'
 import { formatCost, formatCount, formatMs, formatTime } from '../parts/format.ts'
-import { parseRef, pathOfRef } from '../parts/refs.ts'
-import { StatusMark } from '../parts/status.ts'
+import { parseRef, pathOfRef } from '../parts/values/refs.ts'
 import { pathTo } from '../shell/page-route.ts'
 import { Subject } from './run-columns.ts'
 import type { Run } from './runs.ts'

@@ -1,8 +1,8 @@
 /** The examples of a run as a table: input, output of the model, and scores. */
 import { html } from 'htm/preact'
 import { useMemo } from 'preact/hooks'
+import { StatusMark } from '../parts/calls/status.ts'
 import { formatCount, formatMs } from '../parts/format.ts'
-import { StatusMark } from '../parts/status.ts'
 import { type Column, Grid } from '../parts/tables/grid.ts'
 import { sortByNumber } from '../parts/tables/sort-rows.ts'
 import { query, setQuery } from '../shell/location.ts'

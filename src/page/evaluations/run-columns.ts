@@ -1,10 +1,10 @@
 /** The columns of tables of runs, and how runs are sorted by them. */
 import { html } from 'htm/preact'
+import { StatusMark } from '../parts/calls/status.ts'
 import { formatCost, formatCount, formatMs, formatTime } from '../parts/format.ts'
-import { RefLink } from '../parts/ref-link.ts'
-import { StatusMark } from '../parts/status.ts'
 import type { Column } from '../parts/tables/grid.ts'
 import { ranksByNumber, sortByNumber } from '../parts/tables/sort-rows.ts'
+import { RefLink } from '../parts/values/ref-link.ts'
 import { setQuery } from '../shell/location.ts'
 import { pathTo } from '../shell/page-route.ts'
 import { type Run, subjectLabel } from './runs.ts'

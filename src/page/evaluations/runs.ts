@@ -9,7 +9,7 @@ import {
   type Status,
   usageOf,
 } from '../api/wire.ts'
-import { parseRef, refLabel } from '../parts/refs.ts'
+import { parseRef, refLabel } from '../parts/values/refs.ts'
 import { type Scores, scoresOf, secondsAsMs } from './scores.ts'
 
 /** Limit: runs that are listed, the newest. */

@@ -10,8 +10,8 @@ import { requestJson } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
 import { may } from '../api/session.ts'
 import { formatCost, formatCount } from '../parts/format.ts'
+import { clickOnce, useSubmit } from '../parts/hooks/use-submit.ts'
 import { Failure } from '../parts/notice.ts'
-import { clickOnce, useSubmit } from '../parts/use-submit.ts'
 import { urlOf } from './evaluator-labels.ts'
 
 const MS_PER_DAY = 86_400_000

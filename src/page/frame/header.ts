@@ -6,8 +6,7 @@ import { icon } from '../parts/icon.ts'
 import { pageRoute, serverView } from '../shell/location.ts'
 import { type PageRoute, pathTo, pathToVersion } from '../shell/page-route.ts'
 import { hrefOf, linkOf, linkOfServer } from './navigation.ts'
-import { isDrawerOpen } from './rail.ts'
-import { ZoneButton } from './zone-button.ts'
+import { isDrawerOpen, ZoneButton } from './rail.ts'
 
 export function Header() {
   const openDrawer = () => {

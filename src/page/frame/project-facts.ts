@@ -7,7 +7,7 @@ import { serverNow } from '../api/clock.ts'
 import { may } from '../api/session.ts'
 import type { Call, StatsQueryBody, StatsResponse } from '../api/wire.ts'
 import { formatCost, formatShort } from '../parts/format.ts'
-import { RelativeTime } from '../parts/relative-time.ts'
+import { RelativeTime } from '../parts/time/relative-time.ts'
 
 const DAY_S = 86_400
 const DAYS = 30

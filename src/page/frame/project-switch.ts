@@ -2,7 +2,7 @@
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { icon } from '../parts/icon.ts'
-import { Popover } from '../parts/popover.ts'
+import { Popover } from '../parts/overlay/popover.ts'
 import { pathTo } from '../shell/page-route.ts'
 import { lastProject, projectsWith } from './known-projects.ts'
 import { ProjectFacts } from './project-facts.ts'

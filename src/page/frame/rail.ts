@@ -2,9 +2,11 @@
 import { signal } from '@preact/signals'
 import { html } from 'htm/preact'
 import { caller, signOut } from '../api/session.ts'
-import { Dialog } from '../parts/dialog.ts'
 import { icon } from '../parts/icon.ts'
+import { Dialog } from '../parts/overlay/dialog.ts'
 import { pageRoute, serverView } from '../shell/location.ts'
+import { timeMode } from '../shell/settings.ts'
+import { chooseTimeMode } from '../shell/zone.ts'
 import { lastProject } from './known-projects.ts'
 import {
   groupsOfProject,
@@ -15,7 +17,6 @@ import {
   type ViewLink,
 } from './navigation.ts'
 import { ProjectSwitch } from './project-switch.ts'
-import { ZoneButton } from './zone-button.ts'
 
 const NAME = 'weft.rail'
 /** A narrower window begins with icons alone. */
@@ -97,6 +98,12 @@ function RailContent({ isDrawer = false }: { readonly isDrawer?: boolean }) {
       <a class="user" href="/account" title=${caller.value?.svc_username} aria-current=${serverView.value === 'account' ? 'page' : undefined}>${icon('user')}<span class="rail-label">${caller.value?.svc_username}</span></a>
       <button class="ghost" title="Sign out" onClick=${signOut}>${icon('log-out')}<span class="rail-label">Sign out</span></button>
     </div>`
+}
+
+/** Chooses the zone of all times; on a phone it is in the drawer, otherwise in the header. */
+export function ZoneButton() {
+  const isUtc = timeMode.value === 'UTC'
+  return html`<button class="ghost zone" title="Zone of all times" onClick=${() => chooseTimeMode(isUtc ? 'local' : 'UTC')}>${icon('globe')}<span class="rail-label">${isUtc ? 'UTC' : 'local time'}</span></button>`
 }
 
 interface RailLinkProps {

@@ -1,9 +1,9 @@
 /** What is behind the charts: the models, operations, users and errors with the most calls, tokens or cost. */
 import { html } from 'htm/preact'
 import { formatCost, formatCount, formatShort } from '../parts/format.ts'
+import { useLoad } from '../parts/hooks/use-load.ts'
 import { icon } from '../parts/icon.ts'
 import { Failure, Loading } from '../parts/notice.ts'
-import { useLoad } from '../parts/use-load.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { pathTo } from '../shell/page-route.ts'
 import { GROUPS, type GroupName, SAMPLE_MAX, type TopsScope } from './top-groups.ts'

@@ -1,7 +1,7 @@
 /** Shows the differences of two values as a table of path, value before and value after. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
-import { JsonTree } from '../parts/json-tree.ts'
+import { JsonTree } from '../parts/values/json-tree.ts'
 import { TextDifference } from './text-difference.ts'
 import type { Change } from './value-changes.ts'
 

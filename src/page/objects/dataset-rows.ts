@@ -2,7 +2,7 @@
 import { ApiFailure, requestJson } from '../api/client.ts'
 import { refScheme } from '../api/ref-scheme.ts'
 import { type Call, membersOf } from '../api/wire.ts'
-import { lastMessageText, responseMessagesOf } from '../parts/messages.ts'
+import { lastMessageText, responseMessagesOf } from '../parts/messages/messages.ts'
 import type { ObjectVersion } from './kinds.ts'
 import { readVersion, tableOf } from './object-reads.ts'
 

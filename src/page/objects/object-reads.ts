@@ -1,6 +1,6 @@
 /** Requests of the object views. */
 import { request, requestExact, requestJson, textIn } from '../api/client.ts'
-import { parseRef } from '../parts/refs.ts'
+import { parseRef } from '../parts/values/refs.ts'
 import type { ObjectVersion } from './kinds.ts'
 import type { Row } from './row-changes.ts'
 

@@ -3,11 +3,11 @@
  * tree.
  */
 import { html } from 'htm/preact'
-import { JsonTree } from '../parts/json-tree.ts'
-import { MessageList } from '../parts/message-list.ts'
-import type { Message } from '../parts/messages.ts'
+import { useLoad } from '../parts/hooks/use-load.ts'
+import { MessageList } from '../parts/messages/message-list.ts'
+import type { Message } from '../parts/messages/messages.ts'
 import { Failure, Loading } from '../parts/notice.ts'
-import { useLoad } from '../parts/use-load.ts'
+import { JsonTree } from '../parts/values/json-tree.ts'
 import type { ObjectVersion } from './kinds.ts'
 import { readText, sourceOf, tableOf } from './object-reads.ts'
 import { RowTable } from './row-table.ts'

@@ -1,8 +1,8 @@
 /** A text shown instead of missing content. */
 import { html } from 'htm/preact'
 import type { ComponentChildren } from 'preact'
+import type { Loaded } from './hooks/use-load.ts'
 import { icon } from './icon.ts'
-import type { Loaded } from './use-load.ts'
 
 export function Failure({ words }: { readonly words: string | null }) {
   return words === null

@@ -2,8 +2,8 @@
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { changePassword, setPassword, signInByPassword } from '../api/session.ts'
+import { clickOnce, useSubmit } from '../parts/hooks/use-submit.ts'
 import { Failure } from '../parts/notice.ts'
-import { clickOnce, useSubmit } from '../parts/use-submit.ts'
 
 /** As the server demands. */
 const CHARS_MIN = 12

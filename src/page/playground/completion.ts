@@ -1,5 +1,5 @@
 /** Builds a response from the chunks of a stream. Pure. */
-import type { Message } from '../parts/messages.ts'
+import type { Message } from '../parts/messages/messages.ts'
 
 export interface TokenLogprob {
   readonly token: string

@@ -1,6 +1,6 @@
 /** Messages that are being edited: texts as they are, parts of other kinds as JSON. Pure. */
 import { parseExact } from '../api/exact-json.ts'
-import type { Message } from '../parts/messages.ts'
+import type { Message } from '../parts/messages/messages.ts'
 
 /** Unsaved edits by message. */
 export type Drafts = ReadonlyMap<Message, string>

@@ -1,7 +1,7 @@
 /** Prepares a recorded call for replay. */
 import { requestJson, requestLines } from '../api/client.ts'
 import type { Call } from '../api/wire.ts'
-import { type Message, promptOf, responseMessagesOf } from '../parts/messages.ts'
+import { type Message, promptOf, responseMessagesOf } from '../parts/messages/messages.ts'
 import { type Parameter, type Texts, textOfValue } from './parameters.ts'
 
 export interface Recorded {

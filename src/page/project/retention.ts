@@ -5,8 +5,8 @@ import { errorText, requestJson } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
 import { may } from '../api/session.ts'
 import { formatCount, formatTime } from '../parts/format.ts'
+import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure } from '../parts/notice.ts'
-import { useLoad } from '../parts/use-load.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

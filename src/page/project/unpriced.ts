@@ -4,9 +4,9 @@ import { useState } from 'preact/hooks'
 import { requestJson } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import { formatCost, formatCount } from '../parts/format.ts'
+import { useLoad } from '../parts/hooks/use-load.ts'
+import { clickOnce, useSubmit } from '../parts/hooks/use-submit.ts'
 import { Failure } from '../parts/notice.ts'
-import { useLoad } from '../parts/use-load.ts'
-import { clickOnce, useSubmit } from '../parts/use-submit.ts'
 
 /** A model of `/cost/unpriced`. */
 interface Unpriced {

@@ -5,9 +5,9 @@ import { errorText, requestJson, requestLines } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import type { Queue } from '../api/wire.ts'
 import { formatCount, formatTime } from '../parts/format.ts'
+import { useLoad } from '../parts/hooks/use-load.ts'
 import { focusNeighbour } from '../parts/neighbour.ts'
 import { Failure, Pending } from '../parts/notice.ts'
-import { useLoad } from '../parts/use-load.ts'
 import { pathTo, type ViewProps } from '../shell/page-route.ts'
 
 /** Limit: queues per request for progress. */

@@ -1,12 +1,12 @@
 /** The call to be rated: only its input and its output. */
 import { html } from 'htm/preact'
 import { type Call, factsOf } from '../api/wire.ts'
-import { Exception } from '../parts/exception.ts'
-import { summaryOf } from '../parts/feedback-summary.ts'
+import { Exception } from '../parts/calls/exception.ts'
+import { summaryOf } from '../parts/calls/feedback-summary.ts'
 import { formatTime, shortOp } from '../parts/format.ts'
-import { JsonTree, LongText } from '../parts/json-tree.ts'
-import { MessageList } from '../parts/message-list.ts'
-import { type Message, promptOf, responseMessagesOf } from '../parts/messages.ts'
+import { MessageList } from '../parts/messages/message-list.ts'
+import { type Message, promptOf, responseMessagesOf } from '../parts/messages/messages.ts'
+import { JsonTree, LongText } from '../parts/values/json-tree.ts'
 import { pathTo } from '../shell/page-route.ts'
 import type { Claimed } from './queue-api.ts'
 

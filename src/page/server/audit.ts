@@ -4,8 +4,8 @@ import { useState } from 'preact/hooks'
 import type { AuditEntryResponse } from '../../schemas/access/audit.ts'
 import { requestJson } from '../api/client.ts'
 import { formatTime } from '../parts/format.ts'
+import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Loading } from '../parts/notice.ts'
-import { useLoad } from '../parts/use-load.ts'
 import { textOf } from './key-settings.ts'
 
 const PAGE_SIZE = 50

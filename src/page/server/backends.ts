@@ -4,9 +4,9 @@ import { useState } from 'preact/hooks'
 import type { Backend } from '../../schemas/models/backend.ts'
 import { request, requestJson } from '../api/client.ts'
 import { formatCount, formatMs, formatTime } from '../parts/format.ts'
+import { useLoad } from '../parts/hooks/use-load.ts'
+import { usePause } from '../parts/hooks/use-pause.ts'
 import { Failure, Pending } from '../parts/notice.ts'
-import { useLoad } from '../parts/use-load.ts'
-import { usePause } from '../parts/use-pause.ts'
 
 const PAUSE_MS = 5000
 

@@ -5,8 +5,8 @@ import type { KeyResponse, SCOPES } from '../../schemas/access/key.ts'
 import { requestJson } from '../api/client.ts'
 import { caller } from '../api/session.ts'
 import { CopyButton } from '../parts/copy-button.ts'
+import { clickOnce, useSubmit } from '../parts/hooks/use-submit.ts'
 import { Failure } from '../parts/notice.ts'
-import { clickOnce, useSubmit } from '../parts/use-submit.ts'
 import { NO_SETTINGS, SettingsFields, splitNames, textOf, toRequest } from './key-settings.ts'
 
 /** Each scope, and what it allows. */

@@ -4,8 +4,8 @@ import { useState } from 'preact/hooks'
 import { requestLines } from '../api/client.ts'
 import type { Thread } from '../api/wire.ts'
 import { formatCount, formatMs, formatTime } from '../parts/format.ts'
+import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Pending } from '../parts/notice.ts'
-import { useLoad } from '../parts/use-load.ts'
 import { pathTo, type ViewProps } from '../shell/page-route.ts'
 
 /** Threads shown at first, and added by each click on "more". */

@@ -3,14 +3,19 @@ import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { may } from '../api/session.ts'
 import { type Call, factsOf, totalOf, type Usage } from '../api/wire.ts'
-import { Exception } from '../parts/exception.ts'
-import { summaryOf } from '../parts/feedback-summary.ts'
+import { Exception } from '../parts/calls/exception.ts'
+import { summaryOf } from '../parts/calls/feedback-summary.ts'
+import { GiveFeedback } from '../parts/calls/give-feedback.ts'
+import { StatusMark } from '../parts/calls/status.ts'
 import { formatCost, formatCount, formatMs, formatTime } from '../parts/format.ts'
-import { GiveFeedback } from '../parts/give-feedback.ts'
-import { MessageList } from '../parts/message-list.ts'
-import { type Message, newestOf, promptOf, responseMessagesOf } from '../parts/messages.ts'
-import { onlyTextOf } from '../parts/only-text.ts'
-import { StatusMark } from '../parts/status.ts'
+import { MessageList } from '../parts/messages/message-list.ts'
+import {
+  type Message,
+  newestOf,
+  onlyTextOf,
+  promptOf,
+  responseMessagesOf,
+} from '../parts/messages/messages.ts'
 import { pathTo } from '../shell/page-route.ts'
 
 interface TurnProps {

@@ -5,9 +5,9 @@ import { parseExact } from '../api/exact-json.ts'
 import { may } from '../api/session.ts'
 import { type Call, membersOf } from '../api/wire.ts'
 import { addRows, listDatasets, rowOf } from '../objects/dataset-rows.ts'
+import { useLoad } from '../parts/hooks/use-load.ts'
+import { clickOnce, useSubmit } from '../parts/hooks/use-submit.ts'
 import { Failure } from '../parts/notice.ts'
-import { useLoad } from '../parts/use-load.ts'
-import { clickOnce, useSubmit } from '../parts/use-submit.ts'
 import { pathToVersion } from '../shell/page-route.ts'
 
 const LINES_MAX = 20

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import type { Call } from '../api/wire.ts'
 import { copyText } from '../parts/copy-button.ts'
 import { icon } from '../parts/icon.ts'
-import { Menu } from '../parts/menu.ts'
+import { Menu } from '../parts/overlay/menu.ts'
 import { pathTo } from '../shell/page-route.ts'
 import { completionRequest, LANGUAGES, type SampleRequest, sampleOf } from './code-samples.ts'
 

@@ -3,9 +3,9 @@ import { html } from 'htm/preact'
 import { textOf } from '../api/exact-json.ts'
 import { may } from '../api/session.ts'
 import { type Call, type Feedback, factsOf } from '../api/wire.ts'
+import { GiveFeedback } from '../parts/calls/give-feedback.ts'
 import { formatTime } from '../parts/format.ts'
-import { GiveFeedback } from '../parts/give-feedback.ts'
-import { LongText } from '../parts/json-tree.ts'
+import { LongText } from '../parts/values/json-tree.ts'
 
 interface FeedbackBoxProps {
   readonly project: string

@@ -2,9 +2,9 @@
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { request, requestJson, textIn } from '../api/client.ts'
-import { LongText } from '../parts/json-tree.ts'
+import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Loading } from '../parts/notice.ts'
-import { useLoad } from '../parts/use-load.ts'
+import { LongText } from '../parts/values/json-tree.ts'
 
 /** How a tracing SDK stores an operation: its source is a file beside it. */
 interface StoredOp {

@@ -5,8 +5,8 @@ import { requestLines } from '../api/client.ts'
 import type { Call } from '../api/wire.ts'
 import { contains, escapedInJson } from '../calls/search/conditions.ts'
 import { formatCount } from '../parts/format.ts'
+import { useLoad } from '../parts/hooks/use-load.ts'
 import { icon } from '../parts/icon.ts'
-import { useLoad } from '../parts/use-load.ts'
 import { findCalls } from './tree.ts'
 
 const BODIES = ['inputs', 'output', 'attributes', 'summary']

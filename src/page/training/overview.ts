@@ -1,9 +1,9 @@
 /** The models that are trained in a project: curves over their steps, checkpoints, jobs. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
+import { type Loaded, useLoad } from '../parts/hooks/use-load.ts'
+import { usePause } from '../parts/hooks/use-pause.ts'
 import { Failure, Pending } from '../parts/notice.ts'
-import { type Loaded, useLoad } from '../parts/use-load.ts'
-import { usePause } from '../parts/use-pause.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { pathTo } from '../shell/page-route.ts'
 import { Checkpoints } from './checkpoints.ts'

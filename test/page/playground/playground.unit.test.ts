@@ -5,7 +5,7 @@ import {
   newestOf,
   promptOf,
   responseMessagesOf,
-} from '../../../src/page/parts/messages.ts'
+} from '../../../src/page/parts/messages/messages.ts'
 import {
   addChunk,
   type Chunk,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { parseRef, pathOfRef, refLabel } from '../../../src/page/parts/refs.ts'
+import { parseRef, pathOfRef, refLabel } from '../../../src/page/parts/values/refs.ts'
 import {
   parsePageRoute,
   parseServerView,

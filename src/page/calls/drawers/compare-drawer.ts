@@ -1,9 +1,9 @@
 /** Two selected calls, compared over the list. */
 import { html } from 'htm/preact'
-import { Dialog } from '../../parts/dialog.ts'
+import { useLoad } from '../../parts/hooks/use-load.ts'
 import { icon } from '../../parts/icon.ts'
 import { Failure, Loading } from '../../parts/notice.ts'
-import { useLoad } from '../../parts/use-load.ts'
+import { Dialog } from '../../parts/overlay/dialog.ts'
 import { setQuery } from '../../shell/location.ts'
 
 interface CompareDrawerProps {

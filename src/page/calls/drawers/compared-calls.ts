@@ -5,10 +5,10 @@ import { requestLines } from '../../api/client.ts'
 import { type Call, factsOf, usageOf } from '../../api/wire.ts'
 import { ChangeList } from '../../objects/change-list.ts'
 import { listChanges } from '../../objects/value-changes.ts'
+import { StatusMark } from '../../parts/calls/status.ts'
 import { formatCost, formatCount, formatMs, formatTime, shortOp } from '../../parts/format.ts'
+import { useLoad } from '../../parts/hooks/use-load.ts'
 import { Failure, Loading } from '../../parts/notice.ts'
-import { StatusMark } from '../../parts/status.ts'
-import { useLoad } from '../../parts/use-load.ts'
 import { pathTo } from '../../shell/page-route.ts'
 
 interface ComparedCallsProps {

@@ -3,9 +3,8 @@ import { html } from 'htm/preact'
 import { useRef, useState } from 'preact/hooks'
 import { icon } from '../../parts/icon.ts'
 import { showChildren, withChildren } from '../filters.ts'
-import { SearchChips } from './search-chips.ts'
 import { type SearchDraft, useSearchDraft } from './search-draft.ts'
-import type { Condition } from './search-text.ts'
+import { type Condition, printCondition } from './search-text.ts'
 import { Suggestions, suggestionsOf } from './suggestions.ts'
 
 export function SearchBox() {
@@ -19,7 +18,7 @@ export function SearchBox() {
         include nested calls
       </label>
     </div>
-    ${chips.length > 0 && html`<${SearchChips} draft=${draft} />`}
+    ${chips.length > 0 && html`<${Chips} draft=${draft} />`}
     ${problems.map((words) => html`<p key=${words} class="failure notice" role="alert">${words}</p>`)}
   </div>`
 }
@@ -82,4 +81,28 @@ function Field({ draft }: { readonly draft: SearchDraft }) {
     />
     ${isShown && html`<${Suggestions} offers=${offers} active=${active} onChoose=${choose} />`}
   </div>`
+}
+
+/** The conditions in use: each can be removed, or put back into the field. */
+function Chips({ draft }: { readonly draft: SearchDraft }) {
+  const list = useRef<HTMLUListElement>(null)
+  const remove = (condition: Condition, at: number) => {
+    draft.remove(condition)
+    // The focused button is about to go.
+    const buttons = list.current?.querySelectorAll<HTMLElement>('.chip-remove')
+    const next = buttons?.[at + 1] ?? buttons?.[at - 1]
+    const field = list.current?.closest('.search')?.querySelector('input')
+    const target = next ?? field
+    target?.focus()
+  }
+  return html`<ul class="chips" aria-label="Conditions" ref=${list}>
+    ${draft.chips.map((condition, at) => {
+      const text = printCondition(condition)
+      return html`<li key=${text} class="chip">
+        <button type="button" class="chip-text" title=${`Change ${text}`} onClick=${() => draft.edit(condition)}>${text}</button>
+        <button type="button" class="chip-remove" aria-label=${`Remove ${text}`} onClick=${() => remove(condition, at)}>${icon('x')}</button>
+      </li>`
+    })}
+    ${draft.chips.length > 1 && html`<li><button type="button" class="quiet" onClick=${() => draft.clear()}>clear all</button></li>`}
+  </ul>`
 }

@@ -1,6 +1,6 @@
 /** Loads the data of a view, again when its dependencies have changed, and drops responses that arrive too late. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { errorText } from '../api/client.ts'
+import { errorText } from '../../api/client.ts'
 
 export interface Loaded<T> {
   /** The last value; it stays while a newer one loads. */

@@ -1,6 +1,6 @@
 /** A short summary of the feedback on a call. Pure. */
-import type { Feedback } from '../api/wire.ts'
-import { preview } from './format.ts'
+import type { Feedback } from '../../api/wire.ts'
+import { preview } from '../format.ts'
 
 const NOTE_CHARS = 40
 

@@ -1,5 +1,5 @@
 /** Refs in values: strings that name an object, an op or a call, and where the page shows what they name. Pure. */
-import { decodePart, pathTo, pathToVersion } from '../shell/page-route.ts'
+import { decodePart, pathTo, pathToVersion } from '../../shell/page-route.ts'
 
 interface Ref {
   readonly project: string

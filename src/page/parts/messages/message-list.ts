@@ -1,10 +1,10 @@
 /** Messages of a chat as people read them. */
 import { html } from 'htm/preact'
 import type { ComponentChildren } from 'preact'
-import { parseExact } from '../api/exact-json.ts'
-import { icon } from './icon.ts'
-import type { IconName } from './icon-names.ts'
-import { JsonTree, LongText } from './json-tree.ts'
+import { parseExact } from '../../api/exact-json.ts'
+import { icon } from '../icon.ts'
+import type { IconName } from '../icon-names.ts'
+import { JsonTree, LongText } from '../values/json-tree.ts'
 import {
   callsOf,
   extraTexts,

@@ -1,10 +1,10 @@
 /** Buttons and fields that give feedback on a call: thumbs, a note, a number. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
-import { errorText } from '../api/client.ts'
-import { type FeedbackAbout, type Given, giveFeedback, RATING } from '../api/feedback.ts'
-import { icon } from './icon.ts'
-import { Failure } from './notice.ts'
+import { errorText } from '../../api/client.ts'
+import { type FeedbackAbout, type Given, giveFeedback, RATING } from '../../api/feedback.ts'
+import { icon } from '../icon.ts'
+import { Failure } from '../notice.ts'
 
 const GOOD = '👍'
 

@@ -1,6 +1,6 @@
 /** Submits a form, one request after the other. */
 import { useRef, useState } from 'preact/hooks'
-import { errorText } from '../api/client.ts'
+import { errorText } from '../../api/client.ts'
 
 /** @returns the handler of the form, and why the last time failed; null: it did not */
 export function useSubmit(send: () => Promise<void>) {

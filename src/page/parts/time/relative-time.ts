@@ -1,8 +1,8 @@
 /** How long ago something was, with the exact time in its title. */
 import { signal } from '@preact/signals'
 import { html } from 'htm/preact'
-import { serverNow } from '../api/clock.ts'
-import { formatAgo, formatTime } from './format.ts'
+import { serverNow } from '../../api/clock.ts'
+import { formatAgo, formatTime } from '../format.ts'
 
 const TICK_MS = 15_000
 

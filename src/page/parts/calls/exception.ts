@@ -1,6 +1,6 @@
 /** The error that ended a call. */
 import { html } from 'htm/preact'
-import { LongText } from './json-tree.ts'
+import { LongText } from '../values/json-tree.ts'
 
 export function Exception({ text }: { readonly text: string | null }) {
   return text === null

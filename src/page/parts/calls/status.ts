@@ -1,6 +1,6 @@
 /** The status of a call as a word with a mark. */
 import { html } from 'htm/preact'
-import type { Status } from '../api/wire.ts'
+import type { Status } from '../../api/wire.ts'
 
 const WORDS: Readonly<Record<Status, string>> = {
   success: 'ok',

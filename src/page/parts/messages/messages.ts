@@ -1,4 +1,5 @@
-/** Finds chat messages in the inputs and outputs of calls, in any of the common shapes. Pure. */
+/** Finds chat messages in the inputs and outputs of calls, in any of the common shapes, and else their text. Pure. */
+import { isExactNumber } from '../../api/exact-json.ts'
 
 export interface Message {
   readonly role: string
@@ -143,4 +144,19 @@ export function lastMessageText(messages: readonly Message[]): string | null {
 export function newestOf(messages: readonly Message[]): readonly Message[] {
   const last = messages.findLastIndex(({ role }) => role === 'assistant')
   return messages.slice(last + 1).filter(({ role }) => role !== 'system' && role !== 'developer')
+}
+
+/** Common names of inputs and outputs with text, the most likely first. */
+const TEXT_NAMES = [
+  ...['question', 'query', 'prompt', 'message', 'input', 'user_input'],
+  ...['answer', 'response', 'output', 'reply', 'content', 'text'],
+]
+
+/** The text of a value without messages that has only one, or one under a common name; any other value as it is. */
+export function onlyTextOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || isExactNumber(value)) return value
+  const texts = Object.entries(value).filter(([, member]) => typeof member === 'string')
+  const named = TEXT_NAMES.flatMap((name) => texts.filter(([other]) => other === name))
+  const [only] = texts.length === 1 ? texts : named
+  return only === undefined ? value : only[1]
 }

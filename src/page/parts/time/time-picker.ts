@@ -1,8 +1,8 @@
 /** Chooses the time range of a view, which its address holds: a preset that ends now, or a range of one's own. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
-import { type TimeMode, timeMode } from '../shell/settings.ts'
-import { chooseTimeMode } from '../shell/zone.ts'
+import { type TimeMode, timeMode } from '../../shell/settings.ts'
+import { chooseTimeMode } from '../../shell/zone.ts'
 import {
   chooseAllTime,
   choosePreset,
@@ -10,10 +10,10 @@ import {
   PRESETS,
   readRange,
   selectRange,
-} from './charts/range.ts'
-import { formatExactTime, formatTime } from './format.ts'
-import { icon } from './icon.ts'
-import { Popover } from './popover.ts'
+} from '../charts/range.ts'
+import { formatExactTime, formatTime } from '../format.ts'
+import { icon } from '../icon.ts'
+import { Popover } from '../overlay/popover.ts'
 
 const DAY_MS = 86_400_000
 

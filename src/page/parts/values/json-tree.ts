@@ -1,8 +1,8 @@
 /** A JSON value that unfolds. Texts are shown as texts: nothing in them is ever taken for markup. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
-import { isExactNumber } from '../api/exact-json.ts'
-import { cutText, formatCount } from './format.ts'
+import { isExactNumber } from '../../api/exact-json.ts'
+import { cutText, formatCount } from '../format.ts'
 import { RefLink } from './ref-link.ts'
 import { parseRef } from './refs.ts'
 
