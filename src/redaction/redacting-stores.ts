@@ -72,10 +72,9 @@ export function createRedactingStores(
     recordings: redacting.store,
     redactions: {
       ...redactions,
-      async setRedaction(setting, by) {
-        await redactions.setRedaction(setting, by)
-        settings.invalidate()
-      },
+      // Also after a failure: the write may be durable.
+      setRedaction: (setting, by) =>
+        redactions.setRedaction(setting, by).finally(settings.invalidate),
     },
     async close() {
       await redacting.settled()

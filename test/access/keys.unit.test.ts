@@ -8,6 +8,7 @@ import {
 import { createServerKeys } from '../../src/http/server-keys.ts'
 import { KeyCreateRequest } from '../../src/schemas/access/key.ts'
 import { KEYS_PER_PART, listKeyParts, type StoredKey } from '../../src/store/api/access/keys.ts'
+import { createKeyStore } from '../../src/store/base/access/key-store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 
 function principal(scopes: Scope[], projects: string[]): Principal {
@@ -88,6 +89,22 @@ describe('key store', () => {
       projects: [],
     })
     expect(JSON.stringify(await keys.listKeys())).not.toContain(secret)
+  })
+
+  it('refuses a key whose revocation is durable although it has failed', async () => {
+    const row = { id: 'k', scopes_json: '[]', projects_json: '["*"]', models_json: null }
+    let stored: object | null = row
+    const keys = createKeyStore({
+      read: async <T>() => stored as T,
+      async write(name) {
+        if (name === 'touch_key') return undefined as never
+        stored = null
+        throw new Error('the connection ended after the commit')
+      },
+    })
+    expect(await keys.findPrincipal('wk_secret')).not.toBeNull()
+    await expect(keys.revokeKey('k')).rejects.toThrow('after the commit')
+    expect(await keys.findPrincipal('wk_secret')).toBeNull()
   })
 
   it('refuses a revoked key, and a second revocation', async () => {

@@ -92,6 +92,9 @@ export function createKeyStore({ read, write }: StepRuns<KeyWrites>): KeyStore {
     return toPrincipal(row)
   })
 
+  /** Clears the cache also after a failure: the write may be durable. */
+  const change: typeof write = (name, input) => write(name, input).finally(cache.clear)
+
   return {
     async createKey(key, by = SERVER_ORIGIN) {
       const { row, secret } = makeKey(key, newKeyId(), readClockUs())
@@ -105,24 +108,15 @@ export function createKeyStore({ read, write }: StepRuns<KeyWrites>): KeyStore {
       )) !== undefined,
     findKey: (id) => read(findKey(id)),
     listKeys: (after) => read(listKeys(after)),
-    async updateKey({ id, settings }, by = SERVER_ORIGIN) {
-      const wasLive = await write('update_key', { id, ...toSettingsRow(settings), by: stamp(by) })
-      cache.clear()
-      return wasLive
-    },
+    updateKey: ({ id, settings }, by = SERVER_ORIGIN) =>
+      change('update_key', { id, ...toSettingsRow(settings), by: stamp(by) }),
     async rotateKey(rotation, by = SERVER_ORIGIN) {
       const secret = newSecret()
-      const hash = hashKey(secret)
-      const wasLive = await write('rotate_key', { ...rotation, hash, by: stamp(by) })
-      cache.clear()
-      return wasLive ? secret : null
+      const rotated = { ...rotation, hash: hashKey(secret), by: stamp(by) }
+      return (await change('rotate_key', rotated)) ? secret : null
     },
-    async revokeKey(id, by = SERVER_ORIGIN) {
-      const revoked_at_us = readClockUs()
-      const wasLive = await write('revoke_key', { id, revoked_at_us, by: stamp(by) })
-      cache.clear()
-      return wasLive
-    },
+    revokeKey: (id, by = SERVER_ORIGIN) =>
+      change('revoke_key', { id, revoked_at_us: readClockUs(), by: stamp(by) }),
   }
 }
 

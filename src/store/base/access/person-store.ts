@@ -135,6 +135,9 @@ export function createPersonStore({ read, write }: StepRuns<PersonWrites>): Pers
     const isOver = person === null || person.disabled_at_us !== null
     return isOver || Number(startedUs) <= person.sessions_from_us ? null : toPersonPrincipal(person)
   })
+  /** Clears the cache also after a failure: the write may be durable. */
+  const change: typeof write = (name, input) => write(name, input).finally(cache.clear)
+
   return {
     findPrincipal: ({ person_id, started_at_us }) => cache.find(`${person_id} ${started_at_us}`),
     findPerson: (id) => read(findPerson(SQL.FIND_PERSON, { id })),
@@ -143,21 +146,12 @@ export function createPersonStore({ read, write }: StepRuns<PersonWrites>): Pers
     },
     createPerson: (person, by = SERVER_ORIGIN) =>
       write('create_person', { ...person, by: stamp(by) }),
-    async updatePerson(person, by = SERVER_ORIGIN) {
-      const isKnown = await write('update_person', { ...person, by: stamp(by) })
-      cache.clear()
-      return isKnown
-    },
-    async signIn(signIn, from = SERVER_ORIGIN) {
-      const by = stamp({ ...SERVER_ORIGIN, ...from })
-      const person = await write('sign_in_person', { ...signIn, by })
-      cache.clear()
-      return person
-    },
-    async endSessions(session, from = SERVER_ORIGIN) {
-      await write('end_sessions', { ...session, by: stamp({ ...SERVER_ORIGIN, ...from }) })
-      cache.clear()
-    },
+    updatePerson: (person, by = SERVER_ORIGIN) =>
+      change('update_person', { ...person, by: stamp(by) }),
+    signIn: (signIn, from = SERVER_ORIGIN) =>
+      change('sign_in_person', { ...signIn, by: stamp({ ...SERVER_ORIGIN, ...from }) }),
+    endSessions: (session, from = SERVER_ORIGIN) =>
+      change('end_sessions', { ...session, by: stamp({ ...SERVER_ORIGIN, ...from }) }),
   }
 }
 
