@@ -39,7 +39,7 @@ interface LeaseRow {
 type BudgetWrites = ReturnType<typeof createBudgetWrites>
 
 export function createBudgetWrites({ forUpdate }: Pick<Dialect, 'forUpdate'>) {
-  const lockBudget = SQL.lockBudget(forUpdate)
+  const lockBudget = `${SQL.FIND_BUDGET} ${forUpdate}`
 
   /** Returns the state before anything is granted. */
   function* settle(lease: LeaseSync, now_us: number): Steps<LeaseState> {

@@ -39,11 +39,6 @@ ${SELECT}
 WHERE id = @id
 `
 
-/** The same, which no other transaction may change before this one ends. */
-export function lockBudget(forUpdate: string): string {
-  return `${FIND_BUDGET} ${forUpdate}`
-}
-
 /** By primary key. */
 export const FIND_KEY_PROJECTS = `
 SELECT projects_json

@@ -37,7 +37,7 @@ type Audited<Change> = Change & { readonly by: AuditStamp }
 type KeyWrites = ReturnType<typeof createKeyWrites>
 
 export function createKeyWrites({ forUpdate }: Pick<Dialect, 'forUpdate'>) {
-  const lockKey = SQL.lockKey(forUpdate)
+  const lockKey = `${SQL.FIND_KEY_BY_ID} ${forUpdate}`
 
   /** Runs a statement that changes a live key, and records it. @returns whether there was one */
   function* change(

@@ -62,11 +62,6 @@ FROM keys
 WHERE id = @id
 `
 
-/** The same, which no other transaction may change before this one ends. */
-export function lockKey(forUpdate: string): string {
-  return `${FIND_KEY_BY_ID} ${forUpdate}`
-}
-
 /** The next keys after a cursor (keys_created_at_us). */
 export const LIST_KEYS = `
 SELECT ${SHOWN_COLUMNS}

@@ -8,7 +8,7 @@ import type { Dialect } from '../db/dialect.ts'
 import { first, run, type StepRuns, type Steps } from '../db/steps.ts'
 import { stamp } from './audit-store.ts'
 import * as SQL from './passwords.sql.ts'
-import { lockPerson } from './people.sql.ts'
+import { FIND_PERSON } from './people.sql.ts'
 import { type Audited, findPerson, recordOwn, recordPerson } from './person-store.ts'
 
 type InputOf<Name extends keyof PasswordStore> = Audited<Parameters<PasswordStore[Name]>[0]>
@@ -16,7 +16,7 @@ type InputOf<Name extends keyof PasswordStore> = Audited<Parameters<PasswordStor
 type PasswordWrites = ReturnType<typeof createPasswordWrites>
 
 export function createPasswordWrites({ forUpdate }: Pick<Dialect, 'forUpdate'>) {
-  const locked = lockPerson(forUpdate)
+  const locked = `${FIND_PERSON} ${forUpdate}`
 
   /** Sets the password of a person that is locked. */
   function* set(before: Person, { by, ...change }: Audited<PasswordSet>): Steps<Person> {

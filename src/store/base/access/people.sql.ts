@@ -29,11 +29,6 @@ ${SELECT}
 WHERE id = @id
 `
 
-/** The same, which no other transaction may change before this one ends. */
-export function lockPerson(forUpdate: string): string {
-  return `${FIND_PERSON} ${forUpdate}`
-}
-
 /** By unique index. */
 export const FIND_PERSON_BY_SUBJECT = `
 ${SELECT}

@@ -30,7 +30,7 @@ export type Audited<Change> = Change & { readonly by: AuditStamp }
 type PersonWrites = ReturnType<typeof createPersonWrites>
 
 export function createPersonWrites({ forUpdate }: Pick<Dialect, 'forUpdate'>) {
-  const lockPerson = SQL.lockPerson(forUpdate)
+  const lockPerson = `${SQL.FIND_PERSON} ${forUpdate}`
 
   function* insert(person: Person): Steps<void> {
     if ((yield* run(SQL.INSERT_PERSON, toRow(person))) === 0) throw new ApiError('person_conflict')

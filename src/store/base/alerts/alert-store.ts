@@ -42,7 +42,7 @@ interface Audited {
 type AlertWrites = ReturnType<typeof createAlertWrites>
 
 export function createAlertWrites({ forUpdate }: Pick<Dialect, 'forUpdate'>) {
-  const lock = (sql: string) => SQL.locked(sql, forUpdate)
+  const lock = (sql: string) => `${sql} ${forUpdate}`
   return {
     ...createEdits(lock(SQL.FIND_ALERT)),
     *claim_alert_checks({ claim_id, now_us, until_us, limit }: Claiming): Steps<Alert[]> {

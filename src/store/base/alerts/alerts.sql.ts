@@ -177,8 +177,3 @@ SET
   claim_id = NULL
 WHERE id = @id
 `
-
-/** Ends a SELECT as a lock of its rows. @param forUpdate - of the dialect */
-export function locked(sql: string, forUpdate: string): string {
-  return `${sql} ${forUpdate}`
-}

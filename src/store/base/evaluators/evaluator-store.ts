@@ -32,7 +32,7 @@ interface Audited {
 type EvaluatorWrites = ReturnType<typeof createEvaluatorWrites>
 
 export function createEvaluatorWrites(dialect: Dialect) {
-  const lockEvaluator = SQL.lockEvaluator(dialect.forUpdate)
+  const lockEvaluator = `${SQL.FIND_EVALUATOR} ${dialect.forUpdate}`
 
   function* addVersion(evaluator: Evaluator): Steps<void> {
     const { id: evaluator_id, version, definition_json, ref, updated_at_us } = evaluator

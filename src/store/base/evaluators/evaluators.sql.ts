@@ -48,11 +48,6 @@ ${SELECT}
 WHERE id = @id
 `
 
-/** The same, which no other transaction may change before this one ends. */
-export function lockEvaluator(forUpdate: string): string {
-  return `${FIND_EVALUATOR} ${forUpdate}`
-}
-
 /** By the index of names. */
 export const FIND_NAME = `
 SELECT id

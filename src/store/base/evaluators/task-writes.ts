@@ -48,7 +48,7 @@ export function* readPosition(): Steps<number> {
 
 export function createTaskWrites(dialect: Dialect) {
   const { forUpdate } = dialect
-  const lockEvaluator = SQL.lockEvaluator(forUpdate)
+  const lockEvaluator = `${SQL.FIND_EVALUATOR} ${forUpdate}`
   const lockPosition = `${SQL.FIND_POSITION} ${forUpdate}`
   const deferTask = SQL.deferTask(dialect)
   const insertTasks = dialect.insertMany(
