@@ -36,6 +36,7 @@ const VIEWS: readonly View[] = [
     name: 'trace',
     path: ({ agentCall }) => `${home}/calls/${agentCall}`,
     sign: 'text=Tokens, including descendants',
+    prepare: selectChat,
   },
   { name: 'thread', path: ({ thread }) => `${home}/threads/${thread}`, sign: '.message' },
   {
@@ -79,8 +80,8 @@ const VIEWS: readonly View[] = [
 const { values } = readArguments({
   options: {
     folder: { type: 'string', default: 'docs/screenshots' },
-    width: { type: 'string', default: '1120' },
-    height: { type: 'string', default: '560' },
+    width: { type: 'string', default: '1280' },
+    height: { type: 'string', default: '720' },
     only: { type: 'string' },
     chromium: { type: 'string', default: '/usr/bin/chromium' },
   },
@@ -118,6 +119,12 @@ for (const scheme of ['light', 'dark'] as const) {
 await browser.close()
 process.exit(0)
 
+/** The last call of the model, whose messages are shown. */
+async function selectChat(page: Page): Promise<void> {
+  await page.getByText('openai.chat.completion').last().click()
+  await page.locator('.message').first().waitFor()
+}
+
 /** The model that was trained here beside the one that it came from, with the probability of each token. */
 async function askTwoModels(page: Page): Promise<void> {
   await page.getByLabel('temperature', { exact: true }).fill('0')
@@ -129,6 +136,7 @@ async function askTwoModels(page: Page): Promise<void> {
   await page.getByLabel('Message', { exact: true }).fill('Name an animal.')
   await page.getByText('Send', { exact: true }).click()
   await page.getByText('the recorded call').nth(1).waitFor()
+  await page.evaluate('scrollTo(0, 0)')
 }
 
 async function takePicture(

@@ -30,12 +30,14 @@ export function Feedback({ project }: ViewProps) {
     return { asked, rows, paths: await readPaths(asked, rows, signal) }
   })
   return html`<h1>Feedback</h1>
-    <${TimePicker} isLoading=${paths.isLoading} />
-    ${
-      type !== null &&
-      html`<div class="bar"><span>only <b>${type}</b></span>
-        <button class="quiet" onClick=${() => setQuery({ type: null }, { isStep: true })}>any type</button></div>`
-    }
+    <div class="bar">
+      <${TimePicker} isLoading=${paths.isLoading} />
+      ${
+        type !== null &&
+        html`<span>only <b>${type}</b></span>
+          <button class="quiet" onClick=${() => setQuery({ type: null }, { isStep: true })}>any type</button>`
+      }
+    </div>
     <${Failure} words=${paths.failure} />
     ${paths.value === null && paths.isLoading && html`<${Loading} />`}
     <div class=${paths.isOther ? 'stale' : ''} aria-busy=${paths.isOther}>
