@@ -9,7 +9,10 @@ import { dumpSchema, migrate } from './store/sqlite/db/migrate.ts'
 
 const USAGE = `usage:
   weft migrate
-  weft migrate --dump FILE`
+  weft migrate --dump FILE
+
+Applies the migrations of the SQLite database in WEFT_DATA_DIR, as a start does; no server may be running on it. With
+--dump it writes the schema of a new database to FILE, and leaves WEFT_DATA_DIR alone.`
 
 async function main(args: string[]): Promise<void> {
   const { dump: file } = parseArgs({ args, options: { dump: { type: 'string' } } }).values

@@ -8,7 +8,10 @@ import { type Config, ConfigError, readConfig } from './config.ts'
 
 const USAGE = `usage:
   weft copy --from sqlite --to postgres
-  weft copy --from sqlite --to clickhouse [--project ENTITY/PROJECT ...]`
+  weft copy --from sqlite --to clickhouse [--project ENTITY/PROJECT ...]
+
+Copies WEFT_DATA_DIR, whose server must be stopped: to ClickHouse (WEFT_CLICKHOUSE_URL) all calls, or those of the
+projects named; to PostgreSQL (WEFT_META_URL), whose tables must be empty, everything else. WEFT_STORE is clickhouse.`
 const BAR_CELLS = 40
 
 async function main(args: string[]): Promise<void> {
