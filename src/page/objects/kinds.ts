@@ -1,5 +1,6 @@
-/** The kinds of objects on the page. Pure. */
+/** Versions of objects on the page: their kinds, labels and refs. */
 import type { ObjectSchema } from '../../schemas/objects/object.ts'
+import { refScheme } from '../api/ref-scheme.ts'
 
 export type ObjectVersion = ObjectSchema
 
@@ -30,4 +31,9 @@ export function kindOf({ kind, base_object_class }: ObjectVersion): string {
 /** Returns the label of a version's class. */
 export function classLabel({ kind, leaf_object_class }: ObjectVersion): string {
   return kind === 'op' ? 'op' : (leaf_object_class ?? 'object')
+}
+
+/** Returns the ref of a version. */
+export function refOf({ project_id, kind, object_id, digest }: ObjectVersion): string {
+  return `${refScheme()}:///${project_id}/${kind === 'op' ? 'op' : 'object'}/${object_id}:${digest}`
 }

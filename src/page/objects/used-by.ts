@@ -8,8 +8,7 @@ import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { type Column, Grid } from '../parts/tables/grid.ts'
 import { pathTo } from '../shell/page-route.ts'
-import { kindOf, type ObjectVersion } from './kinds.ts'
-import { refOf } from './ref-of.ts'
+import { kindOf, type ObjectVersion, refOf } from './kinds.ts'
 
 /** Calls that are shown here; the table of calls has them all. */
 const CALLS_SHOWN = 10
