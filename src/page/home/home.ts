@@ -11,7 +11,7 @@ import { CopyCurl } from '../parts/charts/copy-curl.ts'
 import type { Line } from '../parts/charts/line.ts'
 import { granularityOf, rangeName, readRange, selectRange } from '../parts/charts/range.ts'
 import { formatCost, formatCount, formatMs, formatShort, formatTime } from '../parts/format.ts'
-import { useLoad } from '../parts/hooks/use-load.ts'
+import { type Loaded, useLoad } from '../parts/hooks/use-load.ts'
 import { usePause } from '../parts/hooks/use-pause.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { TimePicker } from '../parts/time/time-picker.ts'
@@ -82,13 +82,13 @@ export function Home({ project }: { readonly project: string }) {
   return html`<h1 class="hidden">Overview</h1>
     <${TimePicker} isLoading=${stats.isLoading} isLive=${isLive} />
     <${Failure} words=${stats.failure} />
-    ${stats.value === null ? stats.isLoading && html`<${Loading} />` : html`<div class=${stats.isOther ? 'stale' : ''} aria-busy=${stats.isOther}><${Charts} project=${project} name=${name} totals=${totals.isOther ? null : totals.value} ...${stats.value} /></div>`}`
+    ${stats.value === null ? stats.isLoading && html`<${Loading} />` : html`<div class=${stats.isOther ? 'stale' : ''} aria-busy=${stats.isOther}><${Charts} project=${project} name=${name} totals=${totals} ...${stats.value} /></div>`}`
 }
 
 interface ChartsProps {
   /** Changes with the range of the address. */
   readonly name: string
-  readonly totals: BothTotals | null
+  readonly totals: Loaded<BothTotals>
   readonly project: string
   readonly question: StatsQueryBody
   readonly answer: StatsResponse
@@ -109,7 +109,7 @@ function Charts({ project, name, totals, question, answer }: ChartsProps) {
     onChoose: (index: number) => showBucket(project, answer, index),
   }
   const [fromMs, toMs] = [answer.start, answer.end].map((time) => Date.parse(time))
-  return html`<${MetricCards} ...${{ calls, errors, tokens, costs, latencies }} totals=${totals} />
+  return html`<${MetricCards} ...${{ calls, errors, tokens, costs, latencies }} totals=${totals.isOther ? null : totals.value} />
     <div class="charts five">
       <${Card} ...${shared} title="Calls" lines=${calls} format=${formatShort} isBars />
       <${Card} ...${shared} title="Errors" lines=${errors} format=${formatShort} isBars />
@@ -117,7 +117,7 @@ function Charts({ project, name, totals, question, answer }: ChartsProps) {
       <${Card} ...${shared} title="Tokens by model" lines=${tokens} format=${formatShort} />
       <${Card} ...${shared} title="Cost by model" lines=${costs} format=${formatCost} />
     </div>
-    <${Tops} key=${project} project=${project} name=${name} fromMs=${fromMs} toMs=${toMs} />`
+    <${Tops} key=${project} project=${project} name=${name} totals=${totals} fromMs=${fromMs} toMs=${toMs} />`
 }
 
 /** Milliseconds around the newest call that a range without calls offers. */

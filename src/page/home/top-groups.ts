@@ -16,7 +16,7 @@ export interface TopsScope {
   readonly toMs: number
 }
 
-interface Tops {
+export interface TopRows {
   readonly rows: readonly Sums[]
   /** Whether older calls of the range may have other names. */
   readonly isSample: boolean
@@ -24,7 +24,8 @@ interface Tops {
 
 interface Group {
   readonly label: string
-  readonly read: (scope: TopsScope, signal: AbortSignal) => Promise<Tops>
+  /** Null where the sums of the whole range have the rows. */
+  readonly read: ((scope: TopsScope, signal: AbortSignal) => Promise<TopRows>) | null
   /** Parameters of the list of the calls of a row. */
   readonly linkOf: (name: string) => Readonly<Record<string, string>>
   readonly none: string
@@ -33,10 +34,7 @@ interface Group {
 export const GROUPS = {
   models: {
     label: 'Models',
-    read: async (scope, signal) => ({
-      rows: (await readTotals(scope, signal)).models,
-      isSample: false,
-    }),
+    read: null,
     linkOf: (model) => ({ model }),
     none: 'No call in this time reports a model.',
   },
@@ -88,7 +86,7 @@ async function readGroups(
   signal: AbortSignal,
   columns: readonly string[],
   nameOf: (call: Call) => Named | null,
-): Promise<Tops> {
+): Promise<TopRows> {
   const calls = await readNewest(scope, signal, columns)
   const named = calls.flatMap((call) => nameOf(call) ?? [])
   const frequent = [...Map.groupBy(named, ({ key }) => key).values()]
@@ -105,7 +103,7 @@ async function readGroups(
 }
 
 /** Groups the newest failed calls by the first line of their errors. */
-async function readErrors(scope: TopsScope, signal: AbortSignal): Promise<Tops> {
+async function readErrors(scope: TopsScope, signal: AbortSignal): Promise<TopRows> {
   const failed = { $eq: [{ $getField: 'summary.weave.status' }, { $literal: 'error' }] }
   const calls = await readNewest(scope, signal, ['exception'], failed)
   const lines = Map.groupBy(calls, ({ exception }) => firstLine(exception ?? ''))

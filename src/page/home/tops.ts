@@ -1,13 +1,13 @@
 /** What is behind the charts: the models, operations, users and errors with the most calls, tokens or cost. */
 import { html } from 'htm/preact'
 import { formatCost, formatCount, formatShort } from '../parts/format.ts'
-import { useLoad } from '../parts/hooks/use-load.ts'
+import { type Loaded, useLoad } from '../parts/hooks/use-load.ts'
 import { icon } from '../parts/icon.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { pathTo } from '../shell/page-route.ts'
-import { GROUPS, type GroupName, SAMPLE_MAX, type TopsScope } from './top-groups.ts'
-import type { Sums } from './totals.ts'
+import { GROUPS, type GroupName, SAMPLE_MAX, type TopRows, type TopsScope } from './top-groups.ts'
+import type { Sums, Totals } from './totals.ts'
 
 /** Limit: rows of a list. */
 const ROWS_MAX = 8
@@ -30,11 +30,18 @@ function chosenMeasure(): Measure {
   return Object.hasOwn(MEASURES, name) ? (name as Measure) : 'calls'
 }
 
-/** @param props - `name` changes with the range of the address, whose lists are then read again */
-export function Tops({ name, ...scope }: TopsScope & { readonly name: string }) {
+interface TopsProps extends TopsScope {
+  /** Changes with the range of the address, whose lists are then read again. */
+  readonly name: string
+  /** Sums of the range. */
+  readonly totals: Loaded<{ readonly now: Totals }>
+}
+
+export function Tops({ name, totals, ...scope }: TopsProps) {
   const chosen = chosenGroup()
   const { label, read } = GROUPS[chosen]
-  const loaded = useLoad(`${name} ${chosen}`, (signal) => read(scope, signal))
+  const own = useLoad(`${name} ${chosen}`, async (signal) => (await read?.(scope, signal)) ?? null)
+  const loaded = read === null ? { ...totals, value: rowsOf(totals.value) } : own
   return html`<section class="card flush tops">
     <header>
       <h2>Top ${label.toLowerCase()}</h2>
@@ -53,6 +60,10 @@ export function Tops({ name, ...scope }: TopsScope & { readonly name: string }) 
             ${loaded.value.isSample && html`<p class="faint sample">Found in the newest ${formatCount(SAMPLE_MAX)} ${chosen === 'errors' ? 'failed calls' : 'calls'} of this time.</p>`}</div>`
     }
   </section>`
+}
+
+function rowsOf(totals: { readonly now: Totals } | null): TopRows | null {
+  return totals === null ? null : { rows: totals.now.models, isSample: false }
 }
 
 interface TopTableProps {

@@ -41,6 +41,24 @@ describe.skipIf(!hasBrowser)('the overview of a project', () => {
     expect(complaints).toEqual([])
   })
 
+  it('asks for no statistic twice: the charts, and the sums of the range and of the period before', async () => {
+    const [from, to] = [-HOUR_MS, 60_000].map((ms) => new Date(Date.now() + ms).toISOString())
+    // A range that ends at a time is not polled.
+    const { page } = await openOverview(`&from=${from}&to=${to}`)
+    const asked: string[] = []
+    page.on('request', (request) => {
+      if (!request.url().endsWith('/calls/stats')) return
+      const { start, end, granularity } = request.postDataJSON()
+      asked.push(`${start} ${end} ${granularity}`)
+    })
+    await page.reload()
+    const table = page.getByRole('table', { name: 'Top models' })
+    await table.getByRole('link', { name: 'large' }).waitFor()
+    await page.locator('.figure .change', { hasText: '%' }).first().waitFor()
+    expect(asked.length).toBe(3)
+    expect(new Set(asked).size).toBe(3)
+  })
+
   it.each([
     ['models', 'tokens', ['large', 'small'], { model: 'large' }, 1],
     ['operations', 'calls', ['answer', 'lookup'], { op: 'answer' }, 2],
