@@ -46,7 +46,7 @@ export interface ClickHouseStoreOptions extends StatsLimits {
 }
 
 export interface ClickHouseStores extends Stores {
-  readonly hours: Pick<HourBuilder, 'buildAll'>
+  readonly hours: Pick<HourBuilder, 'buildAll' | 'poll'>
 }
 
 /**
@@ -99,6 +99,7 @@ export async function openClickHouseStores(
         await writes.flushChanges()
         return builder.buildAll()
       },
+      poll: builder.poll,
     },
     projects: {
       sumContents: node.projects.sumContents,

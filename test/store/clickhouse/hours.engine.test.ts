@@ -168,4 +168,25 @@ describe.skipIf(!hasClickHouse)('hours of statistics in ClickHouse', () => {
     await db.insert('hour_changes', [died], 'died')
     await expect(stores.hours.buildAll()).resolves.toBe(1)
   })
+
+  it('are built by a poll at rest: by the first all, by later ones those that changed in the last hour', async () => {
+    const { db, stores } = await openHours()
+    const change = async (hour: number, minutesAgo: number) => {
+      const changed_at = (Date.now() - minutesAgo * 60_000) * 1000
+      await db.command(`INSERT INTO hour_changes (project_id, hour, begun, ended, changed_at)
+        SELECT '${PROJECT}', ${hour}, 7, 7, fromUnixTimestamp64Micro(${changed_at}, 'UTC')`)
+    }
+    const poll = async () => {
+      await stores.hours.poll()
+      const built = await db.read<{ hour: number }>(
+        'SELECT hour FROM built_hours ORDER BY hour',
+        {},
+      )
+      return built.map(({ hour }) => hour)
+    }
+    await Promise.all([change(1, 120), change(2, 5), change(3, 0)])
+    expect(await poll()).toEqual([1, 2])
+    await Promise.all([change(4, 120), change(5, 50)])
+    expect(await poll()).toEqual([1, 2, 5])
+  })
 })

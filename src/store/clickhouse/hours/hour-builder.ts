@@ -13,7 +13,8 @@ const REST_S = 60
 /** Limits: hours of one poll, and of one statement. */
 const POLLED_MAX = 1000
 const HOURS_MAX = 24
-const HOUR_US = 3_600_000_000
+/** Pause between two reads of all hours, which are millions after years; between them those are read that changed lately. */
+const WHOLE_MS = 3_600_000
 /** Limit: how long a running build delays the end of the process. */
 const STOP_MS_MAX = 300
 
@@ -27,6 +28,8 @@ interface UnbuiltHour {
 export interface HourBuilder {
   /** Builds all hours that no write is changing, however short their rest. @returns the number of hours */
   buildAll(): Promise<number>
+  /** Builds hours at rest, if this is the process that builds. @throws what ClickHouse throws, after the other projects */
+  poll(): Promise<void>
   close(): Promise<void>
 }
 
@@ -39,47 +42,51 @@ export function createHourBuilder(
   const builder = randomUUID()
   const closing = new AbortController()
   const { signal } = closing
+  let nextWholeMs = 0
 
-  async function build(project_id: string, hours: readonly UnbuiltHour[]): Promise<void> {
+  async function build(project_id: string, unbuilt: readonly UnbuiltHour[]): Promise<void> {
     const version = nextVersion()
-    const all = hours.map(({ hour }) => hour)
-    const parameters = {
-      project_id,
-      version,
-      hours: all,
-      from_us: Math.min(...all) * HOUR_US,
-      to_us: (Math.max(...all) + 1) * HOUR_US,
-    }
+    const hours = unbuilt.map(({ hour }) => hour)
+    const parameters = { project_id, version, hours }
     if ((await db.read(SQL.HAS_OLD_VERSIONS, parameters)).length > 0) {
       await db.remove(SQL.DELETE_OLD_VERSIONS, parameters)
     }
-    for (const isOp of [false, true]) await db.remove(SQL.buildHours(isOp), parameters)
+    for (const isOp of [false, true]) await db.remove(SQL.buildHours(isOp, hours), parameters)
     // Last: without this row nothing of the version is read.
     const counted = await db.read<{ hour: number; calls: number }>(SQL.COUNT_CALLS, parameters)
     const callsOf = new Map(counted.map(({ hour, calls }) => [hour, calls]))
-    const rows = hours.map(({ hour, begun }) => {
+    const rows = unbuilt.map(({ hour, begun }) => {
       const calls = callsOf.get(hour) ?? 0
       return { project_id, hour, version, begun, calls }
     })
     await db.insert('built_hours', rows, randomUUID())
   }
 
-  /** @returns the number of hours built */
-  async function buildUnbuilt(rest_s: number): Promise<number> {
-    const found = await db.read<UnbuiltHour>(SQL.LIST_UNBUILT, { rest_s, limit: POLLED_MAX })
+  /** A project that cannot be built does not keep the others from it. @returns the number of hours found */
+  async function buildUnbuilt(rest_s: number, isRecent: boolean): Promise<number> {
+    const sql = SQL.listUnbuilt(isRecent)
+    const found = await db.read<UnbuiltHour>(sql, { rest_s, limit: POLLED_MAX })
+    const failures: unknown[] = []
     for (const [project_id, ofProject] of Map.groupBy(found, (hour) => hour.project_id)) {
-      for (let at = 0; at < ofProject.length; at += HOURS_MAX) {
-        if (signal.aborted) return at
-        await build(project_id, ofProject.slice(at, at + HOURS_MAX))
+      try {
+        for (let at = 0; at < ofProject.length && !signal.aborted; at += HOURS_MAX) {
+          await build(project_id, ofProject.slice(at, at + HOURS_MAX))
+        }
+      } catch (error) {
+        failures.push(error)
       }
     }
+    if (failures.length > 0) throw failures[0]
     return found.length
   }
 
   async function poll(): Promise<void> {
     await db.insert('hour_builders', [{ builder }], randomUUID())
     const [first] = await db.read<{ builder: string }>(SQL.FIND_BUILDER, {})
-    if (first?.builder === builder) await buildUnbuilt(REST_S)
+    if (first?.builder !== builder) return
+    const isRecent = performance.now() < nextWholeMs
+    const found = await buildUnbuilt(REST_S, isRecent)
+    if (!isRecent && found < POLLED_MAX) nextWholeMs = performance.now() + WHOLE_MS
   }
 
   async function run(): Promise<void> {
@@ -94,9 +101,12 @@ export function createHourBuilder(
   return {
     async buildAll() {
       let built = 0
-      for (let more = 1; more > 0; built += more) more = await buildUnbuilt(0)
+      for (let more = 1; more > 0 && !signal.aborted; built += more) {
+        more = await buildUnbuilt(0, false)
+      }
       return built
     },
+    poll,
     async close() {
       closing.abort()
       // A build that is cut off changes nothing.

@@ -6,8 +6,8 @@ import { randomBytes } from 'node:crypto'
 import type { CallIdentity } from '../../../domain/calls/call-state.ts'
 import type { Row } from '../db/client.ts'
 import type { Inserts } from '../db/inserts.ts'
+import { HOUR_US } from './hours.sql.ts'
 
-const HOUR_US = 3_600_000_000
 /** Ends of writes are inserted together after so long; until then the hours are not built. */
 const FLUSH_MS = 1000
 /** A write that is retried for longer is recorded again: after ten minutes it would be taken for one that has died. */

@@ -1,9 +1,8 @@
 /** Decides which built hours a query of statistics reads, and of which times it reads the rows. Pure. */
 import type { CallsFilter } from '../../../schemas/calls/calls-filter.ts'
 import type { FilterCondition } from '../calls/calls.sql.ts'
-import type { TimeRange } from '../stats/stats.sql.ts'
+import { HOUR_US, type TimeRange } from './hours.sql.ts'
 
-export const HOUR_US = 3_600_000_000
 /** Limit: times whose rows are read; of a window with more gaps all rows are read. */
 const RANGES_MAX = 100
 
@@ -28,9 +27,13 @@ interface PlannedQuery {
   readonly filter: CallsFilter
 }
 
-/** Whether built hours can meet a filter: all calls, or those of some ops. */
-export function fitsHours(conditions: readonly FilterCondition[]): boolean {
-  return conditions.every((condition) => condition === 'op_names')
+/** Whether built hours can meet a query: all calls, or those of some ops, in buckets of which one may hold an hour. */
+export function fitsHours(
+  conditions: readonly FilterCondition[],
+  { startsUs, endUs }: Pick<PlannedQuery, 'startsUs' | 'endUs'>,
+): boolean {
+  if (conditions.some((condition) => condition !== 'op_names')) return false
+  return startsUs.some((us, bucket) => (startsUs[bucket + 1] ?? endUs) - us >= HOUR_US)
 }
 
 /**

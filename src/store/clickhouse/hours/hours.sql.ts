@@ -1,11 +1,20 @@
 /** Statements of the hours of statistics: their changes, how they are built, and what is read of them. */
 import { IS_NOT_DELETED } from '../calls/calls.sql.ts'
 
-const HOUR_US = 3_600_000_000
+export const HOUR_US = 3_600_000_000
 
 /** The hour of a time, also of one before 1970. */
 function hourOf(us: string): string {
   return `intDiv(${us} - positiveModulo(${us}, ${HOUR_US}), ${HOUR_US})`
+}
+
+/** Times in [fromUs, toUs). */
+export type TimeRange = readonly [fromUs: number, toUs: number]
+
+/** Condition for rows that began in one of some periods, by the sorting key. */
+export function startedIn(ranges: readonly TimeRange[]): string {
+  const one = ([from, to]: TimeRange) => `started_at_us >= ${from} AND started_at_us < ${to}`
+  return `(${['false', ...ranges.map(one)].join('\n      OR ')})`
 }
 
 /** Changes of hours from which calls are removed, before they are (`begun`), or after that (`ended`). */
@@ -52,8 +61,20 @@ WHERE seen_at > now64(6) - INTERVAL 45 SECOND
 /**
  * Hours that have changed since they were built, at rest for some seconds, the newest first. A write that has not ended after
  * ten minutes is one whose process has died: it has been stored by then or never will be.
+ *
+ * @param isRecent - whether only hours that have changed in the last hour are read: there may be millions of others
  */
-export const LIST_UNBUILT = `
+export function listUnbuilt(isRecent: boolean): string {
+  const recent = `
+  WHERE (project_id, hour) IN (
+    SELECT
+      project_id,
+      hour
+    FROM hour_changes
+    WHERE changed_at > now64(6) - INTERVAL 1 HOUR
+  )`
+  const read = isRecent ? recent : ''
+  return `
 SELECT
   project_id,
   hour,
@@ -65,7 +86,7 @@ FROM (
     sum(begun) AS begun,
     sum(ended) AS ended,
     max(changed_at) AS at
-  FROM hour_changes
+  FROM hour_changes${read}
   GROUP BY project_id, hour
 ) AS changes
 LEFT JOIN (
@@ -73,7 +94,7 @@ LEFT JOIN (
     project_id,
     hour,
     argMax(begun, version) AS built
-  FROM built_hours
+  FROM built_hours${read}
   GROUP BY project_id, hour
 ) AS built USING (project_id, hour)
 WHERE changes.begun != built.built
@@ -84,6 +105,7 @@ WHERE changes.begun != built.built
 ORDER BY project_id, hour DESC
 LIMIT {limit:UInt32}
 `
+}
 
 const NUMBERS = `
   sum(n_calls),
@@ -97,8 +119,9 @@ const NUMBERS = `
   arraySort(groupArrayIf((assumeNotNull(latency_ms), n_ended), n_ended > 0)) AS sorted`.trimStart()
 
 /** Builds hours of a project: of all calls, or of each op. FINAL: what two processes have stored counts once. */
-export function buildHours(isOp: boolean): string {
+export function buildHours(isOp: boolean, hours: readonly number[]): string {
   const op = isOp ? 'op_name' : "''"
+  const ranges = hours.map((hour): TimeRange => [hour * HOUR_US, (hour + 1) * HOUR_US])
   return `
 INSERT INTO hour_calls
 SELECT
@@ -126,9 +149,7 @@ FROM (
     FROM calls FINAL
     WHERE project_id = {project_id:String}
       AND ${IS_NOT_DELETED}
-      AND started_at_us >= {from_us:Int64}
-      AND started_at_us < {to_us:Int64}
-      AND hour IN {hours:Array(Int64)}
+      AND ${startedIn(ranges)}
     GROUP BY hour, op, latency_ms
   )
   GROUP BY hour, op

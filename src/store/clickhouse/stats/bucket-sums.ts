@@ -4,9 +4,9 @@ import type { StatsQuery } from '../../api/stats/stats.ts'
 import type { FilterCondition } from '../calls/calls.sql.ts'
 import type { Parameters } from '../db/client.ts'
 import type { Reads } from '../db/reads.ts'
-import { type BuiltHour, findBucket, fitsHours, HOUR_US, planHours } from '../hours/hour-plan.ts'
-import { LIST_BUILT, sumHours } from '../hours/hours.sql.ts'
-import { rankLatencies, sumCalls, type TimeRange } from './stats.sql.ts'
+import { type BuiltHour, findBucket, fitsHours, planHours } from '../hours/hour-plan.ts'
+import { HOUR_US, LIST_BUILT, sumHours, type TimeRange } from '../hours/hours.sql.ts'
+import { rankLatencies, sumCalls } from './stats.sql.ts'
 
 /** The sums of a bucket, identified by its start. */
 export interface CallSums {
@@ -50,8 +50,7 @@ export async function findCallSums(
 ): Promise<FoundSums> {
   const { startUs, endUs, startsUs } = query
   const bounds = { from_hour: Math.floor(startUs / HOUR_US), to_hour: Math.ceil(endUs / HOUR_US) }
-  const isBuilt = fitsHours(conditions) && startsUs.length > 0
-  const built = isBuilt
+  const built = fitsHours(conditions, query)
     ? await reads.read<BuiltHour>(LIST_BUILT, { ...parameters, ...bounds }, caller)
     : []
   const builtCalls = built.reduce((sum, { calls }) => sum + calls, 0)

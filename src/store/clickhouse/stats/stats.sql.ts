@@ -1,7 +1,7 @@
 /** Statements of the statistics: sums by bucket, computed by ClickHouse, and rows where sums are not enough. */
 import { COUNTERS } from '../../base/stats/sums.ts'
 import { type FilterCondition, liveRows } from '../calls/calls.sql.ts'
-import { builtLatencies, selectRanks } from '../hours/hours.sql.ts'
+import { builtLatencies, selectRanks, startedIn, type TimeRange } from '../hours/hours.sql.ts'
 import { REQUESTS } from '../usage/requests.sql.ts'
 import { SERVED, type UsageScope, usageRows, windowOf } from './usage-rows.sql.ts'
 
@@ -12,15 +12,12 @@ function bucketOf(startsUs: Float64Array): string {
   return `toInt64(roundDown(started_at_us, [${starts}]))`
 }
 
-/** Times in [fromUs, toUs). */
-export type TimeRange = readonly [fromUs: number, toUs: number]
-
 /** Limits rows to some times; null: all of the window. */
 function withinRanges(ranges: readonly TimeRange[] | null): string {
-  if (ranges === null) return ''
-  const one = ([from, to]: TimeRange) => `started_at_us >= ${from} AND started_at_us < ${to}`
-  return `
-    AND (${['false', ...ranges.map(one)].join('\n      OR ')})`
+  return ranges === null
+    ? ''
+    : `
+    AND ${startedIn(ranges)}`
 }
 
 /**
