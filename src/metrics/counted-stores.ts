@@ -36,8 +36,8 @@ export function countCalls(calls: CallStore, counts: StoreCounts): CallStore {
       count(toPackedOutcome(parts, results))
       return results
     },
-    async writePacked(packed) {
-      const outcome = await calls.writePacked(packed)
+    async writePacked(packed, projects) {
+      const outcome = await calls.writePacked(packed, projects)
       count(outcome)
       return outcome
     },

@@ -72,7 +72,7 @@ async function writeCalls(spans: OpenSpans, store: CallStore) {
   let count = 0
   let message: string | null = null
   for await (const batch of spans.batches()) {
-    const { exceptions } = await store.writePacked(batch)
+    const { exceptions } = await store.writePacked(batch, spans.projects)
     const refused = exceptions.flatMap(([, { error }]) => error ?? [])
     count += refused.length
     message ??= refused[0]?.message ?? null

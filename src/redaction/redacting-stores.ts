@@ -3,10 +3,16 @@
  * is redacted at once, much in a thread.
  */
 import { extname } from 'node:path'
-import type { CallParts } from '../domain/calls/new-call.ts'
+import type { SpanLog } from '../domain/calls/call-logs.ts'
+import { type CallParts, projectOfParts } from '../domain/calls/new-call.ts'
 import { type PackedCalls, packCalls, unpackCalls } from '../domain/calls/packed-calls.ts'
 import type { RecordedCall } from '../domain/calls/recorded-call.ts'
-import { redactParts, redactRecorded } from '../domain/projects/redacted-calls.ts'
+import {
+  type FindRedactor,
+  redactLogs,
+  redactParts,
+  redactRecorded,
+} from '../domain/projects/redacted-calls.ts'
 import {
   createRedactor,
   type Redaction,
@@ -28,20 +34,22 @@ const HEAP_MIB_MAX = 1024
 /** Limit: batches that wait for the thread. */
 const WAITING_MAX = 256
 
-/** Work for the thread: packed calls, or a recorded one. */
-export interface RedactionWork {
-  readonly rules: ReadonlyMap<string, Redaction>
-  readonly packed?: PackedCalls<CallParts>
-  readonly recorded?: RecordedCall
+/** What the thread gets, and returns redacted: one of these. */
+export interface RedactableTexts {
+  readonly packed?: PackedCalls<CallParts> | undefined
+  readonly recorded?: RecordedCall | undefined
+  readonly logs?: readonly SpanLog[] | undefined
 }
-export interface RedactionWorkResult {
-  readonly packed?: PackedCalls<CallParts>
-  readonly recorded?: RecordedCall
+export interface RedactionWork extends RedactableTexts {
+  readonly rules: RulesByProject
 }
 
+type RulesByProject = ReadonlyMap<string, Redaction>
+
 interface Rules {
-  readonly byProject: ReadonlyMap<string, Redaction>
-  find(project_id: string): Redactor | null
+  /** The settings of those of some projects that have one. */
+  pick(projects: readonly string[]): RulesByProject
+  readonly find: FindRedactor
   readonly readAtMs: number
 }
 
@@ -83,27 +91,39 @@ export function createRedactingStores(
   }
 }
 
-type RedactionThread = BodyThread<RedactionWork, RedactionWorkResult>
+type RedactionThread = BodyThread<RedactionWork, RedactableTexts>
 type Settings = ReturnType<typeof createSettings>
 
 function redactCalls(calls: CallStore, settings: Settings, thread: RedactionThread): CallStore {
-  async function redactPacked(packed: PackedCalls<CallParts>): Promise<PackedCalls<CallParts>> {
-    const { byProject: rules, find } = await settings.read()
+  async function redactPacked(
+    packed: PackedCalls<CallParts>,
+    projects: readonly string[],
+  ): Promise<PackedCalls<CallParts>> {
+    const { pick, find } = await settings.read()
+    const rules = pick(projects)
     if (rules.size === 0) return packed
     if (packed.byteLength <= INLINE_CHARS_MAX) {
       return packCalls(redactParts(unpackCalls(packed), find))
     }
-    return requirePacked(await thread.run({ rules, packed }))
+    return requireReturned((await thread.run({ rules, packed })).packed)
   }
 
   async function redactSome(parts: readonly CallParts[]): Promise<readonly CallParts[]> {
-    const { byProject: rules, find } = await settings.read()
-    const isConcerned = parts.some(({ start, end }) =>
-      rules.has(start?.project_id ?? end?.project_id ?? ''),
-    )
-    if (!isConcerned) return parts
-    if (sumBytes(parts) <= INLINE_CHARS_MAX) return redactParts(parts, find)
-    return unpackCalls(requirePacked(await thread.run({ rules, packed: packCalls(parts) })))
+    const { pick, find } = await settings.read()
+    const rules = pick(parts.map(projectOfParts))
+    if (rules.size === 0) return parts
+    if (sumLengths(parts) <= INLINE_CHARS_MAX) return redactParts(parts, find)
+    const { packed } = await thread.run({ rules, packed: packCalls(parts) })
+    return unpackCalls(requireReturned(packed))
+  }
+
+  async function redactSpanLogs(logs: readonly SpanLog[]): Promise<readonly SpanLog[]> {
+    const { pick, find } = await settings.read()
+    const rules = pick(logs.map(({ project_id }) => project_id))
+    if (rules.size === 0) return logs
+    const length = logs.reduce((sum, { event_json }) => sum + event_json.length, 0)
+    if (length <= INLINE_CHARS_MAX) return redactLogs(logs, find)
+    return requireReturned((await thread.run({ rules, logs })).logs)
   }
 
   return {
@@ -117,15 +137,10 @@ function redactCalls(calls: CallStore, settings: Settings, thread: RedactionThre
       return await calls.endCall(redacted?.end ?? end)
     },
     writeParts: async (parts) => await calls.writeParts(await redactSome(parts)),
-    writePacked: async (packed) => await calls.writePacked(await redactPacked(packed)),
-    async writeLogs(logs) {
-      const { find } = await settings.read()
-      const redacted = logs.logs.map((log) => {
-        const event_json = find(log.project_id)?.redactJson(log.event_json, {})
-        return event_json === undefined ? log : { ...log, event_json }
-      })
-      return await calls.writeLogs({ ...logs, logs: redacted })
-    },
+    writePacked: async (packed, projects) =>
+      await calls.writePacked(await redactPacked(packed, projects), projects),
+    writeLogs: async (batch) =>
+      await calls.writeLogs({ ...batch, logs: await redactSpanLogs(batch.logs) }),
     async renameCall(rename) {
       const { find } = await settings.read()
       const { project_id, display_name } = rename
@@ -141,11 +156,11 @@ function redactRecordings(recordings: RecordingStore, settings: Settings, thread
 
   async function addLater(call: RecordedCall, arrive?: () => void): Promise<void> {
     try {
-      const { byProject: rules } = await settings.read()
-      const isConcerned = rules.has(call.facts.project_id)
-      const redacted = isConcerned
-        ? requireRecorded(await thread.run({ rules, recorded: call }))
-        : call
+      const rules = (await settings.read()).pick([call.facts.project_id])
+      const redacted =
+        rules.size === 0
+          ? call
+          : requireReturned((await thread.run({ rules, recorded: call })).recorded)
       recordings.add(redacted, arrive)
     } catch (error) {
       onLoss({ count: 1, error })
@@ -157,11 +172,10 @@ function redactRecordings(recordings: RecordingStore, settings: Settings, thread
     ...recordings,
     add(call, arrive) {
       const rules = settings.peek()
-      const redactor = rules?.find(call.facts.project_id) ?? null
+      const isOff = rules?.find(call.facts.project_id) === null
       const chars = call.inputs_json.length + call.output_json.length
-      if (rules !== null && redactor === null) return recordings.add(call, arrive)
-      if (redactor !== null && chars <= INLINE_CHARS_MAX) {
-        return recordings.add(redactRecorded(call, redactor), arrive)
+      if (rules !== null && (isOff || chars <= INLINE_CHARS_MAX)) {
+        return recordings.add(redactRecorded(call, rules.find), arrive)
       }
       const added = addLater(call, arrive).finally(() => pending.delete(added))
       pending.add(added)
@@ -179,21 +193,16 @@ function redactRecordings(recordings: RecordingStore, settings: Settings, thread
 }
 
 /** Nothing is stored that the thread has not returned. @throws ApiError internal_error */
-function requirePacked({ packed }: RedactionWorkResult): PackedCalls<CallParts> {
-  if (packed === undefined) throw new ApiError('internal_error')
-  return packed
+function requireReturned<Texts>(texts: Texts | undefined): Texts {
+  if (texts === undefined) throw new ApiError('internal_error')
+  return texts
 }
 
-function requireRecorded({ recorded }: RedactionWorkResult): RecordedCall {
-  if (recorded === undefined) throw new ApiError('internal_error')
-  return recorded
-}
-
-function sumBytes(parts: readonly CallParts[]): number {
-  return parts.reduce(
-    (sum, { start, end }) => sum + (start?.start_size_bytes ?? 0) + (end?.end_size_bytes ?? 0),
-    0,
-  )
+function sumLengths(parts: readonly CallParts[]): number {
+  return parts.reduce((sum, { start, end }) => {
+    const length = (start?.start_size_bytes ?? 0) + (end?.end_size_bytes ?? 0)
+    return sum + length + (end?.exception?.length ?? 0)
+  }, 0)
 }
 
 /** Caches the settings of all projects. Settings that cannot be read again stay in effect. */
@@ -208,7 +217,14 @@ function createSettings({ listRedactions }: RedactionStore, nowMs: () => number)
     )
     const redactors = new Map<string, Redactor>()
     return {
-      byProject,
+      pick(projects) {
+        const picked = new Map<string, Redaction>()
+        for (const project_id of projects) {
+          const redaction = byProject.get(project_id)
+          if (redaction !== undefined) picked.set(project_id, redaction)
+        }
+        return picked
+      },
       find(project_id) {
         const redaction = byProject.get(project_id)
         if (redaction === undefined) return null

@@ -1,10 +1,10 @@
 /** Entry of the thread in which calls with much text are redacted. */
 
 import { packCalls, unpackCalls } from '../domain/calls/packed-calls.ts'
-import { redactParts, redactRecorded } from '../domain/projects/redacted-calls.ts'
+import { redactLogs, redactParts, redactRecorded } from '../domain/projects/redacted-calls.ts'
 import { createRedactor, type Redaction, type Redactor } from '../domain/projects/redaction.ts'
 import { serveThread } from '../threads/serve-thread.ts'
-import type { RedactionWork, RedactionWorkResult } from './redacting-stores.ts'
+import type { RedactableTexts, RedactionWork } from './redacting-stores.ts'
 
 const SAME = new Map<string, Redactor>()
 
@@ -19,16 +19,14 @@ function compile(rules: Redaction): Redactor {
   return made
 }
 
-serveThread<RedactionWork, RedactionWorkResult>(() => ({
-  async run({ rules, packed, recorded }) {
-    if (recorded !== undefined) {
-      const redaction = rules.get(recorded.facts.project_id)
-      return { recorded: redaction ? redactRecorded(recorded, compile(redaction)) : recorded }
+serveThread<RedactionWork, RedactableTexts>(() => ({
+  async run({ rules, packed, recorded, logs }) {
+    const redactors = new Map([...rules].map(([project_id, own]) => [project_id, compile(own)]))
+    const find = (project_id: string) => redactors.get(project_id) ?? null
+    return {
+      packed: packed && packCalls(redactParts(unpackCalls(packed), find)),
+      recorded: recorded && redactRecorded(recorded, find),
+      logs: logs && redactLogs(logs, find),
     }
-    const find = (project_id: string) => {
-      const redaction = rules.get(project_id)
-      return redaction === undefined ? null : compile(redaction)
-    }
-    return { packed: packCalls(redactParts(unpackCalls(packed ?? packCalls([])), find)) }
   },
 }))

@@ -88,6 +88,17 @@ describe('a call', () => {
     expect((await readCall(app, 'c1')).inputs.text).toBe(SECRET)
   })
 
+  it('that is sent again is compared as it would be stored now', async () => {
+    const { post } = await redacting(await buildTestApp())
+    const repeat = async () => (await post('/call/start', { start: start() })).status
+    expect([await repeat(), await repeat()]).toEqual([200, 200])
+    await post('/project/redaction/update', { project_id: PROJECT })
+    const refused = await post('/call/start', { start: start() })
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'call_conflict'])
+    await post('/project/redaction/update', RULES)
+    expect(await repeat()).toBe(200)
+  })
+
   it('of a span and its logs has marks', async () => {
     const app = await redacting(await buildTestApp())
     const span = {

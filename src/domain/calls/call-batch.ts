@@ -6,7 +6,13 @@ import type {
   CompletedCallSchemaForInsert,
 } from '../../schemas/calls/call-batch.ts'
 import type { StartedIds } from './call-state.ts'
-import { type CallParts, resolveCallEnd, resolveCallStart, type StartDefaults } from './new-call.ts'
+import {
+  type CallParts,
+  projectOfParts,
+  resolveCallEnd,
+  resolveCallStart,
+  type StartDefaults,
+} from './new-call.ts'
 import { type PackedCalls, type PackedOutcome, packCalls } from './packed-calls.ts'
 
 /** The result of an item: of a valid one what its parts lead to expect, of another one why it is refused. */
@@ -18,6 +24,8 @@ type ItemResult =
 export interface PreparedBatch {
   /** The valid items, in order. */
   readonly packed: PackedCalls<CallParts>
+  /** All projects of the valid items. */
+  readonly projects: readonly string[]
   readonly items: readonly ItemResult[]
 }
 
@@ -39,6 +47,7 @@ export async function prepareBatch(
 ): Promise<PreparedBatch> {
   const parts: CallParts[] = []
   const items: ItemResult[] = []
+  const projects = new Set<string>()
   let count = 0
   let bytes = 0
   for (const item of batch) {
@@ -52,6 +61,7 @@ export async function prepareBatch(
       const part = prepare(item)
       bytes += (part.start?.start_size_bytes ?? 0) + (part.end?.end_size_bytes ?? 0)
       parts.push(part)
+      projects.add(projectOfParts(part))
       const { start } = part
       items.push({ started: start && { id: start.id, trace_id: start.trace_id } })
     } catch (error) {
@@ -60,7 +70,7 @@ export async function prepareBatch(
       items.push({ error: { code, message, param } })
     }
   }
-  return { packed: packCalls(parts), items }
+  return { packed: packCalls(parts), projects: [...projects], items }
 }
 
 /**

@@ -64,6 +64,11 @@ export interface CallParts {
   readonly end: CallEnd | null
 }
 
+/** The project of parts; the empty text for none. */
+export function projectOfParts({ start, end }: CallParts): string {
+  return start?.project_id ?? end?.project_id ?? ''
+}
+
 export interface StartDefaults {
   readonly id: string
   readonly trace_id: string

@@ -1,5 +1,6 @@
 /** Redacts the texts of calls, and marks the calls in which something was redacted. Pure. */
-import type { CallEnd, CallParts, CallStart } from '../calls/new-call.ts'
+import type { SpanLog } from '../calls/call-logs.ts'
+import { type CallEnd, type CallParts, type CallStart, projectOfParts } from '../calls/new-call.ts'
 import type { RecordedCall } from '../calls/recorded-call.ts'
 import { renderJson } from '../json/json-text.ts'
 import { objectOrEmpty, parseObject } from '../json/json-values.ts'
@@ -37,14 +38,14 @@ function redactEnd(end: CallEnd, redactor: Redactor): CallEnd {
   return { ...end, exception, output_json, summary_json, end_size_bytes }
 }
 
-/** @param find - returns the rules of a project; null: none */
-export function redactParts(
-  parts: readonly CallParts[],
-  find: (project_id: string) => Redactor | null,
-): CallParts[] {
-  return parts.map(({ start, end }) => {
-    const redactor = find(start?.project_id ?? end?.project_id ?? '')
-    if (redactor === null) return { start, end }
+/** Returns the rules of a project; null: none. */
+export type FindRedactor = (project_id: string) => Redactor | null
+
+export function redactParts(parts: readonly CallParts[], find: FindRedactor): CallParts[] {
+  return parts.map((part) => {
+    const redactor = find(projectOfParts(part))
+    if (redactor === null) return part
+    const { start, end } = part
     return {
       start: start && redactStart(start, redactor),
       end: end && redactEnd(end, redactor),
@@ -52,17 +53,25 @@ export function redactParts(
   })
 }
 
-export function redactRecorded(
-  { facts, ...bodies }: RecordedCall,
-  redactor: Redactor,
-): RecordedCall {
+/** Logs have no mark of their own: their events become part of a call. */
+export function redactLogs(logs: readonly SpanLog[], find: FindRedactor): SpanLog[] {
+  return logs.map((log) => {
+    const event_json = find(log.project_id)?.redactJson(log.event_json, {})
+    return event_json === undefined ? log : { ...log, event_json }
+  })
+}
+
+export function redactRecorded(call: RecordedCall, find: FindRedactor): RecordedCall {
+  const { facts, ...bodies } = call
+  const redactor = find(facts.project_id)
+  if (redactor === null) return call
   const counts: RedactedCounts = {}
   const json = (text: string) => redactor.redactJson(text, counts)
   const inputs_json = json(bodies.inputs_json)
   const output_json = json(bodies.output_json)
   const attributes = parseObject(json(renderJson(facts.attributes))) ?? {}
   const exception = facts.exception && redactor.redactText(facts.exception, counts)
-  if (Object.keys(counts).length === 0) return { facts, ...bodies }
+  if (Object.keys(counts).length === 0) return call
   const marked = { ...attributes, [MARK]: counts } as typeof facts.attributes
   return { facts: { ...facts, exception, attributes: marked }, inputs_json, output_json }
 }

@@ -41,7 +41,7 @@ function addUpsertBatch(app: App, { calls, bodies }: CallBatchRoutesOptions): vo
     },
     async (request) => {
       const prepared = await bodies.prepare(app, request, 'upserts')
-      const outcome = await calls.writePacked(prepared.packed)
+      const outcome = await calls.writePacked(prepared.packed, prepared.projects)
       return renderBatch(prepared, outcome, (field) => field.replace(/^(?=start\.|end\.)/, 'req.'))
     },
   )
@@ -64,7 +64,7 @@ function addComplete(app: App, { calls, bodies }: CallBatchRoutesOptions): void 
     },
     async (request) => {
       const prepared = await bodies.prepare(app, request, 'completed')
-      const outcome = await calls.writePacked(prepared.packed)
+      const outcome = await calls.writePacked(prepared.packed, prepared.projects)
       return renderBatch(prepared, outcome, (field) => field.replace(/^(?:start|end)\./, ''))
     },
   )

@@ -158,13 +158,12 @@ export function describeCallStoreContract(name: string, create: () => Promise<Ca
       const calls = await create()
       await calls.startCall(startOf({ id: 'old' }))
       await calls.startCall(startOf({ id: 'repeated' }))
-      const outcome = await calls.writePacked(
-        packCalls([
-          { start: startOf({ id: 'old', op_name: 'x' }), end: endOf({ id: 'old' }) },
-          { start: startOf(), end: endOf({ output: 'é€😀' }) },
-          { start: { ...startOf({ id: 'repeated' }), trace_id: 'second' }, end: null },
-        ]),
-      )
+      const packed = packCalls([
+        { start: startOf({ id: 'old', op_name: 'x' }), end: endOf({ id: 'old' }) },
+        { start: startOf(), end: endOf({ output: 'é€😀' }) },
+        { start: { ...startOf({ id: 'repeated' }), trace_id: 'second' }, end: null },
+      ])
+      const outcome = await calls.writePacked(packed, ['acme/demo'])
       expect(outcome).toMatchObject({ starts: 2, ends: 1 })
       expect(outcome.exceptions).toMatchObject([
         [0, { error: { code: 'call_conflict', param: 'start.id' } }],

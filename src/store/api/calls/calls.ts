@@ -55,9 +55,10 @@ export interface CallStore {
   /**
    * The same with packed parts, as another thread may have prepared them.
    *
+   * @param projects - all that the parts belong to
    * @throws as writeParts does
    */
-  writePacked(packed: PackedCalls<CallParts>): Promise<PackedOutcome>
+  writePacked(packed: PackedCalls<CallParts>, projects: readonly string[]): Promise<PackedOutcome>
   /**
    * Joins records of logs to the calls of their spans, stored or to come, whose inputs and output are read again with
    * them. A record that is sent again changes nothing. Those of spans that do not come within an hour are dropped.
