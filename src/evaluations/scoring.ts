@@ -168,26 +168,27 @@ export async function* readCalls(
   }
 }
 
-/** Runs work for each index, some of it at once; the first error ends it. */
+/** Runs work for each index, some of it at once. After an error none begins, and the first is thrown once those that run have ended. */
 export async function forEach(
   total: number,
   signal: AbortSignal,
   work: (index: number) => Promise<void>,
 ): Promise<void> {
   let next = 0
-  let isOver = false
+  const errors: unknown[] = []
   const run = async () => {
-    try {
-      while (next < total && !isOver) {
+    while (next < total && errors.length === 0) {
+      try {
         signal.throwIfAborted()
         next += 1
         await work(next - 1)
+      } catch (error) {
+        errors.push(error)
       }
-    } finally {
-      isOver ||= next < total
     }
   }
   await Promise.all(Array.from({ length: ROWS_AT_ONCE }, run))
+  if (errors.length > 0) throw errors[0]
 }
 
 /** Waits for work, again while a model cannot take it now. @throws ApiError store_unavailable; the reason of the signal */
