@@ -4,6 +4,7 @@ import type { ReadCaller } from '../domain/access/read-caller.ts'
 import { type CallsSelection, resolveCallsShape } from '../domain/calls/calls-query.ts'
 import {
   type Backfill,
+  type BackfillCursor,
   backfillOf,
   definitionOf,
   type Evaluator,
@@ -74,37 +75,45 @@ export async function runBackfillRound(
   const window = { ...backfill, from_us: after?.started_at_us ?? backfill.from_us }
   const selection = await selectBackfill(evaluator, window, options)
   const tasks: NewTask[] = []
-  const starts: number[] = []
+  const read: CallName[] = []
+  const limit = PART_MAX + (after?.calls ?? 0)
   if (selection !== null) {
-    const page = { ...selection, offset: after?.calls ?? 0, limit: PART_MAX }
+    const page = { ...selection, limit }
     const { id, project_id } = evaluator
     const caller = { keyId: `evaluator-${id}`, project_id, signal }
     const shape = resolveCallsShape({ project_id, columns: ['id', 'thread_id'] })
     for await (const calls of stores.callsQuery.pages(page, shape, caller)) {
       for (const { call } of calls) {
-        starts.push(call.started_at_us)
-        tasks.push(...toTasks(evaluator, call, nowUs()))
+        const { started_at_us, id } = call
+        read.push({ started_at_us, id })
+        if (isBehind(call, after)) tasks.push(...toTasks(evaluator, call, nowUs()))
       }
     }
   }
   const next: Backfill = {
     ...backfill,
-    state: starts.length < PART_MAX ? 'done' : 'running',
+    state: read.length < limit ? 'done' : 'running',
     queued: backfill.queued + new Set(tasks.map(({ subject_id }) => subject_id)).size,
-    after: toCursor(starts, after),
+    after: toCursor(read) ?? after,
   }
   const states = { expected: evaluator.backfill_json, next: JSON.stringify(next) }
   await stores.evaluators.queueBackfill(evaluator.id, states, tasks, nowUs())
 }
 
-function toCursor(starts: readonly number[], before: Backfill['after']): Backfill['after'] {
-  const last = starts.at(-1)
-  if (last === undefined) return before
-  const sameBefore = before?.started_at_us === last ? before.calls : 0
-  return {
-    started_at_us: last,
-    calls: sameBefore + starts.filter((start) => start === last).length,
-  }
+type CallName = Pick<BackfillCursor, 'started_at_us' | 'id'>
+
+/** Whether a call comes after the cursor, as stores order calls: by start, then by the UTF-8 bytes of the id. */
+function isBehind({ started_at_us, id }: CallName, after: BackfillCursor | null): boolean {
+  if (after === null || started_at_us !== after.started_at_us) return true
+  return Buffer.compare(Buffer.from(id), Buffer.from(after.id)) > 0
+}
+
+/** @param read - from the first call of the cursor's start on */
+function toCursor(read: readonly CallName[]): BackfillCursor | null {
+  const last = read.at(-1)
+  if (last === undefined) return null
+  const calls = read.filter(({ started_at_us }) => started_at_us === last.started_at_us).length
+  return { ...last, calls }
 }
 
 interface Described {

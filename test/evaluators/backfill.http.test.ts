@@ -56,6 +56,29 @@ describe('backfills', () => {
     expect(await read(id)).toMatchObject({ waiting: 0 })
   })
 
+  it('pass over no call when others of the same start are deleted between two parts', async () => {
+    const { post, url, id, runner, read } = await build()
+    const ids = Array.from({ length: 510 }, (_, at) => `same-${String(at).padStart(3, '0')}`)
+    const started_at = '2026-01-07T00:00:00Z'
+    const batch = ids.flatMap((call) => {
+      const named = { project_id, id: call }
+      const begun = { trace_id: call, op_name: 'op', started_at, attributes: {}, inputs: {} }
+      const ended_at = '2026-01-07T00:00:01Z'
+      return [
+        { mode: 'start', req: { start: { ...named, ...begun } } },
+        { mode: 'end', req: { end: { ...named, ended_at, output: 'yes', summary: {} } } },
+      ]
+    })
+    expect((await post('/call/upsert_batch', { batch })).status).toBe(200)
+    await post(url, { project_id, from: started_at })
+    await runner.runRound()
+    expect(await read(id)).toMatchObject({ backfill: { state: 'running', queued: 500 } })
+    const deleted = { project_id, call_ids: [...ids.slice(0, 20), ids[499]] }
+    expect((await post('/calls/delete', deleted)).status).toBe(200)
+    await runner.runRound()
+    expect(await read(id)).toMatchObject({ backfill: { state: 'done', queued: 510 } })
+  })
+
   it('estimate a judge by its prompts, or know no price', async () => {
     const { post, url } = await build({ scorer: JUDGE })
     const ask = async () => (await post(`${url}/estimate`, { project_id })).body

@@ -33,8 +33,16 @@ export interface Backfill {
   readonly until_us: number
   readonly expected: number
   readonly queued: number
-  /** Start of the last call that was looked at, and how many with this start were; null: none yet. */
-  readonly after: { readonly started_at_us: number; readonly calls: number } | null
+  /** null: no call was read yet. */
+  readonly after: BackfillCursor | null
+}
+
+/** The last call that a backfill has read, in the order of starts and ids. */
+export interface BackfillCursor {
+  readonly started_at_us: number
+  readonly id: string
+  /** How many calls of this start were read; some may be deleted by now. */
+  readonly calls: number
 }
 
 /** What an evaluator has done; money in 10^-9 dollars. */
