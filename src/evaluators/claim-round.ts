@@ -48,12 +48,12 @@ async function scoreGroup(
   if (evaluator === null) return
   const caller = await findPayer(evaluator, options)
   if (typeof caller === 'string') {
-    await stores.evaluators.stopEvaluator(id, caller)
+    await stores.evaluators.stopEvaluator(evaluator, caller)
     return settle(tasks.map((task) => release(task, token, nowUs())))
   }
   const reader = { ...options, nowUs: nowUs() }
   const found = await readSubjects(evaluator, tasks, reader)
-  const states = await findResults(evaluator, found, signal, options)
+  const states = await findResults(evaluator, tasks, found, signal, options)
 
   function settle(outcomes: readonly TaskOutcome[]): Promise<void> {
     return stores.evaluators.settleTasks(outcomes)

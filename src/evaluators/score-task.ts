@@ -9,7 +9,9 @@ import {
   resultId,
 } from '../domain/evaluators/evaluator.ts'
 import type { Score } from '../domain/evaluators/score.ts'
+import type { FeedbackRow } from '../domain/feedback/feedback-view.ts'
 import { type Feedback, resolveFeedback } from '../domain/feedback/new-feedback.ts'
+import { objectOrEmpty } from '../domain/json/json-values.ts'
 import { parseRef } from '../domain/objects/refs.ts'
 import { ApiError } from '../errors.ts'
 import { UnusableResponseError } from '../inference/scorers/judge.ts'
@@ -28,8 +30,11 @@ export interface ScoringOptions {
 
 type Ready = Extract<SubjectState, { is: 'ready' }>
 
-/** The state of a subject, with the id of its result. */
-type JudgedState = Exclude<SubjectState, Ready> | (Ready & { readonly id: string })
+/** The state of a subject, with the id of its result, or with what the judge of the stored result cost. */
+type JudgedState =
+  | Exclude<SubjectState, Ready>
+  | (Ready & { readonly id: string })
+  | { readonly is: 'scored'; readonly spent_nanos: number }
 
 /** An evaluator, and who pays for its judges. */
 interface Payed {
@@ -60,6 +65,9 @@ export async function scoreTask(
 ): Promise<Outcome> {
   const { nowUs } = options
   if (state.is === 'passed_over') return { ...OVER, result: 'passed_over' }
+  if (state.is === 'scored') {
+    return { ...OVER, result: 'scored', spent_nanos: state.spent_nanos }
+  }
   if (state.is === 'waiting') {
     const wait = Math.min(WAIT_US_MAX, WAIT_US * 2 ** Math.min(task.attempts - 1, 10))
     return { ...OVER, result: 'waits', due_at_us: nowUs() + wait }
@@ -81,7 +89,10 @@ export async function scoreTask(
     })
     spent_nanos = toNanos(score.cost_usd ?? 0)
     const isStored = await store(toResult(evaluator, state, { id, score }, options), options)
-    return { ...OVER, result: isStored ? 'scored' : 'passed_over', spent_nanos }
+    if (isStored) return { ...OVER, result: 'scored', spent_nanos }
+    const [earlier] = await findResults(evaluator, [task], [state], signal, options)
+    if (earlier?.is !== 'scored') return { ...OVER, result: 'passed_over', spent_nanos }
+    return { ...OVER, result: 'scored', spent_nanos: spent_nanos + earlier.spent_nanos }
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof UnusableResponseError) spent_nanos = toNanos(error.cost_usd)
@@ -89,9 +100,13 @@ export async function scoreTask(
   }
 }
 
-/** Passes over what has its result, of an earlier try or of an earlier queue. */
+/**
+ * Finds the results that are stored already. One that is newer than its task was made by a try that nobody has settled:
+ * it counts as scored, with its cost. An older one was counted with an earlier task.
+ */
 export async function findResults(
   evaluator: Evaluator,
+  tasks: readonly ClaimedTask[],
   states: readonly SubjectState[],
   signal: AbortSignal,
   { stores, refScheme }: Pick<ScoringOptions, 'stores' | 'refScheme'>,
@@ -103,14 +118,23 @@ export async function findResults(
   const caller = { keyId: `evaluator-${evaluatorId}`, project_id, signal }
   const refs = [...new Set(ready.map(refOf))]
   const found = refs.length === 0 ? [] : await stores.feedback.listAbout(refs, caller)
-  const ids = new Set(found.flatMap((rows) => rows.map((row) => row.id)))
-  return states.map((state) => {
+  const results = new Map(found.flat().map((row) => [row.id, row]))
+  return states.map((state, index) => {
     if (state.is !== 'ready') return state
     const { id, trace_id, thread_id } = state.call
     const about = { call: id, trace: trace_id, conversation: thread_id ?? '' }[target]
     const resultKey = resultId(evaluator, about)
-    return ids.has(resultKey) ? { is: 'passed_over' } : { ...state, id: resultKey }
+    const result = results.get(resultKey)
+    if (result === undefined) return { ...state, id: resultKey }
+    const isUncounted = result.created_at_us >= (tasks[index]?.queued_at_us ?? Infinity)
+    return isUncounted ? { is: 'scored', spent_nanos: costOf(result) } : { is: 'passed_over' }
   })
+}
+
+/** Returns what the judge of a stored result cost. */
+function costOf({ payload_json }: FeedbackRow): number {
+  const { cost_usd } = objectOrEmpty(JSON.parse(payload_json ?? 'null'))
+  return typeof cost_usd === 'number' ? toNanos(cost_usd) : 0
 }
 
 /** A model that fails makes its evaluator rest, longer each time; another failure is one of the subject. */

@@ -93,9 +93,13 @@ export function describeEvaluatorContract(name: string, open: () => Promise<Eval
       expect(again).toHaveLength(2)
       expect(again.find(({ subject_id }) => subject_id === first.subject_id)?.attempts).toBe(2)
       const owner = claims[0]?.length === 0 ? 'b' : 'a'
-      await store.settleTasks([outcomeOf(first, owner, { spent_nanos: 7 })])
+      await store.settleTasks([
+        outcomeOf(first, owner, { spent_nanos: 5 }),
+        outcomeOf(first, owner, { spent_nanos: 7, result: 'failed' }),
+      ])
       expect(await store.countWork(evaluator.id, 1)).toMatchObject({
         scored: 0,
+        failed: 0,
         waiting: 3,
         spent_nanos: 7,
       })
@@ -147,19 +151,51 @@ export function describeEvaluatorContract(name: string, open: () => Promise<Eval
       expect((await claim(store, 'a')).map((task) => task.subject_id)).toEqual(['call-0'])
     })
 
-    it('a definition that differs is the next version; a deleted evaluator leaves nothing', async () => {
+    it('a definition that differs is the next version; a deleted evaluator leaves nothing, not even of a try that ends later', async () => {
       const store = await open()
       const evaluator = evaluatorOf()
       await store.createEvaluator(evaluator)
       await expect(store.createEvaluator({ ...evaluator, id: 'x' })).rejects.toThrow('name')
       await queue(store, evaluator, 1)
+      const [task] = (await claim(store, 'a')) as [ClaimedTask]
       const same = await store.updateEvaluator(evaluator)
       const edited = await store.updateEvaluator({ ...evaluator, definition_json: '{"scorer":{}}' })
       expect([same?.version, edited?.version]).toEqual([1, 2])
       expect((await store.listVersions(evaluator.id)).map(({ version }) => version)).toEqual([2, 1])
       expect(await store.deleteEvaluator(evaluator.id)).toBe(true)
-      expect(await store.countWork(evaluator.id, 1)).toMatchObject({ waiting: 0, scored: 0 })
+      await store.settleTasks([outcomeOf(task, 'a', { spent_nanos: 7, result: 'failed' })])
+      const nothing = { waiting: 0, scored: 0, spent_nanos: 0 }
+      expect(await store.countWork(evaluator.id, 1)).toMatchObject(nothing)
       expect(await store.listEvaluators(evaluator.project_id)).toEqual([])
+    })
+
+    it('an edit of one field leaves the others as another edit has stored them', async () => {
+      const store = await open()
+      const evaluator = evaluatorOf({ from_position: 5 })
+      const { id } = evaluator
+      await store.createEvaluator(evaluator)
+      const payer = { principal_json: '{"svc_user_id":"bob"}', definition_json: '{"scorer":{}}' }
+      await store.updateEvaluator({ id, ...payer, ref: 'r', updated_at_us: 2 })
+      const paused = await store.updateEvaluator({ id, state: 'paused', updated_at_us: 3 })
+      expect(paused).toMatchObject({ ...payer, ref: 'r', version: 2, state: 'paused' })
+      const active = { state: 'active', from_position: 9 } as const
+      const resumed = await store.updateEvaluator({ id, ...active, updated_at_us: 4 })
+      expect(resumed).toMatchObject({ ...payer, ...active })
+      const again = { ...active, from_position: 12, updated_at_us: 5 }
+      expect(await store.updateEvaluator({ id, ...again })).toMatchObject(active)
+    })
+
+    it('an evaluator that was saved since its payer was read is not stopped', async () => {
+      const store = await open()
+      const evaluator = evaluatorOf()
+      await store.createEvaluator(evaluator)
+      const { id } = evaluator
+      const saved = await store.updateEvaluator({ id, principal_json: '{}', updated_at_us: 2 })
+      await store.stopEvaluator(evaluator, 'revoked')
+      const found = () => store.findEvaluator(id)
+      expect(await found()).toMatchObject({ state: 'active', last_error: null })
+      await store.stopEvaluator(saved as Evaluator, 'revoked')
+      expect(await found()).toMatchObject({ state: 'paused', last_error: 'revoked' })
     })
 
     it('over random histories of crashes each call has one result, and none is lost', async () => {

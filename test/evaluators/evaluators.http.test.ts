@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { toPersonPrincipal } from '../../src/domain/access/roles.ts'
-import { toPayer } from '../../src/domain/evaluators/evaluator.ts'
+import { type Evaluator, principalOf, toPayer } from '../../src/domain/evaluators/evaluator.ts'
 import { ApiError } from '../../src/errors.ts'
 import { UnusableResponseError } from '../../src/inference/scorers/judge.ts'
 import { PERSON } from '../support/person.ts'
@@ -101,6 +101,24 @@ describe('evaluators', () => {
     await runner.runRound()
     const found = await results()
     expect(found.map(({ weave_ref }) => weave_ref.split('/').at(-1))).toEqual([after])
+  })
+
+  it.each(['pause', 'resume'])('keep what is saved while a request to %s runs', async (word) => {
+    const { deps, get, post, put, createKey, create } = await build()
+    const { id } = await create()
+    const key = await createKey({})
+    const { evaluators } = deps
+    const find = evaluators.findEvaluator
+    vi.spyOn(evaluators, 'findEvaluator').mockImplementationOnce(async (name) => {
+      const found = await find(name)
+      const scorer = { kind: 'rule', rule: { type: 'contains', texts: ['no'] } }
+      expect((await put(`/evaluators/${id}`, { project_id, scorer }, { key })).status).toBe(200)
+      return found
+    })
+    const { body } = await post(`/evaluators/${id}/${word}`, { project_id })
+    expect(body).toMatchObject({ version: 2, scorer: { rule: { texts: ['no'] } } })
+    const last = (await get('/v1/keys')).body.data.at(-1)
+    expect(principalOf((await find(id)) as Evaluator).keyId).toBe(last.id)
   })
 
   it('have versions, each with an object that its results refer to', async () => {
@@ -243,5 +261,24 @@ describe('evaluators', () => {
     await runner.runRound()
     expect(asked).toHaveLength(1)
     expect(await read(id)).toMatchObject({ spent_usd: 0.5, spent_today_usd: 0.5, waiting: 2 })
+  })
+
+  it('count a result, and its cost, whose process ends before it counts them', async () => {
+    const models = scriptedModels({ backend: createScriptedBackend(HELLO) })
+    const { deps, create, read, results, storeCall } = await buildEvaluatorApp({ models })
+    const message = { role: 'user', content: '{output}' }
+    const scorer = { kind: 'judge', model: 'scripted', messages: [message], max_tokens: 9 }
+    const { id } = await create({ scorer })
+    const output = { score: 1 }
+    const score = { output, value: 1, reason: null, cost_usd: 0.25, call_id: null }
+    const runner = openRunner(deps, { score: async () => score }, { onFailure: () => undefined })
+    await storeCall()
+    vi.spyOn(deps.evaluators, 'settleTasks').mockRejectedValueOnce(new Error('killed'))
+    await runner.runRound()
+    expect(await read(id)).toMatchObject({ scored: 0, spent_usd: 0, waiting: 1 })
+    await deps.evaluators.releaseTasks()
+    await runner.runRound()
+    expect(await results()).toHaveLength(1)
+    expect(await read(id)).toMatchObject({ scored: 1, spent_usd: 0.25, waiting: 0 })
   })
 })

@@ -9,6 +9,7 @@ import { ApiError } from '../../errors.ts'
 import { originOf } from '../../http/audit-origin.ts'
 import type { Scorers } from '../../inference/scorers/scorers.ts'
 import type { EvaluatorDefinition, EvaluatorPath } from '../../schemas/evaluators/evaluator.ts'
+import type { EvaluatorEdit } from '../../store/api/evaluators/evaluators.ts'
 import type { Stores } from '../../store/api/stores.ts'
 
 export interface EvaluatorRoutesOptions
@@ -20,21 +21,18 @@ export interface EvaluatorRoutesOptions
 
 const CLASS = 'Evaluator'
 
-/** Stores an edit; an evaluator that was paused scores calls from now on. */
+/** Stores the fields of an edit; a resumed evaluator scores calls from now on. */
 export async function storeEdit(
-  edited: Evaluator,
+  edit: Omit<EvaluatorEdit, 'updated_at_us' | 'from_position'>,
   request: FastifyRequest,
   caller: Principal,
   options: EvaluatorRoutesOptions,
 ) {
   const { evaluators, callFeed, nowUs } = options
-  const before = await evaluators.findEvaluator(edited.id)
-  const isResumed = before?.state === 'paused' && edited.state === 'active'
-  const { id, definition_json, ref, monitor_ref, principal_json, state } = edited
-  const from_position = isResumed ? await callFeed.findEnd() : edited.from_position
-  const edit = { id, definition_json, ref, monitor_ref, principal_json, state, from_position }
+  const resumed = edit.state === 'active' ? { from_position: await callFeed.findEnd() } : {}
   const by = originOf(request, caller)
-  const stored = await evaluators.updateEvaluator({ ...edit, updated_at_us: nowUs() }, by)
+  const dated = { ...edit, ...resumed, updated_at_us: nowUs() }
+  const stored = await evaluators.updateEvaluator(dated, by)
   if (stored === null) throw notFound()
   return view(stored, options)
 }

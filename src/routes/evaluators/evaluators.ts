@@ -164,7 +164,12 @@ function addUpdate(app: App, options: EvaluatorRoutesOptions): void {
       const isNext = found.definition_json !== definition_json
       const ref = isNext ? await publish(found, definition, caller, options) : found.ref
       const principal_json = JSON.stringify(toPayer(caller, project_id))
-      return storeEdit({ ...found, definition_json, ref, principal_json }, request, caller, options)
+      return storeEdit(
+        { id: found.id, definition_json, ref, principal_json },
+        request,
+        caller,
+        options,
+      )
     },
   )
 }
@@ -195,7 +200,7 @@ function addStates(app: App, options: EvaluatorRoutesOptions): void {
         const caller = requireAccess(request.principal, 'traces:write', project_id)
         const found = await requireOwn(request.params, { project_id }, options)
         if (state === 'active') requireSpender(definitionOf(found), project_id, caller)
-        return storeEdit({ ...found, state }, request, caller, options)
+        return storeEdit({ id: found.id, state }, request, caller, options)
       },
     )
   }

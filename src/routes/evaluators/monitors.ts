@@ -69,7 +69,7 @@ export async function monitorRoutes(app: App, options: MonitorRoutesOptions): Pr
         const edited = { definition_json, principal_json, state, ref, monitor_ref } as const
         const found = known.find((one) => one.name === name)
         if (found !== undefined) {
-          made.push(await storeEdit({ ...found, ...edited }, request, caller, options))
+          made.push(await storeEdit({ id: found.id, ...edited }, request, caller, options))
           continue
         }
         const now = nowUs()

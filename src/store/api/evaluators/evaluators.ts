@@ -12,18 +12,20 @@ export interface EvaluatorVersion
   readonly svc_user_id: string
 }
 
-/** What an edit sets. */
-export type EvaluatorEdit = Pick<
-  Evaluator,
-  | 'id'
-  | 'definition_json'
-  | 'ref'
-  | 'monitor_ref'
-  | 'principal_json'
-  | 'updated_at_us'
-  | 'state'
-  | 'from_position'
->
+/** What an edit sets; a field without a value stays as it is stored. */
+export type EvaluatorEdit = Pick<Evaluator, 'id' | 'updated_at_us'> &
+  Partial<
+    Pick<
+      Evaluator,
+      | 'definition_json'
+      | 'ref'
+      | 'monitor_ref'
+      | 'principal_json'
+      | 'state'
+      /** Only set where the edit resumes a paused evaluator. */
+      | 'from_position'
+    >
+  >
 
 /** A subject that waits: id of a call, trace or conversation. */
 export interface NewTask {
@@ -79,8 +81,11 @@ export interface EvaluatorStore {
   updateEvaluator(edit: EvaluatorEdit, by?: AuditOrigin): Promise<Evaluator | null>
   /** Removes an evaluator with its tasks and counts; results stay. False when there is none. */
   deleteEvaluator(id: string, by?: AuditOrigin): Promise<boolean>
-  /** Pauses it by itself, saying why. */
-  stopEvaluator(id: string, error: string): Promise<void>
+  /** Pauses an evaluator whose payer may not pay, with the reason; no effect when it has been edited since it was read. */
+  stopEvaluator(
+    read: Pick<Evaluator, 'id' | 'principal_json' | 'updated_at_us'>,
+    error: string,
+  ): Promise<void>
   findEvaluator(id: string): Promise<Evaluator | null>
   /** By name; at most EVALUATORS_PER_PROJECT_MAX. */
   listEvaluators(project_id: string): Promise<Evaluator[]>
@@ -117,7 +122,10 @@ export interface EvaluatorStore {
   hasClaimable(now_us: number): Promise<boolean>
   /** Leases due tasks of active evaluators, within the concurrency and money of each. */
   claimTasks(claim: TaskClaim): Promise<ClaimedTask[]>
-  /** Settles tries of tasks; one whose lease is lost only counts what was spent. */
+  /**
+   * Settles tries of tasks. One whose lease is lost only counts what was spent without a result: the cost of a stored
+   * result is counted by the try that holds the lease.
+   */
   settleTasks(outcomes: readonly TaskOutcome[]): Promise<void>
   /** Ends all leases: of a process that has ended, where it was the only one. */
   releaseTasks(): Promise<void>

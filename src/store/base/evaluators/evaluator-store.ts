@@ -29,6 +29,7 @@ interface Audited {
   readonly by: AuditStamp
 }
 
+type Stopped = Parameters<EvaluatorStore['stopEvaluator']>[0] & { readonly error: string }
 type EvaluatorWrites = ReturnType<typeof createEvaluatorWrites>
 
 export function createEvaluatorWrites(dialect: Dialect) {
@@ -66,12 +67,14 @@ export function createEvaluatorWrites(dialect: Dialect) {
     *update_evaluator({ by, ...edit }: EvaluatorEdit & Audited): Steps<Evaluator | null> {
       const found = yield* first<Evaluator>(lockEvaluator, { id: edit.id })
       if (found === undefined) return null
-      const isNext = found.definition_json !== edit.definition_json
+      const merged = { ...found, ...edit }
+      const isNext = found.definition_json !== merged.definition_json
+      const isResumed = found.state === 'paused' && merged.state === 'active'
       const edited = {
-        ...found,
-        ...edit,
+        ...merged,
         version: found.version + Number(isNext),
-        ref: isNext ? edit.ref : found.ref,
+        ref: isNext ? merged.ref : found.ref,
+        from_position: isResumed ? merged.from_position : found.from_position,
       }
       yield* run(SQL.UPDATE_EVALUATOR, edited)
       if (isNext) yield* addVersion(edited)
@@ -89,7 +92,7 @@ export function createEvaluatorWrites(dialect: Dialect) {
       yield* record(by, { action: 'evaluator.delete', ...about, ...states })
       return true
     },
-    *stop_evaluator(stopped: { readonly id: string; readonly error: string }): Steps<void> {
+    *stop_evaluator(stopped: Stopped): Steps<void> {
       yield* run(SQL.STOP_EVALUATOR, stopped)
     },
   }
@@ -110,7 +113,8 @@ export function createEvaluatorStore({ read, write }: StepRuns<EvaluatorWrites>)
     updateEvaluator: (edit, by = SERVER_ORIGIN) =>
       write('update_evaluator', { ...edit, by: stamp(by) }),
     deleteEvaluator: (id, by = SERVER_ORIGIN) => write('delete_evaluator', { id, by: stamp(by) }),
-    stopEvaluator: (id, error) => write('stop_evaluator', { id, error }),
+    stopEvaluator: ({ id, principal_json, updated_at_us }, error) =>
+      write('stop_evaluator', { id, principal_json, updated_at_us, error }),
     async findEvaluator(id) {
       return (await read(first<Evaluator>(SQL.FIND_EVALUATOR, { id }))) ?? null
     },

@@ -101,10 +101,11 @@ SET
 WHERE id = @id
 `
 
+/** Only as it was read: an edit since then may have replaced the payer. */
 export const STOP_EVALUATOR = `
 UPDATE evaluators
 SET state = 'paused', last_error = @error
-WHERE id = @id
+WHERE id = @id AND principal_json = @principal_json AND updated_at_us = @updated_at_us
 `
 
 export const SET_BACKFILL = `

@@ -148,13 +148,19 @@ function* roomOf(evaluator: Evaluator, now_us: number): Steps<number> {
   return mean === 0 ? room : Math.min(room, Math.ceil(left / mean) - leased)
 }
 
-/** Ends or defers a try, if its lease is held, and counts it. @param deferTask - the statement */
+/**
+ * Ends or defers a try, if its lease is held, and counts it. The cost of a stored result is counted with the task, by
+ * whoever holds the lease. @param deferTask - the statement
+ */
 function* settle(outcome: TaskOutcome, deferTask: string): Steps<void> {
-  const { evaluator_id, subject_id, token, result, due_at_us, now_us, spent_nanos } = outcome
+  const { evaluator_id, subject_id, token, result, due_at_us, now_us } = outcome
+  const evaluator = yield* first<Evaluator>(SQL.FIND_EVALUATOR, { id: evaluator_id })
+  if (evaluator === undefined) return
   const held = { evaluator_id, subject_id, token }
   const isOver = result !== 'waits'
   const changed = yield* run(isOver ? SQL.DELETE_TASK : deferTask, { ...held, due_at_us })
   const isOwn = changed === 1
+  const spent_nanos = isOwn || result !== 'scored' ? outcome.spent_nanos : 0
   const counts = {
     ...NO_COUNTS,
     scored: Number(isOwn && result === 'scored'),
@@ -164,8 +170,6 @@ function* settle(outcome: TaskOutcome, deferTask: string): Steps<void> {
   if (counts.scored + counts.failed + spent_nanos > 0) {
     yield* run(SQL.ADD_DAY, { ...counts, evaluator_id, day: dayOf(now_us) })
   }
-  const evaluator = yield* first<Evaluator>(SQL.FIND_EVALUATOR, { id: evaluator_id })
-  if (evaluator === undefined) return
   const { retry_at_us, error } = outcome
   if (retry_at_us !== null) {
     const failures = { failures: evaluator.failures + 1, retry_at_us, last_error: error }
