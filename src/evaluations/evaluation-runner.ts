@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hasAccess, type Principal, type Scope } from '../domain/access/permissions.ts'
 import { toPersonPrincipal } from '../domain/access/roles.ts'
+import { renderJson } from '../domain/json/json-text.ts'
 import { ApiError } from '../errors.ts'
 import type { JsonObject } from '../schemas/primitives.ts'
 import type { EvaluationJob, JobClaim } from '../store/api/evaluations/evaluation-jobs.ts'
@@ -34,6 +35,11 @@ interface EvaluationRunnerOptions extends JobRunOptions {
   readonly isShared: boolean
   readonly stores: JobRunOptions['stores'] & Pick<Stores, 'evaluationJobs' | 'keys' | 'people'>
 }
+
+type JobEnd = Pick<
+  Parameters<Stores['evaluationJobs']['finishJob']>[0],
+  'state' | 'error' | 'output_json'
+>
 
 interface EvaluationRunner {
   /** Claims what waits, now and then again. */
@@ -98,12 +104,13 @@ export function createEvaluationRunner(options: EvaluationRunnerOptions): Evalua
     const onRow = () => {
       completed_rows += 1
     }
+    /** Finishes the job as its run has ended, by this attempt, an earlier one, or a request to cancel it. */
+    const finish = async (end: JobEnd) => {
+      const recorded = await findRunEnd(job, options)
+      await jobs.finishJob({ ...named, completed_rows, ...(recorded ?? end) })
+    }
     try {
-      if (job.attempts > ATTEMPTS_MAX) throw new ApiError('internal_error')
-      const caller = await requirePayer(job, options)
-      const output = await runJob(job, { caller, signal, onRow }, options)
-      const end = { ...named, completed_rows, error: null, output_json: JSON.stringify(output) }
-      await jobs.finishJob({ ...end, state: 'complete' })
+      await finish(await runToEnd(job, { signal, onRow }, options))
     } catch (error) {
       if (lost.signal.aborted) return
       if (stopping.signal.aborted) return await jobs.releaseJob(named)
@@ -112,10 +119,11 @@ export function createEvaluationRunner(options: EvaluationRunnerOptions): Evalua
       if (ending.code === 'store_unavailable') throw error
       if (ending !== error) onFailure(error)
       const failure = `${ending.code}: ${ending.message}`
-      const end = { ...named, completed_rows, error: failure, output_json: null }
-      const isHeld = await jobs.finishJob({ ...end, state: 'failed' })
-      const hasRun = job.work.kind !== 'score'
-      if (isHeld && hasRun) await createRunCalls(job, options).endRun(null, failure)
+      const isHeld = await jobs.renewClaim({ ...claimOf(claim_id), id: job.id, completed_rows })
+      if (!isHeld) return
+      // The run ends first: where the process ends in between, another attempt finishes the job.
+      if (job.work.kind !== 'score') await createRunCalls(job, options).endRun(null, failure)
+      await finish({ state: 'failed', error: failure, output_json: null })
     } finally {
       clearInterval(renewal)
     }
@@ -142,14 +150,37 @@ export function createEvaluationRunner(options: EvaluationRunnerOptions): Evalua
   }
 }
 
-/** @returns the summary; its row counts are reported as it goes */
-function runJob(
+/** Returns how the run that a job records has ended; null: it runs, or none is recorded. */
+async function findRunEnd(
+  { project_id, id, work }: EvaluationJob,
+  { stores }: JobRunOptions,
+): Promise<JobEnd | null> {
+  const run = work.kind === 'score' ? null : await stores.calls.findCall(project_id, id)
+  if (run === null || run.ended_at_us === null) return null
+  const { exception, output } = run
+  return exception === null
+    ? { state: 'complete', error: null, output_json: renderJson(output) }
+    : { state: 'failed', error: exception, output_json: null }
+}
+
+/** Runs a job whose run no earlier attempt has ended. */
+async function runToEnd(
   job: EvaluationJob,
-  running: Pick<JobContext, 'caller' | 'signal' | 'onRow'>,
-  options: JobRunOptions,
-): Promise<JsonObject> {
-  const context = { ...running, job, calls: createRunCalls(job, options) }
-  const { work } = job
+  running: Pick<JobContext, 'signal' | 'onRow'>,
+  options: EvaluationRunnerOptions,
+): Promise<JobEnd> {
+  const earlier = job.attempts === 1 ? null : await findRunEnd(job, options)
+  if (earlier !== null) return earlier
+  if (job.attempts > ATTEMPTS_MAX) throw new ApiError('internal_error')
+  const caller = await requirePayer(job, options)
+  const context = { ...running, caller, job, calls: createRunCalls(job, options) }
+  const output = await runWork(context, options)
+  return { state: 'complete', error: null, output_json: JSON.stringify(output) }
+}
+
+/** @returns the summary */
+function runWork(context: JobContext, options: JobRunOptions): Promise<JsonObject> {
+  const { work } = context.job
   if (work.kind === 'evaluate') return runEvaluation(work, context, options)
   if (work.kind === 'rescore') return runRescore(work, context, options)
   return runScores(work, context, options)

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { toPersonPrincipal } from '../../src/domain/access/roles.ts'
+import { ApiError } from '../../src/errors.ts'
 import { PERSON } from '../support/person.ts'
 import { NEVER, piece } from '../support/scripted-backend.ts'
 import { buildEvaluationApp, CONTAINS, EQUALS, PROJECT } from './evaluation-app.ts'
@@ -305,7 +306,56 @@ describe('who began an evaluation', () => {
   })
 })
 
+describe('an evaluation whose process ends', () => {
+  const down = () => new ApiError('store_unavailable')
+
+  async function start() {
+    const app = await buildEvaluationApp()
+    const { deps, evaluate, ended, calls } = app
+    /** Has another process take the job over. @returns how the job and its run have ended */
+    const takeOver = async (call_id: string) => {
+      await deps.evaluationJobs.releaseAll()
+      await evaluate({})
+      return [await ended(call_id), (await calls({ call_ids: [call_id] }))[0]]
+    }
+    return { ...app, takeOver }
+  }
+
+  it('before its failed run has ended, ends both', async () => {
+    const { deps, evaluate, takeOver } = await start()
+    vi.spyOn(deps.calls, 'writeParts').mockRejectedValue(new ApiError('internal_error'))
+    const endCall = vi.spyOn(deps.calls, 'endCall').mockRejectedValueOnce(down())
+    const { call_id } = await evaluate({})
+    await expect.poll(() => endCall.mock.settledResults.length).toBe(1)
+    const error = expect.stringContaining('internal_error')
+    expect(await takeOver(call_id)).toMatchObject([{ code: 'failed', error }, { exception: error }])
+  })
+
+  it('before the job of its failed run is finished, has failed', async () => {
+    const { deps, evaluate, takeOver } = await start()
+    vi.spyOn(deps.calls, 'writeParts').mockRejectedValueOnce(new ApiError('internal_error'))
+    const finishJob = vi.spyOn(deps.evaluationJobs, 'finishJob').mockRejectedValueOnce(down())
+    const { call_id } = await evaluate({})
+    await expect.poll(() => finishJob.mock.settledResults.length).toBe(1)
+    const error = expect.stringContaining('internal_error')
+    expect(await takeOver(call_id)).toMatchObject([{ code: 'failed', error }, { exception: error }])
+  })
+})
+
 describe('a cancelled evaluation', () => {
+  it('is cancelled by a repeat of a request that failed in between', async () => {
+    const { deps, evaluate, status, post, calls } = await buildEvaluationApp({
+      script: () => [NEVER],
+    })
+    const { call_id } = await evaluate({})
+    const cancel = () => post('/evaluations/cancel', { project_id: PROJECT, call_id })
+    vi.spyOn(deps.calls, 'endCall').mockRejectedValueOnce(new ApiError('store_unavailable'))
+    expect((await cancel()).status).toBe(503)
+    expect((await cancel()).body).toEqual({ cancelled: true })
+    expect(await status(call_id)).toEqual({ code: 'failed', error: 'cancelled' })
+    expect(await calls({ call_ids: [call_id] })).toMatchObject([{ exception: 'cancelled' }])
+  })
+
   it('has failed, its run has an exception, and its requests end', async () => {
     const { evaluate, status, post, calls, backend } = await buildEvaluationApp({
       script: () => [NEVER],

@@ -269,11 +269,12 @@ function addCancel(app: App, evaluations: ServerEvaluations): void {
       const { project_id, call_id } = request.body
       requireAccess(request.principal, 'traces:write', project_id)
       const job = await stores.evaluationJobs.findJob(project_id, call_id)
-      const cancelled = await stores.evaluationJobs.cancelJob(project_id, call_id)
-      if (job !== null && cancelled && job.work.kind !== 'score') {
+      if (job?.state !== 'running') return { cancelled: false }
+      // The run ends first: where the process ends in between, a repeated request finds the job running.
+      if (job.work.kind !== 'score') {
         await createRunCalls(job, evaluations).endRun(null, 'cancelled')
       }
-      return { cancelled }
+      return { cancelled: await stores.evaluationJobs.cancelJob(project_id, call_id) }
     },
   )
 }
