@@ -2,12 +2,11 @@
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import type { BudgetResponse } from '../../schemas/access/budget.ts'
-import { requestJson } from '../api/client.ts'
 import { caller } from '../api/session.ts'
 import { formatTime } from '../parts/format.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Loading } from '../parts/notice.ts'
-import { BudgetsOf } from '../server/key-budgets.ts'
+import { BudgetForms, readBudgets } from '../server/key-budgets.ts'
 import { textOf } from '../server/key-settings.ts'
 import { Use } from './use.ts'
 
@@ -18,11 +17,7 @@ export function Budgets() {
   const [kind, setKind] = useState<BudgetResponse['subject_kind']>('project')
   const [id, setId] = useState(caller.value?.projects[0] ?? '')
   const reload = () => setTurn((last) => last + 1)
-  const loaded = useLoad(
-    'all budgets',
-    (signal) => requestJson<{ data: BudgetResponse[] }>('/v1/budgets', undefined, { signal }),
-    turn,
-  )
+  const loaded = useLoad('budgets', readBudgets, turn)
   const budgets = loaded.value?.data ?? []
   const edit = (budget: BudgetResponse) => {
     setKind(budget.subject_kind)
@@ -36,7 +31,7 @@ export function Budgets() {
         </select></label>
         <label>Id<input maxlength="257" value=${id} onInput=${textOf(setId)} placeholder=${kind === 'project' ? 'acme/demo' : 'id'} /></label>
       </div>
-      ${id.trim() !== '' && html`<${BudgetsOf} key=${`${kind} ${id}`} kind=${kind} id=${id.trim()} onChanged=${reload} />`}
+      ${id.trim() !== '' && html`<${BudgetForms} key=${`${kind} ${id}`} kind=${kind} id=${id.trim()} budgets=${budgets} onChanged=${reload} />`}
     </div>
     <${Failure} words=${loaded.failure} />
     ${loaded.value === null && loaded.isLoading && html`<${Loading} />`}

@@ -11,30 +11,37 @@ import { textOf } from './key-settings.ts'
 const PERIODS = ['day', 'week', 'month', 'life'] as const
 const URL = '/v1/budgets'
 
-interface BudgetsOfProps {
+interface Subject {
   readonly kind: BudgetResponse['subject_kind']
   readonly id: string
-  readonly onChanged?: () => void
 }
 
-export function BudgetsOf({ kind, id, onChanged }: BudgetsOfProps) {
+/** The budgets of all keys, projects and persons. */
+export function readBudgets(signal: AbortSignal) {
+  return requestJson<{ data: BudgetResponse[] }>(URL, undefined, { signal })
+}
+
+export function BudgetsOf({ kind, id }: Subject) {
   const [turn, setTurn] = useState(0)
-  const reload = () => {
-    setTurn((last) => last + 1)
-    onChanged?.()
-  }
-  const loaded = useLoad(
-    `budgets ${kind} ${id}`,
-    (signal) => requestJson<{ data: BudgetResponse[] }>(URL, undefined, { signal }),
-    turn,
-  )
-  const own = (loaded.value?.data ?? []).filter(
+  const reload = () => setTurn((last) => last + 1)
+  const loaded = useLoad('budgets', readBudgets, turn)
+  return html`<${Failure} words=${loaded.failure} />
+    <${BudgetForms} kind=${kind} id=${id} budgets=${loaded.value?.data ?? []} onChanged=${reload} />`
+}
+
+interface BudgetFormsProps extends Subject {
+  /** Those of others are left out. */
+  readonly budgets: readonly BudgetResponse[]
+  readonly onChanged: () => void
+}
+
+export function BudgetForms({ kind, id, budgets, onChanged }: BudgetFormsProps) {
+  const own = budgets.filter(
     ({ subject_kind, subject_id }) => subject_kind === kind && subject_id === id,
   )
   return html`<h3>Budgets</h3>
-    <${Failure} words=${loaded.failure} />
-    ${own.map((budget) => html`<${BudgetRow} key=${budget.id} budget=${budget} onChanged=${reload} />`)}
-    <${NewBudget} kind=${kind} id=${id} onMade=${reload} />`
+    ${own.map((budget) => html`<${BudgetRow} key=${budget.id} budget=${budget} onChanged=${onChanged} />`)}
+    <${NewBudget} kind=${kind} id=${id} onMade=${onChanged} />`
 }
 
 interface BudgetRowProps {
@@ -66,9 +73,7 @@ function BudgetRow({ budget, onChanged }: BudgetRowProps) {
     </form>`
 }
 
-interface NewBudgetProps {
-  readonly kind: BudgetResponse['subject_kind']
-  readonly id: string
+interface NewBudgetProps extends Subject {
   readonly onMade: () => void
 }
 

@@ -123,14 +123,21 @@ describe.skipIf(!hasBrowser)('people on the page', () => {
       },
     ]
     await post('/call/upsert_batch', { batch: [...call('a', 'model-a'), ...call('b', 'model-b')] })
+    let reads = 0
+    page.on('request', (request) => {
+      if (request.method() === 'GET' && request.url().endsWith('/v1/budgets')) reads += 1
+    })
     await page.goto(`${url}/budgets#key=${key}`)
-    await page.getByLabel('Id', { exact: true }).fill(project_id)
+    await page.getByLabel('Id', { exact: true }).fill('')
+    await page.getByLabel('Id', { exact: true }).pressSequentially(project_id)
     const add = page.getByRole('form', { name: 'New budget' })
     await add.getByLabel('US dollars').fill('25')
     await add.getByLabel('warns at').fill('20')
     await add.getByRole('button', { name: 'Add budget' }).click()
     const row = page.locator('[aria-label=Budgets] tbody tr')
     await expect.poll(() => row.count()).toBe(1)
+    // Once at first, and once after the change, whatever is typed.
+    expect(reads).toBe(2)
     const text = String(await row.textContent())
     for (const part of ['acme/demo', 'month', '$25.00', 'warns at $20.00', '$0.00']) {
       expect(text).toContain(part)
