@@ -46,7 +46,8 @@ export const TAGS = [
   },
   {
     name: 'server',
-    description: 'The server itself: health, versions, and what SDKs request first.',
+    description:
+      'The server itself: health, versions, keys, people, budgets, alerts, the audit list, tools for agents, and what SDKs request first.',
   },
 ]
 

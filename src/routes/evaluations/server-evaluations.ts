@@ -223,7 +223,7 @@ function addStatus(app: App, { stores }: ServerEvaluations): void {
       schema: {
         tags,
         operationId: 'getEvaluationStatus',
-        summary: 'How far an evaluation or scoring on the server is (addition to the spec).',
+        summary: 'Report how far an evaluation or scoring on the server is (addition to the spec).',
         body: WIRE.EvaluationStatusRequest,
         response: { 200: WIRE.EvaluationStatusResponse },
       },

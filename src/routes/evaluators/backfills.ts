@@ -40,7 +40,8 @@ export async function backfillRoutes(app: App, options: BackfillRoutesOptions): 
       schema: {
         tags,
         operationId: 'estimateBackfill',
-        summary: 'Estimate how many old calls an evaluator would score, and what that would cost.',
+        summary:
+          'Estimate how many old calls an evaluator would score, and what that would cost (addition to the spec).',
         params: EvaluatorPath,
         body: BackfillRequest,
         response: { 200: BackfillEstimateResponse },
@@ -60,7 +61,8 @@ export async function backfillRoutes(app: App, options: BackfillRoutesOptions): 
       schema: {
         tags,
         operationId: 'startBackfill',
-        summary: 'Score old calls, those that have no result of this version.',
+        summary:
+          'Score old calls, those that have no result of this version (addition to the spec).',
         params: EvaluatorPath,
         body: BackfillRequest,
         response: { 200: EvaluatorResponse },
@@ -85,7 +87,7 @@ export async function backfillRoutes(app: App, options: BackfillRoutesOptions): 
       schema: {
         tags,
         operationId: 'updateBackfill',
-        summary: 'Pause, continue or cancel a backfill.',
+        summary: 'Pause, continue or cancel a backfill (addition to the spec).',
         params: EvaluatorPath,
         body: BackfillStateRequest,
         response: { 200: EvaluatorResponse },

@@ -48,7 +48,8 @@ function addCreate(app: App, options: EvaluatorRoutesOptions): void {
     {
       tags,
       operationId: 'createEvaluator',
-      summary: 'Create an evaluator, which scores calls that are stored from now on.',
+      summary:
+        'Create an evaluator, which scores calls that are stored from now on (addition to the spec).',
       body: EvaluatorCreateRequest,
       response: EvaluatorResponse,
     },
@@ -86,7 +87,7 @@ function addList(app: App, options: EvaluatorRoutesOptions): void {
     {
       tags,
       operationId: 'listEvaluators',
-      summary: 'List the evaluators of a project, and what they have done.',
+      summary: 'List the evaluators of a project, and what they have done (addition to the spec).',
       body: ProjectOnly,
       response: EvaluatorListResponse,
     },
@@ -105,7 +106,7 @@ function addReads(app: App, options: EvaluatorRoutesOptions): void {
       schema: {
         ...shown,
         operationId: 'readEvaluator',
-        summary: 'Read an evaluator, and what it has done.',
+        summary: 'Read an evaluator, and what it has done (addition to the spec).',
         response: { 200: EvaluatorResponse },
       },
     },
@@ -121,7 +122,7 @@ function addReads(app: App, options: EvaluatorRoutesOptions): void {
       schema: {
         ...shown,
         operationId: 'listEvaluatorVersions',
-        summary: 'List the versions of an evaluator.',
+        summary: 'List the versions of an evaluator (addition to the spec).',
         response: { 200: EvaluatorVersionsResponse },
       },
     },
@@ -149,7 +150,7 @@ function addUpdate(app: App, options: EvaluatorRoutesOptions): void {
         tags,
         operationId: 'updateEvaluator',
         summary:
-          'Replace the definition of an evaluator; its judges are paid by the caller from now on.',
+          'Replace the definition of an evaluator; its judges are paid by the caller from now on (addition to the spec).',
         params: EvaluatorPath,
         body: EvaluatorUpdateRequest,
         response: { 200: EvaluatorResponse },
@@ -176,11 +177,15 @@ function addUpdate(app: App, options: EvaluatorRoutesOptions): void {
 
 function addStates(app: App, options: EvaluatorRoutesOptions): void {
   for (const [word, state, summary] of [
-    ['pause', 'paused', 'Pause an evaluator: what waits keeps waiting, new calls are not queued.'],
+    [
+      'pause',
+      'paused',
+      'Pause an evaluator: what waits keeps waiting, new calls are not queued (addition to the spec).',
+    ],
     [
       'resume',
       'active',
-      'Resume an evaluator: calls that are stored from now on are queued again.',
+      'Resume an evaluator: calls that are stored from now on are queued again (addition to the spec).',
     ],
   ] as const) {
     app.post(
@@ -213,7 +218,8 @@ function addDelete(app: App, options: EvaluatorRoutesOptions): void {
       schema: {
         tags,
         operationId: 'deleteEvaluator',
-        summary: 'Delete an evaluator and what waits for it. Its results stay.',
+        summary:
+          'Delete an evaluator and what waits for it; its results stay (addition to the spec).',
         params: EvaluatorPath,
         querystring: ProjectOnly,
         response: { 200: EvaluatorDeleteResponse },

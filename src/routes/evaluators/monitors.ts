@@ -47,7 +47,8 @@ export async function monitorRoutes(app: App, options: MonitorRoutesOptions): Pr
     {
       tags: ['evaluators'],
       operationId: 'runMonitor',
-      summary: 'Run a published monitor: make or edit an evaluator for each of its scorers.',
+      summary:
+        'Run a published monitor: make or edit an evaluator for each of its scorers (addition to the spec).',
       body: MonitorRequest,
       response: EvaluatorListResponse,
     },
