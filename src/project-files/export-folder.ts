@@ -50,16 +50,20 @@ export function discardExport(folder: string): void {
   for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true })
 }
 
+/** The writer and the reader of a format; Parquet's library is loaded only for what needs it. */
+async function openFormat(format: ExportFormat) {
+  if (format === 'jsonl') return { createWriter: createJsonlWriter, read: readJsonl }
+  const { createParquetWriter, readParquet } = await import('./parquet-files.ts')
+  return { createWriter: createParquetWriter, read: readParquet }
+}
+
 export async function createRecordWriter(
   folder: string,
   name: RecordKindName,
   format: ExportFormat,
 ): Promise<RecordWriter> {
-  const path = pathOf(folder, name, format)
-  if (format === 'jsonl') return createJsonlWriter(path, RECORD_KINDS[name])
-  // Loaded only for what needs it.
-  const { createParquetWriter } = await import('./parquet-files.ts')
-  return createParquetWriter(path, RECORD_KINDS[name])
+  const { createWriter } = await openFormat(format)
+  return createWriter(pathOf(folder, name, format), RECORD_KINDS[name])
 }
 
 /** Written last: a folder without it is incomplete. */
@@ -91,8 +95,7 @@ export async function* readRecords(
 ): AsyncGenerator<ProjectRecord> {
   const path = pathOf(folder, name, format)
   if (!existsSync(path)) throw new ExportFolderError(`${path} is missing`)
-  const { readParquet } = await import('./parquet-files.ts')
-  const read = format === 'jsonl' ? readJsonl : readParquet
+  const { read } = await openFormat(format)
   let count = 0
   for await (const record of read(path, RECORD_KINDS[name])) {
     count += 1

@@ -12,6 +12,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { digestOfJson } from '../../src/domain/objects/digests.ts'
+import { exportProject } from '../../src/project-files/export-project.ts'
+import { openProjectSource } from '../../src/store/sqlite/export/project-source.ts'
 import { INHERITED } from '../support/inherited.ts'
 import { spawnServer, TEST_KEY } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
@@ -117,6 +119,21 @@ describe('weft export', () => {
       expect(files.map(({ mode }) => mode & 0o077)).toEqual(files.map(() => 0))
     },
   )
+
+  it('closes the database after a failed write, and leaves the folder empty', async () => {
+    const source = openProjectSource(await filled(), PROJECT)
+    const folder = join(makeTempDir(), 'out')
+    const failing = {
+      ...source,
+      files: () => {
+        throw new Error('no space left on device')
+      },
+    }
+    const target = { folder, format: 'jsonl', project_id: PROJECT } as const
+    await expect(exportProject(failing, target)).rejects.toThrow('no space left on device')
+    expect(() => source.close()).not.toThrow()
+    expect(readdirSync(folder)).toEqual([])
+  })
 
   it('leaves out files whose bytes are missing, with exit code 2', async () => {
     const dataDir = await filled()

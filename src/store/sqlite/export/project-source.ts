@@ -28,8 +28,10 @@ export function openProjectSource(dataDir: string, project_id: string): ProjectS
     closeDatabase(db)
     throw error
   }
-  const list = (sql: string) =>
-    db.prepare(sql).iterate({ project_id }) as IterableIterator<SourceRow>
+  // Opens its cursor with the first row: a failure before it leaves no open one, with which nothing could be closed.
+  function* list(sql: string): Generator<SourceRow> {
+    yield* db.prepare(sql).iterate({ project_id }) as IterableIterator<SourceRow>
+  }
   return {
     feedback: () => list(SQL.LIST_FEEDBACK),
     objects: () => list(SQL.LIST_OBJECTS),
