@@ -1,4 +1,5 @@
 /** What all command lines share: help, and one message for whatever fails. */
+import { ApiError } from './errors.ts'
 
 /** Arguments that are wrong or missing. */
 export class UsageError extends Error {}
@@ -28,6 +29,9 @@ export async function runCommand(
 
 function describe(error: unknown, usage: string): string {
   if (!(error instanceof Error)) return String(error)
+  // Its message is for clients over HTTP, who must not see the cause. That of another thread has its stack below.
+  if (error instanceof ApiError && error.cause instanceof Error)
+    return `${error.message} (${error.cause.message.split('\n', 1)[0]})`
   const isOfParser = /^ERR_PARSE_ARGS/.test((error as NodeJS.ErrnoException).code ?? '')
   return isOfParser || error instanceof UsageError ? `${error.message}\n${usage}` : error.message
 }
