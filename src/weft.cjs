@@ -64,8 +64,9 @@ README.md lists the others.`
  * Returns the folder of Weft for the user's data or caches: that of XDG, on macOS that of Apple, on Windows that of
  * LOCALAPPDATA.
  */
-function findFolder(kind, platform = process.platform, env = process.env, home = homedir()) {
+function findFolder(kind, platform = process.platform, env = process.env, readHome = homedir) {
   const isData = kind === 'data'
+  const home = findHome(readHome)
   if (platform === 'win32') {
     const local = env.LOCALAPPDATA || path.win32.join(home, 'AppData', 'Local')
     return path.win32.join(local, 'weft', kind)
@@ -77,6 +78,15 @@ function findFolder(kind, platform = process.platform, env = process.env, home =
   // The specification of XDG has relative paths ignored.
   const base = given.startsWith('/') ? given : path.join(home, isData ? '.local/share' : '.cache')
   return path.join(base, 'weft')
+}
+
+/** Without a home, as of a user that the machine does not list, it is `/`, as runtimes of containers set it. */
+function findHome(readHome) {
+  try {
+    return readHome() || '/'
+  } catch {
+    return '/'
+  }
 }
 
 /** Whether a Node is as new as the engines of the package. */

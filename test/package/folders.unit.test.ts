@@ -3,8 +3,17 @@ import { describe, expect, it } from 'vitest'
 
 type Environment = Readonly<Record<string, string>>
 const { findFolder, isSupported } = createRequire(import.meta.url)('../../src/weft.cjs') as {
-  findFolder(kind: string, platform: string, environment: Environment, home: string): string
+  findFolder(
+    kind: string,
+    platform: string,
+    environment: Environment,
+    readHome: () => string,
+  ): string
   isSupported(version: string): boolean
+}
+
+function raise(message: string): never {
+  throw new Error(message)
 }
 
 describe('the folders of an installed Weft', () => {
@@ -20,8 +29,16 @@ describe('the folders of an installed Weft', () => {
     ],
     ['win32', { LOCALAPPDATA: 'L:\\local' }, 'L:\\local\\weft\\data', 'L:\\local\\weft\\cache'],
   ] as const)('on %s with %j are the usual ones', (platform, environment, data, cache) => {
-    const find = (kind: string) => findFolder(kind, platform, environment, '/home/me')
+    const find = (kind: string) => findFolder(kind, platform, environment, () => '/home/me')
     expect([find('data'), find('cache')]).toEqual([data, cache])
+  })
+
+  it.each([
+    ['an unlisted user', () => raise('uv_os_homedir returned ENOENT')],
+    ['an empty HOME', () => ''],
+  ])('are below / for %s', (_what, readHome) => {
+    expect(findFolder('data', 'linux', {}, readHome)).toBe('/.local/share/weft')
+    expect(findFolder('cache', 'linux', {}, readHome)).toBe('/.cache/weft')
   })
 })
 
