@@ -1,6 +1,7 @@
 /** An app with evaluators whose rounds a test runs itself. */
 
 import { onTestFinished } from 'vitest'
+import type { Config } from '../../src/config.ts'
 import type { Deps } from '../../src/deps.ts'
 import { createEvaluatorRunner } from '../../src/evaluators/runner.ts'
 import { newId } from '../../src/http/new-id.ts'
@@ -45,8 +46,11 @@ export function openRunner(
   return runner
 }
 
-export async function buildEvaluatorApp(replaced: Partial<Deps> = {}) {
-  const app = await buildTestApp({}, replaced)
+export async function buildEvaluatorApp(
+  replaced: Partial<Deps> = {},
+  overrides: Partial<Config> = {},
+) {
+  const app = await buildTestApp(overrides, replaced)
   let count = 0
   /** Stores a call, by default one that has ended. */
   async function storeCall(more: Record<string, unknown> = {}, end: object | null = {}) {
