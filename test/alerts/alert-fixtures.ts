@@ -3,7 +3,10 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
+import { startAlertRunner } from '../../src/alerts/alert-runner.ts'
 import type { Alert, AlertSettings } from '../../src/domain/alerts/alert.ts'
+import { newId } from '../../src/http/new-id.ts'
+import { createWebhooks } from '../../src/outbound/webhooks.ts'
 
 export const PROJECT = 'acme/demo'
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
@@ -67,3 +70,16 @@ export async function openReceiver(port = 0) {
   const { port: bound } = server.address() as AddressInfo
   return Object.assign(receiver, { url: `http://127.0.0.1:${bound}/hook`, port: bound })
 }
+
+/** Checks and deliveries of one process, which end with the test. */
+export function startRunner(stores: RunnerStores, nowUs: () => number) {
+  const webhooks = createWebhooks(['*'])
+  onTestFinished(webhooks.close)
+  const log = () => undefined
+  const settings = { intervalMs: 60_000, tickMs: 5, nowUs, newId, log }
+  const runner = startAlertRunner({ stores, webhooks, ...settings })
+  onTestFinished(() => runner.stop())
+  return runner
+}
+
+type RunnerStores = Parameters<typeof startAlertRunner>[0]['stores']

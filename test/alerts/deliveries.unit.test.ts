@@ -1,11 +1,8 @@
 /** Deliveries to receivers that fail, over restarts and by several processes. */
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { startAlertRunner } from '../../src/alerts/alert-runner.ts'
-import { newId } from '../../src/http/new-id.ts'
-import { createWebhooks } from '../../src/outbound/webhooks.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
-import { alertOf, openReceiver, settingsOf } from './alert-fixtures.ts'
+import { alertOf, openReceiver, settingsOf, startRunner } from './alert-fixtures.ts'
 
 const POLL = { timeout: 10_000 }
 
@@ -14,22 +11,8 @@ async function open(dataDir = ':memory:') {
   const stores = openSqliteStore({ dataDir, ingestQueueMax: 1000 })
   onTestFinished(() => stores.close())
   const receiver = await openReceiver()
-  const webhooks = createWebhooks(['*'])
-  onTestFinished(webhooks.close)
   const clock = { us: 1_000_000_000 }
-  const start = () => {
-    const runner = startAlertRunner({
-      stores,
-      webhooks,
-      intervalMs: 60_000,
-      tickMs: 5,
-      nowUs: () => clock.us,
-      newId,
-      log: () => undefined,
-    })
-    onTestFinished(() => runner.stop())
-    return runner
-  }
+  const start = () => startRunner(stores, () => clock.us)
   const settings = settingsOf({ threshold: -1, webhook: { url: receiver.url } })
   const create = (id = 'a') => stores.alerts.createAlert(alertOf({ id, settings }))
   const event = async () => (await stores.alerts.listEvents('a'))[0]
