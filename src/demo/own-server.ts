@@ -20,7 +20,8 @@ export async function startOwnServer(): Promise<{ readonly url: string; readonly
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   process.once('exit', () => {
-    server.kill()
+    // At once: files that a shutdown removes meanwhile would end the removal of the others.
+    server.kill('SIGKILL')
     rmSync(dataDir, { recursive: true, force: true })
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
@@ -13,8 +13,9 @@ import { hasBrowser, openTab } from './browser.ts'
 const project = 'demo/shop'
 const OWN_SERVER = new URL('../../src/demo/own-server.ts', import.meta.url).href
 
-it('the server of the demo reads neither the models file nor the settings of its caller', async () => {
+it('the server of the demo reads neither the models file nor the settings of its caller, and leaves no files', async () => {
   const folder = makeTempDir()
+  const temporary = makeTempDir()
   const model = {
     id: 'far',
     backend: 'openai',
@@ -32,9 +33,18 @@ it('the server of the demo reads neither the models file nor the settings of its
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--input-type=module', '--eval', script],
-    { cwd: folder, env: { ...INHERITED, WEFT_PORT: 'none', WEFT_MODELS_FILE: 'models.json' } },
+    {
+      cwd: folder,
+      env: {
+        ...INHERITED,
+        TMPDIR: temporary,
+        WEFT_PORT: 'none',
+        WEFT_MODELS_FILE: 'models.json',
+      },
+    },
   )
   expect(stdout).toBe('tiny')
+  expect(readdirSync(temporary)).toEqual([])
 })
 
 it('the demo fills a project with everything that it announces', async () => {
