@@ -41,6 +41,13 @@ describe('a text', () => {
     expect(redact(text)).toBe(text)
   })
 
+  it('of 16 MiB of digits does not exhaust the stack', () => {
+    const cards = createRedactor({ kinds: ['card'], patterns: [] })
+    const digits = '7'.repeat(16 * 1024 * 1024)
+    const redacted = cards.redactText(`${digits} 4111 1111 1111 1111`, {})
+    expect(redacted === `${digits} [redacted:card]`).toBe(true)
+  })
+
   it('is read by the patterns of the project first, in an engine without backtracking', () => {
     const patterns = [
       { name: 'order', pattern: 'ORD-[0-9]+' },

@@ -1,11 +1,11 @@
 /**
- * Finds what a project does not want to be stored, and puts a mark in its place. Pure. No pattern here takes more time than
+ * Matches what a project does not want to be stored, and replaces it by a mark. Pure. No pattern here takes more time than
  * in proportion to the text: the own ones are bounded, those of users run in an engine without backtracking.
  */
 import { RE2JS } from 're2js'
 import { parseObject } from '../json/json-values.ts'
 
-/** What Weft finds by itself. */
+/** What Weft finds without patterns of users. */
 export const REDACTION_KINDS = ['email', 'card', 'phone', 'key'] as const
 type RedactionKind = (typeof REDACTION_KINDS)[number]
 
@@ -21,7 +21,7 @@ export type RedactedCounts = Record<string, number>
 
 /** Redacts texts by compiled rules. */
 export interface Redactor {
-  /** Returns the text with a mark such as `[redacted:email]` for each finding, which is counted. */
+  /** Returns the text with a mark such as `[redacted:email]` for each match, which is counted. */
   redactText(text: string, counts: RedactedCounts): string
   /** Returns JSON text in which all texts are redacted, names of members included, and numbers that are cards. */
   redactJson(json: string, counts: RedactedCounts): string
@@ -29,17 +29,18 @@ export interface Redactor {
 
 const EMAIL =
   /[\p{L}\p{N}._%+'-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){0,8}\.\p{L}{2,24}/gu
-/** Digits in groups, of which some may be a card. */
-const DIGITS = /\d(?:[ -]?\d){12,}/g
+/** Digits and separators, of which some may be a card. A repeated group would take stack for each repetition. */
+const DIGITS = /\d[\d -]{12}[\d -]*/g
+const GAP = /([ -][ -]+)/
 const NUMBER = /(?<![\w.+-])\d{13,19}(?![\w.])/g
-/** Brands of cards by the first digits, so that times and ids seldom look like one. */
+/** Brands of cards by the first digits, so that times and ids are seldom taken for one. */
 const CARD = /^(?:4|5[1-5]|2[2-7]|3[47]|3[068]|6)/
 const PHONE =
   /(?<![\w+.-])(?:\+\d{1,3}[ .-]?(?:\(0\)[ .-]?)?(?:\(\d{1,5}\)[ .-]?)?\d{1,5}(?:[ .-]?\d{2,5}){1,4}|\(\d{3}\) ?\d{3}[ .-]\d{4}|\d{3}[ .-]\d{3}[ .-]\d{4})(?![\w-])/g
 const KEY =
   /(?<![A-Za-z0-9])(?:(?:sk|pk|rk|wk|ghp|gho|ghs|ghu|glpat|hf|xai|gsk|npm|pypi|xox[abeprs])[-_][A-Za-z0-9_-]{16,200}|github_pat_[A-Za-z0-9_]{20,200}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{30,60}|eyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{8,2000})|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\s]{0,8000}(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?/g
 
-/** Replaces findings; `isPossible` is a quick look whether there can be one. */
+/** Replaces matches; `isPossible` is a cheap check that is false only where there is none. */
 interface Rule {
   readonly name: string
   isPossible(text: string): boolean
@@ -54,7 +55,13 @@ const RULES: Readonly<Record<RedactionKind, Omit<Rule, 'name'>>> = {
   },
   card: {
     isPossible: (text) => /\d{4}/.test(text),
-    replace: (text, mark) => text.replace(DIGITS, (digits) => replaceCards(digits, mark)),
+    replace: (text, mark) =>
+      text.replace(DIGITS, (digits) =>
+        digits
+          .split(GAP)
+          .map((groups) => replaceCards(groups, mark))
+          .join(''),
+      ),
   },
   phone: {
     isPossible: (text) => /\d{2}/.test(text),
@@ -64,7 +71,10 @@ const RULES: Readonly<Record<RedactionKind, Omit<Rule, 'name'>>> = {
 
 /** Returns digits with a mark for each card: a number of a brand whose check digit is right, not inside another one. */
 function replaceCards(text: string, mark: () => string): string {
-  const positions = [...text.matchAll(/\d/g)].map(({ index }) => index)
+  const positions: number[] = []
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] !== ' ' && text[at] !== '-') positions.push(at)
+  }
   const isBoundary = (at: number) => at === positions.length || at === 0 || isApart(at)
   const isApart = (at: number) => (positions[at] ?? 0) - (positions[at - 1] ?? 0) > 1
   let redacted = ''
@@ -132,7 +142,7 @@ export function createRedactor({ kinds, patterns }: Redaction): Redactor {
       },
     }
   })
-  // Keys may hold what looks like another kind.
+  // Keys may contain matches of another kind.
   const ordered = Object.keys(RULES) as RedactionKind[]
   const built = ordered
     .filter((kind) => kinds.includes(kind))
