@@ -57,7 +57,7 @@ function createAllowances({ burst, refillMs }: Allowance, nowMs: () => number) {
   }
 
   /** Removes the full ones and, if the table is still full, the oldest. */
-  function forget(now: number): void {
+  function prune(now: number): void {
     for (const [name, level] of levels) {
       refill(level, now)
       if (level.leftMs >= fullMs) levels.delete(name)
@@ -69,7 +69,7 @@ function createAllowances({ burst, refillMs }: Allowance, nowMs: () => number) {
   return {
     take(name: string): void {
       const now = nowMs()
-      if (!levels.has(name) && levels.size >= ENTRIES_MAX) forget(now)
+      if (!levels.has(name) && levels.size >= ENTRIES_MAX) prune(now)
       const level = levels.get(name) ?? { leftMs: fullMs, filledAtMs: now }
       levels.set(name, level)
       refill(level, now)

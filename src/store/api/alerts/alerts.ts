@@ -10,7 +10,7 @@ import type {
 /** Limits: alerts of a project and of a server. */
 export const ALERTS_PER_PROJECT_MAX = 100
 export const ALERTS_MAX = 2_000
-/** Limit: events that are kept of an alert, the newest. */
+/** Limit: events that are stored of an alert, the newest. */
 export const ALERT_EVENTS_MAX = 200
 
 /** Work that a process has claimed. Times in microseconds. */
