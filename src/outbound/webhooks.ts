@@ -4,7 +4,7 @@
  */
 import { lookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
-import { Agent, fetch } from 'undici'
+import { Agent, fetch, type Response } from 'undici'
 
 /** Limit: bytes of a response. */
 const RESPONSE_BYTES_MAX = 1024 * 1024
@@ -89,6 +89,18 @@ function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '')
 }
 
+/** Reads a body whose bytes are limited as decoded: the agent counts those of the connection, which may be compressed. */
+async function readText({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > RESPONSE_BYTES_MAX) throw new Error('the response has too many bytes')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
 /** @param allowedHosts - names or addresses, as in URLs, that may be in private networks; `*`: all */
 export function createWebhooks(allowedHosts: readonly string[]): Webhooks {
   const isAllowed = (host: string) => allowedHosts.includes('*') || allowedHosts.includes(host)
@@ -123,7 +135,7 @@ export function createWebhooks(allowedHosts: readonly string[]): Webhooks {
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
         dispatcher: agent,
       })
-      if (!isStatusEnough) return { status: response.status, text: await response.text() }
+      if (!isStatusEnough) return { status: response.status, text: await readText(response) }
       await response.body?.cancel()
       return { status: response.status, text: '' }
     },

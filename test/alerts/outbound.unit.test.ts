@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createWebhooks, findAddressFault } from '../../src/outbound/webhooks.ts'
 import { openReceiver } from './alert-fixtures.ts'
@@ -71,6 +72,24 @@ describe('a post to an address that a user names', () => {
       status: 202,
       text: '',
     })
+  })
+
+  it.each([
+    ['as it is sent', 1024 * 1024 + 1, (body: Buffer) => body, {}],
+    ['as it is decoded', 64 * 1024 * 1024, gzipSync, { 'content-encoding': 'gzip' }],
+  ])('takes no response of more than 1 MiB, %s', async (_, bytes, encode, headers) => {
+    const receiver = await openReceiver()
+    const body = encode(Buffer.alloc(bytes, ' '))
+    receiver.respond = (response) => void response.writeHead(200, headers).end(body)
+    // Of the text only the length: a failure would print all of it.
+    await expect(post(receiver.url).then(({ text }) => text.length)).rejects.toThrow()
+  })
+
+  it('returns a response of 1 MiB', async () => {
+    const receiver = await openReceiver()
+    const body = 'é'.repeat(512 * 1024)
+    receiver.respond = (response) => void response.writeHead(200).end(body)
+    expect((await post(receiver.url)).text === body).toBe(true)
   })
 
   it('follows no redirect', async () => {
