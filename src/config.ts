@@ -139,7 +139,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     ([name, value]) => name.startsWith('WEFT_') && value !== undefined && value !== '',
   )
   const stranger = own.find(([name]) => !VARIABLE_NAMES.includes(name))
-  if (stranger) throw new ConfigError(`${stranger[0]} is not a Weft variable (see .env.example)`)
+  if (stranger) throw new ConfigError(`${stranger[0]} is not a Weft variable (see README.md)`)
   // Both cases are common; like other programs, the lower-case name has precedence.
   const proxies = PROXY_NAMES.flatMap((name) => {
     const value = environment[name.toLowerCase()] || environment[name]

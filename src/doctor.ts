@@ -30,7 +30,7 @@ const USAGE = `usage:
 Checks the settings, the data directory and its disk, the clock, the database, the port, the databases of other stores,
 the models file and the servers that it names. It changes nothing, also beside a running server.
 
-Exit codes: 0 when a start would succeed, 1 when something is wrong.`
+Exit codes: 0 when no check fails, 1 when one does.`
 
 /** Free bytes: below the first writes soon fail, below the second a migration of a large database may. */
 const FREE_BYTES_MIN = 64 * 1024 ** 2
