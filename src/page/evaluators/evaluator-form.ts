@@ -77,12 +77,12 @@ function ScorerFields({ fields, set }: ScorerFieldsProps) {
   if (kind === 'judge') {
     return html`<label>Model<input required maxlength="512" value=${fields.model} onInput=${set('model')} /></label>
       <label>Prompt, with variables as {output}<textarea required rows="4" value=${fields.prompt} onInput=${set('prompt')}></textarea></label>
-      <label>Variables, as name = path<textarea rows="4" spellcheck="false" value=${fields.variables} onInput=${set('variables')}></textarea></label>
+      <label>Variables, as name = path<textarea rows="4" spellcheck=${false} value=${fields.variables} onInput=${set('variables')}></textarea></label>
       <label>Dollars a day, at most<input type="number" min="0" step="any" placeholder="any" value=${fields.usd} onInput=${set('usd')} /></label>`
   }
   return html`${kind !== 'latency' && html`<label>Path<input required maxlength="1024" value=${fields.path} onInput=${set('path')} /></label>`}
     ${kind === 'contains' && html`<label>Texts, any of these lines<textarea required rows="2" value=${fields.texts} onInput=${set('texts')}></textarea></label>`}
-    ${kind === 'regex' && html`<label>Pattern<input required maxlength="2000" spellcheck="false" value=${fields.pattern} onInput=${set('pattern')} /></label>`}
+    ${kind === 'regex' && html`<label>Pattern<input required maxlength="2000" spellcheck=${false} value=${fields.pattern} onInput=${set('pattern')} /></label>`}
     ${
       kind === 'length' &&
       html`<label>Unit<select value=${fields.unit} onChange=${set('unit')}>

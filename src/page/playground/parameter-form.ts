@@ -71,7 +71,7 @@ function Input({ parameter, text, onChange }: FieldProps) {
   }
   if (kind === 'json') {
     const rows = Math.min(12, Math.max(1, text.split('\n').length))
-    return html`<textarea aria-label=${name} rows=${rows} spellcheck="false" value=${text} onInput=${change}></textarea>`
+    return html`<textarea aria-label=${name} rows=${rows} spellcheck=${false} value=${text} onInput=${change}></textarea>`
   }
   if (kind === 'text') return html`<input aria-label=${name} value=${text} onInput=${change} />`
   const step = kind === 'integer' ? '1' : 'any'

@@ -51,7 +51,7 @@ function RowForm({ project, call }: AddToDatasetProps) {
     </label>
     <datalist id="datasets">${names.value?.map((each) => html`<option key=${each} value=${each}></option>`)}</datalist>
     <label>Row
-      <textarea rows=${Math.min(LINES_MAX, text.split('\n').length + 1)} spellcheck="false" value=${text} onInput=${(event: Event) => setText(typedIn(event))}></textarea>
+      <textarea rows=${Math.min(LINES_MAX, text.split('\n').length + 1)} spellcheck=${false} value=${text} onInput=${(event: Event) => setText(typedIn(event))}></textarea>
     </label>
     <div class="bar">
       <button onClick=${clickOnce}>Add the row</button>

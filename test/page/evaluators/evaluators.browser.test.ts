@@ -62,6 +62,82 @@ describe.skipIf(!hasBrowser)('evaluators on the page', () => {
     expect(complaints).toEqual([])
   })
 
+  it('score by a judge or a webhook, as the form of each says', async () => {
+    const test = await openPage()
+    const { page, url, key, complaints, post } = test
+    await page.goto(`${url}/${PROJECT}/weave/evaluators#key=${key}`)
+    const form = page.getByRole('form', { name: 'New evaluator' })
+    const rows = page.locator('[aria-label=Evaluators] tbody tr')
+    await form.getByLabel('Name', { exact: true }).fill('polite')
+    await form.getByLabel('Scores each').selectOption('conversation')
+    await form.getByLabel('Model').fill('tiny')
+    await form.getByLabel('Prompt').fill('Is {answer} polite?')
+    await form.getByLabel('Variables,').fill('answer')
+    await form.getByText('Add evaluator').click()
+    await form.getByText('Variables are lines such as').waitFor()
+    await form.getByLabel('Variables,').fill('answer = $.output')
+    await form.getByLabel('Dollars a day').fill('0.5')
+    expect(await findBarriers(page)).toEqual([])
+    await form.getByText('Add evaluator').click()
+    await expect.poll(() => rows.textContent()).toContain('judge tiny')
+    await form.getByLabel('Name', { exact: true }).fill('checked')
+    await form.getByLabel('Scorer').selectOption('webhook')
+    await form.getByLabel('Address').fill('https://scores.example.com/weft')
+    expect(await findBarriers(page)).toEqual([])
+    await form.getByText('Add evaluator').click()
+    await expect.poll(() => rows.count()).toBe(2)
+    const { evaluators } = (await post('/evaluators/query', { project_id: PROJECT })).body
+    const named = (name: string) => evaluators.find((one: { name: string }) => one.name === name)
+    expect(named('polite')).toMatchObject({
+      target: 'conversation',
+      max_usd_per_day: 0.5,
+      scorer: {
+        kind: 'judge',
+        model: 'tiny',
+        messages: [{ role: 'user', content: 'Is {answer} polite?' }],
+        variables: { answer: '$.output' },
+      },
+    })
+    expect(named('checked')).toMatchObject({
+      scorer: { kind: 'webhook', url: 'https://scores.example.com/weft' },
+    })
+    await rows.getByText('polite').click()
+    const definition = page.getByRole('form', { name: 'Definition' })
+    expect(await definition.getByLabel('Prompt').inputValue()).toBe('Is {answer} polite?')
+    expect(await definition.getByLabel('Variables,').inputValue()).toBe('answer = $.output')
+    expect(await definition.getByLabel('Variables,').getAttribute('spellcheck')).toBe('false')
+    expect(complaints).toEqual([])
+  })
+
+  it('pause, continue and cancel the scoring of old calls', async () => {
+    const test = await openPage()
+    const { page, url, key, complaints, post } = test
+    await recordCalls(test, [{ id: 'a' }])
+    const project_id = PROJECT
+    const scorer = { kind: 'rule', rule: { type: 'latency', max_ms: 1 } }
+    const { id } = (await post('/evaluators', { project_id, name: 'fast', scorer })).body
+    // While an evaluator is paused, nothing of a backfill is queued.
+    await post(`/evaluators/${id}/pause`, { project_id })
+    await page.goto(`${url}/${PROJECT}/weave/evaluators/${id}#key=${key}`)
+    await page.getByText('Estimate', { exact: true }).click()
+    await page.getByText('Score them').click()
+    const steps = [
+      ['Pause', 'paused'],
+      ['Continue', 'running'],
+      ['Cancel', 'done'],
+    ] as const
+    await page.getByText('0 of some 1 are queued: running').waitFor()
+    for (const [button, state] of steps) {
+      await page.getByRole('button', { name: button, exact: true }).click()
+      await page.getByText(`0 of some 1 are queued: ${state}`).waitFor()
+      const { evaluators } = (await post('/evaluators/query', { project_id })).body
+      expect(evaluators).toMatchObject([{ backfill: { state, queued: 0 } }])
+    }
+    expect(await page.getByRole('button', { name: 'Cancel' }).count()).toBe(0)
+    await page.getByText('Estimate', { exact: true }).waitFor()
+    expect(complaints).toEqual([])
+  })
+
   it('are shown without changes to a key that may only read', async () => {
     const { page, url, post, createKey, complaints } = await openPage()
     const scorer = { kind: 'rule', rule: { type: 'latency', max_ms: 1 } }

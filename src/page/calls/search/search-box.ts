@@ -67,7 +67,7 @@ function Field({ draft }: { readonly draft: SearchDraft }) {
       aria-autocomplete="list"
       aria-activedescendant=${isShown && active >= 0 ? `search-offer-${active}` : undefined}
       autocomplete="off"
-      spellcheck="false"
+      spellcheck=${false}
       placeholder='search: status:error model:gpt* latency>2s user:hana "any words"'
       value=${text}
       onFocus=${() => setOpen(true)}
