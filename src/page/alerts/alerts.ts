@@ -2,9 +2,10 @@
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import type { AlertResponse } from '../../schemas/alerts/alert.ts'
-import { errorText, requestJson } from '../api/client.ts'
+import { requestJson } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import { formatTime } from '../parts/format.ts'
+import { type Act, useAction } from '../parts/hooks/use-action.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Pending } from '../parts/notice.ts'
 import { pathTo, type ViewProps } from '../shell/page-route.ts'
@@ -23,32 +24,20 @@ export function Alerts({ project, subject }: ViewProps) {
 
 function AlertList({ project }: { readonly project: string }) {
   const [turn, setTurn] = useState(0)
-  const [told, setTold] = useState<string | null>(null)
-  const [failure, setFailure] = useState<string | null>(null)
   const reload = () => setTurn((last) => last + 1)
+  const { act, done, failure } = useAction(reload)
   const url = `/v1/alerts?project_id=${encodeURIComponent(project)}`
   const load = (signal: AbortSignal) =>
     requestJson<{ data: AlertResponse[] }>(url, undefined, { signal })
   const loaded = useLoad(project, load, turn)
   if (loaded.value === null) return html`<${Pending} title="Alerts" loaded=${loaded} />`
   const { data } = loaded.value
-  /** Runs an action of a row, and says how it went. */
-  const act = async (work: () => Promise<string | null>) => {
-    setFailure(null)
-    setTold(null)
-    try {
-      setTold(await work())
-      reload()
-    } catch (error) {
-      setFailure(errorText(error))
-    }
-  }
   return html`<h1>Alerts</h1>
     <p>An alert measures a statistic or a score over a window, each minute, and posts to an address when it passes a threshold and when it is back.
       Filters, hysteresis and more metrics are set over the API.</p>
     <${NewAlert} project=${project} onMade=${reload} />
     <${Failure} words=${failure ?? loaded.failure} />
-    <p role="status">${told}</p>
+    <p role="status">${done}</p>
     ${data.length === 0 && html`<p class="notice">No alerts yet.</p>`}
     ${
       data.length > 0 &&
@@ -65,7 +54,7 @@ function AlertList({ project }: { readonly project: string }) {
 interface AlertRowProps {
   readonly project: string
   readonly alert: AlertResponse
-  readonly act: (work: () => Promise<string | null>) => Promise<void>
+  readonly act: Act
 }
 
 interface TestResult {

@@ -2,9 +2,10 @@
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import type { EvaluatorResponse } from '../../schemas/evaluators/evaluator.ts'
-import { errorText, requestJson } from '../api/client.ts'
+import { requestJson } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import { formatCost, formatCount } from '../parts/format.ts'
+import { type Act, useAction } from '../parts/hooks/use-action.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Pending } from '../parts/notice.ts'
 import { pathTo, type ViewProps } from '../shell/page-route.ts'
@@ -20,9 +21,8 @@ export function Evaluators({ project, subject }: ViewProps) {
 
 function EvaluatorList({ project }: { readonly project: string }) {
   const [turn, setTurn] = useState(0)
-  const [told, setTold] = useState<string | null>(null)
-  const [failure, setFailure] = useState<string | null>(null)
   const reload = () => setTurn((last) => last + 1)
+  const { act, done, failure } = useAction(reload)
   const load = (signal: AbortSignal) =>
     requestJson<{ evaluators: EvaluatorResponse[] }>(
       '/evaluators/query',
@@ -32,17 +32,6 @@ function EvaluatorList({ project }: { readonly project: string }) {
   const loaded = useLoad(project, load, turn)
   if (loaded.value === null) return html`<${Pending} title="Evaluators" loaded=${loaded} />`
   const { evaluators } = loaded.value
-  /** Runs an action of a row, and says how it went. */
-  const act = async (work: () => Promise<string>) => {
-    setFailure(null)
-    setTold(null)
-    try {
-      setTold(await work())
-      reload()
-    } catch (error) {
-      setFailure(errorText(error))
-    }
-  }
   return html`<h1>Evaluators</h1>
     <p>An evaluator scores the calls of the project by itself, as they arrive: by a rule, by a judge or by a service of yours.
       Its results are feedback. More conditions, rules and schemas of judges are set over the API.</p>
@@ -52,7 +41,7 @@ function EvaluatorList({ project }: { readonly project: string }) {
         : html`<p class="notice">The key may not change evaluators (it lacks traces:write).</p>`
     }
     <${Failure} words=${failure ?? loaded.failure} />
-    <p role="status">${told}</p>
+    <p role="status">${done}</p>
     ${evaluators.length === 0 && html`<p class="notice">No evaluators yet.</p>`}
     ${
       evaluators.length > 0 &&
@@ -70,7 +59,7 @@ function EvaluatorList({ project }: { readonly project: string }) {
 interface EvaluatorRowProps {
   readonly project: string
   readonly evaluator: EvaluatorResponse
-  readonly act: (work: () => Promise<string>) => Promise<void>
+  readonly act: Act
 }
 
 function EvaluatorRow({ project, evaluator, act }: EvaluatorRowProps) {

@@ -2,7 +2,8 @@
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import type { PersonResponse } from '../../schemas/access/person.ts'
-import { errorText, requestJson } from '../api/client.ts'
+import { requestJson } from '../api/client.ts'
+import { useAction } from '../parts/hooks/use-action.ts'
 import { clickOnce, useSubmit } from '../parts/hooks/use-submit.ts'
 import { Failure } from '../parts/notice.ts'
 import { BudgetsOf } from '../server/key-budgets.ts'
@@ -24,8 +25,6 @@ export function EditPerson({ person, hasPasswords, onChanged, onClose }: EditPer
   const [name, setName] = useState(person.name ?? '')
   const [texts, setTexts] = useState<readonly GrantText[]>(() => toTexts(person.grants))
   const [made, setMade] = useState<PasswordLink | null>(null)
-  const [failure, setFailure] = useState<string | null>(null)
-  const [done, setDone] = useState<string | null>(null)
   const url = `/v1/people/${encodeURIComponent(id)}`
   const patch = (body: object) => requestJson(url, body, { method: 'PATCH' })
   const saving = useSubmit(async () => {
@@ -33,22 +32,17 @@ export function EditPerson({ person, hasPasswords, onChanged, onClose }: EditPer
     onChanged()
     onClose()
   })
-  /** Does something at once, and says that it is done. */
-  const act = (words: string, work: () => Promise<unknown>) => async () => {
-    setFailure(null)
-    setDone(null)
-    try {
+  const { act, done, failure } = useAction(onChanged)
+  /** @returns a listener that does something at once */
+  const press = (words: string, work: () => Promise<unknown>) => () =>
+    act(async () => {
       await work()
-      setDone(words)
-      onChanged()
-    } catch (error) {
-      setFailure(errorText(error))
-    }
-  }
-  const end = act('All sessions are over.', () => patch({ end_sessions: true }))
-  const remove = act('The person is removed.', () => patch({ disabled: true }))
-  const admit = act('The person is admitted again.', () => patch({ disabled: false }))
-  const reset = act('A new link is made.', async () => setMade(await createLink(id)))
+      return words
+    })
+  const end = press('All sessions are over.', () => patch({ end_sessions: true }))
+  const remove = press('The person is removed.', () => patch({ disabled: true }))
+  const admit = press('The person is admitted again.', () => patch({ disabled: false }))
+  const reset = press('A new link is made.', async () => setMade(await createLink(id)))
   return html`<form class="card" aria-label=${`Roles of ${shown}`} onSubmit=${saving.submit}>
       <h2>${shown} <span class="faint">${id}</span></h2>
       <div class="bar"><label>Name<input maxlength="128" value=${name} onInput=${textOf(setName)} /></label></div>
