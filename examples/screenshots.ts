@@ -1,6 +1,6 @@
 /**
  * Pictures of the page's views for the docs, light and dark, of a demo project in a server of its own. Needs a
- * Chromium of the system.
+ * Chromium of the system, and a font with emoji.
  *
  * npm run screenshots
  * npm run screenshots -- --folder /tmp/shots --width 390 --only home,training
