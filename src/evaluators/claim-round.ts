@@ -17,24 +17,28 @@ export interface ClaimOptions extends ScoringOptions {
 
 const PERSON = 'person-'
 
-/**
- * Claims due tasks, and begins to score them.
- *
- * @returns for each evaluator a promise that resolves, never rejects, when its tasks are settled
- */
+/** The claimed tasks of one evaluator. */
+interface ClaimedGroup {
+  readonly taskCount: number
+  /** Resolves, never rejects, when the tasks are settled. */
+  readonly settled: Promise<void>
+}
+
+/** Claims due tasks, and begins to score them. */
 export async function runClaimRound(
   tasksMax: number,
   options: ClaimOptions,
-): Promise<Promise<void>[]> {
+): Promise<ClaimedGroup[]> {
   const { stores, newId, nowUs } = options
   const { evaluators } = stores
   if (tasksMax <= 0 || !(await evaluators.hasClaimable(nowUs()))) return []
   const token = newId()
   const tasks = await evaluators.claimTasks({ token, now_us: nowUs(), tasksMax })
   const groups = Map.groupBy(tasks, ({ evaluator_id }) => evaluator_id)
-  return [...groups].map(([id, own]) =>
-    scoreGroup(id, own, token, options).catch(options.onFailure),
-  )
+  return [...groups].map(([id, own]) => ({
+    taskCount: own.length,
+    settled: scoreGroup(id, own, token, options).catch(options.onFailure),
+  }))
 }
 
 async function scoreGroup(

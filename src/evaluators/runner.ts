@@ -34,6 +34,7 @@ export function createEvaluatorRunner(options: RunnerOptions): EvaluatorRunner {
   const { signal } = stopping
   const claiming: ClaimOptions = { ...options, signal, onFailure: report }
   const open = new Set<Promise<void>>()
+  let openTasks = 0
   let wake: (() => void) | null = null
   let isFailing = false
   let running: Promise<void> = Promise.resolve()
@@ -45,18 +46,20 @@ export function createEvaluatorRunner(options: RunnerOptions): EvaluatorRunner {
   }
 
   async function begin(): Promise<void> {
-    const found = await stores.evaluators.listRunning()
-    const active = found.filter(({ state }) => state === 'active')
+    const active = await stores.evaluators.listActive()
     for (let part = 0; part < PARTS_MAX && !signal.aborted; part++) {
       if (!(await runFeedRound(stores, active, nowUs()))) break
     }
     for (const evaluator of active) await runBackfillRound(evaluator, { ...options, signal })
-    for (const group of await runClaimRound(SCORED_AT_ONCE_MAX - open.size, claiming)) {
-      const settled = group.then(() => {
-        open.delete(settled)
+    const groups = await runClaimRound(SCORED_AT_ONCE_MAX - openTasks, claiming)
+    for (const { taskCount, settled } of groups) {
+      openTasks += taskCount
+      const closed = settled.then(() => {
+        openTasks -= taskCount
+        open.delete(closed)
         wake?.()
       })
-      open.add(settled)
+      open.add(closed)
     }
   }
 

@@ -110,21 +110,21 @@ async function findMatching(
   { stores, refScheme, signal }: SubjectReader,
 ): Promise<ReadonlySet<string>> {
   const { id, project_id } = evaluator
-  const { sampling, target, query } = definitionOf(evaluator)
+  const { sampling, target, query, filter } = definitionOf(evaluator)
   const sampled = calls
     .filter(({ op_name }) => op_name !== JUDGE_OP_NAME)
     .filter((call) =>
       isSampled(target === 'conversation' ? (call.thread_id ?? '') : call.trace_id, sampling),
     )
     .map((call) => call.id)
-  if (sampled.length === 0) return new Set()
+  const conditions = [query, ...Object.values(filter ?? {})]
+  const hasCondition = conditions.some((one) => one !== null && one !== undefined)
+  if (sampled.length === 0 || !hasCondition) return new Set(sampled)
   const selection = await selectCalls(evaluator, { stores, refScheme }, sampled)
   if (selection === null) return new Set()
   const shape = resolveCallsShape({ project_id, columns: ['id'] })
   const caller = { keyId: `evaluator-${id}`, project_id, signal }
   const found = new Set<string>()
-  const hasCondition = query != null || Object.keys(selection.filter).length > 1
-  if (!hasCondition) return new Set(sampled)
   for await (const page of stores.callsQuery.pages(selection, shape, caller)) {
     for (const { call } of page) found.add(call.id)
   }

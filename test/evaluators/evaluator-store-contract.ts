@@ -107,6 +107,21 @@ export function describeEvaluatorContract(name: string, open: () => Promise<Eval
       expect(await store.countWork(evaluator.id, 1)).toMatchObject({ scored: 2, waiting: 1 })
     })
 
+    it('a claim gives each evaluator a share, and what one leaves to the others', async () => {
+      const store = await open()
+      const group = `share-${ids++}`
+      const judges = ['a', 'b', 'c'].map((at) =>
+        evaluatorOf({ id: `${group}-${at}` }, { concurrency: 10 }),
+      )
+      for (const judge of judges) await store.createEvaluator(judge)
+      const queued = [9, 2, 9]
+      for (const [at, judge] of judges.entries()) await queue(store, judge, queued[at] ?? 0)
+      const claimed = await store.claimTasks({ token: 'a', now_us: 1, tasksMax: 12 })
+      const own = (judge: Evaluator) =>
+        claimed.filter(({ evaluator_id }) => evaluator_id === judge.id)
+      expect(judges.map((judge) => own(judge).length)).toEqual([4, 2, 6])
+    })
+
     it('no task is claimed once the money of a day is spent, and again on the next', async () => {
       const store = await open()
       const evaluator = evaluatorOf({}, { max_usd_per_day: 0.000_000_01, concurrency: 1 })

@@ -263,6 +263,25 @@ describe('evaluators', () => {
     expect(await read(id)).toMatchObject({ spent_usd: 0.5, spent_today_usd: 0.5, waiting: 2 })
   })
 
+  it('score a number of calls at once in a process, whichever evaluators they are of', async () => {
+    const models = scriptedModels({ backend: createScriptedBackend(HELLO) })
+    const { deps, create, storeCall } = await buildEvaluatorApp({ models })
+    const message = { role: 'user', content: '{output}' }
+    const scorer = { kind: 'judge', model: 'scripted', messages: [message], max_tokens: 9 }
+    await create({ scorer, concurrency: 2 })
+    const gate = Promise.withResolvers<never>()
+    const runner = openRunner(deps, { score: () => gate.promise })
+    for (let at = 0; at < 3; at++) await storeCall()
+    const claim = vi.spyOn(deps.evaluators, 'claimTasks')
+    const first = runner.runRound()
+    await expect.poll(() => claim.mock.settledResults.length).toBe(1)
+    const second = runner.runRound()
+    await expect.poll(() => claim.mock.settledResults.length).toBe(2)
+    expect(claim.mock.calls.map(([{ tasksMax }]) => tasksMax)).toEqual([256, 254])
+    gate.reject(new ApiError('scorer_failed'))
+    await Promise.all([first, second])
+  })
+
   it('count a result, and its cost, whose process ends before it counts them', async () => {
     const models = scriptedModels({ backend: createScriptedBackend(HELLO) })
     const { deps, create, read, results, storeCall } = await buildEvaluatorApp({ models })

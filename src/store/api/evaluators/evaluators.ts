@@ -89,8 +89,8 @@ export interface EvaluatorStore {
   findEvaluator(id: string): Promise<Evaluator | null>
   /** By name; at most EVALUATORS_PER_PROJECT_MAX. */
   listEvaluators(project_id: string): Promise<Evaluator[]>
-  /** All that are active or have a backfill; at most EVALUATORS_MAX. */
-  listRunning(): Promise<Evaluator[]>
+  /** Of all projects; at most EVALUATORS_MAX. */
+  listActive(): Promise<Evaluator[]>
   /** The newest first, at most 1,000. */
   listVersions(id: string): Promise<EvaluatorVersion[]>
   countWork(id: string, now_us: number): Promise<EvaluatorCounts>
@@ -120,7 +120,7 @@ export interface EvaluatorStore {
   dropBackfill(id: string): Promise<void>
   /** Whether a claim may find tasks. */
   hasClaimable(now_us: number): Promise<boolean>
-  /** Leases due tasks of active evaluators, within the concurrency and money of each. */
+  /** Leases due tasks of active evaluators, within the concurrency and money of each, and a fair share for each. */
   claimTasks(claim: TaskClaim): Promise<ClaimedTask[]>
   /**
    * Settles tries of tasks. One whose lease is lost only counts what was spent without a result: the cost of a stored

@@ -120,7 +120,7 @@ export function createEvaluatorStore({ read, write }: StepRuns<EvaluatorWrites>)
     },
     listEvaluators: (project_id) =>
       read(all<Evaluator>(SQL.LIST_EVALUATORS, { project_id, limit: EVALUATORS_PER_PROJECT_MAX })),
-    listRunning: () => read(all<Evaluator>(SQL.LIST_RUNNING, { limit: EVALUATORS_MAX })),
+    listActive: () => read(all<Evaluator>(SQL.LIST_ACTIVE, { limit: EVALUATORS_MAX })),
     listVersions: (id) =>
       read(all<EvaluatorVersion>(SQL.LIST_VERSIONS, { id, limit: VERSIONS_MAX })),
     countWork: (id, now_us) => read(countWork(id, dayOf(now_us))),

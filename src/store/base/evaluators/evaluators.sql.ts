@@ -70,9 +70,9 @@ ORDER BY name
 LIMIT @limit
 `
 
-export const LIST_RUNNING = `
+export const LIST_ACTIVE = `
 ${SELECT}
-WHERE state = 'active' OR backfill_json IS NOT NULL
+WHERE state = 'active'
 ORDER BY id
 LIMIT @limit
 `
@@ -197,7 +197,7 @@ SET
 WHERE evaluator_id = @evaluator_id AND subject_id = @subject_id
 `
 
-/** Of the newest calls first those of new traffic (evaluator_tasks_evaluator_id_is_backfill_due_at_us). */
+/** The tasks of new calls, or of a backfill, that are due longest (evaluator_tasks_evaluator_id_is_backfill_due_at_us). */
 export const LIST_DUE = `
 SELECT evaluator_id, subject_id, is_backfill, queued_at_us, attempts
 FROM evaluator_tasks
@@ -209,7 +209,7 @@ ORDER BY due_at_us, subject_id
 LIMIT @limit
 `
 
-/** Evaluators that may have work, the one that rested longest first. */
+/** Active evaluators with due tasks, but for those that rest after failures of their model. */
 export const LIST_CLAIMING = `
 ${SELECT}
 WHERE state = 'active'

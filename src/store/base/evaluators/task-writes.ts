@@ -100,15 +100,19 @@ export function createTaskWrites(dialect: Dialect) {
     *claim_tasks({ token, now_us, tasksMax }: TaskClaim): Steps<ClaimedTask[]> {
       yield* lock()
       const claimed: ClaimedTask[] = []
-      for (const evaluator of yield* all<Evaluator>(SQL.LIST_CLAIMING, { now_us })) {
+      const claiming = yield* all<Evaluator>(SQL.LIST_CLAIMING, { now_us })
+      for (const [index, evaluator] of claiming.entries()) {
         const { id: evaluator_id } = evaluator
+        // What one leaves of its share goes to those behind it.
+        const share = Math.ceil((tasksMax - claimed.length) / (claiming.length - index))
+        const claimedMax = claimed.length + share
         const { scorer } = definitionOf(evaluator)
         const timeoutUs = 'timeout_ms' in scorer ? scorer.timeout_ms * US_PER_MS : 0
         const lease_expires_at_us = now_us + timeoutUs + LEASE_REST_US
         const isPaused = backfillOf(evaluator)?.state === 'paused'
         for (const is_backfill of isPaused ? [0] : [0, 1]) {
           const room = yield* roomOf(evaluator, now_us)
-          const limit = Math.max(0, Math.min(room, tasksMax - claimed.length))
+          const limit = Math.max(0, Math.min(room, claimedMax - claimed.length))
           const due = { evaluator_id, is_backfill, now_us, limit }
           for (const row of yield* all<DueRow>(SQL.LIST_DUE, due)) {
             const { subject_id, attempts } = row
