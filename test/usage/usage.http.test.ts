@@ -13,10 +13,11 @@ interface SampleCall {
   readonly op_name?: string
   /** Input tokens of one request, or a report, by model; null leaves the call running. */
   readonly usage?: Record<string, number | Record<string, number>> | null
+  readonly exception?: string
 }
 
 async function record(app: TestApp, ...calls: SampleCall[]): Promise<void> {
-  for (const { usage = {}, ...call } of calls) {
+  for (const { usage = {}, exception, ...call } of calls) {
     const start = {
       ...PROJECT,
       trace_id: 't',
@@ -34,7 +35,8 @@ async function record(app: TestApp, ...calls: SampleCall[]): Promise<void> {
       typeof counts === 'number' ? { requests: 1, prompt_tokens: counts } : counts,
     ])
     const summary = { usage: Object.fromEntries(entries) }
-    await app.post('/call/end', { end: { ...PROJECT, id: call.id, ended_at: AT, summary } })
+    const end = { ...PROJECT, id: call.id, ended_at: AT, summary, exception }
+    await app.post('/call/end', { end })
   }
 }
 
@@ -192,14 +194,31 @@ describe('POST /trace/usage', () => {
     expect(Object.keys(await tokens(app, url, { limit: 4 }))).toHaveLength(4)
   })
 
-  it('ends over calls that call each other', async () => {
+  it('counts the failed calls below each, as POST /calls/usage does for the named calls', async () => {
     const app = await buildTestApp()
+    const exception = 'refused'
+    const failed = [
+      { id: 'd', parent_id: 'c', exception },
+      { id: 'e', parent_id: 'root', exception },
+    ]
+    await record(app, ...TREE, ...failed, { id: 'f', parent_id: 'd', exception })
+    const { body } = await app.post(url, PROJECT)
+    expect(body.failed_descendants).toEqual({ root: 3, b: 2, c: 2, d: 1 })
+    const named = await app.post('/calls/usage', { ...PROJECT, call_ids: ['b', 'a'] })
+    expect(named.body.failed_descendants).toEqual({ b: 2 })
+  })
+
+  it('ends over calls that call each other, of which none is below itself', async () => {
+    const app = await buildTestApp()
+    const exception = 'refused'
     await record(
       app,
       { id: 'a', parent_id: 'b', usage: { m: 1 } },
       { id: 'b', parent_id: 'a', usage: { m: 2 } },
-      { id: 'self', parent_id: 'self', usage: { m: 4 } },
+      { id: 'self', parent_id: 'self', usage: { m: 4 }, exception },
     )
+    const { body } = await app.post(url, { ...PROJECT, filter: { call_ids: ['self'] } })
+    expect(body.failed_descendants).toEqual({})
     expect(await tokens(app, url, { filter: { call_ids: ['self'] } })).toEqual({ self: { m: 4 } })
     expect(Object.keys(await tokens(app, url, {})).sort()).toEqual(['a', 'b', 'self'])
   })
