@@ -6,6 +6,9 @@ import { parseExact, renderJson } from '../json/json-text.ts'
 /** Limit: bytes of the text of a result, as escaped in the response. */
 export const TEXT_BYTES_MAX = 100_000
 
+/** Bytes of the result around the items. */
+const FRAME_BYTES = 256
+
 /** Returns the bytes of a text inside JSON. */
 export function escapedBytes(text: string): number {
   return Buffer.byteLength(JSON.stringify(text))
@@ -58,7 +61,7 @@ export async function renderToolList(
   items: AsyncIterable<object>,
 ): Promise<string> {
   const texts: string[] = []
-  let bytes = 0
+  let bytes = FRAME_BYTES
   let next = ''
   for await (const item of items) {
     const text = renderJson(item)
