@@ -2,7 +2,7 @@
 import { isObject } from '../json/is-object.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../json/json-limits.ts'
 import { parseLossless, renderJson } from '../json/json-text.ts'
-import { filledTextOrNull } from '../json/json-values.ts'
+import { countOrZero, filledTextOrNull } from '../json/json-values.ts'
 
 /** Limit: calls of one message. */
 const CALLS_MAX = 1_000
@@ -116,12 +116,9 @@ export function findUsage({ usage, response, message, x_groq }: Fields): Fields 
  * input of a message lies beside what a cache had or took.
  */
 export function readTokens(usage: Fields) {
-  const cached = toCount(usage.cache_read_input_tokens) + toCount(usage.cache_creation_input_tokens)
-  const prompt = toCount(usage.prompt_tokens) || toCount(usage.input_tokens) + cached
-  const output = toCount(usage.completion_tokens ?? usage.output_tokens)
-  return { prompt, output, total: toCount(usage.total_tokens) || prompt + output }
-}
-
-function toCount(told: unknown): number {
-  return typeof told === 'number' && told > 0 && Number.isSafeInteger(told) ? told : 0
+  const cached =
+    countOrZero(usage.cache_read_input_tokens) + countOrZero(usage.cache_creation_input_tokens)
+  const prompt = countOrZero(usage.prompt_tokens) || countOrZero(usage.input_tokens) + cached
+  const output = countOrZero(usage.completion_tokens ?? usage.output_tokens)
+  return { prompt, output, total: countOrZero(usage.total_tokens) || prompt + output }
 }

@@ -21,6 +21,11 @@ export function objectOrEmpty(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {}
 }
 
+/** A whole number above 0; 0 for any other value. */
+export function countOrZero(value: unknown): number {
+  return typeof value === 'number' && value > 0 && Number.isSafeInteger(value) ? value : 0
+}
+
 /** Returns the object in a JSON text; null for any other text. */
 export function parseObject(text: string): Record<string, unknown> | null {
   try {

@@ -34,7 +34,7 @@ import {
 import type { Inference } from './inference.ts'
 import { countChatTokens } from './message-tokens.ts'
 import { openResponse, sendStream, sendWhole, toModelCaller } from './model-exchange.ts'
-import { renameErrorParam, renameErrorParams, requireChat } from './rename-error-param.ts'
+import { renameErrorParams, renameErrors, requireChat } from './rename-error-param.ts'
 import { parseCompletion } from './response-run.ts'
 
 const config = {
@@ -133,7 +133,7 @@ async function respond(
   if (method === 'countTokens') {
     const counted = countChatTokens(chat, exchange, requestId, run)
     const json = counted.then((totalTokens) => JSON.stringify({ totalTokens }))
-    return await sendWhole(reply, renamed(json), deadline)
+    return await sendWhole(reply, renameErrors(json, toContentParam), deadline)
   }
   const modelVersion = model.answersAs ?? name
   const envelope = resolveResponseEnvelope(chat, {
@@ -146,7 +146,7 @@ async function respond(
   if (!stream) {
     const completion = completeWhole(exchange, run, envelope)
     const json = completion.then((text) => renderJson(writer.whole(parseCompletion(text))))
-    return await sendWhole(reply, renamed(json), deadline)
+    return await sendWhole(reply, renameErrors(json, toContentParam), deadline)
   }
   const events = renderContents(streamCompletion(exchange, run, envelope), envelope, writer)
   const sending = { request, reply, deadline, framing: FRAMING, renderError: renderFailure }
@@ -166,14 +166,6 @@ async function* renderContents(
     if (said.length > 0) yield said.map((response) => renderEvent(renderJson(response)))
   }
   yield [renderEvent(renderJson(writer.end()))]
-}
-
-async function renamed<T>(made: Promise<T>): Promise<T> {
-  try {
-    return await made
-  } catch (error) {
-    throw renameErrorParam(error, toContentParam)
-  }
 }
 
 function renderGoogleError(error: ApiError) {

@@ -34,7 +34,12 @@ import {
 import { createMessageOutput } from './message-output.ts'
 import { countChatTokens } from './message-tokens.ts'
 import { openResponse, sendStream, sendWhole, toModelCaller } from './model-exchange.ts'
-import { renameErrorParam, renameErrorParams, requireChat } from './rename-error-param.ts'
+import {
+  renameErrorParam,
+  renameErrorParams,
+  renameErrors,
+  requireChat,
+} from './rename-error-param.ts'
 
 interface MessageRoutesOptions {
   readonly choice: ModelChoice
@@ -90,7 +95,7 @@ export async function messageRoutes(
       const exchange = { ...modelCaller, ...client, model, envelope, recordAs, toChat }
       const message = openMessageRun({ ...exchange, ...toCall(request) }, run)
       if (body.stream !== true) {
-        return await sendWhole(reply, renamed(answer.whole(message)), deadline)
+        return await sendWhole(reply, renameErrors(answer.whole(message), toMessageParam), deadline)
       }
       const renderError = (error: ApiError) => renderErrorEvent(error, request.id)
       const sending = { request, reply, deadline, framing: FRAMING, renderError }
@@ -128,7 +133,7 @@ export async function messageRoutes(
       const { request: chat } = createTranslation({ ...body, max_tokens: 1 })(model)
       const counted = countChatTokens(chat, exchange, request.id, run)
       const json = counted.then((input_tokens) => JSON.stringify({ input_tokens }))
-      await sendWhole(reply, renamed(json), deadline)
+      await sendWhole(reply, renameErrors(json, toMessageParam), deadline)
     },
   )
 }
@@ -188,14 +193,6 @@ function toRecord({ headers, bodyText }: FastifyRequest, opName: string) {
 function toEnvelope({ id }: FastifyRequest, model: string) {
   const created = Math.floor(Date.now() / 1000)
   return { id: `chatcmpl-${id}`, created, model, role: 'assistant', choiceCount: 1 }
-}
-
-async function renamed<T>(made: Promise<T>): Promise<T> {
-  try {
-    return await made
-  } catch (error) {
-    throw renameErrorParam(error, toMessageParam)
-  }
 }
 
 /** Renders an error as the Messages API does; its clients read the id from the header, which is set before. */

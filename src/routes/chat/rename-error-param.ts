@@ -24,6 +24,15 @@ export function requireChat(
   return parsed.data
 }
 
+/** Awaits a result, and translates its errors, too. */
+export async function renameErrors<T>(made: Promise<T>, rename: Rename): Promise<T> {
+  try {
+    return await made
+  } catch (error) {
+    throw renameErrorParam(error, rename)
+  }
+}
+
 /** Runs a model, and translates its errors, too. */
 export async function* renameErrorParams<T>(
   made: AsyncIterable<T>,

@@ -1,10 +1,14 @@
 /** Writes chunks of a chat as responses of Google's Gemini API. Pure. */
-import { ApiError } from '../../../errors.ts'
 import { isObject } from '../../json/is-object.ts'
-import { parseLossless } from '../../json/json-text.ts'
-import { filledTextOrNull, objectOrEmpty, textOrEmpty } from '../../json/json-values.ts'
+import {
+  countOrZero,
+  filledTextOrNull,
+  objectOrEmpty,
+  textOrEmpty,
+} from '../../json/json-values.ts'
 import { findUsage } from '../engine-dialects.ts'
 import { createMessageDeltas, type DeltaSink } from '../message-deltas.ts'
+import { invalidToolInput, parseToolInput } from '../messages/message-assembly.ts'
 import { renderSignature } from './signature.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -165,25 +169,19 @@ function hasSecret(detail: unknown): boolean {
   return textOrEmpty(signature) !== '' || textOrEmpty(data) !== ''
 }
 
-function parseArguments(json: string, finish: string): unknown {
-  if (json.trim() === '') return {}
-  try {
-    const args = parseLossless(json)
-    if (isObject(args)) return args
-  } catch {}
-  // Arguments that the limit of tokens has cut.
-  if (finish === 'length') return {}
-  const message = 'The upstream sent arguments of a tool call that are no JSON object.'
-  throw new ApiError('upstream_invalid_response', { message })
+function parseArguments(json: string, finish: string): Fields {
+  const args = json.trim() === '' ? {} : parseToolInput(json)
+  // Arguments that the limit of tokens has cut are left out.
+  if (args === null && finish !== 'length') throw invalidToolInput()
+  return args ?? {}
 }
 
 /** Counts of this API: thoughts lie beside the candidates, and cached input is part of the prompt. */
 function toUsage(usage: Fields): Fields {
-  const count = (value: unknown) => (typeof value === 'number' && value > 0 ? value : 0)
-  const prompt = count(usage.prompt_tokens)
-  const completion = count(usage.completion_tokens)
-  const cached = count(objectOrEmpty(usage.prompt_tokens_details).cached_tokens)
-  const thoughts = count(objectOrEmpty(usage.completion_tokens_details).reasoning_tokens)
+  const prompt = countOrZero(usage.prompt_tokens)
+  const completion = countOrZero(usage.completion_tokens)
+  const cached = countOrZero(objectOrEmpty(usage.prompt_tokens_details).cached_tokens)
+  const thoughts = countOrZero(objectOrEmpty(usage.completion_tokens_details).reasoning_tokens)
   return {
     promptTokenCount: prompt,
     candidatesTokenCount: Math.max(0, completion - thoughts),

@@ -60,7 +60,7 @@ export function createMessageAssembly(charsMax: number): MessageAssembly {
 
   function renderBlock({ block, json }: { readonly block: Block; readonly json: string }): Block {
     if (json === '') return block
-    return { ...block, input: parseInput(json) ?? {} }
+    return { ...block, input: parseToolInput(json) ?? {} }
   }
 
   return {
@@ -84,14 +84,15 @@ export function createMessageAssembly(charsMax: number): MessageAssembly {
       return { ...head, content, ...end, usage }
     },
     requireInputs() {
-      const isBroken = [...blocks.values()].some(({ json }) => json !== '' && !parseInput(json))
-      if (isBroken && end.stop_reason !== 'max_tokens') throw noInput()
+      const isBroken = [...blocks.values()].some(({ json }) => json !== '' && !parseToolInput(json))
+      if (isBroken && end.stop_reason !== 'max_tokens') throw invalidToolInput()
     },
     isCut: () => isCut,
   }
 }
 
-function parseInput(json: string): Fields | null {
+/** Returns the input of a call, its numbers as they were sent; null for a text that is no JSON object. */
+export function parseToolInput(json: string): Fields | null {
   try {
     const input = parseLossless(json)
     return isObject(input) ? input : null
@@ -100,7 +101,8 @@ function parseInput(json: string): Fields | null {
   }
 }
 
-function noInput(): ApiError {
+/** The error for a call with such a text. */
+export function invalidToolInput(): ApiError {
   const message = 'The upstream sent arguments of a tool call that are no JSON object.'
   return new ApiError('upstream_invalid_response', { message })
 }

@@ -1,6 +1,6 @@
 /** What chats and Anthropic's Messages API name differently, in both directions. Pure. */
 import { isObject } from '../../json/is-object.ts'
-import { objectOrEmpty } from '../../json/json-values.ts'
+import { countOrZero, objectOrEmpty } from '../../json/json-values.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -68,27 +68,27 @@ export function toReasoningEffort(budgetTokens: number): 'low' | 'medium' | 'hig
 /** Usage of a message: its counts hold each token once, so that cached input lies beside the other. */
 export function toMessageUsage(usage: Fields): Record<string, unknown> {
   const details = objectOrEmpty(usage.prompt_tokens_details)
-  const read = toCount(details.cached_tokens)
-  const written = toCount(details.cache_write_tokens)
+  const read = countOrZero(details.cached_tokens)
+  const written = countOrZero(details.cache_write_tokens)
   const { reasoning_tokens } = objectOrEmpty(usage.completion_tokens_details)
-  const thinking = toCount(reasoning_tokens)
+  const thinking = countOrZero(reasoning_tokens)
   return {
-    input_tokens: Math.max(0, toCount(usage.prompt_tokens) - read - written),
+    input_tokens: Math.max(0, countOrZero(usage.prompt_tokens) - read - written),
     cache_creation_input_tokens: written,
     cache_read_input_tokens: read,
-    output_tokens: toCount(usage.completion_tokens),
+    output_tokens: countOrZero(usage.completion_tokens),
     ...(thinking > 0 ? { output_tokens_details: { thinking_tokens: thinking } } : {}),
   }
 }
 
 /** Usage of a chat: `prompt_tokens` holds cached input, too. */
 export function toChatUsage(usage: Fields): Record<string, unknown> {
-  const read = toCount(usage.cache_read_input_tokens)
-  const written = toCount(usage.cache_creation_input_tokens)
-  const prompt_tokens = toCount(usage.input_tokens) + read + written
-  const completion_tokens = toCount(usage.output_tokens)
-  const forHour = toCount(objectOrEmpty(usage.cache_creation).ephemeral_1h_input_tokens)
-  const thinking = toCount(objectOrEmpty(usage.output_tokens_details).thinking_tokens)
+  const read = countOrZero(usage.cache_read_input_tokens)
+  const written = countOrZero(usage.cache_creation_input_tokens)
+  const prompt_tokens = countOrZero(usage.input_tokens) + read + written
+  const completion_tokens = countOrZero(usage.output_tokens)
+  const forHour = countOrZero(objectOrEmpty(usage.cache_creation).ephemeral_1h_input_tokens)
+  const thinking = countOrZero(objectOrEmpty(usage.output_tokens_details).thinking_tokens)
   return {
     prompt_tokens,
     completion_tokens,
@@ -107,8 +107,4 @@ export function mergeMessageUsage(usage: Fields, later: unknown): Fields {
   if (!isObject(later)) return usage
   const given = Object.entries(later).filter(([, value]) => value !== null)
   return { ...usage, ...Object.fromEntries(given) }
-}
-
-function toCount(value: unknown): number {
-  return typeof value === 'number' && value > 0 && Number.isSafeInteger(value) ? value : 0
 }

@@ -1,6 +1,6 @@
 /** The response object: its status, and the fields that it repeats from the request. Pure. */
 import type { ResponseCreateRequest } from '../../../schemas/chat/responses/responses-request.ts'
-import { objectOrEmpty } from '../../json/json-values.ts'
+import { countOrZero, objectOrEmpty } from '../../json/json-values.ts'
 
 /** An item that the model made. Only what the writer of events changes is named. */
 export interface OutputItem {
@@ -96,22 +96,18 @@ export function renderResponse(head: ResponseHead, state: ResponseState): Respon
 function renderResponseUsage(usage: unknown) {
   if (typeof usage !== 'object' || usage === null) return null
   const { prompt_tokens, completion_tokens, total_tokens, ...details } = objectOrEmpty(usage)
-  const input = toCount(prompt_tokens)
-  const output = toCount(completion_tokens)
+  const input = countOrZero(prompt_tokens)
+  const output = countOrZero(completion_tokens)
   const ofPrompt = objectOrEmpty(details.prompt_tokens_details)
   const ofOutput = objectOrEmpty(details.completion_tokens_details)
   return {
     input_tokens: input,
     input_tokens_details: {
-      cached_tokens: toCount(ofPrompt.cached_tokens),
-      cache_write_tokens: toCount(ofPrompt.cache_write_tokens),
+      cached_tokens: countOrZero(ofPrompt.cached_tokens),
+      cache_write_tokens: countOrZero(ofPrompt.cache_write_tokens),
     },
     output_tokens: output,
-    output_tokens_details: { reasoning_tokens: toCount(ofOutput.reasoning_tokens) },
-    total_tokens: total_tokens === undefined ? input + output : toCount(total_tokens),
+    output_tokens_details: { reasoning_tokens: countOrZero(ofOutput.reasoning_tokens) },
+    total_tokens: total_tokens === undefined ? input + output : countOrZero(total_tokens),
   }
-}
-
-function toCount(value: unknown): number {
-  return typeof value === 'number' && Number.isFinite(value) ? value : 0
 }
