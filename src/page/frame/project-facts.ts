@@ -26,38 +26,50 @@ interface Facts {
 
 /** By project, while the page is open; null until they are read. */
 const known = new Map<string, Signal<Facts | null>>()
-const waiting: string[] = []
-let running = 0
+/** Shown projects whose facts are read next, one entry for each component. */
+const waiting = new Set<{ readonly project: string }>()
+const reading = new Set<string>()
 
-/** The facts of a project, read when they are first shown and again after a minute. */
+/** The facts of a project, read when it is shown, unless they were read in the last minute. */
 export function useProjectFacts(project: string): Facts | null {
   const facts = known.get(project) ?? signal<Facts | null>(null)
   known.set(project, facts)
   useEffect(() => {
-    const isFresh = facts.value !== null && serverNow() - facts.value.readMs < FRESH_MS
-    if (!may('traces:read') || isFresh || waiting.includes(project)) return
-    waiting.push(project)
+    if (!may('traces:read')) return
+    const entry = { project }
+    waiting.add(entry)
     readNext()
+    return () => {
+      waiting.delete(entry)
+    }
   }, [project])
   return facts.value
 }
 
 function readNext(): void {
-  if (running >= READS_MAX) return
-  const project = waiting.shift()
-  if (project === undefined) return
-  running += 1
-  // A project that cannot be read has no facts, and its view says why.
-  readFacts(project)
-    .then((facts) => {
-      const shown = known.get(project)
-      if (shown !== undefined) shown.value = facts
-    })
-    .catch(() => undefined)
-    .finally(() => {
-      running -= 1
-      readNext()
-    })
+  for (const entry of waiting) {
+    if (reading.size >= READS_MAX) return
+    waiting.delete(entry)
+    if (!reading.has(entry.project) && !isFresh(entry.project)) void read(entry.project)
+  }
+}
+
+function isFresh(project: string): boolean {
+  const facts = known.get(project)?.peek() ?? null
+  return facts !== null && serverNow() - facts.readMs < FRESH_MS
+}
+
+async function read(project: string): Promise<void> {
+  reading.add(project)
+  try {
+    const facts = await readFacts(project)
+    const shown = known.get(project)
+    if (shown !== undefined) shown.value = facts
+  } catch {
+    // A project that cannot be read has no facts, and its view says why.
+  }
+  reading.delete(project)
+  readNext()
 }
 
 async function readFacts(project_id: string): Promise<Facts> {

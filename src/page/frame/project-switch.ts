@@ -34,7 +34,7 @@ function ProjectList({ onChoose }: { readonly onChoose: () => void }) {
     <input type="search" aria-label="Search projects" placeholder="Search projects" value=${text} onInput=${(event: InputEvent) => setText((event.target as HTMLInputElement).value)} />
     <ul>${found.slice(0, LISTED_MAX).map(
       (project) => html`<li key=${project}>
-        <a href=${pathTo(project)} aria-current=${project === lastProject.value ? 'true' : undefined} onClick=${onChoose}>${project}<${ProjectFacts} project=${project} isShort /></a>
+        <a href=${pathTo(project)} aria-current=${project === lastProject.value ? 'true' : undefined} onClick=${onChoose}>${project}<${ProjectFacts} project=${project} /></a>
       </li>`,
     )}</ul>
     ${found.length === 0 && html`<p class="faint">No project has this in its name.</p>`}

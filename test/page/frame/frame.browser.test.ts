@@ -118,6 +118,27 @@ describe.skipIf(!hasBrowser)('the frame around each view', () => {
     await page.getByText('No project has this in its name.').waitFor()
   })
 
+  it('reads the facts of a project once for all that show them', async () => {
+    const { page, url } = await openTwoProjects()
+    const asked: string[] = []
+    const released = Promise.withResolvers<void>()
+    await page.route('**/calls/stats', async (route) => {
+      asked.push(route.request().postDataJSON().project_id)
+      await released.promise
+      await route.continue()
+    })
+    await page.goto(url)
+    await expect.poll(() => asked.length).toBe(2)
+    await page.getByRole('button', { name: /^Project: / }).click()
+    const list = page.getByRole('dialog', { name: 'Project' })
+    await expect.poll(() => list.getByRole('listitem').count()).toBe(2)
+    // Effects run after the next frame.
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 200))')
+    released.resolve()
+    await list.getByText('2 calls').waitFor()
+    expect(asked.sort()).toEqual([PROJECT, OTHER].sort())
+  })
+
   it('says where one is, and leads up from there', async () => {
     const { page, url } = await openTwoProjects()
     await page.goto(`${url}/${PROJECT}/weave/calls/call-in-demo`)
