@@ -9,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -20,6 +21,7 @@ import { makeTempDir } from '../support/temp-dir.ts'
 
 const run = promisify(execFile)
 const KEY = 'wk_test_key_of_the_installed_server'
+const TSC = 'node_modules/typescript/bin/tsc'
 /** Bytes that the package may have unpacked, without the packages it needs. */
 const BYTES_MAX = 10_000_000
 
@@ -181,10 +183,17 @@ describe('the package', () => {
     expect(readdirSync(home).sort()).toEqual(['cache', 'own'])
   })
 
-  it('has the types of the schemas', async () => {
-    const program =
-      "import('weft-server/schemas/access/key').then(({ SCOPES }) => console.log(SCOPES))"
-    const { stdout } = await run(process.execPath, ['-e', program], { cwd: root })
+  it('has the schemas, with their types', async () => {
+    const load = "import { SCOPES } from 'weft-server/schemas/access/key'"
+    const program = join(root, 'program.mts')
+    writeFileSync(program, `${load}\nconst scope: 'admin' = SCOPES[0]\nconsole.log(SCOPES)\n`)
+    const { stdout } = await run(process.execPath, [program])
     expect(stdout).toContain('traces:read')
+    const flags = ['--noEmit', '--module', 'nodenext', '--types', 'node']
+    const compiled = run(process.execPath, [resolve(TSC), ...flags, program], { cwd: root })
+    // The type of the list is that of its values, and the only fault.
+    await expect(compiled).rejects.toMatchObject({
+      stdout: expect.stringMatching(/^program\.mts\(2,7\): error TS2322: .*"traces:read".*\n$/),
+    })
   })
 })
