@@ -1,10 +1,10 @@
 /** Runs evaluations in the background. Processes that share a store share the jobs; one that dies leaves its jobs to others. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hasAccess, type Principal, type Scope } from '../domain/access/permissions.ts'
-import { toPersonPrincipal } from '../domain/access/roles.ts'
+import type { Principal, Scope } from '../domain/access/permissions.ts'
 import { renderJson } from '../domain/json/json-text.ts'
 import { ApiError } from '../errors.ts'
+import { readPayer } from '../inference/scorers/payer.ts'
 import type { JsonObject } from '../schemas/primitives.ts'
 import type { EvaluationJob, JobClaim } from '../store/api/evaluations/evaluation-jobs.ts'
 import type { Stores } from '../store/api/stores.ts'
@@ -27,8 +27,6 @@ const PAUSE_MS = 5_000
 const STOP_MS_MAX = 1_000
 /** What whoever begins a job needs, and still needs when it runs. */
 const SCOPES: readonly Scope[] = ['traces:read', 'traces:write', 'inference']
-/** Keys of sessions begin with this. */
-const PERSON = 'person-'
 
 interface EvaluationRunnerOptions extends JobRunOptions {
   /** Whether other processes run jobs of the same store. */
@@ -186,29 +184,16 @@ function runWork(context: JobContext, options: JobRunOptions): Promise<JsonObjec
   return runScores(work, context, options)
 }
 
-/** Returns who began a job, with today's rights. @throws ApiError scope_missing when these are over */
+/** Returns the principal that began a job, with the rights of the present. @throws ApiError scope_missing */
 async function requirePayer(
   { principal, project_id }: EvaluationJob,
-  { stores, nowUs }: Pick<EvaluationRunnerOptions, 'stores' | 'nowUs'>,
+  options: Pick<EvaluationRunnerOptions, 'stores' | 'nowUs'>,
 ): Promise<Principal> {
-  const { keyId } = principal
-  const mayRun = (rights: Parameters<typeof hasAccess>[0]) =>
-    SCOPES.every((scope) => hasAccess(rights, scope, project_id))
-  if (keyId.startsWith(PERSON)) {
-    const person = await stores.people.findPerson(keyId.slice(PERSON.length))
-    const isLeft = person !== null && person.disabled_at_us === null
-    if (isLeft && mayRun(toPersonPrincipal(person))) return principal
-    const message = 'Who began it may not sign in any more, or lacks the rights.'
-    throw new ApiError('scope_missing', { message })
-  }
-  const key = await stores.keys.findKey(keyId)
-  // Keys of the server itself are not stored.
-  if (key === null) return principal
-  const isOver = key.revoked_at_us !== null || (key.expires_at_us ?? Infinity) <= nowUs()
-  if (isOver || !mayRun(key)) {
-    const message = 'The key that began it is revoked, over, or lacks the rights.'
-    throw new ApiError('scope_missing', { message })
-  }
-  const { models: _old, ...rest } = principal
-  return key.models === null ? rest : { ...rest, models: key.models }
+  const payer = await readPayer(principal, { project_id, scopes: SCOPES }, options)
+  if (typeof payer !== 'string') return payer
+  const message =
+    payer === 'person'
+      ? 'Who began it may not sign in any more, or lacks the rights.'
+      : 'The key that began it is revoked, over, or lacks the rights.'
+  throw new ApiError('scope_missing', { message })
 }

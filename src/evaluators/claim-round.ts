@@ -1,7 +1,7 @@
 /** Claims tasks and scores them, each evaluator by itself. */
-import { hasAccess, type Principal } from '../domain/access/permissions.ts'
-import { toPersonPrincipal } from '../domain/access/roles.ts'
+import type { Principal, Scope } from '../domain/access/permissions.ts'
 import { definitionOf, type Evaluator, principalOf } from '../domain/evaluators/evaluator.ts'
+import { readPayer } from '../inference/scorers/payer.ts'
 import type { ClaimedTask, TaskOutcome } from '../store/api/evaluators/evaluators.ts'
 import type { Stores } from '../store/api/stores.ts'
 import { findResults, type ScoringOptions, scoreTask } from './score-task.ts'
@@ -15,7 +15,12 @@ export interface ClaimOptions extends ScoringOptions {
   readonly onFailure: (error: unknown) => void
 }
 
-const PERSON = 'person-'
+/** Why an evaluator stops, by what its payer is. */
+const STOPS = {
+  person:
+    'Who changed it last may not sign in any more, or lacks the rights; another person must save it.',
+  key: 'The key that changed it last is revoked, over, or lacks the rights; another key must save it.',
+} as const
 
 /** The claimed tasks of one evaluator. */
 interface ClaimedGroup {
@@ -50,9 +55,12 @@ async function scoreGroup(
   const { stores, signal, nowUs } = options
   const evaluator = await stores.evaluators.findEvaluator(id)
   if (evaluator === null) return
-  const caller = await findPayer(evaluator, options)
+  const { project_id } = evaluator
+  const isJudge = definitionOf(evaluator).scorer.kind === 'judge'
+  const scopes: readonly Scope[] = isJudge ? ['traces:write', 'inference'] : ['traces:write']
+  const caller = await readPayer(principalOf(evaluator), { project_id, scopes }, options)
   if (typeof caller === 'string') {
-    await stores.evaluators.stopEvaluator(evaluator, caller)
+    await stores.evaluators.stopEvaluator(evaluator, STOPS[caller])
     return settle(tasks.map((task) => release(task, token, nowUs())))
   }
   const reader = { ...options, nowUs: nowUs() }
@@ -87,32 +95,4 @@ function release(task: ClaimedTask, token: string, now_us: number): TaskOutcome 
   const { evaluator_id, subject_id } = task
   const none = { spent_nanos: 0, error: null, retry_at_us: null, due_at_us: now_us, now_us }
   return { ...none, evaluator_id, subject_id, token, result: 'waits' }
-}
-
-/** Returns who pays, with today's rights, or why nobody does. */
-async function findPayer(
-  evaluator: Evaluator,
-  { stores, nowUs }: ClaimOptions,
-): Promise<Principal | string> {
-  const payer = principalOf(evaluator)
-  const { keyId } = payer
-  const mayScore = (rights: Parameters<typeof hasAccess>[0]) =>
-    hasAccess(rights, 'traces:write', evaluator.project_id) &&
-    (definitionOf(evaluator).scorer.kind !== 'judge' ||
-      hasAccess(rights, 'inference', evaluator.project_id))
-  if (keyId.startsWith(PERSON)) {
-    const person = await stores.people.findPerson(keyId.slice(PERSON.length))
-    const isLeft = person !== null && person.disabled_at_us === null
-    if (isLeft && mayScore(toPersonPrincipal(person))) return payer
-    return 'Who changed it last may not sign in any more, or lacks the rights; another person must save it.'
-  }
-  const key = await stores.keys.findKey(keyId)
-  // Keys of the server itself are not stored.
-  if (key === null) return payer
-  const isOver = key.revoked_at_us !== null || (key.expires_at_us ?? Infinity) <= nowUs()
-  if (isOver || !mayScore(key)) {
-    return 'The key that changed it last is revoked, over, or lacks the rights; another key must save it.'
-  }
-  const { models: _old, ...rest } = payer
-  return key.models === null ? rest : { ...rest, models: key.models }
 }

@@ -15,6 +15,9 @@ const SCOPES_OF_ROLES: Readonly<Record<RoleGrant['role'], readonly Scope[]>> = {
   admin: ['admin'],
 }
 
+/** Begins the key ids of people, before their own id. */
+export const PERSON_KEY_PREFIX = 'person-'
+
 /** Somebody who may sign in. */
 export interface Person {
   readonly id: string
@@ -69,7 +72,7 @@ export function toPersonPrincipal(person: Person): Principal {
     ({ role, projects }): ScopeGrant => ({ scopes: SCOPES_OF_ROLES[role], projects }),
   )
   return Object.freeze({
-    keyId: `person-${id}`,
+    keyId: `${PERSON_KEY_PREFIX}${id}`,
     svc_user_id: id,
     svc_username: name ?? email ?? id,
     scopes: [...new Set(grants.flatMap(({ scopes }) => scopes))],
