@@ -5,9 +5,9 @@ import type { BudgetResponse } from '../../schemas/access/budget.ts'
 import { caller } from '../api/session.ts'
 import { formatTime } from '../parts/format.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
+import { textOf } from '../parts/hooks/use-submit.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { BudgetForms, readBudgets } from '../server/key-budgets.ts'
-import { textOf } from '../server/key-settings.ts'
 import { Use } from './use.ts'
 
 const KINDS = ['project', 'person', 'key'] as const

@@ -2,7 +2,8 @@
 import { html } from 'htm/preact'
 import type { RoleGrant } from '../../schemas/access/person.ts'
 import { caller } from '../api/session.ts'
-import { splitNames, textOf } from '../server/key-settings.ts'
+import { textOf } from '../parts/hooks/use-submit.ts'
+import { splitNames } from '../server/key-settings.ts'
 
 /** Each role, and what it allows. */
 const WHAT: Readonly<Record<RoleGrant['role'], string>> = {

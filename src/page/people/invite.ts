@@ -4,9 +4,8 @@ import { useState } from 'preact/hooks'
 import type { PersonResponse } from '../../schemas/access/person.ts'
 import { requestJson } from '../api/client.ts'
 import { CopyButton } from '../parts/copy-button.ts'
-import { clickOnce, useSubmit } from '../parts/hooks/use-submit.ts'
+import { clickOnce, textOf, useSubmit } from '../parts/hooks/use-submit.ts'
 import { Failure } from '../parts/notice.ts'
-import { textOf } from '../server/key-settings.ts'
 import { GrantFields, type GrantText, newGrant, toGrants } from './grant-fields.ts'
 
 interface InviteProps {

@@ -2,7 +2,7 @@
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { changePassword, setPassword, signInByPassword } from '../api/session.ts'
-import { clickOnce, useSubmit } from '../parts/hooks/use-submit.ts'
+import { clickOnce, textOf, useSubmit } from '../parts/hooks/use-submit.ts'
 import { Failure } from '../parts/notice.ts'
 
 /** As the server demands. */
@@ -81,8 +81,4 @@ function NewPassword({ password, onPassword, again, onAgain }: NewPasswordProps)
 
 function requireSame(password: string, again: string): void {
   if (password !== again) throw new Error('The two new passwords differ.')
-}
-
-function textOf(set: (text: string) => void) {
-  return (event: InputEvent) => set((event.target as HTMLInputElement).value)
 }

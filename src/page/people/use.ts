@@ -12,8 +12,8 @@ import { Chart } from '../parts/charts/chart.ts'
 import type { Line } from '../parts/charts/line.ts'
 import { formatCost } from '../parts/format.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
+import { textOf } from '../parts/hooks/use-submit.ts'
 import { Failure, Loading } from '../parts/notice.ts'
-import { textOf } from '../server/key-settings.ts'
 import { timeZone } from '../shell/settings.ts'
 
 const DAYS = 30

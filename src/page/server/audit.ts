@@ -5,8 +5,8 @@ import type { AuditEntryResponse } from '../../schemas/access/audit.ts'
 import { requestJson } from '../api/client.ts'
 import { formatTime } from '../parts/format.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
+import { textOf } from '../parts/hooks/use-submit.ts'
 import { Failure, Loading } from '../parts/notice.ts'
-import { textOf } from './key-settings.ts'
 
 const PAGE_SIZE = 50
 

@@ -4,9 +4,8 @@ import { useState } from 'preact/hooks'
 import type { BudgetResponse } from '../../schemas/access/budget.ts'
 import { errorText, requestJson } from '../api/client.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
-import { clickOnce, useSubmit } from '../parts/hooks/use-submit.ts'
+import { clickOnce, textOf, useSubmit } from '../parts/hooks/use-submit.ts'
 import { Failure } from '../parts/notice.ts'
-import { textOf } from './key-settings.ts'
 
 const PERIODS = ['day', 'week', 'month', 'life'] as const
 const URL = '/v1/budgets'

@@ -1,6 +1,7 @@
 /** The fields of a key that are optional and can be edited. */
 import { html } from 'htm/preact'
 import type { KeyResponse } from '../../schemas/access/key.ts'
+import { textOf } from '../parts/hooks/use-submit.ts'
 
 /** As texts in the fields; empty: not set. */
 interface KeySettings {
@@ -61,10 +62,6 @@ function toLocal(time: string): string {
 
 export function splitNames(text: string): string[] {
   return text.split(/[\s,]+/).filter((name) => name !== '')
-}
-
-export function textOf(set: (text: string) => void) {
-  return (event: InputEvent) => set((event.target as HTMLInputElement).value)
 }
 
 interface SettingsFieldsProps {

@@ -5,9 +5,9 @@ import type { KeyResponse, SCOPES } from '../../schemas/access/key.ts'
 import { requestJson } from '../api/client.ts'
 import { caller } from '../api/session.ts'
 import { CopyButton } from '../parts/copy-button.ts'
-import { clickOnce, useSubmit } from '../parts/hooks/use-submit.ts'
+import { clickOnce, textOf, useSubmit } from '../parts/hooks/use-submit.ts'
 import { Failure } from '../parts/notice.ts'
-import { NO_SETTINGS, SettingsFields, splitNames, textOf, toRequest } from './key-settings.ts'
+import { NO_SETTINGS, SettingsFields, splitNames, toRequest } from './key-settings.ts'
 
 /** Each scope, and what it allows. */
 const WHAT: Readonly<Record<(typeof SCOPES)[number], string>> = {

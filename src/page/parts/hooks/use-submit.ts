@@ -1,4 +1,4 @@
-/** Submits a form, one request after the other. */
+/** What forms share: sending one request after the other, and reading fields. */
 import { useRef, useState } from 'preact/hooks'
 import { errorText } from '../../api/client.ts'
 
@@ -25,4 +25,9 @@ export function useSubmit(send: () => Promise<void>) {
 /** Ignores the second click of a double click on a button that submits. */
 export function clickOnce(event: MouseEvent): void {
   if (event.detail > 1) event.preventDefault()
+}
+
+/** @returns the listener of a field that sets its text */
+export function textOf(set: (text: string) => void) {
+  return (event: InputEvent) => set((event.target as HTMLInputElement).value)
 }
