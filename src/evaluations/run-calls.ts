@@ -1,10 +1,10 @@
 /** The calls and feedback that an evaluation on the server records, as `Evaluation` of the SDKs does. */
-import { createHash } from 'node:crypto'
 import type { Principal } from '../domain/access/permissions.ts'
 import { callRef } from '../domain/calls/call-ref.ts'
 import { marksOf } from '../domain/calls/evaluations/evaluation-calls.ts'
 import { type CallParts, resolveTimedEnd, resolveTimedStart } from '../domain/calls/new-call.ts'
 import { resolveFeedback } from '../domain/feedback/new-feedback.ts'
+import { hashedUuid } from '../domain/objects/hashed-uuid.ts'
 import { ApiError } from '../errors.ts'
 import type { JsonObject } from '../schemas/primitives.ts'
 import type { EvaluationJob } from '../store/api/evaluations/evaluation-jobs.ts'
@@ -46,16 +46,7 @@ export interface ScorerResult {
 
 /** An id that is the same in all attempts of a job. */
 export function idOf(job_id: string, ...names: readonly string[]): string {
-  const hex = createHash('sha256')
-    .update([job_id, ...names].join('\n'))
-    .digest('hex')
-  const parts = [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `8${hex.slice(13, 16)}`,
-    `8${hex.slice(17, 20)}`,
-  ]
-  return [...parts, hex.slice(20, 32)].join('-')
+  return hashedUuid([job_id, ...names])
 }
 
 /** The inputs of the run and of its trials: the evaluation and the model. */

@@ -4,6 +4,7 @@ import type { EvaluatorDefinition, EvaluatorResponse } from '../../schemas/evalu
 import { renderTimestamp, renderTimestampOrNull } from '../../schemas/timestamp.ts'
 import { toUsd } from '../access/budgets.ts'
 import type { Principal } from '../access/permissions.ts'
+import { hashedUuid } from '../objects/hashed-uuid.ts'
 
 /** Times in microseconds since the epoch. */
 export interface Evaluator {
@@ -79,12 +80,7 @@ export function resultId(
   { id, version }: Pick<Evaluator, 'id' | 'version'>,
   subjectId: string,
 ): string {
-  const hex = createHash('sha256')
-    .update(JSON.stringify([id, version, subjectId]))
-    .digest('hex')
-  // A UUID of version 8, which leaves the bits to the application.
-  const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`]
-  return [...parts, `a${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-')
+  return hashedUuid([id, version, subjectId])
 }
 
 export function definitionOf({

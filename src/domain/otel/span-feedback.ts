@@ -1,7 +1,8 @@
 /** Converts the evaluations in a span to feedback about its call. Pure. */
-import { createHash } from 'node:crypto'
+
 import type { FeedbackCreateRequest } from '../../schemas/feedback/feedback.ts'
 import { callRef } from '../calls/call-ref.ts'
+import { hashedUuid } from '../objects/hashed-uuid.ts'
 import { findAt, growTree } from './attribute-tree.ts'
 import type { Attributes, Span } from './span.ts'
 
@@ -38,7 +39,7 @@ export function readSpanFeedback(
   const weave_ref = callRef(refScheme, project_id, span.span_id)
   return found.slice(0, EVALUATIONS_MAX).map(({ name, payload }, index) => ({
     project_id,
-    id: idOf([project_id, span.trace_id, span.span_id, index, name, JSON.stringify(payload)]),
+    id: hashedUuid([project_id, span.trace_id, span.span_id, index, name, JSON.stringify(payload)]),
     weave_ref,
     feedback_type: `otel.evaluation.${typeName(name)}`,
     creator: span.scope.name.slice(0, NAME_MAX) || null,
@@ -82,11 +83,4 @@ function present(values: Record<string, unknown>): Record<string, unknown> {
 
 function typeName(name: string): string {
   return name.slice(0, NAME_MAX).replace(/[^\w.-]/g, '_')
-}
-
-/** The same content has the same id: a UUID out of a hash. */
-function idOf(parts: readonly unknown[]): string {
-  const hex = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
-  const variant = ((Number.parseInt(hex[16] as string, 16) & 3) | 8).toString(16)
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }

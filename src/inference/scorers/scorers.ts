@@ -135,7 +135,7 @@ function requirePath(path: string, param: string): void {
   refuseField(param, 'must be a path such as $.output.choices[0].message.content')
 }
 
-/** The service gets `{"scorer": {}, "subject": {}}`, and responds with an object, a number or a truth value. */
+/** The service gets `{"project_id": "", "scorer": {}, "subject": {}}`, and responds with an object, a number or a truth value. */
 async function callWebhook(
   { url, timeout_ms: timeoutMs }: WebhookScorer,
   subject: ScoredSubject,
