@@ -83,13 +83,16 @@ async function fillPeople({ people }: Stores): Promise<void> {
   })
 }
 
-/** An evaluator that has spent something in a score whose lease was lost. */
+/** An evaluator that has spent something in a failed try whose lease was lost. */
 async function fillEvaluators({ evaluators }: Stores): Promise<void> {
   const evaluator = evaluatorOf({ id: 'evaluator', project_id: PROJECT })
   await evaluators.createEvaluator(evaluator)
   const task = { evaluator_id: 'evaluator', subject_id: 'c', is_backfill: false, attempts: 1 }
   await evaluators.settleTasks([
-    outcomeOf({ ...task, queued_at_us: 1 }, 'lost', { spent_nanos: 123_456_789_012 }),
+    outcomeOf({ ...task, queued_at_us: 1 }, 'lost', {
+      result: 'waits',
+      spent_nanos: 123_456_789_012,
+    }),
   ])
 }
 
