@@ -26,6 +26,8 @@ export interface PlanOptions {
   readonly scorers: Pick<Scorers, 'requireUsable'>
   /** Returns the value at a ref, of projects that the caller may use. @throws ApiError object_not_found, table_not_found */
   readRef(ref: string, caller: Principal): Promise<unknown>
+  /** Returns a ref with the digest of its version, where that exists. */
+  pinRef(ref: string): Promise<string>
 }
 
 export interface NamedScorer {
@@ -44,6 +46,8 @@ interface PlannedRow {
 export interface PlannedModel extends ModelObject {
   readonly ref: string
   readonly promptMessages: readonly unknown[]
+  /** Ref of the version of the prompt, by its digest; null: the messages are its own. */
+  readonly promptRef: string | null
 }
 
 interface EvaluationPlan {
@@ -68,7 +72,8 @@ export async function readPlan(
   const { caller } = asker
   const evaluation = toEvaluation(await options.readRef(evaluation_ref, caller))
   const object = toModel(await options.readRef(model_ref, caller), 'model_ref')
-  const prompt = object.prompt_ref && (await options.readRef(object.prompt_ref, caller))
+  const promptRef = object.prompt_ref && (await options.pinRef(object.prompt_ref))
+  const prompt = promptRef && (await options.readRef(promptRef, caller))
   const promptMessages = prompt ? toPromptMessages(prompt) : []
   if (promptMessages === null) refuseField('model_ref', 'names a prompt without messages')
   const scorers = await readScorers(evaluation.scorer_refs, asker, options, 'evaluation_ref')
@@ -80,7 +85,7 @@ export async function readPlan(
     rows,
     trials: evaluation.trials,
     ops: evaluation.ops,
-    model: { ...object, ref: model_ref, promptMessages },
+    model: { ...object, ref: model_ref, promptMessages, promptRef },
     scorers,
   }
 }
@@ -89,7 +94,7 @@ export async function readPlan(
 export async function readScorers(
   refs: readonly string[],
   { caller, project_id }: Asker,
-  { readRef, scorers }: PlanOptions,
+  { readRef, scorers }: Omit<PlanOptions, 'pinRef'>,
   param: string,
 ): Promise<NamedScorer[]> {
   const named = new Map<string, NamedScorer>()

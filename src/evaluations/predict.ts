@@ -72,6 +72,7 @@ export async function predict(
       body,
       place: { traceId: trace_id, parentId: parent_id, threadId: null },
       attributes: {},
+      promptRef: model.promptRef,
     },
     signal,
     setHeaders: () => undefined,

@@ -1,6 +1,6 @@
 /** Runs whose predictions are scored again, by other scorers. */
 import type { StoredCall } from '../domain/calls/call-view.ts'
-import { isMarkedScore, isPredict, isTrial } from '../domain/calls/evaluations/evaluation-calls.ts'
+import { isMarkedScore, isPredict } from '../domain/calls/evaluations/evaluation-calls.ts'
 import { createTrialSummary } from '../domain/evaluations/summary.ts'
 import { objectOrEmpty, textOrEmpty, textOrNull } from '../domain/json/json-values.ts'
 import { parseReadableRef } from '../domain/objects/readable-ref.ts'
@@ -16,6 +16,7 @@ import {
   type Predicted,
   planOptions,
   readCalls,
+  readTrialIds,
   restoreFeedback,
   scoreAll,
   storeScores,
@@ -43,10 +44,8 @@ export async function runRescore(
     planOptions(options),
     'scorer_refs',
   )
-  const ids: string[] = []
-  for await (const call of readCalls({ parent_ids: [source_run_id] }, context, options)) {
-    if (isTrial(call)) ids.push(call.id)
-  }
+  const reader = { keyId: caller.keyId, project_id, signal }
+  const ids = await readTrialIds(source_run_id, reader, options)
   const summary = createTrialSummary()
   await forEach(ids.length, signal, async (index) => {
     const id = ids[index] ?? ''

@@ -1,9 +1,10 @@
 /** What all kinds of jobs share: rows at once, scores of a subject, and what earlier attempts have done. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Principal } from '../domain/access/permissions.ts'
+import type { ReadCaller } from '../domain/access/read-caller.ts'
 import type { StoredCall } from '../domain/calls/call-view.ts'
 import { resolveCallsSelection, resolveCallsShape } from '../domain/calls/calls-query.ts'
-import { parseCall } from '../domain/calls/evaluations/evaluation-calls.ts'
+import { isTrial, parseCall } from '../domain/calls/evaluations/evaluation-calls.ts'
 import type { ScoredSubject } from '../domain/evaluators/score.ts'
 import { isObject } from '../domain/json/is-object.ts'
 import { objectOrEmpty, textOrEmpty } from '../domain/json/json-values.ts'
@@ -36,6 +37,7 @@ export interface JobRunOptions {
   readonly predicting: PredictOptions
   readonly scorers: Pick<Scorers, 'score' | 'requireUsable'>
   readonly readRef: PlanOptions['readRef']
+  readonly pinRef: PlanOptions['pinRef']
   readonly refScheme: string
   readonly nowUs: () => number
   readonly newId: () => string
@@ -168,6 +170,22 @@ export async function* readCalls(
   }
 }
 
+/** Reads the ids of the trials of a run, without their bodies. */
+export async function readTrialIds(
+  run_id: string,
+  reader: ReadCaller,
+  { stores }: { readonly stores: Pick<Stores, 'callsQuery'> },
+): Promise<readonly string[]> {
+  const { project_id } = reader
+  const selection = resolveCallsSelection({ project_id, filter: { parent_ids: [run_id] } })
+  const shape = resolveCallsShape({ project_id, columns: ['op_name'] })
+  const ids: string[] = []
+  for await (const page of stores.callsQuery.pages(selection, shape, reader)) {
+    ids.push(...page.filter(({ call }) => isTrial(call)).map(({ call }) => call.id))
+  }
+  return ids
+}
+
 /** Runs work for each index, some of it at once. After an error none begins, and the first is thrown once those that run have ended. */
 export async function forEach(
   total: number,
@@ -215,6 +233,6 @@ export async function settle<T>(
   }
 }
 
-export function planOptions({ stores, scorers, readRef }: JobRunOptions): PlanOptions {
-  return { tables: stores.tables, scorers, readRef }
+export function planOptions({ stores, scorers, readRef, pinRef }: JobRunOptions): PlanOptions {
+  return { tables: stores.tables, scorers, readRef, pinRef }
 }

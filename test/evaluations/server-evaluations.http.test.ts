@@ -98,7 +98,8 @@ describe('an evaluation on the server', () => {
     const prompt = await publish('asking', {
       messages: [{ role: 'user', content: 'Ask {question}' }],
     })
-    const model_ref = await publishModel({ default_params: { prompt } })
+    const latest = prompt.replace(/:\w+$/, ':latest')
+    const model_ref = await publishModel({ default_params: { prompt: latest } })
     const { body } = await post('/evaluations/evaluate_model', {
       project_id: PROJECT,
       evaluation_ref,
@@ -109,6 +110,7 @@ describe('an evaluation on the server', () => {
     expect(outputs.filter(Boolean).toSorted()).toEqual(
       ['Oslo', 'Oslo', 'Paris', 'Paris', 'Rome', 'Rome'].map((city) => `Ask ${city}`),
     )
+    await expect.poll(async () => (await calls({ input_refs: [prompt] })).length).toBe(6)
   })
 
   it('has a judge of the SDK score the output with fields of the row', async () => {
@@ -206,35 +208,6 @@ describe('an evaluation on the server', () => {
     const elsewhere = { ...asked, project_id: 'acme/other' }
     const unseen = await post('/evaluations/evaluate_model', elsewhere, { key: other })
     expect(unseen.body.error.code).toBe('object_not_found')
-  })
-})
-
-describe('a run that is scored again', () => {
-  it('is a new run with the predictions of the first, and its scores', async () => {
-    const { publish, evaluate, ended, post, calls } = await buildEvaluationApp()
-    const { call_id, evaluation_ref } = await evaluate({ city: CONTAINS })
-    await ended(call_id)
-    const scorer = await publish('exact', EQUALS)
-    const asked = { project_id: PROJECT, source_evaluation_run_id: call_id, scorer_refs: [scorer] }
-    const { status, body, text } = await post('/evaluations/rescore', asked)
-    expect(status, text).toBe(200)
-    expect(body.evaluation_run_id).toBe(body.call_id)
-    expect(await ended(body.call_id)).toMatchObject({
-      output: { exact: { passed: { true_count: 2 } } },
-    })
-    const [run] = await calls({ call_ids: [body.call_id] })
-    expect(run).toMatchObject({
-      inputs: { self: evaluation_ref },
-      attributes: { weave: { source_evaluation_run_id: call_id } },
-    })
-    const predictions = (await calls({ op_names: ['LLMStructuredCompletionModel.predict'] })).map(
-      ({ id }) => id,
-    )
-    const trials = (await calls({ parent_ids: [body.call_id] })).filter(({ op_name }) =>
-      op_name.endsWith('score'),
-    )
-    const marked = trials.map(({ attributes }) => attributes.weave.predict_call_id)
-    expect(marked.toSorted()).toEqual(predictions.toSorted())
   })
 })
 

@@ -59,7 +59,7 @@ export function completionRequest(
   origin: string,
   inputs: Readonly<Record<string, unknown>>,
 ): SampleRequest {
-  // The client object whose method was called, and how it was answered.
-  const { self: _self, stream: _stream, stream_options: _options, ...body } = inputs
+  // The client object whose method was called, the prompt that the messages were made from, and how it was answered.
+  const { self: _self, prompt: _prompt, stream: _, stream_options: _options, ...body } = inputs
   return { origin, path: '/v1/chat/completions', body }
 }

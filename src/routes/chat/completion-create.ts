@@ -21,7 +21,7 @@ import {
   CompletionCreateResponse,
 } from '../../schemas/chat/completion-create.ts'
 import type { Stores } from '../../store/api/stores.ts'
-import { createRefReader } from '../objects/ref-reader.ts'
+import { createRefReader, pinRef } from '../objects/ref-reader.ts'
 import { chunkOptions } from './chat.ts'
 import type { Inference } from './inference.ts'
 import { openResponse, sendStream, sendWhole } from './model-exchange.ts'
@@ -135,7 +135,8 @@ async function prepare(
 ) {
   const { project_id, inputs, track_llm_call, ...named } = request.body
   const caller = requireAccess(request.principal, 'inference', project_id)
-  const prompt = inputs.prompt ? await readPrompt(inputs.prompt, request, options) : []
+  const promptRef = inputs.prompt ? await pinRef(inputs.prompt, options.objects) : null
+  const prompt = promptRef === null ? [] : await readPrompt(promptRef, request, options)
   const { choice } = options.inference
   const model = await choice.choose(inputs.model, { caller, projectId: project_id })
   const chat = requireChat(toChatDraft(inputs, prompt, isStream), model, toInputsParam)
@@ -159,9 +160,10 @@ async function prepare(
         ...(conversation_name ? { conversation_name } : {}),
         ...(source ? { source } : {}),
       },
+      promptRef,
     },
   }
-  const names = { requestId: request.id, model: model.answersAs ?? inputs.model }
+  const names = { requestId: request.id, model: model.answersAs ?? inputs.model ?? model.id }
   const envelope = resolveResponseEnvelope(chat, { ...names, nowMs: Date.now() })
   /** The recorded call, as JSON text; known once the request to the model has begun. */
   const renderPlace = () => {

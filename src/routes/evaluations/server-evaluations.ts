@@ -1,7 +1,6 @@
 /** Evaluations and scores that the server runs, over HTTP. Additions to the spec. */
 import type { FastifyRequest } from 'fastify'
 import { canUseProject, type Principal, requireAccess } from '../../domain/access/permissions.ts'
-import { resolveCallsSelection } from '../../domain/calls/calls-query.ts'
 import { isTrial } from '../../domain/calls/evaluations/evaluation-calls.ts'
 import { objectOrEmpty } from '../../domain/json/json-values.ts'
 import { parseReadableRef } from '../../domain/objects/readable-ref.ts'
@@ -12,6 +11,7 @@ import { readPlan, readScorers } from '../../evaluations/plan.ts'
 import { chooseModel } from '../../evaluations/predict.ts'
 import { subjectOfRun } from '../../evaluations/rescore.ts'
 import { createRunCalls, type RunSubject } from '../../evaluations/run-calls.ts'
+import { readTrialIds } from '../../evaluations/scoring.ts'
 import type { App } from '../../http/app-type.ts'
 import { newId } from '../../http/new-id.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
@@ -20,7 +20,7 @@ import type { EvaluationJob, JobWork } from '../../store/api/evaluations/evaluat
 import type { Stores } from '../../store/api/stores.ts'
 import { readEvaluationCall } from '../calls/evaluation-store.ts'
 import type { Inference } from '../chat/inference.ts'
-import { createRefReader } from '../objects/ref-reader.ts'
+import { createRefReader, pinRef } from '../objects/ref-reader.ts'
 
 const tags = ['calls']
 
@@ -70,6 +70,7 @@ export function createServerEvaluations(
       const canRead = (project_id: string) => canUseProject(caller, project_id)
       return createRefReader({ objects, tables, canRead })(ref)
     },
+    pinRef: (text: string) => pinRef(text, objects),
   }
   const runner = createEvaluationRunner({
     ...shared,
@@ -146,9 +147,8 @@ function addRescore(app: App, evaluations: ServerEvaluations): void {
       } as const
       const { call } = await readEvaluationCall(stores.calls, named)
       await readScorers(scorer_refs, { caller, project_id }, evaluations, 'scorer_refs')
-      const selection = resolveCallsSelection({ project_id, filter: { parent_ids: [id] } })
       const reader = openReadCaller(request, reply, project_id)
-      const { count: total_rows } = await stores.callsQuery.count(selection, reader)
+      const { length: total_rows } = await readTrialIds(id, reader, evaluations)
       const work = { kind: 'rescore', source_run_id: id, scorer_refs } as const
       const subject = { ...subjectOfRun(call), source_run_id: id }
       const call_id = await begin(evaluations, { work, total_rows, project_id, caller, subject })

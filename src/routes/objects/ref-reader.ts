@@ -110,6 +110,19 @@ export function createRefReader(options: RefReaderOptions): ReadRef {
   }
 }
 
+/**
+ * Returns a ref with the digest of the version in place of an alias, a number or `latest`; a ref that is unknown, or of a
+ * table, is unchanged. Checks no rights: reading the ref does.
+ */
+export async function pinRef(text: string, objects: ObjectStore): Promise<string> {
+  const ref = parseReadableRef(text)
+  if (ref?.target.kind !== 'object') return text
+  const { object_id, version } = ref.target
+  const found = await objects.findObject(ref.project_id, object_id, version, false)
+  const named = `/${object_id}:${version}`
+  return found === null ? text : text.replace(named, () => `/${object_id}:${found.digest}`)
+}
+
 /** Counts bytes of contents down. @throws ApiError validation_failed when there are more */
 export function createBudget(bytesMax = CONTENT_BYTES_MAX): (bytes: number) => void {
   let bytesLeft = bytesMax

@@ -86,14 +86,17 @@ const NAME_CHARS_MAX = 1_024
 const Inputs = z
   .looseObject(
     {
-      model: boundedText({ min: 1, max: MODEL_CHARS_MAX }).describe('Id or alias of the model.'),
+      model: optionalField(
+        boundedText({ min: 1, max: MODEL_CHARS_MAX }),
+        'Id or alias of the model; the default model when absent.',
+      ),
       messages: optionalField(
         boundedList(z.unknown(), { max: MESSAGES_MAX }),
         'The conversation so far, as of a chat; may be left out with `prompt`.',
       ),
       prompt: optionalField(
         boundedText({ min: 1, max: REF_CHARS_MAX }),
-        'Ref of a published object with `messages`, which go before those of the request; needs traces:read.',
+        'Ref of a published object with `messages`, which go before those of the request; needs traces:read. The recorded call names the version.',
       ),
       template_vars: optionalField(
         boundedMap(z.unknown(), { max: VARIABLES_MAX }),

@@ -113,6 +113,12 @@ describe('a completion that a tracing SDK asks for', () => {
     expect(JSON.parse(text.trimEnd().split('\n').at(-1) ?? '').error.code).toBe('upstream_error')
   })
 
+  it('goes to the default model without a model, and says which that is', async () => {
+    const { complete } = await buildApp()
+    const { status, body } = await complete({ inputs: { messages: MESSAGES } })
+    expect([status, body.response.model]).toEqual([200, 'scripted'])
+  })
+
   it('sends what the chat knows and leaves null fields out', async () => {
     const { complete, backend, readCall } = await buildApp()
     const nothing = { timeout: null, extra_headers: null, tools: null, prompt: null, stream: true }
@@ -126,7 +132,7 @@ describe('a completion that a tracing SDK asks for', () => {
   })
 
   it.each([
-    ['inputs.model', { inputs: { messages: MESSAGES } }],
+    ['inputs.model', { inputs: { model: '', messages: MESSAGES } }],
     ['inputs.messages', { inputs: { model: 'scripted', messages: [] } }],
     ['inputs.messages[0].role', { inputs: { model: 'scripted', messages: [{ content: 'x' }] } }],
     ['inputs.temperature', { inputs: { model: 'scripted', messages: MESSAGES, temperature: 'x' } }],
@@ -224,6 +230,35 @@ describe('a published prompt', () => {
       { role: 'system', content: 'You speak Low {count}. {"json"} {unknown} {toString}' },
       { role: 'user', content: [{ type: 'text', text: 'For 3 people' }] },
     ])
+  })
+
+  it('is named in the recorded call by the version that an alias led to, which finds the call', async () => {
+    const { ask, post, put, backend, readCall } = await buildApp()
+    const publish = async (content: string) => {
+      const val = { _type: 'StringPrompt', content }
+      const obj = { project_id: PROJECT, object_id: 'greet', val }
+      return (await post('/obj/create', { obj })).body.digest as string
+    }
+    const digest = await publish('Hello {name}')
+    const aliased = { project_id: PROJECT, digest, aliases: ['production'] }
+    expect((await put('/objs/greet/aliases', aliased)).status).toBe(200)
+    const prompt = `weave:///${PROJECT}/object/greet:production`
+    const { text } = await ask('/completions/create_stream', {
+      inputs: { model: 'scripted', prompt, template_vars: { name: 'Ada' } },
+    })
+    await publish('Good bye {name}')
+    expect(backend.calls.at(-1)?.request).not.toHaveProperty('prompt')
+    const ref = `weave:///${PROJECT}/object/greet:${digest}`
+    const { weave_call_id: id } = JSON.parse(text.split('\n')[0] ?? '')._meta
+    expect((await readCall(id)).inputs).toMatchObject({
+      messages: [{ role: 'user', content: 'Hello Ada' }],
+      prompt: ref,
+    })
+    const found = await post('/calls/stream_query', {
+      project_id: PROJECT,
+      filter: { input_refs: [ref] },
+    })
+    expect(JSON.parse(found.text).id).toBe(id)
   })
 
   it('of one text is a message of the user; without variables nothing is filled in', async () => {

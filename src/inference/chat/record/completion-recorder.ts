@@ -39,6 +39,8 @@ export interface RecordedAs {
   }
   /** In addition to those of all completions. */
   readonly attributes?: JsonObject
+  /** Ref of the version of a published prompt that the request was made from; recorded as the input `prompt`. */
+  readonly promptRef?: string | null
 }
 
 /** A completion that is starting. */
@@ -206,12 +208,14 @@ function toRecordedCall(
       },
       ref_scheme: refScheme,
     },
-    inputs_json: toInputs(redactedBody ?? recordAs?.body ?? body),
+    inputs_json: toInputs(redactedBody ?? recordAs?.body ?? body, recordAs?.promptRef ?? null),
     output_json: isTooLong ? 'null' : (other ?? record.output()),
   }
 }
 
-/** Returns the request verbatim, or only its size if it is too large to keep. */
-function toInputs(body: string): string {
-  return body.length > INPUT_CHARS_MAX ? renderJson({ omitted_chars: body.length }) : body
+/** Returns the request verbatim, or only its size if it is too large to keep. Its last member is the prompt, if it has one. */
+function toInputs(body: string, prompt: string | null): string {
+  const inputs = body.length > INPUT_CHARS_MAX ? renderJson({ omitted_chars: body.length }) : body
+  if (prompt === null) return inputs
+  return `${inputs.slice(0, inputs.lastIndexOf('}'))},"prompt":${renderJson(prompt)}}`
 }
