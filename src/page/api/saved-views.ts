@@ -1,13 +1,9 @@
 /** Views that people save under a name: objects of the project, which all of its readers see. */
-import type { ObjectSchema } from '../../schemas/objects/object.ts'
-import { requestJson } from './client.ts'
-import { membersOf } from './wire.ts'
+import { deleteObject, readSavedObjects, saveObject } from './saved-objects.ts'
 
 /** Class of the objects, and what their names begin with: other objects may have the same name. */
 const CLASS = 'SavedView'
 const PREFIX = 'saved-view-'
-/** Limit: views that are listed. */
-const VIEWS_MAX = 200
 /** Limit: characters of the name of an object. */
 const ID_MAX = 128
 /** A prime; products of 33 and less than it are exact. */
@@ -23,14 +19,11 @@ interface SavedView {
 
 /** Returns the saved views of the list of calls by their names. @throws ApiFailure */
 export async function readSavedViews(
-  project_id: string,
+  project: string,
   signal: AbortSignal,
 ): Promise<readonly SavedView[]> {
-  const filter = { latest_only: true, base_object_classes: [CLASS] }
-  const body = { project_id, filter, limit: VIEWS_MAX }
-  const { objs } = await requestJson<{ objs: ObjectSchema[] }>('/objs/query', body, { signal })
-  const views = objs.flatMap(({ val }) => {
-    const { name, view, search } = membersOf(val)
+  const saved = await readSavedObjects(project, CLASS, signal)
+  const views = saved.flatMap(({ name, view, search }) => {
     const isKnown = view === 'calls' && typeof name === 'string' && typeof search === 'string'
     return isKnown ? [{ name, search }] : []
   })
@@ -38,15 +31,13 @@ export async function readSavedViews(
 }
 
 /** Saves a view; one of the same name is replaced. @throws ApiFailure */
-export async function saveView(project_id: string, { name, search }: SavedView): Promise<void> {
-  const classes = { _type: CLASS, _class_name: CLASS, _bases: ['Object', 'BaseModel'] }
-  const val = { ...classes, name, view: 'calls', search }
-  await requestJson('/obj/create', { obj: { project_id, object_id: objectIdOf(name), val } })
+export async function saveView(project: string, { name, search }: SavedView): Promise<void> {
+  await saveObject(project, CLASS, objectIdOf(name), { name, view: 'calls', search })
 }
 
 /** @throws ApiFailure */
-export async function deleteView(project_id: string, name: string): Promise<void> {
-  await requestJson('/obj/delete', { project_id, object_id: objectIdOf(name) })
+export async function deleteView(project: string, name: string): Promise<void> {
+  await deleteObject(project, objectIdOf(name))
 }
 
 /** Signs that names of objects must not have are written as their codes; each name has an object of its own. */

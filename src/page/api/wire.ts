@@ -24,6 +24,11 @@ export type StatsQueryBody = Omit<
   readonly call_metrics: readonly object[]
   readonly usage_metrics: readonly object[]
 }
+/** The part of a request for statistics that names the project and the range. */
+export type StatsWindow = Pick<
+  StatsQueryBody,
+  'project_id' | 'start' | 'end' | 'granularity' | 'timezone'
+>
 export type StatsResponse = CallStatsResponse
 export type Queue = AnnotationQueueSchema
 export type QueueItem = AnnotationItemSchema

@@ -5,22 +5,21 @@ import { requestJson, requestLines } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
 import type { Call, StatsQueryBody, StatsResponse } from '../api/wire.ts'
 import { endOfResponse } from '../parts/charts/buckets.ts'
-import { Chart } from '../parts/charts/chart.ts'
-import type { ChartProps } from '../parts/charts/chart-props.ts'
-import { CopyCurl } from '../parts/charts/copy-curl.ts'
-import type { Line } from '../parts/charts/line.ts'
-import { granularityOf, rangeName, readRange, selectRange } from '../parts/charts/range.ts'
+import { rangeName, readRange, selectRange } from '../parts/charts/range.ts'
 import { formatCost, formatCount, formatMs, formatShort, formatTime } from '../parts/format.ts'
 import { type Loaded, useLoad } from '../parts/hooks/use-load.ts'
 import { usePause } from '../parts/hooks/use-pause.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { TimePicker } from '../parts/time/time-picker.ts'
-import { go } from '../shell/location.ts'
 import { pathTo } from '../shell/page-route.ts'
 import { timeZone } from '../shell/settings.ts'
+import { ChartCard } from './chart-card.ts'
 import { FirstTrace } from './first-trace.ts'
 import { MetricCard } from './metric-card.ts'
+import { PanelGrid } from './panels/panel-grid.ts'
+import { type Panels, usePanels } from './panels/use-panels.ts'
 import { lineOf, linesByModel, sumOf, timesOf, valuesOf } from './series.ts'
+import { showBucket, statsWindow } from './shown-range.ts'
 import { Tops } from './tops.ts'
 import { readTotals, type Totals } from './totals.ts'
 
@@ -28,14 +27,9 @@ const PAUSE_MS = 5000
 /** Sums of the whole range are read again with every sixth chart. */
 const TURNS_PER_TOTALS = 6
 
-function askStats(project_id: string): StatsQueryBody {
-  const range = readRange(serverNow())
+function askStats(project: string): StatsQueryBody {
   return {
-    project_id,
-    start: new Date(range.fromMs).toISOString(),
-    end: new Date(range.toMs).toISOString(),
-    granularity: granularityOf(range),
-    timezone: timeZone(),
+    ...statsWindow(project),
     call_metrics: [
       { metric: 'call_count' },
       { metric: 'error_count' },
@@ -72,6 +66,7 @@ export function Home({ project }: { readonly project: string }) {
     }
   }
   const stats = useLoad(name, read, turn)
+  const panels = usePanels(project)
   const totals = useLoad(
     `totals ${name}`,
     (signal) => readBoth(project, signal),
@@ -82,19 +77,21 @@ export function Home({ project }: { readonly project: string }) {
   return html`<h1 class="hidden">Overview</h1>
     <${TimePicker} isLoading=${stats.isLoading} isLive=${isLive} />
     <${Failure} words=${stats.failure} />
-    ${stats.value === null ? stats.isLoading && html`<${Loading} />` : html`<div class=${stats.isOther ? 'stale' : ''} aria-busy=${stats.isOther}><${Charts} project=${project} name=${name} totals=${totals} ...${stats.value} /></div>`}`
+    ${stats.value === null ? stats.isLoading && html`<${Loading} />` : html`<div class=${stats.isOther ? 'stale' : ''} aria-busy=${stats.isOther}><${Charts} project=${project} name=${name} totals=${totals} panels=${panels} isLive=${isLive} ...${stats.value} /></div>`}`
 }
 
 interface ChartsProps {
   /** Changes with the range of the address. */
   readonly name: string
   readonly totals: Loaded<BothTotals>
+  readonly panels: Panels
+  readonly isLive: boolean
   readonly project: string
   readonly question: StatsQueryBody
   readonly answer: StatsResponse
 }
 
-function Charts({ project, name, totals, question, answer }: ChartsProps) {
+function Charts({ project, name, totals, panels, isLive, question, answer }: ChartsProps) {
   // The same lines for the same answer: new ones would discard a selection being drawn on the chart.
   const { calls, errors, tokens, costs, latencies, times } = useMemo(
     () => linesOf(answer),
@@ -110,13 +107,13 @@ function Charts({ project, name, totals, question, answer }: ChartsProps) {
   }
   const [fromMs, toMs] = [answer.start, answer.end].map((time) => Date.parse(time))
   return html`<${MetricCards} ...${{ calls, errors, tokens, costs, latencies }} totals=${totals.isOther ? null : totals.value} />
-    <div class="charts five">
-      <${Card} ...${shared} title="Calls" lines=${calls} format=${formatShort} isBars />
-      <${Card} ...${shared} title="Errors" lines=${errors} format=${formatShort} isBars />
-      <${Card} ...${shared} title="Latency" lines=${latencies} format=${formatMs} isDuration />
-      <${Card} ...${shared} title="Tokens by model" lines=${tokens} format=${formatShort} />
-      <${Card} ...${shared} title="Cost by model" lines=${costs} format=${formatCost} />
-    </div>
+    <${PanelGrid} project=${project} panels=${panels} isLive=${isLive} charts=${{
+      calls: html`<${ChartCard} ...${shared} title="Calls" lines=${calls} format=${formatShort} isBars />`,
+      errors: html`<${ChartCard} ...${shared} title="Errors" lines=${errors} format=${formatShort} isBars />`,
+      latency: html`<${ChartCard} ...${shared} title="Latency" lines=${latencies} format=${formatMs} isDuration />`,
+      tokens: html`<${ChartCard} ...${shared} title="Tokens by model" lines=${tokens} format=${formatShort} />`,
+      cost: html`<${ChartCard} ...${shared} title="Cost by model" lines=${costs} format=${formatCost} />`,
+    }} />
     <${Tops} key=${project} project=${project} name=${name} totals=${totals} fromMs=${fromMs} toMs=${toMs} />`
 }
 
@@ -166,19 +163,6 @@ function linesOf(answer: StatsResponse) {
   }
 }
 
-function showBucket(project: string, answer: StatsResponse, index: number): void {
-  // The first bucket may begin before the requested time, but counts nothing before it.
-  const beginMs = Date.parse(answer.call_buckets[index]?.timestamp ?? '')
-  const fromMs = Math.max(beginMs, Date.parse(answer.start))
-  const toMs = Date.parse(answer.call_buckets[index + 1]?.timestamp ?? answer.end)
-  const names = new URLSearchParams({
-    from: new Date(fromMs).toISOString(),
-    to: new Date(toMs).toISOString(),
-    all: '1',
-  })
-  go(`${pathTo(project, 'calls')}?${names}`)
-}
-
 interface MetricCardsProps extends Omit<ReturnType<typeof linesOf>, 'times'> {
   readonly totals: BothTotals | null
 }
@@ -195,16 +179,4 @@ function MetricCards({ calls, errors, tokens, costs, latencies, totals }: Metric
     <${MetricCard} label="tokens" value=${formatShort(sumOf(tokens))} change=${[sumOf(tokens), before?.tokens ?? null]} format=${formatShort} values=${valuesOf(tokens)} color="spark-1" />
     <${MetricCard} label="cost" value=${cost === null ? html`<span title="no model of these calls has a price">–</span>` : formatCost(cost)} change=${[cost, before === null ? null : (before.cost ?? 0)]} format=${formatCost} values=${valuesOf(costs)} color="spark-4" />
   </div>`
-}
-
-interface CardProps extends ChartProps {
-  readonly question: StatsQueryBody
-}
-
-function Card({ question, ...chart }: CardProps) {
-  const isEmpty = chart.lines.every(({ values }: Line) => values.every((value) => !value))
-  return html`<section class="card">
-    <header><h2>${chart.title}</h2><${CopyCurl} path="/calls/stats" body=${question} /></header>
-    ${isEmpty ? html`<p class="nothing">none in this time</p>` : html`<${Chart} ...${chart} />`}
-  </section>`
 }

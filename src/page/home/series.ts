@@ -27,24 +27,44 @@ export function linesByModel(
   metric: string,
   like: readonly Line[] = [],
 ): Line[] {
+  return modelLines(answer, metric, { like, isSum: true })
+}
+
+/**
+ * Lines of values that cannot be added up, such as averages: those of the models with the most calls. Buckets without
+ * calls have no value, and other models no line.
+ */
+export function measuresByModel(answer: StatsResponse, metric: string): Line[] {
+  return modelLines(answer, metric, { like: [], isSum: false })
+}
+
+interface Joined {
+  readonly like: readonly Line[]
+  /** Whether values can be added up. */
+  readonly isSum: boolean
+}
+
+function modelLines(answer: StatsResponse, metric: string, { like, isSum }: Joined): Line[] {
   const buckets = answer.usage_buckets.flatMap((bucket) => {
     const value = numberOf(bucket, metric)
     // Without calls everything is 0, also the cost of a model that has no price.
     if (value === null || bucket.count === 0) return []
-    return [{ model: bucket.model, timestamp: bucket.timestamp, value }]
+    const weight = isSum ? value : Number(bucket.count)
+    return [{ model: bucket.model, timestamp: bucket.timestamp, value, weight }]
   })
   const totals = new Map<string, number>()
-  for (const { model, value } of buckets) totals.set(model, (totals.get(model) ?? 0) + value)
+  for (const { model, weight } of buckets) totals.set(model, (totals.get(model) ?? 0) + weight)
   const ordered = [...totals].sort(([, a], [, b]) => b - a).map(([model]) => model)
   const own = ordered.slice(0, COLORS.length)
   const index = new Map(answer.call_buckets.map(({ timestamp }, at) => [timestamp, at]))
-  const lines = new Map<string, number[]>()
+  const lines = new Map<string, (number | null)[]>()
   for (const { model, timestamp, value } of buckets) {
     const at = index.get(timestamp)
-    if (at === undefined) continue
-    const label = own.includes(model) ? model : OTHERS.label
-    const values = lines.get(label) ?? new Array(index.size).fill(0)
-    values[at] += value
+    const isOwn = own.includes(model)
+    if (at === undefined || (!isOwn && !isSum)) continue
+    const label = isOwn ? model : OTHERS.label
+    const values = lines.get(label) ?? new Array(index.size).fill(isSum ? 0 : null)
+    values[at] = (values[at] ?? 0) + value
     lines.set(label, values)
   }
   return [...withColors(own, like), OTHERS].flatMap(({ label, color }) => {

@@ -8,6 +8,7 @@ import { callsQueryOf, queryName } from '../calls/filters.ts'
 import { SearchBox } from '../calls/search/search-box.ts'
 import { type Loaded, useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Loading, Pending } from '../parts/notice.ts'
+import { randomId } from '../parts/random-id.ts'
 import { go, query, setQuery } from '../shell/location.ts'
 import { pathTo } from '../shell/page-route.ts'
 import { GroupPreview, type GroupsResponse } from './group-preview.ts'
@@ -171,12 +172,7 @@ interface Sent {
 /** All tries of the same job share one key, so that a second click or a lost answer creates no second job. */
 function nameSent(job: object, last: Sent | null): Sent {
   const text = JSON.stringify(job)
-  return last?.text === text ? last : { text, once: newName() }
-}
-
-/** Browsers offer `crypto.randomUUID` only to pages over HTTPS. */
-function newName(): string {
-  return crypto.getRandomValues(new Uint32Array(4)).join('-')
+  return last?.text === text ? last : { text, once: randomId() }
 }
 
 function configOf({ learning_rate, ppo, scale_rewards }: JobChoices): object {

@@ -1,0 +1,34 @@
+/** The time range of the overview: the part of a request that names it, and the way to the calls of one bucket. */
+import { serverNow } from '../api/clock.ts'
+import type { StatsResponse, StatsWindow } from '../api/wire.ts'
+import { granularityOf, readRange } from '../parts/charts/range.ts'
+import { go } from '../shell/location.ts'
+import { pathTo } from '../shell/page-route.ts'
+import { timeZone } from '../shell/settings.ts'
+
+/** The range in the address, with its current times. */
+export function statsWindow(project_id: string): StatsWindow {
+  const range = readRange(serverNow())
+  return {
+    project_id,
+    start: new Date(range.fromMs).toISOString(),
+    end: new Date(range.toMs).toISOString(),
+    granularity: granularityOf(range),
+    timezone: timeZone(),
+  }
+}
+
+/** @param names - further parameters of the list of calls. Default: calls below others are shown, too */
+export function showBucket(
+  project: string,
+  answer: StatsResponse,
+  index: number,
+  names: Readonly<Record<string, string>> = { all: '1' },
+): void {
+  // The first bucket may begin before the requested time, but counts nothing before it.
+  const beginMs = Date.parse(answer.call_buckets[index]?.timestamp ?? '')
+  const fromMs = Math.max(beginMs, Date.parse(answer.start))
+  const toMs = Date.parse(answer.call_buckets[index + 1]?.timestamp ?? answer.end)
+  const range = { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() }
+  go(`${pathTo(project, 'calls')}?${new URLSearchParams({ ...range, ...names })}`)
+}
