@@ -231,17 +231,17 @@ export interface BytesDelta {
 
 export type Delta = PromptDelta | ChoiceDelta | RelayedDelta | BytesDelta
 
-/** What a backend knows about a model beyond its name. */
+/** What a backend knows about a model beyond its name: its context length, tokens of prompt and answer together. */
 export interface ModelDetails {
-  /** Context length: tokens of prompt and answer together. */
   readonly max_model_len?: number
 }
 
-/** The state of one upstream. */
+/** What the latency is measured of: the first event of a stream, or a whole response. */
+export type LatencyKind = 'stream' | 'whole'
+
+/** The state of one upstream: its number from 1, its address without credentials. */
 export interface UpstreamState {
-  /** From 1. */
   readonly number: number
-  /** Its address, without credentials. */
   readonly address: string
   /** Requests in flight. */
   readonly busyCount: number
@@ -253,6 +253,9 @@ export interface UpstreamState {
   readonly rank: number
   /** Remaining milliseconds of its back-off after failures; 0 when it takes requests. */
   readonly restsMs: number
+  /** Moving averages of milliseconds until the first event of a stream, and until a whole response; null: none yet. */
+  readonly firstEventMs: number | null
+  readonly responseMs: number | null
 }
 
 export interface InferenceBackend {
@@ -267,9 +270,8 @@ export interface InferenceBackend {
   readonly takesAdapters?: boolean
   /**
    * Runs one completion. Yields one PromptDelta and then ChoiceDeltas (in order for each index) until every
-   * index has a `finish_reason`; or RelayedDeltas only, a single one for an answer that is not streamed. Throws the signal's reason within one step of its
-   * abort. The consumer may stop iterating at any time.
-   *
+   * index has a `finish_reason`; or RelayedDeltas only, a single one for an answer that is not streamed. Throws the
+   * signal's reason within one step of its abort. The consumer may stop iterating at any time.
    * @throws ApiError context_length_exceeded, invalid_value, server_overloaded, upstream_*
    */
   complete(call: CompletionCall, options: CallOptions): AsyncIterable<Delta>
@@ -289,7 +291,7 @@ export interface InferenceBackend {
   /** Returns the provider in the price list that serves its models; null, or absent: none is known. */
   findProvider?(): string | null
   /** Returns the current state of its upstreams. Absent when it has none. */
-  describeUpstreams?(): readonly UpstreamState[]
+  describeUpstreams?(kind?: LatencyKind): readonly UpstreamState[]
   /** Returns what is known now of a model, by the backend's name for it, without waiting for an upstream. */
   describeModel?(model: string): ModelDetails
   /** Aborts running requests and frees threads and sockets. */

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ANTHROPIC_OFFERS } from '../../src/inference/anthropic/fields.ts'
@@ -12,6 +11,7 @@ import { ENGINE_OFFERS, ENGINES } from '../../src/inference/openai/profiles.ts'
 import { TINY_OFFERS } from '../../src/inference/tiny/description.ts'
 import { LOCALHOST_CERTIFICATE } from '../support/localhost-certificate.ts'
 import { createScriptedBackend } from '../support/scripted-backend.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
 
 const TINY = { id: 'tiny', backend: 'tiny' }
 const RELAYED = { id: 'org/m', backend: 'openai', base_url: 'http://127.0.0.1:9/v1' }
@@ -21,9 +21,7 @@ function parse(...models: unknown[]) {
 }
 
 function writeModels(...models: unknown[]): string {
-  const dir = mkdtempSync(join(tmpdir(), 'weft-models-'))
-  onTestFinished(() => rmSync(dir, { recursive: true }))
-  const path = join(dir, 'models.json')
+  const path = join(makeTempDir(), 'models.json')
   writeFileSync(path, JSON.stringify({ models }))
   utimesSync(path, 1_600_000_000, 1_600_000_000)
   return path
@@ -64,6 +62,8 @@ describe('parseModelsFile', () => {
         engine: 'generic',
         unsupported: 'reject',
         timeout_ms: { connect: 5_000, first_byte: 120_000, idle: 60_000, total: 600_000 },
+        retries: { max: 2, within_ms: 10_000, on: [] },
+        balance: 'least_busy',
       },
     ])
   })
@@ -198,7 +198,7 @@ describe('readModelsFile', () => {
   })
 
   it('refuses a directory even if no file is needed', () => {
-    expect(() => readModelsFile(tmpdir(), false)).toThrow(
+    expect(() => readModelsFile(makeTempDir(), false)).toThrow(
       expect.objectContaining({ name: 'ModelsFileError' }),
     )
   })

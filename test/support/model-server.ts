@@ -6,7 +6,11 @@ import { createModelRegistry, type ModelRegistry } from '../../src/inference/mod
 import { createOpenAiBackend } from '../../src/inference/openai/backend.ts'
 import { type Engine, OTHER_TOOL_ENGINES } from '../../src/inference/openai/profiles.ts'
 import type { UpstreamTimeouts } from '../../src/inference/openai/upstream/client.ts'
-import { SYSTEM_CLOCK } from '../../src/inference/openai/upstream/targets.ts'
+import {
+  type RetryPolicy,
+  SYSTEM_CLOCK,
+  USUAL_RETRIES,
+} from '../../src/inference/openai/upstream/targets.ts'
 import type { ProxySettings } from '../../src/inference/openai/upstream/upstream-pool.ts'
 import { buildTestApp, type TestApp } from './build-test-app.ts'
 
@@ -67,6 +71,7 @@ export function upstreamModel(
     unsupported?: 'reject' | 'drop'
     ca?: string | null
     proxies?: ProxySettings | null
+    retries?: RetryPolicy
   } = {},
 ): ModelRegistry {
   const id = options.id ?? 'org/relayed'
@@ -91,6 +96,7 @@ export function upstreamModel(
       engine: options.engine ?? 'generic',
       unsupported: options.unsupported ?? 'reject',
       callsTools: options.tools ?? true,
+      retries: options.retries ?? USUAL_RETRIES,
       clock: { ...SYSTEM_CLOCK, random: () => 0.01 },
       timeoutMs: { ...TIMEOUT_MS, ...options.timeoutMs },
     }),

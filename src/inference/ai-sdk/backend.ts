@@ -18,7 +18,13 @@ import { toFieldSupport } from '../openai/profiles.ts'
 import { yieldOne } from '../openai/relayed-request.ts'
 import type { UpstreamTimeouts } from '../openai/upstream/client.ts'
 import { createRedact, type Redact } from '../openai/upstream/redaction.ts'
-import { createTargetPool, type RetryClock, SYSTEM_CLOCK } from '../openai/upstream/targets.ts'
+import {
+  createTargetPool,
+  type RetryClock,
+  type RetryPolicy,
+  SYSTEM_CLOCK,
+  USUAL_RETRIES,
+} from '../openai/upstream/targets.ts'
 import type { ProxySettings } from '../openai/upstream/upstream-pool.ts'
 import { type ProviderOptions, toSettings } from './call-options.ts'
 import { type ResponseNames, toCompletion } from './completion.ts'
@@ -61,6 +67,8 @@ export interface AiSdkBackendOptions {
   readonly unsupported?: 'reject' | 'drop'
   /** Default true. */
   readonly callsTools?: boolean
+  /** When a request is sent again. Default: only where it was certainly not processed. */
+  readonly retries?: RetryPolicy
   /** For tests. */
   readonly clock?: RetryClock
 }
@@ -126,6 +134,7 @@ function openServed(options: AiSdkBackendOptions): Served {
     traits: traitsOf(packageName),
     pool: createTargetPool([{ value: null, weight: 1 }], clock.nowMs),
     clock,
+    retries: options.retries ?? USUAL_RETRIES,
     fetch,
     chats,
     rehearsal,

@@ -6,6 +6,7 @@ import { noteFailure, toTryFailure } from '../openai/relayed-request.ts'
 import type { Redact } from '../openai/upstream/redaction.ts'
 import {
   type RetryClock,
+  type RetryPolicy,
   type TargetPool,
   type TargetUse,
   withRetries,
@@ -18,6 +19,7 @@ import type { ProviderCall, ProviderFetch } from './provider-fetch.ts'
 export interface ProviderLink {
   readonly pool: TargetPool<null>
   readonly clock: RetryClock
+  readonly retries: RetryPolicy
   readonly fetch: ProviderFetch
   readonly redact: Redact
 }
@@ -84,19 +86,19 @@ function openWithRetries<T>(
   run: CallOptions,
   begin: Begin<T>,
 ): Promise<Opened<T>> {
-  const { clock } = link
-  const retries = { clock, signal: run.signal, hasOther: () => false }
-  return withRetries(() => open(link, ask, run, begin), retries)
+  const { clock, retries: policy } = link
+  const options = { policy, clock, signal: run.signal, hasOther: () => false }
+  return withRetries(() => open(link, ask, run, begin), options)
 }
 
 /** Makes one try. @throws TryFailure where another try may help */
 async function open<T>(
-  { pool, fetch, redact }: ProviderLink,
+  { pool, fetch, retries, redact }: ProviderLink,
   ask: Ask,
   { signal, observer }: CallOptions,
   begin: Begin<T>,
 ): Promise<Opened<T>> {
-  const use = pool.take(new Set())
+  const use = pool.take(new Set(), ask.isStream ? 'stream' : 'whole')
   observer?.onUpstream(use.number)
   const beganMs = performance.now()
   const own = new AbortController()
@@ -115,7 +117,7 @@ async function open<T>(
     cut()
     use.end()
     if (signal.aborted) throw signal.reason
-    const failure = toTryFailure(toError(error))
+    const failure = toTryFailure(toError(error), retries)
     noteFailure(use, failure)
     throw failure
   } finally {

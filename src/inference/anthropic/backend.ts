@@ -23,7 +23,14 @@ import { toFieldSupport } from '../openai/profiles.ts'
 import { type Relay, relayEvents, relayWhole, yieldOne } from '../openai/relayed-request.ts'
 import { responseReaderOf } from '../openai/response-body.ts'
 import { createUpstreamClient, type UpstreamTimeouts } from '../openai/upstream/client.ts'
-import { createTargetPool, type RetryClock, SYSTEM_CLOCK } from '../openai/upstream/targets.ts'
+import {
+  type Balance,
+  createTargetPool,
+  type RetryClock,
+  type RetryPolicy,
+  SYSTEM_CLOCK,
+  USUAL_RETRIES,
+} from '../openai/upstream/targets.ts'
 import { type EngineRequest, toServiceRequest } from '../openai/upstream-request.ts'
 import { ANTHROPIC_OFFERS, ANTHROPIC_PROFILE } from './fields.ts'
 
@@ -44,12 +51,17 @@ interface AnthropicBackendOptions {
   readonly maxTokens: number
   /** How the model takes the effort of a chat. Default: adaptive. */
   readonly thinking?: 'adaptive' | 'budget'
+  /** How a request chooses among upstreams that work. Default: least_busy. */
+  readonly balance?: Balance
+  /** When a request is sent again. Default: only where it was certainly not processed. */
+  readonly retries?: RetryPolicy
   /** For tests. */
   readonly clock?: RetryClock
 }
 
 export function createAnthropicBackend(options: AnthropicBackendOptions): InferenceBackend {
   const { upstreams, unsupported = 'reject', callsTools = true, clock = SYSTEM_CLOCK } = options
+  const { balance, retries = USUAL_RETRIES } = options
   const addresses = upstreams.map(({ baseUrl }) => toVersionedAddress(baseUrl))
   const targets = upstreams.map((upstream, index) => {
     const baseUrl = addresses[index] ?? upstream.baseUrl
@@ -58,8 +70,8 @@ export function createAnthropicBackend(options: AnthropicBackendOptions): Infere
     const value = { client, model: upstream.model ?? null, address: withoutQuery(baseUrl) }
     return { value, weight: upstream.weight ?? 1 }
   })
-  const pool = createTargetPool(targets, clock.nowMs)
-  const relay: Relay = { pool, callsTools, clock }
+  const pool = createTargetPool(targets, clock.nowMs, balance)
+  const relay: Relay = { pool, callsTools, clock, retries }
   return {
     kind: 'anthropic',
     fields: toFieldSupport(ANTHROPIC_PROFILE, unsupported),
@@ -69,8 +81,8 @@ export function createAnthropicBackend(options: AnthropicBackendOptions): Infere
     serve: (call, run) => serveMessages(relay, options, call, run),
     // Its usage has the meaning of Anthropic's, whoever serves it.
     findProvider: () => findCommonProvider(addresses) ?? 'anthropic',
-    describeUpstreams: () =>
-      pool.look().map(({ value: { address }, ...state }) => ({ ...state, address })),
+    describeUpstreams: (kind) =>
+      pool.look(kind).map(({ value: { address }, ...state }) => ({ ...state, address })),
     async close() {
       await Promise.all(targets.map(({ value }) => value.client.close()))
     },

@@ -1,6 +1,7 @@
 /** Fields that several kinds of entries of the models file have. */
 import { z } from 'zod'
 import { CAPABILITIES } from '../backend.ts'
+import { RETRIED_CODES, USUAL_RETRIES } from '../openai/upstream/targets.ts'
 
 /** Limits for an entry. */
 const ALIASES_MAX = 100
@@ -14,6 +15,7 @@ const CACHE_TTL_S_MAX = 2_592_000
 /** Codes of refusals that another model may not have. */
 const FALLBACK_REFUSALS = ['context_length_exceeded', 'content_filter'] as const
 const PATH_CHARS_MAX = 4_096
+const RETRIES_MAX = 10
 
 const modelName = () =>
   z
@@ -173,6 +175,26 @@ const Upstream = z.strictObject({
 /** One of several upstreams of a model; the weight is 1 if absent. */
 export type UpstreamEntry = Omit<z.output<typeof Upstream>, 'weight'> & { weight?: number }
 
+const Retries = z.strictObject({
+  max: z
+    .int('must be a whole number')
+    .min(0, 'must be 0 or more')
+    .max(RETRIES_MAX, `must be at most ${RETRIES_MAX}`)
+    .default(USUAL_RETRIES.retriesMax)
+    .describe('Tries after the first one; 0: none. Default 2.'),
+  within_ms: timeout(USUAL_RETRIES.withinMs).describe(
+    'From the first try to the beginning of the last one. Default 10000.',
+  ),
+  on: z
+    .array(z.enum(RETRIED_CODES, `must be one of ${RETRIED_CODES.join(', ')}`), 'must be a list')
+    .max(RETRIED_CODES.length, 'must name each one once')
+    .default([])
+    .describe(
+      'Failures after which a request is sent again although the upstream may have processed it. Default: none.',
+    ),
+})
+export type RetriesEntry = z.output<typeof Retries>
+
 /** Fields of all models that this server does not run itself. */
 export const REMOTE_FIELDS = {
   unsupported: z
@@ -189,6 +211,7 @@ export const REMOTE_FIELDS = {
     'File of PEM certificates that replace the default certificate authorities for the upstream; relative to the folder of the models file.',
   ),
   timeout_ms: Timeouts.prefault({}).describe('Timeouts, in milliseconds.'),
+  retries: Retries.prefault({}).describe('When a request is sent to an upstream again.'),
 }
 
 /** Fields of models that may have several upstreams. */
@@ -200,6 +223,12 @@ export const UPSTREAM_FIELDS = {
     .max(UPSTREAMS_MAX, `must have at most ${UPSTREAMS_MAX} entries`)
     .optional()
     .describe('Several servers of the same model, instead of base_url.'),
+  balance: z
+    .enum(['least_busy', 'latency'], 'must be least_busy or latency')
+    .default('least_busy')
+    .describe(
+      'Which upstream a request goes to: the least busy one by weight, or also by its latency. Default least_busy.',
+    ),
 }
 
 function isBaseUrl(text: string): boolean {

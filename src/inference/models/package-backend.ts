@@ -5,7 +5,7 @@ import { loadProviderFactory } from '../ai-sdk/package.ts'
 import type { InferenceBackend } from '../backend.ts'
 import type { ModelEntry } from './model-entry.ts'
 import { ModelsFileError } from './models-file.ts'
-import { readCa, readKey, type SecretsOptions } from './upstream-settings.ts'
+import { readCa, readKey, type SecretsOptions, toRetryPolicy } from './upstream-settings.ts'
 
 type PackageEntry = Extract<ModelEntry, { backend: 'ai-sdk' }>
 
@@ -37,6 +37,7 @@ export function openPackageBackend(
     model: entry.upstream_model ?? entry.id,
     offers: entry.capabilities,
     timeoutMs: entry.timeout_ms,
+    retries: toRetryPolicy(entry.retries),
     ca: readCa(entry.ca_file, `${place}.ca_file`, options),
     proxies: options.proxies ?? null,
     unsupported: entry.unsupported,

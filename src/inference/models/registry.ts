@@ -12,7 +12,12 @@ import { type ModelCache, toModelCache } from './model-cache.ts'
 import type { ModelEntry } from './model-entry.ts'
 import { readModelsFile } from './models-file.ts'
 import { openPackageBackend } from './package-backend.ts'
-import { readGuard, readUpstreams, type SecretsOptions } from './upstream-settings.ts'
+import {
+  readGuard,
+  readUpstreams,
+  type SecretsOptions,
+  toRetryPolicy,
+} from './upstream-settings.ts'
 
 /** A model that can be served. */
 export interface ServedModel {
@@ -187,8 +192,9 @@ export function openModelRegistry(options: OpenModelsOptions): ModelRegistry {
 type UpstreamModel = Extract<ModelEntry, { backend: 'openai' | 'anthropic' }>
 
 function createRelay(entry: UpstreamModel, upstreams: readonly Upstream[]): InferenceBackend {
-  const { unsupported, tools: callsTools, timeout_ms: timeoutMs } = entry
-  const shared = { upstreams, unsupported, callsTools, timeoutMs }
+  const { unsupported, tools: callsTools, timeout_ms: timeoutMs, balance } = entry
+  const retries = toRetryPolicy(entry.retries)
+  const shared = { upstreams, unsupported, callsTools, timeoutMs, balance, retries }
   if (entry.backend === 'openai') return createOpenAiBackend({ ...shared, engine: entry.engine })
   const { max_tokens: maxTokens, thinking, headers = {} } = entry
   return createAnthropicBackend({ ...shared, maxTokens, thinking, headers })

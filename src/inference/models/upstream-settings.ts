@@ -2,9 +2,10 @@
 import { dirname, resolve } from 'node:path'
 import type { GuardSettings } from '../chat/guard/guard-callback.ts'
 import type { Upstream } from '../openai/backend.ts'
+import type { RetryPolicy } from '../openai/upstream/targets.ts'
 import type { ProxySettings } from '../openai/upstream/upstream-pool.ts'
 import { readCaFile } from './ca-file.ts'
-import type { UpstreamEntry } from './entry-fields.ts'
+import type { RetriesEntry, UpstreamEntry } from './entry-fields.ts'
 import type { ModelEntry } from './model-entry.ts'
 import { ModelsFileError } from './models-file.ts'
 
@@ -45,6 +46,10 @@ export function readUpstreams(
     const { base_url: baseUrl, upstream_model: model = null, weight = 1 } = upstream
     return { baseUrl, apiKey, model, weight, ca, proxies: options.proxies ?? null }
   })
+}
+
+export function toRetryPolicy({ max, within_ms, on }: RetriesEntry): RetryPolicy {
+  return { retriesMax: max, withinMs: within_ms, codes: on }
 }
 
 export function readGuard(

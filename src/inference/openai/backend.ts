@@ -45,7 +45,14 @@ import {
   type UpstreamClientOptions,
   type UpstreamTimeouts,
 } from './upstream/client.ts'
-import { createTargetPool, type RetryClock, SYSTEM_CLOCK } from './upstream/targets.ts'
+import {
+  type Balance,
+  createTargetPool,
+  type RetryClock,
+  type RetryPolicy,
+  SYSTEM_CLOCK,
+  USUAL_RETRIES,
+} from './upstream/targets.ts'
 import {
   type EngineRequest,
   isFileService,
@@ -62,7 +69,7 @@ export interface Upstream extends Omit<UpstreamClientOptions, 'timeoutMs'> {
 }
 
 interface OpenAiBackendOptions {
-  /** At least one; each request goes to the least busy one that works. */
+  /** At least one; each request goes to one that works, by `balance`. */
   readonly upstreams: readonly Upstream[]
   readonly timeoutMs: UpstreamTimeouts
   /** Kind of the engine, which decides how fields are sent to it. Default: generic. */
@@ -71,6 +78,10 @@ interface OpenAiBackendOptions {
   readonly unsupported?: 'reject' | 'drop'
   /** Whether the model calls tools; if not, upstreams are told so. Default false. */
   readonly callsTools?: boolean
+  /** How a request chooses among upstreams that work. Default: least_busy. */
+  readonly balance?: Balance
+  /** When a request is sent again. Default: only where it was certainly not processed. */
+  readonly retries?: RetryPolicy
   /** For tests. */
   readonly clock?: RetryClock
 }
@@ -93,6 +104,7 @@ interface EngineRelay extends Relay {
 /** Creates a backend over upstreams that serve the same model, each with its own connection pool. */
 export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBackend {
   const { upstreams, engine = 'generic', unsupported = 'reject', clock = SYSTEM_CLOCK } = options
+  const { balance, retries = USUAL_RETRIES } = options
   const targets = upstreams.map((upstream) => ({
     value: {
       client: createUpstreamClient({ ...upstream, timeoutMs: options.timeoutMs }),
@@ -101,7 +113,7 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
     },
     weight: upstream.weight ?? 1,
   }))
-  const pool = createTargetPool(targets, clock.nowMs)
+  const pool = createTargetPool(targets, clock.nowMs, balance)
   const sources = targets.map(({ value: { client, model } }) => ({
     load: client.listModels,
     model,
@@ -112,7 +124,7 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
   let provider: string | null | undefined
   const failsRequestsWith500 = engine === 'llama-server'
   const own = { engine, profile: PROFILES[engine], describe }
-  const relay: EngineRelay = { pool, callsTools, clock, failsRequestsWith500, ...own }
+  const relay: EngineRelay = { pool, callsTools, clock, retries, failsRequestsWith500, ...own }
   return {
     kind: engine,
     fields: toFieldSupport(PROFILES[engine], unsupported),
@@ -149,8 +161,8 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
     },
     dropsUnsupported: unsupported === 'drop',
     findUnhonoured: (request) => findUnknownCompletionFields(engine, request),
-    describeUpstreams: () =>
-      pool.look().map(({ value: { address }, ...state }) => ({ ...state, address })),
+    describeUpstreams: (kind) =>
+      pool.look(kind).map(({ value: { address }, ...state }) => ({ ...state, address })),
     describeModel: describe,
     async close() {
       await Promise.all(targets.map(({ value }) => value.client.close()))

@@ -18,6 +18,7 @@ import type { Redact } from './upstream/redaction.ts'
 import {
   RETRY_AFTER_S_MAX,
   type RetryClock,
+  type RetryPolicy,
   type TargetPool,
   type TargetUse,
   TryFailure,
@@ -37,6 +38,7 @@ export interface Relay {
   readonly pool: TargetPool<Target>
   readonly callsTools: boolean
   readonly clock: RetryClock
+  readonly retries: RetryPolicy
   /** Whether the engine answers 500 with its own error object to a request that it cannot serve. Default false. */
   readonly failsRequestsWith500?: boolean
 }
@@ -134,9 +136,10 @@ function openWithRetries<T>(
   options: CallOptions,
   begin: Begin<T>,
 ): Promise<Opened<T>> {
-  const { pool, clock } = relay
+  const { pool, clock, retries: policy } = relay
   const tried = new Set<number>()
   return withRetries(() => open({ ...relay, begin }, ask, tried, options), {
+    policy,
     clock,
     signal: options.signal,
     hasOther: () => pool.hasFresh(tried),
@@ -150,13 +153,13 @@ function openWithRetries<T>(
  * @throws TryFailure where another try may help
  */
 async function open<T>(
-  { pool, callsTools, begin, failsRequestsWith500 }: Relay & { readonly begin: Begin<T> },
+  { pool, callsTools, begin, retries, failsRequestsWith500 }: Relay & { readonly begin: Begin<T> },
   ask: EngineRequest,
   tried: Set<number>,
   { signal, observer }: CallOptions,
 ): Promise<Opened<T>> {
   const { model, requestId, ...how } = ask
-  const use = pool.take(tried)
+  const use = pool.take(tried, ask.isStream ? 'stream' : 'whole')
   tried.add(use.number)
   observer?.onUpstream(use.number)
   const beganMs = performance.now()
@@ -173,7 +176,7 @@ async function open<T>(
     use.succeed()
     return { answer, use, begun }
   } catch (error) {
-    const failure = signal.aborted ? error : toTryFailure(error)
+    const failure = signal.aborted ? error : toTryFailure(error, retries)
     answer?.close({ isComplete: false, isTrusted: !isNonsense(error) })
     // An abort by the caller is no failure of the upstream.
     if (!signal.aborted) noteFailure(use, failure)
@@ -200,15 +203,19 @@ function unreadable(): ApiError {
 }
 /**
  * Spec: §8 (not shown).
- * Choice: a request is sent again only if the upstream certainly did not process it, since a completion costs money
- * and may have effects. After 502 and 504 of a proxy, resets and timeouts, the upstream may still be at work.
+ * Choice: unless the model's entry names the failure, a request is sent again only if the upstream certainly did not
+ * process it, since a completion costs money and may have effects. After 502 and 504 of a proxy, resets and timeouts, the
+ * upstream may still be at work.
  */
-export function toTryFailure(error: unknown): unknown {
+export function toTryFailure(error: unknown, { codes }: RetryPolicy): unknown {
   if (!(error instanceof ApiError)) return error
   if (isSurelyUnprocessed(error)) return new TryFailure(error)
   const status = statusOf(error)
   if (status === 503 || error.code === 'upstream_overloaded') return new TryFailure(error)
   const { retryAfterS } = error
+  if (codes.includes(error.code) && !concernsRequest(error)) {
+    return new TryFailure(error, retryAfterS === null ? null : retryAfterS * 1000)
+  }
   const isShortWait = retryAfterS !== null && retryAfterS <= RETRY_AFTER_S_MAX
   return status === 429 && isShortWait ? new TryFailure(error, retryAfterS * 1000) : error
 }

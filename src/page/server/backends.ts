@@ -71,12 +71,22 @@ function Upstreams({ id, upstreams }: UpstreamsProps) {
       <thead><tr>
         <th scope="col" class="number">No.</th><th scope="col">Address</th>
         <th scope="col" class="number">Requests in progress</th><th scope="col" class="number">Consecutive failures</th>
+        <th scope="col" class="number">First event of streams</th><th scope="col" class="number">Whole responses</th>
         <th scope="col">State</th>
       </tr></thead>
       <tbody>${upstreams.map(
-        ({ number, address, requests, failures, rests_ms }) => html`<tr key=${number}>
+        ({
+          number,
+          address,
+          requests,
+          failures,
+          rests_ms,
+          first_event_ms,
+          response_ms,
+        }) => html`<tr key=${number}>
           <td class="number">${number}</td><td>${address}</td>
           <td class="number">${requests}</td><td class="number">${failures}</td>
+          <td class="number">${formatMs(first_event_ms)}</td><td class="number">${formatMs(response_ms)}</td>
           <td>${rests_ms > 0 ? html`<span class="status error">paused for ${formatMs(rests_ms)}</span>` : 'active'}</td>
         </tr>`,
       )}</tbody>

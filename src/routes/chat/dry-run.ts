@@ -44,7 +44,7 @@ export async function dryRunRoutes(app: App, { choice, run }: DryRunRoutesOption
       const modelCaller = toModelCaller(request)
       const { caller } = modelCaller
       const asked = await choice.choose(body.model, modelCaller)
-      const first = toCandidate(asked, () => requireAnswerable(body, asked))
+      const first = toCandidate(asked, body, () => requireAnswerable(body, asked))
       const refusal =
         first.refusal ?? findRefusal(() => run.limits.check(caller.keyId, caller.limits))
       return {
@@ -74,15 +74,20 @@ function listFallbacks(
       const refusal = findRefusal(() => models.getModel(name))
       return { model: name, engine: null, refusal, upstreams: [] }
     }
-    return toCandidate(model, () => {
+    return toCandidate(model, body, () => {
       requireAllowed(model, caller)
       requireAnswerable(body, model)
     })
   })
 }
 
-function toCandidate({ id, backend }: ServedModel, require: () => void): RouteCandidate {
-  const upstreams = [...(backend.describeUpstreams?.() ?? [])]
+function toCandidate(
+  { id, backend }: ServedModel,
+  { stream }: ChatCompletionRequest,
+  require: () => void,
+): RouteCandidate {
+  const kind = stream === true ? 'stream' : 'whole'
+  const upstreams = [...(backend.describeUpstreams?.(kind) ?? [])]
   upstreams.sort((left, right) => left.rank - right.rank)
   const refusal = findRefusal(require)
   return { model: id, engine: backend.kind, refusal, upstreams: upstreams.map(renderUpstream) }

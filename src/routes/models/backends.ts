@@ -68,9 +68,17 @@ export async function backendRoutes(
   )
 }
 
-function renderUpstream({ number, address, busyCount, failureCount, restsMs }: UpstreamState) {
-  const rests_ms = Math.ceil(restsMs)
-  return { number, address, requests: busyCount, failures: failureCount, rests_ms }
+function renderUpstream(state: UpstreamState) {
+  const { number, address, busyCount, failureCount, restsMs, firstEventMs, responseMs } = state
+  return {
+    number,
+    address,
+    requests: busyCount,
+    failures: failureCount,
+    rests_ms: Math.ceil(restsMs),
+    first_event_ms: roundMs(firstEventMs),
+    response_ms: roundMs(responseMs),
+  }
 }
 
 function renderStatistics(statistics: ModelStatistics) {
@@ -90,7 +98,11 @@ function renderStatistics(statistics: ModelStatistics) {
 /** Returns a percentile by nearest rank; null without values. @param sorted - ascending */
 function percentile(sorted: readonly number[], percent: number): number | null {
   const value = sorted[Math.ceil((sorted.length * percent) / 100) - 1]
-  return value === undefined ? null : Math.round(value * 1000) / 1000
+  return roundMs(value ?? null)
+}
+
+function roundMs(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms * 1000) / 1000
 }
 
 function renderMs(ms: number): string {

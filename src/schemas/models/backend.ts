@@ -14,6 +14,8 @@ const Upstream = z.object({
   rests_ms: z
     .int()
     .describe('Milliseconds for which it gets no requests after failures; 0: it gets requests.'),
+  first_event_ms: ms('Moving average until the first event of a stream'),
+  response_ms: ms('Moving average until a whole response was read'),
 })
 
 const Backend = z

@@ -1,5 +1,14 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { createModelRegistry } from '../../../src/inference/models/registry.ts'
+import type { ErrorCode } from '../../../src/errors.ts'
+import { createModelRegistry, openModelRegistry } from '../../../src/inference/models/registry.ts'
+import {
+  RETRIED_CODES,
+  type RetryPolicy,
+  USUAL_RETRIES,
+} from '../../../src/inference/openai/upstream/targets.ts'
 import {
   type Behaviour,
   DONE,
@@ -14,6 +23,7 @@ import {
 } from '../../support/fake-upstream.ts'
 import { startModelServer, upstreamModel } from '../../support/model-server.ts'
 import { createScriptedBackend, HELLO } from '../../support/scripted-backend.ts'
+import { makeTempDir } from '../../support/temp-dir.ts'
 
 const MESSAGES = [{ role: 'user', content: 'hi' }]
 const ANSWER = { choices: [{ index: 0, message: { content: 'x' }, finish_reason: 'stop' }] }
@@ -32,8 +42,12 @@ function inTurn(...behaviours: Behaviour[]): Behaviour {
 }
 
 async function start(...behaviours: Behaviour[]) {
+  return startRetrying(USUAL_RETRIES, ...behaviours)
+}
+
+async function startRetrying(retries: RetryPolicy, ...behaviours: Behaviour[]) {
   const upstream = await startFakeUpstream(inTurn(...behaviours))
-  return { ...(await startModelServer(upstreamModel(upstream.baseUrl))), upstream }
+  return { ...(await startModelServer(upstreamModel(upstream.baseUrl, { retries }))), upstream }
 }
 
 describe.each([false, true])('an upstream that fails for a moment, stream %s', (isStream) => {
@@ -79,6 +93,98 @@ describe.each([false, true])('an upstream that fails for a moment, stream %s', (
     expect(response.status).toBe(status)
     expect(response.headers.has('x-should-retry')).toBe(false)
     expect(upstream.requests).toHaveLength(1)
+  })
+})
+
+describe.each([false, true])(
+  'a failure that the model lets be tried again, stream %s',
+  (isStream) => {
+    const fine = isStream ? stream([...HELLO_EVENTS, DONE]) : json(200, ANSWER)
+    const request = { messages: MESSAGES, stream: isStream }
+    const limited = json(429, {}, { 'retry-after': '6' })
+
+    it.each<[string, ErrorCode, Behaviour]>([
+      ['a reset before headers', 'upstream_unreachable', reset],
+      ['500', 'upstream_error', json(500, {})],
+      ['504', 'upstream_error', html(504)],
+      ['200 with an error', 'upstream_error', json(200, { error: { code: 500 } })],
+      ['a body that is no completion', 'upstream_invalid_response', json(200, [])],
+      ['429 without Retry-After', 'upstream_rate_limited', json(429, {})],
+    ])('is asked again after %s if %s is named', async (_name, code, failure) => {
+      const { chat, upstream } = await startRetrying(
+        { ...USUAL_RETRIES, codes: [code] },
+        failure,
+        fine,
+      )
+      const response = await chat(request)
+      expect(response.status).toBe(200)
+      expect(await response.text()).not.toContain('error')
+      expect(upstream.requests).toHaveLength(2)
+    })
+
+    it('is not asked again after other failures, those of a request, and waits that are too long', async () => {
+      const others = RETRIED_CODES.filter((code) => code !== 'upstream_error')
+      const faults = [json(500, {}), json(501, { error: { message: 'x' } }), limited]
+      const codes = [others, RETRIED_CODES, RETRIED_CODES]
+      for (const [index, failure] of faults.entries()) {
+        const policy = { ...USUAL_RETRIES, withinMs: 5_000, codes: codes[index] ?? [] }
+        const { chat, upstream } = await startRetrying(policy, failure, fine)
+        expect((await chat(request)).status).toBeGreaterThan(400)
+        expect(upstream.requests).toHaveLength(1)
+      }
+    })
+
+    it('is asked again elsewhere at once after a long Retry-After, and after a timeout', async () => {
+      for (const failure of [limited, silence]) {
+        const upstreams = [await startFakeUpstream(failure), await startFakeUpstream(fine)]
+        const retries = { ...USUAL_RETRIES, codes: RETRIED_CODES }
+        const timeoutMs = { first_byte: 50, total: 500 }
+        const baseUrls = upstreams.map(({ baseUrl }) => baseUrl)
+        const { chat } = await startModelServer(upstreamModel(baseUrls, { retries, timeoutMs }))
+        expect((await chat(request)).status).toBe(200)
+        expect(upstreams.map(({ requests }) => requests.length)).toEqual([1, 1])
+      }
+    })
+  },
+)
+
+/** The registry of a models file with this model. */
+function openModels(model: object) {
+  const path = join(makeTempDir(), 'models.json')
+  writeFileSync(path, JSON.stringify({ models: [model] }))
+  const createTiny = () => createScriptedBackend([])
+  return openModelRegistry({ path, isRequired: true, readSecret: () => null, createTiny })
+}
+
+describe('fields of the models file', () => {
+  it.each(['openai', 'anthropic'])(
+    'retries set how often %s is asked, and after which failures',
+    async (backend) => {
+      const upstream = await startFakeUpstream(json(500, {}))
+      const retries = { max: 4, within_ms: 60_000, on: ['upstream_error'] }
+      const models = openModels({ id: 'retried', backend, base_url: upstream.baseUrl, retries })
+      const { chat } = await startModelServer(models)
+      const response = await chat({ messages: MESSAGES })
+      expect([response.status, response.headers.get('x-should-retry')]).toEqual([502, 'false'])
+      expect(upstream.requests).toHaveLength(5)
+    },
+  )
+
+  it('balance latency sends requests to the upstream that was faster', async () => {
+    const slow: Behaviour = async (response, request) => {
+      await setTimeout(300)
+      await json(200, ANSWER)(response, request)
+    }
+    const upstreams = [await startFakeUpstream(slow), await startFakeUpstream(json(200, ANSWER))]
+    const addresses = upstreams.map(({ baseUrl }) => ({ base_url: baseUrl }))
+    const entry = { id: 'fast', backend: 'openai', upstreams: addresses, balance: 'latency' }
+    const models = openModels(entry)
+    const { chat } = await startModelServer(models)
+    for (let count = 0; count < 8; count++) await chat({ messages: MESSAGES })
+    expect(upstreams[1]?.requests.length).toBeGreaterThan(5)
+    const [first, second] = models.getModel(null).backend.describeUpstreams?.('whole') ?? []
+    expect(first?.responseMs).toBeGreaterThan(second?.responseMs ?? Infinity)
+    expect([first?.rank, second?.rank, first?.firstEventMs]).toEqual([1, 0, null])
   })
 })
 

@@ -3,8 +3,8 @@ import { ApiError } from '../../../../src/errors.ts'
 import {
   type RetryClock,
   SYSTEM_CLOCK,
-  TRIES_MAX,
   TryFailure,
+  USUAL_RETRIES,
   withRetries,
 } from '../../../../src/inference/openai/upstream/targets.ts'
 
@@ -35,6 +35,7 @@ async function run(results: (unknown | (() => unknown))[], options = {}) {
       return value
     },
     {
+      policy: USUAL_RETRIES,
       clock: time.clock,
       signal: new AbortController().signal,
       hasOther: () => false,
@@ -57,9 +58,9 @@ describe('withRetries', () => {
     })
   })
 
-  it(`retries end after ${TRIES_MAX} tries, and clients are told not to retry`, async () => {
+  it('retries end after three tries, and clients are told not to retry', async () => {
     const { answer, tryCount } = await run([AWAY(), AWAY(), AWAY(), 'a'])
-    expect(tryCount).toBe(TRIES_MAX)
+    expect(tryCount).toBe(3)
     expect(answer).toMatchObject({
       code: 'upstream_unreachable',
       param: 'p',
@@ -98,6 +99,19 @@ describe('withRetries', () => {
     const { answer, tryCount } = await run([slow, 'a'], { clock: time.clock })
     expect(tryCount).toBe(1)
     expect(answer).toMatchObject({ code: 'upstream_unreachable', headers: {} })
+  })
+
+  it('a policy sets how often, and for how long, a request is sent again', async () => {
+    const never = { ...USUAL_RETRIES, retriesMax: 0 }
+    expect(await run([AWAY(), 'a'], { policy: never })).toMatchObject({
+      tryCount: 1,
+      answer: { code: 'upstream_unreachable', headers: {} },
+    })
+    const often = { ...USUAL_RETRIES, retriesMax: 4 }
+    const failures = [AWAY(), AWAY(), AWAY(), AWAY()]
+    expect(await run([...failures, 'a'], { policy: often })).toMatchObject({ answer: 'a' })
+    const brief = { ...often, withinMs: 299 }
+    expect(await run([...failures, 'a'], { policy: brief })).toMatchObject({ tryCount: 2 })
   })
 
   it('an abort ends the wait before a retry', async () => {
