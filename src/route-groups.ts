@@ -47,7 +47,6 @@ import { projectSettingsRoutes } from './routes/projects/settings.ts'
 import { statsRoutes } from './routes/stats/stats.ts'
 import { threadRoutes } from './routes/threads/threads.ts'
 import { previewRoutes } from './routes/training/preview.ts'
-import { trajectoryRoutes } from './routes/training/trajectories.ts'
 import { workerRoutes } from './routes/training/worker.ts'
 import { usageRoutes } from './routes/usage/usage.ts'
 
@@ -137,11 +136,14 @@ export async function registerBearerRoutes(bearer: App, options: GroupOptions): 
     models: previewModels,
     jobs,
     checkpoints,
+    callsQuery,
+    prices,
+    feedback,
+    refScheme,
     trainingBodyBytesMax,
     dataDir,
     nowUs,
   })
-  await bearer.register(trajectoryRoutes, { callsQuery, prices, feedback, refScheme })
   await bearer.register(workerRoutes, {
     queue,
     jobs,

@@ -1,7 +1,7 @@
 /** Rewards against the same arithmetic done by JavaScript. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { evaluateReward, parseReward } from '../../src/domain/training/reward-expression.ts'
+import { evaluateReward, parseReward } from '../../src/domain/training/traffic/reward-expression.ts'
 
 const RULES = { fields: new Set(['payload']), param: 'reward.expression' }
 

@@ -1,10 +1,10 @@
 /** Evaluators: what scores the calls of a project by itself. Pure. */
-import { createHash } from 'node:crypto'
 import type { EvaluatorDefinition, EvaluatorResponse } from '../../schemas/evaluators/evaluator.ts'
 import { renderTimestamp, renderTimestampOrNull } from '../../schemas/timestamp.ts'
 import { toUsd } from '../access/budgets.ts'
 import type { Principal } from '../access/permissions.ts'
 import { hashedUuid } from '../objects/hashed-uuid.ts'
+import { hashFraction } from '../stats/hash-fraction.ts'
 
 /** Times in microseconds since the epoch. */
 export interface Evaluator {
@@ -57,8 +57,6 @@ export interface EvaluatorCounts {
 }
 
 const US_PER_DAY = 86_400_000_000
-/** Bits of a digest that decide whether a trace is sampled. */
-const SHARE_BITS = 48
 
 /** Returns the number of a day in UTC. */
 export function dayOf(us: number): number {
@@ -67,12 +65,7 @@ export function dayOf(us: number): number {
 
 /** Whether a trace is sampled: always the same for one trace and share, and for a greater share, too. */
 export function isSampled(traceId: string, share: number): boolean {
-  if (share >= 1) return true
-  const bits = createHash('sha256')
-    .update(traceId)
-    .digest()
-    .readUIntBE(0, SHARE_BITS / 8)
-  return bits < share * 2 ** SHARE_BITS
+  return hashFraction(traceId) < share
 }
 
 /** Returns the id of the result about one subject: the same for each try, so that it is stored once. */

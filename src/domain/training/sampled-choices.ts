@@ -1,6 +1,7 @@
 /** Finds the choices of a rollout, which train, in its histories and exchanges. Pure. */
 import type { Trajectory } from '../../schemas/training/trajectory.ts'
 import { isTrajectoryChoice } from '../../schemas/training/trajectory-choice.ts'
+import { isObject } from '../json/is-object.ts'
 
 export type Item = Readonly<Record<string, unknown>>
 
@@ -48,4 +49,13 @@ function choicesOfExchange({ request, response }: Exchange): SampledChoice[] {
     contextLength: items.length,
     tools,
   }))
+}
+
+/** Whether some choice of a rollout has log probabilities, without which nothing trains. */
+export function hasLogprobs(trajectory: Trajectory): boolean {
+  const hasOwn = ({ choice }: SampledChoice) => {
+    const content = isObject(choice.logprobs) ? choice.logprobs.content : null
+    return Array.isArray(content) && content.length > 0
+  }
+  return choicesByHistory(trajectory).some((choices) => choices.some(hasOwn))
 }

@@ -69,6 +69,17 @@ export const BODY_EXAMPLES: Readonly<Record<string, object>> = {
       expression: { $divide: [{ $getField: 'payload.stars' }, { $literal: 5 }] },
     },
   },
+  '/v1/preview/training-jobs/from-calls': {
+    project_id: PROJECT,
+    model_id: '0194b3c0-0000-7000-8000-000000000001',
+    filter: { op_names: ['chat.completions'] },
+    reward: [
+      { feedback_type: 'rating', path: 'payload.stars', weight: 0.2 },
+      { feedback_type: 'wandb.runnable.polite', path: 'payload.output.passed', missing: 0 },
+    ],
+    held_out: 0.2,
+    experimental_config: { learning_rate: 0.001 },
+  },
   '/v1/chat/completions': {
     messages: [{ role: 'user', content: 'What is 3 plus 4?' }],
     temperature: 0,

@@ -35,6 +35,7 @@ const WHAT: Readonly<Record<Action, string>> = {
   'evaluator.delete': 'evaluator deleted',
   'retention.update': 'retention set',
   'redaction.update': 'redaction set',
+  'training_job.create': 'training job made of calls',
   'calls.delete': 'calls deleted',
   'objects.delete': 'versions of an object deleted',
   'feedback.delete': 'feedback deleted',

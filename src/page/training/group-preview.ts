@@ -34,10 +34,17 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   no_chat: 'no chat in them',
   several_choices: 'a chat with several choices',
   unfinished: 'a chat without an end',
+  other_model: 'responses of other models',
+  redacted: 'redacted texts',
+  truncated: 'responses cut at their token limit',
+  too_long: 'too many characters',
   no_group: 'nothing at what groups them',
   no_reward: 'no feedback with the reward',
   not_a_trajectory: 'texts that cannot train',
   cut_by_limit: 'older calls beyond the limit',
+  no_logprobs: 'no log probabilities',
+  alone: 'no other in their group',
+  same_reward: 'the reward of all others in their group',
 }
 
 /** Whether the rewards of a group differ; otherwise nothing can be learned from it. */

@@ -1,5 +1,4 @@
 /** Training jobs as clients see them. Spec: §4.8; all but the creation are additions. */
-import { randomBytes } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import {
   canUseProject,
@@ -7,10 +6,9 @@ import {
   requireAccess,
   requireScope,
 } from '../../domain/access/permissions.ts'
-import { modelProjectId, requireUsableModel } from '../../domain/models/preview-model.ts'
+import { modelProjectId } from '../../domain/models/preview-model.ts'
 import { resolvePageQuery, rowsToRead } from '../../domain/query/page.ts'
 import type { Clock } from '../../domain/time/clock.ts'
-import { createOrderedIds } from '../../domain/time/ordered-ids.ts'
 import { parseIdempotencyKey } from '../../domain/training/idempotency-key.ts'
 import {
   renderEventPage,
@@ -18,7 +16,6 @@ import {
   renderJobDetail,
   renderJobPage,
 } from '../../domain/training/training-job-view.ts'
-import { oldestVersionOf } from '../../domain/training/trajectory-counts.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { requireDeclaredBytes } from '../../http/body/declared-bytes.ts'
@@ -35,21 +32,14 @@ import {
   TrainingJobListResponse,
 } from '../../schemas/training/training-job-view.ts'
 import { JobParams } from '../../schemas/training/worker.ts'
-import type { PreviewModelStore } from '../../store/api/models/checkpoints.ts'
 import type { JobView, TrainingJobStore } from '../../store/api/training/training-queue.ts'
-import { openBodyFolder } from '../../training/jobs/body-folder.ts'
-import { limitLargeBodies, receiveTrainingBody } from '../../training/jobs/training-body.ts'
-import {
-  createTrainingBodyThread,
-  optionsOfBodyThread,
-} from '../../training/jobs/training-body-thread.ts'
+import type { AcceptJob } from './accept-job.ts'
 
 export interface TrainingJobRoutesOptions {
-  readonly models: PreviewModelStore
   readonly jobs: TrainingJobStore
+  readonly acceptJob: AcceptJob
+  /** Limit: bytes of a body. */
   readonly trainingBodyBytesMax: number
-  /** Directory for large bodies while they are received, or ':memory:' for a temporary one. */
-  readonly dataDir: string
   readonly nowUs: Clock['nowUs']
 }
 
@@ -67,16 +57,10 @@ export async function trainingJobRoutes(
   addCancel(app, options)
 }
 
-function addCreate(app: App, { models, jobs, ...options }: TrainingJobRoutesOptions): void {
-  const { trainingBodyBytesMax: bytesMax, dataDir, nowUs } = options
-  const newId = createOrderedIds(nowUs, randomBytes)
-  const thread = createTrainingBodyThread(optionsOfBodyThread(bytesMax))
-  const folder = openBodyFolder(dataDir)
-  const stageBody = limitLargeBodies(folder.stageBody)
-  app.addHook('onClose', async () => {
-    await thread.close()
-    folder.close()
-  })
+function addCreate(
+  app: App,
+  { acceptJob, trainingBodyBytesMax: bytesMax }: TrainingJobRoutesOptions,
+): void {
   app.removeAllContentTypeParsers()
   // The handler reads the bytes: large ones must not become one string on the event loop.
   app.addContentTypeParser('application/json', async (_request: unknown, body: Readable) => body)
@@ -100,21 +84,7 @@ function addCreate(app: App, { models, jobs, ...options }: TrainingJobRoutesOpti
       const caller = requireScope(request.principal, 'training')
       const idempotency_key = parseIdempotencyKey(request.headers['idempotency-key'])
       const source = request.body as Readable | undefined
-      const { content, payload, discard } = await receiveTrainingBody(source, {
-        stageBody,
-        thread,
-        bytesMax,
-      })
-      try {
-        const { policy_versions, ...sent } = content
-        const { name } = requireUsableModel(await models.findModel(sent.model_id), caller)
-        const oldest_policy_version = oldestVersionOf(name, policy_versions)
-        const created = { id: newId(), created_at_us: nowUs(), created_by: caller.svc_user_id }
-        const job = { ...sent, ...created, oldest_policy_version, idempotency_key }
-        return renderJob(await jobs.insertJob(job, payload))
-      } finally {
-        await discard()
-      }
+      return renderJob(await acceptJob(source, { caller, idempotency_key }))
     },
   )
 }

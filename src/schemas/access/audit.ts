@@ -26,6 +26,7 @@ export const AUDIT_ACTIONS = [
   'evaluator.delete',
   'retention.update',
   'redaction.update',
+  'training_job.create',
   'calls.delete',
   'objects.delete',
   'feedback.delete',

@@ -13,7 +13,7 @@ export const INLINE_BYTES_MAX = 262_144
 /** Limit: large bodies that are received or read at the same time. */
 export const LARGE_BODIES_MAX = 32
 
-interface TrainingBody {
+export interface TrainingBody {
   readonly content: JobContent
   readonly payload: TrainingPayload
   /** Removes the stored body. Never fails. */

@@ -2,54 +2,10 @@
 import { describe, expect, it } from 'vitest'
 import { buildTestApp, type TestApp } from '../../support/build-test-app.ts'
 import { createModel, JOBS_URL } from '../preview-fixtures.ts'
+import { asked, chat, PROJECT, rate, said, trace } from '../traffic/rated-calls.ts'
 
 const URL = '/v1/preview/trajectory-groups/from-calls'
-const PROJECT = 'acme/demo'
 const REWARD = { feedback_type: 'rating' }
-
-/** A recorded completion with its call's id. */
-async function chat(testApp: TestApp, content: string, fields: object = {}): Promise<string> {
-  const body = {
-    messages: [{ role: 'user', content }],
-    max_tokens: 8,
-    logprobs: true,
-    return_token_ids: true,
-    ...fields,
-  }
-  const headers = { 'openai-project': PROJECT }
-  const answer = await testApp.post('/v1/chat/completions', body, { headers })
-  expect(answer.status).toBe(200)
-  const id = String(answer.headers['x-weft-call-id'])
-  const read = () => testApp.post('/call/read', { project_id: PROJECT, id })
-  await expect.poll(async () => (await read()).status).toBe(200)
-  return id
-}
-
-async function rate({ post }: TestApp, callId: string, payload: object, type = 'rating') {
-  const { status, body } = await post('/traces/feedback/create', {
-    project_id: PROJECT,
-    weave_ref: `weave:///${PROJECT}/call/${callId}`,
-    feedback_type: type,
-    payload,
-  })
-  expect([status, body.error]).toEqual([200, undefined])
-}
-
-/** A traced chat of a client's, with what was said. */
-async function trace({ post }: TestApp, id: string, fields: object, output?: unknown) {
-  const started_at = `2026-01-31T09:30:0${id.length}Z`
-  const start = { project_id: PROJECT, id, op_name: 'agent', started_at, attributes: {} }
-  await post('/call/start', { start: { inputs: {}, ...start, ...fields } })
-  const ended_at = '2026-01-31T09:31:00Z'
-  expect(
-    (await post('/call/end', { end: { project_id: PROJECT, id, ended_at, output } })).status,
-  ).toBe(200)
-}
-
-const said = (content: string, more: object = {}) => ({
-  choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content }, ...more }],
-})
-const asked = (content: string) => ({ inputs: { messages: [{ role: 'user', content }] } })
 
 const build = ({ post }: TestApp, fields: object = {}, options = {}) =>
   post(URL, { project_id: PROJECT, reward: REWARD, ...fields }, options)
@@ -283,14 +239,23 @@ describe('POST /v1/preview/trajectory-groups/from-calls', () => {
         calls: 5,
         groups: 0,
         trajectories: 0,
+        held_out_groups: 0,
+        held_out_trajectories: 0,
         left_out: {
           no_chat: 1,
           several_choices: 1,
           unfinished: 1,
+          other_model: 0,
+          redacted: 0,
+          truncated: 0,
+          too_long: 0,
           no_group: 0,
           no_reward: 1,
           not_a_trajectory: 1,
           cut_by_limit: 0,
+          no_logprobs: 0,
+          alone: 0,
+          same_reward: 0,
         },
       },
     })

@@ -1,10 +1,10 @@
 /** Rewards computed from feedback: arithmetic over the operations of the query language. Pure. */
 
-import { ApiError } from '../../errors.ts'
-import { QUERY_DEPTH_MAX } from '../../schemas/limits.ts'
-import { isObject } from '../json/is-object.ts'
-import { type Expression, parseExpression, parsePath } from '../query/query-expression.ts'
-import { evaluate, type GetField } from '../query/query-matcher.ts'
+import { ApiError } from '../../../errors.ts'
+import { QUERY_DEPTH_MAX } from '../../../schemas/limits.ts'
+import { isObject } from '../../json/is-object.ts'
+import { type Expression, parseExpression, parsePath } from '../../query/query-expression.ts'
+import { evaluate, type GetField } from '../../query/query-matcher.ts'
 
 const ARITHMETIC = ['$add', '$subtract', '$multiply', '$divide', '$min', '$max'] as const
 type Arithmetic = (typeof ARITHMETIC)[number]

@@ -1,7 +1,7 @@
 /** Finds the end of a limited list of calls, and the rollouts that continue beyond it. Pure. */
-import type { RolloutUnit } from '../../schemas/training/trajectory-from-calls.ts'
-import type { CallTexts } from '../calls/call-view.ts'
-import type { CallsSelection } from '../calls/calls-query.ts'
+import type { RolloutUnit } from '../../../schemas/training/trajectory-from-calls.ts'
+import type { CallTexts } from '../../calls/call-view.ts'
+import type { CallsSelection } from '../../calls/calls-query.ts'
 
 interface ListingEdge {
   /** Takes the calls of the list. */
