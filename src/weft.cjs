@@ -20,7 +20,7 @@ const COMMANDS = {
   migrate: { module: 'migrate', does: 'apply the migrations without starting a server' },
   copy: { module: 'store-copy', does: 'copy the data directory to PostgreSQL or ClickHouse' },
   export: { module: 'export', does: 'write a project to files, as JSON lines or Parquet' },
-  import: { module: 'import', does: 'read an exported project back' },
+  import: { module: 'import', does: 'read an exported project back, or the data of another tool' },
   demo: { module: 'demo/demo', does: 'start a server with a project to look around in' },
   doctor: { module: 'doctor', does: 'check what a start needs, and report what is wrong' },
 }

@@ -140,7 +140,15 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/project-files/',
     'src/store/',
   ],
-  'src/import.ts': ['src/command-line.ts', 'src/config.ts', 'src/deps.ts', 'src/project-files/'],
+  'src/imports/': ['src/schemas/', 'src/domain/', 'src/store/api/', 'src/otel/'],
+  'src/import.ts': [
+    'src/command-line.ts',
+    'src/config.ts',
+    'src/deps.ts',
+    'src/imports/',
+    'src/project-files/',
+    'src/schemas/',
+  ],
   'src/doctor.ts': ['src/command-line.ts', 'src/config.ts', 'src/inference/', 'src/store/'],
   // A client of the server, which it starts as a process.
   'src/demo/': ['src/command-line.ts', 'src/server.ts'],

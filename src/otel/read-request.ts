@@ -18,7 +18,14 @@ import { readSpanResponseId } from '../domain/usage/request-identity.ts'
 import { ApiError } from '../errors.ts'
 import { isProjectId } from '../schemas/shapes.ts'
 
-export interface ReadRequest {
+/** What the calls of all spans share. */
+export interface SpanDefaults {
+  readonly refScheme: string
+  readonly svc_user_id: string
+  readonly svc_username: string
+}
+
+export interface ReadRequest extends SpanDefaults {
   readonly encoding: OtlpEncoding
   /** The whole body, decompressed. */
   readonly bytes: Uint8Array
@@ -26,9 +33,6 @@ export interface ReadRequest {
   readonly project_id: string | null
   /** The project of spans without another one. */
   readonly default_project_id: string | null
-  readonly refScheme: string
-  readonly svc_user_id: string
-  readonly svc_username: string
 }
 
 export interface ReadSpans {
@@ -85,7 +89,7 @@ export function readTraceRequest(
   const feedback: SpanFeedback[] = []
   for (const { span, project_id } of found) {
     try {
-      calls.push(toParts(span, project_id, request))
+      calls.push(toSpanParts(span, project_id, request))
       feedback.push(...readSpanFeedback(span, project_id, request.refScheme))
     } catch (error) {
       refusals.push(reasonOf(error))
@@ -137,8 +141,12 @@ function readOne(encoding: OtlpEncoding, item: unknown, source: SpanSource): Spa
     : readJsonSpan(item, source)
 }
 
-function toParts(span: Span, project_id: string, request: ReadRequest): CallParts {
-  const { svc_user_id, svc_username, refScheme } = request
+/** The start and the end of the call of a span; no end while it runs. @throws SpanError, ApiError validation_failed */
+export function toSpanParts(
+  span: Span,
+  project_id: string,
+  { svc_user_id, svc_username, refScheme }: SpanDefaults,
+): CallParts {
   const { start, end, isRunning } = toSpanCall(span, project_id)
   const defaults = { id: span.span_id, trace_id: span.trace_id, svc_user_id, svc_username }
   const response_id = readSpanResponseId(span.attributes)

@@ -1,0 +1,143 @@
+/** Reads JSON from the API of another tool: with retries, and without the credentials in any message. */
+import { setTimeout as wait } from 'node:timers/promises'
+import { exceedsDepth, JSON_DEPTH_MAX } from '../domain/json/json-limits.ts'
+import { parseLossless } from '../domain/json/json-text.ts'
+import { objectOrEmpty } from '../domain/json/json-values.ts'
+import { ImportError } from './source.ts'
+
+/** Limit: requests for one response. */
+const TRIES_MAX = 5
+/** Waits after failures: this, twice this, and so on; or what the server demands, up to the greatest. */
+const RETRY_MS = 500
+const RETRY_MS_MAX = 60_000
+/** Limit: from a request to the end of its response. */
+const TIMEOUT_MS = 120_000
+/** Limit: bytes of one response. */
+const RESPONSE_BYTES_MAX = 256 * 1024 * 1024
+/** Limit: characters of an error's body in a message. */
+const EXCERPT_CHARS = 200
+
+export type Json = Readonly<Record<string, unknown>>
+type Query = Readonly<Record<string, string | number | readonly string[] | null | undefined>>
+
+export interface ApiClient {
+  /** The object that an address responds with. @throws ImportError */
+  get(path: string, query?: Query): Promise<Json>
+  /** @throws ImportError */
+  post(path: string, body: object): Promise<Json>
+  /** The text that an address responds with to a body. @throws ImportError */
+  postForText(path: string, body: object): Promise<string>
+}
+
+/**
+ * @param location - http or https address, under which the paths are
+ * @param headers - may hold credentials
+ * @throws ImportError for another location
+ */
+export function createApiClient(
+  location: string,
+  headers: Readonly<Record<string, string>>,
+): ApiClient {
+  const base = URL.parse(location)
+  if (base === null || !/^https?:$/.test(base.protocol)) {
+    throw new ImportError(`${location} is not an http or https address`)
+  }
+  if (base.username !== '' || base.password !== '') {
+    throw new ImportError('the address must not hold credentials; see weft import --help')
+  }
+  const root = base.href.replace(/[?#].*$/, '').replace(/\/+$/, '')
+
+  async function request(path: string, init: RequestInit): Promise<string> {
+    const name = `${init.method} ${root}${path.replace(/\?.*$/, '')}`
+    for (let tries = 1; ; tries++) {
+      const outcome = await attempt(`${root}${path}`, {
+        ...init,
+        headers: { ...headers, ...init.headers },
+      })
+      if ('text' in outcome) return outcome.text
+      const { message, isFinal, retryMs } = outcome
+      if (isFinal || tries === TRIES_MAX) throw new ImportError(`${name} ${message}`)
+      await wait(Math.min(retryMs ?? RETRY_MS * 2 ** (tries - 1), RETRY_MS_MAX))
+    }
+  }
+
+  const get = { method: 'GET' }
+  const post = (body: object) => ({
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  return {
+    get: async (path, query = {}) => parse(await request(path + render(query), get), path),
+    post: async (path, body) => parse(await request(path, post(body)), path),
+    postForText: (path, body) => request(path, post(body)),
+  }
+}
+
+type Outcome =
+  | { readonly text: string }
+  | { readonly message: string; readonly isFinal: boolean; readonly retryMs: number | null }
+
+async function attempt(url: string, init: RequestInit): Promise<Outcome> {
+  try {
+    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const text = await readText(response)
+    if (text === null) {
+      const message = `responds with more than ${RESPONSE_BYTES_MAX} bytes`
+      return { message, isFinal: true, retryMs: null }
+    }
+    if (response.ok) return { text }
+    const { status } = response
+    const excerpt = text.slice(0, EXCERPT_CHARS).replaceAll(/\s+/g, ' ').trim()
+    const after = Number(response.headers.get('retry-after') ?? Number.NaN)
+    return {
+      message: `responds with ${status}${excerpt === '' ? '' : `: ${excerpt}`}`,
+      isFinal: status < 500 && status !== 429 && status !== 408,
+      retryMs: after >= 0 ? after * 1000 : null,
+    }
+  } catch (error) {
+    const { message, cause } = error as Error
+    const reason = cause instanceof Error ? cause.message : message
+    return { message: `fails: ${reason}`, isFinal: false, retryMs: null }
+  }
+}
+
+/** Null for a text that is too long. */
+async function readText(response: Response): Promise<string | null> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    if (size > RESPONSE_BYTES_MAX) return null
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function render(query: Query): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    value === null || value === undefined
+      ? []
+      : [value].flat().map((one) => [name, String(one)] as [string, string]),
+  )
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`
+}
+
+function parse(text: string, path: string): Json {
+  return objectOrEmpty(parseJson(text, path))
+}
+
+/** Parses JSON from outside, with every digit of its numbers. @param origin - for the message. @throws ImportError */
+export function parseJson(text: string, origin: string): unknown {
+  try {
+    if (!exceedsDepth(text, JSON_DEPTH_MAX)) return parseLossless(text)
+  } catch {
+    // The same error as for what nests too deep.
+  }
+  throw new ImportError(`${origin} has no JSON that can be read`)
+}
+
+/** The objects of a list; none of any other value. */
+export function objectsOf(value: unknown): Json[] {
+  return Array.isArray(value) ? value.filter((item) => objectOrEmpty(item) === item) : []
+}

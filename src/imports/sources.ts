@@ -1,0 +1,11 @@
+/** The tools whose data can be imported. */
+import { openOtlpFiles } from './otlp.ts'
+import { openPhoenix } from './phoenix.ts'
+import type { OpenSource } from './source.ts'
+
+export const SOURCES = {
+  otlp: openOtlpFiles,
+  phoenix: openPhoenix,
+} as const satisfies Readonly<Record<string, OpenSource>>
+
+export type SourceName = keyof typeof SOURCES

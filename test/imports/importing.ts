@@ -1,0 +1,109 @@
+/** Imports in the process of a test: from pages, or from an API that responds with recorded shapes. */
+
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { createProjectWriter } from '../../src/imports/project-writer.ts'
+import { openCheckpoint, runImport } from '../../src/imports/run-import.ts'
+import type { ImportSource, OpenSource, SourceOptions } from '../../src/imports/source.ts'
+import { contentsOf, exportTo, PROJECT, withStores } from '../project-files/project-folders.ts'
+
+type Secrets = Readonly<Record<string, string>>
+
+export function optionsOf(location: string, secrets: Secrets = {}): SourceOptions {
+  return {
+    location,
+    sourceName: null,
+    project_id: PROJECT,
+    refScheme: 'weave',
+    feedbackPayloadBytesMax: 1024 * 1024,
+    messageBytesMax: 1024 * 1024,
+    readSecret: (name) => secrets[name] ?? null,
+  }
+}
+
+/** Imports into a data directory; what the command reports. */
+export async function importInto(dataDir: string, source: ImportSource) {
+  let report: Awaited<ReturnType<typeof runImport>> | null = null
+  await withStores(dataDir, async (stores) => {
+    report = await runImport({
+      source,
+      write: createProjectWriter(stores, optionsOf(''), () => 1_800_000_000_000_000).write,
+      checkpoint: openCheckpoint(dataDir, ['test']),
+      onPage: () => undefined,
+    })
+  })
+  return report as unknown as Awaited<ReturnType<typeof runImport>>
+}
+
+export type Line = Readonly<Record<string, unknown>>
+
+/** The records of the project as the export writes them, and all files for comparison. */
+export async function recordsOf(dataDir: string) {
+  const { folder } = await exportTo(dataDir)
+  const read = (name: string): Line[] =>
+    readFileSync(join(folder, `${name}.jsonl`), 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line))
+  return {
+    calls: read('calls'),
+    feedback: read('feedback'),
+    objects: read('objects'),
+    rows: read('table_rows').map(({ val }) => val),
+    files: contentsOf(folder),
+  }
+}
+
+interface Received {
+  readonly method: string
+  readonly url: string
+  readonly authorization: string | undefined
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly body: unknown
+}
+
+/** Responds by method and path with query; a list responds in turn, its last item again. Unknown ones are 404. */
+export async function serveApi(
+  responses: Readonly<Record<string, unknown>>,
+): Promise<{ url: string; requests: Received[] }> {
+  const requests: Received[] = []
+  const turns = new Map<string, number>()
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const text = Buffer.concat(chunks).toString()
+    const { method = '', url = '', headers } = request
+    const body: unknown = text === '' ? null : JSON.parse(text)
+    requests.push({ method, url, authorization: headers.authorization, headers, body })
+    const name = decodeURIComponent(`${method} ${url}${text}`)
+    const found = responses[name] ?? responses[decodeURIComponent(`${method} ${url}`)]
+    const turn = turns.get(name) ?? 0
+    turns.set(name, turn + 1)
+    const value =
+      found instanceof Turns ? found.values[Math.min(turn, found.values.length - 1)] : found
+    if (typeof value === 'number' || value === undefined) response.statusCode = value ?? 404
+    response.end(typeof value === 'string' ? value : JSON.stringify(value ?? { missing: name }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const address = server.address() as { port: number }
+  return { url: `http://127.0.0.1:${address.port}`, requests }
+}
+
+/** Responses to the same request, one after the other; a number is a status. */
+export class Turns {
+  readonly values: readonly unknown[]
+  constructor(...values: readonly unknown[]) {
+    this.values = values
+  }
+}
+
+/** Imports twice and demands that the second time changes nothing; the records. */
+export async function importTwice(dataDir: string, open: OpenSource, options: SourceOptions) {
+  const report = await importInto(dataDir, open(options))
+  const records = await recordsOf(dataDir)
+  const again = await importInto(dataDir, open(options))
+  return { report, again, records, recordsAgain: await recordsOf(dataDir) }
+}
