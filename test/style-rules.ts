@@ -4,6 +4,15 @@ import { dirname, join } from 'node:path/posix'
 /** Path from the project's root to text. */
 export type Tree = Readonly<Record<string, string>>
 
+/** What the stores of each database may import. */
+const STORE_IMPORTS: readonly string[] = [
+  'src/threads/',
+  'src/schemas/',
+  'src/domain/',
+  'src/store/api/',
+  'src/store/base/',
+]
+
 /** What each layer may import, besides errors.ts and its own folder. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/errors.ts': [],
@@ -11,27 +20,9 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/domain/': ['src/schemas/'],
   'src/store/api/': ['src/schemas/', 'src/domain/'],
   'src/store/base/': ['src/threads/', 'src/schemas/', 'src/domain/', 'src/store/api/'],
-  'src/store/sqlite/': [
-    'src/threads/',
-    'src/schemas/',
-    'src/domain/',
-    'src/store/api/',
-    'src/store/base/',
-  ],
-  'src/store/postgres/': [
-    'src/threads/',
-    'src/schemas/',
-    'src/domain/',
-    'src/store/api/',
-    'src/store/base/',
-  ],
-  'src/store/clickhouse/': [
-    'src/threads/',
-    'src/schemas/',
-    'src/domain/',
-    'src/store/api/',
-    'src/store/base/',
-  ],
+  'src/store/sqlite/': STORE_IMPORTS,
+  'src/store/postgres/': STORE_IMPORTS,
+  'src/store/clickhouse/': STORE_IMPORTS,
   'src/store/copy/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
   'src/threads/': [],
   'src/otel/': ['src/threads/', 'src/schemas/', 'src/domain/', 'src/store/api/'],

@@ -128,7 +128,7 @@ function parse(text: string, path: string): Json {
 }
 
 /** Parses JSON from outside, with every digit of its numbers. @param origin - for the message. @throws ImportError */
-export function parseJson(text: string, origin: string): unknown {
+function parseJson(text: string, origin: string): unknown {
   try {
     if (!exceedsDepth(text, JSON_DEPTH_MAX)) return parseLossless(text)
   } catch {

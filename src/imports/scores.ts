@@ -11,7 +11,7 @@ const NOTE_CHARS_MAX = 1024
 const TYPE_CHARS_MAX = 128
 const CREATOR_CHARS_MAX = 256
 
-export interface ImportedScore {
+interface ImportedScore {
   /** The tool, and the id of the score there. */
   readonly tool: string
   readonly id: string

@@ -54,7 +54,7 @@ export interface ImportPage {
   readonly cursor: string | null
 }
 
-export interface ImportStage {
+interface ImportStage {
   /** Noun of what it holds, in the plural. */
   readonly name: string
   /** @param after - cursor of the last page that was stored, not ''. @throws ImportError */

@@ -19,7 +19,7 @@ import { ApiError } from '../errors.ts'
 import { isProjectId } from '../schemas/shapes.ts'
 
 /** What the calls of all spans share. */
-export interface SpanDefaults {
+interface SpanDefaults {
   readonly refScheme: string
   readonly svc_user_id: string
   readonly svc_username: string

@@ -37,7 +37,7 @@ export async function importInto(dataDir: string, source: ImportSource) {
   return report as unknown as Awaited<ReturnType<typeof runImport>>
 }
 
-export type Line = Readonly<Record<string, unknown>>
+type Line = Readonly<Record<string, unknown>>
 
 /** The records of the project as the export writes them, and all files for comparison. */
 export async function recordsOf(dataDir: string) {
