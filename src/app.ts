@@ -37,6 +37,8 @@ import {
   registerMessageRoutes,
   registerTraceRoutes,
   toCallLinesOptions,
+  toLangfuseOptions,
+  toSpanIntakeOptions,
 } from './route-groups.ts'
 import { graphqlRoutes } from './routes/access/graphql.ts'
 import { healthRoutes } from './routes/access/health.ts'
@@ -52,6 +54,7 @@ import { contentRoutes } from './routes/chat/contents.ts'
 import { type Inference, openInference } from './routes/chat/inference.ts'
 import { createServerEvaluations } from './routes/evaluations/server-evaluations.ts'
 import { openEvaluators } from './routes/evaluators/evaluator-runner.ts'
+import { langfuseRoutes } from './routes/langfuse/langfuse.ts'
 import { mcpRoutes } from './routes/mcp/mcp.ts'
 import { spanIntake } from './routes/otel/span-intake.ts'
 import { traceExportRoutes } from './routes/otel/trace-export.ts'
@@ -144,6 +147,7 @@ export async function buildApp(
     await registerBearerRoutes(bearer, { config, deps, inference, clock })
   })
   await registerKeyHeaderScopes(app, { deps, inference })
+  await registerLangfuse(app, deps, toLangfuseOptions(config, deps, version, nowUs))
   await app.register(
     async (missing: App) => {
       await useBasicAuthentication(missing, keys)
@@ -195,6 +199,20 @@ async function registerKeyHeaderScopes(
       { prefix },
     )
   }
+}
+
+async function registerLangfuse(
+  app: App,
+  { keys }: Deps,
+  options: ReturnType<typeof toLangfuseOptions>,
+): Promise<void> {
+  await app.register(
+    async (langfuse: App) => {
+      await useBasicAuthentication(langfuse, keys)
+      await langfuse.register(langfuseRoutes, options)
+    },
+    { prefix: '/api/public' },
+  )
 }
 
 /** Registers the hooks that every request passes before the route, and every response after it. */
@@ -276,22 +294,4 @@ function toRunnerOptions(
   nowUs: Clock['nowUs'],
 ) {
   return { stores: deps, scorers, refScheme, payloadBytesMax, isShared: metaUrl !== null, nowUs }
-}
-
-function toSpanIntakeOptions(config: Config, deps: Deps, nowUs: Clock['nowUs']) {
-  return {
-    calls: deps.spanCalls,
-    feedback: deps.feedback,
-    reader: deps.traceReader,
-    nowUs,
-    refScheme: config.refScheme,
-    feedbackPayloadBytesMax: config.feedbackPayloadBytesMax,
-    host: config.host,
-    otlpGrpcPort: config.otlpGrpcPort,
-    otlpBodyBytesMax: config.otlpBodyBytesMax,
-    requestTimeoutMs: config.requestTimeoutMs,
-    keys: deps.keys,
-    watch: deps.metrics,
-    onStored: deps.metrics.spansStored,
-  }
 }

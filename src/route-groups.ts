@@ -171,3 +171,30 @@ export function toCallLinesOptions({ refScheme }: Config, deps: Deps) {
   const { callsQuery, prices, feedback, objects, tables, usage } = deps
   return { callsQuery, prices, feedback, objects, tables, usage, refScheme }
 }
+
+export function toSpanIntakeOptions(config: Config, deps: Deps, nowUs: Clock['nowUs']) {
+  return {
+    calls: deps.spanCalls,
+    feedback: deps.feedback,
+    reader: deps.traceReader,
+    nowUs,
+    refScheme: config.refScheme,
+    feedbackPayloadBytesMax: config.feedbackPayloadBytesMax,
+    host: config.host,
+    otlpGrpcPort: config.otlpGrpcPort,
+    otlpBodyBytesMax: config.otlpBodyBytesMax,
+    requestTimeoutMs: config.requestTimeoutMs,
+    keys: deps.keys,
+    watch: deps.metrics,
+    onStored: deps.metrics.spansStored,
+  }
+}
+
+export function toLangfuseOptions(
+  { refScheme, feedbackPayloadBytesMax: payloadBytesMax }: Config,
+  stores: Deps,
+  version: string,
+  nowUs: Clock['nowUs'],
+) {
+  return { ...stores, refScheme, payloadBytesMax, version, nowUs }
+}

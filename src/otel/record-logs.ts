@@ -2,8 +2,8 @@
 
 import { requireAccess, requireScope } from '../domain/access/permissions.ts'
 import type { SpanLog } from '../domain/calls/call-logs.ts'
+import { onlyProjectOf, projectOfHeaders } from '../domain/projects/named-project.ts'
 import type { RecordExport, SpanRecorderOptions } from './record-spans.ts'
-import { onlyProjectOf, projectOfHeaders } from './span-project.ts'
 
 type LogRecorderOptions = Pick<SpanRecorderOptions, 'calls' | 'reader' | 'refScheme' | 'nowUs'>
 

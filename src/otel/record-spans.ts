@@ -2,10 +2,14 @@
 import { type Principal, requireAccess, requireScope } from '../domain/access/permissions.ts'
 import { type Feedback, resolveFeedback } from '../domain/feedback/new-feedback.ts'
 import type { OtlpEncoding } from '../domain/otel/otlp-fields.ts'
+import {
+  type HeaderValues,
+  onlyProjectOf,
+  projectOfHeaders,
+} from '../domain/projects/named-project.ts'
 import { ApiError } from '../errors.ts'
 import type { CallStore } from '../store/api/calls/calls.ts'
 import type { FeedbackStore } from '../store/api/feedback/feedback.ts'
-import { type HeaderValues, onlyProjectOf, projectOfHeaders } from './span-project.ts'
 import type { OpenSpans, TraceReader } from './span-reader.ts'
 
 export interface SpanRecorderOptions {

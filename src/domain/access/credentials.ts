@@ -14,6 +14,14 @@ export function keyOfHeaders(headers: HeaderValues): string | null {
   return credentials.slice(credentials.indexOf(':') + 1)
 }
 
+/** The user name of Basic credentials; null when there are none. */
+export function userOfHeaders({ authorization }: HeaderValues): string | null {
+  const [, encoded] = /^basic(?: |%20)+(.*)$/i.exec(String(authorization ?? '').trim()) ?? []
+  if (encoded === undefined) return null
+  const [user = ''] = Buffer.from(encoded, 'base64').toString().split(':', 1)
+  return user
+}
+
 /** Headers in which clients of Anthropic's and Google's APIs send a key. */
 const KEY_HEADERS = ['x-api-key', 'x-goog-api-key'] as const
 

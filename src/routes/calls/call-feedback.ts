@@ -23,10 +23,25 @@ export async function* joinFeedback(
   caller: ReadCaller,
 ): AsyncGenerator<readonly CallWithFeedback[]> {
   for await (const page of pages) {
-    const refs = page.map(({ call }) => callRef(refScheme, call.project_id, call.id))
-    const about = isWanted ? await feedback.listAbout(refs, caller) : null
-    yield page.map((listed, at) => ({ ...listed, feedback: about && render(about[at] ?? []) }))
+    if (!isWanted) {
+      yield page.map((listed) => ({ ...listed, feedback: null }))
+      continue
+    }
+    const refs = page.map(({ call }) => refsOf(call, refScheme))
+    const about = await feedback.listAbout(refs.flat(), caller)
+    let at = 0
+    yield page.map((listed, index) => {
+      const rows = (refs[index] ?? []).flatMap(() => about[at++] ?? [])
+      return { ...listed, feedback: render(rows) }
+    })
   }
+}
+
+/** The refs of feedback about a call: its own and, of a root, that of its trace, which may be known before the root. */
+function refsOf(call: ListedCall['call'], refScheme: string): string[] {
+  const { project_id, id, trace_id, parent_id } = call
+  const isRoot = parent_id === null && trace_id !== id
+  return [id, ...(isRoot ? [trace_id] : [])].map((about) => callRef(refScheme, project_id, about))
 }
 
 function render(rows: readonly FeedbackRow[]): string[] {

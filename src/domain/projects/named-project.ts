@@ -1,8 +1,9 @@
-/** The project of a trace request: from its headers, else the key's only one. */
+/** The project of a request: from its headers, else the key's only one. Pure. */
 
-import type { Principal } from '../domain/access/permissions.ts'
-import { ApiError } from '../errors.ts'
-import { isProjectId } from '../schemas/shapes.ts'
+import { ApiError } from '../../errors.ts'
+import { isProjectId } from '../../schemas/shapes.ts'
+import { userOfHeaders } from '../access/credentials.ts'
+import type { Principal } from '../access/permissions.ts'
 
 /** Headers of HTTP or metadata of gRPC, by names in lower case. */
 export type HeaderValues = Readonly<Record<string, string | string[] | undefined>>
@@ -13,7 +14,8 @@ const NAMES = ['project_id', 'compat-project', 'openai-project'] as const
 /**
  * The project that the request names, or null.
  *
- * Exporters take headers out of an environment variable, where values may be percent-encoded.
+ * Exporters take headers out of an environment variable, where values may be percent-encoded. SDKs that send a pair of
+ * keys as Basic credentials, and no other header, name it by the public one.
  *
  * @throws ApiError invalid_header for another shape than <entity>/<project>
  */
@@ -24,7 +26,10 @@ export function projectOfHeaders(headers: HeaderValues): string | null {
   }
   const entity = headers['wandb.entity'] ?? headers['wandb-entity']
   const project = headers['wandb.project'] ?? headers['wandb-project']
-  if (entity === undefined || project === undefined) return null
+  if (entity === undefined || project === undefined) {
+    const user = userOfHeaders(headers)
+    return user !== null && isProjectId(user) ? user : null
+  }
   return checked(`${decode(entity)}/${decode(project)}`, 'wandb.project')
 }
 

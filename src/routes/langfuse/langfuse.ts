@@ -1,0 +1,42 @@
+/**
+ * The routes below /api/public that Langfuse's SDKs call, besides that for spans. They map onto feedback, objects and
+ * evaluations. Additions to the spec.
+ */
+import { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import { hideRoutes } from '../../http/document/openapi.ts'
+import { requireLangfuseCaller, useLangfuseErrors } from '../../http/langfuse-scope.ts'
+import { type ScoreOptions, scoreRoutes } from './scores.ts'
+
+interface LangfuseOptions extends ScoreOptions {
+  readonly version: string
+}
+
+/** The caller has given the scope its credentials. */
+export async function langfuseRoutes(app: App, options: LangfuseOptions): Promise<void> {
+  hideRoutes(app)
+  useLangfuseErrors(app)
+  addProject(app, options)
+  await app.register(scoreRoutes, options)
+  addMissing(app)
+}
+
+/** Clients check their keys by the project. */
+function addProject(app: App, { version }: LangfuseOptions): void {
+  app.get('/projects', async (request, reply) => {
+    const { project_id } = requireLangfuseCaller(request, reply, 'traces:read')
+    const [entity = '', name = ''] = project_id.split('/')
+    const organization = { id: entity, name: entity }
+    return { data: [{ id: project_id, name, organization, metadata: {}, retentionDays: null }] }
+  })
+  app.get('/health', async () => ({ status: 'OK', version }))
+}
+
+/** A 404, since the SDKs repeat requests that are answered with 501. */
+function addMissing(app: App): void {
+  app.all('/*', async () => {
+    const message =
+      "Weft does not have this route of Langfuse's API; docs/langfuse.md lists those that it has."
+    throw new ApiError('unknown_url', { message })
+  })
+}
