@@ -69,12 +69,13 @@ describe('the cost of a span', () => {
 })
 
 describe('the tier of service of a span', () => {
-  it.each(['gen_ai.openai.response.service_tier', 'openai.response.service_tier'])(
-    'is in its usage, from %s',
-    (name) => {
-      expect(endOf({ ...CHAT, [name]: 'flex' }).summary).toMatchObject({
-        usage: { m: { service_tier: 'flex' } },
-      })
-    },
-  )
+  it.each([
+    'gen_ai.openai.response.service_tier',
+    'openai.response.service_tier',
+    'anthropic.response.service_tier',
+  ])('is in its usage, from %s', (name) => {
+    expect(endOf({ ...CHAT, [name]: 'flex' }).summary).toMatchObject({
+      usage: { m: { service_tier: 'flex' } },
+    })
+  })
 })

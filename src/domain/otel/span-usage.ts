@@ -19,6 +19,8 @@ export interface SpanUsage {
     readonly audio_tokens?: number
   }
   readonly cache_creation_input_tokens?: number
+  /** Where some are cached for an hour. */
+  readonly cache_creation?: { readonly ephemeral_1h_input_tokens: number }
   readonly completion_tokens_details?: {
     readonly reasoning_tokens?: number
     readonly audio_tokens?: number
@@ -33,26 +35,26 @@ export interface SpanUsage {
  *
  * Most dialects count cached tokens into the input; where the total, or an input that is too small for them, says
  * otherwise, they are added. Reasoning is added to the output where only that makes the total. A report that is an
- * object gives what no attribute counts. A cost without any count is a report, too.
+ * object gives what no attribute counts; one without any count is none. A cost without any count is a report, too.
  */
 export function readSpanUsage(reader: SpanReader): SpanUsage | null {
-  const held = readHeld(reader)
+  const { report: object, counts: held } = readHeld(reader)
   const isBeside = reader.countsCacheBeside()
   const reporter = isBeside ? COUNTS_SEPARATELY : COUNTS_INSIDE
   const input = reader.takeCount('inputTokens')
   const output = reader.takeCount('outputTokens')
   const total = reader.takeCount('totalTokens')
   const isAttribute = input !== null || output !== null || total !== null
-  const priced = readPriced(reader, held?.report ?? {})
+  const priced = readPriced(reader, object)
   // A cost of 0 says nothing by itself: libraries send it where they know none.
   const costs = (readReportedCost({ ...priced }, null).microcents ?? 0) > 0
   if (!isAttribute && held === null && !costs) return null
-  const read = reader.takeCount('cacheRead') ?? (held?.counts.cache_read_input_tokens || null)
-  const written =
-    reader.takeCount('cacheWrite') ?? (held?.counts.cache_creation_input_tokens || null)
-  const reasoning = reader.takeCount('reasoning') ?? (held?.counts.reasoning_tokens || null)
-  const audioIn = reader.takeCount('inputAudio') ?? (held?.counts.input_audio_tokens || null)
-  const audioOut = reader.takeCount('outputAudio') ?? (held?.counts.output_audio_tokens || null)
+  const read = reader.takeCount('cacheRead') ?? (held?.cache_read_input_tokens || null)
+  const written = reader.takeCount('cacheWrite') ?? (held?.cache_creation_input_tokens || null)
+  const forHour = reader.takeCount('cacheWriteHour') ?? held?.cache_creation_1h_input_tokens
+  const reasoning = reader.takeCount('reasoning') ?? (held?.reasoning_tokens || null)
+  const audioIn = reader.takeCount('inputAudio') ?? (held?.input_audio_tokens || null)
+  const audioOut = reader.takeCount('outputAudio') ?? (held?.output_audio_tokens || null)
   const report = {
     input_tokens: input ?? Math.max(0, (total ?? 0) - (output ?? 0)),
     output_tokens: output ?? 0,
@@ -62,8 +64,7 @@ export function readSpanUsage(reader: SpanReader): SpanUsage | null {
     cache_creation_input_tokens: written,
     reasoning_tokens: reasoning,
   }
-  const counts =
-    isAttribute || held === null ? readReport(report, '', reporter).counts : held.counts
+  const counts = isAttribute || held === null ? readReport(report, '', reporter).counts : held
   const sent = { ...given('cached_tokens', read), ...given('audio_tokens', audioIn) }
   const answered = { ...given('reasoning_tokens', reasoning), ...given('audio_tokens', audioOut) }
   return {
@@ -73,6 +74,7 @@ export function readSpanUsage(reader: SpanReader): SpanUsage | null {
     total_tokens: counts.total_tokens,
     ...(Object.keys(sent).length === 0 ? {} : { prompt_tokens_details: sent }),
     ...given('cache_creation_input_tokens', written),
+    ...(forHour ? { cache_creation: { ephemeral_1h_input_tokens: forHour } } : {}),
     ...(Object.keys(answered).length === 0 ? {} : { completion_tokens_details: answered }),
     ...priced,
   }
@@ -90,18 +92,20 @@ function readPriced(reader: SpanReader, report: Json): Pick<SpanUsage, 'cost' | 
 
 interface Held {
   readonly report: Json
-  readonly counts: TokenCounts
+  /** null: the report has none. */
+  readonly counts: TokenCounts | null
 }
 
 /** A report that is an object. What a provider wrote is read by its arithmetic and the model's name. */
-function readHeld(reader: SpanReader): Held | null {
+function readHeld(reader: SpanReader): Held {
   const told = reader.take('providerUsage')?.value
   const model = reader.takeText('model') ?? reader.takeText('requestedModel') ?? ''
-  if (isObject(told)) return { report: told, counts: readReport(told, model, null).counts }
-  const own = reader.take('usage')?.value
-  return isObject(own)
-    ? { report: own, counts: readReport(own, model, COUNTS_INSIDE).counts }
-    : null
+  const [report, reporter] = isObject(told)
+    ? [told, null]
+    : [reader.take('usage')?.value, COUNTS_INSIDE]
+  if (!isObject(report)) return { report: {}, counts: null }
+  const { counts, isEmpty } = readReport(report, model, reporter)
+  return { report, counts: isEmpty ? null : counts }
 }
 
 function given<Name extends string>(name: Name, count: number | null): { [name in Name]?: number } {

@@ -29,6 +29,8 @@ export interface TokenCounts {
 
 interface ReadReport {
   readonly counts: TokenCounts
+  /** Whether no name of a count has one. */
+  readonly isEmpty: boolean
   /** Whether the reporter and the arithmetic leave two readings. */
   readonly isAmbiguous: boolean
   /** What is no count, and totals that contradict their parts; each as `<field> <rule>`. */
@@ -107,7 +109,13 @@ export function readReport(
   reporter: UsageReporter | null,
 ): ReadReport {
   const problems: string[] = []
-  const first = createCountReader(problems)
+  let isEmpty = true
+  const read = createCountReader(problems)
+  const first: First = (holder, names) => {
+    const count = read(holder, names)
+    if (count !== null) isEmpty = false
+    return count
+  }
   const inputDetails = detailsOf(report, INPUT_DETAILS)
   const outputDetails = detailsOf(report, OUTPUT_DETAILS)
   const reported = first(report, TOTAL)
@@ -145,6 +153,7 @@ export function readReport(
   const isWrong = isShort && reported !== sent + visible
   if (isWrong) problems.push('total_tokens is less than its parts')
   return {
+    isEmpty,
     isAmbiguous: placed.isAmbiguous,
     problems,
     counts: {

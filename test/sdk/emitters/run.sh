@@ -38,10 +38,24 @@ WEFT_DATA_DIR=$work/data WEFT_PORT=0 WEFT_BOOTSTRAP_KEY=$key "$node" src/server.
 started+=($!)
 read_address "$work/server.log" && weft=$url
 
+# Compiles the program of a folder, as `go/genkit`, by the manifest in it.
+build() {
+  local dir=$1 name=${2#*/}
+  case $2 in
+    go/*) (cd "$dir/$name" && timeout 900 go build -o "$dir/program" .) ;;
+    rust/*) (cd "$dir/$name" && CARGO_TARGET_DIR=$dir/target timeout 900 cargo build --quiet --locked) ;;
+    java/*) (cd "$dir/$name" && timeout 900 mvn --quiet --batch-mode package) ;;
+  esac
+}
+
 # Makes the environment of a group of libraries, unless it is there.
 install() {
   local dir=$1 packages=$2
   [ ! -f "$dir/done" ] || return 0
+  if [[ $packages = build\ * ]]; then
+    mkdir -p "$dir" && cp -r "$here/$(dirname "${packages#build }")/." "$dir" && build "$dir" "${packages#build }" && touch "$dir/done"
+    return
+  fi
   # Word by word: they are several packages.
   if [[ $packages = npm\ * ]]; then
     mkdir -p "$dir" && echo '{"private": true, "type": "module"}' >"$dir/package.json" &&
@@ -67,12 +81,14 @@ key_of() {
 run() {
   local program=$1 dir=$2 project=$3 run
   shift 3
-  # Node looks for packages where a program lies.
-  if [[ $program = node/* ]]; then
-    cp "$here"/node/*.mjs "$dir" && run=("$PWD/$node" "$dir/${program#node/}.mjs")
-  else
-    run=("$dir/bin/python" "$here/python/$program.py")
-  fi
+  case $program in
+    # Node looks for packages where a program lies.
+    node/*) cp "$here"/node/*.mjs "$dir" && run=("$PWD/$node" "$dir/${program#node/}.mjs") ;;
+    go/*) run=("$dir/program") ;;
+    rust/*) run=("$dir/target/debug/${program#*/}") ;;
+    java/*) run=(java $JAVA_OPTIONS -cp "$dir/${program#*/}/target/classes:$dir/${program#*/}/target/dependency/*" Main) ;;
+    *) run=("$dir/bin/python" "$here/python/$program.py") ;;
+  esac
   env -i PATH="$PATH" HOME="$work/home" TMPDIR="$work" LANG=C.UTF-8 PYTHONDONTWRITEBYTECODE=1 \
     PROVIDER_URL="$provider" WEFT_URL="$weft" WEFT_KEY=$key PROJECT="$project" PROJECT_KEY="$(key_of "$project")" \
     OTEL_EXPORTER_OTLP_ENDPOINT="$weft" OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf \

@@ -62,6 +62,8 @@ export interface Dialect {
   readonly totalTokens?: readonly string[]
   readonly cacheRead?: readonly string[]
   readonly cacheWrite?: readonly string[]
+  /** The part of cacheWrite that is cached for an hour. */
+  readonly cacheWriteHour?: readonly string[]
   readonly reasoning?: readonly string[]
   readonly inputAudio?: readonly string[]
   readonly outputAudio?: readonly string[]

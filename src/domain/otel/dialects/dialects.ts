@@ -2,6 +2,7 @@
  * Where each dialect of GenAI spans stores the fields of a call: one table per dialect, tried in this order; the first
  * path with a value wins. Pure data. Paths are dotted attribute keys, or prefixes of flattened ones.
  */
+import { ANTHROPIC_SDK } from './anthropic-sdk.ts'
 import { CLAUDE_CODE } from './claude-code.ts'
 import { type Dialect, flattened, items, text, typed } from './dialect.ts'
 import { GENKIT } from './genkit.ts'
@@ -250,6 +251,7 @@ export const DIALECTS: readonly Dialect[] = [
   OPENLLMETRY_ANTHROPIC_JS,
   LOGFIRE_AGENTS,
   GEN_AI,
+  ANTHROPIC_SDK,
   OPEN_INFERENCE,
   TRACELOOP,
   VERCEL,

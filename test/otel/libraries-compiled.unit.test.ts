@@ -1,0 +1,64 @@
+/** Spans of libraries for Go, Java and Rust, as they sent them. */
+import { describe, expect, it } from 'vitest'
+import { toSpanCall } from '../../src/domain/otel/span-call.ts'
+import { readUsage } from '../../src/domain/usage/usage.ts'
+import { buildSpan } from './otel-fixtures.ts'
+
+type Json = Record<string, unknown>
+
+const callOf = (attributes: Json) => toSpanCall(buildSpan({ attributes }), 'acme/demo')
+const usageOf = (attributes: Json) => readUsage(callOf(attributes).end?.summary)
+
+describe("a span of Anthropic's client for Go", () => {
+  const SPAN = {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.request.model': 'claude-sonnet-4-5',
+    'anthropic.message.stop_reason': 'end_turn',
+    'gen_ai.usage.input_tokens': 2104,
+    'gen_ai.usage.output_tokens': 170,
+    'gen_ai.usage.cache_write.input_tokens': 514,
+    'anthropic.usage.cache_creation.ephemeral_5m_input_tokens': 314,
+    'anthropic.usage.cache_creation.ephemeral_1h_input_tokens': 200,
+    'gen_ai.output.messages':
+      '[{"role":"assistant","parts":[{"type":"text","content":"Answer 1 of the provider."}]}]',
+  }
+
+  it('counts what is cached for an hour as such', () => {
+    expect(usageOf(SPAN)).toMatchObject([
+      {
+        input_tokens: 2104,
+        cache_creation_input_tokens: 514,
+        cache_creation_1h_input_tokens: 200,
+      },
+    ])
+  })
+
+  it('has the reason why the answer ended', () => {
+    expect(callOf(SPAN).end?.output).toMatchObject({ choices: [{ finish_reason: 'end_turn' }] })
+  })
+})
+
+it('counts what is cached for an hour in the report of a provider', () => {
+  const cache_creation = { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 40 }
+  const usage = { input_tokens: 10, cache_creation_input_tokens: 40, cache_creation }
+  const span = {
+    'openinference.span.kind': 'LLM',
+    'llm.model_name': 'claude-sonnet-4-5',
+    'output.mime_type': 'application/json',
+    'output.value': JSON.stringify({ usage: { ...usage, output_tokens: 5 } }),
+  }
+  expect(usageOf(span)).toMatchObject([{ input_tokens: 50, cache_creation_1h_input_tokens: 40 }])
+})
+
+it("takes a report without a count of tokens, as of a stream of Genkit's for Go, for none", () => {
+  const usage = { inputCharacters: 14, outputCharacters: 25 }
+  const of = (counts: Json) =>
+    usageOf({
+      'genkit:type': 'action',
+      'genkit:metadata:subtype': 'model',
+      'genkit:name': 'openai/gpt-5',
+      'genkit:output': JSON.stringify({ finishReason: 'stop', usage: { ...usage, ...counts } }),
+    })
+  expect(of({})).toEqual([])
+  expect(of({ inputTokens: 0 })).toMatchObject([{ model: 'openai/gpt-5', input_tokens: 0 }])
+})
