@@ -4,31 +4,24 @@ import type { Principal } from '../domain/access/permissions.ts'
 import { toChatDraft } from '../domain/chat/completion-create.ts'
 import { isObject } from '../domain/json/is-object.ts'
 import { parseLossless, renderJson } from '../domain/json/json-text.ts'
-import { parseObject, textOrNull } from '../domain/json/json-values.ts'
-import { layerPrices } from '../domain/prices/project-prices.ts'
+import { textOrNull } from '../domain/json/json-values.ts'
 import { ApiError } from '../errors.ts'
-import { spentOn } from '../inference/chat/budgets/spending.ts'
 import {
-  type CompletionRunOptions,
-  completeWhole,
-  requireAnswerable,
-} from '../inference/chat/completion-run.ts'
+  type BackgroundOptions,
+  completeInBackground,
+} from '../inference/chat/background-completion.ts'
+import { requireAnswerable } from '../inference/chat/completion-run.ts'
 import { COMPLETION_OP_NAME } from '../inference/chat/record/completion-recorder.ts'
-import { resolveResponseEnvelope } from '../inference/chat/whole-completion.ts'
 import type { ModelChoice } from '../inference/models/model-choice.ts'
 import type { ServedModel } from '../inference/models/registry.ts'
 import { ChatCompletionRequest } from '../schemas/chat/chat-request.ts'
-import type { Stores } from '../store/api/stores.ts'
 import type { PlannedModel } from './plan.ts'
 
 /** Limit: time of one prediction. */
 const PREDICT_MS_MAX = 300_000
 
-export interface PredictOptions {
+export interface PredictOptions extends BackgroundOptions {
   readonly choice: ModelChoice
-  readonly run: CompletionRunOptions
-  readonly prices: Stores['prices']
-  readonly newId: () => string
 }
 
 interface Prediction {
@@ -59,41 +52,28 @@ export async function predict(
   const { caller, project_id, trace_id, parent_id } = context
   const served = await chooseModel(model, context, options)
   const request = toRequest(model, row, served)
-  const body = JSON.stringify(request)
-  const requestId = options.newId()
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(PREDICT_MS_MAX)])
-  const exchange = {
-    caller,
-    call: { request, body, requestId },
-    model: served,
-    projectId: project_id,
-    recordAs: {
-      opName: COMPLETION_OP_NAME,
-      body,
-      place: { traceId: trace_id, parentId: parent_id, threadId: null },
-      attributes: {},
-      promptRef: model.promptRef,
+  const { response, usage, answering, nanos } = await completeInBackground(
+    {
+      caller,
+      project_id,
+      model: served,
+      request,
+      recordAs: {
+        opName: COMPLETION_OP_NAME,
+        place: { traceId: trace_id, parentId: parent_id, threadId: null },
+        attributes: {},
+        promptRef: model.promptRef,
+      },
+      timeoutMs: PREDICT_MS_MAX,
+      signal: context.signal,
     },
-    signal,
-    setHeaders: () => undefined,
-  }
-  const name = served.answersAs ?? served.id
-  const envelope = resolveResponseEnvelope(request, { requestId, model: name, nowMs: Date.now() })
-  const startedAtUs = options.run.nowUs()
-  const json = await completeWhole(exchange, options.run, envelope).catch((error) => {
-    context.signal.throwIfAborted()
-    if (!signal.aborted) throw error
-    throw new ApiError('upstream_timeout', { cause: error })
-  })
-  const response = parseObject(json) ?? {}
-  const usage = isObject(response.usage) ? response.usage : {}
-  const table = layerPrices(await options.prices.listPrices(project_id))
-  const nanos = spentOn(usage, served, table, startedAtUs)
+    options,
+  )
   // A model without a price costs nothing in sums.
-  const cost_usd = served.backend.kind === 'tiny' ? 0 : nanos > 0 ? toUsd(nanos) : null
+  const cost_usd = answering.backend.kind === 'tiny' ? 0 : nanos > 0 ? toUsd(nanos) : null
   return {
     output: readOutput(model, response),
-    usage: { [served.id]: { ...usage, requests: 1 } },
+    usage: { [answering.id]: { ...usage, requests: 1 } },
     cost_usd,
   }
 }

@@ -2,7 +2,14 @@ import { describe, expect, it, vi } from 'vitest'
 import { toPersonPrincipal } from '../../src/domain/access/roles.ts'
 import { ApiError } from '../../src/errors.ts'
 import { PERSON } from '../support/person.ts'
-import { NEVER, piece } from '../support/scripted-backend.ts'
+import {
+  createScriptedBackend,
+  finish,
+  NEVER,
+  piece,
+  prompt,
+  scriptedModels,
+} from '../support/scripted-backend.ts'
 import { buildEvaluationApp, CONTAINS, EQUALS, PROJECT } from './evaluation-app.ts'
 
 describe('an evaluation on the server', () => {
@@ -50,6 +57,24 @@ describe('an evaluation on the server', () => {
     await expect
       .poll(async () => (await calls({ parent_ids: [predict.id] })).map(({ op_name }) => op_name))
       .toEqual(['chat.completions'])
+  })
+
+  it('counts the response of a fallback under the fallback', async () => {
+    const failing = createScriptedBackend([new ApiError('upstream_error')])
+    const spare = createScriptedBackend([prompt(), piece('Paris'), finish()])
+    const models = scriptedModels(
+      { backend: failing, fallbacks: ['scripted-1'] },
+      { backend: spare },
+    )
+    const { evaluate, ended, calls } = await buildEvaluationApp({ deps: { models } })
+    const { call_id } = await evaluate({ city: CONTAINS })
+    await ended(call_id)
+    const [trial] = await calls({ parent_ids: [call_id] })
+    const parts = await calls({ parent_ids: [trial.id] })
+    const predict = parts.find(({ op_name }) => op_name.endsWith('predict'))
+    expect(predict.summary.usage).toEqual({
+      'scripted-1': expect.objectContaining({ requests: 1 }),
+    })
   })
 
   it('is shown as evaluations of the SDK are, with scores as feedback about the predictions', async () => {

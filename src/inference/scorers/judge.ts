@@ -11,14 +11,9 @@ import { ApiError } from '../../errors.ts'
 import { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { JudgeScorer } from '../../schemas/evaluators/scorer.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
-import type { PriceStore } from '../../store/api/prices/prices.ts'
+import { type BackgroundOptions, completeInBackground } from '../chat/background-completion.ts'
 import { spentOn } from '../chat/budgets/spending.ts'
-import {
-  type CompletionRunOptions,
-  completeWhole,
-  requireAnswerable,
-} from '../chat/completion-run.ts'
-import { resolveResponseEnvelope } from '../chat/whole-completion.ts'
+import { requireAnswerable } from '../chat/completion-run.ts'
 import type { ModelChoice } from '../models/model-choice.ts'
 import type { ServedModel } from '../models/registry.ts'
 import { type Checks, scorerFailed } from './rules.ts'
@@ -26,13 +21,9 @@ import { type Checks, scorerFailed } from './rules.ts'
 /** Operation name of the calls that judges make. Evaluators score no call of this name. */
 export const JUDGE_OP_NAME = 'weft.judge'
 
-export interface JudgeOptions {
+export interface JudgeOptions extends BackgroundOptions {
   readonly choice: ModelChoice
-  readonly run: CompletionRunOptions
-  readonly prices: Pick<PriceStore, 'listPrices'>
   readonly checks: Pick<Checks, 'findSchemaFault'>
-  /** Makes the ids of requests and traces. */
-  readonly newId: () => string
 }
 
 /** Bytes of text in a token, for an estimate. */
@@ -65,46 +56,29 @@ export async function judge(
   scorer: JudgeScorer,
   subject: ScoredSubject,
   context: ScoreContext,
-  { choice, run, prices, checks, newId }: JudgeOptions,
+  { choice, checks, ...background }: JudgeOptions,
 ): Promise<Score> {
   const { project_id, caller, attributes } = context
   const draft = toJudgeRequest(scorer, subject)
   const model = await choice.choose(scorer.model, { caller, projectId: project_id })
   const request = requireChat(draft, model)
-  const body = JSON.stringify(request)
-  const requestId = newId()
-  const headers = new Map<string, string | null>()
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(scorer.timeout_ms)])
-  const exchange = {
-    caller,
-    call: { request, body, requestId },
-    model,
-    projectId: project_id,
-    recordAs: {
-      opName: JUDGE_OP_NAME,
-      body,
-      place: { traceId: newId(), parentId: null, threadId: null },
-      attributes,
+  const { response, nanos, call_id } = await completeInBackground(
+    {
+      caller,
+      project_id,
+      model,
+      request,
+      recordAs: {
+        opName: JUDGE_OP_NAME,
+        place: { traceId: background.newId(), parentId: null, threadId: null },
+        attributes,
+      },
+      timeoutMs: scorer.timeout_ms,
+      signal: context.signal,
     },
-    signal,
-    setHeaders: (set: Readonly<Record<string, string | null>>) => {
-      for (const [name, value] of Object.entries(set)) headers.set(name, value)
-    },
-  }
-  const names = { requestId, model: model.answersAs ?? scorer.model, nowMs: Date.now() }
-  const startedAtUs = run.nowUs()
-  const envelope = resolveResponseEnvelope(request, names)
-  const json = await completeWhole(exchange, run, envelope).catch((error) => {
-    context.signal.throwIfAborted()
-    if (!signal.aborted) throw error
-    throw new ApiError('upstream_timeout', { cause: error })
-  })
-  const response = parseObject(json)
-  const table = layerPrices(await prices.listPrices(project_id))
-  const answering = findAnswering(headers.get('x-weft-backend') ?? null, model, run)
-  const usage = isObject(response?.usage) ? response.usage : {}
-  const nanos = model.backend.kind === 'tiny' ? 0 : spentOn(usage, answering, table, startedAtUs)
-  const made = { cost_usd: toUsd(nanos), call_id: headers.get('x-weft-call-id') ?? null }
+    background,
+  )
+  const made = { cost_usd: toUsd(nanos), call_id }
   const output = await requireOutput(scorer, response, checks).catch((error) => {
     throw error instanceof ApiError ? new UnusableResponseError(error, made.cost_usd) : error
   })
@@ -143,18 +117,12 @@ function requireChat(draft: object, model: ServedModel): ChatCompletionRequest {
   return parsed.data
 }
 
-/** @param header - the id of the model that responded, escaped, maybe with the number of its upstream */
-function findAnswering(header: string | null, asked: ServedModel, run: CompletionRunOptions) {
-  const id = header === null ? asked.id : decodeURI(header.replace(/#\d+$/, ''))
-  return id === asked.id ? asked : (run.models.findModel(id) ?? asked)
-}
-
 async function requireOutput(
   { output_schema }: JudgeScorer,
-  response: Readonly<Record<string, unknown>> | null,
+  response: Readonly<Record<string, unknown>>,
   checks: Pick<Checks, 'findSchemaFault'>,
 ): Promise<JsonObject> {
-  const [choice] = Array.isArray(response?.choices) ? response.choices : []
+  const [choice] = Array.isArray(response.choices) ? response.choices : []
   const message = isObject(choice) && isObject(choice.message) ? choice.message : {}
   const output = parseObject(textOrNull(message.content) ?? '')
   if (output === null) throw scorerFailed('The response of the judge is no JSON object.')
