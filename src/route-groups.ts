@@ -84,7 +84,14 @@ export async function registerTraceRoutes(scope: App, options: TraceGroupOptions
   await scope.register(feedbackRoutes, { annotation, feedback, payloadBytesMax, nowUs })
   await scope.register(feedbackQueryRoutes, { audit, feedback })
   await scope.register(feedbackStatsRoutes, { feedback, nowUs })
-  await scope.register(annotationRoutes, { audit, annotation, nowUs })
+  await scope.register(annotationRoutes, {
+    audit,
+    annotation,
+    callFeed: deps.callFeed,
+    evaluators: deps.evaluators,
+    nowUs,
+    refScheme,
+  })
   await scope.register(annotationItemRoutes, { annotation, nowUs })
   await scope.register(costRoutes, { audit, prices, stats, nowUs })
   await scope.register(objectRoutes, { audit, objects, bodies, nowUs })

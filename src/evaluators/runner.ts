@@ -1,9 +1,13 @@
-/** Runs evaluators in the background: queues calls, claims what is due, scores it. Nothing of it is on the path of ingest. */
+/**
+ * Runs evaluators and the rules of annotation queues in the background: queues calls, claims what is due, scores it, adds
+ * calls. Nothing of it is on the path of ingest.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Stores } from '../store/api/stores.ts'
 import { runBackfillRound } from './backfill-round.ts'
 import { type ClaimOptions, runClaimRound } from './claim-round.ts'
-import { runFeedRound } from './feed-round.ts'
+import { runFeedRound, toSubscriber, toSubscribers } from './feed-round.ts'
+import { runQueueRound } from './queue-round.ts'
 
 /** Pause between two rounds in which nothing ends. */
 const PAUSE_MS = 1_000
@@ -13,7 +17,7 @@ const SCORED_AT_ONCE_MAX = 256
 const STOP_MS_MAX = 500
 
 interface RunnerOptions extends Omit<ClaimOptions, 'stores' | 'signal' | 'onFailure'> {
-  readonly stores: ClaimOptions['stores'] & Pick<Stores, 'callFeed'>
+  readonly stores: ClaimOptions['stores'] & Pick<Stores, 'callFeed' | 'annotation'>
   /** Whether other processes run evaluators of the same store. */
   readonly isShared: boolean
   readonly onFailure: (error: unknown) => void
@@ -47,9 +51,12 @@ export function createEvaluatorRunner(options: RunnerOptions): EvaluatorRunner {
 
   async function begin(): Promise<void> {
     const active = await stores.evaluators.listActive()
+    const ruled = await stores.annotation.listRuled()
+    const subscribers = [...active.map(toSubscriber), ...toSubscribers(ruled)]
     for (let part = 0; part < PARTS_MAX && !signal.aborted; part++) {
-      if (!(await runFeedRound(stores, active, nowUs()))) break
+      if (!(await runFeedRound(stores, subscribers, nowUs()))) break
     }
+    for (const queue of ruled) await runQueueRound(queue, { ...options, signal })
     for (const evaluator of active) await runBackfillRound(evaluator, { ...options, signal })
     const groups = await runClaimRound(SCORED_AT_ONCE_MAX - openTasks, claiming)
     for (const { taskCount, settled } of groups) {

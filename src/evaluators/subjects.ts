@@ -40,6 +40,9 @@ interface Waiting {
   readonly queued_at_us: number
 }
 
+/** What chooses calls by its definition. */
+type Selecting = Pick<Evaluator, 'id' | 'project_id' | 'definition_json'>
+
 /** What is to be done about a task: score it, wait, or pass it over. */
 export type SubjectState =
   | { readonly is: 'ready'; readonly call: CallTexts; readonly subject: ScoredSubject }
@@ -79,20 +82,26 @@ export async function readSubjects(
 }
 
 /** Whether a call may still arrive, or end. */
-function mayEnd(call: CallTexts | undefined, task: Waiting, nowUs: number): boolean {
+export function mayEnd(
+  call: CallTexts | undefined,
+  task: Pick<Waiting, 'queued_at_us'>,
+  nowUs: number,
+): boolean {
   if (call === undefined) return nowUs - task.queued_at_us < ARRIVAL_US_MAX
   return call.ended_at_us === null && nowUs - task.queued_at_us < END_US_MAX
 }
 
-async function* readCalls(
-  { id, project_id }: Evaluator,
+/** @param columns - with bodies that are read; none: all */
+export async function* readCalls(
+  { id, project_id }: Omit<Selecting, 'definition_json'>,
   filter: CallsFilter,
-  { stores, refScheme, signal }: SubjectReader,
+  { stores, refScheme, signal }: Omit<SubjectReader, 'nowUs'>,
+  columns: string[] = [],
 ): AsyncGenerator<CallTexts> {
   const request = { project_id, filter, limit: CALLS_MAX }
   const selection = resolveCallsSelection(request, { refScheme, projects: [project_id] })
   const caller = { keyId: `evaluator-${id}`, project_id, signal }
-  const shape = resolveCallsShape({ ...request, columns: [] })
+  const shape = resolveCallsShape({ ...request, columns })
   let chars = 0
   for await (const page of stores.callsQuery.pages(selection, shape, caller)) {
     for (const { call } of page) {
@@ -104,10 +113,10 @@ async function* readCalls(
 }
 
 /** Returns the ids of those calls that are sampled, made by no judge, and meet the condition of the evaluator. */
-async function findMatching(
-  evaluator: Evaluator,
+export async function findMatching(
+  evaluator: Selecting,
   calls: readonly CallTexts[],
-  { stores, refScheme, signal }: SubjectReader,
+  { stores, refScheme, signal }: Omit<SubjectReader, 'nowUs'>,
 ): Promise<ReadonlySet<string>> {
   const { id, project_id } = evaluator
   const { sampling, target, query, filter } = definitionOf(evaluator)
@@ -138,7 +147,7 @@ async function findMatching(
  * @returns null when no call can
  */
 export async function selectCalls(
-  evaluator: Pick<Evaluator, 'project_id' | 'definition_json'>,
+  evaluator: Omit<Selecting, 'id'>,
   { stores, refScheme }: Pick<SubjectReader, 'stores' | 'refScheme'>,
   ids: readonly string[] | null,
 ): Promise<CallsSelection | null> {

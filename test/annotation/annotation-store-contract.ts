@@ -47,6 +47,8 @@ const queueOf = (fields: Partial<AnnotationQueue>): AnnotationQueue => ({
   created_at_us: 1,
   updated_at_us: 1,
   deleted_at_us: null,
+  rules_json: null,
+  rules_position: 0,
   ...fields,
 })
 
@@ -158,7 +160,8 @@ export function describeAnnotationStoreContract(
       const other = queueOf({ id: 'far', project_id: 'acme/other' })
       for (const queue of [...before, other]) await annotation.createQueue(queue)
       expect(await annotation.listQueues(CALLER)).toEqual(before)
-      const keep = { name: null, description: null, scorer_refs_json: null }
+      const kept = { name: null, description: null, scorer_refs_json: null }
+      const keep = { ...kept, rules_json: null, rules_position: 0 }
       const change = (id: string, fields: object) =>
         annotation.changeQueue({ project_id: PROJECT, id, ...keep, updated_at_us: 5, ...fields })
       const [first, second] = before

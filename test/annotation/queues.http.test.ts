@@ -34,18 +34,20 @@ describe.each(['', '/traces'])('annotation queues below %s/', (root) => {
       description: '',
       scorer_refs: [SCORER],
       queue_type: 'call',
+      rules: null,
       created_at: TIME,
       created_by: 'u-1',
       updated_at: TIME,
       deleted_at: null,
     }
     const read = () => get(`${urlOf(id)}?project_id=${PROJECT}`)
-    expect((await read()).body).toEqual({ queue })
+    const rules_work = { added: 0, dropped: 0, waiting: 0 }
+    expect((await read()).body).toEqual({ queue, rules_work })
     const change = { project_id: PROJECT, description: 'Be\nkind.', name: null }
     const changed = { ...queue, description: 'Be\nkind.' }
     expect((await put(urlOf(id), change)).body).toEqual({ queue: changed })
     const none = await put(urlOf(id), { project_id: PROJECT })
-    expect(none.body).toEqual((await read()).body)
+    expect({ ...none.body, rules_work }).toEqual((await read()).body)
     expect((await remove(`${urlOf(id)}?project_id=${PROJECT}`)).body).toEqual({
       queue: { ...changed, deleted_at: TIME },
     })

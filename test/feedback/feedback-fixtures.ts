@@ -38,6 +38,8 @@ export async function buildQueueApp(): Promise<TestApp> {
     created_at_us: 1,
     updated_at_us: 1,
     deleted_at_us: null,
+    rules_json: null,
+    rules_position: 0,
   })
   return app
 }

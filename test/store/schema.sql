@@ -90,9 +90,12 @@ CREATE TABLE annotation_queues (
   created_at_us INTEGER NOT NULL,
   updated_at_us INTEGER NOT NULL,
   deleted_at_us INTEGER
-, queue_type TEXT NOT NULL DEFAULT 'call' CHECK (queue_type IN ('call', 'span'))) STRICT;
+, queue_type TEXT NOT NULL DEFAULT 'call' CHECK (queue_type IN ('call', 'span')), rules_json TEXT, rules_position INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE INDEX annotation_queues_project_id ON annotation_queues (project_id) WHERE deleted_at_us IS NULL;
+
+CREATE INDEX annotation_queues_project_id_rules
+ON annotation_queues (project_id) WHERE rules_json IS NOT NULL AND deleted_at_us IS NULL;
 
 CREATE TABLE audit_entries (
   id TEXT NOT NULL PRIMARY KEY,

@@ -7,6 +7,7 @@ import type {
 } from '../../schemas/annotation/annotation-item.ts'
 import type { QueueType } from '../../schemas/annotation/annotation-queue.ts'
 import { renderTimestamp, renderTimestampOrNull } from '../../schemas/timestamp.ts'
+import type { CallTexts } from '../calls/call-view.ts'
 
 /** The fields of a call that a queue shows. Times in microseconds. */
 export interface QueuedCall {
@@ -15,6 +16,22 @@ export interface QueuedCall {
   readonly call_ended_at_us: number | null
   readonly call_op_name: string
   readonly call_trace_id: string
+}
+
+export function toQueuedCall({
+  id,
+  started_at_us,
+  ended_at_us,
+  op_name,
+  trace_id,
+}: CallTexts): QueuedCall {
+  return {
+    call_id: id,
+    call_started_at_us: started_at_us,
+    call_ended_at_us: ended_at_us,
+    call_op_name: op_name,
+    call_trace_id: trace_id,
+  }
 }
 
 /** Calls to queue, by the field of the request that names them. */

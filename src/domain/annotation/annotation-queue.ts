@@ -19,17 +19,37 @@ export interface AnnotationQueue {
   readonly created_at_us: number
   readonly updated_at_us: number
   readonly deleted_at_us: number | null
+  /** JSON text of QueueRules; null: none. */
+  readonly rules_json: string | null
+  /** Calls that were stored later may be added at random. */
+  readonly rules_position: number
 }
 
 export function renderQueue(queue: AnnotationQueue): AnnotationQueueSchema {
-  const { scorer_refs_json, created_at_us, updated_at_us, deleted_at_us, ...named } = queue
+  const { id, project_id, name, description, queue_type, created_by } = queue
+  const { scorer_refs_json, rules_json, created_at_us, updated_at_us, deleted_at_us } = queue
   return {
-    ...named,
+    id,
+    project_id,
+    name,
+    description,
+    queue_type,
+    created_by,
     scorer_refs: JSON.parse(scorer_refs_json),
+    rules: rules_json === null ? null : JSON.parse(rules_json),
     created_at: renderTimestamp(created_at_us),
     updated_at: renderTimestamp(updated_at_us),
     deleted_at: renderTimestampOrNull(deleted_at_us),
   }
+}
+
+/** What the audit list shows of a queue. */
+export function renderAudited(
+  queue: Pick<AnnotationQueue, 'name' | 'description' | 'scorer_refs_json' | 'rules_json'>,
+) {
+  const { name, description, scorer_refs_json, rules_json } = queue
+  const rules = rules_json === null ? null : JSON.parse(rules_json)
+  return { name, description, scorer_refs: JSON.parse(scorer_refs_json), rules }
 }
 
 const FIELDS = {

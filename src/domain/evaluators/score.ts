@@ -37,9 +37,15 @@ const REASON_NAMES = ['reason', 'reasoning', 'explanation'] as const
 
 /** Returns what a judge or webhook says as a score. */
 export function readScore(output: JsonObject, made: Pick<Score, 'cost_usd' | 'call_id'>): Score {
-  const value = VALUE_NAMES.map((name) => numberOf(output[name])).find((one) => one !== null)
+  const value = scoreValueOf(output)
   const reason = REASON_NAMES.map((name) => textOrNull(output[name])).find((one) => one !== null)
-  return { output, value: value ?? null, reason: reason ?? null, ...made }
+  return { output, value: value === null ? null : Number(value), reason: reason ?? null, ...made }
+}
+
+/** Returns the number or truth value in the output of a score; null: it has none. */
+export function scoreValueOf(output: Readonly<Record<string, unknown>>): number | boolean | null {
+  const values = VALUE_NAMES.map((name) => output[name])
+  return values.find(isScoreValue) ?? null
 }
 
 /** Returns any JSON value as the output of a score. */
@@ -48,7 +54,6 @@ export function toScoreOutput(value: unknown): JsonObject {
   return typeof value === 'boolean' ? { passed: value } : { score: value }
 }
 
-function numberOf(value: unknown): number | null {
-  if (typeof value === 'boolean') return Number(value)
-  return typeof value === 'number' && Number.isFinite(value) ? value : null
+function isScoreValue(value: unknown): value is number | boolean {
+  return typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
 }

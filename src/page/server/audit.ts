@@ -33,6 +33,8 @@ const WHAT: Readonly<Record<Action, string>> = {
   'evaluator.create': 'evaluator created',
   'evaluator.update': 'evaluator edited, paused or resumed',
   'evaluator.delete': 'evaluator deleted',
+  'queue.create': 'annotation queue created',
+  'queue.update': 'annotation queue edited',
   'retention.update': 'retention set',
   'redaction.update': 'redaction set',
   'training_job.create': 'training job made of calls',

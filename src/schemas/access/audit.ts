@@ -24,6 +24,8 @@ export const AUDIT_ACTIONS = [
   'evaluator.create',
   'evaluator.update',
   'evaluator.delete',
+  'queue.create',
+  'queue.update',
   'retention.update',
   'redaction.update',
   'training_job.create',

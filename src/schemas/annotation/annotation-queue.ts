@@ -6,9 +6,19 @@
 
 import { z } from 'zod'
 import { QUEUES_LIMIT_MAX } from '../limits.ts'
-import { AnyRef, ClientId, IgnoredUser, nameOf, ProjectId, Time } from '../primitives.ts'
+import {
+  AnyRef,
+  ClientId,
+  FreeObject,
+  IgnoredUser,
+  nameOf,
+  ProjectId,
+  Time,
+  Total,
+} from '../primitives.ts'
 import { pageFields } from '../query/page-query.ts'
 import { orderOf } from '../query/query-expression.ts'
+import { QueueRules } from './queue-rules.ts'
 
 const NAME_MAX = 256
 const DESCRIPTION_MAX = 65_536
@@ -33,6 +43,9 @@ export const AnnotationQueueCreateRequest = z.strictObject({
   queue_type: QueueType.nullish().describe(
     'What the queue holds: calls, or only those that were received as spans. Default: call.',
   ),
+  rules: QueueRules.nullish().describe(
+    'What adds calls by itself, of a queue of calls; an addition. Default: nothing.',
+  ),
   svc_user_id: IgnoredUser,
 })
 
@@ -44,6 +57,9 @@ export const AnnotationQueueUpdateRequest = z.strictObject({
   description: Description.nullish().describe('The new description; null keeps the old one.'),
   scorer_refs: ScorerRefs.nullish().describe(
     'The new refs, which replace all old ones; null keeps those.',
+  ),
+  rules: QueueRules.nullish().describe(
+    'The new rules, an addition; null keeps the old ones, an object without a rule removes them.',
   ),
 })
 
@@ -61,6 +77,9 @@ export const AnnotationQueueSchema = z
       .array(z.string())
       .describe('Refs of the annotation specs that annotators fill in.'),
     queue_type: QueueType.describe('What it holds.'),
+    rules: FreeObject.nullable().describe(
+      'What adds calls by itself: QueueRules as in requests; null: nothing.',
+    ),
     created_at: Time.describe('When it was created, UTC.'),
     created_by: z.string().describe('User whose key created it.'),
     updated_at: Time.describe('When it was last changed, UTC.'),
@@ -73,6 +92,16 @@ export type AnnotationQueueSchema = z.infer<typeof AnnotationQueueSchema>
 
 export const AnnotationQueueResponse = z.object({
   queue: AnnotationQueueSchema.describe('The queue.'),
+})
+
+export const AnnotationQueueReadResponse = AnnotationQueueResponse.extend({
+  rules_work: z
+    .object({
+      added: Total.describe('Calls that they have added.'),
+      dropped: Total.describe('Calls that they left out, as a limit was reached.'),
+      waiting: Total.describe('Calls that are checked next, or have not ended.'),
+    })
+    .describe('What its rules have done; an addition.'),
 })
 
 const QUEUE_SORT_FIELDS = ['created_at', 'updated_at', 'name'] as const

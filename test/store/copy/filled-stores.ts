@@ -242,6 +242,8 @@ async function fillQueues({ annotation, calls }: Stores): Promise<void> {
       created_at_us: 1,
       updated_at_us: 1,
       deleted_at_us: null,
+      rules_json: id === 'q' ? '{"random":0.5,"max_per_day":1,"max_waiting":1}' : null,
+      rules_position: 7,
     })
     const common = { display_fields_json: '["inputs"]', added_by: 'u', created_at_us: 1 }
     const named = resolveNamedCalls('call', { call_ids })

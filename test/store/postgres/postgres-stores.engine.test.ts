@@ -5,6 +5,7 @@ import { describeBudgetRaces } from '../../access/budgets/budget-races-contract.
 import { describePasswordContract } from '../../access/sign-in/password-store-contract.ts'
 import { describeAlertStoreContract } from '../../alerts/alert-store-contract.ts'
 import { describeAnnotationStoreContract } from '../../annotation/annotation-store-contract.ts'
+import { describeQueueRulesContract } from '../../annotation/queue-rules-contract.ts'
 import { describeCallsQueryContract } from '../../calls/query/calls-query-contract.ts'
 import { describeCallsRefsContract } from '../../calls/query/calls-refs-contract.ts'
 import { describeEvaluationJobContract } from '../../evaluations/evaluation-job-store-contract.ts'
@@ -49,6 +50,7 @@ describe.skipIf(!hasPostgres)('with PostgreSQL', () => {
   describeResponseStoreContract('postgres', async () => (await openTestStores()).responses)
   describeCompletionCacheContract('postgres', async () => (await openTestStores()).completionCache)
   describeAnnotationStoreContract('postgres', () => openTestStores())
+  describeQueueRulesContract('postgres', openTestStores)
   describePreviewStoreContract('postgres', openTestStores)
   describeTrainingQueueContract('postgres', openTestStores)
   describePreviewListsContract('postgres', openTestStores)

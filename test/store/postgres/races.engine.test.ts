@@ -119,6 +119,8 @@ describe.skipIf(!hasPostgres)('processes that write at once', () => {
       created_at_us: 1,
       updated_at_us: 1,
       deleted_at_us: null,
+      rules_json: null,
+      rules_position: 0,
     }
     const db = connectPostgres({ url, readTimeoutMs: 20_000 })
     try {

@@ -28,7 +28,7 @@ export interface AuditListing {
 export interface AuditStore {
   /**
    * Adds an entry for what is not a write of this store, or only its beginning. Writes of keys, people, budgets, alerts,
-   * evaluators, retention and redaction add their entries themselves, in their transaction. Resolves when it is durable.
+   * evaluators, annotation queues, retention and redaction add their entries themselves, in their transaction. Resolves when it is durable.
    *
    * @throws ApiError server_overloaded, store_unavailable
    */

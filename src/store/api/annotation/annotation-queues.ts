@@ -1,8 +1,10 @@
 /** The contract of the store of annotation queues. What it acknowledges is durable. */
+import type { AuditOrigin } from '../../../domain/access/audit.ts'
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type {
   AnnotationItem,
   NamedCalls,
+  QueuedCall,
   ReachedState,
 } from '../../../domain/annotation/annotation-item.ts'
 import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'
@@ -19,7 +21,33 @@ export interface QueueChange extends QueueName {
   readonly name: string | null
   readonly description: string | null
   readonly scorer_refs_json: string | null
+  /** JSON text of an object without a rule removes the rules. */
+  readonly rules_json: string | null
+  /** Where rules that are new begin. */
+  readonly rules_position: number
   readonly updated_at_us: number
+}
+
+/** A call, or feedback about one, that rules of a queue are to check. */
+export interface RuleTask {
+  readonly subject_id: string
+  readonly queued_at_us: number
+}
+
+/** A call that a rule adds, by one of the tasks that are over. */
+export interface RuledCall extends QueuedCall {
+  readonly subject_id: string
+  readonly added_by: string
+}
+
+/** What rules have found in some tasks of a queue. */
+export interface RuleOutcome extends QueueName {
+  readonly calls: readonly RuledCall[]
+  /** Names of tasks that are over, and of those that are checked later. */
+  readonly over: readonly string[]
+  readonly waiting: readonly string[]
+  readonly due_at_us: number
+  readonly now_us: number
 }
 
 export interface QueueDeletion extends QueueName {
@@ -58,14 +86,17 @@ export type ItemListing = AnnotationItemsQueryRequest & { readonly queue_id: str
 
 /** All methods also throw server_overloaded and store_unavailable; reads of many rows also read_timeout. */
 export interface AnnotationStore {
-  /** @throws ApiError validation_failed (param `project_id`) when the project has 10,000 queues */
-  createQueue(queue: AnnotationQueue): Promise<void>
+  /**
+   * @throws ApiError validation_failed (param `project_id`) when the project has 10,000 queues, (param `rules`) when 100 of
+   * them have rules
+   */
+  createQueue(queue: AnnotationQueue, by?: AuditOrigin): Promise<void>
   /** The queue; null when it is unknown or deleted. */
   findQueue(name: QueueName): Promise<AnnotationQueue | null>
   /** The queues of the caller's project in the order of their creation, without deleted ones. */
   listQueues(caller: ReadCaller): Promise<AnnotationQueue[]>
-  /** The queue after the change. @throws ApiError annotation_queue_not_found */
-  changeQueue(change: QueueChange): Promise<AnnotationQueue>
+  /** The queue after the change. @throws ApiError annotation_queue_not_found; validation_failed as createQueue */
+  changeQueue(change: QueueChange, by?: AuditOrigin): Promise<AnnotationQueue>
   /** The queue with the time of its deletion. @throws ApiError annotation_queue_not_found */
   deleteQueue(deletion: QueueDeletion): Promise<AnnotationQueue>
   /**
@@ -91,4 +122,13 @@ export interface AnnotationStore {
    * @throws ApiError annotation_queue_not_found, annotation_item_not_found, annotation_conflict
    */
   takeStep(step: ItemStep, caller: ReadCaller): Promise<AnnotationItem>
+  /** The queues of all projects that have rules. */
+  listRuled(): Promise<AnnotationQueue[]>
+  /** What is due for the rules of a queue, at most 200. */
+  listRuleTasks(queueId: string, now_us: number): Promise<RuleTask[]>
+  /**
+   * Adds calls that are not in a queue, within the limits of its rules, and ends their tasks, as one transaction. Calls
+   * beyond a limit are counted.
+   */
+  settleRules(outcome: RuleOutcome): Promise<void>
 }

@@ -4,6 +4,9 @@ import type { ItemListing } from '../../api/annotation/annotation-queues.ts'
 import type { Dialect } from '../db/dialect.ts'
 import { insertNamed } from '../db/rows.sql.ts'
 
+/** Limit: items of one queue. */
+export const ITEMS_MAX = 100_000
+
 const QUEUE_COLUMNS = [
   'id',
   'project_id',
@@ -15,6 +18,8 @@ const QUEUE_COLUMNS = [
   'created_at_us',
   'updated_at_us',
   'deleted_at_us',
+  'rules_json',
+  'rules_position',
 ]
 
 export const INSERT_QUEUE = insertNamed('annotation_queues', QUEUE_COLUMNS)
@@ -58,8 +63,32 @@ SET
   name = coalesce(@name, name),
   description = coalesce(@description, description),
   scorer_refs_json = coalesce(@scorer_refs_json, scorer_refs_json),
+  rules_json = @rules_json,
+  rules_position = @rules_position,
   updated_at_us = @updated_at_us
 WHERE id = @id AND project_id = @project_id AND deleted_at_us IS NULL
+`
+
+const IS_RULED = 'rules_json IS NOT NULL AND deleted_at_us IS NULL'
+
+/** The queues with rules (annotation_queues_project_id_rules, as the next two). */
+export const LIST_RULED = `
+SELECT ${QUEUE_COLUMNS.join(', ')}
+FROM annotation_queues
+WHERE ${IS_RULED}
+ORDER BY project_id, queue_key
+`
+
+export const LIST_RULES = `
+SELECT id, rules_json
+FROM annotation_queues
+WHERE project_id = @project_id AND ${IS_RULED}
+`
+
+export const COUNT_RULED = `
+SELECT count(*) AS count
+FROM annotation_queues
+WHERE project_id = @project_id AND ${IS_RULED}
 `
 
 export const DELETE_QUEUE = `
@@ -127,6 +156,36 @@ SELECT
 FROM annotation_items
 WHERE id = @item_id AND queue_key = @queue_key
 `
+
+/** Statements for tasks of rules; by primary key. */
+export function ruleTasks({ among }: Dialect) {
+  const AMONG_OVER = `WHERE evaluator_id = @id AND subject_id ${among('over')}`
+  return {
+    LIST_OVER: `
+SELECT subject_id
+FROM evaluator_tasks
+${AMONG_OVER}
+`,
+    DELETE_OVER: `
+DELETE FROM evaluator_tasks
+${AMONG_OVER}
+`,
+    DEFER: `
+UPDATE evaluator_tasks
+SET due_at_us = @due_at_us
+WHERE evaluator_id = @id AND subject_id ${among('waiting')}
+`,
+  }
+}
+
+/** Which of some calls a queue has (annotation_items_queue_key_call_id). */
+export function findItems({ among }: Dialect): string {
+  return `
+SELECT call_id
+FROM annotation_items
+WHERE queue_key = @queue_key AND call_id ${among('call_ids')}
+`
+}
 
 /** The number of items, and of those that are done (covered by annotation_items_queue_key_is_done). */
 export const COUNT_ITEMS = `

@@ -1,4 +1,5 @@
 /** Reads and writes of annotation queues in SQLite and PostgreSQL alike. Each write is one transaction. */
+import { diffStates } from '../../../domain/access/audit.ts'
 import {
   type AnnotationItem,
   CLAIM_US,
@@ -6,7 +7,8 @@ import {
   type ReachedState,
   requireStep,
 } from '../../../domain/annotation/annotation-item.ts'
-import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'
+import { type AnnotationQueue, renderAudited } from '../../../domain/annotation/annotation-queue.ts'
+import { hasRule, RULED_QUEUES_MAX } from '../../../domain/annotation/queue-rules.ts'
 import { ApiError } from '../../../errors.ts'
 import { QUEUES_LIMIT_MAX } from '../../../schemas/limits.ts'
 import type {
@@ -19,12 +21,12 @@ import type {
   QueueName,
   QueueStats,
 } from '../../api/annotation/annotation-queues.ts'
+import { type AuditStamp, record } from '../access/audit-store.ts'
 import type { Dialect } from '../db/dialect.ts'
 import { all, count, first, run, type Steps } from '../db/steps.ts'
+import { START_POSITION } from '../evaluators/evaluators.sql.ts'
 import * as SQL from './annotation-queues.sql.ts'
-
-/** Limit: items of one queue. */
-const ITEMS_MAX = 100_000
+import { countRuled, createRuleWrites, deleteRuleWork } from './rule-steps.ts'
 
 /** The sums of an unknown queue. */
 export const NO_ITEMS = { total_items: 0, completed_items: 0 }
@@ -38,14 +40,19 @@ function requireQueueCapacity(count: number): void {
 
 /** @param count - of the items after an addition, which the error undoes. @throws ApiError validation_failed */
 function requireItemLimit(count: number, param: string): void {
-  if (count <= ITEMS_MAX) return
-  const message = `A queue has at most ${ITEMS_MAX} items.`
+  if (count <= SQL.ITEMS_MAX) return
+  const message = `A queue has at most ${SQL.ITEMS_MAX} items.`
   throw new ApiError('validation_failed', { param, message })
 }
 
 /** Calls to add to a queue, in the given order; null: unknown. */
 interface QueuedCalls extends Omit<ItemsAddition, 'calls' | 'areSpans'> {
   readonly calls: readonly (QueuedCall | null)[]
+}
+
+/** Who makes a change. */
+interface Audited {
+  readonly by: AuditStamp
 }
 
 type KeyedQueue = AnnotationQueue & { readonly queue_key: number }
@@ -58,31 +65,52 @@ function* requireQueue({ project_id, id }: QueueName, sql = SQL.FIND_QUEUE): Ste
   return queue
 }
 
+function createQueueWrites(dialect: Dialect) {
+  const LOCK_QUEUE = SQL.FIND_QUEUE + dialect.forUpdate
+  return {
+    *create_annotation_queue({ by, ...queue }: AnnotationQueue & Audited): Steps<void> {
+      const { id, project_id, rules_json, rules_position } = queue
+      requireQueueCapacity(yield* count(SQL.COUNT_QUEUES, { project_id }))
+      if (rules_json !== null) yield* beginRules(project_id, rules_position)
+      yield* run(SQL.INSERT_QUEUE, queue)
+      const states = { before: null, after: renderAudited(queue) }
+      const about = { subject_id: id, projects: [project_id] }
+      yield* record(by, { action: 'queue.create', ...about, ...states })
+    },
+    *change_annotation_queue({ by, ...change }: QueueChange & Audited): Steps<AnnotationQueue> {
+      const { queue_key: _before, ...queue } = yield* requireQueue(change, LOCK_QUEUE)
+      const { project_id, id, name, description, scorer_refs_json } = change
+      const given = [name, description, scorer_refs_json, change.rules_json]
+      if (given.every((one) => one === null)) return queue
+      const rules_json = rulesAfter(queue, change)
+      const isNew = queue.rules_json === null && rules_json !== null
+      if (isNew) yield* beginRules(project_id, change.rules_position)
+      const { rules_position } = isNew ? change : queue
+      yield* run(SQL.UPDATE_QUEUE, { ...change, rules_json, rules_position })
+      const { queue_key: _key, ...changed } = yield* requireQueue(change)
+      const states = diffStates(renderAudited(queue), renderAudited(changed))
+      const about = { subject_id: id, projects: [project_id] }
+      yield* record(by, { action: 'queue.update', ...about, ...states })
+      return changed
+    },
+    *delete_annotation_queue(deletion: QueueDeletion): Steps<AnnotationQueue> {
+      const { queue_key: _key, ...queue } = yield* requireQueue(deletion, LOCK_QUEUE)
+      yield* run(SQL.DELETE_QUEUE, deletion)
+      yield* deleteRuleWork(deletion.id)
+      const { deleted_at_us } = deletion
+      return { ...queue, updated_at_us: deleted_at_us, deleted_at_us }
+    },
+  }
+}
+
 /** @param newId - returns ids for items */
 export function createAnnotationWrites(newId: () => string, dialect: Dialect) {
   const LOCK_QUEUE = SQL.FIND_QUEUE + dialect.forUpdate
   const LOCK_ITEM = SQL.FIND_ITEM + dialect.forUpdate
   const insertItems = dialect.insertMany('annotation_items', SQL.NEW_ITEM_COLUMNS, SQL.UNLESS_THERE)
   return {
-    *create_annotation_queue(queue: AnnotationQueue): Steps<void> {
-      const { project_id } = queue
-      requireQueueCapacity(yield* count(SQL.COUNT_QUEUES, { project_id }))
-      yield* run(SQL.INSERT_QUEUE, queue)
-    },
-    *change_annotation_queue(change: QueueChange): Steps<AnnotationQueue> {
-      const { queue_key: _before, ...queue } = yield* requireQueue(change, LOCK_QUEUE)
-      const { name, description, scorer_refs_json } = change
-      if (name === null && description === null && scorer_refs_json === null) return queue
-      yield* run(SQL.UPDATE_QUEUE, change)
-      const { queue_key: _key, ...changed } = yield* requireQueue(change)
-      return changed
-    },
-    *delete_annotation_queue(deletion: QueueDeletion): Steps<AnnotationQueue> {
-      const { queue_key: _key, ...queue } = yield* requireQueue(deletion, LOCK_QUEUE)
-      yield* run(SQL.DELETE_QUEUE, deletion)
-      const { deleted_at_us } = deletion
-      return { ...queue, updated_at_us: deleted_at_us, deleted_at_us }
-    },
+    ...createRuleWrites(newId, dialect),
+    ...createQueueWrites(dialect),
     /** Adds items; if it throws, all of them are undone. */
     *add_annotation_items({
       calls,
@@ -130,6 +158,20 @@ export function createAnnotationWrites(newId: () => string, dialect: Dialect) {
       return { ...item, queue_type }
     },
   }
+}
+
+/** Starts the feed, if nothing has. @throws ApiError validation_failed for too many queues with rules */
+function* beginRules(project_id: string, position: number): Steps<void> {
+  if ((yield* countRuled(project_id)) >= RULED_QUEUES_MAX) {
+    const message = `At most ${RULED_QUEUES_MAX} annotation queues of a project have rules.`
+    throw new ApiError('validation_failed', { param: 'rules', message })
+  }
+  yield* run(START_POSITION, { id: 1, position })
+}
+
+function rulesAfter({ rules_json }: AnnotationQueue, change: QueueChange): string | null {
+  if (change.rules_json === null) return rules_json
+  return hasRule(JSON.parse(change.rules_json)) ? change.rules_json : null
 }
 
 function* requireItem(

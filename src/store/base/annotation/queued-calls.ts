@@ -1,9 +1,10 @@
 /** Looks up the calls of annotation queues in the store that has the calls. */
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
-import type {
-  AnnotationItem,
-  NamedCalls,
-  QueuedCall,
+import {
+  type AnnotationItem,
+  type NamedCalls,
+  type QueuedCall,
+  toQueuedCall,
 } from '../../../domain/annotation/annotation-item.ts'
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import { resolveCallsSelection } from '../../../domain/calls/calls-query.ts'
@@ -66,19 +67,3 @@ const NO_BODIES = {
 
 /** The columns that identify a span. */
 const WITH_DUMPS = { ...NO_BODIES, columns: new Set(['ended_at', 'attributes']) }
-
-function toQueuedCall({
-  id,
-  started_at_us,
-  ended_at_us,
-  op_name,
-  trace_id,
-}: CallTexts): QueuedCall {
-  return {
-    call_id: id,
-    call_started_at_us: started_at_us,
-    call_ended_at_us: ended_at_us,
-    call_op_name: op_name,
-    call_trace_id: trace_id,
-  }
-}

@@ -121,9 +121,14 @@ SET failures = @failures, retry_at_us = @retry_at_us, last_error = @last_error
 WHERE id = @id
 `
 
-export const DELETES = [
+/** What waits for an evaluator or the rules of a queue, and what they have counted. */
+export const DELETE_WORK = [
   'DELETE FROM evaluator_tasks WHERE evaluator_id = @id',
   'DELETE FROM evaluator_days WHERE evaluator_id = @id',
+] as const
+
+export const DELETES = [
+  ...DELETE_WORK,
   'DELETE FROM evaluator_versions WHERE evaluator_id = @id',
   'DELETE FROM evaluators WHERE id = @id',
 ] as const

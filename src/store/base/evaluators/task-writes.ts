@@ -40,7 +40,7 @@ interface DueRow extends Omit<ClaimedTask, 'is_backfill'> {
   readonly is_backfill: 0 | 1
 }
 
-const NO_COUNTS = { scored: 0, failed: 0, dropped: 0, spent_nanos: 0 }
+export const NO_COUNTS = { scored: 0, failed: 0, dropped: 0, spent_nanos: 0 }
 
 export function* readPosition(): Steps<number> {
   return (yield* first<{ position: number }>(SQL.FIND_POSITION, {}))?.position ?? -1

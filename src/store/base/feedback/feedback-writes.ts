@@ -3,6 +3,7 @@ import { type Feedback, isSameFeedback } from '../../../domain/feedback/new-feed
 import { ApiError } from '../../../errors.ts'
 import { type Failure, renderFailure, toReplyError } from '../../../threads/thread-failure.ts'
 import type { FeedbackStore } from '../../api/feedback/feedback.ts'
+import { createFeedbackTasks } from '../annotation/rule-steps.ts'
 import type { Dialect } from '../db/dialect.ts'
 import { all, run, type StepRuns, type Steps } from '../db/steps.ts'
 import { FEEDBACK_COLUMNS, type FeedbackStatements } from './feedback.sql.ts'
@@ -29,6 +30,8 @@ export function createFeedbackWrites(dialect: Dialect, statements: FeedbackState
     'ON CONFLICT (project_id, id) DO NOTHING\n',
   )
 
+  const queueFeedback = createFeedbackTasks(dialect)
+
   function* find(batch: readonly Feedback[]): Steps<Map<string, Feedback>> {
     const found = new Map<string, Feedback>()
     for (const [project_id, named] of Map.groupBy(batch, (feedback) => feedback.project_id)) {
@@ -42,7 +45,10 @@ export function createFeedbackWrites(dialect: Dialect, statements: FeedbackState
   function* write(batch: readonly Feedback[]): Steps<readonly (Feedback | ApiError)[]> {
     // In a fixed order, so that concurrent batches with the same ids cannot deadlock. The first of an id stays first.
     const ordered = batch.toSorted((one, other) => compare(nameOf(one), nameOf(other)))
-    if ((yield* insert(ordered)) === batch.length) return batch
+    const inserted = yield* insert(ordered)
+    // Also of repeats: what is queued twice is checked twice, and added once.
+    yield* queueFeedback(batch)
+    if (inserted === batch.length) return batch
     const stored = yield* find(batch)
     return batch.map((feedback) => {
       const known = stored.get(nameOf(feedback))

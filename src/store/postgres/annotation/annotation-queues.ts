@@ -1,8 +1,10 @@
 /** Annotation queues in PostgreSQL; their items refer to calls of any store by id. */
 import { randomUUID } from 'node:crypto'
+import { SERVER_ORIGIN } from '../../../domain/access/audit.ts'
 import type { AnnotationItem } from '../../../domain/annotation/annotation-item.ts'
 import type { AnnotationStore, QueueStats } from '../../api/annotation/annotation-queues.ts'
 import type { CallsQueryStore } from '../../api/calls/calls.ts'
+import { stamp } from '../../base/access/audit-store.ts'
 import {
   createAnnotationWrites,
   findQueue,
@@ -11,6 +13,7 @@ import {
   NO_ITEMS,
 } from '../../base/annotation/annotation-steps.ts'
 import { createQueuedCalls } from '../../base/annotation/queued-calls.ts'
+import { listRuled, listRuleTasks } from '../../base/annotation/rule-steps.ts'
 import type { Steps } from '../../base/db/steps.ts'
 import type { Postgres } from '../db/client.ts'
 import { POSTGRES } from '../db/dialect.sql.ts'
@@ -34,12 +37,16 @@ export function createAnnotationStore(
   const write = <T>(steps: () => Steps<T>) => db.transaction((tx) => runSteps(tx, steps()))
 
   return {
-    createQueue: (queue) =>
+    createQueue: (queue, by = SERVER_ORIGIN) =>
       db.transaction(async (tx) => {
         await tx.all(SQL.LOCK_PROJECT_QUEUES, { project_id: queue.project_id })
-        await runSteps(tx, WRITES.create_annotation_queue(queue))
+        await runSteps(tx, WRITES.create_annotation_queue({ ...queue, by: stamp(by) }))
       }),
-    changeQueue: (change) => write(() => WRITES.change_annotation_queue(change)),
+    changeQueue: (change, by = SERVER_ORIGIN) =>
+      db.transaction(async (tx) => {
+        await tx.all(SQL.LOCK_PROJECT_QUEUES, { project_id: change.project_id })
+        return runSteps(tx, WRITES.change_annotation_queue({ ...change, by: stamp(by) }))
+      }),
     deleteQueue: (deletion) => write(() => WRITES.delete_annotation_queue(deletion)),
     findQueue: (name) => runSteps(db, findQueue(name)),
     listQueues: (caller) =>
@@ -67,5 +74,8 @@ export function createAnnotationStore(
       const [item] = await queuedCalls.addEnds([taken], caller)
       return item as AnnotationItem
     },
+    listRuled: () => runSteps(db, listRuled()),
+    listRuleTasks: (id, now_us) => runSteps(db, listRuleTasks(id, now_us)),
+    settleRules: (outcome) => write(() => WRITES.settle_rules(outcome)),
   }
 }
