@@ -50,7 +50,7 @@ describe.skipIf(!hasBrowser)('what the page asks its server in a browser', () =>
     )
     for (const [link, heading] of [
       ['Objects', 'Objects'],
-      ['Conversations', 'Threads'],
+      ['Conversations', 'Conversations'],
     ] as const) {
       await page.getByRole('link', { name: link }).click()
       await page.getByRole('heading', { name: heading }).waitFor()

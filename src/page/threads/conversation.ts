@@ -8,7 +8,9 @@ import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Pending } from '../parts/notice.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { pathTo, type ViewProps } from '../shell/page-route.ts'
+import { AgentConversation } from './agent-conversation.ts'
 import { Turn } from './turn.ts'
+import { readSteps } from './turn-steps.ts'
 
 /** Turns per page. */
 const PAGE_TURNS = 50
@@ -58,6 +60,17 @@ const goToPage = (page: number) => setQuery({ page: String(page + 1) }, { isStep
 
 export function Conversation({ project, subject }: ViewProps) {
   const thread = subject ?? ''
+  return query.value.get('kind') === 'agents'
+    ? html`<${AgentConversation} project=${project} id=${thread} />`
+    : html`<${ThreadConversation} project=${project} thread=${thread} />`
+}
+
+interface ThreadConversationProps {
+  readonly project: string
+  readonly thread: string
+}
+
+function ThreadConversation({ project, thread }: ThreadConversationProps) {
   const page = pageInAddress()
   const [turn, reload] = useState(0)
   const turns = useLoad(
@@ -69,9 +82,11 @@ export function Conversation({ project, subject }: ViewProps) {
   const calls = turns.value?.calls ?? []
   const ids = calls.map(({ id }) => id).join(' ')
   const usage = useLoad(ids, (signal) => readUsage(project, calls, signal))
+  const steps = useLoad(ids, (signal) => readSteps(project, calls, signal))
   if (turns.value === null)
     return html`<section class="conversation"><${Pending} title=${thread} loaded=${turns} /></section>`
   const { count, first } = turns.value
+  if (count === 0) return html`<${AgentConversation} project=${project} id=${thread} />`
   const at = Math.floor(first / PAGE_TURNS)
   return html`<section class="conversation" aria-label="Conversation">
     <h1>${thread}</h1>
@@ -81,10 +96,9 @@ export function Conversation({ project, subject }: ViewProps) {
       <span class="push"></span>
       <button onClick=${() => reload(turn + 1)}>Refresh</button>
     </div>
-    <${Failure} words=${turns.failure ?? usage.failure} />
+    <${Failure} words=${turns.failure ?? usage.failure ?? steps.failure} />
     ${at > 0 && html`<button onClick=${() => goToPage(at - 1)}>Earlier turns</button>`}
-    ${calls.map((call) => html`<${Turn} key=${call.id} project=${project} call=${call} usage=${usage.value?.[call.id]} onChange=${() => reload(turn + 1)} />`)}
-    ${count === 0 && html`<p class="notice">This thread has no turns: no call of it has its own id as its turn.</p>`}
+    ${calls.map((call) => html`<${Turn} key=${call.id} project=${project} call=${call} usage=${usage.value?.[call.id]} steps=${steps.value?.get(call.id) ?? []} onChange=${() => reload(turn + 1)} />`)}
     ${first + calls.length < count && html`<button onClick=${() => goToPage(at + 1)}>Later turns</button>`}
   </section>`
 }

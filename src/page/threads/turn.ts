@@ -17,21 +17,28 @@ import {
   responseMessagesOf,
 } from '../parts/messages/messages.ts'
 import { pathTo } from '../shell/page-route.ts'
+import type { Node } from '../trace/tree.ts'
+import { TurnSteps } from './turn-steps.ts'
 
 interface TurnProps {
   readonly project: string
   readonly call: Call
   /** Including all calls below; undefined until known. */
   readonly usage: Usage | undefined
+  /** What it called. */
+  readonly steps: readonly Node[]
   readonly onChange: () => void
 }
 
-export function Turn({ project, call, usage, onChange }: TurnProps) {
+export function Turn({ project, call, usage, steps, onChange }: TurnProps) {
   const [isRating, setRating] = useState(false)
   const { status, latency_ms, feedback = [] } = factsOf(call)
   const { tokens, cost } = totalOf(usage ?? {})
+  const { asked, given } = saidIn(call)
   return html`<article class="turn">
-    <${MessageList} messages=${saidIn(call)} />
+    <${MessageList} messages=${asked} />
+    <${TurnSteps} project=${project} steps=${steps} />
+    <${MessageList} messages=${given} />
     <${Exception} text=${call.exception} />
     <footer class="bar faint">
       <${StatusMark} status=${status} />
@@ -47,12 +54,17 @@ export function Turn({ project, call, usage, onChange }: TurnProps) {
   </article>`
 }
 
+interface Said {
+  readonly asked: readonly Message[]
+  readonly given: readonly Message[]
+}
+
 /** The messages of a turn. Inputs and outputs without messages are shown as if they were messages. */
-function saidIn({ inputs, output, exception }: Call): readonly Message[] {
+function saidIn({ inputs, output, exception }: Call): Said {
   const prompt = newestOf(promptOf(inputs))
   const answers = responseMessagesOf(output)
   const asked = prompt.length > 0 ? prompt : [{ role: 'user', content: onlyTextOf(inputs) }]
-  if (exception !== null && (output === null || output === undefined)) return asked
+  if (exception !== null && (output === null || output === undefined)) return { asked, given: [] }
   const given = answers.length > 0 ? answers : [{ role: 'assistant', content: onlyTextOf(output) }]
-  return [...asked, ...given]
+  return { asked, given }
 }

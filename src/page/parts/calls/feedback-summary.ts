@@ -5,7 +5,9 @@ import { preview } from '../format.ts'
 const NOTE_CHARS = 40
 
 /** `👍 2 · rating 4 · a note`: reactions are counted, everything else is spelled out. */
-export function summaryOf(feedback: readonly Feedback[]): string {
+export function summaryOf(
+  feedback: readonly Pick<Feedback, 'payload' | 'feedback_type'>[],
+): string {
   const reactions = new Map<string, number>()
   const others: string[] = []
   for (const { payload, feedback_type } of feedback) {

@@ -145,7 +145,8 @@ function pictureOf(part: Part | null): string | null {
   return /^data:image\/(?:png|jpeg|gif|webp);base64,/.test(found) ? found : null
 }
 
-function parsed(text: unknown): unknown {
+/** The value of a text that is JSON; any other as it is. */
+export function parsed(text: unknown): unknown {
   if (typeof text !== 'string') return text
   try {
     return parseExact(text)
