@@ -144,7 +144,7 @@ export async function buildApp(
   await app.register(async (bearer: App) => {
     documentScope(bearer, 'bearer')
     await useBearerAuthentication(bearer, keys)
-    await registerBearerRoutes(bearer, { config, deps, inference, clock })
+    await registerBearerRoutes(bearer, { config, deps, inference, evaluations, clock })
   })
   await registerKeyHeaderScopes(app, { deps, inference })
   await registerLangfuse(app, deps, toLangfuseOptions(config, deps, version, nowUs))

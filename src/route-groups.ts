@@ -54,12 +54,12 @@ interface GroupOptions {
   readonly config: Config
   readonly deps: Deps
   readonly inference: Inference
+  readonly evaluations: ServerEvaluations
   readonly clock: Clock
 }
 
 interface TraceGroupOptions extends GroupOptions {
   readonly bodies: LargeBodies
-  readonly evaluations: ServerEvaluations
 }
 
 /** Registers the trace API, in neutral names; `scope.naming` has the names on the wire. */
@@ -146,6 +146,8 @@ export async function registerBearerRoutes(bearer: App, options: GroupOptions): 
     callsQuery,
     prices,
     feedback,
+    evaluators: deps.evaluators,
+    evaluations: options.evaluations,
     refScheme,
     trainingBodyBytesMax,
     dataDir,

@@ -6,8 +6,13 @@ import { renderJson } from '../domain/json/json-text.ts'
 import { ApiError } from '../errors.ts'
 import { readPayer } from '../inference/scorers/payer.ts'
 import type { JsonObject } from '../schemas/primitives.ts'
-import type { EvaluationJob, JobClaim } from '../store/api/evaluations/evaluation-jobs.ts'
+import {
+  type EvaluationJob,
+  type JobClaim,
+  recordsRun,
+} from '../store/api/evaluations/evaluation-jobs.ts'
 import type { Stores } from '../store/api/stores.ts'
+import { runComparison } from './compare.ts'
 import { runEvaluation } from './evaluate.ts'
 import { runRescore } from './rescore.ts'
 import { createRunCalls } from './run-calls.ts'
@@ -120,7 +125,7 @@ export function createEvaluationRunner(options: EvaluationRunnerOptions): Evalua
       const isHeld = await jobs.renewClaim({ ...claimOf(claim_id), id: job.id, completed_rows })
       if (!isHeld) return
       // The run ends first: where the process ends in between, another attempt finishes the job.
-      if (job.work.kind !== 'score') await createRunCalls(job, options).endRun(null, failure)
+      if (recordsRun(job.work)) await createRunCalls(job, options).endRun(null, failure)
       await finish({ state: 'failed', error: failure, output_json: null })
     } finally {
       clearInterval(renewal)
@@ -153,7 +158,7 @@ async function findRunEnd(
   { project_id, id, work }: EvaluationJob,
   { stores }: JobRunOptions,
 ): Promise<JobEnd | null> {
-  const run = work.kind === 'score' ? null : await stores.calls.findCall(project_id, id)
+  const run = recordsRun(work) ? await stores.calls.findCall(project_id, id) : null
   if (run === null || run.ended_at_us === null) return null
   const { exception, output } = run
   return exception === null
@@ -181,6 +186,7 @@ function runWork(context: JobContext, options: JobRunOptions): Promise<JsonObjec
   const { work } = context.job
   if (work.kind === 'evaluate') return runEvaluation(work, context, options)
   if (work.kind === 'rescore') return runRescore(work, context, options)
+  if (work.kind === 'compare') return runComparison(work, context, options)
   return runScores(work, context, options)
 }
 

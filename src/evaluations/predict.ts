@@ -37,8 +37,8 @@ interface PredictContext {
   readonly caller: Principal
   readonly project_id: string
   readonly trace_id: string
-  /** The call of the prediction. */
-  readonly parent_id: string
+  /** The call of the prediction; null: there is none. */
+  readonly parent_id: string | null
   readonly signal: AbortSignal
 }
 
@@ -49,33 +49,53 @@ export async function predict(
   context: PredictContext,
   options: PredictOptions,
 ): Promise<Prediction> {
-  const { caller, project_id, trace_id, parent_id } = context
   const served = await chooseModel(model, context, options)
-  const request = toRequest(model, row, served)
+  const { promptRef } = model
+  const about = { ...context, promptRef }
+  const made = await completeChat(served, toDraft(model, row), about, options)
+  return {
+    output: readOutput(model, made.response),
+    usage: { [made.answering.id]: { ...made.usage, requests: 1 } },
+    cost_usd: made.cost_usd,
+  }
+}
+
+interface ChatContext extends PredictContext {
+  readonly promptRef: string | null
+}
+
+/**
+ * Completes a chat, recorded as a call.
+ *
+ * @returns the cost in US dollars is null where it is not known
+ * @throws ApiError of the model; validation_failed for a request that it cannot take; the reason of the signal
+ */
+export async function completeChat(
+  served: ServedModel,
+  draft: Readonly<Record<string, unknown>>,
+  { caller, project_id, trace_id, parent_id, promptRef, signal }: ChatContext,
+  options: PredictOptions,
+) {
   const { response, usage, answering, nanos } = await completeInBackground(
     {
       caller,
       project_id,
       model: served,
-      request,
+      request: toRequest(draft, served),
       recordAs: {
         opName: COMPLETION_OP_NAME,
         place: { traceId: trace_id, parentId: parent_id, threadId: null },
         attributes: {},
-        promptRef: model.promptRef,
+        promptRef,
       },
       timeoutMs: PREDICT_MS_MAX,
-      signal: context.signal,
+      signal,
     },
     options,
   )
   // A model without a price costs nothing in sums.
   const cost_usd = answering.backend.kind === 'tiny' ? 0 : nanos > 0 ? toUsd(nanos) : null
-  return {
-    output: readOutput(model, response),
-    usage: { [answering.id]: { ...usage, requests: 1 } },
-    cost_usd,
-  }
+  return { response, usage, answering, cost_usd }
 }
 
 /** The model by its name, or by its name without that of a provider. */
@@ -97,11 +117,10 @@ export async function chooseModel(
 }
 
 /** As the SDKs call such models: fields of the row fill the template, and `user_input` follows it. */
-function toRequest(
+function toDraft(
   { params, messages, promptMessages }: PlannedModel,
   { user_input, ...row }: Readonly<Record<string, unknown>>,
-  served: ServedModel,
-): ChatCompletionRequest {
+): Readonly<Record<string, unknown>> {
   const template_vars = Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
       name,
@@ -109,13 +128,19 @@ function toRequest(
     ]),
   )
   const { messages: filled } = toChatDraft(
-    { model: served.id, messages: [...messages] as never, template_vars },
+    { messages: [...messages] as never, template_vars },
     promptMessages,
     false,
   )
-  const all = [...(filled as unknown[]), ...toMessages(user_input)]
-  const draft = JSON.parse(renderJson({ ...params, model: served.id, messages: all }))
-  const parsed = ChatCompletionRequest.safeParse(draft)
+  return { ...params, messages: [...(filled as unknown[]), ...toMessages(user_input)] }
+}
+
+function toRequest(
+  draft: Readonly<Record<string, unknown>>,
+  served: ServedModel,
+): ChatCompletionRequest {
+  const json = JSON.parse(renderJson({ ...draft, model: served.id }))
+  const parsed = ChatCompletionRequest.safeParse(json)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
     const message = `The request to the model is invalid: ${issue?.path.join('.')} ${issue?.message}.`

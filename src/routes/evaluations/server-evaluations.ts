@@ -16,7 +16,11 @@ import type { App } from '../../http/app-type.ts'
 import { newId } from '../../http/new-id.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import * as WIRE from '../../schemas/evaluations/server-evaluation.ts'
-import type { EvaluationJob, JobWork } from '../../store/api/evaluations/evaluation-jobs.ts'
+import {
+  type EvaluationJob,
+  type JobWork,
+  recordsRun,
+} from '../../store/api/evaluations/evaluation-jobs.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import { readEvaluationCall } from '../calls/evaluation-store.ts'
 import type { Inference } from '../chat/inference.ts'
@@ -117,7 +121,7 @@ function addEvaluate(app: App, evaluations: ServerEvaluations): void {
       const { evaluate: op_name } = plan.ops
       const subject = { op_name, evaluation: evaluation_ref, model: model_ref }
       return {
-        call_id: await begin(evaluations, { work, total_rows, project_id, caller, subject }),
+        call_id: await beginJob(evaluations, { work, total_rows, project_id, caller, subject }),
       }
     },
   )
@@ -151,7 +155,7 @@ function addRescore(app: App, evaluations: ServerEvaluations): void {
       const { length: total_rows } = await readTrialIds(id, reader, evaluations)
       const work = { kind: 'rescore', source_run_id: id, scorer_refs } as const
       const subject = { ...subjectOfRun(call), source_run_id: id }
-      const call_id = await begin(evaluations, { work, total_rows, project_id, caller, subject })
+      const call_id = await beginJob(evaluations, { work, total_rows, project_id, caller, subject })
       return { call_id, evaluation_run_id: call_id }
     },
   )
@@ -176,7 +180,7 @@ function addScore(app: App, evaluations: ServerEvaluations): void {
       const call_ids = [...new Set(request.body.call_ids)]
       const work = { kind: 'score', call_ids, scorer_refs } as const
       const total_rows = call_ids.length
-      return { call_id: await begin(evaluations, { work, total_rows, project_id, caller }) }
+      return { call_id: await beginJob(evaluations, { work, total_rows, project_id, caller }) }
     },
   )
 }
@@ -191,7 +195,7 @@ interface Begun {
 }
 
 /** Stores the job, starts its run, and wakes the runner. @returns the id of both */
-async function begin(
+export async function beginJob(
   evaluations: ServerEvaluations,
   { work, total_rows, project_id, caller, subject }: Begun,
 ): Promise<string> {
@@ -271,7 +275,7 @@ function addCancel(app: App, evaluations: ServerEvaluations): void {
       const job = await stores.evaluationJobs.findJob(project_id, call_id)
       if (job?.state !== 'running') return { cancelled: false }
       // The run ends first: where the process ends in between, a repeated request finds the job running.
-      if (job.work.kind !== 'score') {
+      if (recordsRun(job.work)) {
         await createRunCalls(job, evaluations).endRun(null, 'cancelled')
       }
       return { cancelled: await stores.evaluationJobs.cancelJob(project_id, call_id) }
@@ -280,7 +284,7 @@ function addCancel(app: App, evaluations: ServerEvaluations): void {
 }
 
 /** Who runs something writes traces, reads objects, and pays for requests to models. */
-function requireRunner({ principal }: FastifyRequest, project_id: string): Principal {
+export function requireRunner({ principal }: FastifyRequest, project_id: string): Principal {
   requireAccess(principal, 'traces:write', project_id)
   requireAccess(principal, 'traces:read', project_id)
   return requireAccess(principal, 'inference', project_id)

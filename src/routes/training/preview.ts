@@ -5,6 +5,7 @@ import { openTrainingIntake } from '../../training/jobs/training-intake.ts'
 import { type CheckpointRoutesOptions, checkpointRoutes } from '../models/checkpoints.ts'
 import { type PreviewModelRoutesOptions, previewModelRoutes } from '../models/preview-models.ts'
 import { createJobAcceptor } from './accept-job.ts'
+import { type ComparisonRoutesOptions, comparisonRoutes } from './comparisons.ts'
 import { type JobsFromCallsOptions, jobsFromCallsRoutes } from './jobs-from-calls.ts'
 import { type TrainingJobRoutesOptions, trainingJobRoutes } from './training-jobs.ts'
 import { trajectoryRoutes } from './trajectories.ts'
@@ -13,6 +14,7 @@ interface PreviewRoutesOptions
   extends PreviewModelRoutesOptions,
     Omit<TrainingJobRoutesOptions, 'acceptJob'>,
     Omit<JobsFromCallsOptions, 'acceptJob'>,
+    ComparisonRoutesOptions,
     CheckpointRoutesOptions {
   /** Directory for large bodies while they are received, or ':memory:' for a temporary one. */
   readonly dataDir: string
@@ -30,5 +32,6 @@ export async function previewRoutes(app: App, options: PreviewRoutesOptions): Pr
   await app.register(trainingJobRoutes, { ...options, acceptJob })
   await app.register(trajectoryRoutes, options)
   await app.register(jobsFromCallsRoutes, { ...options, acceptJob })
+  await app.register(comparisonRoutes, options)
   await app.register(checkpointRoutes, options)
 }

@@ -1,5 +1,8 @@
 /** The contract of the store of evaluations that the server runs: which there are, and who runs each. */
 import type { Principal } from '../../../domain/access/permissions.ts'
+import type { HeldOutPrompt } from '../../../domain/training/traffic/held-out-prompts.ts'
+import type { Scorer } from '../../../schemas/evaluators/scorer.ts'
+import type { JsonObject } from '../../../schemas/primitives.ts'
 
 /** Limits: unfinished jobs of a project and of a server, and finished ones whose status is known. */
 export const JOBS_PER_PROJECT_MAX = 10
@@ -23,6 +26,24 @@ export type JobWork =
       readonly call_ids: readonly string[]
       readonly scorer_refs: readonly string[]
     }
+  | {
+      readonly kind: 'compare'
+      /** Names of models; the first is what the others are compared with. */
+      readonly models: readonly string[]
+      /** Messages and tools of chats. */
+      readonly prompts: readonly HeldOutPrompt[]
+      readonly scorer: Scorer
+      /** Responses of each model to each prompt. */
+      readonly samples: number
+      /** Of the requests: token limit, temperature, ... */
+      readonly parameters: JsonObject
+      readonly seed: number
+    }
+
+/** Whether a job records a run: a call with its id. */
+export function recordsRun({ kind }: JobWork): boolean {
+  return kind === 'evaluate' || kind === 'rescore'
+}
 
 export interface EvaluationJob {
   /** Of the call that is the run, if there is one. */

@@ -1,0 +1,53 @@
+/** Whether one model does better than another on the same prompts. Pure. */
+import { meanOf } from './advantages.ts'
+
+/** Rounds of the bootstrap and of the test by chance. */
+const ROUNDS = 10_000
+/** Share of the rounds outside of the interval, on each side: it covers 95 %. */
+const TAIL = 0.025
+
+/** The difference of two models, over prompts. */
+interface RewardDifference {
+  /** Prompts with a reward of both. */
+  readonly prompts: number
+  /** Mean reward of the candidate less that of the baseline; null without prompts. */
+  readonly mean: number | null
+  /** Bounds of the 95 % interval; null with fewer than two prompts. */
+  readonly low: number | null
+  readonly high: number | null
+  /**
+   * How often a difference as large comes about by chance: share of the rounds in which the models of each prompt change
+   * places at random. null with fewer than two prompts.
+   */
+  readonly p_value: number | null
+}
+
+/**
+ * Compares the mean rewards of two models by prompt. Prompts are what is drawn anew, since responses to one prompt are
+ * alike: intervals over responses would be too narrow.
+ *
+ * @param pairs - mean reward of baseline and candidate by prompt
+ * @param next - returns random numbers in [0, 1)
+ */
+export function compareRewards(
+  pairs: readonly { readonly baseline: number; readonly candidate: number }[],
+  next: () => number,
+): RewardDifference {
+  const differences = pairs.map(({ baseline, candidate }) => candidate - baseline)
+  const prompts = differences.length
+  if (prompts === 0) return { prompts, mean: null, low: null, high: null, p_value: null }
+  const mean = meanOf(differences)
+  if (prompts === 1) return { prompts, mean, low: null, high: null, p_value: null }
+  const means = Float64Array.from({ length: ROUNDS }, () =>
+    meanOf(differences.map(() => differences[Math.floor(next() * prompts)] ?? 0)),
+  ).sort()
+  let asLarge = 0
+  for (let round = 0; round < ROUNDS; round++) {
+    const shuffled = meanOf(differences.map((one) => (next() < 0.5 ? one : -one)))
+    if (Math.abs(shuffled) >= Math.abs(mean) - 1e-12) asLarge += 1
+  }
+  const at = (share: number) => means[Math.min(ROUNDS - 1, Math.floor(share * ROUNDS))] ?? mean
+  // The arrangement that was seen is one of those by chance, so that no result is impossible by it.
+  const p_value = (asLarge + 1) / (ROUNDS + 1)
+  return { prompts, mean, low: at(TAIL), high: at(1 - TAIL), p_value }
+}
