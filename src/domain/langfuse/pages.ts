@@ -11,6 +11,12 @@ export function renderPage<Item>(data: readonly Item[], totalItems: number, { pa
   return { data, meta: { page, limit, totalItems, totalPages: Math.ceil(totalItems / limit) } }
 }
 
+/** The part of a whole list that is one page. */
+export function cutPage<Item>(items: readonly Item[], page: Page) {
+  const from = (page.page - 1) * page.limit
+  return renderPage(items.slice(from, from + page.limit), items.length, page)
+}
+
 /** Where a list goes on: after how many of the items that were there when its first page was read. */
 interface Cursor {
   /** In microseconds. */

@@ -6,9 +6,10 @@ import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { hideRoutes } from '../../http/document/openapi.ts'
 import { requireLangfuseCaller, useLangfuseErrors } from '../../http/langfuse-scope.ts'
+import { type PromptOptions, promptRoutes } from './prompts.ts'
 import { type ScoreOptions, scoreRoutes } from './scores.ts'
 
-interface LangfuseOptions extends ScoreOptions {
+interface LangfuseOptions extends PromptOptions, ScoreOptions {
   readonly version: string
 }
 
@@ -18,6 +19,7 @@ export async function langfuseRoutes(app: App, options: LangfuseOptions): Promis
   useLangfuseErrors(app)
   addProject(app, options)
   await app.register(scoreRoutes, options)
+  await app.register(promptRoutes, options)
   addMissing(app)
 }
 

@@ -12,7 +12,7 @@ import { ObjectId, ObjectVersion } from './object.ts'
 const NAMES_MAX = 100
 const TAG_CHARS_MAX = 256
 
-const Tag = z
+export const Tag = z
   .string()
   .max(TAG_CHARS_MAX)
   .regex(
@@ -21,7 +21,7 @@ const Tag = z
   )
   .meta({ minLength: 1, pattern: '^[^\\x00-\\x20]+( [^\\x00-\\x20]+)*$' })
 
-const Alias = ObjectVersion.refine(
+export const Alias = ObjectVersion.refine(
   (name) => name !== 'latest' && !/^v\d+$/.test(name),
   'must not be "latest" or "v" and a number, which name versions already',
 )

@@ -32,7 +32,42 @@ async function scores() {
   assert.equal((await client.api.scores.getMany({ traceId })).data.length, 3)
 }
 
-for (const step of [scores]) {
+async function prompts() {
+  const { prompt, api } = client
+  const first = await prompt.create({
+    name: 'greet',
+    prompt: 'Hi {{name}}',
+    labels: ['production'],
+  })
+  assert.deepEqual([first.version, first.labels], [1, ['production', 'latest']])
+  const messages = [
+    { role: 'system', content: 'Be {{tone}}' },
+    { type: 'placeholder', name: 'history' },
+  ]
+  await prompt.create({ name: 'chat', type: 'chat', prompt: messages, labels: ['production'] })
+  await prompt.create({ name: 'greet', prompt: 'Hello {{name}}', config: { t: 1 } })
+  assert.equal((await prompt.get('greet')).compile({ name: 'Ada' }), 'Hi Ada')
+  assert.equal((await prompt.get('greet', { label: 'latest' })).version, 2)
+  const chat = await prompt.get('chat', { type: 'chat' })
+  const history = [{ role: 'user', content: 'q' }]
+  const compiled = chat.compile({ tone: 'kind' }, { history })
+  assert.deepEqual(
+    compiled.map(({ role, content }) => [role, content]),
+    [
+      ['system', 'Be kind'],
+      ['user', 'q'],
+    ],
+  )
+  await prompt.update({ name: 'greet', version: 2, newLabels: ['production'] })
+  assert.equal((await prompt.get('greet')).version, 2)
+  const listed = await api.prompts.list({ label: 'production' })
+  assert.deepEqual(listed.data.map(({ name }) => name).sort(), ['chat', 'greet'])
+  await prompt.delete('chat')
+  await assert.rejects(prompt.get('chat', { type: 'chat' }))
+  assert.equal((await prompt.get('none', { fallback: 'F' })).prompt, 'F')
+}
+
+for (const step of [scores, prompts]) {
   await step()
   process.stdout.write(`node: ${step.name} ok\n`)
 }

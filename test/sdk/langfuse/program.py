@@ -2,7 +2,7 @@
 
 import os
 import time
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from langfuse import get_client
 
@@ -44,7 +44,37 @@ def scores():
     assert len(client.api.scores.get_many(trace_id=trace_id).data) == 2
 
 
-STEPS = [scores]
+def prompts():
+    first = client.create_prompt(name="team/greet", prompt="Hi {{name}}", labels=["production"], config={"t": 0.5}, tags=["x"])
+    assert (first.version, first.labels, first.tags) == (1, ["production", "latest"], ["x"]), first
+    messages = [{"role": "system", "content": "Be {{tone}}"}, {"type": "placeholder", "name": "history"}]
+    client.create_prompt(name="chat", type="chat", prompt=messages, labels=["production"])
+    second = client.create_prompt(name="team/greet", prompt="Hello {{name}}", labels=["staging"], commit_message="warm")
+    assert (second.version, second.commit_message, second.tags) == (2, "warm", ["x"]), second
+    assert client.get_prompt("team/greet").compile(name="Ada") == "Hi Ada"
+    assert client.get_prompt("team/greet", label="staging").version == 2
+    assert client.get_prompt("team/greet", version=1).config == {"t": 0.5}
+    chat = client.get_prompt("chat", type="chat").compile(tone="kind", history=[{"role": "user", "content": "q"}])
+    assert chat == [{"role": "system", "content": "Be kind"}, {"role": "user", "content": "q"}], chat
+    client.update_prompt(name="team/greet", version=2, new_labels=["production"])
+    assert client.get_prompt("team/greet", cache_ttl_seconds=0).version == 2
+    # An expired entry of the cache is used while a thread reads the new version.
+    assert client.get_prompt("team/greet", label="latest", cache_ttl_seconds=1).version == 2
+    time.sleep(1.1)
+    client.api.prompts.create(request={"type": "text", "name": "team/greet", "prompt": "3"})
+    client.get_prompt("team/greet", label="latest", cache_ttl_seconds=1)
+    wait_for(lambda: client.get_prompt("team/greet", label="latest").version, lambda version: version == 3)
+    listed = {meta.name: meta for meta in client.api.prompts.list().data}
+    assert sorted(listed["team/greet"].versions) == [1, 2, 3] and set(listed) == {"team/greet", "chat"}, listed
+    # The client below `api` puts names into addresses as they are.
+    client.api.prompts.delete(quote("team/greet", safe=""), version=1)
+    client.api.prompts.delete("chat")
+    assert [meta.versions for meta in client.api.prompts.list().data] == [[2, 3]]
+    fallback = client.get_prompt("none", fallback="F")
+    assert fallback.is_fallback and fallback.prompt == "F"
+
+
+STEPS = [scores, prompts]
 
 for step in STEPS:
     step()
