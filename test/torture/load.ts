@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { KEY } from './server-process.ts'
 
 export const PROJECT = 'torture/demo'
+export const EVALUATOR = 'quick'
 const BASIC = `Basic ${Buffer.from(`api:${KEY}`).toString('base64')}`
 
 /** Feedback without an id. */
@@ -17,20 +18,26 @@ export const FEEDBACK = {
 export interface Ledger {
   /** Ids of calls, and whether their end was acknowledged. */
   readonly calls: Map<string, boolean>
+  /** Ids of spans sent by OTLP. */
+  readonly spans: Set<string>
   readonly feedback: Set<string>
   /** Digests of files with the SHA-256 of their bytes. */
   readonly files: Map<string, string>
   readonly jobs: Set<string>
   modelId: string | null
+  /** Id of the evaluator that scores the calls. */
+  evaluatorId: string | null
 }
 
 export function openLedger(): Ledger {
   return {
     calls: new Map(),
+    spans: new Set(),
     feedback: new Set(),
     files: new Map(),
     jobs: new Set(),
     modelId: null,
+    evaluatorId: null,
   }
 }
 
@@ -76,6 +83,27 @@ async function sendCall(url: string, ledger: Ledger): Promise<void> {
   if ((await send(url, '/call/end', { end })).status === 200) ledger.calls.set(id, true)
 }
 
+/** One request of OTLP with a trace of three spans. */
+async function sendSpans(url: string, ledger: Ledger): Promise<void> {
+  const hex = randomUUID().replaceAll('-', '')
+  const nowNanos = BigInt(Date.now()) * 1_000_000n
+  const spans = [0, 1, 2].map((at) => ({
+    traceId: hex,
+    spanId: `${hex.slice(0, 15)}${at}`,
+    ...(at === 0 ? {} : { parentSpanId: `${hex.slice(0, 15)}0` }),
+    name: `span-${at}`,
+    startTimeUnixNano: String(nowNanos),
+    endTimeUnixNano: String(nowNanos + BigInt(at + 1) * 1_000_000n),
+  }))
+  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
+  const response = await fetch(`${url}/v1/traces`, {
+    method: 'POST',
+    headers: { ...headers, project_id: PROJECT },
+    body: JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }),
+  })
+  if (response.status === 200) for (const { spanId } of spans) ledger.spans.add(spanId)
+}
+
 async function sendFeedback(url: string, ledger: Ledger): Promise<void> {
   const id = randomUUID()
   const body = { ...FEEDBACK, id }
@@ -103,8 +131,15 @@ async function sendJob(url: string, ledger: Ledger): Promise<void> {
   ledger.jobs.add(((await response.json()) as { id: string }).id)
 }
 
-/** Makes the model that jobs train, once. */
-async function ensureModel(url: string, ledger: Ledger): Promise<void> {
+/** Makes the model that jobs train, and the evaluator of all calls but spans, once. */
+async function ensureWork(url: string, ledger: Ledger): Promise<void> {
+  if (ledger.evaluatorId === null) {
+    const scorer = { kind: 'rule', rule: { type: 'latency', max_ms: 2_500 } }
+    const body = { project_id: PROJECT, name: EVALUATOR, filter: { op_names: ['op'] }, scorer }
+    const response = await send(url, '/evaluators', body)
+    if (response.status !== 200) throw new Error(`no evaluator: ${await response.text()}`)
+    ledger.evaluatorId = ((await response.json()) as { id: string }).id
+  }
   if (ledger.modelId !== null) return
   const model = { entity: 'torture', project: 'demo', name: 'policy', base_model: 'tiny' }
   const response = await send(url, '/v1/preview/models', model)
@@ -118,11 +153,12 @@ export async function applyLoad(
   ledger: Ledger,
   options: { readonly clients: number; isOver(): boolean },
 ): Promise<void> {
-  await ensureModel(url, ledger)
+  await ensureWork(url, ledger)
   const run = async () => {
     while (!options.isOver()) {
       const chance = Math.random()
-      if (chance < 0.7) await sendCall(url, ledger)
+      if (chance < 0.55) await sendCall(url, ledger)
+      else if (chance < 0.7) await sendSpans(url, ledger)
       else if (chance < 0.85) await sendFeedback(url, ledger)
       else if (chance < 0.93) await sendRandomFile(url, ledger)
       else await sendJob(url, ledger)

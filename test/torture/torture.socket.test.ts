@@ -4,7 +4,7 @@ import { openLedger } from './load.ts'
 import { fillDisk, killUnderLoad, setClock } from './scenes.ts'
 import { spendUnderKills } from './spending.ts'
 
-const COUNTED = /^\d+ calls, \d+ feedback, \d+ files, \d+ jobs$/
+const COUNTED = /^\d+ calls, \d+ spans, \d+ feedback, \d+ files, \d+ jobs$/
 
 describe('a server under torture', () => {
   it('loses nothing that it acknowledged to kill -9 and to a clock that is set', async () => {

@@ -20,11 +20,20 @@ const { values } = readArguments({
 
 const cycles = readCount(values.cycles)
 const [clients, loadMs] = [readCount(values.clients), readCount(values['load-ms'])]
-const torture: Torture = {
-  dataDir: mkdtempSync(join(tmpdir(), 'weft-torture-')),
-  ledger: openLedger(),
-  clients,
-  loadMs,
+/** Kills of one data directory: what is verified grows with each. */
+const CYCLES_PER_DIRECTORY = 25
+/** Limit: kills during streams, each of which may reserve a part of the budgets. */
+const SPENDING_KILLS_MAX = 20
+
+let torture = openTorture()
+
+function openTorture(): Torture {
+  const dataDir = mkdtempSync(join(tmpdir(), 'weft-torture-'))
+  return { dataDir, ledger: openLedger(), clients, loadMs }
+}
+
+function removeDirectory(): void {
+  rmSync(torture.dataDir, { recursive: true, force: true })
 }
 
 async function act(name: string, scene: () => Promise<string>): Promise<void> {
@@ -36,15 +45,20 @@ async function act(name: string, scene: () => Promise<string>): Promise<void> {
 
 try {
   for (let cycle = 1; cycle <= cycles; cycle++) {
+    if (cycle > 1 && cycle % CYCLES_PER_DIRECTORY === 1) {
+      removeDirectory()
+      torture = openTorture()
+    }
     await act(`kill -9, cycle ${cycle}`, () => killUnderLoad(torture))
   }
+  const kills = Math.min(cycles, SPENDING_KILLS_MAX)
   await act('budgets under kill -9', () =>
-    spendUnderKills({ dataDir: join(torture.dataDir, 'spending'), clients, kills: cycles }),
+    spendUnderKills({ dataDir: join(torture.dataDir, 'spending'), clients, kills }),
   )
   await act('second start', () => startTwice(torture))
   await act('clock set', () => setClock(torture))
   await act('full disk', () => fillDisk(torture))
-  rmSync(torture.dataDir, { recursive: true, force: true })
+  removeDirectory()
   process.stdout.write('nothing that was acknowledged is lost\n')
 } catch (error) {
   process.stderr.write(

@@ -1,8 +1,14 @@
 /** Compares a server with the ledger: all that was acknowledged is there, and statistics are those of the calls. */
-import { getJson, type Ledger, PROJECT, send, sha256 } from './load.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { EVALUATOR, FEEDBACK, getJson, type Ledger, PROJECT, send, sha256 } from './load.ts'
+
+/** Limits: how long evaluators may take for what is stored, and rows of a page of feedback. */
+const SCORED_MS_MAX = 120_000
+const PAGE_ROWS = 10_000
 
 interface CallRow {
   readonly id: string
+  readonly op_name: string
   readonly started_at: string
   readonly ended_at?: string | null
   readonly exception?: string | null
@@ -17,7 +23,11 @@ export async function verify(url: string, ledger: Ledger): Promise<string> {
     if (!row) throw new Error(`the acknowledged call ${id} is gone`)
     if (hasEnded && !row.ended_at) throw new Error(`the acknowledged end of ${id} is gone`)
   }
+  for (const id of ledger.spans) {
+    if (!byId.has(id)) throw new Error(`the acknowledged span ${id} is gone`)
+  }
   await verifyStats(url, rows)
+  await verifyScores(url, ledger, rows)
   await verifyFeedback(url, ledger)
   for (const [digest, hash] of ledger.files) await verifyFile(url, digest, hash)
   for (const id of ledger.jobs) {
@@ -29,12 +39,12 @@ export async function verify(url: string, ledger: Ledger): Promise<string> {
   if (Object.values(missing).some((count) => count > 0)) {
     throw new Error(`files are missing: ${JSON.stringify(missing)}`)
   }
-  const { calls, feedback, files, jobs } = ledger
-  return `${calls.size} calls, ${feedback.size} feedback, ${files.size} files, ${jobs.size} jobs`
+  const { calls, spans, feedback, files, jobs } = ledger
+  return `${calls.size} calls, ${spans.size} spans, ${feedback.size} feedback, ${files.size} files, ${jobs.size} jobs`
 }
 
 async function readCalls(url: string): Promise<CallRow[]> {
-  const columns = ['id', 'started_at', 'ended_at', 'exception']
+  const columns = ['id', 'op_name', 'started_at', 'ended_at', 'exception']
   const response = await send(url, '/calls/stream_query', { project_id: PROJECT, columns })
   const text = await response.text()
   if (response.status !== 200) throw new Error(`calls cannot be read: ${text}`)
@@ -68,13 +78,53 @@ async function verifyStats(url: string, rows: readonly CallRow[]): Promise<void>
 }
 
 async function verifyFeedback(url: string, ledger: Ledger): Promise<void> {
-  const body = { project_id: PROJECT, fields: ['id'], limit: 10_000 }
-  const response = await send(url, '/feedback/query', body)
-  const { result } = (await response.json()) as { result: { id: string }[] }
-  const ids = new Set(result.map(({ id }) => id))
-  if (ids.size >= 10_000) return
+  const ids = new Set((await readFeedback(url, FEEDBACK.feedback_type)).map(({ id }) => id))
   for (const id of ledger.feedback) {
     if (!ids.has(id)) throw new Error(`the acknowledged feedback ${id} is gone`)
+  }
+}
+
+/** Waits until all is scored, and demands one score for each call that has ended. */
+async function verifyScores(
+  url: string,
+  { evaluatorId }: Ledger,
+  rows: readonly CallRow[],
+): Promise<void> {
+  if (evaluatorId === null) return
+  const due = rows.filter(({ op_name, ended_at }) => op_name === 'op' && ended_at)
+  const untilMs = performance.now() + SCORED_MS_MAX
+  let scores = await readFeedback(url, `wandb.runnable.${EVALUATOR}`)
+  while (scores.length < due.length && performance.now() < untilMs) {
+    await sleep(200)
+    scores = await readFeedback(url, `wandb.runnable.${EVALUATOR}`)
+  }
+  const scored = new Set(scores.map(({ weave_ref }) => weave_ref.split('/').at(-1)))
+  if (scored.size !== scores.length) throw new Error('a call is scored twice')
+  for (const { id } of due) if (!scored.has(id)) throw new Error(`the call ${id} is not scored`)
+}
+
+interface FeedbackRow {
+  readonly id: string
+  readonly weave_ref: string
+}
+
+async function readFeedback(url: string, type: string): Promise<FeedbackRow[]> {
+  const query = { $expr: { $eq: [{ $getField: 'feedback_type' }, { $literal: type }] } }
+  const all: FeedbackRow[] = []
+  for (;;) {
+    const page = { fields: ['id', 'weave_ref'], limit: PAGE_ROWS, offset: all.length }
+    const body = {
+      project_id: PROJECT,
+      query,
+      sort_by: [{ field: 'id', direction: 'asc' }],
+      ...page,
+    }
+    const response = await send(url, '/feedback/query', body)
+    const text = await response.text()
+    if (response.status !== 200) throw new Error(`feedback cannot be read: ${text}`)
+    const { result } = JSON.parse(text) as { result: FeedbackRow[] }
+    all.push(...result)
+    if (result.length < PAGE_ROWS) return all
   }
 }
 
