@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 
-const PAGES = ['ARCHITECTURE.md', 'docs/storage.md', 'docs/relay.md']
+const PAGES = ['ARCHITECTURE.md', 'docs/storage.md', 'docs/relay.md', 'docs/reliability.md']
 /** What a page may name a path from, and leave out at its end. */
 const ROOTS = [
   '',
