@@ -56,6 +56,12 @@ const VIEWS: readonly View[] = [
     sign: '.content .grid',
     path: () => `${home}/objects/support-questions/versions/v1`,
   },
+  {
+    name: 'dataset-edit',
+    sign: '[aria-label="Rows to edit"] button',
+    path: () => `${home}/objects/support-questions/versions/latest?edit=1`,
+    prepare: changeRows,
+  },
   { name: 'training', path: () => `${home}/training`, sign: '.chart canvas' },
   {
     name: 'training-job',
@@ -123,6 +129,18 @@ process.exit(0)
 async function selectChat(page: Page): Promise<void> {
   await page.getByText('openai.chat.completion').last().click()
   await page.locator('.message').first().waitFor()
+}
+
+/** A row that is removed, one that is added, and what the next version changes. */
+async function changeRows(page: Page): Promise<void> {
+  await page.getByTitle('Change the row').first().click()
+  await page.getByText('Remove the row').click()
+  await page
+    .getByLabel('JSON (an object')
+    .fill('question,expected\nWhere is my order?,It is on its way.')
+  await page.getByText('Add 1 row').click()
+  await page.getByText('Show what changes').click()
+  await page.locator('.changes').first().waitFor()
 }
 
 /** The model that was trained here beside the one that it came from, with the probability of each token. */

@@ -2,6 +2,7 @@
 import { ApiFailure, requestJson } from '../api/client.ts'
 import { refScheme } from '../api/ref-scheme.ts'
 import { type Call, membersOf } from '../api/wire.ts'
+import type { TableUpdate } from '../datasets/row-edits.ts'
 import { lastMessageText, responseMessagesOf } from '../parts/messages/messages.ts'
 import type { ObjectVersion } from './kinds.ts'
 import { readVersion, tableOf } from './object-reads.ts'
@@ -54,10 +55,11 @@ export async function addRows(
     await pause(Math.random() * tries * PAUSE_MS)
     const before = await readNamed(project_id, object_id, 'latest')
     try {
-      const digest = await publishGrown(project_id, object_id, before, rows)
+      const updates = rows.map((row) => ({ append: { row } }))
+      const digest = await publishRows(project_id, object_id, before, updates)
       const made = before && (await readNamed(project_id, object_id, digest))
       if (made && made.version_index < before.version_index)
-        throw new Error(wordsOfOld(made, before, rows.length === 1 ? 'this row' : 'these rows'))
+        throw new Error(oldVersionText(made, before, rows.length === 1 ? 'this row' : 'these rows'))
       return
     } catch (error) {
       if (!(error instanceof ApiFailure && error.code === 'object_conflict')) throw error
@@ -66,43 +68,53 @@ export async function addRows(
   throw new Error(`Others change ${object_id} all the time: nothing was added.`)
 }
 
-/** Equal contents are one version, which keeps its place. */
-function wordsOfOld(made: ObjectVersion, latest: ObjectVersion, what: string): string {
+/** Equal contents are one version, which stays where it is. @param what - what was changed */
+export function oldVersionText(made: ObjectVersion, latest: ObjectVersion, what: string): string {
   const [old, last] = [made, latest].map(({ version_index }) => `v${version_index}`)
   return `With ${what} the rows are those of ${old}, so there is no new version: the latest is still ${last}, without ${what}.`
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Publishes a version with more rows. @returns its digest */
-async function publishGrown(
+/**
+ * Publishes a version with changed rows on top of the latest one.
+ *
+ * @param before - the latest version; null: the dataset is new
+ * @param members - further members of the content
+ * @returns its digest
+ * @throws ApiFailure object_conflict, when another version is the latest; Error when the object is no dataset
+ */
+export async function publishRows(
   project_id: string,
   object_id: string,
   before: ObjectVersion | null,
-  added: readonly object[],
+  updates: readonly TableUpdate[],
+  members: object = {},
 ): Promise<string> {
   const content = before === null ? null : membersOf(before.val)
   let digest = tableOf(content)
   if (before !== null && digest === null) throw new Error(`${object_id} is not a dataset.`)
-  for (let at = 0; at < added.length; at += ROWS_SENT)
-    digest = await growTable(project_id, digest, added.slice(at, at + ROWS_SENT))
+  digest ??= await createTable(project_id)
+  for (let at = 0; at < updates.length; at += ROWS_SENT)
+    digest = await updateTable(project_id, digest, updates.slice(at, at + ROWS_SENT))
   const rows = `${refScheme()}:///${project_id}/table/${digest}`
-  const val = { ...(content ?? newDataset(object_id)), rows }
+  const val = { ...(content ?? newDataset(object_id)), ...members, rows }
   const obj = { project_id, object_id, val, expected_latest: before?.version_index ?? -1 }
   return (await requestJson<{ digest: string }>('/obj/create', { obj })).digest
 }
 
-/** @returns the digest of a table with the rows at its end */
-async function growTable(
+async function createTable(project_id: string): Promise<string> {
+  const table = { project_id, rows: [] }
+  return (await requestJson<{ digest: string }>('/table/create', { table })).digest
+}
+
+async function updateTable(
   project_id: string,
-  base_digest: string | null,
-  rows: readonly object[],
+  base_digest: string,
+  updates: readonly TableUpdate[],
 ): Promise<string> {
-  const updates = rows.map((row) => ({ append: { row } }))
-  const { digest } = await (base_digest === null
-    ? requestJson<{ digest: string }>('/table/create', { table: { project_id, rows } })
-    : requestJson<{ digest: string }>('/table/update', { project_id, base_digest, updates }))
-  return digest
+  const body = { project_id, base_digest, updates }
+  return (await requestJson<{ digest: string }>('/table/update', body)).digest
 }
 
 /** Null for an object that does not exist. */

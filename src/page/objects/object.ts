@@ -1,19 +1,23 @@
 /** One object: its versions, what one of them holds, how it differs from another, and the calls that used it. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
+import { may } from '../api/session.ts'
+import { DatasetEditor } from '../datasets/dataset-editor.ts'
 import { formatCount, formatTime } from '../parts/format.ts'
 import { type Loaded, useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { type Column, Grid } from '../parts/tables/grid.ts'
+import { PromptEditor } from '../prompts/prompt-editor.ts'
 import { go, query, setQuery } from '../shell/location.ts'
 import { pathTo, pathToVersion, type ViewProps } from '../shell/page-route.ts'
 import { Difference } from './difference.ts'
 import { EditMarks } from './edit-marks.ts'
-import { classLabel, type ObjectVersion, refOf } from './kinds.ts'
+import { classLabel, kindOf, type ObjectVersion, refOf } from './kinds.ts'
 import { readVersion, readVersions } from './object-reads.ts'
 import { Marks } from './objects.ts'
 import { UsedBy } from './used-by.ts'
 import { ObjectValue } from './value.ts'
+import { readMessages } from './version-message.ts'
 
 export function ObjectView({ project, subject, version = 'latest' }: ViewProps) {
   const name = subject ?? ''
@@ -24,7 +28,18 @@ export function ObjectView({ project, subject, version = 'latest' }: ViewProps) 
     (signal) => readVersion(project, name, version, signal),
     turn,
   )
-  const versions = useLoad(place, (signal) => readVersions(project, name, signal), turn)
+  // Again for each version that is shown: it may have been saved a moment ago.
+  const versions = useLoad(
+    place,
+    (signal) => readVersions(project, name, signal),
+    `${turn} ${version}`,
+  )
+  const all = versions.value ?? []
+  const messages = useLoad(
+    `${place} ${all.length} ${all[0]?.digest}`,
+    (signal) => readMessages(all, signal),
+    turn,
+  )
   const readAgain = () => {
     setTurn(turn + 1)
     // The alias in the address may be the one that was removed.
@@ -34,27 +49,32 @@ export function ObjectView({ project, subject, version = 'latest' }: ViewProps) 
     }
   }
   return html`<h1><a href=${pathTo(project, 'objects')}>Objects</a> / ${name}</h1>
-    <${Failure} words=${chosen.failure ?? versions.failure} />
+    <${Failure} words=${chosen.failure ?? versions.failure ?? messages.failure} />
     <div class="object">
-      ${!versions.value?.length ? html`<section class="versions"></section>` : html`<${Versions} versions=${versions.value} chosen=${chosen.value} />`}
-      <${Chosen} loaded=${chosen} versions=${versions.value ?? []} onChanged=${readAgain} />
+      ${!versions.value?.length ? html`<section class="versions"></section>` : html`<${Versions} versions=${all} chosen=${chosen.value} messages=${messages.value ?? NO_MESSAGES} />`}
+      <${Chosen} loaded=${chosen} versions=${all} message=${chosen.value && messages.value?.get(refOf(chosen.value))} onChanged=${readAgain} />
     </div>`
 }
 
 interface ChosenProps {
   readonly loaded: Loaded<ObjectVersion>
   readonly versions: readonly ObjectVersion[]
+  /** What the version changed, in words. */
+  readonly message?: string | null
   /** Called when tags or aliases of the version have changed. */
   readonly onChanged: () => void
 }
 
-function Chosen({ loaded, versions, onChanged }: ChosenProps) {
+function Chosen({ loaded, versions, message, onChanged }: ChosenProps) {
   // A version must not be shown at the address of another.
   const object = loaded.failure === null ? loaded.value : null
   if (object === null) return html`<section>${loaded.isLoading && html`<${Loading} />`}</section>`
   const against = query.value.get('against')
+  const Editor = query.value.get('edit') === '1' ? editorOf(object) : null
+  if (Editor !== null)
+    return html`<section class="content" aria-label="Edit"><${Editor} key=${object.object_id} project=${object.project_id} name=${object.object_id} object=${object} /></section>`
   return html`<section class="content" aria-label="Version">
-    <${Facts} object=${object} onChanged=${onChanged} />
+    <${Facts} object=${object} versions=${versions} message=${message} onChanged=${onChanged} />
     <${Against} object=${object} versions=${versions} />
     ${
       against === null
@@ -65,17 +85,24 @@ function Chosen({ loaded, versions, onChanged }: ChosenProps) {
   </section>`
 }
 
-type FactsProps = Pick<ChosenProps, 'onChanged'> & { readonly object: ObjectVersion }
+/** The editor of what people write on the page; null for other objects, and for keys that may not write. */
+function editorOf(object: ObjectVersion) {
+  if (!may('traces:write')) return null
+  return { datasets: DatasetEditor, prompts: PromptEditor }[kindOf(object)] ?? null
+}
 
-function Facts({ object, onChanged }: FactsProps) {
+type FactsProps = Omit<ChosenProps, 'loaded'> & { readonly object: ObjectVersion }
+
+function Facts({ object, versions, message, onChanged }: FactsProps) {
   const facts = [
     ['Class', classLabel(object)],
     ['Version', `v${object.version_index}`],
     ['Published', formatTime(object.created_at, false)],
     ['User', object.svc_user_id],
+    ['Message', message ?? '–'],
     [
       'Tags and aliases',
-      html`<${EditMarks} key=${object.digest} object=${object} onChanged=${onChanged} />`,
+      html`<${EditMarks} key=${object.digest} object=${object} versions=${versions} onChanged=${onChanged} />`,
     ],
     ['Ref', html`<code>${refOf(object)}</code>`],
   ]
@@ -92,14 +119,23 @@ interface AgainstProps {
 /** The choice of another version, from which the differences are shown. */
 function Against({ object, versions }: AgainstProps) {
   const others = versions.filter(({ digest }) => digest !== object.digest)
-  if (others.length === 0) return null
+  const isEditable = editorOf(object) !== null
   const named = query.value.get('against') ?? ''
   const isNamed = (other: ObjectVersion) =>
     [other.digest, `v${other.version_index}`].includes(named)
   const change = (event: Event) =>
     setQuery({ against: (event.target as HTMLSelectElement).value }, { isStep: true })
+  const { project_id, object_id, digest } = object
+  const isPrompt = kindOf(object) === 'prompts'
+  // Rows are changed in the latest version; the text of any prompt can be the next version.
+  const edited = pathToVersion(project_id, object_id, isPrompt ? digest : 'latest')
+  const tried = new URLSearchParams({ prompt: `${object_id}:${digest}` })
   return html`<div class="bar">
-    <label class="against">Differences from
+    ${isEditable && html`<a class="button" href=${`${edited}?edit=1`}>Edit</a>`}
+    ${isPrompt && may('inference') && html`<a class="button" href=${`${pathTo(project_id, 'playground')}?${tried}`}>Try in the playground</a>`}
+    ${
+      others.length > 0 &&
+      html`<label class="against">Differences from
       <select value=${others.find(isNamed)?.digest ?? ''} onChange=${change}>
         <option value="">(show the content)</option>
         ${others.map(
@@ -107,21 +143,26 @@ function Against({ object, versions }: AgainstProps) {
             html`<option key=${digest} value=${digest}>v${version_index} · ${formatTime(created_at, false)}</option>`,
         )}
       </select>
-    </label>
+    </label>`
+    }
   </div>`
 }
 
+const NO_MESSAGES: ReadonlyMap<string, string> = new Map()
+
 interface VersionsProps {
   readonly versions: readonly ObjectVersion[]
+  /** By the ref of the version. */
+  readonly messages: ReadonlyMap<string, string>
   readonly chosen: ObjectVersion | null
 }
 
-function Versions({ versions, chosen }: VersionsProps) {
+function Versions({ versions, chosen, messages }: VersionsProps) {
   return html`<section class="versions" aria-label="Versions">
     <h2>${formatCount(versions.length)} ${versions.length === 1 ? 'version' : 'versions'}</h2>
     <${Grid}
       label="Versions"
-      columns=${VERSION_COLUMNS}
+      columns=${messages.size === 0 ? VERSION_COLUMNS : [...VERSION_COLUMNS, messageColumn(messages)]}
       count=${versions.length}
       at=${(index: number) => versions[index]}
       isChosen=${({ digest }: ObjectVersion) => digest === chosen?.digest}
@@ -152,3 +193,16 @@ const VERSION_COLUMNS: readonly Column<ObjectVersion>[] = [
     cell: (object) => html`<${Marks} object=${object} />`,
   },
 ]
+
+function messageColumn(messages: ReadonlyMap<string, string>): Column<ObjectVersion> {
+  return {
+    name: 'message',
+    label: 'Message',
+    width: 120,
+    grow: 1,
+    cell: (object) => {
+      const message = messages.get(refOf(object))
+      return html`<span title=${message}>${message}</span>`
+    },
+  }
+}

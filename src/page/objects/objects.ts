@@ -2,10 +2,13 @@
 import { html } from 'htm/preact'
 import { useMemo } from 'preact/hooks'
 import { requestJson } from '../api/client.ts'
+import { may } from '../api/session.ts'
+import { NewDataset } from '../datasets/dataset-editor.ts'
 import { formatCount, formatTime } from '../parts/format.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
 import { Pending } from '../parts/notice.ts'
 import { type Column, Grid } from '../parts/tables/grid.ts'
+import { NewPrompt } from '../prompts/prompt-editor.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { pathTo, pathToVersion, type ViewProps } from '../shell/page-route.ts'
 import { classLabel, KINDS, kindOf, type ObjectVersion } from './kinds.ts'
@@ -26,6 +29,9 @@ export function Objects({ project, subject }: ViewProps) {
         (kind === '' || kindOf(object) === kind) && object.object_id.toLowerCase().includes(wanted),
     )
   }, [objects, kind, name])
+  const made = may('traces:write') ? query.value.get('new') : null
+  if (made === 'dataset') return html`<${NewDataset} project=${project} />`
+  if (made === 'prompt') return html`<${NewPrompt} project=${project} />`
   if (loaded.value === null) return html`<${Pending} title="Objects" loaded=${loaded} />`
   if (objects.length === 0) return html`<h1>Objects</h1><${FirstObject} project=${project} />`
   return html`<h1>Objects</h1>
@@ -36,6 +42,8 @@ export function Objects({ project, subject }: ViewProps) {
         value=${name}
         onInput=${(event: InputEvent) => setQuery({ name: (event.target as HTMLInputElement).value })}
       /></label>
+      <span class="push"></span>
+      <${NewObject} project=${project} kind=${kind} />
     </div>
     ${objects.length === OBJECTS_MAX && html`<p class="notice">There are more objects; these are ${formatCount(OBJECTS_MAX)}.</p>`}
     <${Grid}
@@ -60,6 +68,20 @@ async function readNewest(
     limit: OBJECTS_MAX,
   }
   return (await requestJson<{ objs: ObjectVersion[] }>('/objs/query', body, { signal })).objs
+}
+
+const MADE_HERE = [
+  { kind: 'datasets', name: 'dataset' },
+  { kind: 'prompts', name: 'prompt' },
+]
+
+/** Links to what people make on the page. @param kind - '' for all */
+function NewObject({ project, kind }: { readonly project: string; readonly kind: string }) {
+  if (!may('traces:write')) return null
+  return MADE_HERE.filter((made) => kind === '' || kind === made.kind).map(
+    ({ kind: own, name }) =>
+      html`<a key=${name} class="button" href=${`${pathTo(project, own)}?new=${name}`}>New ${name}</a>`,
+  )
 }
 
 interface KindTabsProps {
@@ -151,5 +173,6 @@ weave.publish(weave.Dataset(name="questions", rows=[{"question": "Why?"}]))`
     <h2>No objects yet</h2>
     <p>Ops are published when they are first called, datasets, models and prompts when a program says so:</p>
     <pre tabindex="0">${text}</pre>
+    <div class="bar"><${NewObject} project=${project} kind="" /></div>
   </section>`
 }

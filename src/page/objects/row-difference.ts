@@ -14,7 +14,6 @@ interface RowDifferenceProps {
 
 export function RowDifference({ before, after }: RowDifferenceProps) {
   const changes = useMemo(() => listRowChanges(before, after), [before, after])
-  const [chosen, choose] = useState<RowChange | null>(changes[0] ?? null)
   const kinds = Map.groupBy(changes, ({ kind }) => kind)
   const count = (kind: RowChange['kind']) => kinds.get(kind)?.length ?? 0
   const kept = before.length - count('removed') - count('changed')
@@ -23,18 +22,21 @@ export function RowDifference({ before, after }: RowDifferenceProps) {
       ${' '}${formatCount(kept)} kept
     </p>
     ${changes.length === 0 && html`<p class="notice">The rows are the same, in a different order.</p>`}
-    ${
-      changes.length > 0 &&
-      html`<${Grid}
-        label="Differences of rows"
-        columns=${columnsFor(choose)}
-        count=${changes.length}
-        at=${(index: number) => changes[index]}
-        isChosen=${(change: RowChange) => change === chosen}
-        onChoose=${choose}
-        rowsMax=${10}
-      />`
-    }
+    ${changes.length > 0 && html`<${RowChangeList} changes=${changes} />`}`
+}
+
+/** Changed rows as a list, and what differs in the row that is selected. */
+export function RowChangeList({ changes }: { readonly changes: readonly RowChange[] }) {
+  const [chosen, choose] = useState<RowChange | null>(changes[0] ?? null)
+  return html`<${Grid}
+      label="Differences of rows"
+      columns=${columnsFor(choose)}
+      count=${changes.length}
+      at=${(index: number) => changes[index]}
+      isChosen=${(change: RowChange) => change === chosen}
+      onChoose=${choose}
+      rowsMax=${10}
+    />
     ${
       chosen !== null &&
       html`<section aria-label="Differences of the row">

@@ -18,7 +18,7 @@ import type { Row } from './row-changes.ts'
 /** Limit: columns; more are seen when a row is opened. */
 const COLUMNS_MAX = 20
 /** Rows whose members become columns. */
-const SAMPLE_ROWS = 50
+export const SAMPLE_ROWS = 50
 
 interface RowTableProps {
   readonly project: string
@@ -41,7 +41,7 @@ export function RowTable({ project, table }: RowTableProps) {
 }
 
 /** Names of members in order of appearance. */
-function namesOf(rows: readonly Row[]): readonly string[] {
+export function namesOf(rows: readonly Pick<Row, 'val'>[]): readonly string[] {
   const names = new Set(rows.flatMap(({ val }) => Object.keys((val ?? {}) as object)))
   return [...names].slice(0, COLUMNS_MAX)
 }
@@ -114,7 +114,7 @@ function columnOf(name: string, sort: string): Column<Row> {
   }
 }
 
-function Cell({ value }: { readonly value: unknown }) {
+export function Cell({ value }: { readonly value: unknown }) {
   if (parseRef(value) !== null) return html`<${RefLink} value=${value} />`
   return html`<span title=${preview(value, 1000)}>${preview(value)}</span>`
 }

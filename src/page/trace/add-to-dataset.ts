@@ -1,9 +1,9 @@
 /** Adds a call to a dataset as a row, which is shown before and can be changed. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
-import { parseExact } from '../api/exact-json.ts'
 import { may } from '../api/session.ts'
-import { type Call, membersOf } from '../api/wire.ts'
+import type { Call } from '../api/wire.ts'
+import { readRow } from '../datasets/row-edits.ts'
 import { addRows, listDatasets, rowOf } from '../objects/dataset-rows.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
 import { clickOnce, useSubmit } from '../parts/hooks/use-submit.ts'
@@ -59,15 +59,4 @@ function RowForm({ project, call }: AddToDatasetProps) {
     </div>
     <${Failure} words=${failure ?? names.failure} />
   </form>`
-}
-
-/** @throws Error for a text that is no JSON object */
-function readRow(text: string): object {
-  try {
-    const row = parseExact(text)
-    if (membersOf(row) === row) return row as object
-  } catch {
-    // Told below.
-  }
-  throw new Error('The row is not a JSON object.')
 }

@@ -171,10 +171,10 @@ describe.skipIf(!hasBrowser)('objects on the page', () => {
     await publish(test, 'prompt', { text: 'two' })
     await page.goto(`${url}${addressOf(ref)}#key=${key}`)
     const facts = page.locator('.facts')
-    const add = async (kind: string, name: string) => {
+    const add = async (kind: string, name: string, button = 'Add') => {
       await page.getByLabel('Tag or alias', { exact: true }).selectOption(kind)
       await page.getByLabel('Name of the tag or alias').fill(name)
-      await page.getByRole('button', { name: 'Add', exact: true }).click()
+      await page.getByRole('button', { name: button, exact: true }).click()
     }
     await add('tag', 'checked')
     await facts.getByText('checked').waitFor()
@@ -186,7 +186,7 @@ describe.skipIf(!hasBrowser)('objects on the page', () => {
     await page.getByRole('alert').waitFor()
     expect(await page.getByLabel('Name of the tag or alias').inputValue()).toBe('v7')
     await page.goto(`${url}/${PROJECT}/weave/objects/prompt/versions/v1`)
-    await add('alias', 'production')
+    await add('alias', 'production', 'Move from v0')
     await facts.getByText('production').waitFor()
     await page.goto(`${url}/${PROJECT}/weave/objects/prompt/versions/production`)
     await page.getByText('two').waitFor()

@@ -42,7 +42,7 @@ export function RowPanel({ label, title, onClose, children }: RowPanelProps) {
   return html`<section class="card row-panel" aria-label=${label} tabindex="-1" ref=${panel}>
     <header>
       <h2>${title}</h2>
-      <button class="quiet" onClick=${close}>close</button>
+      <button type="button" class="quiet" onClick=${close}>close</button>
     </header>
     ${children}
   </section>`

@@ -1,0 +1,170 @@
+/** Changes the rows of a dataset, or makes one; what changes is shown before it is saved as the next version. */
+import { html } from 'htm/preact'
+import { useMemo, useState } from 'preact/hooks'
+import { ApiFailure } from '../api/client.ts'
+import { oldVersionText, publishRows } from '../objects/dataset-rows.ts'
+import type { ObjectVersion } from '../objects/kinds.ts'
+import { countRows, readRows, readVersion, tableOf } from '../objects/object-reads.ts'
+import { RowChangeList } from '../objects/row-difference.ts'
+import { MESSAGE_CHARS_MAX, writeMessage } from '../objects/version-message.ts'
+import { formatCount } from '../parts/format.ts'
+import { useLoad } from '../parts/hooks/use-load.ts'
+import { clickOnce, textOf, useSubmit } from '../parts/hooks/use-submit.ts'
+import { Failure, Loading } from '../parts/notice.ts'
+import { forgetPersisted, persistedSignal } from '../parts/persisted.ts'
+import { go, setQuery } from '../shell/location.ts'
+import { pathTo, pathToVersion } from '../shell/page-route.ts'
+import { AddRows } from './add-rows.ts'
+import { Conflict } from './conflict.ts'
+import { EditedRows } from './edited-rows.ts'
+import { hasEdits, listEdits, moveEdits, NO_EDITS, type RowEdits, updatesOf } from './row-edits.ts'
+
+/** The version that is changed. */
+interface Base {
+  /** Null: the dataset is new. */
+  readonly version: ObjectVersion | null
+  /** Rows of the version. */
+  readonly count: number
+}
+
+interface Draft {
+  readonly base: Base
+  readonly edits: RowEdits
+  readonly name: string
+  readonly message: string
+  /** The version that somebody else has published since. */
+  readonly newer: ObjectVersion | null
+  /** What became of the changes when they were moved to a newer version; null: nothing to report. */
+  readonly note: string | null
+}
+
+interface EditorProps {
+  readonly project: string
+  readonly name: string
+}
+
+/** Unsaved changes are stored while other views are shown. */
+export function DatasetEditor({ project, name }: EditorProps) {
+  const loaded = useLoad(`${project} ${name}`, (signal) => readBase(project, name, signal))
+  if (loaded.value === null)
+    return html`<${Failure} words=${loaded.failure} />${loaded.isLoading && html`<${Loading} />`}`
+  return html`<${Editor} project=${project} name=${name} first=${loaded.value} />`
+}
+
+export function NewDataset({ project }: { readonly project: string }) {
+  return html`<h1>New dataset</h1>
+    <${Editor} project=${project} name="" first=${{ version: null, count: 0 }} />`
+}
+
+async function readBase(project: string, name: string, signal: AbortSignal): Promise<Base> {
+  const version = await readVersion(project, name, 'latest', signal)
+  const table = tableOf(version.val)
+  if (table === null) throw new Error(`${name} is not a dataset.`)
+  return { version, count: await countRows(project, table, signal) }
+}
+
+function Editor({ project, name, first }: EditorProps & { readonly first: Base }) {
+  const stored = ['dataset', project, name]
+  const draft = useMemo(
+    () =>
+      persistedSignal<Draft>(stored, () => ({
+        base: first,
+        edits: NO_EDITS,
+        name,
+        message: '',
+        newer: null,
+        note: null,
+      })),
+    [],
+  )
+  const { base, edits, newer, note, message } = draft.value
+  const set = (part: Partial<Draft>) => {
+    draft.value = { ...draft.value, ...part }
+  }
+  const change = (next: RowEdits) => set({ edits: next })
+  const changes = useMemo(() => listEdits(edits, base.count), [edits, base])
+  const [isReviewed, setReviewed] = useState(false)
+  const { submit, failure } = useSubmit(async () => {
+    const saved = await save(project, draft.value)
+    if ('newer' in saved) return set(saved)
+    forgetPersisted(stored)
+    go(pathToVersion(project, saved.object_id, saved.digest))
+  })
+  const leave = () => {
+    forgetPersisted(stored)
+    if (base.version === null) go(pathTo(project, 'datasets'))
+    else setQuery({ edit: null }, { isStep: true })
+  }
+  const move = useSubmit(async () => set(await moveTo(project, draft.value)))
+  const isNew = base.version === null
+  const next = (base.version?.version_index ?? -1) + 1
+  return html`${base.version !== null && html`<h2 class="apart">Edit the rows of v${base.version.version_index}</h2>`}
+    <p role="status">${summaryOf(edits, base)}</p>
+    ${note !== null && html`<p class="notice">${note}</p>`}
+    <${EditedRows} key=${base.version?.digest} project=${project} base=${base} edits=${edits} onChange=${change} />
+    <${AddRows} edits=${edits} onChange=${change} />
+    ${
+      hasEdits(edits) &&
+      html`<details class="part" open=${isReviewed} onToggle=${(event: Event) => setReviewed((event.target as HTMLDetailsElement).open)}>
+        <summary><h2>What changes</h2></summary>
+        ${isReviewed && html`<${RowChangeList} key=${changes.length} changes=${changes} />`}
+      </details>`
+    }
+    ${newer !== null && html`<${Conflict} base=${base.version} newer=${newer} onMove=${move.submit} />`}
+    <${Failure} words=${failure ?? move.failure} />
+    <form class="bar filters" aria-label="Save" onSubmit=${submit}>
+      ${isNew && html`<label>Name of the dataset<input required maxlength="128" pattern="[\\p{L}\\p{N}_.\\-]+" title="letters, digits, _ . and -" value=${draft.value.name} onInput=${textOf((text) => set({ name: text }))} /></label>`}
+      <label>What this version changes, in words<input maxlength=${MESSAGE_CHARS_MAX} placeholder="optional" value=${message} onInput=${textOf((text) => set({ message: text }))} /></label>
+      ${
+        isReviewed || isNew
+          ? html`<button key="save" class="main" disabled=${!isNew && !hasEdits(edits)} onClick=${clickOnce}>Save as v${next}</button>`
+          : html`<button key="show" type="button" class="main" disabled=${!hasEdits(edits)} onClick=${() => setReviewed(true)}>Show what changes</button>`
+      }
+      <button type="button" onClick=${leave}>Discard</button>
+    </form>`
+}
+
+function summaryOf({ changed, added }: RowEdits, { count }: Base): string {
+  const removed = [...changed.values()].filter(({ val }) => val === null).length
+  const total = count - removed + added.length
+  return `${formatCount(total)} ${total === 1 ? 'row' : 'rows'}: ${formatCount(added.length)} added, ${formatCount(removed)} removed, ${formatCount(changed.size - removed)} changed`
+}
+
+/** @returns the version that was published, or the one of somebody else that is the latest @throws ApiFailure, Error */
+async function save(
+  project: string,
+  { base, edits, name, message }: Draft,
+): Promise<ObjectVersion | Pick<Draft, 'newer'>> {
+  const object_id = base.version?.object_id ?? name.trim()
+  const { signal } = new AbortController()
+  try {
+    const digest = await publishRows(project, object_id, base.version, updatesOf(edits))
+    const made = await readVersion(project, object_id, digest, signal)
+    if (base.version !== null && made.version_index <= base.version.version_index)
+      throw new Error(oldVersionText(made, base.version, 'these changes'))
+    await writeMessage(made, message)
+    return made
+  } catch (error) {
+    if (!(error instanceof ApiFailure && error.code === 'object_conflict')) throw error
+    return { newer: await readVersion(project, object_id, 'latest', signal) }
+  }
+}
+
+/** Moves the changes to the version of somebody else, after which they can be saved. */
+async function moveTo(project: string, { newer, edits }: Draft): Promise<Partial<Draft>> {
+  if (newer === null) return {}
+  const { signal } = new AbortController()
+  const base = await readBase(project, newer.object_id, signal)
+  const row_digests = [...edits.changed.values()].map(({ before }) => before.digest)
+  const table = tableOf(base.version?.val) ?? ''
+  const found =
+    row_digests.length === 0
+      ? []
+      : await readRows(project, table, { filter: { row_digests } }, signal)
+  const { edits: moved, lost } = moveEdits(edits, found)
+  const note =
+    lost === 0
+      ? null
+      : `${formatCount(lost)} of the changed rows ${lost === 1 ? 'is' : 'are'} no longer in v${base.version?.version_index}, and ${lost === 1 ? 'is' : 'are'} added as new.`
+  return { base, edits: moved, newer: null, note }
+}
