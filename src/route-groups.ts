@@ -30,6 +30,7 @@ import {
 import { backfillRoutes } from './routes/evaluators/backfills.ts'
 import { evaluatorRoutes } from './routes/evaluators/evaluators.ts'
 import { monitorRoutes } from './routes/evaluators/monitors.ts'
+import { agreementRoutes } from './routes/feedback/agreement.ts'
 import { feedbackRoutes } from './routes/feedback/feedback.ts'
 import { feedbackQueryRoutes } from './routes/feedback/feedback-query.ts'
 import { feedbackStatsRoutes } from './routes/feedback/feedback-stats.ts'
@@ -83,6 +84,7 @@ export async function registerTraceRoutes(scope: App, options: TraceGroupOptions
   const { feedbackPayloadBytesMax: payloadBytesMax } = config
   await scope.register(feedbackRoutes, { annotation, feedback, payloadBytesMax, nowUs })
   await scope.register(feedbackQueryRoutes, { audit, feedback })
+  await scope.register(agreementRoutes, { stores: { annotation, feedback }, refScheme })
   await scope.register(feedbackStatsRoutes, { feedback, nowUs })
   await scope.register(annotationRoutes, {
     audit,

@@ -10,7 +10,7 @@ export const RUNNABLE = 'wandb.runnable.'
 const RATING = '_rating_'
 const THUMBS: Readonly<Record<string, boolean>> = { '👍': true, '👎': false }
 
-type Rating = boolean | number | string
+export type Rating = boolean | number | string
 
 type Rated = Pick<FeedbackRow, 'feedback_type' | 'payload_json' | 'scores_json'>
 
