@@ -1,4 +1,4 @@
-/** The feedback of a project: the paths in its payloads, charts of their numbers, and the newest feedback. */
+/** The feedback of a project: the paths in its payloads, how their values are distributed and change, and the newest feedback. */
 import { html } from 'htm/preact'
 import { serverNow } from '../api/clock.ts'
 import type { PayloadPath } from '../api/wire.ts'
@@ -10,8 +10,8 @@ import { query, setQuery } from '../shell/location.ts'
 import type { ViewProps } from '../shell/page-route.ts'
 import { NewestFeedback } from './newest.ts'
 import { readNewest } from './newest-rows.ts'
-import { PathChart } from './path-chart.ts'
 import { readPaths } from './payload-paths.ts'
+import { ScoreView } from './score-view.ts'
 import type { FeedbackWindow } from './window.ts'
 
 function windowOf(project_id: string): FeedbackWindow {
@@ -45,10 +45,15 @@ export function Feedback({ project }: ViewProps) {
     ${
       paths.value !== null &&
       path !== null &&
-      html`<${PathChart} key=${path} asked=${paths.value.asked} path=${path} />`
+      html`<${ScoreView} key=${path} project=${project} asked=${paths.value.asked} path=${path} type=${typeAt(paths.value.paths, path)} />`
     }
     ${paths.value !== null && html`<${NewestFeedback} project=${project} rows=${paths.value.rows} />`}
     </div>`
+}
+
+/** Of a path that is not in the time: a number, as most scores are. */
+function typeAt(paths: readonly PayloadPath[], path: string): PayloadPath['value_type'] {
+  return paths.find(({ json_path }) => json_path === path)?.value_type ?? 'numeric'
 }
 
 interface PathsProps {
@@ -67,14 +72,14 @@ function Paths({ paths, chosen, isOfType }: PathsProps) {
   const choose = (path: string) =>
     setQuery({ path: path === chosen ? null : path }, { isStep: true })
   return html`<h2>Fields of payloads</h2>
-    <div class="scroll" tabindex="0"><table class="list">
-      <thead><tr><th scope="col">Path</th><th scope="col">Type</th><th scope="col">Over time</th></tr></thead>
+    <section class="card flush"><div class="scroll" tabindex="0"><table class="list whole">
+      <thead><tr><th scope="col">Path</th><th scope="col">Type</th><th scope="col">Values</th></tr></thead>
       <tbody>${paths.map(
         ({ json_path, value_type }) => html`<tr key=${`${json_path} ${value_type}`}>
           <td class="wrap"><code>${json_path}</code></td>
           <td>${value_type}</td>
-          <td>${value_type === 'numeric' && html`<button aria-pressed=${json_path === chosen} onClick=${() => choose(json_path)}>chart</button>`}</td>
+          <td><button aria-pressed=${json_path === chosen} onClick=${() => choose(json_path)}>show</button></td>
         </tr>`,
       )}</tbody>
-    </table></div>`
+    </table></div></section>`
 }

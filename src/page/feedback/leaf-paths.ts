@@ -39,3 +39,21 @@ function typeOf(value: unknown): ValueType {
   if (typeof value === 'number' || isExactNumber(value)) return 'numeric'
   return typeof value === 'boolean' ? 'boolean' : 'categorical'
 }
+
+/** A key of a path: after a dot, or as JSON in brackets. */
+const KEY = /^(?:\.?([A-Za-z0-9_]+)|\[("(?:[^"\\]|\\.)*")\])/
+
+/** The field of queries at a path of payloads; null for a path that fields cannot name, as those into arrays. */
+export function fieldOfPath(path: string): string | null {
+  const keys = ['payload']
+  for (let rest = path; rest !== ''; ) {
+    const [step, plain, quoted] = KEY.exec(rest) ?? []
+    if (step === undefined) return null
+    const key = plain ?? (JSON.parse(quoted ?? '""') as string)
+    // Fields have no way to write such a key.
+    if (key === '' || key.includes('.')) return null
+    keys.push(key)
+    rest = rest.slice(step.length)
+  }
+  return keys.join('.')
+}

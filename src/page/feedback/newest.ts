@@ -13,10 +13,10 @@ interface NewestFeedbackProps {
 export function NewestFeedback({ project, rows }: NewestFeedbackProps) {
   if (rows.length === 0) return null
   return html`<h2>The newest</h2>
-    <div class="scroll" tabindex="0"><table class="list">
+    <section class="card flush"><div class="scroll" tabindex="0"><table class="list whole">
       <thead><tr><th scope="col">Given</th><th scope="col">Type</th><th scope="col">Payload</th><th scope="col">By</th><th scope="col">About</th></tr></thead>
       <tbody>${rows.map((row) => html`<${Row} key=${row.id} project=${project} row=${row} />`)}</tbody>
-    </table></div>`
+    </table></div></section>`
 }
 
 interface RowProps {
@@ -36,7 +36,7 @@ function Row({ project, row }: RowProps) {
 }
 
 /** A call of the project is a link; other refs are shown. */
-function About({ project, about }: { readonly project: string; readonly about: string }) {
+export function About({ project, about }: { readonly project: string; readonly about: string }) {
   // An id may have slashes, too.
   const [, id] = about.split(`:///${project}/call/`)
   if (id === undefined) return html`<span class="faint">${about}</span>`

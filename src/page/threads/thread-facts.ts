@@ -1,6 +1,7 @@
 /** What the list of threads says about each besides its turns: the first message, who wrote it, and sums of its turns. */
 import { requestLines } from '../api/client.ts'
-import { type Call, type Feedback, factsOf, membersOf, type Thread, usageOf } from '../api/wire.ts'
+import { type Call, type Feedback, factsOf, type Thread, usageOf } from '../api/wire.ts'
+import { numberOf, scoresOf } from '../evaluations/scores.ts'
 import { formatNumber, preview } from '../parts/format.ts'
 import { lastMessageText, newestOf, onlyTextOf, promptOf } from '../parts/messages/messages.ts'
 
@@ -95,35 +96,23 @@ function sumOf(turns: readonly Call[]) {
 }
 
 /** `👍 3 · rating 4.2`: reactions are counted, numbers averaged by their names, notes counted. Pure. */
-export function scoresOf(feedback: readonly Feedback[]): string {
+export function averageScores(feedback: readonly Feedback[]): string {
   const counts = new Map<string, number>()
   const numbers = new Map<string, number[]>()
   for (const { payload, feedback_type } of feedback) {
     const { emoji, note, value } = payload
     const label = typeof emoji === 'string' ? emoji : typeof note === 'string' ? 'notes' : null
     if (label !== null) counts.set(label, (counts.get(label) ?? 0) + 1)
-    for (const [name, number] of numbersOf(feedback_type, value ?? payload.output ?? payload))
-      if (!numbers.get(name)?.push(number)) numbers.set(name, [number])
+    const scorer = feedback_type.replace(/^wandb\.runnable\./, '')
+    for (const [path, score] of Object.entries(scoresOf(value ?? payload.output ?? payload))) {
+      const name = `${scorer} ${path}`.trim()
+      const number = numberOf(score)
+      if (number !== null && !numbers.get(name)?.push(number)) numbers.set(name, [number])
+    }
   }
   const means = [...numbers].map(([name, all]) => {
     const mean = all.reduce((sum, number) => sum + number, 0) / all.length
     return `${name} ${formatNumber(+mean.toFixed(2))}`
   })
   return [...[...counts].map(([label, count]) => `${label} ${count}`), ...means].join(' · ')
-}
-
-/** The numbers of a score by their names; true counts as 1. */
-function numbersOf(type: string, value: unknown): [string, number][] {
-  const name = type.replace(/^wandb\.runnable\./, '')
-  const number = numberOf(value)
-  if (number !== null) return [[name, number]]
-  return Object.entries(membersOf(value)).flatMap(([key, member]) => {
-    const inner = numberOf(member)
-    return inner === null ? [] : [[`${name} ${key}`, inner] as [string, number]]
-  })
-}
-
-function numberOf(value: unknown): number | null {
-  if (typeof value === 'boolean') return value ? 1 : 0
-  return typeof value === 'number' ? value : null
 }

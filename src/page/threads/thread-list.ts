@@ -8,7 +8,7 @@ import { type Loaded, useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { RelativeTime } from '../parts/time/relative-time.ts'
 import { pathTo } from '../shell/page-route.ts'
-import { readThreadFacts, scoresOf, type ThreadFacts } from './thread-facts.ts'
+import { averageScores, readThreadFacts, type ThreadFacts } from './thread-facts.ts'
 
 /** Threads shown at first, and added by each click on "more". */
 const STEP = 50
@@ -82,7 +82,7 @@ function ThreadRow({ project, thread, facts }: ThreadRowProps) {
     <td class="number">${formatMs(p50_turn_duration_ms)}</td>
     <td class="number">${own !== undefined && own.tokens > 0 && `${atLeast}${formatCount(own.tokens)}`}</td>
     <td class="number">${own !== undefined && own.cost !== null && `${atLeast}${formatCost(own.cost)}`}</td>
-    <td class="wrap">${own !== undefined && scoresOf(own.feedback)}</td>
+    <td class="wrap">${own !== undefined && averageScores(own.feedback)}</td>
   </tr>`
 }
 

@@ -149,7 +149,7 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
     await row.getByText('numeric').waitFor()
     await page
       .locator('tr', { has: page.getByText('value', { exact: true }) })
-      .getByText('chart')
+      .getByText('show')
       .click()
     await page.getByText('How often it was given: 2').waitFor()
     await expect.poll(() => page.url()).toContain('path=value')
@@ -174,7 +174,7 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
     const fields = page.locator('table', { has: page.getByText('Path', { exact: true }) })
     await expect
       .poll(() => fields.locator('tbody tr').allInnerTexts())
-      .toEqual(['polite\tboolean\t', 'stars\tnumeric\tchart', 'value\tnumeric\tchart'])
+      .toEqual(['polite\tboolean\tshow', 'stars\tnumeric\tshow', 'value\tnumeric\tshow'])
   })
 
   it('names the user of the key where feedback on a trace has no other name', async () => {

@@ -134,6 +134,24 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     expect(complaints).toEqual([])
   })
 
+  it('draws the curves of a running job further as its steps arrive', async () => {
+    const test = await openPage()
+    const { page, url, key, complaints } = test
+    const { jobs } = await createJobs(test, 1, { name: 'owl' })
+    await page.goto(`${url}/acme/demo/weave/training/${jobs[0]}#key=${key}`)
+    await page.getByText('live').waitFor()
+    const claimed = await claim(test)
+    const curve = (name: string) => page.getByRole('slider', { name: new RegExp(`^${name}: `) })
+    for (const seq of [0, 1, 2]) {
+      const events = [{ seq, type: 'gradient_step', data: { reward: seq / 2, loss: 3 - seq } }]
+      await report(test, claimed, 'events', { events })
+      for (const name of ['reward', 'loss'])
+        await expect.poll(() => curve(name).getAttribute('aria-valuemax')).toBe(String(seq))
+    }
+    expect(await curve('reward').getAttribute('aria-valuetext')).toBe('gradient step 3: reward 1')
+    expect(complaints).toEqual([])
+  })
+
   it('shows a long queue whole, and asks again only for its two ends and one page between', async () => {
     const test = await openPage()
     const { page, url, key } = test
