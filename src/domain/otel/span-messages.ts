@@ -136,8 +136,9 @@ export function hasContent({ role, content, ...others }: ChatMessage): boolean {
 }
 
 /**
- * OpenInference makes a message of each item of a response: thoughts, text, tool calls. Those that follow each other
- * become one answer, unless both have what an answer has only once.
+ * OpenInference makes a message of each item of a response: thoughts, text, tool calls; OpenTelemetry's instrumentation for
+ * JavaScript (0.22) an event of each in a stream, with the same reason of the end. Those that follow each other become one
+ * answer, unless both have what an answer has only once.
  */
 export function joinItems(messages: readonly ChatMessage[]): ChatMessage[] {
   const joined: ChatMessage[] = []
@@ -151,9 +152,10 @@ export function joinItems(messages: readonly ChatMessage[]): ChatMessage[] {
 }
 
 function joinTwo(left: ChatMessage, right: ChatMessage): ChatMessage | null {
-  const { content, tool_calls, role, ...fields } = right
+  const { content, tool_calls, role, finish_reason, ...fields } = right
   const isTwice = content !== null && left.content !== null
-  const isApart = role !== 'assistant' || left.role !== role || left.finish_reason !== undefined
+  const isOver = left.finish_reason !== undefined && left.finish_reason !== finish_reason
+  const isApart = role !== 'assistant' || left.role !== role || isOver
   if (isTwice || isApart || Object.keys(fields).some((key) => key in left)) return null
   const calls = [...(left.tool_calls ?? []), ...(tool_calls ?? [])]
   return {
@@ -161,6 +163,7 @@ function joinTwo(left: ChatMessage, right: ChatMessage): ChatMessage | null {
     ...fields,
     content: left.content ?? content,
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    ...(finish_reason === undefined ? {} : { finish_reason }),
   }
 }
 

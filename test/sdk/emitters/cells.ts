@@ -106,7 +106,9 @@ function callCell({ seen, has }: Row): string {
 
 /** Answers of which the input or the output is nowhere. */
 function uncounted({ seen, has }: Row): Seen[] {
-  return seen.filter(({ one }) => !has(one.input) || (one.output > 0 && !has(one.output)))
+  // Gemini's own counts leave thoughts out of the output.
+  const isSent = ({ output, reasoning }: Answer) => has(output) || has(output - reasoning)
+  return seen.filter(({ one }) => !has(one.input) || (one.output > 0 && !isSent(one)))
 }
 
 function sumOf(seen: readonly Seen[], key: Key): number {
@@ -126,14 +128,14 @@ function tokensCell(row: Row): string {
 }
 
 function costCell(row: Row): string {
-  const { seen, sums, has, calls } = row
+  const { seen, sums, hasNamed, calls } = row
   const usages = calls.flatMap(({ summary }) => Object.values(summary.usage ?? {}))
   const lost = uncounted(row)
   if (lost.length === seen.length) return 'wire'
   let expected = 0
   for (const { one } of seen.filter((each) => !lost.includes(each))) {
-    const cached = has(one.cached) ? one.cached : 0
-    const written = has(one.written) ? one.written : 0
+    const cached = hasNamed(one.cached) ? one.cached : 0
+    const written = hasNamed(one.written) ? one.written : 0
     expected += (one.input - cached - written) * PRICE.input + one.output * PRICE.output
     expected += cached * PRICE.cached + written * PRICE.written
   }

@@ -86,7 +86,7 @@ run() {
     node/*) cp "$here"/node/*.mjs "$dir" && run=("$PWD/$node" "$dir/${program#node/}.mjs") ;;
     go/*) run=("$dir/program") ;;
     rust/*) run=("$dir/target/debug/${program#*/}") ;;
-    java/*) run=(java $JAVA_OPTIONS -cp "$dir/${program#*/}/target/classes:$dir/${program#*/}/target/dependency/*" Main) ;;
+    java/*) run=(java -javaagent:"$dir/${program#*/}/target/dependency/opentelemetry-javaagent-2.33.1.jar" -cp "$dir/${program#*/}/target/classes:$dir/${program#*/}/target/dependency/*" Main) ;;
     *) run=("$dir/bin/python" "$here/python/$program.py") ;;
   esac
   env -i PATH="$PATH" HOME="$work/home" TMPDIR="$work" LANG=C.UTF-8 PYTHONDONTWRITEBYTECODE=1 \

@@ -8,9 +8,16 @@ import { parseText } from '../span-reader.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Whether contents of the span's events have this format. Other libraries write texts there, which may read like it. */
-export function isConverse({ scope }: Span): boolean {
-  return scope.name.startsWith('strands.')
+/**
+ * Whether contents of the span's events have this format. Other libraries write texts there, which may read like it. The
+ * scope of Strands for JavaScript (1.19) is the name of the service.
+ */
+export function isConverse({ scope, attributes }: Span): boolean {
+  return (
+    scope.name.startsWith('strands.') ||
+    attributes['gen_ai.system'] === 'strands-agents' ||
+    'agent_loop.cycle_id' in attributes
+  )
 }
 
 /** The parts of a content in the spelling of the conventions; null for a text. */
@@ -21,7 +28,10 @@ export function readConverseParts(content: unknown): Json[] | null {
 }
 
 function toPart(block: Json): Json {
-  const { text, toolUse, toolResult, reasoningContent } = block
+  const { text, reasoningContent, type } = block
+  // Answers of Strands for JavaScript have the fields of a block beside its type.
+  const held: Json = typeof type === 'string' ? { [type]: block } : block
+  const { toolUse, toolResult } = held
   if (typeof text === 'string') return { type: 'text', text }
   if (isObject(toolUse)) {
     const { toolUseId, name, input } = toolUse

@@ -12,6 +12,7 @@ import { LOGFIRE_AGENTS } from './logfire-agents.ts'
 import { MASTRA } from './mastra.ts'
 import { MLFLOW } from './mlflow.ts'
 import { OPENLLMETRY_ANTHROPIC_JS, OPENLLMETRY_BEDROCK } from './openllmetry.ts'
+import { VOLTAGENT } from './voltagent.ts'
 
 /** The semantic conventions of OpenTelemetry since 1.37, as the Weave SDK's agent spans write them, too. */
 const GEN_AI: Dialect = {
@@ -200,19 +201,38 @@ const LOGFIRE: Dialect = {
   displayName: ['logfire.msg'],
 }
 
-/** Google's ADK before 2.0, which has requests and responses of the Gemini API as JSON. */
+/**
+ * Google's ADK before 2.0 for Python, and for JavaScript (2.0), which have requests and responses of the Gemini API as
+ * JSON, in either spelling. Their attributes leave thoughts out of the output; the total of the response has them.
+ */
 const ADK: Dialect = {
   name: 'adk',
   holders: ['gcp.vertex.agent.llm_request', 'gcp.vertex.agent.llm_response'],
-  model: ['gcp.vertex.agent.llm_response.model_version'],
+  model: [
+    'gcp.vertex.agent.llm_response.model_version',
+    'gcp.vertex.agent.llm_response.modelVersion',
+  ],
   messages: ['gcp.vertex.agent.llm_request.contents'],
-  system: ['gcp.vertex.agent.llm_request.config.system_instruction'],
+  system: [
+    'gcp.vertex.agent.llm_request.config.system_instruction',
+    'gcp.vertex.agent.llm_request.config.systemInstruction',
+  ],
   tools: ['gcp.vertex.agent.llm_request.config.tools'],
   input: ['gcp.vertex.agent.tool_call_args'],
   answers: ['gcp.vertex.agent.llm_response.content'],
   output: ['gcp.vertex.agent.tool_response'],
-  cacheRead: ['gcp.vertex.agent.llm_response.usage_metadata.cached_content_token_count'],
-  reasoning: ['gcp.vertex.agent.llm_response.usage_metadata.thoughts_token_count'],
+  totalTokens: [
+    'gcp.vertex.agent.llm_response.usage_metadata.total_token_count',
+    'gcp.vertex.agent.llm_response.usageMetadata.totalTokenCount',
+  ],
+  cacheRead: [
+    'gcp.vertex.agent.llm_response.usage_metadata.cached_content_token_count',
+    'gcp.vertex.agent.llm_response.usageMetadata.cachedContentTokenCount',
+  ],
+  reasoning: [
+    'gcp.vertex.agent.llm_response.usage_metadata.thoughts_token_count',
+    'gcp.vertex.agent.llm_response.usageMetadata.thoughtsTokenCount',
+  ],
   thread: ['gcp.vertex.agent.session_id'],
 }
 
@@ -264,4 +284,5 @@ export const DIALECTS: readonly Dialect[] = [
   LANGSMITH,
   LITELLM,
   MASTRA,
+  VOLTAGENT,
 ]
