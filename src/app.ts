@@ -263,6 +263,7 @@ function toInferenceOptions(config: Config, deps: Deps, nowUs: Clock['nowUs']) {
   return {
     models: deps.models,
     trained: deps.previewModels,
+    servedAliases: deps.servedAliases,
     checkpoints: deps.checkpoints,
     completionsMax: config.chatQueueMax,
     keyCompletionsMax: config.keyCompletionsMax,

@@ -94,6 +94,7 @@ export const ERRORS = {
   alert_event_not_found: entry(404, 'The history of the alert has no such entry.'),
   evaluator_not_found: entry(404, 'There is no such evaluator.'),
   comparison_not_found: entry(404, 'There is no such comparison.'),
+  alias_not_found: entry(404, 'The project serves no model by this name.'),
   budget_not_found: entry(404, 'There is no such budget.'),
   key_not_found: entry(404, 'There is no such key, or it was revoked.'),
   person_not_found: entry(404, 'There is no such person.'),

@@ -618,6 +618,19 @@ CREATE TABLE responses (
   input_json TEXT NOT NULL
 ) STRICT;
 
+CREATE TABLE served_aliases (
+  project_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  target TEXT NOT NULL,
+  -- The model that gets a share of the traffic, and its percent; both or neither.
+  candidate TEXT,
+  candidate_percent REAL,
+  -- JSON list of earlier targets, the newest first.
+  earlier_json TEXT NOT NULL,
+  updated_at_us INTEGER NOT NULL,
+  PRIMARY KEY (project_id, name)
+) STRICT;
+
 CREATE TABLE stats_changes (
   hour_key INTEGER NOT NULL REFERENCES stats_hours (hour_key),
   revision INTEGER NOT NULL,

@@ -4,6 +4,7 @@ import { describeAuditContract } from '../access/audit/audit-store-contract.ts'
 import { describePasswordContract } from '../access/sign-in/password-store-contract.ts'
 import { describeAlertStoreContract } from '../alerts/alert-store-contract.ts'
 import { describeEvaluationJobContract } from '../evaluations/evaluation-job-store-contract.ts'
+import { describeServedAliasContract } from '../models/served-alias-store-contract.ts'
 import { describeRetentionStoreContract } from '../projects/retention-store-contract.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { describeThreadStoreContract } from '../threads/threads-contract.ts'
@@ -35,6 +36,7 @@ describeThreadStoreContract('sqlite with threads', () => open(makeTempDir()))
 describeAlertStoreContract('sqlite', () => open(':memory:'))
 describeAlertStoreContract('sqlite with threads', () => open(makeTempDir()))
 describeEvaluationJobContract('sqlite', async () => (await open(':memory:')).evaluationJobs)
+describeServedAliasContract('sqlite', async () => (await open(':memory:')).servedAliases)
 describeAuditContract('sqlite', () => open(':memory:'))
 describeAuditContract('sqlite with threads', () => open(makeTempDir()))
 describePasswordContract('sqlite', () => open(':memory:'))

@@ -2,8 +2,9 @@
  * Resolves a model name for a caller: to a model from the models file, or to a checkpoint of a model trained
  * here. Checkpoints are looked up for each request.
  */
-import { canUseModel, type Principal } from '../../domain/access/permissions.ts'
+import { canUseModel, canUseProject, type Principal } from '../../domain/access/permissions.ts'
 import type { PreviewModel } from '../../domain/models/preview-model.ts'
+import { chooseArm, type ServedAlias } from '../../domain/models/served-alias.ts'
 import {
   parseTrainedModelName,
   renderTrainedModelName,
@@ -12,6 +13,7 @@ import {
 import { ApiError } from '../../errors.ts'
 import type { ModelListEntry } from '../../schemas/models/model.ts'
 import type { CheckpointStore, PreviewModelStore } from '../../store/api/models/checkpoints.ts'
+import type { ServedAliasStore } from '../../store/api/models/served-aliases.ts'
 import type { Adapter } from '../backend.ts'
 import type { ModelRegistry, ServedModel } from './registry.ts'
 
@@ -19,12 +21,17 @@ interface ModelChoiceOptions {
   readonly registry: ModelRegistry
   readonly trained: PreviewModelStore
   readonly checkpoints: CheckpointStore
+  readonly servedAliases: Pick<ServedAliasStore, 'findAlias' | 'listAliases'>
 }
 
 /** The caller and the project of the request; null if it names none. */
 export interface ModelCaller {
   readonly caller: Principal
   readonly projectId: string | null
+  /** Body of the request, by which an alias with a candidate chooses. Default: none. */
+  readonly body?: unknown
+  /** Whether names of projects are none, so that these do not name each other. Default false. */
+  readonly isPlain?: boolean
 }
 
 export interface ModelChoice {
@@ -39,7 +46,7 @@ export interface ModelChoice {
   ): ServedModel | Promise<ServedModel>
   /** Returns the listing entry for a name. @throws what `choose` throws */
   describe(name: string, modelCaller: ModelCaller): Promise<ModelListEntry>
-  /** Returns the trained models that the caller may use, newest first: each by its name and its newest steps. */
+  /** Returns the names of the project, and the trained models that the caller may use, newest first. */
   listTrained(modelCaller: ModelCaller): Promise<ModelListEntry[]>
 }
 
@@ -56,14 +63,8 @@ const STEPS_LISTED_MAX = 20
 /** The step of a model without a checkpoint: its base model. */
 const BASE_STEP = 0
 
-/**
- * Spec: §4.3 model, §4.7.
- * Choice: names in the models file take precedence; a trained model without a checkpoint answers as its base,
- * step 0; answers have the name with the step.
- */
-export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
-  const { registry, trained, checkpoints } = options
-
+/** Models that were trained here. */
+function createTrainedModels({ registry, trained, checkpoints }: ModelChoiceOptions) {
   /** Returns the base of a trained model if checkpoints of that base can be served. */
   function findBase({ base_model }: PreviewModel): ServedModel | null {
     const base = registry.findModel(base_model)
@@ -113,19 +114,6 @@ export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
     return { model, served: toServed(base, model, { step, adapter }) }
   }
 
-  function choose(
-    name: string | null | undefined,
-    modelCaller: ModelCaller,
-  ): ServedModel | Promise<ServedModel> {
-    const { caller } = modelCaller
-    if (!name || registry.findModel(name) !== null) {
-      return requireAllowed(registry.getModel(name), caller)
-    }
-    return findServed(name, modelCaller).then((found) =>
-      requireAllowed(found?.served ?? registry.getModel(name), caller, name),
-    )
-  }
-
   async function listOne(model: PreviewModel): Promise<ModelListEntry[]> {
     const listing = { model_id: model.id, after: null, order: 'desc' } as const
     const rows = await checkpoints.listCheckpoints({ ...listing, count: STEPS_LISTED_MAX })
@@ -135,13 +123,9 @@ export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
   }
 
   return {
-    choose,
-    async describe(name, modelCaller) {
-      const found = registry.findModel(name) === null ? await findServed(name, modelCaller) : null
-      if (found === null) return registry.getEntry(name)
-      return { ...toEntry(found.model, name), root: found.served.id }
-    },
-    async listTrained(modelCaller) {
+    findServed,
+    /** Returns those that the caller may use, newest first: each by its name and its newest steps. */
+    async list(modelCaller: ModelCaller): Promise<ModelListEntry[]> {
       const { projectId: project_id, caller } = modelCaller
       const page = { name: null, after: null, order: 'desc', count: MODELS_LISTED_MAX } as const
       const models = await trained.listModels({
@@ -151,6 +135,67 @@ export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
         base_models: listBases(),
       })
       return (await Promise.all(models.map(listOne))).flat()
+    },
+  }
+}
+
+/**
+ * Spec: §4.3 model, §4.7.
+ * Choice: names in the models file take precedence, then those by which the project of the request, or of the name, serves models; a trained model without a checkpoint answers as its base,
+ * step 0; answers have the name with the step.
+ */
+export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
+  const { registry, servedAliases } = options
+  const models = createTrainedModels(options)
+
+  function choose(
+    name: string | null | undefined,
+    modelCaller: ModelCaller,
+  ): ServedModel | Promise<ServedModel> {
+    const { caller } = modelCaller
+    if (!name || registry.findModel(name) !== null) {
+      return requireAllowed(registry.getModel(name), caller)
+    }
+    return findNamed(name, modelCaller).then((found) =>
+      requireAllowed(found ?? registry.getModel(name), caller, name),
+    )
+  }
+
+  /** Finds the name by which a project serves models; a name with a step is that of a checkpoint. */
+  async function findAlias(name: string, modelCaller: ModelCaller): Promise<ServedAlias | null> {
+    const { caller, projectId, isPlain = false } = modelCaller
+    const wanted = isPlain ? null : parseTrainedModelName(name)
+    const project_id = wanted?.project_id ?? projectId
+    if (wanted === null || wanted.step !== null || project_id === null) return null
+    if (!canUseProject(caller, project_id)) return null
+    return servedAliases.findAlias({ project_id, name: wanted.name })
+  }
+
+  async function findNamed(name: string, modelCaller: ModelCaller): Promise<ServedModel | null> {
+    const alias = await findAlias(name, modelCaller)
+    if (alias === null) return (await models.findServed(name, modelCaller))?.served ?? null
+    const chosenBy = chooseArm(alias, modelCaller.body)
+    const { model } = chosenBy
+    const asker = { ...modelCaller, projectId: alias.project_id }
+    const own = registry.findModel(model) ?? (await models.findServed(model, asker))?.served ?? null
+    // The answer names what responded, as it does for trained models.
+    return { ...(own ?? registry.getModel(model)), answersAs: own?.answersAs ?? model, chosenBy }
+  }
+
+  return {
+    choose,
+    async describe(name, modelCaller) {
+      const isOwn = registry.findModel(name) !== null
+      const alias = isOwn ? null : await findAlias(name, modelCaller)
+      if (alias !== null) return toAliasEntry(alias)
+      const found = isOwn ? null : await models.findServed(name, modelCaller)
+      if (found === null) return registry.getEntry(name)
+      return { ...toEntry(found.model, name), root: found.served.id }
+    },
+    async listTrained(modelCaller) {
+      const { projectId } = modelCaller
+      const aliases = projectId === null ? [] : await servedAliases.listAliases(projectId)
+      return [...aliases.map(toAliasEntry), ...(await models.list(modelCaller))]
     },
   }
 }
@@ -192,6 +237,12 @@ function toEntry(model: PreviewModel, id: string): ModelListEntry {
   const created = toSeconds(model.created_at_us)
   const { entity: owned_by, base_model: parent } = model
   return { id, object: 'model', created, owned_by, root: id, parent }
+}
+
+/** Spec: §2.11. Choice: `root` is the model that is served. */
+function toAliasEntry({ name, project_id, target, updated_at_us }: ServedAlias): ModelListEntry {
+  const owned_by = project_id.split('/')[0] ?? project_id
+  return { id: name, object: 'model', created: toSeconds(updated_at_us), owned_by, root: target }
 }
 
 function toSeconds(us: number): number {

@@ -1,5 +1,6 @@
 /** The served models: maps names to backends and builds the listing. */
 import type { ChatCapabilities } from '../../domain/chat/chat-rules.ts'
+import type { AliasChoice } from '../../domain/models/served-alias.ts'
 import { ApiError, type ErrorCode } from '../../errors.ts'
 import { REASONING_EFFORTS } from '../../schemas/chat/chat-tool-fields.ts'
 import type { ModelListEntry } from '../../schemas/models/model.ts'
@@ -34,6 +35,8 @@ export interface ServedModel {
   readonly backendModel: string
   /** Adapter of the checkpoint that answers; only with a backend that takes adapters. Default null. */
   readonly adapter?: Adapter | null
+  /** The name of the project by which it was chosen. Default: none. */
+  readonly chosenBy?: AliasChoice
   /** The model name in all answers. Default: the requested name. */
   readonly answersAs?: string
   /** Names of the models to try when it fails. */

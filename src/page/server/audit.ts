@@ -38,6 +38,8 @@ const WHAT: Readonly<Record<Action, string>> = {
   'retention.update': 'retention set',
   'redaction.update': 'redaction set',
   'training_job.create': 'training job made of calls',
+  'alias.update': 'alias set or rolled back',
+  'alias.delete': 'alias deleted',
   'calls.delete': 'calls deleted',
   'objects.delete': 'versions of an object deleted',
   'feedback.delete': 'feedback deleted',

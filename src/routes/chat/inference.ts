@@ -50,6 +50,7 @@ interface InferenceOptions {
   /** Models that were trained here, and their checkpoints. */
   readonly trained: PreviewModelStore
   readonly checkpoints: CheckpointStore
+  readonly servedAliases: Stores['servedAliases']
   /** Completions that may run or wait at once. */
   readonly completionsMax: number
   /** Limits of a key without its own; null: none. */
@@ -84,7 +85,8 @@ export interface Inference {
 export function openInference(app: App, options: InferenceOptions): Inference {
   const { models, trained, checkpoints, completionsMax, keyCompletionsMax } = options
   const { recordings, refScheme, nowUs, watch } = options
-  const choice = createModelChoice({ registry: models, trained, checkpoints })
+  const { servedAliases } = options
+  const choice = createModelChoice({ registry: models, trained, checkpoints, servedAliases })
   const admission = createAdmission({ placesMax: completionsMax })
   const limits = createKeyLimits({
     requestsPerMinute: options.keyRequestsPerMinute,

@@ -21,7 +21,7 @@ import type { ModelCaller } from '../../inference/models/model-choice.ts'
 /** @throws ApiError missing_api_key, scope_missing, invalid_header, project_forbidden */
 export function toModelCaller(request: FastifyRequest): ModelCaller {
   const caller = requireScope(request.principal, 'inference')
-  return { caller, projectId: requireProjectHeader(request, caller) }
+  return { caller, projectId: requireProjectHeader(request, caller), body: request.body }
 }
 
 /** Begins to wait for an answer: opens the request's abort controller and starts the client's own timeout. */

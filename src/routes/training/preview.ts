@@ -2,6 +2,7 @@
 import { requireScope } from '../../domain/access/permissions.ts'
 import type { App } from '../../http/app-type.ts'
 import { openTrainingIntake } from '../../training/jobs/training-intake.ts'
+import { type AliasRoutesOptions, aliasRoutes } from '../models/aliases.ts'
 import { type CheckpointRoutesOptions, checkpointRoutes } from '../models/checkpoints.ts'
 import { type PreviewModelRoutesOptions, previewModelRoutes } from '../models/preview-models.ts'
 import { createJobAcceptor } from './accept-job.ts'
@@ -15,6 +16,7 @@ interface PreviewRoutesOptions
     Omit<TrainingJobRoutesOptions, 'acceptJob'>,
     Omit<JobsFromCallsOptions, 'acceptJob'>,
     ComparisonRoutesOptions,
+    AliasRoutesOptions,
     CheckpointRoutesOptions {
   /** Directory for large bodies while they are received, or ':memory:' for a temporary one. */
   readonly dataDir: string
@@ -33,5 +35,6 @@ export async function previewRoutes(app: App, options: PreviewRoutesOptions): Pr
   await app.register(trajectoryRoutes, options)
   await app.register(jobsFromCallsRoutes, { ...options, acceptJob })
   await app.register(comparisonRoutes, options)
+  await app.register(aliasRoutes, options)
   await app.register(checkpointRoutes, options)
 }

@@ -29,6 +29,8 @@ export const AUDIT_ACTIONS = [
   'retention.update',
   'redaction.update',
   'training_job.create',
+  'alias.update',
+  'alias.delete',
   'calls.delete',
   'objects.delete',
   'feedback.delete',

@@ -40,6 +40,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'responses', key: ['id'] },
   { name: 'preview_models', key: ['id'] },
   { name: 'training_jobs', key: ['id'] },
+  { name: 'served_aliases', key: ['project_id', 'name'] },
   { name: 'checkpoints', key: ['id'] },
   { name: 'training_events', key: ['position'] },
   { name: 'blobs', key: ['path'] },

@@ -17,6 +17,7 @@ import type { FeedbackStore } from './feedback/feedback.ts'
 import type { StoreHealth } from './health.ts'
 import type { StoreMetricsSource } from './metrics.ts'
 import type { CheckpointStore, PreviewModelStore } from './models/checkpoints.ts'
+import type { ServedAliasStore } from './models/served-aliases.ts'
 import type { ObjectStore } from './objects/objects.ts'
 import type { FileStore, TableStore } from './objects/tables.ts'
 import type { PriceStore } from './prices/prices.ts'
@@ -62,6 +63,8 @@ export interface Stores extends StoreHealth, StoreMetricsSource {
   readonly trainingJobs: TrainingJobStore
   readonly trainingQueue: TrainingQueue
   readonly checkpoints: CheckpointStore
+  /** Names by which projects serve models. */
+  readonly servedAliases: ServedAliasStore
   /** Stored responses. */
   readonly responses: ResponseStore
   readonly completionCache: CompletionCacheStore

@@ -24,6 +24,10 @@ import {
 } from '../base/evaluations/evaluation-job-store.ts'
 import { createEvaluatorStore, createEvaluatorWrites } from '../base/evaluators/evaluator-store.ts'
 import { createPreviewModelStore } from '../base/models/model-store.ts'
+import {
+  createServedAliasStore,
+  createServedAliasWrites,
+} from '../base/models/served-alias-store.ts'
 import type { NodeStores } from '../base/node-stores.ts'
 import { cacheKnownProjects, hasContents } from '../base/projects/project-steps.ts'
 import { createTrainingQueue } from '../base/training/queue-store.ts'
@@ -102,6 +106,9 @@ export async function openPostgresStores(
     alerts: createAlertStore(createTransactionRuns(db, createAlertWrites(POSTGRES))),
     evaluationJobs: createEvaluationJobStore(
       createTransactionRuns(db, createEvaluationJobWrites(POSTGRES)),
+    ),
+    servedAliases: createServedAliasStore(
+      createTransactionRuns(db, createServedAliasWrites(POSTGRES)),
     ),
     evaluators: createEvaluatorStore(createTransactionRuns(db, createEvaluatorWrites(POSTGRES))),
     prices: createPriceStore(db),

@@ -15,6 +15,7 @@ import { createResponseStore } from '../base/chat/response-store.ts'
 import type { OnMigrate } from '../base/db/migration-files.ts'
 import { createEvaluationJobStore } from '../base/evaluations/evaluation-job-store.ts'
 import { createEvaluatorStore } from '../base/evaluators/evaluator-store.ts'
+import { createServedAliasStore } from '../base/models/served-alias-store.ts'
 import type { NodeStores } from '../base/node-stores.ts'
 import { createArrivals, createRecordings } from '../base/recordings/recordings.ts'
 import { createAgentStore } from './agents/agents.ts'
@@ -183,6 +184,7 @@ function createSharedStores(db: Connection, writes: Writer) {
     alerts: createAlertStore(createStepRuns(db, writes)),
     evaluationJobs: createEvaluationJobStore(createStepRuns(db, writes)),
     evaluators: createEvaluatorStore(createStepRuns(db, writes)),
+    servedAliases: createServedAliasStore(createStepRuns(db, writes)),
     responses: createResponseStore(createStepRuns(db, writes)),
     completionCache: createCompletionCacheStore(createStepRuns(db, writes)),
   }

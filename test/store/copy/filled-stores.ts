@@ -17,6 +17,7 @@ import { alertOf } from '../../alerts/alert-fixtures.ts'
 import { jobOf } from '../../evaluations/evaluation-job-store-contract.ts'
 import { evaluatorOf, outcomeOf } from '../../evaluators/evaluator-store-contract.ts'
 import { feedbackAt, trigger } from '../../feedback/feedback-fixtures.ts'
+import { aliasOf } from '../../models/served-alias-store-contract.ts'
 import { listing, newObject, PROJECT, storeTable } from '../../objects/object-store-contract.ts'
 import { readCaller } from '../../support/read-caller.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
@@ -130,6 +131,7 @@ async function fillStores(stores: Stores): Promise<Filled> {
   await fillBudgets(stores)
   await fillAlerts(stores)
   await stores.evaluationJobs.createJob(jobOf())
+  await stores.servedAliases.setAlias(aliasOf({ candidate: 'owl', candidate_percent: 12.5 }))
   await fillPeople(stores)
   await fillEvaluators(stores)
   const price = { prompt_token_cost: 1, completion_token_cost: 2, cache_read_input_token_cost: 0.5 }
@@ -295,6 +297,7 @@ export async function readStores(stores: Stores, filled: Filled) {
     budgets: [await budgets.listBudgets(), await budgets.readSpending(BUDGET.id, 0)],
     alerts: [await stores.alerts.listAlerts(PROJECT), await stores.alerts.listEvents('a')],
     evaluations: await stores.evaluationJobs.findJob(PROJECT, 'job'),
+    aliases: await stores.servedAliases.listAliases('acme/demo'),
     people: await people.listPeople(),
     evaluators: await stores.evaluators.listEvaluators(PROJECT),
     versions: await stores.evaluators.listVersions('evaluator'),

@@ -13,6 +13,7 @@ import { describeEvaluatorContract } from '../../evaluators/evaluator-store-cont
 import { describeFeedbackQueryContract } from '../../feedback/store/feedback-query-contract.ts'
 import { describeFeedbackStatsContract } from '../../feedback/store/feedback-stats-contract.ts'
 import { describeFeedbackStoreContract } from '../../feedback/store/feedback-store-contract.ts'
+import { describeServedAliasContract } from '../../models/served-alias-store-contract.ts'
 import { describeObjectChangesContract } from '../../objects/object-changes-contract.ts'
 import { describeContentStoresContract } from '../../objects/object-store-contract.ts'
 import { describeRetentionStoreContract } from '../../projects/retention-store-contract.ts'
@@ -39,6 +40,7 @@ describe.skipIf(!hasPostgres)('with PostgreSQL', () => {
   describeBudgetRaces('postgres', async () => (await openTestStores()).budgets)
   describeAuditContract('postgres', openTestStores)
   describeEvaluationJobContract('postgres', async () => (await openTestStores()).evaluationJobs)
+  describeServedAliasContract('postgres', async () => (await openTestStores()).servedAliases)
   describePasswordContract('postgres', openTestStores)
   describeAlertStoreContract('postgres', openTestStores)
   describeKeyStoreContract('postgres', async () => (await openTestStores()).keys)

@@ -112,6 +112,9 @@ function toAttributes(
     ...(provider === null ? {} : { provider }),
     request_id: requestId,
     stream: request.stream === true,
+    ...(asked.chosenBy === undefined
+      ? {}
+      : { alias: asked.chosenBy.alias, alias_arm: asked.chosenBy.arm }),
     ...(answering === asked ? {} : { fallback_of: asked.id }),
     ...(request.user ? { user: request.user } : {}),
   }

@@ -11,6 +11,7 @@ WHERE EXISTS (SELECT 1 FROM feedback WHERE project_id = @project_id)
   OR EXISTS (SELECT 1 FROM prices WHERE project_id = @project_id)
   OR EXISTS (SELECT 1 FROM project_retention WHERE project_id = @project_id)
   OR EXISTS (SELECT 1 FROM project_redaction WHERE project_id = @project_id)
+  OR EXISTS (SELECT 1 FROM served_aliases WHERE project_id = @project_id)
   OR EXISTS (SELECT 1 FROM preview_models WHERE entity = @entity AND project = @project)
 `
 

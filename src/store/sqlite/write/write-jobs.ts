@@ -14,6 +14,7 @@ import { RESPONSE_WRITES } from '../../base/chat/response-store.ts'
 import { createEvaluationJobWrites } from '../../base/evaluations/evaluation-job-store.ts'
 import { createEvaluatorWrites } from '../../base/evaluators/evaluator-store.ts'
 import { createFeedbackWrites } from '../../base/feedback/feedback-writes.ts'
+import { createServedAliasWrites } from '../../base/models/served-alias-store.ts'
 import { createPriceWrites } from '../../base/prices/price-writes.ts'
 import { REDACTION_WRITES, RETENTION_WRITES } from '../../base/projects/project-steps.ts'
 import { createTrainingWrites } from '../../base/training/training-writes.ts'
@@ -53,6 +54,7 @@ export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
     ...createRemovalWrites(db),
     ...toWriteJobs(db, createFeedbackWrites(SQLITE, FEEDBACK)),
     ...toWriteJobs(db, createEvaluatorWrites(SQLITE)),
+    ...toWriteJobs(db, createServedAliasWrites(SQLITE)),
     ...createHealthWrites(db),
     ...createContentWrites(db),
     ...toWriteJobs(db, createPriceWrites(SQLITE)),
