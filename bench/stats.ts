@@ -2,7 +2,7 @@
  * Statistics over millions of calls: requests over HTTP, compared with ClickHouse's engine and with plain SQL on the
  * same rows, and how much they slow down ingest. The data is made once and used again.
  *
- * npm run bench -- stats [millions ...] [--data DIR] [--bodies N] [--only questions,chdb,sql,hour,acks,ingest] [--keep]
+ * npm run bench -- stats [millions ...] [--data DIR] [--bodies N] [--only questions,groups,chdb,sql,hour,acks,ingest] [--keep]
  *
  * --bodies N: every n-th call has bodies of 1 KB (default 1 up to a million calls, 10 above).
  * --keep: keeps the server's directory with all that was built in it, for the next run.
@@ -25,10 +25,12 @@ import type { ChdbReply, ChdbRequest } from './stats/chdb.ts'
 import { nestReports, PROJECT, provideData, type StatsData } from './stats/data.ts'
 import { askUnderIngest, measureAcks, measureIngest } from './stats/ingest.ts'
 import {
+  GROUPINGS,
   listQuestions,
   type Question,
   toBody,
   toClickHouse,
+  toGroupsBody,
   toPlainSql,
 } from './stats/questions.ts'
 import { waitForSegments } from './stats/segments.ts'
@@ -37,10 +39,11 @@ import { findTool } from './tools/find-tool.ts'
 const TIMES = 20
 /** Warm-up, until the readers' code is compiled. */
 const WARM_UPS = 25
+const GROUPS_WARM_UPS = 5
 const CHDB_WARM_UPS = 5
 const PLAIN_TIMES = 2
 const MILLION = 1_000_000
-const PARTS = ['questions', 'chdb', 'sql', 'hour', 'acks', 'ingest'] as const
+const PARTS = ['questions', 'groups', 'chdb', 'sql', 'hour', 'acks', 'ingest'] as const
 
 const { values, positionals } = readArguments({
   allowPositionals: true,
@@ -63,15 +66,21 @@ async function touch(server: BenchServer): Promise<void> {
   await server.post('/call/start', { start })
 }
 
-async function measureQuestion(server: BenchServer, question: Question) {
+/** The times of a request, each after a write. */
+async function measureRequest(server: BenchServer, body: unknown, warmUps: number) {
   const taken: number[] = []
   let bytes = 0
-  for (let time = -WARM_UPS; time < TIMES; time++) {
+  for (let time = -warmUps; time < TIMES; time++) {
     await touch(server)
-    const answer = await server.post('/calls/stats', toBody(question))
+    const answer = await server.post('/calls/stats', body)
     bytes = answer.bytes
     if (time >= 0) taken.push(answer.ms)
   }
+  return { taken, bytes }
+}
+
+async function measureQuestion(server: BenchServer, question: Question) {
+  const { taken, bytes } = await measureRequest(server, toBody(question), WARM_UPS)
   const again: number[] = []
   for (let time = 0; time < TIMES; time++) {
     again.push((await server.post('/calls/stats', toBody(question))).ms)
@@ -141,6 +150,17 @@ async function measureQuestions(server: BenchServer, data: StatsData): Promise<R
     const other = chdb[index] as number
     return [row, [`${name}: to chdb`, '0.25', `${(ms / other).toFixed(2)} (${inMs(other)})`]]
   })
+}
+
+async function measureGroups(server: BenchServer): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const [name, groupBy] of GROUPINGS) {
+    const { taken } = await measureRequest(server, toGroupsBody(groupBy), GROUPS_WARM_UPS)
+    const [ms, most] = [median(taken), Math.max(...taken)]
+    console.error(`grouped by ${name}: ${inMs(ms)}`)
+    rows.push([`grouped by ${name}`, '', `${inMs(ms)}, at most ${inMs(most)}`])
+  }
+  return rows
 }
 
 async function measureWriting(server: BenchServer): Promise<Row[]> {
@@ -222,6 +242,7 @@ async function run(millions: number): Promise<void> {
     rows.push(['until all segments are built', '', `${built.toFixed(0)} s`])
     resetPeak(server.process.pid)
     if (parts.has('questions')) rows.push(...(await measureQuestions(server, data)))
+    if (parts.has('groups')) rows.push(...(await measureGroups(server)))
     if (parts.has('sql')) {
       const [whole] = listQuestions(calls) as [Question]
       rows.push(['plain SQL GROUP BY, 30 d by 1 h', 'baseline', inMs(runPlainSql(workDir, whole))])

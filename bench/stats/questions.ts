@@ -103,6 +103,36 @@ export function toBody(question: Omit<Question, 'name' | 'goalMs' | 'where'>): u
   }
 }
 
+/** What all calls are grouped by, by name of the case. */
+export const GROUPINGS: readonly (readonly [
+  name: string,
+  group_by: Readonly<Record<string, unknown>>,
+])[] = [
+  ['op_name', { field: 'op_name' }],
+  ['model', { field: 'model' }],
+  ['provider', { field: 'provider' }],
+  ['status', { field: 'status' }],
+  ['end_user_id, 5,000 users', { field: 'end_user_id' }],
+  ['end_user_id with times', { field: 'end_user_id', times: true }],
+  ['error_type, from the rows of 5 % failed calls', { field: 'error_type' }],
+]
+
+/** The body that asks for the ten groups with the largest cost in all of the time. */
+export function toGroupsBody(group_by: Readonly<Record<string, unknown>>): unknown {
+  return {
+    project_id: PROJECT,
+    start: new Date(WHOLE.startUs / 1000).toISOString(),
+    end: new Date(WHOLE.endUs / 1000).toISOString(),
+    call_metrics: [
+      { metric: 'call_count' },
+      { metric: 'error_count' },
+      { metric: 'latency_ms', aggregations: ['avg'] },
+    ],
+    usage_metrics: [{ metric: 'total_tokens' }, { metric: 'total_cost' }],
+    group_by: { sort_by: { field: 'sum_total_cost' }, ...group_by },
+  }
+}
+
 function clickHouseBucket({ granularityS, timezone }: Question): string {
   if (granularityS === ONE_BUCKET_S) return 'toUnixTimestamp(min(started_at))'
   const unit = granularityS === 3600 ? '1 HOUR' : `${granularityS / 60} MINUTE`

@@ -123,7 +123,7 @@ async function listenWithEndlessStats() {
   const { config, deps, key } = await buildTestApp()
   const started = Promise.withResolvers<void>()
   const aborted = Promise.withResolvers<unknown>()
-  const endless = (_query: StatsQuery, { signal }: ReadCaller) =>
+  const endless = (_query: unknown, { signal }: ReadCaller) =>
     new Promise<never>((_resolve, reject) => {
       started.resolve()
       signal.addEventListener('abort', () => {
@@ -131,7 +131,7 @@ async function listenWithEndlessStats() {
         reject(signal.reason)
       })
     })
-  const stats: StatsStore = { aggregate: endless, render: endless }
+  const stats: StatsStore = { aggregate: endless, render: endless, group: endless }
   const app = await buildApp(config, { ...deps, stats })
   onTestFinished(() => app.close())
   const address = await app.listen({ port: 0, host: '127.0.0.1' })

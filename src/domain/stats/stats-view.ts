@@ -3,8 +3,10 @@
  * thousands of values. Pure.
  */
 
+import { renderTimestamp } from '../../schemas/timestamp.ts'
 import { createJsonBytes, createTimestampBytes, type JsonBytes, utf8 } from '../json/json-bytes.ts'
 import type { BucketTable } from './bucket-table.ts'
+import type { GroupValues, ListedGroups } from './groups.ts'
 import type { StatColumn } from './metric-names.ts'
 
 /** Limit: characters of the header that names models. */
@@ -85,6 +87,25 @@ function writeValues(
   json.write(COUNT)
   json.writeNumber(count[bucket] ?? 0)
   json.write(OBJECT_END)
+}
+
+/** Renders groups and the rest of them as the fields of the response. An addition to the spec. */
+export function renderGroups(
+  { groups, others }: ListedGroups,
+  columns: readonly StatColumn[],
+): { readonly groups: readonly object[]; readonly other_groups: object | null } {
+  const render = ({ count, values, firstUs, lastUs }: GroupValues) => ({
+    ...(firstUs === null ? {} : { first_started_at: renderTimestamp(firstUs) }),
+    ...(lastUs === null ? {} : { last_started_at: renderTimestamp(lastUs) }),
+    ...Object.fromEntries(
+      columns.map(({ key }, index) => [key, Number.isNaN(values[index]) ? null : values[index]]),
+    ),
+    count,
+  })
+  return {
+    groups: groups.map((group) => ({ group: group.group, ...render(group) })),
+    other_groups: others && { groups: others.groups, ...render(others) },
+  }
 }
 
 /**

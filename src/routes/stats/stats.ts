@@ -8,8 +8,9 @@ import {
   doubleRoundS,
   type TimeWindow,
 } from '../../domain/stats/buckets.ts'
+import { checkGroupBy } from '../../domain/stats/groups.ts'
 import { isMoney, toColumns } from '../../domain/stats/metric-names.ts'
-import { renderModelNames } from '../../domain/stats/stats-view.ts'
+import { renderGroups, renderModelNames } from '../../domain/stats/stats-view.ts'
 import { resolveWindow } from '../../domain/time/time-window.ts'
 import { chooseCounting } from '../../domain/usage/own-usage.ts'
 import type { App } from '../../http/app-type.ts'
@@ -34,7 +35,7 @@ export async function statsRoutes(
       schema: {
         tags: ['calls'],
         operationId: 'getCallStats',
-        summary: 'Time-bucketed statistics of calls: tokens, costs, latency, counts.',
+        summary: 'Statistics of calls by time or by group: tokens, costs, latency, counts.',
         description:
           'When costs are requested, the header `x-weft-unpriced-models` names the models whose costs are unknown, and `x-weft-reported-cost-models` those without a price whose total cost is what the clients report.',
         body: CallStatsRequest,
@@ -86,7 +87,9 @@ export async function renderCallStats(
     usage_counting: counting,
   }
   const requested = buildBucketGrid(window, granularity ?? null, timezone)
-  if (callColumns.length + usageColumns.length === 0) {
+  const groupBy = body.group_by ?? null
+  if (groupBy) checkGroupBy(groupBy, callColumns, usageColumns)
+  else if (callColumns.length + usageColumns.length === 0) {
     const none = [Buffer.from('[]')]
     const empty = { usageBuckets: none, callBuckets: none, unpricedModels: [], reportedModels: [] }
     return {
@@ -103,6 +106,13 @@ export async function renderCallStats(
     usageColumns,
     prices: needsPrices ? await prices.listPrices(project_id) : [],
     counting,
+  }
+  if (groupBy) {
+    const found = await stats.group({ ...query, groupBy }, caller)
+    const head = { ...asUsed, granularity: requested.granularityS }
+    const rendered = renderGroups(found, [...callColumns, ...usageColumns])
+    const body = { ...head, usage_buckets: [], call_buckets: [], ...rendered }
+    return { ...found, chunks: [Buffer.from(JSON.stringify(body))] }
   }
   const { grid, found } = await widenWhileTooLarge(requested, window, timezone, ({ startsUs }) =>
     stats.render({ ...query, startsUs, valuesMax }, caller),

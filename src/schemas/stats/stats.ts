@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { CallsFilter } from '../calls/calls-filter.ts'
 import { ProjectId, Time, Timestamp } from '../primitives.ts'
 import { UsageCounting } from '../usage/usage-counting.ts'
+import { GROUPS_FIELDS, StatsGroupBy } from './stats-groups.ts'
 
 /** Spec: §2.8 (names not shown). Choice: the names of Weave. */
 export const USAGE_METRICS = [
@@ -129,6 +130,9 @@ export const CallStatsRequest = z
     usage_counting: UsageCounting.nullish().describe(
       'How usage is counted; an addition. When absent `own`, with a filter that takes calls out of their traces (ops, roots, ids of calls or parents, refs) `reported`.',
     ),
+    group_by: StatsGroupBy.nullish().describe(
+      'Groups the calls of the whole window; the buckets are then empty. Percentiles, and of usage aggregations other than sum, avg and count, are refused. An addition.',
+    ),
     timezone: TimeZone,
   })
   .meta({ id: 'CallStatsRequest', description: 'A window, metrics and a filter.' })
@@ -165,6 +169,7 @@ export const CallStatsResponse = z
     usage_counting: UsageCounting.describe('How usage was counted; an addition.'),
     usage_buckets: z.array(UsageBucket).describe('By time, then model: each model in each bucket.'),
     call_buckets: z.array(CallBucket).describe('By time: each bucket of the window.'),
+    ...GROUPS_FIELDS,
   })
   .meta({ id: 'CallStatsResponse', description: 'Time-bucketed statistics.' })
 export type CallStatsResponse = z.infer<typeof CallStatsResponse>

@@ -5,9 +5,9 @@
 import { renderTimestamp } from '../../../src/schemas/timestamp.ts'
 import { naiveBucketStartUs } from './naive-buckets.ts'
 
-const AGGREGATIONS = ['sum', 'avg', 'min', 'max', 'count', 'count_true', 'count_false']
+export const AGGREGATIONS = ['sum', 'avg', 'min', 'max', 'count', 'count_true', 'count_false']
 const PERCENTILES = [0, 37.5, 50, 99.9]
-const CALL_METRICS = ['latency_ms', 'call_count', 'error_count']
+export const CALL_METRICS = ['latency_ms', 'call_count', 'error_count']
 const TOKEN_METRICS = [
   'input_tokens',
   'output_tokens',
@@ -18,7 +18,7 @@ const TOKEN_METRICS = [
   'reasoning_tokens',
 ] as const
 const COST_METRICS = ['input_cost', 'output_cost', 'total_cost'] as const
-const USAGE_METRICS = [...TOKEN_METRICS, ...COST_METRICS]
+export const USAGE_METRICS = [...TOKEN_METRICS, ...COST_METRICS]
 
 /** Atoms of money in a dollar. */
 const DOLLAR = 10n ** 15n
@@ -175,7 +175,7 @@ function summarize({ metric, values, rows }: Measured): Record<string, number | 
   return keys
 }
 
-function summarizeCalls(rows: readonly RawCall[]) {
+export function summarizeCalls(rows: readonly RawCall[]) {
   const ended = rows.flatMap(({ end }) => end ?? [])
   const values: Record<string, bigint[]> = {
     latency_ms: ended.map(({ latency_us }) => BigInt(Math.max(0, Math.floor(latency_us / 1000)))),
@@ -203,7 +203,7 @@ function costOf({ tokens, price }: UsageRow, metric: (typeof COST_METRICS)[numbe
   return metric === 'output_cost' ? [output] : [input + output]
 }
 
-function summarizeUsage(rows: readonly UsageRow[]) {
+export function summarizeUsage(rows: readonly UsageRow[]) {
   return [
     ...TOKEN_METRICS.map((metric) => ({
       metric,
@@ -257,11 +257,28 @@ function toOwn(calls: readonly RawCall[]): RawCall[] {
   })
 }
 
-/** Both lists of buckets, as the API gives them for all metrics. */
-export function naiveStats(calls: readonly RawCall[], question: Question, findPrice: FindPrice) {
+/** The calls that a question is about, with the usage that counts. */
+export function wantedCalls(calls: readonly RawCall[], question: Question): RawCall[] {
   const counted = isOwn(question) ? toOwn(calls) : calls
   const ids = new Set(calls.map(({ id }) => id))
-  const wanted = counted.filter((call) => isWanted(call, question, ids))
+  return counted.filter((call) => isWanted(call, question, ids))
+}
+
+export function usageOf(
+  model: string,
+  { end, started_us }: RawCall,
+  findPrice: FindPrice,
+): UsageRow[] {
+  const tokens = end?.usage[model]
+  if (!tokens) return []
+  const inputTokens =
+    tokens.uncached + tokens.cache_read_input_tokens + tokens.cache_creation_input_tokens
+  return [{ tokens, price: findPrice(model, tokens.provider, started_us, inputTokens) }]
+}
+
+/** Both lists of buckets, as the API gives them for all metrics. */
+export function naiveStats(calls: readonly RawCall[], question: Question, findPrice: FindPrice) {
+  const wanted = wantedCalls(calls, question)
   const models = [...new Set(wanted.flatMap(({ end }) => Object.keys(end?.usage ?? {})))].sort()
   const starts = naiveStarts(question)
   const { granularity, timezone } = question
@@ -269,14 +286,6 @@ export function naiveStats(calls: readonly RawCall[], question: Question, findPr
     naiveBucketStartUs(started_us, granularity, timezone),
   )
   const inBucket = (start: number) => byBucket.get(start) ?? []
-
-  function usageOf(model: string, { end, started_us }: RawCall): UsageRow[] {
-    const tokens = end?.usage[model]
-    if (!tokens) return []
-    const inputTokens =
-      tokens.uncached + tokens.cache_read_input_tokens + tokens.cache_creation_input_tokens
-    return [{ tokens, price: findPrice(model, tokens.provider, started_us, inputTokens) }]
-  }
 
   return {
     call_buckets: starts.map((start) => {
@@ -286,7 +295,7 @@ export function naiveStats(calls: readonly RawCall[], question: Question, findPr
     }),
     usage_buckets: starts.flatMap((start) =>
       models.map((model) => {
-        const rows = inBucket(start).flatMap((call) => usageOf(model, call))
+        const rows = inBucket(start).flatMap((call) => usageOf(model, call, findPrice))
         const head = { timestamp: renderTimestamp(start), model }
         return Object.assign(head, ...summarizeUsage(rows), { count: rows.length })
       }),

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { Stores } from '../../../src/store/api/stores.ts'
 import { buildTestApp, type TestApp } from '../../support/build-test-app.ts'
+import { groupingsOf, naiveGroups, toGroupsBody } from './naive-groups.ts'
 import { naiveStats, type Question, type RawCall, toStatsBody } from './naive-stats.ts'
 import {
   BASE_US,
@@ -176,6 +177,18 @@ async function rename(world: World, index: number): Promise<void> {
   if (!known.has(index)) known.set(index, unknown)
 }
 
+/** Asks for groups of the same calls: all of them, some, and as a sort and a search choose. */
+async function checkGroups(world: World, question: Question): Promise<void> {
+  const { project_id, prices } = world
+  for (const grouping of groupingsOf(world.asked)) {
+    const { status, body } = await world.app.post(URL, toGroupsBody(project_id, question, grouping))
+    expect([status, body.error]).toEqual([200, undefined])
+    const expected = naiveGroups(rawCalls(world), question, priceFinder(prices), grouping)
+    expect([grouping, body.groups]).toEqual([grouping, expected.groups])
+    expect([grouping, body.other_groups]).toEqual([grouping, expected.other_groups])
+  }
+}
+
 /** Asks twice: unchanged, where an answer may be cached, and with a new window. */
 async function check(world: World, asked: Question): Promise<void> {
   world.asked += 1
@@ -186,6 +199,7 @@ async function check(world: World, asked: Question): Promise<void> {
     expect(body.call_buckets).toEqual(expected.call_buckets)
     expect(body.usage_buckets).toEqual(expected.usage_buckets)
   }
+  await checkGroups(world, asked)
 }
 
 async function perform(world: World, step: Step): Promise<void> {

@@ -114,7 +114,7 @@ export const sentCall = fc.record({
     )
     .map(([hour, us]) => BASE_US + hour * HOUR_US + us),
   latency_us: fc.oneof(fc.constantFrom(0, 1000, -5), fc.integer({ min: -1e6, max: 5e9 })),
-  exception: fc.constantFrom(null, null, 'Error'),
+  exception: fc.constantFrom(null, null, 'Error', 'ValueError: no 7', 'ValueError: no 8'),
   op_name: fc.constantFrom('a', 'b', 'b:v1', 'b:v2'),
   /** Index of the parent among the calls; null: a root. */
   parent: fc.option(fc.nat(5)),

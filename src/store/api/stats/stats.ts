@@ -2,10 +2,12 @@
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { ProjectPrice } from '../../../domain/prices/project-prices.ts'
 import type { BucketTable } from '../../../domain/stats/bucket-table.ts'
+import type { ListedGroups } from '../../../domain/stats/groups.ts'
 import type { StatColumn } from '../../../domain/stats/metric-names.ts'
 import { ApiError } from '../../../errors.ts'
 import type { CallsFilter } from '../../../schemas/calls/calls-filter.ts'
 import type { CallMetric, UsageMetric } from '../../../schemas/stats/stats.ts'
+import type { StatsGroupBy } from '../../../schemas/stats/stats-groups.ts'
 import type { UsageCounting } from '../../../schemas/usage/usage-counting.ts'
 
 /** What to compute, over which calls, in which buckets. Times in microseconds. */
@@ -52,6 +54,13 @@ export interface StatsTexts {
   readonly reportedModels: readonly string[]
 }
 
+/** What to compute by groups over the whole window, in no bucket. */
+export interface GroupsQuery extends Omit<StatsQuery, 'startsUs' | 'valuesMax'> {
+  readonly groupBy: StatsGroupBy
+}
+
+export type GroupsResult = ListedGroups & Pick<StatsResult, 'unpricedModels' | 'reportedModels'>
+
 export interface StatsStore {
   /**
    * Returns the exact values of every bucket over all calls acknowledged before. Deleted calls and ends without
@@ -70,6 +79,13 @@ export interface StatsStore {
    * @throws what aggregate throws
    */
   render(query: StatsQuery, caller: ReadCaller): Promise<StatsTexts>
+  /**
+   * Returns the exact values of the first groups, and of all others together. A call counts as in `aggregate`, in each of
+   * its groups; of usage, a group has the rows that count.
+   *
+   * @throws ApiError validation_failed (param `group_by`) for more than 100,000 groups, and what aggregate throws
+   */
+  group(query: GroupsQuery, caller: ReadCaller): Promise<GroupsResult>
 }
 
 const PARAM = 'granularity'

@@ -85,7 +85,7 @@ export function createCallTable(
     /** Adds the CALL_NUMBERS that start at `at`. */
     addSums(bucket: number, numbers: Float64Array, at: number): void {
       cursor.moveToBucket(bucket)
-      addCallNumbers(sums, numbers, at)
+      addCallNumbers(sums, numbers, at, 0)
       if ((sums[LATENCY_SUM] as number) > SUM_MAX) settleLatencies()
     },
 
@@ -96,14 +96,19 @@ export function createCallTable(
   }
 }
 
-/** Adds the CALL_NUMBERS that start at `at`. */
-function addCallNumbers(sums: Float64Array, numbers: Float64Array, at: number): void {
+/** Adds the CALL_NUMBERS that start at `at` to those that start at `to`. */
+export function addCallNumbers(
+  sums: Float64Array,
+  numbers: Float64Array,
+  at: number,
+  to: number,
+): void {
   for (let index = 0; index < CALL_NUMBERS; index++) {
-    const known = sums[index] as number
+    const known = sums[to + index] as number
     const more = numbers[at + index] as number
-    if (index === LATENCY_MIN) sums[index] = more < known ? more : known
-    else if (index === LATENCY_MAX) sums[index] = more > known ? more : known
-    else sums[index] = known + more
+    if (index === LATENCY_MIN) sums[to + index] = more < known ? more : known
+    else if (index === LATENCY_MAX) sums[to + index] = more > known ? more : known
+    else sums[to + index] = known + more
   }
 }
 

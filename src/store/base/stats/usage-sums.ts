@@ -36,6 +36,50 @@ export function isSummable(columns: readonly StatColumn[]): boolean {
   return columns.every(({ of }) => of === 'sum' || of === 'avg' || of === 'count')
 }
 
+/**
+ * Reads the values of metrics from a row of usage, or from the sums of many; metrics by index. A cost that is not known has
+ * none.
+ */
+interface UsageMeasures {
+  /** @param prices - null when unknown or when no cost was requested */
+  ofRow(
+    usage: ModelUsage,
+    prices: Pricing | null,
+    add: (metric: number, value: Measured) => void,
+  ): void
+  /** @param sums - USAGE_NUMBERS of calls at these prices */
+  ofSums(
+    sums: Float64Array,
+    prices: Pricing | null,
+    add: (metric: number, sum: Measured) => void,
+  ): void
+}
+
+export function createUsageMeasures(metrics: readonly UsageMetric[]): UsageMeasures {
+  const needsCost = metrics.some(isMoney)
+  const places = metrics.map(slotOf)
+  return {
+    ofRow(usage, prices, add) {
+      const paid = needsCost && prices ? costOfRow(usage, prices) : null
+      metrics.forEach((metric, index) => {
+        const cost = COSTS[metric]
+        const amount = cost && paid ? cost(paid) : null
+        if (!cost) add(index, usage[metric as keyof ModelUsage] as number)
+        else if (amount !== null) add(index, amount)
+      })
+    },
+    ofSums(sums, prices, add) {
+      const paid = needsCost && prices ? costOfSums(sums, prices) : null
+      metrics.forEach((metric, index) => {
+        const cost = COSTS[metric]
+        const amount = cost && paid ? cost(paid) : null
+        if (!cost) add(index, sums[places[index] as number] as number)
+        else if (amount !== null) add(index, amount)
+      })
+    },
+  }
+}
+
 export interface ModelTable {
   readonly table: BucketTable
   /**
@@ -61,15 +105,13 @@ export function createModelTable(
   const builder = createBucketTable(columns, buckets, isMoney)
   const { table } = builder
   const metrics = builder.metrics as readonly UsageMetric[]
+  const measures = createUsageMeasures(metrics)
   const needsCost = metrics.some(isMoney)
-  const places = metrics.map(slotOf)
   const columnPlaces = columns.map(({ metric }) => slotOf(metric))
   /** USAGE_NUMBERS of the current bucket that the builder does not have yet; all at these prices. */
   const sums = new Float64Array(USAGE_NUMBERS)
   let sumPrices: Pricing | null = null
   let isBuilding = false
-
-  const payForSums = () => (needsCost && sumPrices ? costOfSums(sums, sumPrices) : null)
 
   /** Moves the sums to the builder. */
   function settle(): void {
@@ -77,13 +119,7 @@ export function createModelTable(
     if (rows === 0) return
     isBuilding = true
     builder.countRows(rows)
-    const paid = payForSums()
-    metrics.forEach((metric, index) => {
-      const cost = COSTS[metric]
-      const amount = cost && paid ? cost(paid) : null
-      if (!cost) builder.addSum(index, rows, sums[places[index] as number] as number)
-      else if (amount !== null) builder.addSum(index, rows, amount)
-    })
+    measures.ofSums(sums, sumPrices, (index, sum) => builder.addSum(index, rows, sum))
     sums.fill(0)
   }
 
@@ -91,7 +127,7 @@ export function createModelTable(
   function writeSums(bucket: number): void {
     const rows = sums[0] as number
     table.count[bucket] = rows
-    const paid = payForSums()
+    const paid = needsCost && sumPrices ? costOfSums(sums, sumPrices) : null
     for (let index = 0; index < columns.length; index++) {
       const { metric, of } = columns[index] as StatColumn<UsageMetric>
       const place = columnPlaces[index] as number
@@ -113,13 +149,7 @@ export function createModelTable(
     addRow(usage, prices) {
       isBuilding = true
       builder.countRows(1)
-      const paid = needsCost && prices ? costOfRow(usage, prices) : null
-      metrics.forEach((metric, index) => {
-        const cost = COSTS[metric]
-        const amount = cost && paid ? cost(paid) : null
-        if (!cost) builder.add(index, usage[metric as keyof ModelUsage] as number)
-        else if (amount !== null) builder.add(index, amount)
-      })
+      measures.ofRow(usage, prices, builder.add)
     },
     addSums(numbers, at, prices) {
       if (prices !== sumPrices) {

@@ -90,3 +90,18 @@ export async function findCallSums(
   const sums = [...ofHours, ...rows].sort((a, b) => a.bucket - b.bucket)
   return { sums, ranks: [...sums.filter((row) => !isMixed(row)), ...ranks.filter(isMixed)] }
 }
+
+/** In the order of CALL_NUMBERS. */
+export function toCallNumbers(row: Omit<CallSums, 'bucket' | 'ranks'>): Float64Array {
+  const hasLatencies = row.ended > 0
+  return Float64Array.of(
+    row.calls,
+    row.ended,
+    row.errors,
+    row.latency_sum ?? 0,
+    hasLatencies ? (row.latency_min as number) : Number.POSITIVE_INFINITY,
+    hasLatencies ? (row.latency_max as number) : Number.NEGATIVE_INFINITY,
+    row.ones,
+    row.zeros,
+  )
+}

@@ -20,6 +20,19 @@ function withinRanges(ranges: readonly TimeRange[] | null): string {
     AND ${startedIn(ranges)}`
 }
 
+/** CALL_NUMBERS of calls, besides the number of them. */
+export const END_SUMS = `
+    sum(is_error) AS errors,
+    count(latency_ms) AS ended,
+    sum(latency_ms) AS latency_sum,
+    min(latency_ms) AS latency_min,
+    max(latency_ms) AS latency_max,
+    countIf(latency_ms = 1) AS ones,
+    countIf(latency_ms = 0) AS zeros`.trim()
+export const CALL_SUMS = `
+    sum(has_start) AS calls,
+    ${END_SUMS}`.trim()
+
 /**
  * Calls by bucket. `ranks` has for each quantile the latency at its rank and the next one: the domain interpolates
  * between them, so that all stores round alike.
@@ -46,14 +59,7 @@ SELECT bucket, calls, errors, ended, latency_sum, latency_min, latency_max, ones
 FROM (
   SELECT
     ${bucketOf(startsUs)} AS bucket,
-    sum(has_start) AS calls,
-    sum(is_error) AS errors,
-    count(latency_ms) AS ended,
-    sum(latency_ms) AS latency_sum,
-    min(latency_ms) AS latency_min,
-    max(latency_ms) AS latency_max,
-    countIf(latency_ms = 1) AS ones,
-    countIf(latency_ms = 0) AS zeros,
+    ${CALL_SUMS},
     ${shares.length > 0 ? ranks.trimStart() : '[] AS ranks'}
   FROM calls
   WHERE ${windowOf(conditions)}${withinRanges(ranges)}
@@ -143,7 +149,7 @@ FROM (
 `
 
 /** Looked up once per statement. A window of few calls is joined: finding the slots reads the whole project. */
-function withUnsettled({ isOwn, isDoubled }: UsageScope): string {
+export function withUnsettled({ isOwn, isDoubled }: UsageScope): string {
   if (!isOwn) return ''
   return `
 WITH
@@ -172,19 +178,22 @@ const DOUBLED = `
     FROM (SELECT arrayJoin(request_list) AS request)
   )`
 
+/** USAGE_NUMBERS of rows of usage. */
+export const USAGE_SUMS = `
+  [
+    toFloat64(count()),
+    ${COUNTERS.map((counter) => `sum(toFloat64(${counter}))`).join(',\n    ')},
+    max(toFloat64(uncached_input_tokens + cache_read_input_tokens + cache_creation_input_tokens))
+  ] AS numbers`.trim()
+
 /** Usage by bucket and model as it was served: numbers in the order of USAGE_NUMBERS. */
 export function sumUsage(scope: UsageScope, startsUs: Float64Array): string {
-  const paid = 'uncached_input_tokens + cache_read_input_tokens + cache_creation_input_tokens'
   return `
 ${withUnsettled(scope)}
 SELECT
   ${bucketOf(startsUs)} AS bucket,
   ${SERVED.join(',\n  ')},
-  [
-    toFloat64(count()),
-    ${COUNTERS.map((counter) => `sum(toFloat64(${counter}))`).join(',\n    ')},
-    max(toFloat64(${paid}))
-  ] AS numbers
+  ${USAGE_SUMS}
 FROM (${usageRows(scope)}
 )
 GROUP BY bucket, ${SERVED.join(', ')}

@@ -21,7 +21,9 @@ import { createUsageTables } from '../../base/stats/usage-tables.ts'
 import { toFilterClause } from '../calls/calls-filter.ts'
 import type { Reads } from '../db/reads.ts'
 import { HAS_DOUBLES } from '../usage/requests.sql.ts'
-import { type CallSums, findCallSums } from './bucket-sums.ts'
+import { findCallSums, toCallNumbers } from './bucket-sums.ts'
+import { readGroups } from './groups.ts'
+import { readServed, type ServedColumns } from './served-columns.ts'
 import { selectUsage, sumUsage } from './stats.sql.ts'
 
 /** Up to this many calls of a window own usage is computed by a join: break-even with checking the stored values. */
@@ -60,6 +62,7 @@ export function createStatsStore(
 
   return {
     aggregate,
+    group: (query, caller) => readGroups(reads, query, clauseOf(query), joinedMax, caller),
     render(query, caller) {
       const { startsUs, callColumns, usageColumns } = query
       const read = async (signal: AbortSignal): Promise<StatsTexts> => {
@@ -79,7 +82,12 @@ export function createStatsStore(
 type UsageResult = Omit<StatsResult, 'calls'>
 const NO_USAGE: UsageResult = { usage: [], unpricedModels: [], reportedModels: [] }
 
-function clauseOf({ project_id, filter, startUs, endUs }: StatsQuery) {
+function clauseOf({
+  project_id,
+  filter,
+  startUs,
+  endUs,
+}: Omit<StatsQuery, 'startsUs' | 'valuesMax'>) {
   const { conditions, parameters } = toFilterClause(project_id, filter)
   return { conditions, parameters: { ...parameters, start_us: startUs, end_us: endUs } }
 }
@@ -120,35 +128,10 @@ async function readCalls(
   return { count: table.table.count, values }
 }
 
-/** In the order of CALL_NUMBERS. */
-function toCallNumbers(row: CallSums): Float64Array {
-  const hasLatencies = row.ended > 0
-  return Float64Array.of(
-    row.calls,
-    row.ended,
-    row.errors,
-    row.latency_sum ?? 0,
-    hasLatencies ? (row.latency_min as number) : Number.POSITIVE_INFINITY,
-    hasLatencies ? (row.latency_max as number) : Number.NEGATIVE_INFINITY,
-    row.ones,
-    row.zeros,
-  )
-}
-
 /** Indices of buckets by their starts. */
 function placesOf(startsUs: Float64Array): (startUs: number) => number {
   const places = new Map([...startsUs].map((us, place) => [us, place]))
   return (us) => places.get(us) as number
-}
-
-/** A model as it was served, in columns. */
-interface ServedColumns {
-  readonly model: string
-  /** Empty: not known. */
-  readonly provider: string
-  readonly upstream_model: string
-  readonly service_tier: string
-  readonly reports_cost: 0 | 1
 }
 
 interface UsageSums extends ServedColumns {
@@ -207,16 +190,6 @@ async function sumUp(
   }
   cursor.end()
   return { usage: usage.tables(), ...usage.pricing() }
-}
-
-function readServed(row: ServedColumns): PricedModel {
-  return {
-    model: row.model,
-    provider: row.provider || null,
-    upstream_model: row.upstream_model || null,
-    service_tier: row.service_tier || null,
-    reports_cost: row.reports_cost === 1,
-  }
 }
 
 type UsageRow = ServedColumns &

@@ -32,6 +32,13 @@ export interface UsageScope {
   readonly isOwn: boolean
   /** Whether requests of the project have several calls, which makes a statement longer and slower. */
   readonly isDoubled: boolean
+  /** Columns of the calls that rows have in addition to their time and what they count. */
+  readonly callColumns?: readonly string[]
+}
+
+/** Columns of the calls, each followed by a comma. */
+function ofCalls({ callColumns = [] }: UsageScope): string {
+  return callColumns.map((column) => `\n    ${column},`).join('')
 }
 
 /** Rows of usage of a window: reported or own usage. */
@@ -49,7 +56,7 @@ function reportedRows(scope: UsageScope): string {
   return `
   SELECT
     started_at_us,
-    id,
+    id,${ofCalls({ ...scope, callColumns: scope.callColumns?.filter((column) => column !== 'id') ?? [] })}
     ${REPORT}
   FROM calls
   ARRAY JOIN usage AS report
@@ -69,7 +76,7 @@ function notedRows(scope: UsageScope): string {
   const noted = (name: string) => `if(has_own = 1, own.${name}, usage.${name}) AS ${name}`
   return `
   SELECT
-    started_at_us,
+    started_at_us,${ofCalls(scope)}
     ${[...SERVED, ...COUNTERS].join(',\n    ')}
   FROM calls
   ARRAY JOIN
@@ -124,11 +131,11 @@ function joinedRows(scope: UsageScope): string {
   )
   return `
   SELECT
-    started_at_us,
+    started_at_us,${ofCalls(scope)}
     ${[...SERVED, ...COUNTERS].join(',\n    ')}
   FROM (
     SELECT
-      started_at_us,
+      started_at_us,${ofCalls(scope)}
       ${SERVED.join(',\n      ')},
       reports.tells_requests = 1 AND (${isSome}) AND (${holds} OR (${holdsCost})) AS takes,${left.join(',')}
     FROM (${reportedRows(scope)}

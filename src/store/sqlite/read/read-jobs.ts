@@ -15,6 +15,7 @@ import {
 import { findObjects, listAliases, listTags } from '../objects/object-list.ts'
 import { sortTable } from '../objects/table-reads.ts'
 import { listProjects, sumContents } from '../projects/project-reads.ts'
+import { groupStats } from '../stats/groups.ts'
 import { buildSegment } from '../stats/segments/build/build-job.ts'
 import { aggregateStats, renderStats } from '../stats/stats.ts'
 import { listThreads } from '../threads/thread-list.ts'
@@ -43,6 +44,7 @@ export const READ_JOBS = {
   span_list: listSpans,
   span_reads: performRead,
   stats: aggregateStats,
+  stats_groups: groupStats,
   stats_texts: renderStats,
   threads: listThreads,
   trace_usage: sumTraceUsage,

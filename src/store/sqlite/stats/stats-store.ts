@@ -20,6 +20,11 @@ export function createStatsStore(writes: Writes, reads: ReadPool): StatsStore {
       await invalidate(broken)
       return result
     },
+    async group(query, caller) {
+      const { result, broken } = await reads.run('stats_groups', query, caller)
+      await invalidate(broken)
+      return result
+    },
     render(query, caller) {
       const read = async (signal: AbortSignal) => {
         const { broken, ...found } = await reads.run('stats_texts', query, { ...caller, signal })

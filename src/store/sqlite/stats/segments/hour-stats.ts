@@ -99,9 +99,9 @@ function addUp(
   return { sums, partOfKey: Int16Array.from({ length: parts }, (_, part) => part), runs }
 }
 
-/** Returns the part of each call that counts, -1 for the others. */
-function assignParts(
-  { columns, removed }: HourView,
+/** Returns the part of each entry that counts, -1 for the others. */
+export function assignParts(
+  { columns, removed }: Pick<HourView, 'columns' | 'removed'>,
   parts: HourParts,
   filter: HourFilter,
 ): Int16Array {
@@ -160,7 +160,8 @@ function groupRows(
   return byPart
 }
 
-function readCounters(
+/** Returns the counters of a row of usage. */
+export function readCounters(
   { counters }: UsageColumns,
   row: number,
 ): Omit<ModelUsage, keyof PricedModel> {

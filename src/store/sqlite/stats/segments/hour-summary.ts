@@ -53,25 +53,31 @@ export function sumParts(
   return { parts, calls, models: used.models, usage }
 }
 
-function sumCalls(sums: Float64Array, partOf: Int16Array, columns: HourColumns): void {
+/** The part of each entry, -1 for none; of 32 bits where there are more parts than fit into 16. */
+export type PartOf = Int16Array | Int32Array
+
+/** Adds calls to the CALL_NUMBERS of their parts. */
+export function sumCalls(sums: Float64Array, partOf: PartOf, columns: HourColumns): void {
   const flags = columns.flags()
   const latencies = columns.latencies()
   for (let call = 0; call < partOf.length; call++) {
     const part = partOf[call] as number
-    if (part < 0) continue
-    const at = part * CALL_NUMBERS
-    const flag = flags[call] as number
-    if ((flag & IS_STARTED) !== 0) sums[at] = (sums[at] as number) + 1
-    if ((flag & IS_ENDED) === 0) continue
-    const latency = latencies[call] as number
-    sums[at + 1] = (sums[at + 1] as number) + 1
-    if ((flag & IS_ERROR) !== 0) sums[at + 2] = (sums[at + 2] as number) + 1
-    sums[at + 3] = (sums[at + 3] as number) + latency
-    if (latency < (sums[at + 4] as number)) sums[at + 4] = latency
-    if (latency > (sums[at + 5] as number)) sums[at + 5] = latency
-    if (latency === 1) sums[at + 6] = (sums[at + 6] as number) + 1
-    if (latency === 0) sums[at + 7] = (sums[at + 7] as number) + 1
+    if (part >= 0) addEntry(sums, part, flags[call] as number, latencies[call] as number)
   }
+}
+
+/** Adds an entry to the CALL_NUMBERS of a part. */
+export function addEntry(sums: Float64Array, part: number, flags: number, latency: number): void {
+  const at = part * CALL_NUMBERS
+  if ((flags & IS_STARTED) !== 0) sums[at] = (sums[at] as number) + 1
+  if ((flags & IS_ENDED) === 0) return
+  sums[at + 1] = (sums[at + 1] as number) + 1
+  if ((flags & IS_ERROR) !== 0) sums[at + 2] = (sums[at + 2] as number) + 1
+  sums[at + 3] = (sums[at + 3] as number) + latency
+  if (latency < (sums[at + 4] as number)) sums[at + 4] = latency
+  if (latency > (sums[at + 5] as number)) sums[at + 5] = latency
+  if (latency === 1) sums[at + 6] = (sums[at + 6] as number) + 1
+  if (latency === 0) sums[at + 7] = (sums[at + 7] as number) + 1
 }
 
 function sumUsage(
@@ -80,7 +86,7 @@ function sumUsage(
   used: UsageColumns,
   skipped: Counts,
 ): void {
-  const { rows, calls, models, modelIds, counters, counts } = used
+  const { rows, calls, models, modelIds, counts } = used
   // The rows that count, often few of many, and the index each is added at.
   const chosen = new Uint32Array(rows)
   const slotOf = new Uint32Array(rows)
@@ -88,21 +94,36 @@ function sumUsage(
   for (let row = 0; row < rows; row++) {
     const part = partOf[calls[row] as number] as number
     if (part < 0 || counts[row] === skipped) continue
-    const place = (part * models.length + (modelIds[row] as number)) * USAGE_NUMBERS
     chosen[count] = row
-    slotOf[count] = place
+    slotOf[count] = (part * models.length + (modelIds[row] as number)) * USAGE_NUMBERS
     count += 1
-    sums[place] = (sums[place] as number) + 1
   }
-  const rowsOf = chosen.subarray(0, count)
+  sumRows(sums, used, chosen.subarray(0, count), slotOf)
+}
+
+/**
+ * Adds rows of usage to USAGE_NUMBERS.
+ *
+ * @param slotOf - where the numbers begin that each of the rows is added to
+ */
+export function sumRows(
+  sums: Float64Array,
+  { counters }: UsageColumns,
+  rows: Uint32Array,
+  slotOf: Uint32Array,
+): void {
+  for (let index = 0; index < rows.length; index++) {
+    const slot = slotOf[index] as number
+    sums[slot] = (sums[slot] as number) + 1
+  }
   counters.forEach((counter, index) => {
-    addColumn(sums, rowsOf, slotOf, counter, 1 + index)
+    addColumn(sums, rows, slotOf, counter, 1 + index)
   })
   const [read, creation, uncached] = [CACHE_READ, CACHE_CREATION, UNCACHED].map(
     (index) => counters[index],
   ) as [Integers, Integers, Integers]
-  for (let index = 0; index < count; index++) {
-    const row = rowsOf[index] as number
+  for (let index = 0; index < rows.length; index++) {
+    const row = rows[index] as number
     const at = (slotOf[index] as number) + INPUT_MAX
     const input = (read[row] as number) + (creation[row] as number) + (uncached[row] as number)
     if (input > (sums[at] as number)) sums[at] = input
@@ -150,7 +171,12 @@ export function toKeyed({ parts, calls, models, usage }: PartSums): KeyedSums {
   }
 }
 
-function gather(numbers: Float64Array, places: readonly number[], stride: number): Float64Array {
+/** Returns the rows of numbers at some indexes. */
+export function gather(
+  numbers: Float64Array,
+  places: readonly number[],
+  stride: number,
+): Float64Array {
   const gathered = new Float64Array(places.length * stride)
   places.forEach((place, row) => {
     gathered.set(numbers.subarray(place * stride, (place + 1) * stride), row * stride)
