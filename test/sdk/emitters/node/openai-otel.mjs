@@ -9,7 +9,9 @@ import { stepsOf } from './openai-steps.mjs'
 import { openProvider, runSteps } from './steps.mjs'
 
 const provider = await openProvider()
-const logger = new LoggerProvider({ processors: [new BatchLogRecordProcessor({ exporter: new OTLPLogExporter() })] })
+const logger = new LoggerProvider({
+  processors: [new BatchLogRecordProcessor({ exporter: new OTLPLogExporter() })],
+})
 logs.setGlobalLoggerProvider(logger)
 registerInstrumentations({
   tracerProvider: provider,
