@@ -11,6 +11,9 @@ export type Given =
 /** The name of a number that has none of its own. */
 export const RATING = 'rating'
 
+/** Type of thumbs and other reactions. */
+export const THUMBS = 'wandb.reaction.1'
+
 export interface FeedbackAbout {
   readonly project: string
   /** Id of the call. */
@@ -35,7 +38,7 @@ export async function giveFeedback(about: FeedbackAbout, given: Given): Promise<
 function bodyOf(given: Given): { feedback_type: string; payload: object } {
   switch (given.kind) {
     case 'reaction':
-      return { feedback_type: 'wandb.reaction.1', payload: { emoji: given.emoji } }
+      return { feedback_type: THUMBS, payload: { emoji: given.emoji } }
     case 'note':
       return { feedback_type: 'wandb.note.1', payload: { note: given.note } }
     case 'number':

@@ -7,10 +7,13 @@ import type {
   EvaluatorVersionsResponse,
 } from '../../schemas/evaluators/evaluator.ts'
 import { requestJson } from '../api/client.ts'
+import { THUMBS } from '../api/feedback.ts'
 import { may } from '../api/session.ts'
+import { Folded } from '../parts/folded.ts'
 import { formatCost, formatCount, formatTime } from '../parts/format.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Pending } from '../parts/notice.ts'
+import { Agreement } from '../parts/rating/agreement.ts'
 import { pathTo } from '../shell/page-route.ts'
 import { BackfillPanel } from './backfill-panel.ts'
 import { EvaluatorForm } from './evaluator-form.ts'
@@ -54,6 +57,7 @@ export function EvaluatorDetail({ project, id }: EvaluatorDetailProps) {
     ${isEditable && html`<h2>Definition</h2><${EvaluatorForm} key=${version} project=${project} stored=${evaluator} onSaved=${reload} />`}
     <h2>Old calls</h2>
     <${BackfillPanel} project=${project} evaluator=${evaluator} onChange=${reload} />
+    <${Folded} title="Agreement with people">${() => html`<${PeopleAgreement} project=${project} evaluator=${name} />`}<//>
     <h2>Versions</h2>
     <div class="scroll" tabindex="0"><table class="list" aria-label="Versions">
       <thead><tr><th scope="col" class="number">Version</th><th scope="col">Made</th><th scope="col">By</th><th scope="col">Scores</th><th scope="col">Scorer</th></tr></thead>
@@ -67,4 +71,19 @@ export function EvaluatorDetail({ project, id }: EvaluatorDetailProps) {
         </tr>`,
       )}</tbody>
     </table></div>`
+}
+
+interface PeopleAgreementProps {
+  readonly project: string
+  /** Its name. */
+  readonly evaluator: string
+}
+
+function PeopleAgreement({ project, evaluator }: PeopleAgreementProps) {
+  const [type, setType] = useState(THUMBS)
+  const change = ({ currentTarget }: Event & { readonly currentTarget: HTMLInputElement }) =>
+    setType(currentTarget.value.trim() || THUMBS)
+  const chosen = { feedback_types: [type], evaluators: [evaluator] }
+  return html`<label>Type of the ratings <input value=${type} maxlength="256" onChange=${change} /></label>
+    <${Agreement} project=${project} chosen=${chosen} ofJudges />`
 }

@@ -20,8 +20,17 @@ export interface Claimed {
   readonly call: Call | null
 }
 
+export interface KnownQueue {
+  readonly queue: Queue
+  readonly rules_work: {
+    readonly added: number
+    readonly dropped: number
+    readonly waiting: number
+  }
+}
+
 interface QueueApi {
-  readQueue(signal: AbortSignal): Promise<Queue>
+  readQueue(signal: AbortSignal): Promise<KnownQueue>
   readProgress(signal?: AbortSignal): Promise<Progress>
   /** Claims the next free call; null when there is none. */
   claimNext(signal?: AbortSignal): Promise<Claimed | null>
@@ -69,7 +78,7 @@ export function openQueue(project_id: string, queue: string, user: string | null
   return {
     async readQueue(signal) {
       const address = `${path}?project_id=${encodeURIComponent(project_id)}`
-      return (await requestJson<{ queue: Queue }>(address, undefined, { signal })).queue
+      return requestJson<KnownQueue>(address, undefined, { signal })
     },
     async readProgress(signal) {
       const body = { project_id, queue_ids: [queue] }

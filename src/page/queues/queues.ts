@@ -6,6 +6,7 @@ import { may } from '../api/session.ts'
 import type { Queue } from '../api/wire.ts'
 import { formatCount, formatTime } from '../parts/format.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
+import { clickOnce, textOf, useSubmit } from '../parts/hooks/use-submit.ts'
 import { focusNeighbour } from '../parts/neighbour.ts'
 import { Failure, Pending } from '../parts/notice.ts'
 import { pathTo, type ViewProps } from '../shell/page-route.ts'
@@ -57,7 +58,8 @@ export function Queues({ project }: ViewProps) {
   }
   return html`<h1>Queues</h1>
     <p>A queue holds calls or spans that people rate one after the other, by keyboard. Choose calls on <a href=${pathTo(project, 'calls')}>Calls</a> by
-      the filter, and add them to a queue there. Queues of spans are filled over the API.</p>
+      the filter, and add them to a queue there, or set rules by which it fills itself. Queues of spans are filled over the API.</p>
+    ${may('traces:write') && html`<${NewQueue} project=${project} onMade=${() => reload(count + 1)} />`}
     <${Failure} words=${failure ?? known.failure} />
     ${
       queues.length > 0 &&
@@ -70,6 +72,26 @@ export function Queues({ project }: ViewProps) {
       </table></div>`
     }
     ${queues.length === 0 && html`<p class="notice">No queues yet.</p>`}`
+}
+
+interface NewQueueProps {
+  readonly project: string
+  readonly onMade: () => void
+}
+
+function NewQueue({ project, onMade }: NewQueueProps) {
+  const [name, setName] = useState('')
+  const { submit, failure } = useSubmit(async () => {
+    const body = { project_id: project, name, scorer_refs: [] }
+    await requestJson('/annotation_queues', body)
+    setName('')
+    onMade()
+  })
+  return html`<form class="bar" aria-label="New queue" onSubmit=${submit}>
+    <label>Name<input required maxlength="256" value=${name} onInput=${textOf(setName)} /></label>
+    <button onClick=${clickOnce}>Add queue</button>
+    <${Failure} words=${failure} />
+  </form>`
 }
 
 interface QueueRowProps {

@@ -4,27 +4,33 @@ import { useMemo, useState } from 'preact/hooks'
 import { errorText } from '../api/client.ts'
 import { giveFeedback, RATING } from '../api/feedback.ts'
 import { caller, may } from '../api/session.ts'
+import { Folded } from '../parts/folded.ts'
 import { formatCount } from '../parts/format.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { forgetPersisted, persistedSignal } from '../parts/persisted.ts'
+import { Agreement } from '../parts/rating/agreement.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { pathTo, type ViewProps } from '../shell/page-route.ts'
 import { type Draft, EMPTY, givenIn, isEmpty } from './draft.ts'
 import { type Claimed, openQueue, type Progress, SKIPPED_MAX } from './queue-api.ts'
 import { RatedCall } from './rated-call.ts'
 import { RatingPanel } from './rating-panel.ts'
+import { RulesForm } from './rules-form.ts'
 
 export function Rate({ project, subject }: ViewProps) {
   const id = subject ?? ''
   const user = caller.value?.svc_user_id ?? null
   const api = useMemo(() => openQueue(project, id, user), [project, id, user])
   const [turn, setTurn] = useState(0)
-  const queue = useLoad(id, (signal) => api.readQueue(signal))
+  const [saved, setSaved] = useState(0)
+  const queue = useLoad(id, (signal) => api.readQueue(signal), saved)
+  const known = queue.value
   const progress = useLoad(id, (signal) => api.readProgress(signal), turn)
   const next = useLoad(`${turn}`, async (signal) => ({ found: await api.claimNext(signal) }))
   if (!may('traces:write'))
-    return html`<h1>${queue.value?.name ?? '…'}</h1><${Failure} words="The key may not rate calls (it lacks traces:write)." />`
+    return html`<h1>${known?.queue.name ?? '…'}</h1><${Failure} words="The key may not rate calls (it lacks traces:write)." />
+      <${AgreementPart} project=${project} queue=${id} />`
   const finish = async (claimed: Claimed, draft: Draft | null, onSent: (rest: Draft) => void) => {
     let rest = draft ?? EMPTY
     for (const [part, given] of givenIn(rest)) {
@@ -37,12 +43,26 @@ export function Rate({ project, subject }: ViewProps) {
     setTurn(turn + 1)
   }
   const found = next.isLoading ? undefined : next.value?.found
-  return html`<${QueueHead} name=${queue.value?.name ?? (queue.isLoading ? '…' : id)} description=${queue.value?.description ?? ''} progress=${progress.value} />
+  return html`<${QueueHead} name=${known?.queue.name ?? (queue.isLoading ? '…' : id)} description=${known?.queue.description ?? ''} progress=${progress.value} />
     <${Failure} words=${queue.failure ?? progress.failure ?? next.failure} />
     ${next.failure !== null && html`<button onClick=${() => setTurn(turn + 1)}>Try again</button>`}
     ${found === undefined && next.isLoading && html`<${Loading} />`}
     ${found === null && html`<p class="notice">${progress.value?.total === 0 ? 'Nothing is in this queue yet.' : 'Nothing is left to rate in this queue.'} <a href=${pathTo(project, 'queues')}>All queues</a></p>`}
-    ${found && html`<${Rated} key=${found.item.id} project=${project} claimed=${found} onFinish=${finish} />`}`
+    ${found && html`<${Rated} key=${found.item.id} project=${project} claimed=${found} onFinish=${finish} />`}
+    ${
+      known?.queue.queue_type === 'call' &&
+      html`<${Folded} title=${known.queue.rules === null ? 'Rules: none' : 'Rules'}>${() => html`<${RulesForm} key=${saved} project=${project} known=${known} onSaved=${() => setSaved(saved + 1)} />`}<//>`
+    }
+    ${known !== null && html`<${AgreementPart} project=${project} queue=${id} />`}`
+}
+
+interface AgreementPartProps {
+  readonly project: string
+  readonly queue: string
+}
+
+function AgreementPart({ project, queue }: AgreementPartProps) {
+  return html`<${Folded} title="Agreement">${() => html`<${Agreement} project=${project} chosen=${{ queue_id: queue }} />`}<//>`
 }
 
 interface QueueHeadProps {

@@ -5,6 +5,7 @@ import { may } from '../api/session.ts'
 import type { Call } from '../api/wire.ts'
 import { readRow } from '../datasets/row-edits.ts'
 import { addRows, listDatasets, rowOf } from '../objects/dataset-rows.ts'
+import { Folded } from '../parts/folded.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
 import { clickOnce, useSubmit } from '../parts/hooks/use-submit.ts'
 import { Failure } from '../parts/notice.ts'
@@ -20,13 +21,8 @@ interface AddToDatasetProps {
 }
 
 export function AddToDataset(props: AddToDatasetProps) {
-  const [isOpen, setOpen] = useState(false)
   if (!may('traces:write')) return null
-  const toggle = (event: Event) => setOpen((event.target as HTMLDetailsElement).open)
-  return html`<details class="part" onToggle=${toggle}>
-    <summary><h2>Add to a dataset</h2></summary>
-    ${isOpen && html`<${RowForm} ...${props} />`}
-  </details>`
+  return html`<${Folded} title="Add to a dataset">${() => html`<${RowForm} ...${props} />`}<//>`
 }
 
 function textOfRow(row: object): string {
