@@ -62,6 +62,18 @@ const VIEWS: readonly View[] = [
     path: () => `${home}/objects/support-questions/versions/latest?edit=1`,
     prepare: changeRows,
   },
+  {
+    name: 'prompt-edit',
+    sign: '.prompt-messages textarea',
+    path: () => `${home}/objects/support-answer/versions/latest?edit=1`,
+    prepare: changePrompt,
+  },
+  {
+    name: 'new-evaluation',
+    sign: '.version-list select',
+    path: () => `${home}/evaluations/new`,
+    prepare: async (page) => page.getByText('New scorer').click(),
+  },
   { name: 'training', path: () => `${home}/training`, sign: '.chart canvas' },
   {
     name: 'training-job',
@@ -108,6 +120,16 @@ for (const svc_user_id of ['ada', 'nightly-evaluation', 'gpu-worker']) {
   const scopes = svc_user_id === 'gpu-worker' ? ['worker'] : ['traces:read', 'traces:write']
   await send('/v1/keys', { svc_user_id, scopes, projects: ['demo/*'] })
 }
+const prompts = ['Answer kindly: {question}', 'Answer kindly, in two sentences at most: {question}']
+for (const content of prompts) {
+  const classes = { _type: 'MessagesPrompt', _class_name: 'MessagesPrompt' }
+  const messages = [
+    { role: 'system', content: 'You work in the support of a shop for cups and plates.' },
+    { role: 'user', content },
+  ]
+  const val = { ...classes, _bases: ['Prompt', 'Object', 'BaseModel'], messages }
+  await send('/obj/create', { obj: { project_id: PROJECT, object_id: 'support-answer', val } })
+}
 mkdirSync(values.folder, { recursive: true })
 const browser = await chromium.launch({
   executablePath: values.chromium,
@@ -141,6 +163,14 @@ async function changeRows(page: Page): Promise<void> {
   await page.getByText('Add 1 row').click()
   await page.getByText('Show what changes').click()
   await page.locator('.changes').first().waitFor()
+}
+
+/** A text with another variable, and how it differs. */
+async function changePrompt(page: Page): Promise<void> {
+  const field = page.getByLabel('Message 2', { exact: true })
+  await field.fill('Answer {customer} kindly, in two sentences at most: {question}')
+  await page.getByText('What changes since').click()
+  await page.locator('.changes').waitFor()
 }
 
 /** The model that was trained here beside the one that it came from, with the probability of each token. */

@@ -26,13 +26,17 @@ export function Evaluations({ project }: ViewProps) {
   if (loaded.value === null) return html`<${Pending} title="Evaluations" loaded=${loaded} />`
   const { runs, count } = loaded.value
   if (count === 0 && evaluation === '')
-    return html`<h1>Evaluations</h1><${FirstEvaluation} project=${project} />`
+    return html`<h1>Evaluations</h1><div class="bar"><${RunOne} project=${project} /></div><${FirstEvaluation} project=${project} />`
   return html`<h1>Evaluations</h1>
     <${Failure} words=${loaded.failure} />
     <${Choices} project=${project} runs=${runs} evaluation=${evaluation} />
     ${count > RUNS_MAX && html`<p class="notice">These are the newest ${formatCount(RUNS_MAX)} of ${formatCount(count)} runs.</p>`}
     <${RunGrid} project=${project} runs=${runs} />
     ${count === 0 && html`<p class="notice">No runs of this evaluation yet.</p>`}`
+}
+
+function RunOne({ project }: { readonly project: string }) {
+  return html`<a class="button" href=${pathTo(project, 'evaluations', 'new')}>Run an evaluation</a>`
 }
 
 const isBoard = () => query.value.get('board') === '1'
@@ -64,6 +68,7 @@ function Choices({ project, runs, evaluation }: ChoicesProps) {
       leaderboard: the newest run of each model
     </label>
     <span class="push"></span>
+    <${RunOne} project=${project} />
     ${ids.length > 0 && html`<button class="quiet" onClick=${() => setQuery({ runs: null })}>clear selection</button>`}
     ${
       canCompare

@@ -1,13 +1,17 @@
 /** One run of an evaluation: what it was, its scores, and its examples. */
 import { html } from 'htm/preact'
-import { useMemo } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { StatusMark } from '../parts/calls/status.ts'
 import { formatCost, formatCount, formatMs, formatTime } from '../parts/format.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
+import { clickOnce, useSubmit } from '../parts/hooks/use-submit.ts'
 import { Failure, Loading, Pending } from '../parts/notice.ts'
 import { parseRef } from '../parts/values/refs.ts'
-import { query } from '../shell/location.ts'
+import { go, query } from '../shell/location.ts'
 import { pathTo, type ViewProps } from '../shell/page-route.ts'
+import { missingScopes, rescoreRun } from './begin/begin-evaluation.ts'
+import { RunProgress } from './begin/run-progress.ts'
+import { ScorerChoice } from './begin/scorer-choice.ts'
 import { ExampleDetail } from './example-detail.ts'
 import { ExampleTable } from './example-table.ts'
 import { EXAMPLES_MAX, type Examples, readDataset, readExamples } from './examples.ts'
@@ -17,16 +21,23 @@ import { formatScore, meansOf, namesOf, type Scores } from './scores.ts'
 
 export function RunView({ project, subject }: ViewProps) {
   const id = subject ?? ''
+  const [turn, setTurn] = useState(0)
   const run = useLoad(
     `${project} ${id}`,
     async (signal) => (await readRunsOf(project, [id], signal))[0],
+    turn,
   )
-  const examples = useLoad(`${project} ${id}`, (signal) => readExamples(project, { id }, signal))
+  const examples = useLoad(
+    `${project} ${id}`,
+    (signal) => readExamples(project, { id }, signal),
+    turn,
+  )
   const name = run.value?.name ?? (run.isLoading ? '…' : id)
   const title = html`<a href=${pathTo(project, 'evaluations')}>Evaluations</a> / ${name}`
   if (!run.value) return html`<${Pending} title=${title} loaded=${run} />`
   return html`<h1>${title}</h1>
     <${Facts} project=${project} run=${run.value} />
+    ${run.value.status === 'running' ? html`<${RunProgress} project=${project} id=${id} onEnd=${() => setTurn((last) => last + 1)} />` : html`<${Rescore} project=${project} id=${id} />`}
     <${ScoreFigures} run=${run.value} examples=${examples.value} />
     <${Failure} words=${examples.failure} />
     ${examples.value === null && examples.isLoading && html`<${Loading} />`}
@@ -62,6 +73,26 @@ function DatasetLink({ project, evaluation }: DatasetLinkProps) {
     ref === null ? null : readDataset(ref.project, ref.name, ref.digest, signal),
   )
   return loaded.value === null ? '–' : html`<${Subject} value=${loaded.value} />`
+}
+
+/** Scores the predictions again, with other scorers, as a new run. */
+function Rescore({ project, id }: { readonly project: string; readonly id: string }) {
+  const [isOpen, setOpen] = useState(false)
+  const [scorers, setScorers] = useState<readonly string[]>([])
+  const { submit, failure } = useSubmit(async () => {
+    if (scorers.length === 0) throw new Error('Choose a scorer.')
+    go(pathTo(project, 'evaluations', await rescoreRun(project, id, scorers)))
+  })
+  if (missingScopes().length > 0) return null
+  return html`<details class="part" onToggle=${(event: Event) => setOpen((event.target as HTMLDetailsElement).open)}>
+    <summary><h2>Score again</h2></summary>
+    ${
+      isOpen &&
+      html`<${ScorerChoice} project=${project} chosen=${scorers} onChange=${setScorers} />
+        <form class="bar" onSubmit=${submit}><button class="main" onClick=${clickOnce}>Score again as a new run</button></form>
+        <${Failure} words=${failure} />`
+    }
+  </details>`
 }
 
 interface ScoreFiguresProps {

@@ -17,6 +17,7 @@ export const EMPTY = {
   path: '$.output',
   texts: '',
   pattern: '',
+  expected_path: '',
   unit: 'characters',
   min: '',
   max: '',
@@ -81,6 +82,9 @@ function toRuleFields(rule: Rule): Partial<Fields> {
   switch (kind) {
     case 'regex':
       return { kind, path: rule.path, pattern: rule.pattern }
+    case 'equals':
+      if (rule.value !== undefined) return { kind: UNSUPPORTED }
+      return { kind, path: rule.path, expected_path: rule.expected_path ?? '' }
     case 'contains':
       if (rule.texts.some((text) => text.includes('\n'))) return { kind: UNSUPPORTED }
       return { kind, path: rule.path, texts: rule.texts.join('\n') }
@@ -129,8 +133,8 @@ export function toDefinition(
   }
 }
 
-/** Defaults that are absent are set by the server. */
-function toScorer(fields: Fields, stored: Scorer | null): object {
+/** Defaults that are absent are set by the server. @throws Error for variables without a path */
+export function toScorer(fields: Fields, stored: Scorer | null): object {
   const { kind, model, prompt, url } = fields
   if (kind === UNSUPPORTED) {
     return stored?.kind === 'rule'
@@ -153,6 +157,7 @@ function toRule(fields: Fields): object {
   const { kind: type, path, pattern, texts, unit, min, max, max_ms } = fields
   if (type === 'latency') return { type, max_ms: Number(max_ms) }
   if (type === 'regex') return { type, path, pattern }
+  if (type === 'equals') return { type, path, expected_path: fields.expected_path }
   if (type === 'contains') {
     return { type, path, texts: texts.split('\n').filter((text) => text !== '') }
   }

@@ -45,7 +45,7 @@ const GROUPS: readonly LinkGroup[] = [
         path: 'evaluations',
         label: 'Evaluations',
         icon: 'flask-conical',
-        views: ['evaluations', 'evaluation', 'compare', 'leaderboard'],
+        views: ['evaluations', 'evaluation', 'compare', 'new-evaluation', 'leaderboard'],
         key: 'e',
       },
       {

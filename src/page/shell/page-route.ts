@@ -12,6 +12,7 @@ export type View =
   | 'evaluations'
   | 'evaluation'
   | 'compare'
+  | 'new-evaluation'
   | 'leaderboard'
   | 'evaluators'
   | 'objects'
@@ -78,6 +79,8 @@ export function parsePageRoute(path: string): PageRoute | null {
   }
   if (what === 'evaluations' && subject === 'compare')
     return { project, view: 'compare', subject: null }
+  if (what === 'evaluations' && subject === 'new')
+    return { project, view: 'new-evaluation', subject: null }
   const views = kind === 'r' ? what === 'call' && VIEWS.get('calls') : VIEWS.get(what)
   if (!views) return { project, view: 'unknown', subject: [kind, ...rest].join('/') }
   const [all, one] = views

@@ -16,6 +16,8 @@ const LOADERS: Readonly<Record<View, () => Promise<ViewComponent>>> = {
   evaluations: async () => (await import('../evaluations/evaluations.ts')).Evaluations,
   evaluation: async () => (await import('../evaluations/run.ts')).RunView,
   compare: async () => (await import('../evaluations/compare.ts')).Compare,
+  'new-evaluation': async () =>
+    (await import('../evaluations/begin/new-evaluation.ts')).NewEvaluation,
   leaderboard: async () => (await import('../evaluations/leaderboard.ts')).Leaderboard,
   evaluators: async () => (await import('../evaluators/evaluators.ts')).Evaluators,
   objects: async () => (await import('../objects/objects.ts')).Objects,

@@ -40,6 +40,8 @@ describe('the form of an evaluator', () => {
     rule({ type: 'contains', texts: ['a\nb'] }, true),
     rule({ type: 'regex', path: '$.inputs', pattern: 'a+', ignore_case: true }, true),
     rule({ type: 'length', unit: 'words', min: 2 }),
+    rule({ type: 'equals', expected_path: '$.inputs.expected', ignore_case: true }),
+    rule({ type: 'equals', value: 1 }),
     rule({ type: 'latency', max_ms: 0.5 }),
     rule({ type: 'cost', max_usd: 1 }, true),
     rule({ type: 'json_schema', schema: { type: 'object' } }),

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { findBarriers, hasBrowser, openPage, PROJECT } from '../browser.ts'
+import { publish, publishDataset } from './evaluation-fixtures.ts'
+
+const classed = (name: string, bases: readonly string[], fields: object) => ({
+  _type: name,
+  _class_name: name,
+  _bases: [...bases, 'Object', 'BaseModel'],
+  name,
+  ...fields,
+})
+
+async function openForm(rows: readonly object[]) {
+  const test = await openPage()
+  const { page, url, key } = test
+  await publishDataset(test, 'sums', rows)
+  const user = (content: string) =>
+    classed('MessagesPrompt', ['Prompt'], { messages: [{ role: 'user', content }] })
+  await publish(test, 'sum', user('What is {left} plus {right}?'))
+  await publish(test, 'sum', user('{question} {unknown}'))
+  await publish(test, 'coded', classed('Scorer', [], { score: 'code' }))
+  const contains = { kind: 'rule', rule: { type: 'contains', texts: ['7'] } }
+  await publish(test, 'seven', classed('Scorer', [], contains))
+  const open = () => page.goto(`${url}/${PROJECT}/weave/evaluations/new#key=${key}`)
+  return { ...test, open }
+}
+
+const SUMS = [
+  { question: 'What is 3 plus 4?', left: 3, right: 4, expected: '3 plus 4 is 7.' },
+  { question: 'What is 2 plus 2?', left: 2, right: 2, expected: '2 plus 2 is 4.' },
+]
+
+describe.skipIf(!hasBrowser)('an evaluation that is run from the page', () => {
+  it('asks versions of a prompt for each row, scores by old and new scorers, and leads to the comparison', async () => {
+    const test = await openForm(SUMS)
+    const { page, open, complaints } = test
+    await open()
+    await page.getByText('The rows of sums have no {unknown} for').waitFor()
+    await page.getByText('1 scorer holds code, which only the SDKs run.').waitFor()
+    await page.getByRole('button', { name: 'Add another prompt' }).click()
+    await page.getByLabel('Version of prompt 2').fill('v0')
+    await page.getByLabel('Version of prompt 2').press('Tab')
+    await page.getByRole('button', { name: 'Run 2 evaluations' }).click()
+    await page.getByText('Choose a scorer.').waitFor()
+    await page.getByLabel('seven').check()
+    await page.getByText('New scorer').click()
+    const form = page.getByRole('form', { name: 'New scorer' })
+    await form.getByLabel('Name').fill('exact')
+    await form.getByRole('button', { name: 'Add scorer' }).click()
+    await expect.poll(() => page.getByLabel('exact').isChecked()).toBe(true)
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByLabel('temperature').fill('0')
+    await page.getByLabel('max_tokens').fill('16')
+    await page.getByRole('button', { name: 'Run 2 evaluations' }).click()
+    const runs = page.getByLabel('Runs that have begun')
+    await expect.poll(() => runs.getByText('complete').count(), { timeout: 30_000 }).toBe(2)
+    expect(await findBarriers(page)).toEqual([])
+    await runs.getByRole('link', { name: 'Compare them' }).click()
+    const compared = page.locator('.compared')
+    await compared.getByRole('row', { name: /^exact\.passed/ }).waitFor()
+    await compared.getByRole('row', { name: /^seven\.passed/ }).waitFor()
+    const examples = page.getByRole('table', { name: 'Examples' })
+    await examples.getByText('3 plus 4 is 7.').first().waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it('shows its progress, is cancelled, and is scored again', async () => {
+    const rows = Array.from({ length: 400 }, (_, n) => ({ ...SUMS[0], n }))
+    const test = await openForm(rows)
+    const { page, open } = test
+    await open()
+    await page.getByLabel('seven').check()
+    await page.getByLabel('Trials of each row').fill('20')
+    await page.getByRole('button', { name: 'Run 1 evaluation' }).click()
+    await page.getByRole('link', { name: 'sum v1 · tiny' }).click()
+    await page.getByText(/of 8,000 rows/).waitFor()
+    await page.getByRole('progressbar', { name: 'Rows that are done' }).waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'Cancel' }).press('Enter')
+    await page.locator('.facts').getByText('error').waitFor()
+    expect(await page.getByRole('button', { name: 'Cancel' }).count()).toBe(0)
+    await page.getByText('Score again').click()
+    await page.getByLabel('seven').check()
+    await page.getByRole('button', { name: 'Score again as a new run' }).click()
+    await page.locator('.figure', { hasText: 'seven.passed' }).waitFor({ timeout: 30_000 })
+  })
+
+  it('says which rights are missing, and what has to be made before', async () => {
+    const test = await openPage()
+    const { page, url, key, createKey } = test
+    await page.goto(`${url}/${PROJECT}/weave/evaluations#key=${key}`)
+    await page.getByRole('link', { name: 'Run an evaluation' }).click()
+    await page.getByText('There is no dataset yet').waitFor()
+    await page.getByText('There is no prompt yet').waitFor()
+    const reader = await createKey({ scopes: ['traces:read'] })
+    await page.goto('about:blank')
+    await page.goto(`${url}/${PROJECT}/weave/evaluations/new#key=${reader}`)
+    await page
+      .getByText('The key may not run evaluations (it lacks traces:write and inference).')
+      .waitFor()
+  })
+})
