@@ -8,7 +8,13 @@ import { query, setQuery } from '../shell/location.ts'
 import { pathTo, type ViewProps } from '../shell/page-route.ts'
 import { ComparedExamples } from './compared-examples.ts'
 import { ComparedRuns } from './compared-runs.ts'
-import { compareExamples, isDifferent, LATENCY } from './comparison.ts'
+import {
+  compareExamples,
+  findMostDifferent,
+  hasOutcome,
+  LATENCY,
+  type Outcome,
+} from './comparison.ts'
 import { COMPARED_MAX } from './evaluations.ts'
 import { EXAMPLES_MAX, type Examples, readExamples } from './examples.ts'
 import { idsInAddress } from './run-ids.ts'
@@ -45,6 +51,14 @@ function Loaded({ project, ids }: LoadedProps) {
     <${ByExample} project=${project} runs=${runs} examples=${examples} />`
 }
 
+/** Compared with the first run. */
+const OUTCOMES: readonly { readonly name: Outcome; readonly label: string }[] = [
+  { name: 'better', label: 'better' },
+  { name: 'worse', label: 'worse' },
+  { name: 'same', label: 'the same' },
+  { name: 'missing', label: 'not comparable' },
+]
+
 interface ByExampleProps {
   readonly project: string
   readonly runs: readonly Run[]
@@ -55,18 +69,31 @@ function ByExample({ project, runs, examples: loaded }: ByExampleProps) {
   const all = useMemo(() => loaded.map(({ examples }) => examples), [loaded])
   const names = useMemo(() => [...namesOf(all.flat().map(({ scores }) => scores)), LATENCY], [all])
   const chosen = query.value.get('score') ?? ''
-  const first = useMemo(() => names.find((name) => isDifferent(all, name)) ?? LATENCY, [all, names])
+  const first = useMemo(() => findMostDifferent(all, names), [all, names])
   const score = names.includes(chosen) ? chosen : first
   const isLow = (query.value.get('better') ?? (isBetterLow(score) ? 'low' : 'high')) === 'low'
   const compared = useMemo(() => compareExamples(all, score, isLow), [all, score, isLow])
+  const outcome = OUTCOMES.find(({ name }) => name === query.value.get('show'))
+  const shown = useMemo(
+    () => (outcome ? compared.filter((each) => hasOutcome(each, outcome.name)) : compared),
+    [compared, outcome],
+  )
+  const filter = (event: Event) =>
+    setQuery({ show: (event.target as HTMLSelectElement).value }, { isStep: true })
   const change = (event: Event) =>
     setQuery({ score: (event.target as HTMLSelectElement).value, better: null }, { isStep: true })
   return html`<section aria-label="Examples">
     <div class="bar filters">
-      <b>${formatCount(compared.length)} ${compared.length === 1 ? 'example' : 'examples'}</b>
+      <b role="status">${outcome && `${formatCount(shown.length)} of `}${formatCount(compared.length)} ${compared.length === 1 ? 'example' : 'examples'}</b>
       <label>Score
         <select value=${score} onChange=${change}>
           ${names.map((name) => html`<option key=${name} value=${name}>${name === LATENCY ? 'latency' : name}</option>`)}
+        </select>
+      </label>
+      <label>Show
+        <select aria-label="Show" value=${outcome?.name ?? ''} onChange=${filter}>
+          <option value="">all examples</option>
+          ${OUTCOMES.map(({ name, label }) => html`<option key=${name} value=${name}>${label}</option>`)}
         </select>
       </label>
       <label class="check">
@@ -75,6 +102,6 @@ function ByExample({ project, runs, examples: loaded }: ByExampleProps) {
       </label>
       <span class="faint">The largest regressions come first.</span>
     </div>
-    <${ComparedExamples} project=${project} runs=${runs} compared=${compared} isLatency=${score === LATENCY} />
+    <${ComparedExamples} project=${project} runs=${runs} compared=${compared} shown=${shown} isLatency=${score === LATENCY} />
   </section>`
 }

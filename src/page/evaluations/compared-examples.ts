@@ -2,6 +2,8 @@
 import { html } from 'htm/preact'
 import { formatCount, formatMs } from '../parts/format.ts'
 import { type Column, Grid } from '../parts/tables/grid.ts'
+import { listTextChanges } from '../parts/values/text-changes.ts'
+import { WordDifference } from '../parts/values/word-difference.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { DifferenceMark } from './compared-runs.ts'
 import { type ComparedExample, countOutcomes } from './comparison.ts'
@@ -12,12 +14,16 @@ import { formatScore } from './scores.ts'
 interface ComparedExamplesProps {
   readonly project: string
   readonly runs: readonly Run[]
+  /** All examples. */
   readonly compared: readonly ComparedExample[]
+  /** Those that pass the filter. */
+  readonly shown: readonly ComparedExample[]
   /** Whether the values are milliseconds. */
   readonly isLatency: boolean
 }
 
-export function ComparedExamples({ project, runs, compared, isLatency }: ComparedExamplesProps) {
+export function ComparedExamples(props: ComparedExamplesProps) {
+  const { project, runs, compared, shown, isLatency } = props
   const format = isLatency ? formatMs : formatScore
   const chosen = compared.find(({ key }) => key === query.value.get('example'))
   const columns = [
@@ -31,17 +37,19 @@ export function ComparedExamples({ project, runs, compared, isLatency }: Compare
     <${Grid}
       label="Examples"
       columns=${columns}
-      count=${compared.length}
-      at=${(index: number) => compared[index]}
+      count=${shown.length}
+      at=${(index: number) => shown[index]}
       isChosen=${({ key }: ComparedExample) => key === query.value.get('example')}
       onChoose=${({ key }: ComparedExample) => setQuery({ example: key }, { isStep: true })}
       rowsMax=${14}
     />
+    ${shown.length === 0 && html`<p class="notice">No example is so.</p>`}
     ${
       chosen !== undefined &&
       html`<${ExampleDetail}
         key=${chosen.key}
         project=${project}
+        baseline=${chosen.outcomes[0]?.callId ?? null}
         columns=${runs.flatMap((run, at) => {
           const outcome = chosen.outcomes[at]
           return outcome ? [{ name: run.shortName, callId: outcome.callId }] : []
@@ -103,7 +111,9 @@ function outputColumn(run: Run, at: number): Column<ComparedExample> {
     label: html`<span title=${run.name}>Output of ${run.shortName}</span>`,
     cell: ({ outcomes }) => {
       const output = outcomes[at]?.output ?? 'not in this run'
-      return html`<span title=${output}>${output}</span>`
+      const base = at === 0 ? undefined : outcomes[0]?.output
+      const words = base === undefined || base === output ? null : listTextChanges(base, output)
+      return html`<span title=${output}>${words === null ? output : html`<${WordDifference} words=${words} />`}</span>`
     },
   }
 }

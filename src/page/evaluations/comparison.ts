@@ -1,6 +1,6 @@
 /** Compares the examples of several runs by how much a score differs from that of the first run. Pure. */
 import { type Example, mergeTrials } from './example.ts'
-import { numberOf } from './scores.ts'
+import { isNeutral, numberOf } from './scores.ts'
 
 /** An example and its result in each run; null if a run does not have it. */
 export interface ComparedExample {
@@ -43,9 +43,42 @@ export function compareExamples(
   )
 }
 
-/** Whether a run has another score than the first run, in any example. */
-export function isDifferent(runs: readonly (readonly Example[])[], score: string): boolean {
-  return compareExamples(runs, score, false).some(({ gains }) => gains.some((gain) => gain))
+/**
+ * The score that differs most from the first run: by the mean difference of the examples, as a share of the range of its
+ * values, so that scores of any scale compare. The latency, which always differs, only if no score does.
+ */
+export function findMostDifferent(
+  runs: readonly (readonly Example[])[],
+  names: readonly string[],
+): string {
+  const shares = names
+    .filter((name) => name !== LATENCY && !isNeutral(name))
+    .map((name) => ({ name, share: shareOf(compareExamples(runs, name, false)) }))
+  const most = Math.max(0, ...shares.map(({ share }) => share))
+  return (most > 0 && shares.find(({ share }) => share === most)?.name) || LATENCY
+}
+
+function shareOf(compared: readonly ComparedExample[]): number {
+  let [lowest, highest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  let [sum, count] = [0, 0]
+  for (const { values, gains } of compared) {
+    for (const [run, value] of values.entries()) {
+      const gain = gains[run] ?? null
+      if (value !== null) [lowest, highest] = [Math.min(lowest, value), Math.max(highest, value)]
+      if (gain !== null) [sum, count] = [sum + Math.abs(gain), count + 1]
+    }
+  }
+  return sum === 0 ? 0 : sum / count / (highest - lowest)
+}
+
+export type Outcome = 'better' | 'worse' | 'same' | 'missing'
+
+/** Whether an example is better or worse than in the first run, in any run; both can be. */
+export function hasOutcome({ gains }: ComparedExample, outcome: Outcome): boolean {
+  const known = gains.filter((gain) => gain !== null)
+  if (outcome === 'missing') return known.length < gains.length - 1
+  if (outcome === 'same') return known.length > 0 && known.every((gain) => gain === 0)
+  return known.some((gain) => (outcome === 'better' ? gain > 0 : gain < 0))
 }
 
 /** The name under which the time of the model is compared; no scorer has a name with a space before it. */

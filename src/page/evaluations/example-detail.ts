@@ -1,6 +1,9 @@
 /** One example in full: the input, and side by side the result of each run or trial. */
 import { html } from 'htm/preact'
-import type { Call } from '../api/wire.ts'
+import { useMemo } from 'preact/hooks'
+import { type Call, membersOf } from '../api/wire.ts'
+import { ChangeList } from '../objects/change-list.ts'
+import { listChanges } from '../objects/value-changes.ts'
 import { Exception } from '../parts/calls/exception.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Loading } from '../parts/notice.ts'
@@ -21,9 +24,11 @@ interface ExampleColumn {
 interface ExampleDetailProps {
   readonly project: string
   readonly columns: readonly ExampleColumn[]
+  /** Id of the call with which the others are compared; null or absent: none. */
+  readonly baseline?: string | null
 }
 
-export function ExampleDetail({ project, columns: all }: ExampleDetailProps) {
+export function ExampleDetail({ project, columns: all, baseline = null }: ExampleDetailProps) {
   const columns = all.slice(0, COLUMNS_MAX)
   const ids = columns.map(({ callId }) => callId)
   const loaded = useLoad(`${project} ${ids}`, (signal) => readExampleCalls(project, ids, signal))
@@ -36,7 +41,37 @@ export function ExampleDetail({ project, columns: all }: ExampleDetailProps) {
     <div class="side-by-side">
       ${columns.map((column) => html`<${Outcome} key=${column.callId} project=${project} column=${column} call=${calls.get(column.callId)} isAlone=${columns.length === 1} />`)}
     </div>
+    ${columns.map(({ name, callId }) => {
+      const [before, after] = [calls.get(baseline ?? ''), calls.get(callId)]
+      return (
+        before &&
+        after &&
+        before !== after &&
+        html`<${Differences} key=${callId} name=${name} before=${before} after=${after} />`
+      )
+    })}
   <//>`
+}
+
+interface DifferencesProps {
+  readonly name: string
+  readonly before: Call
+  readonly after: Call
+}
+
+/** The members and words in which an output and its scores differ from those of the first run. */
+function Differences({ name, before, after }: DifferencesProps) {
+  const changes = useMemo(() => listChanges(resultOf(before), resultOf(after)), [before, after])
+  return html`<section class="part" aria-label=${`Differences of ${name}`}>
+    <h3>What differs in ${name}</h3>
+    ${changes.length === 0 ? html`<p class="faint">Nothing but the latency.</p>` : html`<${ChangeList} changes=${changes} names=${['First run', name]} />`}
+  </section>`
+}
+
+/** The latency differs each time. */
+function resultOf({ output, exception }: Call): unknown {
+  const { model_latency: _, ...result } = membersOf(output)
+  return exception === null ? result : { ...result, exception }
 }
 
 interface OutcomeProps {

@@ -2,6 +2,8 @@
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { JsonTree } from '../parts/values/json-tree.ts'
+import { listTextChanges } from '../parts/values/text-changes.ts'
+import { WordDifference } from '../parts/values/word-difference.ts'
 import { TextDifference } from './text-difference.ts'
 import type { Change } from './value-changes.ts'
 
@@ -27,12 +29,15 @@ function ChangeRow({ change }: { readonly change: Change }) {
   const { path, kind, before, after } = change
   const areTexts = typeof before === 'string' && typeof after === 'string'
   const isLong = areTexts && (before.includes('\n') || after.includes('\n'))
+  const words = areTexts && !isLong ? listTextChanges(before, after) : null
   return html`<tr class=${kind}>
     <th scope="row"><code>${path === '' ? '(all)' : path}</code> <span class="faint">${kind}</span></th>
     ${
-      isLong
-        ? html`<td colspan="2"><${TextDifference} before=${before} after=${after} /></td>`
-        : html`<td class="before">${kind !== 'added' && html`<${JsonTree} value=${before} />`}</td>
+      words !== null
+        ? html`<td colspan="2"><${WordDifference} words=${words} /></td>`
+        : isLong
+          ? html`<td colspan="2"><${TextDifference} before=${before} after=${after} /></td>`
+          : html`<td class="before">${kind !== 'added' && html`<${JsonTree} value=${before} />`}</td>
             <td class="after">${kind !== 'removed' && html`<${JsonTree} value=${after} />`}</td>`
     }
   </tr>`

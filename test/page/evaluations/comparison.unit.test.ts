@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest'
 import {
   compareExamples,
   countOutcomes,
-  isDifferent,
+  findMostDifferent,
+  hasOutcome,
   LATENCY,
+  type Outcome,
 } from '../../../src/page/evaluations/comparison.ts'
 import type { Example } from '../../../src/page/evaluations/example.ts'
 import {
@@ -16,6 +18,7 @@ import {
   scoresOf,
 } from '../../../src/page/evaluations/scores.ts'
 import { sortByNumber } from '../../../src/page/parts/tables/sort-rows.ts'
+import { listTextChanges } from '../../../src/page/parts/values/text-changes.ts'
 
 function example(key: string, scores: Example['scores'], latencyMs: number | null = null): Example {
   return { key, callId: key, status: 'success', inputs: {}, output: '', scores, latencyMs }
@@ -116,14 +119,55 @@ describe('rows by a number', () => {
   })
 })
 
-it('a score is different when any run has another value than the first one', () => {
+describe('the score that differs most', () => {
   const runs = [
-    [example('a', { same: 1, other: 1 }), example('b', { same: 0, other: 1 })],
-    [example('a', { same: 1, other: 1 }), example('b', { same: 0, other: 0 })],
+    [
+      example('a', { same: 1, few: 100, most: 0.1 }, 1),
+      example('b', { same: 0, few: 0, most: 0 }, 1),
+    ],
+    [
+      example('a', { same: 1, few: 60, most: 0 }, 9),
+      example('b', { same: 0, few: 0, most: 0.1 }, 9),
+    ],
   ]
-  expect(['same', 'other', 'none'].map((score) => isDifferent(runs, score))).toEqual([
-    false,
-    true,
-    false,
-  ])
+
+  it('is found by its share of the range, whatever its scale, and before the latency', () => {
+    const names = ['same', 'few', 'most', LATENCY]
+    expect(findMostDifferent(runs, names)).toBe('most')
+    expect(findMostDifferent(runs, ['same', 'few', LATENCY])).toBe('few')
+    expect(findMostDifferent(runs, ['same', 'none', LATENCY])).toBe(LATENCY)
+  })
+})
+
+it('examples are better, worse, the same or without a score', () => {
+  const runs = [
+    [example('up', { s: 0 }), example('down', { s: 1 }), example('same', { s: 1 })],
+    [example('up', { s: 1 }), example('down', { s: 0 }), example('same', { s: 1 })],
+    [example('up', { s: 0 }), example('down', { s: 2 }), example('new', { s: 1 })],
+  ]
+  const compared = compareExamples(runs, 's', false)
+  const keysOf = (outcome: Outcome) =>
+    compared.filter((each) => hasOutcome(each, outcome)).map(({ key }) => key)
+  expect(keysOf('better').toSorted()).toEqual(['down', 'up'])
+  expect(keysOf('worse')).toEqual(['down'])
+  expect(keysOf('same')).toEqual(['same'])
+  expect(keysOf('missing').toSorted()).toEqual(['new', 'same'])
+})
+
+describe('the words in which texts differ', () => {
+  it.each([
+    ['It is red.', 'It is dark red.', '[It is ]+(dark )[red.]'],
+    ['one two', 'one three', '[one ]-(two)+(three)'],
+    ['{"a":1,"b":2}', '{"a":1,"b":3}', '[{"a":1,"b":]-(2)+(3)[}]'],
+  ])('of %s and %s', (before, after, drawn) => {
+    const marks = { same: ['[', ']'], removed: ['-(', ')'], added: ['+(', ')'] } as const
+    const words = listTextChanges(before, after) ?? []
+    const shown = words.map(({ kind, text }) => `${marks[kind][0]}${text}${marks[kind][1]}`)
+    expect(shown.join('')).toBe(drawn)
+  })
+
+  it('are none without a common word, and of very long texts', () => {
+    expect(listTextChanges('yes.', 'no.')).toBeNull()
+    expect(listTextChanges('a '.repeat(2000), 'a')).toBeNull()
+  })
 })

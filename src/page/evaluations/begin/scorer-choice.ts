@@ -62,7 +62,7 @@ function NewScorer({ project, onAdded }: NewScorerProps) {
     setName('')
     setFields(FIRST)
   })
-  return html`<form class="bar" aria-label="New scorer" onSubmit=${submit}>
+  return html`<form class="bar filters" aria-label="New scorer" onSubmit=${submit}>
     <label>Name<input required maxlength="128" pattern="[\\p{L}\\p{N}_.\\-]+" title="letters, digits, _ . and -" value=${name} onInput=${textOf(setName)} /></label>
     <${ScorerKind} fields=${fields} set=${set} />
     <${ScorerFields} fields=${fields} set=${set} />
