@@ -77,7 +77,7 @@ describe.skipIf(!hasBrowser)('what the page asks its server in a browser', () =>
     await page.getByRole('cell', { name: 'note', exact: true }).waitFor()
     // The feedback has no creator of its own.
     await page.getByRole('cell', { name: 'u-1', exact: true }).first().waitFor()
-    await page.getByRole('row', { name: 'value' }).getByRole('button', { name: 'chart' }).click()
+    await page.getByRole('row', { name: 'value' }).getByRole('button', { name: 'show' }).click()
     await page.locator('.chart canvas').first().waitFor()
     await page.getByRole('button', { name: '7d', exact: true }).click()
     const days = () => {

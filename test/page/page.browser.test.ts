@@ -161,6 +161,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       .toEqual(['Started', 'Operation', 'Output', 'inputs.deep.n', 'inputs.deep.text'])
     await expect.poll(() => page.locator('.row.call').last().textContent()).toContain('=1+1')
     await expect.poll(() => page.locator('.row.call').last().textContent()).toContain(`7${MARKUP}`)
+    await page.keyboard.press('Escape')
     await page.click('summary:text-is("Export")')
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -189,7 +190,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByText('3,000 calls').waitFor()
     await expect.poll(() => page.locator('.trace-row').count()).toBeLessThan(100)
     await expect.poll(() => page.locator('.detail .facts').textContent()).toContain('c7')
-    await page.locator('.tree').getByText('Fold', { exact: true }).click()
+    await page.locator('.tree').getByRole('button', { name: 'Fold all', exact: true }).click()
     await expect.poll(() => page.locator('.trace-row').count()).toBe(4)
   })
 

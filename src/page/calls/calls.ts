@@ -52,7 +52,7 @@ export function Calls({ project }: { readonly project: string }) {
   const { column, direction } = sort.value
   const compared = query.value.get('compare')
   return html`<h1 class="hidden">Calls</h1>
-    <${SearchBox} />
+    <${SearchBox}><${SavedViews} project=${project} /><${ColumnPicker} /><//>
     ${
       isEmpty(selection)
         ? html`<div class="bar list-bar">
@@ -68,9 +68,7 @@ export function Calls({ project }: { readonly project: string }) {
               />`
             }
             <span class="push"></span>
-            <button onClick=${refresh}>${icon('refresh-cw')} Refresh</button>
-            <${SavedViews} project=${project} />
-            <${ColumnPicker} />
+            <button class="square" aria-label="Refresh" title="Refresh" onClick=${refresh}>${icon('refresh-cw')}</button>
             <${Actions} target=${target} onDeleted=${refresh} />
           </div>`
         : html`<${Selected} count=${counted?.count ?? null} selection=${selection} onSelect=${setSelection}>

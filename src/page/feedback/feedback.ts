@@ -72,7 +72,7 @@ function Paths({ paths, chosen, isOfType }: PathsProps) {
   const choose = (path: string) =>
     setQuery({ path: path === chosen ? null : path }, { isStep: true })
   return html`<h2>Fields of payloads</h2>
-    <section class="card flush"><div class="scroll" tabindex="0"><table class="list whole">
+    <div class="scroll" tabindex="0"><table class="list">
       <thead><tr><th scope="col">Path</th><th scope="col">Type</th><th scope="col">Values</th></tr></thead>
       <tbody>${paths.map(
         ({ json_path, value_type }) => html`<tr key=${`${json_path} ${value_type}`}>
@@ -81,5 +81,5 @@ function Paths({ paths, chosen, isOfType }: PathsProps) {
           <td><button aria-pressed=${json_path === chosen} onClick=${() => choose(json_path)}>show</button></td>
         </tr>`,
       )}</tbody>
-    </table></div></section>`
+    </table></div>`
 }

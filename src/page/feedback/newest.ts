@@ -13,10 +13,10 @@ interface NewestFeedbackProps {
 export function NewestFeedback({ project, rows }: NewestFeedbackProps) {
   if (rows.length === 0) return null
   return html`<h2>The newest</h2>
-    <section class="card flush"><div class="scroll" tabindex="0"><table class="list whole">
+    <div class="scroll" tabindex="0"><table class="list">
       <thead><tr><th scope="col">Given</th><th scope="col">Type</th><th scope="col">Payload</th><th scope="col">By</th><th scope="col">About</th></tr></thead>
       <tbody>${rows.map((row) => html`<${Row} key=${row.id} project=${project} row=${row} />`)}</tbody>
-    </table></div></section>`
+    </table></div>`
 }
 
 interface RowProps {

@@ -10,6 +10,7 @@ export const ICON_NAMES = [
   'check',
   'chevron-down',
   'chevron-right',
+  'chevrons-down-up',
   'chevrons-up-down',
   'circle-alert',
   'circle-question-mark',

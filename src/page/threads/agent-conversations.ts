@@ -49,14 +49,14 @@ export function AgentConversations({ project }: { readonly project: string }) {
     return html`<p class="notice">No conversations of agents yet: spans of OpenTelemetry with the attribute
       <code>gen_ai.conversation.id</code> make one.</p>`
   return html`<${Failure} words=${read.failure} />
-    <section class="card flush"><div class="scroll" tabindex="0"><table class="list whole" aria-label="Conversations of agents">
+    <div class="scroll" tabindex="0"><table class="list" aria-label="Conversations of agents">
       <thead><tr>
         <th scope="col">First message</th><th scope="col">Conversation</th><th scope="col">Agents</th>
         <th scope="col" class="number">Turns</th><th scope="col">Last span</th><th scope="col" class="number">Errors</th>
         <th scope="col" class="number">Tokens</th><th scope="col" class="number">Cost</th>
       </tr></thead>
       <tbody>${groups.map((group) => html`<${GroupRow} key=${group.group_keys.conversation_id} project=${project} group=${group} />`)}</tbody>
-    </table></div></section>
+    </table></div>
     ${total_count > groups.length && limit < CONVERSATIONS_MAX && html`<button onClick=${() => setLimit(limit + STEP)}>More conversations</button>`}`
 }
 

@@ -37,14 +37,14 @@ export function ThreadList({ project }: { readonly project: string }) {
     shown.slice(at * STEP, (at + 1) * STEP),
   )
   return html`<${Failure} words=${threads.failure} />
-    <section class="card flush"><div class="scroll" tabindex="0"><table class="list whole" aria-label="Threads">
+    <div class="scroll" tabindex="0"><table class="list" aria-label="Threads">
       <thead><tr>
         <th scope="col">First message</th><th scope="col">Thread</th><th scope="col">User</th>
         <th scope="col" class="number">Turns</th><th scope="col">Last turn</th><th scope="col" class="number">Median of a turn</th>
         <th scope="col" class="number">Tokens</th><th scope="col" class="number">Cost</th><th scope="col">Scores</th>
       </tr></thead>
       <tbody>${steps.map((some) => html`<${ThreadRows} key=${some[0]?.thread_id} project=${project} threads=${some} />`)}</tbody>
-    </table></div></section>
+    </table></div>
     ${threads.value.length > limit && html`<button onClick=${() => setLimit(limit + STEP)}>More threads</button>`}`
 }
 

@@ -1,12 +1,13 @@
 /** Finds calls of a trace by their names and errors, and by what is in their bodies. */
 import { html } from 'htm/preact'
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import { requestLines } from '../api/client.ts'
 import type { Call } from '../api/wire.ts'
 import { contains, escapedInJson } from '../calls/search/conditions.ts'
 import { formatCount } from '../parts/format.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
 import { icon } from '../parts/icon.ts'
+import { useFoundText } from './found-text.ts'
 import { findCalls } from './tree.ts'
 
 const BODIES = ['inputs', 'output', 'attributes', 'summary']
@@ -26,6 +27,8 @@ interface TraceFindProps {
 export function TraceFind({ project, calls, onFound }: TraceFindProps) {
   const [text, setText] = useState('')
   const [at, setAt] = useState(-1)
+  const form = useRef<HTMLFormElement>(null)
+  useFoundText(text, () => form.current?.closest('.trace'))
   const trace = calls[0]?.trace_id ?? ''
   const inBodies = useLoad(`${trace} ${text}`, async (signal) =>
     text === '' ? new Set<string>() : readContaining({ project, trace, text }, signal),
@@ -52,7 +55,7 @@ export function TraceFind({ project, calls, onFound }: TraceFindProps) {
     setAt(-1)
   }
   const count = `${at + 1} of ${formatCount(found.length)}${inBodies.isLoading ? ' …' : ''}`
-  return html`<form class="find" role="search" onSubmit=${submit}>
+  return html`<form class="find" role="search" ref=${form} onSubmit=${submit}>
     <input type="search" aria-label="Find in names, errors, inputs, outputs and attributes" placeholder="find in the whole trace" value=${text} onInput=${type} />
     <button type="button" class="square" aria-label="Previous match" disabled=${found.length === 0} onClick=${() => move(-1)}>${icon('arrow-up')}</button>
     <button class="square" aria-label="Next match" disabled=${found.length === 0}>${icon('arrow-down')}</button>

@@ -1,5 +1,6 @@
 /** The tree of a trace with folding, search and keyboard navigation. */
 import { html } from 'htm/preact'
+import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { type Call, totalOf, type Usage } from '../api/wire.ts'
 import { StatusMark } from '../parts/calls/status.ts'
@@ -58,14 +59,16 @@ export function TraceTree(props: TraceTreeProps) {
   }
   const keys = keysOf({ rows, at, folded, fold, onChoose })
   return html`<section class="tree" aria-label="Calls of the trace">
-    <${Totals} calls=${calls} isWhole=${isWhole} trees=${trees} usage=${usage} ms=${span.endMs - span.startMs} />
+    <${Totals} calls=${calls} isWhole=${isWhole} trees=${trees} usage=${usage} ms=${span.endMs - span.startMs}>
+      <span class="push"></span>
+      <button class="square" aria-label="Unfold all" title="Unfold all" onClick=${() => setFolded(new Set())}>${icon('chevrons-up-down')}</button>
+      <button class="square" aria-label="Fold all" title="Fold all" onClick=${() => setFolded(parentsBelow(trees))}>${icon('chevrons-down-up')}</button>
+      <button class="square" aria-label="Refresh" title="Refresh" onClick=${onReload}>${icon('refresh-cw')}</button>
+    <//>
     <div class="bar">
       <${TraceFind} project=${project} calls=${order} onFound=${show} />
       <span class="push"></span>
       <${Jumps} trees=${trees} endMs=${span.endMs} onJump=${show} />
-      <button onClick=${() => setFolded(new Set())}>Unfold</button>
-      <button onClick=${() => setFolded(parentsBelow(trees))}>Fold</button>
-      <button onClick=${onReload}>Refresh</button>
     </div>
     <${WindowList}
       count=${rows.length}
@@ -113,9 +116,10 @@ function Jumps({ trees, endMs, onJump }: JumpsProps) {
 interface TotalsProps extends Pick<TraceTreeProps, 'calls' | 'isWhole' | 'usage'> {
   readonly trees: readonly Node[]
   readonly ms: number
+  readonly children?: ComponentChildren
 }
 
-function Totals({ calls, isWhole, trees, usage, ms }: TotalsProps) {
+function Totals({ calls, isWhole, trees, usage, ms, children }: TotalsProps) {
   const isOpen = calls.some(({ ended_at }) => ended_at === null)
   const errors = trees.reduce((sum, node) => sum + node.errors, 0)
   const totals = trees.map(({ call }) => totalOf(usage?.get(call.id) ?? {}))
@@ -128,6 +132,7 @@ function Totals({ calls, isWhole, trees, usage, ms }: TotalsProps) {
     ${errors > 0 && html`<span class="status error">${formatCount(errors)} failed</span>`}
     ${tokens > 0 && html`<span title="each token counted once">${formatCount(tokens)} tokens</span>`}
     ${costs.length > 0 && html`<span>${formatCost(costs.reduce((sum, cost) => sum + cost, 0))}</span>`}
+    ${children}
   </div>`
 }
 

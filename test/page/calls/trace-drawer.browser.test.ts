@@ -134,8 +134,26 @@ describe.skipIf(!hasBrowser)('a trace over the list of calls', () => {
     const find = page.getByPlaceholder('find in the whole trace')
     await find.fill('oslo')
     await page.getByText('0 of 1', { exact: true }).waitFor()
+    const marked = () =>
+      page.evaluate('[...(CSS.highlights.get("found") ?? [])].map(String)') as Promise<string[]>
+    expect(await marked()).toEqual([])
     await find.press('Enter')
     await expect.poll(() => title.textContent()).toBe('chat')
+    // The body arrives after the text was typed.
+    await expect.poll(marked).toEqual(['Oslo'])
+    await find.fill('')
+    await expect.poll(marked).toEqual([])
+    await find.fill('oslo')
+    // What closes the drawer keeps the call that was selected in it.
+    expect(new URL(page.url()).searchParams.get('call')).toBe('two')
+    await page.getByRole('dialog').getByRole('link', { name: 'Open', exact: true }).click()
+    await page.locator('main .trace h1').waitFor()
+    await page.goBack()
+    expect(new URL(page.url()).searchParams.get('open')).toBe('root')
+    await page.goForward()
+    await page.locator('main .trace h1').waitFor()
+    expect(new URL(page.url()).searchParams.get('call')).toBe('two')
+    await page.goBack()
     await page.locator('summary', { hasText: 'Copy as' }).click()
     expect(await findBarriers(page)).toEqual([])
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])

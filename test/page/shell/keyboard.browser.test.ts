@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)('the page by keyboard', () => {
     await page.keyboard.press('Tab')
     await page.locator('.skip:focus').press('Enter')
     await page.keyboard.press('Tab')
-    await page.locator('main input:focus').waitFor()
+    await page.locator('main :focus').waitFor()
     await page.setViewportSize({ width: 390, height: 844 })
     await page.goto(`${url}/acme/demo/weave/playground`)
     await page.locator('.settings select').first().waitFor()

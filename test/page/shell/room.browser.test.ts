@@ -53,6 +53,38 @@ describe.skipIf(!hasBrowser)('the room on the page', () => {
     }
   })
 
+  it('suffices for the tools of a list and of a failed trace in a line each at 1280 pixels', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    await recordCalls(test, [
+      { id: 'a', exception: 'E', summary: usageOf(12_345) },
+      { id: 'b', parent_id: 'a', exception: 'E' },
+    ])
+    const topsOf = async (selector: string) => {
+      const boxes = await page
+        .locator(selector)
+        .evaluateAll((nodes) =>
+          (nodes as unknown as { getBoundingClientRect(): { top: number; height: number } }[]).map(
+            (node) => node.getBoundingClientRect(),
+          ),
+        )
+      return new Set(
+        boxes
+          .filter(({ height }) => height > 0)
+          .map(({ top, height }) => Math.round((top + height / 2) / 10)),
+      )
+    }
+    await page.goto(`${url}/${PROJECT}/weave/calls?all=1#key=${key}`)
+    await page.getByText('2 calls', { exact: true }).waitFor()
+    expect((await topsOf('.list-bar > *')).size).toBe(1)
+    expect((await topsOf('.search-line > *')).size).toBe(1)
+    await page.goto(`${url}/${PROJECT}/weave/calls/a`)
+    await page.getByText('First error').waitFor()
+    await page.getByText('Slowest').waitFor()
+    expect((await topsOf('.tree > .bar:nth-child(1) > *')).size).toBe(1)
+    expect((await topsOf('.tree > .bar:nth-child(2) > *')).size).toBe(1)
+  })
+
   it('suffices for a table of runs with three scores', async () => {
     const test = await openPage()
     // 1440 pixels beside the rail.

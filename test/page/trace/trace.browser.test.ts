@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser)('traces and threads in a browser', () => {
     await page.locator('.tree .bar').getByText('running').waitFor()
     const end = { project_id: PROJECT, id: 'exact', ended_at: '2100-01-01T00:00:01Z', summary: {} }
     await post('/call/end', { end: { ...end, output: 'the end' } })
-    await page.getByText('Refresh').click()
+    await page.getByRole('button', { name: 'Refresh' }).click()
     await page.getByText('the end').waitFor()
     const chosen = page.locator('.trace-row[aria-selected="true"]')
     await chosen.waitFor()

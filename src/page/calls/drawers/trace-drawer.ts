@@ -1,11 +1,12 @@
 /** The trace of a call over the list, which stays as it is. */
 import { html } from 'htm/preact'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { CopyButton } from '../../parts/copy-button.ts'
 import { formatCount } from '../../parts/format.ts'
 import { useLoad } from '../../parts/hooks/use-load.ts'
 import { icon } from '../../parts/icon.ts'
 import { Failure, Loading } from '../../parts/notice.ts'
+import { Dialog } from '../../parts/overlay/dialog.ts'
 import { query, setQuery } from '../../shell/location.ts'
 import { pathTo } from '../../shell/page-route.ts'
 
@@ -28,18 +29,9 @@ export function openTrace(id: string | null, isStep: boolean): void {
 const loadTrace = async () => (await import('../../trace/trace.ts')).Trace
 
 export function TraceDrawer({ project, id, at, count, onMove }: TraceDrawerProps) {
-  const dialog = useRef<HTMLDialogElement>(null)
   const view = useLoad('trace', loadTrace)
   const last = useRef(at)
   last.current = at
-  useLayoutEffect(() => {
-    const opened = dialog.current
-    opened?.showModal()
-    return () => {
-      opened?.close()
-      focusRow(last.current)
-    }
-  }, [])
   const close = () => openTrace(null, true)
   const hasPrevious = at > 0
   const hasNext = at >= 0 && at < count - 1
@@ -47,16 +39,8 @@ export function TraceDrawer({ project, id, at, count, onMove }: TraceDrawerProps
   const path = pathTo(project, 'calls', id)
   const chosen = query.value.get('call')
   const page = chosen === null ? path : `${path}?${new URLSearchParams({ call: chosen })}`
-  const cancel = (event: Event) => {
-    event.preventDefault()
-    close()
-  }
-  const press = (event: MouseEvent) => {
-    // The backdrop belongs to the dialog.
-    if (event.target === event.currentTarget) close()
-  }
   const View = view.value
-  return html`<dialog class="trace-drawer" ref=${dialog} aria-label="Trace" onCancel=${cancel} onMouseDown=${press}>
+  return html`<${Dialog} label="Trace" kind="trace-drawer" onClose=${close} onFocusBack=${() => focusRow(last.current)}>
     <div class="drawer-inside">
       <div class="bar drawer-bar">
         <button class="square" aria-label="Previous call of the list" title="Previous (k)" aria-keyshortcuts="k" disabled=${!hasPrevious} onClick=${() => onMove(at - 1)}>${icon('arrow-up')}</button>
@@ -70,7 +54,7 @@ export function TraceDrawer({ project, id, at, count, onMove }: TraceDrawerProps
       <${Failure} words=${view.failure} />
       ${View === null ? view.isLoading && html`<${Loading} />` : html`<${View} key=${id} project=${project} subject=${id} />`}
     </div>
-  </dialog>`
+  <//>`
 }
 
 /** The row of the call that was open is the one to go on from. */

@@ -1,5 +1,6 @@
 /** The search of calls: a field that understands conditions, and a chip for each that is in use. */
 import { html } from 'htm/preact'
+import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { icon } from '../../parts/icon.ts'
 import { showChildren, withChildren } from '../filters.ts'
@@ -7,7 +8,8 @@ import { type SearchDraft, useSearchDraft } from './search-draft.ts'
 import { type Condition, printCondition } from './search-text.ts'
 import { Suggestions, suggestionsOf } from './suggestions.ts'
 
-export function SearchBox() {
+/** @param props - the children stand behind the field */
+export function SearchBox({ children }: { readonly children?: ComponentChildren }) {
   const draft = useSearchDraft()
   const { chips, problems } = draft
   return html`<div class="search" role="search">
@@ -17,6 +19,7 @@ export function SearchBox() {
         <input type="checkbox" checked=${withChildren.value} onChange=${() => showChildren(!withChildren.value)} />
         include nested calls
       </label>
+      ${children}
     </div>
     ${chips.length > 0 && html`<${Chips} draft=${draft} />`}
     ${problems.map((words) => html`<p key=${words} class="failure notice" role="alert">${words}</p>`)}

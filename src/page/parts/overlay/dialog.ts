@@ -8,18 +8,31 @@ interface DialogProps {
   /** Class: how it looks. */
   readonly kind: string
   readonly onClose: () => void
+  /** Called after the focus has returned, to move it elsewhere. */
+  readonly onFocusBack?: () => void
   readonly children?: ComponentChildren
 }
 
-export function Dialog({ label, kind, onClose, children }: DialogProps) {
+export function Dialog({ label, kind, onClose, onFocusBack, children }: DialogProps) {
   const box = useRef<HTMLDialogElement>(null)
+  const isShown = useRef(false)
   useLayoutEffect(() => {
     const dialog = box.current
     dialog?.showModal()
-    return () => dialog?.close()
+    isShown.current = true
+    return () => {
+      isShown.current = false
+      dialog?.close()
+      onFocusBack?.()
+    }
   }, [])
+  // The event arrives later: then the dialog may be gone, and the address that of another view.
+  const close = () => {
+    if (isShown.current) onClose()
+  }
+  // The backdrop belongs to the dialog. A selection of text that ends there was begun elsewhere.
   const press = ({ target, currentTarget }: Event) => {
     if (target === currentTarget) onClose()
   }
-  return html`<dialog ref=${box} class=${kind} aria-label=${label} onClose=${onClose} onClick=${press}>${children}</dialog>`
+  return html`<dialog ref=${box} class=${kind} aria-label=${label} onClose=${close} onMouseDown=${press}>${children}</dialog>`
 }
