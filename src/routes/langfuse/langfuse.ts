@@ -6,10 +6,13 @@ import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { hideRoutes } from '../../http/document/openapi.ts'
 import { requireLangfuseCaller, useLangfuseErrors } from '../../http/langfuse-scope.ts'
+import { createDatasetReader } from './dataset-reader.ts'
+import { createDatasetWriter, type DatasetWriterOptions } from './dataset-writer.ts'
+import { datasetRoutes } from './datasets.ts'
 import { type PromptOptions, promptRoutes } from './prompts.ts'
 import { type ScoreOptions, scoreRoutes } from './scores.ts'
 
-interface LangfuseOptions extends PromptOptions, ScoreOptions {
+interface LangfuseOptions extends DatasetWriterOptions, PromptOptions, ScoreOptions {
   readonly version: string
 }
 
@@ -20,6 +23,9 @@ export async function langfuseRoutes(app: App, options: LangfuseOptions): Promis
   addProject(app, options)
   await app.register(scoreRoutes, options)
   await app.register(promptRoutes, options)
+  const datasets = createDatasetReader(options)
+  const writer = createDatasetWriter(options, datasets)
+  await app.register(datasetRoutes, { ...options, datasets, writer })
   addMissing(app)
 }
 
