@@ -103,7 +103,14 @@ export async function registerTraceRoutes(scope: App, options: TraceGroupOptions
   await scope.register(refRoutes, { objects, tables })
   await scope.register(projectRoutes, { projects, callsQuery, files })
   await scope.register(evaluationCallRoutes, { audit, calls, callsQuery, nowUs, refScheme })
-  await scope.register(evalResultsRoutes, { callsQuery, prices, objects, tables })
+  await scope.register(evalResultsRoutes, {
+    callsQuery,
+    feedback,
+    prices,
+    objects,
+    tables,
+    refScheme,
+  })
   await scope.register(serverEvaluationRoutes, { evaluations: options.evaluations })
   await scope.register(objectKindRoutes, { audit, objects, tables, files, nowUs, refScheme })
   await scope.register(completionCreateRoutes, { inference, objects, tables })

@@ -8,6 +8,7 @@ import {
   requireParsable,
 } from '../domain/json/json-limits.ts'
 import { parseLossless } from '../domain/json/json-text.ts'
+import { type ExperimentRun, readExperimentRun, toTrialCall } from '../domain/otel/experiments.ts'
 import type { OtlpEncoding } from '../domain/otel/otlp-fields.ts'
 import { openJson, readJsonSpan, type Signal } from '../domain/otel/otlp-json.ts'
 import { openProtobuf, readProtobufSpan } from '../domain/otel/otlp-protobuf.ts'
@@ -43,6 +44,8 @@ export interface ReadSpans {
   /** How many there are. */
   readonly count: number
   readonly feedback: readonly SpanFeedback[]
+  /** Runs of which there are trials among the calls, each once. */
+  readonly runs: readonly ExperimentRun[]
   /** Spans that cannot be stored. */
   readonly rejected: number
   /** Why the first of them cannot; with none, what of the request was not read. */
@@ -87,10 +90,13 @@ export function readTraceRequest(
   found.sort((left, right) => compare(left.span.start_ns, right.span.start_ns))
   const calls: CallParts[] = []
   const feedback: SpanFeedback[] = []
+  const runs = new Map<string, ExperimentRun>()
   for (const { span, project_id } of found) {
     try {
       calls.push(toSpanParts(span, project_id, request))
       feedback.push(...readSpanFeedback(span, project_id, request.refScheme))
+      const run = readExperimentRun(span, project_id)
+      if (run !== null) runs.set(`${project_id}/${run.id}`, run)
     } catch (error) {
       refusals.push(reasonOf(error))
     }
@@ -101,6 +107,7 @@ export function readTraceRequest(
     calls,
     count: calls.length,
     feedback,
+    runs: [...runs.values()],
     rejected,
     message: refusals[0] ?? unread,
   }
@@ -147,7 +154,9 @@ export function toSpanParts(
   project_id: string,
   { svc_user_id, svc_username, refScheme }: SpanDefaults,
 ): CallParts {
-  const { start, end, isRunning } = toSpanCall(span, project_id)
+  const call = toSpanCall(span, project_id)
+  const run = readExperimentRun(span, project_id)
+  const { start, end, isRunning } = run === null ? call : toTrialCall(span, call, run, refScheme)
   const defaults = { id: span.span_id, trace_id: span.trace_id, svc_user_id, svc_username }
   const response_id = readSpanResponseId(span.attributes)
   return {

@@ -1,6 +1,7 @@
 /** One trace request, whichever way it came: read, authorized, stored durably. */
 import { type Principal, requireAccess, requireScope } from '../domain/access/permissions.ts'
 import { type Feedback, resolveFeedback } from '../domain/feedback/new-feedback.ts'
+import { toRunParts } from '../domain/otel/experiments.ts'
 import type { OtlpEncoding } from '../domain/otel/otlp-fields.ts'
 import {
   type HeaderValues,
@@ -62,6 +63,7 @@ export function createSpanRecorder(options: SpanRecorderOptions): RecordExport {
       for (const project_id of spans.projects) requireAccess(caller, 'traces:write', project_id)
       const refused = await writeCalls(spans, options.calls)
       options.onStored(spans.count - refused.count)
+      await writeRuns(spans, caller, options)
       const left = await writeFeedback(spans, svc_user_id, options)
       const message = spans.message ?? refused.message ?? left?.message
       return message === undefined ? null : { rejected: spans.rejected + refused.count, message }
@@ -82,6 +84,18 @@ async function writeCalls(spans: OpenSpans, store: CallStore) {
     message ??= refused[0]?.message ?? null
   }
   return { count, message }
+}
+
+/** Writes the calls of runs that are not stored. Runs whose id another call has are left out. */
+async function writeRuns(
+  { runs }: OpenSpans,
+  caller: Principal,
+  { calls, refScheme }: SpanRecorderOptions,
+): Promise<void> {
+  for (const run of runs) {
+    if ((await calls.findCall(run.project_id, run.id)) !== null) continue
+    await calls.writeParts([toRunParts(run, refScheme, caller)])
+  }
 }
 
 /** @returns why the first evaluation that is too large was left out */

@@ -92,8 +92,7 @@ describe('datasets of Langfuse’s SDKs', () => {
   it('leave archived items out of lists, and are read as they were at a time', async () => {
     const { dataset, item, items, get, key } = await openDatasets()
     await dataset({ name: 'd' })
-    await item({ id: 'a', input: 1 })
-    const { updatedAt } = (await get(`${BASE}/v2/datasets/d`, { key })).body
+    const { updatedAt } = (await item({ id: 'a', input: 1 })).body
     await item({ id: 'b', input: 2 })
     await item({ id: 'a', status: 'ARCHIVED' })
     expect(idsOf(await items())).toEqual(['b'])

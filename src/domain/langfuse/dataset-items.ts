@@ -71,7 +71,7 @@ export function mergeRow(
 }
 
 /** A dataset, and since when its version has been there. */
-export interface DatasetOfItem {
+interface DatasetOfItem {
   readonly id: string
   readonly name: string
   readonly at: string

@@ -11,8 +11,9 @@ import type { JsonObject } from '../../schemas/primitives.ts'
 import type { Query } from '../../schemas/query/query-expression.ts'
 import { renderTimestamp, timestampUs } from '../../schemas/timestamp.ts'
 import { callRef } from '../calls/call-ref.ts'
+import type { FeedbackRow } from '../feedback/feedback-view.ts'
 import { isObject } from '../json/is-object.ts'
-import { toDouble } from '../json/json-text.ts'
+import { parseLossless, toDouble } from '../json/json-text.ts'
 import { objectOrEmpty, textOrEmpty, textOrNull } from '../json/json-values.ts'
 
 const TYPE_PREFIX = 'langfuse.score.'
@@ -82,6 +83,16 @@ function checkedValue(type: ScoreType, given: unknown): unknown {
     return refuseField('value', 'must be 0 or 1 for BOOLEAN')
   }
   return typeof value === 'string' ? value : refuseField('value', `must be a text for ${type}`)
+}
+
+/** The name and the value of a score; null for other feedback. */
+export function readScore({
+  feedback_type,
+  payload_json,
+}: Pick<FeedbackRow, 'feedback_type' | 'payload_json'>): readonly [string, unknown] | null {
+  if (!feedback_type.startsWith(TYPE_PREFIX)) return null
+  const payload = objectOrEmpty(parseLossless(payload_json ?? 'null'))
+  return [textOrNull(payload.name) ?? feedback_type.slice(TYPE_PREFIX.length), payload.value]
 }
 
 /** A row of feedback, as the store lists it. */

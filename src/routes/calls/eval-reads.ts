@@ -1,5 +1,6 @@
 /** Reads the calls of evaluations, and the rows of the datasets that they ran on. */
 import type { ReadCaller } from '../../domain/access/read-caller.ts'
+import { callRef } from '../../domain/calls/call-ref.ts'
 import type { StoredCall } from '../../domain/calls/call-view.ts'
 import { resolveCallsSelection, resolveCallsShape } from '../../domain/calls/calls-query.ts'
 import {
@@ -10,12 +11,13 @@ import {
   withChildren,
 } from '../../domain/calls/evaluations/eval-trials.ts'
 import { parseCall } from '../../domain/calls/evaluations/evaluation-calls.ts'
+import { readScore } from '../../domain/langfuse/scores.ts'
 import { parseReadableRef } from '../../domain/objects/readable-ref.ts'
 import type { PriceTable } from '../../domain/prices/price-table.ts'
 import { ApiError, isNotFound } from '../../errors.ts'
 import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
-import type { EvalRow } from '../../schemas/calls/eval-results.ts'
-import type { CallsQueryStore } from '../../store/api/calls/calls.ts'
+import type { EvalRow, EvalTrial } from '../../schemas/calls/eval-results.ts'
+import type { Stores } from '../../store/api/stores.ts'
 import { createRefReader, type RefReaderOptions } from '../objects/ref-reader.ts'
 
 /** Limits: trials of one response, and calls below them. */
@@ -30,9 +32,14 @@ const TRIAL_COLUMNS = ['parent_id', 'inputs', 'output']
 const CHILD_COLUMNS = ['parent_id', 'attributes', 'inputs', 'summary', 'ended_at']
 const ROOT_COLUMNS = ['display_name', 'inputs']
 
+export interface EvalReaderOptions extends Pick<Stores, 'callsQuery' | 'feedback'> {
+  /** Scheme of the refs by which feedback is found. */
+  readonly refScheme: string
+}
+
 /** @param prices - null leaves costs out */
 export function createEvalReader(
-  { callsQuery }: { readonly callsQuery: CallsQueryStore },
+  { callsQuery, feedback, refScheme }: EvalReaderOptions,
   caller: ReadCaller,
   prices: PriceTable | null,
 ) {
@@ -71,6 +78,20 @@ export function createEvalReader(
     return children
   }
 
+  /** Adds the scores that are feedback about a trial or a call below it. */
+  async function withFeedback(
+    { trial }: TrialOfModel,
+    below: readonly TrialChild[],
+  ): Promise<EvalTrial> {
+    const ids = [trial.predict_and_score_call_id, ...below.map(({ id }) => id)]
+    const refs = ids.slice(0, PARENTS).map((id) => callRef(refScheme, project_id, id))
+    const found = (await feedback.listAbout(refs, caller)).flat().flatMap((row) => {
+      const score = readScore(row)
+      return score === null ? [] : [score]
+    })
+    return { ...trial, scores: { ...trial.scores, ...Object.fromEntries(found) } }
+  }
+
   return {
     /** Returns the trials of evaluations, ordered by start. @throws ApiError validation_failed for too many */
     async readTrials(
@@ -84,13 +105,16 @@ export function createEvalReader(
         if (trial) trials.push(trial)
         if (trials.length > TRIALS_MAX) throw tooMuch(`${TRIALS_MAX} trials`)
       }
-      if (!withCallsBelow) return trials
-      const ids = trials.map(({ trial }) => trial.predict_and_score_call_id)
-      const children = await readChildren(ids)
-      return trials.map((found) => {
-        const below = children.get(found.trial.predict_and_score_call_id) ?? []
-        return { ...found, trial: withChildren(found, below) }
-      })
+      const parents = withCallsBelow ? trials : trials.filter(({ isScored }) => !isScored)
+      const children = await readChildren(parents.map(idOf))
+      const scored: TrialOfModel[] = []
+      for (const found of trials) {
+        const below = children.get(idOf(found)) ?? []
+        const trial = found.isScored ? found.trial : await withFeedback(found, below)
+        const whole = { ...found, trial }
+        scored.push(withCallsBelow ? { ...whole, trial: withChildren(whole, below) } : whole)
+      }
+      return scored
     },
     async readRoots(evaluations: readonly string[]): Promise<StoredCall[]> {
       if (evaluations.length === 0) return []
@@ -126,6 +150,10 @@ async function readOrNull(read: () => Promise<unknown>): Promise<unknown> {
     if (isNotFound(error)) return null
     throw error
   }
+}
+
+function idOf({ trial }: TrialOfModel): string {
+  return trial.predict_and_score_call_id
 }
 
 function tooMuch(what: string): ApiError {

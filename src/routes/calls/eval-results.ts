@@ -18,11 +18,11 @@ import {
 import { ProjectPath } from '../../schemas/primitives.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import { projectOf } from '../projects/project-path.ts'
-import { createEvalReader, resolveRows } from './eval-reads.ts'
+import { createEvalReader, type EvalReaderOptions, resolveRows } from './eval-reads.ts'
 
 export async function evalResultsRoutes(
   app: App,
-  options: Pick<Stores, 'callsQuery' | 'prices' | 'objects' | 'tables'>,
+  options: EvalReaderOptions & Pick<Stores, 'prices' | 'objects' | 'tables'>,
 ): Promise<void> {
   app.post(
     '/v2/:entity/:project/eval_results/query',

@@ -40,8 +40,11 @@ export function createDatasetWriter(options: DatasetWriterOptions, reader: Datas
   const { objects, tables, refScheme, nowUs } = options
   const queue = createQueuedChanges<ItemEdit, NewRow | null>()
 
-  async function publish(who: Who, before: Dataset | null, object_id: string, val: object) {
-    const named = { ...who, object_id, created_at_us: nowUs() }
+  async function publish(
+    named: Who & { readonly object_id: string; readonly created_at_us: number },
+    before: Dataset | null,
+    val: object,
+  ): Promise<void> {
     const expected_latest = before?.version.version_index ?? null
     await objects.createObject({ ...newObjectOf(val, named), expected_latest })
   }
@@ -57,12 +60,14 @@ export function createDatasetWriter(options: DatasetWriterOptions, reader: Datas
   /** Makes one version of all edits. @returns for each edit the row that it leaves, or its error */
   async function applyEdits(who: Who, name: string, edits: readonly ItemEdit[]) {
     const dataset = await reader.requireDataset(who.project_id, name)
-    const { entries, made, results } = await editRows(reader, dataset, edits, nowUs())
+    const created_at_us = nowUs()
+    const { entries, made, results } = await editRows(reader, dataset, edits, created_at_us)
     const digests = entries.map(({ digest }) => digest)
     const { digest, ref: rows } = await storeTable(who.project_id, made, digests)
     // The time makes the version differ from an earlier one with the same rows.
-    const val = { ...dataset.val, rows, updated_at: renderTimestamp(nowUs()) }
-    await publish(who, dataset, dataset.version.object_id, val)
+    const val = { ...dataset.val, rows, updated_at: renderTimestamp(created_at_us) }
+    const { object_id } = dataset.version
+    await publish({ ...who, object_id, created_at_us }, dataset, val)
     reader.keepIndex(who.project_id, digest, entries)
     return results
   }
@@ -79,9 +84,10 @@ export function createDatasetWriter(options: DatasetWriterOptions, reader: Datas
       }
       const before = isThere ? await reader.readDataset(version) : null
       const rows = before?.val.rows ?? (await storeTable(who.project_id, [], [])).ref
-      const at = renderTimestamp(nowUs())
+      const created_at_us = nowUs()
+      const at = renderTimestamp(created_at_us)
       const val = { created_at: at, ...before?.val, ...fieldsOf(sent), name, rows, updated_at: at }
-      await publish(who, before, object_id, classContent('dataset', val))
+      await publish({ ...who, object_id, created_at_us }, before, classContent('dataset', val))
       return reader.requireDataset(who.project_id, name)
     },
 

@@ -10,9 +10,14 @@ import { createDatasetReader } from './dataset-reader.ts'
 import { createDatasetWriter, type DatasetWriterOptions } from './dataset-writer.ts'
 import { datasetRoutes } from './datasets.ts'
 import { type PromptOptions, promptRoutes } from './prompts.ts'
+import { type RunOptions, runRoutes } from './runs.ts'
 import { type ScoreOptions, scoreRoutes } from './scores.ts'
 
-interface LangfuseOptions extends DatasetWriterOptions, PromptOptions, ScoreOptions {
+interface LangfuseOptions
+  extends DatasetWriterOptions,
+    PromptOptions,
+    ScoreOptions,
+    Omit<RunOptions, 'datasets'> {
   readonly version: string
 }
 
@@ -26,6 +31,7 @@ export async function langfuseRoutes(app: App, options: LangfuseOptions): Promis
   const datasets = createDatasetReader(options)
   const writer = createDatasetWriter(options, datasets)
   await app.register(datasetRoutes, { ...options, datasets, writer })
+  await app.register(runRoutes, { ...options, datasets })
   addMissing(app)
 }
 

@@ -11,7 +11,7 @@ serveThread<ThreadRequest, void>(() => ({
     // Small objects: larger ones can use up what V8 allows for the end of the thread, and V8 then ends the process.
     while (project_id === 'huge') kept.push({ count: kept.length })
     const projects = [project_id ?? '']
-    const head = { projects, count: 0, feedback: [], rejected: 0, message: null }
+    const head = { projects, count: 0, feedback: [], runs: [], rejected: 0, message: null }
     return sendSpans(port as MessagePort, { ...head, calls: [] })
   },
 }))

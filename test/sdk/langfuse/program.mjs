@@ -67,7 +67,87 @@ async function prompts() {
   assert.equal((await prompt.get('none', { fallback: 'F' })).prompt, 'F')
 }
 
-for (const step of [scores, prompts]) {
+async function datasets() {
+  const { api, dataset } = client
+  await api.datasets.create({ name: 'capitals', description: 'D' })
+  const items = [
+    ['France', 'Paris'],
+    ['Peru', 'Lima'],
+  ]
+  await Promise.all(
+    items.map(([country, expectedOutput]) =>
+      dataset.createItem({
+        datasetName: 'capitals',
+        id: country,
+        input: { country },
+        expectedOutput,
+      }),
+    ),
+  )
+  const found = await dataset.get('capitals', { fetchItemsPageSize: 1 })
+  assert.deepEqual(found.items.map(({ id }) => id).sort(), ['France', 'Peru'])
+  assert.equal((await api.datasetItems.get('Peru')).expectedOutput, 'Lima')
+  await api.datasetItems.create({ datasetName: 'capitals', id: 'Chad', input: {} })
+  await api.datasetItems.delete('Chad')
+  assert.equal((await api.datasetItems.list({ datasetName: 'capitals' })).meta.totalItems, 2)
+}
+
+async function weft(path, body) {
+  const { LANGFUSE_BASE_URL, LANGFUSE_SECRET_KEY } = process.env
+  const authorization = `Basic ${Buffer.from(`api:${LANGFUSE_SECRET_KEY}`).toString('base64')}`
+  const headers = { authorization, 'content-type': 'application/json' }
+  const url = LANGFUSE_BASE_URL + path
+  return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json()
+}
+
+async function experiments() {
+  const found = await client.dataset.get('capitals')
+  const result = await found.runExperiment({
+    name: 'try',
+    runName: 'run 1',
+    description: 'first',
+    metadata: { m: 1 },
+    task: async ({ input }) => (input.country === 'France' ? 'Paris' : '?'),
+    evaluators: [
+      async ({ output, expectedOutput }) => ({
+        name: 'exact',
+        value: Number(output === expectedOutput),
+      }),
+    ],
+    runEvaluators: [async () => ({ name: 'mean', value: 0.5 })],
+  })
+  assert.equal(result.itemResults.length, 2)
+  await processor.forceFlush()
+  const { rows, summary } = await weft(`/v2/${PROJECT}/eval_results/query`, {
+    evaluation_call_ids: [result.experimentId],
+    include_rows: true,
+    include_raw_data_rows: true,
+    include_summary: true,
+  })
+  const scoreOf = (id) =>
+    rows.find(({ raw_data_row: row }) => row.id === id).evaluations[0].trials[0].scores
+  assert.deepEqual([scoreOf('France'), scoreOf('Peru')], [{ exact: 1 }, { exact: 0 }])
+  assert.equal(summary.evaluations[0].display_name, 'run 1')
+  const runs = await client.api.datasets.getRuns('capitals')
+  assert.deepEqual(
+    runs.data.map(({ id, name, description, metadata }) => [id, name, description, metadata]),
+    [[result.datasetRunId, 'run 1', 'first', { m: 1 }]],
+  )
+  const run = await client.api.datasets.getRun('capitals', 'run 1')
+  assert.deepEqual(run.datasetRunItems.map(({ datasetItemId }) => datasetItemId).sort(), [
+    'France',
+    'Peru',
+  ])
+  const { data } = await client.api.datasetRunItems.list({ datasetId: found.id, runName: 'run 1' })
+  assert.equal(data[0].traceId, run.datasetRunItems[0].traceId)
+  const { data: scored } = await client.api.scores.getMany({ datasetRunId: result.datasetRunId })
+  assert.deepEqual(
+    scored.map(({ name, value }) => [name, value]),
+    [['mean', 0.5]],
+  )
+}
+
+for (const step of [scores, prompts, datasets, experiments]) {
   await step()
   process.stdout.write(`node: ${step.name} ok\n`)
 }

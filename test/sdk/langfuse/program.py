@@ -1,13 +1,17 @@
 """Drives the Python SDK of Langfuse against Weft, and reads back what it has stored."""
 
+import base64
+import json
 import os
 import time
 from urllib.parse import quote, urlsplit
+from urllib.request import Request, urlopen
 
-from langfuse import get_client
+from langfuse import Evaluation, get_client
 
 client = get_client()
 PROJECT = os.environ["PROJECT"]
+KEY = base64.b64encode(f"api:{os.environ['LANGFUSE_SECRET_KEY']}".encode()).decode()
 
 
 def wait_for(read, is_there):
@@ -74,7 +78,78 @@ def prompts():
     assert fallback.is_fallback and fallback.prompt == "F"
 
 
-STEPS = [scores, prompts]
+def datasets():
+    made = client.create_dataset(name="qa/capitals", description="D", metadata={"a": 1})
+    for country, capital in [("France", "Paris"), ("Peru", "Lima"), ("Chad", "N'Djamena")]:
+        client.create_dataset_item(
+            dataset_name="qa/capitals", id=country, input={"country": country}, expected_output=capital, metadata={"n": 1}
+        )
+    client.create_dataset_item(dataset_name="qa/capitals", id="Chad", status="ARCHIVED")
+    dataset = client.get_dataset("qa/capitals", fetch_items_page_size=1)
+    assert [item.id for item in dataset.items] == ["France", "Peru"], dataset.items
+    assert dataset.description == "D" and dataset.id == made.id
+    earlier = client.get_dataset("qa/capitals", version=dataset.items[0].updated_at)
+    assert [item.id for item in earlier.items] == ["France"], earlier.items
+    assert client.api.dataset_items.get("Peru").expected_output == "Lima"
+    assert client.api.datasets.list().meta.total_items == 1
+
+
+def weft(path, body):
+    request = Request(
+        os.environ["LANGFUSE_BASE_URL"] + path,
+        data=json.dumps(body).encode(),
+        headers={"content-type": "application/json", "authorization": f"Basic {KEY}"},
+    )
+    with urlopen(request) as response:
+        return json.load(response)
+
+
+def experiments():
+    def task(*, item, **_):
+        country = item["input"]["country"] if isinstance(item, dict) else item.input["country"]
+        with client.start_as_current_observation(name="model", as_type="generation") as span:
+            span.update(model="m", usage_details={"input": 3, "output": 2})
+        return "Paris" if country == "France" else "?"
+
+    def exact(*, output, expected_output, **_):
+        return Evaluation(name="exact", value=float(output == expected_output), comment="c")
+
+    def mean(*, item_results, **_):
+        values = [result.evaluations[0].value for result in item_results]
+        return Evaluation(name="mean", value=sum(values) / len(values))
+
+    dataset = client.get_dataset("qa/capitals")
+    result = dataset.run_experiment(
+        name="try", run_name="run 1", description="first", task=task, evaluators=[exact], run_evaluators=[mean]
+    )
+    assert len(result.item_results) == 2 and result.run_evaluations[0].value == 0.5
+    client.flush()
+    query = {"evaluation_call_ids": [result.experiment_id], "include_rows": True, "include_raw_data_rows": True, "include_summary": True}
+
+    def read():
+        return weft(f"/v2/{PROJECT}/eval_results/query", query)
+
+    found = wait_for(read, lambda found: (found["summary"] or {"row_count": 0})["row_count"] == 2)
+    rows = sorted(found["rows"], key=lambda row: row["raw_data_row"]["id"])
+    assert [row["raw_data_row"]["expected_output"] for row in rows] == ["Paris", "Lima"], rows
+    trials = [row["evaluations"][0]["trials"][0] for row in rows]
+    assert [(trial["model_output"], trial["scores"]) for trial in trials] == [
+        ("Paris", {"exact": 1}),
+        ("?", {"exact": 0}),
+    ], trials
+    evaluation = found["summary"]["evaluations"][0]
+    assert evaluation["display_name"] == "run 1" and evaluation["scorer_stats"][0]["numeric_mean"] == 0.5
+    scores = client.api.scores.get_many(experiment_id=result.experiment_id).data
+    assert [(score.name, score.value, score.subject.kind) for score in scores] == [("mean", 0.5, "experiment")]
+    # A run over items of the program itself.
+    local = client.run_experiment(name="local", data=[{"input": {"country": "France"}, "expected_output": "Paris"}], task=task)
+    client.flush()
+    query["evaluation_call_ids"] = [local.experiment_id]
+    found = wait_for(read, lambda found: (found["summary"] or {"row_count": 0})["row_count"] == 1)
+    assert found["rows"][0]["raw_data_row"]["input"] == {"country": "France"}
+
+
+STEPS = [scores, prompts, datasets, experiments]
 
 for step in STEPS:
     step()

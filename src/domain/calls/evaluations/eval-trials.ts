@@ -23,6 +23,8 @@ export interface TrialOfModel {
   /** The input of the model: a value, or a ref of one. */
   readonly example: unknown
   readonly model: unknown
+  /** Whether the output has the scores; those of other trials are feedback. */
+  readonly isScored: boolean
   readonly trial: EvalTrial
 }
 
@@ -51,6 +53,7 @@ export function toTrial(call: StoredCall): TrialOfModel | null {
     row_digest: digestOf(example),
     example,
     model: inputs.model ?? null,
+    isScored: Object.hasOwn(output, 'scores'),
     trial: {
       predict_and_score_call_id: call.id,
       predict_call_id: null,
