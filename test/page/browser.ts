@@ -79,6 +79,7 @@ interface Ended {
   readonly op_name?: string
   readonly started_at_ms?: number
   readonly lasted_ms?: number
+  readonly attributes?: object
   readonly inputs?: object
   readonly output?: unknown
   readonly exception?: string
@@ -90,6 +91,7 @@ export async function recordCalls({ post }: TestApp, calls: readonly Ended[]): P
   const batch = calls.flatMap(({ started_at_ms = Date.now() - 60_000, output = null, ...call }) => {
     const { id, parent_id = null, op_name = 'answer', inputs = {}, exception = null } = call
     const { thread_id = null, turn_id = null, summary = {}, lasted_ms = 1000 } = call
+    const { attributes = {} } = call
     const named = { project_id: PROJECT, id }
     const started_at = new Date(started_at_ms).toISOString()
     const ended_at = new Date(started_at_ms + lasted_ms).toISOString()
@@ -106,7 +108,7 @@ export async function recordCalls({ post }: TestApp, calls: readonly Ended[]): P
             op_name,
             inputs,
             started_at,
-            attributes: {},
+            attributes,
           },
         },
       },

@@ -16,13 +16,14 @@ export type Call = CallSchema
 export type CallsQueryBody = Partial<CallsQueryRequest> & { readonly project_id: string }
 export type StatsQueryBody = Omit<
   Partial<CallStatsRequest>,
-  'start' | 'end' | 'call_metrics' | 'usage_metrics'
+  'start' | 'end' | 'call_metrics' | 'usage_metrics' | 'group_by'
 > & {
   readonly project_id: string
   readonly start: string
   readonly end: string
   readonly call_metrics: readonly object[]
   readonly usage_metrics: readonly object[]
+  readonly group_by?: object
 }
 /** The part of a request for statistics that names the project and the range. */
 export type StatsWindow = Pick<

@@ -77,13 +77,15 @@ export function Home({ project }: { readonly project: string }) {
   return html`<h1 class="hidden">Overview</h1>
     <${TimePicker} isLoading=${stats.isLoading} isLive=${isLive} />
     <${Failure} words=${stats.failure} />
-    ${stats.value === null ? stats.isLoading && html`<${Loading} />` : html`<div class=${stats.isOther ? 'stale' : ''} aria-busy=${stats.isOther}><${Charts} project=${project} name=${name} totals=${totals} panels=${panels} isLive=${isLive} ...${stats.value} /></div>`}`
+    ${stats.value === null ? stats.isLoading && html`<${Loading} />` : html`<div class=${stats.isOther ? 'stale' : ''} aria-busy=${stats.isOther}><${Charts} project=${project} name=${name} totals=${totals} turn=${Math.floor(turn / TURNS_PER_TOTALS)} panels=${panels} isLive=${isLive} ...${stats.value} /></div>`}`
 }
 
 interface ChartsProps {
   /** Changes with the range of the address. */
   readonly name: string
   readonly totals: Loaded<BothTotals>
+  /** A new number reads the lists of the top ones again. */
+  readonly turn: number
   readonly panels: Panels
   readonly isLive: boolean
   readonly project: string
@@ -91,7 +93,7 @@ interface ChartsProps {
   readonly answer: StatsResponse
 }
 
-function Charts({ project, name, totals, panels, isLive, question, answer }: ChartsProps) {
+function Charts({ project, name, totals, turn, panels, isLive, question, answer }: ChartsProps) {
   // The same lines for the same answer: new ones would discard a selection being drawn on the chart.
   const { calls, errors, tokens, costs, latencies, times } = useMemo(
     () => linesOf(answer),
@@ -114,7 +116,7 @@ function Charts({ project, name, totals, panels, isLive, question, answer }: Cha
       tokens: html`<${ChartCard} ...${shared} title="Tokens by model" lines=${tokens} format=${formatShort} />`,
       cost: html`<${ChartCard} ...${shared} title="Cost by model" lines=${costs} format=${formatCost} />`,
     }} />
-    <${Tops} key=${project} project=${project} name=${name} totals=${totals} fromMs=${fromMs} toMs=${toMs} />`
+    <${Tops} key=${project} project=${project} name=${name} turn=${turn} fromMs=${fromMs} toMs=${toMs} />`
 }
 
 /** Milliseconds around the newest call that a range without calls offers. */

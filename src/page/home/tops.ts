@@ -1,22 +1,22 @@
 /** What is behind the charts: the models, operations, users and errors with the most calls, tokens or cost. */
 import { html } from 'htm/preact'
+import { type CallGroup, type GroupSums, readCallGroups } from '../api/call-groups.ts'
 import { formatCost, formatCount, formatShort } from '../parts/format.ts'
-import { type Loaded, useLoad } from '../parts/hooks/use-load.ts'
+import { useLoad } from '../parts/hooks/use-load.ts'
 import { icon } from '../parts/icon.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { pathTo } from '../shell/page-route.ts'
-import { GROUPS, type GroupName, SAMPLE_MAX, type TopRows, type TopsScope } from './top-groups.ts'
-import type { Sums, Totals } from './totals.ts'
+import { GROUPS, type GroupName, groupOf } from './top-groups.ts'
 
 /** Limit: rows of a list. */
 const ROWS_MAX = 8
 
 const MEASURES = {
-  calls: { label: 'Calls', read: ({ calls }: Sums) => calls, format: formatCount },
-  errors: { label: 'Errors', read: ({ errors }: Sums) => errors, format: formatCount },
-  tokens: { label: 'Tokens', read: ({ tokens }: Sums) => tokens, format: formatShort },
-  cost: { label: 'Cost', read: ({ cost }: Sums) => cost, format: formatCost },
+  calls: { label: 'Calls', format: formatCount },
+  errors: { label: 'Errors', format: formatCount },
+  tokens: { label: 'Tokens', format: formatShort },
+  cost: { label: 'Cost', format: formatCost },
 } as const
 type Measure = keyof typeof MEASURES
 
@@ -30,18 +30,29 @@ function chosenMeasure(): Measure {
   return Object.hasOwn(MEASURES, name) ? (name as Measure) : 'calls'
 }
 
+interface TopsScope {
+  readonly project: string
+  readonly fromMs: number
+  readonly toMs: number
+}
+
 interface TopsProps extends TopsScope {
   /** Changes with the range of the address, whose lists are then read again. */
   readonly name: string
-  /** Sums of the range. */
-  readonly totals: Loaded<{ readonly now: Totals }>
+  /** A new number reads the lists again. */
+  readonly turn: number
 }
 
-export function Tops({ name, totals, ...scope }: TopsProps) {
+export function Tops({ name, turn, ...scope }: TopsProps) {
   const chosen = chosenGroup()
-  const { label, read } = GROUPS[chosen]
-  const own = useLoad(`${name} ${chosen}`, async (signal) => (await read?.(scope, signal)) ?? null)
-  const loaded = read === null ? { ...totals, value: rowsOf(totals.value) } : own
+  const by = chosenMeasure()
+  const { label, field, none } = groupOf(chosen)
+  const loaded = useLoad(
+    `${name} ${chosen} ${by}`,
+    (signal) => readCallGroups(scope, { field, sort: by, limit: ROWS_MAX }, signal),
+    turn,
+  )
+  const found = loaded.value
   return html`<section class="card flush tops">
     <header>
       <h2>Top ${label.toLowerCase()}</h2>
@@ -53,61 +64,57 @@ export function Tops({ name, totals, ...scope }: TopsProps) {
       </div>
     </header>
     <${Failure} words=${loaded.failure} />
-    ${
-      loaded.value === null
-        ? loaded.isLoading && html`<${Loading} />`
-        : html`<div class=${loaded.isOther ? 'stale' : ''}><${TopTable} scope=${scope} chosen=${chosen} rows=${loaded.value.rows} />
-            ${loaded.value.isSample && html`<p class="faint sample">Found in the newest ${formatCount(SAMPLE_MAX)} ${chosen === 'errors' ? 'failed calls' : 'calls'} of this time.</p>`}</div>`
-    }
+    ${found === null && loaded.isLoading && html`<${Loading} />`}
+    ${found?.rows.every((row) => row.name === null) && html`<p class="notice">${none}</p>`}
+    ${found?.rows.some((row) => row.name !== null) && html`<div class=${loaded.isOther ? 'stale' : ''}><${TopTable} scope=${scope} chosen=${chosen} by=${by} rows=${found.rows} others=${found.others} /></div>`}
   </section>`
-}
-
-function rowsOf(totals: { readonly now: Totals } | null): TopRows | null {
-  return totals === null ? null : { rows: totals.now.models, isSample: false }
 }
 
 interface TopTableProps {
   readonly scope: TopsScope
   readonly chosen: GroupName
-  readonly rows: readonly Sums[]
+  readonly by: Measure
+  readonly rows: readonly CallGroup[]
+  readonly others: (GroupSums & { readonly groups: number }) | null
 }
 
-function TopTable({ scope, chosen, rows }: TopTableProps) {
-  const { label, linkOf, none } = GROUPS[chosen]
-  const by = chosenMeasure()
-  if (rows.length === 0) return html`<p class="notice">${none}</p>`
-  const { read } = MEASURES[by]
-  const sorted = rows
-    .toSorted((a, b) => (read(b) ?? -1) - (read(a) ?? -1) || a.name.localeCompare(b.name))
-    .slice(0, ROWS_MAX)
-  const top = Math.max(...sorted.map((row) => read(row) ?? 0))
-  // Of errors there is nothing but their number.
-  const measures = (Object.keys(MEASURES) as Measure[]).filter((each) =>
-    rows.some(
-      (row) => MEASURES[each].read(row) !== null && (chosen !== 'errors' || each === 'calls'),
-    ),
+function TopTable({ scope, chosen, by, rows, others }: TopTableProps) {
+  const { label } = groupOf(chosen)
+  const top = Math.max(...rows.map((row) => row[by] ?? 0))
+  // Each call of an error is one.
+  const measures = (Object.keys(MEASURES) as Measure[]).filter(
+    (each) => chosen !== 'errors' || each !== 'errors',
   )
-  const hrefOf = (row: Sums) => {
-    const range = {
-      from: new Date(scope.fromMs).toISOString(),
-      to: new Date(scope.toMs).toISOString(),
-    }
-    return `${pathTo(scope.project, 'calls')}?${new URLSearchParams({ ...linkOf(row.name), ...range, all: '1' })}`
-  }
+  const cells = (sums: GroupSums) =>
+    measures.map((each) => {
+      const value = sums[each]
+      return html`<td key=${each} class="number">${value === null ? '–' : MEASURES[each].format(value)}</td>`
+    })
   return html`<div class="scroll" tabindex="0"><table class="list whole" aria-label=${`Top ${label.toLowerCase()}`}>
     <thead><tr><th scope="col">${label.slice(0, -1)}</th>${measures.map((each) => {
       const order = each === by ? 'descending' : undefined
       return html`<th key=${each} scope="col" class="number" aria-sort=${order}><button class="sort" onClick=${() => setQuery({ by: each })}>${MEASURES[each].label}${each === by && icon('arrow-down')}</button></th>`
     })}</tr></thead>
-    <tbody>${sorted.map((row) => {
-      const share = top === 0 ? 0 : (read(row) ?? 0) / top
-      return html`<tr key=${row.name}>
-        <th scope="row" class="top-name"><a href=${hrefOf(row)} title=${row.name}>${row.name}</a><meter class="share" min="0" max="1" value=${share} aria-hidden="true"></meter></th>
-        ${measures.map((each) => {
-          const value = MEASURES[each].read(row)
-          return html`<td key=${each} class="number">${value === null ? '–' : MEASURES[each].format(value)}</td>`
-        })}
-      </tr>`
-    })}</tbody>
+    <tbody>${rows.map(
+      (row) => html`<tr key=${row.name}>
+        <th scope="row" class="top-name"><${Name} scope=${scope} chosen=${chosen} name=${row.name} /><meter class="share" min="0" max="1" value=${top === 0 ? 0 : (row[by] ?? 0) / top} aria-hidden="true"></meter></th>
+        ${cells(row)}
+      </tr>`,
+    )}
+      ${others !== null && html`<tr class="faint"><th scope="row" class="top-name">${formatCount(others.groups)} others</th>${cells(others)}</tr>`}
+    </tbody>
   </table></div>`
+}
+
+interface NameProps extends Pick<TopTableProps, 'scope' | 'chosen'> {
+  readonly name: string | null
+}
+
+function Name({ scope: { project, fromMs, toMs }, chosen, name }: NameProps) {
+  const { wordsOf, linkOf, unnamed } = groupOf(chosen)
+  if (name === null) return html`<span class="faint">${unnamed}</span>`
+  const words = wordsOf?.(name) ?? name
+  const range = { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() }
+  const query = new URLSearchParams({ ...linkOf(words), ...range, all: '1' })
+  return html`<a href=${`${pathTo(project, 'calls')}?${query}`} title=${name}>${words}</a>`
 }
