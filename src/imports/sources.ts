@@ -1,4 +1,5 @@
 /** The tools whose data can be imported. */
+import { openMlflow } from './mlflow.ts'
 import { openOtlpFiles } from './otlp.ts'
 import { openPhoenix } from './phoenix.ts'
 import type { OpenSource } from './source.ts'
@@ -6,6 +7,7 @@ import type { OpenSource } from './source.ts'
 export const SOURCES = {
   otlp: openOtlpFiles,
   phoenix: openPhoenix,
+  mlflow: openMlflow,
 } as const satisfies Readonly<Record<string, OpenSource>>
 
 export type SourceName = keyof typeof SOURCES

@@ -79,6 +79,11 @@ describe('a span as a call', () => {
     })
   })
 
+  it('keeps maps whole in the span, also where a field takes a part of one', () => {
+    const maps = { 'mlflow.spanType': 'LLM', 'mlflow.spanInputs': { model: 'm', messages: [] } }
+    expect(callOf(structuredClone(maps)).start.otel_dump).toMatchObject({ attributes: maps })
+  })
+
   it('has the name of its own entity, not that of the workflow that it runs in', () => {
     const below = { 'traceloop.workflow.name': 'flow' }
     expect(callOf(below).start.op_name).toBe('step')

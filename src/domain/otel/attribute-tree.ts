@@ -2,6 +2,7 @@
  * Converts dotted attribute keys to a tree: `llm.input_messages.0.message.role` becomes an array of objects. Pure. Keys
  * are untrusted, so indexes and depth are bounded and objects have no prototype.
  */
+import { isObject } from '../json/is-object.ts'
 import type { Attributes } from './span.ts'
 
 /** Limit: items of an array that is rebuilt; keys behind it stay as they are, in the object's other members. */
@@ -24,12 +25,9 @@ export function growTree(attributes: Attributes): Tree {
   const keys = Object.keys(attributes).sort((left, right) => left.length - right.length)
   for (const key of keys) {
     const parts = key.split('.')
-    if (
-      parts.length > PARTS_MAX ||
-      parts.includes('') ||
-      !place(tree, parts, attributes[key], grown)
-    ) {
-      tree[key] = attributes[key]
+    const value = copyMaps(attributes[key])
+    if (parts.length > PARTS_MAX || parts.includes('') || !place(tree, parts, value, grown)) {
+      tree[key] = value
     }
   }
   // Few spans have lists: without one there is nothing to fold.
@@ -74,6 +72,14 @@ export function removeAt(tree: Tree, path: string): void {
     if (Object.keys(nodes[depth] as Tree).length > 0) return
     delete nodes[depth - 1]?.[parts[depth - 1] as string]
   }
+}
+
+/** The tree is taken apart; the maps of the span stay whole. */
+function copyMaps(value: unknown): unknown {
+  if (!isObject(value) || JSON.isRawJSON(value)) return value
+  const copy: Tree = Object.create(null)
+  for (const [key, inner] of Object.entries(value)) copy[key] = copyMaps(inner)
+  return copy
 }
 
 /** The objects created for key prefixes; all others are attribute values. */
