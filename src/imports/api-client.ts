@@ -18,7 +18,7 @@ const RESPONSE_BYTES_MAX = 256 * 1024 * 1024
 const EXCERPT_CHARS = 200
 
 export type Json = Readonly<Record<string, unknown>>
-type Query = Readonly<Record<string, string | number | readonly string[] | null | undefined>>
+export type Query = Readonly<Record<string, string | number | readonly string[] | null | undefined>>
 
 export interface ApiClient {
   /** The object that an address responds with. @throws ImportError */
@@ -55,8 +55,8 @@ export function createApiClient(
         headers: { ...headers, ...init.headers },
       })
       if ('text' in outcome) return outcome.text
-      const { message, isFinal, retryMs } = outcome
-      if (isFinal || tries === TRIES_MAX) throw new ImportError(`${name} ${message}`)
+      const { message, status, isFinal, retryMs } = outcome
+      if (isFinal || tries === TRIES_MAX) throw new ImportError(`${name} ${message}`, status)
       await wait(Math.min(retryMs ?? RETRY_MS * 2 ** (tries - 1), RETRY_MS_MAX))
     }
   }
@@ -76,7 +76,12 @@ export function createApiClient(
 
 type Outcome =
   | { readonly text: string }
-  | { readonly message: string; readonly isFinal: boolean; readonly retryMs: number | null }
+  | {
+      readonly message: string
+      readonly status: number | null
+      readonly isFinal: boolean
+      readonly retryMs: number | null
+    }
 
 async function attempt(url: string, init: RequestInit): Promise<Outcome> {
   try {
@@ -84,13 +89,14 @@ async function attempt(url: string, init: RequestInit): Promise<Outcome> {
     const text = await readText(response)
     if (text === null) {
       const message = `responds with more than ${RESPONSE_BYTES_MAX} bytes`
-      return { message, isFinal: true, retryMs: null }
+      return { message, status: null, isFinal: true, retryMs: null }
     }
     if (response.ok) return { text }
     const { status } = response
     const excerpt = text.slice(0, EXCERPT_CHARS).replaceAll(/\s+/g, ' ').trim()
     const after = Number(response.headers.get('retry-after') ?? Number.NaN)
     return {
+      status,
       message: `responds with ${status}${excerpt === '' ? '' : `: ${excerpt}`}`,
       isFinal: status < 500 && status !== 429 && status !== 408,
       retryMs: after >= 0 ? after * 1000 : null,
@@ -98,7 +104,7 @@ async function attempt(url: string, init: RequestInit): Promise<Outcome> {
   } catch (error) {
     const { message, cause } = error as Error
     const reason = cause instanceof Error ? cause.message : message
-    return { message: `fails: ${reason}`, isFinal: false, retryMs: null }
+    return { message: `fails: ${reason}`, status: null, isFinal: false, retryMs: null }
   }
 }
 

@@ -1,7 +1,7 @@
 /** Reads MLflow (3.17) by its REST API: traces with assessments, evaluation datasets, and prompts of its registry. */
 import type { CallParts } from '../domain/calls/new-call.ts'
 import type { Feedback } from '../domain/feedback/new-feedback.ts'
-import { toDouble } from '../domain/json/json-text.ts'
+import { renderJson, toDouble } from '../domain/json/json-text.ts'
 import { filledTextOrNull, objectOrEmpty, textOrEmpty } from '../domain/json/json-values.ts'
 import { readJsonSpan } from '../domain/otel/otlp-json.ts'
 import { type Span, SpanError } from '../domain/otel/span.ts'
@@ -14,6 +14,7 @@ import { TOO_LARGE, toScoreFeedback } from './scores.ts'
 import {
   createLeftCounts,
   IMPORT_USER,
+  ImportError,
   type ImportedDataset,
   type ImportedObject,
   type ImportPage,
@@ -78,30 +79,73 @@ async function* readTraces(
       order_by: ['timestamp_ms ASC'],
       ...(cursor === null ? {} : { page_token: cursor }),
     })
-    const infos = objectsOf(found.traces)
-    const trace_ids = infos.filter(hasSpans).map(({ trace_id }) => textOrEmpty(trace_id))
+    const traces = await readSpans(api, objectsOf(found.traces))
     cursor = textOrEmpty(found.next_page_token)
-    const path = '/api/3.0/mlflow/traces/batchGet'
-    const { traces } = trace_ids.length === 0 ? {} : await api.get(path, { trace_ids })
-    yield { ...toPage(objectsOf(traces), infos.length, options), cursor }
+    yield { ...toPage(traces, options), cursor }
   } while (cursor !== '')
 }
 
-/** A single trace without fails the request for all of them. */
-function hasSpans({ tags }: Json): boolean {
+interface ReadTrace {
+  readonly info: Json
+  /** Null where they cannot be had. */
+  readonly spans: readonly Json[] | null
+}
+
+/** Traces with their spans. One that has none in the database would fail the request for all of them. */
+async function readSpans(api: ApiClient, infos: readonly Json[]): Promise<ReadTrace[]> {
+  const trace_ids = infos.filter(isInDatabase).map(({ trace_id }) => textOrEmpty(trace_id))
+  const path = '/api/3.0/mlflow/traces/batchGet'
+  const page = trace_ids.length === 0 ? {} : await api.get(path, { trace_ids })
+  const traces: ReadTrace[] = objectsOf(page.traces).map(({ trace_info, spans }) => ({
+    info: objectOrEmpty(trace_info),
+    spans: objectsOf(spans),
+  }))
+  for (const info of infos) {
+    if (!isInDatabase(info)) traces.push({ info, spans: await readArtifact(api, info) })
+  }
+  return traces
+}
+
+function isInDatabase({ tags }: Json): boolean {
   const location = objectOrEmpty(tags)['mlflow.trace.spansLocation']
   return location === 'TRACKING_STORE' || location === 'ARCHIVE_REPO'
 }
 
-function toPage(traces: readonly Json[], wanted: number, options: SourceOptions) {
+/** The spans of a trace that its client has put into the artifact store, as an older one always does. */
+async function readArtifact(api: ApiClient, { trace_id }: Json): Promise<readonly Json[] | null> {
+  try {
+    const path = '/ajax-api/2.0/mlflow/get-trace-artifact'
+    const { spans } = await api.get(path, { request_id: textOrEmpty(trace_id) })
+    return objectsOf(spans).map((span) => ({
+      ...span,
+      attributes: toPairs(span.attributes),
+      events: objectsOf(span.events).map((one) => ({
+        ...one,
+        attributes: toPairs(one.attributes),
+      })),
+    }))
+  } catch (error) {
+    if (error instanceof ImportError && error.status !== null) return null
+    throw error
+  }
+}
+
+/** Attributes of an artifact are an object, whose values are JSON as texts. */
+function toPairs(attributes: unknown): readonly Json[] {
+  return Object.entries(objectOrEmpty(attributes)).map(([key, value]) => {
+    const stringValue = typeof value === 'string' ? value : renderJson(value)
+    return { key, value: { stringValue } }
+  })
+}
+
+function toPage(traces: readonly ReadTrace[], options: SourceOptions) {
   const left = createLeftCounts()
-  left.add('traces whose spans the server does not have in its database', wanted - traces.length)
   const calls: CallParts[] = []
   const feedback: Feedback[] = []
-  for (const trace of traces) {
-    const info = objectOrEmpty(trace.trace_info)
+  for (const { info, spans } of traces) {
+    if (spans === null) left.add('traces whose spans the server cannot read')
     let root = ''
-    for (const item of objectsOf(trace.spans)) {
+    for (const item of spans ?? []) {
       try {
         const span = readJsonSpan(item, NO_SOURCE)
         if (span.parent_span_id === null) root = span.span_id

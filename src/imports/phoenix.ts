@@ -11,7 +11,7 @@ import {
 import { type Span, SpanError } from '../domain/otel/span.ts'
 import { toSpanParts } from '../otel/read-request.ts'
 import { parseTimestampUs } from '../schemas/timestamp.ts'
-import { type ApiClient, createApiClient, type Json, objectsOf } from './api-client.ts'
+import { type ApiClient, createApiClient, type Json, objectsOf, type Query } from './api-client.ts'
 import { toPrompt } from './prompts.ts'
 import { TOO_LARGE, toScoreFeedback } from './scores.ts'
 import {
@@ -54,16 +54,16 @@ export function openPhoenix(options: SourceOptions): ImportSource {
 }
 
 /** Pages of any list, each with the cursor of the next; '' ends. */
-async function* pagesOf(api: ApiClient, path: string, query: Json, after: string | null) {
+async function* pagesOf(api: ApiClient, path: string, query: Query, after: string | null) {
   let cursor = after
   do {
-    const page = await api.get(path, { ...query, cursor: cursor || null } as Record<string, string>)
+    const page = await api.get(path, { ...query, cursor: cursor || null })
     cursor = textOrEmpty(page.next_cursor)
     yield { items: objectsOf(page.data), cursor }
   } while (cursor !== '')
 }
 
-async function listAll(api: ApiClient, path: string, query: Json): Promise<Json[]> {
+async function listAll(api: ApiClient, path: string, query: Query): Promise<Json[]> {
   const all: Json[] = []
   for await (const { items } of pagesOf(api, path, query, null)) all.push(...items)
   return all

@@ -1,8 +1,9 @@
 /** Writes pages of imported data through the contracts of the stores. What is stored already stays as it is. */
 
 import { renderJson } from '../domain/json/json-text.ts'
+import { objectIdOf } from '../domain/langfuse/names.ts'
 import { digestOfJson, digestOfRows } from '../domain/objects/digests.ts'
-import { classContent, newObjectOf, toObjectId } from '../domain/objects/object-kinds.ts'
+import { classContent, newObjectOf } from '../domain/objects/object-kinds.ts'
 import { packBatches } from '../otel/span-batches.ts'
 import type { Stores } from '../store/api/stores.ts'
 import {
@@ -20,6 +21,8 @@ const BATCH_CHARS = 4 * 1024 * 1024
 
 /** Names of versions that are none already. */
 const ALIAS = /^(?!latest$|v\d+$)[^\s\p{C}/:*]{1,128}$/u
+
+const TAG = /^[-\p{L}\p{N}_]+(?: [-\p{L}\p{N}_]+)*$/u
 
 /** Numbers of what was read; what was stored before counts, too. */
 export const COUNT_NAMES = ['calls', 'feedback', 'datasets', 'rows', 'objects'] as const
@@ -39,7 +42,7 @@ export function createProjectWriter(
   const { svc_user_id } = IMPORT_USER
 
   async function writeObject({ name, val, created_at_us, tags, aliases }: ImportedObject) {
-    const object_id = toObjectId(name, 'object')
+    const object_id = objectIdOf(name, 'object')
     const object = newObjectOf(val, {
       project_id,
       object_id,
@@ -51,7 +54,7 @@ export function createProjectWriter(
     const marks = { project_id, object_id, version: object.digest }
     const newOf = (names: readonly string[] = [], known = '[]') =>
       names.filter((one) => !(JSON.parse(known) as string[]).includes(one))
-    const newTags = newOf(tags, stored?.tags_json)
+    const newTags = newOf(tags, stored?.tags_json).filter((name) => TAG.test(name))
     if (newTags.length > 0) await objects.addTags({ ...marks, names: newTags })
     const newAliases = newOf(aliases, stored?.aliases_json).filter((name) => ALIAS.test(name))
     if (newAliases.length > 0) await objects.setAliases({ ...marks, names: newAliases })

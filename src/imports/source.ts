@@ -71,9 +71,13 @@ export type OpenSource = (options: SourceOptions) => ImportSource
 
 /** Data that cannot be read; the message is one line. */
 export class ImportError extends Error {
-  constructor(message: string) {
+  /** Of the last response; null without one. */
+  readonly status: number | null
+
+  constructor(message: string, status: number | null = null) {
     super(message)
     this.name = 'ImportError'
+    this.status = status
   }
 }
 

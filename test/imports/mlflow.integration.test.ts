@@ -118,11 +118,24 @@ const version = (number: string, type: string, content: string) => ({
     { key: 'lang', value: 'en' },
   ],
 })
+/** As clients before 3.4 keep spans, and later ones where they cannot find out the server's version. */
+const ARTIFACT = {
+  spans: [
+    {
+      ...span('eee19b7ec3c1b173', { name: 'kept' }),
+      parent_span_id: null,
+      events: [
+        { name: 'exception', time_unix_nano: 1, attributes: { 'exception.type': 'ValueError' } },
+      ],
+      attributes: { 'mlflow.spanType': '"CHAIN"', 'mlflow.spanInputs': '{"q": "ü"}' },
+    },
+  ],
+}
 const RESPONSES = {
+  'GET /ajax-api/2.0/mlflow/get-trace-artifact?request_id=tr-kept': ARTIFACT,
   [get('experiments/get-by-name?experiment_name=Default')]: { experiment: { experiment_id: '7' } },
   [post('traces/search', SEARCH)]: {
-    // A server refuses to give both at once.
-    traces: [INFO, { trace_id: 'tr-elsewhere', tags: {} }],
+    traces: [INFO, { trace_id: 'tr-kept', tags: {} }, { trace_id: 'tr-lost', tags: {} }],
     next_page_token: 'p2',
   },
   [post('traces/search', { ...SEARCH, page_token: 'p2' })]: {},
@@ -159,12 +172,19 @@ describe('weft import --from mlflow', () => {
       optionsOf(url),
     )
     expect(report).toEqual({
-      counts: { calls: 2, feedback: 4, datasets: 1, rows: 2, objects: 2 },
-      left: { 'traces whose spans the server does not have in its database': 1 },
+      counts: { calls: 3, feedback: 4, datasets: 1, rows: 2, objects: 2 },
+      left: { 'traces whose spans the server cannot read': 1 },
     })
     expect(again).toEqual(report)
     expect(recordsAgain.files).toEqual(records.files)
-    const [root, model] = records.calls
+    const [root, model, kept] = [ROOT, MODEL, 'eee19b7ec3c1b173'].map((id) =>
+      records.calls.find((call) => call.id === id),
+    )
+    expect(kept).toMatchObject({
+      inputs: { q: 'ü' },
+      attributes: { kind: 'chain' },
+      otel_dump: { events: [{ attributes: { 'exception.type': 'ValueError' } }] },
+    })
     expect(root).toMatchObject({
       id: ROOT,
       trace_id: TRACE,
@@ -217,7 +237,7 @@ describe('weft import --from mlflow', () => {
       expectations: { a: 'x' },
       tags: { m: '1' },
     })
-    const prompts = records.objects.filter(({ object_id }) => object_id === 'it_s')
+    const prompts = records.objects.filter(({ object_id }) => String(object_id).startsWith('it_s-'))
     expect(prompts).toMatchObject([
       { version_index: 0, aliases: [], val: { content: 'Hello {{q}}', tags: { lang: 'en' } } },
       { version_index: 1, aliases: ['production'], val: { messages: [{ content: '{{q}}' }] } },

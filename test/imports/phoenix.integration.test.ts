@@ -190,8 +190,8 @@ describe('weft import --from phoenix', () => {
       aliases,
     ])
     expect(shown).toEqual([
-      ['questions', 0, []],
-      ['questions', 1, []],
+      ['Questions', 0, []],
+      ['Questions', 1, []],
       ['greet', 0, []],
       ['greet', 1, ['production']],
     ])

@@ -1,0 +1,60 @@
+/** Steps of tools whose ids are not those of OpenTelemetry, read by the tables of dialects as spans are. */
+import { type CallParts, resolveTimedEnd, resolveTimedStart } from '../domain/calls/new-call.ts'
+import type { Attributes } from '../domain/otel/span.ts'
+import { toSpanCall } from '../domain/otel/span-call.ts'
+import { IMPORT_USER, type ImportTarget } from './source.ts'
+
+/** Ids of calls; a longer one, or one with spaces, cannot be stored. */
+const ID = /^[^\s\p{C}]{1,128}$/u
+/** Ids that OpenTelemetry demands of spans; those of the step replace them. */
+const SPAN_IDS = { trace_id: '1'.padStart(32, '0'), span_id: '1'.padStart(16, '0') }
+
+export interface ImportedStep {
+  readonly id: string
+  readonly trace_id: string
+  readonly parent_id: string | null
+  readonly name: string
+  /** Null: it has none, and is left out. */
+  readonly start_us: number | null
+  /** Null while it runs. */
+  readonly end_us: number | null
+  /** As the dialect of the tool has them in spans. */
+  readonly attributes: Attributes
+  /** Null where it did not fail. */
+  readonly error: string | null
+}
+
+/** Why a step is left out. */
+export const UNUSABLE = 'steps without a usable id or time'
+
+/** The call of a step; null for one that cannot be stored. */
+export function toStepCall(step: ImportedStep, { project_id, refScheme }: ImportTarget) {
+  const { id, trace_id, parent_id, name, start_us, end_us, attributes, error } = step
+  if (start_us === null || !ID.test(id) || !ID.test(trace_id)) return null
+  const { start, end, isRunning } = toSpanCall(
+    {
+      ...SPAN_IDS,
+      resource: {},
+      scope: { name: '', version: '', attributes: {} },
+      parent_span_id: null,
+      trace_state: '',
+      name,
+      kind: 0,
+      start_ns: BigInt(start_us) * 1000n,
+      end_ns: BigInt(end_us ?? 0) * 1000n,
+      attributes,
+      events: [],
+      links: [],
+      status: { code: error === null ? 0 : 2, message: error ?? '' },
+    },
+    project_id,
+  )
+  const ids = { id, trace_id, parent_id }
+  // Not a span that a program has sent: what no field was made of is in the attributes.
+  const begun = { ...start, ...ids, otel_dump: null }
+  const parts: CallParts = {
+    start: resolveTimedStart(begun, { ...ids, ...IMPORT_USER }, refScheme),
+    end: isRunning ? null : resolveTimedEnd({ ...end, id }, refScheme),
+  }
+  return parts
+}
