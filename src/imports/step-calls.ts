@@ -9,7 +9,7 @@ const ID = /^[^\s\p{C}]{1,128}$/u
 /** Ids that OpenTelemetry demands of spans; those of the step replace them. */
 const SPAN_IDS = { trace_id: '1'.padStart(32, '0'), span_id: '1'.padStart(16, '0') }
 
-export interface ImportedStep {
+interface ImportedStep {
   readonly id: string
   readonly trace_id: string
   readonly parent_id: string | null
