@@ -2,7 +2,7 @@
 
 export interface DemoTarget {
   readonly url: string
-  /** A key with the scopes traces:read, traces:write, inference and training. */
+  /** A key with the scopes traces:read, traces:write, inference and training; with admin there is an alert, too. */
   readonly key: string
   /** `<entity>/<project>` that is filled. */
   readonly project: string

@@ -3,8 +3,9 @@
 import { createChance } from './chance.ts'
 import { createDemoApi, type DemoApi, type DemoTarget } from './demo-api.ts'
 import { recordEvaluations } from './evaluations.ts'
-import { recordTraffic } from './traffic.ts'
+import { AGENT, recordTraffic } from './traffic.ts'
 import { runTrainingLoop } from './training-loop.ts'
+import { addAlert, addEvaluator } from './watch.ts'
 
 const SEED = 7
 /** Calls of agents that people have rated, and that wait to be. */
@@ -48,6 +49,7 @@ export async function fillDemo(options: DemoOptions): Promise<Filled> {
   const shown = rewards.map((mean) => mean.toFixed(2)).join(', ')
   report(`${options.jobs} training jobs: mean reward ${shown}`)
   const nowMs = Date.now()
+  await addEvaluator(api, AGENT)
   const { traces, agentCalls, agentCall, thread } = await recordTraffic(api, chance, nowMs)
   report(`${traces} traces of three weeks: an agent with tools in conversations, a classifier`)
   const runs = await recordEvaluations(api, chance, nowMs)
@@ -58,6 +60,8 @@ export async function fillDemo(options: DemoOptions): Promise<Filled> {
   const queued = agentCalls.slice(RATED, RATED + QUEUED)
   const queue = await fillQueue(api, queued)
   report(`a queue of ${queued.length} calls to rate`)
+  const hasAlert = await addAlert(api)
+  report(`an evaluator${hasAlert ? ' and an alert' : '; no alert, which needs the scope admin'}`)
   const job = await findLastJob(api)
   return {
     traces,

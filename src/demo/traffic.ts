@@ -23,6 +23,9 @@ const NEWEST_MS = 4_000
 const BUSY = [0, 0, 0, 0, 0, 0, 1, 2, 4, 6, 7, 7, 5, 6, 7, 7, 6, 5, 4, 3, 3, 2, 1, 1]
 const SENTENCES = ['', ' Thank you!', ' It is urgent.', ' I wrote twice already.'] as const
 
+/** The op of the agent. */
+export const AGENT = 'support_agent'
+
 interface Ops {
   /** Refs of the agent's versions, and when the second took the place of the first. */
   readonly agent: readonly [string, string]
@@ -48,10 +51,7 @@ interface Traffic {
 export async function recordTraffic(api: DemoApi, chance: Chance, nowMs: number): Promise<Traffic> {
   const code = (name: string) => `@weave.op\ndef ${name}(**inputs):\n    ...\n`
   const ops: Ops = {
-    agent: [
-      await api.publishOp('support_agent', AGENT_CODE[0]),
-      await api.publishOp('support_agent', AGENT_CODE[1]),
-    ],
+    agent: [await api.publishOp(AGENT, AGENT_CODE[0]), await api.publishOp(AGENT, AGENT_CODE[1])],
     changedMs: nowMs - 8 * DAY_MS,
     chat: 'openai.chat.completions.create',
     search: await api.publishOp('search_orders', code('search_orders')),

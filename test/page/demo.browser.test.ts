@@ -58,7 +58,7 @@ it('the demo fills a project with everything that it announces', async () => {
     rollouts: 4,
     report: (line) => told.push(line),
   })
-  expect(told).toHaveLength(5)
+  expect(told).toHaveLength(6)
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
   const ask = async (path: string, body?: object): Promise<any> => {
     const basic = `Basic ${Buffer.from(`api:${TEST_KEY}`).toString('base64')}`
@@ -115,6 +115,21 @@ it('the demo fills a project with everything that it announces', async () => {
   expect(runs.map(({ call }) => Object.keys(call.output))).toEqual(
     Array(3).fill(expect.arrayContaining(['intent_match', 'helpfulness', 'model_latency'])),
   )
+  const alerts = await ask(`/v1/alerts?project_id=${encodeURIComponent(project)}`)
+  expect(alerts.data).toMatchObject([{ name: 'Many errors', error: null }])
+  // Each turn of the agent is scored as it arrives.
+  await expect
+    .poll(async () => (await ask('/evaluators/query', { project_id: project })).evaluators, {
+      timeout: 30_000,
+    })
+    .toMatchObject([
+      {
+        name: 'short-answer',
+        waiting: 0,
+        failed: 0,
+        scored: expect.toSatisfy((count: number) => count > 300),
+      },
+    ])
   const job = await ask(`/v1/preview/training-jobs/${filled.job}`)
   expect(job).toMatchObject({ status: 'succeeded', trajectory_count: 4 })
 })
