@@ -29,6 +29,7 @@ import {
 } from './routes/evaluations/server-evaluations.ts'
 import { backfillRoutes } from './routes/evaluators/backfills.ts'
 import { evaluatorRoutes } from './routes/evaluators/evaluators.ts'
+import { judgeTrialRoutes } from './routes/evaluators/judge-trials.ts'
 import { monitorRoutes } from './routes/evaluators/monitors.ts'
 import { agreementRoutes } from './routes/feedback/agreement.ts'
 import { feedbackRoutes } from './routes/feedback/feedback.ts'
@@ -118,6 +119,8 @@ export async function registerTraceRoutes(scope: App, options: TraceGroupOptions
   const { scorers } = inference
   const evaluating = { evaluators, callFeed, objects, scorers, nowUs, refScheme }
   await scope.register(evaluatorRoutes, evaluating)
+  const rated = { annotation, feedback, callsQuery, prices }
+  await scope.register(judgeTrialRoutes, { ...evaluating, stores: rated })
   await scope.register(monitorRoutes, { ...evaluating, evaluations: options.evaluations })
   await scope.register(backfillRoutes, { ...evaluating, callsQuery, prices })
   await scope.register(projectSettingsRoutes, { retention, redactions, defaultDays })

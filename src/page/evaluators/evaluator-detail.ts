@@ -16,8 +16,11 @@ import { Failure, Pending } from '../parts/notice.ts'
 import { Agreement } from '../parts/rating/agreement.ts'
 import { pathTo } from '../shell/page-route.ts'
 import { BackfillPanel } from './backfill-panel.ts'
+import { toFields } from './evaluator-fields.ts'
 import { EvaluatorForm } from './evaluator-form.ts'
 import { nameScorer, nameShare, pathToResults, reasonOf, urlOf } from './evaluator-labels.ts'
+
+import { TrialPanel } from './trial-panel.ts'
 
 type Version = z.infer<typeof EvaluatorVersionsResponse>['versions'][number]
 
@@ -58,6 +61,11 @@ export function EvaluatorDetail({ project, id }: EvaluatorDetailProps) {
     <h2>Old calls</h2>
     <${BackfillPanel} project=${project} evaluator=${evaluator} onChange=${reload} />
     <${Folded} title="Agreement with people">${() => html`<${PeopleAgreement} project=${project} evaluator=${name} />`}<//>
+    ${
+      isEditable &&
+      isTriable(evaluator) &&
+      html`<${Folded} title="Try a prompt on rated calls">${() => html`<${TrialPanel} key=${version} project=${project} evaluator=${evaluator} onSaved=${reload} />`}<//>`
+    }
     <h2>Versions</h2>
     <div class="scroll" tabindex="0"><table class="list" aria-label="Versions">
       <thead><tr><th scope="col" class="number">Version</th><th scope="col">Made</th><th scope="col">By</th><th scope="col">Scores</th><th scope="col">Scorer</th></tr></thead>
@@ -71,6 +79,12 @@ export function EvaluatorDetail({ project, id }: EvaluatorDetailProps) {
         </tr>`,
       )}</tbody>
     </table></div>`
+}
+
+/** Whether it has a judge of calls that the form can show. */
+function isTriable(evaluator: EvaluatorResponse): boolean {
+  const { kind } = toFields(evaluator)
+  return kind === 'judge' && evaluator.target === 'call' && may('inference')
 }
 
 interface PeopleAgreementProps {

@@ -8,7 +8,7 @@ const TYPE_LENGTH_MAX = 256
 const CALLS_MAX = 5_000
 
 /** Which ratings of people are compared. */
-const ratingFields = {
+export const ratingFields = {
   queue_id: ClientId.nullish().describe('Only ratings that were given in this queue.'),
   feedback_types: z
     .array(z.string().min(1).max(TYPE_LENGTH_MAX))

@@ -49,7 +49,7 @@ interface PairTableProps {
   readonly names?: readonly string[]
 }
 
-function PairTable({ pairs, names = pairs.map(nameOf) }: PairTableProps) {
+export function PairTable({ pairs, names = pairs.map(nameOf) }: PairTableProps) {
   return html`<div class="scroll" tabindex="0"><table class="list" aria-label="Agreement">
     <thead><tr>
       <th scope="col">Who</th><th scope="col" class="number">Calls</th><th scope="col" class="number">Agreed</th>
@@ -92,7 +92,7 @@ interface ConfusionProps {
   readonly caption: string
 }
 
-function Confusion({ pair: { left, right, labels, confusion }, caption }: ConfusionProps) {
+export function Confusion({ pair: { left, right, labels, confusion }, caption }: ConfusionProps) {
   if (labels === null || confusion === null)
     return html`<p class="notice">More than 20 different ratings: there is no table of them.</p>`
   return html`<div class="scroll" tabindex="0"><table class="list confusion" aria-label=${`Calls by rating: ${caption}`}>
