@@ -69,6 +69,12 @@ const VIEWS: readonly View[] = [
     prepare: changePrompt,
   },
   {
+    name: 'prompt-playground',
+    sign: '.tried-prompt textarea',
+    path: () => `${home}/playground?prompt=support-answer:v1&model=tiny`,
+    prepare: async (page) => page.getByLabel('question').fill('Is the blue teapot safe?'),
+  },
+  {
     name: 'new-evaluation',
     sign: '.version-list select',
     path: () => `${home}/evaluations/new`,

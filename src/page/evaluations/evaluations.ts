@@ -21,7 +21,7 @@ export const COMPARED_MAX = 5
 export function Evaluations({ project }: ViewProps) {
   const evaluation = query.value.get('evaluation') ?? ''
   const loaded = useLoad(`${project} ${evaluation}`, (signal) =>
-    readRuns(project, evaluation, signal),
+    readRuns(project, evaluation === '' ? [] : [evaluation], signal),
   )
   if (loaded.value === null) return html`<${Pending} title="Evaluations" loaded=${loaded} />`
   const { runs, count } = loaded.value

@@ -63,7 +63,7 @@ async function readBoard(project_id: string, object_id: string, signal: AbortSig
   const columns = Array.isArray(obj.val.columns) ? obj.val.columns.slice(0, COLUMNS_MAX) : []
   const runs = new Map<string, readonly Run[]>()
   for (const evaluation of new Set(columns.map((column) => column.evaluation_object_ref)))
-    runs.set(evaluation, (await readRuns(project_id, evaluation, signal)).runs)
+    runs.set(evaluation, (await readRuns(project_id, [evaluation], signal)).runs)
   return { board: obj.val, columns, runs }
 }
 

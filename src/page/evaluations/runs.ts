@@ -41,17 +41,17 @@ export function opNames(project: string, ...names: readonly string[]): string[] 
   return names.flatMap((name) => [`${refScheme()}:///${project}/op/${name}:*`, name])
 }
 
-/** @param evaluation - a ref, or one that ends in `:*`; '' for all */
+/** @param refs - of evaluations or models, of which a run has one, or such that end in `:*`; none for all runs */
 export async function readRuns(
   project_id: string,
-  evaluation: string,
+  refs: readonly string[],
   signal: AbortSignal,
 ): Promise<{ readonly runs: readonly Run[]; readonly count: number }> {
   const question = {
     project_id,
     filter: {
       op_names: opNames(project_id, 'Evaluation.evaluate'),
-      ...(evaluation === '' ? {} : { input_refs: [evaluation] }),
+      ...(refs.length === 0 ? {} : { input_refs: [...refs] }),
     },
   }
   const [{ count }, runs] = await Promise.all([

@@ -19,10 +19,12 @@ interface Scope {
   readonly project: string
   readonly fromMs: number
   readonly toMs: number
+  /** Default: all calls. */
+  readonly filter?: StatsQueryBody['filter']
 }
 
 export async function readTotals(
-  { project, fromMs, toMs }: Scope,
+  { project, fromMs, toMs, filter }: Scope,
   signal: AbortSignal,
 ): Promise<Totals> {
   const question: StatsQueryBody = {
@@ -36,6 +38,7 @@ export async function readTotals(
       { metric: 'latency_ms', aggregations: [], percentiles: [95] },
     ],
     usage_metrics: [{ metric: 'total_tokens' }, { metric: 'total_cost' }],
+    ...(filter === undefined ? {} : { filter }),
   }
   const answer = await requestJson<StatsResponse>('/calls/stats', question, { signal })
   const used = answer.usage_buckets.filter(({ count }) => count !== 0)

@@ -2,14 +2,18 @@
 import { html } from 'htm/preact'
 import { requestJson, requestLines } from '../api/client.ts'
 import { type Call, factsOf } from '../api/wire.ts'
+import { readTotals, type Totals } from '../home/totals.ts'
 import { StatusMark } from '../parts/calls/status.ts'
-import { formatCount, formatMs, formatTime, shortOp } from '../parts/format.ts'
+import { formatCost, formatCount, formatMs, formatTime, shortOp } from '../parts/format.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { type Column, Grid } from '../parts/tables/grid.ts'
+import { PromptRuns } from '../prompts/prompt-runs.ts'
 import { pathTo } from '../shell/page-route.ts'
 import { kindOf, type ObjectVersion, refOf } from './kinds.ts'
 
+/** Around the time in which calls are counted: clients set their times. */
+const DAY_MS = 86_400_000
 /** Calls that are shown here; the table of calls has them all. */
 const CALLS_SHOWN = 10
 
@@ -25,11 +29,13 @@ export function UsedBy({ object }: { readonly object: ObjectVersion }) {
       sort_by: [{ field: 'started_at', direction: 'desc' }],
       limit: CALLS_SHOWN,
     }
-    const [{ count }, calls] = await Promise.all([
+    const times = { fromMs: Date.parse(object.created_at) - DAY_MS, toMs: Date.now() + DAY_MS }
+    const [{ count }, totals, calls] = await Promise.all([
       requestJson<{ count: number }>('/calls/query_stats', question, { signal }),
+      readTotals({ project: project_id, ...times, filter }, signal),
       Array.fromAsync(requestLines<Call>('/calls/stream_query', body, { signal })),
     ])
-    return { count, calls }
+    return { count, totals, calls }
   })
   const all = callsBy(project_id, kind === 'op' ? 'op' : 'ref', ref)
   return html`<section class="part" aria-label="Calls that used it">
@@ -42,9 +48,22 @@ export function UsedBy({ object }: { readonly object: ObjectVersion }) {
       loaded.value !== null &&
       loaded.value.count > 0 &&
       html`<p><a href=${all}>${formatCount(loaded.value.count)} in all</a></p>
+      <${UseTotals} totals=${loaded.value.totals} />
       <${CallGrid} calls=${loaded.value.calls} />`
     }
-  </section>`
+  </section>
+  ${kindOf(object) === 'prompts' && html`<${PromptRuns} object=${object} />`}`
+}
+
+/** What the calls took and cost since the version was published; reports of calls below them do not count. */
+function UseTotals({ totals }: { readonly totals: Totals }) {
+  const facts = [
+    ['Errors', formatCount(totals.errors)],
+    ['p95 latency', totals.p95 === null ? '–' : formatMs(totals.p95)],
+    ['Tokens', formatCount(totals.tokens)],
+    ['Cost', totals.cost === null ? 'no price' : formatCost(totals.cost)],
+  ]
+  return html`<dl class="facts">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
 }
 
 /** The table of calls by one of its filters. */

@@ -6,34 +6,45 @@ import { may } from '../api/session.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
 import { MessageList } from '../parts/messages/message-list.ts'
 import { Failure, Loading } from '../parts/notice.ts'
+import type { PromptDraft } from '../prompts/prompt-draft.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { pathTo, type ViewProps } from '../shell/page-route.ts'
-import { type ChatLocation, type ChatState, forgetChat, openChat } from './chat-state.ts'
+import {
+  type ChatLocation,
+  type ChatState,
+  forgetChat,
+  openChat,
+  type TriedPrompt,
+} from './chat-state.ts'
 import { newPane, Pane, type PaneState, settled } from './pane.ts'
 import { ParameterForm } from './parameter-form.ts'
 import { type Described, type Parameters, parametersOf, valuesOf } from './parameters.ts'
 import { Prompt } from './prompt.ts'
+import { PromptPanel, readPrompt, toRequested } from './prompt-panel.ts'
 import { type Recorded, readRecorded } from './replay.ts'
 import { runPane } from './run-pane.ts'
 
 export function Playground({ project }: ViewProps) {
-  const [call, model] = [query.value.get('call'), query.value.get('model')]
+  const [call, model, prompt] = ['call', 'model', 'prompt'].map((name) => query.value.get(name))
   if (!may('inference'))
     return html`<h1>Playground</h1><${Failure} words="The key may not use models (it lacks inference)." />`
-  return html`<${Opened} key=${JSON.stringify([call, model])} place=${{ project, call, model }} />`
+  return html`<${Opened} key=${JSON.stringify([call, model, prompt])} place=${{ project, call, model, prompt }} />`
 }
 
 function Opened({ place }: { readonly place: ChatLocation }) {
-  const { project, call } = place
+  const { project, call, prompt } = place
   const parameters = useLoad('parameters', async (signal) =>
     parametersOf(await requestJson<Described>('/openapi.json', undefined, { signal })),
   )
   const recorded = useLoad(`${call}`, async (signal) =>
     call === null ? null : readRecorded(project, call, signal),
   )
-  if (parameters.isLoading || recorded.isLoading) return html`<${Loading} />`
-  return html`<${Failure} words=${parameters.failure ?? recorded.failure} />
-    <${Chat} place=${place} parameters=${parameters.value} recorded=${recorded.value} />`
+  const draft = useLoad(`${prompt}`, async (signal) =>
+    prompt === null ? null : readPrompt(project, prompt, signal),
+  )
+  if (parameters.isLoading || recorded.isLoading || draft.isLoading) return html`<${Loading} />`
+  return html`<${Failure} words=${parameters.failure ?? recorded.failure ?? draft.failure} />
+    <${Chat} place=${place} parameters=${parameters.value} recorded=${recorded.value} draft=${draft.value} />`
 }
 
 interface ChatProps {
@@ -41,13 +52,15 @@ interface ChatProps {
   readonly parameters: Parameters | null
   /** The call that is replayed. */
   readonly recorded: Recorded | null
+  /** The prompt that is tried, as it is opened. */
+  readonly draft: PromptDraft | null
 }
 
-function Chat({ place, parameters, recorded }: ChatProps) {
+function Chat({ place, parameters, recorded, draft }: ChatProps) {
   const { project } = place
   const all = [...(parameters?.first ?? []), ...(parameters?.others ?? [])]
-  const chat = useMemo(() => openChat(place, recorded, all), [])
-  const { system, texts, panes, message } = chat.value
+  const chat = useMemo(() => openChat(place, recorded, all, draft), [])
+  const { system, texts, panes, message, prompt } = chat.value
   const set = (part: Partial<ChatState>) => {
     chat.value = { ...chat.value, ...part }
   }
@@ -73,6 +86,7 @@ function Chat({ place, parameters, recorded }: ChatProps) {
     setFailure(null)
     try {
       const values = valuesOf(texts, all)
+      const requested = prompt === null ? null : toRequested(prompt)
       const asked = panes
         .map(settled)
         .map((pane) => ({ ...pane, messages: messagesOf(pane.messages) }))
@@ -83,6 +97,7 @@ function Chat({ place, parameters, recorded }: ChatProps) {
         void runPane(pane, {
           project,
           system: system === '' ? null : system,
+          prompt: requested,
           values,
           signal: abort.signal,
           onState,
@@ -104,6 +119,7 @@ function Chat({ place, parameters, recorded }: ChatProps) {
     <div class="playground">
     <section class="chat" aria-label="Chat">
       ${recorded !== null && html`<${Before} project=${project} recorded=${recorded} />`}
+      ${prompt !== null && html`<${PromptPanel} project=${project} prompt=${prompt} isRunning=${isRunning} onChange=${(next: TriedPrompt) => set({ prompt: next })} onRun=${() => run(() => [])} />`}
       <div class="panes" ref=${box}>
         ${panes.map(
           (state, index) => html`<${Pane}
@@ -128,7 +144,7 @@ function Chat({ place, parameters, recorded }: ChatProps) {
     </section>
     <form class="settings fields" aria-label="Parameters" onSubmit=${(event: Event) => event.preventDefault()}>
       <${Failure} words=${models.failure} />
-      <label>System<textarea rows="3" value=${system} onInput=${(event: Event) => set({ system: (event.target as HTMLTextAreaElement).value })}></textarea></label>
+      ${prompt === null && html`<label>System<textarea rows="3" value=${system} onInput=${(event: Event) => set({ system: (event.target as HTMLTextAreaElement).value })}></textarea></label>`}
       <${ParameterForm} parameters=${parameters} failure=${null} texts=${texts} onChange=${(next: ChatState['texts']) => set({ texts: next })} />
     </form>
   </div>`

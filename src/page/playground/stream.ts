@@ -1,5 +1,5 @@
 /** A chat completion as it comes. */
-import { brokenOff, readJson, request, textsOf } from '../api/client.ts'
+import { brokenOff, readJson, request, requestLines, textsOf } from '../api/client.ts'
 import type { Chunk } from './completion.ts'
 
 interface Streamed {
@@ -37,4 +37,34 @@ export async function* streamCompletion(
   }
   // A proxy may end an answer in the middle as if it were complete.
   if (!isDone) throw brokenOff()
+}
+
+/** The chunks of an answer to a prompt whose variables the server fills in; the recorded call names its version. @throws as streamCompletion */
+export async function* streamPrompt(
+  project_id: string,
+  inputs: object,
+  signal: AbortSignal,
+): AsyncGenerator<Streamed> {
+  const asked = { ...inputs, stream_options: { include_usage: true } }
+  const body = { project_id, inputs: asked }
+  let callId: string | null = null
+  let isDone = false
+  for await (const line of requestLines<PromptLine>('/completions/create_stream', body, {
+    signal,
+  })) {
+    if (line.error) throw new Error(line.error.message)
+    if (line._meta) {
+      callId = line._meta.weave_call_id
+      yield { chunk: null, callId }
+      continue
+    }
+    isDone ||= line.choices?.some(({ finish_reason }) => finish_reason) === true
+    yield { chunk: line, callId }
+  }
+  if (!isDone) throw brokenOff()
+}
+
+/** A line of the response: where it is recorded, or a chunk. */
+interface PromptLine extends Chunk {
+  readonly _meta?: { readonly weave_call_id: string | null }
 }

@@ -68,7 +68,7 @@ export function openDraft(start: ObjectSchema | null, latest: ObjectSchema | nul
 }
 
 /** @throws Error when the text of a message should be JSON but is not */
-function messagesOf(items: readonly PromptItem[]): readonly Message[] {
+export function messagesOf(items: readonly PromptItem[]): readonly Message[] {
   return items.map(({ message, text }) => changed(message, text))
 }
 

@@ -61,6 +61,15 @@ describe.skipIf(!hasBrowser)('an evaluation that is run from the page', () => {
     await compared.getByRole('row', { name: /^seven\.passed/ }).waitFor()
     const examples = page.getByRole('table', { name: 'Examples' })
     await examples.getByText('3 plus 4 is 7.').first().waitFor()
+    // The version of the prompt names what was made from it.
+    await page.goto(`${test.url}/${PROJECT}/weave/objects/sum/versions/v0`)
+    const used = page.getByRole('region', { name: 'Calls that used it' })
+    await used.getByText('2 in all').waitFor()
+    await used.getByText('p95 latency').waitFor()
+    const runsOfIt = page.getByRole('table', { name: 'Evaluations of it' })
+    await expect.poll(() => runsOfIt.locator('.window-list [role=row]').count()).toBe(1)
+    await runsOfIt.getByRole('button', { name: 'seven.passed' }).waitFor()
+    expect(await findBarriers(page)).toEqual([])
     expect(complaints).toEqual([])
   })
 
