@@ -138,7 +138,7 @@ export async function buildApp(
     const { audit, callsQuery, metrics, readMetrics } = deps
     await either.register(metricsRoutes, { metrics, readMetrics, inference, version })
     await either.register(traceExportRoutes, { audit, callsQuery, refScheme: config.refScheme })
-    await either.register(mcpRoutes, toMcpOptions(config, deps, nowUs))
+    await either.register(mcpRoutes, { ...toMcpOptions(config, deps, nowUs), inference })
   })
 
   await app.register(async (bearer: App) => {

@@ -1,25 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { buildTestApp, type RequestOptions, type TestApp } from '../support/build-test-app.ts'
+import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
+import { callTool, rpc } from './call-tool.ts'
 
 const project_id = 'acme/demo'
-
-function rpc(app: TestApp, method: string, params: unknown, options?: RequestOptions) {
-  return app.post('/mcp', { jsonrpc: '2.0', id: 1, method, params }, options)
-}
-
-/** Calls a tool; returns the value of its text, or the text itself when it fails. */
-async function callTool(
-  app: TestApp,
-  name: string,
-  sent: object,
-  options?: RequestOptions,
-  // biome-ignore lint/suspicious/noExplicitAny: results of every shape.
-): Promise<any> {
-  const { status, body } = await rpc(app, 'tools/call', { name, arguments: sent }, options)
-  expect(status).toBe(200)
-  const [{ text }] = body.result.content
-  return body.result.isError ? text : JSON.parse(text)
-}
 
 interface CallOptions {
   readonly at?: number
@@ -93,6 +76,9 @@ describe('rights', () => {
       read_trace: { trace_id: 't' },
       call_stats: { start: '2026-01-01' },
       read_rows: { rows: 'x' },
+      read_prompt: { object_id: 'p' },
+      run_prompt: { object_id: 'p' },
+      read_evaluation: { evaluation_id: 'e' },
       add_feedback: { call_id: 'c', feedback_type: 'x', payload: {} },
     }
     for (const { name } of tools) {
@@ -103,7 +89,7 @@ describe('rights', () => {
       const lacking = name === 'add_feedback' ? reader : writer
       expect(await outcome(lacking), name).toContain('scope_missing')
     }
-    expect(tools).toHaveLength(7)
+    expect(tools).toHaveLength(11)
   })
 })
 

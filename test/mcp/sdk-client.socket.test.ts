@@ -41,4 +41,37 @@ describe("the SDK's client", () => {
     await expect(client.callTool({ name: 'none' })).rejects.toThrow('There is no tool "none"')
     expect(errors).toEqual([])
   })
+
+  it('reads evaluations, and runs a prompt whose call it then reads', async () => {
+    const { client, errors, app } = await connect()
+    const project_id = 'acme/demo'
+    const use = async (name: string, sent: object) => {
+      const { content, isError } = await client.callTool({
+        name,
+        arguments: { project_id, ...sent },
+      })
+      expect(isError, JSON.stringify(content)).toBe(false)
+      return JSON.parse((content as { text: string }[])[0]?.text ?? '')
+    }
+    const read = async (trace_id: string) =>
+      JSON.stringify(
+        await client.callTool({ name: 'read_trace', arguments: { project_id, trace_id } }),
+      )
+    const run = { evaluation: `weave:///${project_id}/object/e:v0` }
+    const model = `weave:///${project_id}/object/m:v0`
+    await app.post(`/v2/${project_id}/evaluation_runs`, { ...run, model })
+    const { evaluations } = await use('list_evaluations', {})
+    const [{ id: evaluation_id }] = evaluations
+    expect(await use('read_evaluation', { evaluation_id })).toMatchObject({ examples: [] })
+    const _bases = ['Prompt', 'Object', 'BaseModel']
+    const val = { _type: 'StringPrompt', _class_name: 'StringPrompt', _bases, content: 'Hi {name}' }
+    await app.post('/obj/create', { obj: { project_id, object_id: 'p', val } })
+    expect((await use('read_prompt', { object_id: 'p' })).val.content).toBe('Hi {name}')
+    const sent = { object_id: 'p', model: 'tiny', template_vars: { name: 'Ada' }, max_tokens: 2 }
+    const { trace_id, message } = await use('run_prompt', sent)
+    expect(message.role).toBe('assistant')
+    // It is recorded after the response.
+    await expect.poll(() => read(trace_id)).toContain('Hi Ada')
+    expect(errors).toEqual([])
+  })
 })

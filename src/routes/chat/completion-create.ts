@@ -27,17 +27,15 @@ import type { Inference } from './inference.ts'
 import { openResponse, sendStream, sendWhole } from './model-exchange.ts'
 import { renameErrorParam, renameErrorParams, requireChat } from './rename-error-param.ts'
 
-interface CompletionCreateRoutesOptions extends Pick<Stores, 'objects' | 'tables'> {
+interface CompletionCreateOptions extends Pick<Stores, 'objects' | 'tables'> {
   readonly inference: Inference
 }
-
-type CreateRequest = FastifyRequest<{ Body: CompletionCreateRequest }>
 
 const config = { body: 'value' } as const
 
 export async function completionCreateRoutes(
   app: App,
-  options: CompletionCreateRoutesOptions,
+  options: CompletionCreateOptions,
 ): Promise<void> {
   app.post(
     '/completions/create',
@@ -52,15 +50,7 @@ export async function completionCreateRoutes(
       },
     },
     async (request, reply) => {
-      const asked = await prepare(options, request, reply, false)
-      const { exchange, envelope, deadline, renderPlace } = asked
-      const answer = completeWhole(exchange, options.inference.run, envelope)
-      const whole = answer.then(
-        (json) => `{"response":${json},${renderPlace().slice(1)}`,
-        (error) => {
-          throw renameErrorParam(error, toInputsParam)
-        },
-      )
+      const { whole, deadline } = await startWholeCompletion(options, request, reply, request.body)
       // Returns nothing: for a value the framework would check whether the reply was sent.
       await sendWhole(reply, whole, deadline)
     },
@@ -88,7 +78,7 @@ export async function completionCreateRoutes(
       },
     },
     async (request, reply) => {
-      const asked = await prepare(options, request, reply, true)
+      const asked = await prepare(options, request, reply, request.body, true)
       const { exchange, envelope, deadline, renderPlace } = asked
       const deltas = streamCompletion(exchange, options.inference.run, envelope)
       const chunks = renderChunks(
@@ -101,6 +91,25 @@ export async function completionCreateRoutes(
       return await sendStream(sending, withHead(chunks, head))
     },
   )
+}
+
+/** Begins a completion that is returned whole, as the JSON text of a CompletionCreateResponse. */
+export async function startWholeCompletion(
+  options: CompletionCreateOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  body: CompletionCreateRequest,
+) {
+  const asked = await prepare(options, request, reply, body, false)
+  const { exchange, envelope, deadline, renderPlace } = asked
+  const answer = completeWhole(exchange, options.inference.run, envelope)
+  const whole = answer.then(
+    (json) => `{"response":${json},${renderPlace().slice(1)}`,
+    (error) => {
+      throw renameErrorParam(error, toInputsParam)
+    },
+  )
+  return { whole, deadline }
 }
 
 /** The fields of the chat lie below `inputs`. */
@@ -128,12 +137,13 @@ async function* withHead(
 
 /** Everything before the request to the model: caller, project, chat. */
 async function prepare(
-  options: CompletionCreateRoutesOptions,
-  request: CreateRequest,
+  options: CompletionCreateOptions,
+  request: FastifyRequest,
   reply: FastifyReply,
+  sent: CompletionCreateRequest,
   isStream: boolean,
 ) {
-  const { project_id, inputs, track_llm_call, ...named } = request.body
+  const { project_id, inputs, track_llm_call, ...named } = sent
   const caller = requireAccess(request.principal, 'inference', project_id)
   const promptRef = inputs.prompt ? await pinRef(inputs.prompt, options.objects) : null
   const prompt = promptRef === null ? [] : await readPrompt(promptRef, request, options)
@@ -176,8 +186,8 @@ async function prepare(
 /** Returns the messages of a published prompt. @throws ApiError validation_failed, scope_missing, object_not_found */
 async function readPrompt(
   text: string,
-  { principal }: CreateRequest,
-  { objects, tables }: CompletionCreateRoutesOptions,
+  { principal }: FastifyRequest,
+  { objects, tables }: CompletionCreateOptions,
 ): Promise<readonly unknown[]> {
   const reader = requireScope(principal, 'traces:read')
   const canRead = (projectId: string) => canUseProject(reader, projectId)

@@ -23,7 +23,7 @@ import { recordBefore } from '../access/audit.ts'
 import { type Dataset, type DatasetReader, itemNotFound } from './dataset-reader.ts'
 import type { DatasetWriter } from './dataset-writer.ts'
 
-export interface DatasetOptions extends Pick<Stores, 'audit' | 'objects'> {
+interface DatasetOptions extends Pick<Stores, 'audit' | 'objects'> {
   readonly datasets: DatasetReader
   readonly writer: DatasetWriter
 }

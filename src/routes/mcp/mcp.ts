@@ -16,9 +16,12 @@ import {
   PROTOCOL_VERSIONS,
   ToolCallParams,
 } from '../../schemas/mcp/messages.ts'
-import { createTools, type ToolOptions } from './tools.ts'
+import { startWholeCompletion } from '../chat/completion-create.ts'
+import type { Inference } from '../chat/inference.ts'
+import { createTools, type ToolContext, type ToolOptions } from './tools.ts'
 
 interface McpOptions extends ToolOptions {
+  readonly inference: Inference
   readonly version: string
   readonly bodyBytesMax: number
 }
@@ -37,6 +40,18 @@ const INSTRUCTIONS =
 
 export async function mcpRoutes(app: App, options: McpOptions): Promise<void> {
   const tools = createTools(options)
+
+  function toContext(request: FastifyRequest, reply: FastifyReply): ToolContext {
+    return {
+      principal: request.principal,
+      openReader: (project_id) => openReadCaller(request, reply, project_id),
+      async complete(body) {
+        const { whole, deadline } = await startWholeCompletion(options, request, reply, body)
+        return deadline === null ? whole : whole.finally(deadline.lift)
+      },
+    }
+  }
+
   app.post(
     '/mcp',
     {
@@ -66,7 +81,7 @@ export async function mcpRoutes(app: App, options: McpOptions): Promise<void> {
         if (method === 'tools/list') {
           return { result: { tools: [...tools.values()].map(({ shown }) => shown) } }
         }
-        if (method === 'tools/call') return callTool(params, tools, request, reply)
+        if (method === 'tools/call') return callTool(params, tools, toContext(request, reply))
         const message = `There is no method ${quote(method)}; initialize, ping, tools/list and tools/call are supported.`
         return { error: { code: METHOD_NOT_FOUND, message } }
       }
@@ -103,12 +118,7 @@ function initialize(params: unknown, version: string): Outcome {
 }
 
 /** A tool that fails has a result that says why, for the model to read. */
-async function callTool(
-  params: unknown,
-  tools: Tools,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<Outcome> {
+async function callTool(params: unknown, tools: Tools, context: ToolContext): Promise<Outcome> {
   const { success, data } = ToolCallParams.safeParse(params)
   if (!success) return invalidParams('tools/call needs name, a text, and arguments, an object.')
   const tool = tools.get(data.name)
@@ -116,9 +126,8 @@ async function callTool(
     const names = [...tools.keys()].join(', ')
     return invalidParams(`There is no tool ${quote(data.name)}; there are ${names}.`)
   }
-  const openReader = (project_id: string) => openReadCaller(request, reply, project_id)
   try {
-    return toResult(await tool.run(data.arguments ?? {}, request.principal, openReader), false)
+    return toResult(await tool.run(data.arguments ?? {}, context), false)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     const { code, message, param } = error

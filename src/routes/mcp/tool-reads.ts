@@ -103,7 +103,7 @@ export async function readTrace(
   return text
 }
 
-async function openPages(
+export async function openPages(
   request: CallsQueryRequest,
   { principal, reader }: ToolCaller,
   { callsQuery, prices, refScheme }: ReadOptions,

@@ -13,12 +13,18 @@ import { LooseFeedbackCreateRequest } from '../../schemas/feedback/feedback.ts'
 import {
   AddFeedbackArguments,
   CallStatsArguments,
+  ListEvaluationsArguments,
   ListObjectsArguments,
+  ReadEvaluationArguments,
+  ReadPromptArguments,
   ReadRowsArguments,
   ReadTraceArguments,
+  RunPromptArguments,
   SearchCallsArguments,
 } from '../../schemas/mcp/tool-arguments.ts'
 import type { Stores } from '../../store/api/stores.ts'
+import { listEvaluations, readEvaluation } from './evaluation-tools.ts'
+import { type Complete, readPrompt, runPrompt } from './prompt-tools.ts'
 import {
   listOfKind,
   type ReadOptions,
@@ -33,12 +39,15 @@ export interface ToolOptions extends ReadOptions, Pick<Stores, 'feedback'>, Pick
   readonly payloadBytesMax: number
 }
 
-/** @param openReader - opens the caller of reads in a project */
-type Run = (
-  sent: unknown,
-  principal: Principal | null,
-  openReader: (project_id: string) => ReadCaller,
-) => Promise<string>
+/** What a request lends to a tool. */
+export interface ToolContext {
+  readonly principal: Principal | null
+  /** Opens the caller of reads in a project. */
+  openReader(project_id: string): ReadCaller
+  readonly complete: Complete
+}
+
+type Run = (sent: unknown, context: ToolContext) => Promise<string>
 
 interface Tool {
   /** As `tools/list` shows it. */
@@ -51,7 +60,7 @@ interface ToolSpec<Arguments extends { readonly project_id: string }> {
   readonly scope: Scope
   readonly description: string
   readonly schema: z.ZodType<Arguments>
-  readonly run: (sent: Arguments, caller: ToolCaller) => Promise<string>
+  readonly run: (sent: Arguments, caller: ToolCaller, complete: Complete) => Promise<string>
 }
 
 /** Returns the tools by name. */
@@ -95,6 +104,8 @@ export function createTools(options: ToolOptions): ReadonlyMap<string, Tool> {
       schema: ListObjectsArguments,
       run: (sent, { reader }) => listOfKind('Prompt', sent, reader, options),
     }),
+    ...promptTools(options),
+    ...evaluationTools(options),
     toTool('add_feedback', {
       scope: 'traces:write',
       description: 'Store a score, a note or a reaction on a call.',
@@ -102,6 +113,41 @@ export function createTools(options: ToolOptions): ReadonlyMap<string, Tool> {
       run: (sent, { principal }) => addFeedback(sent, principal, options),
     }),
   ])
+}
+
+function promptTools(options: ToolOptions): [string, Tool][] {
+  return [
+    toTool('read_prompt', {
+      scope: 'traces:read',
+      description: 'Read a version of a prompt: latest, v and a number, an alias or a digest.',
+      schema: ReadPromptArguments,
+      run: (sent) => readPrompt(sent, options),
+    }),
+    toTool('run_prompt', {
+      scope: 'inference',
+      description:
+        'Run a prompt on a model: a completion that costs what the model costs and is recorded as a call.',
+      schema: RunPromptArguments,
+      run: (sent, _caller, complete) => runPrompt(sent, options, complete),
+    }),
+  ]
+}
+
+function evaluationTools(options: ToolOptions): [string, Tool][] {
+  return [
+    toTool('list_evaluations', {
+      scope: 'traces:read',
+      description: 'List the runs of evaluations of a project, the newest first.',
+      schema: ListEvaluationsArguments,
+      run: (sent, caller) => listEvaluations(sent, caller, options),
+    }),
+    toTool('read_evaluation', {
+      scope: 'traces:read',
+      description: 'Read the scores of a run of an evaluation, summed up and example by example.',
+      schema: ReadEvaluationArguments,
+      run: (sent, caller) => readEvaluation(sent, caller, options),
+    }),
+  ]
 }
 
 function toTool<Arguments extends { readonly project_id: string }>(
@@ -113,13 +159,17 @@ function toTool<Arguments extends { readonly project_id: string }>(
     name,
     description,
     inputSchema: z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }),
-    annotations: { readOnlyHint: isRead, destructiveHint: false, openWorldHint: false },
+    annotations: {
+      readOnlyHint: isRead,
+      destructiveHint: false,
+      openWorldHint: scope === 'inference',
+    },
   }
-  const runAllowed: Run = async (sent, principal, openReader) => {
+  const runAllowed: Run = async (sent, { principal, openReader, complete }) => {
     const parsed = parseItem(schema, sent, true)
     const { project_id } = parsed
     const allowed = requireAccess(principal, scope, project_id)
-    return run(parsed, { principal: allowed, reader: openReader(project_id) })
+    return run(parsed, { principal: allowed, reader: openReader(project_id) }, complete)
   }
   return [name, { shown, run: runAllowed }]
 }

@@ -1,7 +1,9 @@
 /** Arguments of the tools of the Model Context Protocol. */
 import { z } from 'zod'
+import { boundedMap } from '../bounded-fields.ts'
 import { CallsFilter } from '../calls/calls-filter.ts'
 import { LooseFeedbackCreateRequest } from '../feedback/feedback.ts'
+import { ObjectId, ObjectVersion } from '../objects/object.ts'
 import { ClientId, ProjectId } from '../primitives.ts'
 import { Query } from '../query/query-expression.ts'
 import { CallStatsRequest } from '../stats/stats.ts'
@@ -13,6 +15,9 @@ export const TRACE_CALLS_MAX = 200
 const BODY_CHARS_MAX = 20_000
 const TEXT_CHARS_MAX = 200
 const REF_CHARS_MAX = 2048
+/** Limits of a completion. */
+const VARIABLES_MAX = 100
+const COMPLETION_TOKENS_MAX = 4096
 
 function bodyChars(chars: number) {
   return z
@@ -72,6 +77,59 @@ export const ReadRowsArguments = z.strictObject({
   offset,
   body_chars: bodyChars(2000),
 })
+
+export const ListEvaluationsArguments = z.strictObject({
+  project_id: ProjectId,
+  limit,
+  offset,
+  body_chars: bodyChars(2000),
+})
+
+export const ReadEvaluationArguments = z.strictObject({
+  project_id: ProjectId,
+  evaluation_id: ClientId.describe('id of one of list_evaluations.'),
+  limit,
+  offset,
+  body_chars: bodyChars(1000),
+})
+
+const object_id = ObjectId.describe('object_id of one of list_prompts.')
+const version = ObjectVersion.default('latest')
+
+export const ReadPromptArguments = z.strictObject({
+  project_id: ProjectId,
+  object_id,
+  version,
+  body_chars: bodyChars(BODY_CHARS_MAX),
+})
+
+export const RunPromptArguments = z.strictObject({
+  project_id: ProjectId,
+  object_id,
+  version,
+  model: z
+    .string()
+    .min(1)
+    .max(TEXT_CHARS_MAX)
+    .optional()
+    .describe('Name of the model; the default model when absent.'),
+  template_vars: boundedMap(z.unknown(), { max: VARIABLES_MAX })
+    .optional()
+    .describe('Values for `{name}` in its texts.'),
+  text: z
+    .string()
+    .max(BODY_CHARS_MAX)
+    .optional()
+    .describe('A message of the user that follows those of the prompt.'),
+  max_tokens: z
+    .int()
+    .min(1)
+    .max(COMPLETION_TOKENS_MAX)
+    .default(1024)
+    .describe('Maximum number of tokens of the completion.'),
+  body_chars: bodyChars(BODY_CHARS_MAX),
+})
+export type RunPromptArguments = z.infer<typeof RunPromptArguments>
 
 const { feedback_type, payload, creator } = LooseFeedbackCreateRequest.shape
 
