@@ -62,3 +62,25 @@ it("takes a report without a count of tokens, as of a stream of Genkit's for Go,
   expect(of({})).toEqual([])
   expect(of({ inputTokens: 0 })).toMatchObject([{ model: 'openai/gpt-5', input_tokens: 0 }])
 })
+
+describe('a span of Spring AI', () => {
+  it('has the arguments and the result of a tool', () => {
+    const { start, end } = callOf({
+      'gen_ai.operation.name': 'execute_tool',
+      'spring.ai.tool.call.arguments': '{"city":"Paris"}',
+      'spring.ai.tool.call.result': '"It is sunny in Paris."',
+    })
+    expect([start.inputs, end?.output]).toEqual([{ city: 'Paris' }, 'It is sunny in Paris.'])
+  })
+
+  it('of a client is a step, with the conversation', () => {
+    const attributes = {
+      'gen_ai.operation.name': 'framework',
+      'spring.ai.chat.client.conversation.id': 'talk-1',
+    }
+    expect(callOf(attributes).start).toMatchObject({
+      thread_id: 'talk-1',
+      attributes: { kind: 'chain' },
+    })
+  })
+})

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { toSpanCall } from '../../src/domain/otel/span-call.ts'
+import { readUsage } from '../../src/domain/usage/usage.ts'
 import { buildSpan } from './otel-fixtures.ts'
 
 type Json = Record<string, unknown>
@@ -144,5 +145,25 @@ describe('a message', () => {
     })
     const [part, shown] = contentOf('audio/wav', 'audio')
     expect(shown).toEqual(part)
+  })
+})
+
+describe("a span of AG2's", () => {
+  const usageOf = (attributes: Json) => {
+    const counts = { 'gen_ai.usage.input_tokens': 2104, 'gen_ai.usage.output_tokens': 170 }
+    const thoughts = { 'gen_ai.response.model': 'gpt-5', 'gen_ai.usage.thinking_tokens': 64 }
+    const scope = { name: 'opentelemetry.instrumentation.ag2', version: '', attributes: {} }
+    const span = buildSpan({ attributes: { ...counts, ...thoughts, ...attributes }, scope })
+    return readUsage(toSpanCall(span, 'acme/demo').end?.summary)
+  }
+
+  it('counts the thoughts of a model call', () => {
+    const usage = { input_tokens: 2104, output_tokens: 170, reasoning_tokens: 64 }
+    expect(usageOf({ 'gen_ai.operation.name': 'chat' })).toMatchObject([usage])
+  })
+
+  it('counts its record of usage only where no model call has it', () => {
+    expect(usageOf({ 'ag2.usage.kind': 'model_call' })).toEqual([])
+    expect(usageOf({ 'ag2.usage.kind': 'compaction' })).toMatchObject([{ input_tokens: 2104 }])
   })
 })

@@ -53,7 +53,8 @@ export function toSpanCall(span: Span, project_id: string): SpanCall {
   const user = reader.takeText('user')
   const { answering } = request
   const counted = answering ?? 'unknown'
-  const isModelCall = kind === null ? answering !== null : MODEL_KINDS.has(kind)
+  const repeats = reader.take('repeated') !== null
+  const isModelCall = !repeats && (kind === null ? answering !== null : MODEL_KINDS.has(kind))
   return {
     isRunning: span.end_ns <= 0n,
     start: {

@@ -79,14 +79,18 @@ key_of() {
 
 # Runs a program with these settings and no others.
 run() {
-  local program=$1 dir=$2 project=$3 run
+  local program=$1 dir=$2 project=$3 lib run
   shift 3
   case $program in
     # Node looks for packages where a program lies.
     node/*) cp "$here"/node/*.mjs "$dir" && run=("$PWD/$node" "$dir/${program#node/}.mjs") ;;
     go/*) run=("$dir/program") ;;
     rust/*) run=("$dir/target/debug/${program#*/}") ;;
-    java/*) run=(java -javaagent:"$dir/${program#*/}/target/dependency/opentelemetry-javaagent-2.33.1.jar" -cp "$dir/${program#*/}/target/classes:$dir/${program#*/}/target/dependency/*" Main) ;;
+    java/*)
+      lib=$dir/${program#*/}/target run=(java)
+      [ ! -f "$lib"/dependency/opentelemetry-javaagent-*.jar ] || run+=(-javaagent:"$(echo "$lib"/dependency/opentelemetry-javaagent-*.jar)")
+      run+=(-cp "$lib/classes:$lib/dependency/*" Main)
+      ;;
     *) run=("$dir/bin/python" "$here/python/$program.py") ;;
   esac
   env -i PATH="$PATH" HOME="$work/home" TMPDIR="$work" LANG=C.UTF-8 PYTHONDONTWRITEBYTECODE=1 \

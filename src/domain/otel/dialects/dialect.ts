@@ -69,6 +69,8 @@ export interface Dialect {
   readonly outputAudio?: readonly string[]
   /** Whether the input leaves out what a cache had or took. */
   readonly countsCacheBeside?: boolean
+  /** What is there only in spans that repeat the usage of another one. */
+  readonly repeated?: AttributePaths
   /** Reports of usage as objects, in any naming; they count where the span has no attribute for a count. */
   readonly usage?: AttributePaths
   /** The same as a provider wrote them. */

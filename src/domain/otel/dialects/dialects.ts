@@ -2,6 +2,7 @@
  * Where each dialect of GenAI spans stores the fields of a call: one table per dialect, tried in this order; the first
  * path with a value wins. Pure data. Paths are dotted attribute keys, or prefixes of flattened ones.
  */
+import { AG2 } from './ag2.ts'
 import { ANTHROPIC_SDK } from './anthropic-sdk.ts'
 import { CLAUDE_CODE } from './claude-code.ts'
 import { type Dialect, flattened, items, text, typed } from './dialect.ts'
@@ -12,6 +13,7 @@ import { LOGFIRE_AGENTS } from './logfire-agents.ts'
 import { MASTRA } from './mastra.ts'
 import { MLFLOW } from './mlflow.ts'
 import { OPENLLMETRY_ANTHROPIC_JS, OPENLLMETRY_BEDROCK } from './openllmetry.ts'
+import { SPRING_AI } from './spring-ai.ts'
 import { VOLTAGENT } from './voltagent.ts'
 
 /** The semantic conventions of OpenTelemetry since 1.37, as the Weave SDK's agent spans write them, too. */
@@ -271,6 +273,7 @@ export const DIALECTS: readonly Dialect[] = [
   OPENLLMETRY_ANTHROPIC_JS,
   LOGFIRE_AGENTS,
   GEN_AI,
+  AG2,
   ANTHROPIC_SDK,
   OPEN_INFERENCE,
   TRACELOOP,
@@ -285,4 +288,5 @@ export const DIALECTS: readonly Dialect[] = [
   LITELLM,
   MASTRA,
   VOLTAGENT,
+  SPRING_AI,
 ]

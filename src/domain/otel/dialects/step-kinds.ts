@@ -55,6 +55,7 @@ export const STEP_KINDS: ReadonlyMap<string, StepKind> = new Map<string, StepKin
   ['chain', 'chain'],
   ['plan', 'chain'],
   ['flow', 'chain'],
+  ['framework', 'chain'],
   ['util', 'chain'],
   ['parser', 'chain'],
   ['ai.generatetext', 'chain'],
