@@ -136,9 +136,8 @@ export function hasContent({ role, content, ...others }: ChatMessage): boolean {
 }
 
 /**
- * OpenInference makes a message of each item of a response: thoughts, text, tool calls; OpenTelemetry's instrumentation for
- * JavaScript (0.22) an event of each in a stream, with the same reason of the end. Those that follow each other become one
- * answer, unless both have what an answer has only once.
+ * Some make a message of each item of a response (thoughts, text, tool calls), or an event with the reason of the end. Those
+ * that follow each other become one answer, unless they end otherwise or both have what an answer has only once.
  */
 export function joinItems(messages: readonly ChatMessage[]): ChatMessage[] {
   const joined: ChatMessage[] = []
