@@ -23,6 +23,8 @@ export type Query = Readonly<Record<string, string | number | readonly string[] 
 export interface ApiClient {
   /** The object that an address responds with. @throws ImportError */
   get(path: string, query?: Query): Promise<Json>
+  /** The objects of the list that an address responds with. @throws ImportError */
+  list(path: string, query?: Query): Promise<Json[]>
   /** @throws ImportError */
   post(path: string, body: object): Promise<Json>
   /** The text that an address responds with to a body. @throws ImportError */
@@ -69,6 +71,8 @@ export function createApiClient(
   })
   return {
     get: async (path, query = {}) => parse(await request(path + render(query), get), path),
+    list: async (path, query = {}) =>
+      objectsOf(parseJson(await request(path + render(query), get), path)),
     post: async (path, body) => parse(await request(path, post(body)), path),
     postForText: (path, body) => request(path, post(body)),
   }
@@ -134,7 +138,7 @@ function parse(text: string, path: string): Json {
 }
 
 /** Parses JSON from outside, with every digit of its numbers. @param origin - for the message. @throws ImportError */
-function parseJson(text: string, origin: string): unknown {
+export function parseJson(text: string, origin: string): unknown {
   try {
     if (!exceedsDepth(text, JSON_DEPTH_MAX)) return parseLossless(text)
   } catch {
