@@ -40,6 +40,16 @@ const VIEWS: readonly View[] = [
   },
   { name: 'thread', path: ({ thread }) => `${home}/threads/${thread}`, sign: '.message' },
   {
+    name: 'users',
+    path: () => `${home}/users?range=30d`,
+    sign: '[aria-label=Users] tbody tr',
+  },
+  {
+    name: 'user',
+    path: () => `${home}/users/hana?range=30d`,
+    sign: '[aria-label=Calls] tbody tr',
+  },
+  {
     name: 'feedback',
     sign: '.chart canvas',
     path: () => `${home}/feedback?range=30d&type=rating&path=stars`,

@@ -130,6 +130,8 @@ interface TraceContext {
   readonly project: string
   readonly trace_id: string
   readonly thread: Thread | null
+  /** Of the calls above. */
+  readonly attributes?: object
 }
 
 type Sums = Record<string, Record<string, number>>
@@ -144,6 +146,8 @@ function writeCall(
   const { project: project_id, trace_id, thread } = place
   const id = call.id ?? crypto.randomUUID()
   const named = { project_id, id }
+  // As the SDK does it, calls inherit the attributes of those above them.
+  const attributes = { ...place.attributes, ...call.attributes }
   const start = {
     ...named,
     trace_id,
@@ -151,7 +155,7 @@ function writeCall(
     op_name: call.op,
     inputs: call.inputs,
     started_at: new Date(call.startMs).toISOString(),
-    attributes: { weave: { client_version: '0.54.0', source: 'python-sdk' }, ...call.attributes },
+    attributes: { weave: { client_version: '0.54.0', source: 'python-sdk' }, ...attributes },
     ...(call.displayName === undefined ? {} : { display_name: call.displayName }),
     ...thread,
   }
@@ -162,7 +166,9 @@ function writeCall(
     const total_tokens = own.prompt_tokens + own.completion_tokens
     usage[model] = { requests: 1, ...own, total_tokens }
   }
-  for (const child of call.children ?? []) addUsage(usage, writeCall(child, id, place, parts))
+  for (const child of call.children ?? []) {
+    addUsage(usage, writeCall(child, id, { ...place, attributes }, parts))
+  }
   const end = {
     ...named,
     ended_at: new Date(call.endMs).toISOString(),

@@ -147,7 +147,7 @@ function makeAgentCall(ops: Ops, chance: Chance, { question, customer, startMs }
     endMs,
     inputs: { question: asked, customer },
     ...(failed ? { exception: `ToolError: ${failure}` } : { output: question.answer }),
-    attributes: { customer, channel: chance.pick(['web', 'mail']) },
+    attributes: { customer, user: customer, channel: chance.pick(['web', 'mail']) },
     children: failed ? begun : [...begun, answer],
   }
 }

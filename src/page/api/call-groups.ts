@@ -19,14 +19,14 @@ export interface CallGroup extends GroupSums {
   readonly lastAt: string | null
 }
 
-interface CallGroups {
+export interface CallGroups {
   readonly rows: readonly CallGroup[]
   /** All groups after the limit; null when there are none. */
   readonly others: (GroupSums & { readonly groups: number }) | null
 }
 
 /** What groups are sorted by, by the key of the metric. */
-const GROUP_SORTS = {
+export const GROUP_SORTS = {
   name: 'group',
   calls: 'count',
   errors: 'sum_error_count',
@@ -35,12 +35,13 @@ const GROUP_SORTS = {
   first: 'first_started_at',
   last: 'last_started_at',
 } as const
-type GroupSort = keyof typeof GROUP_SORTS
+export type GroupSort = keyof typeof GROUP_SORTS
 
 interface GroupScope {
   readonly project: string
   readonly fromMs: number
   readonly toMs: number
+  readonly filter?: StatsQueryBody['filter']
 }
 
 interface Grouping {
@@ -53,7 +54,7 @@ interface Grouping {
 }
 
 export async function readCallGroups(
-  { project, fromMs, toMs }: GroupScope,
+  { project, fromMs, toMs, filter }: GroupScope,
   { field, sort, direction = 'desc', limit, search = '', times = false }: Grouping,
   signal: AbortSignal,
 ): Promise<CallGroups> {
@@ -63,6 +64,7 @@ export async function readCallGroups(
     end: new Date(toMs).toISOString(),
     call_metrics: [{ metric: 'error_count' }],
     usage_metrics: [{ metric: 'total_tokens' }, { metric: 'total_cost' }],
+    ...(filter === undefined ? {} : { filter }),
     group_by: {
       field,
       sort_by: { field: GROUP_SORTS[sort], direction },

@@ -36,6 +36,7 @@ const GROUPS: readonly LinkGroup[] = [
         views: ['threads', 'thread'],
         key: 'c',
       },
+      { path: 'users', label: 'Users', icon: 'user', views: ['users', 'user'], key: 'w' },
     ],
   },
   {

@@ -18,26 +18,14 @@ import { FirstTrace } from './first-trace.ts'
 import { MetricCard } from './metric-card.ts'
 import { PanelGrid } from './panels/panel-grid.ts'
 import { type Panels, usePanels } from './panels/use-panels.ts'
-import { lineOf, linesByModel, sumOf, timesOf, valuesOf } from './series.ts'
-import { showBucket, statsWindow } from './shown-range.ts'
+import { linesOf, sumOf, valuesOf } from './series.ts'
+import { chartsRequest, showBucket } from './shown-range.ts'
 import { Tops } from './tops.ts'
 import { readTotals, type Totals } from './totals.ts'
 
 const PAUSE_MS = 5000
 /** Sums of the whole range are read again with every sixth chart. */
 const TURNS_PER_TOTALS = 6
-
-function askStats(project: string): StatsQueryBody {
-  return {
-    ...statsWindow(project),
-    call_metrics: [
-      { metric: 'call_count' },
-      { metric: 'error_count' },
-      { metric: 'latency_ms', aggregations: [], percentiles: [50, 95, 99] },
-    ],
-    usage_metrics: [{ metric: 'total_tokens' }, { metric: 'total_cost' }],
-  }
-}
 
 interface BothTotals {
   readonly now: Totals
@@ -59,7 +47,7 @@ export function Home({ project }: { readonly project: string }) {
   const [turn, setTurn] = useState(0)
   const name = `${project} ${rangeName.value} ${timeZone()}`
   const read = async (signal: AbortSignal) => {
-    const question = askStats(project)
+    const question = chartsRequest(project)
     return {
       question,
       answer: await requestJson<StatsResponse>('/calls/stats', question, { signal }),
@@ -151,18 +139,6 @@ function NoCalls({ project }: { readonly project: string }) {
       <button class="main" onClick=${show}>Show the day before it</button>
       <a class="button" href=${pathTo(project, 'calls')}>See the newest calls</a>
     </div>`
-}
-
-function linesOf(answer: StatsResponse) {
-  const tokens = linesByModel(answer, 'sum_total_tokens')
-  return {
-    times: timesOf(answer),
-    calls: [lineOf(answer, 'calls', 'sum_call_count', '--chart-1')],
-    errors: [lineOf(answer, 'errors', 'sum_error_count', '--bad')],
-    tokens,
-    costs: linesByModel(answer, 'sum_total_cost', tokens),
-    latencies: [50, 95, 99].map((p) => lineOf(answer, `p${p}`, `p${p}_latency_ms`)),
-  }
 }
 
 interface MetricCardsProps extends Omit<ReturnType<typeof linesOf>, 'times'> {

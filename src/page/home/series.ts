@@ -16,6 +16,19 @@ export function lineOf(answer: StatsResponse, label: string, metric: string, col
   return { label, values, ...(color === undefined ? {} : { color }) }
 }
 
+/** The lines of the charts that `chartsRequest` requests. */
+export function linesOf(answer: StatsResponse) {
+  const tokens = linesByModel(answer, 'sum_total_tokens')
+  return {
+    times: timesOf(answer),
+    calls: [lineOf(answer, 'calls', 'sum_call_count', '--chart-1')],
+    errors: [lineOf(answer, 'errors', 'sum_error_count', '--bad')],
+    tokens,
+    costs: linesByModel(answer, 'sum_total_cost', tokens),
+    latencies: [50, 95, 99].map((p) => lineOf(answer, `p${p}`, `p${p}_latency_ms`)),
+  }
+}
+
 /**
  * One line for each model with the largest totals of a metric, and one for the rest. Models without values, such as
  * costs without a price, have no line.

@@ -1,6 +1,6 @@
 /** The time range of the overview: the part of a request that names it, and the way to the calls of one bucket. */
 import { serverNow } from '../api/clock.ts'
-import type { StatsResponse, StatsWindow } from '../api/wire.ts'
+import type { StatsQueryBody, StatsResponse, StatsWindow } from '../api/wire.ts'
 import { granularityOf, readRange } from '../parts/charts/range.ts'
 import { go } from '../shell/location.ts'
 import { pathTo } from '../shell/page-route.ts'
@@ -15,6 +15,20 @@ export function statsWindow(project_id: string): StatsWindow {
     end: new Date(range.toMs).toISOString(),
     granularity: granularityOf(range),
     timezone: timeZone(),
+  }
+}
+
+/** The request for the charts of the range: calls, errors, latency, and tokens and costs by model. */
+export function chartsRequest(project: string, filter?: StatsQueryBody['filter']): StatsQueryBody {
+  return {
+    ...statsWindow(project),
+    ...(filter === undefined ? {} : { filter }),
+    call_metrics: [
+      { metric: 'call_count' },
+      { metric: 'error_count' },
+      { metric: 'latency_ms', aggregations: [], percentiles: [50, 95, 99] },
+    ],
+    usage_metrics: [{ metric: 'total_tokens' }, { metric: 'total_cost' }],
   }
 }
 

@@ -6,6 +6,8 @@ export type View =
   | 'trace'
   | 'threads'
   | 'thread'
+  | 'users'
+  | 'user'
   | 'feedback'
   | 'queues'
   | 'queue'
@@ -28,7 +30,7 @@ export interface PageRoute {
   readonly project: string
   readonly view: View
   /**
-   * What the view shows: a call, a thread, a queue, a training job or `new`, an object by its name, a kind of objects;
+   * What the view shows: a call, a thread, an end user, a queue, a training job or `new`, an object by its name, a kind of objects;
    * of an unknown view the rest of its address.
    */
   readonly subject: string | null
@@ -45,6 +47,7 @@ const VIEWS: ReadonlyMap<string, readonly [View, View]> = new Map(
     calls: ['calls', 'trace'],
     traces: ['calls', 'trace'],
     threads: ['threads', 'thread'],
+    users: ['users', 'user'],
     feedback: ['feedback', 'feedback'],
     queues: ['queues', 'queue'],
     evaluations: ['evaluations', 'evaluation'],

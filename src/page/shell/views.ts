@@ -10,6 +10,8 @@ const LOADERS: Readonly<Record<View, () => Promise<ViewComponent>>> = {
   trace: async () => (await import('../trace/trace.ts')).Trace,
   threads: async () => (await import('../threads/threads.ts')).Threads,
   thread: async () => (await import('../threads/conversation.ts')).Conversation,
+  users: async () => (await import('../users/users.ts')).Users,
+  user: async () => (await import('../users/user.ts')).UserView,
   feedback: async () => (await import('../feedback/feedback.ts')).Feedback,
   queues: async () => (await import('../queues/queues.ts')).Queues,
   queue: async () => (await import('../queues/rate.ts')).Rate,

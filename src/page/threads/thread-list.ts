@@ -13,12 +13,20 @@ import { averageScores, readThreadFacts, type ThreadFacts } from './thread-facts
 /** Threads shown at first, and added by each click on "more". */
 const STEP = 50
 
-async function readThreads(
+/** The threads that were updated last. @param thread_ids - only these; all when empty */
+export async function readThreads(
   project_id: string,
   limit: number,
   signal: AbortSignal,
+  thread_ids: readonly string[] = [],
 ): Promise<Thread[]> {
-  const body = { project_id, limit, sort_by: [{ field: 'last_updated', direction: 'desc' }] }
+  const filter = { thread_ids }
+  const body = {
+    project_id,
+    filter,
+    limit,
+    sort_by: [{ field: 'last_updated', direction: 'desc' }],
+  }
   const threads: Thread[] = []
   for await (const thread of requestLines<Thread>('/threads/stream_query', body, { signal }))
     threads.push(thread)
@@ -32,25 +40,28 @@ export function ThreadList({ project }: { readonly project: string }) {
   if (threads.value === null)
     return html`<${Failure} words=${threads.failure} />${threads.isLoading && html`<${Loading} />`}`
   if (threads.value.length === 0) return html`<${NoThread} />`
-  const shown = threads.value.slice(0, limit)
-  const steps = Array.from({ length: Math.ceil(shown.length / STEP) }, (_, at) =>
-    shown.slice(at * STEP, (at + 1) * STEP),
-  )
   return html`<${Failure} words=${threads.failure} />
-    <div class="scroll" tabindex="0"><table class="list" aria-label="Threads">
-      <thead><tr>
-        <th scope="col">First message</th><th scope="col">Thread</th><th scope="col">User</th>
-        <th scope="col" class="number">Turns</th><th scope="col">Last turn</th><th scope="col" class="number">Median of a turn</th>
-        <th scope="col" class="number">Tokens</th><th scope="col" class="number">Cost</th><th scope="col">Scores</th>
-      </tr></thead>
-      <tbody>${steps.map((some) => html`<${ThreadRows} key=${some[0]?.thread_id} project=${project} threads=${some} />`)}</tbody>
-    </table></div>
+    <${ThreadTable} project=${project} threads=${threads.value.slice(0, limit)} />
     ${threads.value.length > limit && html`<button onClick=${() => setLimit(limit + STEP)}>More threads</button>`}`
 }
 
 interface ThreadRowsProps {
   readonly project: string
   readonly threads: readonly Thread[]
+}
+
+export function ThreadTable({ project, threads }: ThreadRowsProps) {
+  const steps = Array.from({ length: Math.ceil(threads.length / STEP) }, (_, at) =>
+    threads.slice(at * STEP, (at + 1) * STEP),
+  )
+  return html`<div class="scroll" tabindex="0"><table class="list" aria-label="Threads">
+      <thead><tr>
+        <th scope="col">First message</th><th scope="col">Thread</th><th scope="col">User</th>
+        <th scope="col" class="number">Turns</th><th scope="col">Last turn</th><th scope="col" class="number">Median of a turn</th>
+        <th scope="col" class="number">Tokens</th><th scope="col" class="number">Cost</th><th scope="col">Scores</th>
+      </tr></thead>
+      <tbody>${steps.map((some) => html`<${ThreadRows} key=${some[0]?.thread_id} project=${project} threads=${some} />`)}</tbody>
+    </table></div>`
 }
 
 /** A part of the list. What is not in the list of threads itself is read for each part once. */

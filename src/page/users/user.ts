@@ -1,0 +1,99 @@
+/** One end user: what they did over time, their conversations and their calls. */
+import { html } from 'htm/preact'
+import { useMemo } from 'preact/hooks'
+import { readCallGroups } from '../api/call-groups.ts'
+import { requestJson } from '../api/client.ts'
+import { serverNow } from '../api/clock.ts'
+import type { StatsQueryBody, StatsResponse } from '../api/wire.ts'
+import { ChartCard } from '../home/chart-card.ts'
+import { linesOf } from '../home/series.ts'
+import { chartsRequest, showBucket } from '../home/shown-range.ts'
+import { endOfResponse } from '../parts/charts/buckets.ts'
+import { rangeName, readRange, selectRange } from '../parts/charts/range.ts'
+import { formatCost, formatCount, formatMs, formatShort } from '../parts/format.ts'
+import { useLoad } from '../parts/hooks/use-load.ts'
+import { Failure, Loading } from '../parts/notice.ts'
+import { RelativeTime } from '../parts/time/relative-time.ts'
+import { TimePicker } from '../parts/time/time-picker.ts'
+import { pathTo, type ViewProps } from '../shell/page-route.ts'
+import { timeZone } from '../shell/settings.ts'
+import { UserCalls } from './user-calls.ts'
+import { UserThreads } from './user-threads.ts'
+
+/** The sums of the user in the range of the address. */
+async function readSums(project: string, user: string, signal: AbortSignal) {
+  const { fromMs, toMs } = readRange(serverNow())
+  const scope = { project, fromMs, toMs, filter: { end_user_ids: [user] } }
+  const grouping = { field: 'end_user_id', sort: 'calls', limit: 1, times: true } as const
+  return { row: (await readCallGroups(scope, grouping, signal)).rows[0] ?? null }
+}
+
+export function UserView({ project, subject }: ViewProps) {
+  const user = subject ?? ''
+  const name = `${project} ${user} ${rangeName.value} ${timeZone()}`
+  const sums = useLoad(name, (signal) => readSums(project, user, signal))
+  const charts = useLoad(name, async (signal) => {
+    const question = chartsRequest(project, { end_user_ids: [user] })
+    return {
+      question,
+      answer: await requestJson<StatsResponse>('/calls/stats', question, { signal }),
+    }
+  })
+  const row = sums.value?.row ?? null
+  return html`<h1 class="user-name" title=${user}>${user}</h1>
+    <div class="bar"><${TimePicker} isLoading=${sums.isLoading || charts.isLoading} /><a class="button" href=${pathTo(project, 'users')}>All users</a></div>
+    <${Failure} words=${sums.failure ?? charts.failure} />
+    ${sums.value === null && sums.isLoading && html`<${Loading} />`}
+    ${sums.value !== null && row === null && html`<p class="notice">This user has no calls in this time. Choose a longer one.</p>`}
+    ${
+      row !== null &&
+      html`<dl class="figures" aria-label="Sums">
+        <${Sum} label="calls" value=${formatCount(row.calls)} />
+        <${Sum} label="errors" value=${formatCount(row.errors)} />
+        <${Sum} label="tokens" value=${formatShort(row.tokens)} />
+        <${Sum} label="cost" value=${row.cost === null ? '–' : formatCost(row.cost)} />
+        <${Sum} label="first call" value=${row.firstAt && html`<${RelativeTime} at=${row.firstAt} />`} />
+        <${Sum} label="last call" value=${row.lastAt && html`<${RelativeTime} at=${row.lastAt} />`} />
+      </dl>
+      ${charts.value !== null && html`<${Charts} project=${project} user=${user} ...${charts.value} />`}
+      <${UserThreads} key=${`threads ${name}`} project=${project} user=${user} />
+      <${UserCalls} key=${`calls ${name}`} project=${project} user=${user} />`
+    }`
+}
+
+interface SumProps {
+  readonly label: string
+  readonly value: unknown
+}
+
+function Sum({ label, value }: SumProps) {
+  return html`<div class="figure"><dt class="label">${label}</dt><dd class="value">${value}</dd></div>`
+}
+
+interface ChartsProps {
+  readonly project: string
+  readonly user: string
+  readonly question: StatsQueryBody
+  readonly answer: StatsResponse
+}
+
+function Charts({ project, user, question, answer }: ChartsProps) {
+  const { calls, errors, tokens, costs, latencies, times } = useMemo(
+    () => linesOf(answer),
+    [answer],
+  )
+  const shared = {
+    times,
+    end: endOfResponse(times, answer),
+    question,
+    onZoom: (from: number, to: number) => selectRange(from * 1000, to * 1000),
+    onChoose: (index: number) => showBucket(project, answer, index, { 'end-user': user, all: '1' }),
+  }
+  return html`<div class="charts five">
+    <${ChartCard} ...${shared} title="Calls" lines=${calls} format=${formatShort} isBars />
+    <${ChartCard} ...${shared} title="Errors" lines=${errors} format=${formatShort} isBars />
+    <${ChartCard} ...${shared} title="Latency" lines=${latencies} format=${formatMs} isDuration />
+    <${ChartCard} ...${shared} title="Tokens by model" lines=${tokens} format=${formatShort} />
+    <${ChartCard} ...${shared} title="Cost by model" lines=${costs} format=${formatCost} />
+  </div>`
+}
