@@ -75,11 +75,11 @@ export function PromptPanel({ project, prompt, isRunning, onChange, onRun }: Pro
     <${PromptFields} items=${items} isText=${isTextPrompt(start?.val)} onChange=${(next: PromptDraft['items']) => change({ items: next })} />
     ${
       variables.length > 0 &&
-      html`<div class="bar filters" role="group" aria-label="Values of variables">
+      html`<div class="fields" role="group" aria-label="Values of variables">
       ${variables.map((variable) => html`<label key=${variable}>${variable}<textarea rows="1" placeholder=${`{${variable}}`} value=${values[variable] ?? ''} onInput=${textOf((text) => onChange({ ...prompt, values: { ...values, [variable]: text } }))}></textarea></label>`)}
     </div>`
     }
     <div class="bar"><button type="button" class="main" disabled=${isRunning} onClick=${onRun}>Run the prompt</button></div>
-    ${may('traces:write') && html`<${SavePrompt} project=${project} draft=${draft} onChange=${change} onSaved=${saved} />`}
+    ${may('traces:write') && !isSameAs(draft.latest, draft) && html`<${SavePrompt} project=${project} draft=${draft} onChange=${change} onSaved=${saved} />`}
   </section>`
 }

@@ -54,6 +54,9 @@ describe.skipIf(!hasBrowser)('a prompt in the playground', () => {
     expect((await readInputs())[1].messages.at(-1).content).toBe('And {left}?')
     await page.getByLabel('Message 1', { exact: true }).fill('How much is {left} plus {right}?')
     await page.getByText('changed since v0').waitFor()
+    await page.getByText('What changes since v0').click()
+    await expect.poll(() => page.locator('.changes ins').allTextContents()).toContain('How much')
+    expect(await findBarriers(page)).toEqual([])
     await run.click()
     await expect.poll(readInputs).toHaveLength(3)
     const changed = (await readInputs())[2]
@@ -61,7 +64,8 @@ describe.skipIf(!hasBrowser)('a prompt in the playground', () => {
     expect(changed.prompt).toBeUndefined()
     await page.getByLabel('What this version changes').fill('Plainer')
     await page.getByRole('button', { name: 'Save as v1' }).click()
-    await page.getByText('It is the same as v1.').waitFor()
+    await page.getByRole('heading', { name: 'sum v1' }).waitFor()
+    expect(await page.getByRole('button', { name: /Save as/ }).count()).toBe(0)
     await run.click()
     await expect.poll(readInputs).toHaveLength(4)
     const saved = { project_id: PROJECT, object_id: 'sum', digest: 'v1' }
