@@ -51,6 +51,7 @@ const WHAT: Readonly<Record<Action, string>> = {
   'calls.export': 'calls exported',
   'trace.export': 'trace exported',
   'checkpoint.export': 'weights downloaded',
+  'training_data.export': 'training data exported',
   'audit.export': 'audit list exported',
 }
 

@@ -8,6 +8,7 @@ import { type PreviewModelRoutesOptions, previewModelRoutes } from '../models/pr
 import { createJobAcceptor } from './accept-job.ts'
 import { type ComparisonRoutesOptions, comparisonRoutes } from './comparisons.ts'
 import { type JobsFromCallsOptions, jobsFromCallsRoutes } from './jobs-from-calls.ts'
+import { trainingExportRoutes } from './training-exports.ts'
 import { type TrainingJobRoutesOptions, trainingJobRoutes } from './training-jobs.ts'
 import { trajectoryRoutes } from './trajectories.ts'
 
@@ -35,6 +36,7 @@ export async function previewRoutes(app: App, options: PreviewRoutesOptions): Pr
   await app.register(trajectoryRoutes, options)
   await app.register(jobsFromCallsRoutes, { ...options, acceptJob })
   await app.register(comparisonRoutes, options)
+  await app.register(trainingExportRoutes, options)
   await app.register(aliasRoutes, options)
   await app.register(checkpointRoutes, options)
 }

@@ -42,6 +42,7 @@ export const AUDIT_ACTIONS = [
   'calls.export',
   'trace.export',
   'checkpoint.export',
+  'training_data.export',
   'audit.export',
 ] as const
 

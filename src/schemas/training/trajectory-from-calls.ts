@@ -135,7 +135,7 @@ export const TRAJECTORY_SOURCE = {
 }
 
 /** Which side of the split is meant. */
-const SplitPart = z
+export const SplitPart = z
   .enum(['training', 'held_out'], ruleError('one of training, held_out'))
   .default('training')
   .describe('The prompts to train on, or those that are held out.')
