@@ -173,6 +173,10 @@ fi
 
 # The libraries that speak the OpenAI protocol, as many as there is time for.
 CLIENTS_SECONDS=${CLIENTS_SECONDS:-180} test/sdk/clients/run.sh
+run_exports() {
+  run training_exports_python.py WEFT_URL="$url" WEFT_KEY=$key LITELLM_LOCAL_MODEL_COST_MAP=True
+  echo 'exported training data: all ok'
+}
 if [ -z "${SDK_TRAINING:-}" ]; then
   skip 'training with openpipe-art and peft' 'SDK_TRAINING is not set'
   exit 0
@@ -184,6 +188,10 @@ run_art() {
 # The last release for Python 3.11. Later ones send less and record more; they need a Python of their own.
 if have wandb && have openpipe-art==0.5.18; then
   run_art openpipe-art==0.5.18
+  # Newer ones of verifiers and openpipe-art do not go together.
+  if have datasets==4.8.5 && have transformers && have trl==1.16.0 && have verifiers==0.4.0; then
+    run_exports
+  fi
 fi
 if [ -n "${SDK_PYTHON:-}" ] || ! command -v python3.12 >/dev/null; then
   skip 'openpipe-art for Python 3.12' 'there is no python3.12, or SDK_PYTHON is set'

@@ -140,7 +140,7 @@ function textOf({ content }: Item): string {
   return textOrNull(content) ?? ''
 }
 
-/** As JSON text: as objects, the parameters of all tools of a file would become one type, with null for what a tool lacks. */
+/** As JSON text, which TRL takes: loaders make one type of the objects of a column, so that tools get the parameters of others. */
 function trlTools({ tools }: Example): object {
   return tools === null ? {} : { tools: JSON.stringify(tools) }
 }
