@@ -146,11 +146,13 @@ if has("openai"):
             check(f"openai_dpo: one {side}", len(line[side]), 1)
 
 if has("art"):
-    from art.trajectories import TrajectoryGroup, get_messages
+    from art.trajectories import Trajectory, TrajectoryGroup, get_messages
     from openai.types.chat.chat_completion import Choice
 
     for line in files["art"][1]:
-        group = TrajectoryGroup.model_validate(line)
+        # Of a group, validation keeps no trajectory that is not an object yet.
+        group = TrajectoryGroup(trajectories=[Trajectory.model_validate(one) for one in line["trajectories"]])
+        check("art: trajectories", len(group.trajectories), len(line["trajectories"]))
         for trajectory in group.trajectories:
             last = trajectory.messages_and_choices[-1]
             check("art: the last item is a choice", isinstance(last, Choice))

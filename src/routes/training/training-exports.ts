@@ -12,7 +12,7 @@ import type { Stores } from '../../store/api/stores.ts'
 import { recordBefore } from '../access/audit.ts'
 import { readTrajectories, type TrajectorySourceOptions } from './trajectory-source.ts'
 
-export type TrainingExportOptions = TrajectorySourceOptions & Pick<Stores, 'audit'>
+type TrainingExportOptions = TrajectorySourceOptions & Pick<Stores, 'audit'>
 
 export async function trainingExportRoutes(
   app: App,
