@@ -150,8 +150,12 @@ if has("art"):
     from openai.types.chat.chat_completion import Choice
 
     for line in files["art"][1]:
-        # Of a group, validation keeps no trajectory that is not an object yet.
-        group = TrajectoryGroup(trajectories=[Trajectory.model_validate(one) for one in line["trajectories"]])
+        # Validation of a group keeps no trajectory that is not an object yet, and that of a trajectory makes no Choice.
+        trajectories = [Trajectory.model_validate(one) for one in line["trajectories"]]
+        for trajectory in trajectories:
+            items = trajectory.messages_and_choices
+            trajectory.messages_and_choices = [Choice.model_validate(one) if "finish_reason" in one else one for one in items]
+        group = TrajectoryGroup(trajectories=trajectories)
         check("art: trajectories", len(group.trajectories), len(line["trajectories"]))
         for trajectory in group.trajectories:
             last = trajectory.messages_and_choices[-1]
