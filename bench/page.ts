@@ -9,10 +9,11 @@
  */
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { chromium, type Page } from 'playwright-core'
 import { readArguments, readCount } from '../examples/script-arguments.ts'
 import { DATABASE_FILE } from '../src/store/sqlite/db/connection.ts'
-import { type BenchServer, KEY, median, startServer } from './servers/bench-server.ts'
+import { measureFirstView, measureView } from './browser/views.ts'
+import { type BenchServer, median, startServer } from './servers/bench-server.ts'
 import { DAY_US, DAYS, FIRST_US, PROJECT, provideData } from './stats/data.ts'
 import { waitForSegments } from './stats/segments.ts'
 
@@ -25,8 +26,6 @@ const SCROLL_SECONDS = 5
 const SCROLL_STEP_PX = 1000
 /** Milliseconds between two frames at 60 Hz. */
 const FRAME_MS = 1000 / 60
-/** Milliseconds: counting a large table takes long. */
-const TIMEOUT_MS = 600_000
 
 const { values } = readArguments({
   options: {
@@ -77,45 +76,6 @@ async function recordTrace(server: BenchServer): Promise<void> {
     })
     await server.post('/call/upsert_batch', { batch })
   }
-}
-
-/** Opens an address in a browser that has never seen the page, signed in, and reads what is measured. */
-async function measureView<T>(
-  browser: Browser,
-  address: string,
-  measure: (page: Page) => Promise<T>,
-): Promise<T> {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
-  try {
-    context.setDefaultTimeout(TIMEOUT_MS)
-    await context.addInitScript(`sessionStorage.setItem('weft.key', '${KEY}')`)
-    const page = await context.newPage()
-    await page.goto(address)
-    return await measure(page)
-  } finally {
-    await context.close()
-  }
-}
-
-interface FirstView {
-  readonly bytes: number
-  readonly requests: number
-  readonly paintMs: number
-  readonly chartMs: number
-}
-
-async function measureFirstView(page: Page): Promise<FirstView> {
-  await page.waitForSelector('.chart canvas')
-  return (await page.evaluate(`(() => {
-    const entries = [...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')]
-    const own = entries.filter(({ name }) => name.includes('/assets/') || !name.includes('/calls/') && !name.endsWith('/me'))
-    return {
-      chartMs: performance.now(),
-      paintMs: performance.getEntriesByName('first-contentful-paint')[0].startTime,
-      bytes: own.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
-      requests: own.length,
-    }
-  })()`)) as FirstView
 }
 
 interface Scrolling {
