@@ -16,8 +16,7 @@ import {
   TITLES,
   titleOf,
 } from './panel.ts'
-import { changePanels } from './saved-panels.ts'
-import type { Panels } from './use-panels.ts'
+import { changePanels, type Panels } from './saved-panels.ts'
 
 /** Limits: characters of a title, and of a list of names. */
 const TITLE_CHARS_MAX = 100

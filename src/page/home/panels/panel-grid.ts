@@ -7,10 +7,16 @@ import { useLoad } from '../../parts/hooks/use-load.ts'
 import { icon } from '../../parts/icon.ts'
 import type { IconName } from '../../parts/icon-names.ts'
 import { Failure } from '../../parts/notice.ts'
-import { OwnPanelCard } from './own-panel.ts'
-import { BUILT_IN, type BuiltIn, moved, nameOf, PANELS_MAX, type Panel } from './panel.ts'
-import { changePanels, resetPanels } from './saved-panels.ts'
-import type { Panels } from './use-panels.ts'
+import {
+  BUILT_IN,
+  type BuiltIn,
+  moved,
+  nameOf,
+  type OwnPanel,
+  PANELS_MAX,
+  type Panel,
+} from './panel.ts'
+import { changePanels, type Panels, resetPanels } from './saved-panels.ts'
 
 interface PanelGridProps {
   readonly project: string
@@ -137,12 +143,28 @@ type ContentProps = Omit<PanelGridProps, 'panels'> & { readonly panel: Panel }
 
 function Content({ project, panel, charts, isLive }: ContentProps) {
   if (panel.own !== null)
-    return html`<${OwnPanelCard} project=${project} panel=${panel.own} isLive=${isLive} />`
+    return html`<${LoadedPanel} project=${project} panel=${panel.own} isLive=${isLive} />`
   const chart = charts[panel.id as BuiltIn]
   return (
     chart ??
     html`<section class="card"><p class="nothing">This panel was made by another version of the page.</p></section>`
   )
+}
+
+const loadOwnPanel = async () => (await import('./own-panel.ts')).OwnPanelCard
+
+interface LoadedPanelProps {
+  readonly project: string
+  readonly panel: OwnPanel
+  readonly isLive: boolean
+}
+
+/** Most projects have none, so that the first view does without its module. */
+function LoadedPanel(props: LoadedPanelProps) {
+  const card = useLoad('own panel', loadOwnPanel)
+  return card.value === null
+    ? html`<section class="card"><${Failure} words=${card.failure} /></section>`
+    : html`<${card.value} ...${props} />`
 }
 
 const loadForm = async () => (await import('./panel-form.ts')).PanelForm

@@ -1,6 +1,9 @@
 /** The arrangement of an overview's panels, which all readers of the project see. */
+import { useRef, useState } from 'preact/hooks'
+import { errorText } from '../../api/client.ts'
 import { deleteObject, readSavedObjects, saveObject } from '../../api/saved-objects.ts'
 import { membersOf } from '../../api/wire.ts'
+import { useLoad } from '../../parts/hooks/use-load.ts'
 import { DEFAULT_PANELS, type Panel, panelOf } from './panel.ts'
 
 const CLASS = 'OverviewPanels'
@@ -18,11 +21,6 @@ async function readEntries(project: string, signal?: AbortSignal): Promise<reado
 
 function panelsOf(entries: readonly Entry[]): readonly Panel[] {
   return entries.flatMap((entry) => panelOf(entry) ?? [])
-}
-
-/** Returns the panels of a project in their order. @throws ApiFailure */
-export async function readPanels(project: string, signal: AbortSignal): Promise<readonly Panel[]> {
-  return panelsOf(await readEntries(project, signal))
 }
 
 /**
@@ -44,4 +42,38 @@ export async function changePanels(
 export async function resetPanels(project: string): Promise<readonly Panel[]> {
   await deleteObject(project, OBJECT_ID)
   return DEFAULT_PANELS
+}
+
+export interface Panels {
+  /** Null while they load. */
+  readonly shown: readonly Panel[] | null
+  /** Why they could not be read or saved; null: they could. */
+  readonly failure: string | null
+  /** Saves a change that returns the panels after it. @returns whether it succeeded */
+  readonly save: (change: () => Promise<readonly Panel[]>) => Promise<boolean>
+}
+
+/** Saves each change before the next one begins. */
+export function usePanels(project: string): Panels {
+  const loaded = useLoad(project, async (signal) => panelsOf(await readEntries(project, signal)))
+  const [saved, setSaved] = useState({ project, panels: null as readonly Panel[] | null })
+  const [failure, setFailure] = useState<string | null>(null)
+  const last = useRef<Promise<unknown>>(Promise.resolve())
+  const save = (change: () => Promise<readonly Panel[]>) => {
+    const saving = last.current.then(async () => {
+      setFailure(null)
+      try {
+        setSaved({ project, panels: await change() })
+        return true
+      } catch (error) {
+        setFailure(errorText(error))
+        return false
+      }
+    })
+    last.current = saving
+    return saving
+  }
+  const read = loaded.isOther ? null : (loaded.value ?? (loaded.failure && DEFAULT_PANELS))
+  const changed = saved.project === project ? saved.panels : null
+  return { shown: changed ?? (read || null), failure: failure ?? loaded.failure, save }
 }
