@@ -19,9 +19,11 @@ export function Prompt({ text, isRunning, onType, onSend, onStop }: PromptProps)
     if (text.trim() === '' || isRunning) return
     if (onSend(text)) onType('')
   }
-  // The second click of a double click on Send must not stop the answer.
-  const stop = ({ detail }: MouseEvent) => {
-    if (detail < 2) onStop()
+  const stop = (event: MouseEvent) => {
+    // The button may be Send before the default action of the click, which would then send what is typed.
+    event.preventDefault()
+    // The second click of a double click on Send must not stop the answer.
+    if (event.detail < 2) onStop()
   }
   const press = (event: KeyboardEvent) => {
     // Enter also ends the composing of a character.

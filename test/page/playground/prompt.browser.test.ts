@@ -86,4 +86,16 @@ describe.skipIf(!hasBrowser)('a prompt in the playground', () => {
     await page.goto(`${url}/${PROJECT}/weave/playground?prompt=none:v0`)
     await page.getByRole('alert').first().waitFor()
   })
+
+  it('is not sent with the next message by the button that stops the answer', async () => {
+    const { page } = await openPrompt()
+    await page.route('**/completions/create_stream', () => undefined)
+    const field = page.getByLabel('Message', { exact: true })
+    await page.getByRole('button', { name: 'Run the prompt' }).click()
+    await field.fill('not yet')
+    await page.getByText('Stop', { exact: true }).click()
+    await page.getByText('Send', { exact: true }).waitFor()
+    expect(await field.inputValue()).toBe('not yet')
+    await page.locator('button:focus').getByText('Send', { exact: true }).waitFor()
+  })
 })
