@@ -55,6 +55,7 @@ import { type Inference, openInference } from './routes/chat/inference.ts'
 import { createServerEvaluations } from './routes/evaluations/server-evaluations.ts'
 import { openEvaluators } from './routes/evaluators/evaluator-runner.ts'
 import { langfuseRoutes } from './routes/langfuse/langfuse.ts'
+import { pageLinkRoutes } from './routes/langfuse/page-links.ts'
 import { mcpRoutes } from './routes/mcp/mcp.ts'
 import { spanIntake } from './routes/otel/span-intake.ts'
 import { traceExportRoutes } from './routes/otel/trace-export.ts'
@@ -213,6 +214,7 @@ async function registerLangfuse(
     },
     { prefix: '/api/public' },
   )
+  await app.register(pageLinkRoutes)
 }
 
 /** Registers the hooks that every request passes before the route, and every response after it. */

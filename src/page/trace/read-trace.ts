@@ -15,6 +15,7 @@ const COLUMNS = ['display_name', 'parent_id', 'thread_id', 'ended_at', 'exceptio
 /**
  * Returns the calls of the trace that contains a call, ordered by start.
  *
+ * @param id - of the call, or of the trace, as other SDKs print it
  * @param tell - called with the calls loaded so far of a long trace
  */
 export async function readTrace(
@@ -25,8 +26,7 @@ export async function readTrace(
 ): Promise<readonly Call[]> {
   const one = { project_id, filter: { call_ids: [id] }, columns: ['parent_id'] }
   const [call] = await Array.fromAsync(requestLines<Call>('/calls/stream_query', one, { signal }))
-  if (call === undefined) throw new Error('There is no such call; it may have been deleted.')
-  const filter = { trace_ids: [call.trace_id] }
+  const filter = { trace_ids: [call?.trace_id ?? id] }
   const body = { project_id, filter, columns: COLUMNS, limit: CALLS_MAX }
   const calls: Call[] = []
   let next = PART_CALLS
@@ -36,6 +36,7 @@ export async function readTrace(
     next *= PART_GROWTH
     tell([...calls])
   }
+  if (calls.length === 0) throw new Error('There is no such call; it may have been deleted.')
   return calls
 }
 

@@ -19,7 +19,7 @@ interface Calls {
 const NO_KINDS: ReadonlyMap<string, string> = new Map()
 const NO_CALLS: Calls = { calls: [], isWhole: false }
 
-/** @param props - the subject is any call of the trace */
+/** @param props - the subject is any call of the trace, or the trace, of which the first call is shown */
 export function Trace({ project, subject }: ViewProps) {
   const id = subject ?? ''
   const [count, reload] = useState(0)
@@ -43,7 +43,8 @@ export function Trace({ project, subject }: ViewProps) {
     async (signal) => (isWhole ? readKinds(project, calls, signal) : null),
     count,
   )
-  const chosen = query.value.get('call') ?? id
+  const isCall = calls.some((call) => call.id === id)
+  const chosen = query.value.get('call') ?? (isCall ? id : (calls[0]?.id ?? id))
   if (trace.value === null && !trace.isLoading) {
     const title = html`<a href=${pathTo(project, 'calls')}>Calls</a> / ${id}`
     return html`<${Pending} title=${title} loaded=${trace} />`

@@ -58,6 +58,29 @@ describe.skipIf(!hasBrowser)('traces and threads in a browser', () => {
     expect(complaints).toEqual([])
   })
 
+  it('opens a trace by its own id with its first call, as the links of Langfuse’s SDKs lead to it', async () => {
+    const test = await openPage()
+    const { page, url, key, complaints, post } = test
+    for (const [id, parent_id] of [
+      ['root', null],
+      ['below', 'root'],
+    ]) {
+      const start = {
+        project_id: PROJECT,
+        id,
+        parent_id,
+        trace_id: 'the-trace',
+        op_name: `op-${id}`,
+      }
+      const started_at = new Date(BEGIN_MS + (parent_id === null ? 0 : 1)).toISOString()
+      await post('/call/start', { start: { ...start, started_at, attributes: {}, inputs: {} } })
+    }
+    await page.goto(`${url}/project/acme/demo/traces/the-trace#key=${key}`)
+    await expect.poll(() => page.locator('.detail h1').textContent()).toBe('op-root')
+    await expect.poll(() => page.locator('.trace-row').count()).toBe(2)
+    expect(complaints).toEqual([])
+  })
+
   it('scrolls to the call that a link names, and keeps every digit of a number', async () => {
     const test = await openPage()
     const { page, url, key, post } = test
