@@ -1,11 +1,10 @@
 #!/bin/sh
 # Spring AI 2.0.1, its starter for OpenAI, beside Spring Boot 4.0.7's starter for OpenTelemetry, by their own BOMs and Maven.
 #
-# Both starters come from one project, and send by OkHttp. What Maven resolves should hold one release of it, with the Okio
-# that it needs. It holds OkHttp 4.12.0 and 5.2.1 (okhttp-jvm, with the same classes) and Okio 3.6.0, as the shorter
-# paths have them; a program compiles and starts, and then each request fails with a NoSuchMethodError (here OkHttp 5 is the
-# one that is loaded). Naming okhttp
-# 5.2.1 and okio 3.16.1 in dependencyManagement mends it.
+# Both starters send by OkHttp. What Maven resolves should hold one release of it, with the Okio that it needs. It holds
+# OkHttp 4.12.0 and 5.2.1 (okhttp-jvm, with the same classes) and Okio 3.6.0, as the shorter paths have them; a program
+# compiles and starts, and then each request fails with a NoSuchMethodError (here OkHttp 5 is the one that is loaded).
+# Naming okhttp 5.2.1 and okio 3.16.1 in dependencyManagement mends it.
 #
 # Output seen: okhttp-4.12.0.jar okhttp-jvm-5.2.1.jar okio-3.6.0.jar okio-jvm-3.6.0.jar
 #   java.lang.NoSuchMethodError: 'okio.Socket okio.Okio.socket(java.net.Socket)'
