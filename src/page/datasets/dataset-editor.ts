@@ -87,6 +87,11 @@ function Editor({ project, name, first }: EditorProps & { readonly first: Base }
   const { submit, failure } = useSubmit(async () => {
     const saved = await save(project, draft.value)
     if ('newer' in saved) return set(saved)
+    await writeMessage(saved, message).catch(async (error) => {
+      const { signal } = new AbortController()
+      set({ base: await readBase(project, saved.object_id, signal), edits: NO_EDITS })
+      throw error
+    })
     forgetPersisted(stored)
     go(pathToVersion(project, saved.object_id, saved.digest))
   })
@@ -133,7 +138,7 @@ function summaryOf({ changed, added }: RowEdits, { count }: Base): string {
 /** @returns the version that was published, or the one of somebody else that is the latest @throws ApiFailure, Error */
 async function save(
   project: string,
-  { base, edits, name, message }: Draft,
+  { base, edits, name }: Draft,
 ): Promise<ObjectVersion | Pick<Draft, 'newer'>> {
   const object_id = base.version?.object_id ?? name.trim()
   const { signal } = new AbortController()
@@ -142,7 +147,6 @@ async function save(
     const made = await readVersion(project, object_id, digest, signal)
     if (base.version !== null && made.version_index <= base.version.version_index)
       throw new Error(oldVersionText(made, base.version, 'these changes'))
-    await writeMessage(made, message)
     return made
   } catch (error) {
     if (!(error instanceof ApiFailure && error.code === 'object_conflict')) throw error

@@ -24,8 +24,12 @@ export function SavePrompt({ project, draft, onChange, onSaved }: SavePromptProp
   const { start, latest, newer, name, message } = draft
   const { submit, failure } = useSubmit(async () => {
     const saved = await save(project, draft)
-    if ('newer' in saved) onChange(saved)
-    else onSaved(saved)
+    if ('newer' in saved) return onChange(saved)
+    await writeMessage(saved, message).catch((error) => {
+      onChange({ start: saved, latest: saved, newer: null })
+      throw error
+    })
+    onSaved(saved)
   })
   const { changes, invalid } = useMemo(() => changesOf(draft), [draft])
   const isSame = isSameAs(latest, draft)
@@ -60,7 +64,7 @@ async function save(
   project_id: string,
   draft: PromptDraft,
 ): Promise<ObjectVersion | Pick<PromptDraft, 'newer'>> {
-  const { latest, name, message } = draft
+  const { latest, name } = draft
   const object_id = latest?.object_id ?? name.trim()
   const expected_latest = latest?.version_index ?? -1
   const obj = { project_id, object_id, val: contentOf(draft), expected_latest }
@@ -70,7 +74,6 @@ async function save(
     const made = await readVersion(project_id, object_id, digest, signal)
     if (latest !== null && made.version_index <= latest.version_index)
       throw new Error(oldVersionText(made, latest, 'these changes'))
-    await writeMessage(made, message)
     return made
   } catch (error) {
     if (!(error instanceof ApiFailure && error.code === 'object_conflict')) throw error

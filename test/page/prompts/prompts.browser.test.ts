@@ -119,4 +119,17 @@ describe.skipIf(!hasBrowser)('a prompt on the page', () => {
     await expect.poll(async () => (await read('greet')).val.content).toBe('Say {b}')
     expect((await read('greet')).val.messages).toBeUndefined()
   })
+
+  it('is saved although its message is not, which is reported, and is no conflict', async () => {
+    const test = await openPrompt()
+    const { page, open, read } = test
+    await open()
+    await page.route('**/feedback/create', (route) => route.abort())
+    await page.getByLabel('Message 1', { exact: true }).fill('Short.')
+    await page.getByLabel('What this version changes').fill('Shorter')
+    await page.getByRole('button', { name: 'Save as v1' }).click()
+    await page.getByText('v1 is saved, but its message is not: The server does not').waitFor()
+    await page.getByText('It is the same as v1.').waitFor()
+    expect((await read('greet')).version_index).toBe(1)
+  })
 })
