@@ -6,6 +6,7 @@ import { openOpik } from './opik.ts'
 import { openOtlpFiles } from './otlp.ts'
 import { openPhoenix } from './phoenix.ts'
 import type { OpenSource } from './source.ts'
+import { openWeave } from './weave.ts'
 
 export const SOURCES = {
   otlp: openOtlpFiles,
@@ -14,6 +15,7 @@ export const SOURCES = {
   langfuse: openLangfuse,
   langsmith: openLangsmith,
   opik: openOpik,
+  weave: openWeave,
 } as const satisfies Readonly<Record<string, OpenSource>>
 
 export type SourceName = keyof typeof SOURCES

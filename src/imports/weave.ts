@@ -1,0 +1,185 @@
+/** Reads calls and feedback of W&B Weave or of another Weft by their API, or calls out of a file of JSON lines. */
+import { createReadStream, existsSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { type CallParts, resolveTimedEnd, resolveTimedStart } from '../domain/calls/new-call.ts'
+import type { Feedback } from '../domain/feedback/new-feedback.ts'
+import {
+  filledTextOrNull,
+  objectOrEmpty,
+  textOrEmpty,
+  textOrNull,
+} from '../domain/json/json-values.ts'
+import { parseRef } from '../domain/objects/refs.ts'
+import { parseTimestampUs } from '../schemas/timestamp.ts'
+import { type ApiClient, createApiClient, type Json, objectsOf, parseJson } from './api-client.ts'
+import { TOO_LARGE, tryFeedback } from './scores.ts'
+import {
+  createLeftCounts,
+  IMPORT_USER,
+  ImportError,
+  type ImportPage,
+  type ImportSource,
+  type SourceOptions,
+} from './source.ts'
+
+const PAGE_CALLS = 200
+const PAGE_FEEDBACK = 500
+const UNUSABLE = 'calls without a usable id or time'
+
+export function openWeave(options: SourceOptions): ImportSource {
+  const unread = [
+    'objects, datasets, prompts, tables and files, of which weft export and weft import copy all between two Wefts',
+    'costs, annotation queues and monitors',
+  ]
+  if (!/^https?:/.test(options.location)) {
+    if (!existsSync(options.location)) throw new ImportError(`${options.location} is missing`)
+    return { stages: [{ name: 'traces', pages: (after) => readLines(options, after) }], unread }
+  }
+  const key = options.readSecret('WANDB_API_KEY')
+  const basic = Buffer.from(`api:${key}`).toString('base64')
+  const api = createApiClient(options.location, key ? { authorization: `Basic ${basic}` } : {})
+  if (options.sourceName === null) throw new ImportError('--name must be <entity>/<project> there')
+  const project_id = options.sourceName
+  return {
+    stages: [
+      { name: 'traces', pages: (after) => readCalls(api, project_id, options, after) },
+      { name: 'feedback', pages: (after) => readFeedback(api, project_id, options, after) },
+    ],
+    unread,
+  }
+}
+
+/** A cursor is the number of calls before the next page, in the order of their starts. */
+async function* readCalls(
+  api: ApiClient,
+  project_id: string,
+  options: SourceOptions,
+  after: string | null,
+): AsyncGenerator<ImportPage> {
+  for (let offset = Number(after ?? 0); ; offset += PAGE_CALLS) {
+    const text = await api.postForText('/calls/stream_query', {
+      project_id,
+      limit: PAGE_CALLS,
+      offset,
+      sort_by: ['started_at', 'id'].map((field) => ({ field, direction: 'asc' })),
+    })
+    const lines = text.split('\n').filter((line) => line.trim() !== '')
+    const isLast = lines.length < PAGE_CALLS
+    yield { ...toPage(lines, options), cursor: isLast ? '' : String(offset + PAGE_CALLS) }
+    if (isLast) return
+  }
+}
+
+async function* readLines(
+  options: SourceOptions,
+  after: string | null,
+): AsyncGenerator<ImportPage> {
+  let [lines, number] = [[] as string[], 0]
+  const input = createReadStream(options.location, { encoding: 'utf8' })
+  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    number += 1
+    if (number > Number(after ?? 0) && line.trim() !== '') lines.push(line)
+    if (lines.length < PAGE_CALLS) continue
+    yield { ...toPage(lines, options), cursor: String(number) }
+    lines = []
+  }
+  yield { ...toPage(lines, options), cursor: '' }
+}
+
+function toPage(lines: readonly string[], options: SourceOptions) {
+  const left = createLeftCounts()
+  const calls: CallParts[] = []
+  for (const call of objectsOf(lines.map((line) => parseJson(line, 'a line of calls')))) {
+    const parts = toParts(call, options)
+    if (parts === null) left.add(UNUSABLE)
+    else calls.push(parts)
+  }
+  return { calls, left: left.counts }
+}
+
+/** Texts as they are; refs lead to the project that they name. */
+function toParts(call: Json, { project_id, refScheme }: SourceOptions): CallParts | null {
+  const { op_name, display_name, thread_id, turn_id, parent_id, output, exception } = call
+  const id = textOrEmpty(call.id)
+  const started_at_us = parseTimestampUs(textOrEmpty(call.started_at))
+  if (id === '' || started_at_us === null) return null
+  const trace_id = filledTextOrNull(call.trace_id) ?? id
+  // What the server derives from the rest of the call; it is derived here, too.
+  const { weave: _derived, ...summary } = objectOrEmpty(call.summary)
+  const start = {
+    project_id,
+    id,
+    trace_id,
+    parent_id: filledTextOrNull(parent_id),
+    thread_id: filledTextOrNull(thread_id),
+    turn_id: filledTextOrNull(turn_id),
+    op_name: filledTextOrNull(op_name) ?? 'call',
+    display_name: filledTextOrNull(display_name),
+    started_at_us,
+    attributes: objectOrEmpty(call.attributes),
+    inputs: objectOrEmpty(call.inputs),
+  }
+  const ended_at_us = parseTimestampUs(textOrEmpty(call.ended_at))
+  const begun = resolveTimedStart(start, { id, trace_id, ...userOf(call) }, refScheme)
+  if (ended_at_us === null) return { start: begun, end: null }
+  const end = { project_id, id, ended_at_us, output, exception: textOrNull(exception), summary }
+  return { start: begun, end: resolveTimedEnd(end, refScheme) }
+}
+
+/** The vendor names its users `wb_user_id`. */
+function userOf(call: Json) {
+  const svc_user_id = filledTextOrNull(call.svc_user_id) ?? filledTextOrNull(call.wb_user_id)
+  const svc_username = filledTextOrNull(call.svc_username) ?? filledTextOrNull(call.wb_username)
+  return {
+    svc_user_id: svc_user_id ?? IMPORT_USER.svc_user_id,
+    svc_username: svc_username ?? svc_user_id ?? IMPORT_USER.svc_username,
+  }
+}
+
+async function* readFeedback(
+  api: ApiClient,
+  project_id: string,
+  options: SourceOptions,
+  after: string | null,
+): AsyncGenerator<ImportPage> {
+  for (let offset = Number(after ?? 0); ; offset += PAGE_FEEDBACK) {
+    const page = await api.post('/feedback/query', {
+      project_id,
+      limit: PAGE_FEEDBACK,
+      offset,
+      sort_by: ['created_at', 'id'].map((field) => ({ field, direction: 'asc' })),
+    })
+    const left = createLeftCounts()
+    const feedback: Feedback[] = []
+    const rows = objectsOf(page.result)
+    for (const row of rows) {
+      const one = toFeedback(row, options)
+      if (typeof one === 'string') left.add(one)
+      else feedback.push(one)
+    }
+    const isLast = rows.length < PAGE_FEEDBACK
+    yield { feedback, left: left.counts, cursor: isLast ? '' : String(offset + PAGE_FEEDBACK) }
+    if (isLast) return
+  }
+}
+
+/** Feedback about a call of the project, which leads to the call here; why not for other feedback. */
+function toFeedback(row: Json, options: SourceOptions): Feedback | string {
+  const { project_id, refScheme } = options
+  const about = parseRef(textOrEmpty(row.weave_ref))
+  if (about?.kind !== 'call') return 'feedback about objects'
+  const ref = (name: string) => filledTextOrNull(row[name])
+  const created_at_us = parseTimestampUs(textOrEmpty(row.created_at)) ?? 0
+  const request = {
+    project_id,
+    weave_ref: `${refScheme}:///${project_id}/call/${about.name}`,
+    feedback_type: textOrEmpty(row.feedback_type),
+    creator: filledTextOrNull(row.creator),
+    payload: objectOrEmpty(row.payload),
+    annotation_ref: ref('annotation_ref'),
+    runnable_ref: ref('runnable_ref'),
+    call_ref: ref('call_ref'),
+    trigger_ref: ref('trigger_ref'),
+  }
+  return tryFeedback(request, { id: textOrEmpty(row.id), created_at_us }, options) ?? TOO_LARGE
+}
