@@ -7,7 +7,7 @@ const BLOB_BYTES = 10_000
 const BYTES_MAX = 3 * 11_500
 
 function stateOf(hour_key: number, generation = 0, built_revision = 1): HourState {
-  const hour = { project_id: 'acme/demo', hour: hour_key, pieces: 1 }
+  const hour = { project_id: 'acme/demo', hour: hour_key, pieces: 1, pending: 0 }
   return { hour_key, ...hour, revision: built_revision, generation, built_revision }
 }
 

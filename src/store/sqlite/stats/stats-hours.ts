@@ -23,6 +23,8 @@ import { createSegmentReader, type SegmentReader } from './segments/stored-hours
 
 /** Limit: hours of one query without segments that are read into columns; of more, only the last ones are. */
 const LIVE_HOURS_MAX = 4
+/** Limit: starts and ends of an hour without segments whose rows take less time than its changes. */
+const SCANNED_ENTRIES_MAX = 64
 /** Limit: attempts that a broken column may fail; then all is read from the rows. */
 const ATTEMPTS_MAX = 3
 
@@ -120,8 +122,10 @@ function* addHours<Sums>(
   for (let isPaused = true; isPaused; ) {
     isPaused = false
     const hours = selectHours(db, query, from)
-    const openViews = createViews(db, hours, reading)
-    for (const row of hours) {
+    const isScanned = findScanned(hours)
+    const openViews = createViews(db, isScanned, reading)
+    for (let at = 0; at < hours.length; at++) {
+      const row = hours[at] as HourState
       const parts = cut(row.hour)
       if (parts.firstBucket > bucket) {
         bucket = parts.firstBucket
@@ -130,9 +134,16 @@ function* addHours<Sums>(
         segments.leave()
       } else if (!sink.holdsBuckets) segments.leave()
       if (!addPieces(row, parts, { openViews, filter, sink, trust })) {
-        isPaused = yield* sink.scanRows({ project_id, ...timesOf(parts) })
+        // One statement reads this hour and those behind it that have no segments either.
+        let last = parts
+        while (isScanned(hours[at + 1])) {
+          at += 1
+          last = cut((hours[at] as HourState).hour)
+        }
+        const window = { startUs: timesOf(parts).startUs, endUs: timesOf(last).endUs }
+        isPaused = yield* sink.scanRows({ project_id, ...window })
       }
-      from = row.hour + 1
+      from = (hours[at] as HourState).hour + 1
       if (!isPaused && checkpoint()) {
         yield
         isPaused = true
@@ -193,18 +204,25 @@ function timesOf({ hourUs, bounds }: HourParts): { startUs: number; endUs: numbe
   return { startUs: hourUs + (bounds[0] ?? 0), endUs: hourUs + (bounds.at(-1) ?? 0) }
 }
 
+/** Returns whether the rows of an hour without segments are read: there are few, or its changes are not known. */
+function findScanned(hours: readonly HourState[]): (state: HourState | undefined) => boolean {
+  const withoutChanges = hours.filter(({ built_revision }) => built_revision === null)
+  const live = new Set(withoutChanges.slice(-LIVE_HOURS_MAX))
+  return (state) => {
+    if (state?.built_revision === null) return !live.has(state)
+    return state?.pieces === 0 && state.pending <= SCANNED_ENTRIES_MAX
+  }
+}
+
 /** Returns an opener of hours: null when the rows of an hour must be read. Its views throw BrokenSegmentError. */
 function createViews(
   db: Connection,
-  hours: readonly HourState[],
+  isScanned: (state: HourState) => boolean,
   { segments, checkpoint }: Reading,
 ) {
-  const withoutSegments = hours.filter(({ built_revision }) => built_revision === null)
-  const live = new Set(withoutSegments.slice(-LIVE_HOURS_MAX))
-
   return function openViews(state: HourState): HourView[] | null {
     const { built_revision, revision } = state
-    if (built_revision === null && !live.has(state)) return null
+    if (isScanned(state)) return null
     const views: StoredHour[] = []
     if (built_revision !== null) {
       const stored = segments.open(state).map(({ hour }) => hour)

@@ -35,6 +35,8 @@ export interface HourState extends HourId {
   /** The segments hold the changes up to this revision; null when they are unusable. */
   readonly built_revision: number | null
   readonly pieces: number
+  /** Entries of the changes that no segment holds. */
+  readonly pending: number
 }
 
 const hoursByConnection = new WeakMap<Connection, Map<number, LiveHour>>()

@@ -28,7 +28,8 @@ SELECT
   revision,
   generation,
   built_revision,
-  pieces
+  pieces,
+  pending
 FROM stats_hours
 `.trim()
 
