@@ -85,6 +85,8 @@ export async function buildApp(
     bodyLimit: config.bodyBytesMax,
     http: toHttpOptions(config),
     requestTimeout: config.requestTimeoutMs,
+    // A slow machine is no reason to give a start up.
+    pluginTimeout: 0,
     return503OnClosing: false,
     genReqId: chooseRequestId,
     clientErrorHandler: handleClientErrors(deps.metrics),

@@ -22,6 +22,11 @@ function openHealth(write: () => Promise<unknown>) {
   return health
 }
 
+it('a start may take as long as the machine needs', async () => {
+  const { app } = await buildTestApp()
+  expect(app.initialConfig.pluginTimeout).toBe(0)
+})
+
 describe('/ready', () => {
   it('is ok while the store reads and writes, and reports no missing files', async () => {
     const { get } = await buildTestApp()
