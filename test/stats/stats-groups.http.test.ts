@@ -1,5 +1,6 @@
 /** Statistics by groups of calls. What they sum up is proved in proof-random.prop.test.ts. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
 import { ask, record } from './support/stats-fixtures.ts'
 
@@ -105,6 +106,42 @@ describe('POST /calls/stats with group_by', () => {
       { group: 'running', count: 1 },
       { group: 'success', count: 1 },
     ])
+  })
+
+  it('counts a call once in each group, whether or not its start was built before its end came', async () => {
+    const store = openSqliteStore({ dataDir: ':memory:', ingestQueueMax: 100, segmentRowsMax: 1 })
+    onTestFinished(() => store.close())
+    const { calls, stats, prices } = store
+    const app = await buildTestApp({}, { calls, stats, prices })
+    const start = { attributes: { provider: 'groq' } }
+    const models = { small: { prompt_tokens: 1 }, large: { prompt_tokens: 2 } }
+    for (const id of ['c1', 'c2', 'c3']) await record(app, { id, start, end: null })
+    await store.segments.buildAll()
+    for (const id of ['c1', 'c2']) {
+      const end = { project_id: 'acme/demo', id, ended_at: '2026-01-01T10:01:01Z' }
+      const summary = id === 'c1' ? { usage: models } : {}
+      expect((await app.post('/call/end', { end: { ...end, summary } })).status).toBe(200)
+    }
+    const countBy = async (field: string) => {
+      const { body } = await ask(app, { group_by: { field } })
+      return body.groups.map(({ group, count }: Record<string, unknown>) => [group, count])
+    }
+    for (const turn of ['live', 'built']) {
+      if (turn === 'built') await store.segments.buildAll()
+      expect(await countBy('provider')).toEqual([
+        [null, 2],
+        ['groq', 1],
+      ])
+      expect(await countBy('model')).toEqual([
+        [null, 2],
+        ['large', 1],
+        ['small', 1],
+      ])
+      expect(await countBy('status')).toEqual([
+        ['success', 2],
+        ['running', 1],
+      ])
+    }
   })
 
   it.each([

@@ -35,7 +35,7 @@ const SORTS = [
   'sum_total_tokens',
 ]
 const LIMITS = [1, 2, 100]
-const SEARCHES = [null, null, 'U', 'e', 'nothing']
+const SEARCHES = [null, null, 'U', null, null, 'e', null, null, null, null, null, 'nothing']
 /** Of a usage metric. */
 const SUMS = ['sum', 'avg', 'count']
 
@@ -47,11 +47,11 @@ interface Grouping {
   readonly times: boolean
 }
 
-/** A few groupings; different ones for different numbers. */
-export function groupingsOf(number: number): Grouping[] {
-  return [0, 1, 2].map((index) => {
-    const turn = number * 3 + index
-    const field = FIELDS[turn % FIELDS.length] as string
+/** Groupings by fields one after the other; different ones for different numbers. */
+export function groupingsOf(number: number, count: number): Grouping[] {
+  return Array.from({ length: count }, (_, index) => {
+    const field = FIELDS[(number * count + index) % FIELDS.length] as string
+    const turn = number * 5 + index
     const times = WITH_TIMES.includes(field) && turn % 3 !== 0
     const sorts = times ? [...SORTS, 'first_started_at', 'last_started_at'] : SORTS
     return {

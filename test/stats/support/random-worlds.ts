@@ -113,6 +113,9 @@ interface World {
   readonly known: Map<number, Known>
   readonly prices: SentPrice[]
   readonly buildAll: () => Promise<unknown>
+  readonly run: number
+  /** Groupings that each question is asked with. */
+  readonly groupings: number
   /** Questions so far. */
   asked: number
 }
@@ -180,7 +183,7 @@ async function rename(world: World, index: number): Promise<void> {
 /** Asks for groups of the same calls: all of them, some, and as a sort and a search choose. */
 async function checkGroups(world: World, question: Question): Promise<void> {
   const { project_id, prices } = world
-  for (const grouping of groupingsOf(world.asked)) {
+  for (const grouping of groupingsOf(world.run + world.asked, world.groupings)) {
     const { status, body } = await world.app.post(URL, toGroupsBody(project_id, question, grouping))
     expect([status, body.error]).toEqual([200, undefined])
     const expected = naiveGroups(rawCalls(world), question, priceFinder(prices), grouping)
@@ -220,11 +223,13 @@ async function perform(world: World, step: Step): Promise<void> {
  * Has stores answer as the naive statistics do, whatever is written in between.
  *
  * @param buildAll - makes what statistics keep
+ * @param groupings - how many of the fields each question is grouped by
  */
 export async function proveStats(
   stores: Pick<Stores, 'calls' | 'stats' | 'prices'>,
   buildAll: () => Promise<unknown>,
   numRuns: number,
+  groupings: number,
 ): Promise<void> {
   const { calls, stats, prices } = stores
   const app = await buildTestApp({}, { calls, stats, prices })
@@ -246,6 +251,8 @@ export async function proveStats(
         project_id: `acme/run-${run}`,
         known: new Map(),
         prices: [],
+        run,
+        groupings,
         asked: 0,
         buildAll,
       }
