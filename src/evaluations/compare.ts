@@ -1,4 +1,5 @@
 /** Comparisons: responses of several models to the same prompts, scored by the same scorer. */
+import { setImmediate } from 'node:timers/promises'
 import { isGiven } from '../domain/json/json-values.ts'
 import { meanOf } from '../domain/training/advantages.ts'
 import { compareRewards } from '../domain/training/comparison.ts'
@@ -44,25 +45,32 @@ export async function runComparison(
     onRow()
   })
   const baseline = toMeans(rewards[0])
+  const compareWithFirst = (model: string, index: number): JsonObject => {
+    const means = toMeans(rewards[index])
+    const given = (rewards[index] ?? []).flat().filter(isGiven)
+    const pairs = means.flatMap((candidate, prompt) => {
+      const base = baseline[prompt] ?? null
+      return candidate === null || base === null ? [] : [{ baseline: base, candidate }]
+    })
+    const random = createRandom(BigInt(seed), index)
+    return {
+      model,
+      responses: given.length,
+      failed: prompts.length * samples - given.length,
+      mean_reward: given.length === 0 ? null : meanOf(given),
+      difference: index === 0 ? null : { ...compareRewards(pairs, random.next) },
+    }
+  }
+  const compared: JsonObject[] = []
+  for (const [index, model] of models.entries()) {
+    compared.push(compareWithFirst(model, index))
+    // Others have their turn between two models.
+    await setImmediate()
+  }
   return {
     prompts: prompts.length,
     samples,
-    models: models.map((model, index) => {
-      const means = toMeans(rewards[index])
-      const given = (rewards[index] ?? []).flat().filter(isGiven)
-      const pairs = means.flatMap((candidate, prompt) => {
-        const base = baseline[prompt] ?? null
-        return candidate === null || base === null ? [] : [{ baseline: base, candidate }]
-      })
-      const random = createRandom(BigInt(seed), index)
-      return {
-        model,
-        responses: given.length,
-        failed: prompts.length * samples - given.length,
-        mean_reward: given.length === 0 ? null : meanOf(given),
-        difference: index === 0 ? null : { ...compareRewards(pairs, random.next) },
-      }
-    }),
+    models: compared,
     failures: failures.slice(0, FAILURES_SHOWN),
   }
 }

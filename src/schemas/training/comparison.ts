@@ -6,7 +6,7 @@ import { TRAJECTORY_SOURCE, TrajectoryStats } from './trajectory-from-calls.ts'
 
 /** Limits: models, prompts, responses to one prompt, tokens. */
 const COMPARED_MAX = 8
-const PROMPTS_MAX = 1_000
+const PROMPTS_MAX = 500
 const SAMPLES_MAX = 64
 const TOKENS_MAX = 1_000_000
 const MODEL_CHARS_MAX = 512
