@@ -264,19 +264,15 @@ function toEvaluationOptions(
 }
 
 function toInferenceOptions(config: Config, deps: Deps, nowUs: Clock['nowUs']) {
+  const { servedAliases, checkpoints, recordings, budgets, prices, completionCache } = deps
   return {
+    ...{ servedAliases, checkpoints, recordings, budgets, prices, completionCache },
     models: deps.models,
     trained: deps.previewModels,
-    servedAliases: deps.servedAliases,
-    checkpoints: deps.checkpoints,
     completionsMax: config.chatQueueMax,
     keyCompletionsMax: config.keyCompletionsMax,
     keyRequestsPerMinute: config.keyRequestsPerMinute,
     keyTokensPerMinute: config.keyTokensPerMinute,
-    recordings: deps.recordings,
-    budgets: deps.budgets,
-    prices: deps.prices,
-    completionCache: deps.completionCache,
     cacheBytesMax: config.cacheBytesMax,
     watch: deps.metrics,
     refScheme: config.refScheme,
