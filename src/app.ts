@@ -264,10 +264,8 @@ function toEvaluationOptions(
 }
 
 function toInferenceOptions(config: Config, deps: Deps, nowUs: Clock['nowUs']) {
-  const { servedAliases, checkpoints, recordings, budgets, prices, completionCache } = deps
   return {
-    ...{ servedAliases, checkpoints, recordings, budgets, prices, completionCache },
-    models: deps.models,
+    ...deps,
     trained: deps.previewModels,
     completionsMax: config.chatQueueMax,
     keyCompletionsMax: config.keyCompletionsMax,

@@ -49,9 +49,12 @@ export async function readDocument({ get }: TestApp) {
       const names: string[] = required
       return Object.fromEntries(names.map((key) => [key, fill(properties[key], key)]))
     }
-    if (type === 'array') return [fill(items)]
+    if (type === 'array') {
+      return Array.from({ length: Math.max(schema.minItems ?? 1, 1) }, () => fill(items))
+    }
     if (type === 'number' || type === 'integer') return Math.max(schema.minimum ?? 1, 1)
     if (type === 'boolean') return true
+    if (format === 'uuid') return '00000000-0000-4000-8000-000000000000'
     if (format === 'date-time') return '2026-01-31T09:30:00Z'
     if (pattern.includes('://')) {
       return `w:///${PROJECT}/${pattern.includes('call') ? 'call/c' : 'object/x:v0'}`

@@ -57,6 +57,7 @@ function addCreate(
     },
     async (request, reply) => {
       const { project_id, compare, samples, prompts_max, seed, ...sent } = request.body
+      requireAccess(request.principal, 'training', project_id)
       const caller = requireRunner(request, project_id)
       const { scorers, predicting } = evaluations
       const scorer = await readScorer(sent, { project_id, caller }, evaluators)
@@ -91,7 +92,7 @@ function addCreate(
   )
 }
 
-/** @throws ApiError evaluator_not_found */
+/** @throws ApiError validation_failed for neither of the two, evaluator_not_found */
 async function readScorer(
   {
     scorer,
@@ -101,7 +102,8 @@ async function readScorer(
   evaluators: EvaluatorStore,
 ): Promise<Scorer> {
   if (scorer) return scorer
-  const found = await evaluators.findEvaluator(evaluator_id ?? '')
+  if (!evaluator_id) refuseField('scorer', 'is required where evaluator_id is absent')
+  const found = await evaluators.findEvaluator(evaluator_id)
   if (found?.project_id === project_id) return definitionOf(found).scorer
   throw new ApiError('evaluator_not_found', { param: 'evaluator_id' })
 }
@@ -121,6 +123,7 @@ function addGet(app: App, { evaluations }: ComparisonRoutesOptions): void {
     },
     async (request) => {
       const { project_id } = request.query
+      requireAccess(request.principal, 'training', project_id)
       requireAccess(request.principal, 'traces:read', project_id)
       const { evaluationJobs } = evaluations.stores
       const job = await evaluationJobs.findJob(project_id, request.params.comparison_id)

@@ -1,6 +1,6 @@
 /** Training jobs made of recorded calls and their feedback. An addition to the spec. */
 import { Readable } from 'node:stream'
-import { requireScope } from '../../domain/access/permissions.ts'
+import { requireAccess } from '../../domain/access/permissions.ts'
 import { modelProjectId, type PreviewModel } from '../../domain/models/preview-model.ts'
 import { parseIdempotencyKey } from '../../domain/training/idempotency-key.ts'
 import { shuffleRewards } from '../../domain/training/traffic/shuffled-rewards.ts'
@@ -45,7 +45,7 @@ export async function jobsFromCallsRoutes(
     },
     async (request, reply) => {
       const { model_id, start, shuffle_seed, experimental_config, ...sent } = request.body
-      const caller = requireScope(request.principal, 'training')
+      const caller = requireAccess(request.principal, 'training', sent.project_id)
       const idempotency_key = parseIdempotencyKey(request.headers['idempotency-key'])
       const model = await requireModel(request.principal, model_id, models)
       const source = { ...sent, models: sent.models ?? [model.name, model.base_model] }

@@ -66,10 +66,6 @@ export const ComparisonCreateRequest = z
       message: 'must not be given with a scorer',
     },
   )
-  .refine(({ scorer, evaluator_id }) => (scorer ?? evaluator_id ?? null) !== null, {
-    path: ['scorer'],
-    message: 'is required where evaluator_id is absent',
-  })
   .meta({ id: 'ComparisonCreateRequest', description: 'Which models to compare on which prompts.' })
 
 export const ComparisonCreateResponse = z
