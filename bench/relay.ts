@@ -1,6 +1,7 @@
 /**
  * What a relay costs: the upstream asked directly, through a bare Fastify + undici, through Weft (credentials,
- * validation, recording on) and through Portkey's gateway where it is installed (`npm run tools -- portkey`).
+ * validation, recording on) and through Portkey's gateway and LiteLLM's proxy where they are installed (`npm run tools --
+ * portkey litellm`).
  * In turns in one run; load, upstream and relays are processes of their own.
  *
  * npm run bench -- relay [rounds seconds] [--soak minutes] [--only variant,variant]
@@ -13,6 +14,7 @@ import {
   EVENTS,
   HELD_MODEL,
   renderRequest,
+  streamEnding,
   USUAL_VARIANTS,
   VARIANTS,
   type Variant,
@@ -37,8 +39,6 @@ const chosen: readonly string[] = values.only?.split(',') ?? USUAL_VARIANTS
 /** Warm-up: code reaches its full speed only after tens of thousands of requests. */
 const WARM_UP_MS = 10_000
 const OPEN_STREAMS = 1_000
-/** The end of a complete stream. */
-const STREAM_ENDING = '[DONE]'
 
 /** The kinds of load. */
 const CASES = [
@@ -76,7 +76,7 @@ async function measure(
     connections: load.connections,
     durationMs,
     request: renderRequest(targetOf(variant, server, upstream), load).toString(),
-    ending: 'isStream' in load ? STREAM_ENDING : '',
+    ending: 'isStream' in load ? streamEnding(variant) : '',
   })
   const after = await server.use()
   const perAnswer = (name: 'cpuMs' | 'mainMs') => (after[name] - before[name]) / result.answered
@@ -105,7 +105,8 @@ async function compare(bench: Bench): Promise<void> {
   const variants = [...bench.servers.keys()]
   const memory = new Map<Variant, { beforeMb: number; openMb: number }>()
   for (const variant of variants) {
-    if (variant !== 'direct') memory.set(variant, await measureOpen(bench, variant))
+    if (variant === 'direct' || variant.startsWith('litellm')) continue
+    memory.set(variant, await measureOpen(bench, variant))
   }
   console.log(renderOpenTable(OPEN_STREAMS, memory))
   const results = CASES.map(() => new Map<Variant, Measure[]>(variants.map((name) => [name, []])))

@@ -28,7 +28,9 @@ interface PeerKind {
   readonly args: (directory: string, ports: readonly number[]) => readonly string[]
 }
 
-const KINDS: Readonly<Record<PythonToolName, PeerKind>> = {
+type PeerName = Exclude<PythonToolName, 'litellm'>
+
+const KINDS: Readonly<Record<PeerName, PeerKind>> = {
   phoenix: {
     file: 'phoenix.db',
     healthPath: '/healthz',
@@ -57,7 +59,7 @@ const KINDS: Readonly<Record<PythonToolName, PeerKind>> = {
 }
 
 /** @returns null, and says so, where it is not installed */
-export async function startPeer(name: PythonToolName, parent: string): Promise<Peer | null> {
+export async function startPeer(name: PeerName, parent: string): Promise<Peer | null> {
   const command = findCommand(name)
   if (command === null) {
     console.error(`${name} is left out: npm run tools -- ${name}`)

@@ -1,19 +1,19 @@
 /** The processes of bench/relay.ts: starts them on free ports of loopback and asks what they use. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { LoadResult } from '../servers/load.ts'
 import type { ProcessUse } from '../servers/process-probe.ts'
 import { START_ENVIRONMENT, START_FLAGS } from '../servers/start-flags.ts'
-import { findTool } from '../tools/find-tool.ts'
+import { findCommand, findTool } from '../tools/find-tool.ts'
 import type { LoadJob } from './load.ts'
 import { HELD_MODEL, KEY, PROJECT, type Variant } from './requests.ts'
 
 /** Limit: how long a process may take to listen. */
-const START_MS_MAX = 30_000
+const START_MS_MAX = 120_000
 
 export interface Server {
   readonly port: number
@@ -107,10 +107,12 @@ export async function startRelay(
     const args = [String(port), String(upstreamPort)]
     return startProcess(port, { script: pathOf('./bare.ts'), args })
   }
+  if (variant === 'litellm' || variant === 'litellm-messages') {
+    return startLiteLlm(port, upstreamPort, mkdtempSync(join(directory, 'litellm-')))
+  }
   if (variant !== 'portkey') {
-    const logLevel = variant === 'silent' ? 'silent' : 'info'
     const own = mkdtempSync(join(directory, 'weft-'))
-    const program = configureWeft(port, upstreamPort, { directory: own, logLevel })
+    const program = configureWeft(port, upstreamPort, { directory: own, variant })
     const server = await startProcess(port, program)
     if (variant !== 'keyed' && variant !== 'budgeted') return server
     return { ...server, key: await createKey(port, variant === 'budgeted') }
@@ -125,11 +127,13 @@ export async function startRelay(
 function configureWeft(
   port: number,
   upstreamPort: number,
-  { directory, logLevel }: { readonly directory: string; readonly logLevel: string },
+  { directory, variant }: { readonly directory: string; readonly variant: Variant },
 ): Program {
   const modelsFile = join(directory, 'models.json')
   const base_url = `http://127.0.0.1:${upstreamPort}/v1`
-  const models = ['bench', HELD_MODEL].map((id) => ({ id, backend: 'openai', base_url }))
+  const backend = variant === 'messages' ? 'anthropic' : 'openai'
+  const cache = variant === 'cached' ? { cache: {} } : {}
+  const models = ['bench', HELD_MODEL].map((id) => ({ id, backend, base_url, ...cache }))
   writeFileSync(modelsFile, JSON.stringify({ models }))
   const environment = {
     ...START_ENVIRONMENT,
@@ -138,9 +142,48 @@ function configureWeft(
     WEFT_BOOTSTRAP_KEY: KEY,
     WEFT_MODELS_FILE: modelsFile,
     WEFT_CHAT_QUEUE_MAX: '4096',
-    WEFT_LOG_LEVEL: logLevel,
+    WEFT_LOG_LEVEL: variant === 'silent' ? 'silent' : 'info',
   }
   return { script: pathOf('../../src/server.ts'), args: [], flags: START_FLAGS, environment }
+}
+
+/** LiteLLM's proxy with one worker and without a database: it checks one key and records nothing. */
+async function startLiteLlm(
+  port: number,
+  upstreamPort: number,
+  directory: string,
+): Promise<Server | null> {
+  const command = findCommand('litellm')
+  if (command === null) return null
+  const config = join(directory, 'config.yaml')
+  const params = { api_base: `http://127.0.0.1:${upstreamPort}/v1`, api_key: 'none' }
+  const model_list = ['bench', HELD_MODEL].map((id) => ({
+    model_name: id,
+    litellm_params: { ...params, model: `openai/${id}` },
+  }))
+  // JSON is YAML.
+  writeFileSync(config, JSON.stringify({ model_list, general_settings: { master_key: KEY } }))
+  const args = ['--config', config, '--host', '127.0.0.1', '--port', String(port)]
+  const child = spawn(command, args, {
+    env: { PATH: process.env.PATH, HOME: directory, LITELLM_LOCAL_MODEL_COST_MAP: 'True' },
+    stdio: 'ignore',
+  })
+  await waitUntilOpen(port, child)
+  return {
+    port,
+    key: KEY,
+    use: async () => readUse(child.pid ?? 0),
+    stop: () => void child.kill('SIGKILL'),
+  }
+}
+
+/** What a process that is not Node's has used, as the kernel counts it in ticks of 10 ms. */
+function readUse(pid: number): ProcessUse {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const cpuMs = (Number(fields[11]) + Number(fields[12])) * 10
+  const rssMb = (Number(fields[21]) * 4096) / (1024 * 1024)
+  return { cpuMs, mainMs: cpuMs, rssMb, heapMb: 0 }
 }
 
 /** Stores a key and prices, and a budget of the key that is never used up. @returns the secret */

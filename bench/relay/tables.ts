@@ -25,6 +25,11 @@ const LABELS: Readonly<Record<Variant, string>> = {
   silent: 'Weft without log',
   keyed: 'Weft, a stored key',
   budgeted: 'Weft, a stored key with a budget',
+  messages: 'Weft, messages passed on',
+  translated: 'Weft, messages translated',
+  cached: 'Weft, cached',
+  litellm: 'LiteLLM, chats',
+  'litellm-messages': 'LiteLLM, messages',
 }
 
 function median(values: readonly number[]): number {

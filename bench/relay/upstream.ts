@@ -1,7 +1,7 @@
 /**
  * Child process of bench/relay.ts: the upstream. It works on bare sockets and parses as little as possible, to leave
  * the processors to the relays. It answers at once: a whole answer, a stream with one event per turn of the event loop,
- * or a stream that stays open.
+ * or a stream that stays open; in the form of Anthropic's API where that is asked.
  */
 import { createServer, type Socket } from 'node:net'
 import { EVENTS, HELD_MODEL } from './requests.ts'
@@ -23,30 +23,70 @@ const DONE = 'data: [DONE]\n\n'
 const END = LAST + DONE
 const END_WITH_USAGE = LAST + renderChunk('', `,"usage":${USAGE}`) + DONE
 
-const WHOLE_ANSWER = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${WHOLE.length}\r\nkeep-alive: timeout=60\r\n\r\n${WHOLE}`
+const MESSAGE_HEAD = '"id":"msg_bench","type":"message","role":"assistant","model":"bench"'
+const MESSAGE_USAGE = '"usage":{"input_tokens":200,"output_tokens":90}'
+const MESSAGE = `{${MESSAGE_HEAD},"content":[{"type":"text","text":"${TEXT}"}],"stop_reason":"end_turn","stop_sequence":null,${MESSAGE_USAGE}}`
+
+const renderWhole = (body: string) =>
+  `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nkeep-alive: timeout=60\r\n\r\n${body}`
 const STREAM_HEAD =
   'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\nkeep-alive: timeout=60\r\ntransfer-encoding: chunked\r\n\r\n'
 
 const toChunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
 const LAST_CHUNK = toChunk('')
-const STREAM_START = STREAM_HEAD + toChunk(FIRST)
-const PIECE_CHUNK = toChunk(PIECE)
 
-function stream(socket: Socket, body: string): void {
-  socket.write(STREAM_START)
+const renderEvent = (type: string, rest: string) =>
+  `event: ${type}\ndata: {"type":"${type}"${rest}}\n\n`
+const MESSAGE_START =
+  renderEvent(
+    'message_start',
+    `,"message":{${MESSAGE_HEAD},"content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":200,"output_tokens":1}}`,
+  ) + renderEvent('content_block_start', ',"index":0,"content_block":{"type":"text","text":""}')
+const MESSAGE_END =
+  renderEvent('content_block_stop', ',"index":0') +
+  renderEvent(
+    'message_delta',
+    `,"delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":90}`,
+  ) +
+  renderEvent('message_stop', '')
+
+/** What is sent in one form. */
+interface Form {
+  readonly whole: string
+  readonly start: string
+  readonly piece: string
+  end(body: string): string
+}
+
+const CHAT: Form = {
+  whole: renderWhole(WHOLE),
+  start: STREAM_HEAD + toChunk(FIRST),
+  piece: toChunk(PIECE),
+  end: (body) => (body.includes('"include_usage":true') ? END_WITH_USAGE : END),
+}
+const MESSAGES: Form = {
+  whole: renderWhole(MESSAGE),
+  start: STREAM_HEAD + toChunk(MESSAGE_START),
+  piece: toChunk(
+    renderEvent('content_block_delta', ',"index":0,"delta":{"type":"text_delta","text":" word"}'),
+  ),
+  end: () => MESSAGE_END,
+}
+
+function stream(socket: Socket, form: Form, body: string): void {
+  socket.write(form.start)
   let left = EVENTS
   const step = () => {
     if (socket.destroyed) return
     if (left === 0) {
-      const end = body.includes('"include_usage":true') ? END_WITH_USAGE : END
-      socket.write(toChunk(end) + LAST_CHUNK)
+      socket.write(toChunk(form.end(body)) + LAST_CHUNK)
       return
     }
     left -= 1
-    if (socket.write(PIECE_CHUNK)) setImmediate(step)
+    if (socket.write(form.piece)) setImmediate(step)
     else socket.once('drain', step)
   }
-  if (body.includes(`"${HELD_MODEL}"`)) socket.write(PIECE_CHUNK)
+  if (body.includes(`"${HELD_MODEL}"`)) socket.write(form.piece)
   else setImmediate(step)
 }
 
@@ -67,9 +107,10 @@ const server = createServer({ noDelay: true }, (socket) => {
     pending += bytes.toString('latin1')
     for (let found = findRequest(pending); found !== null; found = findRequest(pending)) {
       const body = pending.slice(found.bodyStart, found.end)
+      const form = pending.startsWith('POST /v1/messages') ? MESSAGES : CHAT
       pending = pending.slice(found.end)
-      if (body.includes('"stream":true')) stream(socket, body)
-      else socket.write(WHOLE_ANSWER)
+      if (/"stream": ?true/.test(body)) stream(socket, form, body)
+      else socket.write(form.whole)
     }
   })
 })

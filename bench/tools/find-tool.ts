@@ -40,6 +40,8 @@ export const PYTHON_TOOLS = {
   phoenix: { command: 'phoenix', install: ['arize-phoenix==20.26.1'] },
   /** Another trace server; 700 MB. */
   mlflow: { command: 'mlflow', install: ['mlflow==3.17.2'] },
+  /** Another gateway; 500 MB. */
+  litellm: { command: 'litellm', install: ['litellm[proxy]==1.110.2'] },
 } as const
 
 type NpmToolName = keyof typeof TOOLS
