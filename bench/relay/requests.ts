@@ -26,7 +26,7 @@ const MESSAGES: ReadonlySet<Variant> = new Set(['messages', 'translated', 'litel
 
 /** The end of a complete stream. */
 export const streamEnding = (variant: Variant) =>
-  MESSAGES.has(variant) ? 'event: message_stop' : '[DONE]'
+  MESSAGES.has(variant) ? 'message_stop"}' : '[DONE]'
 
 /** The project that completions are recorded in. */
 export const PROJECT = 'bench/relay'

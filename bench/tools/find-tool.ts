@@ -40,8 +40,8 @@ export const PYTHON_TOOLS = {
   phoenix: { command: 'phoenix', install: ['arize-phoenix==20.26.1'] },
   /** Another trace server; 700 MB. */
   mlflow: { command: 'mlflow', install: ['mlflow==3.17.2'] },
-  /** Another gateway; 500 MB. */
-  litellm: { command: 'litellm', install: ['litellm[proxy]==1.110.2'] },
+  /** Another gateway; 500 MB. The extra of the newest releases names a package that was not to be had. */
+  litellm: { command: 'litellm', install: ['litellm[proxy]==1.83.14'] },
 } as const
 
 type NpmToolName = keyof typeof TOOLS
