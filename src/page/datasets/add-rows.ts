@@ -3,17 +3,20 @@ import { html } from 'htm/preact'
 import { useMemo, useState } from 'preact/hooks'
 import { errorText } from '../api/client.ts'
 import { formatCount } from '../parts/format.ts'
+import { textOf } from '../parts/hooks/use-submit.ts'
 import { Failure } from '../parts/notice.ts'
 import { readPastedRows } from './pasted-rows.ts'
 import { type RowEdits, withAdded } from './row-edits.ts'
 
 interface AddRowsProps {
   readonly edits: RowEdits
+  /** What is typed or pasted and not added yet. */
+  readonly text: string
+  readonly onType: (text: string) => void
   readonly onChange: (edits: RowEdits) => void
 }
 
-export function AddRows({ edits, onChange }: AddRowsProps) {
-  const [text, setText] = useState('')
+export function AddRows({ edits, text, onType, onChange }: AddRowsProps) {
   const [added, setAdded] = useState(0)
   const { rows, failure } = useMemo(() => {
     try {
@@ -28,7 +31,7 @@ export function AddRows({ edits, onChange }: AddRowsProps) {
       onChange(withAdded(edits, rows))
       setAdded(rows.length)
       setRefusal(null)
-      setText('')
+      onType('')
     } catch (error) {
       setRefusal(errorText(error))
     }
@@ -36,7 +39,7 @@ export function AddRows({ edits, onChange }: AddRowsProps) {
   return html`<section class="part fields" aria-label="Add rows">
     <h2>Add rows</h2>
     <label>JSON (an object, a list of objects, or an object in each line), or CSV with a header, whose cells become texts
-      <textarea rows="4" spellcheck=${false} placeholder=${'{"question": "Why?", "expected": "Because."}'} value=${text} onInput=${(event: Event) => setText((event.target as HTMLTextAreaElement).value)}></textarea>
+      <textarea rows="4" spellcheck=${false} placeholder=${'{"question": "Why?", "expected": "Because."}'} value=${text} onInput=${textOf(onType)}></textarea>
     </label>
     <${Failure} words=${failure ?? refusal} />
     <div class="bar">

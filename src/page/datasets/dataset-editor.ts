@@ -30,6 +30,8 @@ interface Base {
 interface Draft {
   readonly base: Base
   readonly edits: RowEdits
+  /** Rows that are typed or pasted and not added yet. */
+  readonly text: string
   readonly name: string
   readonly message: string
   /** The version that somebody else has published since. */
@@ -70,6 +72,7 @@ function Editor({ project, name, first }: EditorProps & { readonly first: Base }
       persistedSignal<Draft>(stored, () => ({
         base: first,
         edits: NO_EDITS,
+        text: '',
         name,
         message: '',
         newer: null,
@@ -77,7 +80,7 @@ function Editor({ project, name, first }: EditorProps & { readonly first: Base }
       })),
     [],
   )
-  const { base, edits, newer, note, message } = draft.value
+  const { base, edits, text, newer, note, message } = draft.value
   const set = (part: Partial<Draft>) => {
     draft.value = { ...draft.value, ...part }
   }
@@ -85,6 +88,8 @@ function Editor({ project, name, first }: EditorProps & { readonly first: Base }
   const changes = useMemo(() => listEdits(edits, base.count), [edits, base])
   const [isReviewed, setReviewed] = useState(false)
   const { submit, failure } = useSubmit(async () => {
+    if (text.trim() !== '')
+      throw new Error('Add the rows that are typed below the others, or remove their text.')
     const saved = await save(project, draft.value)
     if ('newer' in saved) return set(saved)
     await writeMessage(saved, message).catch(async (error) => {
@@ -107,12 +112,12 @@ function Editor({ project, name, first }: EditorProps & { readonly first: Base }
     <p role="status">${summaryOf(edits, base)}</p>
     ${note !== null && html`<p class="notice">${note}</p>`}
     <${EditedRows} key=${base.version?.digest} project=${project} base=${base} edits=${edits} onChange=${change} />
-    <${AddRows} edits=${edits} onChange=${change} />
+    <${AddRows} edits=${edits} text=${text} onType=${(next: string) => set({ text: next })} onChange=${change} />
     ${
       hasEdits(edits) &&
       html`<details class="part" open=${isReviewed} onToggle=${(event: Event) => setReviewed((event.target as HTMLDetailsElement).open)}>
         <summary><h2>What changes</h2></summary>
-        ${isReviewed && html`<${RowChangeList} key=${changes.length} changes=${changes} />`}
+        ${isReviewed && html`<${RowChangeList} changes=${changes} />`}
       </details>`
     }
     ${newer !== null && html`<${Conflict} base=${base.version} newer=${newer} onMove=${move.submit} />`}

@@ -1,4 +1,4 @@
-/** The rows of a dataset with the changes that are not saved yet; a row is changed below the table. */
+/** The rows of a dataset with the changes that are not saved yet; the chosen row is changed below the table, as one types. */
 import { html } from 'htm/preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { errorText } from '../api/client.ts'
@@ -7,6 +7,7 @@ import { readRows, tableOf } from '../objects/object-reads.ts'
 import type { Row } from '../objects/row-changes.ts'
 import { Cell, namesOf, SAMPLE_ROWS } from '../objects/row-table.ts'
 import { formatCount } from '../parts/format.ts'
+import { textOf } from '../parts/hooks/use-submit.ts'
 import { Failure } from '../parts/notice.ts'
 import { type Column, Grid } from '../parts/tables/grid.ts'
 import { openRowPages, type RowPages } from '../parts/tables/row-pages.ts'
@@ -149,6 +150,11 @@ function RowEditor({ row, base, edits, onChange, onClose }: RowEditorProps) {
       setFailure(errorText(error))
     }
   }
+  // Each input changes the row: a text that waits for a button would be lost when the panel closes.
+  const type = textOf((next) => {
+    setText(next)
+    run(() => apply(readRow(next)))
+  })
   const remove = () =>
     run(() => {
       apply(null)
@@ -162,11 +168,10 @@ function RowEditor({ row, base, edits, onChange, onClose }: RowEditorProps) {
   return html`<${RowPanel} label="Row to edit" title=${`Row ${formatCount(index)}`} onClose=${onClose}>
     <div class="fields">
       <label>The row, a JSON object
-        <textarea rows=${Math.min(LINES_MAX, text.split('\n').length + 1)} spellcheck=${false} value=${text} onInput=${(event: Event) => setText((event.target as HTMLTextAreaElement).value)}></textarea>
+        <textarea rows=${Math.min(LINES_MAX, text.split('\n').length + 1)} spellcheck=${false} value=${text} onInput=${type}></textarea>
       </label>
       <${Failure} words=${failure} />
       <div class="bar">
-        <button type="button" class="main" onClick=${() => run(() => apply(readRow(text)))}>Change the row</button>
         ${kind !== 'removed' && html`<button type="button" class="danger" onClick=${remove}>Remove the row</button>`}
         ${before !== null && kind !== null && html`<button type="button" onClick=${restore}>Restore the row</button>`}
         <span role="status" class="faint">${kind}</span>

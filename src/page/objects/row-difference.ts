@@ -27,7 +27,10 @@ export function RowDifference({ before, after }: RowDifferenceProps) {
 
 /** Changed rows as a list, and what differs in the row that is selected. */
 export function RowChangeList({ changes }: { readonly changes: readonly RowChange[] }) {
-  const [chosen, choose] = useState<RowChange | null>(changes[0] ?? null)
+  // An index, because a row that is edited again is another change.
+  const [at, setAt] = useState(0)
+  const chosen = changes[at]
+  const choose = (change: RowChange) => setAt(changes.indexOf(change))
   return html`<${Grid}
       label="Differences of rows"
       columns=${columnsFor(choose)}
@@ -38,9 +41,9 @@ export function RowChangeList({ changes }: { readonly changes: readonly RowChang
       rowsMax=${10}
     />
     ${
-      chosen !== null &&
+      chosen !== undefined &&
       html`<section aria-label="Differences of the row">
-        <${ChangeList} key=${changes.indexOf(chosen)} changes=${changesOf(chosen)} />
+        <${ChangeList} key=${at} changes=${changesOf(chosen)} />
       </section>`
     }`
 }
