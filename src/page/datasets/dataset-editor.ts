@@ -1,21 +1,20 @@
 /** Changes the rows of a dataset, or makes one; what changes is shown before it is saved as the next version. */
 import { html } from 'htm/preact'
 import { useMemo, useState } from 'preact/hooks'
-import { ApiFailure } from '../api/client.ts'
-import { oldVersionText, publishRows } from '../objects/dataset-rows.ts'
+import { publishRows } from '../objects/dataset-rows.ts'
 import type { ObjectVersion } from '../objects/kinds.ts'
 import { countRows, readRows, readVersion, tableOf } from '../objects/object-reads.ts'
 import { RowChangeList } from '../objects/row-difference.ts'
-import { MESSAGE_CHARS_MAX, writeMessage } from '../objects/version-message.ts'
+import { Conflict, MessageField, NameField, saveVersion } from '../objects/save-version.ts'
+import { writeMessage } from '../objects/version-message.ts'
 import { formatCount } from '../parts/format.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
-import { clickOnce, textOf, useSubmit } from '../parts/hooks/use-submit.ts'
+import { clickOnce, useSubmit } from '../parts/hooks/use-submit.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { forgetPersisted, persistedSignal } from '../parts/persisted.ts'
 import { go, setQuery } from '../shell/location.ts'
 import { pathTo, pathToVersion } from '../shell/page-route.ts'
 import { AddRows } from './add-rows.ts'
-import { Conflict } from './conflict.ts'
 import { EditedRows } from './edited-rows.ts'
 import { hasEdits, listEdits, moveEdits, NO_EDITS, type RowEdits, updatesOf } from './row-edits.ts'
 
@@ -123,8 +122,8 @@ function Editor({ project, name, first }: EditorProps & { readonly first: Base }
     ${newer !== null && html`<${Conflict} base=${base.version} newer=${newer} onMove=${move.submit} />`}
     <${Failure} words=${failure ?? move.failure} />
     <form class="bar filters" aria-label="Save" onSubmit=${submit}>
-      ${isNew && html`<label>Name of the dataset<input required maxlength="128" pattern="[\\p{L}\\p{N}_.\\-]+" title="letters, digits, _ . and -" value=${draft.value.name} onInput=${textOf((text) => set({ name: text }))} /></label>`}
-      <label>What this version changes, in words<input maxlength=${MESSAGE_CHARS_MAX} placeholder="optional" value=${message} onInput=${textOf((text) => set({ message: text }))} /></label>
+      ${isNew && html`<${NameField} label="Name of the dataset" value=${draft.value.name} onInput=${(next: string) => set({ name: next })} />`}
+      <${MessageField} value=${message} onInput=${(next: string) => set({ message: next })} />
       ${
         isReviewed || isNew
           ? html`<button key="save" class="main" disabled=${!isNew && !hasEdits(edits)} onClick=${clickOnce}>Save as v${next}</button>`
@@ -140,23 +139,16 @@ function summaryOf({ changed, added }: RowEdits, { count }: Base): string {
   return `${formatCount(total)} ${total === 1 ? 'row' : 'rows'}: ${formatCount(added.length)} added, ${formatCount(removed)} removed, ${formatCount(changed.size - removed)} changed`
 }
 
-/** @returns the version that was published, or the one of somebody else that is the latest @throws ApiFailure, Error */
-async function save(
-  project: string,
-  { base, edits, name }: Draft,
-): Promise<ObjectVersion | Pick<Draft, 'newer'>> {
-  const object_id = base.version?.object_id ?? name.trim()
-  const { signal } = new AbortController()
-  try {
-    const digest = await publishRows(project, object_id, base.version, updatesOf(edits))
-    const made = await readVersion(project, object_id, digest, signal)
-    if (base.version !== null && made.version_index <= base.version.version_index)
-      throw new Error(oldVersionText(made, base.version, 'these changes'))
-    return made
-  } catch (error) {
-    if (!(error instanceof ApiFailure && error.code === 'object_conflict')) throw error
-    return { newer: await readVersion(project, object_id, 'latest', signal) }
-  }
+function save(project_id: string, { base, edits, name }: Draft) {
+  const latest = base.version
+  const object_id = latest?.object_id ?? name.trim()
+  return saveVersion({
+    project_id,
+    object_id,
+    latest,
+    publish: () => publishRows(project_id, object_id, latest, updatesOf(edits)),
+    canMoveTo: ({ val }) => tableOf(val) !== null,
+  })
 }
 
 /** Moves the changes to the version of somebody else, after which they can be saved. */

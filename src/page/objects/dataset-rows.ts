@@ -6,6 +6,7 @@ import type { TableUpdate } from '../datasets/row-edits.ts'
 import { lastMessageText, responseMessagesOf } from '../parts/messages/messages.ts'
 import type { ObjectVersion } from './kinds.ts'
 import { readVersion, tableOf } from './object-reads.ts'
+import { oldVersionText } from './save-version.ts'
 
 /** Limit: datasets that are suggested. */
 const DATASETS_MAX = 1000
@@ -66,12 +67,6 @@ export async function addRows(
     }
   }
   throw new Error(`Others change ${object_id} all the time: nothing was added.`)
-}
-
-/** Equal contents are one version, which stays where it is. @param what - what was changed */
-export function oldVersionText(made: ObjectVersion, latest: ObjectVersion, what: string): string {
-  const [old, last] = [made, latest].map(({ version_index }) => `v${version_index}`)
-  return `With ${what} the rows are those of ${old}, so there is no new version: the latest is still ${last}, without ${what}.`
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

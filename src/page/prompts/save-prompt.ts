@@ -1,17 +1,21 @@
 /** The form that saves a prompt as its next version, with what that changes shown before. */
 import { html } from 'htm/preact'
 import { useMemo } from 'preact/hooks'
-import { ApiFailure, errorText, requestJson } from '../api/client.ts'
-import { Conflict } from '../datasets/conflict.ts'
+import { errorText, requestJson } from '../api/client.ts'
 import { ChangeList } from '../objects/change-list.ts'
-import { oldVersionText } from '../objects/dataset-rows.ts'
 import type { ObjectVersion } from '../objects/kinds.ts'
-import { readVersion } from '../objects/object-reads.ts'
+import { Conflict, MessageField, NameField, saveVersion } from '../objects/save-version.ts'
 import { type Change, listChanges } from '../objects/value-changes.ts'
-import { MESSAGE_CHARS_MAX, writeMessage } from '../objects/version-message.ts'
-import { clickOnce, textOf, useSubmit } from '../parts/hooks/use-submit.ts'
+import { writeMessage } from '../objects/version-message.ts'
+import { clickOnce, useSubmit } from '../parts/hooks/use-submit.ts'
 import { Failure } from '../parts/notice.ts'
-import { contentOf, isSameAs, type PromptDraft, promptMessagesOf } from './prompt-draft.ts'
+import {
+  contentOf,
+  isSameAs,
+  isTextPrompt,
+  type PromptDraft,
+  promptMessagesOf,
+} from './prompt-draft.ts'
 
 interface SavePromptProps {
   readonly project: string
@@ -41,8 +45,8 @@ export function SavePrompt({ project, draft, onChange, onSaved }: SavePromptProp
     ${newer !== null && html`<${Conflict} base=${latest} newer=${newer} onMove=${() => onChange({ latest: newer, newer: null, start: start ?? newer })} />`}
     <${Failure} words=${failure ?? invalid} />
     <form class="bar filters" aria-label="Save" onSubmit=${submit}>
-      ${start === null && html`<label>Name of the prompt<input required maxlength="128" pattern="[\\p{L}\\p{N}_.\\-]+" title="letters, digits, _ . and -" value=${name} onInput=${textOf((text) => onChange({ name: text }))} /></label>`}
-      <label>What this version changes, in words<input maxlength=${MESSAGE_CHARS_MAX} placeholder="optional" value=${message} onInput=${textOf((text) => onChange({ message: text }))} /></label>
+      ${start === null && html`<${NameField} label="Name of the prompt" value=${name} onInput=${(next: string) => onChange({ name: next })} />`}
+      <${MessageField} value=${message} onInput=${(next: string) => onChange({ message: next })} />
       <button class="main" disabled=${isSame || invalid !== null} onClick=${clickOnce}>Save as v${next}</button>
       ${isSame && html`<span class="faint">It is the same as v${latest?.version_index}.</span>`}
     </form>`
@@ -59,26 +63,18 @@ function changesOf(draft: PromptDraft): {
   }
 }
 
-/** @returns the version that was published, or the one of somebody else that is the latest @throws ApiFailure, Error */
-async function save(
-  project_id: string,
-  draft: PromptDraft,
-): Promise<ObjectVersion | Pick<PromptDraft, 'newer'>> {
-  const { latest, name } = draft
+function save(project_id: string, draft: PromptDraft) {
+  const { start, latest, name } = draft
   const object_id = latest?.object_id ?? name.trim()
   const expected_latest = latest?.version_index ?? -1
   const obj = { project_id, object_id, val: contentOf(draft), expected_latest }
-  const { signal } = new AbortController()
-  try {
-    const { digest } = await requestJson<{ digest: string }>('/obj/create', { obj })
-    const made = await readVersion(project_id, object_id, digest, signal)
-    if (latest !== null && made.version_index <= latest.version_index)
-      throw new Error(oldVersionText(made, latest, 'these changes'))
-    return made
-  } catch (error) {
-    if (!(error instanceof ApiFailure && error.code === 'object_conflict')) throw error
-    const newer = await readVersion(project_id, object_id, 'latest', signal)
-    if (promptMessagesOf(newer.val) !== null) return { newer }
-    throw new Error(`${object_id} is the name of another object: choose another one.`)
-  }
+  return saveVersion({
+    project_id,
+    object_id,
+    latest,
+    publish: async () => (await requestJson<{ digest: string }>('/obj/create', { obj })).digest,
+    // One text has no room for the messages of a new prompt.
+    canMoveTo: ({ val }) =>
+      promptMessagesOf(val) !== null && !(start === null && isTextPrompt(val)),
+  })
 }

@@ -88,6 +88,7 @@ describe.skipIf(!hasBrowser)('a prompt on the page', () => {
     const test = await openPrompt()
     const { page, url, key, read } = test
     await publish(test, 'plain', { any: 'thing' })
+    await publish(test, 'single', { content: 'One text.' })
     await page.goto(`${url}/${PROJECT}/weave/prompts#key=${key}`)
     await page.getByRole('link', { name: 'New prompt' }).press('Enter')
     await page.getByLabel('Remove message 1').press('Enter')
@@ -98,6 +99,9 @@ describe.skipIf(!hasBrowser)('a prompt on the page', () => {
     await page.keyboard.type('plain')
     await page.keyboard.press('Enter')
     await page.getByText('plain is the name of another object: choose another one.').waitFor()
+    await page.getByLabel('Name of the prompt').fill('single')
+    await page.getByLabel('Name of the prompt').press('Enter')
+    await page.getByText('single is the name of another object: choose another one.').waitFor()
     await page.getByLabel('Name of the prompt').fill('say')
     await page.getByLabel('Name of the prompt').press('Enter')
     await page.getByRole('heading', { name: 'Objects / say' }).waitFor()

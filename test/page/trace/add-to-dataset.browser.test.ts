@@ -92,7 +92,7 @@ describe.skipIf(!hasBrowser)('adding a call to a dataset', () => {
     await publishDataset(test, 'old', [{ question: 'How?' }, { question: 'Why?' }])
     await publishDataset(test, 'old', [{ question: 'How?' }])
     await add('old')
-    await page.getByText('the rows are those of v0').waitFor()
+    await page.getByText('the content is that of v0').waitFor()
     expect(await page.getByText('added to').count()).toBe(0)
     expect(await questions('old')).toEqual(['How?'])
     n = -10

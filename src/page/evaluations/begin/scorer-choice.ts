@@ -4,9 +4,10 @@ import { useState } from 'preact/hooks'
 import { EMPTY, toScorer } from '../../evaluators/evaluator-fields.ts'
 import { ScorerFields, ScorerKind, type Setter } from '../../evaluators/scorer-fields.ts'
 import { refOf } from '../../objects/kinds.ts'
+import { NameField } from '../../objects/save-version.ts'
 import { formatCount } from '../../parts/format.ts'
 import { useLoad } from '../../parts/hooks/use-load.ts'
-import { clickOnce, textOf, useSubmit } from '../../parts/hooks/use-submit.ts'
+import { clickOnce, useSubmit } from '../../parts/hooks/use-submit.ts'
 import { Failure } from '../../parts/notice.ts'
 import { isRunnable, publishObject, readObjects } from './begin-evaluation.ts'
 
@@ -63,7 +64,7 @@ function NewScorer({ project, onAdded }: NewScorerProps) {
     setFields(FIRST)
   })
   return html`<form class="bar filters" aria-label="New scorer" onSubmit=${submit}>
-    <label>Name<input required maxlength="128" pattern="[\\p{L}\\p{N}_.\\-]+" title="letters, digits, _ . and -" value=${name} onInput=${textOf(setName)} /></label>
+    <${NameField} label="Name" value=${name} onInput=${setName} />
     <${ScorerKind} fields=${fields} set=${set} />
     <${ScorerFields} fields=${fields} set=${set} />
     <button onClick=${clickOnce}>Add scorer</button>
