@@ -1,9 +1,8 @@
 /** Writes pages of imported data through the contracts of the stores. What is stored already stays as it is. */
 
 import { renderJson } from '../domain/json/json-text.ts'
-import { objectIdOf } from '../domain/langfuse/names.ts'
 import { digestOfJson, digestOfRows } from '../domain/objects/digests.ts'
-import { classContent, newObjectOf } from '../domain/objects/object-kinds.ts'
+import { classContent, newObjectOf, objectIdOf } from '../domain/objects/object-kinds.ts'
 import { packBatches } from '../otel/span-batches.ts'
 import type { Stores } from '../store/api/stores.ts'
 import {
@@ -42,7 +41,7 @@ export function createProjectWriter(
   const { svc_user_id } = IMPORT_USER
 
   async function writeObject({ name, val, created_at_us, tags, aliases }: ImportedObject) {
-    const object_id = objectIdOf(name, 'object')
+    const object_id = objectIdOf(name)
     const object = newObjectOf(val, {
       project_id,
       object_id,

@@ -129,6 +129,17 @@ describe('datasets of Langfuse’s SDKs', () => {
     expect(data[0].id).toMatch(/^\w{43}$/)
   })
 
+  it('of other clients have the name of their object where theirs leads to another one', async () => {
+    const { get, delete: remove, post, key } = await openDatasets()
+    await post(`/v2/${project}/datasets`, { name: 'My data', rows: [{ input: 1 }] })
+    const [{ name }] = (await get(`${BASE}/v2/datasets`, { key })).body.data
+    expect(name).toBe('my_data')
+    expect((await get(`${BASE}/v2/datasets/${name}`, { key })).body.name).toBe(name)
+    const listed = await get(`${BASE}/dataset-items?datasetName=${name}`, { key })
+    const [id] = idsOf(listed.body)
+    expect((await remove(`${BASE}/dataset-items/${id}`, { key })).status).toBe(200)
+  })
+
   it('refuse items of no dataset, and names of other objects', async () => {
     const { item, dataset, post } = await openDatasets()
     const { status, body } = await item({ input: 1 })

@@ -80,6 +80,8 @@ describe('prompts of Langfuse’s SDKs', () => {
       _class_name: 'StringPrompt',
       _bases: ['Prompt', 'Object', 'BaseModel'],
       content: 'W',
+      // Leads to another object.
+      name: 'Woven',
     }
     await post('/obj/create', { obj: { project_id: project, object_id: 'woven', val } })
     expect((await read('woven', '?label=latest')).body).toMatchObject({

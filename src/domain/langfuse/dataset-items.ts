@@ -9,6 +9,7 @@ import type { JsonObject } from '../../schemas/primitives.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import { parseExact } from '../json/json-text.ts'
 import { filledTextOrNull, objectOrEmpty, textOrEmpty, textOrNull } from '../json/json-values.ts'
+import { sourceNameOf } from '../objects/object-kinds.ts'
 import type { ObjectVersion } from '../objects/object-view.ts'
 
 /** What is sought of a row, without its content. */
@@ -103,15 +104,13 @@ export function renderItem(row: Row, dataset: DatasetOfItem) {
 }
 
 /** A dataset as the SDKs read it. */
-export function renderDataset(
-  { project_id, object_id, created_at_us }: ObjectVersion,
-  val: JsonObject,
-) {
+export function renderDataset(version: ObjectVersion, val: JsonObject) {
+  const { project_id, object_id, created_at_us } = version
   const at = renderTimestamp(created_at_us)
   return {
     id: object_id,
     projectId: project_id,
-    name: filledTextOrNull(val.name) ?? object_id,
+    name: sourceNameOf(version, val),
     description: textOrNull(val.description),
     metadata: val.metadata ?? null,
     inputSchema: val.input_schema ?? null,

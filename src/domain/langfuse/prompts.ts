@@ -13,6 +13,7 @@ import type {
 import type { JsonObject } from '../../schemas/primitives.ts'
 import { renderTimestamp, timestampUs } from '../../schemas/timestamp.ts'
 import { textOrNull } from '../json/json-values.ts'
+import { sourceNameOf } from '../objects/object-kinds.ts'
 import type { ObjectVersion } from '../objects/object-view.ts'
 
 export const PROMPT_CLASS = 'Prompt'
@@ -58,7 +59,7 @@ export function tagsOf({ tags_json }: Pick<ObjectVersion, 'tags_json'>): string[
 
 /** A version as the SDKs read it, also one that another SDK has published. */
 export function renderPrompt(version: ObjectVersion, val: JsonObject) {
-  const { object_id, version_index, created_at_us, svc_user_id, project_id, digest } = version
+  const { version_index, created_at_us, svc_user_id, project_id, digest } = version
   const at = renderTimestamp(created_at_us)
   return {
     id: digest,
@@ -66,7 +67,7 @@ export function renderPrompt(version: ObjectVersion, val: JsonObject) {
     createdAt: at,
     updatedAt: at,
     createdBy: svc_user_id,
-    name: textOrNull(val.name) ?? object_id,
+    name: sourceNameOf(version, val),
     version: version_index + 1,
     ...promptOf(val),
     config: val.config ?? {},
@@ -113,7 +114,7 @@ export function isWantedPrompt({ versions, latest }: PromptVersions, asked: Prom
 
 export function renderPromptMeta({ versions, latest }: PromptVersions, val: JsonObject) {
   return {
-    name: textOrNull(val.name) ?? latest.object_id,
+    name: sourceNameOf(latest, val),
     type: promptOf(val).type,
     versions: versions.map(({ version_index }) => version_index + 1),
     labels: [...new Set(versions.flatMap(labelsOf))],

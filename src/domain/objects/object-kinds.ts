@@ -3,12 +3,14 @@
  *
  * Spec: §2.1 (what contents hold is not shown). Choice: as the public clients write them.
  */
+import { createHash } from 'node:crypto'
 import { ApiError } from '../../errors.ts'
-import type { ObjectVersionFilter } from '../../schemas/objects/object.ts'
+import { ObjectId, type ObjectVersionFilter } from '../../schemas/objects/object.ts'
+import type { JsonObject } from '../../schemas/primitives.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import { isObject } from '../json/is-object.ts'
 import { renderJson } from '../json/json-text.ts'
-import { textOrEmpty, textOrNull } from '../json/json-values.ts'
+import { filledTextOrNull, textOrEmpty, textOrNull } from '../json/json-values.ts'
 import { digestOfJson } from './digests.ts'
 import { classifyObject, type NewObject } from './object-content.ts'
 import type { ObjectVersion } from './object-view.ts'
@@ -36,6 +38,8 @@ export function isOfKind(version: ObjectVersion, kind: KindName): boolean {
 
 /** Limit: characters of the name of an object. */
 const NAME_CHARS_MAX = 128
+/** Characters of the hash in the name of an object. */
+const HASH_CHARS = 16
 
 /**
  * Returns the name of an object derived from its display name; `fallback` when that gives none.
@@ -50,6 +54,19 @@ export function toObjectId(name: string | null | undefined, fallback: string, en
       .slice(0, NAME_CHARS_MAX - ending.length)
       .join('') + ending
   )
+}
+
+/** Returns the name itself where it can name an object; otherwise one made of it that no other name shares. */
+export function objectIdOf(name: string): string {
+  if (ObjectId.safeParse(name).success) return name
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_CHARS)
+  return toObjectId(name, '', `-${hash}`)
+}
+
+/** Returns the name from which objectIdOf makes that of the object: the one in its content, or else the latter itself. */
+export function sourceNameOf({ object_id }: ObjectVersion, val: JsonObject): string {
+  const name = filledTextOrNull(val.name)
+  return name !== null && objectIdOf(name) === object_id ? name : object_id
 }
 
 /** The content of an op. */

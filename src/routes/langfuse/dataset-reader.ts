@@ -3,8 +3,7 @@ import type { ReadCaller } from '../../domain/access/read-caller.ts'
 import { parseExact } from '../../domain/json/json-text.ts'
 import { objectOrEmpty } from '../../domain/json/json-values.ts'
 import { entryOf, type ItemEntry, tableDigestOf } from '../../domain/langfuse/dataset-items.ts'
-import { objectIdOf } from '../../domain/langfuse/names.ts'
-import { isOfKind } from '../../domain/objects/object-kinds.ts'
+import { isOfKind, objectIdOf } from '../../domain/objects/object-kinds.ts'
 import type { ObjectVersion } from '../../domain/objects/object-view.ts'
 import { ApiError } from '../../errors.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
@@ -60,7 +59,7 @@ export function createDatasetReader({ objects, tables }: Pick<Stores, 'objects' 
 
     /** @throws ApiError object_not_found */
     async requireDataset(project_id: string, name: string): Promise<Dataset> {
-      const object_id = objectIdOf(name, 'Dataset')
+      const object_id = objectIdOf(name)
       const version = await objects.findObject(project_id, object_id, 'latest')
       const isThere = version?.deleted_at_us === null && isOfKind(version, 'dataset')
       if (isThere) return readDataset(version)

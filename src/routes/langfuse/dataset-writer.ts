@@ -4,9 +4,13 @@
  */
 import { renderJson } from '../../domain/json/json-text.ts'
 import { entryOf, type ItemEntry, mergeRow, parseRow } from '../../domain/langfuse/dataset-items.ts'
-import { objectIdOf } from '../../domain/langfuse/names.ts'
 import { digestOfJson, digestOfRows } from '../../domain/objects/digests.ts'
-import { classContent, isOfKind, newObjectOf } from '../../domain/objects/object-kinds.ts'
+import {
+  classContent,
+  isOfKind,
+  newObjectOf,
+  objectIdOf,
+} from '../../domain/objects/object-kinds.ts'
 import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import type { DatasetBody, DatasetItemBody } from '../../schemas/langfuse/dataset.ts'
@@ -75,7 +79,7 @@ export function createDatasetWriter(options: DatasetWriterOptions, reader: Datas
   return {
     /** Creates a dataset, or changes the fields that are sent of one that is there. */
     async putDataset(who: Who, { name, ...sent }: DatasetBody): Promise<Dataset> {
-      const object_id = objectIdOf(name, 'Dataset')
+      const object_id = objectIdOf(name)
       const version = await objects.findObject(who.project_id, object_id, 'latest')
       const isThere = version?.deleted_at_us === null
       if (isThere && !isOfKind(version, 'dataset')) {

@@ -1,7 +1,6 @@
 /** Prompts of Langfuse's SDKs, kept as objects with aliases for labels. Additions to the spec. */
 import { parseExact } from '../../domain/json/json-text.ts'
 import { objectOrEmpty } from '../../domain/json/json-values.ts'
-import { objectIdOf } from '../../domain/langfuse/names.ts'
 import { cutPage } from '../../domain/langfuse/pages.ts'
 import {
   groupPrompts,
@@ -14,7 +13,7 @@ import {
   renderPromptMeta,
   tagsOf,
 } from '../../domain/langfuse/prompts.ts'
-import { newObjectOf } from '../../domain/objects/object-kinds.ts'
+import { newObjectOf, objectIdOf } from '../../domain/objects/object-kinds.ts'
 import type { ObjectVersion } from '../../domain/objects/object-view.ts'
 import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
@@ -51,7 +50,7 @@ function addCreate(app: App, { objects, nowUs }: PromptOptions): void {
   app.post(url, { config, schema: { body: PromptCreateRequest } }, async (request, reply) => {
     const { project_id, principal } = requireLangfuseCaller(request, reply, 'traces:write')
     const { name, labels, tags } = request.body
-    const object_id = objectIdOf(name, PROMPT_CLASS)
+    const object_id = objectIdOf(name)
     const created_at_us = nowUs()
     const { svc_user_id } = principal
     const named = { project_id, object_id, svc_user_id, created_at_us }
@@ -85,7 +84,7 @@ async function findPrompt(
   name: string,
   version: string,
 ): Promise<ObjectVersion> {
-  const found = await objects.findObject(project_id, objectIdOf(name, PROMPT_CLASS), version)
+  const found = await objects.findObject(project_id, objectIdOf(name), version)
   const isThere = found?.deleted_at_us === null && found.base_object_class === PROMPT_CLASS
   if (isThere) return found
   const shown = /^v\d+$/.test(version)
@@ -117,7 +116,7 @@ function addList(app: App, { objects }: PromptOptions): void {
       filter: {
         is_op: false,
         base_object_classes: [PROMPT_CLASS],
-        object_ids: query.name === undefined ? [] : [objectIdOf(query.name, PROMPT_CLASS)],
+        object_ids: query.name === undefined ? [] : [objectIdOf(query.name)],
       },
       sort_by: [],
       limit: OBJECTS_LIMIT_MAX,

@@ -11,9 +11,9 @@ import {
 } from '../../domain/calls/evaluations/evaluation-calls.ts'
 import { objectOrEmpty, textOrEmpty, textOrNull } from '../../domain/json/json-values.ts'
 import { renderDataset } from '../../domain/langfuse/dataset-items.ts'
-import { objectIdOf } from '../../domain/langfuse/names.ts'
 import { cutPage } from '../../domain/langfuse/pages.ts'
 import { hashedUuid } from '../../domain/objects/hashed-uuid.ts'
+import { objectIdOf } from '../../domain/objects/object-kinds.ts'
 import { toRunParts } from '../../domain/otel/experiments.ts'
 import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
@@ -161,7 +161,7 @@ function addRuns(app: App, options: RunOptions): void {
   app.get(`${url}/:runName`, { schema: { params: RunPath } }, async (request, reply) => {
     const { project_id, reader } = requireLangfuseCaller(request, reply, 'traces:read')
     const { datasetName, runName } = request.params
-    const id = objectIdOf(datasetName, 'Dataset')
+    const id = objectIdOf(datasetName)
     const run = await requireRun(options, project_id, id, runName)
     const dataset = { id, name: datasetName }
     return { ...renderRun(run, dataset), datasetRunItems: await readRunItems(options, reader, run) }
