@@ -89,6 +89,28 @@ describe('datasets of Langfuse’s SDKs', () => {
     expect(idsOf(await items('&limit=100')).sort()).toEqual(ids.sort())
   })
 
+  it('keep the fields and the items of requests that arrive at once', async () => {
+    const { dataset, item, items, get, key } = await openDatasets()
+    const fields = { description: 'D', metadata: { a: 1 }, inputSchema: { type: 'object' } }
+    const names = Object.keys(fields) as (keyof typeof fields)[]
+    const created = names.map((field) => dataset({ name: 'd', [field]: fields[field] }))
+    for (const { status } of await Promise.all(created)) expect(status).toBe(200)
+    expect((await get(`${BASE}/v2/datasets/d`, { key })).body).toMatchObject(fields)
+    const changed = [item({ id: 'a' }), dataset({ name: 'd', description: 'E' }), item({ id: 'b' })]
+    for (const { status } of await Promise.all(changed)) expect(status).toBe(200)
+    expect(idsOf(await items()).sort()).toEqual(['a', 'b'])
+    expect((await get(`${BASE}/v2/datasets/d`, { key })).body.description).toBe('E')
+  })
+
+  it('are created again after a deletion, without items', async () => {
+    const { dataset, item, items, post } = await openDatasets()
+    await dataset({ name: 'd' })
+    await item({ id: 'a' })
+    await post('/obj/delete', { project_id: project, object_id: 'd' })
+    expect((await dataset({ name: 'd' })).status).toBe(200)
+    expect(idsOf(await items())).toEqual([])
+  })
+
   it('leave archived items out of lists, and are read as they were at a time', async () => {
     const { dataset, item, items, get, key } = await openDatasets()
     await dataset({ name: 'd' })

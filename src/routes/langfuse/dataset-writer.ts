@@ -11,6 +11,7 @@ import {
   newObjectOf,
   objectIdOf,
 } from '../../domain/objects/object-kinds.ts'
+import type { ObjectVersion } from '../../domain/objects/object-view.ts'
 import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import type { DatasetBody, DatasetItemBody } from '../../schemas/langfuse/dataset.ts'
@@ -27,7 +28,7 @@ export interface DatasetWriterOptions
   readonly refScheme: string
 }
 
-/** Limit: attempts of a change that other processes come before. */
+/** Limit: attempts of a change before which others are published. */
 const ATTEMPTS_MAX = 8
 
 interface Who {
@@ -46,10 +47,10 @@ export function createDatasetWriter(options: DatasetWriterOptions, reader: Datas
 
   async function publish(
     named: Who & { readonly object_id: string; readonly created_at_us: number },
-    before: Dataset | null,
+    latest: ObjectVersion | null,
     val: object,
   ): Promise<void> {
-    const expected_latest = before?.version.version_index ?? null
+    const expected_latest = latest?.version_index ?? -1
     await objects.createObject({ ...newObjectOf(val, named), expected_latest })
   }
 
@@ -71,48 +72,58 @@ export function createDatasetWriter(options: DatasetWriterOptions, reader: Datas
     // The time makes the version differ from an earlier one with the same rows.
     const val = { ...dataset.val, rows, updated_at: renderTimestamp(created_at_us) }
     const { object_id } = dataset.version
-    await publish({ ...who, object_id, created_at_us }, dataset, val)
+    await publish({ ...who, object_id, created_at_us }, dataset.version, val)
     reader.keepIndex(who.project_id, digest, entries)
     return results
   }
 
+  /** Merges the fields of a request into the latest version, or into none. */
+  async function mergeFields(who: Who, { name, ...sent }: DatasetBody): Promise<void> {
+    const object_id = objectIdOf(name)
+    const version = await objects.findObject(who.project_id, object_id, 'latest')
+    const live = version?.deleted_at_us === null ? version : null
+    if (live !== null && !isOfKind(live, 'dataset')) {
+      const message = `There is an object ${object_id} that is no dataset.`
+      throw new ApiError('object_conflict', { param: 'name', message })
+    }
+    const before = live && (await reader.readDataset(live)).val
+    const rows = before?.rows ?? (await storeTable(who.project_id, [], [])).ref
+    const created_at_us = nowUs()
+    const at = renderTimestamp(created_at_us)
+    const val = { created_at: at, name, ...before, ...fieldsOf(sent), rows, updated_at: at }
+    await publish({ ...who, object_id, created_at_us }, live, classContent('dataset', val))
+  }
+
   return {
     /** Creates a dataset, or changes the fields that are sent of one that is there. */
-    async putDataset(who: Who, { name, ...sent }: DatasetBody): Promise<Dataset> {
-      const object_id = objectIdOf(name)
-      const version = await objects.findObject(who.project_id, object_id, 'latest')
-      const isThere = version?.deleted_at_us === null
-      if (isThere && !isOfKind(version, 'dataset')) {
-        const message = `There is an object ${object_id} that is no dataset.`
-        throw new ApiError('object_conflict', { param: 'name', message })
-      }
-      const before = isThere ? await reader.readDataset(version) : null
-      const rows = before?.val.rows ?? (await storeTable(who.project_id, [], [])).ref
-      const created_at_us = nowUs()
-      const at = renderTimestamp(created_at_us)
-      const val = { created_at: at, ...before?.val, ...fieldsOf(sent), name, rows, updated_at: at }
-      await publish({ ...who, object_id, created_at_us }, before, classContent('dataset', val))
-      return reader.requireDataset(who.project_id, name)
+    async putDataset(who: Who, body: DatasetBody): Promise<Dataset> {
+      await retryConflicts(() => mergeFields(who, body))
+      return reader.requireDataset(who.project_id, body.name)
     },
 
     /** Changes one item. @throws ApiError object_not_found, validation_failed, server_overloaded */
     async changeItem(who: Who, name: string, edit: ItemEdit): Promise<NewRow | null> {
       const key = JSON.stringify([who.project_id, who.svc_user_id, name])
-      return queue.add(key, edit, async (edits) => {
-        for (let attempt = 1; ; attempt++) {
-          try {
-            return await applyEdits(who, name, edits)
-          } catch (error) {
-            const isLate = error instanceof ApiError && error.code === 'object_conflict'
-            if (!isLate || attempt === ATTEMPTS_MAX) throw error
-          }
-        }
-      })
+      return queue.add(key, edit, async (edits) =>
+        retryConflicts(() => applyEdits(who, name, edits)),
+      )
     },
   }
 }
 
 export type DatasetWriter = ReturnType<typeof createDatasetWriter>
+
+/** Makes a change again, on what is the latest version then, when another one was published meanwhile. */
+async function retryConflicts<Result>(change: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await change()
+    } catch (error) {
+      const isConflict = error instanceof ApiError && error.param === 'obj.expected_latest'
+      if (!isConflict || attempt === ATTEMPTS_MAX) throw error
+    }
+  }
+}
 
 /** The fields of a content that a request has. */
 function fieldsOf(sent: Omit<DatasetBody, 'name'>): JsonObject {
