@@ -7,13 +7,15 @@ import { resolveRowQuery } from '../domain/query/row-query.ts'
 import { refuseField } from '../errors.ts'
 import type { AgreementRequest } from '../schemas/feedback/agreement.ts'
 import { Query } from '../schemas/query/query-expression.ts'
+import { FEEDBACK_ABOUT_MAX } from '../store/api/feedback/feedback.ts'
 import type { Stores } from '../store/api/stores.ts'
 
 /** Limits: calls by default, and refs whose feedback is read at once. */
 const CALLS_DEFAULT = 1_000
 const REFS_MAX = 200
-/** Ratings that are read for one call, at most. */
+/** Limits: ratings that are read to find the calls, for each of them and altogether. */
 const RATINGS_PER_CALL = 10
+const RATINGS_MAX = 10_000
 
 type RatedCalls = Pick<
   AgreementRequest,
@@ -25,10 +27,18 @@ export interface RatedOptions {
   readonly refScheme: string
 }
 
+/** Calls by their refs, those rated last first. */
+interface FoundCalls {
+  readonly refs: readonly string[]
+  /** Whether there are no others. */
+  readonly areAll: boolean
+}
+
 /**
  * Returns the feedback about the calls that were rated last, in a queue or with feedback of some types, the oldest of
  * each call first.
  *
+ * @returns is_complete: whether no limit has left out a call or a rating
  * @throws ApiError annotation_queue_not_found; validation_failed without a queue and a type
  */
 export async function readRated(
@@ -37,39 +47,43 @@ export async function readRated(
   options: RatedOptions,
 ): Promise<{ readonly feedback: readonly FeedbackRow[]; readonly is_complete: boolean }> {
   const limit = chosen.limit ?? CALLS_DEFAULT
-  const refs = chosen.queue_id
-    ? await listQueueRefs(chosen, chosen.queue_id, limit + 1, caller, options)
-    : await listTypeRefs(chosen, limit + 1, caller, options)
-  const kept = refs.slice(0, limit)
+  const { refs, areAll } = chosen.queue_id
+    ? await findQueueCalls(chosen, chosen.queue_id, limit, caller, options)
+    : await findTypeCalls(chosen, limit, caller, options)
   const feedback: FeedbackRow[] = []
-  for (let from = 0; from < kept.length; from += REFS_MAX) {
-    const part = kept.slice(from, from + REFS_MAX)
-    feedback.push(...(await options.stores.feedback.listAbout(part, caller)).flat())
+  let is_complete = areAll
+  for (let from = 0; from < refs.length; from += REFS_MAX) {
+    const part = refs.slice(from, from + REFS_MAX)
+    for (const about of await options.stores.feedback.listAbout(part, caller)) {
+      feedback.push(...about)
+      if (about.length === FEEDBACK_ABOUT_MAX) is_complete = false
+    }
   }
-  return { feedback, is_complete: refs.length <= limit }
+  return { feedback, is_complete }
 }
 
-async function listQueueRefs(
+async function findQueueCalls(
   { project_id }: RatedCalls,
   queue_id: string,
   limit: number,
   caller: ReadCaller,
   { stores, refScheme }: RatedOptions,
-): Promise<string[]> {
+): Promise<FoundCalls> {
   const begun = ['in_progress', 'completed', 'skipped'] as const
   const sort_by = [{ field: 'updated_at', direction: 'desc' } as const]
   const filter = { annotation_states: [...begun] }
-  const listing = { project_id, queue_id, filter, sort_by, limit }
+  const listing = { project_id, queue_id, filter, sort_by, limit: limit + 1 }
   const items = await stores.annotation.listItems(listing, caller)
-  return items.map(({ call_id }) => callRef(refScheme, project_id, call_id))
+  const refs = items.map(({ call_id }) => callRef(refScheme, project_id, call_id))
+  return { refs: refs.slice(0, limit), areAll: refs.length <= limit }
 }
 
-async function listTypeRefs(
+async function findTypeCalls(
   { project_id, feedback_types, after, before }: RatedCalls,
   limit: number,
   caller: ReadCaller,
   { stores }: RatedOptions,
-): Promise<string[]> {
+): Promise<FoundCalls> {
   if (!feedback_types?.length) refuseField('feedback_types', 'is required without queue_id')
   const operand = (name: string) => ({ $getField: name })
   const created = (time: string) => [operand('created_at'), { $literal: time }]
@@ -80,19 +94,20 @@ async function listTypeRefs(
     ...(before ? [{ $not: [{ $gte: created(before) }] }] : []),
   ]
   const query: z.infer<typeof Query> = Query.parse({ $expr: { $and: conditions } })
-  const rows = await stores.feedback.queryFeedback(
+  const ratingsMax = Math.min((limit + 1) * RATINGS_PER_CALL, RATINGS_MAX)
+  const { rows } = await stores.feedback.queryFeedback(
     project_id,
     resolveRowQuery(
       {
         query,
         fields: ['weave_ref'],
         sort_by: [{ field: 'created_at', direction: 'desc' }],
-        limit: Math.min(limit * RATINGS_PER_CALL, 10_000),
+        limit: ratingsMax,
       },
       FEEDBACK_FIELDS,
     ),
     caller,
   )
-  const refs = rows.rows.map((text) => String(JSON.parse(text).weave_ref))
-  return [...new Set(refs)].slice(0, limit)
+  const refs = [...new Set(rows.map((text) => String(JSON.parse(text).weave_ref)))]
+  return { refs: refs.slice(0, limit), areAll: refs.length <= limit && rows.length < ratingsMax }
 }

@@ -110,4 +110,18 @@ describe('the agreement of raters', () => {
     expect((await agreement({ ...TYPE, before: past })).body.calls).toBe(0)
     expect((await agreement({})).body.error).toMatchObject({ param: 'feedback_types' })
   })
+  it('is not complete when so many ratings of a call were read that others may be missing', async () => {
+    const { rate, agreement } = await build()
+    await rate('ada', 'other', '👎')
+    await rate('ada', 'a', '👎')
+    expect((await agreement({ ...TYPE, limit: 2 })).body).toMatchObject({
+      calls: 2,
+      is_complete: true,
+    })
+    for (let n = 0; n < 19; n++) await rate('bob', 'a', n % 2 === 0 ? '👍' : '👎')
+    expect((await agreement({ ...TYPE, limit: 1 })).body).toMatchObject({
+      calls: 1,
+      is_complete: false,
+    })
+  })
 })

@@ -231,6 +231,23 @@ describe('raters', () => {
     ])
   })
 
+  it('are people by their ratings in a range of time, and judges by all of theirs', () => {
+    const at = (created_at_us: number) => ({ created_at_us })
+    const found = toSeries(
+      [
+        row('early', 'wandb.reaction.1', { emoji: '👍' }, at(999_999)),
+        row('first', 'wandb.reaction.1', { emoji: '👍' }, at(1_000_000)),
+        row('late', 'wandb.reaction.1', { emoji: '👍' }, at(2_000_000)),
+        row('late', 'wandb.runnable.judge', { output: { score: 1 } }, at(2_000_000)),
+      ],
+      { after: '1970-01-01T00:00:01Z', before: '1970-01-01T00:00:02Z' },
+    )
+    expect(found.map(({ kind, ratings }) => [kind, ...ratings.keys()])).toEqual([
+      ['person', 'first'],
+      ['judge', 'late'],
+    ])
+  })
+
   it('with numbers are compared with those who pass or fail by a mark', () => {
     const people = seriesOf('people', 'people', { a: true, b: false, c: true })
     const judge = seriesOf('judge', 'judge', { a: 0.6, b: 0.5, c: 0.4, d: 1 })

@@ -1,5 +1,6 @@
 /** How far people agree on calls with each other, and with judges. Pure. */
 import type { AgreementResponse, PairAgreement } from '../../schemas/feedback/agreement.ts'
+import { timestampUs } from '../../schemas/timestamp.ts'
 import { parseRef } from '../objects/refs.ts'
 import {
   alphaOf,
@@ -27,6 +28,9 @@ export interface Series {
 
 interface Chosen {
   readonly queue_id?: string | null | undefined
+  /** Range of the ratings of people without a queue; the end is excluded. */
+  readonly after?: string | null | undefined
+  readonly before?: string | null | undefined
   readonly feedback_types?: readonly string[] | null | undefined
   readonly evaluators?: readonly string[] | null | undefined
 }
@@ -44,8 +48,9 @@ interface PassMarks {
  */
 export function toSeries(feedback: readonly FeedbackRow[], chosen: Chosen): Series[] {
   const found = new Map<string, Series>()
+  const range = rangeOf(chosen)
   for (const row of feedback) {
-    const rater = raterOf(row, chosen)
+    const rater = raterOf(row, chosen, range)
     const call = rater && parseRef(row.weave_ref)?.name
     const rating = call ? readRating(row) : null
     if (rater === null || !call || rating === null) continue
@@ -57,8 +62,23 @@ export function toSeries(feedback: readonly FeedbackRow[], chosen: Chosen): Seri
   return [...found.values()].sort((one, other) => other.ratings.size - one.ratings.size)
 }
 
-function raterOf(row: FeedbackRow, chosen: Chosen): Omit<Series, 'ratings'> | null {
-  const { feedback_type, svc_user_id, queue_id } = row
+interface TimeRange {
+  readonly startUs: number
+  readonly endUs: number
+}
+
+function rangeOf({ queue_id, after, before }: Chosen): TimeRange {
+  const usOf = (time: string | null | undefined, none: number) =>
+    queue_id || !time ? none : timestampUs(time)
+  return { startUs: usOf(after, -Infinity), endUs: usOf(before, Infinity) }
+}
+
+function raterOf(
+  row: FeedbackRow,
+  chosen: Chosen,
+  { startUs, endUs }: TimeRange,
+): Omit<Series, 'ratings'> | null {
+  const { feedback_type, svc_user_id, queue_id, created_at_us } = row
   if (feedback_type.startsWith(RUNNABLE)) {
     const name = feedback_type.slice(RUNNABLE.length)
     const isWanted = !chosen.evaluators?.length || chosen.evaluators.includes(name)
@@ -67,6 +87,7 @@ function raterOf(row: FeedbackRow, chosen: Chosen): Omit<Series, 'ratings'> | nu
   const types = chosen.feedback_types
   if (types?.length && !types.includes(feedback_type)) return null
   if (chosen.queue_id && queue_id !== chosen.queue_id) return null
+  if (created_at_us < startUs || created_at_us >= endUs) return null
   return { kind: 'person', name: svc_user_id, feedback_type }
 }
 

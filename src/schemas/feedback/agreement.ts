@@ -90,7 +90,11 @@ export type PairAgreement = z.infer<typeof PairAgreement>
 export const AgreementResponse = z
   .object({
     calls: Total.describe('Calls with a rating of a person.'),
-    is_complete: z.boolean().describe('Whether all rated calls were within the limit.'),
+    is_complete: z
+      .boolean()
+      .describe(
+        'Whether all rated calls, and all their ratings, were read: false where a limit may have left some out.',
+      ),
     raters: z.array(Rater).describe('People and judges, by number of ratings.'),
     types: z
       .array(
