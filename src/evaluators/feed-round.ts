@@ -1,6 +1,6 @@
 /** Queues new calls for the evaluators and annotation queues that they are for. */
 import type { AnnotationQueue } from '../domain/annotation/annotation-queue.ts'
-import { rulesOf } from '../domain/annotation/queue-rules.ts'
+import { shareOf } from '../domain/annotation/queue-rules.ts'
 import { definitionOf, type Evaluator, isSampled } from '../domain/evaluators/evaluator.ts'
 import { JUDGE_OP_NAME } from '../inference/scorers/judge.ts'
 import type { EvaluatorDefinition } from '../schemas/evaluators/evaluator.ts'
@@ -26,7 +26,7 @@ export function toSubscriber(evaluator: Evaluator): Subscriber {
 export function toSubscribers(queues: readonly AnnotationQueue[]): Subscriber[] {
   return queues.flatMap((queue) => {
     const { id, project_id, rules_position: from_position } = queue
-    const sampling = rulesOf(queue)?.random ?? 0
+    const sampling = shareOf(queue)
     const calls = { target: 'call', rest_seconds: 0 } as const
     return sampling === 0 ? [] : [{ id, project_id, from_position, sampling, ...calls }]
   })

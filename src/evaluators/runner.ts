@@ -49,6 +49,7 @@ export function createEvaluatorRunner(options: RunnerOptions): EvaluatorRunner {
     isFailing = true
   }
 
+  /** A queue or backfill that fails does not stop the others; the first failure is thrown at the end. */
   async function begin(): Promise<void> {
     const active = await stores.evaluators.listActive()
     const ruled = await stores.annotation.listRuled()
@@ -56,8 +57,14 @@ export function createEvaluatorRunner(options: RunnerOptions): EvaluatorRunner {
     for (let part = 0; part < PARTS_MAX && !signal.aborted; part++) {
       if (!(await runFeedRound(stores, subscribers, nowUs()))) break
     }
-    for (const queue of ruled) await runQueueRound(queue, { ...options, signal })
-    for (const evaluator of active) await runBackfillRound(evaluator, { ...options, signal })
+    const failures: unknown[] = []
+    const addFailure = (error: unknown) => void failures.push(error)
+    for (const queue of ruled) {
+      await runQueueRound(queue, { ...options, signal }).catch(addFailure)
+    }
+    for (const evaluator of active) {
+      await runBackfillRound(evaluator, { ...options, signal }).catch(addFailure)
+    }
     const groups = await runClaimRound(SCORED_AT_ONCE_MAX - openTasks, claiming)
     for (const { taskCount, settled } of groups) {
       openTasks += taskCount
@@ -68,6 +75,7 @@ export function createEvaluatorRunner(options: RunnerOptions): EvaluatorRunner {
       })
       open.add(closed)
     }
+    if (failures.length > 0) throw failures[0]
   }
 
   async function loop(): Promise<void> {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import {
   buildEvaluatorApp,
   openRunner,
@@ -131,5 +131,52 @@ describe('rules of an annotation queue', () => {
     expect(refused.body.error).toMatchObject({ param: 'rules' })
     const unbounded = await createRuled({ scores: [{ feedback_type: 'rating' }] })
     expect(unbounded.text).toContain('must have below or above')
+  })
+  it('add no call that came before their share, though other rules were there', async () => {
+    const { put, storeCall, createRuled, items, runRound } = await build()
+    const { id } = (await createRuled({ thumbs_down: true })).body
+    await storeCall({ id: 'before' })
+    await runRound()
+    await put(`/annotation_queues/${id}`, { project_id, rules: { random: 1 } })
+    await storeCall({ id: 'after' })
+    await runRound()
+    expect(await items(id)).toEqual([['after', 'rule:random']])
+    await put(`/annotation_queues/${id}`, { project_id, rules: { random: 0.999 } })
+    await storeCall({ id: 'later' })
+    await runRound()
+    expect(await items(id)).toHaveLength(2)
+  })
+
+  it('leave nothing that waits when they are removed', async () => {
+    const { put, storeCall, giveFeedback, createRuled, items, runRound, readQueue } = await build()
+    const { id } = (await createRuled({ thumbs_down: true })).body
+    await storeCall({ id: 'old' })
+    await giveFeedback('old', 'wandb.reaction.1', { emoji: '👎' })
+    await put(`/annotation_queues/${id}`, { project_id, rules: {} })
+    expect((await readQueue(id)).rules_work).toMatchObject({ waiting: 0 })
+    await put(`/annotation_queues/${id}`, { project_id, rules: { thumbs_down: true } })
+    await runRound()
+    expect(await items(id)).toEqual([])
+  })
+
+  it('of a queue that fail stop neither other queues nor evaluators', async () => {
+    const { deps, storeCall, giveFeedback, create, createRuled, items, results } = await build()
+    const broken = (await createRuled({ thumbs_down: true })).body.id
+    const other = (await createRuled({ thumbs_down: true })).body.id
+    await create()
+    await storeCall({ id: 'a' })
+    await giveFeedback('a', 'wandb.reaction.1', { emoji: '👎' })
+    const { listRuleTasks } = deps.annotation
+    const annotation: typeof deps.annotation = {
+      ...deps.annotation,
+      async listRuleTasks(id, now_us) {
+        if (id === broken) throw new Error('too slow')
+        return listRuleTasks(id, now_us)
+      },
+    }
+    const runner = openRunner({ ...deps, annotation }, ruleScorers())
+    await expect(runner.runRound()).rejects.toThrow('too slow')
+    await vi.waitFor(async () => expect(await results()).toHaveLength(2))
+    expect(await items(other)).toEqual([['a', 'rule:thumbs_down']])
   })
 })

@@ -23,6 +23,11 @@ export function hasRule({ random, thumbs_down, scores, disagreement }: QueueRule
   return Boolean(random || thumbs_down || scores?.length || disagreement)
 }
 
+/** The share of new traces that rules add, from 0 to 1. */
+export function shareOf(queue: Pick<AnnotationQueue, 'rules_json'>): number {
+  return rulesOf(queue)?.random ?? 0
+}
+
 /** The user that a call is added by, as items show it. */
 export function adderOf(rule: RuleName): string {
   return `rule:${rule}`

@@ -23,7 +23,7 @@ export interface QueueChange extends QueueName {
   readonly scorer_refs_json: string | null
   /** JSON text of an object without a rule removes the rules. */
   readonly rules_json: string | null
-  /** Where rules that are new begin. */
+  /** Where the feed begins, if there was no share of new traces before. */
   readonly rules_position: number
   readonly updated_at_us: number
 }

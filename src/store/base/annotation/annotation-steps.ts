@@ -8,7 +8,7 @@ import {
   requireStep,
 } from '../../../domain/annotation/annotation-item.ts'
 import { type AnnotationQueue, renderAudited } from '../../../domain/annotation/annotation-queue.ts'
-import { hasRule, RULED_QUEUES_MAX } from '../../../domain/annotation/queue-rules.ts'
+import { hasRule, RULED_QUEUES_MAX, shareOf } from '../../../domain/annotation/queue-rules.ts'
 import { ApiError } from '../../../errors.ts'
 import { QUEUES_LIMIT_MAX } from '../../../schemas/limits.ts'
 import type {
@@ -24,7 +24,7 @@ import type {
 import { type AuditStamp, record } from '../access/audit-store.ts'
 import type { Dialect } from '../db/dialect.ts'
 import { all, count, first, run, type Steps } from '../db/steps.ts'
-import { START_POSITION } from '../evaluators/evaluators.sql.ts'
+import { DELETE_TASKS, START_POSITION } from '../evaluators/evaluators.sql.ts'
 import * as SQL from './annotation-queues.sql.ts'
 import { countRuled, createRuleWrites, deleteRuleWork } from './rule-steps.ts'
 
@@ -83,9 +83,14 @@ function createQueueWrites(dialect: Dialect) {
       const given = [name, description, scorer_refs_json, change.rules_json]
       if (given.every((one) => one === null)) return queue
       const rules_json = rulesAfter(queue, change)
-      const isNew = queue.rules_json === null && rules_json !== null
-      if (isNew) yield* beginRules(project_id, change.rules_position)
-      const { rules_position } = isNew ? change : queue
+      if (queue.rules_json === null && rules_json !== null) {
+        yield* beginRules(project_id, change.rules_position)
+      }
+      // What waits for rules that end must not wait for later ones.
+      if (queue.rules_json !== null && rules_json === null) yield* run(DELETE_TASKS, { id })
+      // The feed has not read calls for a queue without a share of them.
+      const begins = change.rules_json !== null && shareOf(queue) === 0
+      const { rules_position } = begins ? change : queue
       yield* run(SQL.UPDATE_QUEUE, { ...change, rules_json, rules_position })
       const { queue_key: _key, ...changed } = yield* requireQueue(change)
       const states = diffStates(renderAudited(queue), renderAudited(changed))

@@ -121,9 +121,15 @@ SET failures = @failures, retry_at_us = @retry_at_us, last_error = @last_error
 WHERE id = @id
 `
 
-/** What waits for an evaluator or the rules of a queue, and what they have counted. */
+/** What waits for an evaluator or the rules of a queue; by primary key. */
+export const DELETE_TASKS = `
+DELETE FROM evaluator_tasks
+WHERE evaluator_id = @id
+`
+
+/** The same, and what they have counted. */
 export const DELETE_WORK = [
-  'DELETE FROM evaluator_tasks WHERE evaluator_id = @id',
+  DELETE_TASKS,
   'DELETE FROM evaluator_days WHERE evaluator_id = @id',
 ] as const
 
