@@ -82,6 +82,28 @@ describe('PUT /v1/preview/aliases/{name}', () => {
     expect(await said(app, { user: users[first.indexOf('second')] })).toBe('first')
   })
 
+  it.each([
+    ['/v1/chat/completions', (chat: object) => chat],
+    ['/v1/messages', (chat: object) => ({ ...chat, max_tokens: 9 })],
+    [
+      '/v1/responses',
+      ({ messages: input, ...chat }: { messages: object[] }) => ({ ...chat, input }),
+    ],
+    ['/completions/create', (inputs: object) => ({ project_id: PROJECT, inputs })],
+  ])('%s chooses by the conversation', async (path, toBody) => {
+    const app = await buildAliasApp()
+    await set(app, { candidate: { model: 'second', percent: 50 } })
+    const chosen = new Set<string>()
+    for (let i = 0; i < 12; i++) {
+      const chat = { model: 'helper', messages: [{ role: 'user', content: `Question ${i}` }] }
+      const headers = { 'openai-project': PROJECT }
+      const { status, text } = await app.post(path, toBody(chat), { headers })
+      expect(status, text).toBe(200)
+      for (const name of ['first', 'second']) if (text.includes(name)) chosen.add(name)
+    }
+    expect([...chosen].sort()).toEqual(['first', 'second'])
+  })
+
   it('without an end user the turns of a conversation get the same model', async () => {
     const app = await buildAliasApp()
     await set(app, { candidate: { model: 'second', percent: 50 } })

@@ -29,7 +29,7 @@ const ATTRIBUTES = [
 const REQUEST_FIELDS = ['safety_identifier', 'user', 'metadata.user_id'] as const
 
 /** Fields of which a request to a model has one besides `model`. */
-const PROMPT_FIELDS = ['messages', 'input', 'prompt', 'contents'] as const
+export const PROMPT_FIELDS = ['messages', 'input', 'prompt', 'contents'] as const
 
 /** Texts of requests without these names hold no end user. */
 const REQUEST_NAMES = /"(?:safety_identifier|user|user_id)"\s*:/

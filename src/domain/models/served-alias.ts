@@ -1,8 +1,9 @@
 /** Names by which a project serves models that it may exchange, with a share for a candidate. Pure. */
 import type { ServedAliasResponse } from '../../schemas/models/served-alias.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
-import { readEndUser } from '../calls/end-user.ts'
+import { PROMPT_FIELDS, readEndUser } from '../calls/end-user.ts'
 import { isObject } from '../json/is-object.ts'
+import { isGiven } from '../json/json-values.ts'
 import { hashFraction } from '../stats/hash-fraction.ts'
 
 /** Limit: earlier targets that are kept. */
@@ -44,27 +45,28 @@ export function earlierOf({ earlier_json }: Pick<ServedAlias, 'earlier_json'>): 
  * Chooses between the target and the candidate: always the same for one end user, and without one for one conversation,
  * which is known by its first messages.
  *
- * Spec: §4.3 model, user (nothing of shares). Choice: a greater percent gives the candidate the same ones and more.
+ * Spec: §4.3 model, user (nothing of shares). Choice: a greater percent gives the candidate the same ones and more; a
+ * request by which nothing can be chosen gets the target, as do those that the server makes itself.
  *
- * @param body - of the request
+ * @param body - of the request; undefined: there is none
  */
 export function chooseArm(alias: ServedAlias, body: unknown): AliasChoice {
   const { project_id, name, target, candidate, candidate_percent } = alias
-  if (candidate === null || candidate_percent === null)
+  const stickyKey = candidate === null ? null : stickyKeyOf(body)
+  if (candidate === null || candidate_percent === null || stickyKey === null)
     return { alias: name, arm: 'target', model: target }
-  const fraction = hashFraction(`${project_id} ${name} ${stickyKeyOf(body)}`)
+  const fraction = hashFraction(`${project_id} ${name} ${stickyKey}`)
   return fraction * 100 < candidate_percent
     ? { alias: name, arm: 'candidate', model: candidate }
     : { alias: name, arm: 'target', model: target }
 }
 
-/** Fields of requests that hold what is asked. */
-const PROMPT_FIELDS = ['messages', 'input', 'contents', 'prompt'] as const
-
-function stickyKeyOf(body: unknown): string {
+/** Returns what all requests of one end user or conversation have in common; null: there is neither. */
+function stickyKeyOf(body: unknown): string | null {
   const user = readEndUser(null, body)
-  if (user !== null || !isObject(body)) return `user ${user}`
-  const prompt = PROMPT_FIELDS.map((field) => body[field]).find((value) => value !== undefined)
+  if (user !== null) return `user ${user}`
+  const prompt = isObject(body) ? PROMPT_FIELDS.map((field) => body[field]).find(isGiven) : null
+  if (!isGiven(prompt)) return null
   if (!Array.isArray(prompt)) return `prompt ${JSON.stringify(prompt)}`
   const isUser = (item: unknown) => isObject(item) && item.role === 'user'
   return `conversation ${JSON.stringify(prompt.slice(0, prompt.findIndex(isUser) + 1 || 1))}`

@@ -148,8 +148,9 @@ async function prepare(
   const promptRef = inputs.prompt ? await pinRef(inputs.prompt, options.objects) : null
   const prompt = promptRef === null ? [] : await readPrompt(promptRef, request, options)
   const { choice } = options.inference
-  const model = await choice.choose(inputs.model, { caller, projectId: project_id })
-  const chat = requireChat(toChatDraft(inputs, prompt, isStream), model, toInputsParam)
+  const draft = toChatDraft(inputs, prompt, isStream)
+  const model = await choice.choose(inputs.model, { caller, projectId: project_id, body: draft })
+  const chat = requireChat(draft, model, toInputsParam)
 
   const { deadline, client } = openResponse(request, reply)
   const body = JSON.stringify(chat)
