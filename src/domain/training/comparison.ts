@@ -3,8 +3,8 @@ import { meanOf } from './advantages.ts'
 
 /** Rounds of the bootstrap and of the test by chance. */
 const ROUNDS = 2_000
-/** Share of the rounds outside of the interval, on each side: it covers 95 %. */
-const TAIL = 0.025
+/** Rounds outside of the interval, on each side: it covers 95 %. */
+const ROUNDS_OUTSIDE = 50
 
 /** The difference of two models, over prompts. */
 interface RewardDifference {
@@ -52,11 +52,13 @@ export function compareRewards(
       shuffled += draw - slot < 0.5 ? one : -one
     }
     means[round] = drawn / prompts
-    if (Math.abs(shuffled / prompts) >= Math.abs(mean) - 1e-12) asLarge += 1
+    // Sums of the same numbers differ by what is rounded.
+    if (Math.abs(shuffled / prompts) >= Math.abs(mean) * (1 - 1e-9)) asLarge += 1
   }
   means.sort()
-  const at = (share: number) => means[Math.min(ROUNDS - 1, Math.floor(share * ROUNDS))] ?? mean
+  const low = means[ROUNDS_OUTSIDE] ?? mean
+  const high = means[ROUNDS - 1 - ROUNDS_OUTSIDE] ?? mean
   // The arrangement that was seen is one of those by chance, so that no result is impossible by it.
   const p_value = (asLarge + 1) / (ROUNDS + 1)
-  return { prompts, mean, low: at(TAIL), high: at(1 - TAIL), p_value }
+  return { prompts, mean, low, high, p_value }
 }

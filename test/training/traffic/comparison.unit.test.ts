@@ -19,6 +19,25 @@ describe('compareRewards', () => {
     expect(found.p_value).toBeLessThan(0.05)
   })
 
+  it('has the mirrored interval for the models the other way round', () => {
+    const { next } = createRandom(5n, 0)
+    const pairs = Array.from({ length: 9 }, () => ({ baseline: next(), candidate: next() }))
+    const { low, high, p_value } = compareRewards(pairs, random(1))
+    const swapped = pairs.map(({ baseline, candidate }) => ({
+      baseline: candidate,
+      candidate: baseline,
+    }))
+    const found = compareRewards(swapped, random(1))
+    expect([found.low, found.high, found.p_value]).toEqual([-Number(high), -Number(low), p_value])
+  })
+
+  it('has the same p-value for rewards in a smaller unit', () => {
+    const pairsOfUnit = (unit: number) =>
+      [1, 2, 3, 4, 6, -2, 7].map((one) => ({ baseline: 0, candidate: (one / 10) * unit }))
+    const { p_value } = compareRewards(pairsOfUnit(1), random(1))
+    expect(compareRewards(pairsOfUnit(1e-13), random(1)).p_value).toBe(p_value)
+  })
+
   it('covers the true difference in some 95 of 100 samples', () => {
     const { next } = createRandom(7n, 0)
     const normal = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next()) + 0.3
