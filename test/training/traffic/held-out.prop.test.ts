@@ -32,6 +32,16 @@ describe('holdOut', () => {
     )
   })
 
+  it('never moves what is held out to the training side when rollouts are added', () => {
+    fc.assert(
+      fc.property(fc.array(rollout), fc.array(rollout), fc.nat(), (rollouts, more, seed) => {
+        const before = holdOut(rollouts, { share: 0.5, seed })
+        const after = holdOut([...rollouts, ...more], { share: 0.5, seed })
+        expect(before.filter((isHeldOut, index) => isHeldOut && !after[index])).toEqual([])
+      }),
+    )
+  })
+
   it('depends on the prompt and the seed alone, and holds out the share that is asked for', () => {
     const prompts = Array.from({ length: 4000 }, (_, index) => `prompt ${index}`)
     const rollouts = prompts.map((prompt) => ({ groupKey: prompt, prompts: [prompt] }))

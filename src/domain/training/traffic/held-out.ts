@@ -10,8 +10,9 @@ interface Splittable {
 /**
  * Returns for each rollout whether it is held out.
  *
- * Spec: §2.12 trajectory_groups (no split). Choice: the side depends on the seed and the prompt alone, so that further calls do not move it. Rollouts that share a
- * group or a prompt, also by way of others, are on the side of the prompt with the lowest digest: no prompt is on both.
+ * Spec: §2.12 trajectory_groups (no split). Choice: the side depends on the seed and the prompt alone, so that further calls
+ * do not move it. Rollouts that share a group or a prompt, also by way of others, are on the side of the prompt with the
+ * lowest digest: no prompt is on both. Rollouts that further calls join can become held out, but never the reverse.
  *
  * @param share - of prompts that are held out, 0 to 1; a greater one holds out the same prompts and more
  */
