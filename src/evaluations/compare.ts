@@ -3,7 +3,9 @@ import { setImmediate } from 'node:timers/promises'
 import { isGiven } from '../domain/json/json-values.ts'
 import { meanOf } from '../domain/training/advantages.ts'
 import { compareRewards } from '../domain/training/comparison.ts'
+import type { ServedModel } from '../inference/models/registry.ts'
 import { createRandom } from '../inference/tiny/sampling/random.ts'
+import type { Scorer } from '../schemas/evaluators/scorer.ts'
 import type { JsonObject } from '../schemas/primitives.ts'
 import { completeChat } from './predict.ts'
 import { forEach, type JobContext, type JobRunOptions, settle, type WorkOf } from './scoring.ts'
@@ -14,9 +16,22 @@ const FAILURES_SHOWN = 3
 /** Rewards by model, prompt and sample; null where there is none. */
 type Rewards = (number | null)[][][]
 
+/** A request to a model, and what rewards its response. */
+interface Sample {
+  readonly served: ServedModel
+  readonly draft: Readonly<Record<string, unknown>>
+  readonly scorer: Scorer
+}
+
+/** A reward, or why there is none. */
+interface Sampled {
+  readonly value: number | null
+  readonly exception: string | null
+}
+
 /**
- * Asks each model each prompt so many times, and compares the rewards with those of the first model. An attempt after the
- * process has ended begins anew.
+ * Asks each model each prompt so many times, and compares the rewards with those of the first model. A name stands for the
+ * same checkpoint throughout. An attempt after the process has ended begins anew.
  */
 export async function runComparison(
   work: WorkOf<'compare'>,
@@ -24,7 +39,10 @@ export async function runComparison(
   options: JobRunOptions,
 ): Promise<JsonObject> {
   const { models, prompts, samples, seed } = work
-  const { signal, onRow } = context
+  const { caller, job, signal, onRow } = context
+  const asker = { caller, projectId: job.project_id }
+  const { choice } = options.predicting
+  const served = await Promise.all(models.map((name) => choice.choose(name, asker)))
   const rewards: Rewards = models.map(() => prompts.map(() => []))
   const failures: string[] = []
   const total = models.length * prompts.length * samples
@@ -32,16 +50,20 @@ export async function runComparison(
     const model = index % models.length
     const prompt = Math.floor(index / models.length) % prompts.length
     const sample = Math.floor(index / (models.length * prompts.length))
-    const made = await settle(
-      () => sampleReward(work, { model, prompt, sample }, context, options),
-      signal,
-      options.onFailure,
+    const draft = {
+      ...work.parameters,
+      ...prompts[prompt],
+      // The same seed for all models: what differs is the model.
+      seed: seed + prompt * samples + sample,
+    }
+    const { value, exception } = await sampleReward(
+      { served: served[model] as ServedModel, draft, scorer: work.scorer },
+      context,
+      options,
     )
-    const { value, exception } = made
     const row = rewards[model]?.[prompt]
     if (row !== undefined) row[sample] = value
-    if (value === null)
-      failures.push(exception ?? 'a fallback has responded, or the scorer has given no number')
+    if (exception !== null && failures.length < FAILURES_SHOWN) failures.push(exception)
     onRow()
   })
   const baseline = toMeans(rewards[0])
@@ -71,34 +93,37 @@ export async function runComparison(
     prompts: prompts.length,
     samples,
     models: compared,
-    failures: failures.slice(0, FAILURES_SHOWN),
+    failures,
   }
 }
 
-/** One response, recorded as a call of the comparison's trace, and its reward; null: the scorer gives none. */
+/** One response, recorded as a call of the comparison's trace, and its reward. A failed scorer is asked again, not the model. */
 async function sampleReward(
-  { models, prompts, parameters, samples, seed, scorer }: WorkOf<'compare'>,
-  at: { readonly model: number; readonly prompt: number; readonly sample: number },
+  { served, draft, scorer }: Sample,
   { job, caller, signal }: JobContext,
-  { predicting, scorers, nowUs }: JobRunOptions,
-): Promise<number | null> {
+  { predicting, scorers, nowUs, onFailure }: JobRunOptions,
+): Promise<Sampled> {
   const { project_id, id: trace_id } = job
-  const served = await predicting.choice.choose(models[at.model], { caller, projectId: project_id })
-  // The same seed for all models: what differs is the model.
-  const draft = {
-    ...parameters,
-    ...prompts[at.prompt],
-    seed: seed + at.prompt * samples + at.sample,
-  }
   const about = { caller, project_id, trace_id, parent_id: null, promptRef: null, signal }
-  const startedUs = nowUs()
-  const { response, answering, cost_usd } = await completeChat(served, draft, about, predicting)
+  let startedUs = 0
+  const ask = () => {
+    startedUs = nowUs()
+    return completeChat(served, draft, about, predicting)
+  }
+  const { value: made, exception } = await settle(ask, signal, onFailure)
+  if (made === null) return { value: null, exception }
   // What a fallback says is no response of the model.
-  if (answering !== served) return null
+  if (made.answering !== served) return { value: null, exception: 'a fallback has responded' }
   const latency_ms = (nowUs() - startedUs) / 1000
-  const subject = { inputs: draft, output: response, latency_ms, cost_usd }
+  const subject = { inputs: draft, output: made.response, latency_ms, cost_usd: made.cost_usd }
   const attributes = { comparison_id: job.id, model: served.id }
-  return (await scorers.score(scorer, subject, { project_id, caller, attributes, signal })).value
+  const scoring = { project_id, caller, attributes, signal }
+  const score = () => scorers.score(scorer, subject, scoring)
+  const scored = await settle(score, signal, onFailure)
+  const value = scored.value?.value ?? null
+  return value === null
+    ? { value, exception: scored.exception ?? 'the scorer has given no number' }
+    : { value, exception: null }
 }
 
 /** Mean reward by prompt; null where there is none. */

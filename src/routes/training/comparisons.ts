@@ -1,5 +1,5 @@
 /** Comparisons of models on the prompts that training has held out. An addition to the spec. */
-import { type Principal, requireAccess } from '../../domain/access/permissions.ts'
+import { requireAccess } from '../../domain/access/permissions.ts'
 import { definitionOf } from '../../domain/evaluators/evaluator.ts'
 import { listHeldOutPrompts } from '../../domain/training/traffic/held-out-prompts.ts'
 import { ApiError, refuseField } from '../../errors.ts'
@@ -60,7 +60,7 @@ function addCreate(
       requireAccess(request.principal, 'training', project_id)
       const caller = requireRunner(request, project_id)
       const { scorers, predicting } = evaluations
-      const scorer = await readScorer(sent, { project_id, caller }, evaluators)
+      const scorer = await readScorer(sent, project_id, evaluators)
       await scorers.requireUsable(scorer, { caller, project_id }, 'scorer')
       const asker = { caller, projectId: project_id }
       for (const name of compare) await predicting.choice.choose(name, asker)
@@ -98,7 +98,7 @@ async function readScorer(
     scorer,
     evaluator_id,
   }: { readonly scorer?: Scorer | null; readonly evaluator_id?: string | null },
-  { project_id }: { readonly project_id: string; readonly caller: Principal },
+  project_id: string,
   evaluators: EvaluatorStore,
 ): Promise<Scorer> {
   if (scorer) return scorer

@@ -1,5 +1,6 @@
 /** Comparisons of models on held-out prompts: new responses, scored alike. */
 import { describe, expect, it } from 'vitest'
+import { ApiError } from '../../../src/errors.ts'
 import type { CompletionCall } from '../../../src/inference/backend.ts'
 import { buildTestApp, type TestApp } from '../../support/build-test-app.ts'
 import {
@@ -19,6 +20,7 @@ const SCORER = {
   rule: { type: 'contains', path: '$.output.choices[0].message.content', texts: ['owl'] },
 }
 const SOURCE = { project_id: PROJECT, reward: { feedback_type: 'rating' }, held_out: 0.5 }
+const POLL = { timeout: 20_000 }
 const ASKING = { ...SOURCE, compare: ['worse', 'better'], scorer: SCORER, samples: 2 }
 
 type Script = (call: CompletionCall) => Iterable<Step>
@@ -26,13 +28,14 @@ const say =
   (text: string): Script =>
   () => [prompt(), piece(text), finish()]
 
-async function buildComparedApp(better: Script = say('an owl')) {
+async function buildComparedApp(better: Script = say('an owl'), judge: Script = say('{}')) {
   const app = await buildTestApp(
     {},
     {
       models: scriptedModels(
         { id: 'worse', backend: createScriptedBackend(say('a fox')) },
         { id: 'better', backend: createScriptedBackend(better) },
+        { id: 'judge', backend: createScriptedBackend(judge) },
       ),
     },
   )
@@ -86,6 +89,52 @@ describe('POST /v1/preview/comparisons', () => {
     expect([...new Set(texts(await lines()))].sort()).toEqual(
       texts(heldOut.body.trajectory_groups)?.sort(),
     )
+  })
+
+  it('asks a scorer that failed again, and not the model', async () => {
+    let [asked, judged] = [0, 0]
+    const app = await buildComparedApp(
+      () => {
+        asked += 1
+        return [prompt(), piece('an owl'), finish()]
+      },
+      ({ request }) => {
+        if (!JSON.stringify(request).includes('an owl'))
+          return [prompt(), piece('{"score": 0}'), finish()]
+        judged += 1
+        if (judged === 1) throw new ApiError('upstream_overloaded')
+        return [prompt(), piece('{"score": 1}'), finish()]
+      },
+    )
+    const scorer = {
+      kind: 'judge',
+      model: 'judge',
+      messages: [{ role: 'user', content: 'Rate {output}.' }],
+      output_schema: { type: 'object' },
+    }
+    const { id, prompts } = (await app.post(URL, { ...ASKING, scorer })).body
+    await expect.poll(async () => (await read(app, id)).state, POLL).toBe('complete')
+    expect((await read(app, id)).result).toMatchObject({
+      failures: [],
+      models: [{}, { failed: 0 }],
+    })
+    expect([asked, judged]).toEqual([prompts * 2, prompts * 2 + 1])
+  })
+
+  it('asks one model by a name, whatever the name serves meanwhile', async () => {
+    let app: TestApp
+    let removed: Promise<unknown> | null = null
+    const named = `/v1/preview/aliases/helper?project_id=${PROJECT}`
+    app = await buildComparedApp(function* () {
+      removed ??= app.delete(named)
+      yield removed
+      yield* [prompt(), piece('an owl'), finish()]
+    })
+    await app.put('/v1/preview/aliases/helper', { project_id: PROJECT, target: 'better' })
+    const { id } = (await app.post(URL, { ...ASKING, compare: ['worse', 'helper'] })).body
+    await expect.poll(async () => (await read(app, id)).state, POLL).toBe('complete')
+    const { result } = await read(app, id)
+    expect(result).toMatchObject({ failures: [], models: [{}, { model: 'helper', failed: 0 }] })
   })
 
   it('takes the scorer of an evaluator, and says what failed', async () => {
