@@ -97,6 +97,12 @@ interface Compared {
   }
 }
 
+interface Comparison {
+  readonly state: string
+  readonly error: string | null
+  readonly result: null | { readonly models: readonly Compared[] }
+}
+
 const evaluator = (
   await send<Evaluator>('POST', '/evaluators', {
     project_id: PROJECT,
@@ -218,8 +224,9 @@ const comparison = (
 ).body
 const result = await waitFor(async () => {
   const path = `/v1/preview/comparisons/${comparison.id}?project_id=${PROJECT}`
-  const found = (await send<{ state: string; result: { models: Compared[] } }>('GET', path)).body
-  return found.state === 'running' ? null : found.result
+  const { state, error, result: made } = (await send<Comparison>('GET', path)).body
+  if (state !== 'running' && made === null) throw new Error(`the comparison is ${state}: ${error}`)
+  return made
 })
 console.log(`\nNew responses to ${comparison.prompts} prompts that no job has seen:`)
 for (const { model, responses, mean_reward, difference } of result.models) {
