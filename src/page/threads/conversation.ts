@@ -34,9 +34,7 @@ async function readTurns(
   const last = Math.max(0, Math.ceil(count / PAGE_TURNS) - 1)
   const first = Math.min(page ?? last, last) * PAGE_TURNS
   const wanted = { ...which, offset: first, limit: PAGE_TURNS, include_feedback: true }
-  const calls: Call[] = []
-  for await (const call of requestLines<Call>('/calls/stream_query', wanted, { signal }))
-    calls.push(call)
+  const calls = await Array.fromAsync(requestLines<Call>('/calls/stream_query', wanted, { signal }))
   return { count, first, calls }
 }
 
@@ -75,14 +73,15 @@ function ThreadConversation({ project, thread }: ThreadConversationProps) {
   const [turn, reload] = useState(0)
   const turns = useLoad(
     thread,
-    (signal) => readTurns(project, thread, page, signal),
+    async (signal) => ({ ...(await readTurns(project, thread, page, signal)), turn }),
     // If a page fails to load, the previous one stays, labelled as such.
     `${page} ${turn}`,
   )
   const calls = turns.value?.calls ?? []
   const ids = calls.map(({ id }) => id).join(' ')
-  const usage = useLoad(ids, (signal) => readUsage(project, calls, signal))
-  const steps = useLoad(ids, (signal) => readSteps(project, calls, signal))
+  // Of the same turns again: one that has not ended may have called more.
+  const usage = useLoad(ids, (signal) => readUsage(project, calls, signal), turns.value?.turn)
+  const steps = useLoad(ids, (signal) => readSteps(project, calls, signal), turns.value?.turn)
   if (turns.value === null)
     return html`<section class="conversation"><${Pending} title=${thread} loaded=${turns} /></section>`
   const { count, first } = turns.value

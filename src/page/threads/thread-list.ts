@@ -20,17 +20,13 @@ export async function readThreads(
   signal: AbortSignal,
   thread_ids: readonly string[] = [],
 ): Promise<Thread[]> {
-  const filter = { thread_ids }
   const body = {
     project_id,
-    filter,
+    filter: { thread_ids },
     limit,
     sort_by: [{ field: 'last_updated', direction: 'desc' }],
   }
-  const threads: Thread[] = []
-  for await (const thread of requestLines<Thread>('/threads/stream_query', body, { signal }))
-    threads.push(thread)
-  return threads
+  return Array.fromAsync(requestLines<Thread>('/threads/stream_query', body, { signal }))
 }
 
 export function ThreadList({ project }: { readonly project: string }) {

@@ -91,6 +91,21 @@ describe.skipIf(!hasBrowser)('conversations in a browser', () => {
     expect(complaints).toEqual([])
   })
 
+  it('show what a turn has called and spent since, when they are refreshed', async () => {
+    const test = await openThreads()
+    const { page, url } = test
+    await page.goto(`${url}/${PROJECT}/weave/threads/talk`)
+    const turn = page.locator('.turn').last()
+    await turn.getByText('1 × model, 1 × tool').waitFor()
+    await turn.getByText('70 tokens').waitFor()
+    const started_at_ms = BEGIN_MS + 5300
+    const call = { id: 's3', parent_id: 't2', op_name: 'chat', started_at_ms, summary: spent(30) }
+    await recordCalls(test, [call])
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    await turn.getByText('2 × model, 1 × tool').waitFor()
+    await turn.getByText('100 tokens').waitFor()
+  })
+
   it('of agents are listed and read as one chat, with tools folded', async () => {
     const test = await openPage()
     await buildAgentsApp(async () => test)
