@@ -6,13 +6,19 @@ import { membersOf } from './wire.ts'
 /** Limit: objects of a class that are read. */
 const OBJECTS_MAX = 200
 
-/** Returns the members of the newest version of each object of a class. @throws ApiFailure */
+/**
+ * Returns the members of the newest version of each object of a class.
+ *
+ * @param names - only the objects of these names
+ * @throws ApiFailure
+ */
 export async function readSavedObjects(
   project_id: string,
   className: string,
   signal?: AbortSignal,
+  names: readonly string[] | null = null,
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  const filter = { latest_only: true, base_object_classes: [className] }
+  const filter = { latest_only: true, base_object_classes: [className], object_ids: names }
   const body = { project_id, filter, limit: OBJECTS_MAX }
   const { objs } = await requestJson<{ objs: ObjectSchema[] }>('/objs/query', body, { signal })
   return objs.map(({ val }) => membersOf(val))

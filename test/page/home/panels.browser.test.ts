@@ -94,6 +94,22 @@ describe.skipIf(!hasBrowser)('the panels of an overview', () => {
     expect(complaints).toEqual([])
   })
 
+  it('are those of one arrangement, and at most thirty however many it names', async () => {
+    const { page, post } = await openOverview()
+    const save = async (object_id: string, panels: readonly object[]) => {
+      const classes = { _class_name: 'OverviewPanels', _bases: ['Object', 'BaseModel'] }
+      const obj = { project_id: PROJECT, object_id, val: { ...classes, panels } }
+      expect((await post('/obj/create', { obj })).status).toBe(200)
+    }
+    const made = Array.from({ length: 40 }, (_, at) => ({ id: `made-${at}` }))
+    await save('a-copy', [{ id: 'calls' }])
+    await save('overview-panels', [{ id: 'errors' }, ...made])
+    await save('z-copy', [{ id: 'calls' }])
+    await page.reload()
+    await expect.poll(() => page.locator('[data-panel]').count()).toBe(30)
+    expect(await page.locator('[data-panel]').first().getAttribute('data-panel')).toBe('errors')
+  })
+
   it('show their own calls, point at the same time, and zoom together', async () => {
     const { page } = await openOverview()
     await page.getByRole('button', { name: 'Arrange panels' }).click()

@@ -73,7 +73,7 @@ export interface Panel {
   readonly own: OwnPanel | null
 }
 
-/** Limit: panels of a project. */
+/** Limit: panels that are shown of a project. */
 export const PANELS_MAX = 30
 
 export const DEFAULT_PANELS: readonly Panel[] = BUILT_IN.map((id) => ({ id, own: null }))

@@ -4,7 +4,7 @@ import { errorText } from '../../api/client.ts'
 import { deleteObject, readSavedObjects, saveObject } from '../../api/saved-objects.ts'
 import { membersOf } from '../../api/wire.ts'
 import { useLoad } from '../../parts/hooks/use-load.ts'
-import { DEFAULT_PANELS, type Panel, panelOf } from './panel.ts'
+import { DEFAULT_PANELS, PANELS_MAX, type Panel, panelOf } from './panel.ts'
 
 const CLASS = 'OverviewPanels'
 const OBJECT_ID = 'overview-panels'
@@ -13,14 +13,14 @@ const OBJECT_ID = 'overview-panels'
 type Entry = Readonly<Record<string, unknown>> & { readonly id: string }
 
 async function readEntries(project: string, signal?: AbortSignal): Promise<readonly Entry[]> {
-  const [saved] = await readSavedObjects(project, CLASS, signal)
+  const [saved] = await readSavedObjects(project, CLASS, signal, [OBJECT_ID])
   if (!Array.isArray(saved?.panels)) return DEFAULT_PANELS.map(({ id }) => ({ id }))
   const entries = saved.panels.map(membersOf)
   return entries.filter((entry): entry is Entry => typeof entry.id === 'string')
 }
 
 function panelsOf(entries: readonly Entry[]): readonly Panel[] {
-  return entries.flatMap((entry) => panelOf(entry) ?? [])
+  return entries.flatMap((entry) => panelOf(entry) ?? []).slice(0, PANELS_MAX)
 }
 
 /**
