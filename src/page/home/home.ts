@@ -1,10 +1,9 @@
 /** The home of a project: what happened over time. */
 import { html } from 'htm/preact'
 import { useMemo, useState } from 'preact/hooks'
-import { requestJson, requestLines } from '../api/client.ts'
+import { requestLines } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
-import type { Call, StatsQueryBody, StatsResponse } from '../api/wire.ts'
-import { endOfResponse } from '../parts/charts/buckets.ts'
+import type { Call } from '../api/wire.ts'
 import { rangeName, readRange, selectRange } from '../parts/charts/range.ts'
 import { formatCost, formatCount, formatMs, formatShort, formatTime } from '../parts/format.ts'
 import { type Loaded, useLoad } from '../parts/hooks/use-load.ts'
@@ -13,13 +12,13 @@ import { Failure, Loading } from '../parts/notice.ts'
 import { TimePicker } from '../parts/time/time-picker.ts'
 import { pathTo } from '../shell/page-route.ts'
 import { timeZone } from '../shell/settings.ts'
-import { ChartCard } from './chart-card.ts'
+import { builtInCharts, readStatistics, type Statistics } from './charts.ts'
 import { FirstTrace } from './first-trace.ts'
 import { MetricCard } from './metric-card.ts'
 import { PanelGrid } from './panels/panel-grid.ts'
 import { type Panels, usePanels } from './panels/saved-panels.ts'
 import { linesOf, sumOf, valuesOf } from './series.ts'
-import { chartsRequest, showBucket } from './shown-range.ts'
+import { chartsRequest } from './shown-range.ts'
 import { Tops } from './tops.ts'
 import { readTotals, type Totals } from './totals.ts'
 
@@ -46,21 +45,14 @@ export function Home({ project }: { readonly project: string }) {
   const isLive = readRange(0).preset !== null
   const [turn, setTurn] = useState(0)
   const name = `${project} ${rangeName.value} ${timeZone()}`
-  const read = async (signal: AbortSignal) => {
-    const question = chartsRequest(project)
-    return {
-      question,
-      answer: await requestJson<StatsResponse>('/calls/stats', question, { signal }),
-    }
-  }
-  const stats = useLoad(name, read, turn)
+  const stats = useLoad(name, (signal) => readStatistics(chartsRequest(project), signal), turn)
   const panels = usePanels(project)
   const totals = useLoad(
     `totals ${name}`,
     (signal) => readBoth(project, signal),
     Math.floor(turn / TURNS_PER_TOTALS),
   )
-  // Counted from the end of an answer, so that a slow one is never aborted for the next.
+  // Counted from the end of a response, so that a slow one is never aborted for the next.
   usePause(isLive && !stats.isLoading ? PAUSE_MS : null, () => setTurn(turn + 1))
   return html`<h1 class="hidden">Overview</h1>
     <${TimePicker} isLoading=${stats.isLoading} isLive=${isLive} />
@@ -68,7 +60,7 @@ export function Home({ project }: { readonly project: string }) {
     ${stats.value === null ? stats.isLoading && html`<${Loading} />` : html`<div class=${stats.isOther ? 'stale' : ''} aria-busy=${stats.isOther}><${Charts} project=${project} name=${name} totals=${totals} turn=${Math.floor(turn / TURNS_PER_TOTALS)} panels=${panels} isLive=${isLive} ...${stats.value} /></div>`}`
 }
 
-interface ChartsProps {
+interface ChartsProps extends Statistics {
   /** Changes with the range of the address. */
   readonly name: string
   readonly totals: Loaded<BothTotals>
@@ -77,33 +69,16 @@ interface ChartsProps {
   readonly panels: Panels
   readonly isLive: boolean
   readonly project: string
-  readonly question: StatsQueryBody
-  readonly answer: StatsResponse
 }
 
-function Charts({ project, name, totals, turn, panels, isLive, question, answer }: ChartsProps) {
-  // The same lines for the same answer: new ones would discard a selection being drawn on the chart.
-  const { calls, errors, tokens, costs, latencies, times } = useMemo(
-    () => linesOf(answer),
-    [answer],
-  )
-  if (sumOf(calls) === 0) return html`<${NoCalls} project=${project} />`
-  const shared = {
-    times,
-    end: endOfResponse(times, answer),
-    question,
-    onZoom: (from: number, to: number) => selectRange(from * 1000, to * 1000),
-    onChoose: (index: number) => showBucket(project, answer, index),
-  }
-  const [fromMs, toMs] = [answer.start, answer.end].map((time) => Date.parse(time))
-  return html`<${MetricCards} ...${{ calls, errors, tokens, costs, latencies }} totals=${totals.isOther ? null : totals.value} />
-    <${PanelGrid} project=${project} panels=${panels} isLive=${isLive} charts=${{
-      calls: html`<${ChartCard} ...${shared} title="Calls" lines=${calls} format=${formatShort} isBars />`,
-      errors: html`<${ChartCard} ...${shared} title="Errors" lines=${errors} format=${formatShort} isBars />`,
-      latency: html`<${ChartCard} ...${shared} title="Latency" lines=${latencies} format=${formatMs} isDuration />`,
-      tokens: html`<${ChartCard} ...${shared} title="Tokens by model" lines=${tokens} format=${formatShort} />`,
-      cost: html`<${ChartCard} ...${shared} title="Cost by model" lines=${costs} format=${formatCost} />`,
-    }} />
+function Charts({ project, name, totals, turn, panels, isLive, query, response }: ChartsProps) {
+  // The same lines for the same response: new ones would discard a selection being drawn on the chart.
+  const lines = useMemo(() => linesOf(response), [response])
+  if (sumOf(lines.calls) === 0) return html`<${NoCalls} project=${project} />`
+  const charts = builtInCharts({ project, query, response, lines, names: { all: '1' } })
+  const [fromMs, toMs] = [response.start, response.end].map((time) => Date.parse(time))
+  return html`<${MetricCards} ...${lines} totals=${totals.isOther ? null : totals.value} />
+    <${PanelGrid} project=${project} panels=${panels} isLive=${isLive} charts=${charts} />
     <${Tops} key=${project} project=${project} name=${name} turn=${turn} fromMs=${fromMs} toMs=${toMs} />`
 }
 
@@ -141,7 +116,7 @@ function NoCalls({ project }: { readonly project: string }) {
     </div>`
 }
 
-interface MetricCardsProps extends Omit<ReturnType<typeof linesOf>, 'times'> {
+interface MetricCardsProps extends ReturnType<typeof linesOf> {
   readonly totals: BothTotals | null
 }
 

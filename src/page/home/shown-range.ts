@@ -32,17 +32,17 @@ export function chartsRequest(project: string, filter?: StatsQueryBody['filter']
   }
 }
 
-/** @param names - further parameters of the list of calls. Default: calls below others are shown, too */
+/** Opens the list of the calls of a bucket. @param names - further parameters of the list */
 export function showBucket(
   project: string,
-  answer: StatsResponse,
+  response: StatsResponse,
   index: number,
-  names: Readonly<Record<string, string>> = { all: '1' },
+  names: Readonly<Record<string, string>>,
 ): void {
   // The first bucket may begin before the requested time, but counts nothing before it.
-  const beginMs = Date.parse(answer.call_buckets[index]?.timestamp ?? '')
-  const fromMs = Math.max(beginMs, Date.parse(answer.start))
-  const toMs = Date.parse(answer.call_buckets[index + 1]?.timestamp ?? answer.end)
+  const beginMs = Date.parse(response.call_buckets[index]?.timestamp ?? '')
+  const fromMs = Math.max(beginMs, Date.parse(response.start))
+  const toMs = Date.parse(response.call_buckets[index + 1]?.timestamp ?? response.end)
   const range = { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() }
   go(`${pathTo(project, 'calls')}?${new URLSearchParams({ ...range, ...names })}`)
 }

@@ -2,15 +2,13 @@
 import { html } from 'htm/preact'
 import { useMemo } from 'preact/hooks'
 import { readCallGroups } from '../api/call-groups.ts'
-import { requestJson } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
-import type { StatsQueryBody, StatsResponse } from '../api/wire.ts'
-import { ChartCard } from '../home/chart-card.ts'
+import { builtInCharts, readStatistics, type Statistics } from '../home/charts.ts'
+import { BUILT_IN } from '../home/panels/panel.ts'
 import { linesOf } from '../home/series.ts'
-import { chartsRequest, showBucket } from '../home/shown-range.ts'
-import { endOfResponse } from '../parts/charts/buckets.ts'
-import { rangeName, readRange, selectRange } from '../parts/charts/range.ts'
-import { formatCost, formatCount, formatMs, formatShort } from '../parts/format.ts'
+import { chartsRequest } from '../home/shown-range.ts'
+import { rangeName, readRange } from '../parts/charts/range.ts'
+import { formatCost, formatCount, formatShort } from '../parts/format.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { RelativeTime } from '../parts/time/relative-time.ts'
@@ -32,13 +30,9 @@ export function UserView({ project, subject }: ViewProps) {
   const user = subject ?? ''
   const name = `${project} ${user} ${rangeName.value} ${timeZone()}`
   const sums = useLoad(name, (signal) => readSums(project, user, signal))
-  const charts = useLoad(name, async (signal) => {
-    const question = chartsRequest(project, { end_user_ids: [user] })
-    return {
-      question,
-      answer: await requestJson<StatsResponse>('/calls/stats', question, { signal }),
-    }
-  })
+  const charts = useLoad(name, (signal) =>
+    readStatistics(chartsRequest(project, { end_user_ids: [user] }), signal),
+  )
   const row = sums.value?.row ?? null
   return html`<h1 class="user-name" title=${user}>${user}</h1>
     <div class="bar"><${TimePicker} isLoading=${sums.isLoading || charts.isLoading} /><a class="button" href=${pathTo(project, 'users')}>All users</a></div>
@@ -47,7 +41,8 @@ export function UserView({ project, subject }: ViewProps) {
     ${sums.value !== null && row === null && html`<p class="notice">This user has no calls in this time. Choose a longer one.</p>`}
     ${
       row !== null &&
-      html`<dl class="figures" aria-label="Sums">
+      html`<div class=${sums.isOther ? 'stale' : ''} aria-busy=${sums.isOther}>
+      <dl class="figures" aria-label="Sums">
         <${Sum} label="calls" value=${formatCount(row.calls)} />
         <${Sum} label="errors" value=${formatCount(row.errors)} />
         <${Sum} label="tokens" value=${formatShort(row.tokens)} />
@@ -56,6 +51,7 @@ export function UserView({ project, subject }: ViewProps) {
         <${Sum} label="last call" value=${row.lastAt && html`<${RelativeTime} at=${row.lastAt} />`} />
       </dl>
       ${charts.value !== null && html`<${Charts} project=${project} user=${user} ...${charts.value} />`}
+      </div>
       <${UserThreads} key=${`threads ${name}`} project=${project} user=${user} />
       <${UserCalls} key=${`calls ${name}`} project=${project} user=${user} />`
     }`
@@ -70,30 +66,14 @@ function Sum({ label, value }: SumProps) {
   return html`<div class="figure"><dt class="label">${label}</dt><dd class="value">${value}</dd></div>`
 }
 
-interface ChartsProps {
+interface ChartsProps extends Statistics {
   readonly project: string
   readonly user: string
-  readonly question: StatsQueryBody
-  readonly answer: StatsResponse
 }
 
-function Charts({ project, user, question, answer }: ChartsProps) {
-  const { calls, errors, tokens, costs, latencies, times } = useMemo(
-    () => linesOf(answer),
-    [answer],
-  )
-  const shared = {
-    times,
-    end: endOfResponse(times, answer),
-    question,
-    onZoom: (from: number, to: number) => selectRange(from * 1000, to * 1000),
-    onChoose: (index: number) => showBucket(project, answer, index, { 'end-user': user, all: '1' }),
-  }
-  return html`<div class="charts five">
-    <${ChartCard} ...${shared} title="Calls" lines=${calls} format=${formatShort} isBars />
-    <${ChartCard} ...${shared} title="Errors" lines=${errors} format=${formatShort} isBars />
-    <${ChartCard} ...${shared} title="Latency" lines=${latencies} format=${formatMs} isDuration />
-    <${ChartCard} ...${shared} title="Tokens by model" lines=${tokens} format=${formatShort} />
-    <${ChartCard} ...${shared} title="Cost by model" lines=${costs} format=${formatCost} />
-  </div>`
+function Charts({ project, user, query, response }: ChartsProps) {
+  const lines = useMemo(() => linesOf(response), [response])
+  const names = { 'end-user': user, all: '1' }
+  const charts = builtInCharts({ project, query, response, lines, names })
+  return html`<div class="charts five">${BUILT_IN.map((id) => charts[id])}</div>`
 }

@@ -1,20 +1,18 @@
 /** A panel that somebody made: reads its statistics and draws them. */
 import { html } from 'htm/preact'
 import { useMemo, useState } from 'preact/hooks'
-import { requestJson } from '../../api/client.ts'
 import { refScheme } from '../../api/ref-scheme.ts'
 import type { StatsResponse } from '../../api/wire.ts'
-import { endOfResponse } from '../../parts/charts/buckets.ts'
 import type { Line } from '../../parts/charts/line.ts'
-import { rangeName, selectRange } from '../../parts/charts/range.ts'
+import { rangeName } from '../../parts/charts/range.ts'
 import { formatCost, formatMs, formatShort } from '../../parts/format.ts'
 import { useLoad } from '../../parts/hooks/use-load.ts'
 import { usePause } from '../../parts/hooks/use-pause.ts'
 import { Failure, Loading } from '../../parts/notice.ts'
 import { timeZone } from '../../shell/settings.ts'
-import { ChartCard } from '../chart-card.ts'
+import { ChartCard, readStatistics } from '../charts.ts'
 import { lineOf, linesByModel, measuresByModel, timesOf } from '../series.ts'
-import { showBucket, statsWindow } from '../shown-range.ts'
+import { statsWindow } from '../shown-range.ts'
 import { isSum, keyOf, METRICS, type OwnPanel, statsQueryOf, titleOf } from './panel.ts'
 
 /** Between two reads of a range that ends now: of many panels each is read less often than the charts of all. */
@@ -32,52 +30,45 @@ export function OwnPanelCard({ project, panel, isLive }: OwnPanelCardProps) {
   const name = JSON.stringify([project, panel, rangeName.value, timeZone()])
   const stats = useLoad(
     name,
-    async (signal) => {
-      const question = statsQueryOf(panel, statsWindow(project), refScheme())
-      return {
-        question,
-        answer: await requestJson<StatsResponse>('/calls/stats', question, { signal }),
-      }
-    },
+    (signal) => readStatistics(statsQueryOf(panel, statsWindow(project), refScheme()), signal),
     turn,
   )
   usePause(isLive && !stats.isLoading ? PAUSE_MS : null, () => setTurn(turn + 1))
-  const answer = stats.value?.answer ?? null
+  const response = stats.value?.response ?? null
   // The same lines for the same response: new ones would discard a selection being drawn on the chart.
-  const drawn = useMemo(() => (answer === null ? null : linesOf(panel, answer)), [answer])
+  const drawn = useMemo(() => (response === null ? null : linesOf(panel, response)), [response])
   const title = titleOf(panel)
-  if (stats.value === null || drawn === null || answer === null)
+  if (stats.value === null || drawn === null)
     return html`<section class="card"><header><h2>${title}</h2></header>
       <${Failure} words=${stats.failure} />${stats.isLoading && html`<${Loading} />`}</section>`
   const unit = METRICS[panel.metric]?.unit ?? 'count'
   return html`<div class=${stats.isOther ? 'panel stale' : 'panel'} aria-busy=${stats.isOther}>
     <${ChartCard}
+      ...${stats.value}
       ...${drawn}
+      project=${project}
+      names=${parametersOf(panel)}
       title=${title}
-      question=${stats.value.question}
-      end=${endOfResponse(drawn.times, answer)}
       format=${FORMATS[unit]}
       isDuration=${unit === 'ms'}
       isBars=${panel.kind === 'bars'}
-      onZoom=${(from: number, to: number) => selectRange(from * 1000, to * 1000)}
-      onChoose=${(index: number) => showBucket(project, answer, index, parametersOf(panel))}
     />
     <${Failure} words=${stats.failure} />
   </div>`
 }
 
-function linesOf(panel: OwnPanel, answer: StatsResponse) {
+function linesOf(panel: OwnPanel, response: StatsResponse) {
   const { of, label } = METRICS[panel.metric] ?? {}
-  const times = timesOf(answer)
+  const times = timesOf(response)
   if (of === 'usage_metrics') {
     const byModel = isSum(panel) ? linesByModel : measuresByModel
-    return { times, lines: byModel(answer, keyOf(panel)) }
+    return { times, lines: byModel(response, keyOf(panel)) }
   }
   const color = panel.metric === 'error_count' ? '--bad' : '--chart-1'
-  const line: Line = lineOf(answer, (label ?? '').toLowerCase(), keyOf(panel), color)
+  const line: Line = lineOf(response, (label ?? '').toLowerCase(), keyOf(panel), color)
   if (isSum(panel)) return { times, lines: [line] }
   // A bucket without calls has no average.
-  const values = line.values.map((value, at) => (answer.call_buckets[at]?.count ? value : null))
+  const values = line.values.map((value, at) => (response.call_buckets[at]?.count ? value : null))
   return { times, lines: [{ ...line, values }] }
 }
 
