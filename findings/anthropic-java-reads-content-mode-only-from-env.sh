@@ -1,5 +1,5 @@
 #!/bin/sh
-# com.anthropic:anthropic-java 3.14.0, which sends spans of its own, with ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE=content.
+# com.anthropic:anthropic-java:3.14.0, which sends spans of its own, with ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE=content.
 #
 # As in the clients for Python and Go, the variable should put messages into the spans of any client. It does so only for a
 # client that is built with fromEnv(); one that is given its key and address by the builder has none, without a word.
@@ -9,14 +9,15 @@ set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
-cat > pom.xml <<'XML'
+dependencies=
+for coordinates in com.anthropic:anthropic-java:3.14.0 io.opentelemetry:opentelemetry-sdk-testing:1.68.0; do
+  dependencies="$dependencies<dependency>$(echo "$coordinates" |
+    sed -E 's|(.*):(.*):(.*)|<groupId>\1</groupId><artifactId>\2</artifactId><version>\3</version>|')</dependency>"
+done
+cat > pom.xml <<XML
 <project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>a</groupId><artifactId>a</artifactId><version>1</version>
-  <dependencies>
-    <dependency><groupId>com.anthropic</groupId><artifactId>anthropic-java</artifactId><version>3.14.0</version></dependency>
-    <dependency><groupId>io.opentelemetry</groupId><artifactId>opentelemetry-sdk-testing</artifactId><version>1.68.0</version></dependency>
-  </dependencies>
+  <modelVersion>4.0.0</modelVersion><groupId>a</groupId><artifactId>a</artifactId><version>1</version>
+  <dependencies>$dependencies</dependencies>
 </project>
 XML
 cat > Main.java <<'JAVA'
@@ -43,8 +44,7 @@ public class Main {
         var client = builder.apiKey("none").baseUrl("http://127.0.0.1:" + server.getAddress().getPort()).maxRetries(0).build();
         try {
             client.messages().create(MessageCreateParams.builder().model("m").maxTokens(1).addUserMessage("hi").build());
-        } catch (RuntimeException refused) {
-        }
+        } catch (RuntimeException refused) {}
         var span = spans.getFinishedSpanItems().get(0);
         boolean has = span.getAttributes().toString().contains("gen_ai.input.messages");
         System.out.println(arguments[0] + ": " + (has ? "messages" : "no messages"));

@@ -1,10 +1,9 @@
 #!/bin/sh
-# google-genai 2.34.0 for Python and @google/genai 1.30.0 for JavaScript, which gemini-cli 0.61.0 carries.
+# google-genai==2.34.0 for Python and @google/genai@1.30.0 for JavaScript, which gemini-cli 0.61.0 carries.
 #
 # A comment between the events of a stream (a line that begins with a colon) should be skipped, as readers of server-sent events
-# do; proxies and servers send some to keep a connection open. Both libraries end the stream with an error. A blank line
-# between events is skipped. An `error` in an event is thrown by the first, and by the second taken for a response without
-# candidates.
+# do; proxies and servers send some to keep a connection open. Both libraries end the stream with an error. A blank line is
+# skipped. An `error` in an event is thrown by the first, and by the second taken for a response without candidates.
 #
 # Output seen:
 #   python comment: UnknownApiResponseError
@@ -14,8 +13,7 @@
 #   node blank: Hello
 #   node error: Hel
 set -eu
-folder=$(mktemp -d)
-server=
+folder=$(mktemp -d) server=
 trap 'kill $server; rm -rf "$folder"' EXIT
 python3 -m venv "$folder/venv"
 "$folder/venv/bin/pip" -q install --disable-pip-version-check google-genai==2.34.0

@@ -12,20 +12,21 @@ set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
-cat > pom.xml <<'XML'
+element() {
+  echo "$2" |
+    sed -E "s|(.*):(.*):(.*)|<$1><groupId>\1</groupId><artifactId>\2</artifactId><version>\3</version>${3:-}</$1>|"
+}
+cat > pom.xml <<XML
 <project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
-  <parent>
-    <groupId>org.springframework.boot</groupId><artifactId>spring-boot-starter-parent</artifactId><version>4.0.7</version>
-  </parent>
-  <groupId>a</groupId><artifactId>a</artifactId><version>1</version>
-  <dependencyManagement><dependencies><dependency>
-    <groupId>org.springframework.ai</groupId><artifactId>spring-ai-bom</artifactId><version>2.0.1</version>
-    <type>pom</type><scope>import</scope>
-  </dependency></dependencies></dependencyManagement>
+  $(element parent org.springframework.boot:spring-boot-starter-parent:4.0.7)
+  <artifactId>a</artifactId>
+  <dependencyManagement><dependencies>
+    $(element dependency org.springframework.ai:spring-ai-bom:2.0.1 '<type>pom</type><scope>import</scope>')
+  </dependencies></dependencyManagement>
   <dependencies>
-    <dependency><groupId>org.springframework.ai</groupId><artifactId>spring-ai-starter-model-openai</artifactId></dependency>
-    <dependency><groupId>org.springframework.boot</groupId><artifactId>spring-boot-starter-opentelemetry</artifactId></dependency>
+    $(element dependency org.springframework.ai:spring-ai-starter-model-openai:2.0.1)
+    $(element dependency org.springframework.boot:spring-boot-starter-opentelemetry:4.0.7)
   </dependencies>
 </project>
 XML
