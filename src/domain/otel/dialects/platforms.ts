@@ -1,0 +1,131 @@
+/** Tables of platforms and gateways whose SDKs write spans, whatever library made the call. Pure data. */
+import { type AttributePath, type Dialect, python, text } from './dialect.ts'
+
+/** As langfuse-fields.ts rewrites what its SDKs send; their sessions are those of OpenInference, older users their own. */
+export const LANGFUSE: Dialect = {
+  name: 'langfuse',
+  kind: ['langfuse.observation.type'],
+  model: ['langfuse.observation.model.name'],
+  messages: [text('langfuse.observation.messages')],
+  tools: ['langfuse.observation.tools'],
+  input: ['langfuse.observation.input'],
+  answers: [text('langfuse.observation.answer')],
+  output: ['langfuse.observation.output'],
+  inputTokens: ['langfuse.observation.usage.input'],
+  outputTokens: ['langfuse.observation.usage.output'],
+  totalTokens: ['langfuse.observation.usage.total'],
+  cacheRead: ['langfuse.observation.usage.cache_read'],
+  cacheWrite: ['langfuse.observation.usage.cache_write'],
+  reasoning: ['langfuse.observation.usage.reasoning'],
+  cost: ['langfuse.observation.cost_details'],
+  user: ['langfuse.user.id'],
+  parameters: ['langfuse.observation.model.parameters'],
+}
+
+/** What LangSmith's tracing as OpenTelemetry (langsmith[otel] 0.15.1) adds to the older conventions. */
+export const LANGSMITH: Dialect = {
+  name: 'langsmith',
+  kind: ['langsmith.span.kind'],
+  usage: ['langsmith.metadata.usage_metadata'],
+  thread: [
+    'langsmith.metadata.thread_id',
+    'langsmith.metadata.session_id',
+    'langsmith.metadata.conversation_id',
+  ],
+  user: ['langsmith.metadata.user_id'],
+}
+
+/** What LiteLLM's spans (1.110.2) have beside the conventions. */
+export const LITELLM: Dialect = {
+  name: 'litellm',
+  usage: [python('metadata.usage_object')],
+  cost: ['gen_ai.cost.total_cost', 'litellm.cost.total'],
+  user: ['metadata.user_id'],
+}
+
+/** Logfire's spans: requests and responses are JSON as a whole, in which each text is one. */
+export const LOGFIRE: Dialect = {
+  name: 'logfire',
+  op: ['agent_name'],
+  requestedModel: ['request_data.model', 'model_name'],
+  model: ['response_data.model'],
+  messages: [
+    text('request_data.messages'),
+    text('request_data.input'),
+    'pydantic_ai.all_messages',
+    'events',
+  ],
+  tools: ['request_data.tools'],
+  input: ['tool_arguments', 'inputs'],
+  answers: [text('response_data.message')],
+  output: [
+    'tool_response',
+    'final_result',
+    text('response_data.combined_chunk_content'),
+    'embeddings',
+  ],
+  inputTokens: ['response_data.usage.prompt_tokens', 'response_data.usage.input_tokens'],
+  outputTokens: ['response_data.usage.completion_tokens', 'response_data.usage.output_tokens'],
+  totalTokens: ['response_data.usage.total_tokens'],
+  serviceTier: ['response_data.service_tier'],
+  holders: ['request_data', 'response_data'],
+  providerUsage: ['gen_ai.usage.raw'],
+  displayName: ['logfire.msg'],
+}
+
+/** What Logfire's spans of openai-agents (5.4.0) have beside its other spans. */
+export const LOGFIRE_AGENTS: Dialect = {
+  name: 'logfire_agents',
+  scope: 'logfire.openai_agents',
+  holders: ['response'],
+  // Its list of events ends with the answer.
+  messages: ['raw_input', { path: 'input', form: 'json', when: ['gen_ai.operation.name', 'chat'] }],
+  tools: ['response.tools'],
+  input: ['input'],
+  answers: [
+    'response.output',
+    { path: 'output', form: 'json', when: ['gen_ai.operation.name', 'chat'] },
+  ],
+  output: ['output'],
+  providerUsage: ['usage'],
+  thread: ['group_id'],
+}
+
+const ofMlflowModel = (path: string): AttributePath => ({
+  path,
+  form: 'json',
+  when: ['mlflow.spanType', 'CHAT_MODEL', 'LLM'],
+})
+
+/** Spans that MLflow's tracing exports (3.17.2): every value is JSON as a text. */
+export const MLFLOW: Dialect = {
+  name: 'mlflow',
+  holders: [
+    'mlflow.spanType',
+    'mlflow.spanInputs',
+    'mlflow.spanOutputs',
+    'mlflow.chat.tokenUsage',
+    'mlflow.llm.model',
+    'mlflow.llm.provider',
+  ],
+  kind: ['mlflow.spanType'],
+  requestedModel: ['mlflow.spanInputs.model'],
+  model: ['mlflow.llm.model'],
+  provider: ['mlflow.llm.provider'],
+  messages: [ofMlflowModel('mlflow.spanInputs.messages')],
+  tools: ['mlflow.chat.tools', 'mlflow.spanInputs.tools'],
+  input: ['mlflow.spanInputs'],
+  answers: [ofMlflowModel('mlflow.spanOutputs.choices')],
+  output: ['mlflow.spanOutputs'],
+  // MLflow's own counts have neither reasoning nor, for Responses, what a cache took.
+  providerUsage: [
+    {
+      ...ofMlflowModel('mlflow.spanOutputs.usage'),
+      when: ['mlflow.spanType', 'CHAT_MODEL', 'LLM', 'EMBEDDING'],
+    },
+  ],
+  // Of Anthropic's counts, too, the input has what a cache had or took.
+  usage: ['mlflow.chat.tokenUsage'],
+  cost: ['mlflow.llm.cost'],
+  parameters: [ofMlflowModel('mlflow.spanInputs')],
+}
