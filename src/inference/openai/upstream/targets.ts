@@ -1,7 +1,7 @@
 /**
  * Chooses the upstream for a request, the least busy or the fastest one that works, and repeats requests that may be sent
- * again a few times within a bounded time. If none works, the request goes to the one whose back-off ends first, since a failure
- * there tells the client more than a rejection here.
+ * again a few times within a bounded time. If none works, the request goes to the one whose back-off ends first, since a
+ * failure there tells the client more than a rejection here.
  */
 import { setTimeout } from 'node:timers/promises'
 import { ApiError, type ErrorCode } from '../../../errors.ts'
@@ -165,8 +165,8 @@ function averageIn(before: Latency | null, nowMs: number, takenAtMs: number): La
 }
 
 /**
- * Returns the expected latency of each upstream, in milliseconds above 0. One without a recent response is expected to be as
- * fast as the fastest, so that a slow one is tried again.
+ * Returns the expected latency of each upstream, in milliseconds above 0. One without a recent response is expected to be
+ * as fast as the fastest, so that a slow one is tried again; without any, all are equal.
  */
 function expectLatencies<T>(
   states: readonly State<T>[],
@@ -175,10 +175,11 @@ function expectLatencies<T>(
 ): number[] {
   const measured = states.map(({ latencies }) => {
     const latency = latencies[kind]
-    return latency !== null && nowMs - latency.atMs <= LATENCY_MS_MAX ? latency.ms : Infinity
+    return latency !== null && nowMs - latency.atMs <= LATENCY_MS_MAX ? latency.ms : null
   })
-  const fastest = Math.min(...measured)
-  return measured.map((ms) => Math.max(1, ms === Infinity ? fastest : ms))
+  const known = measured.filter((ms) => ms !== null)
+  const fastest = known.length === 0 ? 1 : Math.min(...known)
+  return measured.map((ms) => Math.max(1, ms ?? fastest))
 }
 
 /** Failures of an upstream that a model may let be tried again, although it may have processed the request. */

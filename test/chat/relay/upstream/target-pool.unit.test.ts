@@ -147,6 +147,12 @@ describe('createTargetPool with balance latency', () => {
     expect(weighted.request({})).toBe('u1')
   })
 
+  it('before any response, requests go by weight to the least busy upstream', () => {
+    const { pool } = openByLatency(3, 1)
+    const values = Array.from({ length: 8 }, () => pool.take(NONE, 'stream').value)
+    expect(values.filter((value) => value === 'u1')).toHaveLength(6)
+  })
+
   it('a slow upstream is tried again after a while, and is used once it is fast', () => {
     const { request, pass } = openByLatency(1, 1)
     const slow = { u1: 1_000, u2: 100 }
