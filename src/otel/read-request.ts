@@ -93,9 +93,9 @@ export function readTraceRequest(
   const runs = new Map<string, ExperimentRun>()
   for (const { span, project_id } of found) {
     try {
-      calls.push(toSpanParts(span, project_id, request))
-      feedback.push(...readSpanFeedback(span, project_id, request.refScheme))
       const run = readExperimentRun(span, project_id)
+      calls.push(toSpanParts(span, project_id, request, run))
+      feedback.push(...readSpanFeedback(span, project_id, request.refScheme))
       if (run !== null) runs.set(`${project_id}/${run.id}`, run)
     } catch (error) {
       refusals.push(reasonOf(error))
@@ -148,14 +148,19 @@ function readOne(encoding: OtlpEncoding, item: unknown, source: SpanSource): Spa
     : readJsonSpan(item, source)
 }
 
-/** The start and the end of the call of a span; no end while it runs. @throws SpanError, ApiError validation_failed */
+/**
+ * The start and the end of the call of a span; no end while it runs.
+ *
+ * @param run - of which the span is a trial; the caller writes the call of the run. Default: none.
+ * @throws SpanError, ApiError validation_failed
+ */
 export function toSpanParts(
   span: Span,
   project_id: string,
   { svc_user_id, svc_username, refScheme }: SpanDefaults,
+  run: ExperimentRun | null = null,
 ): CallParts {
   const call = toSpanCall(span, project_id)
-  const run = readExperimentRun(span, project_id)
   const { start, end, isRunning } = run === null ? call : toTrialCall(span, call, run, refScheme)
   const defaults = { id: span.span_id, trace_id: span.trace_id, svc_user_id, svc_username }
   const response_id = readSpanResponseId(span.attributes)

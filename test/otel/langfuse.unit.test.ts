@@ -1,6 +1,9 @@
 /** Attributes as Langfuse's SDKs set them. */
 import { describe, expect, it } from 'vitest'
+import { PREDICT_AND_SCORE_OP } from '../../src/domain/calls/evaluations/evaluation-calls.ts'
+import { readExperimentRun } from '../../src/domain/otel/experiments.ts'
 import { toSpanCall } from '../../src/domain/otel/span-call.ts'
+import { toSpanParts } from '../../src/otel/read-request.ts'
 import { buildSpan } from './otel-fixtures.ts'
 
 const AT = 'langfuse.observation'
@@ -130,5 +133,19 @@ describe('an observation of Langfuse', () => {
   it('did not fail at a lower level', () => {
     const { end } = callOf({ type: 'tool', level: 'WARNING', status_message: 'slow' })
     expect(end.exception).toBeNull()
+  })
+})
+
+describe('the span of an item of an experiment', () => {
+  it('is a trial where its run is recorded with it, and else the call that it is', () => {
+    const attributes = { 'langfuse.experiment.id': 'r', 'langfuse.experiment.item.id': 'i' }
+    const span = buildSpan({ name: 'experiment-item-run', attributes })
+    const defaults = { refScheme: 'weave', svc_user_id: 'u', svc_username: 'u' }
+    const run = readExperimentRun(span, 'acme/demo')
+    const [trial, imported] = [run, null].map(
+      (given) => toSpanParts(span, 'acme/demo', defaults, given).start,
+    )
+    expect(trial).toMatchObject({ op_name: PREDICT_AND_SCORE_OP, parent_id: 'r' })
+    expect(imported).toMatchObject({ op_name: 'experiment-item-run', parent_id: null })
   })
 })
