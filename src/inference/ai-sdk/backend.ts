@@ -105,7 +105,7 @@ export function createAiSdkBackend(options: AiSdkBackendOptions): InferenceBacke
     findProvider: () =>
       traits.listedAs ?? (baseUrl === null ? null : findCommonProvider([baseUrl])),
     describeUpstreams: () =>
-      pool.look().map(({ value: _, ...state }) => {
+      pool.describe().map(({ value: _, ...state }) => {
         return { ...state, address: baseUrl === null ? packageName : withoutQuery(baseUrl) }
       }),
     close: () => fetch.close(),

@@ -82,7 +82,7 @@ export function createAnthropicBackend(options: AnthropicBackendOptions): Infere
     // Its usage has the meaning of Anthropic's, whoever serves it.
     findProvider: () => findCommonProvider(addresses) ?? 'anthropic',
     describeUpstreams: (kind) =>
-      pool.look(kind).map(({ value: { address }, ...state }) => ({ ...state, address })),
+      pool.describe(kind).map(({ value: { address }, ...state }) => ({ ...state, address })),
     async close() {
       await Promise.all(targets.map(({ value }) => value.client.close()))
     },

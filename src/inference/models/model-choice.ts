@@ -141,8 +141,8 @@ function createTrainedModels({ registry, trained, checkpoints }: ModelChoiceOpti
 
 /**
  * Spec: §4.3 model, §4.7.
- * Choice: names in the models file take precedence, then those by which the project of the request, or of the name, serves models; a trained model without a checkpoint answers as its base,
- * step 0; answers have the name with the step.
+ * Choice: names in the models file take precedence, then those by which the project of the request, or of the name, serves
+ * models; a trained model without a checkpoint responds as its base, step 0; responses have the name with the step.
  */
 export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
   const { registry, servedAliases } = options

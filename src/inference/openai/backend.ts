@@ -162,7 +162,7 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
     dropsUnsupported: unsupported === 'drop',
     findUnhonoured: (request) => findUnknownCompletionFields(engine, request),
     describeUpstreams: (kind) =>
-      pool.look(kind).map(({ value: { address }, ...state }) => ({ ...state, address })),
+      pool.describe(kind).map(({ value: { address }, ...state }) => ({ ...state, address })),
     describeModel: describe,
     async close() {
       await Promise.all(targets.map(({ value }) => value.client.close()))

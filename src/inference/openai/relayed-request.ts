@@ -1,6 +1,6 @@
 /**
- * Sends one request to the upstreams of a model: each try to the least busy one that works, and again only where that is
- * safe. It hands back an answer that has begun without an error.
+ * Sends one request to the upstreams of a model: each try to the best one that works, and again only where the policy of
+ * the model lets it. It returns a response that has begun without an error.
  */
 import { ApiError } from '../../errors.ts'
 import type { CallOptions, Delta, RelayedDelta } from '../backend.ts'
@@ -201,6 +201,7 @@ async function readStatusError(
 function unreadable(): ApiError {
   return new ApiError('upstream_invalid_response', { cause: new Error('unknown compression') })
 }
+
 /**
  * Spec: §8 (not shown).
  * Choice: unless the model's entry names the failure, a request is sent again only if the upstream certainly did not

@@ -39,11 +39,11 @@ export interface TargetUse<T> {
 }
 
 /** An upstream and its state. */
-type TargetLook<T> = Omit<UpstreamState, 'address'> & { readonly value: T }
+type TargetDescription<T> = Omit<UpstreamState, 'address'> & { readonly value: T }
 
 export interface TargetPool<T> {
   /** @param kind - of the request whose order is asked for. Default stream. */
-  look(kind?: LatencyKind): TargetLook<T>[]
+  describe(kind?: LatencyKind): TargetDescription<T>[]
   /** @param tried - numbers of upstreams to avoid if there are others */
   take(tried: ReadonlySet<number>, kind: LatencyKind): TargetUse<T>
   /** Whether there is a working upstream that the request has not tried. */
@@ -111,7 +111,7 @@ export function createTargetPool<T>(
   }
 
   return {
-    look(kind = 'stream') {
+    describe(kind = 'stream') {
       const sorted = sort(new Set(), kind)
       return states.map((state) => {
         const { value, number, weight, busyCount, failureCount, restsUntilMs } = state

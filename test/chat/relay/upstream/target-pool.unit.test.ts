@@ -174,16 +174,18 @@ describe('createTargetPool with balance latency', () => {
     const kinds = ['stream', 'whole'] as const
     for (const kind of kinds)
       for (let count = 0; count < 2; count++) request({ u1: 50, u2: 900 }, kind)
-    expect(pool.look().map(({ firstEventMs, responseMs }) => [firstEventMs, responseMs])).toEqual([
+    expect(
+      pool.describe().map(({ firstEventMs, responseMs }) => [firstEventMs, responseMs]),
+    ).toEqual([
       [50, 50],
       [900, 900],
     ])
     const whole = openByLatency(1, 1)
     for (let count = 0; count < 2; count++) whole.request({ u1: 50, u2: 900 }, 'stream')
-    expect(whole.pool.look('stream').map(({ rank }) => rank)).toEqual([0, 1])
+    expect(whole.pool.describe('stream').map(({ rank }) => rank)).toEqual([0, 1])
     for (let count = 0; count < 2; count++) whole.request({ u1: 900, u2: 50 }, 'whole')
-    expect(whole.pool.look('whole').map(({ rank }) => rank)).toEqual([1, 0])
-    expect(whole.pool.look('stream').map(({ rank }) => rank)).toEqual([0, 1])
+    expect(whole.pool.describe('whole').map(({ rank }) => rank)).toEqual([1, 0])
+    expect(whole.pool.describe('stream').map(({ rank }) => rank)).toEqual([0, 1])
   })
 
   it('an upstream that fails rests, however fast it was', () => {
