@@ -1,6 +1,6 @@
 /**
- * Resolves a model name for a caller: to a model from the models file, or to a checkpoint of a model trained
- * here. Checkpoints are looked up for each request.
+ * Resolves a model name for a caller: to a model from the models file, to what a project serves by the name, or to a
+ * checkpoint of a model trained here. The latter two are read from the store for each request.
  */
 import { canUseModel, canUseProject, type Principal } from '../../domain/access/permissions.ts'
 import type { PreviewModel } from '../../domain/models/preview-model.ts'
@@ -36,7 +36,8 @@ export interface ModelCaller {
 
 export interface ModelChoice {
   /**
-   * Returns the model of a name, the default model for null or undefined; a promise only for trained models.
+   * Returns the model of a name, the default model for null or undefined; a promise for names that
+   * the models file does not have.
    *
    * @throws ApiError model_not_found, model_forbidden; invalid_value when several projects have a trained model of this name
    */
@@ -47,7 +48,7 @@ export interface ModelChoice {
   /** Returns the listing entry for a name. @throws what `choose` throws */
   describe(name: string, modelCaller: ModelCaller): Promise<ModelListEntry>
   /** Returns the names of the project, and the trained models that the caller may use, newest first. */
-  listTrained(modelCaller: ModelCaller): Promise<ModelListEntry[]>
+  listStored(modelCaller: ModelCaller): Promise<ModelListEntry[]>
 }
 
 /** A checkpoint that can be served, with the model it belongs to. */
@@ -178,7 +179,7 @@ export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
     const { model } = chosenBy
     const asker = { ...modelCaller, projectId: alias.project_id }
     const own = registry.findModel(model) ?? (await models.findServed(model, asker))?.served ?? null
-    // The answer names what responded, as it does for trained models.
+    // The response names what responded, as it does for trained models.
     return { ...(own ?? registry.getModel(model)), answersAs: own?.answersAs ?? model, chosenBy }
   }
 
@@ -192,7 +193,7 @@ export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
       if (found === null) return registry.getEntry(name)
       return { ...toEntry(found.model, name), root: found.served.id }
     },
-    async listTrained(modelCaller) {
+    async listStored(modelCaller) {
       const { projectId } = modelCaller
       const aliases = projectId === null ? [] : await servedAliases.listAliases(projectId)
       return [...aliases.map(toAliasEntry), ...(await models.list(modelCaller))]

@@ -62,8 +62,8 @@ export async function modelRoutes(app: App, { models, choice }: ModelRoutesOptio
     },
     async (request) => {
       const modelCaller = toModelCaller(request)
-      const trained = await choice.listTrained(modelCaller)
-      const all = [...models.listEntries(), ...trained]
+      const stored = await choice.listStored(modelCaller)
+      const all = [...models.listEntries(), ...stored]
       const namesOf = ({ id, root }: ModelListEntry) => [
         id,
         root,

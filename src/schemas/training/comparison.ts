@@ -2,7 +2,12 @@
 import { z } from 'zod'
 import { Scorer } from '../evaluators/scorer.ts'
 import { FreeObject, ProjectId, Total } from '../primitives.ts'
-import { TRAJECTORY_SOURCE, TrajectoryStats } from './trajectory-from-calls.ts'
+import {
+  HELD_OUT_DEFAULT,
+  HELD_OUT_MAX,
+  TRAJECTORY_SOURCE,
+  TrajectoryStats,
+} from './trajectory-from-calls.ts'
 
 /** Limits: models, prompts, responses to one prompt, tokens. */
 const COMPARED_MAX = 8
@@ -11,8 +16,6 @@ const SAMPLES_MAX = 64
 const TOKENS_MAX = 1_000_000
 const MODEL_CHARS_MAX = 512
 const ID_CHARS_MAX = 128
-const HELD_OUT_MAX = 0.9
-const HELD_OUT_DEFAULT = 0.2
 const TEMPERATURE_MAX = 2
 const SEED_MAX = 2 ** 31
 

@@ -1,10 +1,12 @@
 /** Training jobs made of recorded calls, an addition to the spec. Spec: §2.12. */
 import { z } from 'zod'
 import { ExperimentalConfig, TrainingJobResponse } from './training-job.ts'
-import { TRAJECTORY_SOURCE, TrajectoryStats } from './trajectory-from-calls.ts'
-
-const HELD_OUT_DEFAULT = 0.2
-const SEED_MAX = 2 ** 32 - 1
+import {
+  HELD_OUT_DEFAULT,
+  SEED_MAX,
+  TRAJECTORY_SOURCE,
+  TrajectoryStats,
+} from './trajectory-from-calls.ts'
 
 /** Input of `POST /v1/preview/training-jobs/from-calls`. Spec: §4.8 (nothing of the spec makes jobs). Choice: this route. */
 export const TrainingFromCallsRequest = z

@@ -14,8 +14,10 @@ const REWARDS_MAX = 32
 const MODELS_MAX = 100
 const MODEL_CHARS_MAX = 512
 /** Limits: share of prompts that is held out, seed of the split. */
-const HELD_OUT_MAX = 0.9
-const SEED_MAX = 2 ** 32 - 1
+export const HELD_OUT_MAX = 0.9
+export const SEED_MAX = 2 ** 32 - 1
+/** Share of jobs and of comparisons, which must be the same. */
+export const HELD_OUT_DEFAULT = 0.2
 
 /** Unit of one rollout: a call alone, or the calls of a trace or of a conversation (`thread_id`). */
 const ROLLOUT_UNITS = ['call', 'trace_id', 'thread_id'] as const

@@ -12,7 +12,6 @@ interface IntakeOptions {
 }
 
 export interface TrainingIntake {
-  readonly bytesMax: number
   /** Reads a body to its end. @throws what receiveTrainingBody throws */
   receive(source: Readable | undefined): Promise<TrainingBody>
   close(): Promise<void>
@@ -26,7 +25,6 @@ export function openTrainingIntake({
   const folder = openBodyFolder(dataDir)
   const stageBody = limitLargeBodies(folder.stageBody)
   return {
-    bytesMax,
     receive: (source) => receiveTrainingBody(source, { stageBody, thread, bytesMax }),
     async close() {
       await thread.close()
