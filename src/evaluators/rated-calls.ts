@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { ReadCaller } from '../domain/access/read-caller.ts'
 import { callRef } from '../domain/calls/call-ref.ts'
 import { FEEDBACK_FIELDS, type FeedbackRow } from '../domain/feedback/feedback-view.ts'
+import { parseRef } from '../domain/objects/refs.ts'
 import { resolveRowQuery } from '../domain/query/row-query.ts'
 import { refuseField } from '../errors.ts'
 import type { AgreementRequest } from '../schemas/feedback/agreement.ts'
@@ -108,6 +109,13 @@ async function findTypeCalls(
     ),
     caller,
   )
-  const refs = [...new Set(rows.map((text) => String(JSON.parse(text).weave_ref)))]
+  const all = new Set(rows.map((text) => String(JSON.parse(text).weave_ref)))
+  const refs = [...all].filter((ref) => isCallOf(project_id, ref))
   return { refs: refs.slice(0, limit), areAll: refs.length <= limit && rows.length < ratingsMax }
+}
+
+/** Feedback may also be about objects, and about calls of other projects. */
+function isCallOf(project_id: string, weave_ref: string): boolean {
+  const ref = parseRef(weave_ref)
+  return ref?.kind === 'call' && ref.project_id === project_id
 }

@@ -83,7 +83,14 @@ export function describeQueueRulesContract(name: string, open: () => Promise<Rul
         feedbackOf('high', 'rating', { value: 2 }),
         feedbackOf('note', 'wandb.note.1', { note: 'bad' }),
         feedbackOf('judge', 'wandb.runnable.a', { output: { score: 1 } }),
-        { ...feedbackOf('object', 'rating', { value: 1 }), weave_ref: 'weave:///a/b/object/o:v1' },
+        {
+          ...feedbackOf('object', 'rating', { value: 1 }),
+          weave_ref: `weave:///${PROJECT}/object/o:v1`,
+        },
+        {
+          ...feedbackOf('foreign', 'rating', { value: 1 }),
+          weave_ref: 'weave:///acme/other/call/c-foreign',
+        },
         away,
       ])
       await stores.feedback.createFeedback(feedbackOf('low', 'rating', { value: 1 }))

@@ -124,4 +124,19 @@ describe('the agreement of raters', () => {
       is_complete: false,
     })
   })
+  it('is of calls of the project alone', async () => {
+    const { post, rate, agreement } = await build()
+    await rate('ada', 'a', '👎')
+    for (const ref of [`${project_id}/object/o:v1`, 'acme/other/call/b']) {
+      const weave_ref = `weave:///${ref}`
+      const feedback = { feedback_type: 'wandb.reaction.1', payload: { emoji: '👎' } }
+      const made = await post('/traces/feedback/create', { project_id, weave_ref, ...feedback })
+      expect(made.status, made.text).toBe(200)
+    }
+    expect((await agreement({ ...TYPE, limit: 1 })).body).toMatchObject({
+      calls: 1,
+      is_complete: true,
+      raters: [{ ratings: 1 }],
+    })
+  })
 })

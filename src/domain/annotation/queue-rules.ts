@@ -36,13 +36,13 @@ export function adderOf(rule: RuleName): string {
 /** Returns the name of the task for new feedback, or null where no rule is about it. */
 export function feedbackTask(rules: QueueRules, feedback: FeedbackRow): string | null {
   const { thumbs_down, scores, disagreement } = rules
-  const { feedback_type, weave_ref, id } = feedback
+  const { feedback_type, weave_ref, id, project_id } = feedback
   const isWanted =
     (thumbs_down && feedback_type.startsWith(REACTION)) ||
     scores?.some((score) => score.feedback_type === feedback_type) ||
     (disagreement && feedback_type.startsWith(RUNNABLE))
   const ref = isWanted ? parseRef(weave_ref) : null
-  if (ref === null || ref.kind !== 'call') return null
+  if (ref?.kind !== 'call' || ref.project_id !== project_id) return null
   const isMet =
     isOutside(rules, feedback) ||
     (disagreement && feedback_type.startsWith(RUNNABLE)) ||
