@@ -9,10 +9,9 @@ import { TimePicker } from '../parts/time/time-picker.ts'
 import { query, setQuery } from '../shell/location.ts'
 import type { ViewProps } from '../shell/page-route.ts'
 import { NewestFeedback } from './newest.ts'
-import { readNewest } from './newest-rows.ts'
+import { type FeedbackWindow, readNewest } from './newest-rows.ts'
 import { readPaths } from './payload-paths.ts'
 import { ScoreView } from './score-view.ts'
-import type { FeedbackWindow } from './window.ts'
 
 function windowOf(project_id: string): FeedbackWindow {
   const { fromMs, toMs } = readRange(serverNow())

@@ -1,7 +1,35 @@
-/** Fetches the newest feedback of a time range. */
+/** The newest feedback of a time range: its query, and the rows that are listed. */
 import { requestExact } from '../api/client.ts'
-import { newestFirst } from './newest-first.ts'
-import type { FeedbackWindow } from './window.ts'
+import { field, literal } from '../calls/search/conditions.ts'
+
+/** The window in the address, with its current times. */
+export interface FeedbackWindow {
+  readonly project_id: string
+  readonly start: string
+  readonly end: string
+  readonly feedback_type: string | null
+}
+
+/** Body of `/feedback/query`. */
+export function newestFirst(
+  { project_id, start, end, feedback_type }: FeedbackWindow,
+  fields: readonly string[],
+  limit: number,
+) {
+  const conditions: object[] = [
+    { $gte: [field('created_at'), literal(start)] },
+    { $lt: [field('created_at'), literal(end)] },
+  ]
+  if (feedback_type !== null)
+    conditions.push({ $eq: [field('feedback_type'), literal(feedback_type)] })
+  return {
+    project_id,
+    fields,
+    limit,
+    query: { $expr: { $and: conditions } },
+    sort_by: [{ field: 'created_at', direction: 'desc' }],
+  }
+}
 
 /** Limit: feedback that is listed, and whose payloads are searched for paths. */
 const ROWS_MAX = 100

@@ -12,7 +12,7 @@ import { formatCount, formatNumber, formatShort } from '../parts/format.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { timeZone } from '../shell/settings.ts'
-import type { FeedbackWindow } from './window.ts'
+import type { FeedbackWindow } from './newest-rows.ts'
 
 const MS_PER_S = 1000
 

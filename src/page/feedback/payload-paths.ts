@@ -5,9 +5,7 @@
 import { requestJson } from '../api/client.ts'
 import type { PayloadPath } from '../api/wire.ts'
 import { leafPathsOf } from './leaf-paths.ts'
-import { newestFirst } from './newest-first.ts'
-import type { FeedbackRow } from './newest-rows.ts'
-import type { FeedbackWindow } from './window.ts'
+import { type FeedbackRow, type FeedbackWindow, newestFirst } from './newest-rows.ts'
 
 /** Limit: newest feedback in which types are searched; all others show when their type is chosen. */
 const ROWS_MAX = 1000

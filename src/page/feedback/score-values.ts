@@ -1,7 +1,7 @@
 /** The values at a path of payloads: the newest for their distribution, and those at either end with what they are about. */
 import { requestExact } from '../api/client.ts'
-import { newestFirst } from './newest-first.ts'
-import type { FeedbackWindow } from './window.ts'
+import { isThere } from '../calls/search/conditions.ts'
+import { type FeedbackWindow, newestFirst } from './newest-rows.ts'
 
 /** Limit: newest values whose distribution is shown. */
 export const VALUES_MAX = 5000
@@ -26,12 +26,11 @@ export async function readScoreValues(
 ): Promise<readonly ScoreValue[]> {
   const fields = ['id', 'created_at', 'feedback_type', 'weave_ref', field]
   const { query, ...body } = newestFirst(asked, fields, limit)
-  const isThere = { $not: [{ $eq: [{ $getField: field }, { $literal: null }] }] }
   const { result } = await requestExact<{ result: Row[] }>(
     '/feedback/query',
     {
       ...body,
-      query: { $expr: { $and: [...query.$expr.$and, isThere] } },
+      query: { $expr: { $and: [...query.$expr.$and, isThere(field)] } },
       sort_by: [{ field: order.by === 'value' ? field : order.by, direction: order.direction }],
     },
     { signal },

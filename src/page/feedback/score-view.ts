@@ -6,13 +6,12 @@ import { isBetterLow } from '../evaluations/scores.ts'
 import { formatCount, formatTime, preview } from '../parts/format.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Loading } from '../parts/notice.ts'
-import { binsOf, labelsOf, numbersIn } from './bins.ts'
-import { Distribution } from './distribution.ts'
+import { type Bin, binsOf, labelsOf, numbersIn } from './bins.ts'
 import { fieldOfPath } from './leaf-paths.ts'
 import { About } from './newest.ts'
+import type { FeedbackWindow } from './newest-rows.ts'
 import { PathChart } from './path-chart.ts'
 import { readScoreValues, VALUES_MAX } from './score-values.ts'
-import type { FeedbackWindow } from './window.ts'
 
 /** Feedback listed at first, and added by each click on "more". */
 const STEP = 20
@@ -55,6 +54,28 @@ function Values({ asked, path, type, field }: FieldProps) {
     ${values.length === VALUES_MAX && html`<p class="faint">Of the newest ${formatCount(VALUES_MAX)} values of this time.</p>`}
     ${others > 0 && html`<p class="faint">${formatCount(others)} ${others === 1 ? 'value is' : 'values are'} not a number.</p>`}
   </section>`
+}
+
+interface DistributionProps {
+  readonly title: string
+  readonly bins: readonly Bin[]
+}
+
+/** How often values are given, as a table with bars. */
+function Distribution({ title, bins }: DistributionProps) {
+  const most = Math.max(...bins.map(({ count }) => count), 1)
+  const all = bins.reduce((sum, { count }) => sum + count, 0)
+  return html`<table class="list whole distribution" aria-label=${title}>
+    <thead><tr><th scope="col">Value</th><th scope="col"><span class="hidden">Share of the most frequent</span></th><th scope="col" class="number">Count</th><th scope="col" class="number">Share</th></tr></thead>
+    <tbody>${bins.map(
+      ({ label, count }) => html`<tr key=${label}>
+        <th scope="row" class="wrap">${label}</th>
+        <td class="distribution-bar"><meter class="share" min="0" max="1" value=${count / most} aria-hidden="true"></meter></td>
+        <td class="number">${formatCount(count)}</td>
+        <td class="number">${all === 0 ? '' : `${((100 * count) / all).toFixed(1)} %`}</td>
+      </tr>`,
+    )}</tbody>
+  </table>`
 }
 
 function Ordered({ project, asked, path, type, field }: FieldProps) {

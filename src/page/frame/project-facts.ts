@@ -2,10 +2,11 @@
 import { type Signal, signal } from '@preact/signals'
 import { html } from 'htm/preact'
 import { useEffect } from 'preact/hooks'
-import { requestJson, requestLines } from '../api/client.ts'
+import { requestJson } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
 import { may } from '../api/session.ts'
-import type { Call, StatsQueryBody, StatsResponse } from '../api/wire.ts'
+import type { StatsQueryBody, StatsResponse } from '../api/wire.ts'
+import { readNewestStart } from '../home/totals.ts'
 import { formatCost, formatShort } from '../parts/format.ts'
 import { RelativeTime } from '../parts/time/relative-time.ts'
 
@@ -82,15 +83,9 @@ async function readFacts(project_id: string): Promise<Facts> {
     call_metrics: [{ metric: 'call_count' }, { metric: 'error_count' }],
     usage_metrics: [{ metric: 'total_cost' }],
   }
-  const newest = {
-    project_id,
-    columns: ['started_at'],
-    sort_by: [{ field: 'started_at', direction: 'desc' }],
-    limit: 1,
-  }
-  const [stats, [call]] = await Promise.all([
+  const [stats, newest] = await Promise.all([
     requestJson<StatsResponse>('/calls/stats', question),
-    Array.fromAsync(requestLines<Call>('/calls/stream_query', newest)),
+    readNewestStart(project_id),
   ])
   const sum = (buckets: readonly object[], metric: string) =>
     buckets.reduce((total: number, bucket) => total + Number(Reflect.get(bucket, metric) ?? 0), 0)
@@ -103,7 +98,7 @@ async function readFacts(project_id: string): Promise<Facts> {
     calls: sum(stats.call_buckets, 'sum_call_count'),
     errors: sum(stats.call_buckets, 'sum_error_count'),
     cost: priced.length > 0 ? sum(priced, 'sum_total_cost') : null,
-    newest: call?.started_at ?? null,
+    newest,
   }
 }
 

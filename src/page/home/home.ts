@@ -1,9 +1,7 @@
 /** The home of a project: what happened over time. */
 import { html } from 'htm/preact'
 import { useMemo, useState } from 'preact/hooks'
-import { requestLines } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
-import type { Call } from '../api/wire.ts'
 import { rangeName, readRange, selectRange } from '../parts/charts/range.ts'
 import { formatCost, formatCount, formatMs, formatShort, formatTime } from '../parts/format.ts'
 import { type Loaded, useLoad } from '../parts/hooks/use-load.ts'
@@ -20,7 +18,7 @@ import { type Panels, usePanels } from './panels/saved-panels.ts'
 import { linesOf, sumOf, valuesOf } from './series.ts'
 import { chartsRequest } from './shown-range.ts'
 import { Tops } from './tops.ts'
-import { readTotals, type Totals } from './totals.ts'
+import { readNewestStart, readTotals, type Totals } from './totals.ts'
 
 const PAUSE_MS = 5000
 /** Sums of the whole range are read again with every sixth chart. */
@@ -86,30 +84,18 @@ function Charts({ project, name, totals, turn, panels, isLive, query, response }
 const BEFORE_NEWEST_MS = 24 * 3_600_000
 const BEHIND_NEWEST_MS = 60_000
 
-/** The start of the newest call. @returns milliseconds; null if the project has none */
-async function readNewest(project_id: string, signal: AbortSignal) {
-  const question = {
-    project_id,
-    columns: ['started_at'],
-    sort_by: [{ field: 'started_at', direction: 'desc' }],
-    limit: 1,
-  }
-  let newestMs: number | null = null
-  for await (const call of requestLines<Call>('/calls/stream_query', question, { signal })) {
-    newestMs = Date.parse(call.started_at)
-  }
-  return { newestMs }
-}
-
 /** For a time range without calls: the time of the newest calls, if the project has any. */
 function NoCalls({ project }: { readonly project: string }) {
-  const newest = useLoad(`${project} ${rangeName.value}`, (signal) => readNewest(project, signal))
+  const newest = useLoad(`${project} ${rangeName.value}`, async (signal) => ({
+    start: await readNewestStart(project, signal),
+  }))
   if (newest.value === null)
     return html`<${Failure} words=${newest.failure} />${newest.isLoading && html`<${Loading} />`}`
-  const { newestMs } = newest.value
-  if (newestMs === null) return html`<${FirstTrace} project=${project} />`
+  const { start } = newest.value
+  if (start === null) return html`<${FirstTrace} project=${project} />`
+  const newestMs = Date.parse(start)
   const show = () => selectRange(newestMs - BEFORE_NEWEST_MS, newestMs + BEHIND_NEWEST_MS)
-  return html`<p class="notice">No calls in this time. The newest call began at ${formatTime(new Date(newestMs).toISOString())}.</p>
+  return html`<p class="notice">No calls in this time. The newest call began at ${formatTime(start)}.</p>
     <div class="bar">
       <button class="main" onClick=${show}>Show the day before it</button>
       <a class="button" href=${pathTo(project, 'calls')}>See the newest calls</a>

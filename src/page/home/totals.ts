@@ -1,6 +1,6 @@
-/** Sums of the calls of a time range. */
-import { requestJson } from '../api/client.ts'
-import type { StatsQueryBody, StatsResponse } from '../api/wire.ts'
+/** Sums of the calls of a time range, and the newest call of a project. */
+import { requestJson, requestLines } from '../api/client.ts'
+import type { Call, StatsQueryBody, StatsResponse } from '../api/wire.ts'
 
 /** Seconds: the longest bucket, so that a range has one. */
 const GRANULARITY_S = 36_525 * 86_400
@@ -55,4 +55,20 @@ export async function readTotals(
     tokens: used.reduce((total, bucket) => total + Number(bucket.sum_total_tokens ?? 0), 0),
     cost: costs.length === 0 ? null : costs.reduce((total, cost) => total + cost, 0),
   }
+}
+
+/** The start of the newest call; null if the project has none. */
+export async function readNewestStart(
+  project_id: string,
+  signal?: AbortSignal,
+): Promise<string | null> {
+  const body = {
+    project_id,
+    columns: ['started_at'],
+    sort_by: [{ field: 'started_at', direction: 'desc' }],
+    limit: 1,
+  }
+  const calls = requestLines<Call>('/calls/stream_query', body, { signal })
+  const [newest] = await Array.fromAsync(calls)
+  return newest?.started_at ?? null
 }

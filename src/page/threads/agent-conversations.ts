@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks'
 import type { z } from 'zod'
 import type { AgentSpanGroup } from '../../schemas/agents/agent-spans.ts'
 import { requestJson } from '../api/client.ts'
+import { isThere } from '../calls/search/conditions.ts'
 import { formatCost, formatCount } from '../parts/format.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Loading } from '../parts/notice.ts'
@@ -26,10 +27,9 @@ function readConversations(
   limit: number,
   signal: AbortSignal,
 ): Promise<Groups> {
-  const hasId = { $not: [{ $eq: [{ $getField: 'conversation_id' }, { $literal: null }] }] }
   const body = {
     project_id,
-    query: { $expr: hasId },
+    query: { $expr: isThere('conversation_id') },
     group_by: [{ key: 'conversation_id' }],
     measures: [{ alias: 'turns', aggregation: 'count_distinct', value: { key: 'trace_id' } }],
     include_costs: true,

@@ -3,6 +3,7 @@ import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { requestJson, requestLines } from '../api/client.ts'
 import type { Call, Usage, UsageSummary } from '../api/wire.ts'
+import { isTurn } from '../calls/search/conditions.ts'
 import { formatCount } from '../parts/format.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Pending } from '../parts/notice.ts'
@@ -28,7 +29,6 @@ async function readTurns(
   page: number | null,
   signal: AbortSignal,
 ): Promise<Turns> {
-  const isTurn = { $eq: [{ $getField: 'id' }, { $getField: 'turn_id' }] }
   const which = { project_id, filter: { thread_ids: [thread] }, query: { $expr: isTurn } }
   const { count } = await requestJson<{ count: number }>('/calls/query_stats', which, { signal })
   const last = Math.max(0, Math.ceil(count / PAGE_TURNS) - 1)

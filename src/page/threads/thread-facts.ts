@@ -1,6 +1,7 @@
 /** What the list of threads says about each besides its turns: the first message, who wrote it, and sums of its turns. */
 import { requestLines } from '../api/client.ts'
 import { type Call, type Feedback, factsOf, type Thread, usageOf } from '../api/wire.ts'
+import { isTurn } from '../calls/search/conditions.ts'
 import { numberOf, scoresOf } from '../evaluations/scores.ts'
 import { formatNumber, preview } from '../parts/format.ts'
 import { lastMessageText, newestOf, onlyTextOf, promptOf } from '../parts/messages/messages.ts'
@@ -60,7 +61,6 @@ function firstTextOf(inputs: unknown): string {
 }
 
 async function readTurns(project_id: string, threads: readonly Thread[], signal: AbortSignal) {
-  const isTurn = { $eq: [{ $getField: 'id' }, { $getField: 'turn_id' }] }
   const body = {
     project_id,
     filter: { thread_ids: threads.map(({ thread_id }) => thread_id) },
