@@ -152,6 +152,18 @@ describe('experiments of Langfuse’s SDKs', () => {
     })
   })
 
+  it('keep the digits of numbers in the metadata of a run, which items that come at once begin once', async () => {
+    const { post, get, langfuse } = await openExperiments()
+    await post(`${BASE}/v2/datasets`, { name: 'd' }, langfuse)
+    await post(`${BASE}/dataset-items`, { datasetName: 'd', id: 'i1' }, langfuse)
+    const sent = '{"runName":"r","datasetItemId":"i1","metadata":{"n":12345678901234567890}}'
+    const items = Array.from({ length: 5 }, () => post(`${BASE}/dataset-run-items`, sent, langfuse))
+    for (const { status } of await Promise.all(items)) expect(status).toBe(200)
+    const runs = await get(`${BASE}/datasets/d/runs`, langfuse)
+    expect(runs.body.meta.totalItems).toBe(1)
+    expect(runs.text).toContain('"metadata":{"n":12345678901234567890}')
+  })
+
   it('of an item that is unknown are refused', async () => {
     const { post, langfuse } = await openExperiments()
     const body = { runName: 'r', datasetItemId: 'none', traceId: TRACE }

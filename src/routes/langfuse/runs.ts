@@ -48,6 +48,9 @@ function runIdOf(project_id: string, dataset_id: string, name: string): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, ID_CHARS)
 }
 
+// Numbers of metadata are stored as they were sent.
+const config = { body: 'exact' } as const
+
 export async function runRoutes(app: App, options: RunOptions): Promise<void> {
   addRunItem(app, options)
   addRunItems(app, options)
@@ -56,7 +59,8 @@ export async function runRoutes(app: App, options: RunOptions): Promise<void> {
 
 function addRunItem(app: App, options: RunOptions): void {
   const { calls, datasets, refScheme, nowUs } = options
-  app.post('/dataset-run-items', { schema: { body: RunItemBody } }, async (request, reply) => {
+  const schema = { body: RunItemBody }
+  app.post('/dataset-run-items', { config, schema }, async (request, reply) => {
     const { project_id, principal, reader } = requireLangfuseCaller(request, reply, 'traces:write')
     const { runName: name, datasetItemId, traceId, observationId, ...about } = request.body
     const { version } = (await findItem(datasets, datasetItemId, reader)).dataset
@@ -67,7 +71,10 @@ function addRunItem(app: App, options: RunOptions): void {
       const { runDescription: description = null, metadata = null } = about
       const run = { project_id, id, name, description, metadata, dataset_id }
       const times = { started_at_us: atUs, ended_at_us: atUs }
-      await calls.writeParts([toRunParts({ ...run, ...times }, refScheme, principal)])
+      const parts = toRunParts({ ...run, ...times }, refScheme, principal)
+      const [written] = await calls.writeParts([parts])
+      // Another item of the run may have begun it meanwhile.
+      if (written?.error && written.error.code !== 'call_conflict') throw written.error
     }
     const at = renderTimestamp(nowUs())
     return {
