@@ -38,13 +38,15 @@ export interface LangfuseCaller {
  * Returns the caller of a request and its project, which the SDKs have no field for: that of a header, of the public key
  * in the shape `<entity>/<project>`, or the only one of the key.
  *
+ * @param scopes - all that the route demands: one that changes something and responds with what is stored demands both
  * @throws ApiError missing_api_key, scope_missing, project_forbidden, otlp_project_missing
  */
 export function requireLangfuseCaller(
   request: FastifyRequest,
   reply: FastifyReply,
-  scope: Scope,
+  ...scopes: readonly [Scope, ...Scope[]]
 ): LangfuseCaller {
+  const [scope, ...others] = scopes
   const allowed = requireScope(request.principal, scope)
   const project_id = projectOfHeaders(request.headers) ?? onlyProjectOf(allowed)
   if (project_id === null) {
@@ -53,5 +55,6 @@ export function requireLangfuseCaller(
     throw new ApiError('otlp_project_missing', { message })
   }
   const principal = requireAccess(request.principal, scope, project_id)
+  for (const other of others) requireAccess(request.principal, other, project_id)
   return { project_id, principal, reader: openReadCaller(request, reply, project_id) }
 }

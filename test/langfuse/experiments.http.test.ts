@@ -220,6 +220,20 @@ describe('every route of Langfuse’s API', () => {
     },
   )
 
+  it.each([
+    ['POST', '/v2/prompts', { name: 'p', prompt: 'p' }],
+    ['PATCH', '/v2/prompts/p/versions/1', { newLabels: [] }],
+    ['POST', '/v2/datasets', { name: 'd' }],
+    ['POST', '/dataset-items', { datasetName: 'd', id: 'i' }],
+  ] as const)('%s %s responds with what is stored only to who may read it', async (...route) => {
+    const { app, createKey } = await openExperiments()
+    const [method, path, payload] = route
+    const key = await createKey({ projects: [project], scopes: ['traces:write'] })
+    const headers = { authorization: basic(key, project) }
+    const { body } = await app.inject({ method, url: BASE + path, headers, payload })
+    expect(JSON.parse(body).message).toContain('lacks the scope traces:read')
+  })
+
   it('that is missing is a 404, which the SDKs do not repeat', async () => {
     const { get, langfuse } = await openExperiments()
     const { status, body } = await get(`${BASE}/comments`, langfuse)

@@ -42,7 +42,12 @@ export async function datasetRoutes(app: App, options: DatasetOptions): Promise<
 function addDatasets(app: App, { datasets, writer }: DatasetOptions): void {
   const url = '/v2/datasets'
   app.post(url, { config, schema: { body: DatasetBody } }, async (request, reply) => {
-    const { project_id, principal } = requireLangfuseCaller(request, reply, 'traces:write')
+    const { project_id, principal } = requireLangfuseCaller(
+      request,
+      reply,
+      'traces:write',
+      'traces:read',
+    )
     const { svc_user_id } = principal
     const { version, val } = await writer.putDataset({ project_id, svc_user_id }, request.body)
     return renderDataset(version, val)
@@ -71,7 +76,12 @@ function showItem(row: NewRow, { version, val }: Dataset) {
 function addItemCreate(app: App, { datasets, writer }: DatasetOptions): void {
   const schema = { body: DatasetItemBody }
   app.post('/dataset-items', { config, schema }, async (request, reply) => {
-    const { project_id, principal } = requireLangfuseCaller(request, reply, 'traces:write')
+    const { project_id, principal } = requireLangfuseCaller(
+      request,
+      reply,
+      'traces:write',
+      'traces:read',
+    )
     const { svc_user_id } = principal
     const put = { ...request.body, id: request.body.id ?? newId() }
     const { datasetName } = put

@@ -48,7 +48,12 @@ export async function promptRoutes(app: App, options: PromptOptions): Promise<vo
 
 function addCreate(app: App, { objects, nowUs }: PromptOptions): void {
   app.post(url, { config, schema: { body: PromptCreateRequest } }, async (request, reply) => {
-    const { project_id, principal } = requireLangfuseCaller(request, reply, 'traces:write')
+    const { project_id, principal } = requireLangfuseCaller(
+      request,
+      reply,
+      'traces:write',
+      'traces:read',
+    )
     const { name, labels, tags } = request.body
     const object_id = objectIdOf(name)
     const created_at_us = nowUs()
@@ -145,7 +150,7 @@ async function renderMetas(objects: ObjectStore, prompts: readonly PromptVersion
 function addLabels(app: App, { objects }: PromptOptions): void {
   const schema = { params: PromptVersionPath, body: PromptLabelsRequest }
   app.patch(`${url}/:promptName/versions/:version`, { schema }, async (request, reply) => {
-    const { project_id } = requireLangfuseCaller(request, reply, 'traces:write')
+    const { project_id } = requireLangfuseCaller(request, reply, 'traces:write', 'traces:read')
     const { promptName, version } = request.params
     const name = promptVersionName({ version })
     const { object_id, digest } = await findPrompt(objects, project_id, promptName, name)
