@@ -73,7 +73,11 @@ export function createDatasetReader({ objects, tables }: Pick<Stores, 'objects' 
       if (table === null) return []
       const { project_id, digest, row_count } = table
       const known = indexes.get(`${project_id}/${digest}`)
-      if (known !== undefined) return known
+      if (known !== undefined) {
+        // It becomes the newest, so that versions nobody reads go first.
+        keepIndex(project_id, digest, known)
+        return known
+      }
       const entries: ItemEntry[] = []
       const positions = Array.from({ length: row_count }, (_, at) => at)
       for await (const rows of tables.readRows(table, positions)) entries.push(...rows.map(entryOf))

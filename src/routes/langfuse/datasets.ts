@@ -1,5 +1,5 @@
 /** Datasets of Langfuse's SDKs and their items, kept as datasets of Weft. Additions to the spec. */
-import type { ReadCaller } from '../../domain/access/read-caller.ts'
+import { type ReadCaller, requireWaiting } from '../../domain/access/read-caller.ts'
 import { type ItemEntry, renderDataset, renderItem } from '../../domain/langfuse/dataset-items.ts'
 import { cutPage } from '../../domain/langfuse/pages.ts'
 import type { ObjectVersion } from '../../domain/objects/object-view.ts'
@@ -148,16 +148,26 @@ async function findDatasetAt(
   return then === undefined ? null : datasets.readDataset(then.version)
 }
 
-/** The dataset of an item, and where the item is in it. @throws ApiError object_not_found */
+/** Limit: rows that are searched for an item; the dataset that begins below it is read to its end. */
+const SEARCHED_ROWS_MAX = 100_000
+
+/** The dataset of an item, and where the item is in it. @throws ApiError object_not_found, client_closed_request */
 export async function findItem(datasets: DatasetReader, id: string, reader: ReadCaller) {
   const home = datasets.homeOf(reader.project_id, id)
   const versions = await datasets.listDatasets(reader)
+  let rows = 0
   const isHome = (version: ObjectVersion) => version.object_id === home
   // Where it was seen first: every other dataset has to be read.
   for (const version of [...versions.filter(isHome), ...versions.filter((one) => !isHome(one))]) {
+    requireWaiting(reader.signal)
     const dataset = await datasets.readDataset(version)
-    const at = (await readIndex(datasets, dataset)).findIndex((entry) => entry.id === id)
+    const entries = await readIndex(datasets, dataset)
+    const at = entries.findIndex((entry) => entry.id === id)
     if (at >= 0) return { dataset, at }
+    rows += entries.length
+    if (rows < SEARCHED_ROWS_MAX) continue
+    const message = `There is no item ${JSON.stringify(id)} in the datasets of the newest ${rows} items: list those of its dataset first.`
+    throw new ApiError('object_not_found', { param: 'id', message })
   }
   throw itemNotFound(id)
 }
