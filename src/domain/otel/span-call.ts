@@ -5,7 +5,7 @@ import { isConverse, readConverseParts } from './dialects/converse-parts.ts'
 import { readLangChain } from './dialects/langchain-messages.ts'
 import { readResponseItems } from './dialects/response-items.ts'
 import { MODEL_KINDS } from './dialects/step-kinds.ts'
-import { joinChunks } from './message-chunks.ts'
+import { joinChunks, splitRun } from './output-messages.ts'
 import { type Attributes, requireUsableSpan, type Span } from './span.ts'
 import {
   type ChatMessage,
@@ -19,7 +19,6 @@ import { type Found, parseText, readSpanFields, type SpanReader } from './span-r
 import { readRequest, type SpanRequest } from './span-request.ts'
 import { toTools } from './span-tools.ts'
 import { readSpanUsage } from './span-usage.ts'
-import { splitRun } from './tool-runs.ts'
 
 /** Limit: characters of an operation's name, as of a call that is started; longer ones are cut. */
 const OP_NAME_MAX = 1024

@@ -1,4 +1,5 @@
-/** Tells answers of a run, in which tools were called and gave results, from choices between answers. Pure. */
+/** Messages of an output: chunks of a stream are joined, and runs of tools told from choices between responses. Pure. */
+import { isObject } from '../json/is-object.ts'
 import type { ChatMessage } from './span-messages.ts'
 
 /** Roles that no model answers with. */
@@ -27,4 +28,14 @@ export function splitRun(messages: readonly ChatMessage[]): Answers {
   const { tool_calls = [], ...answer } = last
   const open = tool_calls.filter(({ id }) => id === null || !answered.has(id))
   return { choices: [open.length > 0 ? { ...answer, tool_calls: open } : answer], run: messages }
+}
+
+/** One message where all but the last have an empty text as their reason to finish; anything else as it is. */
+export function joinChunks(value: unknown): unknown {
+  if (!Array.isArray(value) || value.length < 2 || !value.every(isObject)) return value
+  const isStream = value.every(
+    ({ parts, finish_reason }, index) =>
+      Array.isArray(parts) && (finish_reason === '') === index < value.length - 1,
+  )
+  return isStream ? [{ ...value.at(-1), parts: value.flatMap(({ parts }) => parts) }] : value
 }
