@@ -131,7 +131,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/project-files/',
     'src/store/',
   ],
-  'src/imports/': ['src/schemas/', 'src/domain/', 'src/store/api/', 'src/otel/'],
+  'src/imports/': ['src/outbound/', 'src/schemas/', 'src/domain/', 'src/store/api/', 'src/otel/'],
   'src/import.ts': [
     'src/command-line.ts',
     'src/config.ts',

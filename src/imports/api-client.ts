@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../domain/json/json-limits.ts'
 import { parseLossless } from '../domain/json/json-text.ts'
 import { objectOrEmpty } from '../domain/json/json-values.ts'
+import { createKeyRedact } from '../outbound/key-redaction.ts'
 import { ImportError } from './source.ts'
 
 /** Limit: requests for one response. */
@@ -14,8 +15,9 @@ const RETRY_MS_MAX = 60_000
 const TIMEOUT_MS = 120_000
 /** Limit: bytes of one response. */
 const RESPONSE_BYTES_MAX = 256 * 1024 * 1024
-/** Limit: characters of an error's body in a message. */
+/** Limit: characters of an error's body in a message, and those of which it is the start once keys are redacted. */
 const EXCERPT_CHARS = 200
+const REDACTED_CHARS = 16 * 1024
 
 export type Json = Readonly<Record<string, unknown>>
 export type Query = Readonly<Record<string, string | number | readonly string[] | null | undefined>>
@@ -32,9 +34,11 @@ export interface ApiClient {
 }
 
 /**
+ * It follows no redirects: a header with a key would go to the other host.
+ *
  * @param location - http or https address, under which the paths are
  * @param headers - may hold credentials
- * @throws ImportError for another location
+ * @throws ImportError for another location, or a header that no request may have
  */
 export function createApiClient(
   location: string,
@@ -42,12 +46,15 @@ export function createApiClient(
 ): ApiClient {
   const base = URL.parse(location)
   if (base === null || !/^https?:$/.test(base.protocol)) {
-    throw new ImportError(`${location} is not an http or https address`)
+    throw new ImportError('an http or https address is needed; see weft import --help')
   }
-  if (base.username !== '' || base.password !== '') {
-    throw new ImportError('the address must not hold credentials; see weft import --help')
+  if (`${base.username}${base.password}${base.search}${base.hash}` !== '') {
+    throw new ImportError(
+      'the address must not hold credentials, a query or a fragment; see weft import --help',
+    )
   }
-  const root = base.href.replace(/[?#].*$/, '').replace(/\/+$/, '')
+  const root = base.href.replace(/\/+$/, '')
+  const redact = createKeyRedact(keysOf(headers))
 
   async function request(path: string, init: RequestInit): Promise<string> {
     const name = `${init.method} ${root}${path.replace(/\?.*$/, '')}`
@@ -57,8 +64,11 @@ export function createApiClient(
         headers: { ...headers, ...init.headers },
       })
       if ('text' in outcome) return outcome.text
-      const { message, status, isFinal, retryMs } = outcome
-      if (isFinal || tries === TRIES_MAX) throw new ImportError(`${name} ${message}`, status)
+      const { status, isFinal, retryMs } = outcome
+      if (isFinal || tries === TRIES_MAX) {
+        const message = redact(outcome.message.slice(0, REDACTED_CHARS)).slice(0, EXCERPT_CHARS)
+        throw new ImportError(`${name} ${message.trim()}`, status)
+      }
       await wait(Math.min(retryMs ?? RETRY_MS * 2 ** (tries - 1), RETRY_MS_MAX))
     }
   }
@@ -89,7 +99,8 @@ type Outcome =
 
 async function attempt(url: string, init: RequestInit): Promise<Outcome> {
   try {
-    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    const response = await fetch(url, { ...init, redirect: 'manual', signal })
     const text = await readText(response)
     if (text === null) {
       const message = `responds with more than ${RESPONSE_BYTES_MAX} bytes`
@@ -97,7 +108,11 @@ async function attempt(url: string, init: RequestInit): Promise<Outcome> {
     }
     if (response.ok) return { text }
     const { status } = response
-    const excerpt = text.slice(0, EXCERPT_CHARS).replaceAll(/\s+/g, ' ').trim()
+    const to = response.headers.get('location')
+    const excerpt =
+      to === null
+        ? text.slice(0, REDACTED_CHARS).replaceAll(/\s+/g, ' ').trim()
+        : `it redirects to ${URL.parse(to, url)?.origin}, which is not followed`
     const after = Number(response.headers.get('retry-after') ?? Number.NaN)
     return {
       status,
@@ -110,6 +125,26 @@ async function attempt(url: string, init: RequestInit): Promise<Outcome> {
     const reason = cause instanceof Error ? cause.message : message
     return { message: `fails: ${reason}`, status: null, isFinal: false, retryMs: null }
   }
+}
+
+/** The keys in headers, also the password that one of them encodes. @throws ImportError */
+function keysOf(headers: Readonly<Record<string, string>>): string[] {
+  try {
+    new Headers(headers)
+  } catch {
+    // Its own message has the value.
+    throw new ImportError('a key has characters that no header may have, such as a line break')
+  }
+  return Object.values(headers).flatMap((value) => {
+    const [scheme, key = value] = value.split(' ')
+    if (scheme !== 'Basic') return [key]
+    return [
+      key,
+      Buffer.from(key, 'base64')
+        .toString()
+        .replace(/^[^:]*:/, ''),
+    ]
+  })
 }
 
 /** Null for a text that is too long. */

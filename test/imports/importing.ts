@@ -64,7 +64,10 @@ interface Received {
   readonly body: unknown
 }
 
-/** Responds by method and path with query; a list responds in turn, its last item again. Unknown ones are 404. */
+/**
+ * Responds by method and path with query; a number is a status, a URL a redirect, and Turns respond in turn, the last again.
+ * Unknown requests are 404.
+ */
 export async function serveApi(
   responses: Readonly<Record<string, unknown>>,
 ): Promise<{ url: string; requests: Received[] }> {
@@ -84,6 +87,7 @@ export async function serveApi(
     const value =
       found instanceof Turns ? found.values[Math.min(turn, found.values.length - 1)] : found
     if (typeof value === 'number' || value === undefined) response.statusCode = value ?? 404
+    if (value instanceof URL) response.writeHead(302, { location: value.href })
     response.end(typeof value === 'string' ? value : JSON.stringify(value ?? { missing: name }))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -92,7 +96,7 @@ export async function serveApi(
   return { url: `http://127.0.0.1:${address.port}`, requests }
 }
 
-/** Responses to the same request, one after the other; a number is a status. */
+/** Responses to the same request, one after the other. */
 export class Turns {
   readonly values: readonly unknown[]
   constructor(...values: readonly unknown[]) {

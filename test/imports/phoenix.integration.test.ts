@@ -244,8 +244,4 @@ describe('weft import --from phoenix', () => {
     expect(requests[before]?.url).toContain('cursor=')
     expect(report.counts).toMatchObject({ calls: 2, feedback: 3 })
   })
-
-  it.each(['ftp://localhost/x', '/tmp/x', 'http://user:pw@localhost'])('refuses %s', (location) => {
-    expect(() => openPhoenix(optionsOf(location))).toThrow(/address/)
-  })
 })
