@@ -50,23 +50,33 @@ function listFiles(location: string): string[] {
   }
 }
 
-/** A cursor is a position in a file, as `<bytes> <path>`. */
+/**
+ * A cursor is a position in a file, as `<bytes> <file>`. A file is known by its inode, since a rotation renames it and begins
+ * another under its name; when it is gone, all files are read again.
+ */
 async function* readFiles(
   paths: readonly string[],
   options: SourceOptions,
   after: string | null,
 ): AsyncGenerator<ImportPage> {
-  const [position = '0', ...words] = (after ?? '').split(' ')
-  const first = Math.max(0, paths.indexOf(words.join(' ')))
-  for (const [at, path] of paths.slice(first).entries()) {
-    const from = at === 0 ? Number(position) : 0
+  const [position, known] = (after ?? '').split(' ')
+  const found = paths.findIndex((path) => identify(path) === known)
+  for (const [at, path] of paths.slice(Math.max(0, found)).entries()) {
+    const from = at === 0 && found >= 0 ? Number(position) : 0
+    const file = identify(path)
     for (const { bytes, end, number } of readMessages(path, from, options.messageBytesMax)) {
       yield {
         ...readMessage(bytes, `${path}, message ${number}`, options),
-        cursor: `${end} ${path}`,
+        cursor: `${end} ${file}`,
       }
     }
   }
+}
+
+/** An inode is given to another file after a deletion, but not with the same time of birth. */
+function identify(path: string): string {
+  const { ino, birthtimeNs } = statSync(path, { bigint: true })
+  return `${ino}-${birthtimeNs}`
 }
 
 interface Message {
@@ -176,14 +186,20 @@ function readMessage(
       if (one === null) left.add(TOO_LARGE)
       else feedback.push(one)
     }
-    return { calls: read.calls, feedback, left: left.counts }
+    return { calls: read.calls, runs: read.runs, feedback, left: left.counts }
   } catch (error) {
     if (error instanceof ApiError) throw new ImportError(`${origin}: ${error.message}`)
     throw error
   }
 }
 
+/** @throws ApiError invalid_otlp */
 function decompress(bytes: Buffer, bytesMax: number): Buffer {
   if (bytes.length < LENGTH_BYTES || bytes.readUInt32BE() !== ZSTD_MAGIC) return bytes
-  return zstdDecompressSync(bytes, { maxOutputLength: bytesMax })
+  try {
+    return zstdDecompressSync(bytes, { maxOutputLength: bytesMax })
+  } catch (cause) {
+    const message = `cannot be decompressed to at most ${bytesMax} bytes`
+    throw new ApiError('invalid_otlp', { message, cause })
+  }
 }

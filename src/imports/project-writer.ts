@@ -1,8 +1,8 @@
 /** Writes pages of imported data through the contracts of the stores. What is stored already stays as it is. */
-
 import { renderJson } from '../domain/json/json-text.ts'
 import { digestOfJson, digestOfRows } from '../domain/objects/digests.ts'
 import { classContent, newObjectOf, objectIdOf } from '../domain/objects/object-kinds.ts'
+import { writeRuns } from '../otel/record-spans.ts'
 import { packBatches } from '../otel/span-batches.ts'
 import type { Stores } from '../store/api/stores.ts'
 import {
@@ -98,6 +98,7 @@ export function createProjectWriter(
         const refused = exceptions.filter(([, { error }]) => error).length
         left.add('calls that are stored with other content', refused)
       }
+      await writeRuns(page.runs ?? [], IMPORT_USER, { calls, refScheme })
       const given = page.feedback ?? []
       if (given.length > 0) {
         const results = await feedback.createFeedbackBatch(given)

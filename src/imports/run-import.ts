@@ -83,11 +83,16 @@ export async function runImport(run: ImportRun): Promise<ImportReport> {
   for (const [at, { name, pages }] of source.stages.entries()) {
     const cursor = at === first ? (from?.cursor ?? null) : null
     if (at < first || cursor === '') continue
+    let position = cursor
     for await (const page of pages(cursor)) {
       const written = await write(page)
       for (const count of COUNT_NAMES) counts[count] += written.counts[count]
       for (const [reason, count] of Object.entries(written.left)) left.add(reason, count)
-      checkpoint.write({ stage: name, cursor: page.cursor, counts, left: left.counts })
+      // Not of a page that would be read again from the same cursor, and counted again.
+      if (page.cursor !== position) {
+        position = page.cursor
+        checkpoint.write({ stage: name, cursor: position, counts, left: left.counts })
+      }
       onPage(name, counts)
     }
   }

@@ -1,6 +1,7 @@
 /** What each tool whose data is imported provides: stages of pages, each with a cursor behind it. */
 import type { CallParts } from '../domain/calls/new-call.ts'
 import type { Feedback } from '../domain/feedback/new-feedback.ts'
+import type { ExperimentRun } from '../domain/otel/experiments.ts'
 
 /** Where the data comes from and where it goes. */
 export interface ImportTarget {
@@ -45,6 +46,8 @@ export interface ImportedObject {
 /** What is read at once; written in this order: versions of a name come oldest first. */
 export interface ImportPage {
   readonly calls?: readonly CallParts[]
+  /** Runs of which there are trials among the calls. */
+  readonly runs?: readonly ExperimentRun[]
   readonly feedback?: readonly Feedback[]
   readonly datasets?: readonly ImportedDataset[]
   readonly objects?: readonly ImportedObject[]

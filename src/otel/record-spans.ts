@@ -1,7 +1,7 @@
 /** One trace request, whichever way it came: read, authorized, stored durably. */
 import { type Principal, requireAccess, requireScope } from '../domain/access/permissions.ts'
 import { type Feedback, resolveFeedback } from '../domain/feedback/new-feedback.ts'
-import { toRunParts } from '../domain/otel/experiments.ts'
+import { type ExperimentRun, toRunParts } from '../domain/otel/experiments.ts'
 import type { OtlpEncoding } from '../domain/otel/otlp-fields.ts'
 import {
   type HeaderValues,
@@ -63,7 +63,7 @@ export function createSpanRecorder(options: SpanRecorderOptions): RecordExport {
       for (const project_id of spans.projects) requireAccess(caller, 'traces:write', project_id)
       const refused = await writeCalls(spans, options.calls)
       options.onStored(spans.count - refused.count)
-      await writeRuns(spans, caller, options)
+      await writeRuns(spans.runs, caller, options)
       const left = await writeFeedback(spans, svc_user_id, options)
       const message = spans.message ?? refused.message ?? left?.message
       return message === undefined ? null : { rejected: spans.rejected + refused.count, message }
@@ -87,14 +87,14 @@ async function writeCalls(spans: OpenSpans, store: CallStore) {
 }
 
 /** Writes the calls of runs that are not stored. Runs whose id another call has are left out. */
-async function writeRuns(
-  { runs }: OpenSpans,
-  caller: Principal,
-  { calls, refScheme }: SpanRecorderOptions,
+export async function writeRuns(
+  runs: readonly ExperimentRun[],
+  user: Pick<Principal, 'svc_user_id' | 'svc_username'>,
+  { calls, refScheme }: Pick<SpanRecorderOptions, 'calls' | 'refScheme'>,
 ): Promise<void> {
   for (const run of runs) {
     if ((await calls.findCall(run.project_id, run.id)) !== null) continue
-    await calls.writeParts([toRunParts(run, refScheme, caller)])
+    await calls.writeParts([toRunParts(run, refScheme, user)])
   }
 }
 

@@ -23,13 +23,28 @@ export function optionsOf(location: string, secrets: Secrets = {}): SourceOption
   }
 }
 
-/** Imports into a data directory; what the command reports. */
-export async function importInto(dataDir: string, source: ImportSource) {
+/**
+ * Imports into a data directory; what the command reports.
+ *
+ * @param pagesMax - pages until it fails after the next one is stored and before its position is; default: all
+ */
+export async function importInto(
+  dataDir: string,
+  source: ImportSource,
+  pagesMax = Number.POSITIVE_INFINITY,
+) {
   let report: Awaited<ReturnType<typeof runImport>> | null = null
   await withStores(dataDir, async (stores) => {
+    const writer = createProjectWriter(stores, optionsOf(''), () => 1_800_000_000_000_000)
+    let pages = 0
     report = await runImport({
       source,
-      write: createProjectWriter(stores, optionsOf(''), () => 1_800_000_000_000_000).write,
+      async write(page) {
+        const written = await writer.write(page)
+        pages += 1
+        if (pages > pagesMax) throw new Error('killed')
+        return written
+      },
       checkpoint: openCheckpoint(dataDir, ['test']),
       onPage: () => undefined,
     })

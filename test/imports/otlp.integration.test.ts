@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zstdCompressSync } from 'node:zlib'
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
@@ -119,6 +119,56 @@ describe('weft import --from otlp', () => {
     expect(report).toMatchObject({ counts: { calls: 4 } })
   })
 
+  it('goes on in a file that a rotation has renamed, and reads the file that follows from its start', async () => {
+    const folder = makeTempDir()
+    const [path, dataDir] = [join(folder, 'traces.json'), makeTempDir()]
+    writeFileSync(path, LINES)
+    const source = () => openOtlpFiles(optionsOf(folder))
+    await expect(importInto(dataDir, source(), 1)).rejects.toThrow('killed')
+    renameSync(path, join(folder, 'traces-2026-05-28T20-26-44.000.json'))
+    const next = requestOf('eee19b7ec3c1b174', { attributes: [] })
+    writeFileSync(path, `${JSON.stringify(next)}\n`)
+    expect(await importInto(dataDir, source())).toMatchObject({ counts: { calls: 4 } })
+    expect((await recordsOf(dataDir)).calls).toHaveLength(4)
+  })
+
+  it('reads all files again when the one of its position is gone', async () => {
+    const folder = makeTempDir()
+    const dataDir = makeTempDir()
+    writeFileSync(join(folder, 'a.json'), LINES)
+    const source = () => openOtlpFiles(optionsOf(folder))
+    await expect(importInto(dataDir, source(), 2)).rejects.toThrow('killed')
+    // Begun before the other is deleted, so that it has another inode.
+    writeFileSync(join(folder, 'b.json'), `${JSON.stringify(requestOf('eee19b7ec3c1b174'))}\n`)
+    rmSync(join(folder, 'a.json'))
+    await importInto(dataDir, source())
+    expect((await recordsOf(dataDir)).calls.map(({ id }) => id)).toContain('eee19b7ec3c1b174')
+  })
+
+  it('stores the run of trials once, as over OTLP', async () => {
+    const text = (key: string, stringValue: string) => ({ key, value: { stringValue } })
+    const lines = IDS.map((id, at) =>
+      JSON.stringify(
+        requestOf(id, {
+          name: 'experiment-item-run',
+          startTimeUnixNano: `178000000${at}000000000`,
+          endTimeUnixNano: `178000000${at}500000000`,
+          attributes: [
+            text('langfuse.experiment.id', 'run-1'),
+            text('langfuse.experiment.item.id', `item-${at}`),
+          ],
+        }),
+      ),
+    )
+    const options = optionsOf(fileOf(lines.join('\n')))
+    const { report, records } = await importTwice(makeTempDir(), openOtlpFiles, options)
+    expect(report).toMatchObject({ counts: { calls: 3 }, left: {} })
+    expect(records.calls).toHaveLength(4)
+    expect(new Set(records.calls.map(({ parent_id }) => parent_id))).toEqual(
+      new Set([undefined, 'run-1']),
+    )
+  })
+
   it('counts spans that cannot be stored and messages of other signals', async () => {
     const bad = JSON.stringify(requestOf(IDS[0], { traceId: 'abc' }))
     const path = fileOf(`${bad}\n{"resourceMetrics":[{}]}\n${LINES}`)
@@ -137,6 +187,11 @@ describe('weft import --from otlp', () => {
       /no message of at most 1048576 bytes/,
     ],
     ['a length beyond the end', prefixed(Buffer.alloc(9)).subarray(0, 8), /no message of at most/],
+    [
+      'a message that zstd cannot decompress',
+      prefixed(zstdCompressSync(LINES).subarray(0, 40)),
+      /traces\.json, message 1: cannot be decompressed to at most 1048576 bytes/,
+    ],
     ['another format', 'traceId,spanId\n1,2\n', /no message of at most/],
   ])('refuses %s', async (_what, content, message) => {
     const source = openOtlpFiles(optionsOf(fileOf(content)))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { openPhoenix } from '../../src/imports/phoenix.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
-import { importInto, importTwice, optionsOf, serveApi, Turns } from './importing.ts'
+import { importInto, importTwice, optionsOf, recordsOf, serveApi, Turns } from './importing.ts'
 
 const TRACE = '5b8efff798038103d269b633813fc60c'
 const [ROOT, MODEL] = ['eee19b7ec3c1b171', 'eee19b7ec3c1b172']
@@ -227,6 +227,21 @@ describe('weft import --from phoenix', () => {
       /^GET http:\S+\/v1\/projects\/none\/spans responds with 404/,
     )
     await expect(refused).rejects.not.toThrow(/px-secret/)
+  })
+
+  it('loses and counts nothing twice when it ends between a page and its position', async () => {
+    const { url } = await serveApi(RESPONSES)
+    const open = () => openPhoenix(optionsOf(url))
+    const whole = makeTempDir()
+    const report = await importInto(whole, open())
+    const { files } = await recordsOf(whole)
+    // Spans, versions of a dataset, versions of a prompt.
+    for (const pages of [0, 3, 6]) {
+      const dataDir = makeTempDir()
+      await expect(importInto(dataDir, open(), pages)).rejects.toThrow('killed')
+      expect(await importInto(dataDir, open())).toEqual(report)
+      expect((await recordsOf(dataDir)).files).toEqual(files)
+    }
   })
 
   it('goes on with the page that failed', async () => {
