@@ -1,5 +1,4 @@
 /** Reads Langfuse by its public API, as the Python client 5.0 does: observations, scores, datasets and prompts. */
-import type { CallParts } from '../domain/calls/new-call.ts'
 import type { Feedback } from '../domain/feedback/new-feedback.ts'
 import {
   filledTextOrNull,
@@ -24,7 +23,7 @@ import {
   type ImportSource,
   type SourceOptions,
 } from './source.ts'
-import { toStepCall, UNUSABLE } from './step-calls.ts'
+import { collectCalls, toStepCall } from './step-calls.ts'
 
 const OBSERVATIONS = '/api/public/v2/observations'
 const FIELDS = 'core,basic,time,io,metadata,model,usage,prompt,trace_context'
@@ -74,13 +73,9 @@ async function* readObservations(
       cut.length === 0
         ? first
         : await api.get(OBSERVATIONS, { ...query, expandMetadata: cut.join(',') })
-    const left = createLeftCounts()
-    const calls: CallParts[] = []
-    for (const observation of objectsOf(page.data)) {
-      const call = toStepCall(toStep(observation), options)
-      if (call === null) left.add(UNUSABLE)
-      else calls.push(call)
-    }
+    const { calls, left } = collectCalls(objectsOf(page.data), (observation) =>
+      toStepCall(toStep(observation), options),
+    )
     cursor = textOrEmpty(objectOrEmpty(page.meta).cursor)
     yield { calls, left: left.counts, cursor }
   } while (cursor !== '')

@@ -1,5 +1,4 @@
 /** Reads LangSmith by its API, as the Python client 0.15 does: runs with feedback, datasets and prompts. */
-import type { CallParts } from '../domain/calls/new-call.ts'
 import type { Feedback } from '../domain/feedback/new-feedback.ts'
 import { renderJson } from '../domain/json/json-text.ts'
 import {
@@ -15,7 +14,6 @@ import { type ApiClient, createApiClient, type Json, objectsOf, type Query } fro
 import { toPrompt } from './prompts.ts'
 import { TOO_LARGE, toScoreFeedback } from './scores.ts'
 import {
-  createLeftCounts,
   ImportError,
   type ImportedDataset,
   type ImportedObject,
@@ -23,7 +21,7 @@ import {
   type ImportSource,
   type SourceOptions,
 } from './source.ts'
-import { toStepCall, UNUSABLE } from './step-calls.ts'
+import { collectCalls, toStepCall } from './step-calls.ts'
 
 const PAGE_RUNS = 100
 const PAGE_ITEMS = 100
@@ -77,14 +75,8 @@ async function* readRuns(
       limit: PAGE_RUNS,
       ...(cursor === null ? {} : { cursor }),
     })
-    const left = createLeftCounts()
-    const calls: CallParts[] = []
     const runs = objectsOf(page.runs)
-    for (const run of runs) {
-      const call = toStepCall(toStep(run), options)
-      if (call === null) left.add(UNUSABLE)
-      else calls.push(call)
-    }
+    const { calls, left } = collectCalls(runs, (run) => toStepCall(toStep(run), options))
     const feedback: Feedback[] = []
     for await (const item of listFeedback(api, runs)) {
       const one = toFeedback(item, options)

@@ -4,14 +4,16 @@ import type { Feedback } from '../domain/feedback/new-feedback.ts'
 import { renderJson } from '../domain/json/json-text.ts'
 import { filledTextOrNull, objectOrEmpty, textOrEmpty } from '../domain/json/json-values.ts'
 import { readJsonSpan } from '../domain/otel/otlp-json.ts'
-import { type Span, SpanError } from '../domain/otel/span.ts'
+import type { Span } from '../domain/otel/span.ts'
 import { parseText } from '../domain/otel/span-reader.ts'
-import { toSpanParts } from '../otel/read-request.ts'
+import { reasonOf, toSpanParts } from '../otel/read-request.ts'
 import { parseTimestampUs } from '../schemas/timestamp.ts'
 import { type ApiClient, type Json, objectsOf } from './api-client.ts'
 import { TOO_LARGE, toScoreFeedback } from './scores.ts'
 import { createLeftCounts, IMPORT_USER, ImportError, type SourceOptions } from './source.ts'
 
+/** Statuses of a trace without an artifact, or with one that is damaged: repeating the request changes nothing. */
+const UNREADABLE: ReadonlySet<number | null> = new Set([400, 404, 500])
 const NO_SOURCE = { resource: {}, scope: { name: 'mlflow', version: '', attributes: {} } }
 
 interface ReadTrace {
@@ -54,7 +56,7 @@ async function readArtifact(api: ApiClient, { trace_id }: Json): Promise<readonl
       })),
     }))
   } catch (error) {
-    if (error instanceof ImportError && error.status !== null) return null
+    if (error instanceof ImportError && UNREADABLE.has(error.status)) return null
     throw error
   }
 }
@@ -82,8 +84,7 @@ export function toPage(traces: readonly ReadTrace[], options: SourceOptions) {
         const known = withTraceFields(span, info)
         calls.push(toSpanParts(known, options.project_id, { ...options, ...IMPORT_USER }))
       } catch (error) {
-        if (!(error instanceof SpanError)) throw error
-        left.add(`spans: ${error.message}`)
+        left.add(`calls: ${reasonOf(error)}`)
       }
     }
     for (const assessment of objectsOf(info.assessments)) {

@@ -21,9 +21,8 @@ import {
   type Query,
 } from './api-client.ts'
 import { toPrompt } from './prompts.ts'
-import { TOO_LARGE, toScoreFeedback } from './scores.ts'
+import { nameOf, TOO_LARGE, toScoreFeedback } from './scores.ts'
 import {
-  createLeftCounts,
   IMPORT_USER,
   type ImportedDataset,
   type ImportedObject,
@@ -31,12 +30,14 @@ import {
   type ImportSource,
   type SourceOptions,
 } from './source.ts'
-import { UNUSABLE } from './step-calls.ts'
+import { collectCalls, isCallId } from './step-calls.ts'
 
 /** Traces or spans of one request, which come as lines. */
 const PAGE_STEPS = 200
 const PAGE_ITEMS = 100
 const DEFAULT_PROJECT = 'Default Project'
+/** Limit: characters of the name of an operation. */
+const OP_NAME_CHARS_MAX = 1024
 const KINDS: Readonly<Record<string, string>> = {
   llm: 'llm',
   tool: 'tool',
@@ -99,31 +100,25 @@ async function* readSteps(
 }
 
 function toPage(steps: readonly Json[], options: SourceOptions) {
-  const left = createLeftCounts()
-  const calls: CallParts[] = []
+  const { calls, left } = collectCalls(steps, (step) => toCall(step, options))
+  const ids = new Set<unknown>(calls.map(({ start }) => start?.id))
   const feedback: Feedback[] = []
-  for (const step of steps) {
-    const call = toCall(step, options)
-    if (call === null) {
-      left.add(UNUSABLE)
-      continue
-    }
-    calls.push(call)
-    for (const one of toFeedback(step, options)) {
-      if (one === null) left.add(TOO_LARGE)
-      else feedback.push(one)
-    }
+  for (const one of steps
+    .filter(({ id }) => ids.has(id))
+    .flatMap((step) => toFeedback(step, options))) {
+    if (one === null) left.add(TOO_LARGE)
+    else feedback.push(one)
   }
   return { calls, feedback, left: left.counts }
 }
 
-/** A trace is the root of its spans. */
+/** A trace is the root of its spans. @throws ApiError */
 function toCall(step: Json, { project_id, refScheme }: SourceOptions): CallParts | null {
   const { input, output, end_time, type, provider } = step
   const id = textOrEmpty(step.id)
   const started_at_us = toUs(step.start_time)
-  if (id === '' || started_at_us === null) return null
   const trace_id = filledTextOrNull(step.trace_id) ?? id
+  if (started_at_us === null || !isCallId(id) || !isCallId(trace_id)) return null
   const above = filledTextOrNull(step.parent_span_id)
   const ended_at_us = toUs(end_time)
   const rest = Object.entries(step).filter(
@@ -135,7 +130,7 @@ function toCall(step: Json, { project_id, refScheme }: SourceOptions): CallParts
     trace_id,
     parent_id: above ?? (trace_id === id ? null : trace_id),
     thread_id: filledTextOrNull(step.thread_id),
-    op_name: filledTextOrNull(step.name) ?? 'step',
+    op_name: nameOf(textOrEmpty(step.name), OP_NAME_CHARS_MAX) ?? 'step',
     started_at_us,
     attributes: {
       ...(KINDS[textOrEmpty(type)] === undefined ? {} : { kind: KINDS[textOrEmpty(type)] }),

@@ -1,6 +1,4 @@
 /** Reads Arize Phoenix (20.26) by its REST API: spans, annotations of spans and traces, datasets and prompts. */
-
-import type { CallParts } from '../domain/calls/new-call.ts'
 import type { Feedback } from '../domain/feedback/new-feedback.ts'
 import {
   filledTextOrNull,
@@ -8,14 +6,13 @@ import {
   textOrEmpty,
   textOrNull,
 } from '../domain/json/json-values.ts'
-import { type Span, SpanError } from '../domain/otel/span.ts'
+import type { Span } from '../domain/otel/span.ts'
 import { toSpanParts } from '../otel/read-request.ts'
 import { parseTimestampUs } from '../schemas/timestamp.ts'
 import { type ApiClient, createApiClient, type Json, objectsOf, type Query } from './api-client.ts'
 import { toPrompt } from './prompts.ts'
 import { TOO_LARGE, toScoreFeedback } from './scores.ts'
 import {
-  createLeftCounts,
   IMPORT_USER,
   type ImportedDataset,
   type ImportedObject,
@@ -23,6 +20,7 @@ import {
   type ImportSource,
   type SourceOptions,
 } from './source.ts'
+import { collectCalls } from './step-calls.ts'
 
 /** Spans of a page. Their annotations are requested by span, in the address. */
 const PAGE_SPANS = 100
@@ -77,17 +75,10 @@ async function* readSpans(
 ): AsyncGenerator<ImportPage> {
   const query = { limit: PAGE_SPANS, order: 'asc' }
   for await (const { items, cursor } of pagesOf(api, `${project}/spans`, query, after)) {
-    const left = createLeftCounts()
     const spans = items.map(toSpan)
-    const calls: CallParts[] = []
-    for (const span of spans) {
-      try {
-        calls.push(toSpanParts(span, options.project_id, { ...options, ...IMPORT_USER }))
-      } catch (error) {
-        if (!(error instanceof SpanError)) throw error
-        left.add(`spans: ${error.message}`)
-      }
-    }
+    const { calls, left } = collectCalls(spans, (span) =>
+      toSpanParts(span, options.project_id, { ...options, ...IMPORT_USER }),
+    )
     const feedback: Feedback[] = []
     for (const [annotation, call_id] of await listAnnotations(api, project, spans)) {
       const score = toFeedback(annotation, call_id, options)

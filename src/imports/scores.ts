@@ -65,7 +65,8 @@ function typeOf(name: string): string {
   return type.startsWith('wandb.') ? type.replace('.', '_') : type
 }
 
-function nameOf(text: string, charsMax: number): string | null {
+/** A text as a name, which has no control characters and may be cut; null when nothing is left. */
+export function nameOf(text: string, charsMax: number): string | null {
   const name = text.replace(/[\p{Cc}\p{Cs}]/gu, ' ').trim()
   return name === '' ? null : name.slice(0, charsMax).toWellFormed()
 }

@@ -2,10 +2,10 @@
 import { type CallParts, resolveTimedEnd, resolveTimedStart } from '../domain/calls/new-call.ts'
 import type { Attributes } from '../domain/otel/span.ts'
 import { toSpanCall } from '../domain/otel/span-call.ts'
-import { IMPORT_USER, type ImportTarget } from './source.ts'
+import { reasonOf } from '../otel/read-request.ts'
+import { ClientId } from '../schemas/primitives.ts'
+import { createLeftCounts, IMPORT_USER, type ImportTarget } from './source.ts'
 
-/** Ids of calls; a longer one, or one with spaces, cannot be stored. */
-const ID = /^[^\s\p{C}]{1,128}$/u
 /** Ids that OpenTelemetry demands of spans; those of the step replace them. */
 const SPAN_IDS = { trace_id: '1'.padStart(32, '0'), span_id: '1'.padStart(16, '0') }
 
@@ -24,13 +24,35 @@ interface ImportedStep {
   readonly error: string | null
 }
 
-/** Why a step is left out. */
-export const UNUSABLE = 'steps without a usable id or time'
+/**
+ * The calls of the items of a page, and the number of those that cannot be stored, by why.
+ *
+ * @param toCall - null for one without a usable id or time; throws SpanError, ApiError
+ */
+export function collectCalls<T>(items: readonly T[], toCall: (item: T) => CallParts | null) {
+  const left = createLeftCounts()
+  const calls: CallParts[] = []
+  for (const item of items) {
+    try {
+      const call = toCall(item)
+      if (call === null) left.add('calls whose id, time or another field cannot be stored')
+      else calls.push(call)
+    } catch (error) {
+      left.add(`calls: ${reasonOf(error)}`)
+    }
+  }
+  return { calls, left }
+}
 
-/** The call of a step; null for one that cannot be stored. */
+/** Whether a text is an id as clients may choose one for a call. */
+export function isCallId(id: string): boolean {
+  return ClientId.safeParse(id).success
+}
+
+/** The call of a step; null for one without a usable id or time. @throws ApiError */
 export function toStepCall(step: ImportedStep, { project_id, refScheme }: ImportTarget) {
   const { id, trace_id, parent_id, name, start_us, end_us, attributes, error } = step
-  if (start_us === null || !ID.test(id) || !ID.test(trace_id)) return null
+  if (start_us === null || !isCallId(id) || !isCallId(trace_id)) return null
   const { start, end, isRunning } = toSpanCall(
     {
       ...SPAN_IDS,

@@ -1,15 +1,17 @@
 /** Reads calls and feedback of W&B Weave or of another Weft by their API, or calls out of a file of JSON lines. */
 import { createReadStream, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { type CallParts, resolveTimedEnd, resolveTimedStart } from '../domain/calls/new-call.ts'
+import { type CallParts, resolveCallEnd, resolveCallStart } from '../domain/calls/new-call.ts'
 import type { Feedback } from '../domain/feedback/new-feedback.ts'
 import {
   filledTextOrNull,
+  isGiven,
   objectOrEmpty,
   textOrEmpty,
-  textOrNull,
 } from '../domain/json/json-values.ts'
 import { parseRef } from '../domain/objects/refs.ts'
+import { EndedCallSchemaForInsert, StartedCallSchemaForInsert } from '../schemas/calls/call.ts'
+import { LooseFeedbackCreateRequest } from '../schemas/feedback/feedback.ts'
 import { parseTimestampUs } from '../schemas/timestamp.ts'
 import { type ApiClient, createApiClient, type Json, objectsOf, parseJson } from './api-client.ts'
 import { TOO_LARGE, tryFeedback } from './scores.ts'
@@ -21,10 +23,10 @@ import {
   type ImportSource,
   type SourceOptions,
 } from './source.ts'
+import { collectCalls } from './step-calls.ts'
 
 const PAGE_CALLS = 200
 const PAGE_FEEDBACK = 500
-const UNUSABLE = 'calls without a usable id or time'
 
 export function openWeave(options: SourceOptions): ImportSource {
   const unread = [
@@ -87,43 +89,43 @@ async function* readLines(
 }
 
 function toPage(lines: readonly string[], options: SourceOptions) {
-  const left = createLeftCounts()
-  const calls: CallParts[] = []
-  for (const call of objectsOf(lines.map((line) => parseJson(line, 'a line of calls')))) {
-    const parts = toParts(call, options)
-    if (parts === null) left.add(UNUSABLE)
-    else calls.push(parts)
-  }
+  const items = objectsOf(lines.map((line) => parseJson(line, 'a line of calls')))
+  const { calls, left } = collectCalls(items, (call) => toParts(call, options))
   return { calls, left: left.counts }
 }
 
-/** Texts as they are; refs lead to the project that they name. */
+/** What a client could have sent, as it is; refs lead to the project that they name. @throws ApiError */
 function toParts(call: Json, { project_id, refScheme }: SourceOptions): CallParts | null {
-  const { op_name, display_name, thread_id, turn_id, parent_id, output, exception } = call
-  const id = textOrEmpty(call.id)
-  const started_at_us = parseTimestampUs(textOrEmpty(call.started_at))
-  if (id === '' || started_at_us === null) return null
-  const trace_id = filledTextOrNull(call.trace_id) ?? id
+  const { id, op_name, display_name, thread_id, turn_id, parent_id, output, exception } = call
   // What the server derives from the rest of the call; it is derived here, too.
   const { weave: _derived, ...summary } = objectOrEmpty(call.summary)
-  const start = {
+  const begun = StartedCallSchemaForInsert.safeParse({
     project_id,
     id,
-    trace_id,
+    trace_id: filledTextOrNull(call.trace_id) ?? id,
     parent_id: filledTextOrNull(parent_id),
     thread_id: filledTextOrNull(thread_id),
     turn_id: filledTextOrNull(turn_id),
     op_name: filledTextOrNull(op_name) ?? 'call',
     display_name: filledTextOrNull(display_name),
-    started_at_us,
+    started_at: call.started_at,
     attributes: objectOrEmpty(call.attributes),
     inputs: objectOrEmpty(call.inputs),
-  }
-  const ended_at_us = parseTimestampUs(textOrEmpty(call.ended_at))
-  const begun = resolveTimedStart(start, { id, trace_id, ...userOf(call) }, refScheme)
-  if (ended_at_us === null) return { start: begun, end: null }
-  const end = { project_id, id, ended_at_us, output, exception: textOrNull(exception), summary }
-  return { start: begun, end: resolveTimedEnd(end, refScheme) }
+  })
+  if (!begun.success) return null
+  const given = { id: textOrEmpty(id), trace_id: textOrEmpty(id), ...userOf(call) }
+  const start = resolveCallStart(begun.data, given, refScheme)
+  if (!isGiven(call.ended_at)) return { start, end: null }
+  const ended_at = call.ended_at
+  const ended = EndedCallSchemaForInsert.safeParse({
+    project_id,
+    id,
+    ended_at,
+    output,
+    exception,
+    summary,
+  })
+  return ended.success ? { start, end: resolveCallEnd(ended.data, refScheme) } : null
 }
 
 /** The vendor names its users `wb_user_id`. */
@@ -170,8 +172,9 @@ function toFeedback(row: Json, options: SourceOptions): Feedback | string {
   if (about?.kind !== 'call') return 'feedback about objects'
   const ref = (name: string) => filledTextOrNull(row[name])
   const created_at_us = parseTimestampUs(textOrEmpty(row.created_at)) ?? 0
-  const request = {
+  const request = LooseFeedbackCreateRequest.safeParse({
     project_id,
+    id: row.id,
     weave_ref: `${refScheme}:///${project_id}/call/${about.name}`,
     feedback_type: textOrEmpty(row.feedback_type),
     creator: filledTextOrNull(row.creator),
@@ -180,6 +183,8 @@ function toFeedback(row: Json, options: SourceOptions): Feedback | string {
     runnable_ref: ref('runnable_ref'),
     call_ref: ref('call_ref'),
     trigger_ref: ref('trigger_ref'),
-  }
-  return tryFeedback(request, { id: textOrEmpty(row.id), created_at_us }, options) ?? TOO_LARGE
+  })
+  if (!request.success) return 'feedback that cannot be stored'
+  const given = { id: textOrEmpty(row.id), created_at_us }
+  return tryFeedback(request.data, given, options) ?? TOO_LARGE
 }

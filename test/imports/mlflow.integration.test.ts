@@ -244,6 +244,13 @@ describe('weft import --from mlflow', () => {
     ])
   })
 
+  it('ends when the server refuses an artifact, and leaves out no trace for that', async () => {
+    const path = 'GET /ajax-api/2.0/mlflow/get-trace-artifact?request_id=tr-kept'
+    const { url } = await serveApi({ ...RESPONSES, [path]: 403 })
+    const refused = importInto(makeTempDir(), openMlflow(optionsOf(url)))
+    await expect(refused).rejects.toThrow(/get-trace-artifact responds with 403/)
+  })
+
   it('sends a token, or a name with a password', async () => {
     const { url, requests } = await serveApi({})
     const attempt = (secrets: Record<string, string>) =>

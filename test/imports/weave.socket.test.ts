@@ -25,6 +25,11 @@ const END = {
   summary: { usage: { 'gpt-5.4': { requests: 1, prompt_tokens: 100, completion_tokens: 20 } } },
 }
 
+/** More than a call can have. */
+const MANY_MODELS = Object.fromEntries(
+  Array.from({ length: 101 }, (_, at) => [`m${at}`, { requests: 1 }]),
+)
+
 async function filledServer(): Promise<string> {
   const server = await spawnServer({ WEFT_DATA_DIR: makeTempDir() })
   const post = async (path: string, body: object) => {
@@ -80,14 +85,23 @@ describe('weft import --from weave', () => {
     ])
   })
 
-  it('reads calls out of a file of JSON lines, and leaves out those that are none', async () => {
+  it('reads calls out of a file of JSON lines, and counts those that cannot be stored', async () => {
     const path = join(makeTempDir(), 'calls.jsonl')
-    const lines = [{ ...START, ...END }, { id: 'call-2' }].map((call) => JSON.stringify(call))
+    const lines = [
+      { ...START, ...END },
+      { id: 'call-2' },
+      { ...START, id: ' call-3' },
+      { ...START, id: 'call-4', thread_id: 'x'.repeat(129) },
+      { ...START, ...END, id: 'call-5', summary: { usage: MANY_MODELS } },
+    ].map((call) => JSON.stringify(call))
     writeFileSync(path, `${lines.join('\n')}\n`)
     const dataDir = makeTempDir()
     const { counts, left } = await importInto(dataDir, openWeave(optionsOf(path)))
     expect(counts.calls).toBe(1)
-    expect(left).toEqual({ 'calls without a usable id or time': 1 })
+    expect(left).toEqual({
+      'calls whose id, time or another field cannot be stored': 3,
+      'calls: end.summary.usage must have at most 100 models': 1,
+    })
     expect((await recordsOf(dataDir)).calls).toMatchObject([{ id: 'call-1', exception: 'late' }])
   })
 
