@@ -1,6 +1,8 @@
 /** What watches the project of the demo by itself: an evaluator of the agent's answers, and an alert. */
 import type { DemoApi } from './demo-api.ts'
 
+const EVALUATOR = 'short-answer'
+const ALERT = 'Many errors'
 /** Of the host no name is resolved: the demo reaches nobody. */
 const WEBHOOK = 'https://alerts.example.invalid/shop'
 
@@ -18,9 +20,6 @@ export async function addEvaluator({ send, project }: DemoApi, agent: string): P
     scorer: { kind: 'rule', rule: { type: 'length', max: 200 } },
   })
 }
-
-const EVALUATOR = 'short-answer'
-const ALERT = 'Many errors'
 
 /** An alert needs the scope admin. @returns whether the key has it */
 export async function addAlert({ send, get, project }: DemoApi): Promise<boolean> {

@@ -3,8 +3,8 @@ import { html } from 'htm/preact'
 import { type CallGroup, type GroupSums, readCallGroups } from '../api/call-groups.ts'
 import { formatCost, formatCount, formatShort } from '../parts/format.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
-import { icon } from '../parts/icon.ts'
 import { Failure, Loading } from '../parts/notice.ts'
+import { SortHeading } from '../parts/tables/sort-heading.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { pathTo } from '../shell/page-route.ts'
 import { GROUPS, type GroupName, groupOf } from './top-groups.ts'
@@ -91,10 +91,10 @@ function TopTable({ scope, chosen, by, rows, others }: TopTableProps) {
       return html`<td key=${each} class="number">${value === null ? '–' : MEASURES[each].format(value)}</td>`
     })
   return html`<div class="scroll" tabindex="0"><table class="list whole" aria-label=${`Top ${label.toLowerCase()}`}>
-    <thead><tr><th scope="col">${label.slice(0, -1)}</th>${measures.map((each) => {
-      const order = each === by ? 'descending' : undefined
-      return html`<th key=${each} scope="col" class="number" aria-sort=${order}><button class="sort" onClick=${() => setQuery({ by: each })}>${MEASURES[each].label}${each === by && icon('arrow-down')}</button></th>`
-    })}</tr></thead>
+    <thead><tr><th scope="col">${label.slice(0, -1)}</th>${measures.map(
+      (each) =>
+        html`<${SortHeading} key=${each} label=${MEASURES[each].label} isNumber direction=${each === by ? 'desc' : null} onSort=${() => setQuery({ by: each })} />`,
+    )}</tr></thead>
     <tbody>${rows.map(
       (row) => html`<tr key=${row.name}>
         <th scope="row" class="top-name"><${Name} scope=${scope} chosen=${chosen} name=${row.name} /><meter class="share" min="0" max="1" value=${top === 0 ? 0 : (row[by] ?? 0) / top} aria-hidden="true"></meter></th>

@@ -12,8 +12,8 @@ import { serverNow } from '../api/clock.ts'
 import { rangeName, readRange } from '../parts/charts/range.ts'
 import { formatCost, formatCount, formatShort } from '../parts/format.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
-import { icon } from '../parts/icon.ts'
 import { Failure, Loading } from '../parts/notice.ts'
+import { SortHeading } from '../parts/tables/sort-heading.ts'
 import { RelativeTime } from '../parts/time/relative-time.ts'
 import { TimePicker } from '../parts/time/time-picker.ts'
 import { query, setQuery } from '../shell/location.ts'
@@ -115,11 +115,8 @@ function Found({ project, search, found: { rows, others }, sort, direction }: Fo
   if (search === '' && rows.every((row) => row.name === null)) return html`<${NoUser} />`
   if (rows.length === 0)
     return html`<p class="notice">No user of this time has “${search}” in the name.</p>`
-  const heading = (by: GroupSort, label: string) => {
-    const order = by !== sort ? undefined : direction === 'asc' ? 'ascending' : 'descending'
-    const isNumber = by !== 'name' && by !== 'first' && by !== 'last'
-    return html`<th key=${by} scope="col" class=${isNumber ? 'number' : ''} aria-sort=${order}><button class="sort" onClick=${() => chooseSort(by)}>${label}${by === sort && icon(direction === 'asc' ? 'arrow-up' : 'arrow-down')}</button></th>`
-  }
+  const heading = (by: GroupSort, label: string) =>
+    html`<${SortHeading} key=${by} label=${label} isNumber=${by !== 'name' && by !== 'first' && by !== 'last'} direction=${by === sort ? direction : null} onSort=${() => chooseSort(by)} />`
   return html`<section class="card flush"><div class="scroll" tabindex="0"><table class="list whole" aria-label="Users">
     <thead><tr>${heading('name', 'User')}${Object.entries(COLUMNS).map(([by, label]) => heading(by as GroupSort, label))}</tr></thead>
     <tbody>${rows.map((row) => html`<${UserRow} key=${row.name} project=${project} row=${row} />`)}
