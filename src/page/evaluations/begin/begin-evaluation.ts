@@ -46,7 +46,13 @@ export function isRunnable({ val, leaf_object_class }: ObjectVersion): boolean {
   return leaf_object_class === 'LLMAsAJudgeScorer' || SCORER_KINDS.includes(String(kind))
 }
 
-/** Publishes an object of a class of the SDKs. @returns its ref */
+/**
+ * Publishes an object of a class of the SDKs.
+ *
+ * @param classes - its own class and those above it, up to the first below `Object`
+ * @returns its ref
+ * @throws ApiFailure; Error for the name of an object of another kind, of which it would become the latest version
+ */
 export async function publishObject(
   project_id: string,
   name: string,
@@ -56,6 +62,12 @@ export async function publishObject(
   const object_id = name.replace(/[^\p{L}\p{N}_.-]+/gu, '-').slice(0, NAME_MAX)
   const classes = { _type: own, _class_name: own, _bases: [...bases, 'Object', 'BaseModel'] }
   const val = { ...classes, name: object_id, description: null, ...members }
+  const base = bases.at(-1) ?? own
+  const filter = { object_ids: [object_id], latest_only: true }
+  const asked = { project_id, filter, metadata_only: true }
+  const { objs } = await requestJson<{ objs: ObjectVersion[] }>('/objs/query', asked)
+  if (objs.some(({ base_object_class }) => base_object_class !== base))
+    throw new Error(`${object_id} is the name of another object, not of a ${base}.`)
   const obj = { project_id, object_id, val }
   const { digest } = await requestJson<{ digest: string }>('/obj/create', { obj })
   return refOf({ project_id, object_id, digest, kind: 'object' } as ObjectVersion)
