@@ -19,7 +19,6 @@ import { BackfillPanel } from './backfill-panel.ts'
 import { toFields } from './evaluator-fields.ts'
 import { EvaluatorForm } from './evaluator-form.ts'
 import { nameScorer, nameShare, pathToResults, reasonOf, urlOf } from './evaluator-labels.ts'
-
 import { TrialPanel } from './trial-panel.ts'
 
 type Version = z.infer<typeof EvaluatorVersionsResponse>['versions'][number]

@@ -1,6 +1,6 @@
 /** The trial of another prompt on calls that people have rated: an estimate, the comparison, and the next version. */
 import { html } from 'htm/preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { EvaluatorResponse } from '../../schemas/evaluators/evaluator.ts'
 import type {
   JudgeTrialEstimate,
@@ -48,10 +48,15 @@ export function TrialPanel({ project, evaluator, onSaved }: TrialPanelProps) {
     judge: '',
   })
   const [tried, setTried] = useState<Tried | null>(null)
+  const requests = useRef(new AbortController())
+  useEffect(() => () => requests.current.abort(), [])
   const set =
     (name: keyof typeof fields) =>
     ({ currentTarget: { value } }: FieldEvent) => {
       setFields((last) => ({ ...last, [name]: value }))
+      // What was requested for other fields is dropped.
+      requests.current.abort()
+      requests.current = new AbortController()
       setTried(null)
     }
   const estimate = useSubmit(async () => {
@@ -65,13 +70,18 @@ export function TrialPanel({ project, evaluator, onSaved }: TrialPanelProps) {
       people_pass_at: people === '' ? null : Number(people),
       judge_pass_at: judge === '' ? null : Number(judge),
     } as JudgeTrialRequest
-    const found = await requestJson<JudgeTrialEstimate>(`${url}/estimate`, body)
+    const found = await requestJson<JudgeTrialEstimate>(`${url}/estimate`, body, {
+      signal: requests.current.signal,
+    })
     setTried({ body, definition, estimate: found, scored: 0, error: null, result: null })
   })
   const run = useSubmit(async () => {
     if (tried === null) return
+    const { signal } = requests.current
     let next: Tried = { ...tried, scored: 0, error: null, result: null }
-    for await (const { call, result } of requestLines<JudgeTrialLine>(url, tried.body)) {
+    for await (const { call, result } of requestLines<JudgeTrialLine>(url, tried.body, {
+      signal,
+    })) {
       const scored = next.scored + Number(call !== null)
       next = { ...next, scored, error: next.error ?? call?.error ?? null, result }
       setTried(next)

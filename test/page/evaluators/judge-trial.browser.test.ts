@@ -44,6 +44,18 @@ describe.skipIf(!hasBrowser)('a trial of a judge on the page', () => {
     await draft.getByLabel('Prompt of the draft').fill(`${MARKUP} {output}`)
     await draft.getByText('Estimate the trial').click()
     await page.getByText('2 rated calls for at most about $0').waitFor()
+    // A trial that runs is dropped with the fields that it was for.
+    await page.route(`**/${evaluator.id}/trial`, () => undefined)
+    const begun = page.waitForRequest(/trial$/)
+    await page.getByText('Try it').click()
+    await begun
+    const dropped = page.waitForEvent('requestfailed')
+    await draft.getByLabel('Prompt of the draft').fill('{output}?')
+    expect((await dropped).url()).toMatch(/trial$/)
+    await page.unrouteAll()
+    await draft.getByLabel('Prompt of the draft').fill(`${MARKUP} {output}`)
+    await draft.getByText('Estimate the trial').click()
+    await page.getByText('2 rated calls for at most about $0').waitFor()
     await page.getByText('Try it').dblclick()
     await page.getByText('2 calls scored for $0').waitFor()
     const rows = page.locator('[aria-label=Agreement] tbody tr')
