@@ -81,6 +81,10 @@ function Chat({ place, parameters, recorded, draft }: ChatProps) {
   const isRunning = panes.some((pane) => pane.isRunning)
   const change = (index: number, state: PaneState) =>
     set({ panes: chat.value.panes.map((pane, at) => (at === index ? state : pane)) })
+  const changePrompt = (next: (last: TriedPrompt) => TriedPrompt) => {
+    const { prompt: last } = chat.value
+    if (last !== null) set({ prompt: next(last) })
+  }
   /** @returns whether the models were asked */
   const run = (messagesOf: (before: PaneState['messages']) => PaneState['messages']) => {
     setFailure(null)
@@ -119,7 +123,7 @@ function Chat({ place, parameters, recorded, draft }: ChatProps) {
     <div class="playground">
     <section class="chat" aria-label="Chat">
       ${recorded !== null && html`<${Before} project=${project} recorded=${recorded} />`}
-      ${prompt !== null && html`<${PromptPanel} project=${project} prompt=${prompt} isRunning=${isRunning} onChange=${(next: TriedPrompt) => set({ prompt: next })} onRun=${() => run(() => [])} />`}
+      ${prompt !== null && html`<${PromptPanel} project=${project} prompt=${prompt} isRunning=${isRunning} onChange=${changePrompt} onRun=${() => run(() => [])} />`}
       <div class="panes" ref=${box}>
         ${panes.map(
           (state, index) => html`<${Pane}

@@ -54,7 +54,8 @@ interface PromptPanelProps {
   readonly project: string
   readonly prompt: TriedPrompt
   readonly isRunning: boolean
-  readonly onChange: (prompt: TriedPrompt) => void
+  /** Changes the prompt that is there by then: it may be edited while it is saved. */
+  readonly onChange: (change: (last: TriedPrompt) => TriedPrompt) => void
   /** Sends the prompt without the messages that followed it. */
   readonly onRun: () => void
 }
@@ -63,7 +64,7 @@ export function PromptPanel({ project, prompt, isRunning, onChange, onRun }: Pro
   const { draft, values } = prompt
   const { start, items } = draft
   const change = (part: Partial<PromptDraft>) =>
-    onChange({ ...prompt, draft: { ...draft, ...part } })
+    onChange((last) => ({ ...last, draft: { ...last.draft, ...part } }))
   const saved = (version: ObjectVersion) =>
     change({ start: version, latest: version, message: '', newer: null })
   const version = sameVersion(draft)
@@ -76,7 +77,7 @@ export function PromptPanel({ project, prompt, isRunning, onChange, onRun }: Pro
     ${
       variables.length > 0 &&
       html`<div class="fields" role="group" aria-label="Values of variables">
-      ${variables.map((variable) => html`<label key=${variable}>${variable}<textarea rows="1" placeholder=${`{${variable}}`} value=${values[variable] ?? ''} onInput=${textOf((text) => onChange({ ...prompt, values: { ...values, [variable]: text } }))}></textarea></label>`)}
+      ${variables.map((variable) => html`<label key=${variable}>${variable}<textarea rows="1" placeholder=${`{${variable}}`} value=${values[variable] ?? ''} onInput=${textOf((text) => onChange((last) => ({ ...last, values: { ...last.values, [variable]: text } })))}></textarea></label>`)}
     </div>`
     }
     <div class="bar"><button type="button" class="main" disabled=${isRunning} onClick=${onRun}>Run the prompt</button></div>

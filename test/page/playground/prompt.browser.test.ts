@@ -76,6 +76,26 @@ describe.skipIf(!hasBrowser)('a prompt in the playground', () => {
     expect(complaints).toEqual([])
   })
 
+  it('keeps what is typed while it is saved', async () => {
+    const { page } = await openPrompt()
+    const gate = Promise.withResolvers<void>()
+    await page.route('**/obj/create', async (route) => {
+      await gate.promise
+      await route.continue()
+    })
+    const message = page.getByLabel('Message 1', { exact: true })
+    await message.fill('Add {left}.')
+    const begun = page.waitForRequest('**/obj/create')
+    await page.getByRole('button', { name: 'Save as v1' }).click()
+    await begun
+    await message.fill('Add {left} and {right}.')
+    await page.getByLabel('right', { exact: true }).fill('4')
+    gate.resolve()
+    await page.getByRole('button', { name: 'Save as v2' }).waitFor()
+    expect(await message.inputValue()).toBe('Add {left} and {right}.')
+    expect(await page.getByLabel('right', { exact: true }).inputValue()).toBe('4')
+  })
+
   it('may be tried by a key that may not write, which cannot save it', async () => {
     const { page, url, createKey } = await openPrompt()
     const reader = await createKey({ scopes: ['traces:read', 'inference'] })
