@@ -46,10 +46,11 @@ function requireRow(value: unknown, name: string): object {
   return value as object
 }
 
-/** The cells are texts; the separator is that of the header: a tab, as spreadsheets copy, a comma or a semicolon. */
+/** The cells are texts; the separator is that of the header, outside quotation marks: a tab, as spreadsheets copy, a comma or a semicolon. */
 function readCsv(text: string): readonly object[] {
   const [header = ''] = text.split(/\r?\n/, 1)
-  const separator = ['\t', ',', ';'].find((each) => header.includes(each)) ?? ','
+  const unquoted = header.replace(/"[^"]*"/g, '')
+  const separator = ['\t', ',', ';'].find((each) => unquoted.includes(each)) ?? ','
   const [names = [], ...lines] = readCells(text, separator)
   const trimmed = names.map((name) => name.trim())
   if (trimmed.some((name) => name === ''))

@@ -18,6 +18,8 @@ describe('pasted rows', () => {
         { a: '2', b: '3' },
       ],
     ],
+    ['"a, b";c\n1;2', [{ 'a, b': '1', c: '2' }]],
+    ['a, b\tc\n1\t2', [{ 'a, b': '1', c: '2' }]],
     ['a,b\r\n1\r\n', [{ a: '1', b: '' }]],
     ['a,b\n,\n', []],
   ])('are read of %j', (text, rows) => {
