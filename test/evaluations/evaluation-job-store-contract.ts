@@ -1,5 +1,6 @@
 /** What the store of evaluations on the server promises in every database. */
 import { describe, expect, it } from 'vitest'
+import { Scorer } from '../../src/schemas/evaluators/scorer.ts'
 import {
   type EvaluationJob,
   type EvaluationJobStore,
@@ -55,6 +56,29 @@ export function describeEvaluationJobContract(
       expect(await jobs.findJob('acme/other', 'job')).toBeNull()
       expect(await jobs.cancelJob('acme/demo', 'job')).toBe(false)
     })
+
+    it.each(['finished', 'cancelled'])(
+      'removes the prompts of a comparison that is %s',
+      async (how) => {
+        const jobs = await create()
+        const work = {
+          kind: 'compare',
+          models: ['a', 'b'],
+          prompts: [{ messages: [{ role: 'user', content: 'Hi' }] }],
+          scorer: Scorer.parse({ kind: 'rule', rule: { type: 'contains', texts: ['a'] } }),
+          samples: 1,
+          parameters: {},
+          seed: 0,
+        } as const
+        await jobs.createJob(jobOf({ work }))
+        expect(await jobs.claimJob(claimAt(10, 'a'))).toMatchObject({ work })
+        const end = { id: 'job', completed_rows: 1, error: null, output_json: '{}', claim_id: 'a' }
+        if (how === 'cancelled') await jobs.cancelJob('acme/demo', 'job')
+        else await jobs.finishJob({ ...end, state: 'complete' })
+        const found = await jobs.findJob('acme/demo', 'job')
+        expect(found?.work).toEqual({ ...work, prompts: [] })
+      },
+    )
 
     it('gives a released job out at once, and a cancelled one to nobody', async () => {
       const jobs = await create()

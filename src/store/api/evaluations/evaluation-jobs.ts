@@ -30,7 +30,7 @@ export type JobWork =
       readonly kind: 'compare'
       /** Names of models; the first is what the others are compared with. */
       readonly models: readonly string[]
-      /** Messages and tools of chats. */
+      /** Messages and tools of chats; none once the job has ended, since they are copies of calls that may be deleted. */
       readonly prompts: readonly HeldOutPrompt[]
       readonly scorer: Scorer
       /** Responses of each model to each prompt. */

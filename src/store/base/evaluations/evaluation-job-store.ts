@@ -59,7 +59,9 @@ export function createEvaluationJobWrites({ forUpdate }: Pick<Dialect, 'forUpdat
       return (yield* run(SQL.RENEW_CLAIM, { id, claim_id, until_us, completed_rows })) === 1
     },
     *finish_evaluation_job(end: JobEnd): Steps<boolean> {
-      return (yield* run(SQL.FINISH_JOB, end)) === 1
+      const isHeld = (yield* run(SQL.FINISH_JOB, end)) === 1
+      if (isHeld) yield* dropPrompts(end.id)
+      return isHeld
     },
     *release_evaluation_job(claim: {
       readonly id: string
@@ -74,9 +76,19 @@ export function createEvaluationJobWrites({ forUpdate }: Pick<Dialect, 'forUpdat
       readonly id: string
       readonly project_id: string
     }): Steps<boolean> {
-      return (yield* run(SQL.CANCEL_JOB, named)) === 1
+      const isCancelled = (yield* run(SQL.CANCEL_JOB, named)) === 1
+      if (isCancelled) yield* dropPrompts(named.id)
+      return isCancelled
     },
   }
+}
+
+/** Removes the copies of prompts from a job that has ended. */
+function* dropPrompts(id: string): Steps<void> {
+  const row = yield* first<Pick<JobRow, 'work_json'>>(SQL.FIND_WORK, { id })
+  const work = row && (JSON.parse(row.work_json) as JobWork)
+  if (work?.kind !== 'compare') return
+  yield* run(SQL.SET_WORK, { id, work_json: JSON.stringify({ ...work, prompts: [] }) })
 }
 
 function toJob({ work_json, principal_json, claimed_until_us: _, ...job }: JobRow): EvaluationJob {

@@ -83,6 +83,19 @@ SET state = 'cancelled', error = 'cancelled'
 WHERE id = @id AND project_id = @project_id AND state = 'running'
 `
 
+/** By primary key. */
+export const FIND_WORK = `
+SELECT work_json
+FROM evaluation_jobs
+WHERE id = @id
+`
+
+export const SET_WORK = `
+UPDATE evaluation_jobs
+SET work_json = @work_json
+WHERE id = @id
+`
+
 /** Removes the oldest finished jobs. */
 export const PRUNE_JOBS = `
 DELETE FROM evaluation_jobs
