@@ -152,6 +152,29 @@ export function describeQueueRulesContract(name: string, open: () => Promise<Rul
       expect(await stores.evaluators.countWork('q', 5)).toMatchObject({ scored: 0 })
     })
 
+    it('end with what waits for them, and begin a share where they are set', async () => {
+      const stores = await open()
+      const { annotation } = stores
+      const set = (rules: object, rules_position: number) =>
+        annotation.changeQueue({
+          project_id: PROJECT,
+          id: 'q',
+          name: null,
+          description: null,
+          scorer_refs_json: null,
+          rules_json: JSON.stringify(QueueRules.parse(rules)),
+          rules_position,
+          updated_at_us: 7,
+        })
+      await createRuled(stores, { thumbs_down: true })
+      expect(await set({ random: 0.5 }, 8)).toMatchObject({ rules_position: 8 })
+      expect(await set({ random: 1 }, 9)).toMatchObject({ rules_position: 8 })
+      await queueCalls(stores, ['a'])
+      expect(await set({}, 10)).toMatchObject({ rules_json: null })
+      expect(await stores.evaluators.countWork('q', 5)).toMatchObject({ waiting: 0 })
+      expect(await set({ random: 1 }, 11)).toMatchObject({ rules_position: 11 })
+    })
+
     it('are of at most 100 queues of a project', async () => {
       const stores = await open()
       for (let n = 0; n < 100; n++) await createRuled(stores, { random: 1 }, `q-${n}`)
