@@ -104,6 +104,22 @@ describe.skipIf(!hasBrowser)('the users of a project', () => {
     expect(complaints).toEqual([])
   })
 
+  it('have sums that are marked as those of another time until the chosen one is read', async () => {
+    const { page, url } = await openUsers()
+    await page.goto(`${url}/${PROJECT}/weave/users/hana?range=1h`)
+    await page.locator('dl.figures').waitFor()
+    expect(await page.locator('.stale').count()).toBe(0)
+    const released = Promise.withResolvers<void>()
+    await page.route('**/calls/stats', async (route) => {
+      await released.promise
+      await route.continue()
+    })
+    await page.getByRole('button', { name: '7d', exact: true }).click()
+    await page.locator('.stale[aria-busy=true] dl').waitFor({ timeout: 10_000 })
+    released.resolve()
+    await expect.poll(() => page.locator('.stale').count()).toBe(0)
+  })
+
   it('have none in a time without calls, and the page says so', async () => {
     const { page, url } = await openUsers()
     await page.goto(`${url}/${PROJECT}/weave/users/nobody`)
