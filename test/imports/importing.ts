@@ -3,11 +3,12 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { createProjectWriter } from '../../src/imports/project-writer.ts'
 import { openCheckpoint, runImport } from '../../src/imports/run-import.ts'
 import type { ImportSource, OpenSource, SourceOptions } from '../../src/imports/source.ts'
 import { contentsOf, exportTo, PROJECT, withStores } from '../project-files/project-folders.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
 
 type Secrets = Readonly<Record<string, string>>
 
@@ -119,10 +120,23 @@ export class Turns {
   }
 }
 
-/** Imports twice and demands that the second time changes nothing; the records. */
-export async function importTwice(dataDir: string, open: OpenSource, options: SourceOptions) {
+/** Imports twice into an empty directory and demands that the second time reports and changes nothing else; the records. */
+export async function importTwice(open: OpenSource, options: SourceOptions) {
+  const dataDir = makeTempDir()
   const report = await importInto(dataDir, open(options))
   const records = await recordsOf(dataDir)
-  const again = await importInto(dataDir, open(options))
-  return { report, again, records, recordsAgain: await recordsOf(dataDir) }
+  expect(await importInto(dataDir, open(options))).toEqual(report)
+  expect((await recordsOf(dataDir)).files).toEqual(records.files)
+  return { report, records }
+}
+
+/** Responses by request of an API; `test/sdk/imports/shapes_python.py` reads them by the types of its client. */
+export function recordedResponses(name: string): Record<string, unknown> {
+  return JSON.parse(readFileSync(new URL(`./fixtures/${name}.json`, import.meta.url), 'utf8'))
+}
+
+/** Imports twice from an API that responds as given. */
+export async function importServed(open: OpenSource, responses: Readonly<Record<string, unknown>>) {
+  const { url } = await serveApi(responses)
+  return importTwice(open, optionsOf(url))
 }

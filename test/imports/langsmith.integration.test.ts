@@ -1,30 +1,21 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { openLangsmith } from '../../src/imports/langsmith.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
-import { importInto, importTwice, optionsOf, serveApi } from './importing.ts'
+import { importInto, importServed, optionsOf, recordedResponses, serveApi } from './importing.ts'
 
-/** Responses by request; `test/sdk/imports/shapes_python.py` reads them by the types of the client. */
-const RESPONSES = JSON.parse(
-  readFileSync(new URL('./fixtures/langsmith.json', import.meta.url), 'utf8'),
-)
+const RESPONSES = recordedResponses('langsmith')
 
 const [ROOT, MODEL] = [1, 2].map((end) => `0190a1b2-0000-7000-8000-00000000000${end}`)
 
-async function imported() {
-  const { url } = await serveApi(RESPONSES)
-  return importTwice(makeTempDir(), openLangsmith, optionsOf(url))
-}
+const imported = () => importServed(openLangsmith, RESPONSES)
 
 describe('weft import --from langsmith', () => {
   it('reads runs, counts usage that a chain repeats once, and changes nothing the second time', async () => {
-    const { report, again, records, recordsAgain } = await imported()
+    const { report, records } = await imported()
     expect(report).toEqual({
       counts: { calls: 2, feedback: 1, datasets: 1, rows: 2, objects: 2 },
       left: {},
     })
-    expect(again).toEqual(report)
-    expect(recordsAgain.files).toEqual(records.files)
     const [root, model] = records.calls
     expect(root).toMatchObject({
       id: ROOT,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { openPhoenix } from '../../src/imports/phoenix.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
-import { importInto, importTwice, optionsOf, recordsOf, serveApi, Turns } from './importing.ts'
+import { importInto, importServed, optionsOf, recordsOf, serveApi, Turns } from './importing.ts'
 
 const TRACE = '5b8efff798038103d269b633813fc60c'
 const [ROOT, MODEL] = ['eee19b7ec3c1b171', 'eee19b7ec3c1b172']
@@ -119,18 +119,11 @@ const RESPONSES = {
 
 describe('weft import --from phoenix', () => {
   it('reads spans with ids, times, messages and usage, and changes nothing the second time', async () => {
-    const { url } = await serveApi(RESPONSES)
-    const { report, again, records, recordsAgain } = await importTwice(
-      makeTempDir(),
-      openPhoenix,
-      optionsOf(url),
-    )
+    const { report, records } = await importServed(openPhoenix, RESPONSES)
     expect(report).toEqual({
       counts: { calls: 2, feedback: 3, datasets: 2, rows: 3, objects: 2 },
       left: {},
     })
-    expect(again).toEqual(report)
-    expect(recordsAgain.files).toEqual(records.files)
     const [first, second] = records.calls
     expect(first).toMatchObject({
       id: ROOT,
@@ -166,8 +159,7 @@ describe('weft import --from phoenix', () => {
   })
 
   it('attaches annotations of spans to their calls, those of traces to the root, and notes as notes', async () => {
-    const { url } = await serveApi(RESPONSES)
-    const { records } = await importTwice(makeTempDir(), openPhoenix, optionsOf(url))
+    const { records } = await importServed(openPhoenix, RESPONSES)
     const found = Object.fromEntries(records.feedback.map((one) => [one.feedback_type, one]))
     const of = (id: string) => `weave:///acme/demo/call/${id}`
     expect(found).toMatchObject({
@@ -182,8 +174,7 @@ describe('weft import --from phoenix', () => {
   })
 
   it('keeps the order of versions of datasets and prompts, and tags as aliases', async () => {
-    const { url } = await serveApi(RESPONSES)
-    const { records } = await importTwice(makeTempDir(), openPhoenix, optionsOf(url))
+    const { records } = await importServed(openPhoenix, RESPONSES)
     const shown = records.objects.map(({ object_id, version_index, aliases }) => [
       object_id,
       version_index,
