@@ -1,7 +1,6 @@
 /** A server that is killed while rules add calls: each call is in the queue once, and none is lost. */
 import { expect, it } from 'vitest'
-import { basic } from '../support/build-test-app.ts'
-import { spawnServer, TEST_KEY } from '../support/spawn-server.ts'
+import { spawnServer } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
 const project_id = 'acme/demo'
@@ -11,17 +10,7 @@ const CALLS = 300
 it('after kill -9 each call that rules find is in the queue once', async () => {
   const environment = { WEFT_DATA_DIR: makeTempDir() }
   let server = await spawnServer(environment)
-  // biome-ignore lint/suspicious/noExplicitAny: responses of every shape.
-  const post = async (path: string, body: object): Promise<any> => {
-    const response = await fetch(`${server.url}${path}`, {
-      method: 'POST',
-      headers: { authorization: basic(TEST_KEY), 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-    const text = await response.text()
-    expect(response.status, text).toBe(200)
-    return JSON.parse(text)
-  }
+  const post = (path: string, body: object) => server.postJson(path, body)
   const named = { project_id, name: 'q', scorer_refs: [] }
   const limits = { max_per_day: 10_000 }
   const [all, bad] = await Promise.all(

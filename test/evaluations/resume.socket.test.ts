@@ -2,9 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { basic } from '../support/build-test-app.ts'
 import { json, startFakeUpstream } from '../support/fake-upstream.ts'
-import { spawnServer, TEST_KEY } from '../support/spawn-server.ts'
+import { spawnServer } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { CONTAINS, PROJECT } from './evaluation-app.ts'
 
@@ -39,22 +38,7 @@ it('goes on after kill -9 with the rows that are missing, and scores none twice'
   )
   const environment = { WEFT_DATA_DIR: dataDir, WEFT_MODELS_FILE: models }
   let server = await spawnServer(environment)
-  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
-  const post = async (path: string, body: object): Promise<any> => {
-    const response = await fetch(`${server.url}${path}`, {
-      method: 'POST',
-      headers: { authorization: basic(TEST_KEY), 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-    const text = await response.text()
-    expect(response.status, text).toBe(200)
-    return path.includes('stream')
-      ? text
-          .split('\n')
-          .filter(Boolean)
-          .map((line) => JSON.parse(line))
-      : JSON.parse(text)
-  }
+  const post = (path: string, body: object) => server.postJson(path, body)
   const publish = async (object_id: string, val: object) => {
     const { digest } = await post('/obj/create', { obj: { project_id: PROJECT, object_id, val } })
     return `weave:///${PROJECT}/object/${object_id}:${digest}`

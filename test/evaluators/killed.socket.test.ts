@@ -2,9 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { basic } from '../support/build-test-app.ts'
 import { json, startFakeUpstream } from '../support/fake-upstream.ts'
-import { spawnServer, TEST_KEY } from '../support/spawn-server.ts'
+import { spawnServer } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
 const project_id = 'acme/demo'
@@ -38,17 +37,7 @@ it('after kill -9 each call is scored once by each evaluator', async () => {
   )
   const environment = { WEFT_DATA_DIR: makeTempDir(), WEFT_MODELS_FILE: models }
   let server = await spawnServer(environment)
-  // biome-ignore lint/suspicious/noExplicitAny: responses of every shape.
-  const post = async (path: string, body: object): Promise<any> => {
-    const response = await fetch(`${server.url}${path}`, {
-      method: 'POST',
-      headers: { authorization: basic(TEST_KEY), 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-    const text = await response.text()
-    expect(response.status, text).toBe(200)
-    return JSON.parse(text)
-  }
+  const post = (path: string, body: object) => server.postJson(path, body)
   const rule = { kind: 'rule', rule: { type: 'contains', texts: ['call'] } }
   const judge = { kind: 'judge', model: 'm', messages: MESSAGES }
   await post('/evaluators', { project_id, name: 'rule', scorer: rule })

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeServerOnEachStore } from '../store/clickhouse/describe-each-store.ts'
-import { basic } from '../support/build-test-app.ts'
 import { INHERITED } from '../support/inherited.ts'
 import { type SpawnedServer, startServer, TEST_KEY } from '../support/spawn-server.ts'
 
@@ -22,19 +21,8 @@ let seen: Json
 let calls: Json[]
 
 /** What the server answers under its own names. */
-async function ask(path: string, body: object): Promise<string> {
-  const response = await fetch(server.url + path, {
-    method: 'POST',
-    headers: { authorization: basic(TEST_KEY), 'content-type': 'application/json' },
-    body: JSON.stringify({ project_id: PROJECT, ...body }),
-  })
-  const text = await response.text()
-  expect(response.status, text).toBe(200)
-  return text
-}
-
-async function askJson(path: string, body: object): Promise<Json> {
-  return JSON.parse(await ask(path, body))
+function ask(path: string, body: object): Promise<Json> {
+  return server.postJson(path, { project_id: PROJECT, ...body })
 }
 
 async function runProgram(): Promise<string> {
@@ -80,11 +68,7 @@ describeServerOnEachStore('the npm SDK', (openStore) => {
     server = await startServer({ WEFT_DATA_DIR: join(folder, 'data'), ...store.settings })
     const output = await runProgram()
     seen = JSON.parse(output.trimEnd().split('\n').at(-1) ?? '')
-    const lines = await ask('/calls/stream_query', {})
-    calls = lines
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line))
+    calls = await ask('/calls/stream_query', {})
   })
 
   afterAll(async () => {
@@ -138,11 +122,7 @@ describeServerOnEachStore('the npm SDK', (openStore) => {
       const { output } = callOf(name)
       expect(output).toMatchObject({ _type: 'CustomWeaveType' })
       const digest: string = output.files[file]
-      const response = await fetch(`${server.url}/file/content`, {
-        method: 'POST',
-        headers: { authorization: basic(TEST_KEY), 'content-type': 'application/json' },
-        body: JSON.stringify({ project_id: PROJECT, digest }),
-      })
+      const response = await server.post('/file/content', { project_id: PROJECT, digest })
       const bytes = Buffer.from(await response.arrayBuffer())
       expect(bytes.toString('latin1').slice(0, 4)).toBe(head)
       const hash = createHash('sha256').update(bytes).digest('base64url')
@@ -156,11 +136,11 @@ describeServerOnEachStore('the npm SDK', (openStore) => {
       { question: 'b', expected: 'B' },
       { question: 'c', expected: 'x' },
     ])
-    const { objs } = await askJson('/objs/query', { filter: { object_ids: ['letters'] } })
+    const { objs } = await ask('/objs/query', { filter: { object_ids: ['letters'] } })
     expect(objs).toHaveLength(1)
     expect(seen.datasetUri).toBe(`weave:///${PROJECT}/object/letters:${objs[0].digest}`)
     const digest = objs[0].val.rows.split('/').at(-1)
-    const { rows } = await askJson('/table/query', { digest })
+    const { rows } = await ask('/table/query', { digest })
     expect(rows.map(({ val }: Json) => val)).toEqual([
       { question: 'a', expected: 'A' },
       { question: 'b', expected: 'B' },
@@ -185,7 +165,7 @@ describeServerOnEachStore('the npm SDK', (openStore) => {
     const isRoot = ({ parent_id, inputs }: Json) =>
       parent_id === null && inputs.maxConcurrency === 2
     const run = callsOf('Evaluation.evaluate').find(isRoot)
-    const { rows, total_rows, summary } = await askJson(`/v2/${PROJECT}/eval_results/query`, {
+    const { rows, total_rows, summary } = await ask(`/v2/${PROJECT}/eval_results/query`, {
       evaluation_call_ids: [run.id],
       project_id: undefined,
       include_summary: true,
@@ -214,7 +194,7 @@ describeServerOnEachStore('the npm SDK', (openStore) => {
   })
 
   it('logs an evaluation step by step and gives feedback on its prediction', async () => {
-    const { result } = await askJson('/feedback/query', {
+    const { result } = await ask('/feedback/query', {
       query: {
         $expr: { $eq: [{ $getField: 'feedback_type' }, { $literal: 'wandb.runnable.accuracy' }] },
       },
@@ -244,7 +224,7 @@ describeServerOnEachStore('the npm SDK', (openStore) => {
       completion_tokens_total_cost: 0.25,
       pricing_level: 'project',
     })
-    const { call } = await askJson('/call/read', { id: seen.nestedId })
+    const { call } = await ask('/call/read', { id: seen.nestedId })
     expect(call.display_name).toBe('my call')
   })
 
@@ -261,7 +241,7 @@ describeServerOnEachStore('the npm SDK', (openStore) => {
   })
 
   it('leaves calls that statistics count and price', async () => {
-    const { usage_buckets, call_buckets } = await askJson('/calls/stats', {
+    const { usage_buckets, call_buckets } = await ask('/calls/stats', {
       start: '2020-01-01T00:00:00Z',
       filter: { op_names: [`weave:///${PROJECT}/op/complete:*`] },
       usage_metrics: [{ metric: 'input_tokens' }, { metric: 'total_cost' }],
@@ -272,7 +252,7 @@ describeServerOnEachStore('the npm SDK', (openStore) => {
     expect(sum(call_buckets, 'sum_call_count')).toBe(callsOf('complete').length)
     expect(sum(usage_buckets, 'sum_input_tokens')).toBe(4000)
     expect(sum(usage_buckets, 'sum_total_cost')).toBe(5)
-    const all = await askJson('/calls/stats', {
+    const all = await ask('/calls/stats', {
       start: '2020-01-01T00:00:00Z',
       call_metrics: [{ metric: 'call_count' }, { metric: 'error_count' }],
     })
@@ -281,7 +261,7 @@ describeServerOnEachStore('the npm SDK', (openStore) => {
   })
 
   it('has parents whose usage is not counted twice', async () => {
-    const { call_usage, unfinished_call_ids } = await askJson('/calls/usage', {
+    const { call_usage, unfinished_call_ids } = await ask('/calls/usage', {
       call_ids: [seen.nestedId],
       include_costs: true,
     })

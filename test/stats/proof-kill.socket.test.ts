@@ -2,21 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { idText } from '../../src/store/sqlite/calls/columns/id-columns.sql.ts'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
-import { basic } from '../support/build-test-app.ts'
-import { type SpawnedServer, spawnServer, TEST_KEY } from '../support/spawn-server.ts'
+import { type SpawnedServer, spawnServer } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { idOf, type SentCall, sentCall, toParts, toRawCall } from './support/raw-calls.ts'
 import { expectStats, PROJECT } from './support/reopened.ts'
 
 const SENDERS = 8
-
-async function post(url: string, path: string, body: unknown): Promise<Response> {
-  return fetch(url + path, {
-    method: 'POST',
-    headers: { authorization: basic(TEST_KEY), 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-}
 
 /** Which parts of calls were acknowledged, by id. */
 interface Acknowledged {
@@ -26,7 +17,7 @@ interface Acknowledged {
 
 /** Sends starts and ends over some connections until the server is gone. */
 async function ingest(
-  { url }: SpawnedServer,
+  server: SpawnedServer,
   calls: readonly SentCall[],
   { acknowledged, onPart }: { readonly acknowledged: Acknowledged; readonly onPart: () => void },
 ): Promise<void> {
@@ -34,10 +25,10 @@ async function ingest(
   const send = async () => {
     for (let index = next++; index < calls.length; index = next++) {
       const { start, end } = toParts(PROJECT, index, calls[index] as SentCall)
-      const started = await post(url, '/call/start', { start })
+      const started = await server.post('/call/start', { start })
       if (started.status === 200) acknowledged.starts.add(start.id)
       onPart()
-      const ended = await post(url, '/call/end', { end })
+      const ended = await server.post('/call/end', { end })
       if (ended.status === 200) acknowledged.ends.add(start.id)
       onPart()
     }

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { START_FLAGS } from '../../bench/servers/start-flags.ts'
 import { INHERITED } from './inherited.ts'
 import { tieToParent } from './tied-process.ts'
@@ -12,6 +12,11 @@ export const TEST_KEY = 'wk_test_key_of_the_spawned_server'
 export interface SpawnedServer {
   readonly url: string
   readonly process: ChildProcess
+  /** Sends JSON with the key of the server. */
+  post(path: string, body: unknown): Promise<Response>
+  /** The same, demands 200, and parses the response; one of JSON lines becomes an array. */
+  // biome-ignore lint/suspicious/noExplicitAny: responses of every shape.
+  postJson(path: string, body: unknown): Promise<any>
   /** What it wrote so far. */
   output(): { readonly stdout: string; readonly stderr: string }
   /** Sends a signal and waits for the end. */
@@ -67,9 +72,27 @@ export async function startServer(
     })
     void ended.then(() => reject(new Error(`the server ended: ${text.stderr}`)))
   })
+  const authorization = `Basic ${Buffer.from(`api:${TEST_KEY}`).toString('base64')}`
+  const post = (path: string, body: unknown) =>
+    fetch(url + path, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
   return {
     url,
     process: child,
+    post,
+    async postJson(path, body) {
+      const response = await post(path, body)
+      const text = await response.text()
+      expect(response.status, text).toBe(200)
+      if (!response.headers.get('content-type')?.includes('jsonl')) return JSON.parse(text)
+      return text
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line))
+    },
     output: () => ({ ...text }),
     async stop(signal = 'SIGTERM') {
       child.kill(signal)
