@@ -26,7 +26,7 @@ import {
   startRelay,
   startUpstream,
 } from './relay/servers.ts'
-import { soak } from './relay/soak.ts'
+import { SOAKED_VARIANTS, soak } from './relay/soak.ts'
 import { type Measure, renderOpenTable, renderTables } from './relay/tables.ts'
 
 const { values, positionals } = readArguments({
@@ -34,7 +34,8 @@ const { values, positionals } = readArguments({
   allowPositionals: true,
 })
 const [rounds = 5, seconds = 2] = readCounts(positionals)
-const chosen: readonly string[] = values.only?.split(',') ?? USUAL_VARIANTS
+const usual = values.soak === undefined ? USUAL_VARIANTS : SOAKED_VARIANTS
+const chosen: readonly string[] = values.only?.split(',') ?? usual
 
 /** Warm-up: code reaches its full speed only after tens of thousands of requests. */
 const WARM_UP_MS = 10_000
