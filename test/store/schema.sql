@@ -745,7 +745,7 @@ CREATE TABLE "training_jobs" (
   result_checkpoint_id TEXT REFERENCES checkpoints (id),
   started_at_us INTEGER,
   finished_at_us INTEGER
-) STRICT;
+, source_json TEXT) STRICT;
 
 CREATE INDEX training_jobs_created_at_us ON training_jobs (created_at_us, id);
 

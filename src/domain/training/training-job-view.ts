@@ -39,6 +39,7 @@ export function renderJobDetail(job: TrainingJob, step: number | null): Training
     trajectory_count: job.trajectory_count,
     trainable_count: job.trainable_count,
     policy_lag: job.policy_lag,
+    source: job.source_json && JSON.parse(job.source_json),
     resolved_config: job.resolved_config_json && JSON.parse(job.resolved_config_json),
     parent_checkpoint_id: job.parent_checkpoint_id,
     checkpoint:

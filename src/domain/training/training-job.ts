@@ -25,6 +25,8 @@ export interface NewTrainingJob extends Omit<JobContent, 'policy_versions'> {
   readonly idempotency_key: string | null
   /** The lowest step of its model by which rollouts were begun; null when none is known. */
   readonly oldest_policy_version: number | null
+  /** Which calls it was made of, as JSON; null: it was sent as trajectories. */
+  readonly source_json: string | null
   readonly created_at_us: number
   /** svc_user_id of its maker. */
   readonly created_by: string

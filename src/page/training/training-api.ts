@@ -14,6 +14,7 @@ export type Checkpoint = CheckpointResponse
 export type JobEvent = z.infer<typeof JobEventResponse>
 
 const BASE = '/v1/preview'
+export const JOBS_FROM_CALLS = `${BASE}/training-jobs/from-calls`
 /** Limit: what a page of a list may hold. */
 const PAGE_ROWS = 100
 /** Limit: rows that are read of a list; the rest is left out. */
@@ -159,9 +160,9 @@ export function makeModel(project_id: string, name: string, base_model: string):
   return requestJson(`${BASE}/models`, { entity, project, name, base_model, return_existing: true })
 }
 
-/** @param once - idempotency key: a repeat with the same key creates no second job */
-export function makeJob(job: object, once: string): Promise<{ readonly id: string }> {
-  return requestJson(`${BASE}/training-jobs`, job, { headers: { 'idempotency-key': once } })
+/** The name of the model that is trained on shuffled rewards beside another one. */
+export function controlOf(model: string): string {
+  return `${model}-control`
 }
 
 export function isOver({ status }: Job): boolean {

@@ -3,8 +3,8 @@ import { html } from 'htm/preact'
 import { may } from '../api/session.ts'
 import { Failure } from '../parts/notice.ts'
 import type { ViewProps } from '../shell/page-route.ts'
+import { NewJob } from './from-calls/new-job.ts'
 import { JobView } from './job.ts'
-import { NewJob } from './new-job.ts'
 import { Overview } from './overview.ts'
 
 /** Its subject is the id of a job, or `new`; null for all of the project. */

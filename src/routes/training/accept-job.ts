@@ -20,6 +20,8 @@ interface JobAcceptorOptions extends Pick<Clock, 'nowUs'> {
 interface JobSender {
   readonly caller: Principal
   readonly idempotency_key: string | null
+  /** Which calls the job was made of. Default: it was sent as trajectories. */
+  readonly source?: object
 }
 
 /** Stores a job of a body that is read to its end. */
@@ -27,14 +29,15 @@ export type AcceptJob = (source: Readable | undefined, sender: JobSender) => Pro
 
 export function createJobAcceptor({ models, jobs, intake, nowUs }: JobAcceptorOptions): AcceptJob {
   const newId = createOrderedIds(nowUs, randomBytes)
-  return async (source, { caller, idempotency_key }) => {
+  return async (source, { caller, idempotency_key, source: calls = null }) => {
     const { content, payload, discard } = await intake.receive(source)
     try {
       const { policy_versions, ...sent } = content
       const { name } = requireUsableModel(await models.findModel(sent.model_id), caller)
       const oldest_policy_version = oldestVersionOf(name, policy_versions)
       const created = { id: newId(), created_at_us: nowUs(), created_by: caller.svc_user_id }
-      const job = { ...sent, ...created, oldest_policy_version, idempotency_key }
+      const source_json = calls && JSON.stringify(calls)
+      const job = { ...sent, ...created, oldest_policy_version, idempotency_key, source_json }
       return await jobs.insertJob(job, payload)
     } finally {
       await discard()

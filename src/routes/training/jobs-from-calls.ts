@@ -4,7 +4,7 @@ import { requireAccess } from '../../domain/access/permissions.ts'
 import { modelProjectId, type PreviewModel } from '../../domain/models/preview-model.ts'
 import { parseIdempotencyKey } from '../../domain/training/idempotency-key.ts'
 import { shuffleRewards } from '../../domain/training/traffic/shuffled-rewards.ts'
-import { renderTaskExample } from '../../domain/training/traffic/trajectory-examples.ts'
+import { renderTaskExamples } from '../../domain/training/traffic/trajectory-examples.ts'
 import type { BuiltGroup, BuiltGroups } from '../../domain/training/traffic/trajectory-groups.ts'
 import { renderJob } from '../../domain/training/training-job-view.ts'
 import { refuseField } from '../../errors.ts'
@@ -25,6 +25,9 @@ export interface JobsFromCallsOptions extends TrajectorySourceOptions, Pick<Stor
   readonly models: PreviewModelStore
   readonly acceptJob: AcceptJob
 }
+
+/** Limit: characters of what says which calls, which jobs are listed with. */
+const SOURCE_CHARS_MAX = 65_536
 
 export async function jobsFromCallsRoutes(
   app: App,
@@ -47,19 +50,28 @@ export async function jobsFromCallsRoutes(
       const { model_id, start, shuffle_seed, experimental_config, ...sent } = request.body
       const caller = requireAccess(request.principal, 'training', sent.project_id)
       const idempotency_key = parseIdempotencyKey(request.headers['idempotency-key'])
-      const model = await requireModel(request.principal, model_id, models)
-      const source = { ...sent, models: sent.models ?? [model.name, model.base_model] }
+      if (start && !model_id) refuseField('model_id', 'is required to start a job')
+      const model = model_id ? await requireModel(request.principal, model_id, models) : null
+      const ofModel = model && [model.name, model.base_model]
+      const source = { ...sent, models: sent.models ?? ofModel }
       const from = { request, reply, isTrainableOnly: true }
       const built = await readTrajectories(source, from, options)
       const training = shuffleRewards(built.training, shuffle_seed ?? null)
-      const shown = { stats: built.stats, example: renderTaskExample(training) }
-      if (!start) return { job: null, ...shown }
+      const shown = { stats: built.stats, examples: renderTaskExamples(training) }
+      if (!start || model === null) return { job: null, ...shown }
       requireRollouts(built)
+      if (JSON.stringify(source).length > SOURCE_CHARS_MAX) {
+        refuseField(
+          'filter',
+          `and query may have ${SOURCE_CHARS_MAX} characters where a job starts`,
+        )
+      }
       const after = { project_id: source.project_id, ...built.stats }
       const act = { action: 'training_job.create', project_id: modelProjectId(model) } as const
       await recordBefore(audit, request, { ...act, subject_id: model.id, after })
       const body = Readable.from(renderBody(model, training, experimental_config ?? null))
-      return { job: renderJob(await acceptJob(body, { caller, idempotency_key })), ...shown }
+      const sender = { caller, idempotency_key, source: { ...source, shuffle_seed } }
+      return { job: renderJob(await acceptJob(body, sender)), ...shown }
     },
   )
 }

@@ -14,9 +14,12 @@ export const TrainingFromCallsRequest = z
     ...TRAJECTORY_SOURCE,
     held_out: TRAJECTORY_SOURCE.held_out.unwrap().default(HELD_OUT_DEFAULT),
     models: TRAJECTORY_SOURCE.models.describe(
-      'Models whose rollouts are taken. Default: the model to train, and its base.',
+      'Models whose rollouts are taken. Default: the model to train, and its base; without one all.',
     ),
-    model_id: z.guid('must be a UUID').describe('Model to train.'),
+    model_id: z
+      .guid('must be a UUID')
+      .nullish()
+      .describe('Model to train; where the job is only shown, none is needed.'),
     experimental_config: ExperimentalConfig.nullish().describe(
       'Settings of the training step; null or absent: all defaults.',
     ),
@@ -37,6 +40,10 @@ export const TrainingFromCallsRequest = z
 export type TrainingFromCallsRequest = z.output<typeof TrainingFromCallsRequest>
 
 const TaskExample = z.object({
+  trajectories: z.int().describe('Rollouts of the group.'),
+  lowest_reward: z.number(),
+  mean_reward: z.number(),
+  highest_reward: z.number(),
   prompt: z.string().describe('Messages that the best rollout was sent, as JSON, cut.'),
   rollouts: z
     .array(
@@ -54,6 +61,8 @@ export const TrainingFromCallsResponse = z
   .object({
     job: TrainingJobResponse.nullable().describe('The queued job; null: none was.'),
     stats: TrajectoryStats.describe('Numbers of calls, groups and rollouts.'),
-    example: TaskExample.nullable().describe('The first group; null: there is none.'),
+    examples: z
+      .array(TaskExample)
+      .describe('At most 20 groups, in the order of their newest call.'),
   })
   .meta({ id: 'TrainingFromCallsResponse', description: 'What is trained on, and the job.' })

@@ -49,6 +49,9 @@ export const TrainingJobDetail = z
       .describe(
         'Steps of the model between the oldest rollout and the trained weights; null when unknown.',
       ),
+    source: FreeObject.nullable().describe(
+      'Which calls it was made of, as `/training-jobs/from-calls` was sent it; null: it was sent as trajectories.',
+    ),
     resolved_config: ResolvedConfig.nullable().describe(
       'Settings of the last attempt, with defaults.',
     ),

@@ -44,6 +44,7 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     await createModel(test, { name: 'owl' })
     await page.goto(`${url}/acme/demo/weave/calls?op=openai#key=${key}`)
     await page.getByText('Train on these').click()
+    await page.getByLabel('Prompts held out').fill('0')
     await page.getByText('4 rollouts in 1 group').waitFor()
     await expect
       .poll(() => textsOf(page, '[aria-label=Groups] tbody td.number'))
@@ -72,10 +73,13 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     await page.getByText('no feedback with a number or a thumb').waitFor()
     await recordRatedChats(test, 'Why?')
     await page.reload()
+    await page.getByLabel('Prompts held out').fill('0')
+    await page.getByLabel('Responses of').fill('owl')
     await page.getByText('4 rollouts in 1 group').waitFor()
     await page.getByLabel('Name of the new model').fill('fresh')
     // The answer is lost twice: the same job is made once, and a changed one is another.
-    await page.route('**/v1/preview/training-jobs', async (route) => {
+    await page.route('**/v1/preview/training-jobs/from-calls', async (route) => {
+      if (!route.request().postDataJSON().start) return route.continue()
       await route.fetch()
       await route.abort()
     })
@@ -84,7 +88,7 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
       await page.getByText('sending …').waitFor({ state: 'detached' })
       await page.getByText('The server does not answer.').waitFor()
     }
-    await page.unroute('**/v1/preview/training-jobs')
+    await page.unroute('**/v1/preview/training-jobs/from-calls')
     await page.getByLabel('Learning rate').fill('0.001')
     await page.getByText('Start the job').click()
     await page.getByText('Training job', { exact: true }).waitFor()
@@ -193,8 +197,10 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     }))
     await test.post('/traces/feedback/batch/create', { batch })
     await page.goto(`${url}/acme/demo/weave/training/new#key=${key}`)
+    await page.getByLabel('Prompts held out').fill('0')
+    await page.getByLabel('Responses of').fill('owl')
     await page.getByText('4 rollouts in 1 group').waitFor()
-    expect(await page.getByLabel('Feedback').last().inputValue()).toContain('owls')
+    expect(await page.getByRole('combobox', { name: 'Feedback' }).inputValue()).toContain('owls')
   })
 
   it('says what a key lacks', async () => {

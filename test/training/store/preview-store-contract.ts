@@ -37,6 +37,7 @@ export const JOB: NewTrainingJob = {
   trajectory_count: 2,
   trainable_count: 1,
   oldest_policy_version: null,
+  source_json: null,
 }
 
 /** The job as it is stored when it was never claimed. */

@@ -36,16 +36,28 @@ describe('POST /v1/preview/training-jobs/from-calls', () => {
     expect(shown.status).toBe(200)
     expect(shown.body.job).toBeNull()
     expect(shown.body.stats).toMatchObject({ calls: 5, groups: 2, trajectories: 5 })
-    expect(shown.body.example.rollouts[0]).toMatchObject({ reward: 1 })
-    expect(shown.body.example.prompt).toMatch(/plus two/)
+    expect(shown.body.examples).toMatchObject([
+      { trajectories: 3, lowest_reward: 0, mean_reward: 0.5, highest_reward: 1 },
+      { trajectories: 2, rollouts: [{ reward: 1 }, { reward: 0 }] },
+    ])
+    expect(shown.body.examples[0].prompt).toMatch(/plus two/)
     expect((await testApp.get(JOBS_URL)).body.data).toEqual([])
 
     const started = await send(testApp, { model_id, start: true })
     expect(started.body.job).toMatchObject({ status: 'queued', model_id })
     const detail = await testApp.get(`${JOBS_URL}/${started.body.job.id}`)
     expect(detail.body).toMatchObject({ group_count: 2, trajectory_count: 5, trainable_count: 5 })
+    expect(detail.body.source).toMatchObject({ project_id: PROJECT, held_out: 0, reward: REWARD })
     const audit = await testApp.get('/v1/audit?action=training_job.create')
     expect(audit.body.data).toMatchObject([{ subject_id: model_id, after: { trajectories: 5 } }])
+  })
+
+  it('shows what any model would train on where none is named, and starts no job without one', async () => {
+    const testApp = await buildTestApp()
+    await fill(testApp, ['one plus one?'])
+    expect((await send(testApp, {})).body).toMatchObject({ job: null, stats: { groups: 1 } })
+    const { status, body } = await send(testApp, { start: true })
+    expect([status, body.error.param]).toEqual([422, 'model_id'])
   })
 
   it('the same Idempotency-Key queues one job', async () => {
@@ -166,11 +178,26 @@ describe('POST /v1/preview/training-jobs/from-calls', () => {
     const bests = new Set<string>()
     for (const shuffle_seed of seeds) {
       const { body } = await send(testApp, { model_id, shuffle_seed })
-      const [best, worst] = body.example.rollouts
+      const [best, worst] = body.examples[0].rollouts
       expect([best.reward, worst.reward]).toEqual([1, 0])
       bests.add(best.call_id)
     }
     expect(bests.size).toBe(2)
+  })
+
+  it('refuses to start a job by so many ids that its row would be long', async () => {
+    const testApp = await buildTestApp()
+    const model_id = await createModel(testApp)
+    await fill(testApp, ['one plus one?'])
+    const trace_roots_only = true
+    const op_names = [
+      'chat.completions',
+      ...Array.from({ length: 90 }, (_, i) => `${i}`.repeat(500)),
+    ]
+    const filter = { op_names, trace_roots_only }
+    expect((await send(testApp, { model_id, filter })).body.stats.groups).toBe(1)
+    const { status, body } = await send(testApp, { model_id, filter, start: true })
+    expect([status, body.error.param]).toEqual([422, 'filter'])
   })
 
   it.each([

@@ -22,6 +22,7 @@ INSERT INTO training_jobs (
   trajectory_count,
   trainable_count,
   oldest_policy_version,
+  source_json,
   available_at_us,
   created_at_us,
   created_by
@@ -40,6 +41,7 @@ VALUES (
   @trajectory_count,
   @trainable_count,
   @oldest_policy_version,
+  @source_json,
   @created_at_us,
   @created_at_us,
   @created_by
@@ -89,6 +91,7 @@ const JOB_COLUMNS = [
   'trajectory_count',
   'trainable_count',
   'oldest_policy_version',
+  'source_json',
   'max_attempts',
   'created_at_us',
   'created_by',

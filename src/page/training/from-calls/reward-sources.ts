@@ -1,5 +1,5 @@
 /** Finds numbers in the feedback of a project that can be used as rewards. */
-import { requestJson } from '../api/client.ts'
+import { requestJson } from '../../api/client.ts'
 
 /** Limit: feedback that is searched, the newest first. */
 const FEEDBACK_LOOKED_AT = 1000
