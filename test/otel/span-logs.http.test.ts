@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest'
-import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
+import { expect, it } from 'vitest'
+import { describeEachStore } from '../store/clickhouse/describe-each-store.ts'
+import type { TestApp } from '../support/build-test-app.ts'
 import { buildSpan, frame, spanId, TRACE, toJsonRequest } from './otel-fixtures.ts'
 
 const HEADERS = { project_id: 'acme/demo' }
@@ -52,7 +53,7 @@ const CHOICES = [
   { index: 0, message: { role: 'assistant', content: 'Plain.' }, finish_reason: 'stop' },
 ]
 
-describe('POST /v1/logs', () => {
+describeEachStore('POST /v1/logs', (build) => {
   it('joins messages to their span in any order and in any batches', async () => {
     const steps = [
       (test: TestApp) => sendLogs(test, USER),
@@ -66,7 +67,7 @@ describe('POST /v1/logs', () => {
       [1, 2, 0],
       [0, 2, 1],
     ]) {
-      const test = await buildTestApp()
+      const test = await build()
       for (const index of order) {
         const response = await steps[index]?.(test)
         expect(response).toMatchObject({ status: 200, body: {} })
@@ -85,14 +86,14 @@ describe('POST /v1/logs', () => {
   })
 
   it('changes nothing when spans and records are sent again, and keeps the size of the call right', async () => {
-    const test = await buildTestApp()
+    const test = await build()
     await sendSpan(test)
     await sendLogs(test, USER, CHOICE)
     const call = await readCall(test)
     expect(await sendSpan(test)).toMatchObject({ status: 200, body: {} })
     expect(await sendLogs(test, USER, USER)).toMatchObject({ status: 200, body: {} })
     expect(await readCall(test)).toEqual(call)
-    const other = await buildTestApp()
+    const other = await build()
     await sendLogs(other, USER, CHOICE)
     await sendSpan(other)
     const sizes = await Promise.all(
@@ -107,24 +108,29 @@ describe('POST /v1/logs', () => {
   })
 
   it('completes a running span, and takes the messages of the new conventions as attributes', async () => {
-    const test = await buildTestApp()
+    const test = await build()
     await sendSpan(test, { ...SPAN, end_ns: 0n })
     const messages = '[{"role":"user","parts":[{"type":"text","content":"Plain?"}]}]'
     const details = record({
       eventName: 'gen_ai.client.inference.operation.details',
       attributes: [{ key: 'gen_ai.input.messages', value: text(messages) }],
     })
-    await sendLogs(test, details)
-    expect(await readCall(test)).toMatchObject({ ended_at: null, inputs: { messages: MESSAGES } })
+    await sendLogs(test, details, CHOICE)
+    expect(await readCall(test)).toMatchObject({
+      ended_at: null,
+      inputs: { messages: MESSAGES },
+      output: null,
+    })
     expect(await sendSpan(test)).toMatchObject({ status: 200, body: {} })
     expect(await readCall(test)).toMatchObject({
       ended_at: expect.any(String),
       inputs: { messages: MESSAGES },
+      output: { choices: CHOICES },
     })
   })
 
   it('discards other records with plain success, without a project and in both encodings', async () => {
-    const test = await buildTestApp()
+    const test = await build()
     const plain = [
       record({ body: text('started') }),
       { eventName: 'gen_ai.user.message', body: text('no span') },
@@ -144,7 +150,7 @@ describe('POST /v1/logs', () => {
   })
 
   it('refuses as traces are refused, and counts records that cannot be read', async () => {
-    const test = await buildTestApp()
+    const test = await build()
     expect(await test.post('/v1/logs', logsOf(USER))).toMatchObject({ status: 400 })
     const headers = { ...HEADERS, authorization: 'Bearer wk_unknown' }
     expect(await test.post('/v1/logs', logsOf(USER), { headers })).toMatchObject({ status: 401 })
@@ -159,7 +165,7 @@ describe('POST /v1/logs', () => {
   })
 
   it('joins nothing to a span of another trace, another project or a deleted call', async () => {
-    const test = await buildTestApp()
+    const test = await build()
     await sendSpan(test)
     await sendLogs(test, { ...USER, traceId: TRACE.replace('0', '1') })
     await test.post('/v1/logs', logsOf(USER), { headers: { project_id: 'acme/other' } })
@@ -167,5 +173,52 @@ describe('POST /v1/logs', () => {
     await test.post('/calls/delete', { project_id: 'acme/demo', call_ids: [SPAN.span_id] })
     expect(await sendLogs(test, USER)).toMatchObject({ status: 200, body: {} })
     expect(await readCall(test)).toBeNull()
+  })
+
+  it('shows messages wherever calls are read, and finds calls by them and by their refs', async () => {
+    const test = await build()
+    const ref = 'weave:///acme/demo/object/prompt:v1'
+    await sendSpan(test)
+    await sendLogs(
+      test,
+      record({ eventName: 'gen_ai.user.message', body: map({ content: text(ref) }) }),
+    )
+    await sendLogs(test, CHOICE)
+    const find = async (fields: Json) =>
+      (await test.post('/calls/stream_query', { project_id: 'acme/demo', ...fields })).text
+    const literal = (field: string, value: string) => ({
+      query: { $expr: { $contains: { input: { $getField: field }, substr: { $literal: value } } } },
+    })
+    expect(JSON.parse(await find({ columns: ['inputs'] })).inputs.messages).toHaveLength(1)
+    for (const filter of [
+      { input_refs: [ref] },
+      { input_refs: ['weave:///acme/demo/object/prompt:*'] },
+    ]) {
+      expect(await find({ filter })).toContain(SPAN.span_id)
+    }
+    expect(await find({ filter: { output_refs: [ref] } })).toBe('')
+    expect(await find(literal('inputs.messages.0.content', 'prompt'))).toContain(SPAN.span_id)
+    expect(await find(literal('output.choices.0.message.content', 'Plain.'))).toContain(
+      SPAN.span_id,
+    )
+    const read = await test.post('/call/read', { project_id: 'acme/demo', id: SPAN.span_id })
+    expect(read.body.call.output.choices[0].message.content).toBe('Plain.')
+    const spans = await test.post('/agents/spans/query', {
+      project_id: 'acme/demo',
+      include_details: true,
+    })
+    expect(JSON.stringify(spans.body)).toContain('Plain.')
+  })
+
+  it('takes at most 1,000 records of one span', async () => {
+    const test = await build()
+    const said = (content: string) =>
+      record({ eventName: 'gen_ai.user.message', body: map({ content: text(content) }) })
+    const many = Array.from({ length: 1000 }, (_, index) => said(String(index)))
+    expect(await sendLogs(test, ...many)).toMatchObject({ status: 200, body: {} })
+    const refused = { partialSuccess: { rejectedLogRecords: '2' } }
+    expect((await sendLogs(test, said('more'), said('7'))).body).toMatchObject(refused)
+    await sendSpan(test)
+    expect((await readCall(test)).inputs.messages).toHaveLength(1000)
   })
 })

@@ -3,10 +3,11 @@
  * its span, as the conventions before 1.37 had them.
  */
 import type { SpanLog } from '../calls/call-logs.ts'
+import type { CallTexts } from '../calls/call-view.ts'
 import type { CallParts } from '../calls/new-call.ts'
 import { isObject } from '../json/is-object.ts'
 import { parseLossless, renderJson } from '../json/json-text.ts'
-import { type FoundRef, refsIn } from '../objects/refs.ts'
+import { type FoundRef, findRefs, refsIn } from '../objects/refs.ts'
 import type { LogRecord } from './otlp-fields.ts'
 import { type Attributes, type Span, SpanError, type SpanEvent } from './span.ts'
 import { toSpanCall } from './span-call.ts'
@@ -74,6 +75,60 @@ export function joinLogs(
     output_json,
     output_refs: refsIn(output_json, end.output, ref_scheme),
   }
+}
+
+/** A stored call with the events that belong to its span, whose bodies are all read. */
+export function joinStoredLogs(call: CallTexts, events_json: readonly string[]): CallTexts {
+  const { id, trace_id, otel_dump_json, output_json } = call
+  if (otel_dump_json === null) return call
+  const joined = joinLogs({ id, trace_id, otel_dump_json }, events_json, NO_SCHEME)
+  if (joined === null) return call
+  // The dump may be that of the running span, which lacks what its end brought.
+  const isOpen = isRunningDump(otel_dump_json)
+  const keepsOutput = call.ended_at_us === null || (isOpen && (output_json ?? 'null') !== 'null')
+  return {
+    ...call,
+    inputs_json: joined.inputs_json,
+    otel_dump_json: joined.otel_dump_json,
+    output_json: keepsOutput ? output_json : joined.output_json,
+  }
+}
+
+/** No refs are read from the bodies. */
+const NO_SCHEME = ''
+
+function isRunningDump(otel_dump_json: string): boolean {
+  const dump = parseLossless(otel_dump_json)
+  return isObject(dump) && dump.end_time_unix_nano === '0'
+}
+
+/** The refs in what an event adds to the inputs and the output of its call. */
+export function refsOfLog(
+  event_json: string,
+  ref_scheme: string,
+): { readonly input_refs: string[]; readonly output_refs: string[] } {
+  if (!event_json.includes(`${ref_scheme}:///`)) return { input_refs: [], output_refs: [] }
+  const events = [parseLossless(event_json) as SpanEvent]
+  const { start, end } = toSpanCall({ ...EMPTY_SPAN, events }, '')
+  const refsOf = (value: unknown) => findRefs(value, ref_scheme).map(({ ref }) => ref)
+  return { input_refs: refsOf(start.inputs), output_refs: refsOf(end.output) }
+}
+
+const EMPTY_SPAN: Span = {
+  trace_id: '1'.repeat(32),
+  span_id: '1'.repeat(16),
+  parent_span_id: null,
+  trace_state: '',
+  name: '',
+  kind: 0,
+  start_ns: 1n,
+  end_ns: 1n,
+  attributes: {},
+  events: [],
+  links: [],
+  status: { code: 0, message: '' },
+  resource: {},
+  scope: { name: '', version: '', attributes: {} },
 }
 
 /** Both parts of a call with other contents. */

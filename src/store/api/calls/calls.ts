@@ -62,7 +62,7 @@ export interface CallStore {
   /**
    * Joins records of logs to the calls of their spans, stored or to come, whose inputs and output are read again with
    * them. A record that is sent again changes nothing. Those of spans that do not come within an hour are dropped.
-   * Resolves only after the commit is durable. A store that only adds rows drops all of them.
+   * Resolves only after the commit is durable.
    *
    * @returns how many were not stored, because too many records wait or a span has too many
    * @throws ApiError server_overloaded, store_unavailable

@@ -8,6 +8,8 @@ import {
 } from '../../../domain/agents/span-scope.ts'
 import { createTraceIdentities } from '../../../domain/agents/trace-identity.ts'
 import { ANY_TIME } from '../../../domain/query/time-bounds.ts'
+import { FIND_LOGGED_PROJECT } from '../calls/call-logs.sql.ts'
+import { joinLogs } from '../calls/call-logs.ts'
 import { type FoundRow, mergeRows } from '../calls/call-rows.ts'
 import { type BodyColumn, selectRowsByKey } from '../calls/calls.sql.ts'
 import { toFilterClause } from '../calls/calls-filter.ts'
@@ -41,9 +43,11 @@ export async function* scanSpans(
   const matches = createScopeMatcher(scope)
   const order = createTieOrder(direction)
   let read = reads.streamWithin
-  const inherit = createInheritance(scope.project_id, (of, values) => read(of, values, caller))
+  const readRows: ReadRows = (of, values) => read(of, values, caller)
+  const inherit = createInheritance(scope.project_id, readRows)
+  const addLogs = createLogJoin(scope.project_id, withMessages, readRows)
   const complete = async (spans: readonly AgentSpan[]) =>
-    (withInherited ? await inherit(spans) : spans).filter(matches)
+    addLogs((withInherited ? await inherit(spans) : spans).filter(matches))
   for await (const rows of reads.stream<FoundRow>(sql, parameters, caller)) {
     yield await complete(rows.flatMap((row) => order.add(row)))
   }
@@ -69,6 +73,21 @@ function createInheritance(project_id: string, read: ReadRows) {
       }
     }
     return spans.map(identities.inherit)
+  }
+}
+
+/** Returns a function that gives spans the messages of their records of logs, if the project has some. */
+function createLogJoin(project_id: string, withMessages: boolean, readRows: ReadRows) {
+  let hasLogs: boolean | null = withMessages ? null : false
+  const read = <Found>(sql: string, parameters: Parameters) =>
+    Array.fromAsync(readRows(sql, parameters)).then((parts) => parts.flat() as Found[])
+  return async (spans: readonly AgentSpan[]): Promise<readonly AgentSpan[]> => {
+    if (spans.length === 0) return spans
+    hasLogs ??= (await read(FIND_LOGGED_PROJECT, { project_id })).length > 0
+    if (!hasLogs) return spans
+    const calls = new Map(spans.map(({ call }) => [call.id, call]))
+    const joined = await joinLogs(read, project_id, calls)
+    return spans.map((span) => ({ ...span, call: joined.get(span.call.id) ?? span.call }))
   }
 }
 
@@ -112,14 +131,16 @@ export async function* readSpans(
   keys: readonly CallKey[],
   withMessages: boolean,
   caller: ReadCaller,
-): AsyncGenerator<AgentSpan[], void> {
+): AsyncGenerator<readonly AgentSpan[], void> {
   const sql = selectRowsByKey(withMessages ? MESSAGES : DUMP)
-  const inherit = createInheritance(project_id, (of, values) => reads.stream(of, values, caller))
+  const readRows: ReadRows = (of, values) => reads.stream(of, values, caller)
+  const inherit = createInheritance(project_id, readRows)
+  const addLogs = createLogJoin(project_id, withMessages, readRows)
   for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
     const part = keys.slice(at, at + KEYS_AT_ONCE)
     const rows = await reads.read<FoundRow>(sql, partOf(project_id, part), caller)
     const spans = new Map(toSpans(rows).map((span) => [span.call.id, span]))
-    yield await inherit(part.flatMap(({ id }) => spans.get(id) ?? []))
+    yield await addLogs(await inherit(part.flatMap(({ id }) => spans.get(id) ?? [])))
   }
 }
 

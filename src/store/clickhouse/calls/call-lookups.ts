@@ -8,8 +8,10 @@ import {
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import type { CallEnd } from '../../../domain/calls/new-call.ts'
 import type { ClickHouse } from '../db/client.ts'
+import { partsOf, type Read } from '../db/reads.ts'
 import { SELECT_COUNTING } from '../usage/requests.sql.ts'
 import { type BatchCall, unknownCall } from './batch-rows.ts'
+import { joinLogs } from './call-logs.ts'
 import {
   type FoundRow,
   hashEnd,
@@ -19,12 +21,7 @@ import {
   toKnownStart,
 } from './call-rows.ts'
 import * as SQL from './calls.sql.ts'
-
-/** Runs a read on behalf of the server. */
-type Read = <Found>(sql: string, parameters: Readonly<Record<string, unknown>>) => Promise<Found[]>
-
-/** Limit: ids of one statement. */
-const IDS_MAX = 1000
+import { SELECT_RELATED } from './related-calls.sql.ts'
 
 interface KnownRow extends KnownStart {
   readonly id: string
@@ -114,7 +111,7 @@ async function fillStates(
   const callOf = (id: string) => found.calls.get(keyOf({ project_id, id })) as BatchCall
   const [rows, related, deleted, attributes] = await Promise.all([
     db.read<KnownRow>(SQL.SELECT_KNOWN_ROWS, part),
-    db.read<RelatedRow>(SQL.SELECT_RELATED, part),
+    db.read<RelatedRow>(SELECT_RELATED, part),
     withDeleted ? db.read<{ id: string }>(SQL.SELECT_DELETED, part) : [],
     ids.length > 0 ? db.read<StoredAttributes>(SQL.SELECT_ATTRIBUTES, { project_id, ids }) : [],
   ])
@@ -177,6 +174,7 @@ export async function findCall(
 export interface LiveRow extends FoundRow {
   readonly is_renamed: 0 | 1
   readonly is_doubled: 0 | 1
+  readonly is_logged: 0 | 1
 }
 
 /** Returns the calls of rows by id, with what other tables have of them. */
@@ -188,7 +186,8 @@ export async function completeCalls(
   const idsOf = (found: readonly LiveRow[]) => [...new Set(found.map(({ id }) => id))]
   const renamed = idsOf(rows.filter(({ is_renamed }) => is_renamed === 1))
   const doubled = idsOf(rows.filter(({ is_doubled }) => is_doubled === 1))
-  const [names, counting] = await Promise.all([
+  const logged = idsOf(rows.filter(hasLoggedBody))
+  const [names, counting, joined] = await Promise.all([
     renamed.length === 0
       ? []
       : read<{ id: string; display_name: string | null }>(SQL.SELECT_NAMES, {
@@ -198,18 +197,42 @@ export async function completeCalls(
     doubled.length === 0
       ? []
       : read<{ id: string; counting: string }>(SELECT_COUNTING, { project_id, ids: doubled }),
+    readLogged(read, project_id, logged),
   ])
   const calls = mergeRows(rows, new Map(names.map(({ id, display_name }) => [id, display_name])))
   for (const { id, counting: usage_counted_in } of counting) {
     const call = calls.get(id)
     if (call) calls.set(id, { ...call, usage_counted_in })
   }
+  for (const [id, whole] of joined) {
+    const call = calls.get(id)
+    if (call) calls.set(id, { ...call, ...pickBodies(whole, call) })
+  }
   return calls
 }
 
-/** Splits ids into parts for one statement each. */
-export function partsOf(ids: readonly string[]): string[][] {
-  const parts: string[][] = []
-  for (let at = 0; at < ids.length; at += IDS_MAX) parts.push(ids.slice(at, at + IDS_MAX))
-  return parts
+/** Whether a row has what records change. */
+function hasLoggedBody({ is_logged, inputs_json, otel_dump_json, output_json }: LiveRow): boolean {
+  return is_logged === 1 && (inputs_json ?? otel_dump_json ?? output_json) !== null
+}
+
+/** The calls of ids with their records; the dump of the span is needed for it. */
+async function readLogged(
+  read: Read,
+  project_id: string,
+  ids: readonly string[],
+): Promise<Map<string, CallTexts>> {
+  if (ids.length === 0) return new Map()
+  const rows = await read<LiveRow>(SQL.SELECT_LIVE_ROWS, { project_id, ids })
+  return joinLogs(read, project_id, mergeRows(rows, new Map()))
+}
+
+/** Those bodies that a call was read with. */
+function pickBodies(whole: CallTexts, read: CallTexts): Partial<CallTexts> {
+  const { inputs_json, otel_dump_json, output_json } = whole
+  return {
+    ...(read.inputs_json === null ? {} : { inputs_json }),
+    ...(read.otel_dump_json === null ? {} : { otel_dump_json }),
+    ...(read.output_json === null ? {} : { output_json }),
+  }
 }

@@ -69,8 +69,8 @@ WHERE ${OF_TIME}
 `
 }
 
-/** What identifies the requests of calls of a period, before their ids are removed. */
-export function deleteRequestsOfTime(table: 'call_requests' | 'call_doubles'): string {
+/** What other tables have of calls of a period, before their ids are removed. */
+export function deleteOfStarted(table: 'call_doubles' | 'call_logs' | 'call_requests'): string {
   return `
 DELETE FROM ${table}
 WHERE project_id = {project_id:String}
@@ -154,7 +154,7 @@ SELECT DISTINCT
   project_id,
   id
 FROM (
-${['call_ids', 'call_names', 'call_early_ends'].map(ofDeleted).join('\n  UNION ALL\n')}
+${['call_ids', 'call_names', 'call_early_ends', 'call_logs'].map(ofDeleted).join('\n  UNION ALL\n')}
 )
 ORDER BY project_id
 LIMIT {limit:UInt32}
@@ -196,6 +196,7 @@ export function deleteOfIds(
     | 'call_names'
     | 'call_early_ends'
     | 'call_deletions'
+    | 'call_logs'
     | 'call_orphans'
     | 'call_requests'
     | 'call_doubles',

@@ -1,11 +1,13 @@
 /** Removes calls from ClickHouse, step by step: a month of one project, or some hundred calls by their ids. */
 import { randomUUID } from 'node:crypto'
+import { LOG_WAIT_US } from '../../../domain/calls/call-logs.ts'
 import type { CallIdentity } from '../../../domain/calls/call-state.ts'
 import type { CallExpiry, CallRemoval } from '../../api/calls/calls.ts'
 import type { ClickHouse } from '../db/client.ts'
 import { toStoreError } from '../db/store-error.ts'
 import { randomMark } from '../hours/hour-changes.ts'
 import { changeRemoved } from '../hours/hours.sql.ts'
+import { LIST_WAITING_LOGS } from './call-logs.sql.ts'
 import * as SQL from './call-removal.sql.ts'
 
 /** Microseconds of a partition of `calls`. */
@@ -16,7 +18,7 @@ const ID_BYTES_MAX = 100_000
 /** Bytes of a time and of separators. */
 const BYTES_BESIDE_ID = 24
 /** Tables that grow with the calls. */
-const FREED_TABLES = ['calls', 'call_ids']
+const FREED_TABLES = ['calls', 'call_ids', 'call_logs']
 /** A partition is rewritten when this fraction of its rows is deleted. */
 const FREED_FROM = 0.25
 
@@ -57,8 +59,30 @@ interface FoundCalls {
   readonly calls: number
 }
 
-export function createCallRemoval(db: ClickHouse): CallRemoval {
+/** @param nowUs - the clock by which records of logs have waited long enough */
+export function createCallRemoval(
+  db: ClickHouse,
+  nowUs: () => number = () => Date.now() * 1000,
+): CallRemoval {
   const { expireSpan, expireEarlyEnds, forgetDeletions } = createExpiry(db)
+  /** Until when this process has removed records without a span. */
+  let waitedUntilUs = 0
+
+  /** Removes records of logs whose spans did not come. */
+  async function expireLogs(signal: AbortSignal): Promise<void> {
+    const window = { from_us: waitedUntilUs, before_us: nowUs() - LOG_WAIT_US }
+    while (!signal.aborted) {
+      const found = await db.read<CallIdentity>(LIST_WAITING_LOGS, { ...window, limit: IDS_MAX })
+      const [first] = found
+      if (first === undefined) {
+        waitedUntilUs = Math.max(waitedUntilUs, window.before_us)
+        return
+      }
+      const { project_id } = first
+      const ids = fittingIds(found.filter((log) => log.project_id === project_id))
+      await db.remove(SQL.deleteOfIds('call_logs'), { project_id, ids })
+    }
+  }
 
   async function freeIds(project_id: string, ids: readonly string[]): Promise<number> {
     const freed = await noteFreed(db, project_id, ids)
@@ -66,7 +90,7 @@ export function createCallRemoval(db: ClickHouse): CallRemoval {
     const times = starts.map(({ started_at_us }) => started_at_us)
     if (times.length > 0) await db.remove(SQL.DELETE_CALLS, { project_id, ids, times })
     // The ids come last: until then the next round finds the call again.
-    for (const table of ['call_orphans', 'call_names', 'call_early_ends'] as const) {
+    for (const table of ['call_orphans', 'call_names', 'call_early_ends', 'call_logs'] as const) {
       await db.remove(SQL.deleteOfIds(table), { project_id, ids })
     }
     await removeRequests(db, SQL.deleteOfIds, { project_id, ids })
@@ -114,6 +138,7 @@ export function createCallRemoval(db: ClickHouse): CallRemoval {
           const named = found.filter((call) => call.project_id === project_id)
           calls += await freeIds(project_id, fittingIds(named))
         }
+        await expireLogs(signal)
         await freeDisk(signal)
         return calls
       }),
@@ -157,7 +182,8 @@ function createExpiry(db: ClickHouse) {
       await db.remove(changeRemoved('begun'), mark)
       await db.remove(SQL.deleteOfTime('calls'), { ...span })
       await db.remove(changeRemoved('ended'), mark)
-      await removeRequests(db, SQL.deleteRequestsOfTime, { ...span })
+      await removeRequests(db, SQL.deleteOfStarted, { ...span })
+      await db.remove(SQL.deleteOfStarted('call_logs'), { ...span })
       await db.remove(SQL.deleteOfTime('call_ids'), { ...span })
       return counted?.calls ?? 0
     },

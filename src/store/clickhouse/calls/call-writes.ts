@@ -9,16 +9,18 @@ import { type CallParts, dependsOnReporter } from '../../../domain/calls/new-cal
 import { type RecordedCall, resolveRecordedCall } from '../../../domain/calls/recorded-call.ts'
 import { ApiError } from '../../../errors.ts'
 import { type Failure, renderFailure } from '../../../threads/thread-failure.ts'
-import type { CallDeletion, CallRename } from '../../api/calls/calls.ts'
+import type { CallDeletion, CallLogs, CallRename } from '../../api/calls/calls.ts'
 import type { WriteMetrics } from '../../api/metrics.ts'
 import { sizeOf } from '../../base/db/sizes.ts'
 import type { ClickHouse, Row } from '../db/client.ts'
 import { createInserts, type Inserts } from '../db/inserts.ts'
+import { partsOf } from '../db/reads.ts'
 import { toStoreError } from '../db/store-error.ts'
 import { type ChangedCall, createHourChanges, type HourChanges } from '../hours/hour-changes.ts'
 import { SELECT_DOUBLES } from '../usage/requests.sql.ts'
 import { createBatch, type RequestRow } from './batch-rows.ts'
-import { findStates, partsOf } from './call-lookups.ts'
+import { createLogWrites } from './call-logs.ts'
+import { findStates } from './call-lookups.ts'
 import { deleteCalls } from './delete-calls.ts'
 import { createNestedReports, type NestedReportsCache } from './nested-reports.ts'
 import { toOrphanRows } from './orphans.ts'
@@ -39,6 +41,7 @@ export interface CallWrites {
   writeParts(parts: readonly CallParts[]): Promise<readonly PartResult[]>
   renameCall(rename: CallRename): Promise<void>
   deleteCalls(deletion: CallDeletion): Promise<number>
+  writeLogs(logs: CallLogs): Promise<number>
   /** Records that the writes so far have ended, for which the building of their hours waits. */
   flushChanges(): Promise<void>
   /** Greater than any before. */
@@ -59,6 +62,7 @@ interface Job {
   readonly parts: readonly CallParts[]
   readonly rename: CallRename | null
   readonly deletion: CallDeletion | null
+  readonly logs: CallLogs | null
   readonly bytes: number
   resolve(value: unknown): void
   reject(error: unknown): void
@@ -69,6 +73,7 @@ export function createCallWrites(db: ClickHouse, options: CallWritesOptions): Ca
   const inserts = createInserts(db)
   const changes = createHourChanges(inserts.insert)
   const known = { nested: createNestedReports(), changes }
+  const logs = createLogWrites(db, inserts)
   const waiting: Job[] = []
   let waitingBytes = 0
   let written: readonly Job[] = []
@@ -76,29 +81,15 @@ export function createCallWrites(db: ClickHouse, options: CallWritesOptions): Ca
   let isClosed = false
   let refused = 0
 
-  function takeBatch(): Job[] {
-    const batch: Job[] = []
-    let [parts, bytes] = [0, 0]
-    for (const job of waiting) {
-      const isFull =
-        parts + job.parts.length > BATCH_PARTS_MAX || bytes + job.bytes > BATCH_BYTES_MAX
-      if (batch.length > 0 && (isFull || job.deletion || batch[0]?.deletion)) break
-      batch.push(job)
-      parts += job.parts.length
-      bytes += job.bytes
-    }
-    waiting.splice(0, batch.length)
-    return batch
-  }
-
   async function run(): Promise<void> {
     while (waiting.length > 0) {
-      const batch = takeBatch()
+      const batch = takeBatch(waiting)
       written = batch
       try {
         const [first] = batch
         if (first?.deletion)
           first.resolve(await deleteCalls(db, first.deletion, inserts.insert, changes))
+        else if (first?.logs) first.resolve(await logs.write(first.logs))
         else await writeBatch(db, batch, inserts, known)
       } catch (error) {
         for (const job of batch) job.reject(toStoreError(error))
@@ -109,7 +100,9 @@ export function createCallWrites(db: ClickHouse, options: CallWritesOptions): Ca
     running = null
   }
 
-  function push(fields: Partial<Pick<Job, 'parts' | 'rename' | 'deletion'>>): Promise<unknown> {
+  function push(
+    fields: Partial<Pick<Job, 'parts' | 'rename' | 'deletion' | 'logs'>>,
+  ): Promise<unknown> {
     if (isClosed) throw new ApiError('server_draining')
     const bytes = sizeOf(fields)
     const isFull = waiting.length >= queueMax || waitingBytes + bytes > queueBytesMax
@@ -118,7 +111,8 @@ export function createCallWrites(db: ClickHouse, options: CallWritesOptions): Ca
       throw new ApiError('server_overloaded', { retryAfterS: 1 })
     }
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-    const job: Job = { parts: [], rename: null, deletion: null, ...fields, bytes, resolve, reject }
+    const none = { parts: [], rename: null, deletion: null, logs: null }
+    const job: Job = { ...none, ...fields, bytes, resolve, reject }
     const timer = setTimeout(() => {
       const at = waiting.indexOf(job)
       // The running write continues: its caller is told that it may or may not be stored.
@@ -140,6 +134,7 @@ export function createCallWrites(db: ClickHouse, options: CallWritesOptions): Ca
       await push({ rename })
     },
     deleteCalls: async (deletion) => (await push({ deletion })) as number,
+    writeLogs: async (given) => (await push({ logs: given })) as number,
     flushChanges: changes.flush,
     nextVersion: inserts.nextVersion,
     async close() {
@@ -154,6 +149,26 @@ export function createCallWrites(db: ClickHouse, options: CallWritesOptions): Ca
     },
     figures: () => ({ store: 'clickhouse', waiting: waiting.length, waitingBytes, refused }),
   }
+}
+
+/** Takes the first waiting writes that fit into a batch. */
+function takeBatch(waiting: Job[]): Job[] {
+  const batch: Job[] = []
+  let [parts, bytes] = [0, 0]
+  for (const job of waiting) {
+    const isFull = parts + job.parts.length > BATCH_PARTS_MAX || bytes + job.bytes > BATCH_BYTES_MAX
+    if (batch.length > 0 && (isFull || isAlone(job) || isAlone(batch[0]))) break
+    batch.push(job)
+    parts += job.parts.length
+    bytes += job.bytes
+  }
+  waiting.splice(0, batch.length)
+  return batch
+}
+
+/** Whether a write makes a batch of its own. */
+function isAlone(job: Job | undefined): boolean {
+  return (job?.deletion ?? job?.logs ?? null) !== null
 }
 
 async function writeBatch(

@@ -24,15 +24,26 @@ LIMIT {limit:UInt32}
 `
 }
 
-/** Bytes of calls by their keys. */
+/** Bytes of calls by their keys, with their records of logs. */
 export const SELECT_SIZES = `
 SELECT
   id,
   sum(size_bytes) AS bytes
-FROM calls
-WHERE project_id = {project_id:String}
-  AND started_at_us IN {times:Array(Int64)}
-  AND id IN {ids:Array(String)}
+FROM (
+  SELECT
+    id,
+    size_bytes
+  FROM calls
+  WHERE project_id = {project_id:String}
+    AND started_at_us IN {times:Array(Int64)}
+    AND id IN {ids:Array(String)}
+  UNION ALL
+  SELECT
+    id,
+    size_bytes
+  FROM call_logs
+  WHERE project_id = {project_id:String} AND id IN {ids:Array(String)}
+)
 GROUP BY id
 `
 

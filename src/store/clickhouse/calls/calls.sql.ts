@@ -1,4 +1,5 @@
 /** Statements over calls. Each reads one project by the sorting keys of the tables. */
+import { loggedCallsWith } from './call-logs.sql.ts'
 
 /** Deleted calls are excluded from every read. */
 export const IS_NOT_DELETED = `id NOT IN (SELECT id FROM call_deletions WHERE project_id = {project_id:String})`
@@ -25,55 +26,6 @@ const IS_ORPHAN = `id IN (
     SELECT id${UNADOPTED}
       AND parent_id NOT IN (${liveIds(`(SELECT parent_id${UNADOPTED})`)})
   )`
-
-/**
- * What tables beside `calls` have of the calls of a batch: ends that arrived before their start, orphans of the calls, and
- * which of the parents are stored. One statement, since each takes a millisecond or more.
- */
-export const SELECT_RELATED = `
-SELECT
-  'end' AS kind,
-  id,
-  '' AS parent_id,
-  toInt64(0) AS started_at_us,
-  end_hash,
-  end_json
-FROM call_early_ends
-WHERE project_id = {project_id:String} AND ${isIn('id', 'ids')}
-UNION ALL
-SELECT
-  'orphan',
-  id,
-  parent_id,
-  started_at_us,
-  '',
-  ''
-FROM call_orphans FINAL
-WHERE project_id = {project_id:String}
-  AND is_adopted = 0
-  AND ${isIn('parent_id', 'ids')}
-  AND parent_id NOT IN (
-    SELECT id
-    FROM call_deletions
-    WHERE project_id = {project_id:String} AND ${isIn('id', 'ids')}
-  )
-UNION ALL
-SELECT DISTINCT
-  'parent',
-  id,
-  '',
-  toInt64(0),
-  '',
-  ''
-FROM call_ids
-WHERE project_id = {project_id:String}
-  AND ${isIn('id', 'parents')}
-  AND id NOT IN (
-    SELECT id
-    FROM call_deletions
-    WHERE project_id = {project_id:String} AND ${isIn('id', 'parents')}
-  )
-`
 
 /** Conditions of the filter's fields. */
 const FILTER_CONDITIONS = {
@@ -118,7 +70,7 @@ WHERE ${liveRows(conditions)}
 `.trim()
 }
 
-function isIn(column: string, parameter: string): string {
+export function isIn(column: string, parameter: string): string {
   return `${column} IN {${parameter}:Array(String)}`
 }
 
@@ -130,13 +82,17 @@ function anyOf(text: string, parameter: string): string {
   )`
 }
 
-/** A ref in the inputs or the output, which may be in the other row of the call. */
+/** A ref in the inputs or the output, which may be in the other row of the call or in its records. */
 function hasRef(column: 'input_refs' | 'output_refs'): string {
-  return `id IN (
-    SELECT id
-    FROM calls
-    WHERE project_id = {project_id:String}
-      AND arrayExists(ref -> ${anyOf('ref', column)}, ${column})
+  const condition = `arrayExists(ref -> ${anyOf('ref', column)}, ${column})`
+  return `(
+    id IN (
+      SELECT id
+      FROM calls
+      WHERE project_id = {project_id:String}
+        AND ${condition}
+    )
+    OR (id, trace_id) IN (${loggedCallsWith(condition)})
   )`
 }
 
@@ -250,7 +206,7 @@ ORDER BY stored_at
 }
 
 /** Of the ids of a statement, those in another table, which has few of them. */
-function idsIn(table: 'call_deletions' | 'call_doubles' | 'call_names'): string {
+function idsIn(table: 'call_deletions' | 'call_doubles' | 'call_logs' | 'call_names'): string {
   return `id IN (SELECT id FROM ${table} WHERE project_id = {project_id:String} AND ${isIn('id', 'ids')})`
 }
 
@@ -260,7 +216,8 @@ ORDER BY stored_at`.slice(1)
 /** What other tables have of a call: most need no other statement. */
 const ELSEWHERE = `
   ${idsIn('call_names')} AS is_renamed,
-  ${idsIn('call_doubles')} AS is_doubled`.trimStart()
+  ${idsIn('call_doubles')} AS is_doubled,
+  ${idsIn('call_logs')} AS is_logged`.trimStart()
 
 /** The rows of calls that are not deleted, with whether other tables have more of them. */
 export function selectLiveRowsByKey(wanted: ReadonlySet<BodyColumn>): string {

@@ -3,8 +3,9 @@ import { keyOf } from '../../../domain/calls/call-state.ts'
 import type { CallDeletion } from '../../api/calls/calls.ts'
 import type { ClickHouse } from '../db/client.ts'
 import type { Inserts } from '../db/inserts.ts'
+import { partsOf } from '../db/reads.ts'
 import type { HourChanges } from '../hours/hour-changes.ts'
-import { findStates, partsOf } from './call-lookups.ts'
+import { findStates } from './call-lookups.ts'
 import { SELECT_CHILDREN, SELECT_NAMES } from './calls.sql.ts'
 
 /** @returns how many were deleted now */

@@ -22,6 +22,19 @@ export interface Reads {
   figures(): ReadMetrics
 }
 
+/** Runs a read on behalf of a caller or of the server. */
+export type Read = <Found>(sql: string, parameters: Parameters) => Promise<Found[]>
+
+/** Limit: ids of one statement. */
+const IDS_MAX = 1000
+
+/** Splits ids into parts for one statement each. */
+export function partsOf(ids: readonly string[]): string[][] {
+  const parts: string[][] = []
+  for (let at = 0; at < ids.length; at += IDS_MAX) parts.push(ids.slice(at, at + IDS_MAX))
+  return parts
+}
+
 /** @param limits - of the turns */
 export function createReads(db: ClickHouse, limits: TurnLimits): Reads {
   const { enter, figures } = createTurns(limits)

@@ -3,7 +3,14 @@
  * their own; joined ones stay there a while, so that a span that is sent again equals the stored one. All runs inside the
  * caller's transaction.
  */
-import type { SpanLog } from '../../../domain/calls/call-logs.ts'
+import {
+  bySpan,
+  LOG_BYTES_MAX,
+  LOG_SPANS_MAX,
+  LOG_WAIT_US,
+  LOGS_OF_SPAN_MAX,
+  type LoggedSpan,
+} from '../../../domain/calls/call-logs.ts'
 import type { CallIdentity } from '../../../domain/calls/call-state.ts'
 import type { CallParts } from '../../../domain/calls/new-call.ts'
 import type { FoundRef } from '../../../domain/objects/refs.ts'
@@ -16,14 +23,8 @@ import { packBodies } from './body-compression.ts'
 import * as SQL from './call-logs.sql.ts'
 import { DELETE_REFS } from './removal/removal.sql.ts'
 
-const US_PER_S = 1_000_000
-/** How long records wait for their span, and how long joined ones stay for a repetition of it. */
-const WAIT_S = 3600
-const JOINED_S = 300
-/** Limit: spans with records, their bytes, and records of one span. */
-const LOG_SPANS_MAX = 100_000
-const BYTES_MAX = 256 * 1024 * 1024
-const LOGS_OF_SPAN_MAX = 1000
+/** How long joined records stay for a repetition of their span. */
+const JOINED_US = 300_000_000
 /** Joined spans that make room at a time. */
 const FREED_SPANS = 1000
 
@@ -44,8 +45,8 @@ interface LogsOptions {
 export function createLogExpiry(db: Connection): (now_us: number) => void {
   const deleteOld = db.prepare(SQL.DELETE_OLD_LOGS)
   return (now_us) => {
-    deleteOld.run({ is_joined: 0, before_us: now_us - WAIT_S * US_PER_S })
-    deleteOld.run({ is_joined: 1, before_us: now_us - JOINED_S * US_PER_S })
+    deleteOld.run({ is_joined: 0, before_us: now_us - LOG_WAIT_US })
+    deleteOld.run({ is_joined: 1, before_us: now_us - JOINED_US })
   }
 }
 
@@ -68,12 +69,12 @@ export function createCallLogs(
   let total = { spans: Infinity, bytes: Infinity }
 
   function isFull(): boolean {
-    const isOver = () => total.spans >= spansMax || total.bytes >= BYTES_MAX
+    const isOver = () => total.spans >= spansMax || total.bytes >= LOG_BYTES_MAX
     if (isOver()) total = sumLogs.get() as typeof total
     return isOver()
   }
 
-  function joinStored(key: SpanKey, events: readonly string[], ref_scheme: string): Joining {
+  function joinStored(key: LoggedSpan, events: readonly string[], ref_scheme: string): Joining {
     const row = findCall(key)
     if (row?.trace_id !== key.trace_id) return 'waiting'
     if (row.deleted_at_us !== null) return 'dropped'
@@ -97,7 +98,7 @@ export function createCallLogs(
   }
 
   /** @returns how many records of the span were not stored */
-  function writeOfSpan(key: SpanKey, events: readonly string[], times: WriteTimes): number {
+  function writeOfSpan(key: LoggedSpan, events: readonly string[], times: WriteTimes): number {
     const stored = findLogs.get(key) as LogsRow | undefined
     const known = stored ? (JSON.parse(stored.events_json) as string[]) : []
     const merged = [...new Set([...known, ...events])]
@@ -143,21 +144,7 @@ export function createCallLogs(
 /** Whether the stored call has the events, they wait for it, or they are not stored, as the call was deleted. */
 type Joining = 'joined' | 'waiting' | 'dropped'
 
-interface SpanKey extends CallIdentity {
-  readonly trace_id: string
-}
 interface WriteTimes {
   readonly received_at_us: number
   readonly ref_scheme: string
-}
-
-function bySpan(logs: readonly SpanLog[]): { key: SpanKey; events: string[] }[] {
-  const spans = new Map<string, { key: SpanKey; events: string[] }>()
-  for (const { project_id, span_id: id, trace_id, event_json } of logs) {
-    const name = `${project_id}/${trace_id}/${id}`
-    const span = spans.get(name) ?? { key: { project_id, id, trace_id }, events: [] }
-    span.events.push(event_json)
-    spans.set(name, span)
-  }
-  return [...spans.values()]
 }
