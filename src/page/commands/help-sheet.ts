@@ -18,9 +18,10 @@ const EVERYWHERE: readonly Keys[] = [
 const IN_VIEWS: readonly Keys[] = [
   [['←', '→'], 'In a chart: the next bucket; with Shift select a range'],
   [['Enter'], 'In a chart: zoom in, or open the calls'],
-  [['↑', '↓'], 'In a table or a trace: the next row'],
+  [['j', 'k'], 'In a table: the next and the previous row; in a trace over it, call'],
+  [['x'], 'In a table: select the row; with Shift those since the last one, too'],
+  [['↑', '↓'], 'In a trace: the next row'],
   [['←', '→'], 'In a trace: fold and unfold'],
-  [['j', 'k'], 'In a trace over the list: the next and the previous call'],
   [['+', '-'], 'In a queue: rate; a digit is a number, n a note, s skips'],
 ]
 

@@ -37,6 +37,9 @@ function press(key: string): boolean {
   else if (key === '?') openSheet('help')
   else if (key === '/') focusSearch()
   else if (key === '[') toggleRail()
+  else if (key === 'j') return focusRow(1)
+  else if (key === 'k') return focusRow(-1)
+  else if (key === 'x' || key === 'X') return selectRow(key === 'X')
   else return false
   return true
 }
@@ -48,6 +51,24 @@ function focusSearch(): void {
   )
   if (field === null) openSheet('palette')
   else field.focus()
+}
+
+const ROWS = 'main [role="row"], main tbody tr'
+
+/** Focuses the link of the next or the previous row; from elsewhere, of the first. @returns whether there is one */
+function focusRow(step: 1 | -1): boolean {
+  const links = [...document.querySelectorAll(ROWS)].flatMap((row) => row.querySelector('a') ?? [])
+  const at = links.findIndex((link) => link.closest(ROWS)?.contains(document.activeElement))
+  const next = at === -1 ? links[0] : links[at + step]
+  next?.focus()
+  return next !== undefined
+}
+
+/** Selects the row that has the focus, or deselects it. @param isRange - with the rows since the last one */
+function selectRow(shiftKey: boolean): boolean {
+  const box = document.activeElement?.closest(ROWS)?.querySelector('input[type="checkbox"]')
+  box?.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, shiftKey }))
+  return Boolean(box)
 }
 
 function isModal(): boolean {

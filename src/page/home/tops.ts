@@ -97,7 +97,7 @@ function TopTable({ scope, chosen, by, rows, others }: TopTableProps) {
     )}</tr></thead>
     <tbody>${rows.map(
       (row) => html`<tr key=${row.name}>
-        <th scope="row" class="top-name"><${Name} scope=${scope} chosen=${chosen} name=${row.name} /><meter class="share" min="0" max="1" value=${top === 0 ? 0 : (row[by] ?? 0) / top} aria-hidden="true"></meter></th>
+        <th scope="row" class="top-name"><${Name} scope=${scope} chosen=${chosen} by=${by} name=${row.name} /><meter class="share" min="0" max="1" value=${top === 0 ? 0 : (row[by] ?? 0) / top} aria-hidden="true"></meter></th>
         ${cells(row)}
       </tr>`,
     )}
@@ -106,15 +106,17 @@ function TopTable({ scope, chosen, by, rows, others }: TopTableProps) {
   </table></div>`
 }
 
-interface NameProps extends Pick<TopTableProps, 'scope' | 'chosen'> {
+interface NameProps extends Pick<TopTableProps, 'scope' | 'chosen' | 'by'> {
   readonly name: string | null
 }
 
-function Name({ scope: { project, fromMs, toMs }, chosen, name }: NameProps) {
+/** Leads to the calls of the row; where rows are ordered by cost, with the most expensive first. */
+function Name({ scope: { project, fromMs, toMs }, chosen, by, name }: NameProps) {
   const { wordsOf, linkOf, unnamed } = groupOf(chosen)
   if (name === null) return html`<span class="faint">${unnamed}</span>`
   const words = wordsOf?.(name) ?? name
   const range = { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() }
   const query = new URLSearchParams({ ...linkOf(words), ...range, all: '1' })
+  if (by === 'cost') query.set('sort', '-cost')
   return html`<a href=${`${pathTo(project, 'calls')}?${query}`} title=${name}>${words}</a>`
 }

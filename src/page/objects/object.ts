@@ -81,7 +81,7 @@ function Chosen({ loaded, versions, message, onChanged }: ChosenProps) {
         ? html`<${ObjectValue} key=${object.digest} object=${object} />`
         : html`<${Difference} key=${`${against} ${object.digest}`} object=${object} against=${against} />`
     }
-    <${UsedBy} key=${`used ${object.digest}`} object=${object} />
+    <${UsedBy} key=${`used ${object.digest}`} object=${object} versions=${versions} />
   </section>`
 }
 

@@ -17,7 +17,13 @@ const DAY_MS = 86_400_000
 /** Calls that are shown here; the table of calls has them all. */
 const CALLS_SHOWN = 10
 
-export function UsedBy({ object }: { readonly object: ObjectVersion }) {
+interface UsedByProps {
+  readonly object: ObjectVersion
+  /** All versions of the object; empty while they are unknown. */
+  readonly versions: readonly ObjectVersion[]
+}
+
+export function UsedBy({ object, versions }: UsedByProps) {
   const { project_id, kind } = object
   const ref = refOf(object)
   const filter = kind === 'op' ? { op_names: [ref] } : { input_refs: [ref] }
@@ -52,7 +58,7 @@ export function UsedBy({ object }: { readonly object: ObjectVersion }) {
       <${CallGrid} calls=${loaded.value.calls} />`
     }
   </section>
-  ${kindOf(object) === 'prompts' && html`<${PromptRuns} object=${object} />`}`
+  ${kindOf(object) === 'prompts' && html`<${PromptRuns} object=${object} versions=${versions} />`}`
 }
 
 /** What the calls took and cost since the version was published; reports of calls below them do not count. */

@@ -22,6 +22,7 @@ import { type Described, type Parameters, parametersOf, valuesOf } from './param
 import { Prompt } from './prompt.ts'
 import { PromptPanel, readPrompt, toRequested } from './prompt-panel.ts'
 import { type Recorded, readRecorded } from './replay.ts'
+import { takeReplay } from './replay-menu.ts'
 import { runPane } from './run-pane.ts'
 
 export function Playground({ project }: ViewProps) {
@@ -115,6 +116,9 @@ function Chat({ place, parameters, recorded, draft }: ChatProps) {
   }
   const send = (content: string) => run((before) => [...before, { role: 'user', content }])
   const again = () => run(withoutAnswer)
+  useEffect(() => {
+    if (takeReplay()) run((before) => before)
+  }, [])
   const compare = () => {
     const { messages = [], drafts = new Map() } = panes[0] ?? {}
     set({ panes: [...panes, { ...newPane('', messages), drafts }] })

@@ -15,6 +15,7 @@ import { type Message, promptOf, responseMessagesOf } from '../parts/messages/me
 import { Failure, Pending } from '../parts/notice.ts'
 import { JsonTree } from '../parts/values/json-tree.ts'
 import { RefLink } from '../parts/values/ref-link.ts'
+import { ReplayMenu } from '../playground/replay-menu.ts'
 import { pathTo } from '../shell/page-route.ts'
 import { AddToDataset } from './add-to-dataset.ts'
 import { CopyAs } from './copy-as.ts'
@@ -61,7 +62,8 @@ export function CallDetail({ project, id, turn, usage }: CallDetailProps) {
       ${
         prompt.length > 0 &&
         may('inference') &&
-        html`<a class="button" href=${`${pathTo(project, 'playground')}?call=${encodeURIComponent(id)}`}>${icon('play')} Replay in the playground</a>`
+        html`<a class="button" href=${`${pathTo(project, 'playground')}?call=${encodeURIComponent(id)}`}>${icon('play')} Replay in the playground</a>
+          <${ReplayMenu} project=${project} call=${id} />`
       }
       <${CopyAs} project=${project} call=${call} reading=${{ path: '/calls/stream_query', body: readingOf(project, id) }} />
     </div>

@@ -1,7 +1,7 @@
 /** A menu that unfolds below its button. */
 import { html } from 'htm/preact'
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 interface MenuProps {
   /** Label of the button. */
@@ -10,9 +10,13 @@ interface MenuProps {
   readonly children?: ComponentChildren
 }
 
-/** Escape closes it and focuses its button; it also closes when the focus moves elsewhere, and then stays there. */
+/** Its first control gets the focus. Escape closes it and focuses its button; it also closes when the focus moves elsewhere. */
 export function Menu({ words, children }: MenuProps) {
   const [isOpen, setOpen] = useState(false)
+  const body = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    body.current?.querySelector<HTMLElement>('input, select, a, button')?.focus()
+  }, [isOpen])
   const press = (event: KeyboardEvent) => {
     if (event.key !== 'Escape' || !isOpen) return
     // Escape should close only the menu.
@@ -29,6 +33,6 @@ export function Menu({ words, children }: MenuProps) {
   const toggle = (event: Event) => setOpen((event.target as HTMLDetailsElement).open)
   return html`<details class="menu" open=${isOpen} onToggle=${toggle} onKeyDown=${press} onFocusOut=${leave}>
     <summary>${words}</summary>
-    ${isOpen && html`<div class="menu-body">${children}</div>`}
+    ${isOpen && html`<div class="menu-body" ref=${body}>${children}</div>`}
   </details>`
 }
