@@ -16,6 +16,7 @@ import { annotationItemRoutes } from './routes/annotation/annotation-items.ts'
 import { annotationRoutes } from './routes/annotation/annotation-queues.ts'
 import type { LargeBodies } from './routes/bodies/large-bodies.ts'
 import { callBatchRoutes } from './routes/calls/call-batches.ts'
+import { callTagRoutes } from './routes/calls/call-tags.ts'
 import { callRoutes } from './routes/calls/calls.ts'
 import { callsQueryRoutes } from './routes/calls/calls-query.ts'
 import { evalResultsRoutes } from './routes/calls/eval-results.ts'
@@ -73,7 +74,9 @@ export async function registerTraceRoutes(scope: App, options: TraceGroupOptions
   const { nowUs } = options.clock
   const { bodies } = options
   limitQueryBodies(scope, bodyBytesMax)
-  await scope.register(callRoutes, { audit, calls, prices, usage, bodies, nowUs })
+  const tagged = { audit, calls, feedback, nowUs, refScheme }
+  await scope.register(callRoutes, { ...tagged, prices, usage, bodies })
+  await scope.register(callTagRoutes, tagged)
   await scope.register(callBatchRoutes, { calls, bodies })
   await scope.register(callsQueryRoutes, toCallLinesOptions(config, deps))
   await scope.register(threadRoutes, { threads })
@@ -103,7 +106,7 @@ export async function registerTraceRoutes(scope: App, options: TraceGroupOptions
   await scope.register(fileRoutes, { files, fileBytesMax: bodyBytesMax })
   await scope.register(refRoutes, { objects, tables })
   await scope.register(projectRoutes, { projects, callsQuery, files })
-  await scope.register(evaluationCallRoutes, { audit, calls, callsQuery, nowUs, refScheme })
+  await scope.register(evaluationCallRoutes, { ...tagged, callsQuery })
   await scope.register(evalResultsRoutes, {
     callsQuery,
     feedback,

@@ -11,6 +11,15 @@ export function isProjectId(text: string): boolean {
   return text.length <= PROJECT_ID_CHARS_MAX && PROJECT_ID.test(text)
 }
 
+const TAG_CHARS_MAX = 64
+const TAG = /^[^\p{C}\s"*,](?:[^\p{C}"*,]*[^\p{C}\s"*,])?$/u
+export const TAG_RULE = `must have 1 to ${TAG_CHARS_MAX} visible characters without " * ,`
+
+/** Whether a text is a tag of a call. The signs that it lacks have a meaning in searches. */
+export function isTag(text: string): boolean {
+  return [...text].length <= TAG_CHARS_MAX && TAG.test(text)
+}
+
 export type RefKind = 'object' | 'op' | 'call'
 
 /**

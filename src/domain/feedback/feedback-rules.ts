@@ -1,10 +1,14 @@
 /** Rules that some feedback types add to the schema of all feedback. Pure. */
 import { refuseField } from '../../errors.ts'
 import type { FeedbackCreateRequest } from '../../schemas/feedback/feedback.ts'
+import { isTag, TAG_RULE } from '../../schemas/shapes.ts'
 import { parseRef } from '../objects/refs.ts'
 import { isOneEmoji } from './emoji.ts'
 
 const NOTE_CHARACTERS_MAX = 1024
+
+/** Type of the feedback that tags a call. */
+export const TAG = 'weft.tag'
 
 /** Prefix of the types of reactions. */
 export const REACTION = 'wandb.reaction'
@@ -17,6 +21,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'wandb.note': requireNote,
   'wandb.annotation': requireAnnotation,
   'wandb.runnable': requireRunnable,
+  [TAG]: requireTag,
 }
 
 /**
@@ -63,6 +68,12 @@ function requireRunnable(feedback: FeedbackCreateRequest, prefix: string): void 
     refuseField('call_ref', 'is required with a runnable_ref of an op')
   }
   requirePayload(feedback.payload, 'output')
+}
+
+function requireTag({ feedback_type, payload }: FeedbackCreateRequest): void {
+  if (feedback_type !== TAG) return
+  const tag = requirePayload(payload, 'tag')
+  if (typeof tag !== 'string' || !isTag(tag)) refuseField('payload.tag', TAG_RULE)
 }
 
 /** The type is `<prefix>.<name>`, and the ref's name is that name. */

@@ -51,6 +51,19 @@ export interface Feedback {
   readonly payload: Readonly<Record<string, unknown>>
 }
 
+/** Type of the feedback that tags a call. */
+export const TAG = 'weft.tag'
+
+/** Returns the tags among feedback, each once, in the order of the alphabet. */
+export function tagsOf(
+  feedback: readonly Pick<Feedback, 'feedback_type' | 'payload'>[],
+): readonly string[] {
+  const tags = feedback.flatMap(({ feedback_type, payload: { tag } }) =>
+    feedback_type === TAG && typeof tag === 'string' ? [tag] : [],
+  )
+  return [...new Set(tags)].sort()
+}
+
 export type Status = 'success' | 'error' | 'running' | 'descendant_error'
 
 /** The part of a call's summary that the server adds. */

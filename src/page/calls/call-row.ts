@@ -98,7 +98,13 @@ interface CellProps {
 function Cell({ column, cell, opName, href }: CellProps) {
   const { name, body, isNumber } = column
   const text =
-    name === 'status' ? html`<${StatusMark} status=${cell as Status} />` : showCell(column, cell)
+    name === 'status'
+      ? html`<${StatusMark} status=${cell as Status} />`
+      : name === 'tags' && cell
+        ? String(cell)
+            .split(', ')
+            .map((tag) => html`<span key=${tag} class="tag">${tag}</span>`)
+        : showCell(column, cell)
   const title = name === 'op' ? opName : cellText(column, cell)
   const kind = `${isNumber ? 'number' : ''} ${body === undefined ? '' : 'faint'}`
   const label = text === '' ? `The call of ${shortOp(opName)}` : undefined

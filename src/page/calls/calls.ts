@@ -13,7 +13,7 @@ import { pathTo } from '../shell/page-route.ts'
 import { Actions } from './actions/actions.ts'
 import { CallTable, ROW_PX } from './call-table.ts'
 import { ColumnPicker } from './column-picker.ts'
-import { columnNames } from './columns.ts'
+import { columnNames, showTags } from './columns.ts'
 import { CompareDrawer, compareCalls } from './drawers/compare-drawer.ts'
 import { callsQueryOf, hasTimeRange, isFiltered, queryName } from './filters.ts'
 import { findLastPosition } from './last-position.ts'
@@ -48,11 +48,15 @@ export function Calls({ project }: { readonly project: string }) {
     setSelection(NOTHING)
     refresh()
   }
+  const showTagged = () => {
+    showTags()
+    refresh()
+  }
   const target = { project, question, selection }
   const { column, direction } = sort.value
   const compared = query.value.get('compare')
   return html`<h1 class="hidden">Calls</h1>
-    <${SearchBox}><${SavedViews} project=${project} /><${ColumnPicker} /><//>
+    <${SearchBox} project=${project}><${SavedViews} project=${project} /><${ColumnPicker} /><//>
     ${
       isEmpty(selection)
         ? html`<div class="bar list-bar">
@@ -69,10 +73,10 @@ export function Calls({ project }: { readonly project: string }) {
             }
             <span class="push"></span>
             <button class="square" aria-label="Refresh" title="Refresh" onClick=${refresh}>${icon('refresh-cw')}</button>
-            <${Actions} target=${target} onDeleted=${refresh} />
+            <${Actions} target=${target} onDeleted=${refresh} onTagged=${showTagged} />
           </div>`
         : html`<${Selected} count=${counted?.count ?? null} selection=${selection} onSelect=${setSelection}>
-            <${Actions} target=${target} onDeleted=${forgetDeleted} />
+            <${Actions} target=${target} onDeleted=${forgetDeleted} onTagged=${showTagged} />
           <//>`
     }
     ${counted?.has_more && html`<p class="faint">The table ends there; the export does not.</p>`}

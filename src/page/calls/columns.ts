@@ -1,6 +1,6 @@
 /** The columns of the table: those that every call has, and any path inside bodies. The choice is in the address. */
 import { computed } from '@preact/signals'
-import { type Call, factsOf, usageOf } from '../api/wire.ts'
+import { type Call, factsOf, tagsOf, usageOf } from '../api/wire.ts'
 import { summaryOf } from '../parts/calls/feedback-summary.ts'
 import {
   formatCount,
@@ -139,6 +139,14 @@ const FIXED: readonly Column[] = [
     read: (call) => summaryOf(factsOf(call).feedback ?? []),
   },
   {
+    name: 'tags',
+    // Of all feedback, of which tags are a part.
+    fields: ['feedback'],
+    label: 'Tags',
+    width: 'minmax(100px, 180px)',
+    read: (call) => tagsOf(factsOf(call).feedback ?? []).join(', '),
+  },
+  {
     name: 'inputs',
     label: 'Inputs',
     width: 'minmax(160px, 2fr)',
@@ -177,6 +185,12 @@ export function chooseColumns(names: readonly string[]): void {
   setQuery({ cols: text === DEFAULT || text === '' ? null : text })
 }
 
+/** Shows the tags of the calls, too. */
+export function showTags(): void {
+  const names = columnNames.value
+  if (!names.includes('tags')) chooseColumns([...names, 'tags'])
+}
+
 /** Returns a column by its name or by a path inside a body, such as `inputs.question`; null if it is neither. */
 export function columnNamed(name: string): Column | null {
   const fixed = FIXED.find((column) => column.name === name)
@@ -209,7 +223,7 @@ export function requestedColumns(shown: readonly Column[]) {
     include_costs: has('cost'),
     // A row of a root stands for its tree.
     include_tree_usage: !withChildren.value && (has('tokens') || has('cost')),
-    include_feedback: has('feedback'),
+    include_feedback: has('feedback') || has('tags'),
   }
 }
 

@@ -40,6 +40,7 @@ const WHAT: Readonly<Record<Action, string>> = {
   'training_job.create': 'training job made of calls',
   'alias.update': 'alias set or rolled back',
   'alias.delete': 'alias deleted',
+  'calls.tag': 'tags of calls changed',
   'calls.delete': 'calls deleted',
   'objects.delete': 'versions of an object deleted',
   'feedback.delete': 'feedback deleted',

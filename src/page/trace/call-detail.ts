@@ -21,6 +21,7 @@ import { AddToDataset } from './add-to-dataset.ts'
 import { CopyAs } from './copy-as.ts'
 import { FeedbackBox } from './feedback.ts'
 import { OpCode } from './op-code.ts'
+import { Tags } from './tags.ts'
 
 function readingOf(project_id: string, id: string) {
   return {
@@ -68,6 +69,7 @@ export function CallDetail({ project, id, turn, usage }: CallDetailProps) {
       <${CopyAs} project=${project} call=${call} reading=${{ path: '/calls/stream_query', body: readingOf(project, id) }} />
     </div>
     <${Failure} words=${loaded.failure} />
+    <${Tags} project=${project} call=${call} onChange=${() => reload(count + 1)} />
     <${Facts} call=${call} project=${project} usage=${usage} />
     ${call.exception !== null && html`<${Part} title="Exception"><${Exception} text=${call.exception} /><//>`}
     <${Body} title="Inputs" value=${call.inputs} messages=${prompt} />

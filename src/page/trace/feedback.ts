@@ -2,7 +2,7 @@
 import { html } from 'htm/preact'
 import { textOf } from '../api/exact-json.ts'
 import { may } from '../api/session.ts'
-import { type Call, type Feedback, factsOf } from '../api/wire.ts'
+import { type Call, type Feedback, factsOf, TAG } from '../api/wire.ts'
 import { GiveFeedback } from '../parts/calls/give-feedback.ts'
 import { formatTime } from '../parts/format.ts'
 import { LongText } from '../parts/values/json-tree.ts'
@@ -14,7 +14,7 @@ interface FeedbackBoxProps {
 }
 
 export function FeedbackBox({ project, call, onChange }: FeedbackBoxProps) {
-  const given = factsOf(call).feedback ?? []
+  const given = (factsOf(call).feedback ?? []).filter(({ feedback_type }) => feedback_type !== TAG)
   return html`<ul class="feedback">
       ${given.map(
         (item) => html`<li key=${item.id}>

@@ -24,12 +24,13 @@ import {
 } from '../../schemas/calls/call-batch.ts'
 import { EmptyResponse } from '../../schemas/primitives.ts'
 import type { Stores } from '../../store/api/stores.ts'
-import { recordBefore } from '../access/audit.ts'
 import type { LargeBodies } from '../bodies/large-bodies.ts'
+import { type CallDeleter, deleteTaggedCalls } from './call-tags.ts'
 import { createTreeReader } from './tree-usage.ts'
 
 interface CallRoutesOptions
-  extends Pick<Stores, 'audit' | 'calls' | 'prices' | 'usage'>,
+  extends CallDeleter,
+    Pick<Stores, 'prices' | 'usage'>,
     Pick<Clock, 'nowUs'> {
   readonly bodies: LargeBodies
 }
@@ -144,7 +145,8 @@ function addCallUpdate(app: App, { calls }: CallRoutesOptions): void {
   )
 }
 
-function addCallsDelete(app: App, { audit, calls, nowUs }: CallRoutesOptions): void {
+function addCallsDelete(app: App, options: CallRoutesOptions): void {
+  const { nowUs } = options
   addProjectWrite(
     app,
     '/calls/delete',
@@ -156,10 +158,8 @@ function addCallsDelete(app: App, { audit, calls, nowUs }: CallRoutesOptions): v
       response: CallsDeleteResponse,
     },
     async ({ project_id, call_ids }, _caller, request) => {
-      const before = { call_ids }
-      await recordBefore(audit, request, { action: 'calls.delete', project_id, before })
       const deletion = { project_id, ids: call_ids, deleted_at_us: nowUs() }
-      return { num_deleted: await calls.deleteCalls(deletion) }
+      return { num_deleted: await deleteTaggedCalls(options, request, deletion) }
     },
   )
 }

@@ -26,8 +26,8 @@ import { sendLines } from '../../http/stream/json-lines.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import * as WIRE from '../../schemas/calls/evaluation-calls.ts'
 import { ProjectPath } from '../../schemas/primitives.ts'
-import { recordBefore } from '../access/audit.ts'
 import { projectOf } from '../projects/project-path.ts'
+import { deleteTaggedCalls } from './call-tags.ts'
 import {
   createEvaluationFinisher,
   createEvaluationReader,
@@ -215,7 +215,8 @@ function addRead(app: App, { calls }: EvaluationCallOptions, kind: CallKind): vo
   )
 }
 
-function addDelete(app: App, { audit, calls, nowUs }: EvaluationCallOptions, kind: CallKind): void {
+function addDelete(app: App, options: EvaluationCallOptions, kind: CallKind): void {
+  const { calls, nowUs } = options
   app.delete(
     `/v2/:entity/:project/${kind.path}`,
     {
@@ -244,9 +245,7 @@ function addDelete(app: App, { audit, calls, nowUs }: EvaluationCallOptions, kin
         if (above !== null) ids.push(above.id)
       }
       if (ids.length === 0) return { num_deleted }
-      const before = { call_ids: ids }
-      await recordBefore(audit, request, { action: 'calls.delete', project_id, before })
-      await calls.deleteCalls({ project_id, ids, deleted_at_us: nowUs() })
+      await deleteTaggedCalls(options, request, { project_id, ids, deleted_at_us: nowUs() })
       return { num_deleted }
     },
   )

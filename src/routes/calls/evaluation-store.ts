@@ -37,7 +37,7 @@ import type { CallStore } from '../../store/api/calls/calls.ts'
 import type { Stores } from '../../store/api/stores.ts'
 
 export interface EvaluationCallOptions
-  extends Pick<Stores, 'audit' | 'calls' | 'callsQuery'>,
+  extends Pick<Stores, 'audit' | 'calls' | 'callsQuery' | 'feedback'>,
     Pick<Clock, 'nowUs'> {
   /** Scheme of the refs that are extracted from inputs and outputs. */
   readonly refScheme: string

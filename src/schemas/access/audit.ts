@@ -31,6 +31,7 @@ export const AUDIT_ACTIONS = [
   'training_job.create',
   'alias.update',
   'alias.delete',
+  'calls.tag',
   'calls.delete',
   'objects.delete',
   'feedback.delete',

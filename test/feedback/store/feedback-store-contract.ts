@@ -103,6 +103,21 @@ export function describeFeedbackStoreContract(
       expect(await pathsOf(store)).toEqual(['c'])
     })
 
+    it('removes feedback of a type about some things, and no other', async () => {
+      const store = await create()
+      const [one, two] = ['one', 'two'].map((id) => `weave:///acme/demo/object/${id}:v1`)
+      await store.createFeedbackBatch([
+        feedbackAt(T0, 'a', { weave_ref: one, feedback_type: 'tag' }),
+        feedbackAt(T0, 'b', { weave_ref: one, feedback_type: 'tag' }),
+        feedbackAt(T0, 'c', { weave_ref: one, feedback_type: 'tags' }),
+        feedbackAt(T0, 'd', { weave_ref: two, feedback_type: 'tag' }),
+        feedbackAt(T0, 'e', { weave_ref: `${one}1`, feedback_type: 'tag' }),
+      ])
+      await store.purgeAbout('acme/other', 'tag', [one as string])
+      await store.purgeAbout('acme/demo', 'tag', [one as string, 'unknown'])
+      expect(await idsOf(store)).toEqual(['c', 'd', 'e'])
+    })
+
     it('finds in order of time, of equal times by id', async () => {
       const store = await create()
       await store.createFeedbackBatch([

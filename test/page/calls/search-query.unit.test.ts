@@ -9,6 +9,7 @@ const CALLS: Readonly<Record<string, object>> = {
     op_name: 'weave:///a/b/op/answer:1a',
     svc_username: 'hana',
     inputs: { question: 'Why "now"?', n: 3 },
+    feedback: { 'weft.tag': { id: 'f', payload: { tag: 'slow' } } },
     summary: { usage: { 'gpt-4o-mini': {} }, weave: { latency_ms: 2500, status: 'error' } },
   },
   large: {
@@ -21,7 +22,15 @@ const CALLS: Readonly<Record<string, object>> = {
 }
 
 function findCalls(text: string): string[] {
-  const fields = new Set(['op_name', 'display_name', 'svc_username', 'inputs', 'output', 'summary'])
+  const fields = new Set([
+    'op_name',
+    'display_name',
+    'svc_username',
+    'inputs',
+    'output',
+    'summary',
+    'feedback',
+  ])
   const { conditions } = queryOfSearch(parseSearch(text).conditions)
   const valueAt = (call: unknown, path: readonly string[]) =>
     path.reduce((at, part) => (at as Record<string, unknown> | undefined)?.[part], call)
@@ -55,6 +64,10 @@ describe('the query of a search', () => {
     ['inputs.question:w*n', ['mini', 'large']],
     ['inputs.n=3', ['mini', 'large']],
     ['inputs.n>=3', ['mini']],
+    ['tag:slow', ['mini']],
+    ['tag:s*', ['mini']],
+    ['-tag:slow', ['large']],
+    ['-tag:none', ['mini', 'large']],
     ['model:gpt* latency>3s', []],
   ])('finds by %s', (text, ids) => expect(findCalls(text)).toEqual(ids))
 

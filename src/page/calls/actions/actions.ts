@@ -11,16 +11,19 @@ import { AddRows } from './add-rows.ts'
 import { AddToQueue } from './add-to-queue.ts'
 import { DeleteCalls } from './delete-calls.ts'
 import { ExportButtons } from './export-button.ts'
+import { TagCalls } from './tag-calls.ts'
 
 interface ActionsProps {
   readonly target: Target
   readonly onDeleted: () => void
+  readonly onTagged: () => void
 }
 
-export function Actions({ target, onDeleted }: ActionsProps) {
+export function Actions({ target, onDeleted, onTagged }: ActionsProps) {
   const isAny = isEmpty(target.selection)
   return html`
     ${!isAny && may('traces:write') && html`<${AddRows} target=${target} />`}
+    ${!isAny && may('traces:write') && html`<${TagCalls} target=${target} onTagged=${onTagged} />`}
     ${may('traces:write') && html`<${AddToQueue} target=${target} />`}
     ${may('training') && html`<${TrainLink} target=${target} />`}
     <${ExportButtons} target=${target} />

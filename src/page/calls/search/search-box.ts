@@ -2,19 +2,26 @@
 import { html } from 'htm/preact'
 import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
+import { listTags } from '../../api/tags.ts'
+import { useLoad } from '../../parts/hooks/use-load.ts'
 import { icon } from '../../parts/icon.ts'
 import { showChildren, withChildren } from '../filters.ts'
 import { type SearchDraft, useSearchDraft } from './search-draft.ts'
 import { type Condition, printCondition } from './search-text.ts'
 import { Suggestions, suggestionsOf } from './suggestions.ts'
 
-/** @param props - the children stand behind the field */
-export function SearchBox({ children }: { readonly children?: ComponentChildren }) {
+interface SearchBoxProps {
+  readonly project: string
+  /** Behind the field. */
+  readonly children?: ComponentChildren
+}
+
+export function SearchBox({ project, children }: SearchBoxProps) {
   const draft = useSearchDraft()
   const { chips, problems } = draft
   return html`<div class="search" role="search">
     <div class="search-line">
-      <${Field} draft=${draft} />
+      <${Field} project=${project} draft=${draft} />
       <label class="check">
         <input type="checkbox" checked=${withChildren.value} onChange=${() => showChildren(!withChildren.value)} />
         include nested calls
@@ -26,12 +33,18 @@ export function SearchBox({ children }: { readonly children?: ComponentChildren 
   </div>`
 }
 
-function Field({ draft }: { readonly draft: SearchDraft }) {
+interface FieldProps {
+  readonly project: string
+  readonly draft: SearchDraft
+}
+
+function Field({ project, draft }: FieldProps) {
   const { chips, text } = draft
   const field = useRef<HTMLInputElement>(null)
   const [isOpen, setOpen] = useState(false)
   const [active, setActive] = useState(-1)
-  const offers = isOpen ? suggestionsOf(text) : []
+  const tags = useTags(project, isOpen && /(^|\s)-?tag:\S*$/i.test(text))
+  const offers = isOpen ? suggestionsOf(text, tags) : []
   const choose = (offer: string) => {
     draft.type(offer)
     setActive(-1)
@@ -84,6 +97,14 @@ function Field({ draft }: { readonly draft: SearchDraft }) {
     />
     ${isShown && html`<${Suggestions} offers=${offers} active=${active} onChoose=${choose} />`}
   </div>`
+}
+
+/** The tags of the project, once they are wanted; none until then. */
+function useTags(project: string, isWanted: boolean): readonly string[] {
+  const { value } = useLoad(`${project} ${isWanted}`, async (signal) =>
+    isWanted ? listTags(project, signal) : [],
+  )
+  return value ?? []
 }
 
 /** The conditions in use: each can be removed, or put back into the field. */

@@ -51,6 +51,7 @@ export const SEARCH_KEYS: readonly SearchKey[] = [
     choices: FEEDBACK,
     example: 'feedback:bad',
   },
+  { name: 'tag', hint: 'one of its tags', kind: 'whole', example: 'tag:checked' },
   { name: 'text', hint: 'in inputs or output', kind: 'part', example: '"any words"' },
   { name: 'input', hint: 'in the inputs', kind: 'part', example: 'input:refund' },
   { name: 'output', hint: 'in the output', kind: 'part', example: 'output:sorry' },

@@ -1,5 +1,5 @@
 /** Translates the conditions of a search into the query of the lists of calls. Pure. */
-import type { CallsQueryBody } from '../../api/wire.ts'
+import { type CallsQueryBody, TAG } from '../../api/wire.ts'
 import { contains, escapedInJson, field, isThere, literal } from './conditions.ts'
 import { exactModelCondition, modelCondition } from './model-condition.ts'
 import { durationOf, numberOf } from './search-keys.ts'
@@ -16,14 +16,17 @@ const FILTERS: Readonly<Record<string, { readonly list: keyof Filter; readonly f
   ref: { list: 'input_refs', field: 'inputs' },
 }
 
-const WHOLE_FIELDS: Readonly<Record<string, string>> = { user: 'svc_username' }
-
 const FEEDBACK: Readonly<Record<string, object>> = {
   some: isThere('feedback.[*].id'),
   none: { $eq: [field('feedback.[*].id'), literal(null)] },
   good: contains('feedback.[*].payload.emoji', '👍'),
   bad: contains('feedback.[*].payload.emoji', '👎'),
   note: isThere('feedback.[*].payload.note'),
+}
+
+const WHOLE_FIELDS: Readonly<Record<string, string>> = {
+  user: 'svc_username',
+  tag: `feedback.[${TAG}].payload.tag`,
 }
 
 const COMPARED = { '>': '$gt', '>=': '$gte', '<': '$lt', '<=': '$lte' } as const
@@ -55,7 +58,12 @@ function expressionOf({ key, operator, values, isNot }: Condition): object {
   const any = values.map((value) => singleOf(key, operator, value))
   const [first = {}] = any
   const expression = any.length === 1 ? first : { $or: any }
-  return isNot ? { $not: [expression] } : expression
+  if (!isNot) return expression
+  const none = { $not: [expression] }
+  // A comparison with what a call has none of is not false, but unknown.
+  return key === 'tag'
+    ? { $or: [none, { $eq: [field('feedback.[weft.tag].id'), literal(null)] }] }
+    : none
 }
 
 function singleOf(key: string, operator: Condition['operator'], value: string): object {

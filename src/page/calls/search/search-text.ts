@@ -169,7 +169,8 @@ export function printCondition({ key, operator, values, isNot }: Condition): str
 
 const quoted = (text: string) => `"${text.replace(/[\\"]/g, '\\$&')}"`
 
-function printValue(text: string): string {
+/** A value as it is written behind an operator. */
+export function printValue(text: string): string {
   return /[\s",]/.test(text) ? quoted(text) : text
 }
 

@@ -2,6 +2,7 @@
 import { html } from 'htm/preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { operatorsOf, SEARCH_KEYS, searchKeyOf } from './search-keys.ts'
+import { printValue } from './search-text.ts'
 
 interface Suggestion {
   /** The whole search with the suggestion at its end. */
@@ -11,8 +12,12 @@ interface Suggestion {
   readonly hint: string
 }
 
-/** Suggestions for the last word of a text; none inside of a quoted one. */
-export function suggestionsOf(text: string): readonly Suggestion[] {
+/**
+ * Suggestions for the last word of a text; none inside of a quoted one.
+ *
+ * @param tags - those of the project
+ */
+export function suggestionsOf(text: string, tags: readonly string[]): readonly Suggestion[] {
   const [last = ''] = /\S*$/.exec(text) ?? []
   const before = text.slice(0, text.length - last.length)
   if (last.includes('"') || (before.match(/"/g) ?? []).length % 2 === 1) return []
@@ -26,13 +31,17 @@ export function suggestionsOf(text: string): readonly Suggestion[] {
       return { text: `${before}${label}`, label: key.example, hint: key.hint }
     })
   }
-  const { choices = {} } = searchKeyOf(name.toLowerCase()) ?? {}
+  const key = searchKeyOf(name.toLowerCase())
+  const choices =
+    key?.name === 'tag' ? Object.fromEntries(tags.map((tag) => [tag, ''])) : (key?.choices ?? {})
   const given = typed.split(',')
   const word = given.pop() ?? ''
   const stem = `${before}${minus}${name}${operator}${given.map((each) => `${each},`).join('')}`
   return Object.entries(choices)
-    .filter(([value]) => value.startsWith(word) && value !== word && !given.includes(value))
-    .map(([value, hint]) => ({ text: `${stem}${value} `, label: value, hint }))
+    .filter(
+      ([value]) => value.toLowerCase().startsWith(word) && value !== word && !given.includes(value),
+    )
+    .map(([value, hint]) => ({ text: `${stem}${printValue(value)} `, label: value, hint }))
 }
 
 interface SuggestionsProps {

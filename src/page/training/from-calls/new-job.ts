@@ -95,7 +95,7 @@ function Composer({ project, sources, models }: ComposerProps) {
   })
   return html`<section>
       <h2>1. Calls</h2>
-      <${SearchBox} />
+      <${SearchBox} project=${project} />
     </section>
     <${JobForm} sources=${sources} models=${models} choices=${choices} onChange=${change} />
     <section>

@@ -78,9 +78,9 @@ export interface CallStore {
    * Deletes calls and all their descendants by parent_id, in one commit. A deleted call stays deleted when parts
    * of it arrive later; descendants that arrive later are not deleted.
    *
-   * @returns how many were deleted by this request; unknown ids and deleted calls do not count
+   * @returns the ids that were deleted by this request; unknown ids and deleted calls are not among them
    */
-  deleteCalls(deletion: CallDeletion): Promise<number>
+  deleteCalls(deletion: CallDeletion): Promise<readonly string[]>
   /** The call, or null when the id is unknown in the project, deleted, or has no start yet. */
   findCall(projectId: string, id: string): Promise<StoredCall | null>
   /** storage_size_bytes summed over the live calls of a trace; 0 when there are none. */

@@ -75,6 +75,13 @@ export interface FeedbackStore {
    */
   purgeFeedback(projectId: string, ids: readonly string[]): Promise<void>
   /**
+   * Removes the feedback of one type about some things. Resolves only after it is durable.
+   *
+   * @param weaveRefs - at most some thousand
+   * @throws ApiError server_overloaded, store_unavailable
+   */
+  purgeAbout(projectId: string, feedbackType: string, weaveRefs: readonly string[]): Promise<void>
+  /**
    * The feedback of a project that meets a query. Without an order it is sorted by time, then by id. Sees every
    * feedback that was acknowledged before the call.
    *

@@ -23,6 +23,13 @@ interface FeedbackPurge {
   readonly ids: readonly string[]
 }
 
+interface AboutPurge {
+  readonly project_id: string
+  readonly feedback_type: string
+  /** Refs of things. */
+  readonly texts: readonly string[]
+}
+
 export function createFeedbackWrites(dialect: Dialect, statements: FeedbackStatements) {
   const insert = dialect.insertMany(
     'feedback',
@@ -84,13 +91,21 @@ export function createFeedbackWrites(dialect: Dialect, statements: FeedbackState
     *purge_feedback(purge: FeedbackPurge): Steps<void> {
       yield* run(statements.DELETE_FEEDBACK, purge)
     },
+    *purge_about(purge: AboutPurge): Steps<void> {
+      yield* run(statements.DELETE_ABOUT, purge)
+    },
   }
 }
 
 export type FeedbackWrites = ReturnType<typeof createFeedbackWrites>
 
 /** The methods of the store that write. */
-type WritingMethods = 'createFeedback' | 'createFeedbackBatch' | 'replaceFeedback' | 'purgeFeedback'
+type WritingMethods =
+  | 'createFeedback'
+  | 'createFeedbackBatch'
+  | 'replaceFeedback'
+  | 'purgeFeedback'
+  | 'purgeAbout'
 
 export function createWritingMethods(
   write: StepRuns<FeedbackWrites>['write'],
@@ -106,6 +121,8 @@ export function createWritingMethods(
     replaceFeedback: (replaced_id, feedback) =>
       write('replace_feedback', { replaced_id, feedback }),
     purgeFeedback: (project_id, ids) => write('purge_feedback', { project_id, ids }),
+    purgeAbout: (project_id, feedback_type, weave_refs) =>
+      write('purge_about', { project_id, feedback_type, texts: weave_refs }),
   }
 }
 

@@ -51,6 +51,13 @@ WHERE project_id = @project_id AND id ${dialect.among('ids')}
 DELETE FROM feedback
 WHERE project_id = @project_id AND id ${dialect.among('ids')}
 `,
+    /** Removes feedback of a type about some things. */
+    DELETE_ABOUT: `
+DELETE FROM ${sources.weave_ref.from}
+WHERE project_id = @project_id
+  AND feedback_type = @feedback_type
+  ${sources.weave_ref.and}
+`,
     /** Payloads; by primary key. */
     FIND_PAYLOADS: `
 SELECT feedback_key, payload_json

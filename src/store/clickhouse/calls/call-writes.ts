@@ -40,7 +40,7 @@ export interface CallWrites {
   /** @throws ApiError server_overloaded, store_unavailable: it may or may not be stored, and can be sent again */
   writeParts(parts: readonly CallParts[]): Promise<readonly PartResult[]>
   renameCall(rename: CallRename): Promise<void>
-  deleteCalls(deletion: CallDeletion): Promise<number>
+  deleteCalls(deletion: CallDeletion): Promise<readonly string[]>
   writeLogs(logs: CallLogs): Promise<number>
   /** Records that the writes so far have ended, for which the building of their hours waits. */
   flushChanges(): Promise<void>
@@ -133,7 +133,7 @@ export function createCallWrites(db: ClickHouse, options: CallWritesOptions): Ca
     async renameCall(rename) {
       await push({ rename })
     },
-    deleteCalls: async (deletion) => (await push({ deletion })) as number,
+    deleteCalls: async (deletion) => (await push({ deletion })) as readonly string[],
     writeLogs: async (given) => (await push({ logs: given })) as number,
     flushChanges: changes.flush,
     nextVersion: inserts.nextVersion,

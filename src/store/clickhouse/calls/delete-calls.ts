@@ -8,13 +8,13 @@ import type { HourChanges } from '../hours/hour-changes.ts'
 import { findStates } from './call-lookups.ts'
 import { SELECT_CHILDREN, SELECT_NAMES } from './calls.sql.ts'
 
-/** @returns how many were deleted now */
+/** @returns the ids that were deleted now */
 export async function deleteCalls(
   db: ClickHouse,
   { project_id, ids, deleted_at_us }: CallDeletion,
   insert: Inserts['insert'],
   changes: Pick<HourChanges, 'begin'>,
-): Promise<number> {
+): Promise<readonly string[]> {
   // Only from known calls: an unknown parent must not take its children along.
   const doomed = await findKnown(db, project_id, [...new Set(ids)])
   let frontier = [...doomed.keys()]
@@ -34,7 +34,7 @@ export async function deleteCalls(
   await insert('hour_changes', changed.rows)
   await insert('call_deletions', rows, changed.renew)
   changed.end()
-  return rows.length
+  return rows.map(({ id }) => id)
 }
 
 interface KnownCall {

@@ -32,9 +32,10 @@ export function createFeedbackStore(db: Postgres, reads: Reads): FeedbackStore {
     })
   const readSteps = <T>(caller: ReadCaller, steps: Steps<T>) =>
     reads.run(caller, (checkpoint) => runSteps(db, steps, checkpoint))
-  const { purgeFeedback, ...writing } = createWritingMethods(write)
+  const { purgeFeedback, purgeAbout, ...writing } = createWritingMethods(write)
   return {
     purgeFeedback,
+    purgeAbout,
     createFeedback: (feedback) => writing.createFeedback(wellFormed(feedback)),
     createFeedbackBatch: (batch) => writing.createFeedbackBatch(batch.map(wellFormed)),
     replaceFeedback: (id, feedback) => writing.replaceFeedback(id, wellFormed(feedback)),

@@ -25,6 +25,7 @@ export interface PartReply extends Failure {
 }
 
 interface DeletedCall {
+  readonly id: string
   readonly call_key: number
   readonly started_at_us: number | null
 }
@@ -63,8 +64,8 @@ export function createCallWrites(db: Connection, hours: HourMarks, keys: NameKey
     /** Returns how many records were not stored. */
     write_logs: (logs: CallLogs) => writer.writeLogs(logs),
     rename_call: (rename: CallRename) => writer.writeName(rename),
-    /** Returns the number of deleted calls. */
-    delete_calls({ project_id, ids, deleted_at_us }: CallDeletion): number {
+    /** Returns the ids of the deleted calls. */
+    delete_calls({ project_id, ids, deleted_at_us }: CallDeletion): string[] {
       const parameters = { project_id, ids: JSON.stringify(ids), deleted_at_us }
       const deleted = deleteCalls.all(parameters) as DeletedCall[]
       usage.leave(deleted.map(({ call_key }) => call_key))
@@ -72,7 +73,7 @@ export function createCallWrites(db: Connection, hours: HourMarks, keys: NameKey
       for (const { call_key, started_at_us } of deleted) {
         if (started_at_us !== null) hours.remove(project_id, call_key, started_at_us)
       }
-      return deleted.length
+      return deleted.map(({ id }) => id)
     },
     /** Returns the reasons of refused calls; the others are written. */
     record_calls(calls: RecordedChunks): Failure[] {

@@ -9,7 +9,7 @@ import {
   START_BODIES,
   updateBodies,
 } from './bodies.sql.ts'
-import { idTexts, OP_NAME, PROJECT_KEY, packedId } from './columns/id-columns.sql.ts'
+import { idText, idTexts, OP_NAME, PROJECT_KEY, packedId } from './columns/id-columns.sql.ts'
 
 /** The columns that a start sets, in the order of the parameters. */
 const START_COLUMNS = [
@@ -166,7 +166,7 @@ WITH RECURSIVE doomed (call_key, id) AS (
 UPDATE calls
 SET deleted_at_us = @deleted_at_us
 WHERE call_key IN (SELECT call_key FROM doomed) AND deleted_at_us IS NULL
-RETURNING call_key, started_at_us
+RETURNING call_key, started_at_us, ${idText('id')} AS id
 `
 
 /** Inserts one ref of a call's inputs or output. Positional parameters. */
