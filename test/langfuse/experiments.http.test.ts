@@ -1,43 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { basic, buildTestApp } from '../support/build-test-app.ts'
-
-const BASE = '/api/public'
-const project = 'acme/demo'
-const TRACE = '0af7651916cd43dd8448eb211c80319c'
-
-interface SentSpan {
-  readonly id: string
-  readonly parent?: string
-  readonly name: string
-  readonly attributes?: Readonly<Record<string, string>>
-}
+import { BASE, openLangfuse, project, type SentSpan, TRACE } from './langfuse-spans.ts'
 
 async function openExperiments() {
-  const app = await buildTestApp()
-  const key = await app.createKey({ projects: [project] })
-  const headers = { authorization: basic(app.key, project) }
-  const langfuse = { key: null, headers }
+  const app = await openLangfuse()
   return {
     ...app,
-    key,
-    langfuse,
-    async sendSpans(...sent: readonly SentSpan[]) {
-      const spans = sent.map(({ id, parent, name, attributes = {} }) => ({
-        traceId: TRACE,
-        spanId: id,
-        ...(parent === undefined ? {} : { parentSpanId: parent }),
-        name,
-        startTimeUnixNano: '1767225600000000000',
-        endTimeUnixNano: '1767225601000000000',
-        attributes: Object.entries(attributes).map(([name, stringValue]) => ({
-          key: name,
-          value: { stringValue },
-        })),
-      }))
-      const body = { resourceSpans: [{ scopeSpans: [{ spans }] }] }
-      const { status } = await app.post(`${BASE}/otel/v1/traces`, body, langfuse)
-      expect(status).toBe(200)
-    },
     async results(run: string, fields = {}) {
       const body = { evaluation_call_ids: [run], include_rows: true, include_raw_data_rows: true }
       return (await app.post(`/v2/${project}/eval_results/query`, { ...body, ...fields })).body
@@ -164,80 +131,27 @@ describe('experiments of Langfuse’s SDKs', () => {
     expect(runs.text).toContain('"metadata":{"n":12345678901234567890}')
   })
 
+  it('are deleted with their trials, and the deletion is in the audit list', async () => {
+    const { get, post, delete: remove, langfuse, sendSpans } = await openExperiments()
+    await post(`${BASE}/v2/datasets`, { name: 'd' }, langfuse)
+    await post(`${BASE}/dataset-items`, { datasetName: 'd', id: 'i1' }, langfuse)
+    const sent = { runName: 'Run 1', datasetItemId: 'i1', traceId: TRACE }
+    const { datasetRunId } = (await post(`${BASE}/dataset-run-items`, sent, langfuse)).body
+    const experiment = { ...EXPERIMENT, 'langfuse.experiment.id': datasetRunId }
+    await sendSpans({ ...ITEM, attributes: { ...ITEM.attributes, ...experiment } })
+    const path = `${BASE}/datasets/d/runs/${encodeURIComponent('Run 1')}`
+    expect((await get(path, langfuse)).body.datasetRunItems).toHaveLength(1)
+    expect((await remove(path, langfuse)).status).toBe(200)
+    expect((await get(`${BASE}/datasets/d/runs`, langfuse)).body.data).toEqual([])
+    expect((await get(`${BASE}/v2/observations`, langfuse)).body.data).toEqual([])
+    const [entry] = (await get('/v1/audit')).body.data
+    expect(entry).toMatchObject({ action: 'calls.delete', before: { call_ids: [datasetRunId] } })
+    expect((await remove(path, langfuse)).status).toBe(404)
+  })
+
   it('of an item that is unknown are refused', async () => {
     const { post, langfuse } = await openExperiments()
     const body = { runName: 'r', datasetItemId: 'none', traceId: TRACE }
     expect((await post(`${BASE}/dataset-run-items`, body, langfuse)).status).toBe(404)
-  })
-})
-
-describe('every route of Langfuse’s API', () => {
-  it.each<[method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object]>([
-    ['GET', '/projects'],
-    ['POST', '/scores', { traceId: 't', name: 'n', value: 1 }],
-    ['POST', '/ingestion', { batch: [] }],
-    ['GET', '/v2/scores'],
-    ['GET', '/v3/scores'],
-    ['GET', '/v2/scores/x'],
-    ['DELETE', '/scores/x'],
-    ['POST', '/v2/prompts', { name: 'n', prompt: 'p' }],
-    ['GET', '/v2/prompts'],
-    ['GET', '/v2/prompts/x'],
-    ['PATCH', '/v2/prompts/x/versions/1', { newLabels: [] }],
-    ['DELETE', '/v2/prompts/x'],
-    ['POST', '/v2/datasets', { name: 'n' }],
-    ['GET', '/v2/datasets'],
-    ['GET', '/v2/datasets/x'],
-    ['POST', '/dataset-items', { datasetName: 'x' }],
-    ['GET', '/dataset-items?datasetName=x'],
-    ['GET', '/dataset-items/x'],
-    ['DELETE', '/dataset-items/x'],
-    ['POST', '/dataset-run-items', { runName: 'r', datasetItemId: 'i' }],
-    ['GET', '/dataset-run-items?datasetId=d&runName=r'],
-    ['GET', '/datasets/x/runs'],
-    ['GET', '/datasets/x/runs/r'],
-  ] as const)(
-    '%s %s refuses who has no key, no scope or another project',
-    async (method, path, body) => {
-      const { app, createKey } = await openExperiments()
-      const send = async (authorization: string | null) =>
-        app.inject({
-          method,
-          url: BASE + path,
-          headers: authorization === null ? {} : { authorization },
-          ...(body === undefined ? {} : { payload: body }),
-        })
-      const scopes = [method === 'GET' ? 'traces:write' : 'traces:read'] as const
-      const codes = []
-      for (const authorization of [
-        null,
-        basic(await createKey({ scopes }), project),
-        basic(await createKey({ projects: ['other/project'] }), project),
-      ]) {
-        codes.push((await send(authorization)).json().error.code)
-      }
-      expect(codes).toEqual(['missing_api_key', 'scope_missing', 'project_forbidden'])
-    },
-  )
-
-  it.each([
-    ['POST', '/v2/prompts', { name: 'p', prompt: 'p' }],
-    ['PATCH', '/v2/prompts/p/versions/1', { newLabels: [] }],
-    ['POST', '/v2/datasets', { name: 'd' }],
-    ['POST', '/dataset-items', { datasetName: 'd', id: 'i' }],
-  ] as const)('%s %s responds with what is stored only to who may read it', async (...route) => {
-    const { app, createKey } = await openExperiments()
-    const [method, path, payload] = route
-    const key = await createKey({ projects: [project], scopes: ['traces:write'] })
-    const headers = { authorization: basic(key, project) }
-    const { body } = await app.inject({ method, url: BASE + path, headers, payload })
-    expect(JSON.parse(body).message).toContain('lacks the scope traces:read')
-  })
-
-  it('that is missing is a 404, which the SDKs do not repeat', async () => {
-    const { get, langfuse } = await openExperiments()
-    const { status, body } = await get(`${BASE}/comments`, langfuse)
-    expect({ status, code: body.error.code }).toEqual({ status: 404, code: 'unknown_url' })
-    expect(body.message).toContain('docs/langfuse.md')
   })
 })

@@ -1,6 +1,6 @@
 /**
- * The routes below /api/public that Langfuse's SDKs call, besides that for spans. They map onto feedback, objects and
- * evaluations. Additions to the spec.
+ * The routes below /api/public that Langfuse's SDKs call, besides that for spans. They map onto calls, feedback, objects
+ * and evaluations. Additions to the spec.
  */
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
@@ -9,14 +9,20 @@ import { requireLangfuseCaller, useLangfuseErrors } from '../../http/langfuse-sc
 import { createDatasetReader } from './dataset-reader.ts'
 import { createDatasetWriter, type DatasetWriterOptions } from './dataset-writer.ts'
 import { datasetRoutes } from './datasets.ts'
+import { type ObservationOptions, observationRoutes } from './observations.ts'
 import { type PromptOptions, promptRoutes } from './prompts.ts'
 import { type RunOptions, runRoutes } from './runs.ts'
 import { type ScoreOptions, scoreRoutes } from './scores.ts'
+import { type SessionOptions, sessionRoutes } from './sessions.ts'
+import { type TraceOptions, traceRoutes } from './traces.ts'
 
 interface LangfuseOptions
   extends DatasetWriterOptions,
+    ObservationOptions,
     PromptOptions,
     ScoreOptions,
+    SessionOptions,
+    TraceOptions,
     Omit<RunOptions, 'datasets'> {
   readonly version: string
 }
@@ -32,6 +38,9 @@ export async function langfuseRoutes(app: App, options: LangfuseOptions): Promis
   const writer = createDatasetWriter(options, datasets)
   await app.register(datasetRoutes, { ...options, datasets, writer })
   await app.register(runRoutes, { ...options, datasets })
+  await app.register(observationRoutes, options)
+  await app.register(traceRoutes, options)
+  await app.register(sessionRoutes, options)
   addMissing(app)
 }
 

@@ -28,11 +28,14 @@ import {
 } from '../../schemas/langfuse/dataset.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import type { Stores } from '../../store/api/stores.ts'
+import { recordBefore } from '../access/audit.ts'
 import { createEvaluationReader } from '../calls/evaluation-store.ts'
 import type { DatasetReader } from './dataset-reader.ts'
 import { findItem } from './datasets.ts'
 
-export interface RunOptions extends Pick<Stores, 'calls' | 'callsQuery'>, Pick<Clock, 'nowUs'> {
+export interface RunOptions
+  extends Pick<Stores, 'audit' | 'calls' | 'callsQuery'>,
+    Pick<Clock, 'nowUs'> {
   readonly datasets: DatasetReader
   readonly refScheme: string
 }
@@ -55,6 +58,7 @@ export async function runRoutes(app: App, options: RunOptions): Promise<void> {
   addRunItem(app, options)
   addRunItems(app, options)
   addRuns(app, options)
+  addRunDelete(app, options)
 }
 
 function addRunItem(app: App, options: RunOptions): void {
@@ -172,5 +176,20 @@ function addRuns(app: App, options: RunOptions): void {
     const run = await requireRun(options, project_id, id, runName)
     const dataset = { id, name: datasetName }
     return { ...renderRun(run, dataset), datasetRunItems: await readRunItems(options, reader, run) }
+  })
+}
+
+/** Deletes a run with its trials. Its name cannot be used again: the id that follows from it stays deleted. */
+function addRunDelete(app: App, options: RunOptions): void {
+  const { audit, calls, nowUs } = options
+  const schema = { params: RunPath }
+  app.delete('/datasets/:datasetName/runs/:runName', { schema }, async (request, reply) => {
+    const { project_id } = requireLangfuseCaller(request, reply, 'traces:write')
+    const { datasetName, runName } = request.params
+    const { id } = await requireRun(options, project_id, objectIdOf(datasetName), runName)
+    const before = { call_ids: [id] }
+    await recordBefore(audit, request, { action: 'calls.delete', project_id, before })
+    await calls.deleteCalls({ project_id, ids: [id], deleted_at_us: nowUs() })
+    return { message: 'Dataset run successfully deleted' }
   })
 }

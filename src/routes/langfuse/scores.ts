@@ -137,7 +137,7 @@ async function storeScores(
 }
 
 /** Reads the rows of scores, the newest first. */
-async function listScores(
+export async function listScores(
   { feedback }: ScoreOptions,
   caller: ReadCaller,
   asked: Partial<ScoreConditions>,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { LangfuseClient } from '@langfuse/client'
 import { LangfuseSpanProcessor } from '@langfuse/otel'
-import { startActiveObservation } from '@langfuse/tracing'
+import { propagateAttributes, startActiveObservation, startObservation } from '@langfuse/tracing'
 import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
 
 const processor = new LangfuseSpanProcessor()
@@ -147,7 +147,57 @@ async function experiments() {
   )
 }
 
-for (const step of [scores, prompts, datasets, experiments]) {
+async function reading() {
+  const shared = { userId: 'ada', sessionId: 'chat-2', tags: ['red', 'blue'], traceName: 'support' }
+  const traceId = await startActiveObservation('root', async (root) => {
+    root.update({ input: { q: 1 } })
+    propagateAttributes(shared, () => {
+      const generation = { model: 'gpt-4o', output: 'a', usageDetails: { input: 3, output: 4 } }
+      const costDetails = { total: 0.5 }
+      const asType = 'generation'
+      startObservation('write', { ...generation, costDetails }, { asType }).end()
+    })
+    return root.traceId
+  })
+  await processor.forceFlush()
+  const { data: found } = await client.api.observations.getMany({
+    traceId,
+    fields: 'core,basic,usage',
+  })
+  assert.deepEqual(
+    found.map(({ name, type, totalCost }) => [name, type, totalCost]),
+    [
+      ['write', 'GENERATION', 0.5],
+      ['root', 'SPAN', null],
+    ],
+  )
+  const { data: traces } = await client.api.trace.list({ tags: ['red', 'blue'], name: 'support' })
+  assert.deepEqual(
+    traces.map(({ id, sessionId, userId, totalCost, observations }) => [
+      id,
+      sessionId,
+      userId,
+      totalCost,
+      observations.length,
+    ]),
+    [[traceId, 'chat-2', 'ada', 0.5, 2]],
+  )
+  const trace = await client.api.trace.get(traceId)
+  assert.deepEqual(trace.input, { q: 1 })
+  assert.equal(trace.observations[1].calculatedTotalCost, 0.5)
+  const { data: sessions } = await client.api.sessions.list()
+  assert.ok(sessions.some(({ id }) => id === 'chat-2'))
+  assert.equal((await client.api.sessions.get('chat-2')).traces[0].id, traceId)
+  const older = client.api.legacy.observationsV1
+  const { data: generations } = await older.getMany({ traceId, type: 'GENERATION' })
+  assert.deepEqual(await older.get(generations[0].id), generations[0])
+  await client.api.datasets.deleteRun('capitals', 'run 1')
+  assert.deepEqual((await client.api.datasets.getRuns('capitals')).data, [])
+  await client.api.trace.delete(traceId)
+  await assert.rejects(client.api.trace.get(traceId), { statusCode: 404 })
+}
+
+for (const step of [scores, prompts, datasets, experiments, reading]) {
   await step()
   process.stdout.write(`node: ${step.name} ok\n`)
 }

@@ -7,7 +7,7 @@ import time
 from urllib.parse import quote, urlsplit
 from urllib.request import Request, urlopen
 
-from langfuse import Evaluation, get_client
+from langfuse import Evaluation, get_client, propagate_attributes
 
 client = get_client()
 PROJECT = os.environ["PROJECT"]
@@ -149,7 +149,46 @@ def experiments():
     assert found["rows"][0]["raw_data_row"]["input"] == {"country": "France"}
 
 
-STEPS = [scores, prompts, datasets, experiments]
+def reading():
+    with client.start_as_current_observation(name="root", as_type="span", input={"q": 1}) as root:
+        with propagate_attributes(user_id="ada", session_id="chat-2", tags=["red", "blue"], trace_name="support"):
+            with client.start_as_current_observation(name="write", as_type="generation", model="gpt-4o") as span:
+                span.update(output="a", usage_details={"input": 3, "output": 4}, cost_details={"total": 0.5}, metadata={"long": "x" * 500})
+            with client.start_as_current_observation(name="find", as_type="tool", level="ERROR", status_message="boom"):
+                pass
+        trace_id, root_id = root.trace_id, root.id
+    client.flush()
+    fields = "core,basic,time,io,metadata,model,usage,prompt,metrics,trace_context"
+
+    def read(**asked):
+        return client.api.observations.get_many(trace_id=trace_id, **asked)
+
+    found = wait_for(lambda: read(fields=fields), lambda page: len(page.data) == 3).data
+    by_name = {one.name: one for one in found}
+    assert [one.name for one in found] == ["find", "write", "root"]
+    write = by_name["write"]
+    assert (write.type, write.model, write.total_cost, write.usage_details) == ("GENERATION", "gpt-4o", 0.5, {"input": 3, "output": 4})
+    context = (write.user_id, write.session_id, sorted(write.tags), write.trace_name)
+    assert context == ("ada", "chat-2", ["blue", "red"], "support"), context
+    assert write.metadata["long"] == "x" * 500 and write.parent_observation_id == root_id
+    assert json.loads(by_name["root"].input) == {"q": 1} and by_name["root"].is_root_observation
+    assert (by_name["find"].type, by_name["find"].level, by_name["find"].status_message) == ("TOOL", "ERROR", "boom")
+    names = []
+    page = read(limit=1)
+    while True:
+        names += [one.name for one in page.data]
+        if page.meta.cursor is None:
+            break
+        page = read(limit=1, cursor=page.meta.cursor)
+    assert names == ["find", "write", "root"], names
+    only = [{"type": "stringOptions", "column": "type", "operator": "any of", "value": ["TOOL"]}]
+    assert [one.name for one in read(filter=json.dumps(only)).data] == ["find"]
+    assert [one.name for one in read(level="ERROR").data] == ["find"]
+    assert client.api.trace.delete_multiple(trace_ids=[trace_id]).message
+    assert read().data == []
+
+
+STEPS = [scores, prompts, datasets, experiments, reading]
 
 for step in STEPS:
     step()
