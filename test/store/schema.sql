@@ -263,6 +263,8 @@ CREATE TABLE "calls" (
   is_renamed INTEGER NOT NULL DEFAULT 0 CHECK (is_renamed IN (0, 1))
 , is_freed INTEGER NOT NULL DEFAULT 0 CHECK (is_freed IN (0, 1)), end_user_id TEXT, is_orphan INTEGER NOT NULL DEFAULT 0 CHECK (is_orphan IN (0, 1))) STRICT;
 
+CREATE INDEX calls_failed ON calls (project_key, trace_id) WHERE exception IS NOT NULL;
+
 CREATE INDEX calls_orphans ON calls (project_key, parent_id) WHERE is_orphan = 1;
 
 CREATE INDEX calls_project_key_end_user_id_started_at_us

@@ -4,9 +4,12 @@ import type { JsonObject } from '../../schemas/primitives.ts'
 import { FEEDBACK_FIELDS, type FeedbackRow, feedbackField } from '../feedback/feedback-view.ts'
 import { renderCallCosts } from '../prices/cost.ts'
 import type { PriceTable } from '../prices/price-table.ts'
+import type { Expression } from '../query/query-expression.ts'
+import { createMatcher } from '../query/query-matcher.ts'
 import { severalValues, timeValue, valueAt } from '../query/query-values.ts'
-import { type CallTexts, derivedSummary, withOtelSpan } from './call-view.ts'
+import { type CallTexts, derivedSummary, type TreeUsage, withOtelSpan } from './call-view.ts'
 import { type Expansion, valueBehindRefs } from './expand-columns.ts'
+import { isTreePath, splitByTrees } from './tree-fields.ts'
 
 /** Fields of a call that are columns, under their names in the API. */
 const COLUMNS = [
@@ -54,7 +57,12 @@ export interface CallJoins {
   readonly prices: PriceTable | null
   /** Payloads of feedback that were parsed before. */
   readonly payloads: WeakMap<FeedbackRow, unknown>
+  /** What is known of the descendants of a call; null: nothing. Absent where no field needs it. */
+  readonly treeOf?: (call: TreeTop) => TreeUsage | null
 }
+
+/** What identifies a call with its descendants. */
+export type TreeTop = Pick<CallTexts, 'id' | 'trace_id'>
 
 /** A call of a scan; `parsed` holds the bodies that were parsed. */
 export interface ScannedCall {
@@ -71,6 +79,11 @@ export function callField(scanned: ScannedCall, path: readonly string[]): unknow
   const body = BODIES.find((name) => name === first)
   if (body) {
     if (!(body in parsed)) parsed[body] = parseBody(call, body)
+    if (beside?.treeOf && isTreePath(path)) {
+      const summary = parsed.summary as JsonObject
+      const weave = derivedSummary({ ...call, summary }, { tree: beside.treeOf(call) })
+      return valueAt(weave, path.slice(2))
+    }
     if (beside?.prices && isCostPath(path)) {
       parsed.attributes ??= parseBody(call, 'attributes')
       const { attributes, summary } = parsed
@@ -97,6 +110,25 @@ export function callField(scanned: ScannedCall, path: readonly string[]): unknow
  */
 export function isCostPath([first, second, third]: readonly string[]): boolean {
   return first === 'summary' && second === 'weave' && (third === 'costs' || third === 'total_cost')
+}
+
+interface CallTests {
+  /** Whether a call meets what it decides by itself. */
+  readonly meets: (call: ScannedCall) => boolean
+  /** Whether it meets the rest, once its descendants are known. */
+  readonly meetsByTree: (call: ScannedCall) => boolean
+}
+
+/** Returns the two tests of a condition, all of which a call must meet; null is met by every call. */
+export function createCallTests(expression: Expression | null): CallTests {
+  const { own, ofTree } = splitByTrees(expression)
+  return { meets: createTest(own), meetsByTree: createTest(ofTree) }
+}
+
+function createTest(condition: Expression | null): (call: ScannedCall) => boolean {
+  if (condition === null) return () => true
+  const matches = createMatcher(condition)
+  return (call) => matches((path) => callField(call, path))
 }
 
 /** The bodies that contain the fields at some paths, or from which they are computed. */

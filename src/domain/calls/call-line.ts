@@ -5,7 +5,7 @@
 import type { JsonObject } from '../../schemas/primitives.ts'
 import { parseLossless, renderJson } from '../json/json-text.ts'
 import { type CallTexts, type CallViewOptions, renderCall, withOtelSpan } from './call-view.ts'
-import type { CallsShape } from './calls-query.ts'
+import { type CallsShape, showsSummary } from './calls-query.ts'
 
 /** The summary of a call, parsed. */
 export function parseSummary({ summary_json }: CallTexts): JsonObject {
@@ -48,9 +48,9 @@ function pickShown(small: object, view: LineView): object {
 
 /** Whether a field is written: requested columns, and fields that other options add. */
 function isShown(name: string, view: LineView): boolean {
-  const { columns, withCosts, withFeedback, withTreeUsage } = view.shape
+  const { columns } = view.shape
   if (columns === null || columns.has(name)) return true
-  if (name === 'summary') return withCosts || withFeedback || withTreeUsage
+  if (name === 'summary') return showsSummary(view.shape)
   if (name === 'storage_size_bytes') return view.includeStorageSize
   return name === 'total_storage_size_bytes' && view.totalStorageSizeBytes !== null
 }

@@ -48,9 +48,10 @@ export type CallTexts = Omit<
   readonly summary_json: string | null
 }
 
-/** The usage of a call together with its descendants, by model. */
+/** The descendants of a call. */
 export interface TreeUsage {
-  readonly byModel: Readonly<Record<string, ModelUsageTotals>>
+  /** What they and the call used, by model; null: not known. */
+  readonly byModel: Readonly<Record<string, ModelUsageTotals>> | null
   readonly failedDescendants: number
 }
 
@@ -173,6 +174,7 @@ const COSTS = [
  * was asked for.
  */
 function renderTree({ byModel, failedDescendants }: TreeUsage): JsonObject {
+  if (byModel === null) return { tree_error_count: failedDescendants }
   const models = Object.values(byModel)
   const costs = models.flatMap((model) => COSTS.flatMap((part) => model[part] ?? []))
   return {

@@ -14,6 +14,7 @@ import {
   requireFeedbackPaths,
 } from './call-fields.ts'
 import { parseExpandColumns } from './expand-columns.ts'
+import { isTreeCostPath } from './tree-fields.ts'
 
 /** Further fields that a list may show. */
 export const SHOWN_FIELDS: ReadonlySet<string> = new Set([
@@ -116,9 +117,16 @@ export function resolveCallsSelection(
 }
 
 /** Whether the condition or the order of a selection needs prices. */
-export function usesCosts({ expression, sort }: CallsSelection): boolean {
-  const paths = expression === null ? [] : fieldPaths(expression)
-  return [...paths, ...sort.map(({ path }) => path)].some(isCostPath)
+export function usesCosts(selection: CallsSelection): boolean {
+  return pathsOfSelection(selection).some((path) => isCostPath(path) || isTreeCostPath(path))
+}
+
+/** The fields that the condition and the order of a selection read. */
+export function pathsOfSelection({
+  expression,
+  sort,
+}: Pick<CallsSelection, 'expression' | 'sort'>): (readonly string[])[] {
+  return [...(expression ? fieldPaths(expression) : []), ...sort.map(({ path }) => path)]
 }
 
 /** Ids that the expression demands narrow the filter, so that few rows are read. */
@@ -153,19 +161,20 @@ export function resolveCallsShape(request: CallsQueryRequest): CallsShape {
   }
 }
 
-/** The bodies that a shape needs. Costs, trees and feedback are in the summary; attributes name who reports the usage. */
-export function bodiesOfShape({
-  columns,
-  withCosts,
-  withFeedback,
-  withTreeUsage,
-}: CallsShape): Body[] {
-  const isInSummary = withCosts || withFeedback || withTreeUsage
+/** Costs, trees and feedback are in the summary. */
+export function showsSummary(shape: CallsShape): boolean {
+  const { columns, withCosts, withFeedback, withTreeUsage } = shape
+  return columns === null || columns.has('summary') || withCosts || withFeedback || withTreeUsage
+}
+
+/** The bodies that a shape needs. Attributes name who reports the usage. */
+export function bodiesOfShape(shape: CallsShape): Body[] {
+  const { columns, withCosts } = shape
   return BODIES.filter(
     (body) =>
       columns === null ||
       columns.has(body) ||
-      (body === 'summary' && isInSummary) ||
+      (body === 'summary' && showsSummary(shape)) ||
       (body === 'attributes' && withCosts),
   )
 }

@@ -90,12 +90,14 @@ export function countFailedBelow(
   calls: readonly (CallInTree & { readonly isFailed: boolean })[],
 ): Map<string, number> {
   const below = new Map<string, number>()
+  const known = new Set(calls.map(({ id }) => id))
   const isAdded = new Set<string>()
   for (const { id, parent_id, isFailed } of childrenFirst(calls)) {
     isAdded.add(id)
     const failed = (below.get(id) ?? 0) + Number(isFailed)
     // Calls in a circle would otherwise count themselves.
     if (failed === 0 || parent_id === null || isAdded.has(parent_id)) continue
+    if (!known.has(parent_id)) continue
     below.set(parent_id, (below.get(parent_id) ?? 0) + failed)
   }
   return below

@@ -6,21 +6,26 @@ import type { ReadCaller } from '../../domain/access/read-caller.ts'
 import { parseSummary, renderCallLine } from '../../domain/calls/call-line.ts'
 import type { CallTexts, TreeUsage } from '../../domain/calls/call-view.ts'
 import {
+  type CallsSelection,
   type CallsShape,
+  pathsOfSelection,
   resolveCallsSelection,
   resolveCallsShape,
+  showsSummary,
 } from '../../domain/calls/calls-query.ts'
+import { isTreePath } from '../../domain/calls/tree-fields.ts'
 import { parseLossless } from '../../domain/json/json-text.ts'
 import { renderCallCosts } from '../../domain/prices/cost.ts'
 import type { PriceTable } from '../../domain/prices/price-table.ts'
-import { layerPrices } from '../../domain/prices/project-prices.ts'
+import { layerPrices, type ProjectPrice } from '../../domain/prices/project-prices.ts'
 import type { CallsQueryRequest } from '../../schemas/calls/calls-query.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
 import type { Stores } from '../../store/api/stores.ts'
+import type { UsageStore } from '../../store/api/usage/usage.ts'
 import { type CallWithFeedback, joinFeedback } from './call-feedback.ts'
 import { createCallExpander, type ExpandCall } from './expand-values.ts'
 import { withPrices } from './priced-selection.ts'
-import { createTreeReader, type TreeReader } from './tree-usage.ts'
+import { createFailuresReader, createTreeReader, type TreeReader } from './tree-usage.ts'
 
 /** Sources of a list: prices for costs, feedback for `include_feedback`, objects and tables for `expand_columns`. */
 export interface CallLinesOptions
@@ -72,11 +77,24 @@ export async function listCallLines(
     toWireNames,
   }
   const found = callsQuery.pages(selection, shape, caller)
-  const treesOf = shape.withTreeUsage
-    ? createTreeReader(options.usage, { project_id, prices: own }, caller)
-    : async () => new Map<string, TreeUsage>()
+  const treesOf = openTrees(options.usage, selection, shape, own, caller)
   const pages = joinFeedback(found, shape.withFeedback, options, caller)
   return renderPages(pages, { ...context, treesOf })
+}
+
+/** The states of calls that a selection is by are shown as it reads them. */
+function openTrees(
+  usage: UsageStore,
+  selection: CallsSelection,
+  shape: CallsShape,
+  prices: readonly ProjectPrice[] | null,
+  caller: ReadCaller,
+): TreeReader {
+  const { project_id } = selection
+  if (shape.withTreeUsage) return createTreeReader(usage, { project_id, prices }, caller)
+  const isByTree = pathsOfSelection(selection).some(isTreePath)
+  if (isByTree && showsSummary(shape)) return createFailuresReader(usage, { project_id }, caller)
+  return async () => new Map()
 }
 
 async function* renderPages(

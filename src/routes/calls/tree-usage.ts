@@ -1,6 +1,7 @@
-/** Joins to listed calls what they used together with their descendants. */
+/** Joins to listed calls what they used together with their descendants, and how many of these failed. */
 import type { ReadCaller } from '../../domain/access/read-caller.ts'
-import type { StoredCall, TreeUsage } from '../../domain/calls/call-view.ts'
+import type { TreeTop } from '../../domain/calls/call-fields.ts'
+import type { TreeUsage } from '../../domain/calls/call-view.ts'
 import type { ProjectPrice } from '../../domain/prices/project-prices.ts'
 import { ApiError } from '../../errors.ts'
 import type { UsageStore } from '../../store/api/usage/usage.ts'
@@ -14,14 +15,12 @@ interface TreesQuery {
   readonly prices: readonly ProjectPrice[] | null
 }
 
-type TopCall = Pick<StoredCall, 'id' | 'trace_id'>
-
-/** Reads the usage of trees by the ids of their top calls. @throws ApiError what UsageStore throws, but for the limit */
-export type TreeReader = (calls: readonly TopCall[]) => Promise<ReadonlyMap<string, TreeUsage>>
+/** Reads trees by the ids of their top calls. @throws ApiError what UsageStore throws, but for the limit */
+export type TreeReader = (calls: readonly TreeTop[]) => Promise<ReadonlyMap<string, TreeUsage>>
 
 /**
- * Spec: §2.5 summary (usage not shown). Choice: each token counts once, and calls of traces with more than TREE_CALLS_MAX
- * calls have no entry. Such a trace is read once, for all pages of a list.
+ * Spec: §2.5 summary (usage not shown). Choice: each token counts once, and of traces with more than TREE_CALLS_MAX calls
+ * only failures are counted. The usage of such a trace is read once, for all pages of a list.
  */
 export function createTreeReader(
   usage: UsageStore,
@@ -31,7 +30,7 @@ export function createTreeReader(
   const tooLarge = new Set<string>()
 
   async function readTraces(
-    traces: readonly (readonly TopCall[])[],
+    traces: readonly (readonly TreeTop[])[],
   ): Promise<[string, TreeUsage][]> {
     if (traces.length === 0) return []
     const call_ids = traces.flat().map(({ id }) => id)
@@ -54,9 +53,31 @@ export function createTreeReader(
     return [...first, ...(await readTraces(traces.slice(half)))]
   }
 
+  const readFailures = createFailuresReader(usage, query, caller)
   return async (calls) => {
     const wanted = calls.filter(({ trace_id }) => !tooLarge.has(trace_id))
     const traces = Map.groupBy(wanted, ({ trace_id }) => trace_id)
-    return new Map(await readTraces([...traces.values()]))
+    const trees = await readTraces([...traces.values()])
+    const rest = calls.filter(({ trace_id }) => tooLarge.has(trace_id))
+    return new Map([...trees, ...(await readFailures(rest))])
+  }
+}
+
+/** Reads only how many descendants failed. */
+export function createFailuresReader(
+  usage: UsageStore,
+  { project_id }: Pick<TreesQuery, 'project_id'>,
+  caller: ReadCaller,
+): TreeReader {
+  return async (calls) => {
+    const trace_ids = [...new Set(calls.map(({ trace_id }) => trace_id))]
+    if (trace_ids.length === 0) return new Map()
+    const failures = await usage.countFailures({ project_id, trace_ids }, caller)
+    return new Map(
+      calls.flatMap(({ id, trace_id }) => {
+        const failed = failures.get(trace_id)
+        return failed ? [[id, { byModel: null, failedDescendants: failed.get(id) ?? 0 }]] : []
+      }),
+    )
   }
 }

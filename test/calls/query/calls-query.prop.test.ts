@@ -54,6 +54,7 @@ const PATHS = [
   ...['id', 'op_name', 'parent_id', 'thread_id', 'exception', 'started_at', 'ended_at'],
   ...['inputs.x', 'inputs.o.y', 'inputs.o', 'output', 'output.0', 'summary.weave.status'],
   ...['summary.weave.latency_ms', 'attributes.none', 'svc_run_step'],
+  'summary.weave.tree_error_count',
   ...['inputs.r', 'inputs.r.y', 'inputs.r.in', 'inputs.r.in.y', 'inputs.o.r', 'inputs.o.r.y'],
   ...['output.y', 'output.in.y', 'output.r.y', 'output.0.y'],
   ...['feedback.[t.1].payload.s', 'feedback.[*].payload.s', 'feedback.[t.2].feedback_type'],
@@ -91,7 +92,8 @@ const FITTING: Record<string, fc.Arbitrary<unknown>> = {
   'output.r.y': leaf,
   'feedback.[t.1].payload.s': leaf,
   'feedback.[*].payload.s': leaf,
-  'summary.weave.status': fc.constantFrom('success', 'error', 'running'),
+  'summary.weave.status': fc.constantFrom('success', 'error', 'running', 'descendant_error'),
+  'summary.weave.tree_error_count': fc.nat(2),
   'summary.weave.latency_ms': fc.constantFrom(0, 1000, 2000),
 }
 const fittingPair = fc.constantFrom(...Object.keys(FITTING)).chain((name) =>
@@ -191,7 +193,9 @@ it('stream_query and query_stats answer as a naive filter and sort do', async ()
         })
         expect((await post('/call/upsert_batch', { batch })).body.errors).toEqual([])
         const read = await Promise.all(
-          calls.map((_, index) => post('/call/read', { project_id: PROJECT, id: `c${index}` })),
+          calls.map((_, index) =>
+            post('/call/read', { project_id: PROJECT, id: `c${index}`, include_tree_usage: true }),
+          ),
         )
         const objects: Record<string, Any> = {}
         for (const [at, val] of vals.entries()) {

@@ -29,6 +29,15 @@ export interface CallsUsageQuery extends UsageWants {
   readonly call_ids: readonly string[]
 }
 
+/** All calls of some traces. */
+export interface FailuresQuery {
+  readonly project_id: string
+  readonly trace_ids: readonly string[]
+}
+
+/** The failed descendants of calls, by trace and id; a call without any has no entry. */
+export type FailuresByTrace = ReadonlyMap<string, ReadonlyMap<string, number>>
+
 export interface UsageStore {
   /**
    * Usage of every selected call. Deleted calls and ends without a start are out.
@@ -40,4 +49,14 @@ export interface UsageStore {
   sumTraceUsage(query: TraceUsageQuery, caller: ReadCaller): Promise<UsageResponse>
   /** Usage of every given call; an unknown one has none. Throws as sumTraceUsage does. */
   sumCallsUsage(query: CallsUsageQuery, caller: ReadCaller): Promise<UsageResponse>
+  /**
+   * Counts the failed descendants of calls in their traces. A trace with more than BRANCH_CALLS_MAX failed calls and calls
+   * above them has no entry.
+   *
+   * @throws ApiError as sumTraceUsage does, but for the limit
+   */
+  countFailures(query: FailuresQuery, caller: ReadCaller): Promise<FailuresByTrace>
 }
+
+/** Limit: calls of a trace that failed or are above failed ones. */
+export const BRANCH_CALLS_MAX = 100_000

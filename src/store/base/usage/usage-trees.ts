@@ -14,7 +14,8 @@ import { ApiError } from '../../../errors.ts'
 import type { UsageResponse } from '../../../schemas/usage/usage.ts'
 import type { CallsUsageQuery, TraceUsageQuery } from '../../api/usage/usage.ts'
 
-interface FoundCall extends UsageCall {
+export interface FoundCall extends UsageCall {
+  readonly trace_id: string
   readonly isFinished: boolean
   readonly isFailed: boolean
 }
@@ -22,6 +23,7 @@ interface FoundCall extends UsageCall {
 /** The columns of a call that are read, besides those that an expression names. */
 interface CallRow {
   readonly id: string
+  readonly trace_id: string
   readonly parent_id: string | null
   readonly started_at_us: number
   readonly ended_at_us: number | null
@@ -45,9 +47,10 @@ export function createFoundCalls({ expression, prices: own, limit }: TraceUsageQ
     add(row: CallRow, readUsage: () => FoundUsage): void {
       if (!isWanted(row)) return
       if (calls.length === limit) throw tooMany(limit)
-      const { id, parent_id, started_at_us, ended_at_us, exception } = row
+      const { id, trace_id, parent_id, started_at_us, ended_at_us, exception } = row
       calls.push({
         id,
+        trace_id,
         parent_id,
         started_at_us,
         isFinished: ended_at_us !== null,
@@ -85,20 +88,30 @@ export function renderTraceUsage(
   }
 }
 
-/** Returns the result for the requested calls. @param calls - of all of their traces */
+/** The calls of each trace: none counts in another one, whichever traces are read together. */
+export function byTrace(calls: readonly FoundCall[]): FoundCall[][] {
+  return [...Map.groupBy(calls, ({ trace_id }) => trace_id).values()]
+}
+
+/** Returns the result for the requested calls. @param traces - all calls of each of their traces */
 export function renderCallsUsage(
-  calls: readonly FoundCall[],
+  traces: readonly (readonly FoundCall[])[],
   { call_ids, counting, prices }: CallsUsageQuery,
 ): UsageResponse {
-  const totals = rollUpUsage(calls, counting, prices !== null)
-  const failed = countFailedBelow(calls)
   const wanted = new Set(call_ids)
-  const inTrees = descendantsOf(call_ids, calls)
-  const open = calls.filter(({ id, isFinished }) => !isFinished && inTrees.has(id))
+  const totals = new Map(
+    traces.flatMap((calls) => [...rollUpUsage(calls, counting, prices !== null)]),
+  )
+  const failed = traces.flatMap((calls) => [...countFailedBelow(calls)])
+  const open = traces.flatMap((calls) => {
+    const ids = calls.flatMap(({ id }) => (wanted.has(id) ? [id] : []))
+    const inTrees = descendantsOf(ids, calls)
+    return calls.filter(({ id, isFinished }) => !isFinished && inTrees.has(id))
+  })
   return {
     usage_counting: counting,
     call_usage: Object.fromEntries(call_ids.map((id) => [id, totals.get(id) ?? {}])),
-    failed_descendants: Object.fromEntries([...failed].filter(([id]) => wanted.has(id))),
+    failed_descendants: Object.fromEntries(failed.filter(([id]) => wanted.has(id))),
     unfinished_call_ids: open.map(({ id }) => id),
   }
 }

@@ -3,18 +3,21 @@ import { type ReadCaller, requireWaiting } from '../../../domain/access/read-cal
 import {
   bodiesOfPaths,
   type CallJoins,
-  callField,
+  createCallTests,
   type ScannedCall,
 } from '../../../domain/calls/call-fields.ts'
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
-import { bodiesOfShape, type CallsSelection } from '../../../domain/calls/calls-query.ts'
+import {
+  bodiesOfShape,
+  type CallsSelection,
+  pathsOfSelection,
+} from '../../../domain/calls/calls-query.ts'
 import { createCallsSort } from '../../../domain/calls/calls-sort.ts'
-import { fieldPaths } from '../../../domain/query/query-expression.ts'
-import { createMatcher } from '../../../domain/query/query-matcher.ts'
 import type { CallsCount, CallsQueryStore, ListedCall } from '../../api/calls/calls.ts'
 import type { NodeStores } from '../../base/node-stores.ts'
 import type { Arrivals } from '../../base/recordings/recordings.ts'
 import type { Reads } from '../db/reads.ts'
+import { openCallTrees } from './call-trees.ts'
 import { SUM_TRACE_SIZES } from './calls.sql.ts'
 import { toFilterClause } from './calls-filter.ts'
 import { countCalls, countSomeCalls } from './calls-query.sql.ts'
@@ -24,8 +27,8 @@ import { bodyColumnsOf, type CallKey, readCalls, walkKeys } from './calls-walk.t
 const PAGE_ROWS = 100
 /** Limit: calls that are checked together. */
 const SCAN_ROWS = 1000
-/** Limit: calls whose feedback is read together. */
-const PREPARED_ROWS = 100
+/** Limit: the same of calls whose feedback is read. */
+const FEEDBACK_ROWS = 100
 
 interface CallsQueryParts {
   readonly reads: Reads
@@ -124,40 +127,36 @@ interface Candidate extends ScannedCall {
   readonly beside: CallJoins
 }
 
-/** Yields the calls of a selection with the bodies that it reads, before its condition is checked. */
-async function* scanCalls(
+/** Yields the calls that meet the condition of a selection, with the bodies that it reads. */
+async function* matchingCalls(
   { reads, joinedDataOf }: CallsQueryParts,
   selection: CallsSelection,
   caller: ReadCaller,
 ): AsyncGenerator<Candidate, void> {
-  const { expression, sort } = selection
-  const paths = [...(expression ? fieldPaths(expression) : []), ...sort.map(({ path }) => path)]
-  const bodies = bodiesOfPaths(paths)
+  const paths = pathsOfSelection(selection)
   const { project_id } = selection
-  const options = { project_id, wanted: bodyColumnsOf(bodies), rowsMax: SCAN_ROWS }
-  const { beside, prepare } = joinedDataOf(selection)
+  const wanted = bodyColumnsOf(bodiesOfPaths(paths))
+  const options = { project_id, wanted, rowsMax: SCAN_ROWS }
+  const { beside: joins, prepare } = joinedDataOf(selection)
+  const rowsMax = paths.some(([field]) => field === 'feedback') ? FEEDBACK_ROWS : SCAN_ROWS
+  const trees = openCallTrees(reads, selection)
+  const beside = trees === null ? joins : { ...joins, treeOf: trees.treeOf }
+  const { meets, meetsByTree } = createCallTests(selection.expression)
   for await (const keys of walkKeys(reads, selection, caller)) {
     for await (const calls of readCalls(reads, keys, options, caller)) {
       requireWaiting(caller.signal)
-      for (let from = 0; from < calls.length; from += PREPARED_ROWS) {
-        const part = calls.slice(from, from + PREPARED_ROWS)
+      for (let from = 0; from < calls.length; from += rowsMax) {
+        const part = calls.slice(from, from + rowsMax)
         const candidates = part.map((call) => ({ call, parsed: {}, beside }))
         await prepare(candidates, paths, caller)
-        yield* candidates
+        const found = candidates.filter(meets)
+        await trees?.load(
+          found.map(({ call }) => call),
+          caller,
+        )
+        yield* found.filter(meetsByTree)
       }
     }
-  }
-}
-
-async function* matchingCalls(
-  parts: CallsQueryParts,
-  selection: CallsSelection,
-  caller: ReadCaller,
-): AsyncGenerator<Candidate, void> {
-  const { expression } = selection
-  const meets = expression && createMatcher(expression)
-  for await (const candidate of scanCalls(parts, selection, caller)) {
-    if (!meets || meets((path) => callField(candidate, path))) yield candidate
   }
 }
 

@@ -52,3 +52,27 @@ SELECT DISTINCT trace_id
 FROM calls
 WHERE ${liveRows(['call_ids'])}
 `
+
+/** The calls of those traces in which some failed, up to a limit. */
+export const SELECT_FAILED_TRACES = `
+SELECT
+  trace_id,
+  id,
+  any(parent_id) AS parent_id,
+  started_at_us,
+  max(is_error) AS is_failed
+FROM calls
+WHERE ${liveRows(['trace_ids'])}
+  AND trace_id IN (
+    SELECT trace_id
+    FROM calls
+    WHERE ${liveRows(['trace_ids'])}
+      AND is_error = 1
+  )
+GROUP BY
+  trace_id,
+  started_at_us,
+  id
+HAVING max(has_start) = 1
+LIMIT {limit:UInt32}
+`

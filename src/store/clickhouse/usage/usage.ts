@@ -5,16 +5,20 @@ import { isBefore, requestOfCall } from '../../../domain/usage/request-identity.
 import type { CallUsage } from '../../../domain/usage/usage.ts'
 import type { TraceUsageQuery, UsageStore } from '../../api/usage/usage.ts'
 import {
+  byTrace,
   createFoundCalls,
+  type FoundCall,
   renderCallsUsage,
   renderTraceUsage,
 } from '../../base/usage/usage-trees.ts'
 import { toFilterClause } from '../calls/calls-filter.ts'
 import type { Reads } from '../db/reads.ts'
+import { findFailures } from './failures.ts'
 import { SELECT_TRACES, selectUsageRows } from './usage.sql.ts'
 
 interface UsageRow {
   readonly id: string
+  readonly trace_id: string
   readonly parent_id: string | null
   readonly has_start: 0 | 1
   readonly has_end: 0 | 1
@@ -38,35 +42,48 @@ interface UsageRow {
 
 export function createUsageStore(reads: Reads): UsageStore {
   return {
-    sumTraceUsage: async (query, caller) =>
-      renderTraceUsage(await findCalls(reads, query, caller), query),
+    async sumTraceUsage(query, caller) {
+      const { calls, rows } = await findCalls(reads, query, caller)
+      return renderTraceUsage(withRequests(calls, rows), query)
+    },
     async sumCallsUsage(query, caller) {
       const { project_id, call_ids } = query
       const parameters = { project_id, call_ids }
       const traces = await reads.read<{ trace_id: string }>(SELECT_TRACES, parameters, caller)
       const filter = { trace_ids: traces.map(({ trace_id }) => trace_id) }
-      const calls =
-        traces.length === 0
-          ? []
-          : await findCalls(reads, { ...query, filter, expression: null }, caller)
-      return renderCallsUsage(calls, query)
+      if (traces.length === 0) return renderCallsUsage([], query)
+      const { calls, rows } = await findCalls(reads, { ...query, filter, expression: null }, caller)
+      const found = byTrace(calls).map((trace) => withRequests(trace, rows))
+      return renderCallsUsage(found, query)
     },
+    countFailures: (query, caller) => findFailures(reads, query, caller),
   }
 }
 
 async function findCalls(reads: Reads, query: TraceUsageQuery, caller: ReadCaller) {
   const found = createFoundCalls(query)
-  const reporting = new Map<string, UsageRow>()
+  const byId = new Map<string, UsageRow>()
   const { conditions, parameters } = toFilterClause(query.project_id, query.filter)
   const rows = reads.stream<UsageRow>(selectUsageRows(conditions), parameters, caller)
   for await (const row of wholeCalls(rows)) {
     found.add(row, () => {
-      reporting.set(row.id, row)
+      byId.set(row.id, row)
       return { usage: readUsage(row), request: null }
     })
   }
+  return { calls: found.calls, rows: byId }
+}
+
+/** Adds the requests that calls report: two that name each other must both be among these calls. */
+function withRequests(calls: readonly FoundCall[], rows: Reporting): FoundCall[] {
+  const reporting = new Map(
+    calls.flatMap(({ id }) => {
+      const row = rows.get(id)
+      return row ? [[id, row]] : []
+    }),
+  )
   const linked = new Set([...reporting.values()].flatMap((row) => linkOf(row, reporting)?.id ?? []))
-  return found.calls.map((call) => {
+  return calls.map((call) => {
     const row = reporting.get(call.id)
     return row ? { ...call, request: requestOfRow(row, reporting, linked) } : call
   })

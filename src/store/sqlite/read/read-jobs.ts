@@ -19,6 +19,7 @@ import { groupStats } from '../stats/groups.ts'
 import { buildSegment } from '../stats/segments/build/build-job.ts'
 import { aggregateStats, renderStats } from '../stats/stats.ts'
 import { listThreads } from '../threads/thread-list.ts'
+import { findFailures } from '../usage/failures.ts'
 import { sumCallsUsage, sumTraceUsage } from '../usage/usage.ts'
 import type { ReadJobs } from './read-job.ts'
 
@@ -48,6 +49,7 @@ export const READ_JOBS = {
   stats_texts: renderStats,
   threads: listThreads,
   trace_usage: sumTraceUsage,
+  tree_failures: findFailures,
   table_order: sortTable,
 } as const satisfies ReadJobs
 

@@ -6,5 +6,6 @@ export function createUsageStore(reads: ReadPool): UsageStore {
   return {
     sumTraceUsage: (query, caller) => reads.run('trace_usage', query, caller),
     sumCallsUsage: (query, caller) => reads.run('calls_usage', query, caller),
+    countFailures: (query, caller) => reads.run('tree_failures', query, caller),
   }
 }

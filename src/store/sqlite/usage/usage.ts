@@ -4,6 +4,7 @@ import { ANY_TIME } from '../../../domain/query/time-bounds.ts'
 import type { UsageResponse } from '../../../schemas/usage/usage.ts'
 import type { CallsUsageQuery, TraceUsageQuery } from '../../api/usage/usage.ts'
 import {
+  byTrace,
   createFoundCalls,
   renderCallsUsage,
   renderTraceUsage,
@@ -43,7 +44,7 @@ export const sumCallsUsage: ReadJob<CallsUsageQuery, UsageResponse> = function* 
     filter.trace_ids.length === 0
       ? []
       : yield* findCalls(db, { ...query, filter, expression: null }, checkpoint)
-  return renderCallsUsage(calls, query)
+  return renderCallsUsage(byTrace(calls), query)
 }
 
 /** Finds the calls of a query; pauses, because it may visit many calls for each match. */

@@ -2,15 +2,15 @@
 import {
   type Body,
   bodiesOfPaths,
-  callField,
+  createCallTests,
   type ScannedCall,
 } from '../../../../domain/calls/call-fields.ts'
-import type { CallsSelection } from '../../../../domain/calls/calls-query.ts'
-import { fieldPaths } from '../../../../domain/query/query-expression.ts'
-import { createMatcher } from '../../../../domain/query/query-matcher.ts'
+import { type CallsSelection, pathsOfSelection } from '../../../../domain/calls/calls-query.ts'
+import { isTreePath } from '../../../../domain/calls/tree-fields.ts'
 import type { Connection } from '../../db/connection.ts'
 import type { Checkpoint } from '../../read/read-job.ts'
 import { createCallJoins } from './call-joins.ts'
+import { openCallTrees } from './call-trees.ts'
 import { type CallsByRefs, planByRefs } from './calls-by-refs.ts'
 import { NAMED_COLUMNS, type NamedColumn, SIZE_COLUMN } from './calls-query.sql.ts'
 import { type CallsPosition, createCallReader, type FoundKey, walkKeys } from './calls-walk.ts'
@@ -43,13 +43,17 @@ export function walkMatching(
   checkpoint: Checkpoint,
   take: (call: MatchingCall) => boolean,
 ): Generator<void, void> {
-  const beside = createCallJoins(db, selection)
-  const matches = selection.expression === null ? null : createMatcher(selection.expression)
-  const meets = (call: ScannedCall) => matches === null || matches((path) => callField(call, path))
+  const trees = openCallTrees(db, selection, checkpoint)
+  const joins = createCallJoins(db, selection)
+  const beside = trees === null ? joins : { ...joins, treeOf: trees.treeOf }
+  const { meets, meetsByTree } = createCallTests(selection.expression)
   const read = createCallReader(db, ...wantedBy(selection), checkpoint)
+  /** Calls whose descendants are still to be read. */
+  const waiting: MatchingCall[] = []
+  const takeOwn = trees === null ? take : (call: MatchingCall) => waiting.push(call) > 0
 
   const takeIf: TakeIf = (isMatch, seen, key) =>
-    !isMatch || take({ seen, key, storage_size_bytes: key[3] ?? 0 })
+    !isMatch || takeOwn({ seen, key, storage_size_bytes: key[3] ?? 0 })
   const readCalls: ReadCalls = (keys, before = () => true) =>
     read(keys, (call, key) => {
       const seen = { call, parsed: {}, beside }
@@ -59,10 +63,22 @@ export function walkMatching(
   const more = byRefs ?? { columns: COLUMNS, parameters: {} }
   const takeKeys = byRefs ? createMixedReader(byRefs, checkpoint, takeIf, readCalls) : readCalls
   const takeExpected: ReadCalls = (keys) => {
-    beside.expect(keys)
+    joins.expect(keys)
     return takeKeys(keys)
   }
-  return walkKeys(db, selection, place, checkpoint, (keys) => takeExpected(keys), more)
+
+  const takeAll: ReadCalls = !trees
+    ? takeExpected
+    : function* takeByTrees(keys) {
+        for (let from = 0; from < keys.length; from += CHUNK_CALLS) {
+          yield* takeExpected(keys.slice(from, from + CHUNK_CALLS))
+          const calls = waiting.splice(0)
+          yield* trees.load(calls.map(({ seen }) => seen.call))
+          if (!calls.every((call) => !meetsByTree(call.seen) || take(call))) return false
+        }
+        return true
+      }
+  return walkKeys(db, selection, place, checkpoint, (keys) => takeAll(keys), more)
 }
 
 /** Passes a call on; returns false to end the walk. */
@@ -108,11 +124,12 @@ function createMixedReader(
 }
 
 /** Returns the bodies and columns that a selection needs. */
-function wantedBy({ expression, sort }: CallsSelection) {
-  const paths = [...(expression ? fieldPaths(expression) : []), ...sort.map(({ path }) => path)]
+function wantedBy(selection: CallsSelection) {
+  const paths = pathsOfSelection(selection)
   const fields = new Set(paths.map(([first = '']) => first))
   const bodies = new Set<Body>(bodiesOfPaths(paths))
   const columns = new Set<NamedColumn>(NAMED_COLUMNS.filter((name) => fields.has(name)))
   for (const field of fields) for (const name of READ_BY[field] ?? []) columns.add(name)
+  if (paths.some(isTreePath)) columns.add('id').add('trace_id')
   return [bodies, columns] as const
 }
