@@ -54,23 +54,27 @@ export interface Deps extends Stores {
 /** Called before migrations are applied. @param store - whose @param count - of the migrations */
 type OnStoreMigrate = (store: 'sqlite' | 'postgres' | 'clickhouse', count: number) => void
 
-/** What observes the stores while they open and work. */
+/** What observes the stores while they open and work. Nothing of it may throw. */
 interface StoreObservers {
   readonly watch?: StoreObserver
   readonly onMigrate?: OnStoreMigrate | undefined
+  /** Called when hours of statistics cannot be built in ClickHouse, of a project or of any (null). */
+  readonly onBuildFailure?: ((error: unknown, project_id: string | null) => void) | undefined
 }
 
 /**
  * Opens everything.
  *
- * @param onMigrate - must not throw
  * @throws ConfigError, ModelsFileError, and what the stores throw
  */
-export async function openDeps(config: Config, onMigrate?: OnStoreMigrate): Promise<Deps> {
+export async function openDeps(
+  config: Config,
+  observers: Omit<StoreObservers, 'watch'> = {},
+): Promise<Deps> {
   const models = openModels(config, await openTiny(config))
   try {
     const metrics = createMetrics()
-    const stores = await STORE_OPENERS[config.store](config, { watch: metrics, onMigrate })
+    const stores = await STORE_OPENERS[config.store](config, { watch: metrics, ...observers })
     const traceReader = createTraceReader(optionsOfTraceReader(config.otlpBodyBytesMax))
     const webhooks = createWebhooks(config.webhookHosts)
     const redacting = createRedactingStores(stores)
@@ -121,7 +125,7 @@ const STORE_OPENERS: Readonly<Record<Config['store'], OpenStores>> = {
   clickhouse: async (config, observers) => {
     const node = await openNodeStores(config, observers)
     const shared = await openShared(node, config, observers.onMigrate)
-    return openCallsInClickHouse(shared, config, observers.onMigrate)
+    return openCallsInClickHouse(shared, config, observers)
   },
 }
 
@@ -164,7 +168,7 @@ async function openShared(
 export async function openCallsInClickHouse(
   node: NodeStores,
   config: Config,
-  onMigrate?: OnStoreMigrate,
+  { onMigrate, onBuildFailure }: StoreObservers = {},
 ): Promise<Stores> {
   const { clickhouse, ingestQueueMax, ingestQueueBytesMax } = config
   try {
@@ -179,6 +183,7 @@ export async function openCallsInClickHouse(
       readQueueMax: config.readQueueMax,
       readTimeoutMs: config.readTimeoutMs,
       onMigrate: (count) => onMigrate?.('clickhouse', count),
+      onBuildFailure,
     })
   } catch (error) {
     await node.close()

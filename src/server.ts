@@ -50,9 +50,11 @@ async function main(): Promise<void> {
   }
   logStart({ version: packageJson.version, data_dir: config.dataDir }, 'starting')
   const { openDeps } = await import('./deps.ts')
-  const deps = await openDeps(config, (store, count) =>
-    logStart({ store, migrations: count }, 'applying migrations'),
-  )
+  const deps = await openDeps(config, {
+    onMigrate: (store, count) => logStart({ store, migrations: count }, 'applying migrations'),
+    onBuildFailure: (err, project_id) =>
+      log.error({ err, project_id }, 'hours of statistics are not built: queries read the rows'),
+  })
   const { buildApp } = await import('./app.ts')
   const app = await buildApp(config, deps, { ...options, stream: output })
   await logMissingFiles(app, deps)

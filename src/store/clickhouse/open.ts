@@ -17,7 +17,7 @@ import { connectClickHouse } from './db/client.ts'
 import { migrate } from './db/migrate.ts'
 import { createReads } from './db/reads.ts'
 import { createStoreHealth } from './health/store-health.ts'
-import { createHourBuilder, type HourBuilder } from './hours/hour-builder.ts'
+import { createHourBuilder, type HourBuilder, type OnBuildFailure } from './hours/hour-builder.ts'
 import { FIND_PROJECT, LIST_PROJECTS } from './projects/projects.sql.ts'
 import { createStatsStore, type StatsLimits } from './stats/stats.ts'
 import { createThreadStore } from './threads/thread-list.ts'
@@ -42,6 +42,7 @@ export interface ClickHouseStoreOptions extends StatsLimits {
   readonly closeMs: number
   /** Whether hours of statistics are built by themselves; default: true. */
   readonly buildsHours?: boolean
+  readonly onBuildFailure?: OnBuildFailure | undefined
   readonly onMigrate?: OnMigrate | undefined
 }
 
@@ -82,7 +83,11 @@ export async function openClickHouseStores(
     (calls) => recordCalls(writes, unpackRecorded(calls)),
     arrivals,
   )
-  const builder = createHourBuilder(db, writes.nextVersion, options.buildsHours ?? true)
+  const builder = createHourBuilder(db, {
+    nextVersion: writes.nextVersion,
+    isAutomatic: options.buildsHours ?? true,
+    onFailure: options.onBuildFailure,
+  })
   const callsQuery = createCallsQueryStore({ reads, joinedDataOf, arrivals })
   return {
     ...node,

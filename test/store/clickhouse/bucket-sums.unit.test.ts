@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Reads } from '../../../src/store/clickhouse/db/reads.ts'
-import { findCallSums } from '../../../src/store/clickhouse/stats/bucket-sums.ts'
+import { findBuilt } from '../../../src/store/clickhouse/stats/bucket-sums.ts'
 import { readCaller } from '../../support/read-caller.ts'
 
 const HOUR_US = 3_600_000_000
@@ -20,14 +20,13 @@ async function countStatements(endUs: number, startsUs: number[]) {
     usageColumns: [],
     callColumns: [],
   }
-  const read = { conditions: [], parameters: {}, shares: [], builtMin: 0 }
-  await findCallSums(reads, query, read, readCaller())
+  await findBuilt(reads, query, { conditions: [], parameters: {} }, readCaller())
   return statements
 }
 
 it('built hours are looked up only for buckets that can hold an hour', async () => {
-  expect(await countStatements(HOUR_US, [0])).toBe(2)
-  expect(await countStatements(HOUR_US, [-HOUR_US / 2, HOUR_US / 2])).toBe(2)
-  expect(await countStatements(HOUR_US, [0, HOUR_US / 2])).toBe(1)
-  expect(await countStatements(HOUR_US / 2, [0])).toBe(1)
+  expect(await countStatements(HOUR_US, [0])).toBe(1)
+  expect(await countStatements(HOUR_US, [-HOUR_US / 2, HOUR_US / 2])).toBe(1)
+  expect(await countStatements(HOUR_US, [0, HOUR_US / 2])).toBe(0)
+  expect(await countStatements(HOUR_US / 2, [0])).toBe(0)
 })

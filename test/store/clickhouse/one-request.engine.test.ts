@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { ClickHouseStores } from '../../../src/store/clickhouse/open.ts'
 import { compareHistories } from '../../usage/support/request-histories.ts'
 import { hasClickHouse } from './clickhouse-server.ts'
 import { openTestStores } from './open-clickhouse.ts'
@@ -13,6 +14,7 @@ describe.skipIf(!hasClickHouse)('requests that several calls report, in ClickHou
       const differing = await compareHistories({
         open: () => openTestStores({ joinedMax }),
         close: async () => undefined,
+        build: async (stores) => void (await (stores as ClickHouseStores).hours.buildAll()),
         runs: 6,
       })
       expect(differing).toBeGreaterThan(0)

@@ -28,6 +28,7 @@ export async function openTestStores(
     // Else what was noted of so few calls would never be read.
     joinedMax: 0,
     builtMin: 0,
+    usageBuiltMin: 0,
     buildsHours: false,
     ...fields,
   })

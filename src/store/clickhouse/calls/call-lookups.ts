@@ -51,8 +51,8 @@ export interface Orphan extends CallIdentity {
 export interface FoundStates {
   /** By keyOf. */
   readonly calls: Map<string, BatchCall>
-  /** The parents of the named starts that are stored and not deleted, by keyOf. */
-  readonly parents: Set<string>
+  /** When the parents of the named starts began that are stored and not deleted, by keyOf. */
+  readonly parents: Map<string, number[]>
   /** Orphans whose parents the batch names. */
   readonly orphans: Orphan[]
 }
@@ -78,7 +78,7 @@ export async function findStates(
   names: readonly (CallIdentity & { readonly parent_id?: string | null })[],
   options: StatesOptions,
 ): Promise<FoundStates> {
-  const found: FoundStates = { calls: new Map(), parents: new Set(), orphans: [] }
+  const found: FoundStates = { calls: new Map(), parents: new Map(), orphans: [] }
   for (const name of names) found.calls.set(keyOf(name), unknownCall())
   const projects = Map.groupBy(names, ({ project_id }) => project_id)
   const parts = [...projects].flatMap(([project_id, named]) => {
@@ -129,8 +129,10 @@ async function fillStates(
   }
   for (const { kind, ...row } of related) {
     if (kind === 'end') addEarlyEnd(callOf(row.id), row)
-    else if (kind === 'parent') found.parents.add(keyOf({ project_id, id: row.id }))
-    else found.orphans.push({ ...row, project_id })
+    else if (kind === 'parent') {
+      const key = keyOf({ project_id, id: row.id })
+      found.parents.set(key, [...(found.parents.get(key) ?? []), row.started_at_us])
+    } else found.orphans.push({ ...row, project_id })
   }
   for (const { id } of deleted) addToState(callOf(id), { isDeleted: true })
 }

@@ -2,6 +2,7 @@
  * Statements that remove rows. Deleted rows are masked, so that reads skip them at once; to free the disk, parts are
  * rewritten without them. Replicas follow by themselves, so no statement names a cluster.
  */
+import { hourOf } from '../hours/hours.sql.ts'
 import { IS_NOT_DELETED } from './calls.sql.ts'
 
 /** The first call of a project that began before a time, also after an interrupted step. */
@@ -60,6 +61,21 @@ WHERE project_id = {project_id:String}
     WHERE ${OF_TIME}
   )
 LIMIT {limit:UInt32}
+`
+
+/** Hours after a period with parents of calls of the period that report usage: it is their own from then on. */
+export const LIST_LATER_PARENTS = `
+SELECT DISTINCT ${hourOf('started_at_us')} AS hour
+FROM call_ids
+WHERE project_id = {project_id:String}
+  AND started_at_us >= {to_us:Int64}
+  AND id IN (
+    SELECT assumeNotNull(parent_id)
+    FROM calls
+    WHERE ${OF_TIME}
+      AND parent_id IS NOT NULL
+      AND notEmpty(usage.model)
+  )
 `
 
 export function deleteOfTime(table: 'call_ids' | 'call_orphans' | 'calls'): string {

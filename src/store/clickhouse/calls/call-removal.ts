@@ -178,10 +178,16 @@ function createExpiry(db: ClickHouse) {
       const deleteNames = SQL.deleteOfIds('call_names')
       await drain(SQL.LIST_NAMED, span, (ids) => db.remove(deleteNames, { project_id, ids }))
       await db.remove(SQL.deleteOfTime('call_orphans'), { ...span })
-      const mark = { ...span, mark: randomMark() }
-      await db.remove(changeRemoved('begun'), mark)
+      const later = await db.read<{ hour: number }>(SQL.LIST_LATER_PARENTS, { ...span })
+      const mark = randomMark()
+      const change = async (column: 'begun' | 'ended') => {
+        await db.remove(changeRemoved(column), { ...span, mark })
+        const rows = later.map(({ hour }) => ({ project_id, hour, [column]: mark }))
+        if (rows.length > 0) await db.insert('hour_changes', rows, randomUUID())
+      }
+      await change('begun')
       await db.remove(SQL.deleteOfTime('calls'), { ...span })
-      await db.remove(changeRemoved('ended'), mark)
+      await change('ended')
       await removeRequests(db, SQL.deleteOfStarted, { ...span })
       await db.remove(SQL.deleteOfStarted('call_logs'), { ...span })
       await db.remove(SQL.deleteOfTime('call_ids'), { ...span })

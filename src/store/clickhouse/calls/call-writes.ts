@@ -24,6 +24,7 @@ import { findStates } from './call-lookups.ts'
 import { deleteCalls } from './delete-calls.ts'
 import { createNestedReports, type NestedReportsCache } from './nested-reports.ts'
 import { toOrphanRows } from './orphans.ts'
+import { findReportedTo } from './reported-parents.ts'
 
 interface CallWritesOptions {
   /** Writes that may wait. */
@@ -196,7 +197,10 @@ async function writeBatch(
   const rows = calls.rows(nextVersion())
   const orphans = toOrphanRows(calls.starts(), found)
   // Before the calls, so that a call that can be listed can always be found by its id.
-  const changed = changes.begin(rows.calls as ChangedCall[])
+  const reported = await findReportedTo(db, rows.calls, found.parents)
+  const changed = changes.begin([...(rows.calls as ChangedCall[]), ...reported], () =>
+    findReportedTo(db, rows.calls),
+  )
   const others = { call_orphans: orphans.found, hour_changes: changed.rows }
   await insertAll(insert, { ...rows, calls: [], ...others })
   // Looked up after the insert: of two processes that write a request at once, the later one sees both.

@@ -6,7 +6,9 @@ import type { Inserts } from '../db/inserts.ts'
 import { partsOf } from '../db/reads.ts'
 import type { HourChanges } from '../hours/hour-changes.ts'
 import { findStates } from './call-lookups.ts'
+import type { KnownStart } from './call-rows.ts'
 import { SELECT_CHILDREN, SELECT_NAMES } from './calls.sql.ts'
+import { findParents } from './reported-parents.ts'
 
 /** @returns the ids that were deleted now */
 export async function deleteCalls(
@@ -29,8 +31,9 @@ export async function deleteCalls(
   }
   const now = [...doomed].filter(([, { isDeleted }]) => !isDeleted)
   const rows = now.map(([id]) => ({ project_id, id, deleted_at_us }))
-  const times = now.flatMap(([, { started_at_us }]) => started_at_us ?? [])
-  const changed = changes.begin(times.map((started_at_us) => ({ project_id, started_at_us })))
+  const starts = now.flatMap(([, { known }]) => (known ? [{ ...known, project_id }] : []))
+  const parents = () => findParents(db, starts)
+  const changed = changes.begin([...starts, ...(await parents())], parents)
   await insert('hour_changes', changed.rows)
   await insert('call_deletions', rows, changed.renew)
   changed.end()
@@ -40,7 +43,7 @@ export async function deleteCalls(
 interface KnownCall {
   readonly isDeleted: boolean
   /** null: its start is not stored. */
-  readonly started_at_us: number | null
+  readonly known: KnownStart | null
 }
 
 /** Returns the calls of which anything is stored, deleted ones included. */
@@ -59,7 +62,7 @@ async function findKnown(
     const call = calls.get(keyOf(name))
     const { start, end, isDeleted = false } = call?.state ?? {}
     if (!start && !end && !renamed.has(name.id)) continue
-    known.set(name.id, { isDeleted, started_at_us: call?.known?.started_at_us ?? null })
+    known.set(name.id, { isDeleted, known: call?.known ?? null })
   }
   return known
 }

@@ -3,7 +3,7 @@ import { isIn } from './calls.sql.ts'
 
 /**
  * What tables beside `calls` have of the calls of a batch: ends that arrived before their start, orphans of the calls, and
- * which of the parents are stored. One statement, since each takes a millisecond or more.
+ * when the parents that are stored began. One statement, since each takes a millisecond or more.
  */
 export const SELECT_RELATED = `
 SELECT
@@ -37,7 +37,7 @@ SELECT DISTINCT
   'parent',
   id,
   '',
-  toInt64(0),
+  started_at_us,
   '',
   ''
 FROM call_ids

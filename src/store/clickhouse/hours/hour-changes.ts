@@ -10,8 +10,11 @@ import { HOUR_US } from './hours.sql.ts'
 
 /** Ends of writes are inserted together after so long; until then the hours are not built. */
 const FLUSH_MS = 1000
-/** A write that is retried for longer is recorded again: after ten minutes it would be taken for one that has died. */
-const RENEW_MS = 60_000
+/**
+ * A write that is retried for longer is recorded again: after ten minutes it would be taken for one that has died. Parents
+ * that have come meanwhile are recorded before their hours have been at rest for a minute.
+ */
+const RENEW_MS = 20_000
 
 /** A call that a write stores or deletes. */
 export type ChangedCall = Pick<CallIdentity, 'project_id'> & { readonly started_at_us: number }
@@ -27,7 +30,8 @@ interface WriteChanges {
 }
 
 export interface HourChanges {
-  begin(calls: Iterable<ChangedCall>): WriteChanges
+  /** @param findMore - called when the write is recorded again: calls that it changes as well by then */
+  begin(calls: Iterable<ChangedCall>, findMore?: () => Promise<ChangedCall[]>): WriteChanges
   /** Inserts the ends that wait. */
   flush(): Promise<void>
 }
@@ -54,12 +58,13 @@ export function createHourChanges(insert: Inserts['insert']): HourChanges {
   }
 
   return {
-    begin(calls) {
+    begin(calls, findMore = async () => []) {
       const hours = new Map<string, { readonly project_id: string; readonly hour: number }>()
-      for (const { project_id, started_at_us } of calls) {
+      const add = ({ project_id, started_at_us }: ChangedCall) => {
         const hour = Math.floor(started_at_us / HOUR_US)
         hours.set(`${hour} ${project_id}`, { project_id, hour })
       }
+      for (const call of calls) add(call)
       const rows = record(hours.values())
       const all = [...rows]
       let recordedMs = performance.now()
@@ -67,6 +72,7 @@ export function createHourChanges(insert: Inserts['insert']): HourChanges {
         rows,
         async renew() {
           if (performance.now() - recordedMs < RENEW_MS) return
+          for (const call of await findMore()) add(call)
           const again = record(hours.values())
           await insert('hour_changes', again)
           all.push(...again)

@@ -4,7 +4,7 @@ import type { FilterCondition } from '../calls/calls.sql.ts'
 import { HOUR_US, type TimeRange } from './hours.sql.ts'
 
 /** Limit: times whose rows are read; of a window with more gaps all rows are read. */
-const RANGES_MAX = 100
+export const RANGES_MAX = 100
 
 export interface BuiltHour {
   readonly hour: number
@@ -12,7 +12,7 @@ export interface BuiltHour {
   readonly calls: number
 }
 
-interface HourPlan {
+export interface HourPlan {
   readonly hours: readonly BuiltHour[]
   /** Times of the window that no hour covers. */
   readonly ranges: readonly TimeRange[]
@@ -70,6 +70,17 @@ export function planHours(query: PlannedQuery, built: readonly BuiltHour[]): Hou
   }
   const mixed = [...sources].filter(([bucket, many]) => many > 1 && builtBuckets.has(bucket))
   return { hours, ranges, mixed: new Set(mixed.map(([bucket]) => bucket)) }
+}
+
+/** The times of hours, in order; those that follow each other are one. */
+export function rangesOf(hours: Iterable<number>): TimeRange[] {
+  const ranges: [number, number][] = []
+  for (const hour of [...new Set(hours)].sort((a, b) => a - b)) {
+    const last = ranges.at(-1)
+    if (last?.[1] === hour * HOUR_US) last[1] += HOUR_US
+    else ranges.push([hour * HOUR_US, (hour + 1) * HOUR_US])
+  }
+  return ranges
 }
 
 /** The index of the last start that is not after a time. */

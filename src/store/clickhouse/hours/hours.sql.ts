@@ -4,7 +4,7 @@ import { IS_NOT_DELETED } from '../calls/calls.sql.ts'
 export const HOUR_US = 3_600_000_000
 
 /** The hour of a time, also of one before 1970. */
-function hourOf(us: string): string {
+export function hourOf(us: string): string {
   return `intDiv(${us} - positiveModulo(${us}, ${HOUR_US}), ${HOUR_US})`
 }
 
@@ -34,22 +34,32 @@ GROUP BY project_id, hour
 `
 }
 
-const OLD_VERSIONS = `
-FROM hour_calls
+/** Tables of what was built. */
+export const BUILT_TABLES = ['hour_calls', 'hour_usage'] as const
+type BuiltTable = (typeof BUILT_TABLES)[number]
+
+function oldVersions(table: BuiltTable): string {
+  return `
+FROM ${table}
 WHERE project_id = {project_id:String}
   AND hour IN {hours:Array(Int64)}
   AND version < {version:UInt64} - 3600000000`.trim()
+}
 
 /** Whether hours have versions from more than an hour ago, which no statement reads any more. */
-export const HAS_OLD_VERSIONS = `
+export function hasOldVersions(table: BuiltTable): string {
+  return `
 SELECT 1 AS found
-${OLD_VERSIONS}
+${oldVersions(table)}
 LIMIT 1
 `
+}
 
-export const DELETE_OLD_VERSIONS = `
-DELETE ${OLD_VERSIONS}
+export function deleteOldVersions(table: BuiltTable): string {
+  return `
+DELETE ${oldVersions(table)}
 `
+}
 
 /** The process that builds: of those seen in the last 45 s the first by name. */
 export const FIND_BUILDER = `
@@ -98,6 +108,7 @@ LEFT JOIN (
   GROUP BY project_id, hour
 ) AS built USING (project_id, hour)
 WHERE changes.begun != built.built
+  AND project_id NOT IN {skipped:Array(String)}
   AND (
     (changes.begun = changes.ended AND changes.at <= now64(6) - toIntervalSecond({rest_s:UInt32}))
     OR changes.at <= now64(6) - INTERVAL 10 MINUTE
@@ -119,9 +130,8 @@ const NUMBERS = `
   arraySort(groupArrayIf((assumeNotNull(latency_ms), n_ended), n_ended > 0)) AS sorted`.trimStart()
 
 /** Builds hours of a project: of all calls, or of each op. FINAL: what two processes have stored counts once. */
-export function buildHours(isOp: boolean, hours: readonly number[]): string {
+export function buildHours(isOp: boolean, ranges: readonly TimeRange[]): string {
   const op = isOp ? 'op_name' : "''"
-  const ranges = hours.map((hour): TimeRange => [hour * HOUR_US, (hour + 1) * HOUR_US])
   return `
 INSERT INTO hour_calls
 SELECT
@@ -199,14 +209,14 @@ ORDER BY hour
 `
 
 /** Rows of built hours: of all ops, or of some. */
-function builtRows(hasOps: boolean): string {
+export function builtRows(table: BuiltTable, hasOps: boolean): string {
   const ofOps = `is_op = 1
   AND (
     has({op_names:Array(String)}, op_name)
     OR arrayExists(prefix -> startsWith(op_name, prefix), {op_names_prefixes:Array(String)})
   )`
   return `
-FROM hour_calls
+FROM ${table}
 WHERE project_id = {project_id:String}
   AND ${hasOps ? ofOps : 'is_op = 0'}
   AND hour >= {from_hour:Int64}
@@ -239,7 +249,7 @@ SELECT
   ones,
   zeros,
   ${selectRanks(shares)} AS ranks
-${builtRows(hasOps)}
+${builtRows('hour_calls', hasOps)}
 ORDER BY hour
 `
 }
@@ -256,7 +266,7 @@ export function builtLatencies(hasOps: boolean): string {
         hour,
         latencies,
         arrayMap((sum, before) -> toInt64(sum) - toInt64(before), up_to, arrayPushFront(arrayPopBack(up_to), 0)) AS counts
-      ${builtRows(hasOps)}
+      ${builtRows('hour_calls', hasOps)}
         AND ended > 0
     )
     ARRAY JOIN

@@ -33,28 +33,54 @@ interface FoundSums {
 
 type HourRow = Omit<CallSums, 'bucket'> & { readonly hour: number }
 
-interface CallsRead {
+/** What the statements of a query have in common. */
+export interface QueryClause {
   readonly conditions: readonly FilterCondition[]
   readonly parameters: Parameters
+}
+
+interface CallsRead extends QueryClause {
   readonly shares: readonly number[]
-  /** Of fewer calls in built hours the rows are read. */
-  readonly builtMin: number
+  readonly built: readonly BuiltHour[]
+}
+
+/** Returns the valid built hours of a query that can use some. */
+export async function findBuilt(
+  reads: Reads,
+  query: StatsQuery,
+  { conditions, parameters }: QueryClause,
+  caller: ReadCaller,
+): Promise<BuiltHour[]> {
+  if (!fitsHours(conditions, query)) return []
+  return reads.read<BuiltHour>(LIST_BUILT, { ...parameters, ...boundsOf(query) }, caller)
+}
+
+export function countCalls(built: readonly BuiltHour[]): number {
+  return built.reduce((sum, { calls }) => sum + calls, 0)
+}
+
+/** Parameters of the statements that read hours. */
+export function hoursOf(query: StatsQuery, hours: readonly BuiltHour[]): Parameters {
+  return {
+    ...boundsOf(query),
+    hours: hours.map(({ hour }) => hour),
+    versions: hours.map(({ version }) => version),
+  }
+}
+
+function boundsOf({ startUs, endUs }: StatsQuery): Parameters {
+  return { from_hour: Math.floor(startUs / HOUR_US), to_hour: Math.ceil(endUs / HOUR_US) }
 }
 
 /** Reads built hours, and the rows of all other times. */
 export async function findCallSums(
   reads: Reads,
   query: StatsQuery,
-  { conditions, parameters, shares, builtMin }: CallsRead,
+  { conditions, parameters, shares, built }: CallsRead,
   caller: ReadCaller,
 ): Promise<FoundSums> {
-  const { startUs, endUs, startsUs } = query
-  const bounds = { from_hour: Math.floor(startUs / HOUR_US), to_hour: Math.ceil(endUs / HOUR_US) }
-  const built = fitsHours(conditions, query)
-    ? await reads.read<BuiltHour>(LIST_BUILT, { ...parameters, ...bounds }, caller)
-    : []
-  const builtCalls = built.reduce((sum, { calls }) => sum + calls, 0)
-  const plan = builtCalls < builtMin ? null : planHours(query, built)
+  const { startsUs } = query
+  const plan = planHours(query, built)
   const readRows = (ranges: readonly TimeRange[] | null) =>
     reads.read<CallSums>(sumCalls(conditions, startsUs, shares, ranges), parameters, caller)
   if (plan === null) {
@@ -64,21 +90,19 @@ export async function findCallSums(
   const hasOps = conditions.length > 0
   const placeOf = (us: number) => findBucket(startsUs, us)
   const isMixed = ({ bucket }: RankRow) => plan.mixed.has(placeOf(bucket))
-  const hoursOf = (hours: readonly BuiltHour[]) => ({
+  const parametersOf = (hours: readonly BuiltHour[]) => ({
     ...parameters,
-    ...bounds,
-    hours: hours.map(({ hour }) => hour),
-    versions: hours.map(({ version }) => version),
+    ...hoursOf(query, hours),
   })
   const inMixed = plan.hours.filter(({ hour }) => plan.mixed.has(placeOf(hour * HOUR_US)))
   const hourShares = inMixed.length < plan.hours.length ? shares : []
   const [hours, rows, ranks] = await Promise.all([
-    reads.read<HourRow>(sumHours(hasOps, hourShares), hoursOf(plan.hours), caller),
+    reads.read<HourRow>(sumHours(hasOps, hourShares), parametersOf(plan.hours), caller),
     plan.ranges.length > 0 ? readRows(plan.ranges) : [],
     shares.length > 0 && inMixed.length > 0
       ? reads.read<RankRow>(
           rankLatencies(conditions, startsUs, shares, plan.ranges),
-          hoursOf(inMixed),
+          parametersOf(inMixed),
           caller,
         )
       : [],

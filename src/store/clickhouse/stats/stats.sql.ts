@@ -5,19 +5,14 @@ import { builtLatencies, selectRanks, startedIn, type TimeRange } from '../hours
 import { REQUESTS } from '../usage/requests.sql.ts'
 import { SERVED, type UsageScope, usageRows, windowOf } from './usage-rows.sql.ts'
 
+/** Up to this many calls of a window own usage is computed by a join: break-even with checking the stored values. */
+export const JOINED_MAX = 50_000
+
 /** The index of a time among the starts of buckets. */
 function bucketOf(startsUs: Float64Array): string {
   // An empty window has no bucket and no row, but ClickHouse does not accept an empty list.
   const starts = startsUs.length === 0 ? '0' : startsUs.join(',')
   return `toInt64(roundDown(started_at_us, [${starts}]))`
-}
-
-/** Limits rows to some times; null: all of the window. */
-function withinRanges(ranges: readonly TimeRange[] | null): string {
-  return ranges === null
-    ? ''
-    : `
-    AND ${startedIn(ranges)}`
 }
 
 /** CALL_NUMBERS of calls, besides the number of them. */
@@ -62,7 +57,7 @@ FROM (
     ${CALL_SUMS},
     ${shares.length > 0 ? ranks.trimStart() : '[] AS ranks'}
   FROM calls
-  WHERE ${windowOf(conditions)}${withinRanges(ranges)}
+  WHERE ${windowOf(conditions, ranges)}
   GROUP BY bucket
 )
 ORDER BY bucket
@@ -105,7 +100,7 @@ FROM (
         assumeNotNull(latency_ms) AS latency,
         toInt64(count()) AS many
       FROM calls
-      WHERE ${windowOf(conditions)}${withinRanges(ranges)}
+      WHERE ${windowOf(conditions, ranges)}
         AND latency_ms IS NOT NULL
       GROUP BY bucket, latency
     )
@@ -149,7 +144,7 @@ FROM (
 `
 
 /** Looked up once per statement. A window of few calls is joined: finding the slots reads the whole project. */
-export function withUnsettled({ isOwn, isDoubled }: UsageScope): string {
+export function withUnsettled({ isOwn, isDoubled, ranges = null }: UsageScope): string {
   if (!isOwn) return ''
   return `
 WITH
@@ -160,7 +155,7 @@ WITH
       FROM calls
       WHERE project_id = {project_id:String}
         AND started_at_us >= {start_us:Int64}
-        AND started_at_us < {end_us:Int64}
+        AND started_at_us < {end_us:Int64}${ranges === null ? '' : `\n        AND ${startedIn(ranges)}`}
       LIMIT {joined_max:UInt32}
     )
   ) AS is_short,

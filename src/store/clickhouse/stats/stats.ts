@@ -1,10 +1,7 @@
 /** Statistics in ClickHouse: it sums up by bucket, the domain builds tables from the sums. */
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
-import { layerPrices } from '../../../domain/prices/project-prices.ts'
-import { createBucketCursor } from '../../../domain/stats/bucket-cursor.ts'
 import type { BucketTable } from '../../../domain/stats/bucket-table.ts'
 import { renderCallBuckets, renderUsageBuckets } from '../../../domain/stats/stats-view.ts'
-import type { ModelUsage, PricedModel } from '../../../domain/usage/usage.ts'
 import {
   type StatsQuery,
   type StatsResult,
@@ -14,48 +11,50 @@ import {
 } from '../../api/stats/stats.ts'
 import { createSharedReads } from '../../base/read/shared-reads.ts'
 import { createCallTable } from '../../base/stats/call-sums.ts'
-import { servedKey } from '../../base/stats/served-models.ts'
-import { createStatsTables } from '../../base/stats/stats-tables.ts'
 import { keyOf } from '../../base/stats/sums.ts'
-import { createUsageTables } from '../../base/stats/usage-tables.ts'
 import { toFilterClause } from '../calls/calls-filter.ts'
 import type { Reads } from '../db/reads.ts'
-import { HAS_DOUBLES } from '../usage/requests.sql.ts'
-import { findCallSums, toCallNumbers } from './bucket-sums.ts'
+import type { BuiltHour } from '../hours/hour-plan.ts'
+import {
+  countCalls,
+  findBuilt,
+  findCallSums,
+  type QueryClause,
+  toCallNumbers,
+} from './bucket-sums.ts'
+import { readUsage } from './bucket-usage.ts'
 import { readGroups } from './groups.ts'
-import { readServed, type ServedColumns } from './served-columns.ts'
-import { selectUsage, sumUsage } from './stats.sql.ts'
+import { JOINED_MAX } from './stats.sql.ts'
 
-/** Up to this many calls of a window own usage is computed by a join: break-even with checking the stored values. */
-const JOINED_MAX = 50_000
-/** From this many calls on, built hours are read: break-even with reading the rows. */
+/** From this many calls on, built hours are read: break-even with reading the rows. That of usage takes longer. */
 const BUILT_MIN = 500_000
+const USAGE_BUILT_MIN = 50_000
 
 /** Numbers of calls in a window at which another statement takes less time; default: the break-even points. */
 export interface StatsLimits {
   readonly joinedMax?: number | undefined
   readonly builtMin?: number | undefined
-}
-
-interface UsageReads {
-  readonly reads: Reads
-  readonly joinedMax: number
-  /** Whether requests of the project have several calls. */
-  readonly isDoubled: boolean
+  readonly usageBuiltMin?: number | undefined
 }
 
 export function createStatsStore(
   reads: Reads,
-  { joinedMax = JOINED_MAX, builtMin = BUILT_MIN }: StatsLimits,
+  { joinedMax = JOINED_MAX, builtMin = BUILT_MIN, usageBuiltMin = USAGE_BUILT_MIN }: StatsLimits,
 ): StatsStore {
   const texts = createSharedReads<StatsTexts>()
 
   async function aggregate(query: StatsQuery, caller: ReadCaller): Promise<StatsResult> {
     const { startsUs, callColumns, usageColumns, valuesMax } = query
     if (callColumns.length * startsUs.length > valuesMax) throw tooManyValues()
+    const clause = clauseOf(query)
+    const built = await findBuilt(reads, query, clause, caller)
+    const many = countCalls(built)
+    const from = (min: number) => ({ reads, ...clause, built: many < min ? [] : built })
     const [calls, usage] = await Promise.all([
-      callColumns.length > 0 ? readCalls(reads, query, builtMin, caller) : null,
-      usageColumns.length > 0 ? readUsage({ reads, joinedMax }, query, caller) : NO_USAGE,
+      callColumns.length > 0 ? readCalls(from(builtMin), query, caller) : null,
+      usageColumns.length > 0
+        ? readUsage({ ...from(usageBuiltMin), joinedMax }, query, caller)
+        : NO_USAGE,
     ])
     return { calls, ...usage }
   }
@@ -79,8 +78,7 @@ export function createStatsStore(
   }
 }
 
-type UsageResult = Omit<StatsResult, 'calls'>
-const NO_USAGE: UsageResult = { usage: [], unpricedModels: [], reportedModels: [] }
+const NO_USAGE: Omit<StatsResult, 'calls'> = { usage: [], unpricedModels: [], reportedModels: [] }
 
 function clauseOf({
   project_id,
@@ -93,9 +91,8 @@ function clauseOf({
 }
 
 async function readCalls(
-  reads: Reads,
+  { reads, ...from }: QueryClause & { readonly reads: Reads; readonly built: readonly BuiltHour[] },
   query: StatsQuery,
-  builtMin: number,
   caller: ReadCaller,
 ): Promise<BucketTable> {
   const { startsUs, callColumns } = query
@@ -104,9 +101,7 @@ async function readCalls(
   const ranked = callColumns.filter(isRank)
   const plain = callColumns.filter((column) => !isRank(column))
   const shares = ranked.map(({ of }) => (of as number) / 100)
-  const { conditions, parameters } = clauseOf(query)
-  const read = { conditions, parameters, shares, builtMin }
-  const found = await findCallSums(reads, query, read, caller)
+  const found = await findCallSums(reads, query, { ...from, shares }, caller)
   const table = createCallTable(startsUs, plain)
   const ranks = ranked.map(() => new Float64Array(startsUs.length).fill(Number.NaN))
   const slotOf = placesOf(startsUs)
@@ -132,92 +127,4 @@ async function readCalls(
 function placesOf(startsUs: Float64Array): (startUs: number) => number {
   const places = new Map([...startsUs].map((us, place) => [us, place]))
   return (us) => places.get(us) as number
-}
-
-interface UsageSums extends ServedColumns {
-  readonly bucket: number
-  /** USAGE_NUMBERS. */
-  readonly numbers: readonly number[]
-}
-
-async function readUsage(
-  usage: Omit<UsageReads, 'isDoubled'>,
-  query: StatsQuery,
-  caller: ReadCaller,
-): Promise<UsageResult> {
-  const { project_id, counting } = query
-  const isOwn = counting === 'own'
-  const doubles = isOwn ? await usage.reads.read(HAS_DOUBLES, { project_id }, caller) : []
-  const reading = { ...usage, isDoubled: doubles.length > 0 }
-  return (await sumUp(reading, query, caller)) ?? readRows(reading, query, caller)
-}
-
-/** Computes from the sums of buckets; null if the columns, or prices that change or have tiers, need the rows. */
-async function sumUp(
-  { reads, joinedMax, isDoubled }: UsageReads,
-  query: StatsQuery,
-  caller: ReadCaller,
-): Promise<UsageResult | null> {
-  const { startsUs, startUs, endUs, callColumns, usageColumns: columns, counting } = query
-  const buckets = startsUs.length
-  const usage = createUsageTables({
-    columns,
-    buckets,
-    valuesMax: query.valuesMax - callColumns.length * buckets,
-    prices: layerPrices(query.prices),
-  })
-  if (!usage.takesSums) return null
-  const { conditions, parameters } = clauseOf(query)
-  const sql = sumUsage({ conditions, isOwn: counting === 'own', isDoubled }, startsUs)
-  const slotOf = placesOf(startsUs)
-  const cursor = createBucketCursor(startsUs, usage.flush)
-  for await (const rows of reads.stream<UsageSums>(
-    sql,
-    { ...parameters, joined_max: joinedMax },
-    caller,
-  )) {
-    for (const { bucket, numbers, ...columns } of rows) {
-      const place = slotOf(bucket)
-      const fromUs = Math.max(bucket, startUs)
-      const served = servedKey(readServed(columns))
-      const taker = usage.openSums(served, fromUs, startsUs[place + 1] ?? endUs)
-      const input = numbers.at(-1) as number
-      const isExact = numbers.every(Number.isSafeInteger)
-      if (!taker || !isExact || input > taker.inputMax) return null
-      cursor.moveToBucket(place)
-      taker.add(Float64Array.from(numbers), 0)
-    }
-  }
-  cursor.end()
-  return { usage: usage.tables(), ...usage.pricing() }
-}
-
-type UsageRow = ServedColumns &
-  Omit<ModelUsage, keyof PricedModel> & { readonly started_at_us: number }
-
-async function readRows(
-  { reads, joinedMax, isDoubled }: UsageReads,
-  query: StatsQuery,
-  caller: ReadCaller,
-): Promise<UsageResult> {
-  const { callColumns, startsUs, valuesMax } = query
-  const tables = createStatsTables({
-    ...query,
-    callColumns: [],
-    prices: layerPrices(query.prices),
-    valuesMax: valuesMax - callColumns.length * startsUs.length,
-  })
-  const { conditions, parameters } = clauseOf(query)
-  const sql = selectUsage({ conditions, isOwn: query.counting === 'own', isDoubled })
-  for await (const rows of reads.stream<UsageRow>(
-    sql,
-    { ...parameters, joined_max: joinedMax },
-    caller,
-  )) {
-    for (const { started_at_us, ...row } of rows) {
-      tables.addUsage({ ...row, ...readServed(row) }, started_at_us)
-    }
-  }
-  const { calls: _none, ...found } = tables.finish()
-  return found
 }

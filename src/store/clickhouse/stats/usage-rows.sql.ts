@@ -6,6 +6,7 @@ import {
 } from '../../../domain/usage/own-usage.ts'
 import { COUNTERS } from '../../base/stats/sums.ts'
 import { type FilterCondition, liveRows } from '../calls/calls.sql.ts'
+import { startedIn, type TimeRange } from '../hours/hours.sql.ts'
 
 /** Sums stay below the largest integer that a double represents exactly. */
 const SUM_MAX = Number.MAX_SAFE_INTEGER
@@ -20,10 +21,14 @@ const COST = 'reported_cost_microcents'
 /** A model and what else decides its price. */
 export const SERVED = ['model', 'provider', 'upstream_model', 'service_tier', 'reports_cost']
 
-export function windowOf(conditions: readonly FilterCondition[]): string {
+/** @param ranges - the times of the window that are read; null: all of it */
+export function windowOf(
+  conditions: readonly FilterCondition[],
+  ranges: readonly TimeRange[] | null = null,
+): string {
   return `${liveRows(conditions)}
   AND started_at_us >= {start_us:Int64}
-  AND started_at_us < {end_us:Int64}`
+  AND started_at_us < {end_us:Int64}${ranges === null ? '' : `\n  AND ${startedIn(ranges)}`}`
 }
 
 /** Which rows of usage are read, and how they count. */
@@ -34,6 +39,10 @@ export interface UsageScope {
   readonly isDoubled: boolean
   /** Columns of the calls that rows have in addition to their time and what they count. */
   readonly callColumns?: readonly string[]
+  /** Times of the window that are read; default: all of it. */
+  readonly ranges?: readonly TimeRange[] | null
+  /** Whether rows that two processes have stored of one call count once, before a merge makes them one. */
+  readonly isMerged?: boolean
 }
 
 /** Columns of the calls, each followed by a comma. */
@@ -58,10 +67,10 @@ function reportedRows(scope: UsageScope): string {
     started_at_us,
     id,${ofCalls({ ...scope, callColumns: scope.callColumns?.filter((column) => column !== 'id') ?? [] })}
     ${REPORT}
-  FROM calls
+  FROM calls${scope.isMerged ? ' FINAL' : ''}
   ARRAY JOIN usage AS report
   WHERE has_end = 1
-    AND ${windowOf(scope.conditions)}`
+    AND ${windowOf(scope.conditions, scope.ranges)}`
 }
 
 /** The own usage of each call: the stored value if still valid, else computed from the reports of its children. */
@@ -78,13 +87,13 @@ function notedRows(scope: UsageScope): string {
   SELECT
     started_at_us,${ofCalls(scope)}
     ${[...SERVED, ...COUNTERS].join(',\n    ')}
-  FROM calls
+  FROM calls${scope.isMerged ? ' FINAL' : ''}
   ARRAY JOIN
     ${[...SERVED, ...COUNTERS].map(noted).join(',\n    ')}
   WHERE has_end = 1
     AND NOT ${isJoined(scope, 'id_slot', 'id')}
     ${isNoRepeat(scope)}
-    AND ${windowOf(scope.conditions)}`
+    AND ${windowOf(scope.conditions, scope.ranges)}`
 }
 
 /** Leaves out the calls that another one counts in place of. */
@@ -207,7 +216,7 @@ function children(scope: UsageScope): string {
       AND ${isJoined(scope, 'parent_slot', 'parent_id')}
       AND ${liveRows([])}
       AND parent_id != id
-      AND parent_id IN (${parentsOf(scope)})
+      AND parent_id IN (${parentsOf(scope)})${scope.isMerged ? '\n    LIMIT 1 BY id' : ''}
   ) AS child
   INNER JOIN (${parentsOf(scope, ', parent_id, started_at_us')}) AS above ON above.id = child.parent
   ${
@@ -236,5 +245,5 @@ function parentsOf(scope: UsageScope, columns = ''): string {
       WHERE has_end = 1
         AND notEmpty(usage.model)
         AND ${isJoined(scope, 'id_slot', 'id')}
-        AND ${windowOf(scope.conditions)}`
+        AND ${windowOf(scope.conditions, scope.ranges)}`
 }

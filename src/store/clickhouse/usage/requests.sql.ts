@@ -22,7 +22,7 @@ LIMIT 1
 `
 
 /** The ids of calls whose request may have several. */
-const ALL_DOUBLES = 'SELECT id FROM call_doubles WHERE project_id = {project_id:String}'
+export const ALL_DOUBLES = 'SELECT id FROM call_doubles WHERE project_id = {project_id:String}'
 
 /** The same of the requests of some calls. */
 const DOUBLES_OF_IDS = `
