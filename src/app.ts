@@ -49,7 +49,6 @@ import { serverInfoRoutes, versionRoutes } from './routes/access/server-info.ts'
 import { signInRoutes } from './routes/access/sign-in.ts'
 import { createLargeBodies } from './routes/bodies/large-bodies.ts'
 import { callDownloadRoutes, callExportRoutes } from './routes/calls/call-exports.ts'
-import { createExportTickets } from './routes/calls/export-tickets.ts'
 import { contentRoutes } from './routes/chat/contents.ts'
 import { type Inference, openInference } from './routes/chat/inference.ts'
 import { createServerEvaluations } from './routes/evaluations/server-evaluations.ts'
@@ -114,7 +113,6 @@ export async function buildApp(
     toEvaluationOptions(config, deps, inference, nowUs),
   )
   openEvaluators(app, toRunnerOptions(config, deps, inference, nowUs))
-  const tickets = createExportTickets()
   const bodies = createLargeBodies({ refScheme: config.refScheme, nowUs })
   app.addHook('onClose', bodies.close)
   const traceOptions = { config, deps, inference, clock, bodies, evaluations }
@@ -123,15 +121,10 @@ export async function buildApp(
     await useBasicAuthentication(basic, keys)
     useNeutralNames(basic)
     await registerTraceRoutes(basic, traceOptions)
-    await basic.register(callExportRoutes, {
-      tickets,
-      findPrincipal: keys.findPrincipal,
-      people: deps.people,
-    })
+    await basic.register(callExportRoutes, { exportTickets: deps.exportTickets, nowUs })
     await basic.register(graphqlRoutes)
   })
-  const callLines = toCallLinesOptions(config, deps)
-  await app.register(callDownloadRoutes, { ...callLines, tickets, audit: deps.audit })
+  await app.register(callDownloadRoutes, { ...deps, ...toCallLinesOptions(config, deps), nowUs })
   await registerVendorTraces(app, traceOptions)
 
   await app.register(spanIntake, toSpanIntakeOptions(config, deps, nowUs))

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { createExportTickets } from '../../src/routes/calls/export-tickets.ts'
 import { itRefusesBadRequests } from '../support/bad-requests.ts'
 import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
 import { ENDED, STARTED } from './call-fixtures.ts'
@@ -116,33 +115,4 @@ describe('POST /calls/exports and the download', () => {
   })
 
   itRefusesBadRequests({ url, body, scope: 'traces:read' })
-})
-
-describe('the tickets of exports', () => {
-  const ticket = (keyId: string) => ({
-    keyId,
-    findPrincipal: async () => null,
-    request: { project_id: PROJECT },
-  })
-
-  it('end after a minute', () => {
-    let nowMs = 0
-    const tickets = createExportTickets(() => nowMs)
-    const tokens = [tickets.issue(ticket('k')), tickets.issue(ticket('k'))]
-    nowMs = 59_999
-    expect(tickets.take(tokens[0]!)).toMatchObject({ keyId: 'k' })
-    nowMs = 60_000
-    expect(tickets.take(tokens[1]!)).toBeNull()
-  })
-
-  it('are few for a key, of which the oldest goes first, and for all keys', () => {
-    const tickets = createExportTickets(() => 0)
-    const own = Array.from({ length: 11 }, () => tickets.issue(ticket('k')))
-    expect(tickets.take(own[0]!)).toBeNull()
-    for (let n = 0; n < 190; n += 1) tickets.issue(ticket(`k${n}`))
-    expect(() => tickets.issue(ticket('one more'))).toThrow('overloaded')
-    expect(() => tickets.issue(ticket('k'))).not.toThrow()
-    expect(tickets.take(own[1]!)).toBeNull()
-    expect(tickets.take(own[2]!)).not.toBeNull()
-  })
 })

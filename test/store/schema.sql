@@ -399,6 +399,13 @@ CREATE TABLE evaluators (
 
 CREATE UNIQUE INDEX evaluators_project_id_name ON evaluators (project_id, name);
 
+CREATE TABLE export_tickets (
+  token_hash TEXT NOT NULL PRIMARY KEY,
+  key_id TEXT NOT NULL,
+  ticket_json TEXT NOT NULL,
+  expires_at_us INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE feedback (
   feedback_key INTEGER NOT NULL PRIMARY KEY,
   project_id TEXT NOT NULL,

@@ -3,6 +3,7 @@ import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { describeAuditContract } from '../access/audit/audit-store-contract.ts'
 import { describePasswordContract } from '../access/sign-in/password-store-contract.ts'
 import { describeAlertStoreContract } from '../alerts/alert-store-contract.ts'
+import { describeExportTicketContract } from '../calls/export-ticket-contract.ts'
 import { describeEvaluationJobContract } from '../evaluations/evaluation-job-store-contract.ts'
 import { describeServedAliasContract } from '../models/served-alias-store-contract.ts'
 import { describeRetentionStoreContract } from '../projects/retention-store-contract.ts'
@@ -46,4 +47,5 @@ describePriceStoreContract('sqlite', async () => (await open(':memory:')).prices
 describeRetentionStoreContract('sqlite', async () => (await open(':memory:')).retention)
 describeFileStoreContract('sqlite', async () => (await open(makeTempDir())).files)
 describeResponseStoreContract('sqlite', async () => (await open(':memory:')).responses)
+describeExportTicketContract('sqlite', async () => (await open(':memory:')).exportTickets)
 describeCompletionCacheContract('sqlite', async () => (await open(':memory:')).completionCache)

@@ -2,9 +2,10 @@
  * Files of calls that a browser downloads directly to disk. A request with a key returns a single-use address that
  * needs no key, because a link cannot send headers. Additions to the spec.
  */
-import type { FastifyReply } from 'fastify'
-import { keyOfHeaders } from '../../domain/access/credentials.ts'
+import { createHash, randomBytes } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Principal, requireAccess } from '../../domain/access/permissions.ts'
+import { PERSON_KEY_PREFIX } from '../../domain/access/roles.ts'
 import {
   fieldsOfCsv,
   renderCsvHead,
@@ -12,38 +13,46 @@ import {
   resolveCsvColumns,
 } from '../../domain/calls/call-csv.ts'
 import { resolveCallsSelection, resolveCallsShape } from '../../domain/calls/calls-query.ts'
+import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { fileResponse } from '../../http/document/responses.ts'
 import { JSON_LINES, sendLines } from '../../http/stream/json-lines.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
+import { readPayer } from '../../inference/scorers/payer.ts'
 import {
   CallExportParams,
   CallExportRequest,
   CallExportResponse,
 } from '../../schemas/calls/call-export.ts'
 import type { CallsQueryRequest } from '../../schemas/calls/calls-query.ts'
+import { renderTimestamp } from '../../schemas/timestamp.ts'
+import type { PersonSession } from '../../store/api/access/people.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import { recordBefore } from '../access/audit.ts'
 import { type CallLinesOptions, listCallLines } from './call-lines.ts'
-import { type ExportTickets, TICKET_TTL_MS } from './export-tickets.ts'
 
-/** Limit: bytes of a request, which waits in memory. */
+/** Limit: bytes of a request, which is stored. */
 const REQUEST_BYTES_MAX = 128 * 1024
+/** Limit: lifetime of a ticket until its download begins. */
+const TICKET_MS = 60_000
+const TOKEN_BYTES = 32
 const CSV = 'text/csv'
 
-interface TicketOptions {
-  readonly tickets: ExportTickets
-}
+type ExportRequestOptions = Pick<Stores, 'exportTickets'> & Pick<Clock, 'nowUs'>
 
-interface ExportRequestOptions extends TicketOptions, Pick<Stores, 'people'> {
-  readonly findPrincipal: (secret: string) => Promise<Principal | null>
+/** What a ticket allows. */
+interface TicketContent {
+  readonly principal: Principal
+  /** By which a person is found again; null: the caller has a key. */
+  readonly session: PersonSession | null
+  readonly request: CallExportRequest
 }
 
 /** Must be registered in a scope with Basic authentication. */
 export async function callExportRoutes(
   app: App,
-  { tickets, people, findPrincipal }: ExportRequestOptions,
+  { exportTickets, nowUs }: ExportRequestOptions,
 ): Promise<void> {
   app.post(
     '/calls/exports',
@@ -61,20 +70,20 @@ export async function callExportRoutes(
       const { project_id } = request.body
       const principal = requireAccess(request.principal, 'traces:read', project_id)
       requireSound(request.body, principal)
-      const key = keyOfHeaders(request.headers)
-      const session = request.session?.get()
-      const token = tickets.issue({
-        keyId: principal.keyId,
-        findPrincipal: async () => {
-          if (key !== null) return findPrincipal(key)
-          return session === undefined ? null : people.findPrincipal(session)
-        },
-        request: request.body,
-      })
+      const session = findSession(request, principal)
+      const content: TicketContent = { principal, session, request: request.body }
+      const token = randomBytes(TOKEN_BYTES).toString('base64url')
+      const ticket = {
+        token_hash: hashOf(token),
+        key_id: principal.keyId,
+        ticket_json: JSON.stringify(content),
+        expires_at_us: nowUs() + TICKET_MS * 1000,
+      }
+      await exportTickets.issueTicket(ticket, nowUs())
       reply.header('cache-control', 'no-store')
       return {
         path: `/calls/exports/${token}`,
-        expires_at: new Date(Date.now() + TICKET_TTL_MS).toISOString(),
+        expires_at: renderTimestamp(ticket.expires_at_us),
       }
     },
   )
@@ -91,7 +100,10 @@ function requireSound(request: CallExportRequest, { projects }: Principal): void
   resolveCallsShape(list)
 }
 
-interface CallDownloadOptions extends CallLinesOptions, TicketOptions, Pick<Stores, 'audit'> {}
+interface CallDownloadOptions
+  extends CallLinesOptions,
+    Pick<Clock, 'nowUs'>,
+    Pick<Stores, 'audit' | 'exportTickets' | 'keys' | 'people'> {}
 
 /** Must be registered in a scope without authentication: the token in the URL replaces the key that requested it. */
 export async function callDownloadRoutes(app: App, options: CallDownloadOptions): Promise<void> {
@@ -110,9 +122,9 @@ export async function callDownloadRoutes(app: App, options: CallDownloadOptions)
       },
     },
     async (request, reply) => {
-      const ticket = options.tickets.take(request.params.token)
-      const principal = ticket && (await ticket.findPrincipal())
-      if (!ticket || !principal) throw new ApiError('export_not_found')
+      const ticket = await redeem(request.params.token, options)
+      if (ticket === null) throw new ApiError('export_not_found')
+      const { principal } = ticket
       const { project_id } = ticket.request
       request.principal = requireAccess(principal, 'traces:read', project_id)
       const caller = openReadCaller(request, reply, project_id)
@@ -129,6 +141,35 @@ export async function callDownloadRoutes(app: App, options: CallDownloadOptions)
       return isCsv ? sendLines(reply, toCsv(lines, columns), CSV) : sendLines(reply, lines)
     },
   )
+}
+
+/** Returns what a token allows, with the caller as of now; null when a key or person was revoked meanwhile, too. */
+async function redeem(
+  token: string,
+  { exportTickets, keys, people, nowUs }: CallDownloadOptions,
+): Promise<TicketContent | null> {
+  const ticket = await exportTickets.redeemTicket(hashOf(token), nowUs())
+  if (ticket === null) return null
+  const content: TicketContent = JSON.parse(ticket.ticket_json)
+  const { session, request } = content
+  const needs = { project_id: request.project_id, scopes: ['traces:read'] } as const
+  const principal =
+    session === null
+      ? await readPayer(content.principal, needs, { stores: { keys, people }, nowUs })
+      : await people.findPrincipal(session)
+  return principal === null || typeof principal === 'string' ? null : { ...content, principal }
+}
+
+function findSession(request: FastifyRequest, { keyId }: Principal): PersonSession | null {
+  const session = request.session?.get()
+  if (session === undefined || !keyId.startsWith(PERSON_KEY_PREFIX)) return null
+  const { person_id, started_at_us } = session
+  return { person_id, started_at_us }
+}
+
+/** Tokens are found by their hash: the time of a lookup reveals nothing about them. */
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
 }
 
 /** Returns the list query of an export, and the columns of its table. */

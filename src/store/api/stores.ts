@@ -9,6 +9,7 @@ import type { AlertStore } from './alerts/alerts.ts'
 import type { AnnotationStore } from './annotation/annotation-queues.ts'
 import type { CallFeed } from './calls/call-feed.ts'
 import type { CallRemoval, CallStore, CallsQueryStore } from './calls/calls.ts'
+import type { ExportTicketStore } from './calls/export-tickets.ts'
 import type { CompletionCacheStore } from './chat/completion-cache.ts'
 import type { RecordingStore, ResponseStore } from './chat/recordings.ts'
 import type { EvaluationJobStore } from './evaluations/evaluation-jobs.ts'
@@ -68,6 +69,7 @@ export interface Stores extends StoreHealth, StoreMetricsSource {
   /** Stored responses. */
   readonly responses: ResponseStore
   readonly completionCache: CompletionCacheStore
+  readonly exportTickets: ExportTicketStore
   /** Why the data directory cannot be backed up while the server runs, in one line; null: it can. */
   backupFault(): string | null
   /** Ends reads and work of the stores' own, writes what waits, and closes all of them. Again: waits for the same end. */

@@ -12,6 +12,7 @@ import { createKeyStore, createKeyWrites } from '../base/access/key-store.ts'
 import { createPasswordStore, createPasswordWrites } from '../base/access/password-store.ts'
 import { createPersonStore, createPersonWrites } from '../base/access/person-store.ts'
 import { createAlertStore, createAlertWrites } from '../base/alerts/alert-store.ts'
+import { createExportTicketStore, EXPORT_TICKET_WRITES } from '../base/calls/export-ticket-store.ts'
 import {
   createCompletionCacheStore,
   createCompletionCacheWrites,
@@ -123,6 +124,7 @@ export async function openPostgresStores(
     completionCache: createCompletionCacheStore(
       createTransactionRuns(db, createCompletionCacheWrites(POSTGRES)),
     ),
+    exportTickets: createExportTicketStore(createTransactionRuns(db, EXPORT_TICKET_WRITES)),
     projects: {
       ...node.projects,
       hasProject: cacheKnownProjects((project_id) => runSteps(db, hasContents(project_id))),

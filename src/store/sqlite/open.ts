@@ -10,6 +10,7 @@ import { createKeyStore } from '../base/access/key-store.ts'
 import { createPasswordStore } from '../base/access/password-store.ts'
 import { createPersonStore } from '../base/access/person-store.ts'
 import { createAlertStore } from '../base/alerts/alert-store.ts'
+import { createExportTicketStore } from '../base/calls/export-ticket-store.ts'
 import { createCompletionCacheStore } from '../base/chat/completion-cache-store.ts'
 import { createResponseStore } from '../base/chat/response-store.ts'
 import type { OnMigrate } from '../base/db/migration-files.ts'
@@ -187,6 +188,7 @@ function createSharedStores(db: Connection, writes: Writer) {
     servedAliases: createServedAliasStore(createStepRuns(db, writes)),
     responses: createResponseStore(createStepRuns(db, writes)),
     completionCache: createCompletionCacheStore(createStepRuns(db, writes)),
+    exportTickets: createExportTicketStore(createStepRuns(db, writes)),
   }
 }
 

@@ -73,9 +73,18 @@ function newName(): string {
  * @returns its address
  */
 export async function makeDatabase({ isEmpty = false } = {}): Promise<string> {
+  const { url, drop } = await createDatabase({ isEmpty })
+  onTestFinished(drop)
+  return url
+}
+
+/** The same for more than one test: the caller drops it. */
+export async function createDatabase({ isEmpty = false } = {}) {
   const name = await copyDatabase(isEmpty ? 'template0' : await findTemplate())
-  onTestFinished(() => command(`DROP DATABASE ${name} WITH (FORCE)`))
-  return addressOf(await serverUrl(), name)
+  return {
+    url: addressOf(await serverUrl(), name),
+    drop: () => command(`DROP DATABASE ${name} WITH (FORCE)`),
+  }
 }
 
 function findTemplate(): Promise<string> {

@@ -6,6 +6,7 @@ import { describePasswordContract } from '../../access/sign-in/password-store-co
 import { describeAlertStoreContract } from '../../alerts/alert-store-contract.ts'
 import { describeAnnotationStoreContract } from '../../annotation/annotation-store-contract.ts'
 import { describeQueueRulesContract } from '../../annotation/queue-rules-contract.ts'
+import { describeExportTicketContract } from '../../calls/export-ticket-contract.ts'
 import { describeCallsQueryContract } from '../../calls/query/calls-query-contract.ts'
 import { describeCallsRefsContract } from '../../calls/query/calls-refs-contract.ts'
 import { describeEvaluationJobContract } from '../../evaluations/evaluation-job-store-contract.ts'
@@ -50,6 +51,7 @@ describe.skipIf(!hasPostgres)('with PostgreSQL', () => {
   describeObjectChangesContract('postgres', openTestStores)
   describeFileStoreContract('postgres', async () => (await openTestStores()).files)
   describeResponseStoreContract('postgres', async () => (await openTestStores()).responses)
+  describeExportTicketContract('postgres', async () => (await openTestStores()).exportTickets)
   describeCompletionCacheContract('postgres', async () => (await openTestStores()).completionCache)
   describeAnnotationStoreContract('postgres', () => openTestStores())
   describeQueueRulesContract('postgres', openTestStores)

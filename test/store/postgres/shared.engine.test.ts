@@ -92,6 +92,19 @@ describe.skipIf(!hasClickHouse || !hasPostgres)('two servers on one store', () =
     expect(items.body.items).toMatchObject([{ call_id: 'a', annotation_state: 'unstarted' }])
   })
 
+  it('an export that one server has issued is downloaded from the other, once', async () => {
+    const [one, other] = await openTwo()
+    const key = await one.createKey({ scopes: ['traces:read'], projects: [project_id] })
+    const issue = async () => (await one.post('/calls/exports', { project_id }, { key })).body.path
+    const path = await issue()
+    expect((await other.get(path, { key: null })).status).toBe(200)
+    expect((await other.get(path, { key: null })).status).toBe(404)
+    expect((await one.get(path, { key: null })).status).toBe(404)
+    const revoked = await issue()
+    await one.delete(`/v1/keys/${(await one.deps.keys.listKeys()).at(-1)?.id}`)
+    expect((await other.get(revoked, { key: null })).status).toBe(404)
+  })
+
   it('two servers share feedback, by which calls are found', async () => {
     const [one, other] = await openTwo()
     const time = '2026-01-01T10:00:00Z'

@@ -17,7 +17,7 @@ export interface SignIn extends Pick<Person, 'name' | 'claim_grants'> {
 /** From where a person signs in or out. */
 export type SignInOrigin = Pick<AuditOrigin, 'address' | 'forwarded_for'>
 
-interface PersonSession {
+export interface PersonSession {
   readonly person_id: string
   readonly started_at_us: number
 }

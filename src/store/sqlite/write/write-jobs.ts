@@ -9,6 +9,7 @@ import { createPasswordWrites } from '../../base/access/password-store.ts'
 import { createPersonWrites } from '../../base/access/person-store.ts'
 import { createAlertWrites } from '../../base/alerts/alert-store.ts'
 import { createAnnotationWrites } from '../../base/annotation/annotation-steps.ts'
+import { EXPORT_TICKET_WRITES } from '../../base/calls/export-ticket-store.ts'
 import { createCompletionCacheWrites } from '../../base/chat/completion-cache-store.ts'
 import { RESPONSE_WRITES } from '../../base/chat/response-store.ts'
 import { createEvaluationJobWrites } from '../../base/evaluations/evaluation-job-store.ts'
@@ -60,6 +61,7 @@ export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
     ...toWriteJobs(db, createPriceWrites(SQLITE)),
     ...toWriteJobs(db, RESPONSE_WRITES),
     ...toWriteJobs(db, createCompletionCacheWrites(SQLITE)),
+    ...toWriteJobs(db, EXPORT_TICKET_WRITES),
     ...toWriteJobs(db, RETENTION_WRITES),
     ...toWriteJobs(db, REDACTION_WRITES),
     ...createSegmentWrites(db),

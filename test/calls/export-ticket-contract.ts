@@ -1,0 +1,42 @@
+/** What a store of export tickets must do, whichever database has them. */
+import { describe, expect, it } from 'vitest'
+import type { ExportTicketStore } from '../../src/store/api/calls/export-tickets.ts'
+
+const ticketOf = (token_hash: string, key_id = 'k', expires_at_us = 60) => ({
+  token_hash,
+  key_id,
+  ticket_json: `"${token_hash}"`,
+  expires_at_us,
+})
+
+/** @param create - an empty store that closes itself when the test ends */
+export function describeExportTicketContract(
+  name: string,
+  create: () => Promise<ExportTicketStore>,
+): void {
+  describe(`${name} keeps the ExportTicketStore contract`, () => {
+    it('redeems a ticket once, and only before it expires', async () => {
+      const store = await create()
+      for (const hash of ['a', 'b']) await store.issueTicket(ticketOf(hash), 0)
+      expect(await store.redeemTicket('c', 0)).toBeNull()
+      expect(await store.redeemTicket('a', 59)).toEqual(ticketOf('a'))
+      expect(await store.redeemTicket('a', 59)).toBeNull()
+      expect(await store.redeemTicket('b', 60)).toBeNull()
+    })
+
+    it('keeps ten tickets of a key, removing the oldest, and 200 of all keys', async () => {
+      const store = await create()
+      for (let at = 0; at < 11; at++) await store.issueTicket(ticketOf(`${at}`, 'k', 60 + at), 0)
+      expect(await store.redeemTicket('0', 0)).toBeNull()
+      for (let at = 0; at < 190; at++) await store.issueTicket(ticketOf(`of ${at}`, `k${at}`), 0)
+      const more = ticketOf('more', 'another key')
+      await expect(store.issueTicket(more, 0)).rejects.toMatchObject({ code: 'server_overloaded' })
+      expect(await store.redeemTicket('more', 0)).toBeNull()
+      await store.issueTicket(ticketOf('own', 'k', 71), 0)
+      expect(await store.redeemTicket('1', 0)).toBeNull()
+      expect(await store.redeemTicket('2', 0)).not.toBeNull()
+      await store.issueTicket(more, 60)
+      expect(await store.redeemTicket('more', 59)).not.toBeNull()
+    })
+  })
+}
