@@ -1,7 +1,8 @@
 /**
- * Orderly shutdown: refuse new work, give running requests time to end, then abort the rest.
+ * Orderly shutdown: refuse new connections and requests, give running requests time to end, then abort the rest.
  * `app.draining` is the signal that streams and long reads must obey.
  */
+import { Server } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import { ApiError } from '../../errors.ts'
@@ -30,6 +31,11 @@ interface DrainOptions {
 }
 
 const POLL_MS = 20
+/**
+ * Polls in a row without a request after which the connections that remain are unused. Those in use first get a response
+ * that closes them: a client that sends just as its connection is closed does not know whether its request was processed.
+ */
+const UNUSED_POLLS = 12
 /** Limit: milliseconds in which aborted requests have to finish their responses. */
 const ABORT_GRACE_MS = 1_500
 
@@ -40,6 +46,8 @@ export const drain = fp<DrainOptions>(
     const stop = new AbortController()
     let isDraining = false
     let running = 0
+    let isRequested = false
+    let hasConnections = true
     app.decorate('draining', abort.signal)
     app.decorate('stopping', stop.signal)
     app.decorate('openAbort', createAborts(abort.signal))
@@ -53,6 +61,7 @@ export const drain = fp<DrainOptions>(
         done()
         return
       }
+      isRequested = true
       reply.header('connection', 'close')
       done(new ApiError('server_draining', { retryAfterS: 1 }))
     })
@@ -61,13 +70,29 @@ export const drain = fp<DrainOptions>(
       if (isDraining) reply.header('connection', 'close')
       done(null, payload)
     })
+    /** Frees the port without closing connections that are idle, as `close` of an HTTP server does. */
+    function stopListening(): void {
+      hasConnections = app.server.listening
+      app.server.once('close', () => {
+        hasConnections = false
+      })
+      if (app.server.listening) Server.prototype.close.call(app.server)
+    }
     async function waitUntilIdle(timeoutMs: number): Promise<void> {
       const deadline = performance.now() + timeoutMs
-      while (running > 0 && performance.now() < deadline) await setTimeout(POLL_MS)
+      // Counted instead of timed: each poll reads what has arrived while other work held the event loop.
+      let unusedPolls = 0
+      const isInUse = () => hasConnections && unusedPolls < UNUSED_POLLS
+      while ((running > 0 || isInUse()) && performance.now() < deadline) {
+        isRequested = false
+        await setTimeout(POLL_MS)
+        unusedPolls = isRequested ? 0 : unusedPolls + 1
+      }
     }
 
     app.addHook('preClose', async () => {
       isDraining = true
+      stopListening()
       stop.abort(new ApiError('server_draining'))
       await waitUntilIdle(drainTimeoutMs)
       abort.abort(new ApiError('server_draining'))
