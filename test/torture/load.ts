@@ -4,7 +4,7 @@ import { KEY } from './server-process.ts'
 
 export const PROJECT = 'torture/demo'
 export const EVALUATOR = 'quick'
-const BASIC = `Basic ${Buffer.from(`api:${KEY}`).toString('base64')}`
+const BASIC = basicOf(KEY)
 
 /** Feedback without an id. */
 export const FEEDBACK = {
@@ -41,8 +41,13 @@ export function openLedger(): Ledger {
   }
 }
 
-export function send(url: string, path: string, body: unknown): Promise<Response> {
-  const authorization = path.startsWith('/v1') ? `Bearer ${KEY}` : BASIC
+function basicOf(key: string): string {
+  return `Basic ${Buffer.from(`api:${key}`).toString('base64')}`
+}
+
+/** @param key - default: of the server */
+export function send(url: string, path: string, body: unknown, key = KEY): Promise<Response> {
+  const authorization = path.startsWith('/v1') ? `Bearer ${key}` : basicOf(key)
   const headers = { authorization, 'content-type': 'application/json' }
   return fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
 }
@@ -81,6 +86,22 @@ async function sendCall(url: string, ledger: Ledger): Promise<void> {
     summary: { usage: { m: { input_tokens: 3, output_tokens: 2 } } },
   }
   if ((await send(url, '/call/end', { end })).status === 200) ledger.calls.set(id, true)
+}
+
+/** Whole calls in one request. */
+async function sendBatch(url: string, ledger: Ledger): Promise<void> {
+  const ids = Array.from({ length: 5 }, () => randomUUID())
+  const [started_at, ended_at] = [new Date().toISOString(), new Date().toISOString()]
+  const batch = ids.flatMap((id) => {
+    const common = { project_id: PROJECT, id }
+    const start = { ...common, op_name: 'op', started_at, attributes: {}, inputs: {} }
+    return [
+      { mode: 'start', req: { start: { ...start, trace_id: id } } },
+      { mode: 'end', req: { end: { ...common, ended_at, summary: {} } } },
+    ]
+  })
+  const response = await send(url, '/call/upsert_batch', { batch })
+  if (response.status === 200) for (const id of ids) ledger.calls.set(id, true)
 }
 
 /** One request of OTLP with a trace of three spans. */
@@ -132,7 +153,7 @@ async function sendJob(url: string, ledger: Ledger): Promise<void> {
 }
 
 /** Makes the model that jobs train, and the evaluator of all calls but spans, once. */
-async function ensureWork(url: string, ledger: Ledger): Promise<void> {
+export async function ensureWork(url: string, ledger: Ledger): Promise<void> {
   if (ledger.evaluatorId === null) {
     const scorer = { kind: 'rule', rule: { type: 'latency', max_ms: 2_500 } }
     const body = { project_id: PROJECT, name: EVALUATOR, filter: { op_names: ['op'] }, scorer }
@@ -157,7 +178,8 @@ export async function applyLoad(
   const run = async () => {
     while (!options.isOver()) {
       const chance = Math.random()
-      if (chance < 0.55) await sendCall(url, ledger)
+      if (chance < 0.45) await sendCall(url, ledger)
+      else if (chance < 0.55) await sendBatch(url, ledger)
       else if (chance < 0.7) await sendSpans(url, ledger)
       else if (chance < 0.85) await sendFeedback(url, ledger)
       else if (chance < 0.93) await sendRandomFile(url, ledger)

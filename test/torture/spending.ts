@@ -1,10 +1,11 @@
 /** Spends the money of a key through a server that is killed, until its budgets refuse, and compares with the bill. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { OUTPUT_MAX, openBillingUpstream, PRICE } from './billing-upstream.ts'
 import { getJson, PROJECT, send } from './load.ts'
-import { type ServerProcess, startServer } from './server-process.ts'
+import { startServer } from './server-process.ts'
 
 /** US dollars of both budgets, that of the key and that of the project. */
 const LIMIT_USD = 0.12
@@ -18,11 +19,44 @@ const SPEND_MS_MAX = 30_000
 /** Refusals in a row after which a client gives up: what dead processes hold is free only after a minute. */
 const REFUSALS = 20
 
+/** One server, or several as one. */
+export interface SpendingSite {
+  /** Its address, which may change with each start. */
+  url(): string
+  /** Kills the server, or one of them, during streams, and starts it again. */
+  kill(): Promise<void>
+  /** Stops what runs in an orderly way, and starts it again. @throws Error for an exit code */
+  restart(): Promise<void>
+  /** Kills what runs. */
+  close(): Promise<void>
+}
+
 interface Spenders {
-  readonly dataDir: string
   readonly clients: number
-  /** How often the server is killed during streams. */
+  /** How often a server is killed during streams. */
   readonly kills: number
+  /** Starts on an empty store. @param environment - names the models */
+  open(environment: Readonly<Record<string, string>>): Promise<SpendingSite>
+}
+
+/** A site of one server on a directory. */
+export async function openSpendingServer(
+  dataDir: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<SpendingSite> {
+  let server = await startServer(dataDir, environment)
+  return {
+    url: () => server.url,
+    async kill() {
+      await server.kill()
+      server = await startServer(dataDir, environment)
+    },
+    async restart() {
+      demand((await server.stop()) === 0, 'the server did not end well')
+      server = await startServer(dataDir, environment)
+    },
+    close: () => server.kill(),
+  }
 }
 
 interface Budget {
@@ -31,25 +65,27 @@ interface Budget {
 }
 
 /** How much was spent. @throws Error naming what is wrong */
-export async function spendUnderKills({ dataDir, clients, kills }: Spenders): Promise<string> {
+export async function spendUnderKills({ open, clients, kills }: Spenders): Promise<string> {
   const upstream = await openBillingUpstream()
-  mkdirSync(dataDir, { recursive: true })
-  const path = join(dataDir, 'models.json')
+  const folder = mkdtempSync(join(tmpdir(), 'weft-spending-'))
+  const path = join(folder, 'models.json')
   const model = { id: 'billed', backend: 'openai', base_url: upstream.baseUrl }
   writeFileSync(path, JSON.stringify({ models: [model] }))
-  const environment = { WEFT_MODELS_FILE: path }
-  let server = await startServer(dataDir, environment)
+  const site = await open({ WEFT_MODELS_FILE: path })
   try {
-    const secret = await prepare(server)
+    const secret = await prepare(site)
     for (let kill = 0; kill < kills; kill++) {
-      const load = spend(server, { secret, clients, isOver: () => false })
+      let isKilled = false
+      const load = spend(site, { secret, clients, isOver: () => isKilled })
       await sleep(200 + 300 * Math.random())
-      await server.kill()
+      await site.kill()
+      isKilled = true
       await load
-      server = await startServer(dataDir, environment)
     }
+    // Servers that were not killed return what they have not spent.
+    await site.restart()
     await upstream.idle()
-    const before = { billed: upstream.billed(), budgets: await readBudgets(server) }
+    const before = { billed: upstream.billed(), budgets: await readBudgets(site) }
     for (const { spent_usd, reserved_usd } of before.budgets) {
       const counted = spent_usd + reserved_usd
       demand(
@@ -62,11 +98,10 @@ export async function spendUnderKills({ dataDir, clients, kills }: Spenders): Pr
     }
     const untilMs = performance.now() + SPEND_MS_MAX
     const isOver = () => performance.now() > untilMs
-    const refused = await spend(server, { secret, clients, isOver })
+    const refused = await spend(site, { secret, clients, isOver })
     demand(refused === clients, `only ${refused} of ${clients} clients were refused in the end`)
-    demand((await server.stop()) === 0, 'the server did not end well')
-    server = await startServer(dataDir, environment)
-    const after = await readBudgets(server)
+    await site.restart()
+    const after = await readBudgets(site)
     const billed = upstream.billed()
     demand(billed < LIMIT_USD + REQUEST_USD_MAX, `${billed} billed of ${LIMIT_USD}`)
     for (const [at, { spent_usd, reserved_usd }] of after.entries()) {
@@ -77,8 +112,9 @@ export async function spendUnderKills({ dataDir, clients, kills }: Spenders): Pr
     }
     return `${upstream.count()} requests, $${billed.toFixed(4)} billed of $${LIMIT_USD}`
   } finally {
-    await server.kill()
+    await site.close()
     await upstream.close()
+    rmSync(folder, { recursive: true })
   }
 }
 
@@ -87,7 +123,8 @@ function demand(holds: boolean, text: string): void {
 }
 
 /** Sets the price and the budgets. @returns the secret of the key that spends */
-async function prepare({ url }: ServerProcess): Promise<string> {
+async function prepare(site: SpendingSite): Promise<string> {
+  const url = site.url()
   const costs = { billed: PRICE }
   await create(url, '/cost/create', { project_id: PROJECT, costs })
   const rights = { svc_user_id: 'spender', scopes: ['inference'], projects: [PROJECT] }
@@ -107,8 +144,8 @@ async function create(url: string, path: string, body: object) {
   return (await response.json()) as { id?: string; secret?: string }
 }
 
-async function readBudgets({ url }: ServerProcess): Promise<readonly Budget[]> {
-  const response = await getJson(url, '/v1/budgets')
+async function readBudgets(site: SpendingSite): Promise<readonly Budget[]> {
+  const response = await getJson(site.url(), '/v1/budgets')
   return ((await response.json()) as { data: readonly Budget[] }).data
 }
 
@@ -119,7 +156,8 @@ interface Spending {
 }
 
 /** Streams until the money is spent or the server is gone. @returns how many clients were refused in the end */
-async function spend({ url }: ServerProcess, options: Spending): Promise<number> {
+async function spend(site: SpendingSite, options: Spending): Promise<number> {
+  const url = site.url()
   const clients = Array.from({ length: options.clients }, () => spendAlone(url, options))
   const ends = await Promise.allSettled(clients)
   return ends.filter((end) => end.status === 'fulfilled' && end.value).length

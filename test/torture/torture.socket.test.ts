@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { openLedger } from './load.ts'
+import { hasSharedStores } from './processes.ts'
 import { fillDisk, killUnderLoad, setClock } from './scenes.ts'
-import { spendUnderKills } from './spending.ts'
+import { killProcesses, stopProcesses } from './shared-scenes.ts'
+import { openSpendingServer, spendUnderKills } from './spending.ts'
 
 const COUNTED = /^\d+ calls, \d+ spans, \d+ feedback, \d+ files, \d+ jobs$/
 
@@ -15,7 +17,11 @@ describe('a server under torture', () => {
   })
 
   it('spends no more than one request over its budgets, and counts nothing twice, through kill -9 during streams', async () => {
-    const told = await spendUnderKills({ dataDir: makeTempDir(), clients: 6, kills: 3 })
+    const told = await spendUnderKills({
+      clients: 6,
+      kills: 3,
+      open: (models) => openSpendingServer(makeTempDir(), models),
+    })
     expect(told).toMatch(/^\d+ requests, \$\d\.\d+ billed/)
   }, 180_000)
 
@@ -26,4 +32,18 @@ describe('a server under torture', () => {
     if (told.startsWith('SKIPPED')) skip(told)
     expect(told).toMatch(COUNTED)
   })
+})
+
+describe.skipIf(!hasSharedStores)('three servers behind a proxy', () => {
+  it('lose nothing, give each item, export and message once, and keep sessions through kill -9', async () => {
+    const told = await killProcesses({ processes: 3, clients: 4, kills: 2 })
+    expect(told).toMatch(
+      / calls, .* items, .* exports, .* of a session, .* messages, .* checkpoints/,
+    )
+  }, 180_000)
+
+  it('answer each request when one of them is stopped', async () => {
+    const told = await stopProcesses({ processes: 3, clients: 4, kills: 1 })
+    expect(told).toMatch(/^\d+ calls, \d+ refused$/)
+  }, 180_000)
 })

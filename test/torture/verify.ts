@@ -18,6 +18,7 @@ interface CallRow {
 export async function verify(url: string, ledger: Ledger): Promise<string> {
   const rows = await readCalls(url)
   const byId = new Map(rows.map((row) => [row.id, row]))
+  if (byId.size !== rows.length) throw new Error('a call is stored twice')
   for (const [id, hasEnded] of ledger.calls) {
     const row = byId.get(id)
     if (!row) throw new Error(`the acknowledged call ${id} is gone`)
