@@ -164,6 +164,11 @@ async function readFailure(response: Response): Promise<ApiFailure> {
   return new ApiFailure(response.status, code, message)
 }
 
+/** Whether the server, or a proxy in front of it, could not be reached, as while it restarts. */
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof ApiFailure && (error.code === 'no_answer' || error.status === 502)
+}
+
 /** Returns a readable error message; null for a request that was aborted. */
 export function errorText(error: unknown): string | null {
   if (error instanceof DOMException && error.name === 'AbortError') return null

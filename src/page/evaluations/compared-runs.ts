@@ -41,7 +41,7 @@ export function ComparedRuns({ project, runs }: ComparedRunsProps) {
       <td></td>
       ${runs.map(
         (run, at) => html`<th key=${run.id} scope="col">
-        <a href=${pathTo(project, 'evaluations', run.id)}>${run.name}</a>${at === 0 && html` <span class="mark">baseline</span>`}
+        <a class="clamped" title=${run.name} href=${pathTo(project, 'evaluations', run.id)}>${run.name}</a>${at === 0 && html` <span class="mark">baseline</span>`}
       </th>`,
       )}
     </tr></thead>

@@ -35,7 +35,7 @@ export function RunView({ project, subject }: ViewProps) {
   const name = run.value?.name ?? (run.isLoading ? '…' : id)
   const title = html`<a href=${pathTo(project, 'evaluations')}>Evaluations</a> / ${name}`
   if (!run.value) return html`<${Pending} title=${title} loaded=${run} />`
-  return html`<h1>${title}</h1>
+  return html`<h1 title=${name}>${title}</h1>
     <${Facts} project=${project} run=${run.value} />
     ${run.value.status === 'running' ? html`<${RunProgress} project=${project} id=${id} onEnd=${() => setTurn((last) => last + 1)} />` : html`<${Rescore} project=${project} id=${id} />`}
     <${ScoreFigures} run=${run.value} examples=${examples.value} />

@@ -1,5 +1,6 @@
 /** Reads scores from the output of scorers, and compares them. Pure. */
 import { isExactNumber, roundedNumber } from '../api/exact-json.ts'
+import { formatDigits } from '../parts/digits.ts'
 
 /** A score of one example or of a run; texts are labels. */
 export type Score = number | boolean | string
@@ -97,9 +98,10 @@ const differences = formatOf(3, 'exceptZero')
 
 export function formatScore(score: Score | null | undefined): string {
   if (score === null || score === undefined) return '–'
-  return typeof score === 'number' ? numbers.format(score) : String(score)
+  return typeof score === 'number' ? formatDigits(score, numbers) : String(score)
 }
 
 export function formatDifference(difference: number): string {
-  return differences.format(difference)
+  const words = formatDigits(difference, differences)
+  return difference > 0 && !words.startsWith('+') ? `+${words}` : words
 }

@@ -2,6 +2,7 @@
 import { textOf } from '../api/exact-json.ts'
 import { decodePart } from '../shell/page-route.ts'
 import { timeZone } from '../shell/settings.ts'
+import { DIGITS_SHOWN_MAX, formatDigits } from './digits.ts'
 
 const MS_PER_S = 1000
 const S_PER_MIN = 60
@@ -81,11 +82,11 @@ const counts = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 const shortCounts = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 
 export function formatCount(count: number | null | undefined): string {
-  return count === null || count === undefined ? '' : counts.format(count)
+  return count === null || count === undefined ? '' : formatDigits(count, counts)
 }
 
 export function formatShort(count: number): string {
-  return shortCounts.format(count)
+  return formatDigits(count, shortCounts)
 }
 
 /** `1 call`, `2 calls`. */
@@ -104,7 +105,7 @@ export function formatCost(cost: number | null | undefined): string {
   if (cost === null || cost === undefined) return ''
   if (cost === 0) return '$0'
   const size = Math.abs(cost)
-  return `${cost < 0 ? '−' : ''}$${(size < 0.1 ? smallDollars : dollars).format(size)}`
+  return `${cost < 0 ? '−' : ''}$${formatDigits(size, size < 0.1 ? smallDollars : dollars)}`
 }
 
 /** Limits: numbers from here on are too long for a narrow column. */
@@ -134,8 +135,8 @@ export function formatExactCost(cost: number): string {
 
 /** Four significant digits, enough for comparison. */
 export function formatNumber(value: number): string {
-  if (value === 0 || Number.isInteger(value)) return String(value)
   const size = Math.abs(value)
+  if (value === 0 || (Number.isInteger(value) && size < DIGITS_SHOWN_MAX)) return String(value)
   return size < 0.001 || size >= 100_000 ? value.toExponential(1) : String(+value.toPrecision(4))
 }
 

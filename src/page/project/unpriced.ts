@@ -41,7 +41,7 @@ export function UnpricedModels({ project }: { readonly project: string }) {
       <thead><tr><th scope="col">Model</th><th scope="col">Calls</th><th scope="col">Tokens in</th><th scope="col">Tokens out</th><th scope="col">Cost</th><th scope="col">Price</th></tr></thead>
       <tbody>${value.models.map(
         (model) => html`<tr key=${model.llm_id}>
-          <th scope="row">${model.llm_id}</th>
+          <th scope="row" class="wrap">${model.llm_id}</th>
           <td>${formatCount(model.calls)}</td>
           <td>${formatCount(model.input_tokens)}</td>
           <td>${formatCount(model.output_tokens)}</td>

@@ -55,10 +55,11 @@ export function CallDetail({ project, id, turn, usage }: CallDetailProps) {
     return html`<section class="detail"><${Pending} title=${loaded.isLoading ? '…' : id} loaded=${loaded} /></section>`
   }
   const call = loaded.value
+  const name = call.display_name ?? shortOp(call.op_name)
   const [prompt, answers] = [promptOf(call.inputs), responseMessagesOf(call.output)]
   return html`<section class="detail" aria-label="Call">
     <div class="bar detail-head">
-      <h1>${call.display_name ?? shortOp(call.op_name)}</h1>
+      <h1 title=${name}>${name}</h1>
       <span class="push"></span>
       ${
         prompt.length > 0 &&

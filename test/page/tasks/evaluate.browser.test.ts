@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { hasBrowser, openPage, PROJECT, recordCalls } from '../browser.ts'
+import { useDemoProject } from '../demo-project.ts'
 import {
   publish,
   publishDataset,
@@ -7,7 +8,6 @@ import {
   publishModel,
   recordRun,
 } from '../evaluations/evaluation-fixtures.ts'
-import { useDemoProject } from './demo-project.ts'
 import { createKeys, createMouse, expectCounts, openFirstView } from './hands.ts'
 
 const TEN = 10

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { hasBrowser } from '../browser.ts'
-import { useDemoProject } from './demo-project.ts'
+import { useDemoProject } from '../demo-project.ts'
 import { createKeys, createMouse, expectCounts } from './hands.ts'
 
 describe.skipIf(!hasBrowser)('tasks of those who look for a cause', () => {

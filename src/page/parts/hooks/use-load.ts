@@ -1,6 +1,10 @@
 /** Loads the data of a view, again when its dependencies have changed, and drops responses that arrive too late. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { errorText } from '../../api/client.ts'
+import { errorText, isUnreachable } from '../../api/client.ts'
+import { usePause } from './use-pause.ts'
+
+/** Pause before a server that could not be reached is requested again. */
+const RETRY_MS = 3000
 
 export interface Loaded<T> {
   /** The last value; it stays while a newer one loads. */
@@ -13,7 +17,7 @@ export interface Loaded<T> {
 
 /**
  * @param name - identifies the value; a new name loads another one
- * @param load - may pass on a partial value before the complete one
+ * @param load - may pass on a partial value before the complete one; it is called again while the server cannot be reached
  * @param turn - a new number loads the same again. If that fails, the old value stays. Under a new name it is removed,
  *   since it would be mistaken for the new value.
  */
@@ -27,6 +31,8 @@ export function useLoad<T>(
     failure: null,
     isLoading: true,
   })
+  const [retries, setRetries] = useState(0)
+  const isWaiting = useRef(false)
   const shownName = useRef(name)
   // Immediately, not with the next frame.
   useLayoutEffect(() => {
@@ -45,13 +51,18 @@ export function useLoad<T>(
         if (!abort.signal.aborted) show({ value, failure: null, isLoading: false })
       },
       (error) => {
-        const failure = errorText(error)
         const isKept = shownName.current === name
+        isWaiting.current = isUnreachable(error)
+        const failure = isWaiting.current
+          ? `${errorText(error)} It is requested again every ${RETRY_MS / 1000} seconds.`
+          : errorText(error)
         if (!abort.signal.aborted)
           setLoaded(({ value }) => ({ value: isKept ? value : null, failure, isLoading: false }))
       },
     )
     return () => abort.abort()
-  }, [name, turn])
+  }, [name, turn, retries])
+  const canRetry = isWaiting.current && loaded.failure !== null && !loaded.isLoading
+  usePause(canRetry ? RETRY_MS : null, () => setRetries(retries + 1))
   return { ...loaded, isOther: loaded.value !== null && shownName.current !== name }
 }
