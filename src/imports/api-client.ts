@@ -31,6 +31,8 @@ export interface ApiClient {
   post(path: string, body: object): Promise<Json>
   /** The text that an address responds with to a body. @throws ImportError */
   postForText(path: string, body: object): Promise<string>
+  /** The bytes that an address responds with to a body. @throws ImportError */
+  postForBytes(path: string, body: object): Promise<Buffer>
 }
 
 /**
@@ -56,14 +58,14 @@ export function createApiClient(
   const root = base.href.replace(/\/+$/, '')
   const redact = createKeyRedact(keysOf(headers))
 
-  async function request(path: string, init: RequestInit): Promise<string> {
+  async function request(path: string, init: RequestInit): Promise<Buffer> {
     const name = `${init.method} ${root}${path.replace(/\?.*$/, '')}`
     for (let tries = 1; ; tries++) {
       const outcome = await attempt(`${root}${path}`, {
         ...init,
         headers: { ...headers, ...init.headers },
       })
-      if ('text' in outcome) return outcome.text
+      if ('bytes' in outcome) return outcome.bytes
       const { status, isFinal, retryMs } = outcome
       if (isFinal || tries === TRIES_MAX) {
         const message = redact(outcome.message.slice(0, REDACTED_CHARS)).slice(0, EXCERPT_CHARS)
@@ -73,6 +75,8 @@ export function createApiClient(
     }
   }
 
+  const requestText = async (path: string, init: RequestInit) =>
+    (await request(path, init)).toString()
   const get = { method: 'GET' }
   const post = (body: object) => ({
     method: 'POST',
@@ -80,16 +84,17 @@ export function createApiClient(
     body: JSON.stringify(body),
   })
   return {
-    get: async (path, query = {}) => parse(await request(path + render(query), get), path),
+    get: async (path, query = {}) => parse(await requestText(path + render(query), get), path),
     list: async (path, query = {}) =>
-      objectsOf(parseJson(await request(path + render(query), get), path)),
-    post: async (path, body) => parse(await request(path, post(body)), path),
-    postForText: (path, body) => request(path, post(body)),
+      objectsOf(parseJson(await requestText(path + render(query), get), path)),
+    post: async (path, body) => parse(await requestText(path, post(body)), path),
+    postForText: (path, body) => requestText(path, post(body)),
+    postForBytes: (path, body) => request(path, post(body)),
   }
 }
 
 type Outcome =
-  | { readonly text: string }
+  | { readonly bytes: Buffer }
   | {
       readonly message: string
       readonly status: number | null
@@ -101,17 +106,17 @@ async function attempt(url: string, init: RequestInit): Promise<Outcome> {
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS)
     const response = await fetch(url, { ...init, redirect: 'manual', signal })
-    const text = await readText(response)
-    if (text === null) {
+    const bytes = await readBytes(response)
+    if (bytes === null) {
       const message = `responds with more than ${RESPONSE_BYTES_MAX} bytes`
       return { message, status: null, isFinal: true, retryMs: null }
     }
-    if (response.ok) return { text }
+    if (response.ok) return { bytes }
     const { status } = response
     const to = response.headers.get('location')
     const excerpt =
       to === null
-        ? text.slice(0, REDACTED_CHARS).replaceAll(/\s+/g, ' ').trim()
+        ? bytes.toString().slice(0, REDACTED_CHARS).replaceAll(/\s+/g, ' ').trim()
         : `it redirects to ${URL.parse(to, url)?.origin}, which is not followed`
     const after = Number(response.headers.get('retry-after') ?? Number.NaN)
     return {
@@ -147,8 +152,8 @@ function keysOf(headers: Readonly<Record<string, string>>): string[] {
   })
 }
 
-/** Null for a text that is too long. */
-async function readText(response: Response): Promise<string | null> {
+/** Null for a body that is too long. */
+async function readBytes(response: Response): Promise<Buffer | null> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {
@@ -156,7 +161,7 @@ async function readText(response: Response): Promise<string | null> {
     if (size > RESPONSE_BYTES_MAX) return null
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks).toString('utf8')
+  return Buffer.concat(chunks)
 }
 
 function render(query: Query): string {
@@ -172,10 +177,16 @@ function parse(text: string, path: string): Json {
   return objectOrEmpty(parseJson(text, path))
 }
 
-/** Parses JSON from outside, with every digit of its numbers. @param origin - for the message. @throws ImportError */
-export function parseJson(text: string, origin: string): unknown {
+/**
+ * Parses JSON from outside, with every digit of its numbers.
+ *
+ * @param origin - for the message
+ * @param parse - default: parseLossless
+ * @throws ImportError
+ */
+export function parseJson(text: string, origin: string, parse = parseLossless): unknown {
   try {
-    if (!exceedsDepth(text, JSON_DEPTH_MAX)) return parseLossless(text)
+    if (!exceedsDepth(text, JSON_DEPTH_MAX)) return parse(text)
   } catch {
     // The same error as for what nests too deep.
   }

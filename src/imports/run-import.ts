@@ -101,5 +101,5 @@ export async function runImport(run: ImportRun): Promise<ImportReport> {
 }
 
 function emptyCounts(): ImportCounts {
-  return { calls: 0, feedback: 0, datasets: 0, rows: 0, objects: 0 }
+  return { calls: 0, feedback: 0, datasets: 0, rows: 0, objects: 0, files: 0 }
 }

@@ -41,15 +41,33 @@ export interface ImportedObject {
   readonly tags?: readonly string[]
   /** Names that lead to this version alone. */
   readonly aliases?: readonly string[]
+  /** The digest in its refs there: an alias where it is another one here. */
+  readonly sourceDigest?: string
+}
+
+/** A file of the digest that values name. */
+export interface ImportedFile {
+  readonly digest: string
+  /** Null when the tool has none of the digest; called only for a file that is not stored. */
+  readonly read: () => Promise<Buffer | null>
+}
+
+/** A table of the digest that refs name. */
+export interface ImportedTable {
+  readonly digest: string
+  /** Read only when it is not stored. */
+  readonly rows: AsyncIterable<object>
 }
 
 /** What is read at once; written in this order: versions of a name come oldest first. */
 export interface ImportPage {
+  readonly files?: readonly ImportedFile[]
   readonly calls?: readonly CallParts[]
   /** Runs of which there are trials among the calls. */
   readonly runs?: readonly ExperimentRun[]
   readonly feedback?: readonly Feedback[]
   readonly datasets?: readonly ImportedDataset[]
+  readonly tables?: readonly ImportedTable[]
   readonly objects?: readonly ImportedObject[]
   /** What was left out, by why, with its number. */
   readonly left?: Readonly<Record<string, number>>

@@ -1,4 +1,4 @@
-/** Reads calls and feedback of W&B Weave or of another Weft by their API, or calls out of a file of JSON lines. */
+/** Reads W&B Weave or another Weft by their API, or calls out of a file of JSON lines. */
 import { createReadStream, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { type CallParts, resolveCallEnd, resolveCallStart } from '../domain/calls/new-call.ts'
@@ -9,11 +9,10 @@ import {
   objectOrEmpty,
   textOrEmpty,
 } from '../domain/json/json-values.ts'
-import { parseRef } from '../domain/objects/refs.ts'
 import { EndedCallSchemaForInsert, StartedCallSchemaForInsert } from '../schemas/calls/call.ts'
 import { LooseFeedbackCreateRequest } from '../schemas/feedback/feedback.ts'
 import { parseTimestampUs } from '../schemas/timestamp.ts'
-import { type ApiClient, createApiClient, type Json, objectsOf, parseJson } from './api-client.ts'
+import { createApiClient, type Json, objectsOf, parseJson } from './api-client.ts'
 import { TOO_LARGE, tryFeedback } from './scores.ts'
 import {
   createLeftCounts,
@@ -24,28 +23,31 @@ import {
   type SourceOptions,
 } from './source.ts'
 import { collectCalls } from './step-calls.ts'
+import { filesOf, moveRefs, readObjects, type WeaveProject } from './weave-objects.ts'
 
 const PAGE_CALLS = 200
 const PAGE_FEEDBACK = 500
 
 export function openWeave(options: SourceOptions): ImportSource {
-  const unread = [
-    'objects, datasets, prompts, tables and files, of which weft export and weft import copy all between two Wefts',
-    'costs, annotation queues and monitors',
-  ]
+  const unread = ['costs, annotation queues and deleted versions of objects']
   if (!/^https?:/.test(options.location)) {
     if (!existsSync(options.location)) throw new ImportError(`${options.location} is missing`)
-    return { stages: [{ name: 'traces', pages: (after) => readLines(options, after) }], unread }
+    return {
+      stages: [{ name: 'traces', pages: (after) => readLines(options, after) }],
+      unread: ['objects, tables and files', ...unread],
+    }
   }
   const key = options.readSecret('WANDB_API_KEY')
   const basic = Buffer.from(`api:${key}`).toString('base64')
   const api = createApiClient(options.location, key ? { authorization: `Basic ${basic}` } : {})
   if (options.sourceName === null) throw new ImportError('--name must be <entity>/<project> there')
   const project_id = options.sourceName
+  const source = { api, project_id }
   return {
     stages: [
-      { name: 'traces', pages: (after) => readCalls(api, project_id, options, after) },
-      { name: 'feedback', pages: (after) => readFeedback(api, project_id, options, after) },
+      { name: 'traces', pages: (after) => readCalls(source, options, after) },
+      { name: 'feedback', pages: (after) => readFeedback(source, options, after) },
+      { name: 'objects', pages: (after) => readObjects(source, options, after) },
     ],
     unread,
   }
@@ -53,8 +55,7 @@ export function openWeave(options: SourceOptions): ImportSource {
 
 /** A cursor is the number of calls before the next page, in the order of their starts. */
 async function* readCalls(
-  api: ApiClient,
-  project_id: string,
+  { api, project_id }: WeaveProject,
   options: SourceOptions,
   after: string | null,
 ): AsyncGenerator<ImportPage> {
@@ -67,7 +68,9 @@ async function* readCalls(
     })
     const lines = text.split('\n').filter((line) => line.trim() !== '')
     const isLast = lines.length < PAGE_CALLS
-    yield { ...toPage(lines, options), cursor: isLast ? '' : String(offset + PAGE_CALLS) }
+    const moved = lines.map((line) => moveRefs(line, project_id, options))
+    const files = filesOf(lines, { api, project_id })
+    yield { files, ...toPage(moved, options), cursor: isLast ? '' : String(offset + PAGE_CALLS) }
     if (isLast) return
   }
 }
@@ -94,7 +97,7 @@ function toPage(lines: readonly string[], options: SourceOptions) {
   return { calls, left: left.counts }
 }
 
-/** What a client could have sent, as it is; refs lead to the project that they name. @throws ApiError */
+/** What a client could have sent, as it is. @throws ApiError */
 function toParts(call: Json, { project_id, refScheme }: SourceOptions): CallParts | null {
   const { id, op_name, display_name, thread_id, turn_id, parent_id, output, exception } = call
   // What the server derives from the rest of the call; it is derived here, too.
@@ -139,18 +142,18 @@ function userOf(call: Json) {
 }
 
 async function* readFeedback(
-  api: ApiClient,
-  project_id: string,
+  { api, project_id }: WeaveProject,
   options: SourceOptions,
   after: string | null,
 ): AsyncGenerator<ImportPage> {
   for (let offset = Number(after ?? 0); ; offset += PAGE_FEEDBACK) {
-    const page = await api.post('/feedback/query', {
+    const text = await api.postForText('/feedback/query', {
       project_id,
       limit: PAGE_FEEDBACK,
       offset,
       sort_by: ['created_at', 'id'].map((field) => ({ field, direction: 'asc' })),
     })
+    const page = objectOrEmpty(parseJson(moveRefs(text, project_id, options), 'feedback'))
     const left = createLeftCounts()
     const feedback: Feedback[] = []
     const rows = objectsOf(page.result)
@@ -165,17 +168,15 @@ async function* readFeedback(
   }
 }
 
-/** Feedback about a call of the project, which leads to the call here; why not for other feedback. */
+/** Feedback as it is; why not where it cannot be stored. */
 function toFeedback(row: Json, options: SourceOptions): Feedback | string {
-  const { project_id, refScheme } = options
-  const about = parseRef(textOrEmpty(row.weave_ref))
-  if (about?.kind !== 'call') return 'feedback about objects'
+  const { project_id } = options
   const ref = (name: string) => filledTextOrNull(row[name])
   const created_at_us = parseTimestampUs(textOrEmpty(row.created_at)) ?? 0
   const request = LooseFeedbackCreateRequest.safeParse({
     project_id,
     id: row.id,
-    weave_ref: `${refScheme}:///${project_id}/call/${about.name}`,
+    weave_ref: textOrEmpty(row.weave_ref),
     feedback_type: textOrEmpty(row.feedback_type),
     creator: filledTextOrNull(row.creator),
     payload: objectOrEmpty(row.payload),

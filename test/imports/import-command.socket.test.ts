@@ -35,7 +35,7 @@ describe('weft import --from', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toBe(
       [
-        `acme/demo has what ${path} has: 1 calls, 0 feedback, 0 datasets, 0 rows, 0 objects`,
+        `acme/demo has what ${path} has: 1 calls, 0 feedback, 0 datasets, 0 rows, 0 objects, 0 files`,
         'not read, because nothing here corresponds: metrics; logs\n',
       ].join('\n'),
     )

@@ -14,7 +14,7 @@ describe('weft import --from langfuse', () => {
   it('reads observations with usage, cost and whole metadata, and changes nothing the second time', async () => {
     const { report, records } = await imported()
     expect(report).toEqual({
-      counts: { calls: 3, feedback: 3, datasets: 1, rows: 2, objects: 2 },
+      counts: { calls: 3, feedback: 3, datasets: 1, rows: 2, objects: 2, files: 0 },
       left: {},
     })
     const calls = Object.fromEntries(records.calls.map((call) => [call.id, call]))

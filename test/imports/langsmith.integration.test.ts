@@ -13,7 +13,7 @@ describe('weft import --from langsmith', () => {
   it('reads runs, counts usage that a chain repeats once, and changes nothing the second time', async () => {
     const { report, records } = await imported()
     expect(report).toEqual({
-      counts: { calls: 2, feedback: 1, datasets: 1, rows: 2, objects: 2 },
+      counts: { calls: 2, feedback: 1, datasets: 1, rows: 2, objects: 2, files: 0 },
       left: {},
     })
     const [root, model] = records.calls

@@ -167,7 +167,7 @@ describe('weft import --from mlflow', () => {
   it('reads spans with ids out of base64, exact times and usage, and changes nothing the second time', async () => {
     const { report, records } = await importServed(openMlflow, RESPONSES)
     expect(report).toEqual({
-      counts: { calls: 3, feedback: 4, datasets: 1, rows: 2, objects: 2 },
+      counts: { calls: 3, feedback: 4, datasets: 1, rows: 2, objects: 2, files: 0 },
       left: { 'traces whose spans the server cannot read': 1 },
     })
     const [root, model, kept] = [ROOT, MODEL, 'eee19b7ec3c1b173'].map((id) =>

@@ -13,7 +13,7 @@ describe('weft import --from opik', () => {
   it('reads traces as roots of their spans, counts usage once, and changes nothing the second time', async () => {
     const { report, records } = await imported()
     expect(report).toEqual({
-      counts: { calls: 3, feedback: 3, datasets: 1, rows: 2, objects: 2 },
+      counts: { calls: 3, feedback: 3, datasets: 1, rows: 2, objects: 2, files: 0 },
       left: {},
     })
     expect(records.calls).toMatchObject([

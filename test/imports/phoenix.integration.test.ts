@@ -121,7 +121,7 @@ describe('weft import --from phoenix', () => {
   it('reads spans with ids, times, messages and usage, and changes nothing the second time', async () => {
     const { report, records } = await importServed(openPhoenix, RESPONSES)
     expect(report).toEqual({
-      counts: { calls: 2, feedback: 3, datasets: 2, rows: 3, objects: 2 },
+      counts: { calls: 2, feedback: 3, datasets: 2, rows: 3, objects: 2, files: 0 },
       left: {},
     })
     const [first, second] = records.calls
