@@ -9,10 +9,9 @@ import {
 import { definitionOf, type Evaluator, isSampled } from '../domain/evaluators/evaluator.ts'
 import type { ScoredSubject } from '../domain/evaluators/score.ts'
 import { objectOrEmpty } from '../domain/json/json-values.ts'
-import { add, priceUsage, toUsd } from '../domain/prices/cost.ts'
+import { priceUsage, totalUsd } from '../domain/prices/cost.ts'
 import type { PriceTable } from '../domain/prices/price-table.ts'
 import { layerPrices } from '../domain/prices/project-prices.ts'
-import type { Measured } from '../domain/stats/exact-sum.ts'
 import { JUDGE_OP_NAME } from '../inference/scorers/judge.ts'
 import type { CallsFilter } from '../schemas/calls/calls-filter.ts'
 import { renderTimestamp, renderTimestampOrNull } from '../schemas/timestamp.ts'
@@ -209,7 +208,6 @@ export function toSubject(call: CallTexts, table: PriceTable): ScoredSubject {
   const { id, trace_id, thread_id, op_name, started_at_us, ended_at_us, exception } = call
   const summary = objectOrEmpty(parse(call.summary_json))
   const attributes = objectOrEmpty(parse(call.attributes_json))
-  const costs = priceUsage({ summary, attributes, started_at_us }, table)
   return {
     id,
     trace_id,
@@ -223,10 +221,7 @@ export function toSubject(call: CallTexts, table: PriceTable): ScoredSubject {
     started_at: renderTimestamp(started_at_us),
     ended_at: renderTimestampOrNull(ended_at_us),
     latency_ms: ended_at_us === null ? null : latencyMs(started_at_us, ended_at_us),
-    cost_usd:
-      costs.length === 0
-        ? null
-        : toUsd(costs.reduce<Measured>((sum, { atoms }) => add(sum, atoms), 0)),
+    cost_usd: totalUsd(priceUsage({ summary, attributes, started_at_us }, table)),
   }
 }
 

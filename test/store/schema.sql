@@ -327,6 +327,9 @@ CREATE TABLE evaluation_jobs (
   claimed_until_us INTEGER NOT NULL
 ) STRICT;
 
+CREATE INDEX evaluation_jobs_comparisons ON evaluation_jobs (project_id, created_at_us, id)
+WHERE state <> 'running' AND substr(work_json, 1, 17) = '{"kind":"compare"';
+
 CREATE INDEX evaluation_jobs_finished ON evaluation_jobs (created_at_us, id) WHERE state <> 'running';
 
 CREATE INDEX evaluation_jobs_running ON evaluation_jobs (created_at_us, id) WHERE state = 'running';

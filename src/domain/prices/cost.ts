@@ -153,6 +153,12 @@ export function totalCost(parts: CostParts): Measured {
   return add(inputCost(parts), parts.output)
 }
 
+/** The dollars of all of them; null: there are none. */
+export function totalUsd(costs: readonly { readonly atoms: Measured }[]): number | null {
+  if (costs.length === 0) return null
+  return toUsd(costs.reduce<Measured>((sum, { atoms }) => add(sum, atoms), 0))
+}
+
 export function toUsd(atoms: Measured): number {
   return Number(atoms) / ATOMS_PER_USD
 }

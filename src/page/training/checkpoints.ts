@@ -60,7 +60,7 @@ function Row({ project, model, checkpoint: { step, metrics } }: RowProps) {
     <td class="number">${step}</td>
     ${NUMBERS.map((each) => html`<td key=${each} class="number">${text(each)}</td>`)}
     <td class="number">${trained === '' ? '' : `${trained} of ${text('num_groups_submitted')}`}</td>
-    <td>${may('inference') && html`<a href=${playgroundOf(project, name)}>try ${step === 0 ? 'the base model' : 'this step'}</a>`}</td>
+    <td>${may('inference') && html`<a href=${playgroundOf(project, name)}>try ${step === 0 ? 'the base model' : 'this step'}</a> · <a href=${`${pathTo(project, 'training', 'served')}?${new URLSearchParams({ model: name })}`}>serve</a>`}</td>
   </tr>`
 }
 

@@ -11,6 +11,7 @@ import { Failure, Pending } from '../parts/notice.ts'
 import { JsonTree } from '../parts/values/json-tree.ts'
 import { pathTo } from '../shell/page-route.ts'
 import { playgroundOf } from './checkpoints.ts'
+import { ComparisonPanel } from './compared/comparison-panel.ts'
 import { Curves } from './curves.ts'
 import { durationOf, JobStatus, noteOf } from './job-table.ts'
 import {
@@ -70,6 +71,14 @@ export function JobView({ project, id }: JobViewProps) {
     <${Failure} words=${loaded.failure} />
     <${Failure} words=${job.status === 'failed' ? noteOf(job) : null} />
     <${Facts} project=${project} job=${job} model=${model} />
+    ${
+      job.source !== null &&
+      job.checkpoint !== null &&
+      model !== null &&
+      may('inference') &&
+      html`<h2>Did it get better?</h2>
+        <${ComparisonPanel} project=${project} source=${job.source} model=${model.name} step=${job.checkpoint.step} />`
+    }
     <${Curves}
       points=${steps.map(({ data }, at) => ({ step: at + 1, metrics: data }))}
       unit="gradient step"
@@ -98,6 +107,7 @@ interface FactsProps {
 function Facts({ project, job, model }: FactsProps) {
   const { checkpoint, worker, policy_lag } = job
   const name = `${model?.name}:step${checkpoint?.step}`
+  const isControl = typeof job.source?.shuffle_seed === 'number'
   const canTry = model !== null && checkpoint !== null && may('inference')
   const facts: [string, ComponentChildren][] = [
     ['Model', model?.name ?? job.model_id],
@@ -109,6 +119,7 @@ function Facts({ project, job, model }: FactsProps) {
       'Trajectories',
       `${formatCount(job.trainable_count)} of ${formatCount(job.trajectory_count)} can train`,
     ],
+    ['Rewards', isControl && 'shuffled: this is the control'],
     ['Policy lag', policy_lag],
     ['Attempt', job.attempt > 0 && `${job.attempt} of ${job.max_attempts}`],
     ['Worker', worker && `${worker.id} ${worker.version}`],

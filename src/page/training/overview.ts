@@ -72,6 +72,7 @@ export function Overview({ project }: { readonly project: string }) {
       <h1>Training</h1>
       ${model !== null && html`<${ModelChoice} models=${models} model=${model} />`}
       <span class="push"></span>
+      <a class="button" href=${pathTo(project, 'training', 'served')}>Served names</a>
       <a class="button" href=${pathTo(project, 'training', 'new')}>New job from calls</a>
     </div>
     <${Failure} words=${loaded.failure} />

@@ -5,13 +5,16 @@ import { listHeldOutPrompts } from '../../domain/training/traffic/held-out-promp
 import { ApiError, refuseField } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import type { Scorer } from '../../schemas/evaluators/scorer.ts'
+import { renderTimestamp } from '../../schemas/timestamp.ts'
 import {
   ComparisonCreateRequest,
   ComparisonCreateResponse,
+  ComparisonListResponse,
   ComparisonPath,
   ComparisonQuery,
   ComparisonResponse,
 } from '../../schemas/training/comparison.ts'
+import type { EvaluationJob } from '../../store/api/evaluations/evaluation-jobs.ts'
 import type { EvaluatorStore } from '../../store/api/evaluators/evaluators.ts'
 import {
   beginJob,
@@ -31,9 +34,12 @@ const url = '/v1/preview/comparisons'
 const PROMPT_CHARS_MAX = 4 * 1024 * 1024
 /** Limit: responses of one comparison. */
 const REQUESTS_MAX = 20_000
+/** Limit: comparisons of a list. */
+const LISTED_MAX = 100
 
 export async function comparisonRoutes(app: App, options: ComparisonRoutesOptions): Promise<void> {
   addCreate(app, options)
+  addList(app, options)
   addGet(app, options)
 }
 
@@ -130,9 +136,38 @@ function addGet(app: App, { evaluations }: ComparisonRoutesOptions): void {
       if (job?.work.kind !== 'compare') {
         throw new ApiError('comparison_not_found', { param: 'comparison_id' })
       }
-      const { id, state, completed_rows: completed, total_rows: requests, error } = job
-      const result = job.output_json === null ? null : JSON.parse(job.output_json)
-      return { id, state, completed, requests, error, result }
+      return renderComparison(job)
     },
   )
+}
+
+function addList(app: App, { evaluations }: ComparisonRoutesOptions): void {
+  app.get(
+    url,
+    {
+      schema: {
+        tags,
+        operationId: 'listComparisons',
+        summary: 'List comparisons of models that have ended (addition to the spec).',
+        querystring: ComparisonQuery,
+        response: { 200: ComparisonListResponse },
+      },
+    },
+    async (request) => {
+      const { project_id } = request.query
+      requireAccess(request.principal, 'training', project_id)
+      requireAccess(request.principal, 'traces:read', project_id)
+      const { evaluationJobs } = evaluations.stores
+      const jobs = await evaluationJobs.listEndedComparisons(project_id, LISTED_MAX)
+      return { comparisons: jobs.map(renderComparison) }
+    },
+  )
+}
+
+function renderComparison(job: EvaluationJob): ComparisonResponse {
+  const { id, state, completed_rows: completed, total_rows: requests, error, work } = job
+  const models = work.kind === 'compare' ? [...work.models] : []
+  const result = job.output_json === null ? null : JSON.parse(job.output_json)
+  const created_at = renderTimestamp(job.created_at_us)
+  return { id, models, created_at, state, completed, requests, error, result }
 }

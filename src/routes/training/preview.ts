@@ -2,6 +2,7 @@
 import { requireScope } from '../../domain/access/permissions.ts'
 import type { App } from '../../http/app-type.ts'
 import { openTrainingIntake } from '../../training/jobs/training-intake.ts'
+import { type AliasArmsOptions, aliasArmsRoutes } from '../models/alias-arms.ts'
 import { type AliasRoutesOptions, aliasRoutes } from '../models/aliases.ts'
 import { type CheckpointRoutesOptions, checkpointRoutes } from '../models/checkpoints.ts'
 import { type PreviewModelRoutesOptions, previewModelRoutes } from '../models/preview-models.ts'
@@ -18,6 +19,7 @@ interface PreviewRoutesOptions
     Omit<JobsFromCallsOptions, 'acceptJob'>,
     ComparisonRoutesOptions,
     AliasRoutesOptions,
+    AliasArmsOptions,
     CheckpointRoutesOptions {
   /** Directory for large bodies while they are received, or ':memory:' for a temporary one. */
   readonly dataDir: string
@@ -38,5 +40,6 @@ export async function previewRoutes(app: App, options: PreviewRoutesOptions): Pr
   await app.register(comparisonRoutes, options)
   await app.register(trainingExportRoutes, options)
   await app.register(aliasRoutes, options)
+  await app.register(aliasArmsRoutes, options)
   await app.register(checkpointRoutes, options)
 }

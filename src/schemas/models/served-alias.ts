@@ -1,6 +1,6 @@
 /** Names by which projects serve models, on the wire: additions to the spec. Spec: §4.3 model. */
 import { z } from 'zod'
-import { ProjectId, Time } from '../primitives.ts'
+import { ProjectId, Time, Timestamp } from '../primitives.ts'
 
 /** Limits: characters. */
 const NAME_CHARS_MAX = 128
@@ -57,6 +57,60 @@ export type ServedAliasResponse = z.infer<typeof ServedAliasResponse>
 export const AliasListResponse = z
   .object({ aliases: z.array(ServedAliasResponse).describe('By their names.') })
   .meta({ id: 'AliasListResponse', description: 'Names that serve models.' })
+
+export const AliasArmsQuery = z.object({
+  project_id: ProjectId,
+  since: Timestamp.optional().describe(
+    'Only calls from then on. Default: when the name was set last.',
+  ),
+})
+
+const count = (what: string) => z.int().describe(what)
+
+const AliasArm = z
+  .object({
+    arm: z.enum(['target', 'candidate']),
+    models: z.array(z.string()).describe('Names of the models that responded.'),
+    calls: count('Calls.'),
+    errors: count('Calls with an exception.'),
+    mean_latency_ms: z.number().nullable().describe('Of ended calls; null without one.'),
+    p95_latency_ms: z.number().nullable().describe('95 of 100 ended calls took at most this.'),
+    cost_usd: z.number().nullable().describe('Of all calls with a price; null without one.'),
+    mean_cost_usd: z.number().nullable().describe('Of a call with a price.'),
+    scores: z
+      .array(
+        z.object({
+          feedback_type: z.string().describe('Type of the feedback.'),
+          count: count('Calls with such a score; of several the newest counts, a pass is 1.'),
+          users: count('End users, or else conversations or calls, that they are of.'),
+          mean: z.number().describe('Mean over calls.'),
+        }),
+      )
+      .describe('By type of feedback.'),
+  })
+  .meta({ id: 'AliasArm', description: 'What one of the two models has done.' })
+export type AliasArm = z.infer<typeof AliasArm>
+
+const AliasScoreDifference = z
+  .object({
+    feedback_type: z.string().describe('Type of the feedback.'),
+    mean: z.number().describe('Mean of the candidate less that of the target, over end users.'),
+    low: z.number().nullable().describe('Lower bound of the 95 % interval; null for fewer than 2.'),
+    high: z.number().nullable().describe('Upper bound.'),
+  })
+  .meta({ id: 'AliasScoreDifference', description: 'Difference of the scores of one type.' })
+export type AliasScoreDifference = z.infer<typeof AliasScoreDifference>
+
+export const AliasArmsResponse = z
+  .object({
+    since: Time.describe('Start of the first call that may count, UTC.'),
+    is_complete: z.boolean().describe('Whether these are all calls: at most 10,000, the newest.'),
+    arms: z.array(AliasArm).describe('The target, then the candidate.'),
+    differences: z
+      .array(AliasScoreDifference)
+      .describe('Of the scores that both have: the candidate less the target.'),
+  })
+  .meta({ id: 'AliasArmsResponse', description: 'Both models of a name, side by side.' })
 
 export const AliasDeleteResponse = z
   .object({ deleted: z.boolean().describe('Whether there was such a name.') })

@@ -1,7 +1,7 @@
 /** Comparisons of models on held-out prompts, an addition to the spec. Spec: §2.12 (rewards, and nothing of progress). */
 import { z } from 'zod'
 import { Scorer } from '../evaluators/scorer.ts'
-import { FreeObject, ProjectId, Total } from '../primitives.ts'
+import { FreeObject, ProjectId, Time, Total } from '../primitives.ts'
 import {
   HELD_OUT_DEFAULT,
   HELD_OUT_MAX,
@@ -88,6 +88,10 @@ export const ComparisonQuery = z.object({ project_id: ProjectId })
 export const ComparisonResponse = z
   .object({
     id: z.string().describe('Id of the comparison.'),
+    models: z
+      .array(z.string())
+      .describe('What is compared; the first is what the others are compared with.'),
+    created_at: Time.describe('When it was requested, UTC.'),
     state: z.enum(['running', 'complete', 'failed', 'cancelled']).describe('How far it is.'),
     completed: Total.describe('Responses so far.'),
     requests: Total.describe('Responses in all.'),
@@ -97,3 +101,12 @@ export const ComparisonResponse = z
     ),
   })
   .meta({ id: 'ComparisonResponse', description: 'A comparison.' })
+export type ComparisonResponse = z.infer<typeof ComparisonResponse>
+
+export const ComparisonListResponse = z
+  .object({
+    comparisons: z
+      .array(ComparisonResponse)
+      .describe('Those that have ended, the newest first; at most 100.'),
+  })
+  .meta({ id: 'ComparisonListResponse', description: 'Comparisons that have ended.' })

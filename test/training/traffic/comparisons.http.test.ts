@@ -91,6 +91,21 @@ describe('POST /v1/preview/comparisons', () => {
     )
   })
 
+  it('lists those that have ended, the newest first, and no others', async () => {
+    const app = await buildComparedApp()
+    const list = async () => (await app.get(`${URL}?project_id=${PROJECT}`)).body.comparisons
+    expect(await list()).toEqual([])
+    const ids: string[] = []
+    for (let i = 0; i < 2; i++) {
+      const { id } = (await app.post(URL, ASKING)).body
+      await expect.poll(async () => (await read(app, id)).state, POLL).toBe('complete')
+      ids.unshift(id)
+    }
+    expect((await list()).map(({ id }: { id: string }) => id)).toEqual(ids)
+    expect((await list())[0]).toMatchObject({ models: ['worse', 'better'], state: 'complete' })
+    expect((await app.get(`${URL}?project_id=acme/other`)).body.comparisons).toEqual([])
+  })
+
   it('asks a scorer that failed again, and not the model', async () => {
     let [asked, judged] = [0, 0]
     const app = await buildComparedApp(

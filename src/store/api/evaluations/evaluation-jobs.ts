@@ -74,6 +74,8 @@ export interface EvaluationJobStore {
   /** @throws ApiError rate_limit_exceeded for more than JOBS_PER_PROJECT_MAX or JOBS_MAX unfinished ones */
   createJob(job: EvaluationJob): Promise<void>
   findJob(project_id: string, id: string): Promise<EvaluationJob | null>
+  /** The newest first. */
+  listEndedComparisons(project_id: string, limit: number): Promise<EvaluationJob[]>
   /** Claims the oldest running job that nobody runs. */
   claimJob(claim: JobClaim): Promise<EvaluationJob | null>
   /** Lets all running jobs be claimed: only for a process that shares the store with no other, when it starts. */

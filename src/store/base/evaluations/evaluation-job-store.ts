@@ -11,7 +11,7 @@ import {
   type JobWork,
 } from '../../api/evaluations/evaluation-jobs.ts'
 import type { Dialect } from '../db/dialect.ts'
-import { count, first, run, type StepRuns, type Steps } from '../db/steps.ts'
+import { all, count, first, run, type StepRuns, type Steps } from '../db/steps.ts'
 import * as SQL from './evaluation-jobs.sql.ts'
 
 /** Longer than any claim. */
@@ -105,6 +105,10 @@ export function createEvaluationJobStore({ read, write }: StepRuns<JobWrites>): 
     async findJob(project_id, id) {
       const row = await read(first<JobRow>(SQL.FIND_JOB, { project_id, id }))
       return row === undefined ? null : toJob(row)
+    },
+    async listEndedComparisons(project_id, limit) {
+      const rows = await read(all<JobRow>(SQL.LIST_ENDED_COMPARISONS, { project_id, limit }))
+      return rows.map(toJob)
     },
     releaseAll: () => write('release_evaluation_jobs', null),
     claimJob: (claim) => write('claim_evaluation_job', claim),

@@ -25,6 +25,14 @@ ${SELECT}
 WHERE id = @id AND project_id = @project_id
 `
 
+/** Comparisons that have ended, whose work is no longer large, the newest first (evaluation_jobs_comparisons). */
+export const LIST_ENDED_COMPARISONS = `
+${SELECT}
+WHERE project_id = @project_id AND state <> 'running' AND substr(work_json, 1, 17) = '{"kind":"compare"'
+ORDER BY created_at_us DESC, id DESC
+LIMIT @limit
+`
+
 /** By the index of running jobs. */
 export const COUNT_RUNNING = `
 SELECT count(*) AS count
