@@ -9,7 +9,7 @@ import type { PriceTable } from '../prices/price-table.ts'
 import { meanOf } from '../training/advantages.ts'
 
 /** One call that was made by the name. */
-export interface ArmCall {
+interface ArmCall {
   readonly call: CallTexts
   /** Prices of models. */
   readonly table: PriceTable
@@ -29,7 +29,7 @@ interface ArmSums {
   errors: number
 }
 
-export const ARMS = ['target', 'candidate'] as const
+const ARMS = ['target', 'candidate'] as const
 /** Limit: types of feedback. */
 const TYPES_MAX = 100
 /** Standard errors on both sides of a difference: 95 % of a normal distribution. */

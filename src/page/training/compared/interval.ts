@@ -23,7 +23,7 @@ export function verdictOf({ low, high, p_value }: Difference): 'better' | 'worse
   return high < 0 ? 'worse' : 'open'
 }
 
-export function formatDifference({ mean, low, high }: Difference): string {
+function formatDifference({ mean, low, high }: Difference): string {
   if (mean === null) return 'not known'
   const sign = (value: number) => `${value > 0 ? '+' : ''}${formatNumber(value)}`
   return low === null || high === null ? sign(mean) : `${sign(mean)} [${sign(low)}, ${sign(high)}]`
