@@ -23,6 +23,22 @@ describe.skipIf(!hasBrowser)('odd values in a browser', () => {
     expect(complaints).toEqual([])
   })
 
+  it('says that a list of calls with large bodies is loading', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    await recordCalls(test, [{ id: 'a', output: 'x'.repeat(1e6) }])
+    const released = Promise.withResolvers<void>()
+    await page.route(/query_stats|stream_query/, async (route) => {
+      await released.promise
+      await route.continue()
+    })
+    await page.goto(`${url}/acme/demo/weave/calls#key=${key}`)
+    await page.getByText('Loading …').waitFor()
+    released.resolve()
+    await page.locator('.row.call', { hasText: 'xxx' }).waitFor()
+    expect(await page.getByText('Loading …').count()).toBe(0)
+  })
+
   it('takes no text for scores', async () => {
     const test = await openPage()
     const { page, url, key, complaints } = test

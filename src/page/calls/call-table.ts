@@ -3,7 +3,7 @@ import { html } from 'htm/preact'
 import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { errorText } from '../api/client.ts'
 import type { CallsQueryBody } from '../api/wire.ts'
-import { Failure } from '../parts/notice.ts'
+import { Failure, Loading } from '../parts/notice.ts'
 import { WindowList } from '../parts/tables/window-list.ts'
 import { query } from '../shell/location.ts'
 import { CallRow, ColumnNames } from './call-row.ts'
@@ -91,6 +91,7 @@ export function CallTable(props: CallTableProps) {
         />
       </div>
     </div>
+    ${count === null && rows === 0 && (failure ?? uncounted) === null && html`<${Loading} />`}
     ${open !== null && html`<${TraceDrawer} project=${project} id=${open} at=${openAt} count=${rows} onMove=${move} />`}`
 }
 
