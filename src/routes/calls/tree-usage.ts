@@ -4,10 +4,7 @@ import type { TreeTop } from '../../domain/calls/call-fields.ts'
 import type { TreeUsage } from '../../domain/calls/call-view.ts'
 import type { ProjectPrice } from '../../domain/prices/project-prices.ts'
 import { ApiError } from '../../errors.ts'
-import type { UsageStore } from '../../store/api/usage/usage.ts'
-
-/** Limit: calls of the traces that are summed up at once, at some 500 bytes each. */
-const TREE_CALLS_MAX = 100_000
+import { TREE_CALLS_MAX, type UsageStore } from '../../store/api/usage/usage.ts'
 
 interface TreesQuery {
   readonly project_id: string

@@ -41,7 +41,9 @@ export const CallsQueryRequest = z
       .describe(
         'Order. Default: ascending by started_at and id. Fields of CallSchema, except deleted_at and total_storage_size_bytes, ' +
           'and of feedback, such as `feedback.[wandb.runnable.judge].payload.output.score`. summary.weave is as returned by a ' +
-          'read, with `summary.weave.total_cost` (US dollars) and `summary.weave.costs` whether include_costs is set or not.',
+          'read, with `summary.weave.total_cost` (US dollars) and `summary.weave.costs` whether include_costs is set or not, and ' +
+          'so with what `include_tree_usage` adds: `summary.weave.tree_total_tokens`, `tree_total_cost` and ' +
+          '`tree_error_count`. Usage of trees of more than 500,000 calls together is refused.',
       ),
     columns: columns.describe(
       'Fields to return, by their first segment. Default: all, also when empty. id, project_id, trace_id, op_name ' +

@@ -48,6 +48,14 @@ const call = fc.record({
     fc.record({ r: ref }),
   ),
   exception: fc.constantFrom('Boom', null),
+  usage: fc.dictionary(
+    fc.constantFrom('gpt-4o', 'unpriced'),
+    fc.record(
+      { prompt_tokens: fc.nat(3), requests: fc.nat(1) },
+      { requiredKeys: ['prompt_tokens'] },
+    ),
+    { maxKeys: 2, noNullPrototype: true },
+  ),
 })
 
 const PATHS = [
@@ -94,6 +102,8 @@ const FITTING: Record<string, fc.Arbitrary<unknown>> = {
   'feedback.[*].payload.s': leaf,
   'summary.weave.status': fc.constantFrom('success', 'error', 'running', 'descendant_error'),
   'summary.weave.tree_error_count': fc.nat(2),
+  'summary.weave.tree_total_tokens': fc.nat(9),
+  'summary.weave.tree_total_cost': fc.nat(9).map((tokens) => (tokens * 2.5) / 1e6),
   'summary.weave.latency_ms': fc.constantFrom(0, 1000, 2000),
 }
 const fittingPair = fc.constantFrom(...Object.keys(FITTING)).chain((name) =>
@@ -184,13 +194,16 @@ it('stream_query and query_stats answer as a naive filter and sort do', async ()
       fc.array(feedback, { maxLength: 12 }),
       async (calls, queries, vals, feedbacks) => {
         const { app, deps, post } = await buildTestApp()
-        const batch = calls.flatMap(({ started, lasts, output, exception, ...fields }, index) => {
-          const ids = { project_id: PROJECT, id: `c${index}` }
-          const start = { ...ids, ...fields, started_at: time(started), attributes: {} }
-          const end = { ...ids, ended_at: time(started + (lasts ?? 0)), output, exception }
-          const parts = [{ mode: 'start', req: { start } }]
-          return lasts === null ? parts : [...parts, { mode: 'end', req: { end } }]
-        })
+        const batch = calls.flatMap(
+          ({ started, lasts, output, exception, usage, ...fields }, index) => {
+            const ids = { project_id: PROJECT, id: `c${index}` }
+            const start = { ...ids, ...fields, started_at: time(started), attributes: {} }
+            const ended_at = time(started + (lasts ?? 0))
+            const end = { ...ids, ended_at, output, exception, summary: { usage } }
+            const parts = [{ mode: 'start', req: { start } }]
+            return lasts === null ? parts : [...parts, { mode: 'end', req: { end } }]
+          },
+        )
         expect((await post('/call/upsert_batch', { batch })).body.errors).toEqual([])
         const read = await Promise.all(
           calls.map((_, index) =>

@@ -50,7 +50,7 @@ export interface UsageStore {
   /** Usage of every given call; an unknown one has none. Throws as sumTraceUsage does. */
   sumCallsUsage(query: CallsUsageQuery, caller: ReadCaller): Promise<UsageResponse>
   /**
-   * Counts the failed descendants of calls in their traces. A trace with more than BRANCH_CALLS_MAX failed calls and calls
+   * Counts the failed descendants of calls in their traces. A trace with more than TREE_CALLS_MAX failed calls and calls
    * above them has no entry.
    *
    * @throws ApiError as sumTraceUsage does, but for the limit
@@ -58,5 +58,5 @@ export interface UsageStore {
   countFailures(query: FailuresQuery, caller: ReadCaller): Promise<FailuresByTrace>
 }
 
-/** Limit: calls of a trace that failed or are above failed ones. */
-export const BRANCH_CALLS_MAX = 100_000
+/** Limit: calls of a trace whose trees are read. */
+export const TREE_CALLS_MAX = 100_000

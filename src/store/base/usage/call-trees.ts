@@ -1,15 +1,44 @@
 /** What one read of calls knows of the descendants of its calls, trace by trace. Pure. */
 import type { TreeTop } from '../../../domain/calls/call-fields.ts'
 import type { TreeUsage } from '../../../domain/calls/call-view.ts'
+import type { CallsSelection } from '../../../domain/calls/calls-query.ts'
+import { treeNeedOfPaths } from '../../../domain/calls/tree-fields.ts'
+import { fieldPaths } from '../../../domain/query/query-expression.ts'
 import { isBefore } from '../../../domain/usage/request-identity.ts'
-import { countFailedBelow } from '../../../domain/usage/usage-rollup.ts'
+import { countFailedBelow, rollUpUsage } from '../../../domain/usage/usage-rollup.ts'
+import { ApiError } from '../../../errors.ts'
 import type { FailuresByTrace } from '../../api/usage/usage.ts'
+import type { FoundCall } from './usage-trees.ts'
 
 /** Limit: calls and traces that are remembered, at some 500 bytes each; then the memory is cleared. */
 const REMEMBERED_MAX = 100_000
 
 /** The trees of the calls of a trace; null: it has too many calls. */
 type TraceTrees = ReadonlyMap<string, TreeUsage> | null
+
+/** Limit: calls of the trees whose usage one read compares; some 12 seconds of processor time. */
+const COMPARED_MAX = 500_000
+
+/**
+ * Counts the calls whose usage a read has summed up.
+ *
+ * Spec: §2.7 (queries are an addition). Choice: the usage of trees is summed up when it is asked for, since late calls,
+ * deletions and prices change it, and only of a bounded number of calls.
+ *
+ * @throws ApiError validation_failed beyond COMPARED_MAX
+ */
+export function createTreeBudget({ expression }: Pick<CallsSelection, 'expression'>) {
+  const isInQuery = expression !== null && treeNeedOfPaths(fieldPaths(expression)) === 'usage'
+  let calls = 0
+  return (more: number): void => {
+    calls += more
+    if (calls <= COMPARED_MAX) return
+    const message =
+      `The trees to compare have more than ${COMPARED_MAX} calls: narrow started_at in the query, ` +
+      'or choose fewer calls by the filter.'
+    throw new ApiError('validation_failed', { param: isInQuery ? 'query' : 'sort_by', message })
+  }
+}
 
 /** A call of which nothing failed that is known. */
 const UNHARMED: TreeUsage = { byModel: null, failedDescendants: 0 }
@@ -36,6 +65,17 @@ export function createCallTrees() {
       return trees ? (trees.get(id) ?? UNHARMED) : null
     },
   }
+}
+
+/** The trees of all calls of a trace. @param includeCosts - false leaves all money null */
+export function sumTrees(calls: readonly FoundCall[], includeCosts: boolean): TraceTrees {
+  const totals = rollUpUsage(calls, 'own', includeCosts)
+  const failed = countFailedBelow(calls)
+  const trees = calls.map(({ id }): [string, TreeUsage] => [
+    id,
+    { byModel: totals.get(id) ?? {}, failedDescendants: failed.get(id) ?? 0 },
+  ])
+  return new Map(trees)
 }
 
 /** Trees of which only failures are known. @param failures - undefined: too many */

@@ -37,12 +37,17 @@ interface FoundUsage {
 }
 
 /** Gathers the calls of a query. */
-export function createFoundCalls({ expression, prices: own, limit }: TraceUsageQuery) {
+export function createFoundCalls({
+  expression,
+  prices: own,
+  limit,
+}: Pick<TraceUsageQuery, 'expression' | 'prices' | 'limit'>) {
   const prices = layerPrices(own ?? [])
   const isWanted = createSieve(expression)
   const calls: FoundCall[] = []
   return {
-    calls,
+    /** Removes the calls that were added, and returns them. */
+    take: (): FoundCall[] => calls.splice(0),
     /** @param readUsage - called for a wanted call. @throws ApiError when there are more than the limit */
     add(row: CallRow, readUsage: () => FoundUsage): void {
       if (!isWanted(row)) return

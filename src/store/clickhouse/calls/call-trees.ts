@@ -4,9 +4,17 @@ import type { TreeTop } from '../../../domain/calls/call-fields.ts'
 import type { TreeUsage } from '../../../domain/calls/call-view.ts'
 import { type CallsSelection, pathsOfSelection } from '../../../domain/calls/calls-query.ts'
 import { treeNeedOfPaths } from '../../../domain/calls/tree-fields.ts'
-import { createCallTrees, toTrees } from '../../base/usage/call-trees.ts'
+import { ApiError } from '../../../errors.ts'
+import { TREE_CALLS_MAX } from '../../api/usage/usage.ts'
+import {
+  createCallTrees,
+  createTreeBudget,
+  sumTrees,
+  toTrees,
+} from '../../base/usage/call-trees.ts'
 import type { Reads } from '../db/reads.ts'
 import { findFailures } from '../usage/failures.ts'
+import { findTraces } from '../usage/usage.ts'
 
 interface OpenTrees {
   /** Reads the traces of some calls, before treeOf is called for them. */
@@ -18,15 +26,37 @@ interface OpenTrees {
 export function openCallTrees(reads: Reads, selection: CallsSelection): OpenTrees | null {
   const need = treeNeedOfPaths(pathsOfSelection(selection))
   if (need === null) return null
-  const { project_id } = selection
+  const { project_id, prices } = selection
   const trees = createCallTrees()
-  return {
-    async load(calls, caller) {
-      const trace_ids = trees.missing(calls)
-      if (trace_ids.length === 0) return
-      const failures = await findFailures(reads, { project_id, trace_ids }, caller)
-      for (const trace_id of trace_ids) trees.add(trace_id, toTrees(failures.get(trace_id)))
-    },
-    treeOf: trees.treeOf,
+  const spend = createTreeBudget(selection)
+
+  async function loadFailures(trace_ids: readonly string[], caller: ReadCaller): Promise<void> {
+    if (trace_ids.length === 0) return
+    const failures = await findFailures(reads, { project_id, trace_ids }, caller)
+    for (const trace_id of trace_ids) trees.add(trace_id, toTrees(failures.get(trace_id)))
   }
+
+  /** Traces that have too many calls together are read apart. */
+  async function loadUsage(trace_ids: readonly string[], caller: ReadCaller): Promise<void> {
+    const query = { project_id, trace_ids, prices, limit: TREE_CALLS_MAX }
+    try {
+      for (const calls of await findTraces(reads, query, caller)) {
+        spend(calls.length)
+        trees.add(calls[0]?.trace_id ?? '', sumTrees(calls, prices !== null))
+      }
+      return
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.param !== 'limit') throw error
+    }
+    if (trace_ids.length === 1) {
+      spend(TREE_CALLS_MAX)
+      return loadFailures(trace_ids, caller)
+    }
+    const half = Math.ceil(trace_ids.length / 2)
+    await loadUsage(trace_ids.slice(0, half), caller)
+    await loadUsage(trace_ids.slice(half), caller)
+  }
+
+  const load = need === 'usage' ? loadUsage : loadFailures
+  return { load: (calls, caller) => load(trees.missing(calls), caller), treeOf: trees.treeOf }
 }

@@ -1,10 +1,6 @@
 /** Counts failed descendants in ClickHouse: it finds the traces in which calls failed. */
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
-import {
-  BRANCH_CALLS_MAX,
-  type FailuresByTrace,
-  type FailuresQuery,
-} from '../../api/usage/usage.ts'
+import { type FailuresByTrace, type FailuresQuery, TREE_CALLS_MAX } from '../../api/usage/usage.ts'
 import { type BranchCall, countFailures } from '../../base/usage/call-trees.ts'
 import type { Reads } from '../db/reads.ts'
 import { SELECT_FAILED_TRACES } from './usage.sql.ts'
@@ -18,7 +14,7 @@ export async function findFailures(
   caller: ReadCaller,
 ): Promise<FailuresByTrace> {
   async function readPart(part: readonly string[]): Promise<FailuresByTrace> {
-    const limit = BRANCH_CALLS_MAX + 1
+    const limit = TREE_CALLS_MAX + 1
     const parameters = { project_id, trace_ids: part, limit }
     const found = await reads.read<BranchCall>(SELECT_FAILED_TRACES, parameters, caller)
     if (found.length < limit) return countFailures(part, found)

@@ -60,7 +60,27 @@ export function createUsageStore(reads: Reads): UsageStore {
   }
 }
 
-async function findCalls(reads: Reads, query: TraceUsageQuery, caller: ReadCaller) {
+interface TracesQuery extends Pick<TraceUsageQuery, 'project_id' | 'prices' | 'limit'> {
+  readonly trace_ids: readonly string[]
+}
+
+/** Returns all calls of each trace. @throws ApiError validation_failed (param `limit`) for more than the limit */
+export async function findTraces(
+  reads: Reads,
+  { trace_ids, ...query }: TracesQuery,
+  caller: ReadCaller,
+): Promise<FoundCall[][]> {
+  if (trace_ids.length === 0) return []
+  const selection = { ...query, filter: { trace_ids: [...trace_ids] }, expression: null }
+  const { calls, rows } = await findCalls(reads, selection, caller)
+  return byTrace(calls).map((trace) => withRequests(trace, rows))
+}
+
+async function findCalls(
+  reads: Reads,
+  query: Omit<TraceUsageQuery, 'counting'>,
+  caller: ReadCaller,
+) {
   const found = createFoundCalls(query)
   const byId = new Map<string, UsageRow>()
   const { conditions, parameters } = toFilterClause(query.project_id, query.filter)
@@ -71,7 +91,7 @@ async function findCalls(reads: Reads, query: TraceUsageQuery, caller: ReadCalle
       return { usage: readUsage(row), request: null }
     })
   }
-  return { calls: found.calls, rows: byId }
+  return { calls: found.take(), rows: byId }
 }
 
 /** Adds the requests that calls report: two that name each other must both be among these calls. */

@@ -1,9 +1,5 @@
 /** Counts failed descendants in SQLite: from failed calls, which are few, up to their roots. */
-import {
-  BRANCH_CALLS_MAX,
-  type FailuresByTrace,
-  type FailuresQuery,
-} from '../../api/usage/usage.ts'
+import { type FailuresByTrace, type FailuresQuery, TREE_CALLS_MAX } from '../../api/usage/usage.ts'
 import { type BranchCall, countFailures } from '../../base/usage/call-trees.ts'
 import type { Connection } from '../db/connection.ts'
 import type { Checkpoint, ReadJob } from '../read/read-job.ts'
@@ -20,7 +16,7 @@ export function createFailuresRead(db: Connection, project_id: string, checkpoin
   const select = db.prepare(SELECT_FAILED_BRANCHES)
 
   function* readPart(trace_ids: readonly string[]): Generator<void, FailuresByTrace> {
-    const limit = BRANCH_CALLS_MAX + 1
+    const limit = TREE_CALLS_MAX + 1
     const found = select.all({ project_id, trace_ids: JSON.stringify(trace_ids), limit })
     if (checkpoint()) yield
     if (found.length < limit) return countFailures(trace_ids, found as BranchCall[])

@@ -27,9 +27,14 @@ DELETE FROM call_usage
 WHERE call_key = @call_key
 `
 
-/** The columns that usage-rows.ts reads from call_usage. */
+const ofUsage = (column: string) => `call_usage.${column}`
+
+/** The columns of call_usage that readReport of usage-rows.ts reads. */
+export const REPORT_ROW = REPORT_COLUMNS.map(ofUsage).join(',\n  ')
+
+/** The columns that the others of usage-rows.ts read. */
 export const USAGE_ROW = [...REPORT_COLUMNS, ...USAGE_COUNTERS.map(nested), 'repeats']
-  .map((column) => `call_usage.${column}`)
+  .map(ofUsage)
   .join(',\n  ')
 
 /** The usage of a call by model (primary key of call_usage). */

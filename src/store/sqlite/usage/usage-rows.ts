@@ -41,6 +41,8 @@ export function readCounted(row: readonly unknown[], at = 0): CountedUsage[] {
 }
 
 function readCounters(row: readonly unknown[], at: number): UsageCounters {
-  const counters = USAGE_COUNTERS.map((counter, index) => [counter, row[at + index] as number])
-  return Object.fromEntries(counters) as UsageCounters
+  const counters = {} as UsageCounters
+  let index = at
+  for (const counter of USAGE_COUNTERS) counters[counter] = row[index++] as number
+  return counters
 }

@@ -19,6 +19,7 @@ import {
 import type { Connection } from '../db/connection.ts'
 import type { Checkpoint, ReadJob } from '../read/read-job.ts'
 import { FIND_CALL_USAGE } from './nested-usage.sql.ts'
+import { createTraceRead } from './trace-calls.ts'
 import { SELECT_TRACES_OF_CALLS } from './usage.sql.ts'
 import { FIND_REQUEST } from './usage-requests.sql.ts'
 import { readReport } from './usage-rows.ts'
@@ -36,15 +37,15 @@ export const sumCallsUsage: ReadJob<CallsUsageQuery, UsageResponse> = function* 
   query,
   checkpoint,
 ) {
-  const { project_id } = query
+  const { project_id, limit } = query
   const select = db.prepare(SELECT_TRACES_OF_CALLS).pluck()
   const call_ids = JSON.stringify(query.call_ids)
-  const filter = { trace_ids: select.all({ project_id, call_ids }) as string[] }
-  const calls =
-    filter.trace_ids.length === 0
-      ? []
-      : yield* findCalls(db, { ...query, filter, expression: null }, checkpoint)
-  return renderCallsUsage(byTrace(calls), query)
+  const found = createFoundCalls({ ...query, expression: null })
+  const readTrace = createTraceRead(db, project_id, checkpoint)
+  for (const trace_id of select.all({ project_id, call_ids }) as string[]) {
+    yield* readTrace(trace_id, found, limit)
+  }
+  return renderCallsUsage(byTrace(found.take()), query)
 }
 
 /** Finds the calls of a query; pauses, because it may visit many calls for each match. */
@@ -66,5 +67,5 @@ function* findCalls(db: Connection, query: TraceUsageQuery, checkpoint: Checkpoi
   const selection = { project_id, filter, startedUs: ANY_TIME, direction: 'asc' } as const
   const readCalls = createCallReader(db, new Set(), new Set(NAMED_COLUMNS), checkpoint)
   yield* walkKeys(db, selection, beginWalk(db), checkpoint, (keys) => readCalls(keys, take))
-  return found.calls
+  return found.take()
 }

@@ -3,10 +3,18 @@ import type { TreeTop } from '../../../../domain/calls/call-fields.ts'
 import type { TreeUsage } from '../../../../domain/calls/call-view.ts'
 import { type CallsSelection, pathsOfSelection } from '../../../../domain/calls/calls-query.ts'
 import { treeNeedOfPaths } from '../../../../domain/calls/tree-fields.ts'
-import { createCallTrees, toTrees } from '../../../base/usage/call-trees.ts'
+import { TREE_CALLS_MAX } from '../../../api/usage/usage.ts'
+import {
+  createCallTrees,
+  createTreeBudget,
+  sumTrees,
+  toTrees,
+} from '../../../base/usage/call-trees.ts'
+import { createFoundCalls } from '../../../base/usage/usage-trees.ts'
 import type { Connection } from '../../db/connection.ts'
 import type { Checkpoint } from '../../read/read-job.ts'
 import { createFailuresRead } from '../../usage/failures.ts'
+import { createTraceRead } from '../../usage/trace-calls.ts'
 
 interface OpenTrees {
   /** Reads the traces of some calls, before treeOf is called for them. */
@@ -22,14 +30,29 @@ export function openCallTrees(
 ): OpenTrees | null {
   const need = treeNeedOfPaths(pathsOfSelection(selection))
   if (need === null) return null
+  const { project_id, prices } = selection
   const trees = createCallTrees()
-  const readFailures = createFailuresRead(db, selection.project_id, checkpoint)
-  return {
-    *load(calls) {
-      const trace_ids = trees.missing(calls)
-      const failures = yield* readFailures(trace_ids)
-      for (const trace_id of trace_ids) trees.add(trace_id, toTrees(failures.get(trace_id)))
-    },
-    treeOf: trees.treeOf,
+  const readFailures = createFailuresRead(db, project_id, checkpoint)
+
+  function* loadFailures(trace_ids: readonly string[]): Generator<void, void> {
+    const failures = yield* readFailures(trace_ids)
+    for (const trace_id of trace_ids) trees.add(trace_id, toTrees(failures.get(trace_id)))
   }
+
+  const readTrace = createTraceRead(db, project_id, checkpoint)
+  const found = createFoundCalls({ expression: null, prices, limit: Number.POSITIVE_INFINITY })
+  const spend = createTreeBudget(selection)
+
+  function* loadUsage(trace_ids: readonly string[]): Generator<void, void> {
+    for (const trace_id of trace_ids) {
+      yield* readTrace(trace_id, found, TREE_CALLS_MAX)
+      const calls = found.take()
+      spend(calls.length)
+      if (calls.length > TREE_CALLS_MAX) yield* loadFailures([trace_id])
+      else trees.add(trace_id, sumTrees(calls, prices !== null))
+    }
+  }
+
+  const load = need === 'usage' ? loadUsage : loadFailures
+  return { load: (calls) => load(trees.missing(calls)), treeOf: trees.treeOf }
 }
