@@ -1,5 +1,14 @@
 /** The folder of an export: a manifest, a file for each kind of records, and the bytes of uploaded files. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { ProjectId } from '../schemas/primitives.ts'
@@ -33,21 +42,58 @@ export type RecordCounts = Manifest['records']
 const pathOf = (folder: string, kind: RecordKindName, format: ExportFormat) =>
   join(folder, `${kind}.${format}`)
 
+/** The folder inside of that of an export in which its process writes until everything is there. */
+const PARTIAL = /^\.partial-(\d+)$/
+
 /**
- * Makes the folder, which must be missing or empty.
+ * Makes the folder, which must be missing, empty, or left by an export that was killed: then it is emptied.
  *
+ * @returns the folder to write into, until publishExport
  * @throws ExportFolderError
  */
-export function makeExportFolder(folder: string): void {
-  if (existsSync(folder) && readdirSync(folder).length > 0) {
-    throw new ExportFolderError(`${folder} is not empty`)
+export function makeExportFolder(folder: string): string {
+  const names = existsSync(folder) ? readdirSync(folder) : []
+  const writers = names.flatMap((name) => PARTIAL.exec(name)?.[1] ?? []).map(Number)
+  const [running] = writers.filter(isOtherProcess)
+  if (running !== undefined) {
+    throw new ExportFolderError(`the process ${running} exports to ${folder}`)
   }
-  mkdirSync(join(folder, 'files'), { recursive: true, mode: 0o700 })
+  const isLeft = writers.length > 0 && names.every(isOfExport)
+  if (names.length > 0 && !isLeft) throw new ExportFolderError(`${folder} is not empty`)
+  for (const name of names) rmSync(join(folder, name), { recursive: true })
+  const partial = join(folder, `.partial-${process.pid}`)
+  mkdirSync(join(partial, 'files'), { recursive: true, mode: 0o700 })
+  return partial
+}
+
+/** Whether a process runs that is not this one, which may have the number of one that was killed. */
+function isOtherProcess(pid: number): boolean {
+  if (pid === process.pid) return false
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** Whether a name is one of those in the folder of an export that is not whole: it has no manifest. */
+function isOfExport(name: string): boolean {
+  const files = RECORD_KIND_NAMES.flatMap((kind) =>
+    EXPORT_FORMATS.map((format) => `${kind}.${format}`),
+  )
+  return PARTIAL.test(name) || name === 'files' || files.includes(name)
+}
+
+/** Moves what was written to where it belongs, the manifest last. */
+export function publishExport(partial: string, folder: string): void {
+  const names = readdirSync(partial).filter((name) => name !== MANIFEST_FILE)
+  for (const name of [...names, MANIFEST_FILE]) renameSync(join(partial, name), join(folder, name))
+  rmdirSync(partial)
 }
 
 /** Removes what a failed export has written. */
-export function discardExport(folder: string): void {
-  for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true })
+export function discardExport(partial: string): void {
+  rmSync(partial, { recursive: true, force: true })
 }
 
 /** The writer and the reader of a format; Parquet's library is loaded only for what needs it. */

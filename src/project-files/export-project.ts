@@ -8,6 +8,7 @@ import {
   createRecordWriter,
   discardExport,
   makeExportFolder,
+  publishExport,
   type RecordCounts,
   writeManifest,
 } from './export-folder.ts'
@@ -23,7 +24,7 @@ import {
 const BATCH_RECORDS = 500
 
 interface ExportTarget {
-  /** Missing or empty. */
+  /** Missing, empty, or left by an export that was killed. */
   readonly folder: string
   readonly format: ExportFormat
   readonly project_id: string
@@ -36,7 +37,7 @@ interface ExportedProject {
 }
 
 /**
- * A failure leaves the folder empty.
+ * A failure leaves the folder empty; a kill leaves one without a manifest, which the next export empties.
  *
  * @throws ExportFolderError for a folder that is not empty, and a project without records
  */
@@ -45,17 +46,18 @@ export async function exportProject(
   target: ExportTarget,
 ): Promise<ExportedProject> {
   const { folder, format, project_id } = target
-  makeExportFolder(folder)
+  const partial = makeExportFolder(folder)
   try {
-    const exported = await writeRecords(source, target)
+    const exported = await writeRecords(source, { ...target, folder: partial })
     const { records } = exported
     if (Object.values(records).every((count) => count === 0)) {
       throw new ExportFolderError(`there is nothing of a project ${project_id}`)
     }
-    writeManifest(folder, { project_id, format, records })
+    writeManifest(partial, { project_id, format, records })
+    publishExport(partial, folder)
     return exported
   } catch (error) {
-    discardExport(folder)
+    discardExport(partial)
     throw error
   }
 }

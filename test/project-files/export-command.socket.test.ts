@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import {
   appendFileSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -12,6 +13,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { digestOfJson } from '../../src/domain/objects/digests.ts'
+import { readManifest } from '../../src/project-files/export-folder.ts'
 import { exportProject } from '../../src/project-files/export-project.ts'
 import { openProjectSource } from '../../src/store/sqlite/export/project-source.ts'
 import { INHERITED } from '../support/inherited.ts'
@@ -133,6 +135,47 @@ describe('weft export', () => {
     await expect(exportProject(failing, target)).rejects.toThrow('no space left on device')
     expect(() => source.close()).not.toThrow()
     expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('leaves no folder that looks whole when it is killed, and empties what it left the next time', async () => {
+    const source = openProjectSource(await filled(), PROJECT)
+    const folder = join(makeTempDir(), 'out')
+    const target = { folder, format: 'jsonl', project_id: PROJECT } as const
+    const never = Promise.withResolvers<void>()
+    const reached = Promise.withResolvers<void>()
+    async function* calls() {
+      reached.resolve()
+      await never.promise
+      yield []
+    }
+    // It stands where a killed process would.
+    const killed = exportProject({ ...source, calls }, target)
+    await reached.promise
+    expect(readdirSync(folder)).toEqual([`.partial-${process.pid}`])
+    expect(() => readManifest(folder)).toThrow(/cannot be read/)
+    // What was moved before the kill has no manifest.
+    writeFileSync(join(folder, 'objects.jsonl'), '')
+    const { records } = await exportProject(source, target)
+    expect(records).toMatchObject({ feedback: 1, files: 1 })
+    expect(readManifest(folder).records).toEqual(records)
+    expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([])
+    never.reject(new Error('killed'))
+    await expect(killed).rejects.toThrow('killed')
+    source.close()
+  })
+
+  it.each([
+    ['of a process that runs', `.partial-${process.ppid}`, /the process \d+ exports to/],
+    ['with a file of another program', '.partial-999999999', /is not empty/],
+  ])('refuses a folder %s', async (_what, partial, message) => {
+    const source = openProjectSource(await filled(), PROJECT)
+    const folder = makeTempDir()
+    mkdirSync(join(folder, partial))
+    writeFileSync(join(folder, 'notes.txt'), 'mine')
+    const target = { folder, format: 'jsonl', project_id: PROJECT } as const
+    await expect(exportProject(source, target)).rejects.toThrow(message)
+    expect(readFileSync(join(folder, 'notes.txt'), 'utf8')).toBe('mine')
+    source.close()
   })
 
   it('leaves out files whose bytes are missing, with exit code 2', async () => {
