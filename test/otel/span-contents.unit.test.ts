@@ -179,7 +179,7 @@ describe('a content that OpenLLMetry wrote as JSON', () => {
       'gen_ai.completion.0.tool_calls.0.arguments': '{"a":1}',
     })
     const call = { id: 'c1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } }
-    expect(answer).toEqual({ role: 'assistant', content: [used], tool_calls: [call] })
+    expect(answer).toEqual({ role: 'assistant', content: null, tool_calls: [call] })
   })
 
   it('is a text within messages that are JSON as a whole', () => {

@@ -42,7 +42,7 @@ export function toSpanCall(span: Span, project_id: string): SpanCall {
   const provider = reader.takeText('provider')
   const given = provider === null ? {} : { provider }
   const usage = readSpanUsage(reader)
-  const request = readRequest(reader)
+  const request = readRequest(reader, provider)
   const inputs = readInputs(span, reader, request)
   const output = readOutput(span, reader, request)
   const op = reader.takeText('op')

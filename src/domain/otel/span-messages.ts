@@ -176,7 +176,7 @@ function partMessages(parts: readonly Json[], role: string, item: Json): ChatMes
   let refusal = ''
   for (const part of parts) {
     const type = textOr(part.type ?? part.part_kind, '').replaceAll('-', '_')
-    if (type === 'tool_call') {
+    if (type === 'tool_call' || type === 'tool_use') {
       const call = toToolCall(part)
       // A message may name a call among its parts and beside them.
       if (call.id === null || !callIds.has(call.id)) calls.push(call)
@@ -272,7 +272,7 @@ function toToolMessage(part: Json): ChatMessage {
   const isTyped = isObject(given) && OUTPUT_TYPES.has(given.type) && 'value' in given
   const output = isTyped ? given.value : given
   const content = textOrJson(output)
-  const id = filledTextOrNull(part.id ?? part.toolCallId ?? part.tool_call_id)
+  const id = filledTextOrNull(part.id ?? part.toolCallId ?? part.tool_call_id ?? part.tool_use_id)
   return { role: 'tool', content, ...(id === null ? {} : { tool_call_id: id }) }
 }
 

@@ -79,7 +79,8 @@ function isOfScope({ scope }: Dialect, span: Span): boolean {
 function isMet({ when }: AttributePath, tree: Tree): boolean {
   if (when === undefined) return true
   const [path, ...texts] = when
-  return texts.includes(findAt(tree, path) as string)
+  const value = findAt(tree, path)
+  return texts.length === 0 ? value !== undefined : texts.includes(value as string)
 }
 
 export function readSpanFields(span: Span): SpanReader {
@@ -191,11 +192,15 @@ function parseHolders(tree: Tree, span: Span): void {
       typeof each === 'string'
         ? { path: each, form: 'json' }
         : { path: each.path, form: formAt(tree, each) }
-    if (form !== 'json') continue
+    if (form !== 'json' && form !== 'python') continue
     const parts = path.split('.')
     const holder = parts.length > 1 ? findAt(tree, parts.slice(0, -1).join('.')) : tree
     const name = parts.at(-1) as string
-    if (isObject(holder) && name in holder) (holder as Tree)[name] = parseText(holder[name])
+    if (!isObject(holder) || !(name in holder)) continue
+    const value = holder[name]
+    const isPrinted = form === 'python' && typeof value === 'string'
+    const parsed = parseText(isPrinted ? pythonToJson(value) : value)
+    if (!isPrinted || isObject(parsed)) (holder as Tree)[name] = parsed
   }
 }
 

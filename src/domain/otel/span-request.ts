@@ -15,21 +15,32 @@ export interface SpanRequest {
  * The models and the settings of a request.
  *
  * Spec: none, an addition. Choice: inputs have the model that was asked for, and usage is that of the model that
- * answered, which may have a price of its own. Where only one is named, it counts as both.
+ * answered, which may have a price of its own. Where only one is named, it counts as both. A gateway answers with the
+ * alias that it was asked for; the model behind it counts.
+ *
+ * @param provider - of the model; null: not known
  */
-export function readRequest(reader: SpanReader): SpanRequest {
+export function readRequest(reader: SpanReader, provider: string | null): SpanRequest {
   const parameters = withoutResponse(reader.take('parameters')?.value)
   const { model, choice, ...settings }: Record<string, unknown> = isObject(parameters)
     ? parameters
     : {}
   const setting = typeof model === 'string' && model !== '' ? model : null
   const asked = reader.takeText('requestedModel') ?? setting
-  const answered = reader.takeText('model')
+  const named = reader.takeText('model')
+  const routed = reader.takeText('routedModel')
+  const isAlias = routed !== null && routed !== named && !routed.endsWith(`/${named}`)
+  const answered = isAlias ? withoutProvider(routed, provider) : named
   return {
     requested: asked ?? answered,
     answering: (answered ?? asked)?.slice(0, MODEL_NAME_MAX) ?? null,
     settings: { ...settings, ...choiceFields(choice) },
   }
+}
+
+function withoutProvider(model: string, provider: string | null): string {
+  const prefix = `${provider}/`
+  return model.startsWith(prefix) ? model.slice(prefix.length) : model
 }
 
 /** What OpenAI's Responses have beside the settings of their request, which openinference-openai-agents sends as one. */

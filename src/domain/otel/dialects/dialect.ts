@@ -13,7 +13,7 @@ export interface AttributePath {
   readonly form: Form
   /** Where the media type of the value is told: one of JSON makes it JSON. */
   readonly mimeType?: string
-  /** The path counts only in spans in which another one has one of these texts. */
+  /** The path counts only in spans in which another one has one of these texts; without any, a value at all. */
   readonly when?: readonly [path: string, ...texts: readonly string[]]
 }
 
@@ -35,6 +35,8 @@ export interface Dialect {
   readonly requestedModel?: AttributePaths
   /** The model that answered, or whichever the dialect names. */
   readonly model?: readonly string[]
+  /** The model that a gateway asked in place of the one it was asked for; its provider may stand before it. */
+  readonly routedModel?: AttributePaths
   readonly provider?: readonly string[]
   /** Messages, prompts or texts that went in. */
   readonly messages?: AttributePaths

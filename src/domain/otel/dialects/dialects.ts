@@ -22,7 +22,15 @@ import {
   VERCEL,
   VOLTAGENT,
 } from './libraries.ts'
-import { LANGFUSE, LANGSMITH, LITELLM, LOGFIRE, LOGFIRE_AGENTS, MLFLOW } from './platforms.ts'
+import {
+  LANGFUSE,
+  LANGSMITH,
+  LITELLM,
+  LITELLM_LANGFUSE,
+  LOGFIRE,
+  LOGFIRE_AGENTS,
+  MLFLOW,
+} from './platforms.ts'
 
 export const DIALECTS: readonly Dialect[] = [
   WEAVE,
@@ -32,6 +40,7 @@ export const DIALECTS: readonly Dialect[] = [
   GEN_AI,
   AG2,
   ANTHROPIC_SDK,
+  LITELLM_LANGFUSE,
   OPEN_INFERENCE,
   TRACELOOP,
   VERCEL,

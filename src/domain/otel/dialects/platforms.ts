@@ -35,12 +35,30 @@ export const LANGSMITH: Dialect = {
   user: ['langsmith.metadata.user_id'],
 }
 
-/** What LiteLLM's spans (1.110.2) have beside the conventions. */
+/** What LiteLLM's spans (1.110.2) have beside the conventions, of its proxy in both of its versions, too. */
 export const LITELLM: Dialect = {
   name: 'litellm',
+  holders: [python('metadata.requester_metadata')],
+  // Without its proxy the model of the response is that of the provider.
+  routedModel: [
+    { path: 'litellm.provider.model', form: 'text', when: ['litellm.model_group'] },
+    { path: 'litellm.provider.model', form: 'text', when: ['litellm.request.route'] },
+  ],
   usage: [python('metadata.usage_object')],
   cost: ['gen_ai.cost.total_cost', 'litellm.cost.total'],
-  user: ['metadata.user_id'],
+  thread: ['metadata.requester_metadata.session_id'],
+  user: [
+    'metadata.user_id',
+    'metadata.user_api_key_end_user_id',
+    'litellm.metadata.user_api_key_end_user_id',
+  ],
+}
+
+/** Its spans for Langfuse: the attributes of OpenInference beside that output lack calls of tools. */
+export const LITELLM_LANGFUSE: Dialect = {
+  name: 'litellm_langfuse',
+  scope: 'litellm',
+  answers: [text('langfuse.observation.answer')],
 }
 
 /** Logfire's spans: requests and responses are JSON as a whole, in which each text is one. */

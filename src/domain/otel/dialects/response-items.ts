@@ -8,7 +8,11 @@ export function isResponseItem(value: unknown): boolean {
   return isObject(value) && (isTyped(value) || typeof value.role === 'string')
 }
 
-function isTyped({ type, summary, call_id, name, output }: Json): boolean {
+/** The role of reasoning in LiteLLM's spans for Langfuse. */
+const REASONING = 'reasoning_summary'
+
+function isTyped({ type, role, summary, call_id, name, output }: Json): boolean {
+  if (role === REASONING) return true
   if (type === 'reasoning') return Array.isArray(summary)
   if (typeof call_id !== 'string') return false
   return type === 'function_call'
@@ -34,7 +38,8 @@ export function readResponseItems(value: unknown): unknown {
 }
 
 function toMessage(item: Json): Json {
-  const { type, call_id, name, arguments: given, output, summary, content } = item
+  const { type, role, call_id, name, arguments: given, output, summary, content } = item
+  if (role === REASONING) return { role: 'assistant', content: null, reasoning_content: content }
   if (type === 'reasoning') {
     const text = textsOf(summary) || textsOf(content)
     return { role: 'assistant', content: null, reasoning_content: text }
