@@ -37,9 +37,13 @@ describe('statements of the migrations', () => {
     const created = statements.filter((statement) => statement.startsWith('CREATE'))
     expect(created).toHaveLength(15)
     for (const statement of statements) {
-      expect(statement).toMatch(/^(CREATE TABLE IF NOT EXISTS|ALTER TABLE) \w+\{on_cluster\}[ \n]/)
+      expect(statement).toMatch(
+        /^(CREATE TABLE IF NOT EXISTS|ALTER TABLE|TRUNCATE TABLE) \w+\{on_cluster\}(?:[ \n]|$)/,
+      )
       expect(renderStatement(statement, null)).not.toMatch(/[{}]/)
-      expect(renderStatement(statement, 'all-nodes')).toMatch(/ \w+ ON CLUSTER 'all-nodes'[ \n]/)
+      expect(renderStatement(statement, 'all-nodes')).toMatch(
+        / \w+ ON CLUSTER 'all-nodes'(?:[ \n]|$)/,
+      )
     }
     for (const statement of created) {
       const replicated = renderStatement(statement, 'all-nodes')
