@@ -1,18 +1,24 @@
 /**
- * From traffic to a better model, over the public API alone: a rule scores recorded chats, a person rates some, jobs are made of
- * both, and the checkpoint is compared with its parent on prompts that were held out, next to a control that was trained on
+ * From traffic to a better model, over the public API alone: a rule scores recorded chats, users rate some, and are sometimes
+ * wrong, jobs are made of both, and the checkpoint is compared with its parent on prompts that were held out, next to a control that was trained on
  * shuffled rewards. Starts a server of its own in a temporary folder. The model is a toy; the loop is the real one.
  *
- * node examples/flywheel.ts [--rounds 4] [--samples 6]
+ * node examples/flywheel.ts [--rounds 2] [--samples 6]
  */
 import { startOwnServer } from '../src/demo/own-server.ts'
 import { readArguments, readCounts } from './script-arguments.ts'
 
 const PROJECT = 'demo/zoo'
-const KINDS = (
-  'forest,farm,small,big,wild,tame,brown,grey,white,black,fast,slow,quiet,loud,nice,kind,old,young,strange,clever,' +
-  'happy,garden,zoo,night,pretty,strong,funny,hungry,sleepy,famous'
-).split(',')
+const FORMS = [
+  'Name a # animal.',
+  'Tell me a # animal.',
+  'Give me a # animal.',
+  'Think of a # animal.',
+  'A # animal, please.',
+  'Which animal is #?',
+]
+const KINDS = 'small,big,wild,brown,grey,old,young,happy'.split(',')
+const PROMPTS = FORMS.flatMap((form) => KINDS.map((kind) => form.replace('#', kind)))
 /** What the users of this made-up service want: an animal that flies. */
 const FLYING = 'owl|bee|duck|hen|bird|bat|fly|crow'
 const SCORER = {
@@ -25,7 +31,9 @@ const SCORER = {
   },
 }
 const HELD_OUT = 0.3
-/** The rule counts, and so does what a person says of every fourth response. */
+/** Users rate one of so many responses, and press the wrong thumb on one of so many of these. */
+const [RATED_EVERY, WRONG_EVERY] = [4, 6]
+/** The rule counts, and so does what users say of some responses. */
 const REWARD = [
   { feedback_type: 'wandb.runnable.flies', path: 'payload.output.passed' },
   { feedback_type: 'thumbs', path: 'payload.up', weight: 0.5, missing: 0 },
@@ -35,9 +43,9 @@ const POLL_MS = 200
 const WAIT_MS = 600_000
 
 const { values } = readArguments({
-  options: { rounds: { type: 'string', default: '4' }, samples: { type: 'string', default: '6' } },
+  options: { rounds: { type: 'string', default: '2' }, samples: { type: 'string', default: '6' } },
 })
-const [rounds = 4, samples = 6] = readCounts([values.rounds, values.samples])
+const [rounds = 2, samples = 6] = readCounts([values.rounds, values.samples])
 const begun = performance.now()
 const { url, key } = await startOwnServer()
 
@@ -114,17 +122,17 @@ const evaluator = (
 ).body
 let asked = 0
 
-/** One day of traffic: each question some times, by the name that clients know. */
+/** One day of traffic: each prompt some times, by the name that clients know. */
 async function serveTraffic(alias: string): Promise<number> {
-  const questions = KINDS.flatMap((kind) => Array<string>(samples).fill(kind))
+  const questions = PROMPTS.flatMap((prompt) => Array<string>(samples).fill(prompt))
   let passed = 0
   const serve = async () => {
-    for (let kind = questions.pop(); kind !== undefined; kind = questions.pop()) {
+    for (let content = questions.pop(); content !== undefined; content = questions.pop()) {
       asked += 1
-      const isRated = asked % 4 === 0
+      const rating = asked % RATED_EVERY === 0 ? asked / RATED_EVERY : null
       const chat = {
         model: alias,
-        messages: [{ role: 'user', content: `Name a ${kind} animal.` }],
+        messages: [{ role: 'user', content }],
         max_tokens: 6,
         logprobs: true,
         return_token_ids: true,
@@ -136,12 +144,13 @@ async function serveTraffic(alias: string): Promise<number> {
       const text = response.body.choices[0]?.message.content ?? ''
       const flies = new RegExp(`\\b(${FLYING})s?\\b`, 'iu').test(text)
       passed += Number(flies)
-      if (!isRated) continue
+      if (rating === null) continue
+      const isRight = rating % WRONG_EVERY !== 0
       await send('POST', '/traces/feedback/create', {
         project_id: PROJECT,
         weave_ref: `weave:///${PROJECT}/call/${response.headers.get('x-weft-call-id')}`,
         feedback_type: 'thumbs',
-        payload: { up: flies },
+        payload: { up: flies === isRight },
       })
     }
   }
@@ -181,7 +190,7 @@ async function train(model: { id: string; name: string }, step: number, shuffle_
     reward: REWARD,
     held_out: HELD_OUT,
     limit: 10_000,
-    experimental_config: { learning_rate: 0.002 },
+    experimental_config: { learning_rate: 0.01 },
     ...(shuffle_seed === undefined ? {} : { shuffle_seed }),
     start: true,
   })

@@ -160,6 +160,7 @@ describe('evaluators', () => {
     [{ scorer: { kind: 'rule', rule: { type: 'regex', pattern: '(' } } }, 'scorer.rule.pattern'],
     [{ scorer: { kind: 'rule', rule: { type: 'length', path: 'output' } } }, 'scorer.rule.path'],
     [{ scorer: { kind: 'rule', rule: { type: 'equals' } } }, 'scorer.rule.value'],
+    [{ scorer: { kind: 'rule', rule: { type: 'similarity' } } }, 'scorer.rule.value'],
     [{ scorer: RULE, sampling: 2 }, 'sampling'],
     [{ scorer: RULE, query: { $expr: { $nope: [] } } }, 'query.$expr'],
     [{ scorer: RULE, name: 'a/b' }, 'name'],

@@ -48,6 +48,33 @@ describe('rules', () => {
     expect(score.value).toBe(Number(passed))
   })
 
+  it.each([
+    ['kitten', 'sitting', 1 - 3 / 7],
+    ['', '', 1],
+    ['🦉a', '🦉', 0.5],
+    ['Owl', 'owl', 1, { ignore_case: true }],
+    [90, 110, 0.9],
+    ['90', 110, 0.9],
+    [-1, 1, 0],
+    [0, 0, 1],
+    [{ a: 'x', b: 1 }, { b: 1, a: 'y', c: null }, 1 / 3],
+    ['{"a": ["owl", 2]}', { a: ['owl', 2] }, 1],
+    [['owl', 'bee'], ['owl'], 0.5],
+    ['owl', ['owl'], 0],
+    [null, null, 1],
+  ])('says that %j and %j are alike by %d', async (output, value, expected, fields?: object) => {
+    const rule = { type: 'similarity', value, min: 0.5, ...fields }
+    const score = await openChecks()(rule, { inputs: {}, output })
+    expect(score.value).toBeCloseTo(expected, 9)
+    expect(score.output.passed).toBe(expected >= 0.5)
+  })
+
+  it('has no score of texts that are too long to be compared in time', async () => {
+    const rule = { type: 'similarity', value: 'a'.repeat(100_000) }
+    const late = openChecks()(rule, { inputs: {}, output: 'b'.repeat(400_000) })
+    await expect(late).rejects.toThrow(/similarity takes longer/)
+  })
+
   it('negates', async () => {
     const rule = { type: 'contains', path: CONTENT, texts: ['Four'] }
     expect((await openChecks()(rule, SUBJECT, true)).output.passed).toBe(false)

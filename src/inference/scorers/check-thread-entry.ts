@@ -4,6 +4,7 @@
  */
 import { createContext, Script } from 'node:vm'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { similarityOf } from '../../domain/evaluators/similarity.ts'
 import { serveThread } from '../../threads/serve-thread.ts'
 
 export type CheckRequest =
@@ -15,12 +16,15 @@ export type CheckRequest =
     }
   /** `value_json` undefined: only the schema is compiled. */
   | { readonly type: 'schema'; readonly schema_json: string; readonly value_json?: string }
+  | { readonly type: 'similarity'; readonly value_json: string; readonly expected_json: string }
 
 export interface CheckReply {
   /** null: it could not be checked. */
   readonly passed: boolean | null
   /** Why it did not pass, or was not checked. */
   readonly reason: string | null
+  /** How alike the values are, 0 to 1. */
+  readonly score?: number
 }
 
 /** Limit: milliseconds of one check. */
@@ -56,6 +60,10 @@ function check(request: CheckRequest): CheckReply {
     const { pattern, flags, text } = request
     const passed = runLimited(() => new RegExp(pattern, flags).test(text))
     return { passed, reason: null }
+  }
+  if (request.type === 'similarity') {
+    const [value, expected] = [JSON.parse(request.value_json), JSON.parse(request.expected_json)]
+    return { passed: true, reason: null, score: runLimited(() => similarityOf(value, expected)) }
   }
   const { schema_json, value_json } = request
   const validate = runLimited(() => compile(schema_json))

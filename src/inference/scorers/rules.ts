@@ -43,12 +43,12 @@ export interface Checks {
 export function createChecks(): Checks {
   const thread = createBodyThread<CheckRequest, CheckReply>(THREAD, WAITING_MAX)
 
-  async function check(request: CheckRequest): Promise<{ passed: boolean; reason: string | null }> {
-    const { passed, reason } = await thread.run(request)
+  async function check(request: CheckRequest) {
+    const { passed, reason, score = 0 } = await thread.run(request)
     if (passed === null) {
       throw scorerFailed(`The ${request.type} ${reason ?? 'cannot be checked'}.`)
     }
-    return { passed, reason }
+    return { passed, reason, score }
   }
 
   const checkSchema = (schema: JsonObject, value: unknown) =>
@@ -61,13 +61,22 @@ export function createChecks(): Checks {
   async function apply(rule: Rule, subject: ScoredSubject): Promise<RuleResult> {
     if (rule.type === 'regex') {
       const text = textOf(requireValue(subject, rule.path)).slice(0, TEXT_CHARS_MAX)
-      return check({ type: 'regex', ...toRegex(rule), text })
+      const { passed, reason } = await check({ type: 'regex', ...toRegex(rule), text })
+      return { passed, reason }
     }
     if (rule.type === 'json_schema') {
       const value = requireValue(subject, rule.path)
       const parsed = typeof value === 'string' ? parseText(value) : value
       if (parsed === undefined) return { passed: false, reason: 'the text is no JSON' }
       return checkSchema(rule.schema, parsed)
+    }
+    if (rule.type === 'similarity') {
+      const { score } = await check({
+        type: 'similarity',
+        value_json: foldJson(requireValue(subject, rule.path), rule),
+        expected_json: foldJson(expectedOf(rule, subject), rule),
+      })
+      return { passed: score >= rule.min, details: { score } }
     }
     return applyPlain(rule, subject)
   }
@@ -92,7 +101,7 @@ export function createChecks(): Checks {
 
 /** The rules that take linear time. */
 function applyPlain(
-  rule: Exclude<Rule, { type: 'regex' | 'json_schema' }>,
+  rule: Exclude<Rule, { type: 'regex' | 'json_schema' | 'similarity' }>,
   subject: ScoredSubject,
 ): RuleResult {
   switch (rule.type) {
@@ -102,8 +111,7 @@ function applyPlain(
       return { passed: rule.all ? rule.texts.every(isIn) : rule.texts.some(isIn) }
     }
     case 'equals': {
-      const { expected_path } = rule
-      const expected = expected_path ? requireValue(subject, expected_path) : rule.value
+      const expected = expectedOf(rule, subject)
       const value = requireValue(subject, rule.path)
       return { passed: fold(textOf(value), rule) === fold(textOf(expected), rule) }
     }
@@ -118,6 +126,19 @@ function applyPlain(
     case 'cost':
       return atMost(subject.cost_usd, rule.max_usd, 'cost_usd')
   }
+}
+
+function expectedOf(
+  { expected_path, value }: Extract<Rule, { type: 'equals' | 'similarity' }>,
+  subject: ScoredSubject,
+): unknown {
+  return expected_path ? requireValue(subject, expected_path) : value
+}
+
+/** A value as JSON; a text that is JSON of another kind counts as that. */
+function foldJson(value: unknown, rule: { readonly ignore_case: boolean }): string {
+  const parsed = typeof value === 'string' ? (parseText(value) ?? value) : value
+  return fold(renderJson(parsed ?? null), rule)
 }
 
 function atMost(value: number | null | undefined, max: number, name: string): RuleResult {

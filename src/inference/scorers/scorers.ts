@@ -90,7 +90,7 @@ export function createScorers(options: ScorersOptions): Scorers {
       if (fault !== null) refuseField(`${param}.rule.pattern`, 'must be a regular expression')
     }
     if (rule.type === 'json_schema') await requireSchema(rule.schema, `${param}.rule.schema`)
-    if (rule.type !== 'equals') return
+    if (rule.type !== 'equals' && rule.type !== 'similarity') return
     if (rule.expected_path !== undefined) {
       requirePath(rule.expected_path, `${param}.rule.expected_path`)
     } else if (rule.value === undefined) {

@@ -68,6 +68,25 @@ const SchemaRule = z.strictObject({
   schema: FreeObject.describe('JSON Schema 2020-12. A text is parsed as JSON first.'),
 })
 
+const SimilarityRule = z.strictObject({
+  type: z.literal('similarity').describe('Kind of the rule.'),
+  path,
+  value: z
+    .unknown()
+    .optional()
+    .describe('The expected value, any JSON. Default: that at `expected_path`.'),
+  expected_path: Path.optional().describe('Path of the expected value, as `$.reference.answer`.'),
+  ignore_case,
+  min: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(1)
+    .describe(
+      'Least score that passes, from 0 to 1: of texts the share of characters that need no edit, of numbers 1 less their distance over the sum of their sizes, of lists and objects the mean over positions and keys.',
+    ),
+})
+
 const LengthRule = z.strictObject({
   type: z.literal('length').describe('Kind of the rule.'),
   path,
@@ -91,6 +110,7 @@ export const Rule = z.discriminatedUnion('type', [
   ContainsRule,
   EqualsRule,
   SchemaRule,
+  SimilarityRule,
   LengthRule,
   LatencyRule,
   CostRule,
