@@ -1,5 +1,6 @@
 /**
- * The page of this checkout and of another one, in turns: first paint, first chart, and from the list to a trace.
+ * The page of this checkout and of another one, in turns: first paint, first chart, from the list to a trace, and frames
+ * lost while the list of all calls scrolls.
  *
  * npm run bench -- page-turns --against CHECKOUT [--calls 20000] [--rounds 10] [--chromium PATH]
  *
@@ -11,7 +12,7 @@ import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium, type Page } from 'playwright-core'
 import { readArguments, readCount } from '../examples/script-arguments.ts'
-import { measureFirstView, measureView } from './browser/views.ts'
+import { measureFirstView, measureScrolling, measureView } from './browser/views.ts'
 import { type BenchServer, median, startServer } from './servers/bench-server.ts'
 
 const PROJECT = 'bench/turns'
@@ -65,7 +66,7 @@ async function recordTraces(server: BenchServer): Promise<void> {
 async function measureOpening(page: Page): Promise<number> {
   const row = page.locator('.row.call').first()
   await row.waitFor()
-  await page.getByText(/^[\d,]+ calls$/).waitFor()
+  await page.getByText(/^[\d,]+(?: and more)? calls$/).waitFor()
   const begin = performance.now()
   await row.click()
   await page.locator('.trace-row').first().waitFor()
@@ -73,18 +74,33 @@ async function measureOpening(page: Page): Promise<number> {
   return performance.now() - begin
 }
 
+const MEASURES = {
+  paint: 'first paint, ms',
+  chart: 'first chart over 30 days, ms',
+  open: 'from the list to a trace, ms',
+  lost: 'frames lost in 5 s of scrolling',
+  longest: 'the longest frame, ms',
+  end: 'last row after a jump to it, ms',
+} as const
+type Measure = keyof typeof MEASURES
+
 interface Build {
   readonly name: string
   readonly server: BenchServer
   readonly dataDir: string
-  readonly found: Record<'paint' | 'chart' | 'open', number[]>
+  readonly found: Record<Measure, number[]>
 }
 
 async function startBuild(name: string, checkout?: string): Promise<Build> {
   const dataDir = mkdtempSync(join(tmpdir(), 'weft-bench-turns-'))
   const server = await startServer(dataDir, checkout === undefined ? {} : { checkout })
   await recordTraces(server)
-  return { name, server, dataDir, found: { paint: [], chart: [], open: [] } }
+  return {
+    name,
+    server,
+    dataDir,
+    found: { paint: [], chart: [], open: [], lost: [], longest: [], end: [] },
+  }
 }
 
 console.error(`load average ${loadavg()[0]?.toFixed(2)}`)
@@ -104,22 +120,24 @@ try {
         measureFirstView,
       )
       const openMs = await measureView(browser, `${home}/calls`, measureOpening)
+      const scrolled = await measureView(browser, `${home}/calls?all=1`, measureScrolling)
       // The first round warms both up.
       if (round < 0) continue
       found.paint.push(first.paintMs)
       found.chart.push(first.chartMs)
       found.open.push(openMs)
+      found.lost.push(scrolled.lost)
+      found.longest.push(scrolled.longestMs)
+      found.end.push(scrolled.endMs)
     }
   }
   const [other, own] = builds as [Build, Build]
   const show = (found: readonly number[]) =>
     `${median(found).toFixed(0)} (${Math.min(...found).toFixed(0)} to ${Math.max(...found).toFixed(0)})`
-  console.log(`| ms, ${rounds} rounds | other | this | ratio |\n|---|---|---|---|`)
-  for (const [key, label] of [
-    ['paint', 'first paint'],
-    ['chart', 'first chart over 30 days'],
-    ['open', 'from the list to a trace'],
-  ] as const) {
+  console.log(
+    `| ${calls.toLocaleString('en')} calls, ${rounds} rounds | other | this | ratio |\n|---|---|---|---|`,
+  )
+  for (const [key, label] of Object.entries(MEASURES) as [Measure, string][]) {
     const ratio = median(own.found[key]) / median(other.found[key])
     console.log(
       `| ${label} | ${show(other.found[key])} | ${show(own.found[key])} | ${ratio.toFixed(2)} |`,

@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { chromium, type Page } from 'playwright-core'
 import { readArguments, readCount } from '../examples/script-arguments.ts'
 import { DATABASE_FILE } from '../src/store/sqlite/db/connection.ts'
-import { measureFirstView, measureView } from './browser/views.ts'
+import { measureFirstView, measureScrolling, measureView, SCROLL_SECONDS } from './browser/views.ts'
 import { type BenchServer, median, startServer } from './servers/bench-server.ts'
 import { DAY_US, DAYS, FIRST_US, PROJECT, provideData } from './stats/data.ts'
 import { waitForSegments } from './stats/segments.ts'
@@ -21,11 +21,6 @@ const TRACE_PROJECT = 'bench/trace'
 const FANOUT = 4
 const BATCH_CALLS = 500
 const MB = 1e6
-const SCROLL_SECONDS = 5
-/** Pixels per frame: some thirty rows, faster than anybody reads. */
-const SCROLL_STEP_PX = 1000
-/** Milliseconds between two frames at 60 Hz. */
-const FRAME_MS = 1000 / 60
 
 const { values } = readArguments({
   options: {
@@ -76,41 +71,6 @@ async function recordTrace(server: BenchServer): Promise<void> {
     })
     await server.post('/call/upsert_batch', { batch })
   }
-}
-
-interface Scrolling {
-  readonly rows: number
-  readonly frames: number
-  readonly lost: number
-  readonly longestMs: number
-  /** From the jump to the last row until that row is shown. */
-  readonly endMs: number
-}
-
-async function measureScrolling(page: Page): Promise<Scrolling> {
-  await page.waitForSelector('.row.call')
-  await page.getByText(/^[\d,]+(?: and more)? calls$/).waitFor()
-  const scrolled = (await page.evaluate(`new Promise((resolve) => {
-    const list = document.querySelector('.window-list')
-    const times = []
-    const step = (now) => {
-      times.push(now)
-      list.scrollTop += ${SCROLL_STEP_PX}
-      if (now - times[0] < ${1000 * SCROLL_SECONDS}) return requestAnimationFrame(step)
-      const waits = times.slice(1).map((time, at) => time - times[at])
-      resolve({
-        rows: Number(document.querySelector('[role=table]').getAttribute('aria-rowcount')),
-        frames: waits.length,
-        lost: waits.reduce((sum, wait) => sum + Math.max(0, Math.round(wait / ${FRAME_MS}) - 1), 0),
-        longestMs: Math.max(...waits),
-      })
-    }
-    requestAnimationFrame(step)
-  })`)) as Omit<Scrolling, 'endMs'>
-  const begin = performance.now()
-  await page.evaluate(`document.querySelector('.window-list').scrollTop = 1e9`)
-  await page.waitForSelector(`.row.call[aria-rowindex="${scrolled.rows}"]`)
-  return { ...scrolled, endMs: performance.now() - begin }
 }
 
 interface LargeTrace {

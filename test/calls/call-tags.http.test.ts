@@ -94,7 +94,7 @@ describe('POST /calls/tag', () => {
     await tag(app, ['a'], { add: ['x'], remove: ['y'] })
     const { body } = await app.get('/v1/audit?action=calls.tag')
     expect(body.data).toMatchObject([
-      { before: { call_ids: ['a'], tags: ['y'] }, after: { call_ids: ['a'], tags: ['x'] } },
+      { before: { tags: ['y'] }, after: { call_ids: ['a'], tags: ['x'] } },
     ])
   })
 })

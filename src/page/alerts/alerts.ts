@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import type { AlertResponse } from '../../schemas/alerts/alert.ts'
 import { requestJson } from '../api/client.ts'
 import { may } from '../api/session.ts'
-import { formatTime } from '../parts/format.ts'
+import { formatNumber, formatTime } from '../parts/format.ts'
 import { type Act, useAction } from '../parts/hooks/use-action.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Pending } from '../parts/notice.ts'
@@ -57,6 +57,9 @@ interface AlertRowProps {
   readonly act: Act
 }
 
+/** Digits of a value; the tooltip has all. */
+const DIGITS = 4
+
 interface TestResult {
   readonly delivered: boolean
   readonly error: string | null
@@ -85,7 +88,7 @@ function AlertRow({ project, alert, act }: AlertRowProps) {
   return html`<tr>
     <td class="wrap"><a href=${pathTo(project, 'alerts', id)}>${name}</a></td>
     <td>${is_enabled ? state : 'disabled'}${error !== null && html`<br /><span class="faint">${error}</span>`}</td>
-    <td class="number">${value}</td>
+    <td class="number" title=${value}>${value === null ? '' : formatNumber(Number(value.toPrecision(DIGITS)))}</td>
     <td class="wrap">${nameMetric(metric)} ${nameRule(alert)}</td>
     <td>${checked_at === null ? 'not yet' : formatTime(checked_at, false)}</td>
     <td>

@@ -49,7 +49,7 @@ export function NewAlert({ project, onMade }: NewAlertProps) {
     setFields(EMPTY)
     onMade()
   })
-  return html`<form class="bar" aria-label="New alert" onSubmit=${submit}>
+  return html`<form class="card bar filters" aria-label="New alert" onSubmit=${submit}>
       <label>Name<input required maxlength="256" value=${fields.name} onInput=${set('name')} /></label>
       <label>Measures<select value=${fields.offer} onChange=${set('offer')}>
         ${OFFERS.map(({ label }, at) => html`<option key=${label} value=${String(at)}>${label}</option>`)}

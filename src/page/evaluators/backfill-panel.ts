@@ -55,7 +55,7 @@ export function BackfillPanel({ project, evaluator, onChange }: BackfillPanelPro
     ${isOpen && may('traces:write') && html`<${States} project=${project} url=${url} state=${backfill.state} onChange=${onChange} />`}
     ${
       !isOpen &&
-      html`<form class="bar" aria-label="Old calls" onSubmit=${estimate.submit}>
+      html`<form class="card bar filters" aria-label="Old calls" onSubmit=${estimate.submit}>
       <label>Began in the last<select value=${days} onChange=${({
         currentTarget,
       }: Event & { readonly currentTarget: HTMLSelectElement }) => {

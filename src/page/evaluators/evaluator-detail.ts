@@ -52,8 +52,7 @@ export function EvaluatorDetail({ project, id }: EvaluatorDetailProps) {
   return html`<h1>${name}</h1>
     <p><a href=${pathTo(project, 'evaluators')}>All evaluators</a>, <a href=${pathToResults(project, name)}>its results</a></p>
     <p>${state === 'paused' ? 'Paused' : 'Running'}: ${nameScorer(evaluator)}, ${nameShare(evaluator)}. ${reasonOf(evaluator)}</p>
-    <p>${formatCount(scored)} scored, ${formatCount(failed)} failed, ${formatCount(waiting)} waiting, ${formatCount(dropped)} dropped;
-      ${formatCost(evaluator.spent_today_usd)} today, ${formatCost(evaluator.spent_usd)} in all</p>
+    <p>${formatCount(scored)} scored, ${formatCount(failed)} failed, ${formatCount(waiting)} waiting, ${formatCount(dropped)} dropped; ${formatCost(evaluator.spent_today_usd)} today, ${formatCost(evaluator.spent_usd)} in all</p>
     <${Failure} words=${loaded.failure} />
     ${monitor_ref !== null && html`<p class="notice">It runs the monitor ${monitor_ref}, and changes with it.</p>`}
     ${isEditable && html`<h2>Definition</h2><${EvaluatorForm} key=${version} project=${project} stored=${evaluator} onSaved=${reload} />`}

@@ -36,7 +36,7 @@ export function EvaluatorForm({ project, stored, onSaved }: EvaluatorFormProps) 
     if (stored === null) setFields(empty)
     onSaved(saved)
   })
-  return html`<form class="bar" aria-label=${stored === null ? 'New evaluator' : 'Definition'} onSubmit=${submit}>
+  return html`<form class="card bar filters" aria-label=${stored === null ? 'New evaluator' : 'Definition'} onSubmit=${submit}>
     ${stored === null && html`<label>Name<input required maxlength="128" pattern="[A-Za-z0-9][A-Za-z0-9_.\\-]*" title="letters, digits, _ . and -" value=${fields.name} onInput=${set('name')} /></label>`}
     <label>Operations, one on each line<textarea rows="2" placeholder="all" value=${fields.operations} onInput=${set('operations')}></textarea></label>
     <label>Scores each<select value=${fields.target} onChange=${set('target')}>

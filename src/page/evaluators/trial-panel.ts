@@ -92,7 +92,7 @@ export function TrialPanel({ project, evaluator, onSaved }: TrialPanelProps) {
     await requestJson<EvaluatorResponse>(urlOf(evaluator.id), body, { method: 'PUT' })
     onSaved()
   })
-  return html`<form class="bar draft" aria-label="Draft" onSubmit=${estimate.submit}>
+  return html`<form class="card bar filters draft" aria-label="Draft" onSubmit=${estimate.submit}>
       <label>Model<input required maxlength="512" value=${fields.model} onInput=${set('model')} /></label>
       <label>Prompt of the draft<textarea required rows="4" value=${fields.prompt} onInput=${set('prompt')}></textarea></label>
       <label>Type of the ratings<input maxlength="256" value=${fields.type} onInput=${set('type')} /></label>

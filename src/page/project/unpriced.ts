@@ -38,13 +38,13 @@ export function UnpricedModels({ project }: { readonly project: string }) {
     <h2>Models without a price</h2>
     <p class="faint">Of the last 30 days. A price that you set holds for all calls of the project, also past ones.</p>
     <div class="scroll" tabindex="0"><table class="list" aria-label="Models without a price">
-      <thead><tr><th scope="col">Model</th><th scope="col">Calls</th><th scope="col">Tokens in</th><th scope="col">Tokens out</th><th scope="col">Cost</th><th scope="col">Price</th></tr></thead>
+      <thead><tr><th scope="col">Model</th><th scope="col" class="number">Calls</th><th scope="col" class="number">Tokens in</th><th scope="col" class="number">Tokens out</th><th scope="col">Cost</th><th scope="col">Price</th></tr></thead>
       <tbody>${value.models.map(
         (model) => html`<tr key=${model.llm_id}>
           <th scope="row" class="wrap">${model.llm_id}</th>
-          <td>${formatCount(model.calls)}</td>
-          <td>${formatCount(model.input_tokens)}</td>
-          <td>${formatCount(model.output_tokens)}</td>
+          <td class="number">${formatCount(model.calls)}</td>
+          <td class="number">${formatCount(model.input_tokens)}</td>
+          <td class="number">${formatCount(model.output_tokens)}</td>
           <td>${wordsFor(model)}</td>
           <td>${may('traces:write') && html`<${SetPrice} project=${project} model=${model.llm_id} onSet=${onSet} />`}</td>
         </tr>`,

@@ -87,7 +87,7 @@ function NewQueue({ project, onMade }: NewQueueProps) {
     setName('')
     onMade()
   })
-  return html`<form class="bar" aria-label="New queue" onSubmit=${submit}>
+  return html`<form class="card bar filters" aria-label="New queue" onSubmit=${submit}>
     <label>Name<input required maxlength="256" value=${name} onInput=${textOf(setName)} /></label>
     <button onClick=${clickOnce}>Add queue</button>
     <${Failure} words=${failure} />

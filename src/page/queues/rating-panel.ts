@@ -1,11 +1,12 @@
 /** The controls for rating a call: buttons, fields and single keys. */
 import { html } from 'htm/preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import { icon } from '../parts/icon.ts'
 import type { Draft } from './draft.ts'
 
 const THUMBS = [
-  { emoji: '👍', label: 'Good', key: '+' },
-  { emoji: '👎', label: 'Bad', key: '-' },
+  { emoji: '👍', name: 'thumbs-up', label: 'Good', key: '+' },
+  { emoji: '👎', name: 'thumbs-down', label: 'Bad', key: '-' },
 ] as const
 
 interface RatingPanelProps {
@@ -31,14 +32,14 @@ export function RatingPanel(props: RatingPanelProps) {
   return html`<form class="fields" aria-label="Rating" onSubmit=${submit}>
     <div class="bar">
       ${THUMBS.map(
-        ({ emoji, label, key }) => html`<button
+        ({ emoji, name, label, key }) => html`<button
           key=${key}
           type="button"
           class="thumb"
           aria-pressed=${draft.emoji === emoji}
           aria-keyshortcuts=${key}
           onClick=${() => toggle(emoji)}
-        >${emoji} ${label} <kbd>${key}</kbd></button>`,
+        >${icon(name)} ${label} <kbd>${key}</kbd></button>`,
       )}
     </div>
     <label>Name of the number<input value=${draft.name} onInput=${set('name')} /></label>

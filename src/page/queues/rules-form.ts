@@ -37,13 +37,13 @@ export function RulesForm({ project, known: { queue, rules_work }, onSaved }: Ru
     onSaved()
   })
   const { added, dropped, waiting } = rules_work
-  return html`<form class="bar" aria-label="Rules" onSubmit=${submit}>
-    <label><input type="checkbox" checked=${fields.thumbs} onChange=${set('thumbs')} /> Thumbs down</label>
-    <label><input type="checkbox" checked=${fields.disputed} onChange=${set('disputed')} /> Evaluators disagree</label>
+  return html`<form class="card bar filters" aria-label="Rules" onSubmit=${submit}>
+    <label class="check"><input type="checkbox" checked=${fields.thumbs} onChange=${set('thumbs')} /> Thumbs down</label>
+    <label class="check"><input type="checkbox" checked=${fields.disputed} onChange=${set('disputed')} /> Evaluators disagree</label>
     <label>By at least<input class="short" type="number" min="0" step="any" required value=${fields.difference} disabled=${!fields.disputed} onInput=${set('difference')} /></label>
     <label>Random share, 0 to 1<input class="short" type="number" min="0" max="1" step="any" placeholder="none" value=${fields.random} onInput=${set('random')} /></label>
     <label>Scores, one on each line<textarea rows="2" spellcheck=${false} placeholder="wandb.runnable.helpful < 0.4" value=${fields.scores} onInput=${set('scores')}></textarea></label>
-    <label><input type="checkbox" checked=${fields.roots} onChange=${set('roots')} /> Root calls only</label>
+    <label class="check"><input type="checkbox" checked=${fields.roots} onChange=${set('roots')} /> Root calls only</label>
     <label>Calls a day, at most<input class="short" type="number" min="1" max="10000" required value=${fields.perDay} onInput=${set('perDay')} /></label>
     <label>Not rated, at most<input class="short" type="number" min="1" max="100000" required value=${fields.waiting} onInput=${set('waiting')} /></label>
     <button onClick=${clickOnce}>Save the rules</button>

@@ -77,7 +77,7 @@ export function Audit() {
   const loaded = useLoad(url, (signal) => requestJson<AuditPage>(url, undefined, { signal }))
   const page = loaded.value
   return html`<h1>Audit</h1>
-    <div class="bar">
+    <div class="bar filters">
       <label>User<input maxlength="128" value=${actor} onChange=${choose(setActor)} placeholder="svc_user_id" /></label>
       <label>Action<select value=${action} onChange=${choose(setAction)}>
         <option value="">all</option>
@@ -107,12 +107,13 @@ function Entries({ entries }: { readonly entries: readonly AuditEntryResponse[] 
 
 function Row({ entry }: { readonly entry: AuditEntryResponse }) {
   const { created_at, svc_user_id, key_id, address, forwarded_for, before, after } = entry
+  const projects = entry.projects.join(', ')
   return html`<tr>
     <td>${formatTime(created_at, false)}</td>
     <td class="wrap">${svc_user_id}${key_id !== svc_user_id && html`<br /><span class="faint">${key_id}</span>`}</td>
     <td class="wrap">${address}${forwarded_for !== null && html`<br /><span class="faint">for ${forwarded_for}</span>`}</td>
     <td>${WHAT[entry.action]}</td>
-    <td class="wrap">${entry.subject_id}<br /><span class="faint">${entry.projects.join(', ')}</span></td>
+    <td class="wrap">${entry.subject_id}${projects !== entry.subject_id && html`<br /><span class="faint">${projects}</span>`}</td>
     <td class="wrap">${[...namesOf(before, after)].map((name) => html`<${Field} key=${name} name=${name} before=${before} after=${after} />`)}</td>
   </tr>`
 }

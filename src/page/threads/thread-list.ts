@@ -80,6 +80,7 @@ function ThreadRow({ project, thread, facts }: ThreadRowProps) {
   // Of a long thread only some turns are summed up.
   const atLeast = own !== undefined && own.turns < turn_count ? '≥ ' : ''
   const first = own?.first ?? (facts.isLoading ? '…' : '')
+  const scores = own === undefined ? '' : averageScores(own.feedback)
   return html`<tr>
     <td class="wrap thread-first"><a href=${pathTo(project, 'threads', thread_id)}>${first === '' ? thread_id : first}</a></td>
     <td class="thread-name faint" title=${thread_id}>${thread_id}</td>
@@ -89,7 +90,7 @@ function ThreadRow({ project, thread, facts }: ThreadRowProps) {
     <td class="number">${formatMs(p50_turn_duration_ms)}</td>
     <td class="number">${own !== undefined && own.tokens > 0 && `${atLeast}${formatCount(own.tokens)}`}</td>
     <td class="number">${own !== undefined && own.cost !== null && `${atLeast}${formatCost(own.cost)}`}</td>
-    <td class="wrap">${own !== undefined && averageScores(own.feedback)}</td>
+    <td class="wrap thread-scores"><div title=${scores}>${scores}</div></td>
   </tr>`
 }
 

@@ -60,7 +60,6 @@ export function CallDetail({ project, id, turn, usage }: CallDetailProps) {
   return html`<section class="detail" aria-label="Call">
     <div class="bar detail-head">
       <h1 title=${name}>${name}</h1>
-      <span class="push"></span>
       ${
         prompt.length > 0 &&
         may('inference') &&

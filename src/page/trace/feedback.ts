@@ -1,8 +1,8 @@
 /** Feedback on a call, and controls to add a reaction, a note or a number. */
 import { html } from 'htm/preact'
-import { textOf } from '../api/exact-json.ts'
 import { may } from '../api/session.ts'
 import { type Call, type Feedback, factsOf, TAG } from '../api/wire.ts'
+import { nameOfType, wordsOf } from '../parts/calls/feedback-summary.ts'
 import { GiveFeedback } from '../parts/calls/give-feedback.ts'
 import { formatTime } from '../parts/format.ts'
 import { LongText } from '../parts/values/json-tree.ts'
@@ -19,7 +19,7 @@ export function FeedbackBox({ project, call, onChange }: FeedbackBoxProps) {
       ${given.map(
         (item) => html`<li key=${item.id}>
         <b><${LongText} text=${wordsFor(item)} /></b>${' '}
-        <span class="faint">${item.feedback_type} · ${item.creator ?? item.svc_user_id ?? 'unnamed'} · ${formatTime(item.created_at, false)}</span>
+        <span class="faint">${nameOfType(item.feedback_type)} · ${item.creator ?? item.svc_user_id ?? 'unnamed'} · ${formatTime(item.created_at, false)}</span>
       </li>`,
       )}
     </ul>
@@ -28,5 +28,5 @@ export function FeedbackBox({ project, call, onChange }: FeedbackBoxProps) {
 
 function wordsFor({ payload }: Feedback): string {
   const { emoji, note, value } = payload
-  return textOf(emoji ?? note ?? value ?? payload)
+  return wordsOf(emoji ?? note ?? value ?? payload)
 }

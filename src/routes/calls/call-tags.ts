@@ -43,10 +43,7 @@ export async function callTagRoutes(
       const change = { project_id, refs, add: add ?? [], remove: remove ?? [] }
       const about = await feedback.listAbout(refs, openReadCaller(request, reply, project_id))
       const { added, removed } = resolveTags(change, about, { svc_user_id, created_at_us: nowUs() })
-      const [before, after] = [
-        { call_ids, tags: change.remove },
-        { call_ids, tags: change.add },
-      ]
+      const [before, after] = [{ tags: change.remove }, { tags: change.add, call_ids }]
       await recordBefore(audit, request, { action: 'calls.tag', project_id, before, after })
       if (removed.length > 0) await feedback.purgeFeedback(project_id, removed)
       const stored = await feedback.createFeedbackBatch(added)

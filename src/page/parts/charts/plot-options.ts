@@ -105,6 +105,8 @@ function axesFor(last: Last, element: HTMLElement): uPlot.Axis[] {
   return [
     {
       ...axis,
+      // The label of 0 ends beside the first of these.
+      gap: 9,
       size: (_plot, labels) =>
         labels?.some((each) => each.includes('\n')) ? TWO_LINES_PX : TIMES_PX,
       values: (_plot, ticks) => (unit === undefined ? nameTimes(ticks) : nameSteps(ticks)),

@@ -7,7 +7,7 @@ import type {
 } from '../../../schemas/feedback/agreement.ts'
 import { requestJson } from '../../api/client.ts'
 import { pathTo } from '../../shell/page-route.ts'
-import { formatCount, formatNumber } from '../format.ts'
+import { formatCalls, formatCount, formatNumber } from '../format.ts'
 import { useLoad } from '../hooks/use-load.ts'
 import { Failure, Loading } from '../notice.ts'
 
@@ -37,7 +37,7 @@ export function Agreement({ project, chosen, ofJudges = false }: AgreementProps)
     return html`<p class="notice">${calls === 0 ? 'Nobody has rated a call yet.' : 'No call was rated by two: there is nothing to compare.'}</p>`
   }
   const many = types.filter(({ raters }) => !ofJudges && raters > 2)
-  return html`<p>${formatCount(calls)} calls were rated${is_complete ? '' : ' last; there may be more'}.
+  return html`<p>${formatCalls(calls)} ${calls === 1 ? 'was' : 'were'} rated${is_complete ? '' : ' last; there may be more'}.
       ${many.map(({ feedback_type, raters, alpha }) => html` Krippendorff's alpha among ${raters} people, ${feedback_type}: ${nameMeasure(alpha)}.`)}</p>
     <${PairTable} pairs=${shown} />
     ${shown.map((pair) => html`<${PairDetail} key=${nameOf(pair)} project=${project} pair=${pair} />`)}`

@@ -5,6 +5,8 @@ import { WindowList } from './window-list.ts'
 
 const ROW_PX = 32
 const GAP_PX = 8
+/** On both sides of a row. */
+const PADDING_PX = 24
 
 export interface Column<Row> {
   /** Unique name of the column. */
@@ -42,7 +44,7 @@ export function Grid<Row>(props: GridProps<Row>) {
   const tracks = columns.map(({ width, grow }) =>
     grow === undefined ? `${width}px` : `minmax(${width}px, ${grow}fr)`,
   )
-  const minWidth = columns.reduce((sum, { width }) => sum + width + GAP_PX, GAP_PX)
+  const minWidth = columns.reduce((sum, { width }) => sum + width + GAP_PX, PADDING_PX - GAP_PX)
   const height = Math.max(1, Math.min(count, rowsMax)) * ROW_PX
   return html`<div class="table grid" role="table" aria-label=${label} aria-rowcount=${count}>
     <div
