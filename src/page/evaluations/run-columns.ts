@@ -113,7 +113,7 @@ export function runColumns(
     {
       name: 'evaluation',
       label: 'Evaluation',
-      width: 140,
+      width: 128,
       grow: 1,
       cell: ({ evaluation }) => html`<${Subject} value=${evaluation} />`,
     },

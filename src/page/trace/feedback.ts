@@ -2,7 +2,7 @@
 import { html } from 'htm/preact'
 import { may } from '../api/session.ts'
 import { type Call, type Feedback, factsOf, TAG } from '../api/wire.ts'
-import { nameOfType, wordsOf } from '../parts/calls/feedback-summary.ts'
+import { nameOfType, printMembers } from '../parts/calls/feedback-summary.ts'
 import { GiveFeedback } from '../parts/calls/give-feedback.ts'
 import { formatTime } from '../parts/format.ts'
 import { LongText } from '../parts/values/json-tree.ts'
@@ -28,5 +28,5 @@ export function FeedbackBox({ project, call, onChange }: FeedbackBoxProps) {
 
 function wordsFor({ payload }: Feedback): string {
   const { emoji, note, value } = payload
-  return wordsOf(emoji ?? note ?? value ?? payload)
+  return printMembers(emoji ?? note ?? value ?? payload)
 }

@@ -22,7 +22,9 @@ export function summaryOf(
     if (typeof emoji === 'string') reactions.set(emoji, (reactions.get(emoji) ?? 0) + 1)
     else if (typeof note === 'string') others.push(preview(note, NOTE_CHARS))
     else
-      others.push(preview(`${nameOfType(feedback_type)} ${wordsOf(value ?? payload)}`, WORDS_CHARS))
+      others.push(
+        preview(`${nameOfType(feedback_type)} ${printMembers(value ?? payload)}`, WORDS_CHARS),
+      )
   }
   const counted = [...reactions].map(([emoji, count]) => (count > 1 ? `${emoji} ${count}` : emoji))
   return [...counted, ...others].join(' · ')
@@ -34,7 +36,7 @@ export function nameOfType(feedback_type: string): string {
 }
 
 /** `stars 4, polite true`: the members of a value by their names; one with lists or many members as JSON. */
-export function wordsOf(value: unknown): string {
+export function printMembers(value: unknown): string {
   const members = membersOf(value, '')
   if (members === null || members.length > MEMBERS_MAX) return textOf(value)
   return members.join(', ')
