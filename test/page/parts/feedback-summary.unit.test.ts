@@ -1,5 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { printMembers, summaryOf } from '../../../src/page/parts/calls/feedback-summary.ts'
+
+vi.hoisted(() => vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => undefined }))
 
 const given = (feedback_type: string, payload: Record<string, unknown>) => ({
   feedback_type,
