@@ -36,6 +36,9 @@ const ICON_SET = '@iconify-json/lucide/icons.json'
 /** Stylesheets in the order of the cascade: elements, then components, then views. */
 const STYLE_ORDER = [/^[^/]+$/, /^parts\//, /^/]
 
+/** A reader of the page has no use for them, and waits for the stylesheet. */
+const STYLE_COMMENTS = /\/\*.*?\*\//gs
+
 const ENTRY = `page-entry${EXTENSION}`
 /** File that names the module of each view. */
 const VIEWS = `shell/views${EXTENSION}`
@@ -134,7 +137,7 @@ function* readOwnFiles(): Generator<[string, string]> {
   }
   const orderOf = (path: string) => STYLE_ORDER.findIndex((pattern) => pattern.test(path))
   styles.sort(([a], [b]) => orderOf(a) - orderOf(b))
-  yield ['page.css', styles.map(([, text]) => text).join('\n')]
+  yield ['page.css', styles.map(([, text]) => text.replaceAll(STYLE_COMMENTS, '')).join('\n')]
 }
 
 interface IconSet {
