@@ -15,7 +15,7 @@ const BODY_BYTES_MAX = 400
 const REQUEST_USD_MAX =
   BODY_BYTES_MAX * PRICE.prompt_token_cost + OUTPUT_MAX * PRICE.completion_token_cost
 /** Limit: how long the last load may take until all is spent. */
-const SPEND_MS_MAX = 30_000
+const SPEND_MS_MAX = 120_000
 /** Refusals in a row after which a client gives up: what dead processes hold is free only after a minute. */
 const REFUSALS = 20
 
@@ -99,7 +99,8 @@ export async function spendUnderKills({ open, clients, kills }: Spenders): Promi
     const untilMs = performance.now() + SPEND_MS_MAX
     const isOver = () => performance.now() > untilMs
     const refused = await spend(site, { secret, clients, isOver })
-    demand(refused === clients, `only ${refused} of ${clients} clients were refused in the end`)
+    const spent = `${upstream.count()} requests billed $${upstream.billed().toFixed(4)} of $${LIMIT_USD}`
+    demand(refused === clients, `only ${refused} of ${clients} clients were refused: ${spent}`)
     await site.restart()
     const after = await readBudgets(site)
     const billed = upstream.billed()
