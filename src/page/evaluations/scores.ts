@@ -1,6 +1,5 @@
 /** Reads scores from the output of scorers, and compares them. Pure. */
-import { isExactNumber, roundedNumber } from '../api/exact-json.ts'
-import { formatDigits } from '../parts/digits.ts'
+import { formatDigits, isExactNumber, roundedNumber } from '../api/exact-json.ts'
 
 /** A score of one example or of a run; texts are labels. */
 export type Score = number | boolean | string

@@ -1,8 +1,7 @@
 /** Numbers and times as people read them. */
-import { textOf } from '../api/exact-json.ts'
+import { DIGITS_SHOWN_MAX, formatDigits, textOf } from '../api/exact-json.ts'
 import { decodePart } from '../shell/page-route.ts'
 import { timeZone } from '../shell/settings.ts'
-import { DIGITS_SHOWN_MAX, formatDigits } from './digits.ts'
 
 const MS_PER_S = 1000
 const S_PER_MIN = 60
