@@ -123,12 +123,12 @@ VALUES ('${PROJECT}', ${BASE_US + HOUR_US}, 'unrecorded', 1, 1, 'op', ['m'], [50
 
   it('is read from the rows where a report of an expired call was below a call of the hour', async () => {
     const { stores, readSame } = await openBoth()
-    await stores.calls.writeParts([callOf('first', 0, 'top', 10), callOf('top', 1, null, 100)])
+    await stores.calls.writeParts([callOf('first', 0, 'top', 10), callOf('top', 2, null, 100)])
     await stores.hours.buildAll()
-    await expect(readSame()).resolves.toEqual([10, 90, 0])
+    await expect(readSame()).resolves.toEqual([10, 0, 90])
     const expiry = { project_id: PROJECT, before_us: BASE_US + HOUR_US, ends_before_us: 0 }
     await stores.removal.expireCalls(expiry, new AbortController().signal)
-    await expect(readSame()).resolves.toEqual([0, 100, 0])
+    await expect(readSame()).resolves.toEqual([0, 0, 100])
   })
 
   it('counts once what two processes have stored of one call, before a merge makes that one', async () => {
@@ -144,13 +144,13 @@ VALUES ('${PROJECT}', ${BASE_US + HOUR_US}, 'unrecorded', 1, 1, 'op', ['m'], [50
 
   it('costs what the rows cost where prices change between hours and within one, and have tiers', async () => {
     const { stores, readSame } = await openBoth()
-    const long = callOf('long', 0, null, 300_000)
-    const ofTiers = (one: CallParts): CallParts => ({
-      start: one.start,
-      end: one.end && { ...one.end, usage: [usageOf('gemini-2.5-pro', 300_000, 9)] },
-    })
+    const ofTiers = (hour: number, tokens: number): CallParts => {
+      const { start, end } = callOf(`long-${hour}-${tokens}`, hour, null, tokens)
+      return { start, end: end && { ...end, usage: [usageOf('gemini-2.5-pro', tokens, 9)] } }
+    }
     const calls = [0, 0, 1, 1, 2, 2].map((hour, at) => callOf(`c${at}`, hour, null, 10 + 10 * at))
-    await stores.calls.writeParts([...calls, ofTiers(long), ofTiers(callOf('two', 2, null, 7))])
+    const long = [ofTiers(0, 300_000), ofTiers(0, 1000), ofTiers(2, 299_000)]
+    await stores.calls.writeParts([...calls, ...long])
     await stores.hours.buildAll()
     const priceFrom = (us: number, cost: number) =>
       resolvePrice(

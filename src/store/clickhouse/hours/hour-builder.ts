@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouse } from '../db/client.ts'
-import { JOINED_MAX } from '../stats/stats.sql.ts'
+import { HAS_UNSETTLED, JOINED_MAX } from '../stats/stats.sql.ts'
 import { rangesOf } from './hour-plan.ts'
 import { buildUsage } from './hour-usage.sql.ts'
 import * as SQL from './hours.sql.ts'
@@ -74,10 +74,11 @@ export function createHourBuilder(db: ClickHouse, options: BuilderOptions): Hour
       if ((await db.read(SQL.hasOldVersions(table), parameters)).length === 0) continue
       await db.remove(SQL.deleteOldVersions(table), parameters)
     }
-    for (const is of [false, true]) {
-      await db.remove(SQL.buildHours(is, ranges), parameters)
-      await db.remove(buildUsage(is, ranges), parameters)
-    }
+    for (const isOp of [false, true]) await db.remove(SQL.buildHours(isOp, ranges), parameters)
+    // A write that changes this marks the hours that it changes.
+    const isSettled = (await db.read(HAS_UNSETTLED, { project_id })).length === 0
+    await db.remove(buildUsage({ isOwn: false }, ranges), parameters)
+    await db.remove(buildUsage({ isOwn: true, isSettled }, ranges), parameters)
     // Last: without this row nothing of the version is read.
     const counted = await db.read<{ hour: number; calls: number }>(SQL.COUNT_CALLS, parameters)
     const callsOf = new Map(counted.map(({ hour, calls }) => [hour, calls]))

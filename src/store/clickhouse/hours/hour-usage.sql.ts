@@ -1,7 +1,7 @@
 /** Statements of the usage of built hours: how it is summed up from the rows, what is read of it, and where it does not hold. */
 import { liveRows } from '../calls/calls.sql.ts'
 import { USAGE_SUMS, withUnsettled } from '../stats/stats.sql.ts'
-import { SERVED, usageRows } from '../stats/usage-rows.sql.ts'
+import { SERVED, type UsageScope, usageRows } from '../stats/usage-rows.sql.ts'
 import { ALL_DOUBLES } from '../usage/requests.sql.ts'
 import { builtRows, hourOf, type TimeRange } from './hours.sql.ts'
 
@@ -9,9 +9,12 @@ import { builtRows, hourOf, type TimeRange } from './hours.sql.ts'
  * Builds the usage of hours of a project by model, of all ops and of each: as reported, or each token once. Requests that have
  * several calls are not considered: which of these counts can change with any of them.
  */
-export function buildUsage(isOwn: boolean, ranges: readonly TimeRange[]): string {
-  const callColumns = ['op_name']
-  const scope = { conditions: [], isOwn, isDoubled: false, ranges, isMerged: true, callColumns }
+export function buildUsage(
+  { isOwn, isSettled }: Pick<UsageScope, 'isOwn' | 'isSettled'>,
+  ranges: readonly TimeRange[],
+): string {
+  const all = { conditions: [], isDoubled: false, isMerged: true, callColumns: ['op_name'] }
+  const scope = { ...all, isOwn, isSettled, ranges }
   const served = SERVED.join(', ')
   return `
 INSERT INTO hour_usage

@@ -143,9 +143,21 @@ FROM (
 )
 `
 
+/** A row if a project has such slots. */
+export const HAS_UNSETTLED = `
+WITH 0 AS is_short
+SELECT 1 AS found
+WHERE bitmapCardinality((${UNSETTLED})) > 0
+`
+
 /** Looked up once per statement. A window of few calls is joined: finding the slots reads the whole project. */
-export function withUnsettled({ isOwn, isDoubled, ranges = null }: UsageScope): string {
-  if (!isOwn) return ''
+export function withUnsettled({
+  isOwn,
+  isDoubled,
+  isSettled = false,
+  ranges = null,
+}: UsageScope): string {
+  if (!isOwn || isSettled) return ''
   return `
 WITH
   (
