@@ -95,9 +95,10 @@ try {
       times.push(performance.now() - begin)
       cpu.push((user + system) / 1000)
     }
-    const count = 'query' in list ? `, found ${JSON.parse(found).count}` : ''
+    // The first id, a count, or why the list is refused.
+    const [shown] = found.slice(0, 250).split('\n')
     console.log(
-      `${name}: CPU ${Math.round(median(cpu))} ms, ${Math.round(median(times))} ms${count}`,
+      `${name}: CPU ${Math.round(median(cpu))} ms, ${Math.round(median(times))} ms: ${shown}`,
     )
   }
 } finally {

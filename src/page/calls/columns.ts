@@ -36,6 +36,8 @@ export interface Column {
   readonly fields?: readonly string[]
   /** Field by which the server sorts; absent if it cannot. */
   readonly sort?: string
+  /** The same in a list of roots, each of which stands for its tree; by default `sort`. */
+  readonly treeSort?: string
   /** The body that must be fetched for this column. */
   readonly body?: string
   read(call: Call): unknown
@@ -89,6 +91,7 @@ const FIXED: readonly Column[] = [
   },
   {
     name: 'tokens',
+    treeSort: 'summary.weave.tree_total_tokens',
     fields: ['total_tokens'],
     label: 'Tokens',
     width: '84px',
@@ -100,6 +103,7 @@ const FIXED: readonly Column[] = [
   {
     name: 'cost',
     sort: 'summary.weave.total_cost',
+    treeSort: 'summary.weave.tree_total_cost',
     fields: ['total_cost'],
     label: 'Cost',
     width: '76px',

@@ -20,9 +20,13 @@ export const sort = computed<Sort>(() => {
   return known !== null && isSortable(known) ? { column, direction } : NEWEST_FIRST
 })
 
-/** Whether the server can sort by what the column shows: costs of roots are shown with those of their descendants. */
-export function isSortable({ name, sort: field }: Column): boolean {
-  return field !== undefined && (name !== 'cost' || withChildren.value)
+/** Whether the server can sort by what the column shows. */
+export function isSortable(column: Column): boolean {
+  return sortFieldOf(column) !== undefined
+}
+
+function sortFieldOf({ sort, treeSort }: Column): string | undefined {
+  return withChildren.value ? sort : (treeSort ?? sort)
 }
 
 /** Sorts by a column: numbers and times the largest first, texts from a to z; then the other way; then by time. */
@@ -39,5 +43,6 @@ export function sortBy(column: Column): void {
 /** The order in the words of the API. */
 export function sortTerms(): { readonly field: string; readonly direction: 'asc' | 'desc' }[] {
   const { column, direction } = sort.value
-  return [{ field: columnNamed(column)?.sort ?? 'started_at', direction }]
+  const known = columnNamed(column)
+  return [{ field: (known && sortFieldOf(known)) ?? 'started_at', direction }]
 }

@@ -10,14 +10,20 @@ const CALLS: Readonly<Record<string, object>> = {
     svc_username: 'hana',
     inputs: { question: 'Why "now"?', n: 3 },
     feedback: { 'weft.tag': { id: 'f', payload: { tag: 'slow' } } },
-    summary: { usage: { 'gpt-4o-mini': {} }, weave: { latency_ms: 2500, status: 'error' } },
+    summary: {
+      usage: { 'gpt-4o-mini': {} },
+      weave: { latency_ms: 2500, status: 'error', tree_total_tokens: 900 },
+    },
   },
   large: {
     op_name: 'answers',
     display_name: 'Nightly run',
     svc_username: 'hannes',
     inputs: { question: 'When?', n: '3' },
-    summary: { usage: { 'not-gpt-4o': {} }, weave: { latency_ms: 900, status: 'success' } },
+    summary: {
+      usage: { 'not-gpt-4o': {} },
+      weave: { latency_ms: 900, status: 'descendant_error', tree_total_cost: 0.5 },
+    },
   },
 }
 
@@ -45,7 +51,11 @@ describe('the query of a search', () => {
     ['', ['mini', 'large']],
     ['status:error', ['mini']],
     ['-status:error', ['large']],
-    ['status:error,success', ['mini', 'large']],
+    ['status:error,descendant_error', ['mini', 'large']],
+    ['status:descendant_error', ['large']],
+    ['tree-tokens>=900', ['mini']],
+    ['tree-tokens>900', []],
+    ['tree-cost>$0.1', ['large']],
     ['latency>2s', ['mini']],
     ['latency<=900ms', ['large']],
     ['op:ANSWER', ['mini', 'large']],

@@ -49,6 +49,7 @@ const conditions = names.chain((name) => {
     choice: [fc.constantFrom(...Object.keys(key.choices ?? { none: '' })), false] as const,
     duration: [fc.double({ min: 0, max: 1e9, noNaN: true }).map(String), true] as const,
     money: [fc.double({ min: 0, max: 1e9, noNaN: true }).map(String), true] as const,
+    count: [fc.double({ min: 0, max: 1e9, noNaN: true }).map(String), true] as const,
     part: [texts, false] as const,
     whole: [texts, false] as const,
   }[key.kind]

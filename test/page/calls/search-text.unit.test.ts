@@ -45,6 +45,7 @@ describe('the search of calls', () => {
   it.each([
     ['state:error', /no key “state”.*status, op, model.*inputs\.question/],
     ['https://example.org', /no key “https”.*quotation marks/],
+    ['tree-tokens>many', /a number such as 0.5/],
     ['status:broken', /one of success, error, running, descendant_error, not “broken”/],
     ['latency>soon', /a time such as 250ms, 1\.5s, 2min or 1h, not “soon”/],
     ['latency:2s', /latency takes > >= < <=, as in latency>2s/],

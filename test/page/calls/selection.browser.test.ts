@@ -61,10 +61,18 @@ describe.skipIf(!hasBrowser)('the list of calls in a browser', () => {
     }
     await page.reload()
     await expect.poll(() => opsOf(page)).toEqual(['op0', 'op1', 'op2'])
-    // Costs of roots are those of their trees, by which the server cannot sort.
-    expect(await page.getByRole('button', { name: 'Cost', exact: true }).count()).toBe(0)
+    // Roots are sorted by their trees; among nested calls only costs have a field of their own.
+    const sorters = (name: string) => page.getByRole('button', { name, exact: true })
+    const [asked] = await Promise.all([
+      page.waitForRequest((sent) => (sent.postData() ?? '').includes('weave.tree_total_tokens')),
+      sorters('Tokens').click(),
+    ])
+    expect(asked.postDataJSON().sort_by).toEqual([
+      { field: 'summary.weave.tree_total_tokens', direction: 'desc' },
+    ])
     await page.getByLabel('include nested calls').check()
-    await page.getByRole('button', { name: 'Cost', exact: true }).waitFor()
+    await sorters('Cost').waitFor()
+    expect(await sorters('Tokens').count()).toBe(0)
     expect(complaints).toEqual([])
   })
 

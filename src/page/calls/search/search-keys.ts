@@ -6,7 +6,7 @@ export interface SearchKey {
   /** What it finds, in a few words. */
   readonly hint: string
   /** `part`: any part of a text, ignoring case; `whole`: the whole text, unless it contains `*`. */
-  readonly kind: 'part' | 'whole' | 'choice' | 'duration' | 'money'
+  readonly kind: 'part' | 'whole' | 'choice' | 'duration' | 'money' | 'count'
   /** The values of a choice, and what each means. */
   readonly choices?: Readonly<Record<string, string>>
   readonly example: string
@@ -18,7 +18,7 @@ const STATUSES = {
   success: 'ended well',
   error: 'failed',
   running: 'has not ended',
-  descendant_error: 'its client counted failed calls below it',
+  descendant_error: 'a call below it failed',
 }
 
 const FEEDBACK = {
@@ -41,6 +41,8 @@ export const SEARCH_KEYS: readonly SearchKey[] = [
   { name: 'model', hint: 'part of the name of a model', kind: 'part', example: 'model:gpt*' },
   { name: 'latency', hint: 'how long it took', kind: 'duration', example: 'latency>2s' },
   { name: 'cost', hint: 'US dollars', kind: 'money', example: 'cost>0.01' },
+  { name: 'tree-cost', hint: 'with calls below', kind: 'money', example: 'tree-cost>0.01' },
+  { name: 'tree-tokens', hint: 'with calls below', kind: 'count', example: 'tree-tokens>1' },
   { name: 'user', hint: 'whose key recorded it', kind: 'whole', example: 'user:hana' },
   { name: 'end-user', hint: 'for whom it was made', kind: 'whole', example: 'end-user:u-17' },
   { name: 'thread', hint: 'its conversation', kind: 'whole', example: 'thread:chat-1' },
@@ -89,10 +91,13 @@ function isPathKey({ name }: SearchKey): boolean {
   return name.includes('.')
 }
 
+/** Kinds that are compared by size alone. */
+const MEASURED: readonly SearchKey['kind'][] = ['duration', 'money', 'count']
+
 /** The operators that a key takes. */
 export function operatorsOf(key: SearchKey): readonly Operator[] {
   if (isPathKey(key)) return [':', '=', '>', '>=', '<', '<=']
-  if (key.kind === 'duration' || key.kind === 'money') return ['>', '>=', '<', '<=']
+  if (MEASURED.includes(key.kind)) return ['>', '>=', '<', '<=']
   return key.kind === 'part' && !TEXTS.includes(key.name) ? [':', '='] : [':']
 }
 
@@ -126,7 +131,7 @@ export function canonicalValue(key: SearchKey, operator: Operator, text: string)
     return Object.hasOwn(key.choices ?? {}, choice) ? choice : null
   }
   if (key.kind === 'duration') return canonicalDuration(durationOf(text))
-  const isNumber = key.kind === 'money' || (operator !== ':' && operator !== '=')
+  const isNumber = MEASURED.includes(key.kind) || (operator !== ':' && operator !== '=')
   if (!isNumber) return text
   const number = numberOf(text)
   return number === null ? null : String(number)

@@ -29,6 +29,12 @@ const WHOLE_FIELDS: Readonly<Record<string, string>> = {
   tag: `feedback.[${TAG}].payload.tag`,
 }
 
+const AMOUNTS: Readonly<Record<string, string>> = {
+  cost: 'total_cost',
+  'tree-cost': 'tree_total_cost',
+  'tree-tokens': 'tree_total_tokens',
+}
+
 const COMPARED = { '>': '$gt', '>=': '$gte', '<': '$lt', '<=': '$lte' } as const
 
 interface SearchQuery {
@@ -81,7 +87,9 @@ function singleOf(key: string, operator: Condition['operator'], value: string): 
     case 'latency':
       return compared('summary.weave.latency_ms', operator, durationOf(value))
     case 'cost':
-      return compared('summary.weave.total_cost', operator, numberOf(value))
+    case 'tree-cost':
+    case 'tree-tokens':
+      return compared(`summary.weave.${AMOUNTS[key]}`, operator, numberOf(value))
     case 'feedback':
       return FEEDBACK[value] ?? {}
     case 'text':
