@@ -23,19 +23,13 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 import litellm
 from litellm.integrations.langfuse.langfuse_otel import LangfuseOtelLogger
 from litellm.integrations.opentelemetry import OpenTelemetry, OpenTelemetryConfig
-
-USAGE = {
-    "input_tokens": 1000, "input_tokens_details": {"cached_tokens": 300, "cache_write_tokens": 200}, "output_tokens": 50,
-    "output_tokens_details": {"reasoning_tokens": 20}, "total_tokens": 1050,
-}
+DETAILS = {"input_tokens_details": {"cached_tokens": 300, "cache_write_tokens": 200}, "output_tokens_details": {"reasoning_tokens": 20}}
+USAGE = {"input_tokens": 1000, "output_tokens": 50, "total_tokens": 1050, **DETAILS}
 THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "I think."}]}
 CALL = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "now", "arguments": "{}", "status": "completed"}
-ANSWER = {
-    "id": "resp_1", "object": "response", "created_at": 1, "model": "gpt-5", "status": "completed", "tool_choice": "auto",
-    "output": [THOUGHT, CALL], "parallel_tool_calls": True, "tools": [], "usage": USAGE,
-}
+HEAD = {"id": "resp_1", "object": "response", "created_at": 1, "model": "gpt-5", "status": "completed"}
+ANSWER = {**HEAD, "tool_choice": "auto", "tools": [], "parallel_tool_calls": True, "output": [THOUGHT, CALL], "usage": USAGE}
 SENT = [{"role": "user", "content": "hi"}, THOUGHT, CALL, {"type": "function_call_output", "call_id": "call_1", "output": "noon"}]
-
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         self.rfile.read(int(self.headers["content-length"]))
@@ -44,14 +38,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(json.dumps(ANSWER).encode())
     log_message = lambda *args: None
-
 server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 spans, provider = InMemorySpanExporter(), TracerProvider()
 provider.add_span_processor(SimpleSpanProcessor(spans))
-name = sys.argv[1]
-kind = LangfuseOtelLogger if name == "langfuse_otel" else OpenTelemetry
-options = {"callback_name": name} if kind is LangfuseOtelLogger else {}
+kind, options = (OpenTelemetry, {}) if sys.argv[1] == "otel" else (LangfuseOtelLogger, {"callback_name": sys.argv[1]})
 litellm.callbacks = [kind(config=OpenTelemetryConfig(exporter=None), tracer_provider=provider, **options)]
 litellm.responses(model="openai/gpt-5", api_base=f"http://127.0.0.1:{server.server_port}", api_key="x", input=SENT)
 time.sleep(3)
@@ -63,11 +54,9 @@ else:
     output = ", ".join(item.get("type") or item["role"] for item in json.loads(has["langfuse.observation.output"]))
     messages = ", ".join(key.split("message.")[1] for key in has if key.startswith("llm.output_messages"))
     assert not [key for key, value in has.items() if value == 200]
-    read = has["llm.token_count.prompt_details.cache_read"]
-    print(f"langfuse_otel: output {output}; messages {messages}; cache read {read}, 200 nowhere")
+    print(f"langfuse_otel: output {output}; messages {messages}; cache read {has['llm.token_count.prompt_details.cache_read']}, 200 nowhere")
 PY
-run() { LITELLM_LOCAL_MODEL_COST_MAP=True "$folder/venv/bin/python" "$folder/run.py" "$1" 2>/dev/null; }
-seen=$(run otel; run langfuse_otel)
+export LITELLM_LOCAL_MODEL_COST_MAP=True
+seen=$(for name in otel langfuse_otel; do "$folder/venv/bin/python" "$folder/run.py" $name 2>/dev/null; done)
 echo "$seen"
-[ "$(echo "$seen" | head -n 1)" = 'otel: user "hi", user "", user "", user ""' ]
-[ "$(echo "$seen" | tail -n 1)" = 'langfuse_otel: output reasoning_summary, function_call; messages reasoning_summary; cache read 300, 200 nowhere' ]
+[ "$(echo $seen)" = 'otel: user "hi", user "", user "", user "" langfuse_otel: output reasoning_summary, function_call; messages reasoning_summary; cache read 300, 200 nowhere' ]

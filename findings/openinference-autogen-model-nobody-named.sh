@@ -22,10 +22,9 @@ from openinference.instrumentation.autogen_agentchat import AutogenAgentChatInst
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-
-asked = []
+asked, USAGE = [], {"prompt_tokens": 10, "completion_tokens": 3, "total_tokens": 13}
+HEAD = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "usage": USAGE}
 CALL = {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Paris"}'}}
-
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
@@ -33,8 +32,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         first = len(asked) == 1
         message = {"role": "assistant", "content": None, "tool_calls": [CALL]} if first else {"role": "assistant", "content": "Sunny."}
         choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if first else "stop"}
-        usage = {"prompt_tokens": 10, "completion_tokens": 3, "total_tokens": 13}
-        answer = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": body["model"], "choices": [choice], "usage": usage}
+        answer = {**HEAD, "model": body["model"], "choices": [choice]}
         self.send_response(200)
         self.send_header("content-type", "application/json")
         self.end_headers()
@@ -47,14 +45,11 @@ spans, provider = InMemorySpanExporter(), TracerProvider()
 provider.add_span_processor(SimpleSpanProcessor(spans))
 AutogenAgentChatInstrumentor().instrument(tracer_provider=provider)
 from autogen_agentchat.agents import AssistantAgent
+from autogen_core.tools import FunctionTool
 from autogen_ext.models.openai import OpenAIChatCompletionClient
-
-async def get_weather(city: str) -> str:
-    "The weather of a city."
-    return "sunny"
-
+async def get_weather(city: str) -> str: return "sunny"
 client = OpenAIChatCompletionClient(model="gpt-4o", base_url=f"http://127.0.0.1:{server.server_port}", api_key="x")
-asyncio.run(AssistantAgent("helper", client, tools=[get_weather], reflect_on_tool_use=True).run(task="hi"))
+asyncio.run(AssistantAgent("helper", client, tools=[FunctionTool(get_weather, "Weather")], reflect_on_tool_use=True).run(task="hi"))
 first, second = [span.attributes for span in spans.get_finished_spans() if "llm.model_name" in span.attributes]
 print(f"asked for {asked[0]}, answered by {asked[0]}, span {first['llm.model_name']}")
 role, content = [second.get(f"llm.input_messages.3.message.{name}") for name in ("role", "content")]

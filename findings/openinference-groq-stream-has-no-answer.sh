@@ -22,8 +22,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-MODEL = "openai/gpt-oss-20b"
-USAGE = {"prompt_tokens": 1000, "completion_tokens": 300, "total_tokens": 1300}
+MODEL, USAGE = "openai/gpt-oss-20b", {"prompt_tokens": 1000, "completion_tokens": 300, "total_tokens": 1300}
 HEAD = {"id": "chatcmpl-1", "created": 1, "model": MODEL}
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -50,8 +49,7 @@ has = spans.get_finished_spans()[0].attributes
 counts = [has[f"llm.token_count.{name}"] for name in ("prompt", "completion")]
 print("whole: {} / {} of {}, output {}...".format(*counts, has["llm.model_name"], has["output.value"][:6].replace('":', '": ')))
 spans.clear()
-stream = ask(stream=True)
-early = len(spans.get_finished_spans())
+stream, early = ask(stream=True), len(spans.get_finished_spans())
 assert "".join(chunk.choices[0].delta.content for chunk in stream) == "Hello."
 (span,) = spans.get_finished_spans()
 assert not [key for key in span.attributes if "token_count" in key or key == "llm.model_name"], span.attributes
