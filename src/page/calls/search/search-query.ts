@@ -68,7 +68,7 @@ function expressionOf({ key, operator, values, isNot }: Condition): object {
   const none = { $not: [expression] }
   // A comparison with what a call has none of is not false, but unknown.
   return key === 'tag'
-    ? { $or: [none, { $eq: [field('feedback.[weft.tag].id'), literal(null)] }] }
+    ? { $or: [none, { $eq: [field(`feedback.[${TAG}].id`), literal(null)] }] }
     : none
 }
 
