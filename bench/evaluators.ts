@@ -1,13 +1,15 @@
 /**
- * What evaluators cost those who send calls: `call/upsert_batch` with one ended call of 1 KB, at a fixed rate, to servers
- * without evaluators and with a rule on each call or on a tenth of them, in turns in one run.
+ * What evaluators and rules of queues cost those who send calls: `call/upsert_batch` with one ended call of 1 KB, at a fixed
+ * rate, to servers without them, with a rule on each call or on a tenth of them, with a queue that takes a share of the calls by
+ * a rule, and with that queue fed by the scores of an evaluator on each call. Servers take turns in each round, in another order
+ * each time, and ratios are those to the server without, within the round.
  *
  * npm run bench -- evaluators [rounds seconds calls-per-second]
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,21 +18,25 @@ import { readCounts } from '../examples/script-arguments.ts'
 
 const KEY = 'wk_bench_key_with_enough_letters'
 const project_id = 'bench/evaluators'
-const VARIANTS = { none: null, 'a tenth': 0.1, 'each call': 1 } as const
+/** Share of the calls that an evaluator scores, and whether a queue has rules. */
+const VARIANTS = {
+  nothing: { sampling: null, hasQueue: false },
+  'evaluator, a tenth': { sampling: 0.1, hasQueue: false },
+  'evaluator, each call': { sampling: 1, hasQueue: false },
+  queue: { sampling: null, hasQueue: true },
+  'evaluator and queue': { sampling: 1, hasQueue: true },
+} as const
 type Variant = keyof typeof VARIANTS
+const NOTHING = 'nothing' satisfies Variant
 const CONNECTIONS = 32
 const WARM_UP_S = 2
+const REST_MS = 1_500
 
 const [rounds = 5, seconds = 4, rate = 500] = readCounts()
 
 interface Server {
   readonly child: ChildProcess
   readonly pool: Pool
-}
-
-interface Result {
-  /** Milliseconds until each acknowledgement. */
-  readonly latencies: number[]
 }
 
 async function post(pool: Pool, path: string, body: object): Promise<string> {
@@ -56,11 +62,16 @@ async function startServer(variant: Variant, directory: string): Promise<Server>
   ])
   const [address] = (await once(child, 'message')) as [{ port: number }]
   const pool = new Pool(`http://127.0.0.1:${address.port}`, { connections: CONNECTIONS })
-  const sampling = VARIANTS[variant]
-  if (sampling === null) return { child, pool }
-  const rule = { type: 'contains', texts: ['x'] }
-  const scorer = { kind: 'rule', rule }
-  await post(pool, '/evaluators', { project_id, name: 'rule', sampling, scorer })
+  const { sampling, hasQueue } = VARIANTS[variant]
+  if (sampling !== null) {
+    const scorer = { kind: 'rule', rule: { type: 'contains', texts: ['x'] } }
+    await post(pool, '/evaluators', { project_id, name: 'rule', sampling, scorer })
+  }
+  if (hasQueue) {
+    const scores = [{ feedback_type: 'wandb.runnable.rule', above: 0.5 }]
+    const rules = { random: 0.1, scores, max_per_day: 10_000, max_waiting: 100_000 }
+    await post(pool, '/annotation_queues', { project_id, name: 'queue', scorer_refs: [], rules })
+  }
   return { child, pool }
 }
 
@@ -78,8 +89,8 @@ function newCall() {
   }
 }
 
-/** Sends calls at the rate, whether or not earlier ones are acknowledged. */
-async function load({ pool }: Server, forSeconds: number): Promise<Result> {
+/** Sends calls at the rate, whether or not earlier ones are acknowledged; returns milliseconds until each acknowledgement. */
+async function load({ pool }: Server, forSeconds: number): Promise<number[]> {
   const latencies: number[] = []
   const sent: Promise<void>[] = []
   const begunMs = performance.now()
@@ -94,7 +105,13 @@ async function load({ pool }: Server, forSeconds: number): Promise<Result> {
     await sleep(2)
   }
   await Promise.all(sent)
-  return { latencies }
+  return latencies
+}
+
+/** Milliseconds of processor time that a server has used, from Linux's ticks of 10 ms: other work does not add to it. */
+function processorMs({ child }: Server): number {
+  const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
 function quantile(values: readonly number[], share: number): number {
@@ -107,13 +124,23 @@ const median = (values: readonly number[]) => quantile(values, 0.5)
 const directory = mkdtempSync(join(tmpdir(), 'weft-bench-'))
 const names = Object.keys(VARIANTS) as Variant[]
 const servers = new Map<Variant, Server>()
-const results = new Map<Variant, Result[]>(names.map((name) => [name, []]))
+const latencies = new Map<Variant, number[][]>(names.map((name) => [name, []]))
 const scored = new Map<Variant, number>()
+const processor = new Map<Variant, number>(names.map((name) => [name, 0]))
 try {
   for (const name of names) servers.set(name, await startServer(name, directory))
   for (const server of servers.values()) await load(server, WARM_UP_S)
   for (let round = 0; round < rounds; round++) {
-    for (const [name, server] of servers) results.get(name)?.push(await load(server, seconds))
+    const turned = [...names.slice(round % names.length), ...names.slice(0, round % names.length)]
+    for (const name of round % 2 === 0 ? turned : turned.toReversed()) {
+      const server = servers.get(name)
+      if (server === undefined) continue
+      const beforeMs = processorMs(server)
+      latencies.get(name)?.push(await load(server, seconds))
+      // What a server has still to score must not slow the next one, and counts for it.
+      await sleep(REST_MS)
+      processor.set(name, (processor.get(name) ?? 0) + processorMs(server) - beforeMs)
+    }
   }
   await sleep(5_000)
   for (const [name, { pool }] of servers) {
@@ -125,18 +152,26 @@ try {
   rmSync(directory, { recursive: true, force: true })
 }
 
+/** The quantile of each round. */
+const of = (name: Variant, share: number) =>
+  (latencies.get(name) ?? []).map((values) => quantile(values, share))
+const ratio = (name: Variant, share: number) => {
+  const without = of(NOTHING, share)
+  return median(of(name, share).map((ms, round) => ms / (without[round] ?? Number.NaN)))
+}
+
 console.log(`${cpus().length} x ${cpus()[0]?.model}, node ${process.version}`)
 console.log(`${rate} calls/s, ${rounds} rounds of ${seconds} s, medians of the rounds\n`)
-console.log('| evaluator on | p50 ms | to none | p95 ms | to none | p99 ms | scored |')
-console.log('|---|---|---|---|---|---|---|')
-const of = (name: Variant, share: number) =>
-  median((results.get(name) ?? []).map(({ latencies }) => quantile(latencies, share)))
+console.log(
+  '| with | p50 ms | to nothing | p95 ms | to nothing | p99 ms | processor ms of a call | scored |',
+)
+console.log('|---|---|---|---|---|---|---|---|')
 for (const name of names) {
-  const cells = [0.5, 0.95].flatMap((share) => {
-    const ms = of(name, share)
-    return [ms.toFixed(2), (ms / of('none', share)).toFixed(2)]
-  })
-  console.log(
-    `| ${name} | ${cells.join(' | ')} | ${of(name, 0.99).toFixed(1)} | ${scored.get(name)} |`,
-  )
+  const cells = [0.5, 0.95].flatMap((share) => [
+    median(of(name, share)).toFixed(2),
+    ratio(name, share).toFixed(2),
+  ])
+  const last = median(of(name, 0.99)).toFixed(1)
+  const busy = ((processor.get(name) ?? 0) / (rounds * Math.round(rate * seconds))).toFixed(2)
+  console.log(`| ${name} | ${cells.join(' | ')} | ${last} | ${busy} | ${scored.get(name)} |`)
 }
