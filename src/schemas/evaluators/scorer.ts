@@ -68,15 +68,8 @@ const SchemaRule = z.strictObject({
   schema: FreeObject.describe('JSON Schema 2020-12. A text is parsed as JSON first.'),
 })
 
-const SimilarityRule = z.strictObject({
+const SimilarityRule = EqualsRule.extend({
   type: z.literal('similarity').describe('Kind of the rule.'),
-  path,
-  value: z
-    .unknown()
-    .optional()
-    .describe('The expected value, any JSON. Default: that at `expected_path`.'),
-  expected_path: Path.optional().describe('Path of the expected value, as `$.reference.answer`.'),
-  ignore_case,
   min: z
     .number()
     .min(0)

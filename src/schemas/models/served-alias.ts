@@ -69,7 +69,7 @@ const count = (what: string) => z.int().describe(what)
 
 const AliasArm = z
   .object({
-    arm: z.enum(['target', 'candidate']),
+    arm: z.enum(['target', 'candidate']).describe('Which of the two models.'),
     models: z.array(z.string()).describe('Names of the models that responded.'),
     calls: count('Calls.'),
     errors: count('Calls with an exception.'),

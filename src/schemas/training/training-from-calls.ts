@@ -41,9 +41,9 @@ export type TrainingFromCallsRequest = z.output<typeof TrainingFromCallsRequest>
 
 const TaskExample = z.object({
   trajectories: z.int().describe('Rollouts of the group.'),
-  lowest_reward: z.number(),
-  mean_reward: z.number(),
-  highest_reward: z.number(),
+  lowest_reward: z.number().describe('Lowest reward of a rollout.'),
+  mean_reward: z.number().describe('Mean reward of the rollouts.'),
+  highest_reward: z.number().describe('Highest reward of a rollout.'),
   prompt: z.string().describe('Messages that the best rollout was sent, as JSON, cut.'),
   rollouts: z
     .array(

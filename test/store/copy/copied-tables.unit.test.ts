@@ -5,8 +5,8 @@ import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
 
 /** Calls, which are copied apart, what is counted of them, and what only SQLite needs. */
 const OF_CALLS = /^(?:calls|call_\w+|ops|projects|refs|ref_paths|stats_\w+|migrations)$/
-/** They expire soon, and are made again; positions of calls, and what waits for them, differ between stores. */
-const CACHED = /^(?:cached_|evaluator_(?:feed|tasks)$)/
+/** They expire soon, and are made again, as tickets are issued again; positions of calls, and what waits for them, differ between stores. */
+const CACHED = /^(?:cached_|export_tickets$|evaluator_(?:feed|tasks)$)/
 /** In SQLite they are files, or parts of rows. */
 const OF_FILES = ['file_chunks', 'blobs', 'blob_chunks']
 
