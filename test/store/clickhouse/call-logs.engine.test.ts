@@ -75,6 +75,21 @@ describe.skipIf(!hasClickHouse)('records of logs in ClickHouse', () => {
     expect(await stores.spans()).toEqual([2])
   })
 
+  it('wait an hour from the last record of their span', async () => {
+    const stores = await open()
+    await stores.calls.writeLogs(writeAt(0, logOf(1, 'first'), logOf(2)))
+    await stores.calls.writeLogs(writeAt(3000, logOf(1, 'last')))
+    let now_us = NOW_US + 3601e6
+    const { removeDeleted } = createCallRemoval(stores.db, () => now_us)
+    await removeDeleted(signal)
+    expect(await stores.spans()).toEqual([1])
+    const sql = 'SELECT event_json FROM call_logs'
+    expect(await stores.db.read(sql, {})).toHaveLength(2)
+    now_us = NOW_US + 6601e6
+    await removeDeleted(signal)
+    expect(await stores.spans()).toEqual([])
+  })
+
   it('leave with their calls, deleted or expired, and those of deleted calls are dropped', async () => {
     const stores = await open()
     await stores.calls.writeParts([callOf(1), callOf(2), callOf(3)])

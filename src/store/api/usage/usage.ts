@@ -51,7 +51,7 @@ export interface UsageStore {
   sumCallsUsage(query: CallsUsageQuery, caller: ReadCaller): Promise<UsageResponse>
   /**
    * Counts the failed descendants of calls in their traces. A trace with more than TREE_CALLS_MAX failed calls and calls
-   * above them has no entry.
+   * above them has no entry; in ClickHouse, all calls of a trace with a failed one are read.
    *
    * @throws ApiError as sumTraceUsage does, but for the limit
    */

@@ -41,24 +41,30 @@ WHERE project_id = {project_id:String}
 LIMIT 1
 `
 
-/** Records of a time whose spans have not come. */
-const WAITING = `
-FROM call_logs
-WHERE received_at_us >= {from_us:Int64}
-  AND received_at_us < {before_us:Int64}
-  AND (project_id, id) NOT IN (
+const OF_TIME = 'received_at_us >= {from_us:Int64} AND received_at_us < {before_us:Int64}'
+
+/** Those of the spans with records of a time that a table has, by a condition. */
+function loggedSpansIn(table: 'call_ids' | 'call_logs', condition = ''): string {
+  return `(
     SELECT
       project_id,
       id
-    FROM call_ids
-    WHERE (project_id, id) IN (
+    FROM ${table}
+    WHERE ${condition}(project_id, id) IN (
       SELECT
         project_id,
         id
       FROM call_logs
-      WHERE received_at_us >= {from_us:Int64} AND received_at_us < {before_us:Int64}
+      WHERE ${OF_TIME}
     )
-  )`.trim()
+  )`
+}
+
+/** Records of a time whose spans have not come. */
+const WAITING = `
+FROM call_logs
+WHERE ${OF_TIME}
+  AND (project_id, id) NOT IN ${loggedSpansIn('call_ids')}`.trim()
 
 /** Their spans and bytes. */
 export const SUM_WAITING_LOGS = `
@@ -68,12 +74,13 @@ SELECT
 ${WAITING}
 `
 
-/** The next of them, by projects. */
+/** The next of them, by projects. A span waits for as long after its last record. */
 export const LIST_WAITING_LOGS = `
 SELECT DISTINCT
   project_id,
   id
 ${WAITING}
+  AND (project_id, id) NOT IN ${loggedSpansIn('call_logs', 'received_at_us >= {before_us:Int64} AND ')}
 ORDER BY project_id
 LIMIT {limit:UInt32}
 `
