@@ -80,5 +80,5 @@ it('orders by the usage of trees are refused beyond half a million calls, naming
   const spend = createTreeBudget({ expression: null })
   spend(499_999)
   spend(1)
-  expect(() => spend(1)).toThrow(/more than 500000 calls: narrow started_at/)
+  expect(() => spend(1)).toThrow(/more than 500000 calls would be read: narrow started_at/)
 })

@@ -16,7 +16,7 @@ const REMEMBERED_MAX = 100_000
 /** The trees of the calls of a trace; null: it has too many calls. */
 type TraceTrees = ReadonlyMap<string, TreeUsage> | null
 
-/** Limit: calls of the trees whose usage one read compares; some 12 seconds of processor time. */
+/** Limit: calls whose usage one read sums up to compare trees; some 9 seconds of processor time. */
 const COMPARED_MAX = 500_000
 
 /**
@@ -34,7 +34,7 @@ export function createTreeBudget({ expression }: Pick<CallsSelection, 'expressio
     calls += more
     if (calls <= COMPARED_MAX) return
     const message =
-      `The trees to compare have more than ${COMPARED_MAX} calls: narrow started_at in the query, ` +
+      `To compare trees, more than ${COMPARED_MAX} calls would be read: narrow started_at in the query, ` +
       'or choose fewer calls by the filter.'
     throw new ApiError('validation_failed', { param: isInQuery ? 'query' : 'sort_by', message })
   }

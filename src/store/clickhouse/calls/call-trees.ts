@@ -1,4 +1,5 @@
 /** Reads the descendants of the calls of a walk, where its selection needs them. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { TreeTop } from '../../../domain/calls/call-fields.ts'
 import type { TreeUsage } from '../../../domain/calls/call-view.ts'
@@ -43,6 +44,8 @@ export function openCallTrees(reads: Reads, selection: CallsSelection): OpenTree
       for (const calls of await findTraces(reads, query, caller)) {
         spend(calls.length)
         trees.add(calls[0]?.trace_id ?? '', sumTrees(calls, prices !== null))
+        // Other requests run between two traces.
+        await nextTurn()
       }
       return
     } catch (error) {
