@@ -37,7 +37,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("content-type", "application/json")
         self.end_headers()
         self.wfile.write(json.dumps(ANSWER).encode())
-    log_message = lambda *args: None
 server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 spans, provider = InMemorySpanExporter(), TracerProvider()
@@ -56,7 +55,6 @@ else:
     assert not [key for key, value in has.items() if value == 200]
     print(f"langfuse_otel: output {output}; messages {messages}; cache read {has['llm.token_count.prompt_details.cache_read']}, 200 nowhere")
 PY
-export LITELLM_LOCAL_MODEL_COST_MAP=True
-seen=$(for name in otel langfuse_otel; do "$folder/venv/bin/python" "$folder/run.py" $name 2>/dev/null; done)
+seen=$(for name in otel langfuse_otel; do LITELLM_LOCAL_MODEL_COST_MAP=True "$folder/venv/bin/python" "$folder/run.py" $name 2>/dev/null; done)
 echo "$seen"
 [ "$(echo $seen)" = 'otel: user "hi", user "", user "", user "" langfuse_otel: output reasoning_summary, function_call; messages reasoning_summary; cache read 300, 200 nowhere' ]

@@ -35,7 +35,7 @@ export const LANGSMITH: Dialect = {
   user: ['langsmith.metadata.user_id'],
 }
 
-/** What LiteLLM's spans (1.110.2) have beside the conventions, of its proxy in both of its versions, too. */
+/** What the spans of LiteLLM (1.110.2), and of both versions of its proxy, have beside the conventions. */
 export const LITELLM: Dialect = {
   name: 'litellm',
   holders: [python('metadata.requester_metadata')],
