@@ -4,18 +4,21 @@ import { createHourBuilder } from '../../../src/store/clickhouse/hours/hour-buil
 import { rangesOf } from '../../../src/store/clickhouse/hours/hour-plan.ts'
 import { buildHours } from '../../../src/store/clickhouse/hours/hours.sql.ts'
 
-/** A builder of one hour of each project; those that are broken fail. */
-function openBuilder(broken: Set<string>) {
+/** A builder of one hour of each project; those that are broken fail, and the built ones have no hour to build. */
+function openBuilder(broken: Set<string>, isBuilt = new Set<string>()) {
   const built: string[] = []
   const tried: unknown[] = []
   const reported: (readonly [string, string | null])[] = []
   const clock = { ms: 0 }
+  const lists = { ofAll: 0 }
   const db: Pick<ClickHouse, 'read' | 'remove' | 'insert'> = {
     async read<Found>(sql: string, { skipped }: Readonly<Record<string, unknown>>) {
       if (sql.includes('min(builder)')) return [{ builder: names[0] }] as Found[]
       if (!sql.includes('FROM hour_changes')) return []
       if (broken.has('the list')) throw new Error('connection')
-      const isTried = (project_id: string) => !(skipped as string[]).includes(project_id)
+      if (!sql.includes('INTERVAL 1 HOUR')) lists.ofAll += 1
+      const isTried = (project_id: string) =>
+        !isBuilt.has(project_id) && !(skipped as string[]).includes(project_id)
       const projects = ['acme/broken', 'acme/demo'].filter(isTried)
       return projects.map((project_id) => ({ project_id, hour: 3 })) as Found[]
     },
@@ -36,7 +39,7 @@ function openBuilder(broken: Set<string>) {
     now: () => clock.ms,
   })
   const triedOf = (project_id: string) => tried.filter((one) => one === project_id).length
-  return { builder, built, reported, clock, triedOf }
+  return { builder, built, reported, clock, lists, triedOf }
 }
 
 describe('the builder of hours', () => {
@@ -63,6 +66,16 @@ describe('the builder of hours', () => {
     broken.add('acme/broken')
     await pollUntil(1_215_000)
     expect(reported).toHaveLength(2)
+  })
+
+  it('lists all hours once an hour again when what could not be built needs no building any more', async () => {
+    const isBuilt = new Set<string>()
+    const { builder, clock, lists } = openBuilder(new Set(['acme/broken']), isBuilt)
+    await builder.poll()
+    isBuilt.add('acme/broken')
+    for (; clock.ms < 3_600_000; clock.ms += 15_000) await builder.poll()
+    // At the start, and when the project was tried again.
+    expect(lists.ofAll).toBe(2)
   })
 
   it('reports that hours cannot be listed once, and lists them again later', async () => {

@@ -50,7 +50,7 @@ interface BuilderOptions {
   readonly nextVersion: () => number
   /** Whether it polls by itself. */
   readonly isAutomatic: boolean
-  /** Called with the first failure of a project, and again only after a build of it has succeeded. */
+  /** Called with the first failure of a project, and again only after a build of it has succeeded or it had nothing to build. */
   readonly onFailure?: OnBuildFailure | undefined
   /** Milliseconds, for tests. */
   readonly now?: () => number
@@ -116,7 +116,9 @@ export function createHourBuilder(db: ClickHouse, options: BuilderOptions): Hour
     const { found, projects, failed } = await buildUnbuilt(REST_S, isRecent, failures.waiting())
     if (signal.aborted) return
     for (const project_id of projects) failures.note(project_id, failed.get(project_id) ?? null)
-    if (!isRecent && found < POLLED_MAX) nextWholeMs = now() + WHOLE_MS
+    if (isRecent || found === POLLED_MAX) return
+    failures.forgetDue()
+    nextWholeMs = now() + WHOLE_MS
   }
 
   async function poll(): Promise<void> {
@@ -175,5 +177,9 @@ function createFailures(now: () => number, onFailure: OnBuildFailure = () => und
     /** Projects that are not tried now. */
     waiting: () => [...failing].filter(([, { untilMs }]) => untilMs > now()).map(([name]) => name),
     isAnyDue: () => [...failing.values()].some(({ untilMs }) => untilMs <= now()),
+    /** Forgets those that were due and had nothing to build: another process has built it, or their calls are changing. */
+    forgetDue(): void {
+      for (const [name, { untilMs }] of failing) if (untilMs <= now()) failing.delete(name)
+    },
   }
 }
