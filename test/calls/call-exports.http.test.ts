@@ -97,6 +97,24 @@ describe('POST /calls/exports and the download', () => {
     expect([status, response.error.code]).toEqual([404, 'export_not_found'])
   })
 
+  it('reads no refs to a project that was taken from the key meanwhile', async () => {
+    const app = await buildTestApp()
+    const obj = { project_id: 'acme/other', object_id: 'far', val: { n: 1 } }
+    const { digest } = (await app.post('/obj/create', { obj })).body
+    const far = `weave:///acme/other/object/far:${digest}`
+    await record(app, 'a', { start: { inputs: { far } } })
+    const key = await app.createKey({ scopes: ['traces:read'], projects: ['acme/*'] })
+    const fields = { columns: ['inputs'], expand_columns: ['inputs.far'] }
+    const inputsOf = async (path: string) => JSON.parse((await fetched(app, path)).text).inputs
+    const before = await inputsOf(await pathOf(app, fields, { key }))
+    expect(before).toEqual({ far: { n: 1, _ref: far } })
+    const path = await pathOf(app, fields, { key })
+    const stored = (await app.deps.keys.listKeys()).at(-1)!
+    const settings = { ...stored, projects: [PROJECT] }
+    await app.deps.keys.updateKey({ id: stored.id, settings })
+    await expect(inputsOf(path)).resolves.toEqual({ far })
+  })
+
   it('refuses what the download would fail with', async () => {
     const app = await buildTestApp()
     for (const [fields, param] of [

@@ -144,20 +144,27 @@ export async function callDownloadRoutes(app: App, options: CallDownloadOptions)
 }
 
 /** Returns what a token allows, with the caller as of now; null when a key or person was revoked meanwhile, too. */
-async function redeem(
-  token: string,
-  { exportTickets, keys, people, nowUs }: CallDownloadOptions,
-): Promise<TicketContent | null> {
+async function redeem(token: string, options: CallDownloadOptions): Promise<TicketContent | null> {
+  const { exportTickets, people, nowUs } = options
   const ticket = await exportTickets.redeemTicket(hashOf(token), nowUs())
   if (ticket === null) return null
   const content: TicketContent = JSON.parse(ticket.ticket_json)
-  const { session, request } = content
-  const needs = { project_id: request.project_id, scopes: ['traces:read'] } as const
+  const { session } = content
   const principal =
-    session === null
-      ? await readPayer(content.principal, needs, { stores: { keys, people }, nowUs })
-      : await people.findPrincipal(session)
-  return principal === null || typeof principal === 'string' ? null : { ...content, principal }
+    session === null ? await findHolder(content, options) : await people.findPrincipal(session)
+  return principal && { ...content, principal }
+}
+
+/** Returns the holder of a key with the rights that the key has by now: those in other projects decide which refs are read. */
+async function findHolder(
+  { principal, request }: TicketContent,
+  { keys, people, nowUs }: CallDownloadOptions,
+): Promise<Principal | null> {
+  const needs = { project_id: request.project_id, scopes: ['traces:read'] } as const
+  const holder = await readPayer(principal, needs, { stores: { keys, people }, nowUs })
+  if (typeof holder === 'string') return null
+  const key = await keys.findKey(holder.keyId)
+  return key === null ? holder : { ...holder, scopes: key.scopes, projects: key.projects }
 }
 
 function findSession(request: FastifyRequest, { keyId }: Principal): PersonSession | null {
