@@ -20,10 +20,14 @@ export async function openRoundRobinProxy(): Promise<RoundRobinProxy> {
   let targets: readonly string[] = []
   let [turn, lost] = [0, 0]
 
-  function pass(from: IncomingMessage, body: Buffer, to: ServerResponse, attempts: number): void {
-    turn += 1
-    const target = targets[turn % targets.length]
-    if (target === undefined || attempts === 0) {
+  /** @param others - addresses to try after the first */
+  function pass(
+    from: IncomingMessage,
+    body: Buffer,
+    to: ServerResponse,
+    [target, ...others]: readonly string[],
+  ): void {
+    if (target === undefined) {
       refuse(to)
       return
     }
@@ -35,7 +39,7 @@ export async function openRoundRobinProxy(): Promise<RoundRobinProxy> {
     })
     sent.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ECONNREFUSED') {
-        pass(from, body, to, attempts - 1)
+        pass(from, body, to, others)
         return
       }
       if (!to.destroyed) lost += 1
@@ -48,7 +52,10 @@ export async function openRoundRobinProxy(): Promise<RoundRobinProxy> {
 
   const server = createServer(async (from, to) => {
     try {
-      pass(from, await buffer(from), to, targets.length)
+      const body = await buffer(from)
+      turn += 1
+      const at = turn % targets.length
+      pass(from, body, to, [...targets.slice(at), ...targets.slice(0, at)])
     } catch {
       to.destroy()
     }

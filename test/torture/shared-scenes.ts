@@ -116,7 +116,10 @@ export async function stopProcesses({ processes, clients, kills }: SharedTorture
       const text = await response.text()
       if (response.status === 200) stored.add(id)
       else if (response.status === 503 && text.includes('server_draining')) refused += 1
-      else throw new Error(`a call is answered with ${response.status}: ${text}`)
+      else {
+        const lost = `${site.proxy.countLost()} requests are lost`
+        throw new Error(`a call is answered with ${response.status}: ${text} (${lost})`)
+      }
     }
   }
 

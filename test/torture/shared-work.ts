@@ -72,6 +72,7 @@ export async function openAnnotation(url: string): Promise<SharedWork> {
   return {
     run: async (isOver) => void (await Promise.all(keys.map((key) => annotate(key, isOver)))),
     async verify() {
+      demand(claims.size > 0, 'no item was given to anybody')
       for (const [item, by] of claims) demand(by.size === 1, `${item} was given to ${by.size}`)
       return `${claims.size} items`
     },
@@ -96,7 +97,10 @@ export function openExports(url: string): SharedWork {
         count += 1
       }
     },
-    verify: async () => `${count} exports`,
+    async verify() {
+      demand(count > 0, 'no export was downloaded')
+      return `${count} exports`
+    },
   }
 }
 
