@@ -1,6 +1,6 @@
 /** Records as JSON lines. JSON columns stand in them as they are stored, so that no digit is lost. */
 import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { appendFile, writeFile } from 'node:fs/promises'
 import { splitMembers } from '../domain/json/json-members.ts'
 import { parseTimestampUs, renderTimestamp } from '../schemas/timestamp.ts'
 import {
@@ -13,16 +13,14 @@ import {
 import type { RecordWriter } from './record-writer.ts'
 
 export async function createJsonlWriter(path: string, kind: RecordKind): Promise<RecordWriter> {
-  const handle = await open(path, 'wx', 0o600)
+  await writeFile(path, '', { flag: 'wx', mode: 0o600 })
+  // The file is closed after each write, so that an export that fails leaves none open.
   return {
     async write(records) {
       const lines = records.map((record) => `${renderLine(kind, record)}\n`)
-      await handle.writeFile(lines.join(''))
+      await appendFile(path, lines.join(''))
     },
-    async end() {
-      await handle.sync()
-      await handle.close()
-    },
+    end: () => appendFile(path, '', { flush: true }),
   }
 }
 

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -59,6 +60,9 @@ async function filled(): Promise<string> {
   })
   return dataDir
 }
+
+/** The open files of this process, on Linux. */
+const FILE_DESCRIPTORS = '/proc/self/fd'
 
 describe('weft export', () => {
   it('writes a project beside a running server, and weft import reads it into another', async () => {
@@ -135,6 +139,25 @@ describe('weft export', () => {
     await expect(exportProject(failing, target)).rejects.toThrow('no space left on device')
     expect(() => source.close()).not.toThrow()
     expect(readdirSync(folder)).toEqual([])
+  })
+
+  it.runIf(existsSync(FILE_DESCRIPTORS))('leaves no file open when it fails', async () => {
+    const source = openProjectSource(await filled(), PROJECT)
+    const folder = join(makeTempDir(), 'out')
+    const calls = () => {
+      throw new Error('the disk is gone')
+    }
+    const target = { folder, format: 'jsonl', project_id: PROJECT } as const
+    await expect(exportProject({ ...source, calls }, target)).rejects.toThrow('the disk')
+    source.close()
+    const names = readdirSync(FILE_DESCRIPTORS).flatMap((name) => {
+      try {
+        return readlinkSync(join(FILE_DESCRIPTORS, name))
+      } catch {
+        return []
+      }
+    })
+    expect(names.filter((name) => name.startsWith(folder))).toEqual([])
   })
 
   it('leaves no folder that looks whole when it is killed, and empties what it left the next time', async () => {
