@@ -131,7 +131,7 @@ describe('experiments of Langfuse’s SDKs', () => {
     expect(runs.text).toContain('"metadata":{"n":12345678901234567890}')
   })
 
-  it('are deleted with their trials, and the deletion is in the audit list', async () => {
+  it('are deleted with their trials and tags, and the deletion is in the audit list', async () => {
     const { get, post, delete: remove, langfuse, sendSpans } = await openExperiments()
     await post(`${BASE}/v2/datasets`, { name: 'd' }, langfuse)
     await post(`${BASE}/dataset-items`, { datasetName: 'd', id: 'i1' }, langfuse)
@@ -141,7 +141,11 @@ describe('experiments of Langfuse’s SDKs', () => {
     await sendSpans({ ...ITEM, attributes: { ...ITEM.attributes, ...experiment } })
     const path = `${BASE}/datasets/d/runs/${encodeURIComponent('Run 1')}`
     expect((await get(path, langfuse)).body.datasetRunItems).toHaveLength(1)
+    const tags = { project_id: 'acme/demo', call_ids: [datasetRunId], add: ['checked'] }
+    expect((await post('/calls/tag', tags)).body).toMatchObject({ added_count: 1 })
     expect((await remove(path, langfuse)).status).toBe(200)
+    const left = await post('/feedback/query', { project_id: 'acme/demo' })
+    expect(left.body).toEqual({ result: [] })
     expect((await get(`${BASE}/datasets/d/runs`, langfuse)).body.data).toEqual([])
     expect((await get(`${BASE}/v2/observations`, langfuse)).body.data).toEqual([])
     const [entry] = (await get('/v1/audit')).body.data

@@ -100,6 +100,21 @@ describe('traces of Langfuse’s SDKs', () => {
     expect((await read('traces/none')).error.code).toBe('trace_not_found')
   })
 
+  it('are deleted with calls whose parent is of another trace, and with tags', async () => {
+    const { read, ...app } = await openTraces()
+    const id = '00000000000000b2'
+    await app.sendSpans({ id, trace: OTHER, parent: '00000000000000a2', name: 'below', at: 4 })
+    const tagged = { project_id: project, call_ids: ['00000000000000b1', id], add: ['checked'] }
+    expect((await app.post('/calls/tag', tagged)).body).toMatchObject({ added_count: 2 })
+    const { status } = await app.delete(`${BASE}/traces/${OTHER}`, app.langfuse)
+    expect(status).toBe(200)
+    const left = (await read('v2/observations')).data.map(({ id: one }: { id: string }) => one)
+    expect(left).toEqual(['00000000000000a2', '00000000000000a1'])
+    const query = { $expr: { $eq: [{ $getField: 'feedback_type' }, { $literal: 'weft.tag' }] } }
+    const tags = await app.post('/feedback/query', { project_id: project, query })
+    expect(tags.body).toEqual({ result: [] })
+  })
+
   it('are deleted one or many, and the deletion is in the audit list', async () => {
     const { read, ...app } = await openTraces()
     const one = await app.delete(`${BASE}/traces/${TRACE}`, app.langfuse)

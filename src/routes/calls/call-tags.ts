@@ -65,13 +65,22 @@ export interface CallDeleter extends Pick<Stores, 'audit' | 'calls' | 'feedback'
  * @returns the number of deleted calls
  */
 export async function deleteTaggedCalls(
-  { audit, calls, feedback, refScheme }: CallDeleter,
+  deleter: CallDeleter,
   request: FastifyRequest,
   deletion: CallDeletion,
 ): Promise<number> {
   const { project_id, ids } = deletion
   const before = { call_ids: ids }
-  await recordBefore(audit, request, { action: 'calls.delete', project_id, before })
+  await recordBefore(deleter.audit, request, { action: 'calls.delete', project_id, before })
+  return deleteWithTags(deleter, deletion)
+}
+
+/** Deletes as deleteTaggedCalls does, without an entry in the audit list: the caller has made one. */
+export async function deleteWithTags(
+  { calls, feedback, refScheme }: Omit<CallDeleter, 'audit'>,
+  deletion: CallDeletion,
+): Promise<number> {
+  const { project_id, ids } = deletion
   const deleted = await calls.deleteCalls(deletion)
   // Also of those that an earlier request deleted, which may have ended before their tags were.
   const refs = [...new Set([...ids, ...deleted])].map((id) => callRef(refScheme, project_id, id))

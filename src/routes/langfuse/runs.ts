@@ -28,16 +28,13 @@ import {
 } from '../../schemas/langfuse/dataset.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import type { Stores } from '../../store/api/stores.ts'
-import { recordBefore } from '../access/audit.ts'
+import { type CallDeleter, deleteTaggedCalls } from '../calls/call-tags.ts'
 import { createEvaluationReader } from '../calls/evaluation-store.ts'
 import type { DatasetReader } from './dataset-reader.ts'
 import { findItem } from './datasets.ts'
 
-export interface RunOptions
-  extends Pick<Stores, 'audit' | 'calls' | 'callsQuery'>,
-    Pick<Clock, 'nowUs'> {
+export interface RunOptions extends Pick<Stores, 'callsQuery'>, CallDeleter, Pick<Clock, 'nowUs'> {
   readonly datasets: DatasetReader
-  readonly refScheme: string
 }
 
 /** Limit: runs of a dataset in a list, and items of one run. */
@@ -179,17 +176,15 @@ function addRuns(app: App, options: RunOptions): void {
   })
 }
 
-/** Deletes a run with its trials. Its name cannot be used again: the id that follows from it stays deleted. */
+/** Deletes a run with its trials and their tags. Its name cannot be used again: the id that follows from it stays deleted. */
 function addRunDelete(app: App, options: RunOptions): void {
-  const { audit, calls, nowUs } = options
   const schema = { params: RunPath }
   app.delete('/datasets/:datasetName/runs/:runName', { schema }, async (request, reply) => {
     const { project_id } = requireLangfuseCaller(request, reply, 'traces:write')
     const { datasetName, runName } = request.params
     const { id } = await requireRun(options, project_id, objectIdOf(datasetName), runName)
-    const before = { call_ids: [id] }
-    await recordBefore(audit, request, { action: 'calls.delete', project_id, before })
-    await calls.deleteCalls({ project_id, ids: [id], deleted_at_us: nowUs() })
+    const deletion = { project_id, ids: [id], deleted_at_us: options.nowUs() }
+    await deleteTaggedCalls(options, request, deletion)
     return { message: 'Dataset run successfully deleted' }
   })
 }

@@ -2,11 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import { type ReadCaller, requireWaiting } from '../../domain/access/read-caller.ts'
 import type { StoredCall } from '../../domain/calls/call-view.ts'
-import {
-  type CallsCondition,
-  callsCondition,
-  FIELDS,
-} from '../../domain/langfuse/call-conditions.ts'
+import { callsCondition, FIELDS } from '../../domain/langfuse/call-conditions.ts'
 import { type PricedObservation, renderObservation } from '../../domain/langfuse/observations.ts'
 import { renderPage } from '../../domain/langfuse/pages.ts'
 import { renderScoreV2, type ScoreRow } from '../../domain/langfuse/scores.ts'
@@ -29,11 +25,13 @@ import {
 } from '../../schemas/langfuse/observation.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import { recordBefore } from '../access/audit.ts'
+import { type CallDeleter, deleteWithTags } from '../calls/call-tags.ts'
 import { type CallLists, createCallLists, NEWEST_FIRST } from './call-lists.ts'
 import { listScores, type ScoreOptions } from './scores.ts'
 
 export interface TraceOptions
-  extends Pick<Stores, 'audit' | 'calls' | 'callsQuery' | 'prices'>,
+  extends Pick<Stores, 'callsQuery' | 'prices'>,
+    CallDeleter,
     Pick<Clock, 'nowUs'>,
     ScoreOptions {}
 
@@ -193,24 +191,23 @@ function addDelete(app: App, options: TraceOptions): void {
   })
 }
 
-/** Deletes all calls of traces: their roots, with which everything below goes. */
+/** Deletes all calls of traces, with everything below them, and their tags. */
 async function deleteTraces(
   request: FastifyRequest,
   reader: ReadCaller,
   trace_ids: string[],
   options: TraceOptions,
 ): Promise<void> {
-  const { audit, calls, nowUs } = options
   const { project_id, signal } = reader
   const before = { trace_ids }
-  await recordBefore(audit, request, { action: 'calls.delete', project_id, before })
-  const condition: CallsCondition = { filter: { trace_ids, trace_roots_only: true }, query: null }
+  await recordBefore(options.audit, request, { action: 'calls.delete', project_id, before })
+  const condition = { filter: { trace_ids }, query: null }
   const part = { columns: [], sort_by: [], limit: DELETED_MAX, offset: 0 }
   for (;;) {
     requireWaiting(signal)
     const found = (await createCallLists(options, reader).cutList(condition, part)).calls
     if (found.length === 0) return
     const ids = found.map(({ call }) => call.id)
-    await calls.deleteCalls({ project_id, ids, deleted_at_us: nowUs() })
+    await deleteWithTags(options, { project_id, ids, deleted_at_us: options.nowUs() })
   }
 }
