@@ -39,7 +39,7 @@ function addCursorList(app: App, options: ObservationOptions): void {
     const groups = readGroups(fields)
     const from = cursor === undefined ? null : parseCursor(cursor, 0)
     const condition = callsCondition(asked, 'observation', from?.before_us ?? null)
-    const columns = groups.includes('io') ? EVERYTHING : EVERYTHING.filter(isNoBody)
+    const columns = columnsOf(groups)
     const offset = from?.offset ?? 0
     const part = { columns, sort_by: NEWEST_FIRST, limit: limit + 1, offset }
     const { calls, isCut } = await createCallLists(options, reader).cutList(condition, part)
@@ -62,9 +62,10 @@ function readGroups(fields: readonly string[] | undefined): readonly FieldGroup[
   return known.filter((name) => fields.includes(name)) as FieldGroup[]
 }
 
-// The model of a generation may be among its inputs alone.
-function isNoBody(column: (typeof EVERYTHING)[number]): boolean {
-  return column !== 'output'
+/** Columns that groups of fields are made of; the model of a generation may be among its inputs alone. */
+function columnsOf(groups: readonly FieldGroup[]): readonly string[] {
+  if (groups.includes('io')) return EVERYTHING
+  return ['attributes', 'summary', ...(groups.includes('model') ? ['inputs'] : [])]
 }
 
 /** Where the list goes on: at the start of its last call, behind those that began in the same microsecond. */
