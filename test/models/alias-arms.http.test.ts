@@ -77,16 +77,27 @@ describe('GET /v1/preview/aliases/{name}/arms', () => {
       { arm: 'candidate', models: ['new'], calls: 2, errors: 0, mean_latency_ms: 400 },
     ])
     expect(body.arms[0]).toMatchObject({ cost_usd: 3, mean_cost_usd: 1 })
-    // Users count once each: (1/2 + 0) / 2 of the target, whose squared error is 1/16.
-    const error = 1.96 / 4
+    // Users count once each: (1/2 + 0) / 2 of the target.
     expect(body.differences).toEqual([
-      {
-        feedback_type: 'rating',
-        mean: 0.75,
-        low: expect.closeTo(0.75 - error, 9),
-        high: expect.closeTo(0.75 + error, 9),
-      },
+      { feedback_type: 'rating', mean: 0.75, low: null, high: null },
     ])
+  })
+
+  it('has the interval of a t-test for four end users of each arm', async () => {
+    const app = await buildServedApp()
+    const scores = { target: [0, 0, 1, 1], candidate: [1, 1, 1, 1] }
+    for (const [arm, ofUsers] of Object.entries(scores)) {
+      for (const [user, score] of ofUsers.entries()) {
+        await record(app, `${arm}${user}`, { arm, user: `${arm}${user}`, ms: 100 })
+        await rate(app, `${arm}${user}`, { score })
+      }
+    }
+    const [difference] = (await read(app)).body.differences
+    // The variance of the target is 1/3, of four; the table has 3.182 for three degrees of freedom.
+    const error = 3.182 * Math.sqrt(1 / 3 / 4)
+    expect(difference.mean).toBe(0.5)
+    expect(difference.low).toBeCloseTo(0.5 - error, 2)
+    expect(difference.high).toBeCloseTo(0.5 + error, 2)
   })
 
   it('begins when the name was set last, and has no interval for one end user', async () => {

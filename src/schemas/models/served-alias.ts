@@ -95,7 +95,10 @@ const AliasScoreDifference = z
   .object({
     feedback_type: z.string().describe('Type of the feedback.'),
     mean: z.number().describe('Mean of the candidate less that of the target, over end users.'),
-    low: z.number().nullable().describe('Lower bound of the 95 % interval; null for fewer than 2.'),
+    low: z
+      .number()
+      .nullable()
+      .describe('Lower bound of the 95 % interval; null with fewer than 4 end users of an arm.'),
     high: z.number().nullable().describe('Upper bound.'),
   })
   .meta({ id: 'AliasScoreDifference', description: 'Difference of the scores of one type.' })
