@@ -112,10 +112,11 @@ const VIEWS: Readonly<Record<View, readonly Shown[]>> = {
     at('/models', '[aria-label=Models] tbody tr'),
     at('/account', 'main h1'),
   ],
+  projects: [at('/', '[aria-label=Projects] tbody tr')],
   unknown: [at('/nothing/here', 'main h1')],
 }
 const VIEW_MS = 240_000
-const OF_SERVER = /^\/(keys|people|budgets|audit|models|account)$/
+const OF_SERVER = /^\/(keys|people|budgets|audit|models|account)?$/
 
 describe.skipIf(!hasBrowser)('each view, filled', () => {
   const demo = useDemoProject()

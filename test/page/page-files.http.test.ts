@@ -62,7 +62,7 @@ describe('the page', () => {
   })
 
   it('serves all that it names, every import of it too, small and for ever', async () => {
-    const { app, html } = await readDocument()
+    const { app, html } = await readDocument('/acme/demo/weave')
     const { imports } = JSON.parse(/importmap">(.*?)</.exec(html)![1]!) as {
       imports: Record<string, string>
     }
@@ -110,7 +110,7 @@ describe('the page', () => {
   })
 
   it.each([
-    ['/', []],
+    ['/', ['frame/projects.ts', 'home/first-trace.ts']],
     ['/acme/demo/weave', [FIRST_VIEW, 'parts/charts/chart.ts', 'lib/uplot.js']],
     ['/acme/demo/weave?range=7d', [FIRST_VIEW]],
     ['/acme/demo/weave/calls/01a2', ['trace/trace.ts', 'trace/read-trace.ts']],

@@ -11,7 +11,6 @@ import { TimePicker } from '../parts/time/time-picker.ts'
 import { pathTo } from '../shell/page-route.ts'
 import { timeZone } from '../shell/settings.ts'
 import { builtInCharts, readStatistics, type Statistics } from './charts.ts'
-import { FirstTrace } from './first-trace.ts'
 import { MetricCard } from './metric-card.ts'
 import { PanelGrid } from './panels/panel-grid.ts'
 import { type Panels, usePanels } from './panels/saved-panels.ts'
@@ -80,18 +79,22 @@ function Charts({ project, name, totals, turn, panels, isLive, query, response }
     <${Tops} key=${project} project=${project} name=${name} turn=${turn} fromMs=${fromMs} toMs=${toMs} />`
 }
 
+/** Most projects have calls, so that the first view does without its module. */
+const loadFirstTrace = async () => (await import('./first-trace.ts')).FirstTrace
+
 /** Milliseconds around the newest call that a range without calls offers. */
 const BEFORE_NEWEST_MS = 24 * 3_600_000
 const BEHIND_NEWEST_MS = 60_000
 
-/** For a time range without calls: the time of the newest calls, if the project has any. */
+/** For a time range without calls: the time of the newest calls, or, of a project without any, how to record some. */
 function NoCalls({ project }: { readonly project: string }) {
-  const newest = useLoad(`${project} ${rangeName.value}`, async (signal) => ({
-    start: await readNewestStart(project, signal),
-  }))
+  const newest = useLoad(`${project} ${rangeName.value}`, async (signal) => {
+    const start = await readNewestStart(project, signal)
+    return { start, FirstTrace: start === null ? await loadFirstTrace() : null }
+  })
   if (newest.value === null)
     return html`<${Failure} words=${newest.failure} />${newest.isLoading && html`<${Loading} />`}`
-  const { start } = newest.value
+  const { start, FirstTrace } = newest.value
   if (start === null) return html`<${FirstTrace} project=${project} />`
   const newestMs = Date.parse(start)
   const show = () => selectRange(newestMs - BEFORE_NEWEST_MS, newestMs + BEHIND_NEWEST_MS)

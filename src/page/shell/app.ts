@@ -16,7 +16,6 @@ import {
 import { unknownProject } from '../api/unknown-project.ts'
 import { Sheet } from '../commands/sheet.ts'
 import { Header } from '../frame/header.ts'
-import { Projects } from '../frame/projects.ts'
 import { Drawer, isCollapsed, Rail } from '../frame/rail.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Loading } from '../parts/notice.ts'
@@ -81,7 +80,8 @@ function useFocusAt(name: string | null): void {
 
 function withoutProject() {
   const name = serverView.value
-  if (name === null) return html`<${Projects} />`
+  if (name === null)
+    return html`<${OpenedView} key="projects" view="projects" project="" subject=${null} />`
   return html`<${OpenedView} key=${name} view="server" project="" subject=${name} />`
 }
 

@@ -24,6 +24,7 @@ export type View =
   | 'alerts'
   | 'settings'
   | 'server'
+  | 'projects'
   | 'unknown'
 
 export interface PageRoute {

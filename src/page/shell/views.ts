@@ -29,6 +29,7 @@ const LOADERS: Readonly<Record<View, () => Promise<ViewComponent>>> = {
   alerts: async () => (await import('../alerts/alerts.ts')).Alerts,
   settings: async () => (await import('../project/project-settings.ts')).ProjectSettings,
   server: async () => (await import('../server/server-view.ts')).ServerView,
+  projects: async () => (await import('../frame/projects.ts')).Projects,
   unknown: async () => (await import('../shell/unknown.ts')).Unknown,
 }
 

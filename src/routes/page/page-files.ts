@@ -9,6 +9,7 @@ import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { constants, gzipSync } from 'node:zlib'
 import { ICON_NAMES } from '../../page/parts/icon-names.ts'
+import type { View } from '../../page/shell/page-route.ts'
 
 const ROOT = fileURLToPath(new URL('../../page/', import.meta.url))
 
@@ -59,9 +60,9 @@ export interface Page {
   /**
    * Returns the HTML document of an address, which refers to its files below `/assets/<version>/`.
    *
-   * @param view - the view that is shown first; null for none
+   * @param view - the view that is shown first
    */
-  findDocument(view: string | null): PageFile
+  findDocument(view: View): PageFile
   /** Value of the Content-Security-Policy header. */
   readonly policy: string
   /** Changes with any byte of any file. */
@@ -99,7 +100,7 @@ export function readPage(refScheme: string): Page {
   )
   return {
     findDocument(view) {
-      const entry = views.get(view ?? '')
+      const entry = views.get(view)
       const name = entry ?? ENTRY
       const known = documents.get(name)
       if (known !== undefined) return known

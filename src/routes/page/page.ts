@@ -42,7 +42,8 @@ export async function pageRoutes(app: App, { refScheme }: PageRoutesOptions): Pr
     app.get(url, { schema }, async (request, reply) => {
       const { findDocument, policy } = open()
       const [path = ''] = request.url.split('?')
-      const view = parsePageRoute(path)?.view ?? (parseServerView(path) === null ? null : 'server')
+      const view =
+        parsePageRoute(path)?.view ?? (parseServerView(path) === null ? 'projects' : 'server')
       reply.header('content-security-policy', policy)
       reply.header('referrer-policy', 'no-referrer')
       reply.header('cache-control', 'no-cache')
