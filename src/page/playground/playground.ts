@@ -43,9 +43,11 @@ function Opened({ place }: { readonly place: ChatLocation }) {
   const draft = useLoad(`${prompt}`, async (signal) =>
     prompt === null ? null : readPrompt(project, prompt, signal),
   )
-  if (parameters.isLoading || recorded.isLoading || draft.isLoading) return html`<${Loading} />`
+  // While the server cannot be reached, the chat stays where it is, with the focus.
+  if ([parameters, recorded, draft].some(({ isLoading, failure }) => isLoading && failure === null))
+    return html`<${Loading} />`
   return html`<${Failure} words=${parameters.failure ?? recorded.failure ?? draft.failure} />
-    <${Chat} place=${place} parameters=${parameters.value} recorded=${recorded.value} draft=${draft.value} />`
+    <${Chat} key=${`${recorded.value !== null} ${draft.value !== null}`} place=${place} parameters=${parameters.value} recorded=${recorded.value} draft=${draft.value} />`
 }
 
 interface ChatProps {
@@ -117,7 +119,7 @@ function Chat({ place, parameters, recorded, draft }: ChatProps) {
   const send = (content: string) => run((before) => [...before, { role: 'user', content }])
   const again = () => run(withoutAnswer)
   useEffect(() => {
-    if (takeReplay()) run((before) => before)
+    if (recorded !== null && takeReplay()) run((before) => before)
   }, [])
   const compare = () => {
     const { messages = [], drafts = new Map() } = panes[0] ?? {}

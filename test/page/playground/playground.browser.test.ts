@@ -200,4 +200,22 @@ describe.skipIf(!hasBrowser)('the playground in a browser', () => {
     await page.goto(`${url}/acme/demo/weave/playground#key=${reader}`)
     await page.getByText('lacks inference').waitFor()
   })
+
+  it('leaves the focus in the message while the server is requested again', async () => {
+    const { page, url, key } = await openPage()
+    let requests = 0
+    await page.route('**/openapi.json', (route) => {
+      requests += 1
+      return route.abort()
+    })
+    await page.goto(`${url}/${PROJECT}/weave/playground#key=${key}`)
+    const message = page.getByLabel('Message', { exact: true })
+    await message.fill('kept')
+    const before = requests
+    await expect.poll(() => requests, { timeout: 15_000 }).toBeGreaterThan(before)
+    expect(await page.locator('textarea:focus').inputValue()).toBe('kept')
+    await page.unroute('**/openapi.json')
+    await page.getByLabel('temperature', { exact: true }).waitFor()
+    expect(await page.locator('textarea:focus').inputValue()).toBe('kept')
+  })
 })

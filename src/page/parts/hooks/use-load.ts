@@ -51,13 +51,13 @@ export function useLoad<T>(
         if (!abort.signal.aborted) show({ value, failure: null, isLoading: false })
       },
       (error) => {
+        if (abort.signal.aborted) return
         const isKept = shownName.current === name
         isWaiting.current = isUnreachable(error)
         const failure = isWaiting.current
           ? `${errorText(error)} It is requested again every ${RETRY_MS / 1000} seconds.`
           : errorText(error)
-        if (!abort.signal.aborted)
-          setLoaded(({ value }) => ({ value: isKept ? value : null, failure, isLoading: false }))
+        setLoaded(({ value }) => ({ value: isKept ? value : null, failure, isLoading: false }))
       },
     )
     return () => abort.abort()
