@@ -50,6 +50,8 @@ interface CallDetailProps {
 
 export function CallDetail({ project, id, turn, usage }: CallDetailProps) {
   const [count, reload] = useState(0)
+  // Of two changes that end together, each counts.
+  const readAgain = () => reload((last) => last + 1)
   const loaded = useLoad(id, (signal) => readCall(project, id, signal), `${turn} ${count}`)
   if (loaded.value === null) {
     return html`<section class="detail"><${Pending} title=${loaded.isLoading ? '…' : id} loaded=${loaded} /></section>`
@@ -69,13 +71,13 @@ export function CallDetail({ project, id, turn, usage }: CallDetailProps) {
       <${CopyAs} project=${project} call=${call} reading=${{ path: '/calls/stream_query', body: readingOf(project, id) }} />
     </div>
     <${Failure} words=${loaded.failure} />
-    <${Tags} project=${project} call=${call} onChange=${() => reload(count + 1)} />
+    <${Tags} project=${project} call=${call} onChange=${readAgain} />
     <${Facts} call=${call} project=${project} usage=${usage} />
     ${call.exception !== null && html`<${Part} title="Exception"><${Exception} text=${call.exception} /><//>`}
     <${Body} title="Inputs" value=${call.inputs} messages=${prompt} />
     <${Body} title="Output" value=${call.output} messages=${answers} />
     <${Part} title="Feedback">
-      <${FeedbackBox} project=${project} call=${call} onChange=${() => reload(count + 1)} />
+      <${FeedbackBox} project=${project} call=${call} onChange=${readAgain} />
     <//>
     <${AddToDataset} project=${project} call=${call} />
     <${OpCode} project=${project} opName=${call.op_name} />

@@ -55,7 +55,8 @@ function NewTag({ project, call, onChange }: TagsProps) {
   const [isUsed, setUsed] = useState(false)
   const { submit, failure } = useSubmit(async () => {
     await tagCalls(project, [call.id], { add: [text.trim()] })
-    setText('')
+    // What was typed meanwhile stays.
+    setText((last) => (last === text ? '' : last))
     onChange()
   })
   return html`<form onSubmit=${submit}>

@@ -59,6 +59,23 @@ describe.skipIf(!hasBrowser)('tags of calls in a browser', () => {
     expect(complaints).toEqual([])
   })
 
+  it('that are typed while another one is saved stay in the field', async () => {
+    const { page } = await openCalls()
+    await rowOf(page, 'two').locator('a').click()
+    const tags = page.getByRole('group', { name: 'Tags' })
+    const save = Promise.withResolvers<void>()
+    await page.route('**/calls/tag', async (route) => {
+      await save.promise
+      await route.continue()
+    })
+    await tags.getByLabel('A tag').fill('slow')
+    await page.keyboard.press('Enter')
+    await tags.getByLabel('A tag').fill('odd')
+    save.resolve()
+    await tags.getByRole('link', { name: 'slow' }).waitFor()
+    expect(await tags.getByLabel('A tag').inputValue()).toBe('odd')
+  })
+
   it('are added and removed in a trace, and lead to the calls that have them', async () => {
     const { page, complaints } = await openCalls()
     await rowOf(page, 'two').locator('a').click()

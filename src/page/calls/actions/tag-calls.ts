@@ -41,18 +41,19 @@ function Choice({ target, onTagged }: TagCallsProps) {
       if (count > 0) onTagged()
     }
   }
-  const adding = useSubmit(() => change('add'))
-  const removing = useSubmit(() => change('remove'))
-  const isEmpty = text.trim() === ''
-  return html`<form class="fields" onSubmit=${adding.submit}>
+  const { submit, failure } = useSubmit((event) => {
+    const { submitter } = event as SubmitEvent
+    return change(submitter?.getAttribute('value') === 'remove' ? 'remove' : 'add')
+  })
+  return html`<form class="fields" onSubmit=${submit}>
     <label>Tag
       <input required maxlength=${TAG_CHARS_MAX} list="bulk-tags" value=${text} onInput=${textOf(setText)} />
     </label>
     <datalist id="bulk-tags">${known.value?.map((tag) => html`<option key=${tag} value=${tag}></option>`)}</datalist>
     <div class="bar">
       <button class="main" onClick=${clickOnce}>Add the tag</button>
-      <button type="button" disabled=${isEmpty} onClick=${removing.submit}>Remove it</button>
+      <button value="remove" onClick=${clickOnce}>Remove it</button>
     </div>
-    <span role="status">${adding.failure ?? removing.failure ?? note ?? known.failure}</span>
+    <span role="status">${failure ?? note ?? known.failure}</span>
   </form>`
 }

@@ -2,8 +2,11 @@
 import { useRef, useState } from 'preact/hooks'
 import { errorText } from '../../api/client.ts'
 
-/** @returns the handler of the form, and why the last time failed; null: it did not */
-export function useSubmit(send: () => Promise<void>) {
+/**
+ * @param send - called with the event; that of a form names the button
+ * @returns the handler of the form, and why the last time failed; null: it did not
+ */
+export function useSubmit(send: (event: Event) => Promise<void>) {
   const [failure, setFailure] = useState<string | null>(null)
   // A ref, because a state would change only with the next render.
   const isSending = useRef(false)
@@ -13,7 +16,7 @@ export function useSubmit(send: () => Promise<void>) {
     isSending.current = true
     setFailure(null)
     try {
-      await send()
+      await send(event)
     } catch (error) {
       setFailure(errorText(error))
     }
