@@ -210,4 +210,27 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     await page.getByText('lacks the scope training').waitFor()
     await expect.poll(() => page.getByRole('link', { name: 'Keys' }).count()).toBe(0)
   })
+
+  it('goes back by one model when the button is clicked twice', async () => {
+    const test = await openPage()
+    const { page, url, key, app, get } = test
+    await recordCalls(test, [{ id: 'a' }])
+    await createModel(test, { name: 'owl' })
+    for (const target of ['tiny', 'owl:step0', 'tiny']) {
+      const payload = { project_id: PROJECT, target }
+      const headers = { authorization: `Bearer ${key}` }
+      const { statusCode } = await app.inject({
+        method: 'PUT',
+        url: '/v1/preview/aliases/helper',
+        payload,
+        headers,
+      })
+      expect(statusCode).toBe(200)
+    }
+    await page.goto(`${url}/${PROJECT}/weave/training/served#key=${key}`)
+    await page.getByText('Go back to owl:step0').dblclick()
+    await page.getByText('helper serves owl:step0 again.').waitFor()
+    const { aliases } = (await get(`/v1/preview/aliases?project_id=${PROJECT}`)).body
+    expect(aliases).toMatchObject([{ target: 'owl:step0', earlier: ['tiny'] }])
+  })
 })

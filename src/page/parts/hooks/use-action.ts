@@ -23,4 +23,11 @@ export function useAction(onDone: () => void) {
   return { act, done, failure }
 }
 
+/** The handler of a button that ignores the second click of a double click, as it may have another meaning then. */
+export function notTwice(click: () => unknown) {
+  return (event: MouseEvent) => {
+    if (event.detail < 2) click()
+  }
+}
+
 export type Act = ReturnType<typeof useAction>['act']

@@ -5,12 +5,14 @@ import type { EvaluatorResponse } from '../../../schemas/evaluators/evaluator.ts
 import type { ComparisonResponse } from '../../../schemas/training/comparison.ts'
 import { requestJson } from '../../api/client.ts'
 import { formatTime } from '../../parts/format.ts'
+import { useAction } from '../../parts/hooks/use-action.ts'
 import { useLoad } from '../../parts/hooks/use-load.ts'
 import { usePause } from '../../parts/hooks/use-pause.ts'
 import { clickOnce, textOf, useSubmit } from '../../parts/hooks/use-submit.ts'
 import { Failure, Pending } from '../../parts/notice.ts'
 import { query, setQuery } from '../../shell/location.ts'
 import { pathTo } from '../../shell/page-route.ts'
+import { readAliases } from '../served/alias-api.ts'
 import { controlOf, readCheckpoints, readModels } from '../training-api.ts'
 import { ComparisonResult } from './comparison-result.ts'
 
@@ -126,7 +128,7 @@ interface ResultsProps {
   readonly name: string
 }
 
-/** The comparison that the address names, and those of the checkpoint that have ended. */
+/** The comparison that the address names, and the others of the checkpoint. */
 function Results({ project, name }: ResultsProps) {
   const [turn, setTurn] = useState(0)
   const chosen = query.value.get('comparison')
@@ -144,13 +146,16 @@ function Results({ project, name }: ResultsProps) {
     },
     turn,
   )
-  const isRunning = loaded.value?.[0]?.state === 'running'
+  const isRunning = loaded.value?.some(({ state }) => state === 'running')
   usePause(isRunning && !loaded.isLoading ? PAUSE_MS : null, () => setTurn(turn + 1))
-  return html`<${Failure} words=${loaded.failure} />
+  const [changes, setChanges] = useState(0)
+  const aliases = useLoad(project, (signal) => readAliases(project, signal), changes)
+  const { act, failure } = useAction(() => setChanges((last) => last + 1))
+  return html`<${Failure} words=${loaded.failure ?? failure ?? aliases.failure} />
     ${(loaded.value ?? []).map(
       (comparison) => html`<section key=${comparison.id}>
         <h3>${formatTime(comparison.created_at, false)}</h3>
-        <${ComparisonResult} project=${project} comparison=${comparison} />
+        <${ComparisonResult} project=${project} comparison=${comparison} aliases=${aliases.value ?? []} act=${act} />
       </section>`,
     )}`
 }

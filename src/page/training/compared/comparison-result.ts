@@ -2,7 +2,9 @@
 import { html } from 'htm/preact'
 import type { ComparisonResponse } from '../../../schemas/training/comparison.ts'
 import { formatCount, formatNumber } from '../../parts/format.ts'
+import type { Act } from '../../parts/hooks/use-action.ts'
 import { pathTo } from '../../shell/page-route.ts'
+import type { Alias } from '../served/alias-api.ts'
 import { ServeButtons } from '../served/serve-buttons.ts'
 import { controlOf } from '../training-api.ts'
 import { Interval, largestOf, verdictOf } from './interval.ts'
@@ -33,9 +35,12 @@ function nameOf(model: string): string {
 interface ComparisonResultProps {
   readonly project: string
   readonly comparison: ComparisonResponse
+  /** Names of the project, which serve a model by a click. */
+  readonly aliases: readonly Alias[]
+  readonly act: Act
 }
 
-export function ComparisonResult({ project, comparison }: ComparisonResultProps) {
+export function ComparisonResult({ project, comparison, ...served }: ComparisonResultProps) {
   const { id, state, completed, requests, error, result, models } = comparison
   const rows = (result?.models ?? []) as unknown as readonly Compared[]
   const responses = `${pathTo(project, 'calls')}?${new URLSearchParams({ q: `trace:${id}`, all: '1' })}`
@@ -50,7 +55,7 @@ export function ComparisonResult({ project, comparison }: ComparisonResultProps)
         <th scope="col">Model</th><th scope="col" class="number">Mean reward</th>
         <th scope="col" class="number">Responses</th>
         <th scope="col">Difference to ${models[0]}, 95 % interval</th>
-        <th scope="col" class="number">By chance</th><th scope="col">Serve</th>
+        <th scope="col" class="number">p-value</th><th scope="col">Serve</th>
       </tr></thead>
       <tbody>${rows.map(
         (row) => html`<tr key=${row.model}>
@@ -59,12 +64,12 @@ export function ComparisonResult({ project, comparison }: ComparisonResultProps)
           <td class="number">${formatCount(row.responses)}${row.failed > 0 && html` <span class="error">${row.failed} failed</span>`}</td>
           <td>${row.difference === null ? html`<span class="faint">what the others are compared with</span>` : html`<${Interval} difference=${row.difference} most=${most} />`}</td>
           <td class="number">${sayChance(row.difference?.p_value ?? null)}</td>
-          <td>${!isControlRow(row) && html`<${ServeButtons} project=${project} model=${row.model} />`}</td>
+          <td>${!isControlRow(row) && html`<${ServeButtons} project=${project} model=${row.model} ...${served} />`}</td>
         </tr>`,
       )}</tbody>
     </table></div>
     <p class="faint">${formatCount(Number(result.prompts))} prompts that no job of this split was trained on, ${formatCount(Number(result.samples))} responses of each model to each.
-      The interval is a bootstrap over prompts; the last number is how often a difference as large comes about by chance. <a href=${responses}>The responses</a></p>
+      The interval is a bootstrap over prompts; the p-value is how often a difference as large comes about by chance. <a href=${responses}>The responses</a></p>
     ${error !== null && html`<p class="error">${error}</p>`}`
 }
 

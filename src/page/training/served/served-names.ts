@@ -3,7 +3,7 @@ import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { may } from '../../api/session.ts'
 import { formatTime } from '../../parts/format.ts'
-import { type Act, useAction } from '../../parts/hooks/use-action.ts'
+import { type Act, notTwice, useAction } from '../../parts/hooks/use-action.ts'
 import { useLoad } from '../../parts/hooks/use-load.ts'
 import { Failure, Pending } from '../../parts/notice.ts'
 import { query } from '../../shell/location.ts'
@@ -32,11 +32,11 @@ export function ServedNames({ project }: { readonly project: string }) {
   const { aliases, models } = loaded.value
   const model = query.value.get('model') ?? ''
   return html`<div class="bar"><h1>Served names</h1><span class="push"></span><a href=${pathTo(project, 'training')}>Training</a></div>
-    <p class="faint">Clients ask for a name, and get the model that it serves now. Who gets the candidate always gets the candidate.</p>
+    <p class="faint">A request that gives a name as its model is answered by the model that the name serves. A user who gets the candidate keeps it while the share is the same or larger.</p>
     <${Failure} words=${failure ?? loaded.failure} />
     <p role="status">${done}</p>
     ${aliases.map((alias) => html`<${AliasSection} key=${alias.name} alias=${alias} model=${model} act=${act} />`)}
-    ${may('inference') && html`<h2>${aliases.length === 0 ? 'First name' : 'Another name'}</h2><${AliasForm} project=${project} models=${models} model=${model} onSaved=${reload} />`}`
+    ${may('inference') && html`<h2>New name</h2><${AliasForm} project=${project} models=${models} model=${model} onSaved=${reload} />`}`
 }
 
 interface AliasSectionProps {
@@ -55,11 +55,12 @@ function AliasSection({ alias, model, act }: AliasSectionProps) {
       ${may('inference') && html`<${Changes} alias=${alias} model=${model} act=${act} />`}
       ${
         earlier[0] &&
-        html`<button onClick=${() =>
+        html`<button onClick=${notTwice(() =>
           act(async () => {
             const { target: served } = await rollBack(alias)
             return `${name} serves ${served} again.`
-          })}>Go back to ${earlier[0]}</button>`
+          }),
+        )}>Go back to ${earlier[0]}</button>`
       }
       <button class="danger" onClick=${() =>
         confirm(`Delete the name ${name}? Requests for it will fail.`) &&
@@ -77,11 +78,13 @@ function Changes({ alias, model, act }: AliasSectionProps) {
   const { name, target, candidate } = alias
   const [percent, setPercent] = useState(String(candidate?.percent ?? 10))
   const tried = candidate?.model ?? model
-  const change = (to: Pick<Alias, 'target' | 'candidate'>, words: string) => () =>
-    act(async () => {
-      await setAlias({ ...alias, ...to })
-      return words
-    })
+  const change = (to: Pick<Alias, 'target' | 'candidate'>, words: string) =>
+    notTwice(() =>
+      act(async () => {
+        await setAlias({ ...alias, ...to })
+        return words
+      }),
+    )
   const share = { model: tried, percent: Number(percent) }
   return html`${
     model !== '' &&
