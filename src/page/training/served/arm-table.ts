@@ -2,6 +2,7 @@
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { serverNow } from '../../api/clock.ts'
+import { nameOfType } from '../../parts/calls/feedback-summary.ts'
 import { PRESETS } from '../../parts/charts/range.ts'
 import { formatCost, formatCount, formatMs, formatNumber } from '../../parts/format.ts'
 import { useLoad } from '../../parts/hooks/use-load.ts'
@@ -62,7 +63,7 @@ function Table({ arms: { arms, differences, is_complete } }: { readonly arms: Ar
         ${types.map((type) => {
           const difference = differences.find(({ feedback_type }) => feedback_type === type)
           return html`<tr key=${type}>
-            <th scope="row">${type.replace(/^wandb\.runnable\./, '')}</th>
+            <th scope="row">${nameOfType(type)}</th>
             <td class="number">${scoreOf(target, type)}</td><td class="number">${scoreOf(candidate, type)}</td>
             <td>${difference && html`<${Interval} difference=${difference} most=${most} />`}</td>
           </tr>`
