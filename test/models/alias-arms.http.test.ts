@@ -10,18 +10,24 @@ interface Made {
   readonly arm: string
   readonly user: string
   readonly ms: number
+  /** Default: the one that is read. */
+  readonly alias?: string
   readonly fields?: object
 }
 
 /** A recorded completion as the relay stores it. */
-async function record(app: TestApp, id: string, { arm, user, ms, fields = {} }: Made) {
+async function record(
+  app: TestApp,
+  id: string,
+  { arm, user, ms, alias = 'helper', fields = {} }: Made,
+) {
   const startMs = Date.parse('2026-01-31T09:30:00Z')
   const start = {
     project_id: PROJECT,
     id,
     op_name: 'chat.completions',
     started_at: new Date(startMs).toISOString(),
-    attributes: { alias: 'helper', alias_arm: arm, model: arm === 'target' ? 'old' : 'new' },
+    attributes: { alias, alias_arm: arm, model: arm === 'target' ? 'old' : 'new' },
     inputs: { model: 'helper', messages: [], user },
   }
   const usage = { priced: { prompt_tokens: 1_000_000, completion_tokens: 0 } }
@@ -64,6 +70,7 @@ describe('GET /v1/preview/aliases/{name}/arms', () => {
     await record(app, 'd', { arm: 'candidate', user: 'cy', ms: 400 })
     await record(app, 'e', { arm: 'candidate', user: 'dee', ms: 400 })
     await record(app, 'other', { arm: 'none', user: 'dee', ms: 400 })
+    await record(app, 'foreign', { arm: 'target', user: 'ada', ms: 9, alias: 'another' })
     await rate(app, 'a', { score: 9 })
     for (const [id, score] of Object.entries({ a: 0, b: 1, c: 0, d: 1, e: 1 })) {
       await rate(app, id, { score })
@@ -112,17 +119,18 @@ describe('GET /v1/preview/aliases/{name}/arms', () => {
     ])
   })
 
-  it('needs the name, a time, and the scopes to train and to read calls', async () => {
+  it('needs the name, a time, the project, and the scopes to train and to read calls', async () => {
     const app = await buildServedApp()
     const missing = await app.get(`/v1/preview/aliases/none/arms?project_id=${PROJECT}`)
     expect([missing.status, missing.body.error.code]).toEqual([404, 'alias_not_found'])
     expect((await read(app, { since: 'soon' })).body.error.param).toBe('since')
-    for (const rights of [
-      { scopes: ['training'] as const },
-      { scopes: ['traces:read'] as const },
-    ]) {
+    for (const [code, rights] of [
+      ['scope_missing', { scopes: ['training'] as const }],
+      ['scope_missing', { scopes: ['traces:read'] as const }],
+      ['project_forbidden', { projects: ['acme/other'] }],
+    ] as const) {
       const key = await app.createKey(rights)
-      expect((await read(app, {}, { key })).body.error.code).toBe('scope_missing')
+      expect((await read(app, {}, { key })).body.error.code).toBe(code)
     }
   })
 })

@@ -206,6 +206,14 @@ describe('POST /v1/preview/comparisons', () => {
     }
     const unknown = await app.post(URL, { ...ASKING, compare: ['worse', 'none'] })
     expect(unknown.body.error.code).toBe('model_not_found')
+    for (const [code, rights] of [
+      ['scope_missing', { scopes: ['training'] as const }],
+      ['project_forbidden', { projects: ['acme/other'] }],
+    ] as const) {
+      const key = await app.createKey(rights)
+      const { body } = await app.get(`${URL}?project_id=${PROJECT}`, { key })
+      expect(body.error.code).toBe(code)
+    }
     const missing = await app.get(`${URL}/none?project_id=${PROJECT}`)
     expect(missing.body.error.code).toBe('comparison_not_found')
   })
