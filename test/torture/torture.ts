@@ -89,3 +89,5 @@ try {
   )
   process.exitCode = 1
 }
+// The engines of several processes would keep this one running.
+process.exit()
