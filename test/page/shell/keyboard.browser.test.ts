@@ -43,6 +43,8 @@ describe.skipIf(!hasBrowser)('the page by keyboard', () => {
     await page.locator('dialog :focus').waitFor()
     await page.keyboard.press('Escape')
     await page.locator('.row.call a:focus').waitFor()
+    // The browser moves the focus before it reports that the dialog is closed.
+    await page.locator('dialog').waitFor({ state: 'detached' })
     await row.press('Enter')
     await page.getByRole('link', { name: 'Open', exact: true }).press('Enter')
     await page.locator('main .detail').getByText('Good').waitFor()

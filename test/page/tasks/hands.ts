@@ -12,6 +12,8 @@ export async function openFirstView({ page, url, key }: OpenPage): Promise<Page>
   const tab = await page.context().newPage()
   await tab.goto(`${url}/${PROJECT}/weave#key=${key}`)
   await tab.getByText('Top models').waitFor()
+  // What loads later moves controls, and with them the focus.
+  await tab.waitForLoadState('networkidle')
   return tab
 }
 
