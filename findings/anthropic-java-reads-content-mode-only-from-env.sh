@@ -1,5 +1,5 @@
 #!/bin/sh
-# com.anthropic:anthropic-java:3.14.0, which sends spans of its own, with ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE=content.
+# pkg:maven/com.anthropic/anthropic-java@3.14.0, which sends spans of its own, with ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE=content.
 #
 # As in the clients for Python and Go, the variable should put messages into the spans of any client. It does so only for a
 # client that is built with fromEnv(); one that is given its key and address by the builder has none, without a word.
@@ -10,9 +10,9 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 dependencies=
-for coordinates in com.anthropic:anthropic-java:3.14.0 io.opentelemetry:opentelemetry-sdk-testing:1.68.0; do
-  dependencies="$dependencies<dependency>$(echo "$coordinates" |
-    sed -E 's|(.*):(.*):(.*)|<groupId>\1</groupId><artifactId>\2</artifactId><version>\3</version>|')</dependency>"
+for pin in com.anthropic/anthropic-java@3.14.0 io.opentelemetry/opentelemetry-sdk-testing@1.68.0; do
+  dependencies="$dependencies<dependency>$(echo "$pin" |
+    sed -E 's|(.*)/(.*)@(.*)|<groupId>\1</groupId><artifactId>\2</artifactId><version>\3</version>|')</dependency>"
 done
 cat > pom.xml <<XML
 <project xmlns="http://maven.apache.org/POM/4.0.0">

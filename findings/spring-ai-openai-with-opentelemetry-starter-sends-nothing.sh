@@ -14,19 +14,19 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 element() {
   echo "$2" |
-    sed -E "s|(.*):(.*):(.*)|<$1><groupId>\1</groupId><artifactId>\2</artifactId><version>\3</version>${3:-}</$1>|"
+    sed -E "s|(.*)/(.*)@(.*)|<$1><groupId>\1</groupId><artifactId>\2</artifactId><version>\3</version>${3:-}</$1>|"
 }
 cat > pom.xml <<XML
 <project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
-  $(element parent org.springframework.boot:spring-boot-starter-parent:4.0.7)
+  $(element parent org.springframework.boot/spring-boot-starter-parent@4.0.7)
   <artifactId>a</artifactId>
   <dependencyManagement><dependencies>
-    $(element dependency org.springframework.ai:spring-ai-bom:2.0.1 '<type>pom</type><scope>import</scope>')
+    $(element dependency org.springframework.ai/spring-ai-bom@2.0.1 '<type>pom</type><scope>import</scope>')
   </dependencies></dependencyManagement>
   <dependencies>
-    $(element dependency org.springframework.ai:spring-ai-starter-model-openai:2.0.1)
-    $(element dependency org.springframework.boot:spring-boot-starter-opentelemetry:4.0.7)
+    $(element dependency org.springframework.ai/spring-ai-starter-model-openai@2.0.1)
+    $(element dependency org.springframework.boot/spring-boot-starter-opentelemetry@4.0.7)
   </dependencies>
 </project>
 XML

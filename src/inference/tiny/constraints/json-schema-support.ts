@@ -180,7 +180,7 @@ function areDifferent(values: readonly unknown[]): boolean {
   return arePlain && new Set(values).size === values.length
 }
 
-/** Where a reference leads to; undefined for nowhere. */
+/** Resolves a JSON Pointer to its value; undefined where it has none. */
 function follow(root: unknown, reference: string): unknown {
   if (reference === '#') return root
   const names = reference.startsWith('#/') ? reference.slice(2).split('/') : [null]
