@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { SpanLog } from '../../../src/domain/calls/call-logs.ts'
 import { createLogWrites } from '../../../src/store/clickhouse/calls/call-logs.ts'
-import { createCallRemoval } from '../../../src/store/clickhouse/calls/call-removal.ts'
+import { createCallRemoval } from '../../../src/store/clickhouse/calls/removal/call-removal.ts'
 import { connectClickHouse } from '../../../src/store/clickhouse/db/client.ts'
 import { createInserts } from '../../../src/store/clickhouse/db/inserts.ts'
 import { spanId, TRACE } from '../../otel/otel-fixtures.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createCallWrites } from '../../../src/store/clickhouse/calls/call-writes.ts'
+import { createCallWrites } from '../../../src/store/clickhouse/calls/write/call-writes.ts'
 import type { ClickHouse } from '../../../src/store/clickhouse/db/client.ts'
 
 /** More than the steps from the end of an insert to the rest of the writer. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { resolveCallsSelection } from '../../../src/domain/calls/calls-query.ts'
-import { walkKeys } from '../../../src/store/clickhouse/calls/calls-walk.ts'
+import { walkKeys } from '../../../src/store/clickhouse/calls/query/calls-walk.ts'
 import type { Reads } from '../../../src/store/clickhouse/db/reads.ts'
 import { readCaller } from '../../support/read-caller.ts'
 

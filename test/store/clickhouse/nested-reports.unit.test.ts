@@ -3,7 +3,7 @@ import {
   type ChildReport,
   createNestedReports,
   markOf,
-} from '../../../src/store/clickhouse/calls/nested-reports.ts'
+} from '../../../src/store/clickhouse/calls/write/nested-reports.ts'
 import { usageOf } from '../../stats/support/segment-calls.ts'
 
 const project_id = 'acme/demo'

@@ -10,7 +10,6 @@ import type { CallEnd } from '../../../domain/calls/new-call.ts'
 import type { ClickHouse } from '../db/client.ts'
 import { partsOf, type Read } from '../db/reads.ts'
 import { SELECT_COUNTING } from '../usage/requests.sql.ts'
-import { type BatchCall, unknownCall } from './batch-rows.ts'
 import { joinLogs } from './call-logs.ts'
 import {
   type FoundRow,
@@ -22,6 +21,7 @@ import {
 } from './call-rows.ts'
 import * as SQL from './calls.sql.ts'
 import { SELECT_RELATED } from './related-calls.sql.ts'
+import { type BatchCall, unknownCall } from './write/batch-rows.ts'
 
 interface KnownRow extends KnownStart {
   readonly id: string

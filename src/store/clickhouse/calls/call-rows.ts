@@ -12,7 +12,7 @@ import {
 import { requestOf, responseKey, signatureOf } from '../../../domain/usage/request-identity.ts'
 import type { CallUsage } from '../../../domain/usage/usage.ts'
 import type { Row } from '../db/client.ts'
-import { markOf, type NestedReports } from './nested-reports.ts'
+import { markOf, type NestedReports } from './write/nested-reports.ts'
 
 /** The fields of the start that all rows of a call repeat. */
 export interface KnownStart {

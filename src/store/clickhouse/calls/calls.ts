@@ -5,8 +5,8 @@ import { toStoredCall } from '../../base/calls/call-rows.ts'
 import type { Arrivals } from '../../base/recordings/recordings.ts'
 import type { ClickHouse } from '../db/client.ts'
 import { findCall } from './call-lookups.ts'
-import type { CallWrites } from './call-writes.ts'
 import { SUM_TRACE_SIZES } from './calls.sql.ts'
+import type { CallWrites } from './write/call-writes.ts'
 
 /** @param arrivals - recorded calls that are not stored yet */
 export function createCallStore(

@@ -12,7 +12,7 @@ import {
 import { createSharedReads } from '../../base/read/shared-reads.ts'
 import { createCallTable } from '../../base/stats/call-sums.ts'
 import { keyOf } from '../../base/stats/sums.ts'
-import { toFilterClause } from '../calls/calls-filter.ts'
+import { toFilterClause } from '../calls/query/calls-filter.ts'
 import type { Reads } from '../db/reads.ts'
 import type { BuiltHour } from '../hours/hour-plan.ts'
 import {

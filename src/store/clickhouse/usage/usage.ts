@@ -11,7 +11,7 @@ import {
   renderCallsUsage,
   renderTraceUsage,
 } from '../../base/usage/usage-trees.ts'
-import { toFilterClause } from '../calls/calls-filter.ts'
+import { toFilterClause } from '../calls/query/calls-filter.ts'
 import type { Reads } from '../db/reads.ts'
 import { findFailures } from './failures.ts'
 import { SELECT_TRACES, selectUsageRows } from './usage.sql.ts'

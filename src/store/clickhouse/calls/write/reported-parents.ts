@@ -1,9 +1,9 @@
 /** Finds when the parents of calls began whose own usage changes with what these calls report. */
-import { keyOf } from '../../../domain/calls/call-state.ts'
-import type { ClickHouse, Row } from '../db/client.ts'
-import { partsOf } from '../db/reads.ts'
-import type { ChangedCall } from '../hours/hour-changes.ts'
-import { LIST_STARTS } from './call-removal.sql.ts'
+import { keyOf } from '../../../../domain/calls/call-state.ts'
+import type { ClickHouse, Row } from '../../db/client.ts'
+import { partsOf } from '../../db/reads.ts'
+import type { ChangedCall } from '../../hours/hour-changes.ts'
+import { LIST_STARTS } from '../removal/call-removal.sql.ts'
 
 interface Child {
   readonly project_id: string

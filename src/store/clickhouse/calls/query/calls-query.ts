@@ -1,24 +1,24 @@
 /** Lists of calls in ClickHouse: it finds keys by the filter; expressions and other sorts are evaluated per call. */
-import { type ReadCaller, requireWaiting } from '../../../domain/access/read-caller.ts'
+import { type ReadCaller, requireWaiting } from '../../../../domain/access/read-caller.ts'
 import {
   bodiesOfPaths,
   type CallJoins,
   createCallTests,
   type ScannedCall,
-} from '../../../domain/calls/call-fields.ts'
-import type { CallTexts } from '../../../domain/calls/call-view.ts'
+} from '../../../../domain/calls/call-fields.ts'
+import type { CallTexts } from '../../../../domain/calls/call-view.ts'
 import {
   bodiesOfShape,
   type CallsSelection,
   pathsOfSelection,
-} from '../../../domain/calls/calls-query.ts'
-import { createCallsSort } from '../../../domain/calls/calls-sort.ts'
-import type { CallsCount, CallsQueryStore, ListedCall } from '../../api/calls/calls.ts'
-import type { NodeStores } from '../../base/node-stores.ts'
-import type { Arrivals } from '../../base/recordings/recordings.ts'
-import type { Reads } from '../db/reads.ts'
+} from '../../../../domain/calls/calls-query.ts'
+import { createCallsSort } from '../../../../domain/calls/calls-sort.ts'
+import type { CallsCount, CallsQueryStore, ListedCall } from '../../../api/calls/calls.ts'
+import type { NodeStores } from '../../../base/node-stores.ts'
+import type { Arrivals } from '../../../base/recordings/recordings.ts'
+import type { Reads } from '../../db/reads.ts'
+import { SUM_TRACE_SIZES } from '../calls.sql.ts'
 import { openCallTrees } from './call-trees.ts'
-import { SUM_TRACE_SIZES } from './calls.sql.ts'
 import { toFilterClause } from './calls-filter.ts'
 import { countCalls, countSomeCalls } from './calls-query.sql.ts'
 import { bodyColumnsOf, type CallKey, readCalls, walkKeys } from './calls-walk.ts'

@@ -1,9 +1,9 @@
 /** The calls filter as conditions and parameters of a statement. */
-import { runNames } from '../../../domain/calls/run-names.ts'
-import { wildcardPrefix } from '../../../domain/objects/refs.ts'
-import type { CallsFilter } from '../../../schemas/calls/calls-filter.ts'
-import type { Parameters } from '../db/client.ts'
-import type { FilterCondition } from './calls.sql.ts'
+import { runNames } from '../../../../domain/calls/run-names.ts'
+import { wildcardPrefix } from '../../../../domain/objects/refs.ts'
+import type { CallsFilter } from '../../../../schemas/calls/calls-filter.ts'
+import type { Parameters } from '../../db/client.ts'
+import type { FilterCondition } from '../calls.sql.ts'
 
 interface FilterClause {
   readonly conditions: readonly FilterCondition[]

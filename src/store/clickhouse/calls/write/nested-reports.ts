@@ -5,8 +5,12 @@
  * stored.
  */
 import { createHash } from 'node:crypto'
-import { addedUsage, USAGE_COUNTERS, type UsageCounters } from '../../../domain/usage/own-usage.ts'
-import type { CallUsage } from '../../../domain/usage/usage.ts'
+import {
+  addedUsage,
+  USAGE_COUNTERS,
+  type UsageCounters,
+} from '../../../../domain/usage/own-usage.ts'
+import type { CallUsage } from '../../../../domain/usage/usage.ts'
 
 /** Limit: cached sums, one per call and model, at some 400 bytes, and ids; the least recently used are evicted. */
 const SUMS_MAX = 100_000

@@ -1,5 +1,5 @@
 /** Statements of the lists of calls. */
-import { type FilterCondition, startedRows } from './calls.sql.ts'
+import { type FilterCondition, startedRows } from '../calls.sql.ts'
 
 /** When a list began, by ClickHouse's own clock, with which rows record when they are stored. 0: it begins now. */
 const BEGUN_US = 'if({begun_us:Int64} = 0, toUnixTimestamp64Micro(now64(6)), {begun_us:Int64})'

@@ -1,13 +1,13 @@
 /** Deletes calls with all descendants: a deletion is a row that every read checks. */
-import { keyOf } from '../../../domain/calls/call-state.ts'
-import type { CallDeletion } from '../../api/calls/calls.ts'
-import type { ClickHouse } from '../db/client.ts'
-import type { Inserts } from '../db/inserts.ts'
-import { partsOf } from '../db/reads.ts'
-import type { HourChanges } from '../hours/hour-changes.ts'
-import { findStates } from './call-lookups.ts'
-import type { KnownStart } from './call-rows.ts'
-import { SELECT_CHILDREN, SELECT_NAMES } from './calls.sql.ts'
+import { keyOf } from '../../../../domain/calls/call-state.ts'
+import type { CallDeletion } from '../../../api/calls/calls.ts'
+import type { ClickHouse } from '../../db/client.ts'
+import type { Inserts } from '../../db/inserts.ts'
+import { partsOf } from '../../db/reads.ts'
+import type { HourChanges } from '../../hours/hour-changes.ts'
+import { findStates } from '../call-lookups.ts'
+import type { KnownStart } from '../call-rows.ts'
+import { SELECT_CHILDREN, SELECT_NAMES } from '../calls.sql.ts'
 import { findParents } from './reported-parents.ts'
 
 /** @returns the ids that were deleted now */

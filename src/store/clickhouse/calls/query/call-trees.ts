@@ -1,21 +1,21 @@
 /** Reads the descendants of the calls of a walk, where its selection needs them. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { ReadCaller } from '../../../domain/access/read-caller.ts'
-import type { TreeTop } from '../../../domain/calls/call-fields.ts'
-import type { TreeUsage } from '../../../domain/calls/call-view.ts'
-import { type CallsSelection, pathsOfSelection } from '../../../domain/calls/calls-query.ts'
-import { treeNeedOfPaths } from '../../../domain/calls/tree-fields.ts'
-import { ApiError } from '../../../errors.ts'
-import { TREE_CALLS_MAX } from '../../api/usage/usage.ts'
+import type { ReadCaller } from '../../../../domain/access/read-caller.ts'
+import type { TreeTop } from '../../../../domain/calls/call-fields.ts'
+import type { TreeUsage } from '../../../../domain/calls/call-view.ts'
+import { type CallsSelection, pathsOfSelection } from '../../../../domain/calls/calls-query.ts'
+import { treeNeedOfPaths } from '../../../../domain/calls/tree-fields.ts'
+import { ApiError } from '../../../../errors.ts'
+import { TREE_CALLS_MAX } from '../../../api/usage/usage.ts'
 import {
   createCallTrees,
   createTreeBudget,
   sumTrees,
   toTrees,
-} from '../../base/usage/call-trees.ts'
-import type { Reads } from '../db/reads.ts'
-import { findFailures } from '../usage/failures.ts'
-import { findTraces } from '../usage/usage.ts'
+} from '../../../base/usage/call-trees.ts'
+import type { Reads } from '../../db/reads.ts'
+import { findFailures } from '../../usage/failures.ts'
+import { findTraces } from '../../usage/usage.ts'
 
 interface OpenTrees {
   /** Reads the traces of some calls, before treeOf is called for them. */

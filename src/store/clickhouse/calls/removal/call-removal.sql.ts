@@ -2,8 +2,8 @@
  * Statements that remove rows. Deleted rows are masked, so that reads skip them at once; to free the disk, parts are
  * rewritten without them. Replicas follow by themselves, so no statement names a cluster.
  */
-import { hourOf } from '../hours/hours.sql.ts'
-import { IS_NOT_DELETED } from './calls.sql.ts'
+import { hourOf } from '../../hours/hours.sql.ts'
+import { IS_NOT_DELETED } from '../calls.sql.ts'
 
 /** The first call of a project that began before a time, also after an interrupted step. */
 export const FIND_EXPIRED = `

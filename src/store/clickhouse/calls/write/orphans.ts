@@ -2,10 +2,10 @@
  * Records which calls of a batch are orphans: their parent is neither stored nor in the batch. When the parent comes, they
  * are adopted. What two processes do not see of each other is found by the reads.
  */
-import { keyOf } from '../../../domain/calls/call-state.ts'
-import type { CallStart } from '../../../domain/calls/new-call.ts'
-import type { Row } from '../db/client.ts'
-import type { FoundStates, Orphan } from './call-lookups.ts'
+import { keyOf } from '../../../../domain/calls/call-state.ts'
+import type { CallStart } from '../../../../domain/calls/new-call.ts'
+import type { Row } from '../../db/client.ts'
+import type { FoundStates, Orphan } from '../call-lookups.ts'
 
 /** Rows of call_orphans: those to insert before the calls, and those after, since a parent may fail to be stored. */
 interface OrphanRows {

@@ -1,11 +1,11 @@
 /** Walks the calls of a selection in its order, in parts of bounded size, and reads calls by their keys. */
-import type { ReadCaller } from '../../../domain/access/read-caller.ts'
-import type { Body } from '../../../domain/calls/call-fields.ts'
-import type { CallTexts } from '../../../domain/calls/call-view.ts'
-import type { CallsSelection } from '../../../domain/calls/calls-query.ts'
-import type { Reads } from '../db/reads.ts'
-import { completeCalls, type LiveRow } from './call-lookups.ts'
-import { type BodyColumn, selectLiveRowsByKey } from './calls.sql.ts'
+import type { ReadCaller } from '../../../../domain/access/read-caller.ts'
+import type { Body } from '../../../../domain/calls/call-fields.ts'
+import type { CallTexts } from '../../../../domain/calls/call-view.ts'
+import type { CallsSelection } from '../../../../domain/calls/calls-query.ts'
+import type { Reads } from '../../db/reads.ts'
+import { completeCalls, type LiveRow } from '../call-lookups.ts'
+import { type BodyColumn, selectLiveRowsByKey } from '../calls.sql.ts'
 import { toFilterClause } from './calls-filter.ts'
 import { SELECT_SIZES, selectKeys } from './calls-query.sql.ts'
 

@@ -1,13 +1,13 @@
 /** Removes calls from ClickHouse, step by step: a month of one project, or some hundred calls by their ids. */
 import { randomUUID } from 'node:crypto'
-import { LOG_WAIT_US } from '../../../domain/calls/call-logs.ts'
-import type { CallIdentity } from '../../../domain/calls/call-state.ts'
-import type { CallExpiry, CallRemoval } from '../../api/calls/calls.ts'
-import type { ClickHouse } from '../db/client.ts'
-import { toStoreError } from '../db/store-error.ts'
-import { randomMark } from '../hours/hour-changes.ts'
-import { changeRemoved } from '../hours/hours.sql.ts'
-import { LIST_WAITING_LOGS } from './call-logs.sql.ts'
+import { LOG_WAIT_US } from '../../../../domain/calls/call-logs.ts'
+import type { CallIdentity } from '../../../../domain/calls/call-state.ts'
+import type { CallExpiry, CallRemoval } from '../../../api/calls/calls.ts'
+import type { ClickHouse } from '../../db/client.ts'
+import { toStoreError } from '../../db/store-error.ts'
+import { randomMark } from '../../hours/hour-changes.ts'
+import { changeRemoved } from '../../hours/hours.sql.ts'
+import { LIST_WAITING_LOGS } from '../call-logs.sql.ts'
 import * as SQL from './call-removal.sql.ts'
 
 /** Microseconds of a partition of `calls`. */

@@ -14,16 +14,16 @@ import {
   startedIds,
   toNextState,
   toPartResult,
-} from '../../../domain/calls/call-state.ts'
+} from '../../../../domain/calls/call-state.ts'
 import {
   type CallEnd,
   type CallParts,
   type CallStart,
   settleUsage,
-} from '../../../domain/calls/new-call.ts'
-import { readStoredLink } from '../../../domain/usage/request-identity.ts'
-import type { CallRename } from '../../api/calls/calls.ts'
-import type { Row } from '../db/client.ts'
+} from '../../../../domain/calls/new-call.ts'
+import { readStoredLink } from '../../../../domain/usage/request-identity.ts'
+import type { CallRename } from '../../../api/calls/calls.ts'
+import type { Row } from '../../db/client.ts'
 import {
   hashEnd,
   type KnownStart,
@@ -32,7 +32,7 @@ import {
   toEndRow,
   toKnownStart,
   toStartRow,
-} from './call-rows.ts'
+} from '../call-rows.ts'
 import type { NestedReportsCache } from './nested-reports.ts'
 
 /** The stored state of an id, and the parts that the batch adds. */
