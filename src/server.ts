@@ -1,5 +1,5 @@
 /** The process: settings, dependencies, listening, signals, exit codes. Nothing imports it. */
-
+import { lookup } from 'node:dns/promises'
 import { pino } from 'pino'
 import packageJson from '../package.json' with { type: 'json' }
 import { type AlertRunner, startAlertRunner } from './alerts/alert-runner.ts'
@@ -73,7 +73,9 @@ async function main(): Promise<void> {
   reload = () => reloadModels(app, deps)
   if (isReloadWanted) reload()
   try {
-    await app.listen({ host: config.host, port: config.port })
+    // For `localhost` Fastify opens a second server, which has neither the drain nor the error handler of the first.
+    const { address } = await lookup(config.host, { order: 'ipv4first' })
+    await app.listen({ host: address, port: config.port })
   } catch (error) {
     await app.close()
     await deps.close()

@@ -19,6 +19,16 @@ import {
 } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
+/** Gives `localhost` two addresses in the callback API of DNS, which Fastify and `listen` of Node read. */
+const TWO_ADDRESSES = `import dns from 'node:dns'
+const { lookup } = dns
+const found = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }))
+dns.lookup = (host, options, done) => {
+  if (host !== 'localhost') lookup(host, options, done)
+  else if (options.all) done(null, found)
+  else done(null, found[0].address, 4)
+}`
+
 const READ = { project_id: 'acme/demo', id: 'nothing' }
 
 async function readWith(url: string, key: string): Promise<number> {
@@ -107,6 +117,17 @@ describe('npm start', () => {
     expect(stderr).toMatch(
       /^weft: cannot listen on 192\.0\.2\.1\S*: EADDRNOTAVAIL \(set WEFT_HOST or WEFT_PORT\)\n$/,
     )
+  })
+
+  it('listens at one address of localhost, so that no listener is left at SIGTERM', async () => {
+    const server = await spawnServer({
+      WEFT_DATA_DIR: makeTempDir(),
+      WEFT_HOST: 'localhost',
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(TWO_ADDRESSES)}`,
+    })
+    expect((await fetch(`${server.url}/health`)).status).toBe(200)
+    expect(await server.stop()).toEqual({ code: 0, signal: null })
+    expect(server.output().stdout.match(/listening at/g)).toHaveLength(1)
   })
 
   it('ends with one clear line when the data directory is a file', async () => {
