@@ -98,6 +98,21 @@ export function createCallRemoval(
     return freed
   }
 
+  /** @returns the number of removed calls */
+  async function freeDeleted(signal: AbortSignal): Promise<number> {
+    let calls = 0
+    while (!signal.aborted) {
+      const found = await db.read<CallIdentity>(SQL.LIST_DELETED, { limit: IDS_MAX })
+      const [first] = found
+      if (first === undefined) break
+      const { project_id } = first
+      await noteProject(db, project_id)
+      const named = found.filter((call) => call.project_id === project_id)
+      calls += await freeIds(project_id, fittingIds(named))
+    }
+    return calls
+  }
+
   /** Frees deleted rows: ClickHouse does so only when it merges parts, which is rare for old ones. */
   async function freeDisk(signal: AbortSignal): Promise<void> {
     for (const table of FREED_TABLES) {
@@ -128,19 +143,14 @@ export function createCallRemoval(
       }),
     removeDeleted: (signal) =>
       orStoreError(async () => {
-        let calls = 0
-        while (!signal.aborted) {
-          const found = await db.read<CallIdentity>(SQL.LIST_DELETED, { limit: IDS_MAX })
-          const [first] = found
-          if (first === undefined) break
-          const { project_id } = first
-          await noteProject(db, project_id)
-          const named = found.filter((call) => call.project_id === project_id)
-          calls += await freeIds(project_id, fittingIds(named))
+        try {
+          const calls = await freeDeleted(signal)
+          await expireLogs(signal)
+          return calls
+        } finally {
+          // Also after a failure, which may come again in every round.
+          await freeDisk(signal)
         }
-        await expireLogs(signal)
-        await freeDisk(signal)
-        return calls
       }),
   }
 }
