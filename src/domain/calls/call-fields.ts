@@ -4,12 +4,13 @@ import type { JsonObject } from '../../schemas/primitives.ts'
 import { FEEDBACK_FIELDS, type FeedbackRow, feedbackField } from '../feedback/feedback-view.ts'
 import { renderCallCosts } from '../prices/cost.ts'
 import type { PriceTable } from '../prices/price-table.ts'
-import type { Expression } from '../query/query-expression.ts'
+import { type Expression, fieldPaths } from '../query/query-expression.ts'
 import { createMatcher } from '../query/query-matcher.ts'
 import { severalValues, timeValue, valueAt } from '../query/query-values.ts'
+import type { RowQuery } from '../query/row-query.ts'
 import { type CallTexts, derivedSummary, type TreeUsage, withOtelSpan } from './call-view.ts'
 import { type Expansion, valueBehindRefs } from './expand-columns.ts'
-import { isTreePath, splitByTrees } from './tree-fields.ts'
+import { isStatusPath, isTreePath, splitByTrees } from './tree-fields.ts'
 
 /** Fields of a call that are columns, under their names in the API. */
 const COLUMNS = [
@@ -115,14 +116,39 @@ export function isCostPath([first, second, third]: readonly string[]): boolean {
 interface CallTests {
   /** Whether a call meets what it decides by itself. */
   readonly meets: (call: ScannedCall) => boolean
-  /** Whether it meets the rest, once its descendants are known. */
+  /** Whether the descendants of such a call decide if it is listed, or where. */
+  readonly needsTree: (call: ScannedCall) => boolean
+  /** Whether it meets the rest, once the descendants that it needs are known. */
   readonly meetsByTree: (call: ScannedCall) => boolean
 }
 
-/** Returns the two tests of a condition, all of which a call must meet; null is met by every call. */
-export function createCallTests(expression: Expression | null): CallTests {
+/** Returns the tests of a condition, which a call must meet; null is met by every call. */
+export function createCallTests(
+  expression: Expression | null,
+  sort: RowQuery['sort'] = [],
+): CallTests {
   const { own, ofTree } = splitByTrees(expression)
-  return { meets: createTest(own), meetsByTree: createTest(ofTree) }
+  const meetsByTree = createTest(ofTree)
+  const isSortedByTree = sort.some(({ path }) => isTreePath(path))
+  // Of failed descendants, a status shows only whether there are any.
+  const readsOnlyStatus =
+    ofTree === null || fieldPaths(ofTree).filter(isTreePath).every(isStatusPath)
+
+  function meetsWith(call: ScannedCall, failedDescendants: number): boolean {
+    if (!call.beside) return meetsByTree(call)
+    const treeOf = () => ({ byModel: null, failedDescendants })
+    return meetsByTree({ ...call, beside: { ...call.beside, treeOf } })
+  }
+
+  return {
+    meets: createTest(own),
+    needsTree(call) {
+      if (!readsOnlyStatus) return true
+      const [without, withFailed] = [meetsWith(call, 0), meetsWith(call, 1)]
+      return isSortedByTree ? without || withFailed : without !== withFailed
+    },
+    meetsByTree,
+  }
 }
 
 function createTest(condition: Expression | null): (call: ScannedCall) => boolean {

@@ -28,6 +28,11 @@ export function isTreePath(path: readonly string[]): boolean {
   return treeNeedOf(path) !== null
 }
 
+/** Whether a field is the status of a call, which descendants change only where one of them failed. */
+export function isStatusPath(path: readonly string[]): boolean {
+  return isTreePath(path) && path[2] === 'status'
+}
+
 /** Whether a field is priced. */
 export function isTreeCostPath(path: readonly string[]): boolean {
   return treeNeedOf(path) === 'usage' && path[2] !== 'tree_total_tokens'

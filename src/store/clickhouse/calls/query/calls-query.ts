@@ -141,7 +141,7 @@ async function* matchingCalls(
   const rowsMax = paths.some(([field]) => field === 'feedback') ? FEEDBACK_ROWS : SCAN_ROWS
   const trees = openCallTrees(reads, selection)
   const beside = trees === null ? joins : { ...joins, treeOf: trees.treeOf }
-  const { meets, meetsByTree } = createCallTests(selection.expression)
+  const { meets, needsTree, meetsByTree } = createCallTests(selection.expression, selection.sort)
   for await (const keys of walkKeys(reads, selection, caller)) {
     for await (const calls of readCalls(reads, keys, options, caller)) {
       requireWaiting(caller.signal)
@@ -151,7 +151,7 @@ async function* matchingCalls(
         await prepare(candidates, paths, caller)
         const found = candidates.filter(meets)
         await trees?.load(
-          found.map(({ call }) => call),
+          found.filter(needsTree).map(({ call }) => call),
           caller,
         )
         yield* found.filter(meetsByTree)

@@ -46,7 +46,7 @@ export function walkMatching(
   const trees = openCallTrees(db, selection, checkpoint)
   const joins = createCallJoins(db, selection)
   const beside = trees === null ? joins : { ...joins, treeOf: trees.treeOf }
-  const { meets, meetsByTree } = createCallTests(selection.expression)
+  const { meets, needsTree, meetsByTree } = createCallTests(selection.expression, selection.sort)
   const read = createCallReader(db, ...wantedBy(selection), checkpoint)
   /** Calls whose descendants are still to be read. */
   const waiting: MatchingCall[] = []
@@ -73,7 +73,8 @@ export function walkMatching(
         for (let from = 0; from < keys.length; from += CHUNK_CALLS) {
           yield* takeExpected(keys.slice(from, from + CHUNK_CALLS))
           const calls = waiting.splice(0)
-          yield* trees.load(calls.map(({ seen }) => seen.call))
+          const seen = calls.map((call) => call.seen)
+          yield* trees.load(seen.filter(needsTree).map(({ call }) => call))
           if (!calls.every((call) => !meetsByTree(call.seen) || take(call))) return false
         }
         return true
