@@ -90,7 +90,7 @@ export const CallReadRequest = z
     id: ClientId.describe('Id of the call.'),
     include_costs: switchField('Whether to fill summary.weave.costs and summary.weave.total_cost.'),
     include_tree_usage: switchField(
-      'Whether to fill summary.weave.tree_usage, tree_total_tokens and tree_total_cost: what the call used together with its descendants in its trace, each token once, and tree_error_count. Of traces of more than 100,000 calls only the last. A call that ended well above a failed one has the status descendant_error then.',
+      'Whether to fill summary.weave.tree_usage, tree_total_tokens and tree_total_cost: what the call used together with its descendants in its trace, each token once, and tree_error_count: how many of these failed. In traces of more than 100,000 calls at most tree_error_count is filled. A call that ended without an error above a failed one then has the status descendant_error.',
     ),
     include_storage_size: switchField('Whether to fill storage_size_bytes.'),
     include_total_storage_size: switchField('Whether to fill total_storage_size_bytes.'),

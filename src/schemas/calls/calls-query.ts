@@ -60,7 +60,7 @@ export const CallsQueryRequest = z
       .meta({ default: true }),
     include_costs: switchField('Whether to fill summary.weave.costs and summary.weave.total_cost.'),
     include_tree_usage: switchField(
-      'Whether to fill summary.weave.tree_usage, tree_total_tokens and tree_total_cost: what the call used together with its descendants in its trace, each token once, and tree_error_count. Of traces of more than 100,000 calls only the last. A call that ended well above a failed one has the status descendant_error then, and wherever query or sort_by read the status.',
+      'Whether to fill summary.weave.tree_usage, tree_total_tokens and tree_total_cost: what the call used together with its descendants in its trace, each token once, and tree_error_count: how many of these failed. In traces of more than 100,000 calls at most tree_error_count is filled. A call that ended without an error above a failed one then has the status descendant_error, and wherever query or sort_by read the status.',
     ),
     include_feedback: switchField(
       'Whether to fill summary.weave.feedback: the newest 1,000 of each call, the oldest first.',

@@ -73,10 +73,13 @@ const AliasArm = z
     models: z.array(z.string()).describe('Names of the models that responded.'),
     calls: count('Calls.'),
     errors: count('Calls with an exception.'),
-    mean_latency_ms: z.number().nullable().describe('Of ended calls; null without one.'),
+    mean_latency_ms: z.number().nullable().describe('Mean of ended calls; null without one.'),
     p95_latency_ms: z.number().nullable().describe('95 of 100 ended calls took at most this.'),
-    cost_usd: z.number().nullable().describe('Of all calls with a price; null without one.'),
-    mean_cost_usd: z.number().nullable().describe('Of a call with a price.'),
+    cost_usd: z.number().nullable().describe('Sum over calls with a price; null without one.'),
+    mean_cost_usd: z
+      .number()
+      .nullable()
+      .describe('Mean over calls with a price; null without one.'),
     scores: z
       .array(
         z.object({
@@ -88,7 +91,7 @@ const AliasArm = z
       )
       .describe('By type of feedback.'),
   })
-  .meta({ id: 'AliasArm', description: 'What one of the two models has done.' })
+  .meta({ id: 'AliasArm', description: 'Calls, costs and scores of one of the two models.' })
 export type AliasArm = z.infer<typeof AliasArm>
 
 const AliasScoreDifference = z
@@ -99,7 +102,7 @@ const AliasScoreDifference = z
       .number()
       .nullable()
       .describe('Lower bound of the 95 % interval; null with fewer than 4 end users of an arm.'),
-    high: z.number().nullable().describe('Upper bound.'),
+    high: z.number().nullable().describe('Upper bound; null like the lower one.'),
   })
   .meta({ id: 'AliasScoreDifference', description: 'Difference of the scores of one type.' })
 export type AliasScoreDifference = z.infer<typeof AliasScoreDifference>
@@ -107,7 +110,11 @@ export type AliasScoreDifference = z.infer<typeof AliasScoreDifference>
 export const AliasArmsResponse = z
   .object({
     since: Time.describe('Start of the first call that may count, UTC.'),
-    is_complete: z.boolean().describe('Whether these are all calls: at most 10,000, the newest.'),
+    is_complete: z
+      .boolean()
+      .describe(
+        'Whether all calls were read: false after the newest 10,000, also when there are no more.',
+      ),
     arms: z.array(AliasArm).describe('The target, then the candidate.'),
     differences: z
       .array(AliasScoreDifference)
