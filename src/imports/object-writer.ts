@@ -17,12 +17,12 @@ import {
 const BATCH_ROWS = 500
 const BATCH_CHARS = 4 * 1024 * 1024
 
-/** Names of versions that are none already. */
+/** Aliases, without `latest` and `v3`, which every object has by itself. */
 const ALIAS = /^(?!latest$|v\d+$)[^\s\p{C}/:*]{1,128}$/u
 
 const TAG = /^[-\p{L}\p{N}_]+(?: [-\p{L}\p{N}_]+)*$/u
 
-/** Undefined: the file is stored; otherwise why it is not. @throws ApiError */
+/** Stores a file. @returns the reason why it was not stored, if there is one @throws ApiError */
 export async function writeFile(
   { files }: Pick<Stores, 'files'>,
   project_id: string,
@@ -64,7 +64,7 @@ export function createObjectWriter(
     return digests
   }
 
-  /** The number of its rows; null when its rows make another table here. */
+  /** Stores a table. @returns the number of its rows; null when they have another digest */
   async function writeTable({ digest, rows }: ImportedTable): Promise<number | null> {
     const stored = await tables.findTable(project_id, digest)
     if (stored !== null) return stored.row_count

@@ -1,8 +1,8 @@
 /**
  * Reads the published objects of W&B Weave or of another Weft, with the tables and files that they name.
  *
- * Spec: none, an addition. Choice: refs to the project lead to the one that is imported into. A content in which that changes something has another
- * digest; the old one is an alias of its version, so that refs to it lead there.
+ * Spec: none, an addition. Choice: refs to the source project lead to the imported one. A content in which a ref changes has
+ * another digest; the old digest is an alias of its version, so that refs to it lead there.
  */
 import { parseExact } from '../domain/json/json-text.ts'
 import { isGiven, objectOrEmpty, textOrEmpty, textOrNull } from '../domain/json/json-values.ts'
@@ -26,11 +26,11 @@ const NOT_FOUND = 404
 
 export interface WeaveProject {
   readonly api: ApiClient
-  /** `<entity>/<project>` there. */
+  /** `<entity>/<project>` in the source. */
   readonly project_id: string
 }
 
-/** Has all refs of a JSON text that lead to the project lead to the one that is imported into. */
+/** Rewrites the refs of a JSON text that lead to the source project, so that they lead to the imported one. */
 export function moveRefs(
   json: string,
   from: string,
@@ -60,7 +60,7 @@ export function filesOf(
   }))
 }
 
-/** Null for what is not there. @throws ImportError */
+/** Returns null for a response 404. @throws ImportError for any other failure */
 async function orNull<Found>(found: Promise<Found>): Promise<Found | null> {
   try {
     return await found

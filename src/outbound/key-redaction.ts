@@ -1,9 +1,9 @@
-/** Removes keys from texts of the servers that they are sent to, which may repeat them. */
+/** Redacts API keys in responses of the servers to which they are sent, which may repeat them. */
 
 /** Limit: a shorter key, such as a placeholder, is removed only where it stands as a word. */
 const KEY_CHARS_MIN = 8
 
-/** Returns a function that replaces keys in a text, or JSON text. */
+/** Creates a function that replaces the keys in a text or a JSON text by `[key]`. */
 export function createKeyRedact(keys: readonly string[]): (text: string) => string {
   const forms = new Set(
     keys.flatMap((key) => [key.trim(), JSON.stringify(key.trim()).slice(1, -1)]),

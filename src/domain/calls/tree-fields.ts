@@ -38,16 +38,16 @@ export function isTreeCostPath(path: readonly string[]): boolean {
   return treeNeedOf(path) === 'usage' && path[2] !== 'tree_total_tokens'
 }
 
-/** What fields read of the descendants together; null: nothing. */
+/** What several fields read of the descendants, usage before errors; null: nothing. */
 export function treeNeedOfPaths(paths: readonly (readonly string[])[]): TreeNeed | null {
   const needs = paths.map(treeNeedOf)
   return needs.includes('usage') ? 'usage' : needs.includes('errors') ? 'errors' : null
 }
 
 interface SplitCondition {
-  /** What a call meets or not by itself; null: every call does. */
+  /** The part that is decided by the call alone; null: every call meets it. */
   readonly own: Expression | null
-  /** The rest. */
+  /** The part that is decided by its descendants, too; null: every call meets it. */
   readonly ofTree: Expression | null
 }
 

@@ -1,4 +1,4 @@
-/** How alike two JSON values are, from 0 to 1. Pure; the time grows with the product of the lengths of texts. */
+/** Similarity of two JSON values, from 0 to 1. Pure; the time grows with the product of the lengths of texts. */
 import { isObject } from '../json/is-object.ts'
 
 /**

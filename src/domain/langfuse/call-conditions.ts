@@ -10,7 +10,7 @@ import type { Query } from '../../schemas/query/query-expression.ts'
 import { parseTimestampUs, renderTimestamp } from '../../schemas/timestamp.ts'
 import { DEFAULT_ENVIRONMENT, KIND_TYPES } from './observations.ts'
 
-/** What a list is of. */
+/** The resource of a list. */
 type Listed = 'observation' | 'trace'
 
 const TRACE_NAME = 'attributes.langfuse.trace.name'
@@ -56,14 +56,14 @@ const DERIVED: Readonly<Record<Listed, Readonly<Record<string, (value: string) =
 }
 
 export interface CallsCondition {
-  /** What indexes of calls help to find. */
+  /** The part for which calls have indexes. */
   readonly filter: CallsFilter
-  /** Null: there is nothing else. */
+  /** All other conditions; null: none. */
   readonly query: Query | null
 }
 
 /**
- * The condition on calls that they are what is asked for. Those of traces are their roots.
+ * Returns the condition that selects the calls of a list. The calls of traces are their roots.
  *
  * @param untilUs - calls that began later are left out; null: none are
  * @throws ApiError unsupported_value for a column or an operator that calls cannot be found by
@@ -121,22 +121,22 @@ function isNull(field: string): object {
 }
 
 /** A term that is false where the field is missing, so that its opposite is true there. */
-function there(field: string, term: object): object {
+function ifPresent(field: string, term: object): object {
   return { $and: [not(isNull(field)), term] }
 }
 
 function equal(field: string, value: unknown): object {
-  return there(field, compare('$eq', field, value))
+  return ifPresent(field, compare('$eq', field, value))
 }
 
 function among(field: string, values: readonly string[]): object {
   const literals = values.map((value) => ({ $literal: value }))
-  return there(field, { $in: [{ $getField: field }, literals] })
+  return ifPresent(field, { $in: [{ $getField: field }, literals] })
 }
 
 function contains(field: string, substr: string): object {
   const input = { $convert: { input: { $getField: field }, to: 'string' } }
-  return there(field, { $contains: { input, substr: { $literal: substr } } })
+  return ifPresent(field, { $contains: { input, substr: { $literal: substr } } })
 }
 
 function not(term: object): object {
@@ -163,8 +163,8 @@ function isOfEnvironment(name: string): object {
 function isOfLevel(level: string): object {
   const isOf = equal(LEVEL, level)
   const isFailed = not(isNull('exception'))
-  const unsaid = { ERROR: isFailed, DEFAULT: not(isFailed) }[level]
-  return unsaid === undefined ? isOf : { $or: [isOf, { $and: [isNull(LEVEL), unsaid] }] }
+  const byException = { ERROR: isFailed, DEFAULT: not(isFailed) }[level]
+  return byException === undefined ? isOf : { $or: [isOf, { $and: [isNull(LEVEL), byException] }] }
 }
 
 function isOfType(type: string): object {
@@ -176,8 +176,8 @@ function isOfType(type: string): object {
       : own.length === 0
         ? null
         : among(KIND, own)
-  const isSaid = equal(TYPE, type.toLowerCase())
-  return isOfKind === null ? isSaid : { $or: [isSaid, { $and: [isNull(TYPE), isOfKind] }] }
+  const isSet = equal(TYPE, type.toLowerCase())
+  return isOfKind === null ? isSet : { $or: [isSet, { $and: [isNull(TYPE), isOfKind] }] }
 }
 
 function isRoot(isWanted: boolean): object {

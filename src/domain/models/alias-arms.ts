@@ -1,4 +1,4 @@
-/** What the two models that a name serves have done: counts, latency, cost and scores side by side. Pure. */
+/** Calls, errors, latency, cost and scores of the two arms of an alias, side by side. Pure. */
 import type { AliasArm, AliasScoreDifference } from '../../schemas/models/served-alias.ts'
 import { type CallTexts, latencyMs } from '../calls/call-view.ts'
 import type { FeedbackRow } from '../feedback/feedback-view.ts'
@@ -8,7 +8,7 @@ import { priceUsage, totalUsd } from '../prices/cost.ts'
 import type { PriceTable } from '../prices/price-table.ts'
 import { meanOf } from '../training/advantages.ts'
 
-/** One call that was made by the name. */
+/** A call of the alias. */
 interface ArmCall {
   readonly call: CallTexts
   /** Prices of models. */
@@ -37,6 +37,7 @@ const UNITS_MIN = 4
 /** Coefficients by falling powers of 1 / degrees of freedom: the 97.5 % quantile of Student's t, within 0.1 % from 3 on. */
 const T_95 = [1.58953, 2.55585, 2.8225, 2.37227, 1.95996]
 
+/** Creates the sums of both arms. Calls may be added in any order; those that name no arm do not count. */
 export function createArmSums() {
   const sums = new Map<string, ArmSums>(ARMS.map((arm) => [arm, emptySums()]))
   return {

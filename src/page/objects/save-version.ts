@@ -1,4 +1,4 @@
-/** What the editors of objects share when they save a version: its name and message, and a newer version of somebody else. */
+/** Fields for the name and the message of a version, and the notice of a newer version, in the editors of objects. */
 import { html } from 'htm/preact'
 import { ApiFailure } from '../api/client.ts'
 import { formatTime } from '../parts/format.ts'

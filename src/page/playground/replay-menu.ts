@@ -1,4 +1,4 @@
-/** Replays a recorded call with a model that is chosen beside it. */
+/** A menu of models, with any of which a recorded call is replayed. */
 import { html } from 'htm/preact'
 import { requestJson } from '../api/client.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'

@@ -1,4 +1,4 @@
-/** The two models that a name serves, side by side. An addition to the spec. */
+/** Comparison of the two arms of an alias. An addition to the spec. */
 import { requireAccess } from '../../domain/access/permissions.ts'
 import { callRef } from '../../domain/calls/call-ref.ts'
 import { resolveCallsSelection, resolveCallsShape } from '../../domain/calls/calls-query.ts'

@@ -1,4 +1,4 @@
-/** Did the checkpoint of a job get better than its parent? A form for a comparison on the held-out prompts, and results. */
+/** Compares the checkpoint of a job with its parent on the held-out prompts: the form and the results. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import type { EvaluatorResponse } from '../../../schemas/evaluators/evaluator.ts'

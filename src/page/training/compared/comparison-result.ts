@@ -1,4 +1,4 @@
-/** A comparison of checkpoints with their parent on held-out prompts: differences with intervals, and what they say. */
+/** The result of a comparison on held-out prompts: differences with intervals, and the verdict as a sentence. */
 import { html } from 'htm/preact'
 import type { ComparisonResponse } from '../../../schemas/training/comparison.ts'
 import { formatCount, formatNumber } from '../../parts/format.ts'

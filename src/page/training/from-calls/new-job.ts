@@ -29,16 +29,16 @@ async function readOffers(project: string, signal: AbortSignal) {
     readRewardSources(project, signal),
     readModels(project, [], signal),
   ])
-  return { sources: await fruitfulFirst(project, found, signal), models }
+  return { sources: await rewardingFirst(project, found, signal), models }
 }
 
-/** Limit: sources that are tried before the form opens, for its time. */
+/** Limit: sources that are requested before the form opens. */
 const TRIED_MAX = 5
 /** Milliseconds without a change until the preview is requested. */
 const TYPING_MS = 300
 
-/** The first of the sources that rewards rollouts comes first; most feedback may be about calls that are no chats. */
-async function fruitfulFirst(
+/** Moves the first source that rewards rollouts to the front; most feedback may be about calls that are no chats. */
+async function rewardingFirst(
   project: string,
   sources: readonly RewardSource[],
   signal: AbortSignal,

@@ -26,7 +26,7 @@ export function RewardFields({ sources, rewards, onChange }: RewardFieldsProps) 
 interface RewardProps {
   readonly sources: readonly RewardSource[]
   readonly reward: RewardChoice
-  /** What tells its fields from those of the others. */
+  /** Label that its fields have and those of other rewards lack. */
   readonly number: string
   readonly onChange: (reward: RewardChoice) => void
   readonly onRemove: false | (() => void)

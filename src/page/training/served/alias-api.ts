@@ -1,4 +1,4 @@
-/** Names by which a project serves models. */
+/** Requests about aliases, the names by which a project serves models. */
 import type { z } from 'zod'
 import type {
   AliasArmsResponse,

@@ -1,4 +1,4 @@
-/** Serves a model by a name of the project with one click, and goes back with another. */
+/** Buttons that serve a model by a name of the project, or roll the name back. */
 import { html } from 'htm/preact'
 import { type Act, notTwice } from '../../parts/hooks/use-action.ts'
 import { pathTo } from '../../shell/page-route.ts'

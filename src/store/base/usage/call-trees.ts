@@ -1,4 +1,4 @@
-/** What one read of calls knows of the descendants of its calls, trace by trace. Pure. */
+/** Usage and failures below calls, cached by trace for one read. Pure. */
 import type { TreeTop } from '../../../domain/calls/call-fields.ts'
 import type { TreeUsage } from '../../../domain/calls/call-view.ts'
 import type { CallsSelection } from '../../../domain/calls/calls-query.ts'
@@ -10,8 +10,8 @@ import { ApiError } from '../../../errors.ts'
 import type { FailuresByTrace } from '../../api/usage/usage.ts'
 import type { FoundCall } from './usage-trees.ts'
 
-/** Limit: calls and traces that are remembered, at some 500 bytes each; then the memory is cleared. */
-const REMEMBERED_MAX = 100_000
+/** Limit: calls and traces that are cached, at some 500 bytes each; then the cache is cleared. */
+const CACHED_MAX = 100_000
 
 /** The trees of the calls of a trace; null: it has too many calls. */
 type TraceTrees = ReadonlyMap<string, TreeUsage> | null
@@ -40,16 +40,16 @@ export function createTreeBudget({ expression }: Pick<CallsSelection, 'expressio
   }
 }
 
-/** A call of which nothing failed that is known. */
-const UNHARMED: TreeUsage = { byModel: null, failedDescendants: 0 }
+/** A call without a known failure below it. */
+const NO_FAILURES: TreeUsage = { byModel: null, failedDescendants: 0 }
 
 export function createCallTrees() {
   const traces = new Map<string, TraceTrees>()
   let size = 0
   return {
-    /** The traces of some calls that must be added before treeOf is called for them. Others may be forgotten. */
+    /** The traces of some calls that must be added before treeOf is called for them. Other traces may leave the cache. */
     missing(calls: readonly TreeTop[]): string[] {
-      if (size > REMEMBERED_MAX) {
+      if (size > CACHED_MAX) {
         traces.clear()
         size = 0
       }
@@ -62,7 +62,7 @@ export function createCallTrees() {
     },
     treeOf({ trace_id, id }: TreeTop): TreeUsage | null {
       const trees = traces.get(trace_id)
-      return trees ? (trees.get(id) ?? UNHARMED) : null
+      return trees ? (trees.get(id) ?? NO_FAILURES) : null
     },
   }
 }

@@ -10,7 +10,7 @@ export function loggedCallsWith(condition: string): string {
     WHERE project_id = {project_id:String} AND ${condition}`.trim()
 }
 
-/** The records that spans of ids have. */
+/** Hashes of the records of spans, by id. */
 export const SELECT_EVENT_HASHES = `
 SELECT
   id,
@@ -41,9 +41,9 @@ WHERE project_id = {project_id:String}
 LIMIT 1
 `
 
-const OF_TIME = 'received_at_us >= {from_us:Int64} AND received_at_us < {before_us:Int64}'
+const IN_WINDOW = 'received_at_us >= {from_us:Int64} AND received_at_us < {before_us:Int64}'
 
-/** Those of the spans with records of a time that a table has, by a condition. */
+/** Spans with records received in the window that have rows in a table, by a condition. */
 function loggedSpansIn(table: 'call_ids' | 'call_logs', condition = ''): string {
   return `(
     SELECT
@@ -55,18 +55,18 @@ function loggedSpansIn(table: 'call_ids' | 'call_logs', condition = ''): string 
         project_id,
         id
       FROM call_logs
-      WHERE ${OF_TIME}
+      WHERE ${IN_WINDOW}
     )
   )`
 }
 
-/** Records of a time whose spans have not come. */
+/** Records received in the window whose spans are not stored. */
 const WAITING = `
 FROM call_logs
-WHERE ${OF_TIME}
+WHERE ${IN_WINDOW}
   AND (project_id, id) NOT IN ${loggedSpansIn('call_ids')}`.trim()
 
-/** Their spans and bytes. */
+/** Number of the spans of waiting records, and bytes of these. */
 export const SUM_WAITING_LOGS = `
 SELECT
   uniqExact(project_id, id, trace_id) AS spans,
@@ -74,7 +74,7 @@ SELECT
 ${WAITING}
 `
 
-/** The next of them, by projects. A span waits for as long after its last record. */
+/** The next spans of waiting records, by project, without those that also have later records. */
 export const LIST_WAITING_LOGS = `
 SELECT DISTINCT
   project_id,

@@ -1,6 +1,6 @@
 /**
  * Records of logs that are messages of spans: rows, which are joined to the calls of their spans when these are read. So
- * it does not matter which of them comes first. Those of spans that do not come are removed (call-removal.ts).
+ * it does not matter which of them comes first. Records whose span does not come are removed (removal/call-removal.ts).
  */
 import { createHash } from 'node:crypto'
 import {
@@ -44,7 +44,7 @@ export function createLogWrites(
   { insert, nextVersion }: Inserts,
   spansMax = LOG_SPANS_MAX,
 ) {
-  /** What waits at most: what waited when it was last summed, and what this process has written since. */
+  /** Upper bound of what waits: the last sum, and what this process has written since. */
   let total = { spans: Infinity, bytes: Infinity }
 
   async function isFull(now_us: number): Promise<boolean> {
@@ -113,7 +113,7 @@ function hashOf(event_json: string): string {
   return createHash('sha256').update(event_json).digest('base64')
 }
 
-/** Returns calls, read with the bodies that records change, with those of theirs. */
+/** Joins records to calls that were read with the bodies which records change. */
 export async function joinLogs(
   read: Read,
   project_id: string,

@@ -1,8 +1,8 @@
-/** Lookups of a batch beside `calls`. */
+/** Lookups of a batch in the tables other than `calls`. */
 import { isIn } from './calls.sql.ts'
 
 /**
- * What tables beside `calls` have of the calls of a batch: ends that arrived before their start, orphans of the calls, and
+ * Rows of other tables about the calls of a batch: ends that arrived before their start, orphans of the calls, and
  * when the parents that are stored began. One statement, since each takes a millisecond or more.
  */
 export const SELECT_RELATED = `

@@ -1,4 +1,4 @@
-/** Statements of the usage of built hours: how it is summed up from the rows, what is read of it, and where it does not hold. */
+/** Statements that build the usage of hours from rows, read it, and list the hours in which it is not valid. */
 import { liveRows } from '../calls/calls.sql.ts'
 import { USAGE_SUMS, withUnsettled } from '../stats/stats.sql.ts'
 import { SERVED, type UsageScope, usageRows } from '../stats/usage-rows.sql.ts'

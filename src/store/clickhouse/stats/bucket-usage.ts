@@ -1,4 +1,4 @@
-/** Reads the usage of buckets: from built hours, from sums of the rows of all other times, and row by row where sums do not suffice. */
+/** Reads the usage of buckets: from built hours, from sums over rows outside of them, and row by row where sums do not suffice. */
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import { createBucketCursor } from '../../../domain/stats/bucket-cursor.ts'
@@ -42,7 +42,7 @@ type BucketRow = Sums & { readonly bucket: number }
 type UsageRow = ServedColumns &
   Omit<ModelUsage, keyof PricedModel> & { readonly started_at_us: number }
 
-/** Times that are read; null: all of the window. */
+/** Time ranges that are read; null: the whole window. */
 type Ranges = readonly TimeRange[] | null
 
 /** The statements of a query. */
@@ -61,7 +61,7 @@ interface PartSums {
   readonly numbers: Float64Array
 }
 
-/** Sums in the order of their buckets, and the times whose rows are needed. */
+/** Sums in the order of their buckets, and the time ranges whose rows are needed. */
 interface FoundUsage {
   readonly sums: readonly PartSums[]
   readonly ranges: Ranges

@@ -1,4 +1,4 @@
-/** Counts failed descendants in ClickHouse: it finds the traces in which calls failed. */
+/** Counts failed descendants in ClickHouse, from all calls of the traces in which one failed. */
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import { type FailuresByTrace, type FailuresQuery, TREE_CALLS_MAX } from '../../api/usage/usage.ts'
 import { type BranchCall, countFailures } from '../../base/usage/call-trees.ts'

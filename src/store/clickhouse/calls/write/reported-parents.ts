@@ -1,4 +1,4 @@
-/** Finds when the parents of calls began whose own usage changes with what these calls report. */
+/** Finds the starts of parents whose own usage changes with what their children report. */
 import { keyOf } from '../../../../domain/calls/call-state.ts'
 import type { ClickHouse, Row } from '../../db/client.ts'
 import { partsOf } from '../../db/reads.ts'
