@@ -57,6 +57,8 @@ describe('rules', () => {
     ['90', 110, 0.9],
     [-1, 1, 0],
     [0, 0, 1],
+    [1.7e308, -1.7e308, 0],
+    [JSON.rawJSON('1e999'), 5, 0],
     [{ a: 'x', b: 1 }, { b: 1, a: 'y', c: null }, 1 / 3],
     ['{"a": ["owl", 2]}', { a: ['owl', 2] }, 1],
     [['owl', 'bee'], ['owl'], 0.5],
@@ -66,6 +68,7 @@ describe('rules', () => {
     const rule = { type: 'similarity', value, min: 0.5, ...fields }
     const score = await openChecks()(rule, { inputs: {}, output })
     expect(score.value).toBeCloseTo(expected, 9)
+    expect(score.output.score).toBe(score.value)
     expect(score.output.passed).toBe(expected >= 0.5)
   })
 

@@ -33,8 +33,13 @@ function meanOver<Key>(
   return keys.reduce((sum, key) => sum + (isInBoth(key) ? compare(key) : 0), 0) / keys.length
 }
 
+/** Scaled by the larger, so that no difference nor sum is too large for a number; 1e999 of a JSON text is infinite. */
 function ofNumbers(one: number, other: number): number {
-  return one === other ? 1 : 1 - Math.abs(one - other) / (Math.abs(one) + Math.abs(other))
+  if (one === other) return 1
+  const size = Math.max(Math.abs(one), Math.abs(other))
+  if (size === Number.POSITIVE_INFINITY) return 0
+  const [left, right] = [one / size, other / size]
+  return 1 - Math.abs(left - right) / (Math.abs(left) + Math.abs(right))
 }
 
 function ofTexts(one: string, other: string): number {
