@@ -82,7 +82,7 @@ export async function* readObjects(
       project_id,
       limit: PAGE_OBJECTS,
       offset,
-      sort_by: [{ field: 'created_at', direction: 'asc' }],
+      sort_by: ['created_at', 'object_id'].map((field) => ({ field, direction: 'asc' })),
       metadata_only: true,
       include_tags_and_aliases: true,
     })

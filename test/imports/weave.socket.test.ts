@@ -5,7 +5,7 @@ import { openWeave } from '../../src/imports/weave.ts'
 import { PROJECT, withStores } from '../project-files/project-folders.ts'
 import { spawnServer, TEST_KEY } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
-import { importInto, importTwice, optionsOf, recordsOf } from './importing.ts'
+import { importInto, importTwice, optionsOf, recordsOf, serveApi } from './importing.ts'
 
 const SOURCE = 'acme/source'
 const named = { project_id: SOURCE, id: 'call-1' }
@@ -197,6 +197,15 @@ describe('weft import --from weave', () => {
       'calls: end.summary.usage must have at most 100 models': 1,
     })
     expect((await recordsOf(dataDir)).calls).toMatchObject([{ id: 'call-1', exception: 'late' }])
+  })
+
+  it('pages objects in an order that holds for those which were created together', async () => {
+    const { url, requests } = await serveApi({ 'POST /objs/query': { objs: [] } })
+    const source = openWeave({ ...optionsOf(url), sourceName: SOURCE })
+    const objects = source.stages.find(({ name }) => name === 'objects')
+    for await (const page of objects?.pages(null) ?? []) expect(page).toEqual({ cursor: '' })
+    const sort_by = ['created_at', 'object_id'].map((field) => ({ field, direction: 'asc' }))
+    expect(requests).toMatchObject([{ body: { sort_by } }])
   })
 
   it('needs the project of the source, and a file that is there', () => {
