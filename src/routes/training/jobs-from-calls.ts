@@ -54,18 +54,18 @@ export async function jobsFromCallsRoutes(
       const model = model_id ? await requireModel(request.principal, model_id, models) : null
       const ofModel = model && [model.name, model.base_model]
       const source = { ...sent, models: sent.models ?? ofModel }
+      if (start && JSON.stringify(source).length > SOURCE_CHARS_MAX) {
+        refuseField(
+          'filter',
+          `and query may have ${SOURCE_CHARS_MAX} characters where a job starts`,
+        )
+      }
       const from = { request, reply, isTrainableOnly: true }
       const built = await readTrajectories(source, from, options)
       const training = shuffleRewards(built.training, shuffle_seed ?? null)
       const shown = { stats: built.stats, examples: renderTaskExamples(training) }
       if (!start || model === null) return { job: null, ...shown }
       requireRollouts(built)
-      if (JSON.stringify(source).length > SOURCE_CHARS_MAX) {
-        refuseField(
-          'filter',
-          `and query may have ${SOURCE_CHARS_MAX} characters where a job starts`,
-        )
-      }
       const after = { project_id: source.project_id, ...built.stats }
       const act = { action: 'training_job.create', project_id: modelProjectId(model) } as const
       await recordBefore(audit, request, { ...act, subject_id: model.id, after })

@@ -198,6 +198,10 @@ describe('POST /v1/preview/training-jobs/from-calls', () => {
     expect((await send(testApp, { model_id, filter })).body.stats.groups).toBe(1)
     const { status, body } = await send(testApp, { model_id, filter, start: true })
     expect([status, body.error.param]).toEqual([422, 'filter'])
+    // Before any call is read: there would be none.
+    const none = { ...filter, op_names: op_names.slice(1) }
+    const early = await send(testApp, { model_id, filter: none, start: true })
+    expect([early.status, early.body.error.param]).toEqual([422, 'filter'])
   })
 
   it.each([
