@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { BASE, openLangfuse, project, TRACE } from './langfuse-spans.ts'
 
 const OTHER = '1'.repeat(32)
@@ -75,6 +75,22 @@ describe('traces of Langfuse’s SDKs', () => {
     expect(data.map(({ id }: { id: string }) => id)).toEqual(ids)
   })
 
+  it('are listed once where they have several roots, with the oldest of them', async () => {
+    const { read, ...app } = await openTraces()
+    await app.sendSpans({ id: '00000000000000a8', name: 'again', at: 20, attributes: SESSION })
+    const pages = ['traces?limit=1&page=1', 'traces?limit=1&page=2', 'traces?limit=1&page=3']
+    const listed = []
+    for (const page of pages) {
+      const { data, meta } = await read(page)
+      expect(meta).toMatchObject({ totalPages: 3 })
+      listed.push(...data.map(({ name }: { name: string }) => name))
+    }
+    expect(listed).toEqual(['other', 'support'])
+    expect((await read('traces?userId=ada')).data).toMatchObject([{ id: TRACE }, { id: OTHER }])
+    const { traces } = await read('sessions/chat')
+    expect(traces).toMatchObject([{ name: 'support' }, { name: 'other' }])
+  })
+
   it('leave out the groups of fields that are not asked for', async () => {
     const { read } = await openTraces()
     const { data } = await read('traces?fields=core&name=support')
@@ -113,6 +129,20 @@ describe('traces of Langfuse’s SDKs', () => {
     const query = { $expr: { $eq: [{ $getField: 'feedback_type' }, { $literal: 'weft.tag' }] } }
     const tags = await app.post('/feedback/query', { project_id: project, query })
     expect(tags.body).toEqual({ result: [] })
+  })
+
+  it('are deleted with the calls that they have then, while others arrive', async () => {
+    const { read, ...app } = await openTraces()
+    const { calls } = app.deps
+    const deleteCalls = calls.deleteCalls.bind(calls)
+    let arrived = 0
+    vi.spyOn(calls, 'deleteCalls').mockImplementation(async (deletion) => {
+      arrived += 1
+      if (arrived < 9) await app.sendSpans({ id: `00000000000000c${arrived}`, name: 'late' })
+      return deleteCalls(deletion)
+    })
+    expect((await app.delete(`${BASE}/traces/${TRACE}`, app.langfuse)).status).toBe(200)
+    expect((await read(`traces/${TRACE}`)).observations).toMatchObject([{ name: 'late' }])
   })
 
   it('are deleted one or many, and the deletion is in the audit list', async () => {

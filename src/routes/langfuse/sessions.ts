@@ -84,7 +84,9 @@ function addRead(app: App, options: SessionOptions): void {
     const condition = { filter: { trace_ids, trace_roots_only: true }, query: null }
     const columns = ['attributes', 'inputs', 'output'] as const
     const part = { columns, sort_by: [], limit: TRACES_MAX, offset: 0 }
-    const roots = (await lists.wholeList(condition, part, 'sessionId')).map(({ call }) => call)
+    const listed = (await lists.wholeList(condition, part, 'sessionId')).map(({ call }) => call)
+    const byTrace = Map.groupBy(listed, ({ trace_id }) => trace_id)
+    const roots = [...byTrace.values()].flatMap(([oldest]) => oldest ?? [])
     const [first] = roots
     if (first === undefined) throw sessionNotFound(id)
     const { id: call_id, started_at_us } = first

@@ -2,7 +2,11 @@
 import type { FastifyRequest } from 'fastify'
 import { type ReadCaller, requireWaiting } from '../../domain/access/read-caller.ts'
 import type { StoredCall } from '../../domain/calls/call-view.ts'
-import { callsCondition, FIELDS } from '../../domain/langfuse/call-conditions.ts'
+import {
+  type CallsCondition,
+  callsCondition,
+  FIELDS,
+} from '../../domain/langfuse/call-conditions.ts'
 import { type PricedObservation, renderObservation } from '../../domain/langfuse/observations.ts'
 import { renderPage } from '../../domain/langfuse/pages.ts'
 import { renderScoreV2, type ScoreRow } from '../../domain/langfuse/scores.ts'
@@ -47,7 +51,7 @@ export async function traceRoutes(app: App, options: TraceOptions): Promise<void
   addDelete(app, options)
 }
 
-/** A list of roots: a trace with several is listed with the newest of them. */
+/** A page has a number of roots. A trace with several is shown where the oldest of them is; totalItems counts each. */
 function addList(app: App, options: TraceOptions): void {
   app.get('/traces', { schema: { querystring: TracesQuery } }, async (request, reply) => {
     const { reader } = requireLangfuseCaller(request, reply, 'traces:read')
@@ -57,14 +61,31 @@ function addList(app: App, options: TraceOptions): void {
     const condition = callsCondition(asked, 'trace')
     const columns = groups.has('io') ? ['attributes', 'inputs', 'output'] : ['attributes']
     const part = { columns, sort_by: readOrder(orderBy), limit, offset: (page - 1) * limit }
-    const roots = (await lists.wholeList(condition, part, 'limit')).map(({ call }) => call)
-    const traces = new Map(roots.toReversed().map((root) => [root.trace_id, root]))
-    const around = await readAround([...traces.keys()], groups, { lists, reader, options })
-    const data = [...new Set(roots.map(({ trace_id }) => traces.get(trace_id)))]
-      .filter((root) => root !== undefined)
-      .map((root) => showListed(root, groups, around))
+    const listed = (await lists.wholeList(condition, part, 'limit')).map(({ call }) => call)
+    const roots = await withoutLaterRoots(listed, condition, lists)
+    const trace_ids = roots.map(({ trace_id }) => trace_id)
+    const around = await readAround(trace_ids, groups, { lists, reader, options })
+    const data = roots.map((root) => showListed(root, groups, around))
     return renderPage(data, await lists.count(condition), { page, limit })
   })
+}
+
+/** Leaves out the roots of traces that have an older one, which is on this page or another. */
+async function withoutLaterRoots(
+  roots: readonly StoredCall[],
+  condition: CallsCondition,
+  lists: CallLists,
+): Promise<readonly StoredCall[]> {
+  if (roots.length === 0) return roots
+  const trace_ids = [...new Set(roots.map(({ trace_id }) => trace_id))]
+  const ofTraces = { ...condition, filter: { ...condition.filter, trace_ids } }
+  const part = { columns: [], sort_by: [], limit: CALLS_MAX, offset: 0 }
+  const oldest = new Map<string, string>()
+  for await (const { id, trace_id } of lists.scan(ofTraces, part)) {
+    if (!oldest.has(trace_id)) oldest.set(trace_id, id)
+  }
+  // A trace beyond the limit may be shown twice; it is never left out.
+  return roots.filter(({ id, trace_id }) => (oldest.get(trace_id) ?? id) === id)
 }
 
 /** @throws ApiError unsupported_value */
@@ -191,7 +212,7 @@ function addDelete(app: App, options: TraceOptions): void {
   })
 }
 
-/** Deletes all calls of traces, with everything below them, and their tags. */
+/** Deletes the calls that traces have when it begins, with everything below them, and their tags. */
 async function deleteTraces(
   request: FastifyRequest,
   reader: ReadCaller,
@@ -202,12 +223,16 @@ async function deleteTraces(
   const before = { trace_ids }
   await recordBefore(options.audit, request, { action: 'calls.delete', project_id, before })
   const condition = { filter: { trace_ids }, query: null }
-  const part = { columns: [], sort_by: [], limit: DELETED_MAX, offset: 0 }
-  for (;;) {
+  const part = { columns: [], sort_by: [], limit: Number.POSITIVE_INFINITY, offset: 0 }
+  let ids: string[] = []
+  const deleteFound = async () => {
     requireWaiting(signal)
-    const found = (await createCallLists(options, reader).cutList(condition, part)).calls
-    if (found.length === 0) return
-    const ids = found.map(({ call }) => call.id)
     await deleteWithTags(options, { project_id, ids, deleted_at_us: options.nowUs() })
+    ids = []
   }
+  for await (const { id } of createCallLists(options, reader).scan(condition, part)) {
+    ids.push(id)
+    if (ids.length === DELETED_MAX) await deleteFound()
+  }
+  if (ids.length > 0) await deleteFound()
 }
