@@ -1,10 +1,11 @@
 /**
  * One round of removal: calls past the retention of their project, then the content of deleted calls, then entries past
- * the retention of the audit list.
+ * the retention of the audit list and expired tickets of exports.
  */
 import { resolveRetention, toExpiryUs } from '../domain/projects/retention.ts'
 import type { AuditStore } from '../store/api/access/audit.ts'
 import type { ExpiryStep } from '../store/api/calls/calls.ts'
+import type { ExportTicketStore } from '../store/api/calls/export-tickets.ts'
 import { RETENTIONS_LISTED_MAX } from '../store/api/projects/projects.ts'
 import type { Stores } from '../store/api/stores.ts'
 
@@ -14,6 +15,7 @@ const FAILURES_MAX = 10
 export interface RoundOptions {
   readonly stores: Pick<Stores, 'projects' | 'removal' | 'retention'> & {
     readonly audit: Pick<AuditStore, 'expireEntries'>
+    readonly exportTickets: Pick<ExportTicketStore, 'expireTickets'>
   }
   /** Retention in days of projects without a setting; null: forever. */
   readonly defaultDays: number | null
@@ -85,6 +87,7 @@ export function createRemovalRound(options: RoundOptions): (signal: AbortSignal)
     }
     if (!signal.aborted) await attempt(removeDeleted(signal))
     if (auditDays !== null && !signal.aborted) await attempt(expireAudit(auditDays, signal))
+    if (!signal.aborted) await attempt(stores.exportTickets.expireTickets(nowUs()))
     if (failures.length > 0) throw failures[0]
   }
 }

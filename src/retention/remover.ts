@@ -1,4 +1,4 @@
-/** Removes calls and audit entries in the background, in rounds, while the server runs. */
+/** Removes calls, audit entries and expired export tickets in the background, in rounds, while the server runs. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createCautiousClock } from './cautious-clock.ts'
 import { createRemovalRound, type RoundOptions } from './removal-round.ts'
@@ -33,7 +33,7 @@ export function startRemover({ log, ...options }: RemoverOptions): Remover {
     log('info', removed, `${'calls' in removed ? 'calls' : 'audit entries'} were removed`)
   const round = createRemovalRound({ ...options, nowUs, onRemoved })
   const onFailure = (err: unknown) =>
-    log('error', { err }, 'calls or audit entries could not be removed')
+    log('error', { err }, 'calls, audit entries or export tickets could not be removed')
   return repeatRounds(round, { firstMs: FIRST_MS, pauseMs: PAUSE_MS, onFailure })
 }
 

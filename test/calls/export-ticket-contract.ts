@@ -24,6 +24,16 @@ export function describeExportTicketContract(
       expect(await store.redeemTicket('b', 60)).toBeNull()
     })
 
+    it('removes tickets that have expired', async () => {
+      const store = await create()
+      await store.issueTicket(ticketOf('a', 'k', 60), 0)
+      await store.issueTicket(ticketOf('b', 'k', 61), 0)
+      await store.expireTickets(60)
+      // A time before its expiry: only a removed ticket cannot be redeemed.
+      expect(await store.redeemTicket('a', 0)).toBeNull()
+      expect(await store.redeemTicket('b', 0)).toEqual(ticketOf('b', 'k', 61))
+    })
+
     it('keeps ten tickets of a key, removing the oldest, and 200 of all keys', async () => {
       const store = await create()
       for (let at = 0; at < 11; at++) await store.issueTicket(ticketOf(`${at}`, 'k', 60 + at), 0)

@@ -28,6 +28,7 @@ async function playRound(scene: Scene, signal = new AbortController().signal) {
   for (const one of told) await retention.setRetention(one)
   const steps: (string | number)[][] = []
   const removed: object[] = []
+  const expired: number[] = []
   const changes: Promise<void>[] = []
   const fail = (name: string) => {
     if (failing.includes(name)) throw new Error(`no ${name}`)
@@ -46,6 +47,11 @@ async function playRound(scene: Scene, signal = new AbortController().signal) {
           steps.push(['audit', (HOUR_OF_NOW_US - before_us) / DAY_US])
           fail('audit')
           return steps.filter(([name]) => name === 'audit').length > 2 ? 0 : 500
+        },
+      },
+      exportTickets: {
+        async expireTickets(now_us) {
+          expired.push(now_us)
         },
       },
       projects: {
@@ -79,7 +85,7 @@ async function playRound(scene: Scene, signal = new AbortController().signal) {
     (error) => error.message,
   )
   await Promise.all(changes)
-  return { steps, removed, failure }
+  return { steps, removed, failure, expired }
 }
 
 describe('a round of removal', () => {
@@ -93,16 +99,18 @@ describe('a round of removal', () => {
       steps: [['acme/demo', 30], ['acme/empty', 1], ['deleted']],
       removed: [{ project_id: 'acme/demo', calls: 3 }, { calls: 2 }],
       failure: null,
+      expired: [NOW_US],
     })
   })
 
-  it('removes entries past the retention of the audit list at the end, also after a failure', async () => {
+  it('removes entries past the retention of the audit list and expired tickets at the end, also after a failure', async () => {
     const told = [{ project_id: 'acme/demo', retention_days: 30 }]
     const audited = ['audit', 400]
     expect(await playRound({ told, auditDays: 400, failing: ['acme/demo'] })).toEqual({
       steps: [['acme/demo', 30], ['deleted'], audited, audited, audited],
       removed: [{ calls: 2 }, { audit_entries: 1000 }],
       failure: 'no acme/demo',
+      expired: [NOW_US],
     })
   })
 

@@ -25,4 +25,6 @@ export interface ExportTicketStore {
   issueTicket(ticket: ExportTicket, nowUs: number): Promise<void>
   /** Removes a ticket, and returns it unless it has expired. Whichever process issued it, it is returned once. */
   redeemTicket(tokenHash: string, nowUs: number): Promise<ExportTicket | null>
+  /** Removes the tickets that have expired. @throws ApiError store_unavailable */
+  expireTickets(nowUs: number): Promise<void>
 }

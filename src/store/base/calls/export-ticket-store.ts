@@ -32,6 +32,9 @@ export const EXPORT_TICKET_WRITES = {
     const ticket = yield* first<ExportTicket>(SQL.DELETE_TICKET, { token_hash })
     return ticket !== undefined && ticket.expires_at_us > now_us ? ticket : null
   },
+  *expire_export_tickets({ now_us }: Pick<Issue, 'now_us'>): Steps<void> {
+    yield* run(SQL.DELETE_EXPIRED, { now_us })
+  },
 }
 
 export function createExportTicketStore({
@@ -40,5 +43,6 @@ export function createExportTicketStore({
   return {
     issueTicket: (ticket, now_us) => write('issue_export_ticket', { ticket, now_us }),
     redeemTicket: (token_hash, now_us) => write('redeem_export_ticket', { token_hash, now_us }),
+    expireTickets: (now_us) => write('expire_export_tickets', { now_us }),
   }
 }
