@@ -26,7 +26,13 @@ export function Dialog({ label, kind, onClose, onFocusBack, children }: DialogPr
       onFocusBack?.()
     }
   }, [])
-  // The event arrives later: then the dialog may be gone, and the address that of another view.
+  // Otherwise the browser would close it, and report that only after the next key.
+  const cancel = (event: Event) => {
+    event.preventDefault()
+    onClose()
+  }
+  // A second Escape without another key cannot be prevented. Its event arrives later: then the dialog may be gone, and
+  // the address that of another view.
   const close = () => {
     if (isShown.current) onClose()
   }
@@ -34,5 +40,5 @@ export function Dialog({ label, kind, onClose, onFocusBack, children }: DialogPr
   const press = ({ target, currentTarget }: Event) => {
     if (target === currentTarget) onClose()
   }
-  return html`<dialog ref=${box} class=${kind} aria-label=${label} onClose=${close} onMouseDown=${press}>${children}</dialog>`
+  return html`<dialog ref=${box} class=${kind} aria-label=${label} onCancel=${cancel} onClose=${close} onMouseDown=${press}>${children}</dialog>`
 }
