@@ -53,7 +53,8 @@ function focusSearch(): void {
   else field.focus()
 }
 
-const ROWS = 'main [role="row"], main tbody tr'
+/** The rows of tables, without their headers. */
+const ROWS = 'main [role="row"]:not(.head), main tbody tr'
 
 /** Focuses the link of the next or the previous row; from elsewhere, of the first. @returns whether there is one */
 function focusRow(step: 1 | -1): boolean {
