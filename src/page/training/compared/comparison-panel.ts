@@ -13,7 +13,7 @@ import { Failure, Pending } from '../../parts/notice.ts'
 import { query, setQuery } from '../../shell/location.ts'
 import { pathTo } from '../../shell/page-route.ts'
 import { readAliases } from '../served/alias-api.ts'
-import { controlOf, readCheckpoints, readModels } from '../training-api.ts'
+import { controlOf, isOver, readCheckpoints, readJobs, readModels } from '../training-api.ts'
 import { ComparisonResult } from './comparison-result.ts'
 
 const URL = '/v1/preview/comparisons'
@@ -32,7 +32,7 @@ interface Offers {
   readonly evaluators: readonly EvaluatorResponse[]
   /** Name of the newest step of the control; null: there is none yet. */
   readonly control: string | null
-  /** Whether there is a control that has no step yet. */
+  /** Whether a job is to make its first step. */
   readonly isControlAwaited: boolean
 }
 
@@ -43,11 +43,13 @@ async function readOffers(project: string, model: string, signal: AbortSignal): 
     readModels(project, [], signal),
   ])
   const control = models.find(({ name }) => name === controlOf(model))
+  // Jobs are read before checkpoints, so that a finished job has its last one.
+  const jobs = control ? await readJobs(project, control.id, [], 0, signal) : []
   const [newest] = control ? await readCheckpoints(control.id, [], signal) : []
   return {
     evaluators: evaluators.filter(({ target }) => target === 'call'),
     control: control && newest ? `${control.name}:step${newest.step}` : null,
-    isControlAwaited: control !== undefined && newest === undefined,
+    isControlAwaited: newest === undefined && jobs.some((job) => !isOver(job)),
   }
 }
 
@@ -59,7 +61,7 @@ export function ComparisonPanel({ project, source, model, step }: ComparisonPane
     turn,
   )
   const isAwaited = offers.value?.isControlAwaited === true && !offers.isLoading
-  usePause(isAwaited ? PAUSE_MS : null, () => setTurn(turn + 1))
+  usePause(isAwaited ? PAUSE_MS : null, () => setTurn((last) => last + 1))
   if (Number(source.held_out ?? 0) === 0)
     return html`<p class="faint">No prompt was held out of this job, so that nothing is left to compare on.</p>`
   if (offers.value === null) return html`<${Pending} loaded=${offers} />`
@@ -147,7 +149,7 @@ function Results({ project, name }: ResultsProps) {
     turn,
   )
   const isRunning = loaded.value?.some(({ state }) => state === 'running')
-  usePause(isRunning && !loaded.isLoading ? PAUSE_MS : null, () => setTurn(turn + 1))
+  usePause(isRunning && !loaded.isLoading ? PAUSE_MS : null, () => setTurn((last) => last + 1))
   const [changes, setChanges] = useState(0)
   const aliases = useLoad(project, (signal) => readAliases(project, signal), changes)
   const { act, failure } = useAction(() => setChanges((last) => last + 1))
