@@ -4,6 +4,7 @@ import { requestJson } from '../api/client.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
 import { Loading } from '../parts/notice.ts'
 import { Menu } from '../parts/overlay/menu.ts'
+import { go } from '../shell/location.ts'
 import { pathTo } from '../shell/page-route.ts'
 
 /** Address of the replay that was requested and has not begun. An address alone requests none: a link would cost money. */
@@ -30,12 +31,10 @@ function Models({ project, call }: ReplayMenuProps) {
   const models = useLoad('models', (signal) =>
     requestJson<{ data: { id: string }[] }>('/v1/models', undefined, { signal }),
   )
-  const hrefOf = (model: string) =>
-    `${pathTo(project, 'playground')}?${new URLSearchParams({ call, model })}`
-  const request = ({ currentTarget }: Event) => {
-    const { pathname, search } = currentTarget as HTMLAnchorElement
-    requested = `${pathname}${search}`
+  const replay = (model: string) => {
+    requested = `${pathTo(project, 'playground')}?${new URLSearchParams({ call, model })}`
+    go(requested)
   }
   return html`<span role="status">${models.isLoading ? html`<${Loading} />` : models.failure}</span>
-    ${models.value?.data.map(({ id }) => html`<a key=${id} class="button" href=${hrefOf(id)} onClick=${request}>${id}</a>`)}`
+    ${models.value?.data.map(({ id }) => html`<button key=${id} onClick=${() => replay(id)}>${id}</button>`)}`
 }

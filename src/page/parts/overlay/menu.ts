@@ -10,12 +10,28 @@ interface MenuProps {
   readonly children?: ComponentChildren
 }
 
+/** Focuses the first control, which may be loaded later. @returns what ends the wait for it */
+function focusFirst(body: HTMLElement): () => void {
+  const observer = new MutationObserver(focus)
+  observer.observe(body, { childList: true, subtree: true })
+  focus()
+  return () => observer.disconnect()
+
+  function focus() {
+    const control = body.querySelector<HTMLElement>('input, select, a, button')
+    if (control === null) return
+    observer.disconnect()
+    control.focus()
+  }
+}
+
 /** Its first control gets the focus. Escape closes it and focuses its button; it also closes when the focus moves elsewhere. */
 export function Menu({ words, children }: MenuProps) {
   const [isOpen, setOpen] = useState(false)
   const body = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
-    body.current?.querySelector<HTMLElement>('input, select, a, button')?.focus()
+    if (body.current === null) return
+    return focusFirst(body.current)
   }, [isOpen])
   const press = (event: KeyboardEvent) => {
     if (event.key !== 'Escape' || !isOpen) return
