@@ -3,6 +3,7 @@ import { html } from 'htm/preact'
 import type { RoleGrant } from '../../schemas/access/person.ts'
 import { caller } from '../api/session.ts'
 import { textOf } from '../parts/hooks/use-submit.ts'
+import { focusNeighbour } from '../parts/neighbour.ts'
 import { splitNames } from '../server/key-settings.ts'
 
 /** Each role, and what it allows. */
@@ -44,17 +45,28 @@ interface GrantFieldsProps {
 export function GrantFields({ texts, onChange }: GrantFieldsProps) {
   const change = (at: number, part: Partial<GrantText>) =>
     onChange(texts.map((text, index) => (index === at ? { ...text, ...part } : text)))
+  const remove = ({ currentTarget }: Event, at: number) => {
+    const places = {
+      item: '.grant',
+      button: 'select',
+      instead: '.add-grant',
+      within: 'form',
+      isKeyedByIndex: true,
+    }
+    focusNeighbour(currentTarget as Element, places)
+    onChange(texts.toSpliced(at, 1))
+  }
   return html`${texts.map(
     (
       { role, projects },
       at,
-    ) => html`<div class="bar" key=${at} role="group" aria-label=${`Role ${at + 1}`}>
+    ) => html`<div class="bar grant" key=${at} role="group" aria-label=${`Role ${at + 1}`}>
       <label>Role<select value=${role} onChange=${textOf((text) => change(at, { role: text as RoleGrant['role'] }))}>
         ${Object.entries(WHAT).map(([name, what]) => html`<option key=${name} value=${name}>${name}: ${what}</option>`)}
       </select></label>
       <label>Projects<input required value=${projects} onInput=${textOf((text) => change(at, { projects: text }))} placeholder="*, acme/* or acme/demo" /></label>
-      <button type="button" aria-label=${`Remove role ${at + 1}`} onClick=${() => onChange(texts.filter((_, index) => index !== at))}>Remove</button>
+      <button type="button" aria-label=${`Remove role ${at + 1}`} onClick=${(event: Event) => remove(event, at)}>Remove</button>
     </div>`,
   )}
-  <button type="button" onClick=${() => onChange([...texts, newGrant()])}>Add a role</button>`
+  <button type="button" class="add-grant" onClick=${() => onChange([...texts, newGrant()])}>Add a role</button>`
 }

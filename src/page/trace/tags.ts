@@ -8,6 +8,7 @@ import { printSearch } from '../calls/search/search-text.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
 import { textOf, useSubmit } from '../parts/hooks/use-submit.ts'
 import { icon } from '../parts/icon.ts'
+import { focusNeighbour } from '../parts/neighbour.ts'
 import { Failure } from '../parts/notice.ts'
 import { pathTo } from '../shell/page-route.ts'
 
@@ -35,8 +36,11 @@ interface TagProps extends TagsProps {
 
 /** A tag leads to the calls that have it. */
 function Tag({ project, call, tag, isWriter, onChange }: TagProps) {
-  const { submit, failure } = useSubmit(async () => {
+  const { submit, failure } = useSubmit(async ({ currentTarget }) => {
+    const button = currentTarget as Element
     await tagCalls(project, [call.id], { remove: [tag] })
+    const places = { item: '.tag', button: 'button', instead: 'input', within: '.tags' }
+    focusNeighbour(button, places)
     onChange()
   })
   const q = new URLSearchParams({

@@ -37,7 +37,11 @@ describe.skipIf(!hasBrowser)('an evaluation that is run from the page', () => {
     await open()
     await page.getByText('The rows of sums have no {unknown} for').waitFor()
     await page.getByText('1 scorer holds code, which only the SDKs run.').waitFor()
-    await page.getByRole('button', { name: 'Add another prompt' }).click()
+    for (let times = 0; times < 2; times++)
+      await page.getByRole('button', { name: 'Add another prompt' }).click()
+    await page.getByRole('button', { name: 'Remove prompt 2' }).press('Enter')
+    // The third has moved up.
+    await page.locator('select[aria-label="Prompt 2"]:focus').waitFor()
     await page.getByLabel('Version of prompt 2').fill('v0')
     await page.getByLabel('Version of prompt 2').press('Tab')
     await page.getByRole('button', { name: 'Run 2 evaluations' }).click()

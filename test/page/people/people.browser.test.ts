@@ -41,6 +41,13 @@ describe.skipIf(!hasBrowser)('people on the page', () => {
     await form.getByLabel('Projects').fill('acme/demo')
     await form.getByText('Add a role').click()
     const second = form.getByRole('group', { name: 'Role 2' })
+    await form.getByText('Add a role').click()
+    await second.getByRole('button', { name: 'Remove role 2' }).press('Enter')
+    // What came after it has moved up.
+    await second.locator('select:focus').waitFor()
+    await form.getByRole('button', { name: 'Remove role 2' }).press('Enter')
+    await form.getByRole('group', { name: 'Role 1' }).locator('select:focus').waitFor()
+    await form.getByText('Add a role').click()
     await second.getByRole('combobox').selectOption('developer')
     await second.getByLabel('Projects').fill('acme/other, acme/third')
     await form.getByRole('button', { name: 'Invite', exact: true }).dblclick()

@@ -89,6 +89,12 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
       await page.getByText('The server does not answer.').waitFor()
     }
     await page.unroute('**/v1/preview/training-jobs/from-calls')
+    for (let times = 0; times < 2; times++) await page.getByText('Add a reward').click()
+    for (const number of [2, 2]) {
+      await page.getByRole('button', { name: `Remove reward ${number}` }).press('Enter')
+      await page.locator('.reward select:focus').waitFor()
+    }
+    await page.getByText('4 rollouts in 1 group').waitFor()
     await page.getByLabel('Learning rate').fill('0.001')
     await page.getByText('Start the job').click()
     await page.getByText('Training job', { exact: true }).waitFor()
@@ -201,6 +207,29 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     await page.getByLabel('Responses of').fill('owl')
     await page.getByText('4 rollouts in 1 group').waitFor()
     expect(await page.getByRole('combobox', { name: 'Feedback' }).inputValue()).toContain('owls')
+  })
+
+  it('waits for the first step of a control only while a job is to make it', async () => {
+    const test = await openPage()
+    const { page, url, key, post } = test
+    const scorer = { kind: 'rule', rule: { type: 'contains', texts: ['owl'] } }
+    await post('/evaluators', { project_id: PROJECT, name: 'owls', scorer })
+    const { jobs } = await createJobs(test, 1, { name: 'owl' })
+    await finish(test, await claim(test))
+    await createJobs(test, 1, { name: 'owl-control' })
+    // As if it had been made from calls.
+    await page.route(`**${JOBS_URL}/${jobs[0]}`, async (route) => {
+      const response = await route.fetch()
+      const source = { project_id: PROJECT, held_out: 0.2 }
+      await route.fulfill({ response, json: { ...(await response.json()), source } })
+    })
+    await page.goto(`${url}/${PROJECT}/weave/training/${jobs[0]}#key=${key}`)
+    const form = page.getByRole('form', { name: 'Comparison' })
+    await form.getByText('The control is not trained yet.').waitFor()
+    const error = { code: 'bad_data', message: 'Nothing to train on.' }
+    await report(test, await claim(test), 'fail', { error, retryable: false })
+    await form.getByText('The control is not trained yet.').waitFor({ state: 'detached' })
+    await form.getByText('Compare on held-out prompts').waitFor()
   })
 
   it('says what a key lacks', async () => {

@@ -29,6 +29,7 @@ export function VersionList(props: VersionListProps) {
       button: 'select',
       instead: 'select',
       within: 'fieldset',
+      isKeyedByIndex: true,
     }
     focusNeighbour(currentTarget as Element, places)
     onChange(chosen.toSpliced(at, 1))

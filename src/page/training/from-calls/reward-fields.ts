@@ -1,5 +1,6 @@
 /** The fields of the rewards that are added up. */
 import { html } from 'htm/preact'
+import { focusNeighbour } from '../../parts/neighbour.ts'
 import { chosenSource, EMPTY_REWARD, OWN, type RewardChoice } from './reward-choices.ts'
 import type { RewardSource } from './reward-sources.ts'
 
@@ -39,8 +40,19 @@ type FieldEvent = Event & {
 function Reward({ sources, reward, number, onChange, onRemove }: RewardProps) {
   const set = (name: keyof RewardChoice) => (event: FieldEvent) =>
     onChange({ ...reward, [name]: event.currentTarget.value })
+  const remove = ({ currentTarget }: Event) => {
+    const places = {
+      item: '.reward',
+      button: 'select',
+      instead: 'select',
+      within: 'fieldset',
+      isKeyedByIndex: true,
+    }
+    focusNeighbour(currentTarget as Element, places)
+    if (onRemove) onRemove()
+  }
   const isOwn = reward.source === OWN
-  return html`<div class="bar" role="group" aria-label=${`Reward${number}`}>
+  return html`<div class="bar reward" role="group" aria-label=${`Reward${number}`}>
     <label>Feedback${number}
       <select value=${isOwn ? OWN : (chosenSource(sources, reward)?.name ?? '')} onChange=${set('source')}>
         ${sources.map(({ name, label, count }) => html`<option key=${name} value=${name}>${label} (${count})</option>`)}
@@ -59,6 +71,6 @@ function Reward({ sources, reward, number, onChange, onRemove }: RewardProps) {
     </label>
     <label>Weight${number}<input class="short" type="number" step="any" value=${reward.weight} onInput=${set('weight')} /></label>
     <label>Where there is none${number}<input class="short" type="number" step="any" placeholder="left out" value=${reward.missing} onInput=${set('missing')} /></label>
-    ${onRemove && html`<button type="button" class="quiet" onClick=${onRemove}>Remove reward${number}</button>`}
+    ${onRemove && html`<button type="button" class="quiet" onClick=${remove}>Remove reward${number}</button>`}
   </div>`
 }
