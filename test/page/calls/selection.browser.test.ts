@@ -1,38 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import {
-  findBarriers,
-  hasBrowser,
-  type OpenPage,
-  openPage,
-  PROJECT,
-  recordCalls,
-} from '../browser.ts'
+import { findBarriers, hasBrowser, type OpenPage, PROJECT, recordCalls } from '../browser.ts'
+import { openCalls, opsOf, rowOf } from './call-list.ts'
 
-const BEGIN_MS = Date.now() - 600_000
-
-/** `c0` is the oldest call. */
-async function openCalls(count: number, search = ''): Promise<OpenPage> {
-  const test = await openPage()
-  const { page, url, key } = test
-  const calls = Array.from({ length: count }, (_, at) => ({
-    id: `c${at}`,
-    op_name: `op${at}`,
-    started_at_ms: BEGIN_MS + at,
-    lasted_ms: 1000 - at,
-    inputs: { question: `Why ${at}?` },
-    output: `Because ${at}.`,
-  }))
-  await recordCalls(test, calls)
-  await page.goto(`${url}/${PROJECT}/weave/calls${search}#key=${key}`)
-  await page.locator('.row.call').first().waitFor()
-  return test
-}
-
-const boxOf = (page: Page, op: string) =>
-  page.locator('.row.call', { has: page.getByText(op, { exact: true }) }).getByRole('checkbox')
-const opsOf = (page: Page) => page.locator('.row.call > :nth-child(3)').allTextContents()
+const boxOf = (page: Page, op: string) => rowOf(page, op).getByRole('checkbox')
 const readIds = async ({ post }: OpenPage) => {
   const { text } = await post('/calls/stream_query', { project_id: PROJECT, columns: ['id'] })
   return text
@@ -111,6 +83,18 @@ describe.skipIf(!hasBrowser)('the list of calls in a browser', () => {
     await page.getByLabel('Search calls').fill('op:op24')
     await page.getByText('11 calls', { exact: true }).waitFor()
     expect(await count.count()).toBe(0)
+  })
+
+  it('selects the row that has the focus by x, and nothing in the row of the headers', async () => {
+    const { page } = await openCalls(2)
+    const all = page.getByLabel('Select all calls of the search')
+    await all.focus()
+    await page.keyboard.press('x')
+    expect(await all.isChecked()).toBe(false)
+    await page.keyboard.press('j')
+    await page.keyboard.press('x')
+    expect(await page.locator('.picked b').textContent()).toBe('1 selected')
+    expect(await boxOf(page, 'op1').isChecked()).toBe(true)
   })
 
   it('deletes the selected calls after a confirmation with their number', async () => {
