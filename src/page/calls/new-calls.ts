@@ -34,7 +34,7 @@ export function NewCalls({ questionUntil, untilMs, onShow }: NewCallsProps) {
     },
     turn,
   )
-  usePause(count.isLoading ? null : PAUSE_MS, () => setTurn(turn + 1))
+  usePause(count.isLoading ? null : PAUSE_MS, () => setTurn((last) => last + 1))
   const found = count.value ?? 0
   return html`<span role="status">${
     found > 0 &&

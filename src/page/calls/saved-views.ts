@@ -32,13 +32,13 @@ function Choices({ project }: { readonly project: string }) {
     await saveView(project, { name: name.trim(), search })
     setNote(`“${name.trim()}” is saved for everyone who reads the project.`)
     setName('')
-    reload(turn + 1)
+    reload((last) => last + 1)
   })
   const [toDelete, setToDelete] = useState('')
   const removal = useSubmit(async () => {
     await deleteView(project, toDelete)
     setToDelete('')
-    reload(turn + 1)
+    reload((last) => last + 1)
   })
   const path = pathTo(project, 'calls')
   return html`

@@ -50,7 +50,7 @@ export function Home({ project }: { readonly project: string }) {
     Math.floor(turn / TURNS_PER_TOTALS),
   )
   // Counted from the end of a response, so that a slow one is never aborted for the next.
-  usePause(isLive && !stats.isLoading ? PAUSE_MS : null, () => setTurn(turn + 1))
+  usePause(isLive && !stats.isLoading ? PAUSE_MS : null, () => setTurn((last) => last + 1))
   return html`<h1 class="hidden">Overview</h1>
     <${TimePicker} isLoading=${stats.isLoading} isLive=${isLive} />
     <${Failure} words=${stats.failure} />

@@ -41,7 +41,7 @@ export function ObjectView({ project, subject, version = 'latest' }: ViewProps) 
     turn,
   )
   const readAgain = () => {
-    setTurn(turn + 1)
+    setTurn((last) => last + 1)
     // The alias in the address may be the one that was removed.
     const object = chosen.value
     if (object?.aliases?.includes(version) && version !== 'latest') {

@@ -42,7 +42,7 @@ export function Retention({ project }: { readonly project: string }) {
     opener.current?.focus()
   }
   const onSet = () => {
-    setTurn(turn + 1)
+    setTurn((last) => last + 1)
     close()
   }
   return html`<section class="retention" aria-label="Retention">

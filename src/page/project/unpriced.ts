@@ -33,7 +33,7 @@ export function UnpricedModels({ project }: { readonly project: string }) {
   )
   if (failure !== null) return html`<${Failure} words=${failure} />`
   if (value === null || value.models.length === 0) return null
-  const onSet = () => setTurn(turn + 1)
+  const onSet = () => setTurn((last) => last + 1)
   return html`<section class="card unpriced">
     <h2>Models without a price</h2>
     <p class="faint">Of the last 30 days. A price that you set holds for all calls of the project, also past ones.</p>

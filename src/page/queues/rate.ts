@@ -40,18 +40,18 @@ export function Rate({ project, subject }: ViewProps) {
       onSent(rest)
     }
     await api.finish(claimed.item.id, draft === null ? 'skipped' : 'completed')
-    setTurn(turn + 1)
+    setTurn((last) => last + 1)
   }
   const found = next.isLoading ? undefined : next.value?.found
   return html`<${QueueHead} name=${known?.queue.name ?? (queue.isLoading ? '…' : id)} description=${known?.queue.description ?? ''} progress=${progress.value} />
     <${Failure} words=${queue.failure ?? progress.failure ?? next.failure} />
-    ${next.failure !== null && html`<button onClick=${() => setTurn(turn + 1)}>Try again</button>`}
+    ${next.failure !== null && html`<button onClick=${() => setTurn((last) => last + 1)}>Try again</button>`}
     ${found === undefined && next.isLoading && html`<${Loading} />`}
     ${found === null && html`<p class="notice">${progress.value?.total === 0 ? 'Nothing is in this queue yet.' : 'Nothing is left to rate in this queue.'} <a href=${pathTo(project, 'queues')}>All queues</a></p>`}
     ${found && html`<${Rated} key=${found.item.id} project=${project} claimed=${found} onFinish=${finish} />`}
     ${
       known?.queue.queue_type === 'call' &&
-      html`<${Folded} title=${known.queue.rules === null ? 'Rules: none' : 'Rules'}>${() => html`<${RulesForm} key=${saved} project=${project} known=${known} onSaved=${() => setSaved(saved + 1)} />`}<//>`
+      html`<${Folded} title=${known.queue.rules === null ? 'Rules: none' : 'Rules'}>${() => html`<${RulesForm} key=${saved} project=${project} known=${known} onSaved=${() => setSaved((last) => last + 1)} />`}<//>`
     }
     ${known !== null && html`<${AgreementPart} project=${project} queue=${id} />`}`
 }

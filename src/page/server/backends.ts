@@ -24,7 +24,7 @@ async function readBackends(signal: AbortSignal) {
 export function Backends() {
   const [turn, setTurn] = useState(0)
   const loaded = useLoad('models', readBackends, turn)
-  usePause(loaded.isLoading ? null : PAUSE_MS, () => setTurn(turn + 1))
+  usePause(loaded.isLoading ? null : PAUSE_MS, () => setTurn((last) => last + 1))
   if (loaded.value === null) return html`<${Pending} title="Models" loaded=${loaded} />`
   const { data, ready } = loaded.value
   return html`<div class="bar"><h1>Models</h1><span class="faint">${ready}</span></div>

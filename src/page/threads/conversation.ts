@@ -93,11 +93,11 @@ function ThreadConversation({ project, thread }: ThreadConversationProps) {
       <b>${formatCount(count)} ${count === 1 ? 'turn' : 'turns'}</b>
       <a href=${`${pathTo(project, 'calls')}?all=1&thread=${encodeURIComponent(thread)}`}>all calls of the thread</a>
       <span class="push"></span>
-      <button onClick=${() => reload(turn + 1)}>Refresh</button>
+      <button onClick=${() => reload((last) => last + 1)}>Refresh</button>
     </div>
     <${Failure} words=${turns.failure ?? usage.failure ?? steps.failure} />
     ${at > 0 && html`<button onClick=${() => goToPage(at - 1)}>Earlier turns</button>`}
-    ${calls.map((call) => html`<${Turn} key=${call.id} project=${project} call=${call} usage=${usage.value?.[call.id]} steps=${steps.value?.get(call.id) ?? []} onChange=${() => reload(turn + 1)} />`)}
+    ${calls.map((call) => html`<${Turn} key=${call.id} project=${project} call=${call} usage=${usage.value?.[call.id]} steps=${steps.value?.get(call.id) ?? []} onChange=${() => reload((last) => last + 1)} />`)}
     ${first + calls.length < count && html`<button onClick=${() => goToPage(at + 1)}>Later turns</button>`}
   </section>`
 }

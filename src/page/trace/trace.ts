@@ -62,7 +62,7 @@ export function Trace({ project, subject }: ViewProps) {
         kinds=${kinds.value ?? NO_KINDS}
         chosen=${chosen}
         onChoose=${(call: string) => setQuery({ call })}
-        onReload=${() => reload(count + 1)}
+        onReload=${() => reload((last) => last + 1)}
       />`
       }
       <${CallDetail} key=${chosen} project=${project} id=${chosen} turn=${count} usage=${usage.value?.get(chosen)} />

@@ -56,7 +56,7 @@ export function JobView({ project, id }: JobViewProps) {
   const [turn, setTurn] = useState(0)
   const loaded: Loaded<Seen> = useLoad(id, (signal) => readAllOf(id, loaded.value, signal), turn)
   const isLive = loaded.value !== null && !isOver(loaded.value.job)
-  usePause(isLive && !loaded.isLoading ? PAUSE_MS : null, () => setTurn(turn + 1))
+  usePause(isLive && !loaded.isLoading ? PAUSE_MS : null, () => setTurn((last) => last + 1))
   if (loaded.value === null) return html`<${Pending} title="Training job" loaded=${loaded} />`
   const { job, events, model } = loaded.value
   const steps = events.filter(({ type }) => type === 'gradient_step')
@@ -66,7 +66,7 @@ export function JobView({ project, id }: JobViewProps) {
       ${isLive && html`<span class="faint" role="status">live</span>`}
       <span class="push"></span>
       <a href=${`${pathTo(project, 'training')}?model=${encodeURIComponent(job.model_id)}`}>all of ${model?.name ?? 'the model'}</a>
-      ${isLive && html`<${Cancel} job=${job} onDone=${() => setTurn(turn + 1)} />`}
+      ${isLive && html`<${Cancel} job=${job} onDone=${() => setTurn((last) => last + 1)} />`}
     </div>
     <${Failure} words=${loaded.failure} />
     <${Failure} words=${job.status === 'failed' ? noteOf(job) : null} />

@@ -65,7 +65,7 @@ export function Overview({ project }: { readonly project: string }) {
   )
   const isBusy = loaded.value?.jobs.some((job) => !isOver(job)) ?? false
   const pause = isBusy ? BUSY_PAUSE_MS : IDLE_PAUSE_MS
-  usePause(loaded.isLoading ? null : pause, () => setTurn(turn + 1))
+  usePause(loaded.isLoading ? null : pause, () => setTurn((last) => last + 1))
   if (loaded.value === null) return html`<${Pending} title="Training" loaded=${loaded} />`
   const { models, model, jobs, checkpoints } = loaded.value
   return html`<div class="bar">

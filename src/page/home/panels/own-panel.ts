@@ -33,7 +33,7 @@ export function OwnPanelCard({ project, panel, isLive }: OwnPanelCardProps) {
     (signal) => readStatistics(statsQueryOf(panel, statsWindow(project), refScheme()), signal),
     turn,
   )
-  usePause(isLive && !stats.isLoading ? PAUSE_MS : null, () => setTurn(turn + 1))
+  usePause(isLive && !stats.isLoading ? PAUSE_MS : null, () => setTurn((last) => last + 1))
   const response = stats.value?.response ?? null
   // The same lines for the same response: new ones would discard a selection being drawn on the chart.
   const drawn = useMemo(() => (response === null ? null : linesOf(panel, response)), [response])

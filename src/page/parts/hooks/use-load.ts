@@ -63,6 +63,6 @@ export function useLoad<T>(
     return () => abort.abort()
   }, [name, turn, retries])
   const canRetry = isWaiting.current && loaded.failure !== null && !loaded.isLoading
-  usePause(canRetry ? RETRY_MS : null, () => setRetries(retries + 1))
+  usePause(canRetry ? RETRY_MS : null, () => setRetries((last) => last + 1))
   return { ...loaded, isOther: loaded.value !== null && shownName.current !== name }
 }

@@ -27,7 +27,7 @@ export function ArmTable({ alias }: { readonly alias: Alias }) {
         <option value="">since it was set</option>
         ${Object.keys(PRESETS).map((name) => html`<option key=${name} value=${name}>of the last ${name}</option>`)}
       </select></label>
-      <button onClick=${() => setTurn(turn + 1)}>Refresh</button>
+      <button onClick=${() => setTurn((last) => last + 1)}>Refresh</button>
     </div>
     <${Failure} words=${loaded.failure} />
     ${arms === null ? html`<${Loading} />` : html`<${Table} arms=${arms} />`}`
