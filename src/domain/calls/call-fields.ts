@@ -132,7 +132,7 @@ export function createCallTests(
   const isSortedByTree = sort.some(({ path }) => isTreePath(path))
   // Of failed descendants, a status shows only whether there are any.
   const readsOnlyStatus =
-    ofTree === null || fieldPaths(ofTree).filter(isTreePath).every(isStatusPath)
+    ofTree !== null && fieldPaths(ofTree).filter(isTreePath).every(isStatusPath)
 
   function meetsWith(call: ScannedCall, failedDescendants: number): boolean {
     if (!call.beside) return meetsByTree(call)
