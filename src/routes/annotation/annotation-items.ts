@@ -5,7 +5,6 @@
  */
 import { requireAccess } from '../../domain/access/permissions.ts'
 import { renderItem, resolveNamedCalls } from '../../domain/annotation/annotation-item.ts'
-import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import {
@@ -18,7 +17,7 @@ import {
   AnnotationProgressResponse,
 } from '../../schemas/annotation/annotation-item.ts'
 import { AnnotationQueuePath } from '../../schemas/annotation/annotation-queue.ts'
-import type { AnnotationRoutesOptions } from './annotation-queues.ts'
+import { type AnnotationRoutesOptions, requireQueue } from './annotation-queues.ts'
 
 const tags = ['annotation']
 
@@ -48,8 +47,7 @@ function addAdd(app: App, { annotation, nowUs }: AnnotationRoutesOptions): void 
       const { project_id, display_fields } = request.body
       const { svc_user_id } = requireAccess(request.principal, 'traces:write', project_id)
       const name = { project_id, id: request.params.queue_id }
-      const queue = await annotation.findQueue(name)
-      if (queue === null) throw new ApiError('annotation_queue_not_found', { param: 'queue_id' })
+      const queue = await requireQueue(name, annotation)
       const addition = {
         ...name,
         ...resolveNamedCalls(queue.queue_type, request.body),

@@ -146,8 +146,7 @@ function addRead(app: App, { annotation, evaluators, nowUs }: QueueRoutesOptions
     async (request) => {
       const { project_id } = request.query
       requireAccess(request.principal, 'traces:read', project_id)
-      const queue = await annotation.findQueue({ project_id, id: request.params.queue_id })
-      if (queue === null) throw new ApiError('annotation_queue_not_found', { param: 'queue_id' })
+      const queue = await requireQueue({ project_id, id: request.params.queue_id }, annotation)
       const { scored: added, dropped, waiting } = await evaluators.countWork(queue.id, nowUs())
       return { queue: renderQueue(queue), rules_work: { added, dropped, waiting } }
     },
@@ -188,14 +187,23 @@ function addUpdate(app: App, options: QueueRoutesOptions): void {
   )
 }
 
+/** @throws ApiError annotation_queue_not_found */
+export async function requireQueue(
+  name: QueueName,
+  annotation: Stores['annotation'],
+): Promise<AnnotationQueue> {
+  const queue = await annotation.findQueue(name)
+  if (queue !== null) return queue
+  throw new ApiError('annotation_queue_not_found', { param: 'queue_id' })
+}
+
 /** @throws ApiError validation_failed, annotation_queue_not_found */
 async function requireRules(
   rules: QueueRules,
   { project_id, id }: QueueName,
   options: QueueRoutesOptions,
 ): Promise<void> {
-  const queue = await options.annotation.findQueue({ project_id, id })
-  if (queue === null) throw new ApiError('annotation_queue_not_found', { param: 'queue_id' })
+  const queue = await requireQueue({ project_id, id }, options.annotation)
   if (hasRule(rules)) requireUsable(rules, queue, options)
 }
 
