@@ -107,6 +107,35 @@ describe('GET /v1/preview/aliases/{name}/arms', () => {
     expect(difference.high).toBeCloseTo(0.5 + error, 2)
   })
 
+  it('counts the newest 10,000 calls, and says whether there are more', async () => {
+    const app = await buildServedApp()
+    const startMs = Date.parse('2026-01-31T09:30:00Z')
+    const send = async (count: number, begin: number) => {
+      const batch = Array.from({ length: count }, (_, at) => ({
+        mode: 'start',
+        req: {
+          start: {
+            project_id: PROJECT,
+            id: `${begin + at}`,
+            op_name: 'chat.completions',
+            started_at: new Date(startMs + begin + at).toISOString(),
+            attributes: { alias: 'helper', alias_arm: begin === 0 ? 'candidate' : 'target' },
+            inputs: {},
+          },
+        },
+      }))
+      expect((await app.post('/call/upsert_batch', { batch })).status).toBe(200)
+    }
+    await send(1, 0)
+    for (let begin = 1; begin < 10_000; begin += 1111) await send(1111, begin)
+    const all = await read(app)
+    expect(all.body).toMatchObject({ is_complete: true, arms: [{ calls: 9999 }, { calls: 1 }] })
+    await send(1, 10_000)
+    const newest = await read(app)
+    const arms = [{ calls: 10_000 }, { calls: 0 }]
+    expect(newest.body).toMatchObject({ is_complete: false, arms })
+  })
+
   it('begins when the name was set last, and has no interval for one end user', async () => {
     const app = await buildServedApp()
     await record(app, 'a', { arm: 'target', user: 'ada', ms: 100 })

@@ -41,7 +41,6 @@ export async function aliasArmsRoutes(
     async (request, reply) => {
       const { project_id, since } = request.query
       const { name } = request.params
-      requireAccess(request.principal, 'training', project_id)
       const { projects } = requireAccess(request.principal, 'traces:read', project_id)
       const alias = await servedAliases.findAlias({ project_id, name })
       if (alias === null) throw new ApiError('alias_not_found', { param: 'name' })
@@ -49,7 +48,8 @@ export async function aliasArmsRoutes(
       const listed = {
         project_id,
         query: conditionOn(name, from),
-        limit: CALLS_MAX,
+        // One more shows that there are more.
+        limit: CALLS_MAX + 1,
         columns: COLUMNS,
       }
       const order = [{ field: 'started_at', direction: 'desc' as const }]
@@ -64,12 +64,12 @@ export async function aliasArmsRoutes(
       for await (const page of callsQuery.pages(selection, resolveCallsShape(listed), caller)) {
         const refs = page.map(({ call }) => callRef(refScheme, project_id, call.id))
         const about = await feedback.listAbout(refs, caller)
-        for (const [index, { call }] of page.entries()) {
+        for (const [index, { call }] of page.slice(0, CALLS_MAX - count).entries()) {
           sums.add({ call, table, feedback: about[index] ?? [] })
         }
         count += page.length
       }
-      return { since: from, is_complete: count < CALLS_MAX, ...sums.result() }
+      return { since: from, is_complete: count <= CALLS_MAX, ...sums.result() }
     },
   )
 }
