@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { BASE, openLangfuse, project, type SentSpan, TRACE } from './langfuse-spans.ts'
 
 const SHARED = {
@@ -108,6 +108,27 @@ describe('observations of Langfuse’s SDKs', () => {
       'outputPrice',
       'totalPrice',
     ])
+  })
+
+  it('have in each group of fields alone what they have in it among all, whose bodies only some read', async () => {
+    const app = await openTraced()
+    const values = { attributes: {}, inputs: { model: 'of-inputs', messages: [] } }
+    const start = { project_id: project, op_name: 'chat', started_at: '2026-01-01T00:00:09Z' }
+    expect((await app.post('/call/start', { start: { ...start, ...values } })).status).toBe(200)
+    const { data } = await app.list({ fields: GROUPS })
+    expect(data[0]).toMatchObject({ model: 'of-inputs' })
+    const pages = vi.spyOn(app.deps.callsQuery, 'pages')
+    const bodies: Record<string, string[]> = {}
+    for (const group of GROUPS.split(',')) {
+      expect(data).toMatchObject((await app.list({ fields: group })).data)
+      const columns = [...(pages.mock.lastCall?.[1].columns ?? [])]
+      bodies[group] = columns.filter((name) => name === 'inputs' || name === 'output')
+    }
+    expect(bodies).toEqual({
+      ...Object.fromEntries(GROUPS.split(',').map((group) => [group, []])),
+      io: ['inputs', 'output'],
+      model: ['inputs'],
+    })
   })
 
   it('are listed page by page, the newest first, each once though some began together', async () => {
