@@ -1,7 +1,7 @@
 """LiteLLM's own callback."""
 
 import litellm
-from steps import CONVERSATION, FAIL, PLAIN, STREAM, SUNNY, TOOL_CHAT, USER, WEATHER, finish, open_providers, run_steps
+from steps import CONVERSATION, USER, chat_steps, finish, open_providers, run_steps
 
 import os
 
@@ -23,26 +23,6 @@ def ask(messages, **more):
     return litellm.completion(model="openai/gpt-5", messages=messages, num_retries=0, max_retries=0, **SENT, **more)
 
 
-def plain():
-    ask([{"role": "user", "content": PLAIN}])
-
-
-def tool():
-    messages = [{"role": "user", "content": WEATHER}]
-    first = ask(messages, tools=[TOOL_CHAT]).choices[0].message
-    result = {"role": "tool", "tool_call_id": first.tool_calls[0].id, "content": SUNNY}
-    ask([*messages, first.model_dump(exclude_none=True), result], tools=[TOOL_CHAT])
-
-
-def stream():
-    for _ in ask([{"role": "user", "content": STREAM}], stream=True, stream_options={"include_usage": True}):
-        pass
-
-
-def fail():
-    ask([{"role": "user", "content": FAIL}])
-
-
 def end():
     import time
 
@@ -51,5 +31,5 @@ def end():
     close()
 
 
-run_steps(plain, tool, stream, fail)
+run_steps(*chat_steps(ask))
 finish(end)

@@ -7,8 +7,7 @@ import sys
 import time
 import urllib.request
 
-from steps import CONVERSATION, FAIL, PLAIN, PROVIDER, STREAM, SUNNY, TOOL_CHAT, TOOL_SCHEMA, USER, WEATHER
-from steps import finish, open_providers, run_steps
+from steps import CONVERSATION, PLAIN, PROVIDER, USER, chat_steps, finish, open_providers, response_steps, run_steps
 
 CALLBACK = os.environ.get("WITH", "otel")
 HERE = os.environ["TMPDIR"]
@@ -96,26 +95,6 @@ def ask(messages, model="gpt-5", **more):
     return client.chat.completions.create(model=model, messages=messages, extra_headers=headers(), **MORE, **more)
 
 
-def plain():
-    ask([{"role": "user", "content": PLAIN}])
-
-
-def tool():
-    messages = [{"role": "user", "content": WEATHER}]
-    first = ask(messages, tools=[TOOL_CHAT]).choices[0].message
-    result = {"role": "tool", "tool_call_id": first.tool_calls[0].id, "content": SUNNY}
-    ask([*messages, first.model_dump(exclude_none=True), result], tools=[TOOL_CHAT])
-
-
-def stream():
-    for _ in ask([{"role": "user", "content": STREAM}], stream=True, stream_options={"include_usage": True}):
-        pass
-
-
-def fail():
-    ask([{"role": "user", "content": FAIL}])
-
-
 def embed():
     client.embeddings.create(model="text-embedding-3-small", input="Please embed.", extra_headers=headers())
 
@@ -132,40 +111,6 @@ def respond(**more):
     return client.responses.create(model="gpt-5", extra_headers=headers(), **{**MORE, **more})
 
 
-def respond_plain():
-    respond(input=PLAIN)
-
-
-def respond_tool():
-    tools = [{"type": "function", "name": "get_weather", "parameters": TOOL_SCHEMA}]
-    first = respond(input=WEATHER, tools=tools)
-    call = [item for item in first.output if item.type == "function_call"][0]
-    sent = [
-        {"role": "user", "content": WEATHER},
-        *[item.model_dump(exclude_none=True) for item in first.output],
-        {"type": "function_call_output", "call_id": call.call_id, "output": SUNNY},
-    ]
-    respond(input=sent, tools=tools)
-
-
-def respond_stream():
-    for _ in respond(input=STREAM, stream=True):
-        pass
-
-
-def respond_fail():
-    respond(input=FAIL)
-
-
-respond_fail.__name__ = "fail"
-
-
-STEPS = {
-    "chat": [plain, tool, stream, fail, embed, fall_back, alias],
-    "responses": [respond_plain, respond_tool, respond_stream, respond_fail],
-}
-
-
 def end():
     # The callbacks run after the responses, and spans are exported in batches.
     time.sleep(7)
@@ -174,5 +119,6 @@ def end():
     close()
 
 
-run_steps(*STEPS[os.environ.get("API", "chat")])
+is_responses = os.environ.get("API") == "responses"
+run_steps(*(response_steps(respond) if is_responses else [*chat_steps(ask), embed, fall_back, alias]))
 finish(end)

@@ -68,6 +68,61 @@ def open_providers(logs=True):
     return provider, close
 
 
+def chat_steps(ask):
+    """The steps in the shape of OpenAI's chat completions; `ask` takes messages and further parameters."""
+
+    def say(content, **more):
+        return ask([{"role": "user", "content": content}], **more)
+
+    def plain():
+        say(PLAIN)
+
+    def tool():
+        first = say(WEATHER, tools=[TOOL_CHAT]).choices[0].message
+        messages = [
+            {"role": "user", "content": WEATHER},
+            first.model_dump(exclude_none=True),
+            {"role": "tool", "tool_call_id": first.tool_calls[0].id, "content": SUNNY},
+        ]
+        ask(messages, tools=[TOOL_CHAT])
+
+    def stream():
+        for _ in say(STREAM, stream=True, stream_options={"include_usage": True}):
+            pass
+
+    def fail():
+        say(FAIL)
+
+    return [plain, tool, stream, fail]
+
+
+def response_steps(respond):
+    """The same in the shape of OpenAI's responses; `respond` takes the parameters of a request but the model."""
+
+    def plain():
+        respond(input=PLAIN)
+
+    def tool():
+        tools = [{"type": "function", "name": "get_weather", "parameters": TOOL_SCHEMA}]
+        first = respond(input=WEATHER, tools=tools)
+        call = [item for item in first.output if item.type == "function_call"][0]
+        sent = [
+            {"role": "user", "content": WEATHER},
+            *[item.model_dump(exclude_none=True) for item in first.output],
+            {"type": "function_call_output", "call_id": call.call_id, "output": SUNNY},
+        ]
+        respond(input=sent, tools=tools)
+
+    def stream():
+        for _ in respond(input=STREAM, stream=True):
+            pass
+
+    def fail():
+        respond(input=FAIL)
+
+    return [plain, tool, stream, fail]
+
+
 def attempt(step):
     """Runs a step; the one that is to fail must, the others must not."""
     try:
