@@ -105,10 +105,22 @@ describeEachStore('conditions on the status of calls', (build) => {
     const app = await build()
     await start(app, 'one', { trace_id: 'one', ...at(1) })
     await start(app, 'other', { trace_id: 'other', parent_id: 'one', ...at(2) })
-    await end(app, 'one')
-    await end(app, 'other', { exception: 'refused' })
-    expect(await failuresOf(app)).toEqual([])
-    const shown = await list(app, { include_tree_usage: true })
-    expect(shown.map(({ summary }) => summary.weave.status)).toEqual(['success', 'error'])
+    await start(app, 'two', { trace_id: 'two', ...at(3) })
+    await start(app, 'below', { trace_id: 'two', parent_id: 'two', ...at(4) })
+    await start(app, 'stray', { trace_id: 'other', parent_id: 'two', ...at(5) })
+    for (const id of ['one', 'two']) await end(app, id)
+    for (const id of ['other', 'below', 'stray']) await end(app, id, { exception: 'refused' })
+    const countsOf = async (request: object) => {
+      const calls = await list(app, request)
+      return calls.map(({ id, summary: { weave } }) => [id, weave.status, weave.tree_error_count])
+    }
+    const count = { $getField: 'summary.weave.tree_error_count' }
+    const query = { $expr: { $eq: [count, { $literal: 1 }] } }
+    expect(await countsOf({ query })).toEqual([['two', 'descendant_error', 1]])
+    expect(await countsOf({ include_tree_usage: true, limit: 3 })).toEqual([
+      ['one', 'success', 0],
+      ['other', 'error', 0],
+      ['two', 'descendant_error', 1],
+    ])
   })
 })

@@ -1,7 +1,16 @@
-import { expect, it } from 'vitest'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { resolveCallsSelection } from '../../../src/domain/calls/calls-query.ts'
 import { createTreeBudget } from '../../../src/store/base/usage/call-trees.ts'
+import { openCallTrees as openInClickHouse } from '../../../src/store/clickhouse/calls/call-trees.ts'
+import { connectClickHouse } from '../../../src/store/clickhouse/db/client.ts'
+import { openCallTrees as openInSqlite } from '../../../src/store/sqlite/calls/query/call-trees.ts'
+import { DATABASE_FILE, openReadOnlyDatabase } from '../../../src/store/sqlite/db/connection.ts'
+import { borrowDatabase, hasClickHouse } from '../../store/clickhouse/clickhouse-server.ts'
 import { describeEachStore } from '../../store/clickhouse/describe-each-store.ts'
-import type { TestApp } from '../../support/build-test-app.ts'
+import { buildTestApp, type TestApp } from '../../support/build-test-app.ts'
+import { readCaller } from '../../support/read-caller.ts'
+import { makeTempDir } from '../../support/temp-dir.ts'
 import { end, ids, list, PROJECT, start } from './stream-fixtures.ts'
 
 const at = (second: number) => ({ started_at: `2026-01-01T00:00:0${second}Z` })
@@ -31,7 +40,7 @@ async function fill(app: TestApp): Promise<void> {
 }
 
 describeEachStore('orders and conditions by what trees used', (build) => {
-  it('sort roots by the tokens and the cost of their trees, each token once', async () => {
+  it('sort roots by the tokens and the cost of their trees', async () => {
     const app = await build()
     await fill(app)
     expect(ids(await list(app, by(TOKENS)))).toEqual(['cheap', 'dear', 'none'])
@@ -40,7 +49,7 @@ describeEachStore('orders and conditions by what trees used', (build) => {
     expect(ids(await list(app, { ...by(COST), offset: 1, limit: 1 }))).toEqual(['cheap'])
   })
 
-  it('compare what include_tree_usage shows, and count the same calls', async () => {
+  it('compare what include_tree_usage shows, each token once, and count the same calls', async () => {
     const app = await build()
     await fill(app)
     expect(ids(await list(app, { query: above(TOKENS, 499) }))).toEqual([
@@ -49,6 +58,7 @@ describeEachStore('orders and conditions by what trees used', (build) => {
       'dear',
       'dear-child',
     ])
+    expect(ids(await list(app, { query: above(TOKENS, 900) }))).toEqual([])
     const query = above(COST, 0.001)
     const dear = await list(app, { ...roots, query, include_tree_usage: true })
     expect(dear.map(({ id, summary: { weave } }) => [id, weave.tree_total_cost])).toEqual([
@@ -76,9 +86,52 @@ describeEachStore('orders and conditions by what trees used', (build) => {
   })
 })
 
-it('orders by the usage of trees are refused beyond half a million calls, naming what would do', () => {
-  const spend = createTreeBudget({ expression: null })
-  spend(499_999)
-  spend(1)
-  expect(() => spend(1)).toThrow(/more than 500000 calls would be read: narrow started_at/)
+it('orders and conditions by the usage of trees are refused beyond half a million calls, naming what would do', () => {
+  const path = TOKENS.split('.')
+  for (const [expression, param] of [
+    [null, 'sort_by'],
+    [{ op: '$getField', path }, 'query'],
+  ] as const) {
+    const spend = createTreeBudget({ expression })
+    spend(499_999)
+    spend(1)
+    const message = expect.stringMatching(/more than 500000 calls .*: narrow started_at/)
+    expect(() => spend(1)).toThrow(expect.objectContaining({ param, message }))
+  }
 })
+
+const byTokens = resolveCallsSelection({
+  project_id: PROJECT,
+  sort_by: [{ field: TOKENS, direction: 'asc' }],
+})
+const [CHEAP, DEAR] = [
+  { id: 'cheap', trace_id: 'c' },
+  { id: 'dear', trace_id: 'd' },
+] as const
+
+it('calls whose usage is summed up count until the limit, in SQLite', async () => {
+  const dataDir = makeTempDir()
+  await fill(await buildTestApp({ dataDir }))
+  const db = openReadOnlyDatabase(join(dataDir, DATABASE_FILE))
+  onTestFinished(() => void db.close())
+  const trees = openInSqlite(db, byTokens, () => false, 3)
+  const load = (top: typeof CHEAP | typeof DEAR) => [...(trees?.load([top]) ?? [])]
+  load(CHEAP)
+  expect(trees?.treeOf(CHEAP)?.byModel).not.toBeNull()
+  expect(() => load(DEAR)).toThrow(/more than 3 calls/)
+})
+
+it.skipIf(!hasClickHouse)(
+  'calls whose usage is summed up count until the limit, in ClickHouse',
+  async () => {
+    const url = await borrowDatabase()
+    await fill(await buildTestApp({ store: 'clickhouse', clickhouse: { url, cluster: null } }))
+    const db = connectClickHouse({ url, readTimeoutMs: 20_000 })
+    onTestFinished(() => db.close())
+    const trees = openInClickHouse(db as never, byTokens, 3)
+    await trees?.load([CHEAP], readCaller({ project_id: PROJECT }))
+    expect(trees?.treeOf(CHEAP)?.byModel).not.toBeNull()
+    const more = trees?.load([DEAR], readCaller({ project_id: PROJECT }))
+    await expect(more).rejects.toThrow(/more than 3 calls/)
+  },
+)

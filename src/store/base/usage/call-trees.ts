@@ -25,16 +25,19 @@ const COMPARED_MAX = 500_000
  * Spec: §2.7 (queries are an addition). Choice: the usage of trees is summed up when it is asked for, since late calls,
  * deletions and prices change it, and only of a bounded number of calls.
  *
- * @throws ApiError validation_failed beyond COMPARED_MAX
+ * @throws ApiError validation_failed beyond callsMax
  */
-export function createTreeBudget({ expression }: Pick<CallsSelection, 'expression'>) {
+export function createTreeBudget(
+  { expression }: Pick<CallsSelection, 'expression'>,
+  callsMax = COMPARED_MAX,
+) {
   const isInQuery = expression !== null && treeNeedOfPaths(fieldPaths(expression)) === 'usage'
   let calls = 0
   return (more: number): void => {
     calls += more
-    if (calls <= COMPARED_MAX) return
+    if (calls <= callsMax) return
     const message =
-      `To compare trees, more than ${COMPARED_MAX} calls would be read: narrow started_at in the query, ` +
+      `To compare trees, more than ${callsMax} calls would be read: narrow started_at in the query, ` +
       'or choose fewer calls by the filter.'
     throw new ApiError('validation_failed', { param: isInQuery ? 'query' : 'sort_by', message })
   }

@@ -23,13 +23,17 @@ interface OpenTrees {
   treeOf(call: TreeTop): TreeUsage | null
 }
 
-/** Returns null when the selection needs no descendants. */
-export function openCallTrees(reads: Reads, selection: CallsSelection): OpenTrees | null {
+/** Returns null when the selection needs no descendants. @param callsMax - default: the limit of createTreeBudget */
+export function openCallTrees(
+  reads: Reads,
+  selection: CallsSelection,
+  callsMax?: number,
+): OpenTrees | null {
   const need = treeNeedOfPaths(pathsOfSelection(selection))
   if (need === null) return null
   const { project_id, prices } = selection
   const trees = createCallTrees()
-  const spend = createTreeBudget(selection)
+  const spend = createTreeBudget(selection, callsMax)
 
   async function loadFailures(trace_ids: readonly string[], caller: ReadCaller): Promise<void> {
     if (trace_ids.length === 0) return

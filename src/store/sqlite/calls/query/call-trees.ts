@@ -22,11 +22,12 @@ interface OpenTrees {
   treeOf(call: TreeTop): TreeUsage | null
 }
 
-/** Returns null when the selection needs no descendants. */
+/** Returns null when the selection needs no descendants. @param callsMax - default: the limit of createTreeBudget */
 export function openCallTrees(
   db: Connection,
   selection: CallsSelection,
   checkpoint: Checkpoint,
+  callsMax?: number,
 ): OpenTrees | null {
   const need = treeNeedOfPaths(pathsOfSelection(selection))
   if (need === null) return null
@@ -41,7 +42,7 @@ export function openCallTrees(
 
   const readTrace = createTraceRead(db, project_id, checkpoint)
   const found = createFoundCalls({ expression: null, prices, limit: Number.POSITIVE_INFINITY })
-  const spend = createTreeBudget(selection)
+  const spend = createTreeBudget(selection, callsMax)
 
   function* loadUsage(trace_ids: readonly string[]): Generator<void, void> {
     for (const trace_id of trace_ids) {
