@@ -54,15 +54,19 @@ describe('POST /calls/tag', () => {
     expect(await tag(app, ['a'], { add: ['checked'] })).toEqual([1, 0])
   })
 
-  it('knows tags that were given as feedback, and stores one that two clients add at once once', async () => {
+  it('knows tags that were given as feedback, and no other feedback, and stores one that two clients add at once once', async () => {
     const app = await openCalls(await buildTestApp(), 'a')
     const weave_ref = 'weave:///acme/demo/call/a'
     const given = { ...PROJECT, weave_ref, feedback_type: 'weft.tag', payload: { tag: 'mine' } }
-    expect((await app.post('/traces/feedback/create', given)).status).toBe(200)
+    for (const feedback_type of ['weft.tag', 'custom']) {
+      const created = await app.post('/traces/feedback/create', { ...given, feedback_type })
+      expect(created.status).toBe(200)
+    }
     expect(await tag(app, ['a'], { add: ['mine'] })).toEqual([0, 0])
     expect(await tag(app, ['a'], { remove: ['mine'] })).toEqual([0, 1])
     await Promise.all([1, 2, 3].map(() => tag(app, ['a'], { add: ['once'] })))
-    expect(await readTags(app)).toEqual(['a once'])
+    // The first is of the other feedback.
+    expect(await readTags(app)).toEqual(['a mine', 'a once'])
   })
 
   it.each([
