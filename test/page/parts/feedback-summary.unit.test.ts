@@ -16,10 +16,11 @@ describe('the summary of feedback', () => {
       given('weft.tag', { tag: 'checked' }),
       given('rating', { stars: 4, polite: true }),
       given('wandb.runnable.judge', { output: { passed: true, detail: { length: 47 } } }),
+      given('wandb.runnable.exact', { output: 0.5 }),
       given('note.1', { note: 'Asked again.' }),
     ]
     expect(summaryOf(feedback)).toBe(
-      '👍 2 · rating stars 4, polite true · judge passed true, length 47 · Asked again.',
+      '👍 2 · rating stars 4, polite true · judge passed true, length 47 · exact 0.5 · Asked again.',
     )
   })
 

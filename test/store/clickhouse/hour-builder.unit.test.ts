@@ -10,12 +10,15 @@ function openBuilder(broken: Set<string>, isBuilt = new Set<string>()) {
   const tried: unknown[] = []
   const reported: (readonly [string, string | null])[] = []
   const clock = { ms: 0 }
-  const lists = { ofAll: 0 }
+  const lists = { ofAll: 0, failed: 0 }
   const db: Pick<ClickHouse, 'read' | 'remove' | 'insert'> = {
     async read<Found>(sql: string, { skipped }: Readonly<Record<string, unknown>>) {
       if (sql.includes('min(builder)')) return [{ builder: names[0] }] as Found[]
       if (!sql.includes('FROM hour_changes')) return []
-      if (broken.has('the list')) throw new Error('connection')
+      if (broken.has('the list')) {
+        lists.failed += 1
+        throw new Error('connection')
+      }
       if (!sql.includes('INTERVAL 1 HOUR')) lists.ofAll += 1
       const isTried = (project_id: string) =>
         !isBuilt.has(project_id) && !(skipped as string[]).includes(project_id)
@@ -55,16 +58,16 @@ describe('the builder of hours', () => {
     const pollUntil = async (ms: number) => {
       for (; clock.ms < ms; clock.ms += 15_000) await builder.poll()
     }
-    await pollUntil(600_000)
+    await pollUntil(2_400_000)
     expect(reported).toEqual([['memory', 'acme/broken']])
-    // At 0, 30, 90, 210 and 450 seconds.
-    expect(triedOf('acme/broken')).toBe(5)
-    expect(built).toHaveLength(40)
+    // At 0, 30, 90, 210, 450 and 930 seconds, and then every ten minutes.
+    expect(triedOf('acme/broken')).toBe(8)
+    expect(built).toHaveLength(160)
     broken.clear()
-    await pollUntil(1_200_000)
+    await pollUntil(3_000_000)
     expect(built).toContain('acme/broken')
     broken.add('acme/broken')
-    await pollUntil(1_215_000)
+    await pollUntil(3_015_000)
     expect(reported).toHaveLength(2)
   })
 
@@ -80,9 +83,11 @@ describe('the builder of hours', () => {
 
   it('reports that hours cannot be listed once, and lists them again later', async () => {
     const broken = new Set(['the list'])
-    const { builder, built, reported, clock } = openBuilder(broken)
-    for (; clock.ms < 60_000; clock.ms += 15_000) await builder.poll()
+    const { builder, built, reported, clock, lists } = openBuilder(broken)
+    for (; clock.ms < 90_000; clock.ms += 15_000) await builder.poll()
     expect(reported).toEqual([['connection', null]])
+    // At the start and after 30 seconds.
+    expect(lists.failed).toBe(2)
     broken.clear()
     for (; clock.ms < 120_000; clock.ms += 15_000) await builder.poll()
     expect(built).toContain('acme/demo')
