@@ -8,10 +8,10 @@ export function Account() {
   if (user === null) return null
   const { svc_username, svc_user_id, scopes, project_patterns } = user
   return html`<h1>${svc_username}</h1>
-    <dl class="card">
-      <dt>Id</dt><dd>${svc_user_id}</dd>
-      <dt>May</dt><dd>${scopes.join(', ')}</dd>
-      <dt>In</dt><dd>${project_patterns.join(', ')}</dd>
+    <dl class="facts">
+      <div><dt>Id</dt><dd>${svc_user_id}</dd></div>
+      <div><dt>May</dt><dd>${scopes.join(', ')}</dd></div>
+      <div><dt>In</dt><dd>${project_patterns.join(', ')}</dd></div>
     </dl>
     ${hasPassword.value && html`<${ChangePassword} />`}`
 }

@@ -79,7 +79,7 @@ function SetPrice({ project, model, onSet }: SetPriceProps) {
     onSet()
   })
   const field = (side: string, value: string, set: (text: string) => void) =>
-    html`<input type="number" min="0" step="any" required size="8" placeholder=${side} aria-label=${`US dollars for a million ${side} tokens of ${model}`} value=${value} onInput=${(event: InputEvent) => set((event.target as HTMLInputElement).value)} />`
+    html`<input class="short" type="number" min="0" step="any" required placeholder=${side} aria-label=${`US dollars for a million ${side} tokens of ${model}`} value=${value} onInput=${(event: InputEvent) => set((event.target as HTMLInputElement).value)} />`
   return html`<form class="bar" onSubmit=${submit}>
       <span class="faint">$ for 1M</span>
       ${field('input', input, setInput)}

@@ -114,7 +114,7 @@ function Row({ entry }: { readonly entry: AuditEntryResponse }) {
     <td class="wrap">${address}${forwarded_for !== null && html`<br /><span class="faint">for ${forwarded_for}</span>`}</td>
     <td>${WHAT[entry.action]}</td>
     <td class="wrap">${entry.subject_id}${projects !== entry.subject_id && html`<br /><span class="faint">${projects}</span>`}</td>
-    <td class="wrap">${[...namesOf(before, after)].map((name) => html`<${Field} key=${name} name=${name} before=${before} after=${after} />`)}</td>
+    <td class="wrap values">${[...namesOf(before, after)].map((name) => html`<${Field} key=${name} name=${name} before=${before} after=${after} />`)}</td>
   </tr>`
 }
 

@@ -209,6 +209,24 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     expect(await page.getByRole('combobox', { name: 'Feedback' }).inputValue()).toContain('owls')
   })
 
+  it('takes the reward of a link, also when no recent feedback has it, and never another one', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    await recordRatedChats(test, 'Why?')
+    await createModel(test, { name: 'owl' })
+    const form = `${url}/${PROJECT}/weave/training/new`
+    await page.goto(`${form}?reward=older%20payload.score#key=${key}`)
+    const feedback = page.getByRole('combobox', { name: 'Feedback' })
+    await expect.poll(() => feedback.inputValue()).toBe('older payload.score')
+    await page.getByText('4 with no feedback with the reward').waitFor()
+    await page.goto(`${form}?reward=none`)
+    await page.getByText('“none” names no feedback').waitFor()
+    expect(await page.getByText('Start the job').isDisabled()).toBe(true)
+    await page.getByLabel('Prompts held out').fill('0')
+    await feedback.selectOption('owls payload.score')
+    await page.getByText('4 rollouts in 1 group').waitFor()
+  })
+
   it('waits for the first step of a control only while a job is to make it', async () => {
     const test = await openPage()
     const { page, url, key, post } = test

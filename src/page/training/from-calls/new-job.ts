@@ -22,7 +22,7 @@ import {
 import { EMPTY_CHOICES, type JobChoices, JobForm } from './job-form.ts'
 import { JobPreview, type Preview } from './job-preview.ts'
 import { printRewardChoices, readRewardChoices, toRewards } from './reward-choices.ts'
-import { type RewardSource, readRewardSources } from './reward-sources.ts'
+import { type RewardSource, readRewardSources, withNamed } from './reward-sources.ts'
 
 async function readOffers(project: string, signal: AbortSignal) {
   const [found, models] = await Promise.all([
@@ -74,13 +74,14 @@ interface ComposerProps {
   readonly models: readonly Model[]
 }
 
-function Composer({ project, sources, models }: ComposerProps) {
+function Composer({ project, sources: found, models }: ComposerProps) {
   const [chosen, setChoices] = useState<JobChoices>({
     ...EMPTY_CHOICES,
     modelId: models[0]?.id ?? '',
   })
   // In the address, with the filter of the calls: what a link should carry.
   const choices = { ...chosen, rewards: readRewardChoices(query.value.get('reward')) }
+  const sources = withNamed(found, choices.rewards)
   const change = (next: JobChoices) => {
     setChoices(next)
     setQuery({ reward: printRewardChoices(next.rewards) })
@@ -103,7 +104,7 @@ function Composer({ project, sources, models }: ComposerProps) {
       <${Failure} words=${problem ?? preview.failure} />
       ${preview.isLoading && html`<${Loading} />`}
       ${!preview.isLoading && preview.value && html`<${JobPreview} preview=${preview.value} />`}
-      ${sources.length === 0 && html`<p>The project has no feedback with a number or a thumb yet: rate some calls first.</p>`}
+      ${found.length === 0 && html`<p>The project has no feedback with a number or a thumb yet: rate some calls first.</p>`}
     </section>
     <${Start} project=${project} choices=${choices} source=${source} preview=${preview} />`
 }

@@ -57,7 +57,7 @@ export function chosenSource(
   sources: readonly RewardSource[],
   { source }: RewardChoice,
 ): RewardSource | null {
-  return sources.find(({ name }) => name === source) ?? sources[0] ?? null
+  return (source === '' ? sources[0] : sources.find(({ name }) => name === source)) ?? null
 }
 
 /** A reward as a request has it; null: the project has no feedback that could be one. @throws Error in words for people */
@@ -70,6 +70,8 @@ function toReward(choice: RewardChoice, sources: readonly RewardSource[]): objec
   }
   if (choice.source !== OWN) {
     const source = chosenSource(sources, choice)
+    if (source === null && choice.source !== '')
+      throw new Error(`“${choice.source}” names no feedback: choose the feedback of the reward.`)
     return source && { feedback_type: source.feedback_type, ...source.reward, ...rest }
   }
   if (choice.feedback_type.trim() === '')

@@ -7,6 +7,7 @@ const FEEDBACK_LOOKED_AT = 1000
 const DEPTH_MAX = 4
 /** Keys that a path of the query language can name. */
 const NAME = /^[\w-]+$/
+const SOURCE_NAME = /^\S.* (thumbs|payload(\.[\w-]+)+)$/
 
 export interface RewardSource {
   /** Its name in the form. */
@@ -49,35 +50,39 @@ export async function readRewardSources(
 }
 
 function findSources(rows: readonly Row[]): RewardSource[] {
-  const counts = new Map<string, { feedback_type: string; path: string; count: number }>()
+  const counts = new Map<string, number>()
   for (const { feedback_type, payload } of rows) {
-    for (const path of numbersIn(payload, 'payload', 0)) {
-      const name = `${feedback_type} ${path}`
-      const known = counts.get(name) ?? { feedback_type, path, count: 0 }
-      counts.set(name, { ...known, count: known.count + 1 })
+    const hasEmoji = typeof (payload as { emoji?: unknown } | null)?.emoji === 'string'
+    for (const part of [...numbersIn(payload, 'payload', 0), ...(hasEmoji ? ['thumbs'] : [])]) {
+      const name = `${feedback_type} ${part}`
+      counts.set(name, (counts.get(name) ?? 0) + 1)
     }
   }
-  const numbers = [...counts].map(([name, { feedback_type, path, count }]) => ({
-    name,
-    feedback_type,
-    count,
-    reward: { path },
-    label: `${feedback_type} · ${path.replace(/^payload\./, '')}`,
-  }))
-  return [...numbers, ...findThumbs(rows)].sort((left, right) => right.count - left.count)
+  return [...counts]
+    .map(([name, count]) => sourceOf(name, count))
+    .sort((left, right) => right.count - left.count)
 }
 
-function findThumbs(rows: readonly Row[]): RewardSource[] {
-  const types = rows
-    .filter(({ payload }) => typeof (payload as { emoji?: unknown } | null)?.emoji === 'string')
-    .map(({ feedback_type }) => feedback_type)
-  return [...new Set(types)].map((feedback_type) => ({
-    name: `${feedback_type} thumbs`,
-    feedback_type,
-    reward: { expression: THUMBS },
-    label: `${feedback_type} · 👍 is 1, others are 0`,
-    count: types.filter((type) => type === feedback_type).length,
-  }))
+/** The sources, and those that choices name but the searched feedback lacks: it may be older. */
+export function withNamed(
+  sources: readonly RewardSource[],
+  choices: readonly { readonly source: string }[],
+): readonly RewardSource[] {
+  const known = new Set(sources.map(({ name }) => name))
+  const named = new Set(choices.map(({ source }) => source))
+  const older = [...named].filter((name) => SOURCE_NAME.test(name) && !known.has(name))
+  return [...sources, ...older.map((name) => sourceOf(name, 0))]
+}
+
+/** @param name - a type of feedback, and a path of its payload or `thumbs` */
+function sourceOf(name: string, count: number): RewardSource {
+  const at = name.lastIndexOf(' ')
+  const [feedback_type, part] = [name.slice(0, at), name.slice(at + 1)]
+  const [reward, words] =
+    part === 'thumbs'
+      ? [{ expression: THUMBS }, '👍 is 1, others are 0']
+      : [{ path: part }, part.replace(/^payload\./, '')]
+  return { name, feedback_type, count, reward, label: `${feedback_type} · ${words}` }
 }
 
 /** Paths of numbers and booleans. */
