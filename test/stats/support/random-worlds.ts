@@ -112,12 +112,15 @@ interface World {
   readonly calls: readonly SentCall[]
   readonly known: Map<number, Known>
   readonly prices: SentPrice[]
-  readonly buildAll: () => Promise<unknown>
+  /** Hours built. */
+  readonly buildAll: () => Promise<number>
   readonly run: number
   /** Groupings that each question is asked with. */
   readonly groupings: number
   /** Questions so far. */
   asked: number
+  /** Hours built so far. */
+  built: number
 }
 
 function rawCalls({ calls, known }: World): RawCall[] {
@@ -205,8 +208,12 @@ async function check(world: World, asked: Question): Promise<void> {
   await checkGroups(world, asked)
 }
 
+async function build(world: World): Promise<void> {
+  world.built += await world.buildAll()
+}
+
 async function perform(world: World, step: Step): Promise<void> {
-  if (step.does === 'build') return void (await world.buildAll())
+  if (step.does === 'build') return build(world)
   if (step.does === 'ask') return check(world, step.question)
   if (step.does === 'price') {
     await post(world, '/cost/create', toCosts(world.project_id, step.price))
@@ -222,12 +229,12 @@ async function perform(world: World, step: Step): Promise<void> {
 /**
  * Has stores answer as the naive statistics do, whatever is written in between.
  *
- * @param buildAll - makes what statistics keep
+ * @param buildAll - makes what statistics keep; hours of stored calls are among it
  * @param groupings - how many of the fields each question is grouped by
  */
 export async function proveStats(
   stores: Pick<Stores, 'calls' | 'stats' | 'prices'>,
-  buildAll: () => Promise<unknown>,
+  buildAll: () => Promise<number>,
   numRuns: number,
   groupings: number,
 ): Promise<void> {
@@ -254,12 +261,17 @@ export async function proveStats(
         run,
         groupings,
         asked: 0,
+        built: 0,
         buildAll,
       }
       for (const step of steps) await perform(world, step)
       await check(world, last)
-      await world.buildAll()
+      await build(world)
       await check(world, last)
+      // Else nothing but rows was read.
+      if ([...world.known.values()].some(({ hasStarted }) => hasStarted)) {
+        expect(world.built).toBeGreaterThan(0)
+      }
     },
   )
   // Shrinking a failure takes longer than the test may, which would hide it.
