@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { describeEachStore } from '../store/clickhouse/describe-each-store.ts'
 import { itRefusesBadRequests } from '../support/bad-requests.ts'
 import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
@@ -52,6 +52,16 @@ describe('POST /calls/tag', () => {
     ])
     expect(await readTags(app)).toEqual(['a größe 2', 'a new', 'b größe 2', 'b new'])
     expect(await tag(app, ['a'], { add: ['checked'] })).toEqual([1, 0])
+  })
+
+  it('reads the feedback of at most 100 calls at once', async () => {
+    const app = await buildTestApp()
+    const listAbout = vi.spyOn(app.deps.feedback, 'listAbout')
+    const ids = Array.from({ length: 201 }, (_, at) => `call-${at}`)
+    expect(await tag(app, ids, { add: ['checked'] })).toEqual([201, 0])
+    expect(await tag(app, ids, { add: ['new'], remove: ['checked'] })).toEqual([201, 201])
+    const counts = listAbout.mock.calls.map(([refs]) => refs.length)
+    expect(counts).toEqual([100, 100, 1, 100, 100, 1])
   })
 
   it('knows tags that were given as feedback, and no other feedback, and stores one that two clients add at once once', async () => {

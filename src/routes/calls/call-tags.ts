@@ -1,8 +1,10 @@
 /** Tags of calls; an addition to the spec. */
 import type { FastifyRequest } from 'fastify'
 import { requireAccess } from '../../domain/access/permissions.ts'
+import type { ReadCaller } from '../../domain/access/read-caller.ts'
 import { callRef } from '../../domain/calls/call-ref.ts'
 import { TAG } from '../../domain/feedback/feedback-rules.ts'
+import type { FeedbackRow } from '../../domain/feedback/feedback-view.ts'
 import { resolveTags } from '../../domain/feedback/tags.ts'
 import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
@@ -19,6 +21,8 @@ interface CallTagRoutesOptions extends Pick<Stores, 'audit' | 'feedback'>, Pick<
 
 /** Limit: calls whose tags are deleted in one write. */
 const DELETED_CALLS = 1000
+/** Limit: calls whose feedback is read at once. */
+const READ_CALLS = 100
 
 export async function callTagRoutes(
   app: App,
@@ -41,7 +45,7 @@ export async function callTagRoutes(
       const { svc_user_id } = requireAccess(request.principal, 'traces:write', project_id)
       const refs = [...new Set(call_ids)].map((id) => callRef(refScheme, project_id, id))
       const change = { project_id, refs, add: add ?? [], remove: remove ?? [] }
-      const about = await feedback.listAbout(refs, openReadCaller(request, reply, project_id))
+      const about = await listTags(refs, openReadCaller(request, reply, project_id), feedback)
       const { added, removed } = resolveTags(change, about, { svc_user_id, created_at_us: nowUs() })
       const [before, after] = [{ tags: change.remove }, { tags: change.add, call_ids }]
       await recordBefore(audit, request, { action: 'calls.tag', project_id, before, after })
@@ -51,6 +55,20 @@ export async function callTagRoutes(
       return { added_count: added.length, removed_count: removed.length }
     },
   )
+}
+
+/** The feedback about each of the refs that tags it. Read in parts, since calls may have much other feedback. */
+async function listTags(
+  refs: readonly string[],
+  caller: ReadCaller,
+  feedback: Stores['feedback'],
+): Promise<FeedbackRow[][]> {
+  const found: FeedbackRow[][] = []
+  for (let at = 0; at < refs.length; at += READ_CALLS) {
+    const about = await feedback.listAbout(refs.slice(at, at + READ_CALLS), caller)
+    found.push(...about.map((rows) => rows.filter(({ feedback_type }) => feedback_type === TAG)))
+  }
+  return found
 }
 
 export interface CallDeleter extends Pick<Stores, 'audit' | 'calls' | 'feedback'> {
