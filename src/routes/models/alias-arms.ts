@@ -41,6 +41,8 @@ export async function aliasArmsRoutes(
     async (request, reply) => {
       const { project_id, since } = request.query
       const { name } = request.params
+      // The scope that the routes around require may be one for another project.
+      requireAccess(request.principal, 'training', project_id)
       const { projects } = requireAccess(request.principal, 'traces:read', project_id)
       const alias = await servedAliases.findAlias({ project_id, name })
       if (alias === null) throw new ApiError('alias_not_found', { param: 'name' })
