@@ -19,8 +19,10 @@ import { createRedactingStores } from './redaction/redacting-stores.ts'
 import type { KeyStore } from './store/api/access/keys.ts'
 import type { CallStore } from './store/api/calls/calls.ts'
 import type { StoreObserver } from './store/api/metrics.ts'
+import type { ProjectSource } from './store/api/projects/project-source.ts'
 import type { Stores } from './store/api/stores.ts'
 import type { NodeStores } from './store/base/node-stores.ts'
+import { openProjectSource as openSqliteSource } from './store/sqlite/export/project-source.ts'
 import type { SqliteStore } from './store/sqlite/open.ts'
 import { openSqliteStores } from './store/sqlite/open-locked.ts'
 
@@ -187,6 +189,43 @@ export async function openCallsInClickHouse(
     })
   } catch (error) {
     await node.close()
+    throw error
+  }
+}
+
+/**
+ * Opens the stores that the settings name to read a project, also beside running servers. Whoever opens it closes it.
+ *
+ * @throws ConfigError, DataDirectoryError, MigrationError
+ */
+export async function openProjectSource(
+  config: Pick<Config, 'store' | 'dataDir' | 'metaUrl' | 'clickhouse' | 'readTimeoutMs'>,
+  project_id: string,
+): Promise<ProjectSource> {
+  const { store, dataDir, metaUrl, clickhouse, readTimeoutMs } = config
+  if (store === 'sqlite') return openSqliteSource(dataDir, project_id)
+  if (clickhouse === null) throw new ConfigError('WEFT_CLICKHOUSE_URL must be set')
+  const { openProjectCalls } = await import('./store/clickhouse/export/project-calls.ts')
+  const { calls, close } = await openProjectCalls(
+    { url: clickhouse.url, readTimeoutMs },
+    project_id,
+  )
+  try {
+    const { openOtherRecords } = await import('./store/postgres/export/project-source.ts')
+    const others =
+      metaUrl === null
+        ? openSqliteSource(dataDir, project_id)
+        : await openOtherRecords(metaUrl, project_id)
+    return {
+      ...others,
+      calls,
+      async close() {
+        await close()
+        await others.close()
+      },
+    }
+  } catch (error) {
+    await close()
     throw error
   }
 }

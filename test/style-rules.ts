@@ -124,13 +124,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/migrate.ts': ['src/command-line.ts', 'src/config.ts', 'src/store/'],
   'src/store-copy.ts': ['src/command-line.ts', 'src/config.ts', 'src/deps.ts', 'src/store/'],
   'src/project-files/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
-  'src/export.ts': [
-    'src/command-line.ts',
-    'src/config.ts',
-    'src/domain/',
-    'src/project-files/',
-    'src/store/',
-  ],
+  'src/export.ts': ['src/command-line.ts', 'src/config.ts', 'src/deps.ts', 'src/project-files/'],
   'src/imports/': ['src/outbound/', 'src/schemas/', 'src/domain/', 'src/store/api/', 'src/otel/'],
   'src/import.ts': [
     'src/command-line.ts',

@@ -66,7 +66,7 @@ async function writeRecords(source: ProjectSource, target: ExportTarget) {
   let missing = 0
   async function* copyFiles(): AsyncGenerator<ProjectRecord> {
     let number = 0
-    for (const { digest, size_bytes, content } of source.files()) {
+    for await (const { digest, size_bytes, content } of source.files()) {
       if (content === null) {
         missing += 1
         continue
@@ -91,11 +91,13 @@ async function writeRecords(source: ProjectSource, target: ExportTarget) {
     feedback: source.feedback(),
     calls: calls(),
   }
-  const counts: [RecordKindName, number][] = []
-  for (const name of RECORD_KIND_NAMES) {
-    counts.push([name, await writeAll(sources[name], name, target)])
+  const counts = new Map<RecordKindName, number>()
+  // Calls first: the databases share no snapshot, and what a call refers to is stored before it.
+  for (const name of RECORD_KIND_NAMES.toReversed()) {
+    counts.set(name, await writeAll(sources[name], name, target))
   }
-  return { records: Object.fromEntries(counts) as RecordCounts, missing }
+  const records = Object.fromEntries(RECORD_KIND_NAMES.map((name) => [name, counts.get(name)]))
+  return { records: records as RecordCounts, missing }
 }
 
 async function writeAll(

@@ -7,8 +7,14 @@ import { expect, onTestFinished } from 'vitest'
 import { createProjectWriter } from '../../src/imports/project-writer.ts'
 import { openCheckpoint, runImport } from '../../src/imports/run-import.ts'
 import type { ImportSource, OpenSource, SourceOptions } from '../../src/imports/source.ts'
-import { contentsOf, exportTo, PROJECT, withStores } from '../project-files/project-folders.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
+import {
+  contentsOf,
+  exportTo,
+  inSqlite,
+  PROJECT,
+  type Settings,
+  withStores,
+} from '../project-files/project-folders.ts'
 
 type Secrets = Readonly<Record<string, string>>
 
@@ -25,17 +31,18 @@ export function optionsOf(location: string, secrets: Secrets = {}): SourceOption
 }
 
 /**
- * Imports into a data directory; what the command reports.
+ * Imports into a data directory, or where settings say; what the command reports.
  *
  * @param pagesMax - pages until it fails after the next one is stored and before its position is; default: all
  */
 export async function importInto(
-  dataDir: string,
+  place: string | Settings,
   source: ImportSource,
   pagesMax = Number.POSITIVE_INFINITY,
 ) {
   let report: Awaited<ReturnType<typeof runImport>> | null = null
-  await withStores(dataDir, async (stores) => {
+  const settings = typeof place === 'string' ? inSqlite(place) : place
+  await withStores(settings, async (stores) => {
     const writer = createProjectWriter(stores, optionsOf(''), () => 1_800_000_000_000_000)
     let pages = 0
     report = await runImport({
@@ -46,7 +53,7 @@ export async function importInto(
         if (pages > pagesMax) throw new Error('killed')
         return written
       },
-      checkpoint: openCheckpoint(dataDir, ['test']),
+      checkpoint: openCheckpoint(settings.WEFT_DATA_DIR ?? '', ['test']),
       onPage: () => undefined,
     })
   })
@@ -56,8 +63,8 @@ export async function importInto(
 type Line = Readonly<Record<string, unknown>>
 
 /** The records of the project as the export writes them, and all files for comparison. */
-export async function recordsOf(dataDir: string) {
-  const { folder } = await exportTo(dataDir)
+export async function recordsOf(place: string | Settings) {
+  const { folder } = await exportTo(typeof place === 'string' ? inSqlite(place) : place)
   const read = (name: string): Line[] =>
     readFileSync(join(folder, `${name}.jsonl`), 'utf8')
       .split('\n')
@@ -120,13 +127,16 @@ export class Turns {
   }
 }
 
-/** Imports twice into an empty directory and demands that the second time reports and changes nothing else; the records. */
-export async function importTwice(open: OpenSource, options: SourceOptions) {
-  const dataDir = makeTempDir()
-  const report = await importInto(dataDir, open(options))
-  const records = await recordsOf(dataDir)
-  expect(await importInto(dataDir, open(options))).toEqual(report)
-  expect((await recordsOf(dataDir)).files).toEqual(records.files)
+/** Imports twice into empty stores and demands that the second time reports and changes nothing else; the records. */
+export async function importTwice(
+  open: OpenSource,
+  options: SourceOptions,
+  settings: Settings = inSqlite(),
+) {
+  const report = await importInto(settings, open(options))
+  const records = await recordsOf(settings)
+  expect(await importInto(settings, open(options))).toEqual(report)
+  expect((await recordsOf(settings)).files).toEqual(records.files)
   return { report, records }
 }
 
@@ -136,7 +146,11 @@ export function recordedResponses(name: string): Record<string, unknown> {
 }
 
 /** Imports twice from an API that responds as given. */
-export async function importServed(open: OpenSource, responses: Readonly<Record<string, unknown>>) {
+export async function importServed(
+  open: OpenSource,
+  responses: Readonly<Record<string, unknown>>,
+  settings?: Settings,
+) {
   const { url } = await serveApi(responses)
-  return importTwice(open, optionsOf(url))
+  return importTwice(open, optionsOf(url), settings)
 }

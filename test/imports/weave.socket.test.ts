@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openWeave } from '../../src/imports/weave.ts'
-import { PROJECT, withStores } from '../project-files/project-folders.ts'
+import { inSqlite, PROJECT, withStores } from '../project-files/project-folders.ts'
 import { spawnServer, TEST_KEY } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { importInto, importTwice, optionsOf, recordsOf, serveApi } from './importing.ts'
@@ -171,7 +171,7 @@ describe('weft import --from weave', () => {
     expect(JSON.stringify(records.files)).toContain(file)
     const dataDir = makeTempDir()
     await importInto(dataDir, openWeave(options))
-    await withStores(dataDir, async ({ objects }) => {
+    await withStores(inSqlite(dataDir), async ({ objects }) => {
       for (const name of [digests.dataset, 'best', 'v1', 'latest']) {
         const found = await objects.findObject(PROJECT, 'asked', name)
         expect(found?.digest).toBe(dataset?.digest)

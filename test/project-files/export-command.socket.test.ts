@@ -13,61 +13,42 @@ import {
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import { openProjectSource } from '../../src/deps.ts'
 import { digestOfJson } from '../../src/domain/objects/digests.ts'
 import { readManifest } from '../../src/project-files/export-folder.ts'
 import { exportProject } from '../../src/project-files/export-project.ts'
-import { openProjectSource } from '../../src/store/sqlite/export/project-source.ts'
 import { INHERITED } from '../support/inherited.ts'
-import { spawnServer, TEST_KEY } from '../support/spawn-server.ts'
+import { spawnServer } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
-import { exportTo, importFrom, PROJECT, withStores } from './project-folders.ts'
+import {
+  contentsOf,
+  describeEachPlace,
+  exportTo,
+  filled,
+  importFrom,
+  inSqlite,
+  PROJECT,
+  type Settings,
+  withStores,
+} from './project-folders.ts'
 
 const run = promisify(execFile)
 
-async function weft(dataDir: string, ...args: string[]) {
+async function weft(settings: Settings, ...args: string[]) {
   const ended = await run(process.execPath, ['src/weft.cjs', ...args], {
-    env: { ...INHERITED, WEFT_DATA_DIR: dataDir },
+    env: { ...INHERITED, ...settings },
   }).catch((error: { code: number; stdout: string; stderr: string }) => error)
   return { code: 'code' in ended ? ended.code : 0, stdout: ended.stdout, stderr: ended.stderr }
-}
-
-const FILE_SIZE = 70_000
-
-async function* bytes(): AsyncGenerator<Buffer> {
-  yield Buffer.alloc(FILE_SIZE, 'x')
-}
-
-/** A data directory with feedback and a file that is stored beside the database. */
-async function filled(): Promise<string> {
-  const dataDir = makeTempDir()
-  await withStores(dataDir, async (stores) => {
-    const names = { creator: null, annotation_ref: null, runnable_ref: null, call_ref: null }
-    await stores.feedback.createFeedback({
-      ...names,
-      project_id: PROJECT,
-      id: 'f1',
-      weave_ref: 'weave:///acme/demo/call/a',
-      feedback_type: 'quality',
-      trigger_ref: null,
-      queue_id: null,
-      svc_user_id: 'u',
-      created_at_us: 1_800_000_000_000_001,
-      payload_json: '{"n":1.10}',
-      scores_json: null,
-    })
-    const file = await stores.files.receiveFile(bytes())
-    await file.keep(PROJECT)
-  })
-  return dataDir
 }
 
 /** The open files of this process, on Linux. */
 const FILE_DESCRIPTORS = '/proc/self/fd'
 
-describe('weft export', () => {
+describeEachPlace('weft export', (open) => {
   it('writes a project beside a running server, and weft import reads it into another', async () => {
-    const dataDir = makeTempDir()
-    const server = await spawnServer({ WEFT_DATA_DIR: dataDir })
+    const settings = await open()
+    const server = await spawnServer(settings)
     const start = { project_id: PROJECT, id: 'call-1', op_name: 'answer' }
     const begun = {
       ...start,
@@ -75,30 +56,30 @@ describe('weft export', () => {
       attributes: {},
       inputs: {},
     }
-    const response = await fetch(`${server.url}/call/start`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        authorization: `Basic ${btoa(`api:${TEST_KEY}`)}`,
-      },
-      body: JSON.stringify({ start: begun }),
+    await server.postJson('/call/start', { start: begun })
+    const val = { text: 'hello' }
+    await server.postJson('/obj/create', {
+      obj: { project_id: PROJECT, object_id: 'greeting', val },
     })
-    expect(response.status).toBe(200)
     const folder = join(makeTempDir(), 'out')
-    const exported = await weft(dataDir, 'export', PROJECT, '--to', folder)
+    const exported = await weft(settings, 'export', PROJECT, '--to', folder)
     expect(exported).toMatchObject({ code: 0, stderr: '' })
-    expect(exported.stdout).toContain('1 calls')
+    expect(exported.stdout).toMatch(/ 1 objects, 0 feedback, 1 calls\n$/)
     const [line = ''] = readFileSync(join(folder, 'calls.jsonl'), 'utf8').split('\n')
     expect(JSON.parse(line)).toMatchObject({ id: 'call-1', started_at: begun.started_at })
 
-    expect((await weft(dataDir, 'import', folder)).stderr).toMatch(/is in use by the process/)
-    const other = makeTempDir()
+    expect((await weft(settings, 'import', folder)).stderr).toMatch(/is in use by the process/)
+    await server.stop()
+    const other = await open()
     expect(await weft(other, 'import', folder)).toMatchObject({ code: 0, stderr: '' })
-    const again = await weft(other, 'export', PROJECT, '--to', join(other, 'out'))
+    const out = join(makeTempDir(), 'out')
+    const again = await weft(other, 'export', PROJECT, '--to', out)
     expect(again).toMatchObject({ code: 0, stderr: '' })
-    expect(readFileSync(join(other, 'out/calls.jsonl'), 'utf8')).toBe(`${line}\n`)
+    expect(contentsOf(out)).toEqual(contentsOf(folder))
   })
+})
 
+describe('weft export', () => {
   it.each([
     [['acme/nothing', '--to', 'DIR'], 'there is nothing of a project acme/nothing'],
     [[PROJECT, '--to', 'DIR', '--format', 'csv'], '--format must be jsonl or parquet'],
@@ -106,10 +87,10 @@ describe('weft export', () => {
     [['--to', 'DIR'], 'one project is needed'],
     [[PROJECT, '--to', '.'], 'is not empty'],
   ])('%j is refused', async (args, message) => {
-    const dataDir = await filled()
-    const folder = join(dataDir, 'out')
+    const settings = await filled()
+    const folder = join(makeTempDir(), 'out')
     const given = args.map((word) => (word === 'DIR' ? folder : word))
-    const { code, stdout, stderr } = await weft(dataDir, 'export', ...given)
+    const { code, stdout, stderr } = await weft(settings, 'export', ...given)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain(message)
     expect(existsSync(join(folder, 'manifest.json'))).toBe(false)
@@ -127,7 +108,7 @@ describe('weft export', () => {
   )
 
   it('closes the database after a failed write, and leaves the folder empty', async () => {
-    const source = openProjectSource(await filled(), PROJECT)
+    const source = await openProjectSource(readConfig(await filled()), PROJECT)
     const folder = join(makeTempDir(), 'out')
     const failing = {
       ...source,
@@ -137,19 +118,19 @@ describe('weft export', () => {
     }
     const target = { folder, format: 'jsonl', project_id: PROJECT } as const
     await expect(exportProject(failing, target)).rejects.toThrow('no space left on device')
-    expect(() => source.close()).not.toThrow()
+    await source.close()
     expect(readdirSync(folder)).toEqual([])
   })
 
   it.runIf(existsSync(FILE_DESCRIPTORS))('leaves no file open when it fails', async () => {
-    const source = openProjectSource(await filled(), PROJECT)
+    const source = await openProjectSource(readConfig(await filled()), PROJECT)
     const folder = join(makeTempDir(), 'out')
-    const calls = () => {
+    const files = () => {
       throw new Error('the disk is gone')
     }
     const target = { folder, format: 'jsonl', project_id: PROJECT } as const
-    await expect(exportProject({ ...source, calls }, target)).rejects.toThrow('the disk')
-    source.close()
+    await expect(exportProject({ ...source, files }, target)).rejects.toThrow('the disk')
+    await source.close()
     const names = readdirSync(FILE_DESCRIPTORS).flatMap((name) => {
       try {
         return readlinkSync(join(FILE_DESCRIPTORS, name))
@@ -161,7 +142,7 @@ describe('weft export', () => {
   })
 
   it('leaves no folder that looks whole when it is killed, and empties what it left the next time', async () => {
-    const source = openProjectSource(await filled(), PROJECT)
+    const source = await openProjectSource(readConfig(await filled()), PROJECT)
     const folder = join(makeTempDir(), 'out')
     const target = { folder, format: 'jsonl', project_id: PROJECT } as const
     const never = Promise.withResolvers<void>()
@@ -184,28 +165,29 @@ describe('weft export', () => {
     expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([])
     never.reject(new Error('killed'))
     await expect(killed).rejects.toThrow('killed')
-    source.close()
+    await source.close()
   })
 
   it.each([
     ['of a process that runs', `.partial-${process.ppid}`, /the process \d+ exports to/],
     ['with a file of another program', '.partial-999999999', /is not empty/],
   ])('refuses a folder %s', async (_what, partial, message) => {
-    const source = openProjectSource(await filled(), PROJECT)
+    const source = await openProjectSource(readConfig(await filled()), PROJECT)
     const folder = makeTempDir()
     mkdirSync(join(folder, partial))
     writeFileSync(join(folder, 'notes.txt'), 'mine')
     const target = { folder, format: 'jsonl', project_id: PROJECT } as const
     await expect(exportProject(source, target)).rejects.toThrow(message)
     expect(readFileSync(join(folder, 'notes.txt'), 'utf8')).toBe('mine')
-    source.close()
+    await source.close()
   })
 
   it('leaves out files whose bytes are missing, with exit code 2', async () => {
-    const dataDir = await filled()
+    const dataDir = makeTempDir()
+    const settings = await filled(inSqlite(dataDir))
     rmSync(join(dataDir, 'files'), { recursive: true })
     const folder = join(dataDir, 'out')
-    const { code, stderr } = await weft(dataDir, 'export', PROJECT, '--to', folder)
+    const { code, stderr } = await weft(settings, 'export', PROJECT, '--to', folder)
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: `weft: the bytes of 1 files are missing in ${dataDir}\n`,
@@ -280,7 +262,7 @@ describe('weft import', () => {
   })
 
   it('says what is wrong in one line', async () => {
-    const { code, stderr } = await weft(makeTempDir(), 'import', 'nowhere')
+    const { code, stderr } = await weft(inSqlite(), 'import', 'nowhere')
     expect(code).toBe(1)
     expect(stderr).toMatch(/^weft: nowhere\/manifest\.json cannot be read: .*\n$/)
   })
@@ -292,7 +274,7 @@ describe('weft import', () => {
   })
 
   it('refuses a version that has another number in the project already', async () => {
-    const dataDir = makeTempDir()
+    const settings = inSqlite()
     const object = {
       project_id: PROJECT,
       object_id: 'a',
@@ -307,11 +289,11 @@ describe('weft import', () => {
       val_json,
       digest: digestOfJson(val_json),
     }))
-    await withStores(dataDir, async ({ objects }) => {
+    await withStores(settings, async ({ objects }) => {
       for (const version of versions) await objects.createObject(version)
     })
-    const { folder } = await exportTo(dataDir)
-    const other = makeTempDir()
+    const { folder } = await exportTo(settings)
+    const other = inSqlite()
     await withStores(other, async ({ objects }) => {
       for (const version of versions.reverse()) await objects.createObject(version)
     })

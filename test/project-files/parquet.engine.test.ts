@@ -4,13 +4,12 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { expect, it } from 'vitest'
 import { toCopiedParts } from '../../src/domain/calls/copied-call.ts'
 import { toCall } from '../../src/project-files/record-values.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
-import { exportTo, PROJECT, withStores } from './project-folders.ts'
+import { exportTo, inSqlite, PROJECT, withStores } from './project-folders.ts'
 
 const CALLS = 12_000
 
 it('is read by DuckDB with types, microseconds and digits', async () => {
-  const dataDir = makeTempDir()
+  const settings = inSqlite()
   const call = {
     trace_id: 'trace',
     parent_id: null,
@@ -36,8 +35,8 @@ it('is read by DuckDB with types, microseconds and digits', async () => {
     const ended_at = n % 2 === 0 ? null : call.started_at + n
     return toCopiedParts(toCall({ ...call, id: `call-${n}`, ended_at }, PROJECT), 'weave')
   })
-  await withStores(dataDir, async (stores) => void (await stores.calls.writeParts(calls)))
-  const { folder } = await exportTo(dataDir, 'parquet')
+  await withStores(settings, async (stores) => void (await stores.calls.writeParts(calls)))
+  const { folder } = await exportTo(settings, 'parquet')
 
   const instance = await DuckDBInstance.create(':memory:')
   const connection = await instance.connect()

@@ -1,11 +1,17 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { toCopiedParts } from '../../src/domain/calls/copied-call.ts'
 import { digestOfJson, digestOfRows } from '../../src/domain/objects/digests.ts'
 import { toCall } from '../../src/project-files/record-values.ts'
 import type { Stores } from '../../src/store/api/stores.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
-import { contentsOf, exportTo, importFrom, PROJECT, withStores } from './project-folders.ts'
+import {
+  contentsOf,
+  describeEachPlace,
+  exportTo,
+  importFrom,
+  PROJECT,
+  withStores,
+} from './project-folders.ts'
 
 const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
 const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
@@ -119,27 +125,27 @@ async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Buffer> {
 const isEmpty = (one: Project) =>
   [one.calls, one.feedback, one.versions, one.tables, one.files].every(({ length }) => length === 0)
 
-describe('an exported project', () => {
+describeEachPlace('an exported project', (open, place) => {
   it('is the same after an import into an empty Weft, in both formats, also twice', async () => {
     await fc.assert(
       fc.asyncProperty(
         project.filter((one) => !isEmpty(one)),
         async (one) => {
-          const dataDir = makeTempDir()
-          await withStores(dataDir, (stores) => fill(stores, one))
-          const first = await exportTo(dataDir)
+          const from = await open()
+          await withStores(from, (stores) => fill(stores, one))
+          const first = await exportTo(from)
           expect(first.records.calls).toBe(one.calls.length)
           expect(first.records.feedback).toBe(one.feedback.length)
           const expected = contentsOf(first.folder)
-          const imported = await importFrom(first.folder)
+          const imported = await importFrom(first.folder, await open())
           await importFrom(first.folder, imported)
           expect(contentsOf((await exportTo(imported)).folder)).toEqual(expected)
-          const parquet = await exportTo(dataDir, 'parquet')
-          const fromParquet = await importFrom(parquet.folder)
-          expect(contentsOf((await exportTo(fromParquet)).folder)).toEqual(expected)
+          const parquet = await exportTo(from, 'parquet')
+          const inSqlite = await importFrom(parquet.folder)
+          expect(contentsOf((await exportTo(inSqlite)).folder)).toEqual(expected)
         },
       ),
-      { numRuns: 5 },
+      { numRuns: place === 'sqlite' ? 5 : 2 },
     )
   })
 })

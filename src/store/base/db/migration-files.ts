@@ -63,3 +63,21 @@ export function requireKnown(
     }
   }
 }
+
+/**
+ * Checks that all migrations are applied, for a command beside the servers of a database.
+ *
+ * @param database - its name in the message
+ * @throws MigrationError
+ */
+export function requireApplied(
+  applied: readonly AppliedMigration[],
+  migrations: readonly Migration[],
+  database: string,
+): void {
+  requireKnown(applied, migrations, database)
+  if (applied.length >= migrations.length) return
+  throw new MigrationError(
+    `${database} belongs to an older version of Weft; start a server of this version on it first`,
+  )
+}

@@ -11,6 +11,7 @@ import {
   MigrationError,
   type OnMigrate,
   readMigrationFiles,
+  requireApplied,
   requireKnown,
 } from '../../base/db/migration-files.ts'
 import type { ClickHouse } from './client.ts'
@@ -63,9 +64,23 @@ export async function migrate(
     }
     return pending.length
   } catch (error) {
-    if (error instanceof MigrationError) throw error
-    const told = error instanceof ApiError ? (error.cause as Error).message : describe(error)
-    throw new MigrationError(`WEFT_CLICKHOUSE_URL: ${told}`)
+    throw toMigrationError(error)
+  }
+}
+
+function toMigrationError(error: unknown): MigrationError {
+  if (error instanceof MigrationError) return error
+  const told = error instanceof ApiError ? (error.cause as Error).message : describe(error)
+  return new MigrationError(`WEFT_CLICKHOUSE_URL: ${told}`)
+}
+
+/** Checks without changing anything that the tables have this version. @throws MigrationError */
+export async function requireMigrated(db: ClickHouse): Promise<void> {
+  try {
+    const applied = await db.read<AppliedMigration>(SELECT_MIGRATIONS, {})
+    requireApplied(applied, readMigrationFiles(DIRECTORY), 'ClickHouse')
+  } catch (error) {
+    throw toMigrationError(error)
   }
 }
 

@@ -9,9 +9,10 @@ import {
   MigrationError,
   type OnMigrate,
   readMigrationFiles,
+  requireApplied,
   requireKnown,
 } from '../../base/db/migration-files.ts'
-import { createOwnConnection } from './client.ts'
+import { createOwnConnection, type Statements } from './client.ts'
 import * as SQL from './migrations.sql.ts'
 import { bindNames } from './named-parameters.ts'
 import { describe } from './store-error.ts'
@@ -34,9 +35,8 @@ export async function migrate(
   url: string,
   { directory = DIRECTORY, onMigrate }: MigrateOptions = {},
 ): Promise<number> {
-  const client = openConnection(url)
+  const client = await openOwnConnection(url)
   try {
-    await client.connect()
     await client.query('BEGIN')
     const count = await applyPending(client, directory, onMigrate)
     await client.query('COMMIT')
@@ -49,7 +49,19 @@ export async function migrate(
   }
 }
 
-function openConnection(url: string): Client {
+/** Opens a connection outside of the pool, which the caller closes. @throws MigrationError */
+export async function openOwnConnection(url: string): Promise<Client> {
+  const client = createConnection(url)
+  try {
+    await client.connect()
+    return client
+  } catch (error) {
+    await client.end().catch(() => undefined)
+    throw new MigrationError(`WEFT_META_URL: ${describe(error)}`)
+  }
+}
+
+function createConnection(url: string): Client {
   try {
     return createOwnConnection(url)
   } catch (error) {
@@ -57,6 +69,12 @@ function openConnection(url: string): Client {
     // Its message contains the address with the password.
     throw new MigrationError('WEFT_META_URL: the address cannot be understood')
   }
+}
+
+/** Checks without changing anything that the tables have this version. @throws MigrationError */
+export async function requireMigrated(db: Statements): Promise<void> {
+  const applied = await db.all<AppliedMigration>(SQL.SELECT_MIGRATIONS)
+  requireApplied(applied, readMigrationFiles(DIRECTORY), 'PostgreSQL')
 }
 
 async function applyPending(

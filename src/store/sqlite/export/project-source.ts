@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { resolveCallsSelection, resolveCallsShape } from '../../../domain/calls/calls-query.ts'
 import type { ProjectSource, SourceFile, SourceRow } from '../../api/projects/project-source.ts'
+import * as SQL from '../../base/projects/project-records.sql.ts'
 import { createCallsQueryStore } from '../calls/query/calls-query.ts'
 import { selectCalls } from '../calls/query/calls-scan.ts'
 import {
@@ -12,10 +13,11 @@ import {
   openReadOnlyDatabase,
   requireDatabase,
 } from '../db/connection.ts'
+import { SQLITE } from '../db/dialect.sql.ts'
 import { requireMigrated } from '../db/migrate.ts'
 import { fromBlock } from '../objects/table-reads.ts'
 import type { ReadPool } from '../read/read-pool.ts'
-import * as SQL from './project-source.sql.ts'
+import { FIND_VALUE, LIST_FILES } from './project-source.sql.ts'
 
 /** @throws DataDirectoryError, MigrationError */
 export function openProjectSource(dataDir: string, project_id: string): ProjectSource {
@@ -34,10 +36,10 @@ export function openProjectSource(dataDir: string, project_id: string): ProjectS
   }
   return {
     feedback: () => list(SQL.LIST_FEEDBACK),
-    objects: () => list(SQL.LIST_OBJECTS),
+    objects: () => list(SQL.listVersions(SQLITE)),
     tables: () => list(SQL.LIST_TABLES),
     *tableRows() {
-      const findValue = db.prepare(SQL.FIND_VALUE)
+      const findValue = db.prepare(FIND_VALUE)
       type Block = { table_digest: string; value_keys: Buffer }
       let [table, original_index] = ['', 0]
       for (const block of db.prepare(SQL.LIST_TABLE_BLOCKS).iterate({ project_id })) {
@@ -51,7 +53,7 @@ export function openProjectSource(dataDir: string, project_id: string): ProjectS
     },
     *files() {
       type FileRow = Omit<SourceFile, 'content'> & { content: Buffer | null; path: string | null }
-      for (const row of db.prepare(SQL.LIST_FILES).iterate({ project_id })) {
+      for (const row of db.prepare(LIST_FILES).iterate({ project_id })) {
         const { digest, size_bytes, content, path } = row as FileRow
         yield { digest, size_bytes, content: openContent(content, path && join(dataDir, path)) }
       }
