@@ -201,7 +201,10 @@ async function check(world: World, asked: Question): Promise<void> {
   for (const question of [asked, { ...asked, endUs: asked.endUs + world.asked }]) {
     const { status, body } = await world.app.post(URL, toStatsBody(world.project_id, question))
     expect(status).toBe(200)
-    const expected = naiveStats(rawCalls(world), question, priceFinder(world.prices))
+    // Buckets are longer where the response would have too many values.
+    expect(body.granularity).toBeGreaterThanOrEqual(question.granularity)
+    const answered = { ...question, granularity: body.granularity }
+    const expected = naiveStats(rawCalls(world), answered, priceFinder(world.prices))
     expect(body.call_buckets).toEqual(expected.call_buckets)
     expect(body.usage_buckets).toEqual(expected.usage_buckets)
   }
