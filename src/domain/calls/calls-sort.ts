@@ -24,6 +24,8 @@ export function createCallsSort<Key>({ sort, offset, limit }: CallsSelection) {
       return isWanted
     },
     keys: picked.keys,
+    /** Calls that were added. */
+    count: picked.count,
   }
 }
 

@@ -8,6 +8,12 @@ import {
   countSelected,
   selectCalls,
 } from '../../../src/store/sqlite/calls/query/calls-scan.ts'
+import {
+  beginWalk,
+  type FoundKey,
+  findLatencyBound,
+  walkKeys,
+} from '../../../src/store/sqlite/calls/query/calls-walk.ts'
 import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
 import { startOf } from '../../store/calls/call-store-contract.ts'
@@ -70,6 +76,7 @@ async function open() {
   )
 
   return {
+    db,
     ascending,
     list(request: object, batchKeys: number): number[] {
       const selection = resolveCallsSelection({ project_id, ...request }, REACH)
@@ -120,5 +127,42 @@ describe('a walk over many calls', () => {
     }
     expect(count({ limit: 17_000 }).count).toBe(17_000)
     expect(count({ limit: 0, query: { $expr: isOp } })).toEqual({ count: 0, storage_size_bytes: 0 })
+  })
+
+  it('reads only the calls within the bound of a page that is sorted by latency', async () => {
+    const { db, ascending } = await open()
+    // The first ones take longest, and each tenth runs.
+    const ms = `(${BUSY_US} + 1000000 - started_at_us) / 500`
+    db.exec(`
+UPDATE calls SET ended_at_us = iif(call_key % 10 = 0, NULL, started_at_us + 1000 * ${ms})`)
+    const latencyOf = ({ started_at_us }: Row) =>
+      Math.trunc((BUSY_US + 1_000_000 - started_at_us) / 500)
+    const ended = ascending.filter(({ call_key }) => call_key % 10 !== 0)
+    for (const direction of ['asc', 'desc'] as const) {
+      const sort_by = [{ field: 'summary.weave.latency_ms', direction }]
+      const request = { project_id, sort_by, offset: 40, limit: 60 }
+      const selection = resolveCallsSelection(request, REACH)
+      const place = beginWalk(db)
+      const findBound = (_db: typeof db, _query: null, checkpoint: () => boolean) =>
+        findLatencyBound(db, selection, place, checkpoint)
+      const latencyBound = runPaused(db, findBound, null)
+      const latencies = ended.map(latencyOf).sort((one, other) => one - other)
+      const [inOrder, isWithin] =
+        direction === 'asc'
+          ? [latencies, (ms: number, bound: number) => ms <= bound]
+          : [latencies.toReversed(), (ms: number, bound: number) => ms >= bound]
+      const bound = inOrder[99] ?? Number.NaN
+      expect(latencyBound).toEqual({ direction, latency_ms: bound })
+      const walked: number[] = []
+      const take = function* (keys: readonly FoundKey[]) {
+        walked.push(...keys.map(([key]) => key))
+        return true
+      }
+      const walk = (_db: typeof db, _query: null, checkpoint: () => boolean) =>
+        walkKeys(db, { ...selection, latencyBound }, place, checkpoint, take)
+      runPaused(db, walk, null)
+      const within = ended.filter((row) => isWithin(latencyOf(row), bound))
+      expect(walked.sort()).toEqual(within.map(({ call_key }) => call_key).sort())
+    }
   })
 })

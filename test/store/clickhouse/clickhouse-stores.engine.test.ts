@@ -1,5 +1,6 @@
 import { describe } from 'vitest'
 import { describeAnnotationStoreContract } from '../../annotation/annotation-store-contract.ts'
+import { describeCallsLatencyContract } from '../../calls/query/calls-latency-contract.ts'
 import { describeCallsQueryContract } from '../../calls/query/calls-query-contract.ts'
 import { describeCallsRefsContract } from '../../calls/query/calls-refs-contract.ts'
 import { describeThreadStoreContract } from '../../threads/threads-contract.ts'
@@ -24,5 +25,6 @@ describe.skipIf(!hasClickHouse)('with ClickHouse', () => {
   describeRecordingContract('clickhouse', () => openTestStores())
   describeCallsQueryContract('clickhouse', openTestStores)
   describeCallsRefsContract('clickhouse', openTestStores)
+  describeCallsLatencyContract('clickhouse', openTestStores)
   describeAnnotationStoreContract('clickhouse', () => openTestStores())
 })

@@ -27,7 +27,7 @@ const IS_ORPHAN = `id IN (
       AND parent_id NOT IN (${liveIds(`(SELECT parent_id${UNADOPTED})`)})
   )`
 
-/** Conditions of the filter's fields. */
+/** Conditions of the filter's fields, and of a bound of latencies. */
 const FILTER_CONDITIONS = {
   op_names: anyOf('op_name', 'op_names'),
   input_refs: hasRef('input_refs'),
@@ -46,9 +46,11 @@ const FILTER_CONDITIONS = {
   svc_run_ids: isIn('svc_run_id', 'svc_run_ids'),
   end_user_ids: isIn('end_user_id', 'end_user_ids'),
   trace_roots_only: `(parent_id IS NULL OR ${IS_ORPHAN})`,
+  latency_at_least: hasLatency('>='),
+  latency_at_most: hasLatency('<='),
 } as const
 
-/** A field of the filter that needs a condition. */
+/** A field of the filter that needs a condition, or a bound of latencies. */
 export type FilterCondition = keyof typeof FILTER_CONDITIONS
 
 /** Condition for rows of a project that match a filter and are not deleted; follows WHERE. */
@@ -79,6 +81,21 @@ function anyOf(text: string, parameter: string): string {
   return `(
     has({${parameter}:Array(String)}, ${text})
     OR arrayExists(prefix -> startsWith(${text}, prefix), {${parameter}_prefixes:Array(String)})
+  )`
+}
+
+/** A latency within a bound, in whichever row of the call it is. */
+function hasLatency(sign: '<=' | '>='): string {
+  return `(started_at_us, id) IN (
+    SELECT
+      started_at_us,
+      id
+    FROM calls
+    WHERE project_id = {project_id:String}
+      AND started_at_us >= {from_us:Int64}
+      AND started_at_us <= {to_us:Int64}
+      AND has_end = 1
+      AND latency_ms ${sign} {latency_bound:Int64}
   )`
 }
 

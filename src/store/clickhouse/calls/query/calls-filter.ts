@@ -5,7 +5,7 @@ import type { CallsFilter } from '../../../../schemas/calls/calls-filter.ts'
 import type { Parameters } from '../../db/client.ts'
 import type { FilterCondition } from '../calls.sql.ts'
 
-interface FilterClause {
+export interface FilterClause {
   readonly conditions: readonly FilterCondition[]
   readonly parameters: Parameters
 }

@@ -24,6 +24,23 @@ LIMIT {limit:UInt32}
 `
 }
 
+/** The lowest or highest latencies with their calls; a call that two processes have stored has two. */
+export function selectLatencies(
+  conditions: readonly FilterCondition[],
+  direction: 'asc' | 'desc',
+): string {
+  return `
+SELECT
+  id,
+  assumeNotNull(latency_ms) AS latency
+${startedRows(conditions)}
+  AND has_end = 1
+  AND latency_ms IS NOT NULL
+ORDER BY latency ${direction}
+LIMIT {limit:UInt32}
+`
+}
+
 /** Bytes of calls by their keys, with their records of logs. */
 export const SELECT_SIZES = `
 SELECT

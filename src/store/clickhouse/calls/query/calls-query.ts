@@ -21,7 +21,14 @@ import { SUM_TRACE_SIZES } from '../calls.sql.ts'
 import { openCallTrees } from './call-trees.ts'
 import { toFilterClause } from './calls-filter.ts'
 import { countCalls, countSomeCalls } from './calls-query.sql.ts'
-import { bodyColumnsOf, type CallKey, readCalls, walkKeys } from './calls-walk.ts'
+import {
+  type BoundedSelection,
+  bodyColumnsOf,
+  type CallKey,
+  findLatencyBound,
+  readCalls,
+  walkKeys,
+} from './calls-walk.ts'
 
 /** Limit: calls of one page. */
 const PAGE_ROWS = 100
@@ -130,7 +137,7 @@ interface Candidate extends ScannedCall {
 /** Yields the calls that meet the condition of a selection, with the bodies that it reads. */
 async function* matchingCalls(
   { reads, joinedDataOf }: CallsQueryParts,
-  selection: CallsSelection,
+  selection: BoundedSelection,
   caller: ReadCaller,
 ): AsyncGenerator<Candidate, void> {
   const paths = pathsOfSelection(selection)
@@ -165,12 +172,20 @@ async function sortKeys(
   selection: CallsSelection,
   caller: ReadCaller,
 ): Promise<CallKey[]> {
+  const latencyBound = await findLatencyBound(parts.reads, selection, caller)
+  const bounded = await sortWithin(parts, { ...selection, latencyBound }, caller)
+  // Calls within the bound may have been deleted since.
+  const isShort = latencyBound !== null && bounded.count() < selection.offset + selection.limit
+  return (isShort ? await sortWithin(parts, selection, caller) : bounded).keys()
+}
+
+async function sortWithin(parts: CallsQueryParts, selection: BoundedSelection, caller: ReadCaller) {
   const sorted = createCallsSort<CallKey>(selection)
   for await (const candidate of matchingCalls(parts, selection, caller)) {
     const { started_at_us, id } = candidate.call
     sorted.add({ started_at_us, id }, candidate)
   }
-  return sorted.keys()
+  return sorted
 }
 
 async function countFound(

@@ -3,11 +3,12 @@ import type { ReadCaller } from '../../../../domain/access/read-caller.ts'
 import type { Body } from '../../../../domain/calls/call-fields.ts'
 import type { CallTexts } from '../../../../domain/calls/call-view.ts'
 import type { CallsSelection } from '../../../../domain/calls/calls-query.ts'
+import { type LatencyBound, latencyPage } from '../../../../domain/calls/latency-bound.ts'
 import type { Reads } from '../../db/reads.ts'
 import { completeCalls, type LiveRow } from '../call-lookups.ts'
 import { type BodyColumn, selectLiveRowsByKey } from '../calls.sql.ts'
-import { toFilterClause } from './calls-filter.ts'
-import { SELECT_SIZES, selectKeys } from './calls-query.sql.ts'
+import { type FilterClause, toFilterClause } from './calls-filter.ts'
+import { SELECT_SIZES, selectKeys, selectLatencies } from './calls-query.sql.ts'
 
 /** Limit: keys of one statement. */
 const PART_KEYS = 16_384
@@ -22,7 +23,13 @@ export interface CallKey {
 }
 
 /** Which calls a walk visits, in which order of time. */
-type WalkedCalls = Pick<CallsSelection, 'project_id' | 'filter' | 'startedUs' | 'direction'>
+type WalkedCalls = Pick<
+  BoundedSelection,
+  'project_id' | 'filter' | 'startedUs' | 'direction' | 'latencyBound'
+>
+
+/** A selection of which only calls within a bound are visited. */
+export type BoundedSelection = CallsSelection & { readonly latencyBound?: LatencyBound | null }
 
 /** Columns with a body of a call. */
 const COLUMNS_OF: Readonly<Record<Body, readonly BodyColumn[]>> = {
@@ -43,12 +50,12 @@ export function bodyColumnsOf(bodies: readonly Body[]): ReadonlySet<BodyColumn> 
  */
 export async function* walkKeys(
   reads: Reads,
-  { project_id, filter, startedUs, direction }: WalkedCalls,
+  { project_id, filter, startedUs, direction, latencyBound = null }: WalkedCalls,
   caller: ReadCaller,
   keysMax = PART_KEYS,
 ): AsyncGenerator<CallKey[], void> {
   const limit = Math.min(PART_KEYS, keysMax)
-  const { conditions, parameters } = toFilterClause(project_id, filter)
+  const { conditions, parameters } = withBound(toFilterClause(project_id, filter), latencyBound)
   const isUp = direction === 'asc'
   let after: CallKey = {
     started_at_us: isUp ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER,
@@ -73,6 +80,38 @@ export async function* walkKeys(
     if (last === undefined || found.length < limit) return
     after = last
   }
+}
+
+function withBound(clause: FilterClause, bound: LatencyBound | null): FilterClause {
+  if (bound === null) return clause
+  const condition = bound.direction === 'asc' ? 'latency_at_most' : 'latency_at_least'
+  return {
+    conditions: [...clause.conditions, condition],
+    parameters: { ...clause.parameters, latency_bound: bound.latency_ms },
+  }
+}
+
+/** Returns the bound of a page that is sorted by latency; null: there is none, or fewer calls than the page has. */
+export async function findLatencyBound(
+  reads: Reads,
+  selection: CallsSelection,
+  caller: ReadCaller,
+): Promise<LatencyBound | null> {
+  const page = latencyPage(selection)
+  if (page === null) return null
+  const { direction, calls } = page
+  const { project_id, filter, startedUs } = selection
+  const { conditions, parameters } = toFilterClause(project_id, filter)
+  const bounds = { from_us: startedUs.from, to_us: startedUs.to }
+  // Two processes may have stored the same call.
+  const found = await reads.read<{ id: string; latency: number }>(
+    selectLatencies(conditions, direction),
+    { ...parameters, ...bounds, limit: 2 * calls },
+    caller,
+  )
+  const ids = new Set<string>()
+  const last = found.find(({ id }) => ids.add(id).size === calls)
+  return last === undefined ? null : { direction, latency_ms: last.latency }
 }
 
 function isSame(key: CallKey, other: CallKey | undefined): boolean {

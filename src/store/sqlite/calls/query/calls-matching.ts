@@ -13,7 +13,13 @@ import { createCallJoins } from './call-joins.ts'
 import { openCallTrees } from './call-trees.ts'
 import { type CallsByRefs, planByRefs } from './calls-by-refs.ts'
 import { NAMED_COLUMNS, type NamedColumn, SIZE_COLUMN } from './calls-query.sql.ts'
-import { type CallsPosition, createCallReader, type FoundKey, walkKeys } from './calls-walk.ts'
+import {
+  type BoundedSelection,
+  type CallsPosition,
+  createCallReader,
+  type FoundKey,
+  walkKeys,
+} from './calls-walk.ts'
 
 /** Calls between two checkpoints. */
 const CHUNK_CALLS = 256
@@ -38,7 +44,7 @@ const READ_BY: Readonly<Record<string, readonly NamedColumn[]>> = {
 /** Passes calls with the columns and bodies that the selection needs to `take`, until it returns false. */
 export function walkMatching(
   db: Connection,
-  selection: CallsSelection,
+  selection: BoundedSelection,
   place: CallsPosition,
   checkpoint: Checkpoint,
   take: (call: MatchingCall) => boolean,

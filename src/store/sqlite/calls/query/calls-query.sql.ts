@@ -3,7 +3,12 @@ import type { Body } from '../../../../domain/calls/call-fields.ts'
 import { COUNTED_IN } from '../../usage/usage-requests.sql.ts'
 import { type BodyName, bodyText } from '../bodies.sql.ts'
 import { idText, idTexts, OP_NAME, PROJECT_ID, PROJECT_KEY } from '../columns/id-columns.sql.ts'
-import { callsBy, type FilterCondition, renderConditions } from './filter-conditions.sql.ts'
+import {
+  callsBy,
+  type FilterCondition,
+  LATENCY_MS,
+  renderConditions,
+} from './filter-conditions.sql.ts'
 
 /** Columns besides the key and the start. */
 export const NAMED_COLUMNS = [
@@ -114,6 +119,21 @@ FROM ${callsBy(conditions)}
 ${liveCalls(conditions)}
   AND (calls.started_at_us IS NOT @after_us OR ${id} ${isBehind} @after_id)
 ORDER BY calls.started_at_us ${direction}, id_text ${direction}
+LIMIT @limit
+`
+}
+
+/** The lowest or highest latencies of a part of time (the same indexes). */
+export function selectLatencies(
+  conditions: readonly FilterCondition[],
+  direction: 'asc' | 'desc',
+): string {
+  return `
+SELECT ${LATENCY_MS} AS latency_ms
+FROM ${callsBy(conditions)}
+${liveCalls(conditions)}
+  AND calls.ended_at_us IS NOT NULL
+ORDER BY latency_ms ${direction}
 LIMIT @limit
 `
 }

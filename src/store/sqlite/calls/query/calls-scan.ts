@@ -7,10 +7,12 @@ import type { Checkpoint, ReadJob } from '../../read/read-job.ts'
 import { walkMatching } from './calls-matching.ts'
 import { countCalls } from './calls-query.sql.ts'
 import {
+  type BoundedSelection,
   beginWalk,
   type CallsPosition,
   cutTime,
   type FoundKey,
+  findLatencyBound,
   NO_MORE,
   toClause,
   walkKeys,
@@ -93,11 +95,26 @@ function* sortKeys(
   selection: CallsSelection,
   checkpoint: Checkpoint,
 ): Generator<void, CallsBatch> {
+  const place = beginWalk(db)
+  const latencyBound = yield* findLatencyBound(db, selection, place, checkpoint)
+  const bounded = yield* sortWithin(db, { ...selection, latencyBound }, place, checkpoint)
+  // Calls within the bound may have been deleted since.
+  const isShort = latencyBound !== null && bounded.count() < selection.offset + selection.limit
+  const sorted = isShort ? yield* sortWithin(db, selection, place, checkpoint) : bounded
+  return { keys: Float64Array.from(sorted.keys()), next: null }
+}
+
+function* sortWithin(
+  db: Connection,
+  selection: BoundedSelection,
+  place: CallsPosition,
+  checkpoint: Checkpoint,
+) {
   const sorted = createCallsSort<number>(selection)
-  yield* walkMatching(db, selection, beginWalk(db), checkpoint, ({ seen, key: [key] }) =>
+  yield* walkMatching(db, selection, place, checkpoint, ({ seen, key: [key] }) =>
     sorted.add(key, seen),
   )
-  return { keys: Float64Array.from(sorted.keys()), next: null }
+  return sorted
 }
 
 function* countFound(

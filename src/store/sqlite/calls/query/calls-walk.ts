@@ -5,6 +5,7 @@
 import type { Body } from '../../../../domain/calls/call-fields.ts'
 import type { CallTexts } from '../../../../domain/calls/call-view.ts'
 import type { CallsSelection } from '../../../../domain/calls/calls-query.ts'
+import { type LatencyBound, latencyPage } from '../../../../domain/calls/latency-bound.ts'
 import type { TimeBounds } from '../../../../domain/query/time-bounds.ts'
 import type { Connection } from '../../db/connection.ts'
 import type { Checkpoint } from '../../read/read-job.ts'
@@ -16,6 +17,7 @@ import {
   MAX_CALL_KEY,
   type NamedColumn,
   selectCallKeys,
+  selectLatencies,
 } from './calls-query.sql.ts'
 import { type FilterCondition, isByTime } from './filter-conditions.sql.ts'
 
@@ -25,7 +27,13 @@ const PART_CALLS = 16_384
 const CHUNK_CALLS = 256
 
 /** Which calls a walk visits, and in which time order. */
-type WalkedCalls = Pick<CallsSelection, 'project_id' | 'filter' | 'startedUs' | 'direction'>
+type WalkedCalls = Pick<
+  BoundedSelection,
+  'project_id' | 'filter' | 'startedUs' | 'direction' | 'latencyBound'
+>
+
+/** A selection of which only calls within a bound are visited. */
+export type BoundedSelection = CallsSelection & { readonly latencyBound?: LatencyBound | null }
 
 /** The position from which a walk resumes. Plain data. */
 export interface CallsPosition {
@@ -68,11 +76,54 @@ export function beginWalk(db: Connection): CallsPosition {
 /** Returns the conditions of the filter, and all parameters except the times. */
 export function toClause(
   db: Connection,
-  { project_id, filter }: WalkedCalls,
+  { project_id, filter, latencyBound }: WalkedCalls,
   { max_key }: CallsPosition,
 ) {
   const { conditions, parameters } = toFilterClause(db, project_id, filter)
-  return { conditions, parameters: { project_id, max_key, ...parameters } }
+  const clause = { conditions, parameters: { project_id, max_key, ...parameters } }
+  return latencyBound ? withBound(clause, latencyBound) : clause
+}
+
+interface WalkClause {
+  readonly conditions: readonly FilterCondition[]
+  readonly parameters: Readonly<Record<string, unknown>>
+}
+
+function withBound(
+  { conditions, parameters }: WalkClause,
+  { direction, latency_ms }: LatencyBound,
+): WalkClause {
+  const condition: FilterCondition = direction === 'asc' ? 'latency_at_most' : 'latency_at_least'
+  return {
+    conditions: [...conditions, condition],
+    parameters: { ...parameters, latency_bound: latency_ms },
+  }
+}
+
+/** Returns the bound of a page that is sorted by latency; null: there is none, or fewer calls than the page has. */
+export function* findLatencyBound(
+  db: Connection,
+  selection: CallsSelection,
+  place: CallsPosition,
+  checkpoint: Checkpoint,
+): Generator<void, LatencyBound | null> {
+  const page = latencyPage(selection)
+  if (page === null) return null
+  const { direction, calls } = page
+  const clause = toClause(db, selection, place)
+  let found: number[] = []
+  let bound: LatencyBound | null = null
+  for (const { from: from_us, to: to_us } of cutTime(db, clause.conditions, selection, place)) {
+    const { conditions, parameters } = bound === null ? clause : withBound(clause, bound)
+    const select = db.prepare(selectLatencies(conditions, direction)).pluck()
+    const part = select.all({ ...parameters, from_us, to_us, limit: calls }) as number[]
+    const sign = direction === 'asc' ? 1 : -1
+    found = [...found, ...part].sort((one, other) => sign * (one - other)).slice(0, calls)
+    const last = found[calls - 1]
+    if (last !== undefined) bound = { direction, latency_ms: last }
+    if (checkpoint()) yield
+  }
+  return bound
 }
 
 /**

@@ -4,7 +4,10 @@ import { PROJECT_KEY, packedId } from '../columns/id-columns.sql.ts'
 /** A byte that no text has and that sorts after all text. */
 const BEHIND_ALL_TEXT = "CAST(x'ff' AS TEXT)"
 
-/** The condition of each field of the filter; each reads its entries from one JSON array. */
+/** The latency of a call in milliseconds; NULL while it runs. */
+export const LATENCY_MS = 'max(0, (calls.ended_at_us - calls.started_at_us) / 1000)'
+
+/** The condition of each field of the filter, which reads its entries from one JSON array, and those of a bound. */
 const FILTER_CONDITIONS = {
   op_names: `calls.op_key IN (${selectNamed('ops', 'op_key', 'op_name', 'op_names')})`,
   input_refs: hasRef(0, 'input_refs'),
@@ -21,9 +24,14 @@ const FILTER_CONDITIONS = {
   end_user_ids: isIn('calls.end_user_id', 'end_user_ids'),
   few_end_user_ids: isIn('calls.end_user_id', 'end_user_ids'),
   trace_roots_only: '(calls.parent_id IS NULL OR calls.is_orphan = 1)',
+  latency_at_least: `${LATENCY_MS} >= @latency_bound`,
+  latency_at_most: `${LATENCY_MS} <= @latency_bound`,
 } as const
 
-/** A field of the filter that needs a condition; `few_` when few calls have the value and are found through it. */
+/**
+ * A field of the filter that needs a condition, `few_` when few calls have the value and are found through it; or a bound of
+ * latencies.
+ */
 export type FilterCondition = keyof typeof FILTER_CONDITIONS
 
 /** Renders the conditions of a filter on `calls`, to be appended to others. */
