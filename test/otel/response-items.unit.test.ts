@@ -138,22 +138,28 @@ describe('items of Responses', () => {
   })
 })
 
-it.each(['opentelemetry.instrumentation.bedrock', '@traceloop/instrumentation-anthropic'])(
-  'the input of %s leaves out what a cache had or took',
-  (scope) => {
-    const attributes = {
-      ...CHAT,
-      'gen_ai.usage.input_tokens': 1282,
-      'gen_ai.usage.output_tokens': 170,
-      'gen_ai.usage.total_tokens': 1452,
-      'gen_ai.usage.cache_read.input_tokens': 308,
-      'gen_ai.usage.cache_creation.input_tokens': 514,
-    }
-    const { usage } = callOf(attributes, scope)
-    expect(usage['gpt-5']).toMatchObject({ prompt_tokens: 2104, completion_tokens: 170 })
-    expect(callOf(attributes).usage['gpt-5']).toMatchObject({ prompt_tokens: 1282 })
-  },
-)
+it.each([
+  'opentelemetry.instrumentation.bedrock',
+  'opentelemetry.instrumentation.genai.bedrock',
+  'opentelemetry.instrumentation.botocore.bedrock-runtime',
+  'openlit.instrumentation.anthropic',
+  'openlit.instrumentation.bedrock',
+  '@openlit/instrumentation-anthropic',
+  '@openlit/instrumentation-bedrock',
+  '@traceloop/instrumentation-anthropic',
+])('the input of %s leaves out what a cache had or took', (scope) => {
+  const attributes = {
+    ...CHAT,
+    'gen_ai.usage.input_tokens': 1282,
+    'gen_ai.usage.output_tokens': 170,
+    'gen_ai.usage.total_tokens': 1452,
+    'gen_ai.usage.cache_read.input_tokens': 308,
+    'gen_ai.usage.cache_creation.input_tokens': 514,
+  }
+  const { usage } = callOf(attributes, scope)
+  expect(usage['gpt-5']).toMatchObject({ prompt_tokens: 2104, completion_tokens: 170 })
+  expect(callOf(attributes).usage['gpt-5']).toMatchObject({ prompt_tokens: 1282 })
+})
 
 it('chunks of a stream that came as a message each in an event are one answer', () => {
   const chunk = (content: string, finish_reason: string) => ({

@@ -167,3 +167,52 @@ describe("a span of AG2's", () => {
     expect(usageOf({ 'ag2.usage.kind': 'compaction' })).toMatchObject([{ input_tokens: 2104 }])
   })
 })
+
+it('counts what the response in the last event of a stream has, beside the counts of OpenInference', () => {
+  const usage = {
+    prompt_tokens: 2407,
+    completion_tokens: 209,
+    total_tokens: 2616,
+    prompt_tokens_details: { cached_tokens: 329 },
+    completion_tokens_details: { reasoning_tokens: 73 },
+  }
+  const { end } = callOf({
+    'openinference.span.kind': 'LLM',
+    'llm.model_name': 'mistral-large-latest',
+    'llm.token_count.prompt': 2407,
+    'llm.token_count.completion': 209,
+    'output.mime_type': 'application/json',
+    'output.value': JSON.stringify({ data: { id: 'chatcmpl-4', usage } }),
+  })
+  expect(readUsage(end.summary)).toMatchObject([
+    { input_tokens: 2407, cache_read_input_tokens: 329, output_tokens: 209, reasoning_tokens: 73 },
+  ])
+})
+
+describe("a span of Laminar's", () => {
+  const ids = {
+    'lmnr.association.properties.session_id': 'talk-1',
+    'lmnr.association.properties.user_id': 'user-1',
+  }
+
+  it('has the kind, the conversation and the user, whatever made it', () => {
+    const span = { 'lmnr.span.type': 'LLM', 'gen_ai.request.model': 'gpt-5', ...ids }
+    const { start } = callOf(span)
+    expect(start).toMatchObject({
+      thread_id: 'talk-1',
+      attributes: { kind: 'llm', user: 'user-1' },
+    })
+    const { attributes } = callOf({ 'gen_ai.operation.name': 'embeddings', ...span }).start
+    expect(attributes).toMatchObject({ kind: 'embedding' })
+  })
+
+  it('has the arguments and the result of a tool', () => {
+    const { start, end } = callOf({
+      'lmnr.span.type': 'TOOL',
+      'lmnr.span.input': '{"city": "Paris"}',
+      'lmnr.span.output': '"It is sunny in Paris."',
+    })
+    expect(start).toMatchObject({ attributes: { kind: 'tool' }, inputs: { city: 'Paris' } })
+    expect(end.output).toBe('It is sunny in Paris.')
+  })
+})

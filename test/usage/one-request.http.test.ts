@@ -56,24 +56,28 @@ const OWN = spanOf(2, chat('claude-sonnet-4-5-20250929', 3213, 451, responded(ME
 const BESIDE = spanOf(3, chat('claude-sonnet-4-5', 3213, 451, responded(MESSAGE)), {
   parent_span_id: spanId(1),
 })
-const INSIDE_VALUE = spanOf(
-  4,
-  {
-    'openinference.span.kind': 'LLM',
-    'llm.model_name': 'claude-sonnet-4-5-20250929',
-    'llm.token_count.prompt': 3213,
-    'llm.token_count.completion': 451,
-    'output.value': JSON.stringify({ id: MESSAGE, type: 'message', role: 'assistant' }),
-    'output.mime_type': 'application/json',
-  },
-  { trace_id: 'ab'.repeat(16) },
-)
+const insideValue = (id: number, value: object) =>
+  spanOf(
+    id,
+    {
+      'openinference.span.kind': 'LLM',
+      'llm.model_name': 'claude-sonnet-4-5-20250929',
+      'llm.token_count.prompt': 3213,
+      'llm.token_count.completion': 451,
+      'output.value': JSON.stringify(value),
+      'output.mime_type': 'application/json',
+    },
+    { trace_id: 'ab'.repeat(16) },
+  )
+const RESPONSE = { id: MESSAGE, type: 'message', role: 'assistant' }
+const INSIDE_VALUE = insideValue(4, RESPONSE)
+const INSIDE_EVENT = insideValue(5, { data: RESPONSE })
 
 describe('requests that several emitters record', () => {
   it('siblings and spans of other traces with one response id count once, in any order', async () => {
     for (const spans of [
-      [OWN, BESIDE, INSIDE_VALUE],
-      [INSIDE_VALUE, BESIDE, OWN],
+      [OWN, BESIDE, INSIDE_VALUE, INSIDE_EVENT],
+      [INSIDE_EVENT, INSIDE_VALUE, BESIDE, OWN],
     ]) {
       const test = await buildTestApp()
       for (const span of spans) await send(test, span)
@@ -82,6 +86,7 @@ describe('requests that several emitters record', () => {
         [spanId(2)]: undefined,
         [spanId(3)]: spanId(2),
         [spanId(4)]: spanId(2),
+        [spanId(5)]: spanId(2),
       })
     }
   })

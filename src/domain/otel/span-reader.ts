@@ -73,7 +73,11 @@ function placesOf(field: Field): readonly KnownPlace[] {
 
 /** Clients may send anything as the span of a call. */
 function isOfScope({ scope }: Dialect, span: Span): boolean {
-  return scope === undefined || String(span.scope?.name).startsWith(scope)
+  if (scope === undefined) return true
+  const name = String(span.scope?.name)
+  return typeof scope === 'string'
+    ? name.startsWith(scope)
+    : scope.some((each) => name.startsWith(each))
 }
 
 function isMet({ when }: AttributePath, tree: Tree): boolean {

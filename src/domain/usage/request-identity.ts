@@ -55,11 +55,17 @@ export function readTextResponseId(output_json: string): string | null {
   return toResponseId(FIRST_ID.exec(output_json)?.[1])
 }
 
-/** Returns the id of the response in the attributes of a span; OpenInference has it in the JSON of `output.value`. */
+/**
+ * Returns the id of the response in the attributes of a span. OpenInference has it in the JSON of `output.value`, which may
+ * be an event with the response as its data.
+ */
 export function readSpanResponseId(attributes: unknown): string | null {
   if (!isObject(attributes)) return null
   const given = SPAN_RESPONSE_IDS.map((name) => toResponseId(attributes[name]))
-  return given.find((id) => id !== null) ?? readResponseId(parseObject(attributes['output.value']))
+  const told = given.find((id) => id !== null)
+  if (told) return told
+  const output = parseObject(attributes['output.value'])
+  return readResponseId(output) ?? readResponseId(isObject(output) ? output.data : null)
 }
 
 /**

@@ -16,12 +16,17 @@ const {
 } = process.env
 const MODELS = [
   'gpt-5',
+  // What AutoGen takes gpt-5 for.
+  'gpt-5-2025-08-07',
   'text-embedding-3-small',
   'claude-sonnet-4-5',
   'gemini-2.5-pro',
   'amazon.nova-pro-v1:0',
   'nova-pro-v1:0',
   'openai/gpt-5',
+  'openai/gpt-oss-20b',
+  'mistral-large-latest',
+  'llama3.2',
 ]
 const WAIT_MS = 10_000
 

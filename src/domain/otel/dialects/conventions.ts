@@ -1,4 +1,4 @@
-/** The conventions that many libraries share, and OpenLLMetry's instrumentors that count otherwise. Pure data. */
+/** The conventions that many libraries share, and the instrumentations that count otherwise. Pure data. */
 import { type Dialect, flattened, text, typed } from './dialect.ts'
 
 /** Keys of the Weave service itself, which any span may carry. */
@@ -97,6 +97,8 @@ export const OPEN_INFERENCE: Dialect = {
   // What an API reported beside the counts of the convention, as instrumentors that copy its response show it.
   providerUsage: [
     { path: 'output.value.usage', form: 'json', when: ['openinference.span.kind', 'LLM'] },
+    // A stream of Mistral's is an event, whose data is the response.
+    { path: 'output.value.data.usage', form: 'json', when: ['openinference.span.kind', 'LLM'] },
   ],
   parameters: ['llm.invocation_parameters'],
 }
@@ -128,18 +130,23 @@ export const TRACELOOP: Dialect = {
   user: ['traceloop.association.properties.user_id', 'gen_ai.user'],
 }
 
-/** OpenLLMetry for Python (0.62.4): the input leaves out what a cache had or took, as the provider counts. */
-export const OPENLLMETRY_BEDROCK: Dialect = {
-  name: 'openllmetry_bedrock',
-  scope: 'opentelemetry.instrumentation.bedrock',
-  inputTokens: ['gen_ai.usage.input_tokens'],
-  countsCacheBeside: true,
-}
-
-/** OpenLLMetry for JavaScript (0.27.0), the same; that for Python counts the cached input inside. */
-export const OPENLLMETRY_ANTHROPIC_JS: Dialect = {
-  name: 'openllmetry_anthropic_js',
-  scope: '@traceloop/instrumentation-anthropic',
+/**
+ * Instrumentations that count as Anthropic and Bedrock do: their input leaves out what a cache had or took. OpenTelemetry's
+ * of Bedrock (GenAI 1.3, botocore 0.66), OpenLIT for Python (1.45) and JavaScript (1.15), and OpenLLMetry of Bedrock for Python (0.62.4) and of
+ * Anthropic for JavaScript (0.27.0); that of Anthropic for Python counts the cached input inside.
+ */
+export const CACHE_BESIDE: Dialect = {
+  name: 'cache_beside',
+  scope: [
+    'opentelemetry.instrumentation.bedrock',
+    'opentelemetry.instrumentation.genai.bedrock',
+    'opentelemetry.instrumentation.botocore.bedrock',
+    'openlit.instrumentation.anthropic',
+    'openlit.instrumentation.bedrock',
+    '@openlit/instrumentation-anthropic',
+    '@openlit/instrumentation-bedrock',
+    '@traceloop/instrumentation-anthropic',
+  ],
   inputTokens: ['gen_ai.usage.input_tokens'],
   countsCacheBeside: true,
 }

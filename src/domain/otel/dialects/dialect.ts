@@ -23,8 +23,8 @@ type AttributePaths = readonly (string | AttributePath)[]
 /** What is looked for in a span. */
 export interface Dialect {
   readonly name: string
-  /** The beginning of the scope's name; without one, spans of any scope are read. */
-  readonly scope?: string
+  /** How the scope's name may begin; without it, spans of any scope are read. */
+  readonly scope?: string | readonly string[]
   /** Attributes that are JSON as a text, in which paths go on; those with a media type only if it is JSON. */
   readonly holders?: AttributePaths
   /** The kind of step in the dialect's own words. */

@@ -2,14 +2,7 @@
  * Where each dialect of GenAI spans stores the fields of a call: one table per dialect, tried in this order; the first
  * path with a value wins. Pure data. Paths are dotted attribute keys, or prefixes of flattened ones.
  */
-import {
-  GEN_AI,
-  OPEN_INFERENCE,
-  OPENLLMETRY_ANTHROPIC_JS,
-  OPENLLMETRY_BEDROCK,
-  TRACELOOP,
-  WEAVE,
-} from './conventions.ts'
+import { CACHE_BESIDE, GEN_AI, OPEN_INFERENCE, TRACELOOP, WEAVE } from './conventions.ts'
 import type { Dialect } from './dialect.ts'
 import {
   ADK,
@@ -23,6 +16,7 @@ import {
   VOLTAGENT,
 } from './libraries.ts'
 import {
+  LAMINAR,
   LANGFUSE,
   LANGSMITH,
   LITELLM,
@@ -34,8 +28,7 @@ import {
 
 export const DIALECTS: readonly Dialect[] = [
   WEAVE,
-  OPENLLMETRY_BEDROCK,
-  OPENLLMETRY_ANTHROPIC_JS,
+  CACHE_BESIDE,
   LOGFIRE_AGENTS,
   GEN_AI,
   AG2,
@@ -51,6 +44,7 @@ export const DIALECTS: readonly Dialect[] = [
   GENKIT,
   MLFLOW,
   LANGSMITH,
+  LAMINAR,
   LITELLM,
   MASTRA,
   VOLTAGENT,

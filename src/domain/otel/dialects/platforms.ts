@@ -35,6 +35,16 @@ export const LANGSMITH: Dialect = {
   user: ['langsmith.metadata.user_id'],
 }
 
+/** What Laminar's SDKs (Python 0.8.2, JavaScript 0.8.46) add to the conventions, whatever made the span. */
+export const LAMINAR: Dialect = {
+  name: 'laminar',
+  kind: ['lmnr.span.type'],
+  input: ['lmnr.span.input'],
+  output: ['lmnr.span.output'],
+  thread: ['lmnr.association.properties.session_id'],
+  user: ['lmnr.association.properties.user_id'],
+}
+
 /** What the spans of LiteLLM (1.110.2), and of both versions of its proxy, have beside the conventions. */
 export const LITELLM: Dialect = {
   name: 'litellm',

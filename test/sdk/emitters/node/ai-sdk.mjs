@@ -1,4 +1,7 @@
-/** The AI SDK; WITH=legacy has the attributes that it had before version 7. */
+/**
+ * The AI SDK; WITH=legacy has the attributes that it had before version 7, WITH=openinference those of OpenInference beside
+ * its own.
+ */
 import { createOpenAI } from '@ai-sdk/openai'
 import { LegacyOpenTelemetry, OpenTelemetry } from '@ai-sdk/otel'
 import { embed, generateText, registerTelemetry, stepCountIs, streamText, tool } from 'ai'
@@ -16,11 +19,18 @@ import {
   WEATHER,
 } from './steps.mjs'
 
-const provider = await openProvider()
+const { WITH } = process.env
+async function openInferenceProvider() {
+  const { OpenInferenceBatchSpanProcessor } = await import('@arizeai/openinference-vercel')
+  const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-proto')
+  return openProvider([new OpenInferenceBatchSpanProcessor({ exporter: new OTLPTraceExporter() })])
+}
+const provider = await (WITH === 'openinference' ? openInferenceProvider() : openProvider())
+const all = { usage: true, providerMetadata: true, embedding: true }
 registerTelemetry(
-  process.env.WITH === 'legacy'
+  WITH === 'legacy'
     ? new LegacyOpenTelemetry()
-    : new OpenTelemetry({ runtimeContext: true }),
+    : new OpenTelemetry({ runtimeContext: true, ...(WITH === 'openinference' ? all : {}) }),
 )
 const openai = createOpenAI({ baseURL: `${PROVIDER}/v1`, apiKey: 'none' })
 const model = process.env.API === 'responses' ? openai.responses('gpt-5') : openai.chat('gpt-5')

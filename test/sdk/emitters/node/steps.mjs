@@ -36,11 +36,11 @@ export async function drain(stream) {
 }
 
 /** Sets the global provider of OpenTelemetry's SDK, which also tracks contexts. */
-export async function openProvider(more = []) {
+export async function openProvider(spanProcessors) {
   const { BatchSpanProcessor, NodeTracerProvider } = await import('@opentelemetry/sdk-trace-node')
   const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-proto')
   const provider = new NodeTracerProvider({
-    spanProcessors: [...more, new BatchSpanProcessor(new OTLPTraceExporter())],
+    spanProcessors: spanProcessors ?? [new BatchSpanProcessor(new OTLPTraceExporter())],
   })
   provider.register()
   return provider

@@ -25,7 +25,14 @@ export interface Answer extends Counts {
 }
 
 export interface Asked {
-  readonly protocol: 'chat' | 'responses' | 'embeddings' | 'anthropic' | 'gemini' | 'bedrock'
+  readonly protocol:
+    | 'chat'
+    | 'responses'
+    | 'embeddings'
+    | 'anthropic'
+    | 'gemini'
+    | 'bedrock'
+    | 'ollama'
   readonly model: string
   readonly isStream: boolean
   /** The last text of the user. */
@@ -60,7 +67,7 @@ export function answer(asked: Asked): Answer {
     isFailure,
     question,
     input: isFailure ? 0 : 2003 + 101 * number,
-    cached: isFailure || isEmbedding ? 0 : 301 + 7 * number,
+    cached: isFailure || isEmbedding || protocol === 'ollama' ? 0 : 301 + 7 * number,
     written: isFailure || !HAS_WRITTEN.has(protocol) ? 0 : 503 + 11 * number,
     output: isFailure || isEmbedding ? 0 : 157 + 13 * number,
     reasoning: isFailure || !HAS_REASONING.has(protocol) ? 0 : 61 + 3 * number,

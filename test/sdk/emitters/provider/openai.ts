@@ -7,7 +7,8 @@ const failure = {
   error: { message: FAILURE, type: 'invalid_request_error', param: null, code: 'asked' },
 }
 
-export function chat(response: ServerResponse, body: Json) {
+/** @param path - below `/openai/` as Groq has it, below `/mistral/` as Mistral has it: both send usage unasked */
+export function chat(response: ServerResponse, body: Json, path: string) {
   const messages = body.messages as Json[]
   const given = answer({
     ...askedOf(body),
@@ -40,10 +41,15 @@ export function chat(response: ServerResponse, body: Json) {
     : piecesOf(given.text).map((content) => ({ content }))
   const options = body.stream_options as Json | undefined
   const last = { ...chunk({}), choices: [], usage }
+  const end = {
+    ...chunk({}, finish_reason),
+    ...(path.startsWith('/openai/') ? { x_groq: { id: `req_${given.number}`, usage } } : {}),
+    ...(path.startsWith('/mistral/') ? { usage } : {}),
+  }
   sendEvents(response, [
     chunk({ role: 'assistant', content: given.tool ? null : '' }),
     ...deltas.map((delta) => chunk(delta)),
-    chunk({}, finish_reason),
+    end,
     ...(options?.include_usage ? [last] : []),
     '[DONE]',
   ])

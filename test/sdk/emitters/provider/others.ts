@@ -1,4 +1,4 @@
-/** Anthropic's messages, Gemini's generateContent and Bedrock's converse. */
+/** Anthropic's messages, Gemini's generateContent, Bedrock's converse and Ollama's chat. */
 import type { ServerResponse } from 'node:http'
 import { type Answer, answer, FAILURE, piecesOf } from './answers.ts'
 import { type Json, sendEvents, sendJson, textOf } from './http.ts'
@@ -158,4 +158,44 @@ export function bedrock(response: ServerResponse, body: Json, path: string) {
       totalTokens: given.input + given.output,
     },
   })
+}
+
+/** A stream is a JSON object on each line. */
+export function ollama(response: ServerResponse, body: Json) {
+  const messages = body.messages as Json[]
+  const given = answer({
+    protocol: 'ollama',
+    model: String(body.model),
+    isStream: body.stream === true,
+    question: textOf(messages.findLast(({ role }) => role === 'user')?.content),
+    tools: ((body.tools as { function: Json }[] | undefined) ?? []).map((tool) =>
+      String(tool.function.name),
+    ),
+    hasToolResult: messages.some(({ role }) => role === 'tool'),
+    whole: JSON.stringify(body),
+  })
+  if (given.isFailure) return sendJson(response, 400, { error: FAILURE })
+  const { tool, text } = given
+  const head = { model: body.model, created_at: '2026-09-21T12:00:00.000000Z' }
+  const calls = tool && [{ function: { name: tool.name, arguments: PARSED(tool) } }]
+  const line = (content: string) => ({
+    ...head,
+    message: { role: 'assistant', content, ...(calls ? { tool_calls: calls } : {}) },
+    done: false,
+  })
+  const last = {
+    done: true,
+    done_reason: 'stop',
+    total_duration: 5_000_000,
+    load_duration: 1_000_000,
+    prompt_eval_count: given.input,
+    prompt_eval_duration: 1_000_000,
+    eval_count: given.output,
+    eval_duration: 3_000_000,
+  }
+  if (!given.isStream) return sendJson(response, 200, { ...line(tool ? '' : text), ...last })
+  const end = { ...head, message: { role: 'assistant', content: '' }, ...last }
+  const lines = [...(tool ? [''] : piecesOf(text)).map(line), end]
+  response.writeHead(200, { 'content-type': 'application/x-ndjson' })
+  response.end(lines.map((each) => `${JSON.stringify(each)}\n`).join(''))
 }

@@ -1,14 +1,14 @@
 /**
  * A provider of models for programs that are traced. Prints its address. It speaks OpenAI's chat completions,
- * responses and embeddings, Anthropic's messages, Gemini's generateContent and Bedrock's converse; `GET /ledger` says
- * what it has answered, `DELETE /ledger` begins it anew.
+ * responses and embeddings, Anthropic's messages, Gemini's generateContent, Bedrock's converse and Ollama's chat;
+ * `GET /ledger` says what it has answered, `DELETE /ledger` begins it anew.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ledger } from './answers.ts'
 import { type Json, sendJson } from './http.ts'
 import { chat, embeddings, responses } from './openai.ts'
-import { anthropic, bedrock, gemini } from './others.ts'
+import { anthropic, bedrock, gemini, ollama } from './others.ts'
 
 const ROUTES: readonly (readonly [
   RegExp,
@@ -20,6 +20,7 @@ const ROUTES: readonly (readonly [
   [/\/messages$/, anthropic],
   [/\/models\/[^/]+:(?:stream)?generateContent$/i, gemini],
   [/\/converse$/, bedrock],
+  [/\/api\/chat$/, ollama],
 ]
 
 async function bodyOf(request: IncomingMessage): Promise<Json> {
