@@ -23,8 +23,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-SENT = []
-INPUT = {"input_tokens": 10, "cache_read_input_tokens": 3000, "cache_creation_input_tokens": 200}
+SENT, INPUT = [], {"input_tokens": 10, "cache_read_input_tokens": 3000, "cache_creation_input_tokens": 200}
 HEAD = {"id": "m", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "stop_sequence": None}
 EVENTS = [
     {"type": "message_start", "message": {**HEAD, "content": [], "stop_reason": None, "usage": {**INPUT, "output_tokens": 1}}},
