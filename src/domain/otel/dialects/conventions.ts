@@ -135,8 +135,8 @@ export const TRACELOOP: Dialect = {
  * of Bedrock (GenAI 1.3, botocore 0.66), OpenLIT for Python (1.45) and JavaScript (1.15), and OpenLLMetry of Bedrock for Python (0.62.4) and of
  * Anthropic for JavaScript (0.27.0); that of Anthropic for Python counts the cached input inside.
  */
-export const CACHE_BESIDE: Dialect = {
-  name: 'cache_beside',
+export const UNCACHED_INPUT: Dialect = {
+  name: 'uncached_input',
   scope: [
     'opentelemetry.instrumentation.bedrock',
     'opentelemetry.instrumentation.genai.bedrock',

@@ -2,7 +2,7 @@
  * Where each dialect of GenAI spans stores the fields of a call: one table per dialect, tried in this order; the first
  * path with a value wins. Pure data. Paths are dotted attribute keys, or prefixes of flattened ones.
  */
-import { CACHE_BESIDE, GEN_AI, OPEN_INFERENCE, TRACELOOP, WEAVE } from './conventions.ts'
+import { GEN_AI, OPEN_INFERENCE, TRACELOOP, UNCACHED_INPUT, WEAVE } from './conventions.ts'
 import type { Dialect } from './dialect.ts'
 import {
   ADK,
@@ -28,7 +28,7 @@ import {
 
 export const DIALECTS: readonly Dialect[] = [
   WEAVE,
-  CACHE_BESIDE,
+  UNCACHED_INPUT,
   LOGFIRE_AGENTS,
   GEN_AI,
   AG2,
