@@ -15,6 +15,7 @@ import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Pending } from '../parts/notice.ts'
 import { Agreement } from '../parts/rating/agreement.ts'
 import { pathTo } from '../shell/page-route.ts'
+import { useSubjectName } from '../shell/subject-name.ts'
 import { BackfillPanel } from './backfill-panel.ts'
 import { toFields } from './evaluator-fields.ts'
 import { EvaluatorForm } from './evaluator-form.ts'
@@ -45,6 +46,7 @@ export function EvaluatorDetail({ project, id }: EvaluatorDetailProps) {
     },
     turn,
   )
+  useSubjectName(id, loaded.value?.evaluator.name ?? null)
   if (loaded.value === null) return html`<${Pending} title="Evaluator" loaded=${loaded} />`
   const { evaluator, versions } = loaded.value
   const { name, version, state, scored, failed, dropped, waiting, monitor_ref } = evaluator

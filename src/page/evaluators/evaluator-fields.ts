@@ -1,7 +1,8 @@
 /** The fields of the form of an evaluator, and the definition that they make. Pure. */
 import type { EvaluatorDefinition, EvaluatorResponse } from '../../schemas/evaluators/evaluator.ts'
-import type { Rule, Scorer } from '../../schemas/evaluators/scorer.ts'
+import type { Scorer } from '../../schemas/evaluators/scorer.ts'
 import { shortOp } from '../parts/format.ts'
+import { EMPTY_RULE, isRuleKind, toRule, toRuleFields } from './rule-fields.ts'
 
 /** As texts; empty: not set. */
 export const EMPTY = {
@@ -14,14 +15,7 @@ export const EMPTY = {
   model: '',
   prompt: '',
   variables: 'inputs = $.inputs\noutput = $.output',
-  path: '$.output',
-  texts: '',
-  pattern: '',
-  expected_path: '',
-  unit: 'characters',
-  min: '',
-  max: '',
-  max_ms: '',
+  ...EMPTY_RULE,
   passes: 'holds',
   url: '',
 }
@@ -64,8 +58,11 @@ export function toFields(evaluator: StoredDefinition): Fields {
 
 function toScorerFields(scorer: Scorer): Partial<Fields> {
   if (scorer.kind === 'webhook') return { kind: 'webhook', url: scorer.url }
-  if (scorer.kind === 'rule')
-    return { passes: scorer.negate ? 'fails' : 'holds', ...toRuleFields(scorer.rule) }
+  if (scorer.kind === 'rule') {
+    const { type } = scorer.rule
+    const fields = toRuleFields(scorer.rule) ?? { kind: UNSUPPORTED }
+    return { kind: type, passes: scorer.negate ? 'fails' : 'holds', ...fields }
+  }
   const { model, messages, variables } = scorer
   const names = Object.keys(variables)
   if (names.some((name) => name !== name.trim() || /[=\n]/.test(name))) return { kind: UNSUPPORTED }
@@ -77,34 +74,12 @@ function toScorerFields(scorer: Scorer): Partial<Fields> {
   }
 }
 
-function toRuleFields(rule: Rule): Partial<Fields> {
-  const kind = rule.type
-  switch (kind) {
-    case 'regex':
-      return { kind, path: rule.path, pattern: rule.pattern }
-    case 'equals':
-      if (rule.value !== undefined) return { kind: UNSUPPORTED }
-      return { kind, path: rule.path, expected_path: rule.expected_path ?? '' }
-    case 'contains':
-      if (rule.texts.some((text) => text.includes('\n'))) return { kind: UNSUPPORTED }
-      return { kind, path: rule.path, texts: rule.texts.join('\n') }
-    case 'length': {
-      const { path, unit, min, max } = rule
-      return { kind, path, unit, min: textOfNumber(min), max: textOfNumber(max) }
-    }
-    case 'latency':
-      return { kind, max_ms: String(rule.max_ms) }
-    default:
-      return { kind: UNSUPPORTED }
-  }
-}
-
 /**
  * The definition that the fields make; what they do not show stays as it is stored.
  *
  * @param stored - null: a new one
  * @param toRef - the ref of all versions of an operation
- * @throws Error for variables without a path
+ * @throws Error for variables without a path, and for text that is not JSON
  */
 export function toDefinition(
   fields: Fields,
@@ -133,7 +108,7 @@ export function toDefinition(
   }
 }
 
-/** Defaults that are absent are set by the server. @throws Error for variables without a path */
+/** Defaults that are absent are set by the server. @throws Error for variables without a path, and for text that is not JSON */
 export function toScorer(fields: Fields, stored: Scorer | null): object {
   const { kind, model, prompt, url } = fields
   if (kind === UNSUPPORTED) {
@@ -148,20 +123,9 @@ export function toScorer(fields: Fields, stored: Scorer | null): object {
     const messages = [...(judge?.messages.slice(0, -1) ?? []), last]
     return { ...judge, kind, model, messages, variables: readVariables(fields.variables) }
   }
-  const same = stored?.kind === 'rule' && stored.rule.type === kind ? stored.rule : {}
-  const rule = { ...same, ...toRule(fields) }
+  if (!isRuleKind(kind)) throw new Error(`${kind} is no kind of scorer.`)
+  const rule = toRule(kind, fields, stored?.kind === 'rule' ? stored.rule : null)
   return { kind: 'rule', rule, negate: fields.passes === 'fails' }
-}
-
-function toRule(fields: Fields): object {
-  const { kind: type, path, pattern, texts, unit, min, max, max_ms } = fields
-  if (type === 'latency') return { type, max_ms: Number(max_ms) }
-  if (type === 'regex') return { type, path, pattern }
-  if (type === 'equals') return { type, path, expected_path: fields.expected_path }
-  if (type === 'contains') {
-    return { type, path, texts: texts.split('\n').filter((text) => text !== '') }
-  }
-  return { type, path, unit, min: toNumber(min), max: toNumber(max) }
 }
 
 /** Reads lines such as `answer = $.output`. */
@@ -179,10 +143,6 @@ function readVariables(text: string): Record<string, string> {
 function linesOf(text: string): string[] {
   const lines = text.split('\n').map((line) => line.trim())
   return lines.filter((line) => line !== '')
-}
-
-function toNumber(text: string): number | undefined {
-  return text === '' ? undefined : Number(text)
 }
 
 function textOfNumber(value: number | null | undefined): string {

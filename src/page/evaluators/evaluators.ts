@@ -34,7 +34,7 @@ function EvaluatorList({ project }: { readonly project: string }) {
   const { evaluators } = loaded.value
   return html`<h1>Evaluators</h1>
     <p>An evaluator scores the calls of the project by itself, as they arrive: by a rule, by a judge or by a service of yours.
-      Its results are feedback. More conditions, rules and schemas of judges are set over the API.</p>
+      Its results are feedback. More conditions and schemas of judges are set over the API.</p>
     ${
       may('traces:write')
         ? html`<${EvaluatorForm} project=${project} stored=${null} onSaved=${reload} />`

@@ -4,10 +4,12 @@ import {
   type StoredDefinition,
   toDefinition,
   toFields,
+  toScorer,
   UNSUPPORTED,
 } from '../../../src/page/evaluators/evaluator-fields.ts'
 import { reasonOf } from '../../../src/page/evaluators/evaluator-labels.ts'
 import { EvaluatorDefinition } from '../../../src/schemas/evaluators/evaluator.ts'
+import { Rule, RuleScorer } from '../../../src/schemas/evaluators/scorer.ts'
 
 // The module of times reads it when it is imported.
 vi.hoisted(() => vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => undefined }))
@@ -34,6 +36,21 @@ const JUDGE = {
   temperature: 1,
 }
 
+/** What people type into the fields that must be filled in. */
+const TYPED = {
+  texts: 'a\nb',
+  occurring: 'all',
+  pattern: 'a+',
+  expected_path: '$.reference',
+  case: 'ignored',
+  schema: '{"type": "object"}',
+  min: '2',
+  max: '5',
+  min_score: '0.5',
+  max_ms: '10',
+  max_usd: '0.5',
+}
+
 describe('the form of an evaluator', () => {
   it.each([
     rule({ type: 'contains', texts: ['a', 'b'], all: true, ignore_case: true }),
@@ -42,9 +59,13 @@ describe('the form of an evaluator', () => {
     rule({ type: 'length', unit: 'words', min: 2 }),
     rule({ type: 'equals', expected_path: '$.inputs.expected', ignore_case: true }),
     rule({ type: 'equals', value: 1 }),
+    rule({ type: 'equals', value: { a: [null, 'x'] }, expected_path: '$.reference' }),
+    rule({ type: 'similarity', value: null, min: 0.25, ignore_case: true }),
+    rule({ type: 'similarity', expected_path: '$.reference.answer' }, true),
     rule({ type: 'latency', max_ms: 0.5 }),
-    rule({ type: 'cost', max_usd: 1 }, true),
-    rule({ type: 'json_schema', schema: { type: 'object' } }),
+    rule({ type: 'cost', max_usd: 0.001 }, true),
+    rule({ type: 'json_schema', schema: {} }),
+    rule({ type: 'json_schema', path: '$.inputs', schema: { type: 'object', required: ['a'] } }),
     { scorer: JUDGE, sampling: 0.07, max_usd_per_day: 2.5, concurrency: 2 },
     { scorer: { ...JUDGE, variables: { 'a=b': '$.output' } }, target: 'trace', rest_seconds: 5 },
     { scorer: { kind: 'webhook', url: 'https://example.com/x', timeout_ms: 5 } },
@@ -82,10 +103,34 @@ describe('the form of an evaluator', () => {
     })
   })
 
-  it('refuses variables without a path, and shows no scorer that it cannot keep', () => {
+  it.each(Rule.options.map((option) => option.shape.type.value))(
+    'has a form for the rule %s, which makes one that the API accepts',
+    (kind) => {
+      const made = toScorer({ ...EMPTY, kind, ...TYPED }, null)
+      const parsed = RuleScorer.parse(made)
+      expect(parsed).toEqual(made)
+      const fields = toFields(store({ scorer: parsed }))
+      expect(fields.kind).toBe(kind)
+      expect(toScorer(fields, null)).toEqual(made)
+    },
+  )
+
+  it('compares with a value where one is typed, and no longer with that at a path', () => {
+    const stored = store(rule({ type: 'equals', expected_path: '$.reference' }))
+    const fields = { ...toFields(stored), expected: 'value', value: '{"a": 12345678901234567890}' }
+    const { scorer } = toDefinition(fields, stored, toRef)
+    expect(JSON.parse(JSON.stringify(scorer)).rule).not.toHaveProperty('expected_path')
+    expect(JSON.stringify(scorer)).toContain('"value":{"a":12345678901234567890}')
+  })
+
+  it('refuses variables without a path and what is no JSON, and shows no scorer that it cannot keep', () => {
     const fields = { ...EMPTY, model: 'm', variables: 'answer' }
     expect(() => toDefinition(fields, null, toRef)).toThrow('not "answer"')
-    expect(toFields(store(rule({ type: 'cost', max_usd: 1 }))).kind).toBe(UNSUPPORTED)
+    const value = { ...EMPTY, kind: 'equals', expected: 'value', value: 'blue' }
+    expect(() => toScorer(value, null)).toThrow('The expected value is JSON, such as "blue"')
+    const schema = { ...EMPTY, kind: 'json_schema', schema: '[]' }
+    expect(() => toScorer(schema, null)).toThrow('The JSON Schema is an object')
+    expect(toFields(store(rule({ type: 'contains', texts: ['a\nb'] }))).kind).toBe(UNSUPPORTED)
   })
 })
 

@@ -109,6 +109,43 @@ describe.skipIf(!hasBrowser)('evaluators on the page', () => {
     expect(complaints).toEqual([])
   })
 
+  it('check each kind of rule, whose form shows what was saved', async () => {
+    const test = await openPage()
+    const { page, url, key, complaints, post } = test
+    await page.goto(`${url}/${PROJECT}/weave/evaluators#key=${key}`)
+    const form = page.getByRole('form', { name: 'New evaluator' })
+    const rows = page.locator('[aria-label=Evaluators] tbody tr')
+    const rules = [
+      ['similarity', { 'Expected is': 'value', 'Expected value': '"Blue"', 'Score, at': '0.8' }],
+      ['JSON Schema', { 'JSON Schema': '{"type": "array"}' }],
+      ['cost', { 'Dollars a call': '0.25' }],
+    ] as const
+    for (const [at, [label, fields]] of rules.entries()) {
+      await form.getByLabel('Name', { exact: true }).fill(`rule-${at}`)
+      await form.getByLabel('Scorer').selectOption(`rule: ${label}`)
+      for (const [name, value] of Object.entries(fields)) {
+        if (name === 'Expected is') await form.getByLabel(name).selectOption(value)
+        // The label of a choice has all of its options.
+        else await form.locator('input, textarea').and(form.getByLabel(name)).fill(value)
+      }
+      expect(await findBarriers(page)).toEqual([])
+      await form.getByText('Add evaluator').click()
+      await expect.poll(() => rows.count()).toBe(at + 1)
+    }
+    const { evaluators } = (await post('/evaluators/query', { project_id: PROJECT })).body
+    const ruleOf = (name: string) =>
+      evaluators.find((one: { name: string }) => one.name === name).scorer.rule
+    const similar = { type: 'similarity', path: '$.output', min: 0.8, value: 'Blue' }
+    expect(ruleOf('rule-0')).toEqual({ ...similar, ignore_case: false })
+    expect(ruleOf('rule-1')).toMatchObject({ schema: { type: 'array' } })
+    expect(ruleOf('rule-2')).toEqual({ type: 'cost', max_usd: 0.25 })
+    await rows.getByText('rule-0').click()
+    const definition = page.getByRole('form', { name: 'Definition' })
+    expect(await definition.getByLabel('Expected value').inputValue()).toBe('"Blue"')
+    expect(await definition.getByLabel('Score, at').inputValue()).toBe('0.8')
+    expect(complaints).toEqual([])
+  })
+
   it('pause, continue and cancel the scoring of old calls', async () => {
     const test = await openPage()
     const { page, url, key, complaints, post } = test
