@@ -4,7 +4,14 @@
  */
 import type { JsonObject } from '../../schemas/primitives.ts'
 import { parseLossless, renderJson } from '../json/json-text.ts'
-import { type CallTexts, type CallViewOptions, renderCall, withOtelSpan } from './call-view.ts'
+import { previewBody, restOf } from './body-preview.ts'
+import {
+  type CallTexts,
+  type CallViewOptions,
+  type PreviewedBody,
+  renderCall,
+  withOtelSpan,
+} from './call-view.ts'
 import { type CallsShape, showsSummary } from './calls-query.ts'
 
 /** The summary of a call, parsed. */
@@ -34,9 +41,15 @@ export function renderCallLine(
   } = renderCall({ ...narrow, ...empty }, view)
   const shown = view.shape.columns === null ? small : pickShown(small, view)
   const head = renderJson(view.toWireNames(shown)).slice(0, -1)
-  const attributes = isShown('attributes', view) ? withSpan(attributes_json, otel_dump_json) : '{}'
-  const inputs = (isShown('inputs', view) && inputs_json) || '{}'
-  const output = isShown('output', view) ? `,"output":${output_json ?? 'null'}` : ''
+  const textOf = (body: PreviewedBody, text: string) =>
+    view.shape.previewed === null ? text : previewBody(text, restOf(view.shape.previewed, body))
+  const attributes = isShown('attributes', view)
+    ? textOf('attributes', withSpan(attributes_json, otel_dump_json))
+    : '{}'
+  const inputs = isShown('inputs', view) ? textOf('inputs', inputs_json ?? '{}') : '{}'
+  const output = isShown('output', view)
+    ? `,"output":${textOf('output', output_json ?? 'null')}`
+    : ''
   return `${head},"attributes":${attributes},"inputs":${inputs}${output}}`
 }
 

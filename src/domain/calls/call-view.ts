@@ -48,6 +48,9 @@ export type CallTexts = Omit<
   readonly summary_json: string | null
 }
 
+/** Bodies that lists shorten. Spans of OpenTelemetry are shown in the attributes. */
+export type PreviewedBody = 'attributes' | 'inputs' | 'output'
+
 /** The descendants of a call. */
 export interface TreeUsage {
   /** What they and the call used, by model; null: not known. */
@@ -62,6 +65,8 @@ export interface CallViewOptions {
   readonly tree?: TreeUsage | null
   /** Feedback about the call, or null when not requested. */
   readonly feedback?: readonly unknown[] | null
+  /** Bodies that were not read because they are too long for a preview. */
+  readonly unread?: readonly PreviewedBody[]
   readonly includeStorageSize: boolean
   /** Bytes of the trace, or null when not requested. */
   readonly totalStorageSizeBytes: number | null
@@ -129,7 +134,7 @@ export function renderCall(call: StoredCall, options: CallViewOptions): CallSche
 /** `summary.weave`: the client's own entries, and over them those that the server fills in. */
 export function derivedSummary(
   call: SummaryParts,
-  { costs = null, tree = null, feedback = null }: Partial<CallViewOptions>,
+  { costs = null, tree = null, feedback = null, unread = [] }: Partial<CallViewOptions>,
 ): JsonObject {
   const sent = call.summary.weave
   // Not the client's to say: a reader takes them for what the server knows.
@@ -140,6 +145,7 @@ export function derivedSummary(
     tree_total_tokens: _tokens,
     tree_total_cost: _cost,
     tree_error_count: _errors,
+    unread_bodies: _unread,
     ...kept
   } = ((typeof sent === 'object' ? sent : null) ?? {}) as JsonObject
   const name =
@@ -157,6 +163,7 @@ export function derivedSummary(
     ...(call.usage_counted_in ? { usage_counted_in: call.usage_counted_in } : {}),
     ...(tree === null ? {} : renderTree(tree)),
     ...(feedback === null ? {} : { feedback }),
+    ...(unread.length === 0 ? {} : { unread_bodies: unread }),
   }
 }
 

@@ -64,6 +64,8 @@ export interface CallsSelection {
 export interface CallsShape {
   /** First segments of the requested columns; null for all. */
   readonly columns: ReadonlySet<string> | null
+  /** The requested columns as paths, when bodies are shortened to previews; null: bodies are whole. */
+  readonly previewed: readonly (readonly string[])[] | null
   readonly withCosts: boolean
   readonly withFeedback: boolean
   readonly withTreeUsage: boolean
@@ -143,14 +145,16 @@ function narrow(filter: CallsFilter, expression: Expression | null): CallsFilter
 
 /** @throws ApiError query_invalid for a column that calls have not */
 export function resolveCallsShape(request: CallsQueryRequest): CallsShape {
-  const columns = (request.columns ?? []).map(
-    (column, index) => parsePath(column, SHOWN_FIELDS, `columns[${index}]`)[0] ?? '',
+  const paths = (request.columns ?? []).map((column, index) =>
+    parsePath(column, SHOWN_FIELDS, `columns[${index}]`),
   )
+  const columns = paths.map(([first = '']) => first)
   return {
     columns:
       columns.length === 0
         ? null
         : new Set([...ALWAYS, ...columns, ...(columns.includes('summary') ? SUMMARY_COLUMNS : [])]),
+    previewed: request.preview_bodies ? paths : null,
     withCosts: request.include_costs ?? false,
     withFeedback: request.include_feedback ?? false,
     withTreeUsage: request.include_tree_usage ?? false,

@@ -115,7 +115,7 @@ async function* renderPages(
 }
 
 function renderListed(
-  { call, totalStorageSizeBytes, feedback }: CallWithFeedback,
+  { call, totalStorageSizeBytes, feedback, unread }: CallWithFeedback,
   trees: ReadonlyMap<string, TreeUsage>,
   { shape, prices, toWireNames }: LineContext,
 ): string {
@@ -124,6 +124,7 @@ function renderListed(
     costs: prices === null ? null : renderCallCosts(toPriced(call, summary), prices),
     tree: trees.get(call.id) ?? null,
     feedback: feedback === null ? null : feedback.map((text) => parseLossless(text)),
+    ...(unread === undefined ? {} : { unread }),
     includeStorageSize: shape.withStorageSize,
     totalStorageSizeBytes,
     shape,

@@ -50,6 +50,9 @@ export const CallsQueryRequest = z
         'and started_at are always returned. attributes and inputs that were not requested are {}; ended_at, exception ' +
         'and display_name are returned with summary.',
     ),
+    preview_bodies: switchField(
+      'Whether attributes, inputs and output are shortened as a table shows them: each to at most 8,192 characters of JSON, with shorter texts, the first members of objects, and the first and last elements of lists; values that columns name by their paths are left. Inputs, outputs and spans of more than 1 MiB are not read, and named in summary.weave.unread_bodies.',
+    ),
     expand_columns: expandColumns,
     return_expanded_column_values: z
       .boolean()

@@ -264,6 +264,24 @@ export function describeCallsQueryContract(
       expect(JSON.parse(wide?.call.inputs_json ?? '')).toEqual({ n: 10, s: 'alpha' })
     })
 
+    it('leaves bodies of more than 1 MiB out of previews, and names them', async () => {
+      const stores = await create()
+      const text = 'abc '.repeat(262_144)
+      await stores.calls.startCall(startOf({ id: 'long', inputs: { text } }))
+      await stores.calls.endCall(endOf({ id: 'long', output: { text: text.slice(0, 20_000) } }))
+      await stores.calls.startCall(startOf({ id: 'open', inputs: { n: 1 } }))
+      const columns = ['inputs', 'output']
+      const filter = { call_ids: ['long', 'open'] }
+      const shown = await list(stores, { filter }, { columns, preview_bodies: true })
+      const byId = new Map(shown.map((listed) => [listed.call.id, listed]))
+      expect(byId.get('long')).toMatchObject({ call: { inputs_json: null }, unread: ['inputs'] })
+      expect(byId.get('long')?.call.output_json).toHaveLength(20_000 + '{"text":""}'.length)
+      expect(byId.get('open')?.unread).toEqual([])
+      expect(JSON.parse(byId.get('open')?.call.inputs_json ?? '')).toEqual({ n: 1 })
+      const whole = await list(stores, { filter: { call_ids: ['long'] } }, { columns })
+      expect(JSON.parse(whole[0]?.call.inputs_json ?? '')).toEqual({ text })
+    })
+
     it('returns the bytes of the trace when requested', async () => {
       const stores = await create()
       await fill(stores)

@@ -42,6 +42,24 @@ describe('POST /calls/stream_query', () => {
       expect(text).toContain('12345678901234567890')
     })
 
+    it('shortens bodies to previews where asked, and names those of more than 1 MiB', async () => {
+      const app = await buildTestApp()
+      const text = 'é'.repeat(300_000)
+      await start(app, 'a', { inputs: { text, model: 'm' } })
+      await end(app, 'a', {
+        output: { text: text.repeat(3) },
+        summary: { weave: { unread_bodies: 1 } },
+      })
+      const columns = ['inputs', 'output', 'summary']
+      const [call] = await list(app, { columns, preview_bodies: true })
+      expect(call.inputs).toEqual({ text: `${'é'.repeat(400)}…`, model: 'm' })
+      expect(call.output).toBeNull()
+      expect(call.summary.weave.unread_bodies).toEqual(['output'])
+      const [whole] = await list(app, { columns })
+      expect(whole.inputs.text).toBe(text)
+      expect(whole.summary.weave).not.toHaveProperty('unread_bodies')
+    })
+
     it.each([
       [{ limit: 2 }, ['c', 'a']],
       [{ limit: 0 }, []],

@@ -189,6 +189,7 @@ describe('POST /calls/stream_query over a socket', () => {
     }
     const shape = {
       columns: null,
+      previewed: null,
       withCosts: false,
       withFeedback: false,
       withTreeUsage: false,

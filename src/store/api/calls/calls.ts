@@ -2,7 +2,7 @@
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { SpanLog } from '../../../domain/calls/call-logs.ts'
 import type { PartResult, StartedIds } from '../../../domain/calls/call-state.ts'
-import type { CallTexts, StoredCall } from '../../../domain/calls/call-view.ts'
+import type { CallTexts, PreviewedBody, StoredCall } from '../../../domain/calls/call-view.ts'
 import type { CallsSelection, CallsShape } from '../../../domain/calls/calls-query.ts'
 import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
 import type { PackedCalls, PackedOutcome } from '../../../domain/calls/packed-calls.ts'
@@ -132,6 +132,8 @@ export interface ListedCall {
   readonly call: CallTexts
   /** Over the trace; null unless asked for. */
   readonly totalStorageSizeBytes: number | null
+  /** Bodies that are stored, but too long to be read for previews; absent: none. */
+  readonly unread?: readonly PreviewedBody[]
 }
 
 export interface CallsCount {
@@ -145,7 +147,7 @@ export interface CallsQueryStore {
    * others are read and filtered as the list proceeds, so calls deleted meanwhile are left out. Memory does not grow
    * with the list, except for up to 500,000 keys when it has to be sorted.
    *
-   * @param shape - bodies it does not request are null in the calls
+   * @param shape - bodies it does not request are null in the calls; for previews also those of more than PREVIEWED_BYTES_MAX
    * @param caller - who waits
    * @throws ApiError validation_failed (param `limit`) when too many calls have to be sorted;
    * server_overloaded, read_timeout, client_closed_request (or the signal's reason), store_unavailable

@@ -57,6 +57,7 @@ export function createQueuedCalls(callsQuery: Pick<CallsQueryStore, 'pages'>): Q
 
 const NO_BODIES = {
   columns: new Set(['ended_at']),
+  previewed: null,
   withCosts: false,
   withFeedback: false,
   withTreeUsage: false,

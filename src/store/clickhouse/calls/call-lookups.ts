@@ -177,6 +177,10 @@ export interface LiveRow extends FoundRow {
   readonly is_renamed: 0 | 1
   readonly is_doubled: 0 | 1
   readonly is_logged: 0 | 1
+  /** Only of reads for previews, as those below. */
+  readonly inputs_json_is_long?: 0 | 1 | null
+  readonly otel_dump_json_is_long?: 0 | 1 | null
+  readonly output_json_is_long?: 0 | 1 | null
 }
 
 /** Returns the calls of rows by id, with what other tables have of them. */

@@ -1,4 +1,5 @@
 /** Statements over calls. Each reads one project by the sorting keys of the tables. */
+import { PREVIEWED_BYTES_MAX } from '../../../domain/calls/body-preview.ts'
 import { loggedCallsWith } from './call-logs.sql.ts'
 
 /** Deleted calls are excluded from every read. */
@@ -237,10 +238,10 @@ const ELSEWHERE = `
   ${idsIn('call_logs')} AS is_logged`.trimStart()
 
 /** The rows of calls that are not deleted, with whether other tables have more of them. */
-export function selectLiveRowsByKey(wanted: ReadonlySet<BodyColumn>): string {
+export function selectLiveRowsByKey(wanted: ReadonlySet<BodyColumn>, isPreview = false): string {
   return `
 SELECT
-  ${selectedColumns(wanted)},
+  ${selectedColumns(wanted, isPreview)},
   ${ELSEWHERE}
 ${BY_KEY}
 ${LIVE_ROWS}
@@ -267,8 +268,20 @@ ${OF_IDS}
 ${LIVE_ROWS}
 `
 
-/** The columns of a row with some of its bodies, NULL for the others. */
-export function selectedColumns(wanted: ReadonlySet<BodyColumn>): string {
-  const bodies = BODY_COLUMNS.map((name) => (wanted.has(name) ? name : `NULL AS ${name}`))
+/** Costs are computed from these, whatever their length. */
+const ALWAYS_WHOLE: readonly BodyColumn[] = ['attributes_json', 'summary_json']
+
+/**
+ * The columns of a row with some of its bodies, NULL for the others.
+ *
+ * @param isPreview - NULL also for bodies of more than PREVIEWED_BYTES_MAX, with a 1 as `<name>_is_long`
+ */
+export function selectedColumns(wanted: ReadonlySet<BodyColumn>, isPreview = false): string {
+  const bodies = BODY_COLUMNS.flatMap((name) => {
+    if (!wanted.has(name)) return `NULL AS ${name}`
+    if (!isPreview || ALWAYS_WHOLE.includes(name)) return name
+    const isLong = `length(calls.${name}) > ${PREVIEWED_BYTES_MAX}`
+    return [`if(${isLong}, NULL, calls.${name}) AS ${name}`, `${isLong} AS ${name}_is_long`]
+  })
   return [ROW_COLUMNS, ...bodies].join(',\n  ')
 }

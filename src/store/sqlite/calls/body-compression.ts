@@ -1,6 +1,7 @@
 /** Compresses long bodies of calls for their columns, and decompresses them. */
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type Database from 'better-sqlite3'
+import { PREVIEWED_BYTES_MAX } from '../../../domain/calls/body-preview.ts'
 import { runWhole } from '../../../threads/whole-work.ts'
 
 /**
@@ -31,9 +32,24 @@ function isLong(text: string): boolean {
   return text.length >= PACKED_FROM_BYTES || Buffer.byteLength(text) >= PACKED_FROM_BYTES
 }
 
-/** Adds the SQL function `unzstd(blob)`, which returns the text of a compressed body, and null for null. */
+/**
+ * Adds the SQL functions `unzstd(blob)`, which returns the text of a compressed body, and null for null; and
+ * `unzstd_short(blob)`, which returns null also for a text of more than PREVIEWED_BYTES_MAX.
+ */
 export function addBodyFunctions(db: Database.Database): void {
   db.function('unzstd', { deterministic: true }, (packed: unknown) =>
     packed === null ? null : runWhole(() => zstdDecompressSync(packed as Buffer)).toString(),
   )
+  db.function('unzstd_short', { deterministic: true }, (packed: unknown) =>
+    packed === null ? null : unpackShort(packed as Buffer),
+  )
+}
+
+function unpackShort(packed: Buffer): string | null {
+  try {
+    return zstdDecompressSync(packed, { maxOutputLength: PREVIEWED_BYTES_MAX }).toString()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return null
+    throw error
+  }
 }

@@ -26,6 +26,7 @@ import {
   bodyColumnsOf,
   type CallKey,
   findLatencyBound,
+  type ReadCall,
   readCalls,
   walkKeys,
 } from './calls-walk.ts'
@@ -56,6 +57,7 @@ export function createCallsQueryStore(parts: CallsQueryParts): CallsQueryStore {
         project_id,
         wanted: bodyColumnsOf(bodiesOfShape(shape)),
         rowsMax: PAGE_ROWS,
+        isPreview: shape.previewed !== null,
       }
       for await (const keys of selectKeys(parts, selection, caller)) {
         for await (const calls of readCalls(reads, keys, options, caller)) {
@@ -79,8 +81,9 @@ export function createCallsQueryStore(parts: CallsQueryParts): CallsQueryStore {
   }
 }
 
-function toListed(call: CallTexts, sizes: ReadonlyMap<string, number> | null): ListedCall {
-  return { call, totalStorageSizeBytes: sizes && (sizes.get(call.trace_id) ?? 0) }
+function toListed(read: ReadCall, sizes: ReadonlyMap<string, number> | null): ListedCall {
+  const { unread = [], ...call } = read
+  return { call, totalStorageSizeBytes: sizes && (sizes.get(call.trace_id) ?? 0), unread }
 }
 
 async function sumTraces(

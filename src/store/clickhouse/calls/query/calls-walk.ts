@@ -1,7 +1,8 @@
 /** Walks the calls of a selection in its order, in parts of bounded size, and reads calls by their keys. */
 import type { ReadCaller } from '../../../../domain/access/read-caller.ts'
+import { PREVIEWED_BYTES_MAX } from '../../../../domain/calls/body-preview.ts'
 import type { Body } from '../../../../domain/calls/call-fields.ts'
-import type { CallTexts } from '../../../../domain/calls/call-view.ts'
+import type { CallTexts, PreviewedBody } from '../../../../domain/calls/call-view.ts'
 import type { CallsSelection } from '../../../../domain/calls/calls-query.ts'
 import { type LatencyBound, latencyPage } from '../../../../domain/calls/latency-bound.ts'
 import type { Reads } from '../../db/reads.ts'
@@ -124,15 +125,22 @@ interface ReadShape {
   readonly wanted: ReadonlySet<BodyColumn>
   /** Limit: calls of a slice. */
   readonly rowsMax: number
+  /** Whether long bodies are left out. */
+  readonly isPreview?: boolean
+}
+
+/** A call that was read. */
+export interface ReadCall extends CallTexts {
+  readonly unread?: readonly PreviewedBody[]
 }
 
 /** Yields the calls of keys in their order, in slices of bounded size, without those deleted since. */
 export async function* readCalls(
   reads: Reads,
   keys: readonly CallKey[],
-  { project_id, wanted, rowsMax }: ReadShape,
+  { project_id, wanted, rowsMax, isPreview = false }: ReadShape,
   caller: ReadCaller,
-): AsyncGenerator<CallTexts[], void> {
+): AsyncGenerator<ReadCall[], void> {
   const read = <Found>(sql: string, parameters: Readonly<Record<string, unknown>>) =>
     reads.read<Found>(sql, parameters, caller)
   for (let at = 0; at < keys.length; at += CHUNK_CALLS) {
@@ -142,13 +150,34 @@ export async function* readCalls(
         ? []
         : await read<{ id: string; bytes: number }>(SELECT_SIZES, partOf(project_id, chunk))
     const bytesOf = new Map(sizes.map(({ id, bytes }) => [id, bytes]))
-    for (const slice of cutSlices(chunk, (id) => bytesOf.get(id) ?? 0, rowsMax)) {
+    const bytesMax = isPreview ? PREVIEWED_BYTES_MAX : Number.POSITIVE_INFINITY
+    const sizeOf = (id: string) => Math.min(bytesOf.get(id) ?? 0, bytesMax)
+    for (const slice of cutSlices(chunk, sizeOf, rowsMax)) {
       const part = partOf(project_id, slice)
-      const rows = await read<LiveRow>(selectLiveRowsByKey(wanted), part)
+      const rows = await read<LiveRow>(selectLiveRowsByKey(wanted, isPreview), part)
       const calls = await completeCalls(read, project_id, rows)
-      yield slice.flatMap(({ id }) => calls.get(id) ?? [])
+      const unread = isPreview ? unreadOf(rows) : null
+      yield slice.flatMap(({ id }) => {
+        const call = calls.get(id)
+        const left = unread?.get(id)
+        return call === undefined ? [] : left === undefined ? call : { ...call, unread: left }
+      })
     }
   }
+}
+
+/** Returns the bodies that were left out, by the ids of their calls. */
+function unreadOf(rows: readonly LiveRow[]): Map<string, PreviewedBody[]> {
+  const unread = new Map<string, PreviewedBody[]>()
+  for (const row of rows) {
+    const { id, inputs_json_is_long, otel_dump_json_is_long, output_json_is_long } = row
+    const found = unread.get(id) ?? []
+    if (otel_dump_json_is_long === 1) found.push('attributes')
+    if (inputs_json_is_long === 1) found.push('inputs')
+    if (output_json_is_long === 1) found.push('output')
+    if (found.length > 0) unread.set(id, found)
+  }
+  return unread
 }
 
 /** Returns the parameters by which statements find calls of keys. */

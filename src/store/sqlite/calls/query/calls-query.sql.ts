@@ -1,7 +1,7 @@
 /** Statements for the lists of calls. */
 import type { Body } from '../../../../domain/calls/call-fields.ts'
 import { COUNTED_IN } from '../../usage/usage-requests.sql.ts'
-import { type BodyName, bodyText } from '../bodies.sql.ts'
+import { type BodyName, bodyText, shortBodyText } from '../bodies.sql.ts'
 import { idText, idTexts, OP_NAME, PROJECT_ID, PROJECT_KEY } from '../columns/id-columns.sql.ts'
 import {
   callsBy,
@@ -52,13 +52,17 @@ const BODY_COLUMNS: Readonly<Record<Body, readonly BodyName[]>> = {
   summary: ['summary'],
 }
 
+/** Costs are computed from these, whatever their length. */
+const ALWAYS_WHOLE: readonly BodyName[] = ['attributes', 'summary']
+
 /** Selects a column for each body; NULL for bodies that are not wanted, so that their pages are not read. */
-function bodyColumns(wanted: ReadonlySet<Body>): string {
+function bodyColumns(wanted: ReadonlySet<Body>, isPreview: boolean): string {
   return (Object.keys(BODY_COLUMNS) as Body[])
     .flatMap((body) =>
-      BODY_COLUMNS[body].map((name) =>
-        wanted.has(body) ? bodyText(name) : `NULL AS ${name}_json`,
-      ),
+      BODY_COLUMNS[body].map((name) => {
+        if (!wanted.has(body)) return `NULL AS ${name}_json`
+        return isPreview && !ALWAYS_WHOLE.includes(name) ? shortBodyText(name) : bodyText(name)
+      }),
     )
     .join(',\n  ')
 }
@@ -179,17 +183,20 @@ FROM (
 /**
  * Calls by key, in the given order (primary keys): SQLite keeps the order of a CROSS JOIN. An ORDER BY would read and
  * decompress the bodies of all calls before the first row, and again whenever a read resumes after a pause.
+ *
+ * @param isPreview - leaves out long bodies
  */
 export function findCallsByKey(
   wanted: ReadonlySet<Body>,
   named: ReadonlySet<NamedColumn> = new Set(NAMED_COLUMNS),
+  isPreview = false,
 ): string {
   return `
 SELECT
   calls.call_key,
   calls.started_at_us,
   ${namedColumns(named)},
-  ${bodyColumns(wanted)},
+  ${bodyColumns(wanted, isPreview)},
   ${wanted.has('summary') ? COUNTED_IN : 'NULL'} AS usage_counted_in
 FROM json_each(@keys) AS wanted
 CROSS JOIN calls ON calls.call_key = wanted.value

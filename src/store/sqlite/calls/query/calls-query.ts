@@ -3,7 +3,7 @@
  * read a few calls at a time between other work. Never holds more than a batch of keys and a slice of bodies, and
  * keeps no read transaction open for a slow client.
  */
-import type { CallTexts } from '../../../../domain/calls/call-view.ts'
+import type { CallTexts, PreviewedBody } from '../../../../domain/calls/call-view.ts'
 import { bodiesOfShape, type CallsShape } from '../../../../domain/calls/calls-query.ts'
 import type { CallsQueryStore, ListedCall } from '../../../api/calls/calls.ts'
 import type { Arrivals } from '../../../base/recordings/recordings.ts'
@@ -58,6 +58,13 @@ export function createCallsQueryStore(
 /** Limit: traces whose sizes a list remembers. */
 const TRACE_SIZES_MAX = 10_000
 
+/** With columns of shortBodyText. */
+interface PreviewedRow extends CallTexts {
+  readonly inputs_is_long?: 0 | 1
+  readonly output_is_long?: 0 | 1
+  readonly otel_dump_is_long?: 0 | 1
+}
+
 interface Slice {
   readonly calls: readonly ListedCall[]
   /** The number of keys read; at least one. */
@@ -66,11 +73,14 @@ interface Slice {
 
 /** Returns a function that reads the calls of keys, fewer when they are large. */
 function createSliceReader(db: Connection, shape: CallsShape): (keys: Float64Array) => Slice {
-  const findCalls = db.prepare(findCallsByKey(new Set(bodiesOfShape(shape))))
+  const isPreview = shape.previewed !== null
+  const findCalls = db.prepare(findCallsByKey(new Set(bodiesOfShape(shape)), undefined, isPreview))
   const traceSizeOf = createTraceSizes(db)
 
-  function toListed(call: CallTexts): ListedCall {
-    return { call, totalStorageSizeBytes: shape.withTotalStorageSize ? traceSizeOf(call) : null }
+  function toListed({ call_key: _key, ...row }: ScannedRow): ListedCall {
+    const { call, unread } = isPreview ? takeUnread(row) : { call: row, unread: [] }
+    const totalStorageSizeBytes = shape.withTotalStorageSize ? traceSizeOf(call) : null
+    return { call, totalStorageSizeBytes, unread }
   }
 
   return (keys) => {
@@ -86,9 +96,19 @@ function createSliceReader(db: Connection, shape: CallsShape): (keys: Float64Arr
       }
       const lastKey = rows.at(-1)?.call_key
       const read = isCut && lastKey !== undefined ? keys.indexOf(lastKey) + 1 : keys.length
-      return { calls: rows.map(({ call_key: _key, ...call }) => toListed(call)), read }
+      return { calls: rows.map(toListed), read }
     })
   }
+}
+
+/** Returns which bodies are stored, but were too long for a preview. */
+function takeUnread(row: PreviewedRow): Pick<ListedCall, 'call' | 'unread'> {
+  const { inputs_is_long, output_is_long, otel_dump_is_long, ...call } = row
+  const unread: PreviewedBody[] = []
+  if (otel_dump_is_long && call.otel_dump_json === null) unread.push('attributes')
+  if (inputs_is_long && call.inputs_json === null) unread.push('inputs')
+  if (output_is_long && call.output_json === null) unread.push('output')
+  return { call, unread }
 }
 
 /** Sums each trace of a list once: a long one would be summed for each of its calls. */
