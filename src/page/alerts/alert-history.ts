@@ -7,6 +7,7 @@ import { formatTime } from '../parts/format.ts'
 import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Pending } from '../parts/notice.ts'
 import { pathTo } from '../shell/page-route.ts'
+import { useSubjectName } from '../shell/subject-name.ts'
 import { nameMetric, nameRule } from './alert-rules.ts'
 
 const PAGE_SIZE = 50
@@ -34,6 +35,7 @@ export function AlertHistory({ project, id }: AlertHistoryProps) {
     ])
     return { alert, ...page }
   })
+  useSubjectName(id, loaded.value?.alert.name ?? null)
   if (loaded.value === null) return html`<${Pending} title="Alert" loaded=${loaded} />`
   const { alert, data, has_more, last_id } = loaded.value
   return html`<h1>${alert.name}</h1>

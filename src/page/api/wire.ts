@@ -79,6 +79,8 @@ interface CallFacts {
   readonly costs?: Readonly<Record<string, { readonly reported_cost?: number }>>
   /** What of the report of usage was not counted. */
   readonly usage_problems?: readonly string[]
+  /** Bodies that were too long to be read for previews. */
+  readonly unread_bodies?: readonly string[]
   /** Those of the call together with its descendants; where they were requested. */
   readonly tree_total_tokens?: number
   readonly tree_total_cost?: number | null

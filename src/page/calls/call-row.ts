@@ -1,13 +1,27 @@
 /** One call as a row of the table. */
+import { computed, signal } from '@preact/signals'
 import { html } from 'htm/preact'
 import type { Status } from '../api/wire.ts'
 import { StatusMark } from '../parts/calls/status.ts'
-import { shortOp } from '../parts/format.ts'
+import { formatTime, shortOp } from '../parts/format.ts'
 import { icon } from '../parts/icon.ts'
 import { type Column, cellText, showCell } from './columns.ts'
 import { openTrace } from './drawers/trace-drawer.ts'
 import type { ShownCall } from './pages.ts'
 import { isSortable, sort, sortBy } from './sort.ts'
+
+const phone = matchMedia('(max-width: 600px)')
+/** Whether a row has two lines in place of columns. */
+export const isPhone = signal(phone.matches)
+phone.addEventListener('change', ({ matches }) => {
+  isPhone.value = matches
+})
+
+/** Height of a row. */
+export const rowPx = computed(() => (isPhone.value ? 58 : 34))
+
+/** Columns of the first of two lines, in this order; the second has all others. */
+const FIRST_LINE = ['status', 'op', 'started']
 
 interface ColumnNamesProps {
   readonly columns: readonly Column[]
@@ -18,7 +32,7 @@ interface ColumnNamesProps {
 
 export function ColumnNames({ columns, picked, onPickAll }: ColumnNamesProps) {
   return html`<div class="row head" role="row">
-    <span role="columnheader" class="pick">
+    <span role="columnheader" aria-colindex="1" class="pick">
       <input
         type="checkbox"
         aria-label="Select all calls of the search"
@@ -27,18 +41,24 @@ export function ColumnNames({ columns, picked, onPickAll }: ColumnNamesProps) {
         onChange=${onPickAll}
       />
     </span>
-    ${columns.map((column) => html`<${ColumnName} key=${column.name} column=${column} />`)}
+    ${columns.map((column, at) => html`<${ColumnName} key=${column.name} column=${column} at=${at} />`)}
   </div>`
 }
 
-function ColumnName({ column }: { readonly column: Column }) {
+interface ColumnNameProps {
+  readonly column: Column
+  /** Its index. */
+  readonly at: number
+}
+
+function ColumnName({ column, at }: ColumnNameProps) {
   const { name, label, isNumber } = column
   const kind = isNumber ? 'number' : ''
   if (!isSortable(column))
-    return html`<span role="columnheader" class=${kind} title=${label}>${label}</span>`
+    return html`<span role="columnheader" aria-colindex=${at + 2} class=${kind} title=${label}>${label}</span>`
   const direction = sort.value.column === name ? sort.value.direction : null
   const order = direction === 'asc' ? 'ascending' : 'descending'
-  return html`<span role="columnheader" class=${kind} aria-sort=${direction === null ? 'none' : order}>
+  return html`<span role="columnheader" aria-colindex=${at + 2} class=${kind} aria-sort=${direction === null ? 'none' : order}>
     <button class="sort" title=${`Sort by ${label}`} onClick=${() => sortBy(column)}><span class="cut">${label}</span>${direction !== null && icon(direction === 'asc' ? 'arrow-up' : 'arrow-down')}</button>
   </span>`
 }
@@ -60,8 +80,14 @@ export function CallRow(props: CallRowProps) {
   const { index, call, columns, href, isPicked, isOpen, onPick } = props
   if (call === undefined)
     return html`<div class="row" role="row" aria-rowindex=${index + 1}><span role="cell"></span><span role="cell">…</span></div>`
+  const places = [...columns.keys()]
+  const lineOf = (at: number) => FIRST_LINE.indexOf(columns[at]?.name ?? '')
+  const first = places.filter((at) => lineOf(at) >= 0).sort((a, b) => lineOf(a) - lineOf(b))
+  const second = places.filter((at) => lineOf(at) < 0)
+  const cellAt = (at: number) =>
+    html`<${Cell} key=${at} at=${at} column=${columns[at]} cell=${call.cells[at] ?? null} opName=${call.opName} href=${at === 0 ? href : null} />`
   return html`<div class="row call" role="row" aria-rowindex=${index + 1} aria-selected=${isPicked} aria-current=${isOpen ? 'true' : undefined} onMouseMove=${setTitleAt} onClick=${openCall}>
-    <span role="cell" class="pick">
+    <span role="cell" aria-colindex="1" class="pick">
       <input
         type="checkbox"
         aria-label=${`Select ${shortOp(call.opName)} ${index + 1}`}
@@ -69,7 +95,7 @@ export function CallRow(props: CallRowProps) {
         onClick=${(event: MouseEvent) => onPick(event.shiftKey)}
       />
     </span>
-    ${columns.map((column, at) => html`<${Cell} key=${column.name} column=${column} cell=${call.cells[at] ?? null} opName=${call.opName} href=${at === 0 ? href : null} />`)}
+    ${isPhone.value ? html`<span class="line">${first.map(cellAt)}</span><span class="line">${second.map(cellAt)}</span>` : places.map(cellAt)}
   </div>`
 }
 
@@ -90,12 +116,14 @@ function setTitleAt({ target, clientX, clientY }: MouseEvent) {
 interface CellProps {
   readonly column: Column
   readonly cell: string | number | null
+  /** Index of the column. */
+  readonly at: number
   readonly opName: string
   /** Address of the call, in the first cell. */
   readonly href: string | null
 }
 
-function Cell({ column, cell, opName, href }: CellProps) {
+function Cell({ column, at, cell, opName, href }: CellProps) {
   const { name, body, isNumber } = column
   const text =
     name === 'status'
@@ -104,9 +132,18 @@ function Cell({ column, cell, opName, href }: CellProps) {
         ? String(cell)
             .split(', ')
             .map((tag) => html`<span key=${tag} class="tag">${tag}</span>`)
-        : showCell(column, cell)
+        : isPhone.value
+          ? showOnPhone(column, cell)
+          : showCell(column, cell)
   const title = name === 'op' ? opName : cellText(column, cell)
   const kind = `${isNumber ? 'number' : ''} ${body === undefined ? '' : 'faint'}`
   const label = text === '' ? `The call of ${shortOp(opName)}` : undefined
-  return html`<span role="cell" class=${kind} title=${title}>${href === null ? text : html`<a href=${href} aria-label=${label}>${text}</a>`}</span>`
+  return html`<span role="cell" aria-colindex=${at + 2} data-column=${name} class=${kind} title=${title}>${href === null ? text : html`<a href=${href} aria-label=${label}>${text}</a>`}</span>`
+}
+
+/** The text of a cell without its column's name: a time without its year, and tokens with their unit. */
+function showOnPhone(column: Column, cell: string | number | null): string {
+  if (column.name === 'started') return formatTime(String(cell), false).slice(5)
+  const text = showCell(column, cell)
+  return column.name === 'tokens' && text !== '' ? `${text} tokens` : text
 }

@@ -6,7 +6,7 @@ import type { CallsQueryBody } from '../api/wire.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { WindowList } from '../parts/tables/window-list.ts'
 import { query } from '../shell/location.ts'
-import { CallRow, ColumnNames } from './call-row.ts'
+import { CallRow, ColumnNames, isPhone, rowPx } from './call-row.ts'
 import { columns } from './columns.ts'
 import { openTrace, TraceDrawer } from './drawers/trace-drawer.ts'
 import { findLastPosition, saveLastPosition } from './last-position.ts'
@@ -21,7 +21,6 @@ import {
 } from './selection/selection.ts'
 import { sortTerms } from './sort.ts'
 
-export const ROW_PX = 34
 /** Width of the column of checkboxes. */
 const PICK_WIDTH = '18px'
 
@@ -63,12 +62,12 @@ export function CallTable(props: CallTableProps) {
     selection.isAll && selection.ids.size === 0 ? 'all' : isEmpty(selection) ? 'none' : 'some'
   // Both fail for the same reason, as a rule.
   return html`<${Failure} words=${failure ?? uncounted ?? unpicked} />
-    <div class="table calls" style=${{ '--columns': [PICK_WIDTH, ...shown.map(({ width }) => width)].join(' ') }}>
+    <div class=${`table calls ${isPhone.value ? 'phone' : ''}`} style=${{ '--columns': [PICK_WIDTH, ...shown.map(({ width }) => width)].join(' ') }}>
       <div role="table" aria-label="Calls" aria-rowcount=${rows}>
         <${ColumnNames} columns=${shown} picked=${picked} onPickAll=${() => onSelect(picked === 'all' ? NOTHING : EVERYTHING)} />
         <${WindowList}
           count=${rows}
-          rowHeight=${ROW_PX}
+          rowHeight=${rowPx.value}
           label="Calls"
           role="rowgroup"
           startAt=${startAt}

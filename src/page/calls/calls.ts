@@ -11,7 +11,8 @@ import { TimePicker } from '../parts/time/time-picker.ts'
 import { query } from '../shell/location.ts'
 import { pathTo } from '../shell/page-route.ts'
 import { Actions } from './actions/actions.ts'
-import { CallTable, ROW_PX } from './call-table.ts'
+import { rowPx } from './call-row.ts'
+import { CallTable } from './call-table.ts'
 import { ColumnPicker } from './column-picker.ts'
 import { columnNames, showTags } from './columns.ts'
 import { CompareDrawer, compareCalls } from './drawers/compare-drawer.ts'
@@ -39,7 +40,11 @@ export function Calls({ project }: { readonly project: string }) {
   const question = callsQueryOf(project, untilMs)
   const name = `${queryName.value} ${untilMs}`
   const count = useLoad(name, (signal) =>
-    requestJson<Count>('/calls/query_stats', { ...question, limit: rowsMax(ROW_PX) }, { signal }),
+    requestJson<Count>(
+      '/calls/query_stats',
+      { ...question, limit: rowsMax(rowPx.peek()) },
+      { signal },
+    ),
   )
   const counted = count.isLoading ? null : count.value
   const [selection, setSelection] = useSelection(queryName.value)

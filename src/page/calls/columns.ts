@@ -23,6 +23,8 @@ import { withChildren } from './filters.ts'
 
 /** Bodies that a column may reach into. */
 const BODIES = ['inputs', 'output', 'attributes', 'summary']
+/** Limit: characters of a path. */
+const PATH_CHARS_MAX = 512
 /** Limit: columns of the table. */
 const COLUMNS_MAX = 30
 
@@ -200,6 +202,7 @@ export function columnNamed(name: string): Column | null {
   const fixed = FIXED.find((column) => column.name === name)
   if (fixed !== undefined) return fixed
   const [body = '', ...path] = name.split('.')
+  if (name.length > PATH_CHARS_MAX) return null
   if (!BODIES.includes(body) || path.length === 0 || path.includes('')) return null
   return {
     name,
@@ -221,9 +224,11 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
 /** Returns the fields to request: those that the columns show and no others. */
 export function requestedColumns(shown: readonly Column[]) {
   const has = (name: string) => shown.some((column) => column.name === name)
-  const bodies = shown.flatMap(({ body }) => body ?? [])
+  // A path says what a preview of its body must have.
+  const bodies = shown.flatMap(({ name, body }) => (body === undefined ? [] : name))
   return {
-    columns: ['summary', 'svc_username', 'end_user_id', 'thread_id', ...new Set(bodies)],
+    columns: ['summary', 'svc_username', 'end_user_id', 'thread_id', ...bodies],
+    preview_bodies: true,
     include_costs: has('cost'),
     // A row of a root stands for its tree.
     include_tree_usage: !withChildren.value && (has('tokens') || has('cost')),
@@ -234,10 +239,20 @@ export function requestedColumns(shown: readonly Column[]) {
 /** Limit: characters of a cell. */
 const CELL_CHARS = 160
 
-/** Reduces a value to the numbers and short texts that a row needs, so that bodies can be released. */
-export function cellOf(value: unknown): string | number | null {
+/** Shown in place of a body that is too long for a list. */
+const UNREAD = 'over 1 MiB: open the call to read it'
+
+/** Reduces what a column shows of a call to a number or a short text, so that bodies can be released. */
+export function cellOf({ body, read }: Column, call: Call): string | number | null {
+  const found = read(call)
+  const isUnread = body !== undefined && factsOf(call).unread_bodies?.includes(body)
+  const value = isUnread && isEmpty(found) ? UNREAD : found
   if (value === null || value === undefined) return null
   return typeof value === 'number' ? value : preview(value, CELL_CHARS)
+}
+
+function isEmpty(value: unknown): boolean {
+  return Object.keys(value ?? {}).length === 0 && typeof value !== 'number'
 }
 
 export function showCell({ show }: Column, cell: string | number | null): string {

@@ -136,7 +136,7 @@ async function readPage(
   }
   const calls: ShownCall[] = []
   for await (const call of requestLines<Call>('/calls/stream_query', body, { signal })) {
-    const cells = columns.map((column) => cellOf(column.read(call)))
+    const cells = columns.map((column) => cellOf(column, call))
     calls.push({ id: call.id, opName: call.op_name, cells })
   }
   return calls

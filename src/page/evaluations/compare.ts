@@ -23,7 +23,7 @@ import { isBetterLow, namesOf } from './scores.ts'
 
 export function Compare({ project }: ViewProps) {
   const ids = [...new Set(idsInAddress())]
-  const head = html`<h1><a href=${pathTo(project, 'evaluations')}>Evaluations</a> / compare</h1>`
+  const head = html`<h1>Compare runs</h1>`
   if (ids.length < 2 || ids.length > COMPARED_MAX) {
     return html`${head}<p class="notice">The address must name two to five runs. <a href=${pathTo(project, 'evaluations')}>Choose them</a>.</p>`
   }
@@ -98,7 +98,7 @@ function ByExample({ project, runs, examples: loaded }: ByExampleProps) {
       </label>
       <label class="check">
         <input type="checkbox" checked=${isLow} onChange=${() => setQuery({ better: isLow ? 'high' : 'low' })} />
-        less is better
+        Less is better
       </label>
       <span class="faint">The largest regressions come first.</span>
     </div>

@@ -65,7 +65,7 @@ function Choices({ project, runs, evaluation }: ChoicesProps) {
     </label>
     <label class="check">
       <input type="checkbox" checked=${isBoard()} onChange=${() => setQuery({ board: isBoard() ? null : '1' }, { isStep: true })} />
-      leaderboard: the newest run of each model
+      Leaderboard: the newest run of each model
     </label>
     <span class="push"></span>
     <${RunOne} project=${project} />

@@ -10,6 +10,7 @@ import { ranksByNumber, sortByNumber } from '../parts/tables/sort-rows.ts'
 import { parseRef } from '../parts/values/refs.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { pathTo, pathToVersion, type ViewProps } from '../shell/page-route.ts'
+import { useSubjectName } from '../shell/subject-name.ts'
 import { measureColumn, Subject } from './run-columns.ts'
 import { type Run, readRuns } from './runs.ts'
 import { formatScore, isBetterLow, numberOf, type Score } from './scores.ts'
@@ -40,7 +41,8 @@ interface Rank {
 export function Leaderboard({ project, subject }: ViewProps) {
   const name = subject ?? ''
   const loaded = useLoad(`${project} ${name}`, (signal) => readBoard(project, name, signal))
-  const title = html`<a href=${pathTo(project, 'evaluations')}>Evaluations</a> / ${loaded.value?.board.name ?? name}`
+  const title = loaded.value?.board.name ?? name
+  useSubjectName(name, loaded.value?.board.name ?? null)
   if (loaded.value === null) return html`<${Pending} title=${title} loaded=${loaded} />`
   const { board, columns, runs } = loaded.value
   const order = query.value.get('by') ?? '0'
@@ -124,6 +126,7 @@ function gridColumns(
     rankColumn(ranks),
     {
       name: 'model',
+      isName: true,
       label: 'Model',
       width: 160,
       grow: 2,

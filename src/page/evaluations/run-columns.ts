@@ -89,6 +89,7 @@ export function runColumns(
     },
     {
       name: 'run',
+      isName: true,
       label: 'Run',
       width: 150,
       grow: 1,

@@ -9,6 +9,7 @@ import { Failure, Loading, Pending } from '../parts/notice.ts'
 import { parseRef } from '../parts/values/refs.ts'
 import { go, query } from '../shell/location.ts'
 import { pathTo, type ViewProps } from '../shell/page-route.ts'
+import { useSubjectName } from '../shell/subject-name.ts'
 import { missingScopes, rescoreRun } from './begin/begin-evaluation.ts'
 import { RunProgress } from './begin/run-progress.ts'
 import { ScorerChoice } from './begin/scorer-choice.ts'
@@ -33,9 +34,9 @@ export function RunView({ project, subject }: ViewProps) {
     turn,
   )
   const name = run.value?.name ?? (run.isLoading ? '…' : id)
-  const title = html`<a href=${pathTo(project, 'evaluations')}>Evaluations</a> / ${name}`
-  if (!run.value) return html`<${Pending} title=${title} loaded=${run} />`
-  return html`<h1 title=${name}>${title}</h1>
+  useSubjectName(id, run.value?.name ?? null)
+  if (!run.value) return html`<${Pending} title=${name} loaded=${run} />`
+  return html`<h1 title=${name}>${name}</h1>
     <${Facts} project=${project} run=${run.value} />
     ${run.value.status === 'running' ? html`<${RunProgress} project=${project} id=${id} onEnd=${() => setTurn((last) => last + 1)} />` : html`<${Rescore} project=${project} id=${id} />`}
     <${ScoreFigures} run=${run.value} examples=${examples.value} />

@@ -8,7 +8,7 @@ import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { type Bin, binsOf, labelsOf, numbersIn } from './bins.ts'
 import { fieldOfPath } from './leaf-paths.ts'
-import { About } from './newest.ts'
+import { About, useCallNames } from './newest.ts'
 import type { FeedbackWindow } from './newest-rows.ts'
 import { PathChart } from './path-chart.ts'
 import { readScoreValues, VALUES_MAX } from './score-values.ts'
@@ -90,6 +90,7 @@ function Ordered({ project, asked, path, type, field }: FieldProps) {
     limit,
   )
   const rows = read.value?.slice(0, limit) ?? []
+  const names = useCallNames(asked.project_id, rows)
   const ends = {
     numeric: ['Highest', 'Lowest'],
     boolean: ['True', 'False'],
@@ -105,7 +106,7 @@ function Ordered({ project, asked, path, type, field }: FieldProps) {
       <thead><tr><th scope="col">Value</th><th scope="col">About</th><th scope="col">Type</th><th scope="col">Given</th></tr></thead>
       <tbody>${rows.map(
         ({ id, value, feedback_type, created_at, weave_ref }) => html`<tr key=${id}>
-          <td class="score-value">${preview(value)}</td><td class="score-about"><${About} project=${project} about=${weave_ref} /></td>
+          <td class="score-value">${preview(value)}</td><td class="score-about"><${About} project=${project} about=${weave_ref} names=${names} /></td>
           <td class="wrap">${feedback_type}</td><td>${formatTime(created_at, false)}</td>
         </tr>`,
       )}</tbody>

@@ -4,7 +4,8 @@ import { Fragment } from 'preact'
 import { openSheet } from '../commands/open-sheet.ts'
 import { icon } from '../parts/icon.ts'
 import { pageRoute, serverView } from '../shell/location.ts'
-import { type PageRoute, pathTo, pathToVersion } from '../shell/page-route.ts'
+import { type PageRoute, pathTo, pathToVersion, type View } from '../shell/page-route.ts'
+import { nameOfSubject } from '../shell/subject-name.ts'
 import { hrefOf, linkOf, linkOfServer } from './navigation.ts'
 import { isDrawerOpen, ZoneButton } from './rail.ts'
 
@@ -53,15 +54,37 @@ function stepsOfServer(name: string | null): Step[] {
       ]
 }
 
+/** What is done in views below a list, by the view and its subject. */
+const ACTIONS: Readonly<Record<string, string>> = {
+  compare: 'Compare runs',
+  'new-evaluation': 'Run an evaluation',
+  'training/new': 'New job',
+  'training/served': 'Served names',
+}
+
+/** Views whose subjects have names of their own beside the ids in the address. */
+const HAVE_IDS: readonly View[] = [
+  'trace',
+  'queue',
+  'evaluation',
+  'leaderboard',
+  'evaluators',
+  'alerts',
+  'training',
+]
+
 /** The last step is the view itself; an object has its newest version before the one that is shown. */
 function stepsOf(at: PageRoute): Step[] {
   const { project, subject, version = 'latest' } = at
   const link = linkOf(at)
   const start: Step = [project, pathTo(project)]
-  if (link === undefined) return [start, ['?', null]]
+  if (link === undefined) return [start, ['Unknown view', null]]
+  const action = ACTIONS[subject === null ? at.view : `${at.view}/${subject}`]
+  if (action !== undefined) return [start, [link.label, hrefOf(link, project)], [action, null]]
   const isItem = subject !== null && subject !== link.subject && at.view !== 'objects'
   if (!isItem) return [start, [link.label, null]]
   const list: Step = [link.label, hrefOf(link, project)]
+  if (HAVE_IDS.includes(at.view)) return [start, list, [nameOfSubject(subject) ?? '…', null]]
   if (version === 'latest') return [start, list, [subject, null]]
   return [start, list, [subject, pathToVersion(project, subject, 'latest')], [version, null]]
 }

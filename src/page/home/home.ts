@@ -115,10 +115,10 @@ function MetricCards({ calls, errors, tokens, costs, latencies, totals }: Metric
   const cost = costs.length > 0 ? sumOf(costs) : null
   const rate = ((100 * errorCount) / callCount).toFixed(1)
   return html`<div class="figures">
-    <${MetricCard} label="calls" value=${formatCount(callCount)} change=${[callCount, before?.calls ?? null]} format=${formatCount} values=${valuesOf(calls)} color="spark-1" />
-    <${MetricCard} label="errors" value=${`${formatCount(errorCount)} (${rate} %)`} change=${[errorCount, before?.errors ?? null]} format=${formatCount} values=${valuesOf(errors)} color="spark-bad" isBad />
-    <${MetricCard} label="latency, p95" value=${now === null ? '…' : now.p95 === null ? '–' : formatMs(now.p95)} change=${[now?.p95 ?? null, before?.p95 ?? null]} format=${formatMs} values=${valuesOf(latencies.slice(1, 2))} color="spark-2" isBad />
-    <${MetricCard} label="tokens" value=${formatShort(sumOf(tokens))} change=${[sumOf(tokens), before?.tokens ?? null]} format=${formatShort} values=${valuesOf(tokens)} color="spark-1" />
-    <${MetricCard} label="cost" value=${cost === null ? html`<span title="no model of these calls has a price">–</span>` : formatCost(cost)} change=${[cost, before === null ? null : (before.cost ?? 0)]} format=${formatCost} values=${valuesOf(costs)} color="spark-4" />
+    <${MetricCard} label="Calls" value=${formatCount(callCount)} change=${[callCount, before?.calls ?? null]} format=${formatCount} values=${valuesOf(calls)} color="spark-1" />
+    <${MetricCard} label="Errors" value=${`${formatCount(errorCount)} (${rate} %)`} change=${[errorCount, before?.errors ?? null]} format=${formatCount} values=${valuesOf(errors)} color="spark-bad" isBad />
+    <${MetricCard} label="Latency, p95" value=${now === null ? '…' : now.p95 === null ? '–' : formatMs(now.p95)} change=${[now?.p95 ?? null, before?.p95 ?? null]} format=${formatMs} values=${valuesOf(latencies.slice(1, 2))} color="spark-2" isBad />
+    <${MetricCard} label="Tokens" value=${formatShort(sumOf(tokens))} change=${[sumOf(tokens), before?.tokens ?? null]} format=${formatShort} values=${valuesOf(tokens)} color="spark-1" />
+    <${MetricCard} label="Cost" value=${cost === null ? html`<span title="no model of these calls has a price">–</span>` : formatCost(cost)} change=${[cost, before === null ? null : (before.cost ?? 0)]} format=${formatCost} values=${valuesOf(costs)} color="spark-4" />
   </div>`
 }

@@ -48,7 +48,7 @@ export function ObjectView({ project, subject, version = 'latest' }: ViewProps) 
       go(pathToVersion(project, name, object.digest, object.kind === 'op'))
     }
   }
-  return html`<h1><a href=${pathTo(project, 'objects')}>Objects</a> / ${name}</h1>
+  return html`<h1>${name}</h1>
     <${Failure} words=${chosen.failure ?? versions.failure ?? messages.failure} />
     <div class="object">
       ${!versions.value?.length ? html`<section class="versions"></section>` : html`<${Versions} versions=${all} chosen=${chosen.value} messages=${messages.value ?? NO_MESSAGES} />`}

@@ -21,6 +21,7 @@ export function Objects({ project, subject }: ViewProps) {
   const loaded = useLoad(project, (signal) => readNewest(project, signal))
   const objects = loaded.value ?? []
   const kind = query.value.get('kind') ?? subject ?? ''
+  const title = KINDS.find((one) => one.kind === kind)?.label ?? 'Objects'
   const name = query.value.get('name') ?? ''
   const shown = useMemo(() => {
     const wanted = name.toLowerCase()
@@ -32,9 +33,9 @@ export function Objects({ project, subject }: ViewProps) {
   const made = may('traces:write') ? query.value.get('new') : null
   if (made === 'dataset') return html`<${NewDataset} project=${project} />`
   if (made === 'prompt') return html`<${NewPrompt} project=${project} />`
-  if (loaded.value === null) return html`<${Pending} title="Objects" loaded=${loaded} />`
-  if (objects.length === 0) return html`<h1>Objects</h1><${FirstObject} project=${project} />`
-  return html`<h1>Objects</h1>
+  if (loaded.value === null) return html`<${Pending} title=${title} loaded=${loaded} />`
+  if (objects.length === 0) return html`<h1>${title}</h1><${FirstObject} project=${project} />`
+  return html`<h1>${title}</h1>
     <${KindTabs} project=${project} objects=${objects} kind=${kind} />
     <div class="bar filters">
       <label>Name<input

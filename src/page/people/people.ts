@@ -45,7 +45,7 @@ export function People() {
     ${loaded.value === null && loaded.isLoading && html`<${Loading} />`}
     <div class="bar">
       <h2>${shown.length} ${shown.length === 1 ? 'person' : 'people'}</h2>
-      <label class="inline"><input type="checkbox" checked=${withRemoved} onChange=${() => setWithRemoved(!withRemoved)} /> show removed people</label>
+      <label class="inline"><input type="checkbox" checked=${withRemoved} onChange=${() => setWithRemoved(!withRemoved)} /> Show removed people</label>
     </div>
     <div class="scroll" tabindex="0"><table class="list keys" aria-label="People">
       <thead><tr>

@@ -12,6 +12,7 @@ import { forgetPersisted, persistedSignal } from '../parts/persisted.ts'
 import { Agreement } from '../parts/rating/agreement.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { pathTo, type ViewProps } from '../shell/page-route.ts'
+import { useSubjectName } from '../shell/subject-name.ts'
 import { type Draft, EMPTY, givenIn, isEmpty } from './draft.ts'
 import { type Claimed, openQueue, type Progress, SKIPPED_MAX } from './queue-api.ts'
 import { RatedCall } from './rated-call.ts'
@@ -26,6 +27,7 @@ export function Rate({ project, subject }: ViewProps) {
   const [saved, setSaved] = useState(0)
   const queue = useLoad(id, (signal) => api.readQueue(signal), saved)
   const known = queue.value
+  useSubjectName(id, known?.queue.name ?? null)
   const progress = useLoad(id, (signal) => api.readProgress(signal), turn)
   const next = useLoad(`${turn}`, async (signal) => ({ found: await api.claimNext(signal) }))
   if (!may('traces:write'))

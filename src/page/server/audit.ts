@@ -83,7 +83,7 @@ export function Audit() {
         <option value="">all</option>
         ${Object.entries(WHAT).map(([name, what]) => html`<option key=${name} value=${name}>${what}</option>`)}
       </select></label>
-      <span class="faint">${'all of it as JSON lines: GET /v1/audit/export'}</span>
+      <span class="faint">${'All of it as JSON lines: GET /v1/audit/export'}</span>
     </div>
     <${Failure} words=${loaded.failure} />
     ${page === null && loaded.isLoading && html`<${Loading} />`}
@@ -98,8 +98,8 @@ function Entries({ entries }: { readonly entries: readonly AuditEntryResponse[] 
   if (entries.length === 0) return html`<p class="faint">There are no such entries.</p>`
   return html`<div class="scroll" tabindex="0"><table class="list keys" aria-label="Audit">
     <thead><tr>
-      <th scope="col">Time</th><th scope="col">Who</th><th scope="col">From</th>
-      <th scope="col">Action</th><th scope="col">Of</th><th scope="col">Before and after</th>
+      <th scope="col">Time</th><th scope="col">Who</th><th scope="col">Action</th>
+      <th scope="col">Of</th><th scope="col">From</th><th scope="col">Before and after</th>
     </tr></thead>
     <tbody>${entries.map((entry) => html`<${Row} key=${entry.id} entry=${entry} />`)}</tbody>
   </table></div>`
@@ -111,9 +111,9 @@ function Row({ entry }: { readonly entry: AuditEntryResponse }) {
   return html`<tr>
     <td>${formatTime(created_at, false)}</td>
     <td class="wrap">${svc_user_id}${key_id !== svc_user_id && html`<br /><span class="faint">${key_id}</span>`}</td>
-    <td class="wrap">${address}${forwarded_for !== null && html`<br /><span class="faint">for ${forwarded_for}</span>`}</td>
     <td>${WHAT[entry.action]}</td>
     <td class="wrap">${entry.subject_id}${projects !== entry.subject_id && html`<br /><span class="faint">${projects}</span>`}</td>
+    <td class="wrap">${address}${forwarded_for !== null && html`<br /><span class="faint">for ${forwarded_for}</span>`}</td>
     <td class="wrap values">${[...namesOf(before, after)].map((name) => html`<${Field} key=${name} name=${name} before=${before} after=${after} />`)}</td>
   </tr>`
 }

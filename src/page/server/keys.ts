@@ -31,7 +31,7 @@ export function Keys() {
     ${loaded.value === null && loaded.isLoading && html`<${Loading} />`}
     <div class="bar">
       <h2>${shown.length} ${shown.length === 1 ? 'key' : 'keys'}</h2>
-      <label class="inline"><input type="checkbox" checked=${withRevoked} onChange=${() => setWithRevoked(!withRevoked)} /> show revoked keys</label>
+      <label class="inline"><input type="checkbox" checked=${withRevoked} onChange=${() => setWithRevoked(!withRevoked)} /> Show revoked keys</label>
     </div>
     <div class="scroll" tabindex="0"><table class="list keys" aria-label="Keys">
       <thead><tr>

@@ -46,7 +46,7 @@ const NOBODY = { first: '', user: '' }
 async function readFirsts(project_id: string, threads: readonly Thread[], signal: AbortSignal) {
   const call_ids = threads.flatMap(({ first_turn_id }) => first_turn_id ?? [])
   const columns = ['inputs', 'svc_username', 'end_user_id']
-  const body = { project_id, filter: { call_ids }, columns }
+  const body = { project_id, filter: { call_ids }, columns, preview_bodies: true }
   const firsts = new Map<string, Pick<ThreadFacts, 'first' | 'user'>>()
   for await (const call of requestLines<Call>('/calls/stream_query', body, { signal })) {
     const user = call.end_user_id ?? call.svc_username ?? ''

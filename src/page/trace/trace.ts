@@ -2,10 +2,12 @@
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import type { Call } from '../api/wire.ts'
+import { shortOp } from '../parts/format.ts'
 import { type Loaded, useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Loading, Pending } from '../parts/notice.ts'
 import { query, setQuery } from '../shell/location.ts'
-import { pathTo, type ViewProps } from '../shell/page-route.ts'
+import type { ViewProps } from '../shell/page-route.ts'
+import { useSubjectName } from '../shell/subject-name.ts'
 import { CallDetail } from './call-detail.ts'
 import { readKinds, readTrace, readTraceUsage } from './read-trace.ts'
 import { TraceTree } from './trace-tree.ts'
@@ -45,10 +47,10 @@ export function Trace({ project, subject }: ViewProps) {
   )
   const isCall = calls.some((call) => call.id === id)
   const chosen = query.value.get('call') ?? (isCall ? id : (calls[0]?.id ?? id))
-  if (trace.value === null && !trace.isLoading) {
-    const title = html`<a href=${pathTo(project, 'calls')}>Calls</a> / ${id}`
-    return html`<${Pending} title=${title} loaded=${trace} />`
-  }
+  const [root] = calls
+  useSubjectName(id, root === undefined ? null : (root.display_name ?? shortOp(root.op_name)))
+  if (trace.value === null && !trace.isLoading)
+    return html`<${Pending} title=${id} loaded=${trace} />`
   return html`<${Failure} words=${trace.failure ?? usage.failure} />
     <div class="trace">
       ${

@@ -10,6 +10,7 @@ import { usePause } from '../parts/hooks/use-pause.ts'
 import { Failure, Pending } from '../parts/notice.ts'
 import { JsonTree } from '../parts/values/json-tree.ts'
 import { pathTo } from '../shell/page-route.ts'
+import { useSubjectName } from '../shell/subject-name.ts'
 import { playgroundOf } from './checkpoints.ts'
 import { ComparisonPanel } from './compared/comparison-panel.ts'
 import { Curves } from './curves.ts'
@@ -57,6 +58,7 @@ export function JobView({ project, id }: JobViewProps) {
   const loaded: Loaded<Seen> = useLoad(id, (signal) => readAllOf(id, loaded.value, signal), turn)
   const isLive = loaded.value !== null && !isOver(loaded.value.job)
   usePause(isLive && !loaded.isLoading ? PAUSE_MS : null, () => setTurn((last) => last + 1))
+  useSubjectName(id, loaded.value && `Job of ${loaded.value.model?.name ?? 'a deleted model'}`)
   if (loaded.value === null) return html`<${Pending} title="Training job" loaded=${loaded} />`
   const { job, events, model } = loaded.value
   const steps = events.filter(({ type }) => type === 'gradient_step')

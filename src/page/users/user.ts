@@ -43,12 +43,12 @@ export function UserView({ project, subject }: ViewProps) {
       row !== null &&
       html`<div class=${sums.isOther ? 'stale' : ''} aria-busy=${sums.isOther}>
       <dl class="figures" aria-label="Sums">
-        <${Sum} label="calls" value=${formatCount(row.calls)} />
-        <${Sum} label="errors" value=${formatCount(row.errors)} />
-        <${Sum} label="tokens" value=${formatShort(row.tokens)} />
-        <${Sum} label="cost" value=${row.cost === null ? '–' : formatCost(row.cost)} />
-        <${Sum} label="first call" value=${row.firstAt && html`<${RelativeTime} at=${row.firstAt} />`} />
-        <${Sum} label="last call" value=${row.lastAt && html`<${RelativeTime} at=${row.lastAt} />`} />
+        <${Sum} label="Calls" value=${formatCount(row.calls)} />
+        <${Sum} label="Errors" value=${formatCount(row.errors)} />
+        <${Sum} label="Tokens" value=${formatShort(row.tokens)} />
+        <${Sum} label="Cost" value=${row.cost === null ? '–' : formatCost(row.cost)} />
+        <${Sum} label="First call" value=${row.firstAt && html`<${RelativeTime} at=${row.firstAt} />`} />
+        <${Sum} label="Last call" value=${row.lastAt && html`<${RelativeTime} at=${row.lastAt} />`} />
       </dl>
       ${charts.value !== null && html`<${Charts} project=${project} user=${user} ...${charts.value} />`}
       </div>

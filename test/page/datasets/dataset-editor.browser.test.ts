@@ -128,7 +128,7 @@ describe.skipIf(!hasBrowser)('the rows of a dataset on the page', () => {
     await page.getByText('Add the rows that are typed').waitFor()
     await page.getByRole('button', { name: 'Add 1 row' }).click()
     await page.getByLabel('Name of the dataset').press('Enter')
-    await page.getByRole('heading', { name: 'Objects / cities' }).waitFor()
+    await page.getByRole('heading', { name: 'cities' }).waitFor()
     expect((await read('cities')).rows).toEqual([{ city: 'Paris' }, { city: 'Rome' }])
   })
 

@@ -140,12 +140,29 @@ describe.skipIf(!hasBrowser)('the frame around each view', () => {
   })
 
   it('says where one is, and leads up from there', async () => {
-    const { page, url } = await openTwoProjects()
+    const { page, url, post } = await openTwoProjects()
     await page.goto(`${url}/${PROJECT}/weave/calls/call-in-demo`)
     const steps = page.getByRole('navigation', { name: 'Breadcrumb' })
     await expect
       .poll(() => steps.getByRole('listitem').allTextContents())
-      .toEqual([PROJECT, 'Traces', 'call-in-demo'])
+      .toEqual([PROJECT, 'Traces', 'answer'])
+    const project_id = PROJECT
+    const scorer = { kind: 'rule', rule: { type: 'latency', max_ms: 1 } }
+    const evaluator = await post('/evaluators', { project_id, name: 'fast', scorer })
+    const fields = { name: 'To check', scorer_refs: [] }
+    const queue = await post('/annotation_queues', { project_id, ...fields })
+    for (const [path, names] of [
+      [`evaluators/${evaluator.body.id}`, ['Evaluators', 'fast']],
+      [`queues/${queue.body.id}`, ['Queues', 'To check']],
+      ['evaluations/new', ['Evaluations', 'Run an evaluation']],
+      ['none', ['Unknown view']],
+      ['calls/call-in-demo', ['Traces', 'answer']],
+    ] as const) {
+      await page.goto(`${url}/${PROJECT}/weave/${path}`)
+      await expect
+        .poll(() => steps.getByRole('listitem').allTextContents())
+        .toEqual([PROJECT, ...names])
+    }
     await steps.getByRole('link', { name: 'Traces' }).click()
     await page.locator('.row.call').first().waitFor()
     const current = page.locator('.rail [aria-current=page]')

@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser)('a prompt on the page', () => {
     await page.getByText('single is the name of another object: choose another one.').waitFor()
     await page.getByLabel('Name of the prompt').fill('say')
     await page.getByLabel('Name of the prompt').press('Enter')
-    await page.getByRole('heading', { name: 'Objects / say' }).waitFor()
+    await page.getByRole('heading', { name: 'say' }).waitFor()
     expect(await read('say')).toMatchObject({
       base_object_class: 'Prompt',
       val: { name: 'say', messages: [{ role: 'user', content: 'Say {word}' }] },

@@ -95,13 +95,13 @@ describe.skipIf(!hasBrowser)('the page on a phone, in the dark', () => {
     await recordCalls(test, [{ id: 'a' }])
     await page.goto(`${url}/#key=${key}`)
     for (const [path, title] of [
-      ['/calls/none', 'Calls / none'],
+      ['/calls/none', 'none'],
       ['/calls/a?call=none', 'none'],
       ['/threads/none', 'none'],
-      ['/evaluations/none', 'Evaluations / none'],
-      ['/evaluations/compare?runs=50%25', 'Evaluations / compare'],
-      ['/leaderboards/none', 'Evaluations / none'],
-      ['/objects/none', 'Objects / none'],
+      ['/evaluations/none', 'none'],
+      ['/evaluations/compare?runs=50%25', 'Compare runs'],
+      ['/leaderboards/none', 'none'],
+      ['/objects/none', 'none'],
       ['/queues/none', 'none'],
       ['/training/none', 'Training job'],
     ] as const) {

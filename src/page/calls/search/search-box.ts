@@ -24,7 +24,7 @@ export function SearchBox({ project, children }: SearchBoxProps) {
       <${Field} project=${project} draft=${draft} />
       <label class="check">
         <input type="checkbox" checked=${withChildren.value} onChange=${() => showChildren(!withChildren.value)} />
-        include nested calls
+        Include nested calls
       </label>
       ${children}
     </div>

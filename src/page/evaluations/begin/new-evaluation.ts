@@ -31,7 +31,7 @@ const SAMPLE_ROWS = 50
 
 export function NewEvaluation({ project }: ViewProps) {
   const lacking = missingScopes()
-  const title = html`<a href=${pathTo(project, 'evaluations')}>Evaluations</a> / run one`
+  const title = 'Run an evaluation'
   const loaded = useLoad(project, async (signal) => {
     const [datasets, prompts, models] = await Promise.all([
       readObjects(project, 'Dataset', false, signal),

@@ -16,6 +16,8 @@ export interface Column<Row> {
   readonly width: number
   readonly grow?: number
   readonly isNumber?: boolean
+  /** Whether it names the row, and stays in sight while a narrow table is scrolled. Default: whether it is the first. */
+  readonly isName?: boolean
   /** Direction of the sort by this column; null or undefined if the rows are not sorted by it. */
   readonly sorted?: 'asc' | 'desc' | null
   readonly onSort?: () => void
@@ -56,7 +58,7 @@ export function Grid<Row>(props: GridProps<Row>) {
       }}
     >
       <div class="row head" role="row">
-        ${columns.map((column) => html`<${ColumnHead} key=${column.name} column=${column} />`)}
+        ${columns.map((column) => html`<${ColumnHead} key=${column.name} column=${column} kind=${kindOf(column, columns)} />`)}
       </div>
       <${WindowList}
         key=${order}
@@ -72,13 +74,24 @@ export function Grid<Row>(props: GridProps<Row>) {
   </div>`
 }
 
-function ColumnHead<Row>({ column }: { readonly column: Column<Row> }) {
-  const { label, isNumber, sorted, onSort } = column
+/** The classes of the cells of a column. */
+function kindOf<Row>(column: Column<Row>, columns: readonly Column<Row>[]): string {
+  const named = columns.find(({ isName }) => isName) ?? columns[0]
+  return `${column.isNumber ? 'number' : ''} ${column === named ? 'names' : ''}`
+}
+
+interface ColumnHeadProps<Row> {
+  readonly column: Column<Row>
+  readonly kind: string
+}
+
+function ColumnHead<Row>({ column, kind }: ColumnHeadProps<Row>) {
+  const { label, sorted, onSort } = column
   const order = sorted === 'asc' ? 'ascending' : 'descending'
   const mark = sorted === 'asc' ? ' ↑' : ' ↓'
   return html`<span
     role="columnheader"
-    class=${isNumber ? 'number' : ''}
+    class=${kind}
     title=${typeof label === 'string' ? label : undefined}
     aria-sort=${sorted ? order : undefined}
   >${onSort === undefined ? label : html`<button class="sort" onClick=${onSort}><span class="cut">${label}</span>${sorted && html`<span>${mark}</span>`}</button>`}</span>`
@@ -104,17 +117,18 @@ function GridRow<Row>({ index, row, grid }: GridRowProps<Row>) {
     aria-current=${isChosen?.(row) ? 'true' : undefined}
     onClick=${onChoose === undefined ? undefined : choose}
   >
-    ${columns.map((column) => html`<${Cell} key=${column.name} column=${column} content=${column.cell(row, index)} />`)}
+    ${columns.map((column) => html`<${Cell} key=${column.name} column=${column} kind=${kindOf(column, columns)} content=${column.cell(row, index)} />`)}
   </div>`
 }
 
 interface CellProps {
   readonly column: Column<never>
+  readonly kind: string
   readonly content: ComponentChildren
 }
 
 /** A text that may be cut has itself as its title; elements bring their own. */
-function Cell({ column, content }: CellProps) {
+function Cell({ column, kind, content }: CellProps) {
   const title = typeof content === 'string' && !column.isNumber ? content : undefined
-  return html`<span role="cell" class=${column.isNumber ? 'number' : ''} title=${title}>${content}</span>`
+  return html`<span role="cell" class=${kind} title=${title}>${content}</span>`
 }

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import { findBarriers, hasBrowser, openPage, PROJECT, recordCalls } from '../browser.ts'
+
+const MODEL = { usage: { 'gpt-4o-mini': { prompt_tokens: 1000, completion_tokens: 234 } } }
+
+describe.skipIf(!hasBrowser)('the rows of the list of calls', () => {
+  it('show on a phone the status, operation, time, latency, tokens, cost and what was said, and are sorted and opened', async () => {
+    const test = await openPage()
+    const { page, url, key, complaints } = test
+    await page.setViewportSize({ width: 390, height: 844 })
+    const begun = Date.now() - 60_000
+    await recordCalls(test, [
+      {
+        id: 'a',
+        op_name: 'reply',
+        started_at_ms: begun,
+        inputs: { question: 'Why?' },
+        output: 'Because.',
+        summary: MODEL,
+      },
+      { id: 'b', op_name: 'sort', started_at_ms: begun - 1, lasted_ms: 3000, exception: 'no' },
+    ])
+    await page.goto(`${url}/${PROJECT}/weave/calls?zone=UTC#key=${key}`)
+    const rows = page.locator('.row.call')
+    await rows.nth(1).waitFor()
+    const time = new Date(begun).toISOString().slice(5, 19).replace('T', ' ')
+    const cells = ['ok', 'reply', time, '1.00 s', '1,234 tokens', '$0.00029', 'Why?', 'Because.']
+    expect(await rows.first().getByRole('cell').allTextContents()).toEqual(['', ...cells])
+    for (const cell of cells) {
+      const box = await rows.first().getByText(cell, { exact: true }).boundingBox()
+      expect([cell, box !== null && box.x >= 0 && box.x + box.width <= 390]).toEqual([cell, true])
+    }
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('columnheader', { name: 'Latency' }).getByRole('button').click()
+    await expect.poll(() => rows.first().textContent()).toMatch(/^error.*sort.*3\.00 s/)
+    await rows.nth(1).getByRole('link').click({ force: true })
+    await page.locator('dialog').getByRole('heading', { name: 'reply', level: 1 }).waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it('show bodies of any length from few bytes', async () => {
+    const test = await openPage()
+    const { page, url, key, complaints } = test
+    const text = 'word '.repeat(300_000)
+    const calls = Array.from({ length: 3 }, (_, at) => ({
+      id: `c${at}`,
+      started_at_ms: Date.now() - 60_000 - at,
+      inputs: { n: at, messages: [{ role: 'user', content: text.slice(0, 900_000) }] },
+      output: { text },
+    }))
+    for (const call of calls) await recordCalls(test, [call])
+    const read = page.waitForResponse((response) => response.url().endsWith('/calls/stream_query'))
+    await page.goto(`${url}/${PROJECT}/weave/calls?cols=op,inputs,inputs.n,output#key=${key}`)
+    expect((await (await read).body()).length).toBeLessThan(10_000)
+    const cells = page.locator('.row.call').first().getByRole('cell')
+    await expect.poll(() => cells.allTextContents()).toHaveLength(5)
+    const [, op, inputs, n, output] = await cells.allTextContents()
+    expect([op, n, output]).toEqual(['answer', '0', 'over 1 MiB: open the call to read it'])
+    expect(inputs).toMatch(/^word word .*…$/)
+    expect(complaints).toEqual([])
+  })
+})
+
+describe.skipIf(!hasBrowser)('tables on a phone', () => {
+  it('keep their first column while the others are scrolled', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.goto(`${url}/keys#key=${key}`)
+    const scrolled = page.locator('.scroll', { has: page.getByRole('table', { name: 'Keys' }) })
+    await scrolled.locator('tbody tr').first().waitFor()
+    const first = scrolled.locator('tbody tr').first().locator('> :first-child')
+    const before = await first.boundingBox()
+    await scrolled.evaluate((element) => {
+      element.scrollLeft = 300
+    })
+    expect(await scrolled.evaluate((element) => element.scrollLeft)).toBe(300)
+    expect((await first.boundingBox())?.x).toBe(before?.x)
+  })
+})
