@@ -26,7 +26,7 @@ export const EMPTY_RULE = {
   max_usd: '',
 }
 
-export type RuleFields = typeof EMPTY_RULE
+type RuleFields = typeof EMPTY_RULE
 export type RuleKind = Rule['type']
 
 interface RuleForm<Kind extends RuleKind> {

@@ -48,7 +48,9 @@ describe.skipIf(!hasBrowser)('a score in a browser', () => {
     await page.getByRole('heading', { name: 'How often it was given: 4' }).waitFor()
     await expect.poll(() => bins.locator('th').allTextContents()).toEqual(['true', 'false'])
     await expect.poll(() => rows.first().locator('td').first().textContent()).toBe('false')
-    expect(await rows.first().getByRole('link').textContent()).toBe('c')
+    const link = rows.first().getByRole('link')
+    await expect.poll(() => link.textContent()).toBe('op-c')
+    expect(await link.getAttribute('title')).toBe('c')
   })
 
   it('of labels has their counts', async () => {
