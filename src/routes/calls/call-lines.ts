@@ -115,7 +115,7 @@ async function* renderPages(
 }
 
 function renderListed(
-  { call, totalStorageSizeBytes, feedback, unread }: CallWithFeedback,
+  { call, totalStorageSizeBytes, feedback, unread = [] }: CallWithFeedback,
   trees: ReadonlyMap<string, TreeUsage>,
   { shape, prices, toWireNames }: LineContext,
 ): string {
@@ -124,7 +124,8 @@ function renderListed(
     costs: prices === null ? null : renderCallCosts(toPriced(call, summary), prices),
     tree: trees.get(call.id) ?? null,
     feedback: feedback === null ? null : feedback.map((text) => parseLossless(text)),
-    ...(unread === undefined ? {} : { unread }),
+    // Attributes are also read for costs.
+    unread: unread.filter((body) => shape.columns?.has(body) ?? true),
     includeStorageSize: shape.withStorageSize,
     totalStorageSizeBytes,
     shape,
