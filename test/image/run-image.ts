@@ -19,6 +19,7 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fillOlderDirectory, requireSameReads } from '../upgrade/older-release.ts'
 import {
   type Instruction,
   readCommand,
@@ -120,7 +121,7 @@ function runStep(
 }
 
 async function tryImage(root: string, image: Stage): Promise<void> {
-  const volumes = ['data', 'backups']
+  const volumes = ['data', 'backups', 'older']
   for (const name of volumes)
     execFileSync('install', [
       '-d',
@@ -175,12 +176,39 @@ async function tryImage(root: string, image: Stage): Promise<void> {
   } finally {
     await second.stop()
   }
+  await tryUpgrade(root, image)
+}
+
+/** Starts the image on a volume that an older release has left. */
+async function tryUpgrade(root: string, image: Stage): Promise<void> {
+  const volume = join(work, 'volumes/older')
+  await fillOlderDirectory(volume)
+  execFileSync('chown', ['-R', `${USER_ID}:${USER_ID}`, volume])
+  const upgraded = await start(root, image, 'older')
+  try {
+    const made = upgraded.execute(['node', 'src/weft.cjs', 'keys', 'create', '--user', 'me'])
+    const [key = ''] = /wk_\S+/.exec(made) ?? []
+    await requireSameReads(async (path, body) => {
+      const response = await fetch(upgraded.url + path, {
+        method: 'POST',
+        headers: {
+          authorization: `Basic ${btoa(`api:${key}`)}`,
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify(body),
+      })
+      return { status: response.status, bytes: Buffer.from(await response.arrayBuffer()) }
+    })
+    report('the data of release 0.1.0 reads as before')
+  } finally {
+    await upgraded.stop()
+  }
 }
 
 /** Starts the image in namespaces of its own, with its process as the first one. */
-async function start(root: string, image: Stage) {
-  const volume = (name: string) =>
-    `mkdir -p ${root}/${name} && mount --bind ${work}/volumes/${name} ${root}/${name}`
+async function start(root: string, image: Stage, data = 'data') {
+  const volume = (name: string, source = name) =>
+    `mkdir -p ${root}/${name} && mount --bind ${work}/volumes/${source} ${root}/${name}`
   const drop = `setpriv --reuid=${USER_ID} --regid=${USER_ID} --clear-groups --no-new-privs --bounding-set=-all`
   const environment = { PATH, ...readEnvironment(image), WEFT_PORT: '0' }
   const settings = Object.entries(environment).map(([key, value]) => `${key}=${value}`)
@@ -191,7 +219,7 @@ async function start(root: string, image: Stage) {
     mount --bind ${root} ${root}
     mount -t proc proc ${root}/proc
     mount --rbind /dev ${root}/dev
-    ${volume('data')}
+    ${volume('data', data)}
     ${volume('backups')}
     mount -t tmpfs tmpfs ${root}/tmp
     mount -o remount,ro,bind ${root}
@@ -210,6 +238,7 @@ async function start(root: string, image: Stage) {
   const port = new URL(url).port
   return {
     pid,
+    url,
     errors: () => errors,
     execute(args: readonly string[]): string {
       const into = ['-t', String(pid), '--mount', '--pid', '--root', '--wd', ...drop.split(' ')]
