@@ -54,6 +54,7 @@ import { type Inference, openInference } from './routes/chat/inference.ts'
 import { createServerEvaluations } from './routes/evaluations/server-evaluations.ts'
 import { openEvaluators } from './routes/evaluators/evaluator-runner.ts'
 import { langfuseRoutes } from './routes/langfuse/langfuse.ts'
+import { mediaFileRoutes } from './routes/langfuse/media.ts'
 import { pageLinkRoutes } from './routes/langfuse/page-links.ts'
 import { mcpRoutes } from './routes/mcp/mcp.ts'
 import { spanIntake } from './routes/otel/span-intake.ts'
@@ -209,6 +210,7 @@ async function registerLangfuse(
     },
     { prefix: '/api/public' },
   )
+  await app.register(mediaFileRoutes, options)
   await app.register(pageLinkRoutes)
 }
 

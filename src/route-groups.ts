@@ -218,10 +218,11 @@ export function toSpanIntakeOptions(config: Config, deps: Deps, nowUs: Clock['no
 }
 
 export function toLangfuseOptions(
-  { refScheme, feedbackPayloadBytesMax: payloadBytesMax }: Config,
+  config: Config,
   stores: Deps,
   version: string,
   nowUs: Clock['nowUs'],
 ) {
-  return { ...stores, refScheme, payloadBytesMax, version, nowUs }
+  const { refScheme, feedbackPayloadBytesMax: payloadBytesMax, bodyBytesMax: fileBytesMax } = config
+  return { ...stores, refScheme, payloadBytesMax, fileBytesMax, version, nowUs }
 }

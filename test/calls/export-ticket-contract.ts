@@ -24,6 +24,25 @@ export function describeExportTicketContract(
       expect(await store.redeemTicket('b', 60)).toBeNull()
     })
 
+    it('finds a ticket any number of times until it expires or is redeemed', async () => {
+      const store = await create()
+      await store.issueTicket(ticketOf('a'), 0)
+      for (const now of [0, 59]) expect(await store.findTicket('a', now)).toEqual(ticketOf('a'))
+      expect(await store.findTicket('a', 60)).toBeNull()
+      expect(await store.findTicket('b', 0)).toBeNull()
+      await store.redeemTicket('a', 0)
+      expect(await store.findTicket('a', 0)).toBeNull()
+    })
+
+    it('counts tickets of media apart, of which a key may have more', async () => {
+      const store = await create()
+      await store.issueTicket(ticketOf('export'), 0)
+      for (let at = 0; at < 210; at++) await store.issueTicket(ticketOf(`${at}`, 'media:k'), 0)
+      expect(await store.findTicket('0', 0)).not.toBeNull()
+      await store.issueTicket(ticketOf('another', 'k2'), 0)
+      expect(await store.findTicket('export', 0)).not.toBeNull()
+    })
+
     it('removes tickets that have expired', async () => {
       const store = await create()
       await store.issueTicket(ticketOf('a', 'k', 60), 0)

@@ -2,6 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { basic } from '../support/build-test-app.ts'
 import { BASE, openLangfuse, project } from './langfuse-spans.ts'
 
+const MEDIA = {
+  field: 'input',
+  contentType: 'image/png',
+  contentLength: 1,
+  sha256Hash: `${'x'.repeat(43)}=`,
+}
+const REPORT = { uploadedAt: '2026-01-31T09:00:00Z', uploadHttpStatus: 200 }
+
 describe('every route of Langfuse’s API', () => {
   it.each<[method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object]>([
     ['GET', '/projects'],
@@ -35,6 +43,9 @@ describe('every route of Langfuse’s API', () => {
     ['GET', '/traces/x'],
     ['DELETE', '/traces/x'],
     ['DELETE', '/traces', { traceIds: ['x'] }],
+    ['POST', '/media', MEDIA],
+    ['PATCH', `/media/${'x'.repeat(22)}`, REPORT],
+    ['GET', `/media/${'x'.repeat(22)}`],
     ['GET', '/sessions'],
     ['GET', '/sessions/x'],
   ] as const)(

@@ -9,6 +9,7 @@ import { requireLangfuseCaller, useLangfuseErrors } from '../../http/langfuse-sc
 import { createDatasetReader } from './dataset-reader.ts'
 import { createDatasetWriter, type DatasetWriterOptions } from './dataset-writer.ts'
 import { datasetRoutes } from './datasets.ts'
+import { type MediaOptions, mediaRoutes } from './media.ts'
 import { type ObservationOptions, observationRoutes } from './observations.ts'
 import { type PromptOptions, promptRoutes } from './prompts.ts'
 import { type RunOptions, runRoutes } from './runs.ts'
@@ -18,6 +19,7 @@ import { type TraceOptions, traceRoutes } from './traces.ts'
 
 interface LangfuseOptions
   extends DatasetWriterOptions,
+    MediaOptions,
     ObservationOptions,
     PromptOptions,
     ScoreOptions,
@@ -41,6 +43,7 @@ export async function langfuseRoutes(app: App, options: LangfuseOptions): Promis
   await app.register(observationRoutes, options)
   await app.register(traceRoutes, options)
   await app.register(sessionRoutes, options)
+  await app.register(mediaRoutes, options)
   addMissing(app)
 }
 

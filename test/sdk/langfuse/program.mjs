@@ -197,7 +197,27 @@ async function reading() {
   await assert.rejects(client.api.trace.get(traceId), { statusCode: 404 })
 }
 
-for (const step of [scores, prompts, datasets, experiments, reading]) {
+async function media() {
+  const image = `data:image/png;base64,${Buffer.from('\x89PNG other bytes', 'latin1').toString('base64')}`
+  const traceId = await startActiveObservation('seen', async (root) => {
+    root.update({ input: { image }, output: [image] })
+    return root.traceId
+  })
+  await processor.forceFlush()
+  const { data } = await client.api.observations.getMany({ traceId, fields: 'core,io' })
+  const [{ input, output }] = data
+  const references = JSON.stringify([input, output])
+  assert.ok(
+    !references.includes(image) && references.includes('@@@langfuseMedia:type=image/png|id='),
+  )
+  const resolve = (text) =>
+    client.media.resolveReferences({ obj: text, resolveWith: 'base64DataUri' })
+  const asValue = (value) => (typeof value === 'string' ? JSON.parse(value) : value)
+  assert.deepEqual(await resolve(asValue(input)), { image })
+  assert.deepEqual(await resolve(asValue(output)), [image])
+}
+
+for (const step of [scores, prompts, datasets, experiments, reading, media]) {
   await step()
   process.stdout.write(`node: ${step.name} ok\n`)
 }

@@ -8,6 +8,7 @@ from urllib.parse import quote, urlsplit
 from urllib.request import Request, urlopen
 
 from langfuse import Evaluation, get_client, propagate_attributes
+from langfuse.media import LangfuseMedia
 
 client = get_client()
 PROJECT = os.environ["PROJECT"]
@@ -188,7 +189,34 @@ def reading():
     assert read().data == []
 
 
-STEPS = [scores, prompts, datasets, experiments, reading]
+def media():
+    picture = "data:image/png;base64," + base64.b64encode(b"\x89PNG some bytes").decode()
+    asked = [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": picture}}]}]
+    sound = LangfuseMedia(content_bytes=b"RIFF" + b"x" * 200_000, content_type="audio/wav")
+    with client.start_as_current_observation(name="seen", as_type="generation", input=asked, output={"said": sound}) as span:
+        trace_id = span.trace_id
+    client.flush()
+
+    def read():
+        return client.api.observations.get_many(trace_id=trace_id, fields="core,io").data
+
+    [found] = wait_for(read, lambda found: len(found) == 1)
+    assert picture not in found.input and "@@@langfuseMedia:type=image/png|id=" in found.input, found.input
+
+    def resolve(value):
+        return LangfuseMedia.resolve_media_references(obj=value, langfuse_client=client, resolve_with="base64_data_uri")
+
+    assert resolve(json.loads(found.input)) == asked
+    record = client.api.media.get(sound._media_id)
+    assert (record.content_type, record.content_length) == ("audio/wav", 200_004), record
+    assert resolve(json.loads(found.output))["said"].endswith(base64.b64encode(b"x" * 99).decode()[-20:])
+    client.create_dataset(name="pictures")
+    client.create_dataset_item(dataset_name="pictures", id="one", input={"picture": LangfuseMedia(base64_data_uri=picture)})
+    [item] = client.get_dataset("pictures").items
+    assert resolve(item.input) == {"picture": picture}, item.input
+
+
+STEPS = [scores, prompts, datasets, experiments, reading, media]
 
 for step in STEPS:
     step()

@@ -5,6 +5,7 @@ import { parseExact } from '../../api/exact-json.ts'
 import { icon } from '../icon.ts'
 import type { IconName } from '../icon-names.ts'
 import { JsonTree, LongText } from '../values/json-tree.ts'
+import { StoredMediaView, storedMediaIn } from '../values/stored-media.ts'
 import {
   callsOf,
   extraTexts,
@@ -81,9 +82,17 @@ function resultOf({ content }: Message): unknown {
 
 function Content({ content }: { readonly content: unknown }) {
   if (content === null || content === undefined || content === '') return null
-  if (typeof content === 'string') return html`<${LongText} text=${content} />`
+  if (typeof content === 'string') return html`<${Said} text=${content} />`
   if (!Array.isArray(content)) return html`<${JsonTree} value=${content} />`
   return content.map((part, index) => html`<${ContentPart} key=${index} part=${part} />`)
+}
+
+/** A text, or what it names. */
+function Said({ text }: { readonly text: string }) {
+  const media = storedMediaIn(text)
+  return media === null
+    ? html`<${LongText} text=${text} />`
+    : html`<${StoredMediaView} ...${media} />`
 }
 
 interface Part {
@@ -101,11 +110,13 @@ interface Part {
 function ContentPart({ part }: { readonly part: Part | null }) {
   const thought = part?.type === 'reasoning' ? part.text : part?.thinking
   if (typeof thought === 'string') return html`<${Thought} text=${thought} />`
-  if (typeof part?.text === 'string') return html`<${LongText} text=${part.text} />`
+  if (typeof part?.text === 'string') return html`<${Said} text=${part.text} />`
   if (part?.type === 'tool_use')
     return html`<${Called} call=${{ function: { name: part.name, arguments: part.input } }} />`
   if (part?.type === 'tool_result')
     return html`<div class="tool-call"><div class="tool-name">${icon('wrench')} <b>result</b></div><div><${Content} content=${part.content} /></div></div>`
+  const media = storedMediaIn(part?.source?.data ?? urlOf(part) ?? part?.input_audio?.data)
+  if (media !== null) return html`<${StoredMediaView} ...${media} />`
   const url = pictureOf(part)
   if (url !== null) return html`<img src=${url} alt="picture in the message" />`
   const data = part?.input_audio?.data
@@ -135,10 +146,14 @@ function Sound({ data }: { readonly data: unknown }) {
     : html`<audio controls src=${url} aria-label="sound in the message"></audio>`
 }
 
+function urlOf(part: Part | null): unknown {
+  const given = part?.image_url
+  return typeof given === 'object' ? (given as { url?: unknown } | null)?.url : given
+}
+
 /** Only pictures embedded in the trace: fetching others would reveal the viewer to their hosts. */
 function pictureOf(part: Part | null): string | null {
-  const given = part?.image_url
-  const url = typeof given === 'object' ? (given as { url?: unknown } | null)?.url : given
+  const url = urlOf(part)
   const { media_type, data } = part?.source ?? {}
   const found = typeof data === 'string' ? `data:${media_type};base64,${data}` : url
   if (typeof found !== 'string') return null

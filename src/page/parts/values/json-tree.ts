@@ -5,6 +5,7 @@ import { isExactNumber } from '../../api/exact-json.ts'
 import { cutText, formatCount } from '../format.ts'
 import { RefLink } from './ref-link.ts'
 import { parseRef } from './refs.ts'
+import { StoredMediaView, storedMediaIn } from './stored-media.ts'
 
 /** Limits: members shown of one value, and characters of one text, before a person asks for more. */
 const MEMBERS_SHOWN = 100
@@ -21,6 +22,8 @@ interface JsonTreeProps {
 export function JsonTree({ value, name, depth = 0 }: JsonTreeProps) {
   const label = name === undefined ? null : html`<span class="json-name">${name}: </span>`
   if (typeof value === 'string') {
+    const media = storedMediaIn(value)
+    if (media !== null) return html`<div>${label}<${StoredMediaView} ...${media} /></div>`
     const text = parseRef(value) === null ? LongText : RefLink
     return html`<div>${label}<${text} text=${value} value=${value} /></div>`
   }

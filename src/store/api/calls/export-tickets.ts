@@ -1,9 +1,11 @@
-/** The contract of the store of tickets, each of which allows one download of calls by a token instead of a key. */
+/** The contract of the store of tickets, each of which allows a download or upload by a token instead of a key. */
 
-/** Limit: tickets of a key; the oldest is removed first. */
-export const KEY_TICKETS_MAX = 10
-/** Limit: tickets of all keys. */
-export const TICKETS_MAX = 200
+/** Begins the `key_id` of tickets for media, which have limits of their own. */
+export const MEDIA_TICKET_PREFIX = 'media:'
+
+/** Limits: tickets of a key, of which the oldest is removed first, and of all keys. */
+export const TICKET_LIMITS = { ofKey: 10, ofAll: 200 } as const
+export const MEDIA_TICKET_LIMITS = { ofKey: 1000, ofAll: 5000 } as const
 
 export interface ExportTicket {
   /** SHA-256 of the token, in hex. */
@@ -20,9 +22,11 @@ export interface ExportTicketStore {
    * Stores a ticket, and removes those that have expired. Processes that issue tickets at the same moment may pass a limit
    * by these.
    *
-   * @throws ApiError server_overloaded for more than TICKETS_MAX, store_unavailable
+   * @throws ApiError server_overloaded for more than the limit of all keys, store_unavailable
    */
   issueTicket(ticket: ExportTicket, nowUs: number): Promise<void>
+  /** Returns a ticket unless it has expired. */
+  findTicket(tokenHash: string, nowUs: number): Promise<ExportTicket | null>
   /** Removes a ticket, and returns it unless it has expired. Whichever process issued it, it is returned once. */
   redeemTicket(tokenHash: string, nowUs: number): Promise<ExportTicket | null>
   /** Removes the tickets that have expired. @throws ApiError store_unavailable */

@@ -22,9 +22,24 @@ WHERE key_id = @key_id AND token_hash NOT IN (
 )
 `
 
+/** Those of exports. */
 export const COUNT_TICKETS = `
 SELECT count(*) AS count
 FROM export_tickets
+WHERE key_id NOT LIKE @pattern
+`
+
+export const COUNT_MEDIA_TICKETS = `
+SELECT count(*) AS count
+FROM export_tickets
+WHERE key_id LIKE @pattern
+`
+
+/** By primary key. */
+export const FIND_TICKET = `
+SELECT ${COLUMNS.join(', ')}
+FROM export_tickets
+WHERE token_hash = @token_hash AND expires_at_us > @now_us
 `
 
 /** By primary key. */

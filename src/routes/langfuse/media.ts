@@ -1,0 +1,234 @@
+/**
+ * Media that Langfuse's SDKs find in traces, kept as files by their content. Its clients upload and download at addresses
+ * that need no key: a token in them stands for the caller, whose rights are checked again. Additions to the spec.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import type { FastifyRequest } from 'fastify'
+import type { Principal, Scope } from '../../domain/access/permissions.ts'
+import { parseObject } from '../../domain/json/json-values.ts'
+import {
+  type MediaFile,
+  mediaContent,
+  mediaFileOf,
+  mediaIdOf,
+  mediaObjectId,
+  readMediaFile,
+  renderMedia,
+} from '../../domain/langfuse/media.ts'
+import { requireDigest } from '../../domain/objects/digests.ts'
+import { newObjectOf } from '../../domain/objects/object-kinds.ts'
+import type { Clock } from '../../domain/time/clock.ts'
+import { ApiError, bodyTooLarge } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import { hideRoutes } from '../../http/document/openapi.ts'
+import { requireLangfuseCaller, useLangfuseErrors } from '../../http/langfuse-scope.ts'
+import { readPayer } from '../../inference/scorers/payer.ts'
+import {
+  MediaPath,
+  MediaReport,
+  MediaTokenPath,
+  MediaUploadRequest,
+} from '../../schemas/langfuse/media.ts'
+import { MEDIA_TICKET_PREFIX } from '../../store/api/calls/export-tickets.ts'
+import type { Stores } from '../../store/api/stores.ts'
+
+/** Limit: how long an address is valid. */
+const TICKET_MS = 10 * 60_000
+const TOKEN_BYTES = 32
+const BASE = '/api/public/media'
+
+export interface MediaOptions
+  extends Pick<Stores, 'exportTickets' | 'files' | 'keys' | 'objects' | 'people'>,
+    Pick<Clock, 'nowUs'> {
+  /** Limit of a media record. */
+  readonly fileBytesMax: number
+}
+
+/** What a token allows. */
+interface TicketContent {
+  readonly principal: Principal
+  readonly project_id: string
+  readonly scope: Scope
+  readonly mediaId: string
+  readonly file: MediaFile
+}
+
+/** Must be registered in a scope with Langfuse's credentials. */
+export async function mediaRoutes(app: App, options: MediaOptions): Promise<void> {
+  addUploadAddress(app, options)
+  addReport(app, options)
+  addRead(app, options)
+}
+
+function addUploadAddress(app: App, options: MediaOptions): void {
+  const { fileBytesMax } = options
+  app.post('/media', { schema: { body: MediaUploadRequest } }, async (request, reply) => {
+    const caller = requireLangfuseCaller(request, reply, 'traces:write')
+    const { project_id, principal } = caller
+    const { sha256Hash, contentLength } = request.body
+    if (contentLength > fileBytesMax) throw bodyTooLarge(fileBytesMax)
+    const mediaId = mediaIdOf(sha256Hash)
+    const file = mediaFileOf(request.body)
+    const stored = await options.files.findFile(project_id, file.digest)
+    if (stored !== null) {
+      if (!Buffer.isBuffer(stored.content)) stored.content.destroy()
+      await nameMedia(caller, { mediaId, file }, options)
+      return { mediaId, uploadUrl: null }
+    }
+    const content = { principal, project_id, scope: 'traces:write', mediaId, file } as const
+    const { token } = await issueTicket(content, options)
+    return { mediaId, uploadUrl: addressOf(request, `uploads/${token}`) }
+  })
+}
+
+/** The SDKs report how the upload ended; what has been stored says so already. */
+function addReport(app: App, { objects }: MediaOptions): void {
+  const schema = { params: MediaPath, body: MediaReport }
+  app.patch('/media/:mediaId', { schema }, async (request, reply) => {
+    const { project_id } = requireLangfuseCaller(request, reply, 'traces:write')
+    const { mediaId } = request.params
+    const found = await objects.findObject(project_id, mediaObjectId(mediaId), 'latest')
+    const isStored = request.body.uploadHttpStatus < 300
+    if (isStored && found === null) throw mediaNotFound()
+    return {}
+  })
+}
+
+function addRead(app: App, options: MediaOptions): void {
+  const { objects } = options
+  app.get('/media/:mediaId', { schema: { params: MediaPath } }, async (request, reply) => {
+    const { project_id, principal } = requireLangfuseCaller(request, reply, 'traces:read')
+    const { mediaId } = request.params
+    const version = await objects.findObject(project_id, mediaObjectId(mediaId), 'latest')
+    const json = version && (await objects.findContent(project_id, version.digest))
+    const file = version && readMediaFile(version, parseObject(json ?? '') ?? {})
+    if (version === null || file === null) throw mediaNotFound()
+    const content = { principal, project_id, scope: 'traces:read', mediaId, file } as const
+    const { token, expiresUs } = await issueTicket(content, options)
+    reply.header('cache-control', 'no-store')
+    const url = addressOf(request, `downloads/${token}`)
+    return renderMedia(mediaId, file, version, { url, expiresUs })
+  })
+}
+
+/** Must be registered in a scope without authentication: the token in the URL replaces the key that requested it. */
+export async function mediaFileRoutes(app: App, options: MediaOptions): Promise<void> {
+  hideRoutes(app)
+  useLangfuseErrors(app)
+  app.removeAllContentTypeParsers()
+  // Bytes of any media type.
+  app.addContentTypeParser('*', async (_request: unknown, body: Readable) => body)
+  addUpload(app, options)
+  addDownload(app, options)
+}
+
+function addUpload(app: App, options: MediaOptions): void {
+  const { files, exportTickets, fileBytesMax, nowUs } = options
+  const config = { bodyBytesMax: fileBytesMax }
+  const schema = { params: MediaTokenPath }
+  app.put(`${BASE}/uploads/:token`, { config, schema }, async (request, reply) => {
+    const { token } = request.params
+    const ticket = await findTicket(token, 'traces:write', options)
+    const { content_length, digest } = ticket.file
+    const body = (request.body ?? []) as AsyncIterable<Buffer>
+    const received = await files.receiveFile(boundedBytes(body, content_length))
+    try {
+      requireDigest(digest, received.digest, 'sha256Hash')
+      await received.keep(ticket.project_id)
+      await nameMedia(ticket, ticket, options)
+    } finally {
+      await received.discard()
+    }
+    await exportTickets.redeemTicket(hashOf(token), nowUs())
+    return reply.send('')
+  })
+}
+
+/** Always as bytes to be saved, so that no browser runs what a client has uploaded. */
+function addDownload(app: App, options: MediaOptions): void {
+  const schema = { params: MediaTokenPath }
+  app.get(`${BASE}/downloads/:token`, { schema }, async (request, reply) => {
+    const ticket = await findTicket(request.params.token, 'traces:read', options)
+    const file = await options.files.findFile(ticket.project_id, ticket.file.digest)
+    if (file === null) throw new ApiError('file_not_found')
+    return reply
+      .type('application/octet-stream')
+      .header('content-disposition', 'attachment')
+      .header('cache-control', 'no-store')
+      .header('content-length', file.size_bytes)
+      .send(file.content)
+  })
+}
+
+/** Stores the object by which a media record is found; the same again changes nothing. */
+async function nameMedia(
+  { project_id, principal }: Pick<TicketContent, 'project_id' | 'principal'>,
+  { mediaId, file }: Pick<TicketContent, 'mediaId' | 'file'>,
+  { objects, nowUs }: MediaOptions,
+): Promise<void> {
+  const { svc_user_id } = principal
+  const object_id = mediaObjectId(mediaId)
+  const named = { project_id, object_id, svc_user_id, created_at_us: nowUs() }
+  await objects.createObject(newObjectOf(mediaContent(file), named))
+}
+
+async function issueTicket(content: TicketContent, { exportTickets, nowUs }: MediaOptions) {
+  const token = randomBytes(TOKEN_BYTES).toString('base64url')
+  const ticket = {
+    token_hash: hashOf(token),
+    key_id: MEDIA_TICKET_PREFIX + content.principal.keyId,
+    ticket_json: JSON.stringify(content),
+    expires_at_us: nowUs() + TICKET_MS * 1000,
+  }
+  await exportTickets.issueTicket(ticket, nowUs())
+  return { token, expiresUs: ticket.expires_at_us }
+}
+
+/**
+ * Returns what a token allows.
+ *
+ * @throws ApiError export_not_found, also when its key was revoked or has lost the right
+ */
+async function findTicket(
+  token: string,
+  scope: Scope,
+  { exportTickets, keys, people, nowUs }: MediaOptions,
+): Promise<TicketContent> {
+  const ticket = await exportTickets.findTicket(hashOf(token), nowUs())
+  const content = ticket && (JSON.parse(ticket.ticket_json) as TicketContent)
+  const isOfMedia = ticket?.key_id.startsWith(MEDIA_TICKET_PREFIX) && content?.scope === scope
+  if (content === null || !isOfMedia) throw new ApiError('export_not_found')
+  const { principal, project_id } = content
+  const needs = { project_id, scopes: [scope] }
+  const holder = await readPayer(principal, needs, { stores: { keys, people }, nowUs })
+  if (typeof holder === 'string') throw new ApiError('export_not_found')
+  return content
+}
+
+/** Tokens are found by their hash: the time of a lookup reveals nothing about them. */
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}
+
+async function* boundedBytes(source: AsyncIterable<Buffer>, bytesMax: number) {
+  let bytes = 0
+  for await (const chunk of source) {
+    bytes += chunk.length
+    if (bytes > bytesMax) throw bodyTooLarge(bytesMax)
+    yield chunk
+  }
+}
+
+/**
+ * Returns an address on this server, as its client has reached it; behind a proxy that ends TLS with its scheme. A client that
+ * sends another one gets an address that is no use to it.
+ */
+function addressOf({ headers, host, protocol }: FastifyRequest, path: string): string {
+  const isSecure = headers['x-forwarded-proto'] === 'https'
+  return `${isSecure ? 'https' : protocol}://${host}${BASE}/${path}`
+}
+
+function mediaNotFound(): ApiError {
+  return new ApiError('file_not_found', { message: 'There is no such media record.' })
+}
