@@ -2,7 +2,8 @@
  * Orderly shutdown: refuse new connections and requests, give running requests time to end, then abort the rest.
  * `app.draining` is the signal that streams and long reads must obey.
  */
-import { Server } from 'node:net'
+import type { IncomingMessage } from 'node:http'
+import { Server, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import { ApiError } from '../../errors.ts'
@@ -48,6 +49,8 @@ export const drain = fp<DrainOptions>(
     let running = 0
     let isRequested = false
     let hasConnections = true
+    /** The newest request of each connection. Responses before that of a pipelined one must not close the connection. */
+    const newest = new WeakMap<Socket, IncomingMessage>()
     app.decorate('draining', abort.signal)
     app.decorate('stopping', stop.signal)
     app.decorate('openAbort', createAborts(abort.signal))
@@ -55,19 +58,19 @@ export const drain = fp<DrainOptions>(
     app.onReplyEnd(() => {
       running -= 1
     })
-    app.addHook('onRequest', (_request, reply, done) => {
+    app.addHook('onRequest', ({ raw }, _reply, done) => {
       running += 1
+      newest.set(raw.socket, raw)
       if (!isDraining) {
         done()
         return
       }
       isRequested = true
-      reply.header('connection', 'close')
       done(new ApiError('server_draining', { retryAfterS: 1 }))
     })
-    app.addHook('onSend', (_request, reply, payload, done) => {
+    app.addHook('onSend', ({ raw }, reply, payload, done) => {
       // Otherwise an idle keep-alive socket would keep the server from closing.
-      if (isDraining) reply.header('connection', 'close')
+      if (isDraining && newest.get(raw.socket) === raw) reply.header('connection', 'close')
       done(null, payload)
     })
     /** Frees the port without closing connections that are idle, as `close` of an HTTP server does. */
