@@ -6,7 +6,7 @@
 # SDK_PYTHON names a Python that has the packages already. SDK_OTEL=1 tries more libraries that send OpenTelemetry,
 # SDK_LIBRARIES=1 more that the Weave SDK traces by itself.
 # SDK_TRAINING=1 tries what trains too: its packages are large, 600 MB of openpipe-art, 900 MB of its release for
-# Python 3.12, and 6 GB of peft and torch.
+# Python 3.12, and 6 GB of peft, TRL and torch.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -178,7 +178,7 @@ run_exports() {
   echo 'exported training data: all ok'
 }
 if [ -z "${SDK_TRAINING:-}" ]; then
-  skip 'training with openpipe-art and peft' 'SDK_TRAINING is not set'
+  skip 'training with openpipe-art, peft and TRL' 'SDK_TRAINING is not set'
   exit 0
 fi
 run_art() {
@@ -208,4 +208,8 @@ fi
 if have torch && have transformers && have gguf && have peft; then
   run peft_python.py OPENAI_BASE_URL="$url/v1" OPENAI_API_KEY=$key HF_HUB_OFFLINE=1
   echo 'the Python package peft: all ok'
+fi
+if have torch && have datasets==4.8.5 && have transformers && have trl==1.16.0; then
+  run trl_python.py WEFT_URL="$url" WEFT_KEY=$key HF_HUB_OFFLINE=1
+  echo 'the Python package trl: all ok'
 fi
