@@ -133,10 +133,12 @@ export async function registerTraceRoutes(scope: App, options: TraceGroupOptions
 export async function registerBearerRoutes(bearer: App, options: GroupOptions): Promise<void> {
   const { config, deps, inference, clock } = options
   const { bodyBytesMax, trainingBodyBytesMax, artifactBytesMax, dataDir, refScheme } = config
-  const { audit, models, responses, keys, checkpoints, trainingJobs: jobs } = deps
+  const { audit, models, responses, responseCancels } = deps
+  const { keys, checkpoints, trainingJobs: jobs } = deps
   const { callsQuery, prices, feedback, previewModels, trainingQueue: queue } = deps
   const { nowUs } = clock
-  await bearer.register(inferenceRoutes, { audit, inference, responses, bodyBytesMax, nowUs })
+  const stored = { audit, inference, responses, responseCancels }
+  await bearer.register(inferenceRoutes, { ...stored, bodyBytesMax, nowUs })
   await bearer.register(backendRoutes, { models, latencies: inference.run.latencies })
   await bearer.register(auditRoutes, { audit })
   await bearer.register(keyRoutes, { keys, nowUs })

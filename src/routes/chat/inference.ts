@@ -26,8 +26,8 @@ import type { MissingFeature } from '../access/missing-endpoints.ts'
 import { chatRoutes } from './chat.ts'
 import { dryRunRoutes } from './dry-run.ts'
 import { fileServiceRoutes } from './file-services.ts'
-import { createRunningResponses } from './response-context.ts'
 import { responseRoutes } from './responses.ts'
+import { createRunningResponses } from './running-responses.ts'
 import { serviceRoutes } from './services.ts'
 import { storedResponseRoutes } from './stored-responses.ts'
 
@@ -144,14 +144,16 @@ export function openInference(app: App, options: InferenceOptions): Inference {
   return { choice, run, scorers }
 }
 
-interface InferenceRoutesOptions extends Pick<Stores, 'audit' | 'responses'>, Pick<Clock, 'nowUs'> {
+interface InferenceRoutesOptions
+  extends Pick<Stores, 'audit' | 'responses' | 'responseCancels'>,
+    Pick<Clock, 'nowUs'> {
   readonly inference: Inference
   /** Limit: bytes of a form with its files. */
   readonly bodyBytesMax: number
 }
 
 export async function inferenceRoutes(app: App, options: InferenceRoutesOptions): Promise<void> {
-  const { audit, responses, bodyBytesMax, nowUs } = options
+  const { audit, responses, responseCancels, bodyBytesMax, nowUs } = options
   const { choice, run } = options.inference
   app.addHook('onRequest', (request, _reply, done) => {
     requireScope(request.principal, 'inference')
@@ -162,7 +164,7 @@ export async function inferenceRoutes(app: App, options: InferenceRoutesOptions)
   await app.register(dryRunRoutes, { choice, run })
   await app.register(serviceRoutes, { choice, run })
   await app.register(fileServiceRoutes, { choice, run, bodyBytesMax })
-  const running = createRunningResponses()
+  const running = createRunningResponses(app, { responseCancels, nowUs })
   await app.register(responseRoutes, { choice, run, responses, running, nowUs })
   await app.register(storedResponseRoutes, { audit, responses, running })
   await app.register(missingRoutes, { features: MISSING_RESPONSE_FEATURES })

@@ -1,6 +1,5 @@
-/** The context of a response: all responses before it, read from the store, and the responses in progress. */
+/** The context of a response: all responses before it, read from the store. */
 import type { Principal } from '../../domain/access/permissions.ts'
-import type { ResponseBody } from '../../domain/chat/responses/response-state.ts'
 import type { IndexedItem } from '../../domain/chat/responses/responses-input.ts'
 import {
   CONTEXT_CHARS_MAX,
@@ -106,36 +105,4 @@ function pathOf(index: number): string {
 function unknownItem(index: number): ApiError {
   const param = pathOf(index)
   return new ApiError('invalid_value', { param, message: `${param} names no stored item` })
-}
-
-interface RunningResponse {
-  readonly owner: Pick<StoredResponse, 'project_id' | 'key_id'>
-  readonly abort: AbortController
-  /** Returns its current state. */
-  response(): ResponseBody
-}
-
-export interface RunningResponses {
-  /** @returns a function that removes it; idempotent */
-  add(id: string, running: RunningResponse): () => void
-  /** Cancels a response that the caller may see; returns null when there is none. */
-  cancel(id: string, caller: Principal): ResponseBody | null
-}
-
-export function createRunningResponses(): RunningResponses {
-  const all = new Map<string, RunningResponse>()
-  return {
-    add(id, running) {
-      all.set(id, running)
-      return () => all.delete(id)
-    },
-    cancel(id, caller) {
-      const running = all.get(id)
-      if (running === undefined || !isOwnResponse(running.owner, caller)) return null
-      const response = running.response()
-      if (response.status !== 'in_progress') return response
-      running.abort.abort(new ApiError('response_cancelled'))
-      return { ...response, status: 'cancelled' }
-    },
-  }
 }

@@ -49,7 +49,7 @@ import {
   renderEngineRequest,
 } from './passed-responses.ts'
 import { renameErrorParam, renameErrorParams, requireChat } from './rename-error-param.ts'
-import { type RunningResponses, readContext, resolveReferences } from './response-context.ts'
+import { readContext, resolveReferences } from './response-context.ts'
 import {
   createChatMaker,
   type ResponseMaker,
@@ -57,6 +57,7 @@ import {
   renderWholeResponse,
   streamResponse,
 } from './response-run.ts'
+import type { RunningResponses } from './running-responses.ts'
 
 interface ResponseRoutesOptions extends Pick<Stores, 'responses'>, Pick<Clock, 'nowUs'> {
   readonly choice: ModelChoice

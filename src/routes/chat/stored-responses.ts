@@ -1,7 +1,11 @@
 /** Stored responses: read, delete, list input items, and cancel those in progress. */
 import type { FastifyRequest } from 'fastify'
-import { requireScope } from '../../domain/access/permissions.ts'
-import { pageItems, type StoredResponse } from '../../domain/chat/responses/responses-record.ts'
+import { type Principal, requireScope } from '../../domain/access/permissions.ts'
+import {
+  isResponseId,
+  pageItems,
+  type StoredResponse,
+} from '../../domain/chat/responses/responses-record.ts'
 import { resolvePageQuery, toPage } from '../../domain/query/page.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
@@ -16,7 +20,8 @@ import {
 import type { ResponseStore } from '../../store/api/chat/recordings.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import { recordBefore } from '../access/audit.ts'
-import { findOwnResponse, type RunningResponses } from './response-context.ts'
+import { findOwnResponse } from './response-context.ts'
+import type { RunningResponses } from './running-responses.ts'
 
 interface StoredResponseRoutesOptions extends Pick<Stores, 'audit' | 'responses'> {
   readonly running: RunningResponses
@@ -35,6 +40,18 @@ export async function storedResponseRoutes(
   const find = (request: FastifyRequest, id: string) => requireResponse(responses, request, id)
   addRead(app, find)
   addInputItems(app, find)
+
+  /** What has ended is returned as it is. @throws ApiError response_not_found, server_overloaded */
+  async function cancelElsewhere(id: string, { caller, signal }: Waiting): Promise<string> {
+    const find = () => findOwnResponse(responses, id, caller)
+    const ended = await find()
+    if (ended !== null) return ended.response_json
+    const json = isResponseId(id) ? await running.cancelElsewhere(id, caller, signal) : null
+    // It may have ended meanwhile.
+    const found = json ?? (await find())?.response_json
+    if (found === undefined) throw notFound()
+    return found
+  }
 
   app.delete(
     url,
@@ -73,14 +90,21 @@ export async function storedResponseRoutes(
     },
     async (request, reply) => {
       const caller = requireScope(request.principal, 'inference')
-      const cancelled = running.cancel(request.params.response_id, caller)
+      const { response_id } = request.params
+      const cancelled = running.cancel(response_id, caller)
+      const { signal } = app.openWait(reply)
       const json =
         cancelled === null
-          ? (await find(request, request.params.response_id)).response_json
+          ? await cancelElsewhere(response_id, { caller, signal })
           : JSON.stringify(cancelled)
       return reply.header('content-type', JSON_TYPE).send(json)
     },
   )
+}
+
+interface Waiting {
+  readonly caller: Principal
+  readonly signal: AbortSignal
 }
 
 type Find = (request: FastifyRequest, id: string) => Promise<StoredResponse>
@@ -143,6 +167,10 @@ async function requireResponse(
 ): Promise<StoredResponse> {
   const caller = requireScope(request.principal, 'inference')
   const found = await findOwnResponse(responses, id, caller)
-  if (found === null) throw new ApiError('response_not_found', { param: 'response_id' })
+  if (found === null) throw notFound()
   return found
+}
+
+function notFound(): ApiError {
+  return new ApiError('response_not_found', { param: 'response_id' })
 }

@@ -12,6 +12,7 @@ import type { CallRemoval, CallStore, CallsQueryStore } from './calls/calls.ts'
 import type { ExportTicketStore } from './calls/export-tickets.ts'
 import type { CompletionCacheStore } from './chat/completion-cache.ts'
 import type { RecordingStore, ResponseStore } from './chat/recordings.ts'
+import type { ResponseCancelStore } from './chat/response-cancels.ts'
 import type { EvaluationJobStore } from './evaluations/evaluation-jobs.ts'
 import type { EvaluatorStore } from './evaluators/evaluators.ts'
 import type { FeedbackStore } from './feedback/feedback.ts'
@@ -68,6 +69,8 @@ export interface Stores extends StoreHealth, StoreMetricsSource {
   readonly servedAliases: ServedAliasStore
   /** Stored responses. */
   readonly responses: ResponseStore
+  /** undefined: no other process shares the store. */
+  readonly responseCancels?: ResponseCancelStore | undefined
   readonly completionCache: CompletionCacheStore
   readonly exportTickets: ExportTicketStore
   /** Why the data directory cannot be backed up while the server runs, in one line; null: it can. */

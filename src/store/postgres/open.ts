@@ -36,6 +36,7 @@ import { COUNT_UNFINISHED_JOBS } from '../base/training/training-jobs.sql.ts'
 import { createAnnotationStore } from './annotation/annotation-queues.ts'
 import { createBlobs } from './blobs/blobs.ts'
 import { createJoinedDataOf } from './calls/call-joins.ts'
+import { createResponseCancelStore } from './chat/response-cancels.ts'
 import { connectPostgres, type Postgres } from './db/client.ts'
 import { POSTGRES } from './db/dialect.sql.ts'
 import { migrate } from './db/migrate.ts'
@@ -121,6 +122,7 @@ export async function openPostgresStores(
     tables: createTableStore(db, reads),
     files: createFileStore(db),
     responses: createResponseStore(createStepRuns(db, RESPONSE_WRITES)),
+    responseCancels: createResponseCancelStore(db),
     completionCache: createCompletionCacheStore(
       createTransactionRuns(db, createCompletionCacheWrites(POSTGRES)),
     ),

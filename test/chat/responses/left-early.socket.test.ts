@@ -5,8 +5,8 @@ import type { App } from '../../../src/http/app-type.ts'
 import { responseEnd } from '../../../src/http/log/request-log.ts'
 import { drain } from '../../../src/http/stream/drain.ts'
 import { openInference } from '../../../src/routes/chat/inference.ts'
-import { createRunningResponses } from '../../../src/routes/chat/response-context.ts'
 import { responseRoutes } from '../../../src/routes/chat/responses.ts'
+import { createRunningResponses } from '../../../src/routes/chat/running-responses.ts'
 import { SCOPES } from '../../../src/schemas/access/key.ts'
 import { buildTestApp } from '../../support/build-test-app.ts'
 import { createScriptedBackend, HELLO, scriptedModels } from '../../support/scripted-backend.ts'
@@ -54,7 +54,7 @@ it('a response whose client left before it began is not kept as one that runs', 
     await left
     return models.getModel(null)
   }
-  const running = createRunningResponses()
+  const running = createRunningResponses(app, { responseCancels: undefined, nowUs: () => 0 })
   const ids: string[] = []
   const noting = {
     ...running,

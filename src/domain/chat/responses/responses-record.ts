@@ -73,7 +73,7 @@ export function findResponseOfItem(itemId: string): string | null {
  */
 export function isOwnResponse(
   { project_id, key_id }: Pick<StoredResponse, 'project_id' | 'key_id'>,
-  caller: Principal,
+  caller: Pick<Principal, 'keyId' | 'projects'>,
 ): boolean {
   return project_id === null ? key_id === caller.keyId : canUseProject(caller, project_id)
 }
