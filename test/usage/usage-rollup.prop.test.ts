@@ -2,9 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createPriceTable } from '../../src/domain/prices/price-table.ts'
 import { readUsage } from '../../src/domain/usage/usage.ts'
-import { rollUpUsage, type UsageCall } from '../../src/domain/usage/usage-rollup.ts'
+import { type PausingWork, rollUpUsage, type UsageCall } from '../../src/domain/usage/usage-rollup.ts'
 
 const prices = createPriceTable()
+
+/** Runs work to its end. */
+function finish<Value>(work: PausingWork<Value>): Value {
+  for (let next = work.next(); ; next = work.next()) if (next.done) return next.value
+}
 
 /** A tree: each call's parent is one before it. */
 const tree = fc
@@ -50,7 +55,7 @@ describe('rollUpUsage', () => {
             : callOf(node, 0, 0),
         )
         const shuffled = calls.toSorted((a, b) => hash(a.id, seed) - hash(b.id, seed))
-        const totals = rollUpUsage(shuffled, 'own', true)
+        const totals = finish(rollUpUsage(shuffled, 'own', true))
         for (const [index, { id }] of nodes.entries()) {
           const expected = leafSum(nodes, index)
           const { prompt_tokens, total_tokens, prompt_tokens_total_cost } =
@@ -68,7 +73,7 @@ describe('rollUpUsage', () => {
       { id: 'c1', parent: 0, tokens: 0 },
     ]
     const calls = nodes.map((node, index) => callOf(node, index === 0 ? 10 : 4, 1))
-    expect(rollUpUsage(calls, 'own', false).get('c0')?.['gpt-4o']).toMatchObject({
+    expect(finish(rollUpUsage(calls, 'own', false)).get('c0')?.['gpt-4o']).toMatchObject({
       prompt_tokens: 10,
       prompt_tokens_total_cost: null,
     })
@@ -82,7 +87,7 @@ describe('rollUpUsage', () => {
           ...callOf({ id: `c${index}`, parent, tokens: 0 }, 10 ** index, 1),
           usage: readUsage({ usage: { m: { prompt_tokens: 10 ** index } } }),
         }))
-        for (const { m } of rollUpUsage(calls, 'own', false).values()) {
+        for (const { m } of finish(rollUpUsage(calls, 'own', false)).values()) {
           expect(String(m?.prompt_tokens)).toMatch(/^[01]+$/)
         }
       }),

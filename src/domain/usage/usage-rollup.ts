@@ -1,4 +1,7 @@
-/** Sums the usage of calls with their descendants. Pure; calls come with their own usage and prices. */
+/**
+ * Sums the usage of calls with their descendants. Pure; calls come with their own usage and prices. 100,000 calls take more than a
+ * second of processor time: what is done for each call yields after some, so that its caller may let other work in.
+ */
 import type { ModelUsageTotals } from '../../schemas/usage/usage.ts'
 import type { UsageCounting } from '../../schemas/usage/usage-counting.ts'
 import {
@@ -21,6 +24,21 @@ import {
 } from './own-usage.ts'
 import { findCounting, isBefore, REQUEST_CALLS_MAX } from './request-identity.ts'
 import type { CallUsage, PricedModel } from './usage.ts'
+
+/** Calls between two yields; some 10 ms of processor time. */
+const CALLS_BETWEEN_YIELDS = 1_000
+
+/** Work that yields now and then, and returns its value at the end. */
+export type PausingWork<Value> = Generator<void, Value>
+
+/** Returns a predicate that is true each time that work has to yield. */
+export function createYieldCounter(): () => boolean {
+  let calls = 0
+  return () => {
+    calls += 1
+    return calls % CALLS_BETWEEN_YIELDS === 0
+  }
+}
 
 const PARTS = ['uncached', 'cacheRead', 'cacheCreation', 'output'] as const
 
@@ -56,15 +74,17 @@ type UsageByModel = Record<string, ModelUsageTotals>
  *
  * @param includeCosts - false leaves all money null
  */
-export function rollUpUsage(
+export function* rollUpUsage(
   calls: readonly UsageCall[],
   counting: UsageCounting,
   includeCosts: boolean,
-): Map<string, UsageByModel> {
+): PausingWork<Map<string, UsageByModel>> {
+  const isYieldDue = createYieldCounter()
   const totals = new Map(calls.map(({ id }) => [id, new Map<string, Totals>()]))
-  const below = counting === 'own' ? sumBelow(calls) : null
+  const below = counting === 'own' ? yield* sumBelow(calls) : null
   const isAdded = new Set<string>()
-  for (const call of childrenFirst(calls)) {
+  for (const call of yield* childrenFirst(calls)) {
+    if (isYieldDue()) yield
     const sums = totals.get(call.id) as Map<string, Totals>
     for (const report of below?.repeats.has(call.id) ? [] : call.usage) {
       const used = ownUsage(report, below?.sums.get(call.id)?.get(report.model) ?? null)
@@ -77,22 +97,27 @@ export function rollUpUsage(
     if (!parent || isAdded.has(call.parent_id as string)) continue
     for (const [model, total] of sums) addTotals(parent, model, total)
   }
-  return new Map(
-    [...totals].map(([id, models]) => [
+  const rendered = new Map<string, UsageByModel>()
+  for (const [id, models] of totals) {
+    if (isYieldDue()) yield
+    rendered.set(
       id,
       Object.fromEntries([...models].map(([model, total]) => [model, render(total)])),
-    ]),
-  )
+    )
+  }
+  return rendered
 }
 
 /** Counts the failed descendants of each call among the given calls; a call without any has no entry. */
-export function countFailedBelow(
+export function* countFailedBelow(
   calls: readonly (CallInTree & { readonly isFailed: boolean })[],
-): Map<string, number> {
+): PausingWork<Map<string, number>> {
+  const isYieldDue = createYieldCounter()
   const below = new Map<string, number>()
   const known = new Set(calls.map(({ id }) => id))
   const isAdded = new Set<string>()
-  for (const { id, parent_id, isFailed } of childrenFirst(calls)) {
+  for (const { id, parent_id, isFailed } of yield* childrenFirst(calls)) {
+    if (isYieldDue()) yield
     isAdded.add(id)
     const failed = (below.get(id) ?? 0) + Number(isFailed)
     // Calls in a circle would otherwise count themselves.
@@ -106,7 +131,8 @@ export function countFailedBelow(
 type SumsByModel = Map<string, UsageCounters>
 
 /** What the children of each call report together, each request once, and the calls all of whose usage counts elsewhere. */
-function sumBelow(given: readonly UsageCall[]) {
+function* sumBelow(given: readonly UsageCall[]) {
+  const isYieldDue = createYieldCounter()
   const calls = withoutSharedIds(given)
   const byId = new Map(calls.map((call) => [call.id, call]))
   const children = Map.groupBy(
@@ -116,7 +142,9 @@ function sumBelow(given: readonly UsageCall[]) {
   const sums = new Map<string, SumsByModel>()
   const repeats = new Set<string>()
   const reporting = new Set<string>()
+  yield
   for (const [id, ofParent] of children) {
+    if (isYieldDue()) yield
     const parent = id === null ? undefined : byId.get(id)
     if (!parent) continue
     const reports = reportsBelow(parent, ofParent)
@@ -127,6 +155,7 @@ function sumBelow(given: readonly UsageCall[]) {
   }
   const requests = Map.groupBy(calls, ({ request }) => request)
   for (const [request, group] of requests) {
+    if (isYieldDue()) yield
     if (request === undefined || request === null) continue
     const members = group.map((call) => ({ ...call, hasReportsBelow: reporting.has(call.id) }))
     const { id } = findCounting(members)
@@ -170,7 +199,8 @@ function sumByModel(reports: readonly CallUsage[]): SumsByModel {
 }
 
 /** Every call after all of its children; calls that call each other in a circle come last. */
-function childrenFirst<C extends CallInTree>(calls: readonly C[]): C[] {
+function* childrenFirst<C extends CallInTree>(calls: readonly C[]): PausingWork<C[]> {
+  const isYieldDue = createYieldCounter()
   const byId = new Map(calls.map((call) => [call.id, call]))
   const waiting = new Map<string, number>()
   for (const { parent_id } of calls) {
@@ -179,6 +209,7 @@ function childrenFirst<C extends CallInTree>(calls: readonly C[]): C[] {
   const sorted = calls.filter(({ id }) => !waiting.has(id))
   // The list grows while it is walked: a parent joins it behind its last child.
   for (const { parent_id } of sorted) {
+    if (isYieldDue()) yield
     const parent = parent_id === null ? undefined : byId.get(parent_id)
     if (!parent) continue
     const left = (waiting.get(parent.id) ?? 0) - 1

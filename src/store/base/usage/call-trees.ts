@@ -5,7 +5,12 @@ import type { CallsSelection } from '../../../domain/calls/calls-query.ts'
 import { treeNeedOfPaths } from '../../../domain/calls/tree-fields.ts'
 import { fieldPaths } from '../../../domain/query/query-expression.ts'
 import { isBefore } from '../../../domain/usage/request-identity.ts'
-import { countFailedBelow, rollUpUsage } from '../../../domain/usage/usage-rollup.ts'
+import {
+  countFailedBelow,
+  createYieldCounter,
+  type PausingWork,
+  rollUpUsage,
+} from '../../../domain/usage/usage-rollup.ts'
 import { ApiError } from '../../../errors.ts'
 import type { FailuresByTrace } from '../../api/usage/usage.ts'
 import type { FoundCall } from './usage-trees.ts'
@@ -71,14 +76,19 @@ export function createCallTrees() {
 }
 
 /** The trees of all calls of a trace. @param includeCosts - false leaves all money null */
-export function sumTrees(calls: readonly FoundCall[], includeCosts: boolean): TraceTrees {
-  const totals = rollUpUsage(calls, 'own', includeCosts)
-  const failed = countFailedBelow(calls)
-  const trees = calls.map(({ id }): [string, TreeUsage] => [
-    id,
-    { byModel: totals.get(id) ?? {}, failedDescendants: failed.get(id) ?? 0 },
-  ])
-  return new Map(trees)
+export function* sumTrees(
+  calls: readonly FoundCall[],
+  includeCosts: boolean,
+): PausingWork<TraceTrees> {
+  const totals = yield* rollUpUsage(calls, 'own', includeCosts)
+  const failed = yield* countFailedBelow(calls)
+  const isYieldDue = createYieldCounter()
+  const trees = new Map<string, TreeUsage>()
+  for (const { id } of calls) {
+    if (isYieldDue()) yield
+    trees.set(id, { byModel: totals.get(id) ?? {}, failedDescendants: failed.get(id) ?? 0 })
+  }
+  return trees
 }
 
 /** Trees of which only failures are known. @param failures - undefined: too many */
@@ -105,19 +115,20 @@ export interface BranchCall {
  *
  * @param calls - all failed calls of the traces with all calls above them, in any order
  */
-export function countFailures(
+export function* countFailures(
   trace_ids: readonly string[],
   calls: readonly BranchCall[],
-): FailuresByTrace {
+): PausingWork<FailuresByTrace> {
   const traces = Map.groupBy(calls, ({ trace_id }) => trace_id)
-  return new Map(
-    trace_ids.map((trace_id) => {
-      const found = (traces.get(trace_id) ?? []).map((call) => ({
-        ...call,
-        isFailed: call.is_failed === 1,
-      }))
-      // The order decides where calls are above themselves.
-      return [trace_id, countFailedBelow(found.sort((a, b) => (isBefore(a, b) ? -1 : 1)))]
-    }),
-  )
+  const failures = new Map<string, ReadonlyMap<string, number>>()
+  for (const trace_id of trace_ids) {
+    const found = (traces.get(trace_id) ?? []).map((call) => ({
+      ...call,
+      isFailed: call.is_failed === 1,
+    }))
+    // The order decides where calls are above themselves.
+    const sorted = found.sort((a, b) => (isBefore(a, b) ? -1 : 1))
+    failures.set(trace_id, yield* countFailedBelow(sorted))
+  }
+  return failures
 }

@@ -7,6 +7,7 @@ import { timeValue } from '../../../domain/query/query-values.ts'
 import type { CallUsage } from '../../../domain/usage/usage.ts'
 import {
   countFailedBelow,
+  type PausingWork,
   rollUpUsage,
   type UsageCall,
 } from '../../../domain/usage/usage-rollup.ts'
@@ -81,14 +82,16 @@ function createSieve(expression: Expression | null): (row: CallRow) => boolean {
 }
 
 /** Returns the result for each of these calls. */
-export function renderTraceUsage(
+export function* renderTraceUsage(
   calls: readonly FoundCall[],
   { counting, prices }: TraceUsageQuery,
-): UsageResponse {
+): PausingWork<UsageResponse> {
+  const totals = yield* rollUpUsage(calls, counting, prices !== null)
+  const failed = yield* countFailedBelow(calls)
   return {
     usage_counting: counting,
-    call_usage: Object.fromEntries(rollUpUsage(calls, counting, prices !== null)),
-    failed_descendants: Object.fromEntries(countFailedBelow(calls)),
+    call_usage: Object.fromEntries(totals),
+    failed_descendants: Object.fromEntries(failed),
     unfinished_call_ids: calls.filter(({ isFinished }) => !isFinished).map(({ id }) => id),
   }
 }
@@ -99,15 +102,22 @@ export function byTrace(calls: readonly FoundCall[]): FoundCall[][] {
 }
 
 /** Returns the result for the requested calls. @param traces - all calls of each of their traces */
-export function renderCallsUsage(
+export function* renderCallsUsage(
   traces: readonly (readonly FoundCall[])[],
   { call_ids, counting, prices }: CallsUsageQuery,
-): UsageResponse {
+): PausingWork<UsageResponse> {
   const wanted = new Set(call_ids)
-  const totals = new Map(
-    traces.flatMap((calls) => [...rollUpUsage(calls, counting, prices !== null)]),
-  )
-  const failed = traces.flatMap((calls) => [...countFailedBelow(calls)])
+  const totals: Map<string, UsageResponse['call_usage'][string]> = new Map()
+  const failures = new Map<string, number>()
+  for (const id of call_ids) totals.set(id, {})
+  for (const calls of traces) {
+    for (const [id, used] of yield* rollUpUsage(calls, counting, prices !== null)) {
+      if (wanted.has(id)) totals.set(id, used)
+    }
+    for (const [id, count] of yield* countFailedBelow(calls)) {
+      if (wanted.has(id)) failures.set(id, count)
+    }
+  }
   const open = traces.flatMap((calls) => {
     const ids = calls.flatMap(({ id }) => (wanted.has(id) ? [id] : []))
     const inTrees = descendantsOf(ids, calls)
@@ -115,8 +125,8 @@ export function renderCallsUsage(
   })
   return {
     usage_counting: counting,
-    call_usage: Object.fromEntries(call_ids.map((id) => [id, totals.get(id) ?? {}])),
-    failed_descendants: Object.fromEntries(failed.filter(([id]) => wanted.has(id))),
+    call_usage: Object.fromEntries(totals),
+    failed_descendants: Object.fromEntries(failures),
     unfinished_call_ids: open.map(({ id }) => id),
   }
 }

@@ -1,6 +1,7 @@
 /** Counts failed descendants in ClickHouse, from all calls of the traces in which one failed. */
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import { type FailuresByTrace, type FailuresQuery, TREE_CALLS_MAX } from '../../api/usage/usage.ts'
+import { runInTurns } from '../../base/read/pausing-work.ts'
 import { type BranchCall, countFailures } from '../../base/usage/call-trees.ts'
 import type { Reads } from '../db/reads.ts'
 import { SELECT_FAILED_TRACES } from './usage.sql.ts'
@@ -17,7 +18,7 @@ export async function findFailures(
     const limit = TREE_CALLS_MAX + 1
     const parameters = { project_id, trace_ids: part, limit }
     const found = await reads.read<BranchCall>(SELECT_FAILED_TRACES, parameters, caller)
-    if (found.length < limit) return countFailures(part, found)
+    if (found.length < limit) return runInTurns(countFailures(part, found), caller)
     if (part.length === 1) return new Map()
     const half = Math.ceil(part.length / 2)
     const first = await readPart(part.slice(0, half))

@@ -4,6 +4,7 @@ import { USAGE_COUNTERS, type UsageCounters } from '../../../domain/usage/own-us
 import { isBefore, requestOfCall } from '../../../domain/usage/request-identity.ts'
 import type { CallUsage } from '../../../domain/usage/usage.ts'
 import type { TraceUsageQuery, UsageStore } from '../../api/usage/usage.ts'
+import { runInTurns } from '../../base/read/pausing-work.ts'
 import {
   byTrace,
   createFoundCalls,
@@ -44,17 +45,17 @@ export function createUsageStore(reads: Reads): UsageStore {
   return {
     async sumTraceUsage(query, caller) {
       const { calls, rows } = await findCalls(reads, query, caller)
-      return renderTraceUsage(withRequests(calls, rows), query)
+      return runInTurns(renderTraceUsage(withRequests(calls, rows), query), caller)
     },
     async sumCallsUsage(query, caller) {
       const { project_id, call_ids } = query
       const parameters = { project_id, call_ids }
       const traces = await reads.read<{ trace_id: string }>(SELECT_TRACES, parameters, caller)
       const filter = { trace_ids: traces.map(({ trace_id }) => trace_id) }
-      if (traces.length === 0) return renderCallsUsage([], query)
+      if (traces.length === 0) return runInTurns(renderCallsUsage([], query), caller)
       const { calls, rows } = await findCalls(reads, { ...query, filter, expression: null }, caller)
       const found = byTrace(calls).map((trace) => withRequests(trace, rows))
-      return renderCallsUsage(found, query)
+      return runInTurns(renderCallsUsage(found, query), caller)
     },
     countFailures: (query, caller) => findFailures(reads, query, caller),
   }

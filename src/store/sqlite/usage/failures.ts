@@ -1,5 +1,6 @@
 /** Counts failed descendants in SQLite: from failed calls, which are few, up to their roots. */
 import { type FailuresByTrace, type FailuresQuery, TREE_CALLS_MAX } from '../../api/usage/usage.ts'
+import { runInSlices } from '../../base/read/pausing-work.ts'
 import { type BranchCall, countFailures } from '../../base/usage/call-trees.ts'
 import type { Connection } from '../db/connection.ts'
 import type { Checkpoint, ReadJob } from '../read/read-job.ts'
@@ -17,9 +18,18 @@ export function createFailuresRead(db: Connection, project_id: string, checkpoin
 
   function* readPart(trace_ids: readonly string[]): Generator<void, FailuresByTrace> {
     const limit = TREE_CALLS_MAX + 1
-    const found = select.all({ project_id, trace_ids: JSON.stringify(trace_ids), limit })
-    if (checkpoint()) yield
-    if (found.length < limit) return countFailures(trace_ids, found as BranchCall[])
+    const found: BranchCall[] = []
+    let isAwaited = false
+    const selection = { project_id, trace_ids: JSON.stringify(trace_ids), limit }
+    for (const call of select.iterate(selection)) {
+      found.push(call as BranchCall)
+      // Of many rows, too: it throws when nobody waits for them any more.
+      isAwaited = checkpoint() || isAwaited
+    }
+    if (isAwaited || checkpoint()) yield
+    if (found.length < limit) {
+      return yield* runInSlices(countFailures(trace_ids, found), checkpoint)
+    }
     if (trace_ids.length === 1) return new Map()
     const half = Math.ceil(trace_ids.length / 2)
     const first = yield* readPart(trace_ids.slice(0, half))

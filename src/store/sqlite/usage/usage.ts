@@ -3,6 +3,7 @@
 import { ANY_TIME } from '../../../domain/query/time-bounds.ts'
 import type { UsageResponse } from '../../../schemas/usage/usage.ts'
 import type { CallsUsageQuery, TraceUsageQuery } from '../../api/usage/usage.ts'
+import { runInSlices } from '../../base/read/pausing-work.ts'
 import {
   byTrace,
   createFoundCalls,
@@ -29,7 +30,8 @@ export const sumTraceUsage: ReadJob<TraceUsageQuery, UsageResponse> = function* 
   query,
   checkpoint,
 ) {
-  return renderTraceUsage(yield* findCalls(db, query, checkpoint), query)
+  const calls = yield* findCalls(db, query, checkpoint)
+  return yield* runInSlices(renderTraceUsage(calls, query), checkpoint)
 }
 
 export const sumCallsUsage: ReadJob<CallsUsageQuery, UsageResponse> = function* (
@@ -45,7 +47,7 @@ export const sumCallsUsage: ReadJob<CallsUsageQuery, UsageResponse> = function* 
   for (const trace_id of select.all({ project_id, call_ids }) as string[]) {
     yield* readTrace(trace_id, found, limit)
   }
-  return renderCallsUsage(byTrace(found.take()), query)
+  return yield* runInSlices(renderCallsUsage(byTrace(found.take()), query), checkpoint)
 }
 
 /** Finds the calls of a query; pauses, because it may visit many calls for each match. */

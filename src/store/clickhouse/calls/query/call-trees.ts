@@ -7,6 +7,7 @@ import { type CallsSelection, pathsOfSelection } from '../../../../domain/calls/
 import { treeNeedOfPaths } from '../../../../domain/calls/tree-fields.ts'
 import { ApiError } from '../../../../errors.ts'
 import { TREE_CALLS_MAX } from '../../../api/usage/usage.ts'
+import { runInTurns } from '../../../base/read/pausing-work.ts'
 import {
   createCallTrees,
   createTreeBudget,
@@ -47,7 +48,8 @@ export function openCallTrees(
     try {
       for (const calls of await findTraces(reads, query, caller)) {
         spend(calls.length)
-        trees.add(calls[0]?.trace_id ?? '', sumTrees(calls, prices !== null))
+        const summed = await runInTurns(sumTrees(calls, prices !== null), caller)
+        trees.add(calls[0]?.trace_id ?? '', summed)
         // Other requests run between two traces.
         await nextTurn()
       }

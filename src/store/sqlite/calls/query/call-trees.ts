@@ -4,6 +4,7 @@ import type { TreeUsage } from '../../../../domain/calls/call-view.ts'
 import { type CallsSelection, pathsOfSelection } from '../../../../domain/calls/calls-query.ts'
 import { treeNeedOfPaths } from '../../../../domain/calls/tree-fields.ts'
 import { TREE_CALLS_MAX } from '../../../api/usage/usage.ts'
+import { runInSlices } from '../../../base/read/pausing-work.ts'
 import {
   createCallTrees,
   createTreeBudget,
@@ -50,7 +51,7 @@ export function openCallTrees(
       const calls = found.take()
       spend(calls.length)
       if (calls.length > TREE_CALLS_MAX) yield* loadFailures([trace_id])
-      else trees.add(trace_id, sumTrees(calls, prices !== null))
+      else trees.add(trace_id, yield* runInSlices(sumTrees(calls, prices !== null), checkpoint))
     }
   }
 
