@@ -8,7 +8,6 @@ import {
   renderTraceUsage,
 } from '../../src/store/base/usage/usage-trees.ts'
 
-
 const CALLS = 5_000
 /** One yield for each thousand calls, in each of some passes over all of them. */
 const YIELDS_MIN = 2 * (CALLS / 1_000)
@@ -19,7 +18,10 @@ function makeCalls() {
   for (let n = 0; n < CALLS; n++) {
     const parent_id = n === 0 ? null : `c${Math.floor(n / 4)}`
     const at = { started_at_us: n, ended_at_us: n + 1, exception: 'failed' }
-    const usage = { usage: readUsage({ usage: { m: { input_tokens: 1 } } }), request: `request-${n}` }
+    const usage = {
+      usage: readUsage({ usage: { m: { input_tokens: 1 } } }),
+      request: `request-${n}`,
+    }
     found.add({ id: `c${n}`, trace_id: 't', parent_id, ...at }, () => usage)
   }
   return found.take()

@@ -2,7 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createPriceTable } from '../../src/domain/prices/price-table.ts'
 import { readUsage } from '../../src/domain/usage/usage.ts'
-import { type PausingWork, rollUpUsage, type UsageCall } from '../../src/domain/usage/usage-rollup.ts'
+import {
+  type PausingWork,
+  rollUpUsage,
+  type UsageCall,
+} from '../../src/domain/usage/usage-rollup.ts'
 
 const prices = createPriceTable()
 

@@ -18,17 +18,10 @@ export function createFailuresRead(db: Connection, project_id: string, checkpoin
 
   function* readPart(trace_ids: readonly string[]): Generator<void, FailuresByTrace> {
     const limit = TREE_CALLS_MAX + 1
-    const found: BranchCall[] = []
-    let isAwaited = false
-    const selection = { project_id, trace_ids: JSON.stringify(trace_ids), limit }
-    for (const call of select.iterate(selection)) {
-      found.push(call as BranchCall)
-      // Of many rows, too: it throws when nobody waits for them any more.
-      isAwaited = checkpoint() || isAwaited
-    }
-    if (isAwaited || checkpoint()) yield
+    const found = select.all({ project_id, trace_ids: JSON.stringify(trace_ids), limit })
+    if (checkpoint()) yield
     if (found.length < limit) {
-      return yield* runInSlices(countFailures(trace_ids, found), checkpoint)
+      return yield* runInSlices(countFailures(trace_ids, found as BranchCall[]), checkpoint)
     }
     if (trace_ids.length === 1) return new Map()
     const half = Math.ceil(trace_ids.length / 2)
