@@ -39,7 +39,7 @@ const SEARCHES = [null, null, 'U', null, null, 'e', null, null, null, null, null
 /** Of a usage metric. */
 const SUMS = ['sum', 'avg', 'count']
 
-interface Grouping {
+export interface Grouping {
   readonly field: string
   readonly sort_by: { readonly field: string; readonly direction: 'asc' | 'desc' }
   readonly limit: number
@@ -65,6 +65,12 @@ export function groupingsOf(number: number, count: number): Grouping[] {
       times,
     }
   })
+}
+
+/** All groups of a field, with times where it has them. */
+export function allGroupsBy(field: string): Grouping {
+  const sort_by = { field: 'group', direction: 'asc' } as const
+  return { field, sort_by, limit: 100, search: null, times: WITH_TIMES.includes(field) }
 }
 
 function namesOf(call: RawCall, field: string): (string | null)[] {

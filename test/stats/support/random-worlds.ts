@@ -3,7 +3,13 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { Stores } from '../../../src/store/api/stores.ts'
 import { buildTestApp, type TestApp } from '../../support/build-test-app.ts'
-import { groupingsOf, naiveGroups, toGroupsBody } from './naive-groups.ts'
+import {
+  allGroupsBy,
+  type Grouping,
+  groupingsOf,
+  naiveGroups,
+  toGroupsBody,
+} from './naive-groups.ts'
 import { naiveStats, type Question, type RawCall, toStatsBody } from './naive-stats.ts'
 import {
   BASE_US,
@@ -184,9 +190,13 @@ async function rename(world: World, index: number): Promise<void> {
 }
 
 /** Asks for groups of the same calls: all of them, some, and as a sort and a search choose. */
-async function checkGroups(world: World, question: Question): Promise<void> {
+async function checkGroups(
+  world: World,
+  question: Question,
+  groupings: readonly Grouping[],
+): Promise<void> {
   const { project_id, prices } = world
-  for (const grouping of groupingsOf(world.run + world.asked, world.groupings)) {
+  for (const grouping of groupings) {
     const { status, body } = await world.app.post(URL, toGroupsBody(project_id, question, grouping))
     expect([status, body.error]).toEqual([200, undefined])
     const expected = naiveGroups(rawCalls(world), question, priceFinder(prices), grouping)
@@ -208,7 +218,21 @@ async function check(world: World, asked: Question): Promise<void> {
     expect(body.call_buckets).toEqual(expected.call_buckets)
     expect(body.usage_buckets).toEqual(expected.usage_buckets)
   }
-  await checkGroups(world, asked)
+  await checkGroups(world, asked, groupingsOf(world.run + world.asked, world.groupings))
+}
+
+/** Asks for all groups by what hours are built by, in windows with most of the hours. */
+async function checkBuiltGroups(world: World): Promise<void> {
+  const startUs = BASE_US - 1
+  const all = { startUs, endUs: BASE_US + 72 * HOUR_US, granularity: 3600, timezone: 'UTC' }
+  const windows: Question[] = [
+    { ...all, filter: {} },
+    { ...all, filter: {}, counting: 'reported' },
+    { ...all, filter: { op_names: ['b:*', 'a'] } },
+    { ...all, filter: { op_names: ['b'] }, counting: 'reported' },
+  ]
+  const groupings = ['op_name', 'model', 'provider'].map(allGroupsBy)
+  for (const window of windows) await checkGroups(world, window, groupings)
 }
 
 async function build(world: World): Promise<void> {
@@ -271,6 +295,7 @@ export async function proveStats(
       await check(world, last)
       await build(world)
       await check(world, last)
+      await checkBuiltGroups(world)
       // Else nothing but rows was read.
       if (rawCalls(world).length > 0) expect(world.built).toBeGreaterThan(0)
     },

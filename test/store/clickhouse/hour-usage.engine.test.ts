@@ -1,8 +1,7 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { CallParts } from '../../../src/domain/calls/new-call.ts'
 import { resolvePrice } from '../../../src/domain/prices/project-prices.ts'
 import type { StatsQuery } from '../../../src/store/api/stats/stats.ts'
-import { connectClickHouse } from '../../../src/store/clickhouse/db/client.ts'
 import {
   BASE_US,
   callInTurn,
@@ -15,11 +14,11 @@ import {
   usageOf,
 } from '../../stats/support/segment-calls.ts'
 import { readCaller } from '../../support/read-caller.ts'
-import { hasClickHouse, makeDatabase } from './clickhouse-server.ts'
+import { hasClickHouse } from './clickhouse-server.ts'
+import { openBothWays } from './open-both-ways.ts'
 import { openTestStores } from './open-clickhouse.ts'
 
 const HOURS = 3
-const NEVER = Number.MAX_SAFE_INTEGER
 const FIELDS = { latencyUs: 7000, op: 'op', user: 'u', run: null, isError: false }
 
 /** A call of an hour: below another, or one that also reports what is below it. */
@@ -32,13 +31,9 @@ function callOf(id: string, hour: number, parentId: string | null, tokens: numbe
   return { start: startOf(call), end: endOf(call) }
 }
 
-/** Stores that read built hours, and others over the same tables that read rows. */
 async function openBoth() {
-  const url = await makeDatabase()
-  const db = connectClickHouse({ url, readTimeoutMs: 20_000 })
-  onTestFinished(() => db.close())
-  const stores = await openTestStores({ url })
-  const ofRows = await openTestStores({ url, builtMin: NEVER, usageBuiltMin: NEVER })
+  const opened = await openBothWays()
+  const { stores, ofRows } = opened
 
   async function readBoth(fields: Partial<StatsQuery> = {}) {
     const starts = Array.from({ length: HOURS }, (_, hour) => BASE_US + hour * HOUR_US)
@@ -77,7 +72,7 @@ async function openBoth() {
     return sums
   }
 
-  return { url, db, stores, readBoth, readSame }
+  return { ...opened, readBoth, readSame }
 }
 
 describe.skipIf(!hasClickHouse)('usage of built hours in ClickHouse', () => {

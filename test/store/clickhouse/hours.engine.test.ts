@@ -1,8 +1,8 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { toColumns } from '../../../src/domain/stats/metric-names.ts'
 import type { CallsFilter } from '../../../src/schemas/calls/calls-filter.ts'
 import type { Stores } from '../../../src/store/api/stores.ts'
-import { type ClickHouse, connectClickHouse } from '../../../src/store/clickhouse/db/client.ts'
+import type { ClickHouse } from '../../../src/store/clickhouse/db/client.ts'
 import {
   BASE_US,
   callInTurn,
@@ -12,17 +12,11 @@ import {
   startOf,
 } from '../../stats/support/segment-calls.ts'
 import { readCaller } from '../../support/read-caller.ts'
-import { hasClickHouse, makeDatabase } from './clickhouse-server.ts'
+import { hasClickHouse } from './clickhouse-server.ts'
+import { openBothWays } from './open-both-ways.ts'
 import { openTestStores } from './open-clickhouse.ts'
 
 const HOURS = 3
-
-async function openHours() {
-  const url = await makeDatabase()
-  const db = connectClickHouse({ url, readTimeoutMs: 20_000 })
-  onTestFinished(() => db.close())
-  return { url, db, stores: await openTestStores({ url }) }
-}
 
 function callsOf(from: number, to: number) {
   return Array.from({ length: to - from }, (_, at) => {
@@ -61,7 +55,7 @@ function addUnrecorded(db: ClickHouse) {
 
 describe.skipIf(!hasClickHouse)('hours of statistics in ClickHouse', () => {
   it('are read in place of the rows once they are built, by hour, by several hours and by op', async () => {
-    const { db, stores } = await openHours()
+    const { db, stores } = await openBothWays()
     await stores.calls.writeParts(callsOf(0, 9))
     const [byHour, byTwo] = [await read(stores), await read(stores, 2)]
     expect(byHour).toEqual([
@@ -78,7 +72,7 @@ describe.skipIf(!hasClickHouse)('hours of statistics in ClickHouse', () => {
   })
 
   it('are left for the rows where they have few calls, which take less time', async () => {
-    const { url, db, stores } = await openHours()
+    const { url, db, stores } = await openBothWays()
     await stores.calls.writeParts(callsOf(0, 9))
     await stores.hours.buildAll()
     await addUnrecorded(db)
@@ -91,7 +85,7 @@ describe.skipIf(!hasClickHouse)('hours of statistics in ClickHouse', () => {
   })
 
   it('are read from the rows again after a write, whichever process it came through', async () => {
-    const { url, db, stores } = await openHours()
+    const { url, db, stores } = await openBothWays()
     const other = await openTestStores({ url })
     await stores.calls.writeParts(callsOf(0, 9))
     await stores.hours.buildAll()
@@ -110,7 +104,7 @@ describe.skipIf(!hasClickHouse)('hours of statistics in ClickHouse', () => {
   })
 
   it('leave out calls that were deleted or have expired since', async () => {
-    const { stores } = await openHours()
+    const { stores } = await openBothWays()
     await stores.calls.writeParts(callsOf(0, 9))
     await stores.hours.buildAll()
     await stores.calls.deleteCalls({ project_id: PROJECT, ids: ['c5'], deleted_at_us: BASE_US })
@@ -127,7 +121,7 @@ describe.skipIf(!hasClickHouse)('hours of statistics in ClickHouse', () => {
   })
 
   it('hold calls from before 1970', async () => {
-    const { stores } = await openHours()
+    const { stores } = await openBothWays()
     const call = { ...callInTurn(0, 1), startedUs: -1 }
     await stores.calls.writeParts([{ start: startOf(call), end: endOf(call) }])
     await expect(stores.hours.buildAll()).resolves.toBe(1)
@@ -148,7 +142,7 @@ describe.skipIf(!hasClickHouse)('hours of statistics in ClickHouse', () => {
   })
 
   it('are not built while a write has begun that has not ended', async () => {
-    const { db, stores } = await openHours()
+    const { db, stores } = await openBothWays()
     await stores.calls.writeParts(callsOf(0, 9))
     const hour = BASE_US / HOUR_US
     await db.insert('hour_changes', [{ project_id: PROJECT, hour, begun: 7 }], 'begun')
@@ -158,7 +152,7 @@ describe.skipIf(!hasClickHouse)('hours of statistics in ClickHouse', () => {
   })
 
   it('are built by others when the process of a write died ten minutes ago', async () => {
-    const { db, stores } = await openHours()
+    const { db, stores } = await openBothWays()
     await stores.calls.writeParts(callsOf(0, 9))
     await stores.hours.buildAll()
     const hour = BASE_US / HOUR_US
@@ -170,7 +164,7 @@ describe.skipIf(!hasClickHouse)('hours of statistics in ClickHouse', () => {
   })
 
   it('are built by a poll at rest: by the first all, by later ones those that changed in the last hour', async () => {
-    const { db, stores } = await openHours()
+    const { db, stores } = await openBothWays()
     const change = async (hour: number, minutesAgo: number) => {
       const changed_at = (Date.now() - minutesAgo * 60_000) * 1000
       await db.command(`INSERT INTO hour_changes (project_id, hour, begun, ended, changed_at)

@@ -35,7 +35,7 @@ describe('statements of the migrations', () => {
       // Replicas get rows from each other.
       .filter((statement) => !statement.startsWith('INSERT INTO'))
     const created = statements.filter((statement) => statement.startsWith('CREATE'))
-    expect(created).toHaveLength(15)
+    expect(created).toHaveLength(16)
     for (const statement of statements) {
       expect(statement).toMatch(
         /^(CREATE TABLE IF NOT EXISTS|ALTER TABLE|TRUNCATE TABLE) \w+\{on_cluster\}(?:[ \n]|$)/,

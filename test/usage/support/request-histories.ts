@@ -203,12 +203,11 @@ function addTo(sums: Sums, key: string, input: number, output: number): void {
   sums[key] = [in_ + input, out + output]
 }
 
+function columnOf(metric: 'input_tokens' | 'output_tokens') {
+  return { key: metric, metric, of: 'sum' as const }
+}
+
 async function readHours(stores: Stores): Promise<Sums> {
-  const columnOf = (metric: 'input_tokens' | 'output_tokens') => ({
-    key: metric,
-    metric,
-    of: 'sum' as const,
-  })
   const startsUs = Float64Array.from(HOURS, (hour) => BASE_US + hour * HOUR_US)
   const { usage } = await stores.stats.aggregate(
     {
@@ -231,6 +230,42 @@ async function readHours(stores: Stores): Promise<Sums> {
     input.forEach((tokens, hour) => {
       addTo(sums, `${hour} ${model}`, tokens, output[hour] as number)
     })
+  }
+  return sums
+}
+
+/** The same of the whole window by model, without its hour. */
+async function readModels(stores: Stores): Promise<Sums> {
+  const { groups } = await stores.stats.group(
+    {
+      project_id: PROJECT,
+      filter: {},
+      prices: [],
+      counting: 'own',
+      startUs: BASE_US,
+      endUs: BASE_US + ((HOURS.at(-1) as number) + 1) * HOUR_US,
+      callColumns: [],
+      usageColumns: [columnOf('input_tokens'), columnOf('output_tokens')],
+      groupBy: {
+        field: 'model',
+        sort_by: { field: 'group', direction: 'asc' },
+        limit: 100,
+        times: false,
+      },
+    },
+    readCaller(),
+  )
+  const sums: Sums = {}
+  for (const { group, values } of groups) {
+    if (group !== null) addTo(sums, group, values[0] as number, values[1] as number)
+  }
+  return sums
+}
+
+function naiveModels(hours: Sums): Sums {
+  const sums: Sums = {}
+  for (const [key, [input, output]] of Object.entries(hours)) {
+    addTo(sums, key.slice(key.indexOf(' ') + 1), input, output)
   }
   return sums
 }
@@ -299,6 +334,7 @@ export async function compareHistories(options: HistoryOptions): Promise<number>
         await commit()
         const expected = naiveHours(living())
         expect(await readHours(stores)).toEqual(expected)
+        expect(await readModels(stores)).toEqual(naiveModels(expected))
         await compareTrees(stores, living())
         const reported: Sums = {}
         for (const { report } of living()) {

@@ -78,7 +78,7 @@ export function isIn(column: string, parameter: string): string {
 }
 
 /** Equal to an entry, or beginning with one of the entries' prefixes. */
-function anyOf(text: string, parameter: string): string {
+export function anyOf(text: string, parameter: string): string {
   return `(
     has({${parameter}:Array(String)}, ${text})
     OR arrayExists(prefix -> startsWith(${text}, prefix), {${parameter}_prefixes:Array(String)})

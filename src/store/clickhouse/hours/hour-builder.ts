@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouse } from '../db/client.ts'
 import { HAS_UNSETTLED, JOINED_MAX } from '../stats/stats.sql.ts'
+import { buildGroups } from './hour-groups.sql.ts'
 import { rangesOf } from './hour-plan.ts'
 import { buildUsage } from './hour-usage.sql.ts'
 import * as SQL from './hours.sql.ts'
@@ -74,11 +75,9 @@ export function createHourBuilder(db: ClickHouse, options: BuilderOptions): Hour
       if ((await db.read(SQL.hasOldVersions(table), parameters)).length === 0) continue
       await db.remove(SQL.deleteOldVersions(table), parameters)
     }
-    for (const isOp of [false, true]) await db.remove(SQL.buildHours(isOp, ranges), parameters)
     // A write that changes this marks the hours that it changes.
     const isSettled = (await db.read(HAS_UNSETTLED, { project_id })).length === 0
-    await db.remove(buildUsage({ isOwn: false }, ranges), parameters)
-    await db.remove(buildUsage({ isOwn: true, isSettled }, ranges), parameters)
+    for (const sql of buildStatements(isSettled, ranges)) await db.remove(sql, parameters)
     // Last: without this row nothing of the version is read.
     const counted = await db.read<{ hour: number; calls: number }>(SQL.COUNT_CALLS, parameters)
     const callsOf = new Map(counted.map(({ hour, calls }) => [hour, calls]))
@@ -156,6 +155,14 @@ export function createHourBuilder(db: ClickHouse, options: BuilderOptions): Hour
       await Promise.race([running, sleep(STOP_MS_MAX, undefined, { ref: false })])
     },
   }
+}
+
+function buildStatements(isSettled: boolean, ranges: readonly SQL.TimeRange[]): string[] {
+  const ofUsage = [false, true].flatMap((isOwn) => [
+    buildUsage({ isOwn, isSettled }, ranges),
+    buildGroups({ isOwn, isSettled }, ranges),
+  ])
+  return [SQL.buildHours(false, ranges), SQL.buildHours(true, ranges), ...ofUsage]
 }
 
 /** Stands for the list of unbuilt hours among the projects. */

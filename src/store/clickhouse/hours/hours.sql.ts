@@ -1,5 +1,5 @@
 /** Statements of the hours of statistics: their changes, how they are built, and what is read of them. */
-import { IS_NOT_DELETED } from '../calls/calls.sql.ts'
+import { anyOf, IS_NOT_DELETED } from '../calls/calls.sql.ts'
 
 export const HOUR_US = 3_600_000_000
 
@@ -35,7 +35,7 @@ GROUP BY project_id, hour
 }
 
 /** Tables of what was built. */
-export const BUILT_TABLES = ['hour_calls', 'hour_usage'] as const
+export const BUILT_TABLES = ['hour_calls', 'hour_usage', 'hour_groups'] as const
 type BuiltTable = (typeof BUILT_TABLES)[number]
 
 function oldVersions(table: BuiltTable): string {
@@ -140,14 +140,18 @@ SELECT
   op,
   hour,
   {version:UInt64},
-  * EXCEPT (op, hour, sorted),
+  * EXCEPT (op, hour, sorted, first_us, last_us),
   arrayMap(one -> one.1, sorted),
-  arrayMap(sum -> toUInt32(sum), arrayCumSum(arrayMap(one -> one.2, sorted)))
+  arrayMap(sum -> toUInt32(sum), arrayCumSum(arrayMap(one -> one.2, sorted))),
+  first_us,
+  last_us
 FROM (
   SELECT
     hour,
     op,
-    ${NUMBERS}
+    ${NUMBERS},
+    min(first_at) AS first_us,
+    max(last_at) AS last_us
   FROM (
     SELECT
       ${hourOf('started_at_us')} AS hour,
@@ -155,7 +159,9 @@ FROM (
       latency_ms,
       sum(has_start) AS n_calls,
       sum(is_error) AS n_errors,
-      count(latency_ms) AS n_ended
+      count(latency_ms) AS n_ended,
+      min(started_at_us) AS first_at,
+      max(started_at_us) AS last_at
     FROM calls FINAL
     WHERE project_id = {project_id:String}
       AND ${IS_NOT_DELETED}
@@ -208,17 +214,18 @@ WHERE changes.begun = built.built_from
 ORDER BY hour
 `
 
-/** Rows of built hours: of all ops, or of some. */
-export function builtRows(table: BuiltTable, hasOps: boolean): string {
-  const ofOps = `is_op = 1
-  AND (
-    has({op_names:Array(String)}, op_name)
-    OR arrayExists(prefix -> startsWith(op_name, prefix), {op_names_prefixes:Array(String)})
-  )`
+/**
+ * Rows of built hours.
+ *
+ * @param hasOps - whether only those of some ops
+ * @param isByOp - whether each op has rows of its own; they have in any case of some ops
+ */
+export function builtRows(table: BuiltTable, hasOps: boolean, isByOp = hasOps): string {
+  const ofOps = hasOps ? `\n  AND ${anyOf('op_name', 'op_names')}` : ''
   return `
 FROM ${table}
 WHERE project_id = {project_id:String}
-  AND ${hasOps ? ofOps : 'is_op = 0'}
+  AND is_op = ${isByOp ? 1 : 0}${ofOps}
   AND hour >= {from_hour:Int64}
   AND hour < {to_hour:Int64}
   AND (hour, version) IN (SELECT arrayJoin(arrayZip({hours:Array(Int64)}, {versions:Array(UInt64)})))`.trim()

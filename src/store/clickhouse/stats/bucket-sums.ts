@@ -1,11 +1,10 @@
 /** Reads the sums and ranks of buckets: from built hours, and from the rows of all other times. */
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import type { StatsQuery } from '../../api/stats/stats.ts'
-import type { FilterCondition } from '../calls/calls.sql.ts'
-import type { Parameters } from '../db/client.ts'
 import type { Reads } from '../db/reads.ts'
-import { type BuiltHour, findBucket, fitsHours, planHours } from '../hours/hour-plan.ts'
-import { HOUR_US, LIST_BUILT, sumHours, type TimeRange } from '../hours/hours.sql.ts'
+import { type BuiltHour, findBucket, planHours } from '../hours/hour-plan.ts'
+import { HOUR_US, sumHours, type TimeRange } from '../hours/hours.sql.ts'
+import { hoursOf, type QueryClause } from './built-hours.ts'
 import { rankLatencies, sumCalls } from './stats.sql.ts'
 
 /** The sums of a bucket, identified by its start. */
@@ -33,43 +32,9 @@ interface FoundSums {
 
 type HourRow = Omit<CallSums, 'bucket'> & { readonly hour: number }
 
-/** What the statements of a query have in common. */
-export interface QueryClause {
-  readonly conditions: readonly FilterCondition[]
-  readonly parameters: Parameters
-}
-
 interface CallsRead extends QueryClause {
   readonly shares: readonly number[]
   readonly built: readonly BuiltHour[]
-}
-
-/** Returns the valid built hours of a query that can use some. */
-export async function findBuilt(
-  reads: Reads,
-  query: StatsQuery,
-  { conditions, parameters }: QueryClause,
-  caller: ReadCaller,
-): Promise<BuiltHour[]> {
-  if (!fitsHours(conditions, query)) return []
-  return reads.read<BuiltHour>(LIST_BUILT, { ...parameters, ...boundsOf(query) }, caller)
-}
-
-export function countCalls(built: readonly BuiltHour[]): number {
-  return built.reduce((sum, { calls }) => sum + calls, 0)
-}
-
-/** Parameters of the statements that read hours. */
-export function hoursOf(query: StatsQuery, hours: readonly BuiltHour[]): Parameters {
-  return {
-    ...boundsOf(query),
-    hours: hours.map(({ hour }) => hour),
-    versions: hours.map(({ version }) => version),
-  }
-}
-
-function boundsOf({ startUs, endUs }: StatsQuery): Parameters {
-  return { from_hour: Math.floor(startUs / HOUR_US), to_hour: Math.ceil(endUs / HOUR_US) }
 }
 
 /** Reads built hours, and the rows of all other times. */

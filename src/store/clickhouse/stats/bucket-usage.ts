@@ -16,10 +16,9 @@ import {
   RANGES_MAX,
   rangesOf,
 } from '../hours/hour-plan.ts'
-import { LIST_DOUBLED_HOURS, selectHourUsage } from '../hours/hour-usage.sql.ts'
+import { selectHourUsage } from '../hours/hour-usage.sql.ts'
 import { HOUR_US, type TimeRange } from '../hours/hours.sql.ts'
-import { HAS_DOUBLES } from '../usage/requests.sql.ts'
-import { hoursOf, type QueryClause } from './bucket-sums.ts'
+import { findSingle, hoursOf, type QueryClause } from './built-hours.ts'
 import { readServed, type ServedColumns } from './served-columns.ts'
 import { selectUsage, sumUsage } from './stats.sql.ts'
 
@@ -92,21 +91,16 @@ async function prepare(
   query: StatsQuery,
   caller: ReadCaller,
 ): Promise<{ statements: Statements; built: readonly BuiltHour[] }> {
-  const { project_id, startsUs } = query
-  const isOwn = query.counting === 'own'
-  const isDoubled = isOwn && (await reads.read(HAS_DOUBLES, { project_id }, caller)).length > 0
-  const doubled =
-    isDoubled && built.length > 0
-      ? await reads.read<{ hour: number }>(LIST_DOUBLED_HOURS, parameters, caller)
-      : []
-  const isLeft = new Set(doubled.map(({ hour }) => hour))
+  const { startsUs, counting } = query
+  const isOwn = counting === 'own'
+  const { isDoubled, hours } = await findSingle(reads, query, parameters, built, caller)
   const scopeOf = (ranges: Ranges) => ({ conditions, isOwn, isDoubled, ranges })
   const ofRows = { ...parameters, joined_max: joinedMax }
   const hourSql = selectHourUsage(isOwn, conditions.length > 0)
   return {
-    built: built.filter(({ hour }) => !isLeft.has(hour)),
+    built: hours,
     statements: {
-      hours: (hours) => reads.stream(hourSql, { ...parameters, ...hoursOf(query, hours) }, caller),
+      hours: (read) => reads.stream(hourSql, { ...parameters, ...hoursOf(query, read) }, caller),
       sums: (ranges) => reads.stream(sumUsage(scopeOf(ranges), startsUs), ofRows, caller),
       rows: (ranges) => reads.stream(selectUsage(scopeOf(ranges)), ofRows, caller),
     },

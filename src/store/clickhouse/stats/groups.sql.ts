@@ -3,11 +3,12 @@
 import type { StatsGroupField } from '../../../schemas/stats/stats-groups.ts'
 import { COUNTERS } from '../../base/stats/sums.ts'
 import type { FilterCondition } from '../calls/calls.sql.ts'
+import type { TimeRange } from '../hours/hours.sql.ts'
 import { CALL_SUMS, END_SUMS, USAGE_SUMS, withUnsettled } from './stats.sql.ts'
 import { SERVED, type UsageScope, usageRows, windowOf } from './usage-rows.sql.ts'
 
 /** What each field groups by; of a failed call its exception, whose type the domain reads. */
-const NAMES: Readonly<Record<StatsGroupField, string>> = {
+export const NAMES: Readonly<Record<StatsGroupField, string>> = {
   op_name: 'op_name',
   svc_user_id: 'svc_user_id',
   end_user_id: 'end_user_id',
@@ -28,8 +29,12 @@ const NAME_COLUMNS: Readonly<Record<StatsGroupField, readonly string[]>> = {
   error_type: ['exception'],
 }
 
-/** Calls by what they have themselves. */
-export function groupCalls(field: StatsGroupField, conditions: readonly FilterCondition[]): string {
+/** Calls by what they have themselves. @param ranges - the times of the window that are read; null: all of it */
+export function groupCalls(
+  field: StatsGroupField,
+  conditions: readonly FilterCondition[],
+  ranges: readonly TimeRange[] | null,
+): string {
   const isFailed = field === 'error_type'
   return `
 SELECT
@@ -38,37 +43,67 @@ SELECT
   min(started_at_us) AS first_us,
   max(started_at_us) AS last_us
 FROM calls
-WHERE ${windowOf(conditions)}${isFailed ? '\n  AND exception IS NOT NULL' : ''}
+WHERE ${windowOf(conditions, ranges)}${isFailed ? '\n  AND exception IS NOT NULL' : ''}
 GROUP BY name
 `
 }
 
-/** Calls by what their usage names; the name NULL has those without usage. */
+/**
+ * Each call of a window once, with the models and providers of its usage that counts; follows FROM.
+ *
+ * @param columns - of the calls, besides `id`, `latency_ms` and `is_error`
+ */
+export function callsOfUsage(scope: UsageScope, columns: readonly string[] = []): string {
+  const own = [...columns, 'latency_ms', 'is_error']
+  const some = (column: string) =>
+    column === 'is_error' ? 'max(failed) AS is_error' : `any(call_${column}) AS ${column}`
+  const aliased = (column: string) =>
+    column === 'is_error' ? 'is_error AS failed' : `${column} AS call_${column}`
+  return `
+    SELECT
+      ${own.map(some).join(',\n      ')},
+      groupUniqArrayArray(of_models) AS models,
+      groupUniqArrayArray(of_providers) AS providers
+    FROM (
+      SELECT
+        id,
+        ${own.map(aliased).join(',\n        ')},
+        emptyArrayString() AS of_models,
+        emptyArrayString() AS of_providers
+      FROM calls${scope.isMerged ? ' FINAL' : ''}
+      WHERE ${windowOf(scope.conditions, scope.ranges)}
+      UNION ALL
+      SELECT
+        id,
+        ${own.map(aliased).join(',\n        ')},
+        [model],
+        [provider]
+      FROM (${usageRows({ ...scope, callColumns: ['id', ...own.filter((column) => column !== 'started_at_us')] })}
+      )
+    )
+    GROUP BY id`
+}
+
+/** The names of a call by its usage: NULL where there is none. */
+export function namesOfUsage(field: 'model' | 'provider'): string {
+  const some =
+    field === 'model'
+      ? 'arrayMap(one -> toNullable(one), models)'
+      : "arrayMap(one -> nullIf(one, ''), providers)"
+  return `if(empty(models), [NULL], ${some})`
+}
+
+/** Calls by what their usage names. */
 export function groupCallsByUsage(field: 'model' | 'provider', scope: UsageScope): string {
-  const ofCalls = { ...scope, callColumns: ['id', 'latency_ms', 'is_error'] }
   return `
 ${withUnsettled(scope)}
 SELECT
-  name,
+  arrayJoin(${namesOfUsage(field)}) AS name,
   count() AS calls,
-  ${END_SUMS.replaceAll('is_error', 'failed').replaceAll('latency_ms', 'ms')}
-FROM (
-  SELECT
-    ${NAMES[field]} AS name,
-    any(latency_ms) AS ms,
-    any(is_error) AS failed
-  FROM (${usageRows(ofCalls)}
-  )
-  GROUP BY name, id
+  ${END_SUMS}
+FROM (${callsOfUsage(scope)}
 )
 GROUP BY name
-UNION ALL
-SELECT
-  NULL AS name,
-  ${CALL_SUMS}
-FROM calls
-WHERE ${windowOf(scope.conditions)}
-  AND id NOT IN (SELECT id FROM (${usageRows({ ...scope, callColumns: ['id'] })}))
 `
 }
 

@@ -3,6 +3,7 @@ import type { ReadCaller } from '../../../domain/access/read-caller.ts'
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import { errorType } from '../../../domain/stats/groups.ts'
 import type { ModelUsage, PricedModel } from '../../../domain/usage/usage.ts'
+import type { StatsGroupField } from '../../../schemas/stats/stats-groups.ts'
 import type { GroupsQuery, GroupsResult } from '../../api/stats/stats.ts'
 import { STATUSES, settleStatuses } from '../../base/stats/group-status.ts'
 import { createGroupTables, type GroupTables } from '../../base/stats/group-tables.ts'
@@ -10,8 +11,11 @@ import { servedKey } from '../../base/stats/served-models.ts'
 import { CALL_NUMBERS, emptyCalls, INPUT_MAX } from '../../base/stats/sums.ts'
 import type { Parameters } from '../db/client.ts'
 import type { Reads } from '../db/reads.ts'
-import { HAS_DOUBLES } from '../usage/requests.sql.ts'
+import { groupHourCalls, groupHourUsage, isBuiltField } from '../hours/hour-groups.sql.ts'
+import { planHours, rangesOf } from '../hours/hour-plan.ts'
+import type { TimeRange } from '../hours/hours.sql.ts'
 import { type CallSums, toCallNumbers } from './bucket-sums.ts'
+import { countCalls, findBuilt, findSingle, hoursOf, type QueryClause } from './built-hours.ts'
 import { groupCalls, groupCallsByUsage, groupUsage, selectNamedUsage } from './groups.sql.ts'
 import { readServed, type ServedColumns } from './served-columns.ts'
 import type { UsageScope } from './usage-rows.sql.ts'
@@ -28,46 +32,92 @@ type UsageRow = Named &
   ServedColumns &
   Omit<ModelUsage, keyof PricedModel> & { readonly started_at_us: number }
 
-/** What the statements of a query have in common. */
+/** A part of the calls of a query: those of built hours, or of the rows of some times. */
 interface GroupReads {
-  readonly reads: Reads
   readonly query: GroupsQuery
-  readonly scope: UsageScope
-  readonly parameters: Parameters
-  readonly caller: ReadCaller
+  calls(): AsyncIterable<readonly GroupedCalls[]>
+  usage(): AsyncIterable<readonly GroupedUsage[]>
+  /** The rows of the same calls with usage of some models. */
+  rows(models: readonly string[]): AsyncIterable<readonly UsageRow[]>
 }
 
-/** Reads the groups. @param joinedMax - up to so many calls of a window, own usage is computed by a join */
+interface GroupLimits {
+  /** Up to so many calls of a window, own usage is computed by a join. */
+  readonly joinedMax: number
+  /** From so many calls on, built hours are read; that of usage takes longer. */
+  readonly builtMin: number
+  readonly usageBuiltMin: number
+}
+
+/** Reads the groups: from built hours, and from the rows of all other times. */
 export async function readGroups(
   reads: Reads,
   query: GroupsQuery,
-  { conditions, parameters }: Pick<UsageScope, 'conditions'> & Pick<GroupReads, 'parameters'>,
-  joinedMax: number,
+  clause: QueryClause,
+  limits: GroupLimits,
   caller: ReadCaller,
 ): Promise<GroupsResult> {
-  const isOwn = query.counting === 'own'
-  const { project_id } = query
-  const doubles = isOwn ? await reads.read(HAS_DOUBLES, { project_id }, caller) : []
-  const reading: GroupReads = {
-    reads,
-    query,
-    scope: { conditions, isOwn, isDoubled: doubles.length > 0 },
-    parameters: { ...parameters, joined_max: joinedMax },
-    caller,
-  }
   const tables = createGroupTables({ ...query, prices: layerPrices(query.prices) })
-  await addCalls(reading, tables)
-  if (query.usageColumns.length > 0) await addUsage(reading, tables)
+  for (const part of await openParts(reads, query, clause, limits, caller)) {
+    await addCalls(part, tables)
+    if (query.usageColumns.length > 0) await addUsage(part, tables)
+  }
   return tables.finish()
 }
 
-async function addCalls(reading: GroupReads, tables: GroupTables): Promise<void> {
-  const { reads, query, scope, parameters, caller } = reading
-  const { field } = query.groupBy
-  const isOfUsage = field === 'model' || field === 'provider'
-  const sql = isOfUsage ? groupCallsByUsage(field, scope) : groupCalls(field, scope.conditions)
+async function openParts(
+  reads: Reads,
+  query: GroupsQuery,
+  clause: QueryClause,
+  { joinedMax, builtMin, usageBuiltMin }: GroupLimits,
+  caller: ReadCaller,
+): Promise<GroupReads[]> {
+  const { conditions, parameters } = clause
+  const { counting, usageColumns, groupBy } = query
+  const { field } = groupBy
+  const isOwn = counting === 'own'
+  const window = { ...query, startsUs: Float64Array.of(query.startUs) }
+  const found = isBuiltField(field) ? await findBuilt(reads, window, clause, caller) : []
+  const isOfUsage = usageColumns.length > 0 || isUsageField(field)
+  const built = countCalls(found) < (isOfUsage ? usageBuiltMin : builtMin) ? [] : found
+  const { isDoubled, hours } = await findSingle(reads, query, parameters, built, caller)
+  const plan = isBuiltField(field) ? planHours(window, hours) : null
+
+  const ofRows = (ranges: readonly TimeRange[] | null): GroupReads => {
+    const scope: UsageScope = { conditions, isOwn, isDoubled, ranges }
+    const values = { ...parameters, joined_max: joinedMax }
+    const stream = <Row>(sql: string, more: Parameters = {}) =>
+      reads.stream<Row>(sql, { ...values, ...more }, caller)
+    const callsSql = isUsageField(field)
+      ? groupCallsByUsage(field, scope)
+      : groupCalls(field, conditions, ranges)
+    return {
+      query,
+      calls: () => stream(callsSql),
+      usage: () => stream(groupUsage(field, scope)),
+      rows: (models) => stream(selectNamedUsage(field, scope), { models }),
+    }
+  }
+  if (plan === null || !isBuiltField(field)) return [ofRows(null)]
+  const hasOps = conditions.length > 0
+  const values = { ...parameters, ...hoursOf(query, plan.hours) }
+  const ofHours: GroupReads = {
+    query,
+    calls: () => reads.stream(groupHourCalls(field, isOwn, hasOps), values, caller),
+    usage: () => reads.stream(groupHourUsage(field, isOwn, hasOps), values, caller),
+    rows: ofRows(rangesOf(plan.hours.map(({ hour }) => hour))).rows,
+  }
+  return [ofHours, ...(plan.ranges.length > 0 ? [ofRows(plan.ranges)] : [])]
+}
+
+function isUsageField(field: StatsGroupField): field is 'model' | 'provider' {
+  return field === 'model' || field === 'provider'
+}
+
+async function addCalls(part: GroupReads, tables: GroupTables): Promise<void> {
+  const { field } = part.query.groupBy
   const statuses = emptyCalls(STATUSES.length)
-  for await (const rows of reads.stream<GroupedCalls>(sql, parameters, caller)) {
+  for await (const rows of part.calls()) {
     for (const row of rows) {
       const numbers = toCallNumbers(row)
       if (field === 'status') {
@@ -77,7 +127,7 @@ async function addCalls(reading: GroupReads, tables: GroupTables): Promise<void>
         )
         continue
       }
-      const group = indexOf(reading, tables, row.name)
+      const group = indexOf(part, tables, row.name)
       if (group < 0) continue
       tables.addCalls(group, numbers, 0)
       if (row.first_us === undefined || row.last_us === undefined) continue
@@ -92,16 +142,14 @@ async function addCalls(reading: GroupReads, tables: GroupTables): Promise<void>
   })
 }
 
-async function addUsage(reading: GroupReads, tables: GroupTables): Promise<void> {
-  const { reads, query, scope, parameters, caller } = reading
-  const { startUs, endUs, groupBy } = query
+async function addUsage(part: GroupReads, tables: GroupTables): Promise<void> {
+  const { startUs, endUs } = part.query
   /** Names and models whose rows are needed, because of prices that change or have tiers. */
   const rest = new Set<string>()
   const models = new Set<string>()
-  const sql = groupUsage(groupBy.field, scope)
-  for await (const rows of reads.stream<GroupedUsage>(sql, parameters, caller)) {
+  for await (const rows of part.usage()) {
     for (const { name, numbers, ...columns } of rows) {
-      const group = indexOf(reading, tables, name)
+      const group = indexOf(part, tables, name)
       if (group < 0) continue
       const served = readServed(columns)
       const steady = tables.steadyIn(servedKey(served), startUs, endUs)
@@ -115,12 +163,10 @@ async function addUsage(reading: GroupReads, tables: GroupTables): Promise<void>
     }
   }
   if (rest.size === 0) return
-  const ofRows = selectNamedUsage(groupBy.field, scope)
-  const named = { ...parameters, models: [...models] }
-  for await (const rows of reads.stream<UsageRow>(ofRows, named, caller)) {
+  for await (const rows of part.rows([...models])) {
     for (const { name, started_at_us, ...row } of rows) {
       const served = readServed(row)
-      const group = rest.has(pairOf(name, served)) ? indexOf(reading, tables, name) : -1
+      const group = rest.has(pairOf(name, served)) ? indexOf(part, tables, name) : -1
       if (group >= 0) tables.addUsage(group, { ...row, ...served }, started_at_us)
     }
   }

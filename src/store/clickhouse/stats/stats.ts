@@ -15,14 +15,9 @@ import { keyOf } from '../../base/stats/sums.ts'
 import { toFilterClause } from '../calls/query/calls-filter.ts'
 import type { Reads } from '../db/reads.ts'
 import type { BuiltHour } from '../hours/hour-plan.ts'
-import {
-  countCalls,
-  findBuilt,
-  findCallSums,
-  type QueryClause,
-  toCallNumbers,
-} from './bucket-sums.ts'
+import { findCallSums, toCallNumbers } from './bucket-sums.ts'
 import { readUsage } from './bucket-usage.ts'
+import { countCalls, findBuilt, type QueryClause } from './built-hours.ts'
 import { readGroups } from './groups.ts'
 import { JOINED_MAX } from './stats.sql.ts'
 
@@ -41,6 +36,7 @@ export function createStatsStore(
   reads: Reads,
   { joinedMax = JOINED_MAX, builtMin = BUILT_MIN, usageBuiltMin = USAGE_BUILT_MIN }: StatsLimits,
 ): StatsStore {
+  const limits = { joinedMax, builtMin, usageBuiltMin }
   const texts = createSharedReads<StatsTexts>()
 
   async function aggregate(query: StatsQuery, caller: ReadCaller): Promise<StatsResult> {
@@ -61,7 +57,7 @@ export function createStatsStore(
 
   return {
     aggregate,
-    group: (query, caller) => readGroups(reads, query, clauseOf(query), joinedMax, caller),
+    group: (query, caller) => readGroups(reads, query, clauseOf(query), limits, caller),
     render(query, caller) {
       const { startsUs, callColumns, usageColumns } = query
       const read = async (signal: AbortSignal): Promise<StatsTexts> => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Reads } from '../../../src/store/clickhouse/db/reads.ts'
-import { findBuilt } from '../../../src/store/clickhouse/stats/bucket-sums.ts'
+import { findBuilt } from '../../../src/store/clickhouse/stats/built-hours.ts'
 import { readCaller } from '../../support/read-caller.ts'
 
 const HOUR_US = 3_600_000_000
