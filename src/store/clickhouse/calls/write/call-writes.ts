@@ -12,7 +12,7 @@ import { type Failure, renderFailure } from '../../../../threads/thread-failure.
 import type { CallDeletion, CallLogs, CallRename } from '../../../api/calls/calls.ts'
 import type { WriteMetrics } from '../../../api/metrics.ts'
 import { sizeOf } from '../../../base/db/sizes.ts'
-import type { ClickHouse, Row } from '../../db/client.ts'
+import type { ClickHouse } from '../../db/client.ts'
 import { createInserts, type Inserts } from '../../db/inserts.ts'
 import { partsOf } from '../../db/reads.ts'
 import { toStoreError } from '../../db/store-error.ts'
@@ -201,8 +201,9 @@ async function writeBatch(
   const changed = changes.begin([...(rows.calls as ChangedCall[]), ...reported], () =>
     findReportedTo(db, rows.calls),
   )
-  const others = { call_orphans: orphans.found, hour_changes: changed.rows }
-  await insertAll(insert, { ...rows, calls: [], ...others })
+  const others = { ...rows, calls: [], call_orphans: orphans.found }
+  const inserted = Object.entries(others).map(([table, ofTable]) => insert(table, ofTable))
+  await settleAll([...inserted, changed.record()])
   // Looked up after the insert: of two processes that write a request at once, the later one sees both.
   await insert('call_doubles', await findDoubles(db, rows.call_requests))
   // What came before may have been retried for long.
@@ -217,15 +218,11 @@ async function writeBatch(
   })
 }
 
-/** Inserts into several tables at once. Settles when all have ended: nothing is written beside the next batch. */
-async function insertAll(
-  insert: Inserts['insert'],
-  rows: Readonly<Record<string, readonly Row[]>>,
-): Promise<void> {
-  const settled = await Promise.allSettled(
-    Object.entries(rows).map(([table, ofTable]) => insert(table, ofTable)),
-  )
-  for (const one of settled) if (one.status === 'rejected') throw one.reason
+/** Settles when all have ended: nothing is written beside the next batch. @throws the first error */
+async function settleAll(inserts: readonly Promise<void>[]): Promise<void> {
+  for (const one of await Promise.allSettled(inserts)) {
+    if (one.status === 'rejected') throw one.reason
+  }
 }
 
 /** The calls of the requests of a batch that have several. */

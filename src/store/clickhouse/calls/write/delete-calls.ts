@@ -34,7 +34,7 @@ export async function deleteCalls(
   const starts = now.flatMap(([, { known }]) => (known ? [{ ...known, project_id }] : []))
   const parents = () => findParents(db, starts)
   const changed = changes.begin([...starts, ...(await parents())], parents)
-  await insert('hour_changes', changed.rows)
+  await changed.record()
   await insert('call_deletions', rows, changed.renew)
   changed.end()
   return rows.map(({ id }) => id)
