@@ -221,7 +221,7 @@ async function check(world: World, asked: Question): Promise<void> {
   await checkGroups(world, asked, groupingsOf(world.run + world.asked, world.groupings))
 }
 
-/** Asks for all groups by what hours are built by, in windows with most of the hours. */
+/** Asks for all groups by what hours are built by, in a window with all of the hours, in one of several ways. */
 async function checkBuiltGroups(world: World): Promise<void> {
   const startUs = BASE_US - 1
   const all = { startUs, endUs: BASE_US + 72 * HOUR_US, granularity: 3600, timezone: 'UTC' }
@@ -232,7 +232,7 @@ async function checkBuiltGroups(world: World): Promise<void> {
     { ...all, filter: { op_names: ['b'] }, counting: 'reported' },
   ]
   const groupings = ['op_name', 'model', 'provider'].map(allGroupsBy)
-  for (const window of windows) await checkGroups(world, window, groupings)
+  await checkGroups(world, windows[world.run % windows.length] as Question, groupings)
 }
 
 async function build(world: World): Promise<void> {

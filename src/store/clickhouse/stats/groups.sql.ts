@@ -54,31 +54,32 @@ GROUP BY name
  * @param columns - of the calls, besides `id`, `latency_ms` and `is_error`
  */
 export function callsOfUsage(scope: UsageScope, columns: readonly string[] = []): string {
-  const own = [...columns, 'latency_ms', 'is_error']
-  const some = (column: string) =>
-    column === 'is_error' ? 'max(failed) AS is_error' : `any(call_${column}) AS ${column}`
-  const aliased = (column: string) =>
-    column === 'is_error' ? 'is_error AS failed' : `${column} AS call_${column}`
+  const all = [...columns, 'latency_ms', 'is_error']
+  const named = all.map((column) => `${column} AS call_${column}`).join(',\n        ')
+  // Rows of usage have the time of their call in any case.
+  const callColumns = ['id', ...all.filter((column) => column !== 'started_at_us')]
   return `
     SELECT
-      ${own.map(some).join(',\n      ')},
-      groupUniqArrayArray(of_models) AS models,
-      groupUniqArrayArray(of_providers) AS providers
+      ${all.map((column) => `max(call_${column}) AS ${column}`).join(',\n      ')},
+      arrayDistinct(groupArrayIf(of_model, is_usage)) AS models,
+      arrayDistinct(groupArrayIf(of_provider, is_usage)) AS providers
     FROM (
       SELECT
         id,
-        ${own.map(aliased).join(',\n        ')},
-        emptyArrayString() AS of_models,
-        emptyArrayString() AS of_providers
+        ${named},
+        '' AS of_model,
+        '' AS of_provider,
+        0 AS is_usage
       FROM calls${scope.isMerged ? ' FINAL' : ''}
       WHERE ${windowOf(scope.conditions, scope.ranges)}
       UNION ALL
       SELECT
         id,
-        ${own.map(aliased).join(',\n        ')},
-        [model],
-        [provider]
-      FROM (${usageRows({ ...scope, callColumns: ['id', ...own.filter((column) => column !== 'started_at_us')] })}
+        ${named},
+        model,
+        provider,
+        1
+      FROM (${usageRows({ ...scope, callColumns })}
       )
     )
     GROUP BY id`
