@@ -7,7 +7,7 @@ import { builtRows, hourOf, type TimeRange } from './hours.sql.ts'
 
 const BUILT_FIELDS = ['op_name', 'model', 'provider'] as const
 /** A field by which built hours are grouped. */
-export type BuiltField = (typeof BUILT_FIELDS)[number]
+type BuiltField = (typeof BUILT_FIELDS)[number]
 
 export function isBuiltField(field: StatsGroupField): field is BuiltField {
   return (BUILT_FIELDS as readonly string[]).includes(field)
