@@ -5,22 +5,25 @@ import type { Status } from '../api/wire.ts'
 import { StatusMark } from '../parts/calls/status.ts'
 import { formatTime, shortOp } from '../parts/format.ts'
 import { icon } from '../parts/icon.ts'
-import { type Column, cellText, showCell } from './columns.ts'
+import { type Column, cellText, columns, showCell } from './columns.ts'
 import { openTrace } from './drawers/trace-drawer.ts'
 import type { ShownCall } from './pages.ts'
 import { isSortable, sort, sortBy } from './sort.ts'
 
 const phone = matchMedia('(max-width: 600px)')
-/** Whether a row has two lines in place of columns. */
+/** Whether a row has lines in place of columns. */
 export const isPhone = signal(phone.matches)
 phone.addEventListener('change', ({ matches }) => {
   isPhone.value = matches
 })
 
 /** Height of a row. */
-export const rowPx = computed(() => (isPhone.value ? 58 : 34))
+export const rowPx = computed(() => {
+  if (!isPhone.value) return 34
+  return columns.value.some(({ body }) => body !== undefined) ? 78 : 58
+})
 
-/** Columns of the first of two lines, in this order; the second has all others. */
+/** Columns of the first line, in this order. The second has those without a body, the third the others. */
 const FIRST_LINE = ['status', 'op', 'started']
 
 interface ColumnNamesProps {
@@ -83,7 +86,9 @@ export function CallRow(props: CallRowProps) {
   const places = [...columns.keys()]
   const lineOf = (at: number) => FIRST_LINE.indexOf(columns[at]?.name ?? '')
   const first = places.filter((at) => lineOf(at) >= 0).sort((a, b) => lineOf(a) - lineOf(b))
-  const second = places.filter((at) => lineOf(at) < 0)
+  const others = places.filter((at) => lineOf(at) < 0)
+  const hasBody = (at: number) => columns[at]?.body !== undefined
+  const lines = [first, others.filter((at) => !hasBody(at)), others.filter(hasBody)]
   const cellAt = (at: number) =>
     html`<${Cell} key=${at} at=${at} column=${columns[at]} cell=${call.cells[at] ?? null} opName=${call.opName} href=${at === 0 ? href : null} />`
   return html`<div class="row call" role="row" aria-rowindex=${index + 1} aria-selected=${isPicked} aria-current=${isOpen ? 'true' : undefined} onMouseMove=${setTitleAt} onClick=${openCall}>
@@ -95,7 +100,7 @@ export function CallRow(props: CallRowProps) {
         onClick=${(event: MouseEvent) => onPick(event.shiftKey)}
       />
     </span>
-    ${isPhone.value ? html`<span class="line">${first.map(cellAt)}</span><span class="line">${second.map(cellAt)}</span>` : places.map(cellAt)}
+    ${isPhone.value ? lines.map((line, at) => html`<span key=${at} class="line">${line.map(cellAt)}</span>`) : places.map(cellAt)}
   </div>`
 }
 

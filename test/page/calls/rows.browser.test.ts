@@ -43,9 +43,10 @@ describe.skipIf(!hasBrowser)('the rows of the list of calls', () => {
     const test = await openPage()
     const { page, url, key, complaints } = test
     const text = 'word '.repeat(300_000)
+    const begun = Date.now() - 60_000
     const calls = Array.from({ length: 3 }, (_, at) => ({
       id: `c${at}`,
-      started_at_ms: Date.now() - 60_000 - at,
+      started_at_ms: begun - at,
       inputs: { n: at, messages: [{ role: 'user', content: text.slice(0, 900_000) }] },
       output: { text },
     }))
