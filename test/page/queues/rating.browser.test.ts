@@ -154,7 +154,7 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
     await expect.poll(() => page.url()).toContain('path=value')
     const chart = page.getByRole('slider', { name: 'value: average up to 3' })
     await expect.poll(() => chart.count()).toBe(1)
-    await page.getByRole('link', { name: 'a', exact: true }).first().waitFor()
+    await page.getByRole('link', { name: 'answer', exact: true }).first().waitFor()
     expect(await findBarriers(page)).toEqual([])
     expect(await page.evaluate('window.wasRun')).toBeUndefined()
     expect(complaints).toEqual([])
