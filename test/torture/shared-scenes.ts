@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { applyLoad, ensureWork, openLedger, PROJECT, send } from './load.ts'
 import { type Processes, startProcesses } from './processes.ts'
+import { openAlerts, openScoring } from './shared-background.ts'
 import {
-  openAlerts,
   openAnnotation,
   openBrowser,
   openExports,
@@ -40,12 +40,13 @@ async function killUnderWork(site: Processes, { clients, kills }: SharedTorture)
   const { url } = site
   const ledger = openLedger()
   await ensureWork(url, ledger)
-  const alerts = await openAlerts(url)
+  const [alerts, scoring] = [await openAlerts(url), await openScoring(url)]
   const works = [
     await openAnnotation(url),
     openExports(url),
     await openBrowser(url),
     alerts,
+    scoring,
     openWorkers(url, ledger),
   ]
   let isOver = false
@@ -70,6 +71,7 @@ async function killUnderWork(site: Processes, { clients, kills }: SharedTorture)
   } finally {
     isOver = true
     alerts.close()
+    scoring.close()
   }
 }
 

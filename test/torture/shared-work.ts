@@ -1,7 +1,5 @@
 /** What clients of several processes do besides the load, each through the proxy, and what must hold of it. */
 import { createHash } from 'node:crypto'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getJson, type Ledger, PROJECT, send } from './load.ts'
 import { KEY } from './server-process.ts'
@@ -15,16 +13,13 @@ export interface SharedWork {
 
 const ANNOTATORS = 4
 const ITEMS = 60
-const ALERTS = 4
-/** Limit: how long work that a process left behind may take. */
-const TAKEN_OVER_MS_MAX = 90_000
 
-function demand(holds: boolean, text: string): void {
+export function demand(holds: boolean, text: string): void {
   if (!holds) throw new Error(text)
 }
 
 /** Sends until it is stored: what a killed process was sent may be stored or not. */
-async function ensure<Body>(url: string, path: string, body: object): Promise<Body> {
+export async function ensure<Body>(url: string, path: string, body: object): Promise<Body> {
   for (;;) {
     const response = await send(url, path, body)
     if (response.status === 200) return (await response.json()) as Body
@@ -90,10 +85,10 @@ export function openExports(url: string): SharedWork {
         if (created.status !== 200) continue
         const { path } = (await created.json()) as { path: string }
         const first = await download(url + path)
-        demand(first === 200 || first >= 500, `a download: ${first}`)
-        if (first !== 200) continue
+        demand(first.status === 200 || first.status >= 500, describe('a download', first))
+        if (first.status !== 200) continue
         const again = await download(url + path)
-        demand(again === 404 || again >= 500, `a second download: ${again}`)
+        demand(again.status === 404 || again.status >= 500, describe('a second download', again))
         count += 1
       }
     },
@@ -104,13 +99,22 @@ export function openExports(url: string): SharedWork {
   }
 }
 
-/** Returns the status; 502 for a file that breaks off. */
-async function download(address: string): Promise<number> {
+interface Download {
+  readonly status: number
+  readonly text: string
+}
+
+/** The status is 502 for a file that breaks off. */
+async function download(address: string): Promise<Download> {
   const response = await fetch(address)
   return response.text().then(
-    () => response.status,
-    () => 502,
+    (text) => ({ status: response.status, text }),
+    () => ({ status: 502, text: '' }),
   )
+}
+
+function describe(what: string, { status, text }: Download): string {
+  return `${what}: ${status}: ${text.slice(0, 500)}`
 }
 
 /** A browser that signed in through one process and stays signed in at all. */
@@ -141,37 +145,6 @@ export async function openBrowser(url: string): Promise<SharedWork> {
       demand(count > 0, 'no request of a session was answered')
       return `${count} requests of a session`
     },
-  }
-}
-
-/** Alerts that fire once each, and their receiver. */
-export async function openAlerts(url: string): Promise<SharedWork & { close(): void }> {
-  /** Deliveries by the id of the message. */
-  const received = new Map<string, number>()
-  const server = createServer((request, response) => {
-    const id = String(request.headers['webhook-id'])
-    received.set(id, (received.get(id) ?? 0) + 1)
-    request.resume()
-    response.writeHead(204).end()
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const webhook = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
-  const metric = { kind: 'calls', metric: 'call_count' }
-  for (let at = 0; at < ALERTS; at++) {
-    const rule = { metric, window_s: 604_800, direction: 'above', threshold: 10 * at }
-    const body = { project_id: PROJECT, name: `alert ${at}`, ...rule, webhook }
-    await ensure(url, '/v1/alerts', body)
-  }
-  return {
-    run: async () => undefined,
-    async verify() {
-      const untilMs = performance.now() + TAKEN_OVER_MS_MAX
-      while (received.size < ALERTS && performance.now() < untilMs) await sleep(200)
-      demand(received.size === ALERTS, `${received.size} messages of ${ALERTS} alerts`)
-      const repeated = [...received.values()].filter((count) => count > 1).length
-      return `${received.size} messages, ${repeated} of them repeated`
-    },
-    close: () => void server.close(),
   }
 }
 

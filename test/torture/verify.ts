@@ -2,8 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EVALUATOR, FEEDBACK, getJson, type Ledger, PROJECT, send, sha256 } from './load.ts'
 
-/** Limits: how long evaluators may take for what is stored, and rows of a page of feedback. */
+/** Limits: how long evaluators may take for what is stored, and a server to be ready; rows of a page of feedback. */
 const SCORED_MS_MAX = 120_000
+const READY_MS_MAX = 30_000
 const PAGE_ROWS = 10_000
 
 interface CallRow {
@@ -35,8 +36,7 @@ export async function verify(url: string, ledger: Ledger): Promise<string> {
     const { status } = await getJson(url, `/v1/preview/training-jobs/${id}`)
     if (status !== 200) throw new Error(`the acknowledged job ${id} answers ${status}`)
   }
-  const ready = await fetch(`${url}/ready`)
-  const { missing } = (await ready.json()) as { missing: Record<string, number> }
+  const missing = await readMissing(url)
   if (Object.values(missing).some((count) => count > 0)) {
     throw new Error(`files are missing: ${JSON.stringify(missing)}`)
   }
@@ -44,7 +44,20 @@ export async function verify(url: string, ledger: Ledger): Promise<string> {
   return `${calls.size} calls, ${spans.size} spans, ${feedback.size} feedback, ${files.size} files, ${jobs.size} jobs`
 }
 
-async function readCalls(url: string): Promise<CallRow[]> {
+/** Counts of missing files, once the server is ready: on a busy machine a check of its stores may take too long. */
+async function readMissing(url: string): Promise<Record<string, number>> {
+  const untilMs = performance.now() + READY_MS_MAX
+  for (;;) {
+    const response = await fetch(`${url}/ready`)
+    const text = await response.text()
+    if (response.status === 200)
+      return (JSON.parse(text) as { missing: Record<string, number> }).missing
+    if (performance.now() > untilMs) throw new Error(`/ready answers ${response.status}: ${text}`)
+    await sleep(200)
+  }
+}
+
+export async function readCalls(url: string): Promise<CallRow[]> {
   const columns = ['id', 'op_name', 'started_at', 'ended_at', 'exception']
   const response = await send(url, '/calls/stream_query', { project_id: PROJECT, columns })
   const text = await response.text()
@@ -107,13 +120,15 @@ async function verifyScores(
 interface FeedbackRow {
   readonly id: string
   readonly weave_ref: string
+  readonly payload: unknown
 }
 
-async function readFeedback(url: string, type: string): Promise<FeedbackRow[]> {
+/** All feedback of a type. */
+export async function readFeedback(url: string, type: string): Promise<FeedbackRow[]> {
   const query = { $expr: { $eq: [{ $getField: 'feedback_type' }, { $literal: type }] } }
   const all: FeedbackRow[] = []
   for (;;) {
-    const page = { fields: ['id', 'weave_ref'], limit: PAGE_ROWS, offset: all.length }
+    const page = { fields: ['id', 'weave_ref', 'payload'], limit: PAGE_ROWS, offset: all.length }
     const body = {
       project_id: PROJECT,
       query,
