@@ -8,6 +8,12 @@ const MEDIA = {
   contentLength: 1,
   sha256Hash: `${'x'.repeat(43)}=`,
 }
+const METRICS = JSON.stringify({
+  view: 'observations',
+  metrics: [{ measure: 'count', aggregation: 'count' }],
+  fromTimestamp: '2026-01-01T00:00:00Z',
+  toTimestamp: '2026-01-02T00:00:00Z',
+})
 const REPORT = { uploadedAt: '2026-01-31T09:00:00Z', uploadHttpStatus: 200 }
 
 describe('every route of Langfuse’s API', () => {
@@ -43,6 +49,7 @@ describe('every route of Langfuse’s API', () => {
     ['GET', '/traces/x'],
     ['DELETE', '/traces/x'],
     ['DELETE', '/traces', { traceIds: ['x'] }],
+    ['GET', `/v2/metrics?query=${encodeURIComponent(METRICS)}`],
     ['POST', '/media', MEDIA],
     ['PATCH', `/media/${'x'.repeat(22)}`, REPORT],
     ['GET', `/media/${'x'.repeat(22)}`],

@@ -10,6 +10,7 @@ import { createDatasetReader } from './dataset-reader.ts'
 import { createDatasetWriter, type DatasetWriterOptions } from './dataset-writer.ts'
 import { datasetRoutes } from './datasets.ts'
 import { type MediaOptions, mediaRoutes } from './media.ts'
+import { type MetricsOptions, metricsRoutes } from './metrics.ts'
 import { type ObservationOptions, observationRoutes } from './observations.ts'
 import { type PromptOptions, promptRoutes } from './prompts.ts'
 import { type RunOptions, runRoutes } from './runs.ts'
@@ -20,6 +21,7 @@ import { type TraceOptions, traceRoutes } from './traces.ts'
 interface LangfuseOptions
   extends DatasetWriterOptions,
     MediaOptions,
+    MetricsOptions,
     ObservationOptions,
     PromptOptions,
     ScoreOptions,
@@ -44,6 +46,7 @@ export async function langfuseRoutes(app: App, options: LangfuseOptions): Promis
   await app.register(traceRoutes, options)
   await app.register(sessionRoutes, options)
   await app.register(mediaRoutes, options)
+  await app.register(metricsRoutes, options)
   addMissing(app)
 }
 

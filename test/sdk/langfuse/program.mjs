@@ -217,7 +217,15 @@ async function media() {
   assert.deepEqual(await resolve(asValue(output)), [image])
 }
 
-for (const step of [scores, prompts, datasets, experiments, reading, media]) {
+async function metrics() {
+  const window = { fromTimestamp: '2026-01-01T00:00:00Z', toTimestamp: '2060-01-01T00:00:00Z' }
+  const metrics = [{ measure: 'count', aggregation: 'count' }]
+  const query = JSON.stringify({ view: 'observations', metrics, ...window })
+  const { data } = await client.api.metrics.metrics({ query })
+  assert.ok(data[0].count_count > 0)
+}
+
+for (const step of [scores, prompts, datasets, experiments, reading, media, metrics]) {
   await step()
   process.stdout.write(`node: ${step.name} ok\n`)
 }

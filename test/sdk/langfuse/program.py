@@ -216,7 +216,25 @@ def media():
     assert resolve(item.input) == {"picture": picture}, item.input
 
 
-STEPS = [scores, prompts, datasets, experiments, reading, media]
+def metrics():
+    query = {
+        "view": "observations",
+        "dimensions": [{"field": "providedModelName"}],
+        "metrics": [{"measure": "inputTokens", "aggregation": "sum"}],
+        "fromTimestamp": "2026-01-01T00:00:00Z",
+        "toTimestamp": "2060-01-01T00:00:00Z",
+    }
+    with client.start_as_current_observation(name="counted", as_type="generation", model="of-metrics") as span:
+        span.update(usage_details={"input": 3, "output": 4})
+    client.flush()
+
+    def read():
+        return client.api.metrics.metrics(query=json.dumps(query)).data
+
+    wait_for(read, lambda rows: {"providedModelName": "of-metrics", "sum_inputTokens": 3} in rows)
+
+
+STEPS = [scores, prompts, datasets, experiments, reading, media, metrics]
 
 for step in STEPS:
     step()
