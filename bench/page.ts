@@ -2,10 +2,10 @@
  * The page in a real browser over the real server: bytes and time of the first paint, time to the first chart, scrolling
  * of a long table, a large trace.
  *
- * npm run bench -- page [--calls 100000] [--trace 30000] [--rounds 5] [--data DIR] [--chromium PATH]
+ * npm run bench -- page [--calls 100000] [--trace 30000] [--rounds 5] [--data DIR] [--filled DIR] [--chromium PATH]
  *
  * Calls lie in 30 days, as for bench/stats.ts, and are made once. Measuring begins when statistics of all hours are built. The
- * table that is scrolled has all calls, up to the rows that it can show.
+ * table that is scrolled has all calls, up to the rows that it can show. --filled takes a directory of `growth --keep`.
  */
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +14,7 @@ import { readArguments, readCount } from '../examples/script-arguments.ts'
 import { DATABASE_FILE } from '../src/store/sqlite/db/connection.ts'
 import { measureFirstView, measureScrolling, measureView, SCROLL_SECONDS } from './browser/views.ts'
 import { type BenchServer, median, startServer } from './servers/bench-server.ts'
+import { project_id } from './servers/trace-calls.ts'
 import { DAY_US, DAYS, FIRST_US, PROJECT, provideData } from './stats/data.ts'
 import { waitForSegments } from './stats/segments.ts'
 
@@ -28,6 +29,7 @@ const { values } = readArguments({
     trace: { type: 'string', default: '30000' },
     rounds: { type: 'string', default: '5' },
     data: { type: 'string', default: join(tmpdir(), 'weft-bench-stats') },
+    filled: { type: 'string' },
     chromium: { type: 'string', default: '/usr/bin/chromium' },
   },
 })
@@ -113,8 +115,10 @@ function report<T>(name: string, found: readonly T[], read: (one: T) => number, 
 }
 
 console.error(`load average ${loadavg()[0]?.toFixed(2)}`)
-const data = provideData(values.data, calls, calls > MB ? 10 : 1)
-const server = await startServer(data.dataDir)
+const { filled } = values
+const dataDir = filled ?? provideData(values.data, calls, calls > MB ? 10 : 1).dataDir
+const project = filled === undefined ? PROJECT : project_id
+const server = await startServer(dataDir)
 const url = `http://127.0.0.1:${server.port}`
 const browser = await chromium.launch({
   executablePath: values.chromium,
@@ -122,17 +126,17 @@ const browser = await chromium.launch({
 })
 try {
   await recordTrace(server)
-  const built = await waitForSegments(join(data.dataDir, DATABASE_FILE))
+  const built = await waitForSegments(join(dataDir, DATABASE_FILE))
   console.error(`statistics built after ${built.toFixed(0)} s`)
   const [from, to] = [FIRST_US, FIRST_US + DAYS * DAY_US].map((us) => new Date(us / 1000))
-  const home = `${url}/${PROJECT}/weave?from=${from?.toISOString()}&to=${to?.toISOString()}`
+  const home = `${url}/${project}/weave?from=${from?.toISOString()}&to=${to?.toISOString()}`
   console.log(`| ${calls.toLocaleString('en')} calls | median | range |\n|---|---|---|`)
   const first = await repeat(() => measureView(browser, home, measureFirstView))
   report('first view, compressed', first, ({ bytes }) => bytes, 'bytes')
   report('first view, requests', first, ({ requests }) => requests, '')
   report('first paint', first, ({ paintMs }) => paintMs, 'ms')
   report('first chart', first, ({ chartMs }) => chartMs, 'ms')
-  const table = `${url}/${PROJECT}/weave/calls?all=1`
+  const table = `${url}/${project}/weave/calls?all=1`
   const scrolled = await repeat(() => measureView(browser, table, measureScrolling))
   report('rows of the table', scrolled, ({ rows }) => rows, '')
   report(`frames in ${SCROLL_SECONDS} s of scrolling`, scrolled, ({ frames }) => frames, '')

@@ -15,6 +15,7 @@ import { createDatabase as createCallsDatabase } from '../test/store/clickhouse/
 import { createDatabase } from '../test/store/postgres/postgres-server.ts'
 import { AUTHORIZATION, type BenchServer, startServer } from './servers/bench-server.ts'
 import { runLoad } from './servers/load.ts'
+import { cpuMs } from './servers/store-cases.ts'
 import { PROJECT } from './stats/data.ts'
 import { startRequest } from './stats/ingest.ts'
 
@@ -22,15 +23,6 @@ import { startRequest } from './stats/ingest.ts'
 const CONNECTIONS = 48
 const BATCH_CALLS = 100
 const WARM_UP_MS = 2000
-/** Of a tick of the kernel, in which it counts. */
-const TICK_MS = 10
-
-/** Milliseconds of the processor that a process has taken. */
-function cpuMs(pid: number | undefined): number {
-  const [, after = ''] = /\) (.*)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
-  const [user, system] = after.split(' ').slice(11, 13).map(Number) as [number, number]
-  return (user + system) * TICK_MS
-}
 
 /** The process of the engine, which is a child of this one. */
 function findEngine(): number {

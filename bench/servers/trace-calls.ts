@@ -40,9 +40,17 @@ function reportOf(at: number): Record<string, Usage> {
   return sums
 }
 
-/** Calls in traces of eight, a root and seven below it; one in fifty failed. */
-export function callOf(at: number, calls: number): CallParts {
-  const us = FIRST_US + Math.floor((at / calls) * RANGE_US)
+/** From call to call all repeats after so many, but for ids, times and texts. */
+export const PERIOD_CALLS = 45_000
+
+/**
+ * Calls in traces of eight, a root and seven below it; one in fifty failed.
+ *
+ * @param isNarrow - whether they have an end user instead of texts
+ */
+export function callOf(at: number, calls: number, isNarrow = false): CallParts {
+  const us = FIRST_US + Math.floor(at * (RANGE_US / calls))
+  const text = (word: string) => (isNarrow ? {} : { text: `${word} ${at} `.repeat(10) })
   const root = at - (at % TRACE_CALLS)
   const ids = { project_id, id: idOf(at) }
   const usage = reportOf(at)
@@ -53,15 +61,15 @@ export function callOf(at: number, calls: number): CallParts {
     parent_id: at === root ? null : idOf(root),
     op_name: `step_${at % 40}`,
     started_at: new Date(us / 1000).toISOString(),
-    attributes: {},
-    inputs: { text: `question ${at} `.repeat(10) },
+    attributes: isNarrow ? { user_id: userOf(at) } : {},
+    inputs: text('question'),
   }
   const latencyMs = 20 + ((at * 7919) % 5000)
   const ended = {
     ...ids,
     ended_at: new Date(us / 1000 + latencyMs).toISOString(),
     summary,
-    output: { text: `answer ${at} `.repeat(10) },
+    output: text('answer'),
     exception: at % 50 === 0 ? 'Error' : null,
   }
   const defaults = { id: '', trace_id: '', svc_user_id: 'bench', svc_username: 'bench' }
@@ -69,6 +77,11 @@ export function callOf(at: number, calls: number): CallParts {
     start: resolveCallStart(started, defaults, 'weave'),
     end: resolveCallEnd(ended, 'weave'),
   }
+}
+
+/** One of 5,000 end users. */
+export function userOf(at: number): string {
+  return `user-${at % 5000}`
 }
 
 export function idOf(at: number): string {
