@@ -113,7 +113,7 @@ describe.skipIf(!hasBrowser)('odd values in a browser', () => {
     await page.locator('.row.call', { hasText: /^so it .*…$/ }).waitFor()
     await page.goto(`${url}/acme/demo/weave/feedback`)
     await page.getByRole('cell', { name: /^so it .*…$/ }).waitFor()
-    await page.getByRole('link', { name: 'a/b' }).click()
+    await page.getByTitle('a/b', { exact: true }).click()
     await page.locator('.feedback li', { hasText: 'in the end.' }).waitFor()
   })
 
