@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findBarriers, hasBrowser, openPage, PROJECT, recordCalls } from '../browser.ts'
+import { publishDataset } from '../evaluations/evaluation-fixtures.ts'
 
 const MODEL = { usage: { 'gpt-4o-mini': { prompt_tokens: 1000, completion_tokens: 234 } } }
 
@@ -64,19 +65,28 @@ describe.skipIf(!hasBrowser)('the rows of the list of calls', () => {
 })
 
 describe.skipIf(!hasBrowser)('tables on a phone', () => {
-  it('keep their first column while the others are scrolled', async () => {
+  it('keep the column that names their rows while the others are scrolled', async () => {
     const test = await openPage()
     const { page, url, key } = test
     await page.setViewportSize({ width: 390, height: 844 })
-    await page.goto(`${url}/keys#key=${key}`)
-    const scrolled = page.locator('.scroll', { has: page.getByRole('table', { name: 'Keys' }) })
-    await scrolled.locator('tbody tr').first().waitFor()
-    const first = scrolled.locator('tbody tr').first().locator('> :first-child')
-    const before = await first.boundingBox()
-    await scrolled.evaluate((element) => {
-      element.scrollLeft = 300
-    })
-    expect(await scrolled.evaluate((element) => element.scrollLeft)).toBe(300)
-    expect((await first.boundingBox())?.x).toBe(before?.x)
+    await publishDataset(test, 'questions', [{ question: 'Why?' }])
+    await page.goto(`${url}/#key=${key}`)
+    for (const [path, table, name] of [
+      ['/keys', '.scroll:has([aria-label=Keys])', 'tbody tr > :first-child'],
+      [`/${PROJECT}/weave/objects`, '.grid[aria-label=Objects]', '[role=cell]:has(a)'],
+    ] as const) {
+      await page.goto(url + path)
+      const scrolled = page.locator(table)
+      const first = scrolled.locator(name).first()
+      await first.waitFor()
+      const before = await first.boundingBox()
+      const left = await scrolled.evaluate((element) => {
+        element.scrollLeft = 200
+        return element.scrollLeft
+      })
+      expect([path, left]).toEqual([path, 200])
+      // The name moves with the event of the scroll.
+      await expect.poll(async () => (await first.boundingBox())?.x).toBe(before?.x)
+    }
   })
 })

@@ -46,14 +46,15 @@ export function Grid<Row>(props: GridProps<Row>) {
   const tracks = columns.map(({ width, grow }) =>
     grow === undefined ? `${width}px` : `minmax(${width}px, ${grow}fr)`,
   )
-  const minWidth = columns.reduce((sum, { width }) => sum + width + GAP_PX, PADDING_PX - GAP_PX)
+  const minWidth = widthOf(columns) + PADDING_PX - GAP_PX
   const height = Math.max(1, Math.min(count, rowsMax)) * ROW_PX
-  return html`<div class="table grid" role="table" aria-label=${label} aria-rowcount=${count}>
+  return html`<div class="table grid" role="table" aria-label=${label} aria-rowcount=${count} onScroll=${followScroll}>
     <div
       class="grid-inner"
       style=${{
         minWidth: `${minWidth}px`,
         '--tracks': tracks.join(' '),
+        '--names-left': `${widthOf(columns.slice(0, columns.indexOf(nameOf(columns))))}px`,
         '--rows-height': `${height}px`,
       }}
     >
@@ -74,10 +75,25 @@ export function Grid<Row>(props: GridProps<Row>) {
   </div>`
 }
 
+/** Rows scroll in an element of their own, in which nothing sticks to the edge of the table. */
+function followScroll({ currentTarget }: Event): void {
+  const { scrollLeft, style } = currentTarget as HTMLElement
+  style.setProperty('--scrolled', `${scrollLeft}px`)
+}
+
+/** The column that names the rows. */
+function nameOf<Row>(columns: readonly Column<Row>[]): Column<Row> {
+  return columns.find(({ isName }) => isName) ?? (columns[0] as Column<Row>)
+}
+
+/** Pixels of columns with the gaps behind them. */
+function widthOf<Row>(columns: readonly Column<Row>[]): number {
+  return columns.reduce((sum, { width }) => sum + width + GAP_PX, 0)
+}
+
 /** The classes of the cells of a column. */
 function kindOf<Row>(column: Column<Row>, columns: readonly Column<Row>[]): string {
-  const named = columns.find(({ isName }) => isName) ?? columns[0]
-  return `${column.isNumber ? 'number' : ''} ${column === named ? 'names' : ''}`
+  return `${column.isNumber ? 'number' : ''} ${column === nameOf(columns) ? 'names' : ''}`
 }
 
 interface ColumnHeadProps<Row> {
