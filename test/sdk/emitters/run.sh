@@ -89,7 +89,7 @@ run() {
     java/*)
       lib=$dir/${program#*/}/target run=(java)
       [ ! -f "$lib"/dependency/opentelemetry-javaagent-*.jar ] || run+=(-javaagent:"$(echo "$lib"/dependency/opentelemetry-javaagent-*.jar)")
-      run+=(-cp "$lib/classes:$lib/dependency/*" Main)
+      if [ -d "$lib/quarkus-app" ]; then run+=(-jar "$lib/quarkus-app/quarkus-run.jar"); else run+=(-cp "$lib/classes:$lib/dependency/*" Main); fi
       ;;
     *) run=("$dir/bin/python" "$here/python/$program.py") ;;
   esac
