@@ -10,7 +10,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { cpus, tmpdir } from 'node:os'
+import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
@@ -108,10 +108,15 @@ async function load({ pool }: Server, forSeconds: number): Promise<number[]> {
   return latencies
 }
 
-/** Milliseconds of processor time that a server has used, from Linux's ticks of 10 ms: other work does not add to it. */
-function processorMs({ child }: Server): number {
-  const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) * 10
+/**
+ * Milliseconds of processor time that a server has used, and its main thread, which acknowledges, alone. From Linux's ticks of
+ * 10 ms: other work does not add to it.
+ */
+function processorMs({ child: { pid } }: Server): [number, number] {
+  return [`/proc/${pid}/stat`, `/proc/${pid}/task/${pid}/stat`].map((path) => {
+    const fields = readFileSync(path, 'utf8').split(') ')[1]?.split(' ') ?? []
+    return (Number(fields[11]) + Number(fields[12])) * 10
+  }) as [number, number]
 }
 
 function quantile(values: readonly number[], share: number): number {
@@ -126,7 +131,7 @@ const names = Object.keys(VARIANTS) as Variant[]
 const servers = new Map<Variant, Server>()
 const latencies = new Map<Variant, number[][]>(names.map((name) => [name, []]))
 const scored = new Map<Variant, number>()
-const processor = new Map<Variant, number>(names.map((name) => [name, 0]))
+const processor = new Map<Variant, [number, number]>(names.map((name) => [name, [0, 0]]))
 try {
   for (const name of names) servers.set(name, await startServer(name, directory))
   for (const server of servers.values()) await load(server, WARM_UP_S)
@@ -135,11 +140,13 @@ try {
     for (const name of round % 2 === 0 ? turned : turned.toReversed()) {
       const server = servers.get(name)
       if (server === undefined) continue
-      const beforeMs = processorMs(server)
+      const before = processorMs(server)
       latencies.get(name)?.push(await load(server, seconds))
       // What a server has still to score must not slow the next one, and counts for it.
       await sleep(REST_MS)
-      processor.set(name, (processor.get(name) ?? 0) + processorMs(server) - beforeMs)
+      const after = processorMs(server)
+      const sums = processor.get(name) ?? [0, 0]
+      for (const at of [0, 1] as const) sums[at] += after[at] - before[at]
     }
   }
   await sleep(5_000)
@@ -160,18 +167,31 @@ const ratio = (name: Variant, share: number) => {
   return median(of(name, share).map((ms, round) => ms / (without[round] ?? Number.NaN)))
 }
 
+/** Milliseconds of the processor for a call: the process, and its main thread. */
+const busyMs = (name: Variant) =>
+  (processor.get(name) ?? [0, 0]).map((ms) => ms / (rounds * Math.round(rate * seconds))) as [
+    number,
+    number,
+  ]
+
 console.log(`${cpus().length} x ${cpus()[0]?.model}, node ${process.version}`)
 console.log(`${rate} calls/s, ${rounds} rounds of ${seconds} s, medians of the rounds\n`)
 console.log(
-  '| with | p50 ms | to nothing | p95 ms | to nothing | p99 ms | processor ms of a call | scored |',
+  '| with | p50 ms | to nothing | p95 ms | to nothing | p99 ms | processor ms of a call | to nothing | main thread ms | to nothing | scored | load average |',
 )
-console.log('|---|---|---|---|---|---|---|---|')
+console.log('|---|---|---|---|---|---|---|---|---|---|---|---|')
 for (const name of names) {
   const cells = [0.5, 0.95].flatMap((share) => [
     median(of(name, share)).toFixed(2),
     ratio(name, share).toFixed(2),
   ])
   const last = median(of(name, 0.99)).toFixed(1)
-  const busy = ((processor.get(name) ?? 0) / (rounds * Math.round(rate * seconds))).toFixed(2)
-  console.log(`| ${name} | ${cells.join(' | ')} | ${last} | ${busy} | ${scored.get(name)} |`)
+  const [busy, main] = busyMs(name)
+  const more = [busy, main].map((ms, at) => [
+    ms.toFixed(2),
+    (ms / (busyMs(NOTHING)[at] ?? 0)).toFixed(2),
+  ])
+  console.log(
+    `| ${name} | ${[...cells, last, ...more.flat(), scored.get(name), loadavg()[0]?.toFixed(0)].join(' | ')} |`,
+  )
 }
