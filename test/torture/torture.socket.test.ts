@@ -40,7 +40,7 @@ describe.skipIf(!hasSharedStores)('three servers behind a proxy', () => {
     expect(told).toMatch(
       / calls, .* items, .* exports, .* of a session, .* messages, .* added by rules, .* checkpoints/,
     )
-  }, 180_000)
+  }, 600_000)
 
   it('answer each request when one of them is stopped', async () => {
     const told = await stopProcesses({ processes: 3, clients: 4, kills: 1 })
