@@ -75,7 +75,7 @@ async function openBoth() {
   return { ...opened, readBoth, readSame }
 }
 
-describe.skipIf(!hasClickHouse)('usage of built hours in ClickHouse', () => {
+describe.skipIf(!hasClickHouse)('usage of built hours in ClickHouse', { timeout: 240_000 }, () => {
   it('is read in place of the rows, each token once and as reported, of all ops and of some', async () => {
     const { db, stores, readBoth, readSame } = await openBoth()
     const calls = Array.from({ length: 9 }, (_, at) => callInTurn(at, HOURS))
