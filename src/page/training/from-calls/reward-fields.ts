@@ -55,7 +55,7 @@ function Reward({ sources, reward, number, onChange, onRemove }: RewardProps) {
   return html`<div class="bar reward" role="group" aria-label=${`Reward${number}`}>
     <label>Feedback${number}
       <select value=${isOwn ? OWN : (chosenSource(sources, reward)?.name ?? '')} onChange=${set('source')}>
-        ${sources.map(({ name, label, count }) => html`<option key=${name} value=${name}>${label} (${count})</option>`)}
+        ${sources.map(({ name, label, count }) => html`<option key=${name} value=${name}>${count > 0 ? `${label} (${count})` : label}</option>`)}
         <option value=${OWN}>an expression …</option>
       </select>
     </label>
