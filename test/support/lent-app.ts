@@ -17,7 +17,7 @@ interface Built {
   readonly app: App
   /** Puts the app on other dependencies. */
   use(deps: Deps): void
-  /** Requests without an answer yet, and whether the app was closed. */
+  /** Requests without an answer yet and evaluations that may still run, and whether the app was closed. */
   state(): { readonly running: number; readonly isClosed: boolean }
 }
 
@@ -42,7 +42,8 @@ export async function lendApp(config: Config, deps: Deps): Promise<LentApp> {
 
 async function build(config: Config, deps: Deps): Promise<Built> {
   const { standIn, use } = createStandIn(deps)
-  const app = await buildApp(config, standIn)
+  const { evaluationJobs, countClaimed } = countClaims(standIn.evaluationJobs)
+  const app = await buildApp(config, { ...standIn, evaluationJobs })
   let running = 0
   let isClosed = false
   app.addHook('onClose', async () => {
@@ -69,7 +70,23 @@ async function build(config: Config, deps: Deps): Promise<Built> {
       running -= 1
     }
   }) as App['inject']
-  return { app, use, state: () => ({ running, isClosed }) }
+  return { app, use, state: () => ({ running: running + countClaimed(), isClosed }) }
+}
+
+/** Counts claims without an end. A run that was cancelled goes on until its claim is renewed, and would record its calls in the next test. */
+function countClaims(jobs: Deps['evaluationJobs']) {
+  const claimed = new Set<string>()
+  const evaluationJobs: Deps['evaluationJobs'] = {
+    ...jobs,
+    async claimJob(claim) {
+      const job = await jobs.claimJob(claim)
+      if (job !== null) claimed.add(claim.claim_id)
+      return job
+    },
+    finishJob: (end) => jobs.finishJob(end).finally(() => claimed.delete(end.claim_id)),
+    releaseJob: (claim) => jobs.releaseJob(claim).finally(() => claimed.delete(claim.claim_id)),
+  }
+  return { evaluationJobs, countClaimed: () => claimed.size }
 }
 
 type Method = (...parameters: unknown[]) => unknown
