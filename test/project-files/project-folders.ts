@@ -110,12 +110,16 @@ export async function filled(settings = inSqlite()): Promise<Settings> {
   return settings
 }
 
-/** All files by path, as base64. */
+/** All files by path, a character for each byte, with the lines of objects sorted. */
 export function contentsOf(folder: string): Record<string, string> {
   const paths = globSync('**', { cwd: folder, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-  return Object.fromEntries(
+  const contents = Object.fromEntries(
     paths.sort().map((path) => [path.slice(folder.length), readFileSync(path, 'latin1')]),
   )
+  const objects = contents['/objects.jsonl']
+  if (objects === undefined) return contents
+  // An import writes different objects at once, which PostgreSQL may store in any order.
+  return { ...contents, '/objects.jsonl': objects.split('\n').sort().join('\n') }
 }
