@@ -44,6 +44,18 @@ describe('the preview of a body', () => {
     expect((shown as { list: object[] }).list[50]).toMatchObject({ at: 50 })
   })
 
+  it('leaves no positions after the last one that a path names, however long the list is', () => {
+    const list = Array.from({ length: 5000 }, (_, at) => ({ at }))
+    for (const path of [['0', 'at'], ['100'], ['5000'], ['name']]) {
+      const shown = preview({ list }, ['list', ...path]) as { list: object[] }
+      expect(shown.list.slice(0, 2)).toEqual(list.slice(0, 2))
+      expect(shown.list.at(-1)).toEqual({ at: 4999 })
+    }
+    const { list: shown } = preview({ list }, ['list', '100', 'at']) as { list: object[] }
+    expect(shown[100]).toEqual({ at: 100 })
+    expect(shown.length).toBeLessThan(200)
+  })
+
   it('is empty where even the shortest one is too long, and bounded in depth', () => {
     let deep: unknown = 'end'
     for (let at = 0; at < 1000; at++) deep = { deep, text: LONG.slice(0, 10) }

@@ -64,14 +64,15 @@ function shorten(value: unknown, step: Step, paths: Paths, level: number): unkno
   )
 }
 
-/** The elements in the middle are left out; null in their places where a column names a position. */
+/** The elements in the middle are left out; null in their places before the last position that a column names. */
 function shortenList(list: readonly unknown[], step: Step, paths: Paths, level: number): unknown[] {
   const half = step.elements / 2
   const named = new Set(paths.flatMap(([first]) => first ?? []))
+  const lastNamed = Math.max(-1, ...[...named].map(Number).filter((at) => at < list.length))
   return list.flatMap((element, at) => {
     const isLeft = at < half || at >= list.length - half || named.has(String(at))
     if (isLeft) return [shorten(element, step, restOf(paths, String(at)), level + 1)]
-    return named.size > 0 ? [null] : []
+    return at < lastNamed ? [null] : []
   })
 }
 
