@@ -41,7 +41,7 @@ export function addBodyFunctions(db: Database.Database): void {
     packed === null ? null : runWhole(() => zstdDecompressSync(packed as Buffer)).toString(),
   )
   db.function('unzstd_short', { deterministic: true }, (packed: unknown) =>
-    packed === null ? null : unpackShort(packed as Buffer),
+    packed === null ? null : runWhole(() => unpackShort(packed as Buffer)),
   )
 }
 
