@@ -68,6 +68,7 @@ describe('media of Langfuse’s SDKs', () => {
 
   it.each([
     ['other bytes', Buffer.from(PICTURE).fill('x'), 409, 'digest_mismatch'],
+    ['fewer bytes', PICTURE.subarray(1), 409, 'digest_mismatch'],
     ['more bytes', Buffer.concat([PICTURE, PICTURE]), 413, 'request_too_large'],
   ])('with %s than announced are refused, and the address can be used again', async (...given) => {
     const [, bytes, , code] = given
@@ -101,6 +102,18 @@ describe('media of Langfuse’s SDKs', () => {
     expect((await upload(announced.body.uploadUrl, other)).statusCode).toBe(404)
   })
 
+  it('have no address that an export accepts', async () => {
+    const { announce, upload, get } = await openMedia()
+    const { body } = await announce(PICTURE)
+    const token = pathOf(body.uploadUrl).split('/').at(-1)
+    const exported = await get(`/calls/exports/${token}`, { key: null })
+    expect({ status: exported.status, code: exported.body.error.code }).toEqual({
+      status: 404,
+      code: 'export_not_found',
+    })
+    expect((await upload(body.uploadUrl, PICTURE)).statusCode).toBe(200)
+  })
+
   it('are of one project', async () => {
     const { announce, upload, post, get, createKey } = await openMedia()
     const { body } = await announce(PICTURE)
@@ -130,6 +143,16 @@ describe('media of Langfuse’s SDKs', () => {
   ])('announced with %j are refused', async (more, status) => {
     const { announce } = await openMedia()
     expect((await announce(PICTURE, more)).status).toBe(status)
+  })
+
+  it('have the length of their bytes, whatever was announced', async () => {
+    const { announce, upload, read } = await openMedia()
+    const lengthOf = async (mediaId: string) => (await read(mediaId)).body.contentLength
+    const { body } = await announce(PICTURE, { contentLength: PICTURE.length + 1 })
+    expect((await upload(body.uploadUrl, PICTURE)).statusCode).toBe(200)
+    expect(await lengthOf(body.mediaId)).toBe(PICTURE.length)
+    expect((await announce(PICTURE, { contentLength: 1 })).body.uploadUrl).toBeNull()
+    expect(await lengthOf(body.mediaId)).toBe(PICTURE.length)
   })
 
   it('that are a file already need no upload', async () => {

@@ -31,6 +31,7 @@ import {
   MediaUploadRequest,
 } from '../../schemas/langfuse/media.ts'
 import { MEDIA_TICKET_PREFIX } from '../../store/api/calls/export-tickets.ts'
+import type { StoredFile } from '../../store/api/objects/tables.ts'
 import type { Stores } from '../../store/api/stores.ts'
 
 /** Limit: how long an address is valid. */
@@ -73,7 +74,7 @@ function addUploadAddress(app: App, options: MediaOptions): void {
     const stored = await options.files.findFile(project_id, file.digest)
     if (stored !== null) {
       if (!Buffer.isBuffer(stored.content)) stored.content.destroy()
-      await nameMedia(caller, { mediaId, file }, options)
+      await nameMedia(caller, { mediaId, file, size_bytes: stored.size_bytes }, options)
       return { mediaId, uploadUrl: null }
     }
     const content = { principal, project_id, scope: 'traces:write', mediaId, file } as const
@@ -136,7 +137,7 @@ function addUpload(app: App, options: MediaOptions): void {
     try {
       requireDigest(digest, received.digest, 'sha256Hash')
       await received.keep(ticket.project_id)
-      await nameMedia(ticket, ticket, options)
+      await nameMedia(ticket, { ...ticket, size_bytes: received.size_bytes }, options)
     } finally {
       await received.discard()
     }
@@ -161,16 +162,24 @@ function addDownload(app: App, options: MediaOptions): void {
   })
 }
 
-/** Stores the object by which a media record is found; the same again changes nothing. */
+/**
+ * Stores the object by which a media record is found; the same again changes nothing. Its length is that of the bytes, whatever
+ * was announced.
+ */
 async function nameMedia(
   { project_id, principal }: Pick<TicketContent, 'project_id' | 'principal'>,
-  { mediaId, file }: Pick<TicketContent, 'mediaId' | 'file'>,
+  {
+    mediaId,
+    file,
+    size_bytes,
+  }: Pick<TicketContent, 'mediaId' | 'file'> & Pick<StoredFile, 'size_bytes'>,
   { objects, nowUs }: MediaOptions,
 ): Promise<void> {
   const { svc_user_id } = principal
   const object_id = mediaObjectId(mediaId)
   const named = { project_id, object_id, svc_user_id, created_at_us: nowUs() }
-  await objects.createObject(newObjectOf(mediaContent(file), named))
+  const content = mediaContent({ ...file, content_length: size_bytes })
+  await objects.createObject(newObjectOf(content, named))
 }
 
 async function issueTicket(content: TicketContent, { exportTickets, nowUs }: MediaOptions) {
@@ -197,8 +206,7 @@ async function findTicket(
 ): Promise<TicketContent> {
   const ticket = await exportTickets.findTicket(hashOf(token), nowUs())
   const content = ticket && (JSON.parse(ticket.ticket_json) as TicketContent)
-  const isOfMedia = ticket?.key_id.startsWith(MEDIA_TICKET_PREFIX) && content?.scope === scope
-  if (content === null || !isOfMedia) throw new ApiError('export_not_found')
+  if (content?.scope !== scope) throw new ApiError('export_not_found')
   const { principal, project_id } = content
   const needs = { project_id, scopes: [scope] }
   const holder = await readPayer(principal, needs, { stores: { keys, people }, nowUs })
@@ -206,9 +214,12 @@ async function findTicket(
   return content
 }
 
-/** Tokens are found by their hash: the time of a lookup reveals nothing about them. */
+/**
+ * Tokens are found by their hash: the time of a lookup reveals nothing about them. The prefix keeps them apart from those of
+ * exports, which the same table holds.
+ */
 function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex')
+  return createHash('sha256').update(`${MEDIA_TICKET_PREFIX}${token}`).digest('hex')
 }
 
 async function* boundedBytes(source: AsyncIterable<Buffer>, bytesMax: number) {

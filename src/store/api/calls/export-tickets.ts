@@ -1,6 +1,6 @@
 /** The contract of the store of tickets, each of which allows a download or upload by a token instead of a key. */
 
-/** Begins the `key_id` of tickets for media, which have limits of their own. */
+/** Begins the `key_id` of tickets for media, which have limits of their own, and what their tokens are hashed with. */
 export const MEDIA_TICKET_PREFIX = 'media:'
 
 /** Limits: tickets of a key, of which the oldest is removed first, and of all keys. */
@@ -8,7 +8,7 @@ export const TICKET_LIMITS = { ofKey: 10, ofAll: 200 } as const
 export const MEDIA_TICKET_LIMITS = { ofKey: 1000, ofAll: 5000 } as const
 
 export interface ExportTicket {
-  /** SHA-256 of the token, in hex. */
+  /** SHA-256 of the token, in hex; of one for media with the prefix. */
   readonly token_hash: string
   readonly key_id: string
   /** Who issued it, and what is downloaded. */
