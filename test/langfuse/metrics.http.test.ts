@@ -93,6 +93,32 @@ describe('metrics of Langfuse’s API', () => {
     expect(body.data).toEqual([{ count_count: count }])
   })
 
+  it('of costs are null where no model has a price', async () => {
+    const { ask } = await openFilled()
+    const metrics = of('totalCost', 'sum', 'avg', 'max', 'count')
+    const [row] = (await ask({ metrics })).body.data
+    expect(row).toEqual({
+      sum_totalCost: null,
+      avg_totalCost: null,
+      max_totalCost: null,
+      count_totalCost: 0,
+    })
+    const dimensions = [{ field: 'providedModelName' }]
+    const { body } = await ask({ metrics, dimensions })
+    expect(body.data).toEqual(
+      ['m', 'n'].map((providedModelName) => ({ providedModelName, ...row })),
+    )
+  })
+
+  it('are refused in an order that no row has, also where there are none', async () => {
+    const { ask } = await openFilled()
+    const metrics = of('count', 'count')
+    const orderBy = [{ field: 'x', direction: 'asc' }]
+    const fromTimestamp = '2026-01-01T12:00:00Z'
+    expect((await ask({ metrics, fromTimestamp })).body).toEqual({ data: [] })
+    expect((await ask({ metrics, fromTimestamp, orderBy })).status).toBe(400)
+  })
+
   it.each([
     [{ view: 'scores-numeric' }, 'view: scores-numeric'],
     [{ dimensions: [{ field: 'level' }] }, 'dimensions: level'],

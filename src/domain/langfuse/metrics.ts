@@ -5,12 +5,13 @@
  */
 import { ApiError } from '../../errors.ts'
 import type { MetricsContent } from '../../schemas/langfuse/metrics.ts'
-import type {
-  Aggregation,
-  CallMetric,
-  CallStatsRequest,
-  CallStatsResponse,
-  UsageMetric,
+import {
+  type Aggregation,
+  type CallMetric,
+  type CallStatsRequest,
+  type CallStatsResponse,
+  GRANULARITY_S_MAX,
+  type UsageMetric,
 } from '../../schemas/stats/stats.ts'
 
 const CALL_MEASURES: Readonly<Record<string, CallMetric>> = {
@@ -29,6 +30,7 @@ const AGGREGATIONS: readonly string[] = ['sum', 'avg', 'count', 'max', 'min']
 const COUNTING: readonly string[] = ['count', 'sum']
 const PERCENTILES: readonly string[] = ['p50', 'p75', 'p90', 'p95', 'p99']
 const MODEL = 'providedModelName'
+const TIME = 'time_dimension'
 /** Seconds of a bucket; `auto` lets the statistics choose. */
 const GRANULARITIES: Readonly<Record<string, number | null>> = {
   auto: null,
@@ -36,17 +38,16 @@ const GRANULARITIES: Readonly<Record<string, number | null>> = {
   hour: 3600,
   day: 86_400,
 }
-/** A bucket of a hundred years, which begins in 1970: all of a window without a time dimension. */
-const WHOLE_S = 36_525 * 86_400
-
 type Value = string | number | null
 type MetricsRow = Readonly<Record<string, Value>>
 
-/** @throws ApiError unsupported_value for what calls have no statistics of */
+/** @throws ApiError unsupported_value for what calls have no statistics of, and for an order that the rows do not have */
 export function toStatsRequest(query: MetricsContent, project_id: string): CallStatsRequest {
-  const { view, dimensions, metrics, timeDimension } = query
+  const { view, dimensions, metrics, timeDimension, orderBy } = query
   if (view !== 'observations') throw unsupported('view', view, ['observations'])
   const byModel = isByModel(query)
+  const unknown = (orderBy ?? []).find(({ field }) => !fieldsOf(query).includes(field))
+  if (unknown) throw unsupported('orderBy', unknown.field, fieldsOf(query))
   const other = dimensions.find(({ field }) => field !== MODEL)
   if (other) throw unsupported('dimensions', other.field, [MODEL])
   const granularity = timeDimension?.granularity ?? null
@@ -67,12 +68,24 @@ export function toStatsRequest(query: MetricsContent, project_id: string): CallS
     project_id,
     start: query.fromTimestamp,
     end: query.toTimestamp,
-    granularity: granularity === null ? WHOLE_S : GRANULARITIES[granularity],
+    // Without a time dimension the longest bucket, which begins in 1970.
+    granularity: granularity === null ? GRANULARITY_S_MAX : GRANULARITIES[granularity],
     timezone: 'UTC',
     call_metrics: specsOf(metrics, CALL_MEASURES),
     usage_metrics: specsOf(metrics, USAGE_MEASURES),
     filter: filterOf(query),
   }
+}
+
+/** The names of the values of a row. */
+function fieldsOf(query: MetricsContent): string[] {
+  const heads = isByModel(query) ? [MODEL] : []
+  if (query.timeDimension) heads.push(TIME)
+  return [...heads, ...query.metrics.map(fieldOf)]
+}
+
+function fieldOf({ measure, aggregation }: MetricsContent['metrics'][number]): string {
+  return `${aggregation}_${measure}`
 }
 
 function isByModel({ dimensions }: MetricsContent): boolean {
@@ -135,7 +148,7 @@ export function renderMetrics(query: MetricsContent, stats: CallStatsResponse): 
     const { timestamp, model } = bucket as { timestamp: string; model?: string }
     const head: Record<string, Value> = {}
     if (isByModel(query)) head[MODEL] = model ?? null
-    if (granularity !== null) head.time_dimension = timestamp
+    if (granularity !== null) head[TIME] = timestamp
     const key = JSON.stringify(head)
     const row: RowParts = rows.get(key) ?? { head, calls: [], usage: [] }
     rows.set(key, row)
@@ -149,7 +162,7 @@ export function renderMetrics(query: MetricsContent, stats: CallStatsResponse): 
       const metric = (isUsage ? USAGE_MEASURES : CALL_MEASURES)[measure] ?? measure
       const found = isUsage ? usage : calls
       const counted = measure === 'count' ? 'sum' : aggregation
-      return [`${aggregation}_${measure}`, merge(found, counted, metric)]
+      return [fieldOf({ measure, aggregation }), merge(found, counted, metric)]
     })
     return { ...head, ...Object.fromEntries(values) } as MetricsRow
   })
@@ -164,7 +177,7 @@ interface RowParts {
   readonly usage: Bucket[]
 }
 
-/** Merges the values of several models; null when there is none. */
+/** Merges the values of several models; null when none has one, as costs without a price. */
 function merge(buckets: readonly Bucket[], aggregation: string, metric: string): number | null {
   const valuesOf = (name: string) =>
     buckets
@@ -172,21 +185,14 @@ function merge(buckets: readonly Bucket[], aggregation: string, metric: string):
       .filter((value) => typeof value === 'number')
   const sumOf = (name: string) => valuesOf(name).reduce((sum, value) => sum + value, 0)
   const own = valuesOf(aggregation)
-  if (buckets.length === 1) return own[0] ?? null
-  if (buckets.length === 0) return null
-  if (aggregation === 'avg') return sumOf('count') === 0 ? null : sumOf('sum') / sumOf('count')
-  if (aggregation === 'min' || aggregation === 'max') {
-    return own.length === 0 ? null : Math[aggregation](...own)
-  }
+  if (buckets.length === 1 || own.length === 0) return own[0] ?? null
+  if (aggregation === 'avg') return sumOf('sum') / sumOf('count')
+  if (aggregation === 'min' || aggregation === 'max') return Math[aggregation](...own)
   // Percentiles of several buckets cannot be merged: a window that reaches beyond 2070 has two.
   return aggregation.startsWith('p') ? null : sumOf(aggregation)
 }
 
-/** @throws ApiError unsupported_value for a field that the rows do not have */
 function sortRows(rows: readonly MetricsRow[], { orderBy }: MetricsContent): MetricsRow[] {
-  const fields = Object.keys(rows[0] ?? {})
-  const unknown = (orderBy ?? []).find(({ field }) => rows.length > 0 && !fields.includes(field))
-  if (unknown) throw unsupported('orderBy', unknown.field, fields)
   return [...rows].sort((left, right) => {
     for (const { field, direction } of orderBy ?? []) {
       const order = compare(left[field] ?? null, right[field] ?? null)

@@ -1,16 +1,20 @@
 /**
- * The routes below /api/public that Langfuse's SDKs call, besides that for spans. They map onto calls, feedback, objects
- * and evaluations. Additions to the spec.
+ * The routes below /api/public that Langfuse's SDKs call, besides that for spans. They map onto calls, statistics,
+ * feedback, objects and evaluations. Additions to the spec.
  */
+import { renderMetrics, toStatsRequest } from '../../domain/langfuse/metrics.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { hideRoutes } from '../../http/document/openapi.ts'
 import { requireLangfuseCaller, useLangfuseErrors } from '../../http/langfuse-scope.ts'
+import { MetricsQuery } from '../../schemas/langfuse/metrics.ts'
+import type { CallStatsResponse } from '../../schemas/stats/stats.ts'
+import type { Stores } from '../../store/api/stores.ts'
+import { renderCallStats } from '../stats/stats.ts'
 import { createDatasetReader } from './dataset-reader.ts'
 import { createDatasetWriter, type DatasetWriterOptions } from './dataset-writer.ts'
 import { datasetRoutes } from './datasets.ts'
 import { type MediaOptions, mediaRoutes } from './media.ts'
-import { type MetricsOptions, metricsRoutes } from './metrics.ts'
 import { type ObservationOptions, observationRoutes } from './observations.ts'
 import { type PromptOptions, promptRoutes } from './prompts.ts'
 import { type RunOptions, runRoutes } from './runs.ts'
@@ -18,16 +22,19 @@ import { type ScoreOptions, scoreRoutes } from './scores.ts'
 import { type SessionOptions, sessionRoutes } from './sessions.ts'
 import { type TraceOptions, traceRoutes } from './traces.ts'
 
+/** Limit: values of the statistics behind one response of metrics. */
+const METRIC_VALUES_MAX = 100_000
+
 interface LangfuseOptions
   extends DatasetWriterOptions,
     MediaOptions,
-    MetricsOptions,
     ObservationOptions,
     PromptOptions,
     ScoreOptions,
     SessionOptions,
     TraceOptions,
-    Omit<RunOptions, 'datasets'> {
+    Omit<RunOptions, 'datasets'>,
+    Pick<Stores, 'prices' | 'stats'> {
   readonly version: string
 }
 
@@ -46,7 +53,7 @@ export async function langfuseRoutes(app: App, options: LangfuseOptions): Promis
   await app.register(traceRoutes, options)
   await app.register(sessionRoutes, options)
   await app.register(mediaRoutes, options)
-  await app.register(metricsRoutes, options)
+  addMetrics(app, options)
   addMissing(app)
 }
 
@@ -59,6 +66,18 @@ function addProject(app: App, { version }: LangfuseOptions): void {
     return { data: [{ id: project_id, name, organization, metadata: {}, retentionDays: null }] }
   })
   app.get('/health', async () => ({ status: 'OK', version }))
+}
+
+function addMetrics(app: App, { prices, stats }: LangfuseOptions): void {
+  app.get('/v2/metrics', { schema: { querystring: MetricsQuery } }, async (request, reply) => {
+    const { project_id, reader } = requireLangfuseCaller(request, reply, 'traces:read')
+    const { query } = request.query
+    const asked = toStatsRequest(query, project_id)
+    const stores = { prices, stats }
+    const { chunks } = await renderCallStats(asked, reader, stores, METRIC_VALUES_MAX)
+    const rendered = JSON.parse(Buffer.concat(chunks).toString()) as CallStatsResponse
+    return { data: renderMetrics(query, rendered) }
+  })
 }
 
 /** A 404, since the SDKs repeat requests that are answered with 501. */

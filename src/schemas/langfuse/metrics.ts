@@ -5,13 +5,11 @@
  */
 import { z } from 'zod'
 import { Timestamp } from '../primitives.ts'
-import { ColumnFilter } from './observation.ts'
+import { Filters, jsonTextOf } from './observation.ts'
 
 const NAME_MAX = 256
-const QUERY_CHARS_MAX = 65_536
-/** Limits: metrics and conditions of one query, and rows of its response. */
+/** Limits: metrics of one query, and rows of its response. */
 const METRICS_MAX = 50
-const FILTERS_MAX = 50
 const ROWS_MAX = 1000
 const ROWS_DEFAULT = 100
 
@@ -27,7 +25,7 @@ const MetricsContent = z.object({
     .array(z.object({ measure: name, aggregation: name }))
     .min(1)
     .max(METRICS_MAX),
-  filters: z.array(ColumnFilter).max(FILTERS_MAX).nullish(),
+  filters: Filters.nullish(),
   timeDimension: z.object({ granularity: name }).nullish(),
   fromTimestamp: Timestamp,
   toTimestamp: Timestamp,
@@ -41,18 +39,4 @@ const MetricsContent = z.object({
 })
 export type MetricsContent = z.output<typeof MetricsContent>
 
-/** The query is a JSON text. */
-export const MetricsQuery = z.object({
-  query: z
-    .string()
-    .max(QUERY_CHARS_MAX)
-    .transform((json, context) => {
-      try {
-        return JSON.parse(json) as unknown
-      } catch {
-        context.addIssue('must be the JSON text of a query')
-        return z.NEVER
-      }
-    })
-    .pipe(MetricsContent),
-})
+export const MetricsQuery = z.object({ query: jsonTextOf(MetricsContent, 'a query') })

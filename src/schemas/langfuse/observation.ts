@@ -8,7 +8,7 @@ import { ClientId, nameOf, Timestamp } from '../primitives.ts'
 import { CursorQuery, listOf, PageQuery } from './page.ts'
 
 const NAME_MAX = 1024
-const FILTER_CHARS_MAX = 65_536
+const JSON_CHARS_MAX = 65_536
 const FILTERS_MAX = 50
 const VALUE_MAX = 65_536
 const VALUES_MAX = 1000
@@ -35,19 +35,24 @@ export const ColumnFilter = z.object({
 })
 export type ColumnFilter = z.output<typeof ColumnFilter>
 
-/** A JSON text of a list of conditions. */
-const Filter = z
-  .string()
-  .max(FILTER_CHARS_MAX)
-  .transform((json, context) => {
-    try {
-      return JSON.parse(json) as unknown
-    } catch {
-      context.addIssue('must be the JSON text of a list of conditions')
-      return z.NEVER
-    }
-  })
-  .pipe(z.array(ColumnFilter).max(FILTERS_MAX))
+/** A JSON text in a query parameter. @param name - of its content, in errors */
+export function jsonTextOf<Content extends z.ZodType>(content: Content, name: string) {
+  return z
+    .string()
+    .max(JSON_CHARS_MAX)
+    .transform((json, context): unknown => {
+      try {
+        return JSON.parse(json)
+      } catch {
+        context.addIssue(`must be the JSON text of ${name}`)
+        return z.NEVER
+      }
+    })
+    .pipe(content)
+}
+
+export const Filters = z.array(ColumnFilter).max(FILTERS_MAX)
+const Filter = jsonTextOf(Filters, 'a list of conditions')
 
 const fields = z
   .string()

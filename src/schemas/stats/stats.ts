@@ -47,7 +47,7 @@ export const METRIC_SPECS_MAX = 50
 const PERCENTILES_MAX = 20
 const AGGREGATIONS_MAX = 20
 /** Limit: a bucket of a hundred years. */
-const GRANULARITY_S_MAX = 36_525 * 86_400
+export const GRANULARITY_S_MAX = 36_525 * 86_400
 
 export const Aggregations = z.array(z.enum(AGGREGATIONS)).max(AGGREGATIONS_MAX)
 
