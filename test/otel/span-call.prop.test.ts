@@ -5,7 +5,7 @@ import { toSpanCall } from '../../src/domain/otel/span-call.ts'
 import { buildSpan } from './otel-fixtures.ts'
 
 const PATHS = DIALECTS.flatMap(
-  ({ name: _, scope: _scope, outputEvents: _events, countsCacheBeside: _beside, ...fields }) =>
+  ({ name: _, scopes: _scopes, outputEvents: _events, countsCacheBeside: _beside, ...fields }) =>
     Object.values(fields).flat(),
 ).map((place) => (typeof place === 'string' ? place : place.path))
 

@@ -13,7 +13,7 @@ import type { Span } from './span.ts'
 /** Fields with paths. */
 type Field = Exclude<
   keyof Dialect,
-  'name' | 'scope' | 'holders' | 'outputEvents' | 'countsCacheBeside'
+  'name' | 'scopes' | 'holders' | 'outputEvents' | 'countsCacheBeside'
 >
 
 /** A value and what the convention has at its place. */
@@ -72,12 +72,10 @@ function placesOf(field: Field): readonly KnownPlace[] {
 }
 
 /** Clients may send anything as the span of a call. */
-function isOfScope({ scope }: Dialect, span: Span): boolean {
-  if (scope === undefined) return true
+function isOfScope({ scopes }: Dialect, span: Span): boolean {
+  if (scopes === undefined) return true
   const name = String(span.scope?.name)
-  return typeof scope === 'string'
-    ? name.startsWith(scope)
-    : scope.some((each) => name.startsWith(each))
+  return scopes.some((prefix) => name.startsWith(prefix))
 }
 
 function isMet({ when }: AttributePath, tree: Tree): boolean {

@@ -131,13 +131,13 @@ export const TRACELOOP: Dialect = {
 }
 
 /**
- * Instrumentations that count as Anthropic and Bedrock do: their input leaves out what a cache had or took. OpenTelemetry's
- * of Bedrock (GenAI 1.3, botocore 0.66), OpenLIT for Python (1.45) and JavaScript (1.15), and OpenLLMetry of Bedrock for Python (0.62.4) and of
- * Anthropic for JavaScript (0.27.0); that of Anthropic for Python counts the cached input inside.
+ * Instrumentations that count as Anthropic and Bedrock do: their input leaves out what a cache had or took. These are
+ * OpenTelemetry's for Bedrock (GenAI 1.3, botocore 0.66), OpenLIT for Python (1.45) and JavaScript (1.15), and OpenLLMetry for
+ * Bedrock in Python (0.62.4) and for Anthropic in JavaScript (0.27.0); that for Anthropic in Python includes the cached input.
  */
 export const UNCACHED_INPUT: Dialect = {
   name: 'uncached_input',
-  scope: [
+  scopes: [
     'opentelemetry.instrumentation.bedrock',
     'opentelemetry.instrumentation.genai.bedrock',
     'opentelemetry.instrumentation.botocore.bedrock',

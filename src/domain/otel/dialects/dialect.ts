@@ -23,8 +23,8 @@ type AttributePaths = readonly (string | AttributePath)[]
 /** What is looked for in a span. */
 export interface Dialect {
   readonly name: string
-  /** How the scope's name may begin; without it, spans of any scope are read. */
-  readonly scope?: string | readonly string[]
+  /** Prefixes of the scope's name; without them, spans of any scope are read. */
+  readonly scopes?: readonly string[]
   /** Attributes that are JSON as a text, in which paths go on; those with a media type only if it is JSON. */
   readonly holders?: AttributePaths
   /** The kind of step in the dialect's own words. */

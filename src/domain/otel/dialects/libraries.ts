@@ -85,7 +85,7 @@ export const ADK: Dialect = {
 /** AG2's own spans (1.2), beside the semantic conventions. */
 export const AG2: Dialect = {
   name: 'ag2',
-  scope: 'opentelemetry.instrumentation.ag2',
+  scopes: ['opentelemetry.instrumentation.ag2'],
   // A span of each model call's usage stands beside that of the call.
   repeated: [{ path: 'ag2.usage.kind', form: 'text', when: ['ag2.usage.kind', 'model_call'] }],
   reasoning: ['gen_ai.usage.thinking_tokens'],
@@ -97,7 +97,7 @@ export const AG2: Dialect = {
  */
 export const CLAUDE_CODE: Dialect = {
   name: 'claude_code',
-  scope: 'com.anthropic.claude_code',
+  scopes: ['com.anthropic.claude_code'],
   kind: ['span.type'],
   model: ['model'],
   messages: [text('user_prompt')],
@@ -173,7 +173,7 @@ const VOLTAGENT_JSON = ['span.type', 'tool', 'memory'] as const
 /** VoltAgent's own spans (2.10). Its model calls have no answer: that is on the agent above them. */
 export const VOLTAGENT: Dialect = {
   name: 'voltagent',
-  scope: '@voltagent/',
+  scopes: ['@voltagent/'],
   // Every span of an agent has the type of that.
   kind: ['span.type', 'entity.type'],
   requestedModel: ['llm.model', 'ai.model.name'],

@@ -67,7 +67,7 @@ export const LITELLM: Dialect = {
 /** Its spans for Langfuse: the attributes of OpenInference beside that output lack calls of tools. */
 export const LITELLM_LANGFUSE: Dialect = {
   name: 'litellm_langfuse',
-  scope: 'litellm',
+  scopes: ['litellm'],
   answers: [text('langfuse.observation.answer')],
 }
 
@@ -104,7 +104,7 @@ export const LOGFIRE: Dialect = {
 /** What Logfire's spans of openai-agents (5.4.0) have beside its other spans. */
 export const LOGFIRE_AGENTS: Dialect = {
   name: 'logfire_agents',
-  scope: 'logfire.openai_agents',
+  scopes: ['logfire.openai_agents'],
   holders: ['response'],
   // Its list of events ends with the answer.
   messages: ['raw_input', { path: 'input', form: 'json', when: ['gen_ai.operation.name', 'chat'] }],
