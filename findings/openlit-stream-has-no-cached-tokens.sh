@@ -13,8 +13,8 @@ set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 python3 -m venv "$folder/venv"
-"$folder/venv/bin/pip" -q install --disable-pip-version-check openlit==1.45.0 anthropic==0.99.0 \
-  openai==2.44.0 $(for name in api sdk exporter-otlp; do echo opentelemetry-$name==1.45.1; done) opentelemetry-instrumentation==0.66b1
+"$folder/venv/bin/pip" -q install --disable-pip-version-check openlit==1.45.0 anthropic==0.99.0 openai==2.44.0 opentelemetry-api==1.45.1 \
+  opentelemetry-sdk==1.45.1 opentelemetry-exporter-otlp==1.45.1 opentelemetry-instrumentation==0.66b1
 echo '{}' > "$folder/prices.json"
 cat > "$folder/run.py" <<'PY'
 import http.server, json, sys, threading

@@ -10,9 +10,8 @@
 #   langchain4j.aiservices.Main$Service.ask below completion gpt-5
 #   langchain4j.aiservices.Main$Service.stream below program
 set -eu
-folder=$(mktemp -d)
-server=
-trap 'kill $server; rm -rf "$folder"' EXIT
+folder=$(mktemp -d) server=
+trap 'kill $server 2> /dev/null || true; rm -rf "$folder"' EXIT
 mkdir -p "$folder/src/main/java" "$folder/src/main/resources"
 cat > "$folder/server.mjs" <<'JS'
 import { createServer } from 'node:http'
@@ -54,7 +53,8 @@ import dev.langchain4j.service.UserMessage; import java.util.concurrent.*; impor
 }
 JAVA
 node "$folder/server.mjs" > "$folder/url" & server=$!
-sleep 2; printf '%s\n' quarkus.banner.enabled=false quarkus.langchain4j.openai.api-key=x quarkus.otel.traces.exporter=cdi "quarkus.langchain4j.openai.base-url=$(cat "$folder/url")/v1" > "$folder/src/main/resources/application.properties"
+for _ in $(seq 100); do [ -s "$folder/url" ] && break; sleep 0.1; done
+printf '%s\n' quarkus.banner.enabled=false quarkus.langchain4j.openai.api-key=x quarkus.otel.traces.exporter=cdi "quarkus.langchain4j.openai.base-url=$(cat "$folder/url")/v1" > "$folder/src/main/resources/application.properties"
 (cd "$folder" && echo quarkus.langchain4j.openai.chat-model.model-name=gpt-5 >> src/main/resources/application.properties && mvn -q -B package > log 2>&1 || { cat log; exit 1; })
 seen=$(java -jar "$folder/target/quarkus-app/quarkus-run.jar" 2>&1 | tee "$folder/out" | sed -n 's/^> //p' | grep -v '^POST\|ask$' | LC_ALL=C sort)
 echo "$seen" && [ "$seen" = "$(sed -n 's/^#   //p' "$0")" ]
