@@ -1,7 +1,7 @@
 /**
  * The cells of a program's row: what a server shows of its calls, compared with the provider's ledger. `yes`; `no`, with
- * what is there instead; `wire` where nothing that the program sent has the value, and `wire lacks n` where that is so of
- * n answers; `-` where nothing was asked.
+ * what is there instead, or of messages and tools what is not shown; `wire` where nothing that the program sent has the
+ * value, and `wire lacks n` where that is so of n answers; `-` where nothing was asked.
  */
 import type { Answer } from './provider/answers.ts'
 

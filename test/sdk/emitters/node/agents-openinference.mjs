@@ -1,8 +1,7 @@
-import { setSession, setUser } from '@arizeai/openinference-core'
 import { OpenAIAgentsInstrumentation } from '@arizeai/openinference-instrumentation-openai-agents'
 import * as agents from '@openai/agents'
-import { context } from '@opentelemetry/api'
 import { z } from 'zod'
+import { withSession } from './openinference.mjs'
 import {
   CONVERSATION,
   drain,
@@ -12,7 +11,6 @@ import {
   runSteps,
   STREAM,
   SUNNY,
-  USER,
   WEATHER,
 } from './steps.mjs'
 
@@ -43,9 +41,4 @@ const steps = {
   },
   fail: () => runner.run(agent, FAIL),
 }
-await runSteps(provider, steps, (run) =>
-  context.with(
-    setUser(setSession(context.active(), { sessionId: CONVERSATION }), { userId: USER }),
-    run,
-  ),
-)
+await runSteps(provider, steps, withSession)

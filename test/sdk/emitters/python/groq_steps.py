@@ -1,24 +1,9 @@
-"""The steps by Groq's client; WITH=openinference or openllmetry names the instrumentor."""
-
-import os
+"""The steps by Groq's client; WITH=openinference names the instrumentor, which is OpenLLMetry's otherwise."""
 
 import groq
-from steps import CONVERSATION, PROVIDER, USER, chat_steps, finish, open_providers, run_steps
+from steps import PROVIDER, chat_steps, finish, open_instrumented, run_steps
 
-provider, close = open_providers()
-if os.environ.get("WITH") == "openinference":
-    from openinference.instrumentation import using_attributes
-    from openinference.instrumentation.groq import GroqInstrumentor
-else:
-    from contextlib import nullcontext
-
-    from opentelemetry.instrumentation.groq import GroqInstrumentor
-
-    def using_attributes(**_):
-        return nullcontext()
-
-
-GroqInstrumentor().instrument(tracer_provider=provider)
+context, close = open_instrumented("groq", "GroqInstrumentor")
 client = groq.Groq(base_url=PROVIDER, api_key="none", max_retries=0, timeout=20)
 
 
@@ -28,6 +13,6 @@ def ask(messages, **more):
     return client.chat.completions.create(model="openai/gpt-oss-20b", messages=messages, **more)
 
 
-with using_attributes(session_id=CONVERSATION, user_id=USER):
+with context:
     run_steps(*chat_steps(ask))
 finish(close)

@@ -1,37 +1,9 @@
-"""The steps by Ollama's client; WITH=openinference or openllmetry names the instrumentor."""
-
-import os
+"""The steps by Ollama's client; WITH=openinference names the instrumentor, which is OpenLLMetry's otherwise."""
 
 import ollama
-from steps import (
-    CONVERSATION,
-    FAIL,
-    PLAIN,
-    PROVIDER,
-    STREAM,
-    SUNNY,
-    TOOL_CHAT,
-    USER,
-    WEATHER,
-    finish,
-    open_providers,
-    run_steps,
-)
+from steps import FAIL, PLAIN, PROVIDER, STREAM, SUNNY, TOOL_CHAT, WEATHER, finish, open_instrumented, run_steps
 
-provider, close = open_providers()
-if os.environ.get("WITH") == "openinference":
-    from openinference.instrumentation import using_attributes
-    from openinference.instrumentation.ollama import OllamaInstrumentor
-else:
-    from contextlib import nullcontext
-
-    from opentelemetry.instrumentation.ollama import OllamaInstrumentor
-
-    def using_attributes(**_):
-        return nullcontext()
-
-
-OllamaInstrumentor().instrument(tracer_provider=provider)
+context, close = open_instrumented("ollama", "OllamaInstrumentor")
 client = ollama.Client(host=PROVIDER)
 
 
@@ -62,6 +34,6 @@ def fail():
     ask(user(FAIL))
 
 
-with using_attributes(session_id=CONVERSATION, user_id=USER):
+with context:
     run_steps(plain, tool, stream, fail)
 finish(close)

@@ -1,5 +1,7 @@
 """What every program does: four questions within one span, which is exported with all below it."""
 
+import contextlib
+import importlib
 import os
 import sys
 import traceback
@@ -66,6 +68,20 @@ def open_providers(logs=True):
             logger_provider.shutdown()
 
     return provider, close
+
+
+def open_instrumented(module, instrumentor):
+    """The same with the instrumentor of OpenInference where `WITH` says so, else of OpenLLMetry. Gives the steps' context."""
+    is_openinference = os.environ.get("WITH") == "openinference"
+    package = "openinference" if is_openinference else "opentelemetry"
+    provider, close = open_providers()
+    loaded = importlib.import_module(f"{package}.instrumentation.{module}")
+    getattr(loaded, instrumentor)().instrument(tracer_provider=provider)
+    if not is_openinference:
+        return contextlib.nullcontext(), close
+    from openinference.instrumentation import using_attributes
+
+    return using_attributes(session_id=CONVERSATION, user_id=USER), close
 
 
 def chat_steps(ask):
