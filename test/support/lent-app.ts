@@ -6,6 +6,7 @@ import { buildApp } from '../../src/app.ts'
 import type { Config } from '../../src/config.ts'
 import type { Deps } from '../../src/deps.ts'
 import type { App } from '../../src/http/app-type.ts'
+import type { ClaimedTask } from '../../src/store/api/evaluators/evaluators.ts'
 
 export interface LentApp {
   readonly app: App
@@ -17,7 +18,10 @@ interface Built {
   readonly app: App
   /** Puts the app on other dependencies. */
   use(deps: Deps): void
-  /** Requests without an answer yet and evaluations that may still run, and whether the app was closed. */
+  /**
+   * Requests without a response yet, calls of dependencies that have not ended, and claimed work without an end; and whether the app
+   * was closed.
+   */
   state(): { readonly running: number; readonly isClosed: boolean }
 }
 
@@ -30,10 +34,10 @@ export async function lendApp(config: Config, deps: Deps): Promise<LentApp> {
   return {
     app: built.app,
     async giveBack() {
-      const { running, isClosed } = built.state()
-      if (running === 0) built.app.server.closeAllConnections()
+      if (built.state().running === 0) built.app.server.closeAllConnections()
       // Completions are handed over to be recorded in the turns after their answers, and clients see that they are left.
       for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+      const { running, isClosed } = built.state()
       if (running > 0 || isClosed) await built.app.close()
       else idle.push(built)
     },
@@ -41,9 +45,9 @@ export async function lendApp(config: Config, deps: Deps): Promise<LentApp> {
 }
 
 async function build(config: Config, deps: Deps): Promise<Built> {
-  const { standIn, use } = createStandIn(deps)
-  const { evaluationJobs, countClaimed } = countClaims(standIn.evaluationJobs)
-  const app = await buildApp(config, { ...standIn, evaluationJobs })
+  const { standIn, use, countCalls } = createStandIn(deps)
+  const { claiming, countClaimed } = countClaims(standIn)
+  const app = await buildApp(config, { ...standIn, ...claiming })
   let running = 0
   let isClosed = false
   app.addHook('onClose', async () => {
@@ -70,11 +74,14 @@ async function build(config: Config, deps: Deps): Promise<Built> {
       running -= 1
     }
   }) as App['inject']
-  return { app, use, state: () => ({ running: running + countClaimed(), isClosed }) }
+  return { app, use, state: () => ({ running: running + countCalls() + countClaimed(), isClosed }) }
 }
 
-/** Counts claims without an end. A run that was cancelled goes on until its claim is renewed, and would record its calls in the next test. */
-function countClaims(jobs: Deps['evaluationJobs']) {
+/**
+ * Counts claims without an end. Background work waits for models, webhooks and threads too, and would write into the stores of the
+ * next test: a run of an evaluation that was cancelled until its claim is renewed, an evaluator until it has scored.
+ */
+function countClaims({ evaluationJobs: jobs, evaluators }: Deps) {
   const claimed = new Set<string>()
   const evaluationJobs: Deps['evaluationJobs'] = {
     ...jobs,
@@ -86,18 +93,44 @@ function countClaims(jobs: Deps['evaluationJobs']) {
     finishJob: (end) => jobs.finishJob(end).finally(() => claimed.delete(end.claim_id)),
     releaseJob: (claim) => jobs.releaseJob(claim).finally(() => claimed.delete(claim.claim_id)),
   }
-  return { evaluationJobs, countClaimed: () => claimed.size }
+  const nameOf = (task: Pick<ClaimedTask, 'evaluator_id' | 'subject_id'>) =>
+    `${task.evaluator_id} ${task.subject_id}`
+  const claiming: Pick<Deps, 'evaluationJobs' | 'evaluators'> = {
+    evaluationJobs,
+    evaluators: {
+      ...evaluators,
+      async claimTasks(claim) {
+        const tasks = await evaluators.claimTasks(claim)
+        for (const task of tasks) claimed.add(nameOf(task))
+        return tasks
+      },
+      settleTasks: (outcomes) =>
+        evaluators.settleTasks(outcomes).finally(() => {
+          for (const outcome of outcomes) claimed.delete(nameOf(outcome))
+        }),
+    },
+  }
+  return { claiming, countClaimed: () => claimed.size }
 }
 
 type Method = (...parameters: unknown[]) => unknown
 type Parts = Record<string, Method | Record<string, Method>>
 
-/** Dependencies that pass every call on to the ones in use; listeners move along. */
-function createStandIn(first: Deps): { standIn: Deps; use(deps: Deps): void } {
+/** Dependencies that pass every call on to the ones in use, and count those that have not ended; listeners move along. */
+function createStandIn(first: Deps) {
   let current = first as unknown as Parts
+  let open = 0
   const listeners: [string, string, unknown[]][] = []
-  const call = (part: string, method: string, parameters: unknown[]) =>
-    (current[part] as Record<string, Method>)[method]?.(...parameters)
+  function call(part: string, method: string, parameters: unknown[]): unknown {
+    const result = (current[part] as Record<string, Method>)[method]?.(...parameters)
+    if (!(result instanceof Promise)) return result
+    const end = () => {
+      open -= 1
+    }
+    open += 1
+    result.then(end, end)
+    return result
+  }
 
   function passOn(part: string, method: string): Method {
     return (...parameters) => {
@@ -113,7 +146,8 @@ function createStandIn(first: Deps): { standIn: Deps; use(deps: Deps): void } {
   ])
   return {
     standIn: Object.fromEntries(standIn) as Deps,
-    use(deps) {
+    countCalls: () => open,
+    use(deps: Deps) {
       if (current === (deps as unknown as Parts)) return
       current = deps as unknown as Parts
       for (const listener of listeners) call(...listener)
