@@ -6,13 +6,14 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readCounts } from '../examples/script-arguments.ts'
 import { openBare } from './peers/batch-bare.ts'
 import { BATCH_CALLS, type BenchCall, buildBody, buildCall } from './peers/batch-rows.ts'
+import { median, memoryMb, resetPeak } from './servers/bench-server.ts'
 
 const KEY = 'wk_bench_key_with_enough_letters'
 const PROJECT = 'bench/batch'
@@ -90,30 +91,6 @@ function insertAll(bare: ReturnType<typeof openBare>, batches: readonly BenchCal
   const begin = performance.now()
   for (const batch of batches) bare.insertBatch(batch)
   return (batches.length * BATCH_CALLS * 1000) / (performance.now() - begin)
-}
-
-/** Memory of a process in MB from /proc; NaN where there is none. */
-function memoryMb(pid: number | undefined, field: 'VmRSS' | 'VmHWM'): number {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-    return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024
-  } catch {
-    return Number.NaN
-  }
-}
-
-/** Restarts the measurement of the peak. */
-function resetPeak(pid: number | undefined): void {
-  try {
-    writeFileSync(`/proc/${pid}/clear_refs`, '5')
-  } catch {
-    // Without the right to reset it, the peak covers the whole run.
-  }
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((left, right) => left - right)
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }
 
 const directory = mkdtempSync(join(tmpdir(), 'weft-bench-'))

@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { readArguments, readCount } from '../examples/script-arguments.ts'
-import { type BenchServer, KEY, memoryMb, startServer } from './servers/bench-server.ts'
+import { type BenchServer, cpuMs, KEY, memoryMb, startServer } from './servers/bench-server.ts'
 import { SHAPES, type Shape } from './servers/body-shapes.ts'
 import { readMemory } from './servers/memory-map.ts'
 
@@ -100,9 +100,7 @@ function watchHealth(port: number): () => Promise<number> {
 /** CPU time in milliseconds of the main thread, whose id is that of the process, and of all threads. */
 function readCpu(pid: number): { readonly main: number; readonly all: number } {
   const of = (path: string) => Number(readFileSync(path, 'utf8').split(' ')[0]) / NS_PER_MS
-  const [, after = ''] = /\) (.*)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
-  const [user, system] = after.split(' ').slice(11, 13).map(Number) as [number, number]
-  return { main: of(`/proc/${pid}/task/${pid}/schedstat`), all: (user + system) * 10 }
+  return { main: of(`/proc/${pid}/task/${pid}/schedstat`), all: cpuMs(pid) }
 }
 
 async function trySend(port: number, shape: Shape): Promise<Sent> {

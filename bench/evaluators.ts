@@ -9,12 +9,13 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { readCounts } from '../examples/script-arguments.ts'
+import { cpuMs } from './servers/bench-server.ts'
 
 const KEY = 'wk_bench_key_with_enough_letters'
 const project_id = 'bench/evaluators'
@@ -113,10 +114,7 @@ async function load({ pool }: Server, forSeconds: number): Promise<number[]> {
  * 10 ms: other work does not add to it.
  */
 function processorMs({ child: { pid } }: Server): [number, number] {
-  return [`/proc/${pid}/stat`, `/proc/${pid}/task/${pid}/stat`].map((path) => {
-    const fields = readFileSync(path, 'utf8').split(') ')[1]?.split(' ') ?? []
-    return (Number(fields[11]) + Number(fields[12])) * 10
-  }) as [number, number]
+  return [cpuMs(pid), cpuMs(pid, pid)]
 }
 
 function quantile(values: readonly number[], share: number): number {

@@ -14,8 +14,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readArguments, readCounts, refuseArguments } from '../examples/script-arguments.ts'
 import type { Stores } from '../src/store/api/stores.ts'
-import { median, memoryMb, resetPeak, startServer } from './servers/bench-server.ts'
-import { cpuMs, openClickHouse, openSqlite, type StoreCase } from './servers/store-cases.ts'
+import { cpuMs, median, memoryMb, resetPeak, startServer } from './servers/bench-server.ts'
+import { openClickHouse, openSqlite, type StoreCase } from './servers/store-cases.ts'
 import {
   callOf,
   idOf,
@@ -26,7 +26,7 @@ import {
 } from './servers/trace-calls.ts'
 import { compareWithWrites } from './stats/compare-fill.ts'
 import { fillClickHouse, fillSqlite } from './stats/fill.ts'
-import { caller, groupedBy, ingest, list, STATISTICS } from './stats/store-questions.ts'
+import { caller, groupedBy, ingest, list, STATISTICS } from './stats/store-queries.ts'
 
 const MILLION = 1_000_000
 const CHECKOUT = fileURLToPath(new URL('..', import.meta.url))
@@ -34,7 +34,7 @@ const CHECKED_CALLS = 60_000
 const ROUNDS = 3
 const ONCE_MS = 10_000
 const NEW_CALLS = 10_000
-/** Questions that are asked once before hours are built. */
+/** Queries that run once before hours are built. */
 const FROM_ROWS = [
   'averages by hour, 30 days',
   'p50, p95 and p99 by hour',
@@ -42,7 +42,7 @@ const FROM_ROWS = [
 ] as const
 
 type Run = (stores: Stores, round: number) => Promise<unknown>
-/** Figures of one size by what was measured, in the order of the table. */
+/** Metrics of one size by name, in the order of the table. */
 type Column = Map<string, string>
 
 /** Milliseconds of the processor, of this process and the engine, and of the clock. */
@@ -77,9 +77,9 @@ async function measure(store: StoreCase, column: Column, name: string, run: Run)
   put(column, name, render({ cpuMs: of('cpuMs'), ms: of('ms') }))
 }
 
-function put(column: Column, name: string, figure: string): void {
-  column.set(name, figure)
-  console.error(`${new Date().toISOString().slice(11, 19)} ${name}: ${figure}`)
+function put(column: Column, name: string, value: string): void {
+  column.set(name, value)
+  console.error(`${new Date().toISOString().slice(11, 19)} ${name}: ${value}`)
 }
 
 function putLoad(column: Column, when: string): void {
@@ -106,7 +106,7 @@ async function fill(dataDir: string, calls: number): Promise<StoreCase> {
   return open(dataDir)
 }
 
-async function askStatistics(store: StoreCase, column: Column): Promise<void> {
+async function queryStatistics(store: StoreCase, column: Column): Promise<void> {
   for (const [name, query] of Object.entries(STATISTICS)) {
     await measure(store, column, name, (stores) => stores.stats.aggregate(query, caller))
   }
@@ -150,16 +150,16 @@ async function measureSize(
   isFound: boolean,
 ): Promise<void> {
   resetPeaks(store)
-  putLoad(column, 'before questions')
+  putLoad(column, 'before queries')
   for (const name of isFound ? [] : FROM_ROWS) {
-    const ask = () => store.stores.stats.aggregate(STATISTICS[name], caller)
-    put(column, `${name}, from rows`, await time(store, ask).then(render, refusal))
+    const query = () => store.stores.stats.aggregate(STATISTICS[name], caller)
+    put(column, `${name}, from rows`, await time(store, query).then(render, refusal))
   }
   putPeaks(store, column, 'from rows')
   put(column, 'building hours, s', inSeconds(await time(store, store.buildAll)))
   putPeaks(store, column, 'after building hours')
   putLoad(column, 'after building hours')
-  await askStatistics(store, column)
+  await queryStatistics(store, column)
   putPeaks(store, column, 'after statistics')
   await readCalls(store, column, calls)
   await write(store, column, calls)

@@ -130,7 +130,9 @@ try {
   console.error(`statistics built after ${built.toFixed(0)} s`)
   const [from, to] = [FIRST_US, FIRST_US + DAYS * DAY_US].map((us) => new Date(us / 1000))
   const home = `${url}/${project}/weave?from=${from?.toISOString()}&to=${to?.toISOString()}`
-  console.log(`| ${calls.toLocaleString('en')} calls | median | range |\n|---|---|---|`)
+  console.log(
+    `| ${filled ?? `${calls.toLocaleString('en')} calls`} | median | range |\n|---|---|---|`,
+  )
   const first = await repeat(() => measureView(browser, home, measureFirstView))
   report('first view, compressed', first, ({ bytes }) => bytes, 'bytes')
   report('first view, requests', first, ({ requests }) => requests, '')

@@ -14,18 +14,18 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readArguments, readCount, refuseArguments } from '../examples/script-arguments.ts'
 import type { Stores } from '../src/store/api/stores.ts'
-import { peakMemory } from './servers/peak-memory.ts'
+import { median, memoryMb } from './servers/bench-server.ts'
 import { openClickHouse, openSqlite, type StoreCase } from './servers/store-cases.ts'
 import { callOf, idOf, project_id, TRACE_CALLS } from './servers/trace-calls.ts'
-import { caller, ingest, list, STATISTICS } from './stats/store-questions.ts'
+import { caller, ingest, list, STATISTICS } from './stats/store-queries.ts'
 
-/** A row of the table: what was measured, and its figure for each case. */
-function tell(what: string, figures: readonly (number | string)[]): void {
-  console.log(`| ${what} | ${figures.join(' | ')} |`)
+/** Prints a row of the table: a name, and a value of each case. */
+function printRow(name: string, values: readonly (number | string)[]): void {
+  console.log(`| ${name} | ${values.join(' | ')} |`)
 }
 
-function tellLoad(cases: readonly StoreCase[]): void {
-  tell(
+function printLoad(cases: readonly StoreCase[]): void {
+  printRow(
     'load average',
     cases.map(() => loadavg()[0]?.toFixed(1) ?? '-'),
   )
@@ -45,15 +45,14 @@ async function measure(
       if (round > 0) times[at]?.push(performance.now() - begun)
     }
   }
-  const median = (of: number[]) => of.sort((a, b) => a - b)[Math.floor(of.length / 2)] ?? 0
-  tell(
+  printRow(
     `${name}, ms`,
     times.map((of) => median(of).toFixed(1)),
   )
 }
 
 async function read(cases: readonly StoreCase[], calls: number): Promise<void> {
-  tellLoad(cases)
+  printLoad(cases)
   const some = (round: number) => Math.floor(((round * 0.618) % 1) * calls)
   await measure(cases, 'write of one call', (stores, round) =>
     stores.calls.writeParts([callOf(calls + round, calls)]),
@@ -69,45 +68,45 @@ async function read(cases: readonly StoreCase[], calls: number): Promise<void> {
 }
 
 async function readStats(cases: readonly StoreCase[]): Promise<void> {
-  tellLoad(cases)
+  printLoad(cases)
   for (const [name, query] of Object.entries(STATISTICS)) {
     await measure(cases, name, (stores) => stores.stats.aggregate(query, caller))
   }
 }
 
 async function bench(cases: readonly StoreCase[], calls: number): Promise<void> {
-  tell(
+  printRow(
     `${calls} calls, medians of ${rounds}`,
     cases.map(({ name }) => name),
   )
-  tell(
+  printRow(
     '-',
     cases.map(() => '-'),
   )
-  tellLoad(cases)
+  printLoad(cases)
   const rates: string[] = []
   for (const { stores } of cases) {
     const rate = await ingest(stores, { from: 0, end: calls }, (at) => callOf(at, calls))
     rates.push(rate.toFixed(0))
   }
-  tell('ingest, calls/s', rates)
+  printRow('ingest, calls/s', rates)
   const built: string[] = []
   for (const { buildAll } of cases) {
     const begun = performance.now()
     await buildAll()
     built.push(((performance.now() - begun) / 1000).toFixed(1))
   }
-  tell('building hours, s', built)
+  printRow('building hours, s', built)
   await read(cases, calls)
   for (const { buildAll } of cases) await buildAll()
   await readStats(cases)
-  tell(
+  printRow(
     'memory at most, MiB',
-    cases.map(({ pid }) => peakMemory(pid)),
+    cases.map(({ pid }) => (pid === undefined ? '-' : memoryMb(pid, 'VmHWM').toFixed(0))),
   )
   const bytes: number[] = []
   for (const { countBytes } of cases) bytes.push(Math.round((await countBytes()) / calls))
-  tell('bytes a call on disk', bytes)
+  printRow('bytes a call on disk', bytes)
 }
 
 const { values } = readArguments({

@@ -125,6 +125,17 @@ export function resetPeak(pid: number | undefined): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5')
 }
 
+/** Milliseconds of a tick of the kernel, the unit of its processor times. */
+const TICK_MS = 10
+
+/** Milliseconds of processor time that a process has used, or only one of its threads; that with the id of the process is its main thread. */
+export function cpuMs(pid: number | undefined, thread?: number): number {
+  const path = thread === undefined ? `/proc/${pid}/stat` : `/proc/${pid}/task/${thread}/stat`
+  const [, after = ''] = /\) (.*)/.exec(readFileSync(path, 'utf8')) ?? []
+  const [user, system] = after.split(' ').slice(11, 13).map(Number) as [number, number]
+  return (user + system) * TICK_MS
+}
+
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((left, right) => left - right)
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN

@@ -1,7 +1,7 @@
 /** The stores of calls that benchmarks compare: SQLite in this process, ClickHouse's engine in one of its own. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -123,14 +123,4 @@ export async function openClickHouse(
       front?.child.kill()
     },
   }
-}
-
-/** Of a tick of the kernel, in which it counts. */
-const TICK_MS = 10
-
-/** Milliseconds of the processor that a process has taken. */
-export function cpuMs(pid: number | undefined): number {
-  const [, after = ''] = /\) (.*)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
-  const [user, system] = after.split(' ').slice(11, 13).map(Number) as [number, number]
-  return (user + system) * TICK_MS
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createClient } from '@clickhouse/client'
 import { DATABASE_FILE, openReadOnlyDatabase } from '../../src/store/sqlite/db/connection.ts'
 import type { StoreCase } from '../servers/store-cases.ts'
-import { caller, STATISTICS } from './store-questions.ts'
+import { caller, STATISTICS } from './store-queries.ts'
 
 /** A store and its data directory. */
 interface Compared {

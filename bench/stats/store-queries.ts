@@ -1,4 +1,4 @@
-/** What benchmarks of stores write and ask. */
+/** The writes and queries of benchmarks of stores. */
 import type { ReadCaller } from '../../src/domain/access/read-caller.ts'
 import { resolveCallsSelection, resolveCallsShape } from '../../src/domain/calls/calls-query.ts'
 import type { CallParts } from '../../src/domain/calls/new-call.ts'
@@ -61,7 +61,7 @@ function priceOf(llm_id: string): ProjectPrice {
 }
 
 const hours = Array.from({ length: RANGE_US / HOUR_US }, (_, at) => FIRST_US + at * HOUR_US)
-const question = {
+const query = {
   project_id,
   filter: {},
   startUs: FIRST_US,
@@ -81,8 +81,8 @@ function sumOf(metric: UsageMetric) {
   return toColumns<UsageMetric>([{ metric, aggregations: ['sum'], percentiles: [] }])
 }
 
-const averages = { ...question, callColumns: latency([]) }
-const ranks = { ...question, callColumns: latency([50, 95, 99]) }
+const averages = { ...query, callColumns: latency([]) }
+const ranks = { ...query, callColumns: latency([50, 95, 99]) }
 const tokens = { ...averages, usageColumns: sumOf('total_tokens') }
 const ofOp = { filter: { op_names: ['step_1'] } }
 const daysUs = hours.filter((_, at) => at % 24 === 0)
