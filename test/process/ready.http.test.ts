@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SqliteError } from 'better-sqlite3'
@@ -8,7 +9,7 @@ import { createMemoryFolder } from '../../src/store/sqlite/files/memory-folder.t
 import { createStoreHealth } from '../../src/store/sqlite/health/store-health.ts'
 import { STARTED } from '../calls/call-fixtures.ts'
 import { postForm } from '../objects/object-fixtures.ts'
-import { buildTestApp } from '../support/build-test-app.ts'
+import { basic, buildTestApp } from '../support/build-test-app.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { createModel, JOBS_URL, jobOf } from '../training/preview-fixtures.ts'
 
@@ -127,6 +128,29 @@ describe('a file whose row is there and whose bytes are gone', () => {
     })
     expect((await postForm(testApp, '/file/create', { project_id, file })).body).toEqual({ digest })
     expect((await read()).text).toBe(String(file))
+  })
+
+  it('is restored by the upload of the same media record of a trace', async () => {
+    const dataDir = makeTempDir()
+    const { app, key, get, post } = await buildTestApp({ dataDir })
+    const asked = { key: null, headers: { authorization: basic(key, 'acme/demo') } }
+    const file = Buffer.alloc(100_000, 'x')
+    const sha256Hash = createHash('sha256').update(file).digest('base64')
+    const type = { field: 'input', contentType: 'image/png' }
+    const announcement = { ...type, contentLength: file.length, sha256Hash }
+    const announce = async () => (await post('/api/public/media', announcement, asked)).body
+    const pathOf = (url: string) => new URL(url).pathname
+    const upload = async () => {
+      const url = pathOf((await announce()).uploadUrl)
+      expect((await app.inject({ method: 'PUT', url, payload: file })).statusCode).toBe(200)
+    }
+    await upload()
+    rmSync(onlyFile(dataDir, 'files'))
+    await upload()
+    const { mediaId, uploadUrl } = await announce()
+    expect(uploadUrl).toBeNull()
+    const { url } = (await get(`/api/public/media/${mediaId}`, asked)).body
+    expect((await app.inject({ url: pathOf(url) })).rawPayload).toEqual(file)
   })
 
   it('heals as the payload of a training job, too', async () => {

@@ -28,7 +28,6 @@ import {
 import type { CallsQueryRequest } from '../../schemas/calls/calls-query.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import type { PersonSession } from '../../store/api/access/people.ts'
-import { MEDIA_TICKET_PREFIX } from '../../store/api/calls/export-tickets.ts'
 import type { Stores } from '../../store/api/stores.ts'
 import { recordBefore } from '../access/audit.ts'
 import { type CallLinesOptions, listCallLines } from './call-lines.ts'
@@ -148,7 +147,7 @@ export async function callDownloadRoutes(app: App, options: CallDownloadOptions)
 async function redeem(token: string, options: CallDownloadOptions): Promise<TicketContent | null> {
   const { exportTickets, people, nowUs } = options
   const ticket = await exportTickets.redeemTicket(hashOf(token), nowUs())
-  if (ticket === null || ticket.key_id.startsWith(MEDIA_TICKET_PREFIX)) return null
+  if (ticket === null) return null
   const content: TicketContent = JSON.parse(ticket.ticket_json)
   const { session } = content
   const principal =

@@ -71,16 +71,32 @@ function addUploadAddress(app: App, options: MediaOptions): void {
     if (contentLength > fileBytesMax) throw bodyTooLarge(fileBytesMax)
     const mediaId = mediaIdOf(sha256Hash)
     const file = mediaFileOf(request.body)
-    const stored = await options.files.findFile(project_id, file.digest)
-    if (stored !== null) {
-      if (!Buffer.isBuffer(stored.content)) stored.content.destroy()
-      await nameMedia(caller, { mediaId, file, size_bytes: stored.size_bytes }, options)
+    const size_bytes = await findSize(project_id, file.digest, options)
+    if (size_bytes !== null) {
+      await nameMedia(caller, { mediaId, file, size_bytes }, options)
       return { mediaId, uploadUrl: null }
     }
     const content = { principal, project_id, scope: 'traces:write', mediaId, file } as const
     const { token } = await issueTicket(content, options)
     return { mediaId, uploadUrl: addressOf(request, `uploads/${token}`) }
   })
+}
+
+/** Returns the bytes of a file; null also when they are gone from the disk, so that an upload restores them. */
+async function findSize(
+  project_id: string,
+  digest: string,
+  { files }: MediaOptions,
+): Promise<number | null> {
+  try {
+    const stored = await files.findFile(project_id, digest)
+    if (stored === null) return null
+    if (!Buffer.isBuffer(stored.content)) stored.content.destroy()
+    return stored.size_bytes
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'file_not_found') return null
+    throw error
+  }
 }
 
 /** The SDKs report how the upload ended; what has been stored says so already. */
