@@ -113,7 +113,7 @@ export const AliasArmsResponse = z
     is_complete: z
       .boolean()
       .describe(
-        'Whether all calls were read: false after the newest 10,000, also when there are no more.',
+        'Whether all calls count: false when there are more than the newest 10,000, which then count.',
       ),
     arms: z.array(AliasArm).describe('The target, then the candidate.'),
     differences: z
