@@ -12,7 +12,7 @@ import {
   requireSameReads,
 } from './older-release.ts'
 
-/** Starts twice, and reads each time what the older release had responded with. */
+/** Starts, reads what the older release had responded with, and stores a call. */
 async function upgrade(stores: Partial<Config>): Promise<void> {
   const { app, key, post } = await buildTestApp(stores)
   await requireSameReads(async (url, payload) => {

@@ -2,7 +2,7 @@
  * Stores as release 0.1.0 left them: tables by its migrations, rows as it had written them after some requests, and what it
  * then responded with. The times, ids and costs that a later release adds are no difference.
  */
-import { partialDeepStrictEqual } from 'node:assert'
+import { deepStrictEqual, partialDeepStrictEqual } from 'node:assert'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -107,7 +107,7 @@ export async function requireSameReads(
     const { status, bytes } = await send(path, body)
     const text = bytes.toString()
     if (status !== 200) throw new Error(`${path} is ${status}: ${text}`)
-    if (response === undefined) partialDeepStrictEqual([...bytes], [...FILE], path)
+    if (response === undefined) deepStrictEqual(bytes, FILE, path)
     else {
       const lines = Array.isArray(response) ? text.trim().split('\n') : [text]
       const found = lines.map((line) => JSON.parse(line) as unknown)
