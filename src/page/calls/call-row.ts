@@ -17,7 +17,7 @@ phone.addEventListener('change', ({ matches }) => {
   isPhone.value = matches
 })
 
-/** Height of a row. */
+/** Height of a row in pixels. */
 export const rowPx = computed(() => {
   if (!isPhone.value) return 34
   return columns.value.some(({ body }) => body !== undefined) ? 78 : 58
@@ -83,12 +83,6 @@ export function CallRow(props: CallRowProps) {
   const { index, call, columns, href, isPicked, isOpen, onPick } = props
   if (call === undefined)
     return html`<div class="row" role="row" aria-rowindex=${index + 1}><span role="cell"></span><span role="cell">…</span></div>`
-  const places = [...columns.keys()]
-  const lineOf = (at: number) => FIRST_LINE.indexOf(columns[at]?.name ?? '')
-  const first = places.filter((at) => lineOf(at) >= 0).sort((a, b) => lineOf(a) - lineOf(b))
-  const others = places.filter((at) => lineOf(at) < 0)
-  const hasBody = (at: number) => columns[at]?.body !== undefined
-  const lines = [first, others.filter((at) => !hasBody(at)), others.filter(hasBody)]
   const cellAt = (at: number) =>
     html`<${Cell} key=${at} at=${at} column=${columns[at]} cell=${call.cells[at] ?? null} opName=${call.opName} href=${at === 0 ? href : null} />`
   return html`<div class="row call" role="row" aria-rowindex=${index + 1} aria-selected=${isPicked} aria-current=${isOpen ? 'true' : undefined} onMouseMove=${setTitleAt} onClick=${openCall}>
@@ -100,8 +94,20 @@ export function CallRow(props: CallRowProps) {
         onClick=${(event: MouseEvent) => onPick(event.shiftKey)}
       />
     </span>
-    ${isPhone.value ? lines.map((line, at) => html`<span key=${at} class="line">${line.map(cellAt)}</span>`) : places.map(cellAt)}
+    ${isPhone.value ? linesOf(columns).map((line, at) => html`<span key=${at} class="line">${line.map(cellAt)}</span>`) : [...columns.keys()].map(cellAt)}
   </div>`
+}
+
+/** The indices of the columns in each line of a row on a phone. */
+function linesOf(columns: readonly Column[]): number[][] {
+  const hasBody = (index: number) => columns[index]?.body !== undefined
+  const first = FIRST_LINE.map((name) => columns.findIndex((column) => column.name === name))
+  const others = [...columns.keys()].filter((index) => !first.includes(index))
+  return [
+    first.filter((index) => index >= 0),
+    others.filter((index) => !hasBody(index)),
+    others.filter(hasBody),
+  ].filter(({ length }) => length > 0)
 }
 
 /** Opens the call over the list, without the scroll to the top that other links have. */

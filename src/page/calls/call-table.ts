@@ -62,7 +62,7 @@ export function CallTable(props: CallTableProps) {
     selection.isAll && selection.ids.size === 0 ? 'all' : isEmpty(selection) ? 'none' : 'some'
   // Both fail for the same reason, as a rule.
   return html`<${Failure} words=${failure ?? uncounted ?? unpicked} />
-    <div class=${`table calls ${isPhone.value ? 'phone' : ''}`} style=${{ '--columns': [PICK_WIDTH, ...shown.map(({ width }) => width)].join(' ') }}>
+    <div class=${`table calls ${isPhone.value ? 'phone' : ''}`} style=${{ '--columns': [PICK_WIDTH, ...shown.map(({ width }) => width)].join(' '), '--row-height': `${rowPx.value}px` }}>
       <div role="table" aria-label="Calls" aria-rowcount=${rows}>
         <${ColumnNames} columns=${shown} picked=${picked} onPickAll=${() => onSelect(picked === 'all' ? NOTHING : EVERYTHING)} />
         <${WindowList}

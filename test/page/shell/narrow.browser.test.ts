@@ -120,6 +120,13 @@ describe.skipIf(!hasBrowser)('the page on a phone, in the dark', () => {
     await page.goto(`${url}/acme/demo/weave/calls?op=fir&all=1#key=${key}`)
     await page.locator('.row.call').first().waitFor()
     await page.getByRole('button', { name: 'Remove op:fir' }).waitFor()
+    const actions = page
+      .locator('.list-bar')
+      .getByText(/^ ?(Add to a queue|Train on these|Export)$/)
+    const tops = await actions.evaluateAll((all) =>
+      all.map((action) => action.getBoundingClientRect().bottom),
+    )
+    expect([tops.length, new Set(tops).size]).toEqual([3, 1])
     const field = page.getByLabel('Search calls')
     await field.fill('cost')
     const offers = (await page.getByRole('listbox').boundingBox())!
