@@ -252,7 +252,8 @@ export function cellOf({ body, read }: Column, call: Call): string | number | nu
 }
 
 function isEmpty(value: unknown): boolean {
-  return Object.keys(value ?? {}).length === 0 && typeof value !== 'number'
+  if (typeof value === 'number' || typeof value === 'boolean') return false
+  return Object.keys(value ?? {}).length === 0
 }
 
 export function showCell({ show }: Column, cell: string | number | null): string {

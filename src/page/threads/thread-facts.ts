@@ -9,6 +9,8 @@ import { lastMessageText, newestOf, onlyTextOf, promptOf } from '../parts/messag
 /** Limit: turns of a page of threads whose usage and feedback are summed up. */
 const TURNS_MAX = 2000
 const FIRST_CHARS = 140
+/** Shown in place of a first message that is too long for a list. */
+const UNREAD = 'over 1 MiB: open the conversation to read it'
 
 export interface ThreadFacts {
   /** Beginning of what was said first. */
@@ -45,12 +47,13 @@ const NOBODY = { first: '', user: '' }
 /** Of each first turn the beginning of its message, and who sent it. */
 async function readFirsts(project_id: string, threads: readonly Thread[], signal: AbortSignal) {
   const call_ids = threads.flatMap(({ first_turn_id }) => first_turn_id ?? [])
-  const columns = ['inputs', 'svc_username', 'end_user_id']
+  const columns = ['inputs', 'summary', 'svc_username', 'end_user_id']
   const body = { project_id, filter: { call_ids }, columns, preview_bodies: true }
   const firsts = new Map<string, Pick<ThreadFacts, 'first' | 'user'>>()
   for await (const call of requestLines<Call>('/calls/stream_query', body, { signal })) {
     const user = call.end_user_id ?? call.svc_username ?? ''
-    firsts.set(call.id, { first: firstTextOf(call.inputs), user })
+    const isUnread = factsOf(call).unread_bodies?.includes('inputs')
+    firsts.set(call.id, { first: isUnread ? UNREAD : firstTextOf(call.inputs), user })
   }
   return firsts
 }

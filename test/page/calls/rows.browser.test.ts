@@ -40,6 +40,25 @@ describe.skipIf(!hasBrowser)('the rows of the list of calls', () => {
     expect(complaints).toEqual([])
   })
 
+  it('are as high on a phone while they are loading', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    await page.setViewportSize({ width: 390, height: 844 })
+    await recordCalls(test, [{ id: 'a' }])
+    const isSeen = Promise.withResolvers<void>()
+    await page.route('**/calls/stream_query', async (route) => {
+      await isSeen.promise
+      await route.continue()
+    })
+    await page.goto(`${url}/${PROJECT}/weave/calls#key=${key}`)
+    const row = page.locator('.calls .window-list .row')
+    const loading = await row.boundingBox()
+    isSeen.resolve()
+    await page.locator('.row.call').waitFor()
+    expect(loading?.height).toBe((await row.boundingBox())?.height)
+    expect(loading?.height).toBe(78)
+  })
+
   it('show bodies of any length from few bytes', async () => {
     const test = await openPage()
     const { page, url, key, complaints } = test
@@ -61,6 +80,21 @@ describe.skipIf(!hasBrowser)('the rows of the list of calls', () => {
     expect([op, n, output]).toEqual(['answer', '0', 'over 1 MiB: open the call to read it'])
     expect(inputs).toMatch(/^word word .*…$/)
     expect(complaints).toEqual([])
+  })
+
+  it('show the attributes that were read beside a span that was not', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    await recordCalls(test, [{ id: 'a', attributes: { ok: true } }])
+    await page.route('**/calls/stream_query', async (route) => {
+      const call = await (await route.fetch()).json()
+      Object.assign(call.summary.weave, { unread_bodies: ['attributes'] })
+      await route.fulfill({ json: call })
+    })
+    await page.goto(`${url}/${PROJECT}/weave/calls?cols=attributes.ok,attributes.no#key=${key}`)
+    const cells = page.locator('.row.call').getByRole('cell')
+    const unread = 'over 1 MiB: open the call to read it'
+    await expect.poll(() => cells.allTextContents()).toEqual(['', 'true', unread])
   })
 })
 

@@ -134,6 +134,15 @@ describe.skipIf(!hasBrowser)('conversations in a browser', () => {
     expect(complaints).toEqual([])
   })
 
+  it('say that a first message is too long for the list', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    const question = 'word '.repeat(300_000)
+    await recordCalls(test, [{ id: 'a', thread_id: 'talk', turn_id: 'a', inputs: { question } }])
+    await page.goto(`${url}/${PROJECT}/weave/threads#key=${key}`)
+    await page.getByRole('link', { name: 'over 1 MiB: open the conversation to read it' }).waitFor()
+  })
+
   it('of agents come in pages, the newest first', async () => {
     const test = await openPage()
     const { page, url, key } = test
