@@ -10,7 +10,7 @@ const PICTURE = Buffer.from(
 )
 
 describe.skipIf(!hasBrowser)('media of Langfuse’s SDKs, on the page', () => {
-  it('are shown as pictures in messages and in values, and a missing one with the reason', async () => {
+  it('are shown as pictures in messages and in values, and a missing or large one with the reason', async () => {
     const app = await openPage()
     const { page, url, key } = app
     const sha256Hash = createHash('sha256').update(PICTURE).digest('base64')
@@ -40,5 +40,11 @@ describe.skipIf(!hasBrowser)('media of Langfuse’s SDKs, on the page', () => {
         .evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth)
     await expect.poll(width).toBe(1)
     await expect.poll(() => page.locator('main').textContent()).toContain('There is no such')
+    // The length that the object states is not believed.
+    const body = Buffer.alloc(16 * 1024 * 1024 + 1)
+    await page.route('**/file/content', (route) => route.fulfill({ body }))
+    await page.reload()
+    await page.getByText('16,777,217 bytes, too large to be shown').first().waitFor()
+    expect(await pictures.count()).toBe(0)
   })
 })

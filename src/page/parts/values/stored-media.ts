@@ -46,7 +46,10 @@ async function readMedia(project_id: string, { type, id }: StoredMedia, signal: 
   const { digest, content_length: bytes } = obj.val
   if (bytes > BYTES_MAX) return { url: null, bytes }
   const response = await request('/file/content', { project_id, digest }, { signal })
-  return { url: await toDataUrl(new Blob([await response.arrayBuffer()], { type })), bytes }
+  const file = await response.blob()
+  // The object is written by clients, and may state another length.
+  if (file.size > BYTES_MAX) return { url: null, bytes: file.size }
+  return { url: await toDataUrl(new Blob([file], { type })), bytes: file.size }
 }
 
 /** The page's policy allows data URLs, and no others. */
