@@ -7,14 +7,16 @@ describe.skipIf(!hasBrowser)('alerts on the page', () => {
     await page.goto(`${url}/acme/demo/weave/alerts#key=${key}`)
     const form = page.getByRole('form', { name: 'New alert' })
     await form.getByLabel('Name').fill(MARKUP)
-    await form.getByLabel('Measures').selectOption('95th percentile of latency in ms')
+    await form.getByLabel('Measures').selectOption('p95 of latency in ms')
     await form.getByLabel('Threshold').fill('2500')
     await form.getByRole('textbox', { name: 'Webhook' }).fill('https://hooks.example.com/weft')
     await form.getByText('Add alert').dblclick()
     await page.locator('.secret code', { hasText: 'whsec_' }).waitFor()
     const row = page.locator('[aria-label=Alerts] tbody tr')
     await expect.poll(() => row.count()).toBe(1)
-    await expect.poll(() => row.textContent()).toContain('p95 latency_ms above 2500 over 1 hour')
+    await expect
+      .poll(() => row.textContent())
+      .toContain('p95 of latency in ms above 2500 over 1 hour')
     const [alert] = (await get('/v1/alerts?project_id=acme/demo')).body.data
     expect(alert).toMatchObject({ name: MARKUP, metric: { percentile: 95 }, window_s: 3600 })
     expect(await findBarriers(page)).toEqual([])
