@@ -219,6 +219,10 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     const feedback = page.getByRole('combobox', { name: 'Feedback' })
     await expect.poll(() => feedback.inputValue()).toBe('older payload.score')
     await page.getByText('4 with no feedback with the reward').waitFor()
+    const bottoms = await page
+      .locator('.reward select, .reward + button')
+      .evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().bottom)))
+    expect([bottoms.length, new Set(bottoms).size]).toEqual([3, 1])
     await page.goto(`${form}?reward=none`)
     await page.getByText('“none” names no feedback').waitFor()
     expect(await page.getByText('Start the job').isDisabled()).toBe(true)
