@@ -124,6 +124,7 @@ describe('POST /calls/exports and the download', () => {
       [{ format: 'csv' }, 'columns'],
       [{ expand_columns: ['id'] }, 'expand_columns[0]'],
       [{ format: 'xml' }, 'format'],
+      [{ preview_bodies: true }, 'preview_bodies'],
     ] as const) {
       const { status, body: response } = await app.post(url, { ...body, ...fields })
       expect([status, response.error.param]).toEqual([422, param])

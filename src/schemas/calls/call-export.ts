@@ -6,7 +6,8 @@ import { CallsQueryRequest, columns } from './calls-query.ts'
 /** Selection of calls, as in a list, and the format of the file. */
 export const CallExportRequest = z
   .strictObject({
-    ...CallsQueryRequest.shape,
+    // A file has whole bodies: in CSV nothing would say which ones were not read.
+    ...CallsQueryRequest.omit({ preview_bodies: true }).shape,
     columns: columns.describe(
       'For JSON lines as in a list. For CSV, where it is required, the columns of the table: fields, dotted into JSON ' +
         '(`inputs.question`), or one of `status`, `latency_ms`, `models`, `total_tokens`, `total_cost`, `feedback`.',
