@@ -285,7 +285,7 @@ async function fillFirst() {
     await stores.close()
     // The connection that closes last removes the log, and may be one of a thread that still ends.
     const logsOf = () => readdirSync(dataDir).filter((name) => /-(?:wal|shm)$/.test(name))
-    await expect.poll(logsOf).toEqual([])
+    await expect.poll(logsOf, { timeout: 10_000 }).toEqual([])
   }
 }
 
