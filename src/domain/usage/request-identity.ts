@@ -62,8 +62,8 @@ export function readTextResponseId(output_json: string): string | null {
 export function readSpanResponseId(attributes: unknown): string | null {
   if (!isObject(attributes)) return null
   const given = SPAN_RESPONSE_IDS.map((name) => toResponseId(attributes[name]))
-  const told = given.find((id) => id !== null)
-  if (told) return told
+  const found = given.find((id) => id !== null)
+  if (found) return found
   const output = parseObject(attributes['output.value'])
   return readResponseId(output) ?? readResponseId(isObject(output) ? output.data : null)
 }

@@ -70,8 +70,8 @@ export async function migrate(
 
 function toMigrationError(error: unknown): MigrationError {
   if (error instanceof MigrationError) return error
-  const told = error instanceof ApiError ? (error.cause as Error).message : describe(error)
-  return new MigrationError(`WEFT_CLICKHOUSE_URL: ${told}`)
+  const reason = error instanceof ApiError ? (error.cause as Error).message : describe(error)
+  return new MigrationError(`WEFT_CLICKHOUSE_URL: ${reason}`)
 }
 
 /** Checks without changing anything that the tables have this version. @throws MigrationError */

@@ -1,4 +1,4 @@
-/** Reads the calls of a project for an export, those that are stored when it begins, also beside running servers. */
+/** Reads the calls of a project for an export: those that are stored when it begins, also while servers run. */
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import { resolveCallsSelection, resolveCallsShape } from '../../../domain/calls/calls-query.ts'
 import { createCallsQueryStore } from '../calls/query/calls-query.ts'
@@ -11,7 +11,7 @@ export interface ProjectCalls {
   close(): Promise<void>
 }
 
-/** @throws MigrationError when ClickHouse cannot be asked, or has another version */
+/** @throws MigrationError when ClickHouse cannot be reached, or has another version */
 export async function openProjectCalls(
   options: { readonly url: string; readonly readTimeoutMs: number },
   project_id: string,

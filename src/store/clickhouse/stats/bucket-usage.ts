@@ -18,7 +18,7 @@ import {
 } from '../hours/hour-plan.ts'
 import { selectHourUsage } from '../hours/hour-usage.sql.ts'
 import { HOUR_US, type TimeRange } from '../hours/hours.sql.ts'
-import { findSingle, hoursOf, type QueryClause } from './built-hours.ts'
+import { findUsableHours, hoursOf, type QueryClause } from './built-hours.ts'
 import { readServed, type ServedColumns } from './served-columns.ts'
 import { selectUsage, sumUsage } from './stats.sql.ts'
 
@@ -93,7 +93,7 @@ async function prepare(
 ): Promise<{ statements: Statements; built: readonly BuiltHour[] }> {
   const { startsUs, counting } = query
   const isOwn = counting === 'own'
-  const { isDoubled, hours } = await findSingle(reads, query, parameters, built, caller)
+  const { isDoubled, hours } = await findUsableHours(reads, query, parameters, built, caller)
   const scopeOf = (ranges: Ranges) => ({ conditions, isOwn, isDoubled, ranges })
   const ofRows = { ...parameters, joined_max: joinedMax }
   const hourSql = selectHourUsage(isOwn, conditions.length > 0)

@@ -47,10 +47,10 @@ function boundsOf({ startUs, endUs }: Omit<Window, 'startsUs'>): Parameters {
 }
 
 /**
- * Finds whether requests of a project have several calls, and the hours of those given whose usage is built all the same:
- * of hours with such calls the rows say which of them count.
+ * Finds whether requests of a project have several calls, and returns the built hours without such calls: in the others
+ * only the rows say which of them count.
  */
-export async function findSingle(
+export async function findUsableHours(
   reads: Reads,
   { counting, project_id }: Pick<StatsQuery, 'counting' | 'project_id'>,
   parameters: Parameters,

@@ -15,7 +15,7 @@ import { groupHourCalls, groupHourUsage, isBuiltField } from '../hours/hour-grou
 import { planHours, rangesOf } from '../hours/hour-plan.ts'
 import type { TimeRange } from '../hours/hours.sql.ts'
 import { type CallSums, toCallNumbers } from './bucket-sums.ts'
-import { countCalls, findBuilt, findSingle, hoursOf, type QueryClause } from './built-hours.ts'
+import { countCalls, findBuilt, findUsableHours, hoursOf, type QueryClause } from './built-hours.ts'
 import { groupCalls, groupCallsByUsage, groupUsage, selectNamedUsage } from './groups.sql.ts'
 import { readServed, type ServedColumns } from './served-columns.ts'
 import type { UsageScope } from './usage-rows.sql.ts'
@@ -80,7 +80,7 @@ async function openParts(
   const found = isBuiltField(field) ? await findBuilt(reads, window, clause, caller) : []
   const isOfUsage = usageColumns.length > 0 || isUsageField(field)
   const built = countCalls(found) < (isOfUsage ? usageBuiltMin : builtMin) ? [] : found
-  const { isDoubled, hours } = await findSingle(reads, query, parameters, built, caller)
+  const { isDoubled, hours } = await findUsableHours(reads, query, parameters, built, caller)
   const plan = isBuiltField(field) ? planHours(window, hours) : null
 
   const ofRows = (ranges: readonly TimeRange[] | null): GroupReads => {

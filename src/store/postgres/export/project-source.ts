@@ -14,7 +14,7 @@ import * as SQL from './project-source.sql.ts'
 const NARROW_ROWS = 500
 const WIDE_ROWS = 20
 
-/** @throws MigrationError when PostgreSQL cannot be asked, or has another version */
+/** @throws MigrationError when PostgreSQL cannot be reached, or has another version */
 export async function openOtherRecords(url: string, project_id: string): Promise<OtherRecords> {
   const client = await openOwnConnection(url)
   const db = withFailures(statementsOf(client))
