@@ -43,12 +43,12 @@ export async function storedResponseRoutes(
 
   /** What has ended is returned as it is. @throws ApiError response_not_found, server_overloaded */
   async function cancelElsewhere(id: string, { caller, signal }: Waiting): Promise<string> {
-    const find = () => findOwnResponse(responses, id, caller)
-    const ended = await find()
+    const findEnded = () => findOwnResponse(responses, id, caller)
+    const ended = await findEnded()
     if (ended !== null) return ended.response_json
     const json = isResponseId(id) ? await running.cancelElsewhere(id, caller, signal) : null
     // It may have ended meanwhile.
-    const found = json ?? (await find())?.response_json
+    const found = json ?? (await findEnded())?.response_json
     if (found === undefined) throw notFound()
     return found
   }
