@@ -210,12 +210,13 @@ export async function openProjectSource(
     { url: clickhouse.url, readTimeoutMs },
     project_id,
   )
-  try {
+  const openOthers = async (url: string) => {
     const { openOtherRecords } = await import('./store/postgres/export/project-source.ts')
+    return openOtherRecords(url, project_id)
+  }
+  try {
     const others =
-      metaUrl === null
-        ? openSqliteSource(dataDir, project_id)
-        : await openOtherRecords(metaUrl, project_id)
+      metaUrl === null ? openSqliteSource(dataDir, project_id) : await openOthers(metaUrl)
     return {
       ...others,
       calls,
