@@ -6,9 +6,10 @@
  *   npm run bench -- growth --check --store sqlite
  *
  * Sizes are millions of narrow calls over 30 days. The folder is one of TMPDIR: 100 millions take 15 GB in ClickHouse, 30
- * take 15 GB in SQLite. --keep leaves SQLite's data in DIR/<millions>, where the next run finds it. --check compares 60,000 filled calls with written ones.
+ * take 15 GB in SQLite. --keep leaves SQLite's data in DIR/<millions>, where the next run finds it. --check compares 60,000
+ * filled calls with written ones.
  */
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -92,9 +93,11 @@ async function open(dataDir: string): Promise<StoreCase> {
     : openClickHouse(CHECKOUT, 'ClickHouse', dataDir, { buildsHours: false })
 }
 
-/** Returns a store with so many calls whose hours are not built. */
+/** Returns a store with so many calls whose hours are not built. A directory of SQLite gets its name when it is full. */
 async function fill(dataDir: string, calls: number): Promise<StoreCase> {
-  const store = await open(dataDir)
+  const filling = values.store === 'sqlite' ? `${dataDir}.part` : dataDir
+  rmSync(filling, { recursive: true, force: true })
+  const store = await open(filling)
   const period = { from: 0, end: Math.min(PERIOD_CALLS, calls), atOnce: 1 }
   await ingest(store.stores, period, (at) => callOf(at, calls, true))
   if (store.url !== null) {
@@ -102,7 +105,8 @@ async function fill(dataDir: string, calls: number): Promise<StoreCase> {
     return store
   }
   await store.close()
-  fillSqlite(dataDir, calls)
+  fillSqlite(filling, calls)
+  renameSync(filling, dataDir)
   return open(dataDir)
 }
 
@@ -243,6 +247,9 @@ const { values, positionals } = readArguments({
 })
 if (values.store !== 'sqlite' && values.store !== 'clickhouse') {
   refuseArguments('--store takes sqlite or clickhouse')
+}
+if (values.keep !== undefined && values.store !== 'sqlite') {
+  refuseArguments('--keep takes --store sqlite: the data of ClickHouse ends with its engine')
 }
 if (values.keep !== undefined) mkdirSync(values.keep, { recursive: true })
 const root = mkdtempSync(join(tmpdir(), 'weft-growth-'))
