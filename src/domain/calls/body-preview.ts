@@ -53,9 +53,8 @@ function shorten(value: unknown, step: Step, paths: Paths, level: number): unkno
   if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value
   if (level === LEVELS_MAX) return null
   if (Array.isArray(value)) return shortenList(value, step, paths, level)
-  const entries = Object.entries(value).filter(
-    ([name], at) => at < step.members || paths.some(([first]) => first === name),
-  )
+  const named = firstsOf(paths)
+  const entries = Object.entries(value).filter(([name], at) => at < step.members || named.has(name))
   return Object.fromEntries(
     entries.map(([name, member]) => [
       takeText(name, step),
@@ -67,13 +66,17 @@ function shorten(value: unknown, step: Step, paths: Paths, level: number): unkno
 /** The elements in the middle are left out; null in their places before the last position that a column names. */
 function shortenList(list: readonly unknown[], step: Step, paths: Paths, level: number): unknown[] {
   const half = step.elements / 2
-  const named = new Set(paths.flatMap(([first]) => first ?? []))
+  const named = firstsOf(paths)
   const lastNamed = Math.max(-1, ...[...named].map(Number).filter((at) => at < list.length))
   return list.flatMap((element, at) => {
     const isLeft = at < half || at >= list.length - half || named.has(String(at))
     if (isLeft) return [shorten(element, step, restOf(paths, String(at)), level + 1)]
     return at < lastNamed ? [null] : []
   })
+}
+
+function firstsOf(paths: Paths): ReadonlySet<string> {
+  return new Set(paths.flatMap(([first]) => first ?? []))
 }
 
 /** The rest of those paths that begin with a name. */
