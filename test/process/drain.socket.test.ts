@@ -8,7 +8,7 @@ import { buildTestApp } from '../support/build-test-app.ts'
 import { createScriptedBackend, HELLO, scriptedModels } from '../support/scripted-backend.ts'
 
 const CLIENTS = 8
-/** Pause of a client between two requests. */
+/** Limit: the pause of a client between two requests. */
 const PAUSE_MS = 20
 const PIPELINED = 3
 
@@ -28,16 +28,18 @@ it('a shutdown breaks no connection on which requests come, and listens no longe
       sent.end()
     })
   const seen: (number | string | undefined)[] = []
-  async function askUntilRefused(): Promise<void> {
+  async function askUntilRefused(pauseMs: number): Promise<void> {
     while (seen.at(-1) !== 'ECONNREFUSED') {
       seen.push(await ask())
-      await sleep(PAUSE_MS * Math.random())
+      await sleep(pauseMs)
     }
   }
 
   // A connection that is opened just as the server stops to listen may be reset.
   await Promise.all(Array.from({ length: CLIENTS }, ask))
-  const asking = Promise.all(Array.from({ length: CLIENTS }, askUntilRefused))
+  const asking = Promise.all(
+    Array.from({ length: CLIENTS }, (_, at) => askUntilRefused((PAUSE_MS * (at + 1)) / CLIENTS)),
+  )
   await sleep(PAUSE_MS)
   await app.close()
   await asking
@@ -65,6 +67,7 @@ it('a shutdown sends the responses to all requests that were pipelined on a conn
   socket.write(sent.repeat(PIPELINED))
   await expect.poll(() => backend.runningCount()).toBe(PIPELINED)
   const stopped = app.close()
+  await expect.poll(() => app.server.listening).toBe(false)
   release()
   await Promise.all([stopped, closed])
   expect(received.match(/HTTP\/1\.1 200/g)).toHaveLength(PIPELINED)
