@@ -43,6 +43,9 @@ function Row({ project, row, names }: RowProps) {
 /** Names of calls by their ids; null while they are loading. */
 type CallNames = ReadonlyMap<string, string> | null
 
+/** Without names, links have ids. */
+const NO_NAMES: CallNames = new Map()
+
 /** Reads the names of the calls that feedback is about. */
 export function useCallNames(
   project: string,
@@ -57,6 +60,7 @@ export function useCallNames(
       names.set(call.id, call.display_name ?? shortOp(call.op_name))
     return names
   })
+  if (loaded.failure !== null) return NO_NAMES
   return loaded.isOther ? null : loaded.value
 }
 
@@ -67,7 +71,7 @@ interface AboutProps {
   readonly names: CallNames
 }
 
-/** A call of the project is a link with its name, or with its id where it was deleted; other refs are shown. */
+/** A call of the project is a link with its name, or with its id where it was deleted or could not be read; other refs are shown. */
 export function About({ project, about, names }: AboutProps) {
   const id = callIdOf(project, about)
   if (id === undefined) return html`<span class="faint">${about}</span>`

@@ -51,6 +51,9 @@ describe.skipIf(!hasBrowser)('a score in a browser', () => {
     const link = rows.first().getByRole('link')
     await expect.poll(() => link.textContent()).toBe('op-c')
     expect(await link.getAttribute('title')).toBe('c')
+    await page.route('**/calls/stream_query', (route) => route.fulfill({ status: 503 }))
+    await page.reload()
+    await expect.poll(() => link.textContent()).toBe('c')
   })
 
   it('of labels has their counts', async () => {
