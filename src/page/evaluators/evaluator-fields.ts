@@ -2,7 +2,7 @@
 import type { EvaluatorDefinition, EvaluatorResponse } from '../../schemas/evaluators/evaluator.ts'
 import type { Scorer } from '../../schemas/evaluators/scorer.ts'
 import { shortOp } from '../parts/format.ts'
-import { EMPTY_RULE, isRuleKind, toRule, toRuleFields } from './rule-fields.ts'
+import { EMPTY_RULE, isRuleKind, textOfNumber, toRule, toRuleFields } from './rule-fields.ts'
 
 /** As texts; empty: not set. */
 export const EMPTY = {
@@ -143,8 +143,4 @@ function readVariables(text: string): Record<string, string> {
 function linesOf(text: string): string[] {
   const lines = text.split('\n').map((line) => line.trim())
   return lines.filter((line) => line !== '')
-}
-
-function textOfNumber(value: number | null | undefined): string {
-  return value === null || value === undefined ? '' : String(value)
 }

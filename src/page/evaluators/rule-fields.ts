@@ -90,7 +90,12 @@ export const RULE_FORMS: { readonly [Kind in RuleKind]: RuleForm<Kind> } = {
   },
   length: {
     label: 'length',
-    read: ({ path, unit, min, max }) => ({ path, unit, min: textOf(min), max: textOf(max) }),
+    read: ({ path, unit, min, max }) => ({
+      path,
+      unit,
+      min: textOfNumber(min),
+      max: textOfNumber(max),
+    }),
     write: ({ path, unit, min, max }) => ({
       path,
       unit: unit === 'words' ? 'words' : 'characters',
@@ -180,6 +185,7 @@ function toNumber(text: string): number | undefined {
   return text === '' ? undefined : Number(text)
 }
 
-function textOf(value: number | undefined): string {
-  return value === undefined ? '' : String(value)
+/** '' for a number that is not set. */
+export function textOfNumber(value: number | null | undefined): string {
+  return value === null || value === undefined ? '' : String(value)
 }

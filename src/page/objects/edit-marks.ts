@@ -30,8 +30,8 @@ export function EditMarks({ object, versions, onChanged }: EditMarksProps) {
     setFailure(null)
     try {
       await takeOff(object, mark)
-      const places = { item: '.mark', button: 'button', instead: 'input', within: '.marks' }
-      focusNeighbour(button, places)
+      const neighbours = { item: '.mark', button: 'button', instead: 'input', within: '.marks' }
+      focusNeighbour(button, neighbours)
       onChanged()
     } catch (error) {
       setFailure(errorText(error))

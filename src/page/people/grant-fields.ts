@@ -46,14 +46,14 @@ export function GrantFields({ texts, onChange }: GrantFieldsProps) {
   const change = (at: number, part: Partial<GrantText>) =>
     onChange(texts.map((text, index) => (index === at ? { ...text, ...part } : text)))
   const remove = ({ currentTarget }: Event, at: number) => {
-    const places = {
+    const neighbours = {
       item: '.grant',
       button: 'select',
       instead: '.add-grant',
       within: 'form',
       isKeyedByIndex: true,
     }
-    focusNeighbour(currentTarget as Element, places)
+    focusNeighbour(currentTarget as Element, neighbours)
     onChange(texts.toSpliced(at, 1))
   }
   return html`${texts.map(

@@ -85,8 +85,8 @@ export function Pane({ project, number, state, models, onChange, onRemove }: Pan
   const edit = (message: Message, text: string | null) =>
     onChange({ ...state, drafts: withDraft(state.drafts, message, text) })
   const close = ({ currentTarget }: Event) => {
-    const places = { item: '.pane', button: 'select', instead: 'select', within: '.panes' }
-    focusNeighbour(currentTarget as Element, places)
+    const neighbours = { item: '.pane', button: 'select', instead: 'select', within: '.panes' }
+    focusNeighbour(currentTarget as Element, neighbours)
     onRemove?.()
   }
   const { length } = state.messages
@@ -149,8 +149,13 @@ function Editable({ message, draft, isFixed, onEdit, onChange }: EditableProps) 
   }, [draft === null])
   const takeOut = ({ currentTarget }: Event) => {
     const button = '.bar > :last-child'
-    const places = { item: '.message', button, instead: '[aria-label=Message]', within: '.chat' }
-    focusNeighbour(currentTarget as Element, places)
+    const neighbours = {
+      item: '.message',
+      button,
+      instead: '[aria-label=Message]',
+      within: '.chat',
+    }
+    focusNeighbour(currentTarget as Element, neighbours)
     onChange(null)
   }
   if (draft === null || isFixed) {

@@ -48,13 +48,13 @@ function ItemFields({ item, number, isText, isAlone, onChange }: ItemFieldsProps
     onChange({ ...item, message: { ...message, role } })
   }
   const remove = ({ currentTarget }: Event) => {
-    const places = {
+    const neighbours = {
       item: 'li',
       button: 'textarea',
       instead: '.add-message',
       within: '.prompt-fields',
     }
-    focusNeighbour(currentTarget as Element, places)
+    focusNeighbour(currentTarget as Element, neighbours)
     onChange(null)
   }
   return html`<li>

@@ -74,8 +74,8 @@ function Revoke({ row, isOwn, onRevoked }: RowProps & { readonly isOwn: boolean 
   const revoke = () =>
     requestJson(`/v1/keys/${encodeURIComponent(row.id)}`, undefined, { method: 'DELETE' }).then(
       () => {
-        const places = { item: 'tr', button: 'button', instead: '.scroll', within: 'main' }
-        if (first.current !== null) focusNeighbour(first.current, places)
+        const neighbours = { item: 'tr', button: 'button', instead: '.scroll', within: 'main' }
+        if (first.current !== null) focusNeighbour(first.current, neighbours)
         onRevoked()
       },
       (error: unknown) => setFailure(errorText(error)),

@@ -39,8 +39,8 @@ function Tag({ project, call, tag, isWriter, onChange }: TagProps) {
   const { submit, failure } = useSubmit(async ({ currentTarget }) => {
     const button = currentTarget as Element
     await tagCalls(project, [call.id], { remove: [tag] })
-    const places = { item: '.tag', button: 'button', instead: 'input', within: '.tags' }
-    focusNeighbour(button, places)
+    const neighbours = { item: '.tag', button: 'button', instead: 'input', within: '.tags' }
+    focusNeighbour(button, neighbours)
     onChange()
   })
   const q = new URLSearchParams({

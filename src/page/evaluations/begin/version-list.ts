@@ -24,14 +24,14 @@ export function VersionList(props: VersionListProps) {
   const add = () =>
     onChange([...chosen, { name: objects[0] ?? '', version: hasVersions ? 'latest' : '' }])
   const remove = ({ currentTarget }: Event, at: number) => {
-    const places = {
+    const neighbours = {
       item: '.version-choice',
       button: 'select',
       instead: 'select',
       within: 'fieldset',
       isKeyedByIndex: true,
     }
-    focusNeighbour(currentTarget as Element, places)
+    focusNeighbour(currentTarget as Element, neighbours)
     onChange(chosen.toSpliced(at, 1))
   }
   const valueIn = (event: Event) => (event.target as HTMLInputElement).value

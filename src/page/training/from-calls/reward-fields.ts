@@ -41,14 +41,14 @@ function Reward({ sources, reward, number, onChange, onRemove }: RewardProps) {
   const set = (name: keyof RewardChoice) => (event: FieldEvent) =>
     onChange({ ...reward, [name]: event.currentTarget.value })
   const remove = ({ currentTarget }: Event) => {
-    const places = {
+    const neighbours = {
       item: '.reward',
       button: 'select',
       instead: 'select',
       within: 'fieldset',
       isKeyedByIndex: true,
     }
-    focusNeighbour(currentTarget as Element, places)
+    focusNeighbour(currentTarget as Element, neighbours)
     if (onRemove) onRemove()
   }
   const isOwn = reward.source === OWN
