@@ -3,6 +3,7 @@ import { resolvePrice } from '../../../src/domain/prices/project-prices.ts'
 import type { StatsGroupField } from '../../../src/schemas/stats/stats-groups.ts'
 import type { GroupsQuery, GroupsResult } from '../../../src/store/api/stats/stats.ts'
 import type { Stores } from '../../../src/store/api/stores.ts'
+import type { ClickHouse } from '../../../src/store/clickhouse/db/client.ts'
 import {
   BASE_US,
   endOf,
@@ -100,6 +101,13 @@ async function openBoth() {
   return { ...opened, readBuilt, readSame }
 }
 
+/** Stores a call in the second hour of which statistics hear nothing, which shows whether rows are read. */
+function addUnrecorded(db: ClickHouse): Promise<void> {
+  return db.command(`
+INSERT INTO calls (project_id, started_at_us, id, has_start, has_end, op_name, latency_ms, \`usage.model\`, \`usage.input_tokens\`)
+VALUES ('${PROJECT}', ${BASE_US + HOUR_US}, 'unrecorded', 1, 1, 'op', 3, ['m'], [50])`)
+}
+
 function countsOf({ groups }: GroupsResult): Record<string, number> {
   return Object.fromEntries(groups.map(({ group, count }) => [`${group}`, count]))
 }
@@ -126,13 +134,22 @@ describe.skipIf(!hasClickHouse)('groups of built hours in ClickHouse', () => {
       { m: 4, m2: 1, n: 1, o: 1, null: 2 },
       { x: 2, y: 1, z: 1, null: 4 },
     ])
-    // A call of which statistics hear nothing shows whether rows are read.
-    await db.command(`
-INSERT INTO calls (project_id, started_at_us, id, has_start, has_end, op_name, latency_ms, \`usage.model\`, \`usage.input_tokens\`)
-VALUES ('${PROJECT}', ${BASE_US + HOUR_US}, 'unrecorded', 1, 1, 'op', 3, ['m'], [50])`)
+    await addUnrecorded(db)
     for (const [at, [field, way]] of asked.entries()) {
       expect(await readBuilt(field, way)).toEqual(before[at])
     }
+  })
+
+  it('by op count calls from built hours also where requests have several calls, which decide only usage', {
+    timeout: LONG,
+  }, async () => {
+    const { db, stores, readBuilt } = await openBoth()
+    await stores.calls.writeParts(CALLS.map(partsOf))
+    await stores.hours.buildAll()
+    await db.insert('call_doubles', [{ project_id: PROJECT, request: 'r', id: 'c4' }], 'doubles')
+    await addUnrecorded(db)
+    expect(countsOf(await readBuilt('op_name', { usageColumns: [] }))).toMatchObject({ op: 3 })
+    expect(countsOf(await readBuilt('op_name'))).toMatchObject({ op: 4 })
   })
 
   it('equal the rows after late ends, children that report late, deletions and expiry', {

@@ -80,7 +80,9 @@ async function openParts(
   const found = isBuiltField(field) ? await findBuilt(reads, window, clause, caller) : []
   const isOfUsage = usageColumns.length > 0 || isUsageField(field)
   const built = countCalls(found) < (isOfUsage ? usageBuiltMin : builtMin) ? [] : found
-  const { isDoubled, hours } = await findUsableHours(reads, query, parameters, built, caller)
+  const { isDoubled, hours } = isOfUsage
+    ? await findUsableHours(reads, query, parameters, built, caller)
+    : { isDoubled: false, hours: built }
   const plan = isBuiltField(field) ? planHours(window, hours) : null
 
   const ofRows = (ranges: readonly TimeRange[] | null): GroupReads => {
