@@ -4,7 +4,14 @@
  */
 import { createClient } from '@clickhouse/client'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
-import { FIRST_US, idOf, PERIOD_CALLS, project_id, RANGE_US } from '../servers/trace-calls.ts'
+import {
+  FIRST_US,
+  idOf,
+  PERIOD_CALLS,
+  project_id,
+  RANGE_US,
+  TRACE_CALLS,
+} from '../servers/trace-calls.ts'
 
 const ID_START = idOf(0).slice(0, 24)
 const HOUR_US = 3600e6
@@ -25,12 +32,13 @@ export function fillSqlite(dataDir: string, calls: number): void {
     const at = 'call_key - 1 + @shift'
     const packed = (number: string) =>
       `unhex('${ID_START.replaceAll('-', '')}' || printf('%012d', ${number}))`
+    const root = packed(`${at} - (call_key - 1) % ${TRACE_CALLS}`)
     const started = `${FIRST_US} + (${at}) * ${RANGE_US / calls} / 1000 * 1000`
     const own: Readonly<Record<string, string>> = {
       call_key: 'call_key + @shift',
       id: packed(at),
-      trace_id: packed(`${at} - (call_key - 1) % 8`),
-      parent_id: `iif(parent_id IS NULL, NULL, ${packed(`${at} - (call_key - 1) % 8`)})`,
+      trace_id: root,
+      parent_id: `iif(parent_id IS NULL, NULL, ${root})`,
       started_at_us: started,
       ended_at_us: `${started} + ended_at_us - started_at_us`,
     }
@@ -85,16 +93,16 @@ WITH
   ${began('new_at')} AS new_start,
   new_start + assumeNotNull(latency_ms) * 1000 AS new_end,
   ${COPY_ID('new_at')} AS new_id,
-  ${COPY_ID('new_at - at % 8')} AS new_root
+  ${COPY_ID(`new_at - at % ${TRACE_CALLS}`)} AS new_root
 SELECT * EXCEPT (at, copy) REPLACE (
   new_start AS started_at_us,
   new_end AS ended_at_us,
   new_id AS id,
   new_root AS trace_id,
-  if(at % 8 = 0, NULL, new_root) AS parent_id,
+  if(at % ${TRACE_CALLS} = 0, NULL, new_root) AS parent_id,
   now64(6) AS stored_at,
   ${HASH([
-    JSON_ID('if(at % 8 = 0, NULL, new_root)'),
+    JSON_ID(`if(at % ${TRACE_CALLS} = 0, NULL, new_root)`),
     "'null,null'",
     'toJSONString(toString(op_name))',
     'toString(new_start)',
@@ -112,7 +120,7 @@ SELECT * EXCEPT (at, copy) REPLACE (
   if(report_mark = 0, 0, ${MARK('new_id', 'new_root')}) AS report_mark,
   if(nested_mark = 0, 0, arraySum(
     one -> if((at + one) % 3 = 0, ${MARK(COPY_ID('(new_at + one)'), 'new_id')}, 0),
-    range(1, 8)
+    range(1, ${TRACE_CALLS})
   )) AS nested_mark
 )
 FROM growth_period
