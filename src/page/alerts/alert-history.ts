@@ -35,7 +35,7 @@ export function AlertHistory({ project, id }: AlertHistoryProps) {
     ])
     return { alert, ...page }
   })
-  useSubjectName(id, loaded.value?.alert.name ?? null)
+  useSubjectName(id, loaded.isLoading, loaded.value?.alert.name)
   if (loaded.value === null) return html`<${Pending} title="Alert" loaded=${loaded} />`
   const { alert, data, has_more, last_id } = loaded.value
   return html`<h1>${alert.name}</h1>

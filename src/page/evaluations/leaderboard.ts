@@ -42,7 +42,7 @@ export function Leaderboard({ project, subject }: ViewProps) {
   const name = subject ?? ''
   const loaded = useLoad(`${project} ${name}`, (signal) => readBoard(project, name, signal))
   const title = loaded.value?.board.name ?? name
-  useSubjectName(name, loaded.value?.board.name ?? null)
+  useSubjectName(name, loaded.isLoading, loaded.value?.board.name)
   if (loaded.value === null) return html`<${Pending} title=${title} loaded=${loaded} />`
   const { board, columns, runs } = loaded.value
   const order = query.value.get('by') ?? '0'

@@ -34,7 +34,7 @@ export function RunView({ project, subject }: ViewProps) {
     turn,
   )
   const name = run.value?.name ?? (run.isLoading ? '…' : id)
-  useSubjectName(id, run.value?.name ?? null)
+  useSubjectName(id, run.isLoading, run.value?.name)
   if (!run.value) return html`<${Pending} title=${name} loaded=${run} />`
   return html`<h1 title=${name}>${name}</h1>
     <${Facts} project=${project} run=${run.value} />

@@ -46,7 +46,7 @@ export function EvaluatorDetail({ project, id }: EvaluatorDetailProps) {
     },
     turn,
   )
-  useSubjectName(id, loaded.value?.evaluator.name ?? null)
+  useSubjectName(id, loaded.isLoading, loaded.value?.evaluator.name)
   if (loaded.value === null) return html`<${Pending} title="Evaluator" loaded=${loaded} />`
   const { evaluator, versions } = loaded.value
   const { name, version, state, scored, failed, dropped, waiting, monitor_ref } = evaluator

@@ -27,7 +27,7 @@ export function Rate({ project, subject }: ViewProps) {
   const [saved, setSaved] = useState(0)
   const queue = useLoad(id, (signal) => api.readQueue(signal), saved)
   const known = queue.value
-  useSubjectName(id, known?.queue.name ?? null)
+  useSubjectName(id, queue.isLoading, known?.queue.name)
   const progress = useLoad(id, (signal) => api.readProgress(signal), turn)
   const next = useLoad(`${turn}`, async (signal) => ({ found: await api.claimNext(signal) }))
   if (!may('traces:write'))

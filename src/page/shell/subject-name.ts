@@ -10,9 +10,10 @@ export function nameOfSubject(id: string): string | null {
   return known.value?.id === id ? known.value.name : null
 }
 
-/** Names the subject of the view. @param name - null while it is unknown */
-export function useSubjectName(id: string, name: string | null): void {
+/** Names the subject of the view; by its id where it has loaded and has no name. */
+export function useSubjectName(id: string, isLoading: boolean, name: string | undefined): void {
+  const shown = name ?? (isLoading ? null : id)
   useLayoutEffect(() => {
-    if (name !== null) known.value = { id, name }
-  }, [id, name])
+    if (shown !== null) known.value = { id, name: shown }
+  }, [id, shown])
 }

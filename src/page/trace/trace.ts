@@ -48,7 +48,7 @@ export function Trace({ project, subject }: ViewProps) {
   const isCall = calls.some((call) => call.id === id)
   const chosen = query.value.get('call') ?? (isCall ? id : (calls[0]?.id ?? id))
   const [root] = calls
-  useSubjectName(id, root === undefined ? null : (root.display_name ?? shortOp(root.op_name)))
+  useSubjectName(id, trace.isLoading, root && (root.display_name ?? shortOp(root.op_name)))
   if (trace.value === null && !trace.isLoading)
     return html`<${Pending} title=${id} loaded=${trace} />`
   return html`<${Failure} words=${trace.failure ?? usage.failure} />

@@ -58,7 +58,11 @@ export function JobView({ project, id }: JobViewProps) {
   const loaded: Loaded<Seen> = useLoad(id, (signal) => readAllOf(id, loaded.value, signal), turn)
   const isLive = loaded.value !== null && !isOver(loaded.value.job)
   usePause(isLive && !loaded.isLoading ? PAUSE_MS : null, () => setTurn((last) => last + 1))
-  useSubjectName(id, loaded.value && `Job of ${loaded.value.model?.name ?? 'a deleted model'}`)
+  useSubjectName(
+    id,
+    loaded.isLoading,
+    loaded.value ? `Job of ${loaded.value.model?.name ?? 'a deleted model'}` : undefined,
+  )
   if (loaded.value === null) return html`<${Pending} title="Training job" loaded=${loaded} />`
   const { job, events, model } = loaded.value
   const steps = events.filter(({ type }) => type === 'gradient_step')

@@ -94,20 +94,24 @@ describe.skipIf(!hasBrowser)('the page on a phone, in the dark', () => {
     const { page, url, key } = test
     await recordCalls(test, [{ id: 'a' }])
     await page.goto(`${url}/#key=${key}`)
-    for (const [path, title] of [
+    for (const [path, title, step = title] of [
       ['/calls/none', 'none'],
-      ['/calls/a?call=none', 'none'],
+      ['/calls/a?call=none', 'none', 'answer'],
       ['/threads/none', 'none'],
       ['/evaluations/none', 'none'],
       ['/evaluations/compare?runs=50%25', 'Compare runs'],
       ['/leaderboards/none', 'none'],
       ['/objects/none', 'none'],
       ['/queues/none', 'none'],
-      ['/training/none', 'Training job'],
+      ['/training/none', 'Training job', 'none'],
+      ['/alerts/none', 'Alert', 'none'],
+      ['/evaluators/none', 'Evaluator', 'none'],
     ] as const) {
       await page.goto(`${url}/${PROJECT}/weave${path}`)
       await page.locator('.notice:not(.waiting)').first().waitFor()
       await page.getByRole('heading', { name: title, level: 1, exact: true }).waitFor()
+      const here = page.locator('.breadcrumb [aria-current]')
+      await expect.poll(() => here.textContent()).toBe(step)
       expect([path, await findBarriers(page)]).toEqual([path, []])
     }
   })
