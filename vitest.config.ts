@@ -27,6 +27,7 @@ export default defineConfig({
     // project, too; the kind is the file's suffix, and scripts choose by it.
     include: ['test/**/*.test.ts'],
     isolate: false,
+    setupFiles: ['test/support/property-seed.ts'],
     reporters: [
       'default',
       createSkipReporter((text) => process.stdout.write(text), process.env.npm_lifecycle_event),
