@@ -31,6 +31,12 @@ async function countDone(tries: readonly Promise<unknown>[]): Promise<number> {
   return ended.filter(({ status }) => status === 'fulfilled').length
 }
 
+/** An advisory lock of 64 bits is listed as its two halves. */
+const WAITING_FOR = `
+SELECT FROM pg_locks WHERE NOT granted AND locktype = 'advisory' AND objsubid = 1
+AND classid::bigint << 32 | objid::bigint = hashtextextended($1, 0)
+AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+
 /** A transaction of the test's own that others wait for. */
 async function hold(url: string, sql: string) {
   const client = new Client({ connectionString: url })
@@ -45,6 +51,11 @@ async function hold(url: string, sql: string) {
       expect
         .poll(async () => (await client.query(waiting)).rowCount, { timeout: 20_000 })
         .toBeGreaterThanOrEqual(count),
+    /** Waits until a connection waits for the advisory lock of that name. */
+    awaitLock: (name: string) =>
+      expect
+        .poll(async () => (await client.query(WAITING_FOR, [name])).rowCount, { timeout: 20_000 })
+        .toBe(1),
     /** How many of them have come as far as the table. */
     async countAt(table: string) {
       const at = 'SELECT FROM pg_locks WHERE NOT granted AND relation = $1::regclass'
@@ -58,12 +69,12 @@ describe.skipIf(!hasPostgres)('processes that write at once', () => {
   it("a retention change is answered when another process's step has ended", async () => {
     const { url, one, other } = await openTwo()
     const step = await other.retention.pinRetention(project_id)
-    const { awaitWaiting } = await hold(url, 'SELECT 1')
+    const { awaitLock } = await hold(url, 'SELECT 1')
     const order: string[] = []
     const changed = one.retention
       .setRetention({ project_id, retention_days: null })
       .then(() => order.push('changed'))
-    await awaitWaiting(1)
+    await awaitLock(`retention ${project_id}`)
     expect(await other.retention.pinRetention(project_id)).toBeNull()
     order.push('step')
     await step?.end()
