@@ -41,6 +41,7 @@ export function createEvaluatorRunner(options: RunnerOptions): EvaluatorRunner {
   let openTasks = 0
   let wake: (() => void) | null = null
   let isFailing = false
+  let lastUs = Number.POSITIVE_INFINITY
   let running: Promise<void> = Promise.resolve()
 
   /** The first of consecutive failures only. */
@@ -49,8 +50,16 @@ export function createEvaluatorRunner(options: RunnerOptions): EvaluatorRunner {
     isFailing = true
   }
 
+  /** What waits must not wait until a clock that was set back shows its time again: at the first round that may be. */
+  async function followClock(): Promise<void> {
+    const now = nowUs()
+    if (now < lastUs) await stores.evaluators.resetTimes(now)
+    lastUs = now
+  }
+
   /** A queue or backfill that fails does not stop the others; the first failure is thrown at the end. */
   async function begin(): Promise<void> {
+    await followClock()
     const active = await stores.evaluators.listActive()
     const ruled = await stores.annotation.listRuled()
     const subscribers = [...active.map(toSubscriber), ...toSubscribers(ruled)]

@@ -154,6 +154,39 @@ export function describeEvaluatorContract(name: string, open: () => Promise<Eval
       expect(await store.findEvaluator(evaluator.id)).toMatchObject({ failures: 0, retry_at_us: 0 })
     })
 
+    it('what a clock ahead has stored is due once that is set back, and what rests is not', async () => {
+      const store = await open()
+      const [now, hour, year] = [1e15, 3_600e6, 31_536e9]
+      const [evaluator, resting] = [evaluatorOf(), evaluatorOf({ retry_at_us: now + year })]
+      for (const one of [evaluator, resting]) await store.createEvaluator(one)
+      const queueOne = async ({ id }: Evaluator, subject_id: string, at: number, due: number) => {
+        const from = await store.readPosition()
+        const task = { evaluator_id: id, subject_id, due_at_us: due }
+        await store.queueTasks([task], from, from + 1, at)
+      }
+      const claimOwn = async (at: number) => {
+        const own = [evaluator.id, resting.id]
+        const claimed = await claim(store, `at-${at}`, at)
+        const named = claimed.filter(({ evaluator_id }) => own.includes(evaluator_id))
+        return named.map(({ subject_id }) => subject_id).toSorted()
+      }
+      await queueOne(evaluator, 'leased', now, now)
+      expect(await claimOwn(now + year - hour)).toEqual(['leased'])
+      await queueOne(evaluator, 'rests', now, now + hour)
+      await queueOne(evaluator, 'queued ahead', now + hour, now + hour)
+      await queueOne(evaluator, 'deferred', now, now + year)
+      await queueOne(resting, 'of a resting one', now, now)
+      expect(await claimOwn(now)).toEqual([])
+      await store.resetTimes(now)
+      expect(await claimOwn(now)).toEqual([
+        'deferred',
+        'leased',
+        'of a resting one',
+        'queued ahead',
+      ])
+      expect(await claimOwn(now + hour)).toContain('rests')
+    })
+
     it('new calls are claimed before old ones, and a backfill moves once', async () => {
       const store = await open()
       const evaluator = evaluatorOf({}, { concurrency: 1 })

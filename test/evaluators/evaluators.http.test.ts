@@ -54,6 +54,18 @@ describe('evaluators', () => {
     expect(await results()).toHaveLength(1)
   })
 
+  it('wait for no time that the clock showed before it was set back', async () => {
+    const { storeCall, endCall, create, results, runner, later } = await build()
+    await create()
+    const [yearS, id] = [31_536_000, await storeCall({}, null)]
+    later(yearS)
+    await runner.runRound()
+    await endCall(id)
+    later(-yearS)
+    await runner.runRound()
+    expect(await results()).toHaveLength(1)
+  })
+
   it('score only what meets their condition', async () => {
     const { storeCall, create, results, runner } = await build()
     const query = { $expr: { $eq: [{ $getField: 'output.kind' }, { $literal: 'a' }] } }

@@ -14,7 +14,7 @@ const TEXTS_MAX = 100
 const MESSAGES_MAX = 32
 const VARIABLES_MAX = 64
 /** Limit: milliseconds. */
-const SCORER_TIMEOUT_MS_MAX = 600_000
+export const SCORER_TIMEOUT_MS_MAX = 600_000
 
 /** A path of RFC 9535 in what is scored, with names, indices and wildcards only. */
 const Path = z

@@ -129,4 +129,9 @@ export interface EvaluatorStore {
   settleTasks(outcomes: readonly TaskOutcome[]): Promise<void>
   /** Ends all leases: of a process that has ended, where it was the only one. */
   releaseTasks(): Promise<void>
+  /**
+   * Makes due what was stored for later than anything waits, rests or is leased, by a clock that has been set back since;
+   * also what the rules of annotation queues have to check.
+   */
+  resetTimes(now_us: number): Promise<void>
 }

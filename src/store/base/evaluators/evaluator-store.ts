@@ -133,5 +133,6 @@ export function createEvaluatorStore({ read, write }: StepRuns<EvaluatorWrites>)
     claimTasks: (claim) => write('claim_tasks', claim),
     settleTasks: (outcomes) => write('settle_tasks', outcomes),
     releaseTasks: () => write('release_tasks', null),
+    resetTimes: (now_us) => write('reset_times', now_us),
   }
 }

@@ -281,6 +281,17 @@ SET lease_token = NULL, lease_expires_at_us = 0
 WHERE lease_expires_at_us > 0
 `
 
+/** For what a clock that has been set back has stored: the time of no wait, lease or rest is later than these. */
+export const RESET_TIMES = [
+  `UPDATE evaluator_tasks
+SET due_at_us = @now_us, queued_at_us = @now_us
+WHERE queued_at_us > @queued_us_max OR due_at_us > @due_us_max`,
+  `UPDATE evaluator_tasks
+SET lease_token = NULL, lease_expires_at_us = 0
+WHERE lease_expires_at_us > @lease_us_max`,
+  'UPDATE evaluators SET retry_at_us = 0 WHERE retry_at_us > @retry_us_max',
+] as const
+
 /** The clause for subjects that wait already. */
 export function onWaiting({ greatest }: Pick<Dialect, 'greatest'>): string {
   return `ON CONFLICT (evaluator_id, subject_id)

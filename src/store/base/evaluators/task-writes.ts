@@ -6,6 +6,7 @@ import {
   definitionOf,
   type Evaluator,
 } from '../../../domain/evaluators/evaluator.ts'
+import { SCORER_TIMEOUT_MS_MAX } from '../../../schemas/evaluators/scorer.ts'
 import {
   type ClaimedTask,
   type NewTask,
@@ -20,6 +21,11 @@ import * as SQL from './evaluators.sql.ts'
 /** How long a lease lasts beyond the time that its score may take. */
 const LEASE_REST_US = 30_000_000
 const US_PER_MS = 1000
+/** Limits: how far the clocks of processes differ, a subject waits, a lease lasts and an evaluator rests. */
+const SKEW_US_MAX = 60_000_000
+const DUE_US_MAX = 86_400_000_000
+const LEASE_US_MAX = SCORER_TIMEOUT_MS_MAX * US_PER_MS + LEASE_REST_US
+const RETRY_US_MAX = 300_000_000
 /** Rules wait for nothing, so that they are leased in larger parts. */
 const RULES_AT_ONCE = 200
 
@@ -132,7 +138,19 @@ export function createTaskWrites(dialect: Dialect) {
     *release_tasks(_: null): Steps<void> {
       yield* run(SQL.RELEASE_TASKS, {})
     },
+    reset_times: resetTimes,
   }
+}
+
+function* resetTimes(now_us: number): Steps<void> {
+  const times = {
+    now_us,
+    queued_us_max: now_us + SKEW_US_MAX,
+    due_us_max: now_us + DUE_US_MAX,
+    lease_us_max: now_us + LEASE_US_MAX,
+    retry_us_max: now_us + RETRY_US_MAX,
+  }
+  for (const sql of SQL.RESET_TIMES) yield* run(sql, times)
 }
 
 /** How many tasks an evaluator may have leased besides those that are. */
