@@ -2,8 +2,11 @@
 import type { StoredCall } from '../domain/calls/call-view.ts'
 import { isMarkedScore, isPredict } from '../domain/calls/evaluations/evaluation-calls.ts'
 import { createTrialSummary } from '../domain/evaluations/summary.ts'
+import { costOfCall } from '../domain/evaluators/subject.ts'
 import { objectOrEmpty, textOrEmpty, textOrNull } from '../domain/json/json-values.ts'
 import { parseReadableRef } from '../domain/objects/readable-ref.ts'
+import type { PriceTable } from '../domain/prices/price-table.ts'
+import { layerPrices } from '../domain/prices/project-prices.ts'
 import { ApiError } from '../errors.ts'
 import type { JsonObject } from '../schemas/primitives.ts'
 import { readScorers } from './plan.ts'
@@ -46,6 +49,7 @@ export async function runRescore(
   )
   const reader = { keyId: caller.keyId, project_id, signal }
   const ids = await readTrialIds(source_run_id, reader, options)
+  const table = layerPrices(await stores.prices.listPrices(project_id))
   const summary = createTrialSummary()
   await forEach(ids.length, signal, async (index) => {
     const id = ids[index] ?? ''
@@ -59,7 +63,7 @@ export async function runRescore(
     const trial = await stores.calls.findCall(project_id, id)
     if (trial === null) return onRow()
     const startedUs = nowUs()
-    const predicted = await readPredicted(trial, trial_id, context, options)
+    const predicted = await readPredicted({ trial, trial_id, table }, context, options)
     const results = await scoreAll(scorers, predicted, context, options)
     const seconds = predicted.subject.latency_ms ?? null
     const output = toTrialOutput(
@@ -100,10 +104,16 @@ export function subjectOfRun({ op_name, attributes, inputs }: StoredCall) {
   }
 }
 
+interface Rescored {
+  readonly trial: StoredCall
+  /** Of the new run. */
+  readonly trial_id: string
+  readonly table: PriceTable
+}
+
 /** Reads the prediction of a trial that another run recorded. */
 async function readPredicted(
-  trial: StoredCall,
-  trial_id: string,
+  { trial, trial_id, table }: Rescored,
   context: JobContext,
   options: JobRunOptions,
 ): Promise<Predicted> {
@@ -113,14 +123,40 @@ async function readPredicted(
   const found = objectOrEmpty(trial.output)
   const output = found.output ?? found.model_output ?? null
   const marked = textOrNull(objectOrEmpty(trial.attributes.weave).predict_call_id)
-  let prediction: { id: string; ms: number | null } = { id: marked ?? trial.id, ms: null }
+  const unknown = { id: marked ?? trial.id, latency_ms: null, cost_usd: null }
+  let prediction: Measured = unknown
   for await (const call of readCalls({ parent_ids: [trial.id] }, context, options)) {
     const part = { op_name: call.op_name, self: call.inputs.self, isScore: isMarkedScore(call) }
     const isIt = marked === null ? isPredict(model, part) : call.id === marked
     if (!isIt) continue
-    const { id, started_at_us, ended_at_us } = call
-    prediction = { id, ms: ended_at_us === null ? null : (ended_at_us - started_at_us) / 1000 }
+    prediction = await measure(call, table, context, options)
   }
-  const subject = { inputs, output, reference: inputs, latency_ms: prediction.ms, cost_usd: null }
-  return { trial_id, prediction_id: prediction.id, output, subject }
+  const { id: prediction_id, ...measured } = prediction
+  const subject = { inputs, output, reference: inputs, ...measured }
+  return { trial_id, prediction_id, output, subject }
+}
+
+/** A prediction with what it took; null: not known. */
+interface Measured {
+  readonly id: string
+  readonly latency_ms: number | null
+  readonly cost_usd: number | null
+}
+
+/** The price of a prediction that the server made is that of the completion below it, which knows the model of the upstream. */
+async function measure(
+  call: StoredCall,
+  table: PriceTable,
+  context: JobContext,
+  options: JobRunOptions,
+): Promise<Measured> {
+  const { id, started_at_us, ended_at_us } = call
+  const latency_ms = ended_at_us === null ? null : Math.max(0, ended_at_us - started_at_us) / 1000
+  let cost_usd = costOfCall(call, table)
+  if (cost_usd !== null) return { id, latency_ms, cost_usd }
+  for await (const below of readCalls({ parent_ids: [id] }, context, options)) {
+    const cost = costOfCall(below, table)
+    cost_usd = cost === null ? cost_usd : (cost_usd ?? 0) + cost
+  }
+  return { id, latency_ms, cost_usd }
 }

@@ -1,5 +1,7 @@
 /** Scores of stored calls, as feedback about them. */
 import { callRef } from '../domain/calls/call-ref.ts'
+import { toScoredSubject } from '../domain/evaluators/subject.ts'
+import { layerPrices } from '../domain/prices/project-prices.ts'
 import type { JsonObject } from '../schemas/primitives.ts'
 import { type NamedScorer, readScorers } from './plan.ts'
 import { idOf } from './run-calls.ts'
@@ -27,6 +29,7 @@ export async function runScores(
     planOptions(options),
     'scorer_refs',
   )
+  const table = layerPrices(await stores.prices.listPrices(project_id))
   let [scored, failed] = [0, 0]
 
   /** Scorers without a score of an earlier attempt. */
@@ -47,18 +50,7 @@ export async function runScores(
     if (call === null || call.ended_at_us === null) failed += scorers.length
     else {
       const waiting = await findWaiting(id)
-      const {
-        inputs,
-        output,
-        started_at_us,
-        ended_at_us,
-        op_name,
-        attributes,
-        exception,
-        summary,
-      } = call
-      const latency_ms = (ended_at_us - started_at_us) / 1000
-      const subject = { id, op_name, inputs, output, attributes, exception, summary, latency_ms }
+      const subject = toScoredSubject(call, table)
       const results = await scoreAll(waiting, { subject, prediction_id: id }, context, options)
       const made = results.filter((result) => result.output !== null)
       await calls.storeFeedback(

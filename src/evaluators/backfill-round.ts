@@ -1,7 +1,7 @@
 /** Queues old calls for an evaluator, a part at a time. */
 
 import type { ReadCaller } from '../domain/access/read-caller.ts'
-import { type CallsSelection, resolveCallsShape } from '../domain/calls/calls-query.ts'
+import { resolveCallsShape } from '../domain/calls/calls-query.ts'
 import {
   type Backfill,
   type BackfillCursor,
@@ -15,13 +15,21 @@ import { layerPrices } from '../domain/prices/project-prices.ts'
 import { JUDGE_OP_NAME } from '../inference/scorers/judge.ts'
 import type { NewTask } from '../store/api/evaluators/evaluators.ts'
 import type { Stores } from '../store/api/stores.ts'
-import { type SubjectStores, selectCalls, toSubject } from './subjects.ts'
+import { type CallsCondition, type SubjectStores, selectCalls, toSubject } from './subjects.ts'
 
 /** Limits: calls that one part looks at, and tasks that may wait before the next part. */
 const PART_MAX = 500
 const WAITING_MAX = 1_000
-/** Calls from which a cost is estimated. */
+/** Limits: calls from which a cost is estimated, and calls whose conversations are counted. */
 const SAMPLE_MAX = 20
+const COUNTED_CALLS_MAX = 100_000
+
+const NO_JUDGE: CallsCondition = {
+  $not: [{ $eq: [{ $getField: 'op_name' }, { $literal: JUDGE_OP_NAME }] }],
+}
+const IN_CONVERSATION: CallsCondition = {
+  $not: [{ $eq: [{ $getField: 'thread_id' }, { $literal: null }] }],
+}
 
 interface BackfillOptions {
   readonly stores: Pick<Stores, 'evaluators'> & SubjectStores
@@ -30,13 +38,19 @@ interface BackfillOptions {
   readonly nowUs: () => number
 }
 
+type BackfillReading = Pick<BackfillOptions, 'refScheme'> & { readonly stores: SubjectStores }
+
+/** The window of a backfill of an evaluator. */
+type BackfillWindow = Pick<Backfill, 'from_us' | 'until_us'>
+
 /** Returns the calls that a backfill looks at, oldest first; null: none can match. */
 export async function selectBackfill(
   evaluator: Pick<Evaluator, 'project_id' | 'definition_json'>,
-  { from_us, until_us }: Pick<Backfill, 'from_us' | 'until_us'>,
-  options: Pick<BackfillOptions, 'refScheme'> & { readonly stores: SubjectStores },
+  { from_us, until_us }: BackfillWindow,
+  options: BackfillReading,
+  ...conditions: CallsCondition[]
 ) {
-  const selection = await selectCalls(evaluator, options, null)
+  const selection = await selectCalls(evaluator, options, null, conditions)
   if (selection === null) return null
   const { from, to } = selection.startedUs
   return {
@@ -45,13 +59,66 @@ export async function selectBackfill(
   }
 }
 
+/** The calls, traces or conversations that a backfill would score, before sampling. */
+export async function countSubjects(
+  evaluator: Evaluator,
+  window: BackfillWindow,
+  caller: ReadCaller,
+  options: BackfillReading,
+): Promise<number> {
+  const { target } = definitionOf(evaluator)
+  if (target === 'conversation') return countConversations(evaluator, window, caller, options)
+  const selection = await selectBackfill(evaluator, window, options)
+  if (selection === null) return 0
+  const { callsQuery } = options.stores
+  const filter = { ...selection.filter, ...(target === 'trace' ? { trace_roots_only: true } : {}) }
+  const { count: calls } = await callsQuery.count({ ...selection, filter }, caller)
+  // Counted by their op: a condition on each call would take long.
+  const { op_names } = selection.filter
+  if (op_names?.length && !op_names.includes(JUDGE_OP_NAME)) return calls
+  const judges = { ...selection, filter: { ...filter, op_names: [JUDGE_OP_NAME] } }
+  return Math.max(0, calls - (await callsQuery.count(judges, caller)).count)
+}
+
+/** Counts the conversations of the first calls; of more calls as many conversations are expected. */
+async function countConversations(
+  evaluator: Evaluator,
+  window: BackfillWindow,
+  caller: ReadCaller,
+  options: BackfillReading,
+): Promise<number> {
+  const selection = await selectBackfill(evaluator, window, options, IN_CONVERSATION)
+  if (selection === null) return 0
+  const { callsQuery } = options.stores
+  const { project_id } = evaluator
+  const shape = resolveCallsShape({ project_id, columns: ['thread_id'] })
+  const found = new Set<string | null>()
+  let read = 0
+  const part = { ...selection, limit: COUNTED_CALLS_MAX }
+  for await (const page of callsQuery.pages(part, shape, caller)) {
+    for (const { call } of page) found.add(call.thread_id)
+    read += page.length
+  }
+  if (read < COUNTED_CALLS_MAX) return found.size
+  const { count: calls } = await callsQuery.count(selection, caller)
+  return Math.round((found.size * calls) / read)
+}
+
 /** Returns subjects of some of the calls, from which the cost of all is estimated. */
 export async function readSample(
-  selection: CallsSelection,
+  evaluator: Evaluator,
+  window: BackfillWindow,
   caller: ReadCaller,
-  { callsQuery, prices }: SubjectStores,
+  options: BackfillReading,
 ): Promise<ScoredSubject[]> {
-  const { project_id } = selection
+  const { callsQuery, prices } = options.stores
+  const { project_id } = evaluator
+  const { target } = definitionOf(evaluator)
+  const conditions = target === 'conversation' ? [IN_CONVERSATION, NO_JUDGE] : [NO_JUDGE]
+  const found = await selectBackfill(evaluator, window, options, ...conditions)
+  if (found === null) return []
+  const roots = target === 'trace' ? { trace_roots_only: true } : {}
+  const selection = { ...found, filter: { ...found.filter, ...roots } }
   const table = layerPrices(await prices.listPrices(project_id))
   const subjects: ScoredSubject[] = []
   const shape = resolveCallsShape({ project_id })

@@ -4,7 +4,7 @@ import { definitionOf, type Evaluator, principalOf } from '../domain/evaluators/
 import { readPayer } from '../inference/scorers/payer.ts'
 import type { ClaimedTask, TaskOutcome } from '../store/api/evaluators/evaluators.ts'
 import type { Stores } from '../store/api/stores.ts'
-import { findResults, type ScoringOptions, scoreTask } from './score-task.ts'
+import { findResults, type JudgedState, type ScoringOptions, scoreTask } from './score-task.ts'
 import { readSubjects, type SubjectStores } from './subjects.ts'
 
 export interface ClaimOptions extends ScoringOptions {
@@ -63,16 +63,13 @@ async function scoreGroup(
     await stores.evaluators.stopEvaluator(evaluator, STOPS[caller])
     return settle(tasks.map((task) => release(task, token, nowUs())))
   }
-  const reader = { ...options, nowUs: nowUs() }
-  const found = await readSubjects(evaluator, tasks, reader)
-  const states = await findResults(evaluator, tasks, found, signal, options)
+  const isRule = definitionOf(evaluator).scorer.kind === 'rule'
 
   function settle(outcomes: readonly TaskOutcome[]): Promise<void> {
     return stores.evaluators.settleTasks(outcomes)
   }
 
-  async function score(task: ClaimedTask, index: number): Promise<TaskOutcome> {
-    const state = states[index] ?? { is: 'passed_over' as const }
+  async function score(task: ClaimedTask, state: JudgedState): Promise<TaskOutcome> {
     const outcome = await scoreTask(
       { evaluator: evaluator as Evaluator, caller: caller as Principal },
       task,
@@ -84,11 +81,20 @@ async function scoreGroup(
     return { ...outcome, evaluator_id, subject_id, token, now_us: nowUs() }
   }
 
-  // Rules take no time: their outcomes are one write. A judge's outcome is written when it is known.
-  if (definitionOf(evaluator).scorer.kind === 'rule') {
-    return settle(await Promise.all(tasks.map(score)))
+  for (let rest = tasks; rest.length > 0; ) {
+    const found = await readSubjects(evaluator, rest, { ...options, nowUs: nowUs() })
+    const part = rest.filter((_, index) => found[index]?.is !== 'unread')
+    rest = rest.filter((_, index) => found[index]?.is === 'unread')
+    const read = found.filter((state) => state.is !== 'unread')
+    const states = await findResults(evaluator, part, read, signal, options)
+    const scores = states.flatMap((state, index) => {
+      const task = part[index]
+      return task === undefined ? [] : score(task, state)
+    })
+    // Rules take no time: their outcomes are one write. A judge's outcome is written when it is known.
+    if (isRule) await settle(await Promise.all(scores))
+    else await Promise.all(scores.map(async (outcome) => settle([await outcome])))
   }
-  await Promise.all(tasks.map(async (task, index) => settle([await score(task, index)])))
 }
 
 function release(task: ClaimedTask, token: string, now_us: number): TaskOutcome {

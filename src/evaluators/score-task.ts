@@ -29,10 +29,11 @@ export interface ScoringOptions {
 }
 
 type Ready = Extract<SubjectState, { is: 'ready' }>
+type Read = Exclude<SubjectState, { is: 'unread' }>
 
 /** The state of a subject, with the id of its result, or with what the judge of the stored result cost. */
-type JudgedState =
-  | Exclude<SubjectState, Ready>
+export type JudgedState =
+  | Exclude<Read, Ready>
   | (Ready & { readonly id: string })
   | { readonly is: 'scored'; readonly spent_nanos: number }
 
@@ -107,7 +108,7 @@ export async function scoreTask(
 export async function findResults(
   evaluator: Evaluator,
   tasks: readonly ClaimedTask[],
-  states: readonly SubjectState[],
+  states: readonly Read[],
   signal: AbortSignal,
   { stores, refScheme }: Pick<ScoringOptions, 'stores' | 'refScheme'>,
 ): Promise<JudgedState[]> {

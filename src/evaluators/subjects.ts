@@ -1,5 +1,6 @@
 /** Reads what tasks of an evaluator are about, and whether it is to be scored. */
-import { type CallTexts, latencyMs } from '../domain/calls/call-view.ts'
+import type { z } from 'zod'
+import type { CallTexts } from '../domain/calls/call-view.ts'
 import {
   type CallsSelection,
   resolveCallsSelection,
@@ -8,13 +9,13 @@ import {
 } from '../domain/calls/calls-query.ts'
 import { definitionOf, type Evaluator, isSampled } from '../domain/evaluators/evaluator.ts'
 import type { ScoredSubject } from '../domain/evaluators/score.ts'
+import { toScoredSubject } from '../domain/evaluators/subject.ts'
 import { objectOrEmpty } from '../domain/json/json-values.ts'
-import { priceUsage, totalUsd } from '../domain/prices/cost.ts'
 import type { PriceTable } from '../domain/prices/price-table.ts'
 import { layerPrices } from '../domain/prices/project-prices.ts'
 import { JUDGE_OP_NAME } from '../inference/scorers/judge.ts'
 import type { CallsFilter } from '../schemas/calls/calls-filter.ts'
-import { renderTimestamp, renderTimestampOrNull } from '../schemas/timestamp.ts'
+import type { Query } from '../schemas/query/query-expression.ts'
 import type { Stores } from '../store/api/stores.ts'
 
 /** Limits: calls of a trace or conversation, and characters of their bodies. */
@@ -42,38 +43,56 @@ interface Waiting {
 /** What chooses calls by its definition. */
 type Selecting = Pick<Evaluator, 'id' | 'project_id' | 'definition_json'>
 
-/** What is to be done about a task: score it, wait, or pass it over. */
+/** The expression of a query over calls. */
+export type CallsCondition = z.infer<typeof Query>['$expr']
+
+/** What is to be done about a task: score it, wait, pass it over, or read its call later, as others have long bodies. */
 export type SubjectState =
   | { readonly is: 'ready'; readonly call: CallTexts; readonly subject: ScoredSubject }
   | { readonly is: 'waiting' }
   | { readonly is: 'passed_over' }
+  | { readonly is: 'unread' }
 
 const WAITING: SubjectState = { is: 'waiting' }
 const PASSED_OVER: SubjectState = { is: 'passed_over' }
+const UNREAD: SubjectState = { is: 'unread' }
 
 /** Subject of a trace or conversation that is known only by the id of a call whose start has not arrived. */
 export const CALL_PREFIX = 'call '
 
-/** Reads the subjects of tasks of one evaluator, in their order. */
+/** Reads the subjects of tasks of one evaluator, in their order; for a rule only the first ones that have CHARS_MAX. */
 export async function readSubjects(
   evaluator: Evaluator,
   tasks: readonly Waiting[],
   reader: SubjectReader,
 ): Promise<SubjectState[]> {
-  const { target } = definitionOf(evaluator)
+  const { target, scorer } = definitionOf(evaluator)
+  // Of judges and webhooks few tasks are claimed at once, which must not wait for each other.
+  const charsMax = scorer.kind === 'rule' ? CHARS_MAX : Number.POSITIVE_INFINITY
+  let chars = 0
   if (target !== 'call') {
     const states: SubjectState[] = []
-    for (const task of tasks) states.push(await readGroup(evaluator, task, reader))
+    for (const task of tasks) {
+      const onRead = (read: number) => {
+        chars += read
+      }
+      states.push(chars > charsMax ? UNREAD : await readGroup(evaluator, task, onRead, reader))
+    }
     return states
   }
   const call_ids = tasks.map(({ subject_id }) => subject_id)
   const calls = new Map<string, CallTexts>()
-  for await (const call of readCalls(evaluator, { call_ids }, reader)) calls.set(call.id, call)
+  for await (const call of readCalls(evaluator, { call_ids }, reader)) {
+    calls.set(call.id, call)
+    chars += charsOf(call)
+    if (chars > charsMax) break
+  }
   const ended = [...calls.values()].filter(({ ended_at_us }) => ended_at_us !== null)
   const matching = await findMatching(evaluator, ended, reader)
   const table = layerPrices(await reader.stores.prices.listPrices(evaluator.project_id))
   return tasks.map((task) => {
     const call = calls.get(task.subject_id)
+    if (call === undefined && chars > charsMax) return UNREAD
     if (mayEnd(call, task, reader.nowUs)) return WAITING
     if (call === undefined || !matching.has(call.id)) return PASSED_OVER
     return { is: 'ready', call, subject: toSubject(call, table) }
@@ -104,7 +123,7 @@ export async function* readCalls(
   let chars = 0
   for await (const page of stores.callsQuery.pages(selection, shape, caller)) {
     for (const { call } of page) {
-      chars += (call.inputs_json?.length ?? 0) + (call.output_json?.length ?? 0)
+      chars += charsOf(call)
       yield call
     }
     if (chars > CHARS_MAX && filter.call_ids === undefined) return
@@ -139,19 +158,29 @@ export async function findMatching(
   return found
 }
 
+function charsOf(call: CallTexts): number {
+  const { attributes_json, inputs_json, output_json, summary_json, otel_dump_json } = call
+  const texts = [attributes_json, inputs_json, output_json, summary_json, otel_dump_json]
+  return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0)
+}
+
 /**
  * Returns the calls that meet the condition of an evaluator.
  *
  * @param ids - only these calls; null: all
+ * @param conditions - further ones, as of a query
  * @returns null when no call can
  */
 export async function selectCalls(
   evaluator: Omit<Selecting, 'id'>,
   { stores, refScheme }: Pick<SubjectReader, 'stores' | 'refScheme'>,
   ids: readonly string[] | null,
+  conditions: readonly CallsCondition[] = [],
 ): Promise<CallsSelection | null> {
   const { project_id } = evaluator
-  const { filter, query = null } = definitionOf(evaluator)
+  const { filter, query: own = null } = definitionOf(evaluator)
+  const all = own === null ? conditions : [own.$expr, ...conditions]
+  const query = conditions.length === 0 ? own : { $expr: { $and: all } }
   const given = filter?.call_ids ?? []
   const call_ids =
     ids === null ? given : ids.filter((id) => given.length === 0 || given.includes(id))
@@ -162,10 +191,15 @@ export async function selectCalls(
   return { ...selection, prices: await stores.prices.listPrices(project_id) }
 }
 
-/** A trace or conversation is scored once all of its calls have ended; the condition is on its root. */
+/**
+ * A trace or conversation is scored once all of its calls have ended; the condition is on its root.
+ *
+ * @param onRead - gets the characters of what is to be scored
+ */
 async function readGroup(
   evaluator: Evaluator,
   task: Waiting,
+  onRead: (chars: number) => void,
   reader: SubjectReader,
 ): Promise<SubjectState> {
   const { target } = definitionOf(evaluator)
@@ -186,6 +220,7 @@ async function readGroup(
   if (!matching.has(call.id)) return PASSED_OVER
   const table = layerPrices(await reader.stores.prices.listPrices(evaluator.project_id))
   const shown = isTrace ? calls : roots
+  onRead(shown.reduce((sum, one) => sum + charsOf(one), 0))
   const subject = { ...toSubject(call, table), calls: shown.map((one) => toSubject(one, table)) }
   return { is: 'ready', call, subject }
 }
@@ -205,24 +240,14 @@ async function findGroup(
 }
 
 export function toSubject(call: CallTexts, table: PriceTable): ScoredSubject {
-  const { id, trace_id, thread_id, op_name, started_at_us, ended_at_us, exception } = call
-  const summary = objectOrEmpty(parse(call.summary_json))
-  const attributes = objectOrEmpty(parse(call.attributes_json))
-  return {
-    id,
-    trace_id,
-    thread_id,
-    op_name,
-    inputs: parse(call.inputs_json) ?? {},
-    output: parse(call.output_json),
-    exception,
-    attributes,
-    summary,
-    started_at: renderTimestamp(started_at_us),
-    ended_at: renderTimestampOrNull(ended_at_us),
-    latency_ms: ended_at_us === null ? null : latencyMs(started_at_us, ended_at_us),
-    cost_usd: totalUsd(priceUsage({ summary, attributes, started_at_us }, table)),
+  const { inputs_json, output_json, summary_json, attributes_json } = call
+  const bodies = {
+    inputs: objectOrEmpty(parse(inputs_json)),
+    output: parse(output_json),
+    summary: objectOrEmpty(parse(summary_json)),
+    attributes: objectOrEmpty(parse(attributes_json)),
   }
+  return toScoredSubject({ ...call, ...bodies }, table)
 }
 
 function parse(json: string | null): unknown {

@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { NEVER, piece } from '../support/scripted-backend.ts'
 import { buildEvaluationApp, CONTAINS, EQUALS, PROJECT } from './evaluation-app.ts'
 
+const COST = { kind: 'rule', rule: { type: 'cost', max_usd: 1000 } } as const
+const LATENCY = { kind: 'rule', rule: { type: 'latency', max_ms: 600_000 } } as const
+
 describe('a run that is scored again', () => {
   it('is a new run with the predictions of the first, and its scores', async () => {
     const { publish, evaluate, ended, post, calls } = await buildEvaluationApp()
@@ -56,5 +59,20 @@ describe('a run that is scored again', () => {
       total_rows: 3,
     })
     await post('/evaluations/cancel', { project_id: PROJECT, call_id: body.call_id })
+  })
+
+  it('has scores of latency and cost, at the prices of the project', async () => {
+    const { publish, evaluate, ended, post } = await buildEvaluationApp()
+    const costs = { scripted: { prompt_token_cost: 1, completion_token_cost: 1 } }
+    await post('/cost/create', { project_id: PROJECT, costs })
+    const { call_id } = await evaluate({ cost: COST })
+    const first = await ended(call_id)
+    expect(first).toMatchObject({ output: { cost: { passed: { true_count: 3 } } } })
+    const scorer_refs = [await publish('cost', COST), await publish('latency', LATENCY)]
+    const asked = { project_id: PROJECT, source_evaluation_run_id: call_id, scorer_refs }
+    const { body } = await post('/evaluations/rescore', asked)
+    const { output } = await ended(body.call_id)
+    expect(output.cost).toEqual(first.output.cost)
+    expect(output.latency).toMatchObject({ passed: { true_count: 3 } })
   })
 })

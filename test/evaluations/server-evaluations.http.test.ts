@@ -236,45 +236,6 @@ describe('an evaluation on the server', () => {
   })
 })
 
-describe('calls that the server scores', () => {
-  it('have the scores as feedback, and those that have not ended fail', async () => {
-    const { publish, post, ended, feedback } = await buildEvaluationApp()
-    const start = {
-      project_id: PROJECT,
-      op_name: 'op',
-      started_at: '2026-01-31T09:30:00Z',
-      attributes: {},
-      inputs: {},
-    }
-    for (const id of ['c1', 'c2'])
-      await post('/call/start', { start: { ...start, id, trace_id: id } })
-    const end = {
-      project_id: PROJECT,
-      id: 'c1',
-      ended_at: '2026-01-31T09:30:01Z',
-      output: 'Paris',
-      summary: {},
-    }
-    await post('/call/end', { end })
-    const scorer = await publish('city', CONTAINS)
-    const asked = { project_id: PROJECT, call_ids: ['c1', 'c2', 'none'], scorer_refs: [scorer] }
-    const { status, body, text } = await post('/calls/score', asked)
-    expect(status, text).toBe(200)
-    expect(await ended(body.call_id)).toEqual({
-      code: 'complete',
-      output: { scored: 1, failed: 2 },
-    })
-    expect(await feedback()).toMatchObject([
-      {
-        feedback_type: 'wandb.runnable.city',
-        weave_ref: `weave:///${PROJECT}/call/c1`,
-        payload: { output: { passed: true } },
-        runnable_ref: scorer,
-      },
-    ])
-  })
-})
-
 describe('who began an evaluation', () => {
   it.each([
     ['and is a developer still, has it run', 'developer', 'complete'],

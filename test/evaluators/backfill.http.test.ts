@@ -87,4 +87,45 @@ describe('backfills', () => {
     await post('/cost/create', { project_id, costs })
     expect(await ask()).toEqual({ calls: 6, sampled: 6, cost_usd: 30, basis: 'prompts' })
   })
+
+  it('expect neither scores of the calls that judges made, nor their prompts to cost anything', async () => {
+    const { post, url, storeCall } = await build({ scorer: JUDGE })
+    await post('/cost/create', {
+      project_id,
+      costs: { scripted: { prompt_token_cost: 1, completion_token_cost: 0 } },
+    })
+    const ask = async () => (await post(`${url}/estimate`, { project_id })).body
+    const before = await ask()
+    expect(before).toMatchObject({ calls: 6, basis: 'prompts' })
+    for (const id of ['j1', 'j2', 'j3']) {
+      const started_at = '2026-01-01T00:00:00Z'
+      await storeCall({ id, op_name: 'weft.judge', started_at }, { output: 'no '.repeat(1000) })
+    }
+    expect(await ask()).toEqual(before)
+    expect((await post(url, { project_id })).body.backfill).toMatchObject({ expected: 6 })
+  })
+
+  it.each([
+    ['traces', { target: 'trace' }, 8],
+    ['conversations', { target: 'conversation' }, 2],
+  ])('expect as many scores as there are %s', async (_, definition, calls) => {
+    // What is stored while it is paused is left to the backfill.
+    const { post, url, storeCall, runner, read, id } = await build({
+      ...definition,
+      state: 'paused',
+    })
+    for (const thread_id of ['t1', 't2', 't2', 't1', 't2']) {
+      const trace_id = `of-${thread_id}`
+      const parent_id = `${trace_id}-root`
+      const isFirst = (await post('/call/read', { project_id, id: parent_id })).status === 404
+      await storeCall({ trace_id, thread_id, ...(isFirst ? { id: parent_id } : { parent_id }) })
+    }
+    await storeCall({ id: 'judge', op_name: 'weft.judge' })
+    await post(`/evaluators/${id}/resume`, { project_id })
+    const estimated = await post(`${url}/estimate`, { project_id })
+    expect(estimated.body).toMatchObject({ calls, sampled: calls })
+    await post(url, { project_id })
+    await runner.runRound()
+    expect(await read(id)).toMatchObject({ scored: calls, backfill: { expected: calls } })
+  })
 })

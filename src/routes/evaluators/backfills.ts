@@ -9,7 +9,7 @@ import {
   type Evaluator,
 } from '../../domain/evaluators/evaluator.ts'
 import { ApiError } from '../../errors.ts'
-import { readSample, selectBackfill } from '../../evaluators/backfill-round.ts'
+import { countSubjects, readSample } from '../../evaluators/backfill-round.ts'
 import type { App } from '../../http/app-type.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import type { Scorers } from '../../inference/scorers/scorers.ts'
@@ -140,20 +140,17 @@ async function estimate(
 ): Promise<BackfillEstimateResponse> {
   const { callsQuery, prices, evaluators, refScheme, scorers, nowUs } = options
   const { project_id } = evaluator
-  const { scorer, sampling, target } = definitionOf(evaluator)
+  const { scorer, sampling } = definitionOf(evaluator)
   const reading = { stores: { callsQuery, prices }, refScheme }
   const caller = openReadCaller(request, reply, project_id)
-  const selection = await selectBackfill(evaluator, window, reading)
-  const roots = target === 'trace' ? { trace_roots_only: true } : {}
-  const counted = selection && { ...selection, filter: { ...selection.filter, ...roots } }
-  const { count: calls } = counted === null ? { count: 0 } : await callsQuery.count(counted, caller)
+  const calls = await countSubjects(evaluator, window, caller, reading)
   const sampled = Math.round(calls * sampling)
   if (scorer.kind !== 'judge') return { calls, sampled, cost_usd: 0, basis: 'none' }
   const { scored, spent_nanos } = await evaluators.countWork(evaluator.id, nowUs())
   if (spent_nanos > 0 && scored > 0) {
     return { calls, sampled, cost_usd: (toUsd(spent_nanos) / scored) * sampled, basis: 'history' }
   }
-  const subjects = counted === null ? [] : await readSample(counted, caller, reading.stores)
+  const subjects = await readSample(evaluator, window, caller, reading)
   const payer = requireAccess(request.principal, 'traces:read', project_id)
   const mean = await scorers.estimate(scorer, subjects, { project_id, caller: payer })
   return { calls, sampled, cost_usd: mean === null ? null : mean * sampled, basis: 'prompts' }
