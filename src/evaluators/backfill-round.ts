@@ -44,7 +44,7 @@ type BackfillReading = Pick<BackfillOptions, 'refScheme'> & { readonly stores: S
 type BackfillWindow = Pick<Backfill, 'from_us' | 'until_us'>
 
 /** Returns the calls that a backfill looks at, oldest first; null: none can match. */
-export async function selectBackfill(
+async function selectBackfill(
   evaluator: Pick<Evaluator, 'project_id' | 'definition_json'>,
   { from_us, until_us }: BackfillWindow,
   options: BackfillReading,

@@ -23,3 +23,6 @@ export const COUNT_FIELD = 'count(*)'
 
 /** Default: ranges of a number in statistics of spans. */
 export const NUMBER_BUCKETS = 24
+
+/** Limit: milliseconds of one score. */
+export const SCORER_TIMEOUT_MS_MAX = 600_000

@@ -6,7 +6,7 @@ import type { PriceTable } from '../prices/price-table.ts'
 import type { ScoredSubject } from './score.ts'
 
 /** The fields of a call that scorers read. */
-export type ScoredCall = Pick<
+type ScoredCall = Pick<
   StoredCall,
   | 'id'
   | 'trace_id'

@@ -1,6 +1,7 @@
 /** Scorers on the wire: rules, judges and webhooks. Additions to the spec. */
 import { z } from 'zod'
 import { boundedMap } from '../bounded-fields.ts'
+import { SCORER_TIMEOUT_MS_MAX } from '../limits.ts'
 import { FreeObject, nameOf } from '../primitives.ts'
 
 /** Limits: characters. */
@@ -13,8 +14,6 @@ const URL_MAX = 2_048
 const TEXTS_MAX = 100
 const MESSAGES_MAX = 32
 const VARIABLES_MAX = 64
-/** Limit: milliseconds. */
-export const SCORER_TIMEOUT_MS_MAX = 600_000
 
 /** A path of RFC 9535 in what is scored, with names, indices and wildcards only. */
 const Path = z

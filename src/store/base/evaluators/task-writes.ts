@@ -6,7 +6,7 @@ import {
   definitionOf,
   type Evaluator,
 } from '../../../domain/evaluators/evaluator.ts'
-import { SCORER_TIMEOUT_MS_MAX } from '../../../schemas/evaluators/scorer.ts'
+import { SCORER_TIMEOUT_MS_MAX } from '../../../schemas/limits.ts'
 import {
   type ClaimedTask,
   type NewTask,
