@@ -13,7 +13,7 @@ import {
 import { requireAnswerable } from '../inference/chat/completion-run.ts'
 import { COMPLETION_OP_NAME } from '../inference/chat/record/completion-recorder.ts'
 import type { ModelChoice } from '../inference/models/model-choice.ts'
-import type { ServedModel } from '../inference/models/registry.ts'
+import { findUpstreamModel, type ServedModel } from '../inference/models/registry.ts'
 import { ChatCompletionRequest } from '../schemas/chat/chat-request.ts'
 import type { PlannedModel } from './plan.ts'
 
@@ -55,9 +55,15 @@ export async function predict(
   const made = await completeChat(served, toDraft(model, row), about, options)
   return {
     output: readOutput(model, made.response),
-    usage: { [made.answering.id]: { ...made.usage, requests: 1 } },
+    usage: { [made.answering.id]: { ...made.usage, ...nameServer(made.answering), requests: 1 } },
     cost_usd: made.cost_usd,
   }
+}
+
+/** What decides the price of a model besides its name, as the completion below a prediction has it. */
+function nameServer(model: ServedModel) {
+  const [provider, upstream_model] = [model.backend.findProvider?.(), findUpstreamModel(model)]
+  return { ...(provider ? { provider } : {}), ...(upstream_model ? { upstream_model } : {}) }
 }
 
 interface ChatContext extends PredictContext {

@@ -129,7 +129,13 @@ async function readPredicted(
     const part = { op_name: call.op_name, self: call.inputs.self, isScore: isMarkedScore(call) }
     const isIt = marked === null ? isPredict(model, part) : call.id === marked
     if (!isIt) continue
-    prediction = await measure(call, table, context, options)
+    const { id, started_at_us, ended_at_us } = call
+    const us = ended_at_us === null ? null : Math.max(0, ended_at_us - started_at_us)
+    prediction = {
+      id,
+      latency_ms: us === null ? null : us / 1000,
+      cost_usd: costOfCall(call, table),
+    }
   }
   const { id: prediction_id, ...measured } = prediction
   const subject = { inputs, output, reference: inputs, ...measured }
@@ -141,22 +147,4 @@ interface Measured {
   readonly id: string
   readonly latency_ms: number | null
   readonly cost_usd: number | null
-}
-
-/** The price of a prediction that the server made is that of the completion below it, which knows the model of the upstream. */
-async function measure(
-  call: StoredCall,
-  table: PriceTable,
-  context: JobContext,
-  options: JobRunOptions,
-): Promise<Measured> {
-  const { id, started_at_us, ended_at_us } = call
-  const latency_ms = ended_at_us === null ? null : Math.max(0, ended_at_us - started_at_us) / 1000
-  let cost_usd = costOfCall(call, table)
-  if (cost_usd !== null) return { id, latency_ms, cost_usd }
-  for await (const below of readCalls({ parent_ids: [id] }, context, options)) {
-    const cost = costOfCall(below, table)
-    cost_usd = cost === null ? cost_usd : (cost_usd ?? 0) + cost
-  }
-  return { id, latency_ms, cost_usd }
 }

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { NEVER, piece } from '../support/scripted-backend.ts'
+import {
+  createScriptedBackend,
+  HELLO,
+  NEVER,
+  piece,
+  scriptedModels,
+} from '../support/scripted-backend.ts'
 import { buildEvaluationApp, CONTAINS, EQUALS, PROJECT } from './evaluation-app.ts'
 
 const COST = { kind: 'rule', rule: { type: 'cost', max_usd: 1000 } } as const
@@ -74,5 +80,40 @@ describe('a run that is scored again', () => {
     const { output } = await ended(body.call_id)
     expect(output.cost).toEqual(first.output.cost)
     expect(output.latency).toMatchObject({ passed: { true_count: 3 } })
+  })
+})
+
+describe('a prediction of a model that a provider serves under another name', () => {
+  it('has the price of that name, once, wherever costs are shown', async () => {
+    const backend = createScriptedBackend(HELLO)
+    const model = { backend: { ...backend, findProvider: () => 'openai' } }
+    const models = scriptedModels({ ...model, backendModel: 'gpt-4o-mini' })
+    const app = await buildEvaluationApp({ deps: { models } })
+    const { publish, evaluate, ended, post } = app
+    const { call_id } = await evaluate({ cost: COST })
+    const { output: first } = await ended(call_id)
+    // Three rows, each three tokens in at $0.15 and two out at $0.60 a million.
+    const each = 3 * 0.15e-6 + 2 * 0.6e-6
+    expect(first.cost.cost_usd.mean).toBeCloseTo(each, 12)
+    const scorer_refs = [await publish('cost', COST)]
+    const asked = { project_id: PROJECT, source_evaluation_run_id: call_id, scorer_refs }
+    const { output } = await ended((await post('/evaluations/rescore', asked)).body.call_id)
+    expect(output.cost.cost_usd.mean).toBeCloseTo(each, 12)
+    const results = await post(`/v2/${PROJECT}/eval_results/query`, {
+      evaluation_call_ids: [call_id],
+      include_costs: true,
+      include_summary: true,
+    })
+    const [run] = results.body.summary.evaluations
+    expect(run.predict_total_cost).toBeCloseTo(3 * each, 12)
+    const stats = await post('/calls/stats', {
+      project_id: PROJECT,
+      start: '2020-01-01T00:00:00Z',
+      granularity: 36_525 * 86_400,
+      usage_metrics: [{ metric: 'total_tokens' }, { metric: 'total_cost' }],
+    })
+    const [bucket] = stats.body.usage_buckets
+    expect(bucket).toMatchObject({ sum_total_tokens: 15 })
+    expect(bucket.sum_total_cost).toBeCloseTo(3 * each, 12)
   })
 })
