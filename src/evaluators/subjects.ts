@@ -10,6 +10,7 @@ import {
 import { definitionOf, type Evaluator, isSampled } from '../domain/evaluators/evaluator.ts'
 import type { ScoredSubject } from '../domain/evaluators/score.ts'
 import { toScoredSubject } from '../domain/evaluators/subject.ts'
+import { parseLossless } from '../domain/json/json-text.ts'
 import { objectOrEmpty } from '../domain/json/json-values.ts'
 import type { PriceTable } from '../domain/prices/price-table.ts'
 import { layerPrices } from '../domain/prices/project-prices.ts'
@@ -251,5 +252,5 @@ export function toSubject(call: CallTexts, table: PriceTable): ScoredSubject {
 }
 
 function parse(json: string | null): unknown {
-  return json === null ? null : JSON.parse(json)
+  return json === null ? null : parseLossless(json)
 }

@@ -1,5 +1,5 @@
 /** Routes of one project whose response is a JSON object, not a stream: authorize, then respond. */
-import type { FastifyRequest, FastifySchema } from 'fastify'
+import type { FastifyContextConfig, FastifyRequest, FastifySchema } from 'fastify'
 import type { z } from 'zod'
 import { type Principal, requireAccess } from '../domain/access/permissions.ts'
 import type { ReadCaller } from '../domain/access/read-caller.ts'
@@ -12,6 +12,7 @@ interface ProjectRouteSchema<Body extends z.ZodType, Response extends z.ZodType>
   readonly operationId: string
   readonly summary: string
   readonly description?: string
+  readonly config?: FastifyContextConfig
   readonly body: Body
   readonly response: Response
 }
@@ -23,11 +24,11 @@ export function addProjectRead<
 >(
   app: App,
   url: string,
-  { tags, response, ...schema }: ProjectRouteSchema<Body, Response>,
+  { tags, response, config = {}, ...schema }: ProjectRouteSchema<Body, Response>,
   respond: (body: z.output<Body>, caller: ReadCaller) => Promise<z.input<Response>>,
 ): void {
   const shown: FastifySchema = { ...schema, tags, response: { 200: response } }
-  app.post(url, { schema: shown }, async (request, reply) => {
+  app.post(url, { config, schema: shown }, async (request, reply) => {
     const body = request.body as z.output<Body>
     requireAccess(request.principal, 'traces:read', body.project_id)
     return respond(body, openReadCaller(request, reply, body.project_id))
@@ -41,7 +42,7 @@ export function addProjectWrite<
 >(
   app: App,
   url: string,
-  { tags, response, ...schema }: ProjectRouteSchema<Body, Response>,
+  { tags, response, config = {}, ...schema }: ProjectRouteSchema<Body, Response>,
   respond: (
     body: z.output<Body>,
     principal: Principal,
@@ -49,7 +50,7 @@ export function addProjectWrite<
   ) => Promise<z.input<Response>>,
 ): void {
   const shown: FastifySchema = { ...schema, tags, response: { 200: response } }
-  app.post(url, { schema: shown }, async (request) => {
+  app.post(url, { config, schema: shown }, async (request) => {
     const body = request.body as z.output<Body>
     const principal = requireAccess(request.principal, 'traces:write', body.project_id)
     return respond(body, principal, request as FastifyRequest)

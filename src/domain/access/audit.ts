@@ -1,6 +1,8 @@
 /** Entries of the audit list. Pure. */
 import type { AUDIT_ACTIONS, AuditEntryResponse } from '../../schemas/access/audit.ts'
+import type { JsonObject } from '../../schemas/primitives.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
+import { parseLossless } from '../json/json-text.ts'
 
 /** Limit: characters of a state as JSON. */
 const STATE_CHARS_MAX = 65_536
@@ -102,7 +104,7 @@ export function renderAuditEntry(entry: AuditEntry): AuditEntryResponse {
     ...named,
     created_at: renderTimestamp(created_at_us),
     projects: [...projects],
-    before: before_json === null ? null : JSON.parse(before_json),
-    after: after_json === null ? null : JSON.parse(after_json),
+    before: before_json === null ? null : (parseLossless(before_json) as JsonObject),
+    after: after_json === null ? null : (parseLossless(after_json) as JsonObject),
   }
 }

@@ -4,7 +4,9 @@ import type {
   AnnotationQueuesQueryRequest,
   QueueType,
 } from '../../schemas/annotation/annotation-queue.ts'
+import type { JsonObject } from '../../schemas/primitives.ts'
 import { renderTimestamp, renderTimestampOrNull } from '../../schemas/timestamp.ts'
+import { parseLossless } from '../json/json-text.ts'
 
 /** A stored queue. Times in microseconds. */
 export interface AnnotationQueue {
@@ -36,7 +38,7 @@ export function renderQueue(queue: AnnotationQueue): AnnotationQueueSchema {
     queue_type,
     created_by,
     scorer_refs: JSON.parse(scorer_refs_json),
-    rules: rules_json === null ? null : JSON.parse(rules_json),
+    rules: rules_json === null ? null : (parseLossless(rules_json) as JsonObject),
     created_at: renderTimestamp(created_at_us),
     updated_at: renderTimestamp(updated_at_us),
     deleted_at: renderTimestampOrNull(deleted_at_us),
@@ -48,7 +50,7 @@ export function renderAudited(
   queue: Pick<AnnotationQueue, 'name' | 'description' | 'scorer_refs_json' | 'rules_json'>,
 ) {
   const { name, description, scorer_refs_json, rules_json } = queue
-  const rules = rules_json === null ? null : JSON.parse(rules_json)
+  const rules = rules_json === null ? null : parseLossless(rules_json)
   return { name, description, scorer_refs: JSON.parse(scorer_refs_json), rules }
 }
 

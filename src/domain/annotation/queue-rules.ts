@@ -3,6 +3,7 @@ import type { QueueRules } from '../../schemas/annotation/queue-rules.ts'
 import { REACTION } from '../feedback/feedback-rules.ts'
 import type { FeedbackRow } from '../feedback/feedback-view.ts'
 import { numberOf, RUNNABLE, readRating } from '../feedback/rating.ts'
+import { parseLossless } from '../json/json-text.ts'
 import { parseRef } from '../objects/refs.ts'
 import type { AnnotationQueue } from './annotation-queue.ts'
 
@@ -15,7 +16,7 @@ type RuleName = 'random' | 'thumbs_down' | 'scores' | 'disagreement'
 const SEPARATOR = ' '
 
 export function rulesOf({ rules_json }: Pick<AnnotationQueue, 'rules_json'>): QueueRules | null {
-  return rules_json === null ? null : JSON.parse(rules_json)
+  return rules_json === null ? null : (parseLossless(rules_json) as QueueRules)
 }
 
 /** Whether rules can add a call; without that they are not stored. */

@@ -6,7 +6,7 @@ import { Scorer } from '../../schemas/evaluators/scorer.ts'
 import { EVALUATION_OPS, PREDICT_AND_SCORE_OP } from '../calls/evaluations/evaluation-calls.ts'
 import { toPromptMessages } from '../chat/completion-create.ts'
 import { isObject } from '../json/is-object.ts'
-import { renderJson } from '../json/json-text.ts'
+import { parseLossless, renderJson } from '../json/json-text.ts'
 import { parseRef } from '../objects/refs.ts'
 
 const SUMMARIZE_OP = 'Evaluation.summarize'
@@ -154,7 +154,7 @@ const SdkJudge = z.object({
  * @throws ApiError validation_failed
  */
 export function toScorer(value: unknown, param: string): Scorer {
-  const object = plain(value)
+  const object = parseLossless(renderJson(value))
   const isJudge = isObject(object) && object._class_name === 'LLMAsAJudgeScorer'
   const given = isJudge ? toJudge(object, param) : withoutMarks(object)
   const parsed = Scorer.safeParse(given)

@@ -3,6 +3,7 @@ import type { EvaluatorDefinition, EvaluatorResponse } from '../../schemas/evalu
 import { renderTimestamp, renderTimestampOrNull } from '../../schemas/timestamp.ts'
 import { toUsd } from '../access/budgets.ts'
 import type { Principal } from '../access/permissions.ts'
+import { parseLossless } from '../json/json-text.ts'
 import { hashedUuid } from '../objects/hashed-uuid.ts'
 import { hashFraction } from '../stats/hash-fraction.ts'
 
@@ -76,10 +77,11 @@ export function resultId(
   return hashedUuid([id, version, subjectId])
 }
 
+/** Returns the definition of an evaluator; the value and the schema of a rule keep all digits of their numbers. */
 export function definitionOf({
   definition_json,
 }: Pick<Evaluator, 'definition_json'>): EvaluatorDefinition {
-  return JSON.parse(definition_json)
+  return parseLossless(definition_json) as EvaluatorDefinition
 }
 
 export function principalOf({ principal_json }: Pick<Evaluator, 'principal_json'>): Principal {

@@ -1,6 +1,7 @@
 /** What scorers get and give, whichever kind they are. Pure. */
 import type { JsonObject } from '../../schemas/primitives.ts'
 import { isObject } from '../json/is-object.ts'
+import { toDouble } from '../json/json-text.ts'
 import { textOrNull } from '../json/json-values.ts'
 
 /**
@@ -44,13 +45,13 @@ export function readScore(output: JsonObject, made: Pick<Score, 'cost_usd' | 'ca
 
 /** Returns the number or truth value in the output of a score; null: it has none. */
 export function scoreValueOf(output: Readonly<Record<string, unknown>>): number | boolean | null {
-  const values = VALUE_NAMES.map((name) => output[name])
+  const values = VALUE_NAMES.map((name) => toDouble(output[name]))
   return values.find(isScoreValue) ?? null
 }
 
 /** Returns any JSON value as the output of a score. */
 export function toScoreOutput(value: unknown): JsonObject {
-  if (isObject(value)) return value
+  if (isObject(value) && !JSON.isRawJSON(value)) return value
   return typeof value === 'boolean' ? { passed: value } : { score: value }
 }
 

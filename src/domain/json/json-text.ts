@@ -82,6 +82,18 @@ export function toDouble(value: unknown): unknown {
   return JSON.isRawJSON(value) ? Number(value.rawJSON) : value
 }
 
+/** Matches digits with an exponent, which are a JSON number. */
+const CANONICAL_NUMBER = /^-?\d+(?:e-?\d+)?$/
+
+/** Returns a number in the one form of all texts that mean it, exactly; any other value unchanged. */
+export function toCanonicalNumber(value: unknown): unknown {
+  if (!JSON.isRawJSON(value)) return value
+  const digits = canonicalDigits(value.rawJSON)
+  const number = Number(value.rawJSON)
+  if (canonicalDigits(String(number)) === digits) return number === 0 ? 0 : number
+  return CANONICAL_NUMBER.test(digits) ? JSON.rawJSON(digits) : value
+}
+
 /** The JSON text of a value; undefined is `null`. */
 export function renderJson(value: unknown): string {
   return JSON.stringify(value) ?? 'null'

@@ -4,6 +4,7 @@ import { ApiError } from '../../errors.ts'
 import { QUERY_DEPTH_MAX, QUERY_NODES_MAX } from '../../schemas/limits.ts'
 import type { Query } from '../../schemas/query/query-expression.ts'
 import { isObject } from '../json/is-object.ts'
+import { toDouble } from '../json/json-text.ts'
 import { type ConvertTarget, isConvertTarget } from './query-values.ts'
 
 export type Comparison = '$eq' | '$gt' | '$gte' | '$lt' | '$lte'
@@ -116,7 +117,8 @@ function createParser(fields: ReadonlySet<string>, others: readonly string[]) {
     parseList(json, at, depth, 2) as [Expression, Expression]
 
   const rules: Readonly<Record<string, Rule>> = {
-    $literal: (value) => ({ op: '$literal', value }),
+    // Fields are compared as doubles.
+    $literal: (value) => ({ op: '$literal', value: toDouble(value) }),
     $getField: (value, at) => ({ op: '$getField', path: parsePath(value, fields, at) }),
     $convert(value, at, depth) {
       const { input, to } = requireKeys(value, ['input', 'to'], at)

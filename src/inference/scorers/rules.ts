@@ -2,7 +2,7 @@
 import { extname } from 'node:path'
 import { readScore, type Score, type ScoredSubject } from '../../domain/evaluators/score.ts'
 import { parseJsonPath, valueAtJsonPath } from '../../domain/json/json-path.ts'
-import { renderJson } from '../../domain/json/json-text.ts'
+import { renderJson, toCanonicalNumber } from '../../domain/json/json-text.ts'
 import { ApiError } from '../../errors.ts'
 import type { Rule, RuleScorer } from '../../schemas/evaluators/scorer.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
@@ -113,7 +113,9 @@ function applyPlain(
     case 'equals': {
       const expected = expectedOf(rule, subject)
       const value = requireValue(subject, rule.path)
-      return { passed: fold(textOf(value), rule) === fold(textOf(expected), rule) }
+      const isText = typeof value === 'string' || typeof expected === 'string'
+      const textIn = isText ? textOf : canonicalTextOf
+      return { passed: fold(textIn(value), rule) === fold(textIn(expected), rule) }
     }
     case 'length': {
       const text = textOf(requireValue(subject, rule.path))
@@ -167,11 +169,16 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : renderJson(sortKeys(value))
 }
 
-function sortKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sortKeys)
-  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value
+/** The same for all texts of a number: of 1 and 1.0, and of 0 and -0. */
+function canonicalTextOf(value: unknown): string {
+  return renderJson(sortKeys(value, toCanonicalNumber))
+}
+
+function sortKeys(value: unknown, toLeaf = (leaf: unknown) => leaf): unknown {
+  if (Array.isArray(value)) return value.map((inner) => sortKeys(inner, toLeaf))
+  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return toLeaf(value)
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return Object.fromEntries(entries.map(([key, inner]) => [key, sortKeys(inner)]))
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sortKeys(inner, toLeaf)]))
 }
 
 function parseText(text: string): unknown {

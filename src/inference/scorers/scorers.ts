@@ -11,7 +11,7 @@ import {
 } from '../../domain/evaluators/score.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../../domain/json/json-limits.ts'
 import { parseJsonPath } from '../../domain/json/json-path.ts'
-import { renderJson } from '../../domain/json/json-text.ts'
+import { parseLossless, renderJson } from '../../domain/json/json-text.ts'
 import { ApiError, type ErrorCode, refuseField } from '../../errors.ts'
 import { PrivateAddressError, type Webhooks } from '../../outbound/webhooks.ts'
 import type { JudgeScorer, Scorer, WebhookScorer } from '../../schemas/evaluators/scorer.ts'
@@ -146,7 +146,7 @@ async function callWebhook(
   try {
     const { status, text } = await webhooks.post({ url, body, timeoutMs, signal })
     if (status !== 200) throw new Error(`the webhook responded with ${status}`)
-    const value: unknown = exceedsDepth(text, JSON_DEPTH_MAX) ? null : JSON.parse(text)
+    const value: unknown = exceedsDepth(text, JSON_DEPTH_MAX) ? null : parseLossless(text)
     if (!isScoreLike(value)) throw new Error('the webhook responded without a score')
     return readScore(toScoreOutput(value), { cost_usd: null, call_id: null })
   } catch (cause) {

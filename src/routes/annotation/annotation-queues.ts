@@ -46,6 +46,8 @@ interface QueueRoutesOptions extends DeleteOptions, Pick<Stores, 'callFeed' | 'e
 }
 
 const tags = ['annotation']
+/** The query of rules may name any number. */
+const config = { body: 'exact' } as const
 
 export async function annotationRoutes(app: App, options: QueueRoutesOptions): Promise<void> {
   addCreate(app, options)
@@ -62,6 +64,7 @@ function addCreate(app: App, options: QueueRoutesOptions): void {
     app,
     '/annotation_queues',
     {
+      config,
       tags,
       operationId: 'createAnnotationQueue',
       summary: 'Create a queue of calls or spans for people to annotate.',
@@ -158,6 +161,7 @@ function addUpdate(app: App, options: QueueRoutesOptions): void {
   app.put(
     '/annotation_queues/:queue_id',
     {
+      config,
       schema: {
         tags,
         operationId: 'updateAnnotationQueue',

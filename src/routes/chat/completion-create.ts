@@ -5,6 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { canUseProject, requireAccess, requireScope } from '../../domain/access/permissions.ts'
 import { toChatDraft, toPromptMessages } from '../../domain/chat/completion-create.ts'
+import { renderJson } from '../../domain/json/json-text.ts'
 import { parseReadableRef } from '../../domain/objects/readable-ref.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
@@ -31,7 +32,7 @@ interface CompletionCreateOptions extends Pick<Stores, 'objects' | 'tables'> {
   readonly inference: Inference
 }
 
-const config = { body: 'value' } as const
+const config = { body: 'exact' } as const
 
 export async function completionCreateRoutes(
   app: App,
@@ -148,12 +149,12 @@ async function prepare(
   const promptRef = inputs.prompt ? await pinRef(inputs.prompt, options.objects) : null
   const prompt = promptRef === null ? [] : await readPrompt(promptRef, request, options)
   const { choice } = options.inference
-  const draft = toChatDraft(inputs, prompt, isStream)
+  const body = renderJson(toChatDraft(inputs, prompt, isStream))
+  const draft: unknown = JSON.parse(body)
   const model = await choice.choose(inputs.model, { caller, projectId: project_id, body: draft })
   const chat = requireChat(draft, model, toInputsParam)
 
   const { deadline, client } = openResponse(request, reply)
-  const body = JSON.stringify(chat)
   const isTracked = track_llm_call !== false
   const { conversation_id = null, conversation_name, source } = named
   const traceId = named.trace_id ?? newId()

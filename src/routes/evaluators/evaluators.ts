@@ -29,7 +29,8 @@ import {
 
 const tags = ['evaluators']
 const url = '/evaluators'
-const config = { body: 'value' } as const
+/** The expected value of a rule is content. */
+const config = { body: 'exact' } as const
 
 export async function evaluatorRoutes(app: App, options: EvaluatorRoutesOptions): Promise<void> {
   addCreate(app, options)
@@ -46,6 +47,7 @@ function addCreate(app: App, options: EvaluatorRoutesOptions): void {
     app,
     url,
     {
+      config,
       tags,
       operationId: 'createEvaluator',
       summary:

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { requireAccess } from '../../domain/access/permissions.ts'
 import { type Evaluator, toPayer } from '../../domain/evaluators/evaluator.ts'
-import { renderJson } from '../../domain/json/json-text.ts'
+import { parseLossless, renderJson } from '../../domain/json/json-text.ts'
 import { refuseField } from '../../errors.ts'
 import { readScorers } from '../../evaluations/plan.ts'
 import type { App } from '../../http/app-type.ts'
@@ -97,7 +97,7 @@ export async function monitorRoutes(app: App, options: MonitorRoutesOptions): Pr
 }
 
 function requireMonitor(value: unknown): Monitor {
-  const parsed = Monitor.safeParse(JSON.parse(renderJson(value ?? null)))
+  const parsed = Monitor.safeParse(parseLossless(renderJson(value ?? null)))
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   refuseField(

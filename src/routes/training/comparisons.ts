@@ -50,6 +50,7 @@ function addCreate(
   app.post(
     url,
     {
+      config: { body: 'exact' },
       schema: {
         tags,
         operationId: 'createComparison',

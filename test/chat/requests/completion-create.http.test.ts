@@ -72,6 +72,25 @@ describe('a completion that a tracing SDK asks for', () => {
     })
   })
 
+  it('keeps every digit of the values of a template, and of what it passes on', async () => {
+    const { complete, post } = await buildApp()
+    const long = JSON.rawJSON('12345678901234567890')
+    const tool = { type: 'function', function: { name: 'f', parameters: { maximum: long } } }
+    const { status, body, text } = await complete({
+      inputs: {
+        model: 'scripted',
+        messages: [{ role: 'user', content: 'Order {id}' }],
+        template_vars: { id: long },
+        tools: [tool],
+        temperature: JSON.rawJSON('0.50'),
+      },
+    })
+    expect(status, text).toBe(200)
+    const read = await post('/call/read', { project_id: PROJECT, id: body.weave_call_id })
+    expect(read.text).toContain('"content":"Order 12345678901234567890"')
+    expect(read.text).toContain('"maximum":12345678901234567890')
+  })
+
   it('is not recorded when it is not to be tracked', async () => {
     const { complete, post } = await buildApp()
     const { body } = await complete({ track_llm_call: false })

@@ -1,5 +1,6 @@
 /** Evaluations that the server runs, in SQLite and PostgreSQL alike. */
 import type { Principal } from '../../../domain/access/permissions.ts'
+import { parseLossless } from '../../../domain/json/json-text.ts'
 import { ApiError } from '../../../errors.ts'
 import {
   type EvaluationJob,
@@ -86,7 +87,7 @@ export function createEvaluationJobWrites({ forUpdate }: Pick<Dialect, 'forUpdat
 /** Removes the copies of prompts from a job that has ended. */
 function* dropPrompts(id: string): Steps<void> {
   const row = yield* first<Pick<JobRow, 'work_json'>>(SQL.FIND_WORK, { id })
-  const work = row && (JSON.parse(row.work_json) as JobWork)
+  const work = row && (parseLossless(row.work_json) as JobWork)
   if (work?.kind !== 'compare') return
   yield* run(SQL.SET_WORK, { id, work_json: JSON.stringify({ ...work, prompts: [] }) })
 }
@@ -94,7 +95,7 @@ function* dropPrompts(id: string): Steps<void> {
 function toJob({ work_json, principal_json, claimed_until_us: _, ...job }: JobRow): EvaluationJob {
   return {
     ...job,
-    work: JSON.parse(work_json) as JobWork,
+    work: parseLossless(work_json) as JobWork,
     principal: JSON.parse(principal_json) as Principal,
   }
 }
