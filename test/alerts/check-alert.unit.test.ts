@@ -101,7 +101,7 @@ describe('a message for Slack', () => {
       window_s: 300,
     }
     expect(JSON.parse(renderAlertMessage(alertOf({ settings }), news as never))).toEqual({
-      text: 'Firing: &lt;!channel&gt; &amp; co (acme/demo): p95_latency_ms over 5 min is 12, fires above 10',
+      text: 'Firing: &lt;!channel&gt; &amp; co (acme/demo): p95 of latency in ms over 5 min is 12, fires above 10',
     })
   })
 })

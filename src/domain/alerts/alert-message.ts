@@ -1,6 +1,7 @@
 /** The bodies of webhooks about alerts. Pure. */
 import { renderTimestamp } from '../../schemas/timestamp.ts'
-import type { Alert, AlertEvent, AlertMetric } from './alert.ts'
+import type { Alert, AlertEvent } from './alert.ts'
+import { nameMetric } from './metric-description.ts'
 
 /** What a message is about: a change, or a test of the receiver. */
 type AlertNews = Pick<AlertEvent, 'id' | 'created_at_us' | 'value' | 'threshold' | 'window_s'> & {
@@ -42,19 +43,6 @@ function toText({ project_id, settings }: Alert, news: AlertNews): string {
   const sentence = `${nameMetric(settings.metric)} over ${nameWindow(window_s)} is ${measured}`
   const rule = `fires ${settings.direction} ${threshold}`
   return escapeSlack(`${WORDS[kind]}: ${settings.name} (${project_id}): ${sentence}, ${rule}`)
-}
-
-/** Names a metric as the keys of `/calls/stats` do, as `p95_latency_ms`. */
-function nameMetric(metric: AlertMetric): string {
-  if (metric.kind === 'calls' && metric.metric === 'error_share') return 'error_share'
-  const isAveraged = metric.kind === 'feedback' || metric.metric === 'latency_ms'
-  const of = metric.aggregation ?? (isAveraged ? 'avg' : 'sum')
-  const prefix = typeof metric.percentile === 'number' ? `p${metric.percentile}` : of
-  if (metric.kind === 'feedback') {
-    return `${prefix} ${metric.json_path ?? 'output'} of ${metric.feedback_type ?? 'all feedback'}`
-  }
-  const ofModel = metric.kind === 'usage' && metric.model ? ` of ${metric.model}` : ''
-  return `${prefix}_${metric.metric}${ofModel}`
 }
 
 function nameWindow(seconds: number): string {

@@ -8,6 +8,7 @@ import type {
 } from '../../schemas/alerts/alert.ts'
 import { renderTimestamp, renderTimestampOrNull } from '../../schemas/timestamp.ts'
 import { resolveFeedbackMetrics } from '../feedback/feedback-metrics.ts'
+import { nameMetric } from './metric-description.ts'
 
 /** What an alert is, in the names of requests. */
 export type AlertSettings = Omit<AlertCreateRequest, 'project_id' | 'secret'>
@@ -170,6 +171,7 @@ export function renderAlert(alert: Alert): AlertResponse {
     id: alert.id,
     project_id: alert.project_id,
     ...settings,
+    measures: nameMetric(settings.metric),
     filter: settings.filter ?? null,
     clear_threshold: settings.clear_threshold ?? null,
     state: !isKnown ? 'unknown' : alert.is_firing ? 'firing' : 'ok',

@@ -8,7 +8,7 @@ import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Pending } from '../parts/notice.ts'
 import { pathTo } from '../shell/page-route.ts'
 import { useSubjectName } from '../shell/subject-name.ts'
-import { nameMetric, nameRule } from './alert-rules.ts'
+import { nameRule } from './alert-rules.ts'
 
 const PAGE_SIZE = 50
 
@@ -40,7 +40,7 @@ export function AlertHistory({ project, id }: AlertHistoryProps) {
   const { alert, data, has_more, last_id } = loaded.value
   return html`<h1>${alert.name}</h1>
     <p><a href=${pathTo(project, 'alerts')}>All alerts</a></p>
-    <p>${nameMetric(alert.metric)} ${nameRule(alert)}: ${alert.is_enabled ? alert.state : 'disabled'}, to ${alert.webhook.url}</p>
+    <p>${alert.measures} ${nameRule(alert)}: ${alert.is_enabled ? alert.state : 'disabled'}, to ${alert.webhook.url}</p>
     <${Failure} words=${loaded.failure} />
     ${data.length === 0 && html`<p class="notice">It has not fired yet.</p>`}
     ${

@@ -10,7 +10,7 @@ import { useLoad } from '../parts/hooks/use-load.ts'
 import { Failure, Pending } from '../parts/notice.ts'
 import { pathTo, type ViewProps } from '../shell/page-route.ts'
 import { AlertHistory } from './alert-history.ts'
-import { nameMetric, nameRule } from './alert-rules.ts'
+import { nameRule } from './alert-rules.ts'
 import { NewAlert } from './new-alert.ts'
 
 export function Alerts({ project, subject }: ViewProps) {
@@ -66,7 +66,7 @@ interface TestResult {
 }
 
 function AlertRow({ project, alert, act }: AlertRowProps) {
-  const { id, name, metric, state, value, checked_at, is_enabled, error } = alert
+  const { id, name, measures, state, value, checked_at, is_enabled, error } = alert
   const url = `/v1/alerts/${encodeURIComponent(id)}`
   const test = () =>
     act(async () => {
@@ -89,7 +89,7 @@ function AlertRow({ project, alert, act }: AlertRowProps) {
     <td class="wrap"><a href=${pathTo(project, 'alerts', id)}>${name}</a></td>
     <td>${is_enabled ? state : 'disabled'}${error !== null && html`<br /><span class="faint">${error}</span>`}</td>
     <td class="number" title=${value}>${value === null ? '' : formatNumber(Number(value.toPrecision(DIGITS)))}</td>
-    <td class="wrap">${nameMetric(metric)} ${nameRule(alert)}</td>
+    <td class="wrap">${measures} ${nameRule(alert)}</td>
     <td>${checked_at === null ? 'not yet' : formatTime(checked_at, false)}</td>
     <td>
       <button class="quiet" onClick=${test}>test</button>

@@ -158,6 +158,7 @@ const view = z.object({
   id: z.string().describe('Id of the alert.'),
   project_id: z.string().describe('Project.'),
   ...settings,
+  measures: z.string().describe('What is measured in words, as `p95 of latency in ms`.'),
   filter: CallsFilter.nullable().describe('Which calls are measured; null: all.'),
   clear_threshold: measured.describe('Where it clears; null: at the threshold.'),
   state: z
