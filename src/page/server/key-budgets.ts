@@ -64,7 +64,7 @@ function BudgetRow({ budget, onChanged }: BudgetRowProps) {
     )
   return html`<form class="bar" aria-label=${`Budget of a ${period}`} onSubmit=${submit}>
       <label>US dollars a ${period}<input type="number" min="0" step="any" value=${hard} onInput=${textOf(setHard)} placeholder="no limit" /></label>
-      <label>warns at<input type="number" min="0" step="any" value=${soft} onInput=${textOf(setSoft)} placeholder="never" /></label>
+      <label>Warns at<input type="number" min="0" step="any" value=${soft} onInput=${textOf(setSoft)} placeholder="never" /></label>
       <span>$${spent_usd} spent, $${reserved_usd} reserved <span class="faint">${zone}</span></span>
       <button onClick=${clickOnce}>Save budget</button>
       <button type="button" onClick=${remove}>Delete budget</button>
@@ -95,8 +95,8 @@ function NewBudget({ kind, id, onMade }: NewBudgetProps) {
   })
   return html`<form class="bar" aria-label="New budget" onSubmit=${submit}>
       <label>US dollars<input type="number" required min="0" step="any" value=${hard} onInput=${textOf(setHard)} /></label>
-      <label>warns at<input type="number" min="0" step="any" value=${soft} onInput=${textOf(setSoft)} placeholder="never" /></label>
-      <label>in a<select value=${period} onChange=${textOf(setPeriod)}>
+      <label>Warns at<input type="number" min="0" step="any" value=${soft} onInput=${textOf(setSoft)} placeholder="never" /></label>
+      <label>In a<select value=${period} onChange=${textOf(setPeriod)}>
         ${PERIODS.map((name) => html`<option key=${name} value=${name}>${name}</option>`)}
       </select></label>
       <button onClick=${clickOnce}>Add budget</button>

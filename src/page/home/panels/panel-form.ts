@@ -83,7 +83,7 @@ export function PanelForm({ project, panels, panel, onClose }: PanelFormProps) {
       </select></label>
       <label>Only these operations, separated by commas<input maxlength=${NAMES_CHARS_MAX} placeholder="all" value=${ops} onInput=${({ currentTarget }: FieldEvent) => setOps(currentTarget.value)} /></label>
       <label>Only these end users, separated by commas<input maxlength=${NAMES_CHARS_MAX} placeholder="all" value=${endUsers} onInput=${({ currentTarget }: FieldEvent) => setEndUsers(currentTarget.value)} /></label>
-      <label class="check"><input type="checkbox" checked=${own.isRootsOnly} onChange=${({ currentTarget }: FieldEvent) => set({ isRootsOnly: currentTarget.checked })} />without nested calls</label>
+      <label class="check"><input type="checkbox" checked=${own.isRootsOnly} onChange=${({ currentTarget }: FieldEvent) => set({ isRootsOnly: currentTarget.checked })} />Without nested calls</label>
       <label>Title<input maxlength=${TITLE_CHARS_MAX} placeholder=${titleOf({ ...whole, title: '' })} value=${own.title} onInput=${({ currentTarget }: FieldEvent) => set({ title: currentTarget.value })} /></label>
       <div class="bar"><button class="main" onClick=${clickOnce}>${panel === null ? 'Add' : 'Save'}</button><button type="button" onClick=${onClose}>Cancel</button></div>
       <${Failure} words=${panels.failure} />

@@ -116,7 +116,7 @@ function CompareForm(props: ComparisonPanelProps & Offers) {
       <label class="inline">Tokens at most<input class="short" type="number" min="1" required value=${fields.tokens} onInput=${set('tokens')} /></label>
       ${
         control !== null &&
-        html`<label class="inline"><input type="checkbox" checked=${fields.hasControl} onChange=${() => setFields((last) => ({ ...last, hasControl: !last.hasControl }))} /> and the control, ${control}</label>`
+        html`<label class="inline"><input type="checkbox" checked=${fields.hasControl} onChange=${() => setFields((last) => ({ ...last, hasControl: !last.hasControl }))} /> And the control, ${control}</label>`
       }
       ${isControlAwaited && html`<span class="faint" role="status">The control is not trained yet.</span>`}
       <button class="main" onClick=${clickOnce}>Compare on held-out prompts</button>

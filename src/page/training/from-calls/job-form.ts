@@ -87,9 +87,9 @@ export function JobForm({ sources, models, choices, onChange }: JobFormProps) {
           <${Field} ...${field} name="base" label="Trained from" />`
       }
       <${Field} ...${field} name="learning_rate" label="Learning rate" type="number" min="0" step="any" placeholder="the default" />
-      <${Check} ...${field} name="scale_rewards" label="divide rewards by the deviation of their group" />
-      <${Check} ...${field} name="ppo" label="the loss of PPO" />
-      <${Check} ...${field} name="hasControl" label="train a control beside it, on shuffled rewards" />
+      <${Check} ...${field} name="scale_rewards" label="Divide rewards by the deviation of their group" />
+      <${Check} ...${field} name="ppo" label="The loss of PPO" />
+      <${Check} ...${field} name="hasControl" label="Train a control beside it, on shuffled rewards" />
     </fieldset>
   </form>`
 }
