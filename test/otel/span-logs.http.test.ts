@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest'
-import { describeEachStore } from '../store/clickhouse/describe-each-store.ts'
+import { describe, expect, it } from 'vitest'
+import { hasClickHouse } from '../store/clickhouse/clickhouse-server.ts'
+import { buildClickHouseApp, describeEachStore } from '../store/clickhouse/describe-each-store.ts'
 import type { TestApp } from '../support/build-test-app.ts'
 import { buildSpan, frame, spanId, TRACE, toJsonRequest } from './otel-fixtures.ts'
 
@@ -220,5 +221,30 @@ describeEachStore('POST /v1/logs', (build) => {
     expect((await sendLogs(test, said('more'), said('7'))).body).toMatchObject(refused)
     await sendSpan(test)
     expect((await readCall(test)).inputs.messages).toHaveLength(1000)
+  })
+})
+
+describe.skipIf(!hasClickHouse)('a list with previews in ClickHouse', () => {
+  it.each([
+    ['joins messages to a short span', 1_000, []],
+    [
+      'names the messages of a span that is too long to be read',
+      1_100_000,
+      ['attributes', 'inputs', 'output'],
+    ],
+  ])('%s', async (_title, length, unread) => {
+    const test = await buildClickHouseApp()
+    const attributes = {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.request.model': 'm',
+      notes: 'x'.repeat(length),
+    }
+    await sendSpan(test, buildSpan({ attributes }))
+    await sendLogs(test, USER, CHOICE)
+    expect((await readCall(test)).inputs.messages).toEqual(MESSAGES)
+    const request = { project_id: 'acme/demo', preview_bodies: true }
+    const { inputs, summary } = JSON.parse((await test.post('/calls/stream_query', request)).text)
+    expect(summary.weave.unread_bodies ?? []).toEqual(unread)
+    expect(inputs.messages).toEqual(unread.length === 0 ? MESSAGES : undefined)
   })
 })

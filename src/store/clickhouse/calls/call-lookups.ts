@@ -5,7 +5,7 @@ import {
   isSameSpan,
   keyOf,
 } from '../../../domain/calls/call-state.ts'
-import type { CallTexts } from '../../../domain/calls/call-view.ts'
+import type { CallTexts, PreviewedBody } from '../../../domain/calls/call-view.ts'
 import type { CallEnd } from '../../../domain/calls/new-call.ts'
 import type { ClickHouse } from '../db/client.ts'
 import { partsOf, type Read } from '../db/reads.ts'
@@ -183,12 +183,22 @@ export interface LiveRow extends FoundRow {
   readonly output_json_is_long?: 0 | 1 | null
 }
 
-/** Returns the calls of rows by id, with what other tables have of them. */
+/** A call that was read. */
+export interface ReadCall extends CallTexts {
+  readonly unread?: readonly PreviewedBody[]
+}
+
+/**
+ * Returns the calls of rows by id, with what other tables have of them.
+ *
+ * @param isPreview - whether long bodies were left out of the rows
+ */
 export async function completeCalls(
   read: Read,
   project_id: string,
   rows: readonly LiveRow[],
-): Promise<Map<string, CallTexts>> {
+  isPreview = false,
+): Promise<Map<string, ReadCall>> {
   const idsOf = (found: readonly LiveRow[]) => [...new Set(found.map(({ id }) => id))]
   const renamed = idsOf(rows.filter(({ is_renamed }) => is_renamed === 1))
   const doubled = idsOf(rows.filter(({ is_doubled }) => is_doubled === 1))
@@ -203,9 +213,12 @@ export async function completeCalls(
     doubled.length === 0
       ? []
       : read<{ id: string; counting: string }>(SELECT_COUNTING, { project_id, ids: doubled }),
-    readLogged(read, project_id, logged),
+    readLogged(read, project_id, logged, isPreview),
   ])
-  const calls = mergeRows(rows, new Map(names.map(({ id, display_name }) => [id, display_name])))
+  const calls: Map<string, ReadCall> = mergeRows(
+    rows,
+    new Map(names.map(({ id, display_name }) => [id, display_name])),
+  )
   for (const { id, counting: usage_counted_in } of counting) {
     const call = calls.get(id)
     if (call) calls.set(id, { ...call, usage_counted_in })
@@ -214,7 +227,30 @@ export async function completeCalls(
     const call = calls.get(id)
     if (call) calls.set(id, { ...call, ...pickBodies(whole, call) })
   }
+  for (const [id, unread] of isPreview ? unreadOf(rows, joined) : []) {
+    const call = calls.get(id)
+    if (call) calls.set(id, { ...call, unread })
+  }
   return calls
+}
+
+/** Returns the bodies that were left out, by the ids of their calls. */
+function unreadOf(
+  rows: readonly LiveRow[],
+  joined: ReadonlyMap<string, JoinedCall>,
+): Map<string, PreviewedBody[]> {
+  const unread = new Map<string, PreviewedBody[]>()
+  for (const row of rows) {
+    const { id, inputs_json, inputs_json_is_long, otel_dump_json_is_long } = row
+    const { output_json, output_json_is_long } = row
+    const isUnjoined = joined.get(id)?.isUnjoined ?? false
+    const found = unread.get(id) ?? []
+    if (otel_dump_json_is_long === 1) found.push('attributes')
+    if (inputs_json_is_long === 1 || (isUnjoined && inputs_json !== null)) found.push('inputs')
+    if (output_json_is_long === 1 || (isUnjoined && output_json !== null)) found.push('output')
+    if (found.length > 0) unread.set(id, found)
+  }
+  return unread
 }
 
 /** Whether a row has what records change. */
@@ -222,20 +258,30 @@ function hasLoggedBody({ is_logged, inputs_json, otel_dump_json, output_json }: 
   return is_logged === 1 && (inputs_json ?? otel_dump_json ?? output_json) !== null
 }
 
+interface JoinedCall extends CallTexts {
+  /** Whether its span is too long to be read, and with it the bodies that records change. */
+  readonly isUnjoined: boolean
+}
+
 /** The calls of ids with their records; the dump of the span is needed for it. */
 async function readLogged(
   read: Read,
   project_id: string,
   ids: readonly string[],
-): Promise<Map<string, CallTexts>> {
+  isPreview: boolean,
+): Promise<Map<string, JoinedCall>> {
   if (ids.length === 0) return new Map()
-  const rows = await read<LiveRow>(SQL.SELECT_LIVE_ROWS, { project_id, ids })
-  return joinLogs(read, project_id, mergeRows(rows, new Map()))
+  const sql = isPreview ? SQL.SELECT_LOGGED_PREVIEWS : SQL.SELECT_LIVE_ROWS
+  const rows = await read<LiveRow>(sql, { project_id, ids })
+  const long = new Set(rows.filter((row) => row.otel_dump_json_is_long === 1).map(({ id }) => id))
+  const joined = await joinLogs(read, project_id, mergeRows(rows, new Map()))
+  return new Map([...joined].map(([id, call]) => [id, { ...call, isUnjoined: long.has(id) }]))
 }
 
 /** Those bodies that a call was read with. */
-function pickBodies(whole: CallTexts, read: CallTexts): Partial<CallTexts> {
-  const { inputs_json, otel_dump_json, output_json } = whole
+function pickBodies(whole: JoinedCall, read: CallTexts): Partial<CallTexts> {
+  const { inputs_json, otel_dump_json, output_json, isUnjoined } = whole
+  if (isUnjoined) return { inputs_json: null, otel_dump_json: null, output_json: null }
   return {
     ...(read.inputs_json === null ? {} : { inputs_json }),
     ...(read.otel_dump_json === null ? {} : { otel_dump_json }),

@@ -285,3 +285,12 @@ export function selectedColumns(wanted: ReadonlySet<BodyColumn>, isPreview = fal
   })
   return [ROW_COLUMNS, ...bodies].join(',\n  ')
 }
+
+/** The rows of ids with the bodies by which records of logs are joined, NULL for long ones. */
+export const SELECT_LOGGED_PREVIEWS = `
+SELECT
+  ${selectedColumns(new Set(['otel_dump_json', 'output_json']), true)},
+  ${ELSEWHERE}
+${OF_IDS}
+${LIVE_ROWS}
+`

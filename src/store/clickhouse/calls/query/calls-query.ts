@@ -6,17 +6,19 @@ import {
   createCallTests,
   type ScannedCall,
 } from '../../../../domain/calls/call-fields.ts'
-import type { CallTexts } from '../../../../domain/calls/call-view.ts'
+import { type CallTexts, latencyMs } from '../../../../domain/calls/call-view.ts'
 import {
   bodiesOfShape,
   type CallsSelection,
   pathsOfSelection,
 } from '../../../../domain/calls/calls-query.ts'
 import { createCallsSort } from '../../../../domain/calls/calls-sort.ts'
+import type { LatencyBound } from '../../../../domain/calls/latency-bound.ts'
 import type { CallsCount, CallsQueryStore, ListedCall } from '../../../api/calls/calls.ts'
 import type { NodeStores } from '../../../base/node-stores.ts'
 import type { Arrivals } from '../../../base/recordings/recordings.ts'
 import type { Reads } from '../../db/reads.ts'
+import type { ReadCall } from '../call-lookups.ts'
 import { SUM_TRACE_SIZES } from '../calls.sql.ts'
 import { openCallTrees } from './call-trees.ts'
 import { toFilterClause } from './calls-filter.ts'
@@ -26,7 +28,6 @@ import {
   bodyColumnsOf,
   type CallKey,
   findLatencyBound,
-  type ReadCall,
   readCalls,
   walkKeys,
 } from './calls-walk.ts'
@@ -177,7 +178,7 @@ async function sortKeys(
 ): Promise<CallKey[]> {
   const latencyBound = await findLatencyBound(parts.reads, selection, caller)
   const bounded = await sortWithin(parts, { ...selection, latencyBound }, caller)
-  // Calls within the bound may have been deleted since.
+  // Calls within the bound may have been deleted since, or have been found by a latency that is not theirs.
   const isShort = latencyBound !== null && bounded.count() < selection.offset + selection.limit
   return (isShort ? await sortWithin(parts, selection, caller) : bounded).keys()
 }
@@ -185,10 +186,18 @@ async function sortKeys(
 async function sortWithin(parts: CallsQueryParts, selection: BoundedSelection, caller: ReadCaller) {
   const sorted = createCallsSort<CallKey>(selection)
   for await (const candidate of matchingCalls(parts, selection, caller)) {
-    const { started_at_us, id } = candidate.call
-    sorted.add({ started_at_us, id }, candidate)
+    const { started_at_us, id, ended_at_us } = candidate.call
+    const latency = ended_at_us === null ? null : latencyMs(started_at_us, ended_at_us)
+    // Until duplicates are merged, a call may have been found by another latency than its own.
+    if (isWithin(latency, selection.latencyBound)) sorted.add({ started_at_us, id }, candidate)
   }
   return sorted
+}
+
+function isWithin(latency_ms: number | null, bound: LatencyBound | null = null): boolean {
+  if (bound === null) return true
+  if (latency_ms === null) return false
+  return bound.direction === 'asc' ? latency_ms <= bound.latency_ms : latency_ms >= bound.latency_ms
 }
 
 async function countFound(

@@ -2,11 +2,10 @@
 import type { ReadCaller } from '../../../../domain/access/read-caller.ts'
 import { PREVIEWED_BYTES_MAX } from '../../../../domain/calls/body-preview.ts'
 import type { Body } from '../../../../domain/calls/call-fields.ts'
-import type { CallTexts, PreviewedBody } from '../../../../domain/calls/call-view.ts'
 import type { CallsSelection } from '../../../../domain/calls/calls-query.ts'
 import { type LatencyBound, latencyPage } from '../../../../domain/calls/latency-bound.ts'
 import type { Reads } from '../../db/reads.ts'
-import { completeCalls, type LiveRow } from '../call-lookups.ts'
+import { completeCalls, type LiveRow, type ReadCall } from '../call-lookups.ts'
 import { type BodyColumn, selectLiveRowsByKey } from '../calls.sql.ts'
 import { type FilterClause, toFilterClause } from './calls-filter.ts'
 import { SELECT_SIZES, selectKeys, selectLatencies } from './calls-query.sql.ts'
@@ -129,11 +128,6 @@ interface ReadShape {
   readonly isPreview?: boolean
 }
 
-/** A call that was read. */
-export interface ReadCall extends CallTexts {
-  readonly unread?: readonly PreviewedBody[]
-}
-
 /** Yields the calls of keys in their order, in slices of bounded size, without those deleted since. */
 export async function* readCalls(
   reads: Reads,
@@ -155,29 +149,10 @@ export async function* readCalls(
     for (const slice of cutSlices(chunk, sizeOf, rowsMax)) {
       const part = partOf(project_id, slice)
       const rows = await read<LiveRow>(selectLiveRowsByKey(wanted, isPreview), part)
-      const calls = await completeCalls(read, project_id, rows)
-      const unread = isPreview ? unreadOf(rows) : null
-      yield slice.flatMap(({ id }) => {
-        const call = calls.get(id)
-        const left = unread?.get(id)
-        return call === undefined ? [] : left === undefined ? call : { ...call, unread: left }
-      })
+      const calls = await completeCalls(read, project_id, rows, isPreview)
+      yield slice.flatMap(({ id }) => calls.get(id) ?? [])
     }
   }
-}
-
-/** Returns the bodies that were left out, by the ids of their calls. */
-function unreadOf(rows: readonly LiveRow[]): Map<string, PreviewedBody[]> {
-  const unread = new Map<string, PreviewedBody[]>()
-  for (const row of rows) {
-    const { id, inputs_json_is_long, otel_dump_json_is_long, output_json_is_long } = row
-    const found = unread.get(id) ?? []
-    if (otel_dump_json_is_long === 1) found.push('attributes')
-    if (inputs_json_is_long === 1) found.push('inputs')
-    if (output_json_is_long === 1) found.push('output')
-    if (found.length > 0) unread.set(id, found)
-  }
-  return unread
 }
 
 /** Returns the parameters by which statements find calls of keys. */
