@@ -122,6 +122,7 @@ export const ERRORS = {
   request_too_large: entry(413, 'The body is too large.'),
   uri_too_long: entry(414, 'The address is too long.'),
   unsupported_media_type: entry(415, 'Send the body as application/json.'),
+  range_not_satisfiable: entry(416, 'The requested range is not in the file.'),
   expectation_failed: entry(417, 'The only supported expectation is 100-continue.'),
   budget_exceeded: entry(429, 'A budget is used up.'),
   rate_limit_exceeded: entry(429, 'Too many requests.'),

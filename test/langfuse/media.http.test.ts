@@ -25,7 +25,8 @@ async function openMedia() {
     upload: (url: string, payload: Buffer, type = 'image/png') =>
       app.inject({ method: 'PUT', url: pathOf(url), headers: { 'content-type': type }, payload }),
     read: (mediaId: string) => get(`${BASE}/media/${mediaId}`, asked),
-    download: (url: string) => app.inject({ method: 'GET', url: pathOf(url) }),
+    download: (url: string, headers: Record<string, string> = {}) =>
+      app.inject({ method: 'GET', url: pathOf(url), headers }),
   }
 }
 
@@ -56,6 +57,35 @@ describe('media of Langfuse’s SDKs', () => {
         'x-content-type-options': 'nosniff',
       })
     }
+  })
+
+  it('are downloaded by ranges, as players seek', async () => {
+    const { app, announce, upload, read, download } = await openMedia()
+    const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, at) => at % 251))
+    await upload((await announce(bytes)).body.uploadUrl, bytes)
+    const { url } = (await read(announcementOf(bytes).mediaId)).body
+    const whole = await download(url)
+    const etag = String(whole.headers.etag)
+    expect(whole.headers).toMatchObject({ 'accept-ranges': 'bytes', 'content-length': '100000' })
+
+    const part = await download(url, { range: 'bytes=70000-70009', 'if-range': etag })
+    expect([part.statusCode, part.rawPayload]).toEqual([206, bytes.subarray(70_000, 70_010)])
+    const described = { 'content-range': 'bytes 70000-70009/100000', 'content-length': '10', etag }
+    expect(part.headers).toMatchObject(described)
+    const last = await download(url, { range: 'bytes=-5' })
+    expect([last.statusCode, last.rawPayload]).toEqual([206, bytes.subarray(-5)])
+
+    const behind = await download(url, { range: 'bytes=100000-' })
+    expect([behind.statusCode, behind.headers['content-range']]).toEqual([416, 'bytes */100000'])
+    expect(behind.json().error.code).toBe('range_not_satisfiable')
+    const other = await download(url, { range: 'bytes=0-9', 'if-range': '"other"' })
+    expect([other.statusCode, other.rawPayload.length]).toEqual([200, bytes.length])
+    const head = await app.inject({
+      method: 'HEAD',
+      url: pathOf(url),
+      headers: { range: 'bytes=0-9' },
+    })
+    expect([head.statusCode, head.headers['content-length']]).toEqual([200, '100000'])
   })
 
   it('of any media type are bytes to the upload, also JSON', async () => {

@@ -10,7 +10,11 @@ const SMALL = Buffer.from('a few bytes')
 const CHUNK_BYTES = 40_000
 
 /** More than a store would like to hold in memory. */
-const LARGE = Buffer.alloc(300_000, 'large ')
+const LARGE = Buffer.alloc(
+  300_000,
+  Array.from({ length: 251 }, (_, at) => String.fromCharCode(at)).join(''),
+  'latin1',
+)
 
 async function* inChunks(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES)
@@ -49,6 +53,25 @@ export function describeFileStoreContract(name: string, create: () => Promise<Fi
       const found = await files.findFile('acme/a', received.digest)
       expect(found?.size_bytes).toBe(bytes.length)
       expect(bytes.equals((await readFile(found)) as Buffer)).toBe(true)
+    })
+
+    it.each([
+      ['few bytes', SMALL, 2, 5],
+      ['many bytes', LARGE, 0, 1],
+      ['many bytes', LARGE, 65_000, 66_000],
+      ['many bytes', LARGE, 65_536, 262_144],
+      ['many bytes', LARGE, 262_143, 300_000],
+    ])('a range of %s is read alone', async (_title, bytes, from, until) => {
+      const files = await create()
+      const digest = await keep(files, 'acme/a', bytes)
+      const sizes: number[] = []
+      const found = await files.findFile('acme/a', digest, (size) => {
+        sizes.push(size)
+        return { from, until }
+      })
+      expect(sizes).toEqual([bytes.length])
+      expect(found).toMatchObject({ size_bytes: bytes.length, range: { from, until } })
+      expect(bytes.subarray(from, until).equals((await readFile(found)) as Buffer)).toBe(true)
     })
 
     it('equal content is stored once per project, and not visible to another', async () => {

@@ -16,6 +16,7 @@ import {
   readMediaFile,
   renderMedia,
 } from '../../domain/langfuse/media.ts'
+import { renderContentRange, resolveByteRange } from '../../domain/objects/byte-range.ts'
 import { requireDigest } from '../../domain/objects/digests.ts'
 import { newObjectOf } from '../../domain/objects/object-kinds.ts'
 import type { Clock } from '../../domain/time/clock.ts'
@@ -162,18 +163,30 @@ function addUpload(app: App, options: MediaOptions): void {
   })
 }
 
-/** Always as bytes to be saved, so that no browser runs what a client has uploaded. */
+/**
+ * Always as bytes to be saved, so that no browser runs what a client has uploaded. Players seek by ranges, for which the digest
+ * is the ETag.
+ */
 function addDownload(app: App, options: MediaOptions): void {
   const schema = { params: MediaTokenPath }
   app.get(`${BASE}/downloads/:token`, { schema }, async (request, reply) => {
-    const ticket = await findTicket(request.params.token, 'traces:read', options)
-    const file = await options.files.findFile(ticket.project_id, ticket.file.digest)
+    const { headers, method, params } = request
+    const { project_id, file: named } = await findTicket(params.token, 'traces:read', options)
+    const etag = `"${named.digest}"`
+    const file = await options.files.findFile(project_id, named.digest, (size_bytes) =>
+      method === 'GET' ? resolveByteRange(headers, { etag, size_bytes }) : null,
+    )
     if (file === null) throw new ApiError('file_not_found')
+    const { range, size_bytes } = file
+    if (range !== null)
+      reply.code(206).header('content-range', renderContentRange(range, size_bytes))
     return reply
       .type('application/octet-stream')
+      .header('accept-ranges', 'bytes')
+      .header('etag', etag)
       .header('content-disposition', 'attachment')
       .header('cache-control', 'no-store')
-      .header('content-length', file.size_bytes)
+      .header('content-length', range === null ? size_bytes : range.until - range.from)
       .send(file.content)
   })
 }

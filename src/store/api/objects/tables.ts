@@ -1,6 +1,7 @@
 /** The contracts of the stores of tables and of files. Tables never change, so that reads of one fit together. */
 import type { Readable } from 'node:stream'
 import type { ReadCaller } from '../../../domain/access/read-caller.ts'
+import type { ByteRange } from '../../../domain/objects/byte-range.ts'
 import type { TableQueryRequest } from '../../../schemas/objects/table.ts'
 
 export interface StoredTable {
@@ -84,7 +85,10 @@ export interface ReceivedFile {
 }
 
 export interface StoredFile {
+  /** Of all bytes. */
   readonly size_bytes: number
+  /** Which bytes are read; null: all. */
+  readonly range: ByteRange | null
   /** The bytes; a stream when there are many. The caller reads or destroys it. */
   readonly content: Buffer | Readable
 }
@@ -99,9 +103,14 @@ export interface FileStore {
   /**
    * The file, or null when the project has none of the digest.
    *
-   * @throws ApiError store_unavailable; file_not_found when its bytes are gone from the disk
+   * @param rangeOf - which bytes are read of a file of a size; null: all
+   * @throws ApiError store_unavailable; file_not_found when its bytes are gone from the disk; what `rangeOf` throws
    */
-  findFile(projectId: string, digest: string): Promise<StoredFile | null>
+  findFile(
+    projectId: string,
+    digest: string,
+    rangeOf?: (size_bytes: number) => ByteRange | null,
+  ): Promise<StoredFile | null>
   /** Bytes of all files of a project. */
   sumFileBytes(projectId: string): Promise<number>
 }

@@ -1,5 +1,6 @@
 /** Files in PostgreSQL, in chunks, so that processes need no shared disk. */
 import { Readable } from 'node:stream'
+import type { ByteRange } from '../../../domain/objects/byte-range.ts'
 import { createBytesDigest } from '../../../domain/objects/digests.ts'
 import { ApiError } from '../../../errors.ts'
 import type { FileStore } from '../../api/objects/tables.ts'
@@ -22,11 +23,15 @@ export function createFileStore(db: Postgres): FileStore {
     })
   }
 
-  async function* readChunks(file_key: number, size_bytes: number): AsyncGenerator<Buffer, void> {
-    for (let chunk = 0; chunk * CHUNK_BYTES < size_bytes; chunk++) {
+  async function* readChunks(
+    file_key: number,
+    { from, until }: ByteRange,
+  ): AsyncGenerator<Buffer, void> {
+    for (let chunk = Math.floor(from / CHUNK_BYTES); chunk * CHUNK_BYTES < until; chunk++) {
       const row = await db.first<{ content: Buffer }>(SQL.FIND_CHUNK, { file_key, chunk })
       if (row === undefined) throw new ApiError('file_not_found', { param: 'digest' })
-      yield row.content
+      const start = chunk * CHUNK_BYTES
+      yield row.content.subarray(Math.max(0, from - start), until - start)
     }
   }
 
@@ -41,14 +46,15 @@ export function createFileStore(db: Postgres): FileStore {
         discard: () => discard(db, file_key),
       }
     },
-    async findFile(project_id, digest) {
+    async findFile(project_id, digest, rangeOf = () => null) {
       type Found = { file_key: number; size_bytes: number }
       const row = await db.first<Found>(SQL.FIND_FILE, { project_id, digest })
       if (row === undefined) return null
       const { file_key, size_bytes } = row
-      const chunks = readChunks(file_key, size_bytes)
-      if (size_bytes > CHUNK_BYTES) return { size_bytes, content: Readable.from(chunks) }
-      return { size_bytes, content: (await chunks.next()).value ?? Buffer.alloc(0) }
+      const range = rangeOf(size_bytes)
+      const chunks = readChunks(file_key, range ?? { from: 0, until: size_bytes })
+      if (size_bytes > CHUNK_BYTES) return { size_bytes, range, content: Readable.from(chunks) }
+      return { size_bytes, range, content: (await chunks.next()).value ?? Buffer.alloc(0) }
     },
     async sumFileBytes(project_id) {
       const sum = await db.first<{ bytes: number }>(SUM_FILE_BYTES, { project_id })

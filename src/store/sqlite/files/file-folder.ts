@@ -7,6 +7,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import type { Readable } from 'node:stream'
+import type { ByteRange } from '../../../domain/objects/byte-range.ts'
 import { unusableDirectory } from '../db/connection.ts'
 import { restrictFolder } from './private-files.ts'
 
@@ -33,8 +34,8 @@ export interface FileFolder {
   /** Returns the path of a project's content, relative to the data directory. */
   pathOf(projectId: string, digest: string): string
   openWriter(): Promise<FileWriter>
-  /** Rejects when the file does not exist, before anything is read. */
-  openReader(path: string): Promise<Readable>
+  /** Rejects when the file does not exist, before anything is read. @param range - default: all bytes */
+  openReader(path: string, range?: ByteRange | null): Promise<Readable>
   /** Removes a file that no row names. Never fails: a leftover file is only waste. */
   remove(path: string): Promise<void>
   /**
@@ -70,9 +71,9 @@ export function openFileFolder(root: string, directory: string): FileFolder {
   return {
     pathOf: (projectId, digest) => pathOfContent(directory, projectId, digest),
     openWriter: () => openWriter(root, directory, join(received, randomUUID())),
-    async openReader(path) {
+    async openReader(path, range = null) {
       const handle = await open(join(root, path), 'r')
-      return handle.createReadStream()
+      return handle.createReadStream(range ? { start: range.from, end: range.until - 1 } : {})
     },
     remove: (path) => removeQuietly(join(root, path)),
     async sweep(isUsed, wanted) {

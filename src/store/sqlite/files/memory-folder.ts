@@ -30,10 +30,10 @@ export function createMemoryFolder(directory: string): FileFolder {
   return {
     pathOf: (projectId, digest) => pathOfContent(directory, projectId, digest),
     openWriter: async () => createWriter(),
-    async openReader(path) {
+    async openReader(path, range = null) {
       const bytes = files.get(path)
       if (!bytes) throw new Error(`there is no file ${path}`)
-      return Readable.from([bytes])
+      return Readable.from([bytes.subarray(range?.from, range?.until)])
     },
     async remove(path) {
       files.delete(path)

@@ -64,16 +64,20 @@ export function createFileStore(db: Connection, writes: Writes, folder: FileFold
         discard: async () => file.writer?.discard(),
       }
     },
-    async findFile(project_id, digest) {
+    async findFile(project_id, digest, rangeOf = () => null) {
       const row = find(project_id, digest)
       if (!row) return null
       const { size_bytes, content, path } = row
-      if (path === null) return { size_bytes, content: content as Buffer }
+      const range = rangeOf(size_bytes)
+      if (path === null) {
+        const bytes = content as Buffer
+        return { size_bytes, range, content: bytes.subarray(range?.from, range?.until) }
+      }
       if (!(await folder.has(path))) {
         const message = 'The content of the file is missing on the server; upload it again.'
         throw new ApiError('file_not_found', { message, param: 'digest' })
       }
-      return { size_bytes, content: await onDisk(() => folder.openReader(path)) }
+      return { size_bytes, range, content: await onDisk(() => folder.openReader(path, range)) }
     },
     async sumFileBytes(project_id) {
       return orStoreError(() => sumBytes.get({ project_id }) as number)
