@@ -35,6 +35,17 @@ async function disconnect(url: string): Promise<void> {
   await client.end()
 }
 
+/** What the other connections to a database do. */
+async function statesOfOthers(url: string): Promise<string[]> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  const { rows } = await client.query(
+    "SELECT state FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'",
+  )
+  await client.end()
+  return rows.map(({ state }) => state)
+}
+
 describe.skipIf(!hasFaults)('an export from ClickHouse', () => {
   it('leaves an empty folder when ClickHouse fails between two reads', async () => {
     const { source, folder } = await openFilled(await inClickHouse())
@@ -62,6 +73,19 @@ describe.skipIf(!hasFaults || !hasPostgres)('an export from PostgreSQL', () => {
     const target = { folder, format: 'parquet', project_id: PROJECT } as const
     await expect(exportProject({ ...source, calls }, target)).rejects.toThrow(/^WEFT_META_URL: /)
     expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('holds no transaction open while the calls are read', async () => {
+    const settings = await inBoth()
+    const { source, folder } = await openFilled(settings)
+    const states: string[] = []
+    async function* calls() {
+      yield* source.calls()
+      states.push(...(await statesOfOthers(settings.WEFT_META_URL)))
+    }
+    const target = { folder, format: 'jsonl', project_id: PROJECT } as const
+    await exportProject({ ...source, calls }, target)
+    expect(states).toEqual(['idle'])
   })
 
   it('is refused where no server has made the tables', async () => {

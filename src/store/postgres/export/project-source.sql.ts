@@ -20,6 +20,24 @@ export function closeCursor(name: string): string {
 
 export const LIST_OBJECTS = listVersions(POSTGRES)
 
+/** Sizes of the texts in the rows of LIST_FEEDBACK, in their order. */
+export const SIZE_FEEDBACK = `
+SELECT coalesce(octet_length(payload_json), 0) + coalesce(octet_length(scores_json), 0) AS bytes
+FROM feedback
+WHERE project_id = @project_id
+ORDER BY feedback_key
+`
+
+/** Sizes of the contents in the rows of LIST_OBJECTS, in their order. */
+export const SIZE_OBJECTS = `
+SELECT octet_length(json_values.val_json) AS bytes
+FROM objects
+JOIN json_values
+  ON json_values.project_id = objects.project_id AND json_values.digest = objects.digest
+WHERE objects.project_id = @project_id
+ORDER BY objects.object_key
+`
+
 /** Sizes of contents; by primary key. */
 export const FIND_SIZES = `
 SELECT value_key, octet_length(val_json) AS bytes

@@ -10,7 +10,7 @@ import { describe } from '../db/store-error.ts'
 import { FIND_CHUNK } from '../objects/files.sql.ts'
 import * as SQL from './project-source.sql.ts'
 
-/** Rows of one fetch: narrow ones, and those with contents or with the keys of 1,024 rows. */
+/** Limits: rows of one fetch, and those with the keys of 1,024 rows. */
 const NARROW_ROWS = 500
 const WIDE_ROWS = 20
 
@@ -20,15 +20,14 @@ export async function openOtherRecords(url: string, project_id: string): Promise
   const db = withFailures(statementsOf(client))
   try {
     await requireMigrated(db)
-    await db.run(SQL.BEGIN)
   } catch (error) {
     await client.end().catch(() => undefined)
     throw error
   }
-  const list = createLists(db, project_id)
+  const { list, listBySize } = createLists(db, project_id)
   return {
-    feedback: () => list<SourceRow>(BASE.LIST_FEEDBACK, NARROW_ROWS),
-    objects: () => list<SourceRow>(SQL.LIST_OBJECTS, WIDE_ROWS),
+    feedback: () => listBySize<SourceRow>(BASE.LIST_FEEDBACK, SQL.SIZE_FEEDBACK),
+    objects: () => listBySize<SourceRow>(SQL.LIST_OBJECTS, SQL.SIZE_OBJECTS),
     tables: () => list<SourceRow>(BASE.LIST_TABLES, NARROW_ROWS),
     async *tableRows() {
       type Block = { table_digest: string; value_keys: readonly string[] }
@@ -53,20 +52,45 @@ export async function openOtherRecords(url: string, project_id: string): Promise
   }
 }
 
-/** Lists are read with cursors, whose snapshot is that of the transaction. */
-function createLists(db: Statements, project_id: string) {
+/** Lists are read with cursors, whose snapshot is that of the transaction. Until the first one nothing is open. */
+export function createLists(db: Statements, project_id: string) {
   let cursors = 0
-  return async function* list<Row>(sql: string, count: number): AsyncGenerator<Row> {
+
+  async function openCursor(sql: string) {
+    if (cursors === 0) await db.run(SQL.BEGIN)
     cursors += 1
     const name = `export_${cursors}`
     await db.run(SQL.declareCursor(name, sql), { project_id })
+    return {
+      fetch: <Row>(count: number) => db.all<Row>(SQL.fetchRows(name, count)),
+      close: () => db.run(SQL.closeCursor(name)),
+    }
+  }
+
+  async function* list<Row>(sql: string, count: number): AsyncGenerator<Row> {
+    const cursor = await openCursor(sql)
     for (;;) {
-      const rows = await db.all<Row>(SQL.fetchRows(name, count))
+      const rows = await cursor.fetch<Row>(count)
       yield* rows
       if (rows.length < count) break
     }
-    await db.run(SQL.closeCursor(name))
+    await cursor.close()
   }
+
+  /** Lists rows with large texts, of which it has a bounded number of bytes at a time. @param sizes - `bytes`, in the same order */
+  async function* listBySize<Row>(sql: string, sizes: string): AsyncGenerator<Row> {
+    const cursor = await openCursor(sql)
+    const sized = await openCursor(sizes)
+    for (;;) {
+      const next = await sized.fetch<{ bytes: number }>(NARROW_ROWS)
+      for (const part of partsBySize(next)) yield* await cursor.fetch<Row>(part.length)
+      if (next.length < NARROW_ROWS) break
+    }
+    await sized.close()
+    await cursor.close()
+  }
+
+  return { list, listBySize }
 }
 
 /** The contents of a block in its order, which may have a key twice. */
