@@ -144,6 +144,19 @@ aider() {
 aider_chat() { aider "openai/$1"; }
 aider_messages() { aider "anthropic/$1"; }
 
+# $1: the model; $2: the protocol as pi names it; $3: the address.
+pi() {
+  install npm pi @mariozechner/pi-coding-agent@0.73.1
+  mkdir -p "$work/home/.pi/agent"
+  cat >"$work/home/.pi/agent/models.json" <<JSON
+{"providers": {"weft": {"baseUrl": "$3", "api": "$2", "apiKey": "WEFT_KEY", "models": [{"id": "$1"}]}}}
+JSON
+  clean WEFT_KEY=$key PI_OFFLINE=1 timeout 120 "$dir/node_modules/.bin/pi" --provider weft --model "$1" --print 'write pong'
+}
+pi_chat() { pi "$1" openai-completions "$url/v1"; }
+pi_responses() { pi "$1" openai-responses "$url/v1"; }
+pi_messages() { pi "$1" anthropic-messages "$url"; }
+
 failed=0
 # Runs an agent on a model; its cell goes to `cell`.
 try() {
@@ -174,5 +187,8 @@ qwen_code_messages|qwen-code|0.24.4|messages
 gemini_cli|gemini-cli|0.61.0|generateContent
 aider_chat|aider|0.86.2|chat
 aider_messages|aider|0.86.2|messages
+pi_chat|pi|0.73.1|chat
+pi_responses|pi|0.73.1|responses
+pi_messages|pi|0.73.1|messages
 AGENTS
 exit $failed
