@@ -58,8 +58,8 @@ const WAITING: SubjectState = { is: 'waiting' }
 const PASSED_OVER: SubjectState = { is: 'passed_over' }
 const UNREAD: SubjectState = { is: 'unread' }
 
-/** Subject of a trace or conversation that is known only by the id of a call whose start has not arrived. */
-export const CALL_PREFIX = 'call '
+/** Begins the subject of a trace or conversation that is known only by the id of a call whose start has not arrived; no id has it. */
+export const CALL_PREFIX = 'call\n'
 
 /** Reads the subjects of tasks of one evaluator, in their order; for a rule only the first ones that have CHARS_MAX. */
 export async function readSubjects(

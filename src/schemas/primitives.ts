@@ -1,6 +1,13 @@
 /** Shapes that many tables share: project ids, refs, ids, free JSON objects. */
 import { z } from 'zod'
-import { isRefShape, PROJECT_ID, PROJECT_ID_CHARS_MAX, type RefKind, SEGMENT } from './shapes.ts'
+import {
+  CALL_TAIL,
+  isRefShape,
+  PROJECT_ID,
+  PROJECT_ID_CHARS_MAX,
+  type RefKind,
+  SEGMENT,
+} from './shapes.ts'
 import { parseTimestampUs } from './timestamp.ts'
 
 const VISIBLE = /^[^\p{C}\s](?:[^\p{C}]*[^\p{C}\s])?$/u
@@ -14,7 +21,7 @@ const SHOWN_SEGMENT = '[^\\s/\\\\#?%:]([^/\\\\#?%:]*[^\\s/\\\\#?%:])?'
 const SHOWN_PROJECT_ID = `^${SHOWN_SEGMENT}/${SHOWN_SEGMENT}$`
 const SHOWN_VISIBLE = '^[^\\x00-\\x20\\x7f]([^\\x00-\\x1f\\x7f]*[^\\x00-\\x20\\x7f])?$'
 const SHOWN_NAME = '^[^\\x00-\\x1f\\x7f-\\x9f]*$'
-const SHOWN_ANY_REF = '^[a-z][a-z0-9+.-]*:///[^/]+/[^/]+(/[^/\\s]+){2,}$'
+const SHOWN_ANY_REF = '^[a-z][a-z0-9+.-]*:///[^/]+/[^/]+(/call/[^/]+(/[^/\\s]+)*|(/[^/\\s]+){2,})$'
 
 /** `<entity>/<project>`. Spec: §2.1. */
 export const ProjectId = z
@@ -61,7 +68,7 @@ export function refOf(...kinds: RefKind[]) {
 
 function shownRefPattern(kinds: readonly RefKind[]): string {
   const tails = kinds.map((kind) =>
-    kind === 'call' ? 'call/[^/\\s]+' : `${kind}/[^/:\\s]+:[^/:\\s]+`,
+    kind === 'call' ? 'call/[^/]+' : `${kind}/[^/:\\s]+:[^/:\\s]+`,
   )
   return `^[a-z][a-z0-9+.-]*:///[^/]+/[^/]+/(${tails.join('|')})(/[^/\\s]+)*$`
 }
@@ -69,7 +76,7 @@ function shownRefPattern(kinds: readonly RefKind[]): string {
 export type JsonObject = { [key: string]: unknown }
 
 const ANY_REF = new RegExp(
-  `^[a-z][a-z0-9+.-]*:///${SEGMENT}/${SEGMENT}(?:/[^/\\s\\p{C}]+){2,}$`,
+  `^[a-z][a-z0-9+.-]*:///${SEGMENT}/${SEGMENT}(?:/call/${CALL_TAIL}|(?:/[^/\\s\\p{C}]+){2,})$`,
   'u',
 )
 

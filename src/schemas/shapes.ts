@@ -3,7 +3,10 @@
 /** A segment of a project id or a ref: visible, without the characters that structure a ref. */
 export const SEGMENT = '[^\\s/\\\\#?%:\\p{C}](?:[^/\\\\#?%:\\p{C}]{0,126}[^\\s/\\\\#?%:\\p{C}])?'
 export const PROJECT_ID = new RegExp(`^${SEGMENT}/${SEGMENT}$`, 'u')
+/** The end of a ref of a call: its id, which may have spaces inside as ids of clients have, and edges. */
+export const CALL_TAIL = '[^\\s/\\p{C}](?:[^/\\p{C}]*[^\\s/\\p{C}])?(?:/[^/\\s\\p{C}]+)*'
 const REF_TAIL = /^[^\s/\p{C}]+(?:\/[^/\s\p{C}]+)*$/u
+const CALL_REF_TAIL = new RegExp(`^${CALL_TAIL}$`, 'u')
 export const PROJECT_ID_CHARS_MAX = 257
 
 /** Returns whether a text is a project id, by the same check as ProjectId but without a message. */
@@ -32,7 +35,8 @@ export function isRefShape(text: string, kinds: readonly RefKind[]): boolean {
   const match = /^[a-z][a-z0-9+.-]*:\/\/\/([^/]+\/[^/]+)\/(object|op|call)\/(.+)$/u.exec(text)
   if (!match) return false
   const [, project, kind, tail] = match as unknown as [string, string, RefKind, string]
-  if (!kinds.includes(kind) || !PROJECT_ID.test(project) || !REF_TAIL.test(tail)) return false
+  if (!kinds.includes(kind) || !PROJECT_ID.test(project)) return false
+  if (kind === 'call') return CALL_REF_TAIL.test(tail)
   const name = tail.split('/')[0] ?? ''
-  return kind === 'call' || /^[^:]+:[^:]+$/u.test(name)
+  return REF_TAIL.test(tail) && /^[^:]+:[^:]+$/u.test(name)
 }

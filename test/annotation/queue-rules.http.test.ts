@@ -43,6 +43,18 @@ async function build() {
 }
 
 describe('rules of an annotation queue', () => {
+  it('add calls whose ids have spaces, for feedback and as a random share', async () => {
+    const { storeCall, giveFeedback, createRuled, items, runRound } = await build()
+    await storeCall({ id: 'run 1 of 2' })
+    const { body } = await createRuled({ thumbs_down: true })
+    await giveFeedback('run 1 of 2', 'wandb.reaction.1', { emoji: '👎' })
+    const share = await createRuled({ random: 1 }, { name: 'all' })
+    await storeCall({ id: 'run 2 of 2' })
+    await runRound()
+    expect(await items(body.id)).toEqual([['run 1 of 2', 'rule:thumbs_down']])
+    expect(await items(share.body.id)).toEqual([['run 2 of 2', 'rule:random']])
+  })
+
   it('add calls with a thumb down, a score outside of bounds, and scores that differ', async () => {
     const { storeCall, giveFeedback, createRuled, items, runRound, readQueue } = await build()
     for (const id of ['down', 'up', 'low', 'fair', 'disputed', 'agreed']) await storeCall({ id })

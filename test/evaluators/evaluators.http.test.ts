@@ -105,6 +105,17 @@ describe('evaluators', () => {
     },
   )
 
+  it('score a trace whose id reads like the name of a call', async () => {
+    const { storeCall, create, results, runner, later } = await build()
+    await create({ target: 'trace', rest_seconds: 1 })
+    await storeCall({ id: 'my call', trace_id: 'call 7' })
+    await runner.runRound()
+    later(2)
+    await runner.runRound()
+    const [found] = await results()
+    expect(found?.weave_ref).toBe(`weave:///${project_id}/call/my call`)
+  })
+
   it('are paused and resumed: what is stored meanwhile is not scored', async () => {
     const { post, storeCall, create, results, runner } = await build()
     const { id } = await create()

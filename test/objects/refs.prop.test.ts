@@ -28,7 +28,7 @@ const call: fc.Arbitrary<ParsedRef> = fc.record({
   scheme,
   project_id,
   kind: fc.constant('call' as const),
-  name: tight(':'),
+  name: word(':'),
   digest: fc.constant(null),
   edges: fc.constant(''),
 })

@@ -12,8 +12,8 @@ export const RULED_QUEUES_MAX = 100
 
 type RuleName = 'random' | 'thumbs_down' | 'scores' | 'disagreement'
 
-/** Between a call and the feedback about it in the name of a task; ids have no spaces. */
-const SEPARATOR = ' '
+/** Between a call and the feedback about it in the name of a task; ids have spaces, but no line breaks. */
+const SEPARATOR = '\n'
 
 export function rulesOf({ rules_json }: Pick<AnnotationQueue, 'rules_json'>): QueueRules | null {
   return rules_json === null ? null : (parseLossless(rules_json) as QueueRules)
