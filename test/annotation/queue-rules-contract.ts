@@ -96,9 +96,9 @@ export function describeQueueRulesContract(name: string, open: () => Promise<Rul
       await stores.feedback.createFeedback(feedbackOf('low', 'rating', { value: 1 }))
       const tasks = await stores.annotation.listRuleTasks('q', Number.MAX_SAFE_INTEGER)
       expect(tasks.map(({ subject_id }) => subject_id).sort()).toEqual([
-        'c-down down',
-        'c-judge judge',
-        'c-low low',
+        'c-down\ndown',
+        'c-judge\njudge',
+        'c-low\nlow',
       ])
     })
 

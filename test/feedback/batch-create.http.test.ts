@@ -148,7 +148,8 @@ describe('POST /traces/feedback/batch/create', () => {
     'nothing',
     'weave:///acme/demo',
     'weave:///acme/demo/call/',
-    `${CALL} x`,
+    `${CALL} `,
+    `${CALL}\nx`,
     'http://a/b/c/d',
   ])('still refuses %s as a ref', async (weave_ref) => {
     const { post } = await buildTestApp()
