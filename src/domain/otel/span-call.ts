@@ -225,9 +225,10 @@ function eventMessages(span: Span, isAnswer: boolean): ChatMessage[] {
   })
 }
 
-/** The message of one event. That of an answer may be an object, its text, or its text alone. */
+/** The message of one event. That of an answer may be an object, its text, or its text alone; Azure has all as one text. */
 function eventMessage(span: Span, role: string, attributes: Attributes): Record<string, unknown> {
-  const { content, message, ...others } = attributes
+  const whole = parseText(attributes['gen_ai.event.content'])
+  const { content, message, ...others } = isObject(whole) ? whole : attributes
   const fields = Object.entries(others).map(([key, value]) => [key, parseText(value)])
   const parsed = parseText(message)
   const told = isObject(parsed) ? { message: parsed } : { content: content ?? message }

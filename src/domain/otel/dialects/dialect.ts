@@ -59,7 +59,7 @@ export interface Dialect {
   /** Events that have what came out, with the attribute of it; all attributes where that is missing. */
   readonly outputEvents?: readonly (readonly [event: string, attribute: string])[]
   readonly finish?: AttributePaths
-  readonly inputTokens?: readonly string[]
+  readonly inputTokens?: AttributePaths
   readonly outputTokens?: readonly string[]
   readonly totalTokens?: readonly string[]
   readonly cacheRead?: readonly string[]

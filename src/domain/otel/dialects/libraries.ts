@@ -188,3 +188,65 @@ export const VOLTAGENT: Dialect = {
   reasoning: ['llm.usage.reasoning_tokens', 'usage.reasoning_tokens'],
   thread: ['conversation.id'],
 }
+
+/** Pipecat's own spans (1.14): a conversation, its turns, and the services for models and speech that they ask. */
+export const PIPECAT: Dialect = {
+  name: 'pipecat',
+  scopes: ['pipecat'],
+  messages: ['input'],
+  tools: ['tools'],
+  input: [text('text')],
+  // Calls of tools are in the messages of the next request alone.
+  answers: [text('output')],
+  output: [text('transcript')],
+  thread: ['conversation.id'],
+}
+
+/** Pipecat's counts (1.14) are those of the provider: the input of these leaves out what a cache had or took. */
+export const PIPECAT_UNCACHED: Dialect = {
+  name: 'pipecat_uncached',
+  scopes: ['pipecat'],
+  inputTokens: [
+    {
+      path: 'gen_ai.usage.input_tokens',
+      form: 'json',
+      when: ['gen_ai.provider.name', 'anthropic', 'aws.bedrock'],
+    },
+  ],
+  countsCacheBeside: true,
+}
+
+/** What Mirascope's spans (2.8) have beside the semantic conventions. */
+export const MIRASCOPE: Dialect = {
+  name: 'mirascope',
+  scopes: ['mirascope'],
+  usage: ['mirascope.response.usage'],
+  thread: ['mirascope.ops.session.id'],
+}
+
+/** A component of a pipeline, and what an agent of its own does in a step. */
+const HAYSTACK_STEPS = ['haystack.component', 'haystack.agent.step.llm']
+const HAYSTACK_INPUTS = [...HAYSTACK_STEPS, 'haystack.agent.step.tool', 'haystack.agent'].map(
+  (step) => `${step}.input`,
+)
+const HAYSTACK_OUTPUTS = HAYSTACK_INPUTS.map((path) => path.replace(/input$/, 'output'))
+const inHaystack = (place: string): string[] => HAYSTACK_STEPS.map((step) => `${step}.${place}`)
+
+/** Haystack's own tracer (3.4), under whichever scope the program names, with its tracing of contents. */
+export const HAYSTACK: Dialect = {
+  name: 'haystack',
+  holders: [...HAYSTACK_INPUTS, ...HAYSTACK_OUTPUTS],
+  op: ['haystack.component.name', 'haystack.tool.name'],
+  // What asks a model is known by its answer: the type of a component is the name of a class.
+  model: [...inHaystack('output.replies.0.meta.model'), 'haystack.component.output.meta.model'],
+  messages: inHaystack('input.messages').map(text),
+  tools: inHaystack('input.tools'),
+  input: [...HAYSTACK_INPUTS, 'haystack.pipeline.input_data'],
+  answers: inHaystack('output.replies').map(text),
+  output: [...HAYSTACK_OUTPUTS, 'haystack.pipeline.output_data'],
+  finish: inHaystack('output.replies.0.meta.finish_reason'),
+  providerUsage: [
+    ...inHaystack('output.replies.0.meta.usage'),
+    'haystack.component.output.meta.usage',
+  ],
+}

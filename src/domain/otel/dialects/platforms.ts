@@ -157,3 +157,62 @@ export const MLFLOW: Dialect = {
   cost: ['mlflow.llm.cost'],
   parameters: [ofMlflowModel('mlflow.spanInputs')],
 }
+
+/** LangWatch's SDKs (1.4 for Python): values have their type beside them; any span may carry these keys. */
+export const LANGWATCH: Dialect = {
+  name: 'langwatch',
+  holders: ['langwatch.input', 'langwatch.output', 'langwatch.params', 'langwatch.metrics'],
+  kind: ['langwatch.span.type'],
+  messages: [
+    {
+      path: 'langwatch.input.value',
+      form: 'text',
+      when: ['langwatch.input.type', 'chat_messages'],
+    },
+  ],
+  tools: ['langwatch.params.tools'],
+  input: [text('langwatch.input.value')],
+  answers: [
+    {
+      path: 'langwatch.output.value',
+      form: 'text',
+      when: ['langwatch.output.type', 'chat_messages'],
+    },
+  ],
+  output: [text('langwatch.output.value')],
+  reasoning: ['langwatch.metrics.reasoning_tokens'],
+  cost: ['langwatch.metrics.cost'],
+  thread: ['langwatch.thread.id'],
+}
+
+/** What LangWatch's own spans say of a trace, in a key that other libraries use otherwise. */
+export const LANGWATCH_TRACE: Dialect = {
+  name: 'langwatch_trace',
+  scopes: ['langwatch'],
+  holders: ['metadata'],
+  thread: ['metadata.thread_id'],
+  user: ['metadata.user_id'],
+}
+
+/** Future AGI's traceAI (openai 0.1.10): counts in detail below the key of a count, requests and messages as it has them. */
+export const TRACEAI: Dialect = {
+  name: 'traceai',
+  scopes: ['traceai'],
+  // A response as Python prints it.
+  holders: ['gen_ai.request.parameters', python('output.value')],
+  kind: ['gen_ai.span.kind'],
+  requestedModel: ['gen_ai.request.parameters.model'],
+  tools: ['gen_ai.request.parameters.tools'],
+  // Its messages of a response begin with the thoughts, as if they were the answer.
+  answers: [text('output.value.output')],
+  cacheRead: ['gen_ai.usage.input_tokens.cache_read'],
+  cacheWrite: ['gen_ai.usage.input_tokens.cache_write'],
+  reasoning: ['gen_ai.usage.output_tokens.reasoning'],
+  inputAudio: ['gen_ai.usage.input_tokens.audio'],
+  outputAudio: ['gen_ai.usage.output_tokens.audio'],
+  // It leaves out what a cache took.
+  providerUsage: [
+    { path: 'output.value.usage', form: 'json', when: ['output.value.object', 'response'] },
+  ],
+  parameters: ['gen_ai.request.parameters'],
+}

@@ -1,6 +1,7 @@
-"""Google's Agent Development Kit, which has its own spans and, of messages, records of the log."""
+"""Google's Agent Development Kit, which has its own spans and, of messages, records of the log; WITH=openinference: those of that."""
 
 import asyncio
+import os
 
 from google.adk.agents import LlmAgent
 from google.adk.agents.run_config import RunConfig, StreamingMode
@@ -9,6 +10,10 @@ from google.genai import types
 from steps import CONVERSATION, FAIL, PLAIN, STREAM, USER, WEATHER, finish, get_weather, open_providers, run_steps
 
 provider, close = open_providers()
+if os.environ.get("WITH") == "openinference":
+    from openinference.instrumentation.google_adk import GoogleADKInstrumentor
+
+    GoogleADKInstrumentor().instrument(tracer_provider=provider)
 agent = LlmAgent(name="forecaster", model="gemini-2.5-pro", instruction="Be brief.", tools=[get_weather])
 runner = InMemoryRunner(agent=agent, app_name="program")
 loop = asyncio.new_event_loop()

@@ -1,4 +1,4 @@
-"""The steps by Groq's client; WITH=openinference names the instrumentor, which is OpenLLMetry's otherwise."""
+"""The steps by Groq's client; WITH names the instrumentor, openinference or openlit, which is OpenLLMetry's otherwise."""
 
 import groq
 from steps import PROVIDER, chat_steps, finish, open_instrumented, run_steps

@@ -1,4 +1,4 @@
-"""The steps by Ollama's client; WITH=openinference names the instrumentor, which is OpenLLMetry's otherwise."""
+"""The steps by Ollama's client; WITH names the instrumentor, openinference or openlit, which is OpenLLMetry's otherwise."""
 
 import ollama
 from steps import FAIL, PLAIN, PROVIDER, STREAM, SUNNY, TOOL_CHAT, WEATHER, finish, open_instrumented, run_steps

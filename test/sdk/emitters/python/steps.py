@@ -71,7 +71,14 @@ def open_providers(logs=True):
 
 
 def open_instrumented(module, instrumentor):
-    """The same with the instrumentor of OpenInference where `WITH` says so, else of OpenLLMetry. Gives the steps' context."""
+    """The same with OpenLIT or the instrumentor of OpenInference where `WITH` says so, else of OpenLLMetry. Gives the steps' context."""
+    if os.environ.get("WITH") == "openlit":
+        import openlit
+
+        _, close = open_providers()
+        # It would fetch its list of prices.
+        openlit.init(pricing_json="{}", disable_metrics=True)
+        return contextlib.nullcontext(), close
     is_openinference = os.environ.get("WITH") == "openinference"
     package = "openinference" if is_openinference else "opentelemetry"
     provider, close = open_providers()

@@ -1,3 +1,6 @@
+"""The steps by Haystack; WITH=openinference names the instrumentor, which is the tracer of Haystack otherwise."""
+
+import contextlib
 import os
 
 os.environ.update(HAYSTACK_TELEMETRY_ENABLED="False")
@@ -7,13 +10,22 @@ from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.core.pipeline import Pipeline
 from haystack.dataclasses import ChatMessage
 from haystack.tools import create_tool_from_function
-from openinference.instrumentation import using_attributes
 from steps import CONVERSATION, FAIL, PLAIN, STREAM, USER, WEATHER, finish, get_weather, open_providers, run_steps
 
 provider, close = open_providers()
-from openinference.instrumentation.haystack import HaystackInstrumentor
+context = contextlib.nullcontext()
+if os.environ.get("WITH") == "openinference":
+    from openinference.instrumentation import using_attributes
+    from openinference.instrumentation.haystack import HaystackInstrumentor
 
-HaystackInstrumentor().instrument(tracer_provider=provider)
+    HaystackInstrumentor().instrument(tracer_provider=provider)
+    context = using_attributes(session_id=CONVERSATION, user_id=USER)
+else:
+    from haystack import tracing
+    from haystack_integrations.tracing.opentelemetry import OpenTelemetryTracer
+
+    tracing.enable_tracing(OpenTelemetryTracer(provider.get_tracer("haystack")))
+    tracing.tracer.is_content_tracing_enabled = True
 
 
 def ask(question, **more):
@@ -46,6 +58,6 @@ def fail():
     ask(FAIL)
 
 
-with using_attributes(session_id=CONVERSATION, user_id=USER):
+with context:
     run_steps(plain, tool, stream, fail)
 finish(close)

@@ -1,10 +1,10 @@
-from mistralai.client import Mistral
-from openinference.instrumentation import using_attributes
-from openinference.instrumentation.mistralai import MistralAIInstrumentor
-from steps import CONVERSATION, PROVIDER, USER, chat_steps, finish, open_providers, run_steps
+"""The steps by Mistral's client; WITH names the instrumentor: openinference or openlit."""
 
-provider, close = open_providers()
-MistralAIInstrumentor().instrument(tracer_provider=provider)
+from steps import PROVIDER, chat_steps, finish, open_instrumented, run_steps
+
+context, close = open_instrumented("mistralai", "MistralAIInstrumentor")
+from mistralai.client import Mistral
+
 client = Mistral(api_key="none", server_url=PROVIDER + "/mistral")
 
 
@@ -15,6 +15,6 @@ def ask(messages, **more):
     return send(model="mistral-large-latest", messages=messages, **more)
 
 
-with using_attributes(session_id=CONVERSATION, user_id=USER):
+with context:
     run_steps(*chat_steps(ask))
 finish(close)
