@@ -18,7 +18,7 @@ export function listRoutes(app: App): ListedRoute[] {
       const depth = indent.length / 4
       if (depth === 0) return []
       parents.splice(depth - 1, Infinity, path)
-      const url = parents.join('').replaceAll(/:\w+/g, 'x').replaceAll('*', 'x')
+      const url = parents.join('').replaceAll(/:\w+/g, 'x').replaceAll(/\/?\*/g, '/x')
       const taken = methods.split(', ').filter((method) => method !== '')
       return taken.map((method) => ({ method, url }))
     })

@@ -1,6 +1,6 @@
 /**
- * `POST /v1beta/models/{model}:generateContent`, `:streamGenerateContent` and `:countTokens`, additions to the spec:
- * completions in the format of Google's Gemini API. A content is a chat in another format; models, limits and recording are
+ * `POST /v1beta/models/{model}:generateContent`, `:streamGenerateContent` and `:countTokens`, also below `/v1`, additions to
+ * the spec: completions in the format of Google's Gemini API. A content is a chat in another format; models, limits and recording are
  * the same.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -64,7 +64,8 @@ type Method = keyof typeof OPERATIONS
 
 const modelName = z.string().describe('Id or alias of the model.')
 const schema = { tags: ['inference'], body: GenerateContentRequest }
-/** Ids with slashes, which clients do not encode. */
+/** Paths of `v1`, which newer clients ask, and ids with slashes, which clients do not encode. */
+const HIDDEN_PATHS = ['/v1/models/*', '/v1beta/models/*']
 const MODEL_AND_METHOD = /^(.+):(generateContent|streamGenerateContent|countTokens)$/
 
 /** Clients take a comment for a chunk; blank lines between events they skip. */
@@ -88,20 +89,22 @@ export async function contentRoutes(app: App, inference: Inference): Promise<voi
   }
   await app.register(async (hidden: App) => {
     hideRoutes(hidden)
-    hidden.post(
-      '/v1beta/models/*',
-      { config, schema: { ...schema, params: z.object({ '*': modelName }) } },
-      (request, reply) => {
-        const [, model = '', method] = MODEL_AND_METHOD.exec(request.params['*']) ?? []
-        if (method === undefined) {
-          const message = `The address must end with one of ${Object.keys(OPERATIONS)
-            .map((name) => `:${name}`)
-            .join(', ')}.`
-          refuse('model_not_found', 'model', message)
-        }
-        return respond(request, reply, { ...inference, model, method: method as Method })
-      },
-    )
+    for (const path of HIDDEN_PATHS) {
+      hidden.post(
+        path,
+        { config, schema: { ...schema, params: z.object({ '*': modelName }) } },
+        (request, reply) => {
+          const [, model = '', method] = MODEL_AND_METHOD.exec(request.params['*']) ?? []
+          if (method === undefined) {
+            const message = `The address must end with one of ${Object.keys(OPERATIONS)
+              .map((name) => `:${name}`)
+              .join(', ')}.`
+            refuse('model_not_found', 'model', message)
+          }
+          return respond(request, reply, { ...inference, model, method: method as Method })
+        },
+      )
+    }
   })
 }
 

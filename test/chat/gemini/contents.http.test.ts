@@ -282,6 +282,21 @@ describe('a request', () => {
     expect(wrong.json().error).toMatchObject({ code: 401, status: 'UNAUTHENTICATED' })
   })
 
+  it.each(['generateContent', 'countTokens', 'streamGenerateContent?alt=sse'])(
+    'is the same below /v1, which newer clients ask, for %s',
+    async (method) => {
+      const { post } = await buildApp(HELLO)
+      const newer = await post(`/v1/models/scripted:${method}`, HI)
+      const older = await post(`/v1beta/models/scripted:${method}`, HI)
+      const withoutId = ({ status, text: said }: { status: number; text: string }) => ({
+        status,
+        said: said.replaceAll(/"responseId":"[^"]*"/g, ''),
+      })
+      expect(withoutId(newer)).toEqual(withoutId(older))
+      expect(newer.status).toBe(method === 'countTokens' ? 404 : 200)
+    },
+  )
+
   it('for a stream needs alt=sse', async () => {
     const { post } = await buildApp()
     const { body } = await post(STREAM.replace('?alt=sse', ''), HI)

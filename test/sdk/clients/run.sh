@@ -44,12 +44,24 @@ cat >"$work/server.json" <<JSON
 JSON
 start server
 
+# Compiles all clients of a language by the manifest in its folder, in a copy of it.
+compile() {
+  cp -r "$here/$1/." "$2" && cd "$2"
+  case $1 in
+    go) timeout 900 go build -o bin/ ./... ;;
+    rust) timeout 900 cargo build --quiet --locked ;;
+    java) timeout 900 mvn --quiet --batch-mode package ;;
+  esac
+}
+
 # Makes the environment of a client, unless it is there.
 install() {
   local language=$1 dir=$2 packages=$3
   [ ! -f "$dir/done" ] || return 0
   mkdir -p "$dir"
-  if [ "$language" = node ]; then
+  if [ -n "$(manifest_of "$language")" ]; then
+    (compile "$language" "$dir")
+  elif [ "$language" = node ]; then
     echo '{"private": true, "type": "module"}' >"$dir/package.json"
     # Word by word: they are several packages.
     (cd "$dir" && timeout 240 npm install --silent --ignore-scripts --no-audit --no-fund $packages)
@@ -61,11 +73,25 @@ install() {
   fi && touch "$dir/done"
 }
 
+# The file with the versions of a language's clients, where they are compiled.
+manifest_of() {
+  case $1 in
+    go) echo go.mod ;;
+    rust) echo Cargo.toml ;;
+    java) echo pom.xml ;;
+  esac
+}
+
 # Runs a client's program with these settings and no others.
 run() {
-  local language=$1 program=$2 dir=$3
-  local command=("$dir/venv/bin/python" "$here/python/$program.py")
-  [ "$language" = python ] || { cp "$here"/node/*.mjs "$dir" && command=(node_modules/.bin/node "$dir/$program.mjs"); }
+  local language=$1 program=$2 dir=$3 command
+  case $language in
+    python) command=("$dir/venv/bin/python" "$here/python/$program.py") ;;
+    node) cp "$here"/node/*.mjs "$dir" && command=(node_modules/.bin/node "$dir/$program.mjs") ;;
+    go) command=("$dir/bin/$program") ;;
+    rust) command=("$dir/target/debug/$program") ;;
+    java) command=(java -cp "$dir/target/classes:$dir/target/dependency/*" "$program") ;;
+  esac
   env -i PATH="$PATH" HOME="$work/home" TMPDIR="$work" LANG=C.UTF-8 OPENAI_BASE_URL="$url/v1" OPENAI_API_KEY=$key \
     MODELS="tiny relayed" PYTHONDONTWRITEBYTECODE=1 LITELLM_LOCAL_MODEL_COST_MAP=True MASTRA_TELEMETRY_DISABLED=1 \
     HAYSTACK_TELEMETRY_ENABLED=False timeout 300 "${command[@]}" 2>"$work/$program.err"
@@ -79,6 +105,12 @@ while IFS='|' read -r language program name packages; do
     skip 'there was no time left' && continue
   fi
   dir=$envs/$language-$(tr -c 'a-zA-Z0-9.\n' '-' <<<"$packages")
+  manifest=$(manifest_of "$language")
+  if [ -n "$manifest" ]; then
+    dir=$envs/$language
+    grep -A1 -E "${packages%@*}\b" "$here/$language/$manifest" | grep -qF "${packages##*@}" ||
+      { echo "not ok: $manifest has another version than $packages" && exit 1; }
+  fi
   install "$language" "$dir" "$packages" >"$work/install.log" 2>&1 </dev/null ||
     { skip "it cannot be installed: $(tail -n 1 "$work/install.log")" && continue; }
   echo "client:$language|$name|${packages%% *}" | tee -a "$work/cells"
