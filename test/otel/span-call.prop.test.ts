@@ -4,10 +4,12 @@ import { DIALECTS } from '../../src/domain/otel/dialects/dialects.ts'
 import { toSpanCall } from '../../src/domain/otel/span-call.ts'
 import { buildSpan } from './otel-fixtures.ts'
 
-const PATHS = DIALECTS.flatMap(
-  ({ name: _, scopes: _scopes, outputEvents: _events, countsCacheBeside: _beside, ...fields }) =>
-    Object.values(fields).flat(),
-).map((place) => (typeof place === 'string' ? place : place.path))
+const PATHS = DIALECTS.flatMap(({ name: _, scopes: _scopes, ...fields }) =>
+  Object.values(fields).flat(),
+).flatMap((place) => {
+  if (typeof place === 'string') return [place]
+  return typeof place === 'object' && 'path' in place ? [place.path] : []
+})
 
 /** What libraries put around and into messages. */
 const KEYS = [

@@ -3,7 +3,7 @@ import type { TimedEnd, TimedStart } from '../calls/new-call.ts'
 import { isObject } from '../json/is-object.ts'
 import { isConverse, readConverseParts } from './dialects/converse-parts.ts'
 import { readLangChain } from './dialects/langchain-messages.ts'
-import { readResponseItems } from './dialects/response-items.ts'
+import { readOpenAi, readResponseItems } from './dialects/response-items.ts'
 import { MODEL_KINDS } from './dialects/step-kinds.ts'
 import { joinChunks, splitRun } from './output-messages.ts'
 import { type Attributes, requireUsableSpan, type Span } from './span.ts'
@@ -80,7 +80,7 @@ export function toSpanCall(span: Span, project_id: string): SpanCall {
       id: span.span_id,
       ended_at_us: toUs(span.end_ns > span.start_ns ? span.end_ns : span.start_ns),
       output,
-      exception: readException(span),
+      exception: readException(span, reader),
       summary:
         usage !== null && isModelCall ? { usage: { [counted]: { ...usage, ...given } } } : {},
     },
@@ -115,7 +115,7 @@ function readInputs(
 
 /** Items that libraries have in place of messages. */
 function readItems(value: unknown): unknown {
-  return readResponseItems(readLangChain(value))
+  return readResponseItems(readOpenAi(readLangChain(value)))
 }
 
 /** Settings of the system come as parts, as texts or as messages. */
@@ -228,7 +228,7 @@ function eventMessages(span: Span, isAnswer: boolean): ChatMessage[] {
 /** The message of one event. That of an answer may be an object, its text, or its text alone; Azure has all as one text. */
 function eventMessage(span: Span, role: string, attributes: Attributes): Record<string, unknown> {
   const whole = parseText(attributes['gen_ai.event.content'])
-  const { content, message, ...others } = isObject(whole) ? whole : attributes
+  const { content, message, ...others } = isObject(whole) ? fieldsOfContent(whole) : attributes
   const fields = Object.entries(others).map(([key, value]) => [key, parseText(value)])
   const parsed = parseText(message)
   const told = isObject(parsed) ? { message: parsed } : { content: content ?? message }
@@ -236,18 +236,27 @@ function eventMessage(span: Span, role: string, attributes: Attributes): Record<
   return { role, ...Object.fromEntries(fields), ...told, ...(parts === null ? {} : { parts }) }
 }
 
+/** Azure's client for JavaScript spells the calls of an answer in its own way. */
+function fieldsOfContent(whole: Attributes): Attributes {
+  const { message } = whole
+  if (!isObject(message) || message.toolCalls === undefined) return whole
+  return { ...whole, message: { ...message, tool_calls: message.toolCalls } }
+}
+
 function valueFields(value: unknown, name: string): Record<string, unknown> {
   return isObject(value) ? { ...value } : { [name]: value }
 }
 
+/** What Azure's client for JavaScript (1.0.0-beta.6) prints of an error, whose exception has the message. */
+const PRINTED_OBJECT = '[object Object]'
+
 /** The text of a span's error: its status, else what the exception or the observation of Langfuse says of itself. */
-function readException(span: Span): string | null {
-  const { attributes, events, status } = span
+function readException({ attributes, events, status }: Span, reader: SpanReader): string | null {
+  const thrown = events.find(({ name }) => name === 'exception')?.attributes
   // Langfuse's wrapper for JavaScript leaves the status of the span unset.
   const isFailed = status.code === 2 || attributes['langfuse.observation.level'] === 'ERROR'
-  if (!isFailed) return null
-  if (status.message !== '') return status.message
-  const thrown = events.find(({ name }) => name === 'exception')?.attributes
+  if (!isFailed && !(thrown && reader.failsByException())) return null
+  if (status.message !== '' && status.message !== PRINTED_OBJECT) return status.message
   const parts = [thrown?.['exception.type'], thrown?.['exception.message']]
   const texts = [
     parts.filter(isFilled).join(': '),

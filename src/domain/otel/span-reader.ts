@@ -8,12 +8,19 @@ import { DIALECTS } from './dialects/dialects.ts'
 import { spreadObservation } from './dialects/langfuse-fields.ts'
 import { pythonToJson } from './dialects/python-literal.ts'
 import { STEP_KINDS, type StepKind } from './dialects/step-kinds.ts'
-import type { Span } from './span.ts'
+import type { Attributes, Span } from './span.ts'
 
 /** Fields with paths. */
 type Field = Exclude<
   keyof Dialect,
-  'name' | 'scopes' | 'holders' | 'outputEvents' | 'countsCacheBeside'
+  | 'name'
+  | 'scopes'
+  | 'holders'
+  | 'outputEvents'
+  | 'attributeEvents'
+  | 'countsCacheBeside'
+  | 'countsThoughtsBeside'
+  | 'failsByException'
 >
 
 /** A value and what the convention has at its place. */
@@ -36,6 +43,10 @@ export interface SpanReader {
   takeCount(field: Field): number | null
   /** Whether the dialect that has the input leaves out of it what a cache had or took. */
   countsCacheBeside(): boolean
+  /** Whether the dialect that has the thoughts counts them in the total alone. */
+  countsThoughtsBeside(): boolean
+  /** Whether a dialect of the span's scope fails by an exception. */
+  failsByException(): boolean
   /** The value of the last event that has what came out, or null. */
   eventOutput(): { readonly value: unknown } | null
   /** The kind of the span, or null when no dialect defines it. */
@@ -78,6 +89,18 @@ function isOfScope({ scopes }: Dialect, span: Span): boolean {
   return scopes.some((prefix) => name.startsWith(prefix))
 }
 
+const ATTRIBUTE_EVENTS = DIALECTS.flatMap(({ attributeEvents = [] }) => attributeEvents)
+
+/** The attributes of the span, and those that events have in their place; a client's own span may have any events. */
+function attributesOf({ events, attributes }: Span): Attributes {
+  const listed = Array.isArray(events) ? (events as Span['events']) : []
+  const held = ATTRIBUTE_EVENTS.flatMap(([name, ...without]) => {
+    const event = listed.findLast((one) => one?.name === name)
+    return Object.entries(event?.attributes ?? {}).filter(([key]) => !without.includes(key))
+  })
+  return held.length === 0 ? attributes : { ...Object.fromEntries(held), ...attributes }
+}
+
 function isMet({ when }: AttributePath, tree: Tree): boolean {
   if (when === undefined) return true
   const [path, ...texts] = when
@@ -86,7 +109,7 @@ function isMet({ when }: AttributePath, tree: Tree): boolean {
 }
 
 export function readSpanFields(span: Span): SpanReader {
-  const tree = growTree(span.attributes)
+  const tree = growTree(attributesOf(span))
   parseHolders(tree, span)
   spreadObservation(tree, parseText)
   const taken: string[] = []
@@ -140,6 +163,12 @@ export function readSpanFields(span: Span): SpanReader {
       const found = findPlace('inputTokens', (value) => toCount(value) !== null)
       return found?.place.dialect.countsCacheBeside ?? false
     },
+    countsThoughtsBeside() {
+      const found = findPlace('reasoning', (value) => toCount(value) !== null)
+      return found?.place.dialect.countsThoughtsBeside ?? false
+    },
+    failsByException: () =>
+      DIALECTS.some((dialect) => dialect.failsByException && isOfScope(dialect, span)),
     eventOutput: () => outputOfEvent(span),
     kind: kindName && (STEP_KINDS.get(wordOf(kindName.value as string)) ?? null),
     rest() {

@@ -34,7 +34,7 @@ export function readRequest(reader: SpanReader, provider: string | null): SpanRe
   return {
     requested: asked ?? answered,
     answering: (answered ?? asked)?.slice(0, MODEL_NAME_MAX) ?? null,
-    settings: { ...settings, ...choiceFields(choice) },
+    settings: { ...setOnes(settings), ...choiceFields(choice) },
   }
 }
 
@@ -64,6 +64,11 @@ function withoutResponse(parameters: unknown): unknown {
     ([name, value]) => value !== null && !RESPONSE_FIELDS.has(name),
   )
   return Object.fromEntries(settings)
+}
+
+/** Without what Ax writes for a setting that has no value. */
+function setOnes(settings: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== 'Not set'))
 }
 
 /** The conventions name the number of choices `choice.count`, and chat requests name it `n`. */

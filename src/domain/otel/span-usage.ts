@@ -55,8 +55,9 @@ export function readSpanUsage(reader: SpanReader): SpanUsage | null {
   const reasoning = reader.takeCount('reasoning') ?? (held?.reasoning_tokens || null)
   const audioIn = reader.takeCount('inputAudio') ?? (held?.input_audio_tokens || null)
   const audioOut = reader.takeCount('outputAudio') ?? (held?.output_audio_tokens || null)
+  const beside = reader.countsThoughtsBeside() ? (reasoning ?? 0) : 0
   const report = {
-    input_tokens: input ?? Math.max(0, (total ?? 0) - (output ?? 0)),
+    input_tokens: input ?? Math.max(0, (total ?? 0) - (output ?? 0) - beside),
     output_tokens: output ?? 0,
     // The sum of both alone, which such a library makes itself, says nothing of a cache.
     total_tokens: isBeside && total === (input ?? 0) + (output ?? 0) ? null : total,

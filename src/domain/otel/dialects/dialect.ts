@@ -58,6 +58,8 @@ export interface Dialect {
   readonly output?: AttributePaths
   /** Events that have what came out, with the attribute of it; all attributes where that is missing. */
   readonly outputEvents?: readonly (readonly [event: string, attribute: string])[]
+  /** Events whose attributes are read as those of the span, which come first, but for some; the last event of a name counts. */
+  readonly attributeEvents?: readonly (readonly [event: string, ...without: readonly string[]])[]
   readonly finish?: AttributePaths
   readonly inputTokens?: AttributePaths
   readonly outputTokens?: readonly string[]
@@ -71,6 +73,10 @@ export interface Dialect {
   readonly outputAudio?: readonly string[]
   /** Whether the input leaves out what a cache had or took. */
   readonly countsCacheBeside?: boolean
+  /** Whether thoughts are in the total alone, beside the input and the output. */
+  readonly countsThoughtsBeside?: boolean
+  /** Whether an exception of a span says that it failed, whatever its status. */
+  readonly failsByException?: boolean
   /** What is there only in spans that repeat the usage of another one. */
   readonly repeated?: AttributePaths
   /** Reports of usage as objects, in any naming; they count where the span has no attribute for a count. */

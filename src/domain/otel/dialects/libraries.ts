@@ -137,6 +137,36 @@ export const GENKIT: Dialect = {
   parameters: ['genkit:input.config'],
 }
 
+/**
+ * Ax (24.0), beside the semantic conventions: counts are in an event. Its input leaves out what a cache had or took, which only
+ * the total has. Its spans have no messages.
+ */
+export const AX: Dialect = {
+  name: 'ax',
+  attributeEvents: [['gen_ai.usage', 'gen_ai.usage.input_tokens']],
+  reasoning: ['gen_ai.usage.thoughts_tokens'],
+  countsThoughtsBeside: true,
+}
+
+/** TanStack AI's middleware (0.58), beside the semantic conventions. Its tools have no name of an operation. */
+export const TANSTACK: Dialect = {
+  name: 'tanstack',
+  kind: ['gen_ai.tool.type'],
+  // The span of a run has the sum of its requests, and their model.
+  repeated: ['tanstack.ai.iterations'],
+}
+
+/** Spans of promptfoo's evaluations (0.123), beside the semantic conventions: the prompt, which may be a chat, and the answer. */
+export const PROMPTFOO: Dialect = {
+  name: 'promptfoo',
+  scopes: ['promptfoo'],
+  messages: ['promptfoo.request.body'],
+  input: ['tool.arguments'],
+  answers: [text('promptfoo.response.body')],
+  output: ['tool.output'],
+  totalTokens: ['promptfoo.usage.total_tokens'],
+}
+
 const MASTRA_TYPES = [
   'agent_run',
   'model_generation',

@@ -35,6 +35,13 @@ export const LANGSMITH: Dialect = {
   user: ['langsmith.metadata.user_id'],
 }
 
+/** LangSmith's tracing for JavaScript (0.10.5), whose spans begin with the status OK, which none can change. */
+export const LANGSMITH_JS: Dialect = {
+  name: 'langsmith_js',
+  scopes: ['langsmith'],
+  failsByException: true,
+}
+
 /** What Laminar's SDKs (Python 0.8.2, JavaScript 0.8.46) add to the conventions, whatever made the span. */
 export const LAMINAR: Dialect = {
   name: 'laminar',

@@ -37,6 +37,15 @@ export function readResponseItems(value: unknown): unknown {
   return messages
 }
 
+/** What a whole response of OpenAI's API answers, or the input of a request of Responses; any other value as it is. */
+export function readOpenAi(value: unknown): unknown {
+  if (!isObject(value)) return value
+  const { object, model, choices, output, input = value } = value
+  const answer = choices ?? output
+  if (typeof object === 'string' && Array.isArray(answer)) return answer
+  return typeof model === 'string' ? input : value
+}
+
 function toMessage(item: Json): Json {
   const { type, role, call_id, name, arguments: given, output, summary, content } = item
   if (role === REASONING) return { role: 'assistant', content: null, reasoning_content: content }

@@ -44,6 +44,7 @@ export const STEP_KINDS: ReadonlyMap<string, StepKind> = new Map<string, StepKin
   ['execute_tool', 'tool'],
   ['tool', 'tool'],
   ['ai.toolcall', 'tool'],
+  ['function', 'tool'],
   ['create_agent', 'agent'],
   ['invoke_agent', 'agent'],
   ['agent', 'agent'],
