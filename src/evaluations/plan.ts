@@ -26,7 +26,7 @@ export interface PlanOptions {
   readonly scorers: Pick<Scorers, 'requireUsable'>
   /** Returns the value at a ref, of projects that the caller may use. @throws ApiError object_not_found, table_not_found */
   readRef(ref: string, caller: Principal): Promise<unknown>
-  /** Returns a ref with the digest of its version, where that exists. */
+  /** Returns a ref with the digest of its version in place of an alias, where that exists: what is recorded must not change with it. */
   pinRef(ref: string): Promise<string>
 }
 
@@ -77,7 +77,7 @@ export async function readPlan(
   const promptMessages = prompt ? toPromptMessages(prompt) : []
   if (promptMessages === null) refuseField('model_ref', 'names a prompt without messages')
   const scorers = await readScorers(evaluation.scorer_refs, asker, options, 'evaluation_ref')
-  const rows = await readRows(evaluation.dataset_ref, caller, options)
+  const rows = await readRows(await options.pinRef(evaluation.dataset_ref), caller, options)
   if (rows.length * evaluation.trials > ROWS_MAX) {
     refuseField('evaluation_ref', `has more than ${ROWS_MAX} rows, counting each trial`)
   }
@@ -90,15 +90,20 @@ export async function readPlan(
   }
 }
 
-/** @param param - the field that names them */
+/**
+ * Reads the versions of scorers that refs name now.
+ *
+ * @param param - the field that names them
+ */
 export async function readScorers(
   refs: readonly string[],
   { caller, project_id }: Asker,
-  { readRef, scorers }: Omit<PlanOptions, 'pinRef'>,
+  { readRef, pinRef, scorers }: Omit<PlanOptions, 'tables'>,
   param: string,
 ): Promise<NamedScorer[]> {
   const named = new Map<string, NamedScorer>()
-  for (const ref of refs) {
+  for (const given of refs) {
+    const ref = await pinRef(given)
     const value = await readScorerObject(ref, caller, readRef)
     const scorer = toScorer(value, param)
     const name = parseRef(ref)?.name ?? ref

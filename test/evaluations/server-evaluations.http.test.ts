@@ -236,6 +236,40 @@ describe('an evaluation on the server', () => {
   })
 })
 
+describe('an evaluation whose refs name versions by an alias', () => {
+  it('records the versions that it has run', async () => {
+    const { publish, publishEvaluation, publishModel, post, calls, ended, feedback } =
+      await buildEvaluationApp()
+    const first = await publishEvaluation({ city: CONTAINS })
+    const latest = (ref: string) => ref.replace(/:[^:]+$/, ':latest')
+    const stored = await post('/obj/read', {
+      project_id: PROJECT,
+      object_id: 'cities-evaluation',
+      digest: first.split(':').at(-1),
+    })
+    const { dataset, scorers } = stored.body.obj.val
+    const named = { dataset: latest(dataset), scorers: scorers.map(latest) }
+    const evaluation = await publish('by-alias', { _type: 'Evaluation', ...named })
+    const model = await publishModel()
+    const refs = { evaluation_ref: latest(evaluation), model_ref: latest(model) }
+    const { body } = await post('/evaluations/evaluate_model', { project_id: PROJECT, ...refs })
+    await ended(body.call_id)
+    await publishModel({ description: 'newer' })
+    const [run] = await calls({ call_ids: [body.call_id] })
+    expect(run.inputs).toMatchObject({ self: evaluation, model })
+    const [trial] = await calls({ op_names: ['Evaluation.predict_and_score'] })
+    expect(trial.inputs.example).toContain(dataset)
+    expect((await feedback())[0]).toMatchObject({ runnable_ref: scorers[0] })
+    const again = { source_evaluation_run_id: body.call_id, scorer_refs: named.scorers }
+    const rescored = await post('/evaluations/rescore', { project_id: PROJECT, ...again })
+    await ended(rescored.body.call_id)
+    const [score] = (await calls({ trace_ids: [rescored.body.call_id] })).filter(
+      ({ op_name }) => op_name === 'city',
+    )
+    expect(score.inputs.self).toBe(scorers[0])
+  })
+})
+
 describe('who began an evaluation', () => {
   it.each([
     ['and is a developer still, has it run', 'developer', 'complete'],

@@ -76,10 +76,7 @@ export function createServerEvaluations(
     },
     pinRef: (text: string) => pinRef(text, objects),
   }
-  const runner = createEvaluationRunner({
-    ...shared,
-    isShared,
-  })
+  const runner = createEvaluationRunner({ ...shared, isShared })
   app.addHook('onListen', async () => runner.start())
   app.addHook('onClose', runner.stop)
   return { ...shared, runner }
@@ -111,9 +108,11 @@ function addEvaluate(app: App, evaluations: ServerEvaluations): void {
       },
     },
     async (request) => {
-      const { project_id, evaluation_ref, model_ref } = request.body
+      const { project_id } = request.body
       const caller = requireRunner(request, project_id)
       const asker = { caller, project_id }
+      const evaluation_ref = await evaluations.pinRef(request.body.evaluation_ref)
+      const model_ref = await evaluations.pinRef(request.body.model_ref)
       const plan = await readPlan({ evaluation_ref, model_ref }, asker, evaluations)
       await chooseModel(plan.model, asker, evaluations.predicting)
       const total_rows = plan.rows.length * plan.trials
@@ -141,7 +140,7 @@ function addRescore(app: App, evaluations: ServerEvaluations): void {
       },
     },
     async (request, reply) => {
-      const { project_id, source_evaluation_run_id: id, scorer_refs } = request.body
+      const { project_id, source_evaluation_run_id: id } = request.body
       const caller = requireRunner(request, project_id)
       const named = {
         project_id,
@@ -150,7 +149,7 @@ function addRescore(app: App, evaluations: ServerEvaluations): void {
         param: 'source_evaluation_run_id',
       } as const
       const { call } = await readEvaluationCall(stores.calls, named)
-      await readScorers(scorer_refs, { caller, project_id }, evaluations, 'scorer_refs')
+      const scorer_refs = await readScorerRefs(request.body, caller, evaluations)
       const reader = openReadCaller(request, reply, project_id)
       const { length: total_rows } = await readTrialIds(id, reader, evaluations)
       const work = { kind: 'rescore', source_run_id: id, scorer_refs } as const
@@ -174,15 +173,25 @@ function addScore(app: App, evaluations: ServerEvaluations): void {
       },
     },
     async (request) => {
-      const { project_id, scorer_refs } = request.body
+      const { project_id } = request.body
       const caller = requireRunner(request, project_id)
-      await readScorers(scorer_refs, { caller, project_id }, evaluations, 'scorer_refs')
+      const scorer_refs = await readScorerRefs(request.body, caller, evaluations)
       const call_ids = [...new Set(request.body.call_ids)]
       const work = { kind: 'score', call_ids, scorer_refs } as const
-      const total_rows = call_ids.length
-      return { call_id: await beginJob(evaluations, { work, total_rows, project_id, caller }) }
+      const begun = { work, total_rows: call_ids.length, project_id, caller }
+      return { call_id: await beginJob(evaluations, begun) }
     },
   )
+}
+
+/** Checks the scorers of a request. @returns the refs of their versions */
+async function readScorerRefs(
+  { project_id, scorer_refs: refs }: { readonly project_id: string; scorer_refs: string[] },
+  caller: Principal,
+  evaluations: ServerEvaluations,
+): Promise<string[]> {
+  const scorers = await readScorers(refs, { caller, project_id }, evaluations, 'scorer_refs')
+  return scorers.map(({ ref }) => ref)
 }
 
 interface Begun {

@@ -18,7 +18,7 @@ import type { ServerEvaluations } from '../evaluations/server-evaluations.ts'
 import { type EvaluatorRoutesOptions, requireUsable, storeEdit, view } from './evaluator-edits.ts'
 
 interface MonitorRoutesOptions extends EvaluatorRoutesOptions {
-  readonly evaluations: Pick<ServerEvaluations, 'readRef' | 'tables' | 'scorers'>
+  readonly evaluations: Pick<ServerEvaluations, 'readRef' | 'pinRef' | 'scorers'>
 }
 
 /** The fields of a Monitor of the SDKs that decide what is scored. */
