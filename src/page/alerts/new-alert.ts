@@ -58,7 +58,7 @@ export function NewAlert({ project, onMade }: NewAlertProps) {
       <label>Fires<select value=${fields.direction} onChange=${set('direction')}>
         <option value="above">above</option><option value="below">below</option>
       </select></label>
-      <label>Threshold<input type="number" required step="any" value=${fields.threshold} onInput=${set('threshold')} /></label>
+      <label>Threshold<input class="short" type="number" required step="any" value=${fields.threshold} onInput=${set('threshold')} /></label>
       <label>Over<select value=${fields.window} onChange=${set('window')}>
         ${WINDOWS.map(([seconds, label]) => html`<option key=${label} value=${String(seconds)}>${label}</option>`)}
       </select></label>

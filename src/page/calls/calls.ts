@@ -133,5 +133,5 @@ function Selected({ count, selection, onSelect, children }: SelectedProps) {
 function NoCalls({ project }: { readonly project: string }) {
   if (isFiltered.value) return 'No calls match the filter.'
   if (hasTimeRange.value) return 'No calls in this time.'
-  return html`No calls yet. <a href=${pathTo(project)}>Home</a> shows how the first one is recorded.`
+  return html`No calls yet. <a href=${pathTo(project)}>Overview</a> shows how the first one is recorded.`
 }

@@ -62,6 +62,5 @@ function Editor({ project, start, latest }: EditorProps) {
   }
   return html`${start !== null && html`<h2 class="apart">Edit from v${start.version_index}</h2>`}
     <${PromptFields} items=${draft.value.items} isText=${isTextPrompt(start?.val)} onChange=${(items: PromptDraft['items']) => set({ items })} />
-    <${SavePrompt} project=${project} draft=${draft.value} onChange=${set} onSaved=${close} />
-    <div class="bar"><button type="button" onClick=${leave}>Discard</button></div>`
+    <${SavePrompt} project=${project} draft=${draft.value} onChange=${set} onSaved=${close}><button type="button" onClick=${leave}>Discard</button><//>`
 }

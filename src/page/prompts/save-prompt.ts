@@ -1,5 +1,6 @@
 /** The form that saves a prompt as its next version, with what that changes shown before. */
 import { html } from 'htm/preact'
+import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { errorText, requestJson } from '../api/client.ts'
 import { ChangeList } from '../objects/change-list.ts'
@@ -22,9 +23,11 @@ interface SavePromptProps {
   readonly draft: PromptDraft
   readonly onChange: (part: Partial<PromptDraft>) => void
   readonly onSaved: (version: ObjectVersion) => void
+  /** Buttons beside the one that saves. */
+  readonly children?: ComponentChildren
 }
 
-export function SavePrompt({ project, draft, onChange, onSaved }: SavePromptProps) {
+export function SavePrompt({ project, draft, onChange, onSaved, children }: SavePromptProps) {
   const { start, latest, newer, name, message } = draft
   const { submit, failure } = useSubmit(async () => {
     const saved = await save(project, draft)
@@ -48,6 +51,7 @@ export function SavePrompt({ project, draft, onChange, onSaved }: SavePromptProp
       ${start === null && html`<${NameField} label="Name of the prompt" value=${name} onInput=${(next: string) => onChange({ name: next })} />`}
       <${MessageField} value=${message} onInput=${(next: string) => onChange({ message: next })} />
       <button class="main" disabled=${isSame || invalid !== null} onClick=${clickOnce}>Save as v${next}</button>
+      ${children}
       ${isSame && html`<span class="faint">It is the same as v${latest?.version_index}.</span>`}
     </form>`
 }

@@ -57,7 +57,7 @@ export function Queues({ project }: ViewProps) {
     }
   }
   return html`<h1>Queues</h1>
-    <p>A queue holds calls or spans that people rate one after the other, by keyboard. Choose calls on <a href=${pathTo(project, 'calls')}>Calls</a> by
+    <p>A queue holds calls or spans that people rate one after the other, by keyboard. Choose calls on <a href=${pathTo(project, 'calls')}>Traces</a> by
       the filter, and add them to a queue there, or set rules by which it fills itself. Queues of spans are filled over the API.</p>
     ${may('traces:write') && html`<${NewQueue} project=${project} onMade=${() => reload((last) => last + 1)} />`}
     <${Failure} words=${failure ?? known.failure} />

@@ -48,7 +48,7 @@ function Row({ backend }: { readonly backend: Backend }) {
   return html`<tr>
     <td>${id}${aliases.length > 0 && html` <span class="faint">also ${aliases.join(', ')}</span>`}</td>
     <td>${engine ?? 'trained here'}</td>
-    <td class="faint">${offers.join(', ')}</td>
+    <td class="faint wrap">${offers.join(', ')}</td>
     <td class="number">${formatCount(answers)}</td>
     <td class=${failures > 0 ? 'number status error' : 'number'}>${formatCount(failures)}</td>
     <td class="number">${formatMs(backend.first_ms_p50)}</td>

@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { findBarriers, hasBrowser, openPage, PROJECT } from '../browser.ts'
 import { publish } from '../evaluations/evaluation-fixtures.ts'
@@ -30,6 +31,20 @@ async function openPrompt() {
 }
 
 describe.skipIf(!hasBrowser)('a prompt on the page', () => {
+  it('has its buttons in one line, and shows what changes over most of the width', async () => {
+    const { page, open } = await openPrompt()
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await open()
+    await page.getByLabel('Message 1', { exact: true }).fill('You greet {name} of {city}.')
+    await page.getByText('What changes since v0').click()
+    const boxOf = async (locator: Locator) => (await locator.boundingBox()) ?? { width: 0, y: -1 }
+    const save = await boxOf(page.getByRole('button', { name: 'Save as v1' }))
+    expect((await boxOf(page.getByRole('button', { name: 'Discard' }))).y).toBe(save.y)
+    const table = await boxOf(page.locator('.changes'))
+    const text = await boxOf(page.locator('.changes tbody td').first())
+    expect(text.width / table.width).toBeGreaterThan(0.7)
+  })
+
   it('is edited with its variables shown, and saved as a version with a message and its other members', async () => {
     const { page, open, read, complaints } = await openPrompt()
     await open()

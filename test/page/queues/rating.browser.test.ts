@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
     page.on('dialog', (dialog) => dialog.accept())
     await page.getByRole('button', { name: 'delete' }).click()
     await page.getByText('No queues yet.').waitFor()
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Calls')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Traces')
     expect(await page.evaluate('window.wasRun')).toBeUndefined()
     expect(complaints).toEqual([])
   })

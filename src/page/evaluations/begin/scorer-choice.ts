@@ -68,7 +68,7 @@ function NewScorer({ project, onAdded }: NewScorerProps) {
     <${ScorerKind} fields=${fields} set=${set} />
     <${ScorerFields} fields=${fields} set=${set} />
     <button onClick=${clickOnce}>Add scorer</button>
-    <p class="faint">In paths, <code>$.output</code> is what the model made of a row, and <code>$.reference</code> and <code>$.inputs</code> are the row.</p>
+    <span class="faint">In paths, <code>$.output</code> is what the model made of a row, and <code>$.reference</code> and <code>$.inputs</code> are the row.</span>
     <${Failure} words=${failure} />
   </form>`
 }
