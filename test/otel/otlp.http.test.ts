@@ -230,6 +230,7 @@ describe('POST /v1/traces', () => {
     ['/traces/otel/v1/traces'],
     ['/traces/agents/otel/v1/traces'],
     ['/api/public/otel/v1/traces'],
+    ['/api/otel/v1/traces'],
   ])('stands at %s, too', async (url) => {
     const test = await buildTestApp()
     expect((await test.post(url, toJsonRequest([buildSpan()]), { headers: HEADERS })).status).toBe(

@@ -25,7 +25,8 @@ interface OtlpRoutesOptions {
 }
 
 /**
- * The paths that exporters use: OTLP's own, those of the Weave service in both forms, and that of Langfuse's SDKs.
+ * The paths that exporters use: OTLP's own, those of the Weave service in both forms, and those of Langfuse's and LangWatch's
+ * SDKs.
  */
 const BASES = [
   '',
@@ -34,6 +35,7 @@ const BASES = [
   '/traces/otel',
   '/traces/agents/otel',
   '/api/public/otel',
+  '/api/otel',
 ] as const
 
 const config = { renderError: renderRpcStatus }
