@@ -1,6 +1,6 @@
 /** The value of an alert over its window, by the stores that compute `/calls/stats` and `/feedback/stats`. */
 import type { ReadCaller } from '../domain/access/read-caller.ts'
-import { type Alert, type AlertMetric, feedbackSpecOf } from '../domain/alerts/alert.ts'
+import { type Alert, type AlertMetric, feedbackSpecsOf } from '../domain/alerts/alert.ts'
 import { renderWindowStats, resolveFeedbackMetrics } from '../domain/feedback/feedback-metrics.ts'
 import { resolveFeedbackWindow } from '../domain/feedback/feedback-sample.ts'
 import type { TimeWindow } from '../domain/stats/buckets.ts'
@@ -122,7 +122,7 @@ async function measureFeedback(
   { startUs, endUs }: TimeWindow,
   caller: ReadCaller,
 ): Promise<number | null> {
-  const metrics = resolveFeedbackMetrics([feedbackSpecOf(metric)])
+  const metrics = resolveFeedbackMetrics(feedbackSpecsOf(metric))
   const { feedback_type, trigger_ref } = metric
   const { project_id } = caller
   const [start, end] = [renderTimestamp(startUs), renderTimestamp(endUs)]
@@ -132,6 +132,7 @@ async function measureFeedback(
   )
   const startsUs = Float64Array.of(startUs)
   const { whole, counts } = await feedback.measureFeedback({ window, metrics, startsUs }, caller)
-  const [found] = Object.values(renderWindowStats(metrics, whole, counts))
-  return Object.values(found ?? {})[0] ?? null
+  const found = Object.entries(renderWindowStats(metrics, whole, counts))
+  const [, values] = found.find(([slug]) => (counts[slug] ?? 0) > 0) ?? found[0] ?? []
+  return Object.values(values ?? {})[0] ?? null
 }

@@ -168,6 +168,8 @@ describe('a checked alert', () => {
     expect(cleared).toMatchObject({ kind: 'cleared', threshold: 5, response_status: 204 })
   })
 
+  const JUDGED = { kind: 'feedback', feedback_type: 'wandb.runnable.of' }
+
   it.each<[string, object, number | null]>([
     ['calls', CALLS, 3],
     ['the share of errors', { kind: 'calls', metric: 'error_share' }, 1 / 3],
@@ -179,6 +181,10 @@ describe('a checked alert', () => {
     ['costs', { kind: 'usage', metric: 'total_cost' }, 0.06],
     ['the mean of a score', { kind: 'feedback', feedback_type: 'wandb.runnable.judge' }, 0.5],
     ['a share of a verdict', { kind: 'feedback', value_type: 'boolean' }, 1],
+    ['the mean score of a judge', JUDGED, 0.4],
+    ['a percentile of a judge', { ...JUDGED, percentile: 50 }, 0.4],
+    ['the share that passes a rule', { kind: 'feedback', feedback_type: 'wandb.runnable.if' }, 0.5],
+    ['the mean of what people say', { kind: 'feedback', feedback_type: 'stars' }, 4],
     ['a score that nothing has', { kind: 'feedback', json_path: 'other' }, null],
   ])('measures %s', async (_, metric, value) => {
     const { post, addCall, run, create, read } = await build()
@@ -187,6 +193,20 @@ describe('a checked alert', () => {
     await addCall({ ms: 100, tokens: 10, score: 0.25 })
     await addCall({ ms: 200, tokens: 20, score: 0.75 })
     await addCall({ ms: 300, tokens: 30, score: true, exception: 'no' })
+    const scores = [
+      ['wandb.runnable.of', { output: { reason: 'why', score: 0.3 } }],
+      ['wandb.runnable.of', { output: { reason: 'why', score: 0.5 } }],
+      ['wandb.runnable.if', { output: { passed: true } }],
+      ['wandb.runnable.if', { output: { passed: false } }],
+      ['stars', { value: 4 }],
+    ] as const
+    for (const [feedback_type, payload] of scores) {
+      const weave_ref = `weave:///${PROJECT}/call/c0`
+      const ref = `weave:///${PROJECT}/op/${feedback_type.split('.').at(-1)}:v0`
+      const refs = feedback_type === 'stars' ? {} : { runnable_ref: ref, call_ref: weave_ref }
+      const body = { project_id: PROJECT, weave_ref, feedback_type, payload, ...refs }
+      expect((await post('/traces/feedback/create', body)).status).toBe(200)
+    }
     const { id } = await create({ metric, threshold: 1e9 })
     run()
     await expect.poll(async () => (await read(id)).state, POLL).toBe('ok')

@@ -95,17 +95,30 @@ function requireSummed(metric: AlertMetric): void {
   if (isBoolean && isRanked) {
     refuseField('metric.percentile', 'is for numeric values only')
   }
-  resolveFeedbackMetrics([{ ...feedbackSpecOf(metric), percentiles: [] }])
+  resolveFeedbackMetrics(feedbackSpecsOf({ ...metric, percentile: null }))
 }
 
-/** The metric of an alert as one of `/feedback/stats`. */
-export function feedbackSpecOf(metric: Extract<AlertMetric, { kind: 'feedback' }>) {
-  const { percentile } = metric
-  const json_path = metric.json_path ?? 'output'
-  const value_type = metric.value_type ?? 'numeric'
-  const aggregations = typeof percentile === 'number' ? [] : [metric.aggregation ?? 'avg']
-  const percentiles = typeof percentile === 'number' ? [percentile] : []
-  return { json_path, value_type, aggregations, percentiles }
+/** Where feedback has its score, by whoever gives it: evaluators have an object as output, people and clients a value. */
+const SCORES = [
+  ['output', 'numeric'],
+  ['output.score', 'numeric'],
+  ['output.passed', 'boolean'],
+  ['output.value', 'numeric'],
+  ['value', 'numeric'],
+  ['score', 'numeric'],
+] as const
+
+/** Returns the metrics of `/feedback/stats` of which the first one with values counts for an alert. */
+export function feedbackSpecsOf(metric: Extract<AlertMetric, { kind: 'feedback' }>) {
+  const { json_path, value_type: type, percentile } = metric
+  const isRanked = typeof percentile === 'number'
+  const aggregations = isRanked ? [] : [metric.aggregation ?? 'avg']
+  const summed = { aggregations, percentiles: isRanked ? [percentile] : [] }
+  if (json_path) return [{ json_path, value_type: type ?? ('numeric' as const), ...summed }]
+  const paths = type
+    ? [...new Set(SCORES.map(([path]) => path))].map((path) => [path, type] as const)
+    : SCORES.filter(([, of]) => !isRanked || of === 'numeric')
+  return paths.map(([path, value_type]) => ({ json_path: path, value_type, ...summed }))
 }
 
 /**

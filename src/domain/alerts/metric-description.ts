@@ -44,7 +44,7 @@ export function nameMetric(metric: AlertMetric): string {
   const { aggregation, percentile } = metric
   const isFeedback = metric.kind === 'feedback'
   const name = isFeedback
-    ? `${metric.json_path ?? 'output'} of ${metric.feedback_type ?? 'all feedback'}`
+    ? `${metric.json_path ?? 'score'} of ${metric.feedback_type ?? 'all feedback'}`
     : WORDS[metric.metric]
   const model = metric.kind === 'usage' && metric.model ? ` of ${metric.model}` : ''
   if (typeof percentile === 'number') return `p${percentile} of ${name}${model}`

@@ -63,12 +63,14 @@ const FeedbackAlertMetric = z
       .min(1, 'must not be empty')
       .max(PATH_CHARS_MAX)
       .nullish()
-      .describe('Path of the value in payloads. Default: `output`.'),
+      .describe(
+        'Path of the value in payloads. Default: of `output`, `output.score`, `output.passed`, `output.value`, `value` and `score` the first that has values in the window.',
+      ),
     value_type: z
       .enum(['numeric', 'boolean'])
       .nullish()
       .describe(
-        'Default: `numeric`. Values of another type are not counted; true is 1 and false 0.',
+        'Default: `numeric`, of `output.passed` `boolean`. Values of another type are not counted; true is 1 and false 0.',
       ),
     ...of,
   })
