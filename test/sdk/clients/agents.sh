@@ -157,6 +157,27 @@ pi_chat() { pi "$1" openai-completions "$url/v1"; }
 pi_responses() { pi "$1" openai-responses "$url/v1"; }
 pi_messages() { pi "$1" anthropic-messages "$url"; }
 
+gptme() {
+  install pip gptme gptme==0.35.1
+  clean OPENAI_API_KEY=$key OPENAI_BASE_URL="$url/v1" \
+    timeout 120 "$dir/bin/gptme" --non-interactive --tool-format tool --model "local/$1" 'write pong'
+}
+
+# $2: the provider as Continue names it.
+continue_cli() {
+  install npm continue @continuedev/cli@1.5.47
+  cat >"$work/project/continue.yaml" <<YAML
+name: weft
+version: 1.0.0
+schema: v1
+models:
+  - {name: weft, provider: $2, model: $1, apiBase: $3, apiKey: $key, roles: [chat], capabilities: [tool_use]}
+YAML
+  clean CONTINUE_TELEMETRY_ENABLED=0 timeout 120 "$dir/node_modules/.bin/cn" --config continue.yaml --auto -p 'write pong'
+}
+continue_chat() { continue_cli "$1" openai "$url/v1"; }
+continue_messages() { continue_cli "$1" anthropic "$url/v1"; }
+
 failed=0
 # Runs an agent on a model; its cell goes to `cell`.
 try() {
@@ -190,5 +211,8 @@ aider_messages|aider|0.86.2|messages
 pi_chat|pi|0.73.1|chat
 pi_responses|pi|0.73.1|responses
 pi_messages|pi|0.73.1|messages
+gptme|gptme|0.35.1|chat
+continue_chat|Continue CLI|1.5.47|chat
+continue_messages|Continue CLI|1.5.47|messages
 AGENTS
 exit $failed

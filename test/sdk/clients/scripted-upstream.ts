@@ -27,8 +27,9 @@ type Turn = { readonly text: string } | { readonly name: string; readonly input:
 
 /** Tools of the clients that write a file. */
 const WRITES: Readonly<Record<string, object>> = {
-  Write: { file_path: TARGET, content: 'pong\n' },
+  Write: { file_path: TARGET, filepath: TARGET, content: 'pong\n' },
   write: { filePath: TARGET, path: TARGET, content: 'pong\n' },
+  save: { path: TARGET, content: 'pong\n' },
   write_file: { file_path: TARGET, content: 'pong\n' },
   exec_command: { cmd: `printf 'pong\\n' > '${TARGET}'` },
   shell_command: { command: `printf 'pong\\n' > '${TARGET}'` },
