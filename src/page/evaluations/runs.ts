@@ -81,6 +81,7 @@ async function listRuns(question: CallsQueryBody, signal: AbortSignal): Promise<
     columns: ['display_name', 'inputs', 'output', 'summary'],
     sort_by: [{ field: 'started_at', direction: 'desc' }],
     include_costs: true,
+    include_tree_usage: true,
   }
   const calls = await Array.fromAsync(requestLines<Call>('/calls/stream_query', body, { signal }))
   return calls.map(runOf)
@@ -88,16 +89,17 @@ async function listRuns(question: CallsQueryBody, signal: AbortSignal): Promise<
 
 function runOf(call: Call): Run {
   const { self, model } = call.inputs as { self?: unknown; model?: unknown }
-  const { status, latency_ms = null } = factsOf(call)
-  const { tokens, cost } = usageOf(call)
+  const { status, latency_ms = null, tree_total_tokens, tree_total_cost } = factsOf(call)
+  // Runs of the SDKs report what the calls below them used, those of the server and of spans do not.
+  const own = usageOf(call)
   const { model_latency, output, model_output, ...scores } = membersOf(call.output)
   const { mean } = (model_latency ?? {}) as { mean?: unknown }
   return {
     id: call.id,
     status,
     started_at: call.started_at,
-    tokens,
-    cost,
+    tokens: tree_total_tokens || own.tokens,
+    cost: tree_total_cost ?? own.cost,
     name: call.display_name ?? call.id,
     shortName: (call.display_name ?? call.id).replace(DATED, ''),
     evaluation: self,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findBarriers, hasBrowser, openPage, PROJECT } from '../browser.ts'
-import { publish, publishDataset } from './evaluation-fixtures.ts'
+import { publish, publishDataset, publishEvaluation } from './evaluation-fixtures.ts'
 
 const classed = (name: string, bases: readonly string[], fields: object) => ({
   _type: name,
@@ -66,6 +66,8 @@ describe.skipIf(!hasBrowser)('an evaluation that is run from the page', () => {
     const compared = page.locator('.compared')
     await compared.getByRole('row', { name: /^exact\.passed/ }).waitFor()
     await compared.getByRole('row', { name: /^seven\.passed/ }).waitFor()
+    // Of the completions below the predictions, each once.
+    await compared.getByRole('row', { name: /^tokens \d+ \d+/i }).waitFor()
     const examples = page.getByRole('table', { name: 'Examples' })
     await examples.getByText('3 plus 4 is 7.').first().waitFor()
     // The version of the prompt names what was made from it.
@@ -99,6 +101,30 @@ describe.skipIf(!hasBrowser)('an evaluation that is run from the page', () => {
     await page.getByLabel('seven').check()
     await page.getByRole('button', { name: 'Score again as a new run' }).click()
     await page.locator('.figure', { hasText: 'seven.passed' }).waitFor({ timeout: 30_000 })
+  })
+
+  it('says in the list that predictions of a run have failed, though the run has not', async () => {
+    const test = await openPage()
+    const { page, url, key, post } = test
+    const { ref } = await publishDataset(test, 'questions', SUMS)
+    const evaluation_ref = await publishEvaluation(test, 'sums', ref)
+    const messages_template = [{ role: 'user', content: '{question}' }]
+    const model_ref = await publish(test, 'refused', {
+      _type: 'LLMStructuredCompletionModel',
+      llm_model_id: 'tiny',
+      default_params: { messages_template, max_tokens: 0 },
+    })
+    const asked = { project_id: PROJECT, evaluation_ref, model_ref }
+    const { body, text } = await post('/evaluations/evaluate_model', asked)
+    const status = { project_id: PROJECT, call_id: body.call_id }
+    await expect
+      .poll(async () => (await post('/evaluations/status', status)).body.status.code, {
+        timeout: 20_000,
+        message: text,
+      })
+      .toBe('complete')
+    await page.goto(`${url}/${PROJECT}/weave/evaluations#key=${key}`)
+    await page.getByText('error below').waitFor()
   })
 
   it('says which rights are missing, and what has to be made before', async () => {
