@@ -79,6 +79,25 @@ const choiceOf = (content: string) => ({
 })
 
 describe('a model with a guard', () => {
+  it('sees and gives numbers with all digits', async () => {
+    const long = JSON.rawJSON('12345678901234567890')
+    const annotations = { case: long }
+    const redaction = { action: 'redact', messages: CLEAN, annotations }
+    const { test, ask, service } = await open(
+      play({ request: redaction, response: { action: 'allow', annotations } }),
+    )
+    const tool = { type: 'function', function: { name: 'f', parameters: { maximum: long } } }
+    const response = await ask({ tools: [tool] })
+    expect(response.status, response.text).toBe(200)
+    for (const { body } of service.requests) {
+      expect(body).toContain('"maximum":12345678901234567890')
+    }
+    const id = String(response.headers['x-weft-call-id'])
+    const read = () => test.post('/call/read', { project_id: PROJECT, id })
+    await expect.poll(async () => (await read()).status).toBe(200)
+    expect((await read()).text).toContain('"case":12345678901234567890')
+  })
+
   it('asks it before and after a chat, with the token, and records what it notes', async () => {
     const annotations = { score: 0.5 }
     const { ask, questions, service, readCall } = await open(

@@ -4,7 +4,8 @@
  */
 import { isObject } from '../../../domain/json/is-object.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../../../domain/json/json-limits.ts'
-import { parseObject } from '../../../domain/json/json-values.ts'
+import { parseLossless } from '../../../domain/json/json-text.ts'
+import { objectOrEmpty } from '../../../domain/json/json-values.ts'
 import { ApiError } from '../../../errors.ts'
 import type { Capability } from '../../backend.ts'
 
@@ -89,7 +90,7 @@ async function readText(response: Response): Promise<string> {
 
 /** @throws Error for anything but a verdict */
 function readVerdict(json: string, phase: GuardPhase): Verdict {
-  const value = exceedsDepth(json, JSON_DEPTH_MAX) ? null : parseObject(json)
+  const value = exceedsDepth(json, JSON_DEPTH_MAX) ? null : objectOrEmpty(parseLossless(json))
   const { action, message = null, annotations = {} } = value ?? {}
   if (action !== 'allow' && action !== 'refuse' && action !== 'redact') {
     throw new Error('the verdict of the guard has no action allow, refuse or redact')

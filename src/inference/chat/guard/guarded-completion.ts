@@ -1,5 +1,6 @@
 /** Runs a chat under the guard of its model. A response is passed on only after the guard has seen the whole of it. */
 import { isObject } from '../../../domain/json/is-object.ts'
+import { parseLossless } from '../../../domain/json/json-text.ts'
 import { ApiError } from '../../../errors.ts'
 import { ChatCompletionRequest } from '../../../schemas/chat/chat-request.ts'
 import type { CompletionCall, Delta, RelayedDelta, RelayedText } from '../../backend.ts'
@@ -58,7 +59,7 @@ export async function* runGuarded(run: GuardedRun): AsyncGenerator<Delta> {
   }
 
   if (guard.phases.includes('request')) {
-    const verdict = await ask('request', { request: JSON.parse(body) })
+    const verdict = await ask('request', { request: parseLossless(body) })
     const redacted = verdict?.action === 'redact' ? redactRequest(body, verdict, guard) : null
     if (verdict?.action === 'redact' && redacted === null) report.request = { action: 'failed' }
     onVerdict(report, redacted?.body ?? null)
@@ -76,7 +77,8 @@ export async function* runGuarded(run: GuardedRun): AsyncGenerator<Delta> {
   const priced = cost?.type === 'relayed' ? { cost: cost.cost } : {}
   let passed: readonly Delta[] = deltas
   try {
-    const verdict = await ask('response', { request: JSON.parse(body), response: whole.value })
+    const seen = { request: parseLossless(body), response: parseLossless(whole.json) }
+    const verdict = await ask('response', seen)
     onVerdict(report, null)
     if (verdict?.action === 'refuse') throw refusal(verdict)
     if (verdict?.action === 'redact') {

@@ -1,6 +1,7 @@
 /** Batches recorded calls for a short time, so that many are written in one message; reads of them wait until they are stored. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RecordedCall } from '../../../domain/calls/recorded-call.ts'
+import { parseLossless } from '../../../domain/json/json-text.ts'
 import { type Failure, toReplyError } from '../../../threads/thread-failure.ts'
 import type { RecordingLoss, RecordingStore } from '../../api/chat/recordings.ts'
 
@@ -194,7 +195,7 @@ export function* unpackRecorded(packed: RecordedChunks): Generator<RecordedCall>
         start += length
         return all.toString('utf8', start - length, start)
       }) as [string, string, string]
-      yield { facts: JSON.parse(facts), inputs_json, output_json }
+      yield { facts: parseLossless(facts) as RecordedCall['facts'], inputs_json, output_json }
     }
   }
 }
