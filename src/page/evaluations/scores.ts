@@ -100,7 +100,9 @@ export function formatScore(score: Score | null | undefined): string {
   return typeof score === 'number' ? formatDigits(score, numbers) : String(score)
 }
 
+/** With a sign: the minus of the differences of times and costs. */
 export function formatDifference(difference: number): string {
   const words = formatDigits(difference, differences)
-  return difference > 0 && !words.startsWith('+') ? `+${words}` : words
+  if (difference > 0 && !words.startsWith('+')) return `+${words}`
+  return words.replace(/^-/, '−')
 }

@@ -43,9 +43,9 @@ describe('scores', () => {
     [0.833333, '0.8333', '+0.833'],
     [57.8523, '57.85', '+57.9'],
     [12_345, '12,345', '+12,345'],
-    [-123_456.7, '-123,457', '-123,457'],
+    [-123_456.7, '-123,457', '−123,457'],
     [1e300, '1.00e+300', '+1.00e+300'],
-    [-1e15, '-1.00e+15', '-1.00e+15'],
+    [-1e15, '-1.00e+15', '−1.00e+15'],
   ])('of %d lose no digit before the point, below 1e15', (score, words, difference) => {
     expect([formatScore(score), formatDifference(score)]).toEqual([words, difference])
   })
