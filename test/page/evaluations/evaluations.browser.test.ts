@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser)('evaluations on the page', () => {
     await table.getByText('baseline').waitFor()
     await expect
       .poll(() => table.getByRole('row', { name: /^exact/ }).innerText())
-      .toMatch(/0\.75\s+0\.7 -0\.05/)
+      .toMatch(/0\.75\s+0\.7 −0\.05/)
     const examples = page.getByRole('table', { name: 'Examples' })
     const rows = () => examples.locator('.window-list [role=row]').allInnerTexts()
     await expect
