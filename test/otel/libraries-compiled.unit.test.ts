@@ -84,3 +84,64 @@ describe('a span of Spring AI', () => {
     })
   })
 })
+
+describe('a span of Koog', () => {
+  // With an exporter of OpenTelemetry's for Java, numbers and lists are texts.
+  const SPAN = {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.request.model': 'gpt-5',
+    'gen_ai.input.messages':
+      '[{"role":"System","parts":[{"type":"text","content":"Be brief."}]},{"role":"tool","parts":[]},{"role":"User","parts":[{"type":"text","content":"What is plain?"}]}]',
+    'gen_ai.output.messages':
+      '[{"role":"Assistant","parts":[{"type":"text","content":"Answer 1."}]}]',
+    'gen_ai.response.finish_reasons': '[stop]',
+    'gen_ai.usage.input_tokens': '2104',
+    'gen_ai.usage.output_tokens': '170',
+  }
+
+  it('has roles as a chat names them, and no message of a tool without a result', () => {
+    expect(callOf(SPAN).start.inputs).toMatchObject({
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'What is plain?' },
+      ],
+    })
+  })
+
+  it('has the reason of the end and the counts out of texts', () => {
+    const message = { role: 'assistant', content: 'Answer 1.' }
+    expect(callOf(SPAN).end?.output).toEqual({
+      choices: [{ index: 0, message, finish_reason: 'stop' }],
+    })
+    expect(usageOf(SPAN)).toMatchObject([{ input_tokens: 2104, output_tokens: 170 }])
+  })
+})
+
+it.each([
+  ['a list', ['stop', 'length']],
+  ['JSON, as genai for Rust writes it', '["stop","length"]'],
+  ['a text of Java', '[stop, length]'],
+])('has the reasons of choices out of %s', (_, reasons) => {
+  const answer = { role: 'assistant', parts: [{ type: 'text', content: 'a' }] }
+  const { end } = callOf({
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.request.choice.count': 2,
+    'gen_ai.output.messages': JSON.stringify([answer, answer]),
+    'gen_ai.response.finish_reasons': reasons,
+  })
+  expect(end?.output).toMatchObject({
+    choices: [{ finish_reason: 'stop' }, { finish_reason: 'length' }],
+  })
+})
+
+it('keeps roles that a chat does not have, and the empty result of a call', () => {
+  const messages = [
+    { role: 'Critic', parts: [{ type: 'text', content: 'No.' }] },
+    { role: 'tool', tool_call_id: 'a', parts: [] },
+  ]
+  const span = { 'gen_ai.operation.name': 'chat', 'gen_ai.input.messages': messages }
+  expect(callOf(span).start.inputs.messages).toEqual([
+    { role: 'Critic', content: 'No.' },
+    { role: 'tool', content: null, tool_call_id: 'a' },
+  ])
+})

@@ -5,13 +5,13 @@ import { isConverse, readConverseParts } from './dialects/converse-parts.ts'
 import { readLangChain } from './dialects/langchain-messages.ts'
 import { readOpenAi, readResponseItems } from './dialects/response-items.ts'
 import { MODEL_KINDS } from './dialects/step-kinds.ts'
+import { roleOfEvent } from './message-roles.ts'
 import { joinChunks, splitRun } from './output-messages.ts'
 import { type Attributes, requireUsableSpan, type Span } from './span.ts'
 import {
   type ChatMessage,
   hasContent,
   joinItems,
-  roleOfEvent,
   toMessages,
   toToolCalls,
 } from './span-messages.ts'
@@ -144,7 +144,7 @@ function readOutput(span: Span, reader: SpanReader, { settings }: SpanRequest): 
   // A value may tell what messages of nothing but a role leave out, such as a refusal.
   if (output && !messages.some(hasContent)) return output.value
   if (messages.length === 0) return null
-  const reasons = [finish?.value].flat().filter((reason) => typeof reason === 'string')
+  const reasons = readReasons(finish?.value)
   const { choices: answers, run } = splitRun(messages)
   const choices = answers.map(({ finish_reason, ...message }, index) => ({
     index,
@@ -152,6 +152,12 @@ function readOutput(span: Span, reader: SpanReader, { settings }: SpanRequest): 
     finish_reason: finish_reason ?? reasons[index] ?? reasons[0] ?? null,
   }))
   return run === null ? { choices } : { choices, messages: run }
+}
+
+/** The reasons of the choices: a list, as JSON too, or the text that Java makes of one, such as `[stop]`. */
+function readReasons(value: unknown): string[] {
+  const texts = [parseText(value)].flat().filter((reason) => typeof reason === 'string')
+  return texts.flatMap((text) => /^\[(.+)\]$/.exec(text)?.[1]?.split(', ') ?? text)
 }
 
 /** Messages of nothing but a role are those that LangChain has in the output, if it has some. */

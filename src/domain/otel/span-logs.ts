@@ -8,10 +8,10 @@ import type { CallParts } from '../calls/new-call.ts'
 import { isObject } from '../json/is-object.ts'
 import { parseLossless, renderJson } from '../json/json-text.ts'
 import { type FoundRef, findRefs, refsIn } from '../objects/refs.ts'
+import { roleOfEvent } from './message-roles.ts'
 import type { LogRecord } from './otlp-fields.ts'
 import { type Attributes, type Span, SpanError, type SpanEvent } from './span.ts'
 import { toSpanCall } from './span-call.ts'
-import { roleOfEvent } from './span-messages.ts'
 import { parseText } from './span-reader.ts'
 
 /** The event that has all messages of a model call. */

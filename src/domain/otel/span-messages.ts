@@ -7,6 +7,7 @@ import { filledTextOrNull } from '../json/json-values.ts'
 import type { Form } from './dialects/dialect.ts'
 import { readKeyedPart } from './dialects/keyed-parts.ts'
 import { readEncodedParts } from './encoded-parts.ts'
+import { roleOf, roleOfEvent } from './message-roles.ts'
 import { parseText } from './span-reader.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -76,12 +77,6 @@ function toMessage(item: unknown, role: string, form: Form): ChatMessage[] {
   const parts = partsOf(item, own, form)
   if (parts === null) return [withFinish(plainMessage(item, own), item)]
   return partMessages(parts, own, item)
-}
-
-/** Gemini names the assistant `model`; OpenLLMetry calls `unknown` what it cannot name. */
-function roleOf(told: unknown): string | null {
-  const role = told === 'unknown' ? null : filledTextOrNull(told)
-  return role === 'model' ? 'assistant' : role
 }
 
 /** The parts of a message in the semantic conventions, in OpenInference and in the Vercel AI SDK. */
@@ -192,7 +187,9 @@ function partMessages(parts: readonly Json[], role: string, item: Json): ChatMes
   if (reasoning !== '') message.reasoning_content = reasoning
   if (refusal !== '') message.refusal = refusal
   if (calls.length > 0) message.tool_calls = calls
-  const isOnlyResults = results.length > 0 && contents.length === 0 && calls.length === 0
+  // Koog writes a tool's message without a result before a question.
+  const isOfTool = results.length > 0 || (role === 'tool' && message.tool_call_id === undefined)
+  const isOnlyResults = isOfTool && contents.length === 0 && calls.length === 0
   return isOnlyResults ? results : [withFinish(message, item), ...results]
 }
 
@@ -281,14 +278,6 @@ function withFinish(message: ChatMessage, item: Json): ChatMessage {
   return typeof reason === 'string' && reason !== ''
     ? { ...message, finish_reason: reason }
     : message
-}
-
-/** An event name like `gen_ai.user.message` contains the role of the message. */
-export function roleOfEvent(name: unknown): string | null {
-  if (typeof name !== 'string') return null
-  const match = /^gen_ai\.(system|user|assistant|tool)\.message$/.exec(name)
-  if (match?.[1]) return match[1]
-  return name === 'gen_ai.choice' ? 'assistant' : null
 }
 
 function textOrJson(value: unknown): string {
