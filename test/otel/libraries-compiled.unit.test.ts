@@ -117,6 +117,17 @@ describe('a span of Koog', () => {
   })
 })
 
+it('takes the number of messages and tools, as AgentScope sends it, for neither', () => {
+  const { inputs } = callOf({
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.request.model': 'gpt-5',
+    'gen_ai.request.messages.count': 2,
+    'gen_ai.request.tools.count': 1,
+    'gen_ai.request.top_k': 5,
+  }).start
+  expect(inputs).toEqual({ model: 'gpt-5', top_k: 5 })
+})
+
 it.each([
   ['a list', ['stop', 'length']],
   ['JSON, as genai for Rust writes it', '["stop","length"]'],

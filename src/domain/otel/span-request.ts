@@ -66,10 +66,15 @@ function withoutResponse(parameters: unknown): unknown {
   return Object.fromEntries(settings)
 }
 
-/** Without what Ax writes for a setting that has no value. */
+/** Without what Ax writes for a setting that has no value, and AgentScope's numbers of messages and tools. */
 function setOnes(settings: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== 'Not set'))
+  const isSet = ([name, value]: [string, unknown]) =>
+    value !== 'Not set' && !(COUNTED.has(name) && isObject(value))
+  return Object.fromEntries(Object.entries(settings).filter(isSet))
 }
+
+/** Inputs that are lists. */
+const COUNTED: ReadonlySet<string> = new Set(['messages', 'tools'])
 
 /** The conventions name the number of choices `choice.count`, and chat requests name it `n`. */
 function choiceFields(choice: unknown): Record<string, unknown> {
