@@ -12,7 +12,7 @@ export const RULED_QUEUES_MAX = 100
 
 type RuleName = 'random' | 'thumbs_down' | 'scores' | 'disagreement'
 
-/** Between a call and the feedback about it in the name of a task; ids have spaces, but no line breaks. */
+/** Between a call and the feedback about it in the name of a task; ids may have spaces, but no line breaks. */
 const SEPARATOR = '\n'
 
 export function rulesOf({ rules_json }: Pick<AnnotationQueue, 'rules_json'>): QueueRules | null {
