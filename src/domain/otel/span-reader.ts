@@ -63,19 +63,25 @@ const TEXT_DEPTH_MAX = JSON_DEPTH_MAX - 16
 
 interface KnownPlace extends AttributePath {
   readonly parts: readonly string[]
+  /** The path without its last part, and that part. */
+  readonly parent: { readonly path: string; readonly parts: readonly string[] }
+  readonly name: string
   readonly dialect: Dialect
 }
 
 /** AttributePaths of a field in all dialects, in their order. */
-const PLACES = new Map<Field, readonly KnownPlace[]>()
+const PLACES = new Map<Field | 'holders', readonly KnownPlace[]>()
 
-function placesOf(field: Field): readonly KnownPlace[] {
+function placesOf(field: Field | 'holders'): readonly KnownPlace[] {
   const known = PLACES.get(field)
   if (known) return known
   const places = DIALECTS.flatMap((dialect) =>
     (dialect[field] ?? []).map((item) => {
       const place: AttributePath = typeof item === 'string' ? { path: item, form: 'json' } : item
-      return { ...place, parts: place.path.split('.'), dialect }
+      const parts = place.path.split('.')
+      const above = parts.slice(0, -1)
+      const parent = { path: above.join('.'), parts: above }
+      return { ...place, parts, parent, name: parts.at(-1) as string, dialect }
     }),
   )
   PLACES.set(field, places)
@@ -215,19 +221,12 @@ function outputOfEvent(span: Span): { readonly value: unknown } | null {
 
 /** Parses the keys that hold JSON in which further fields lie. */
 function parseHolders(tree: Tree, span: Span): void {
-  const holders = DIALECTS.flatMap((dialect) =>
-    dialect.holders && isOfScope(dialect, span) ? dialect.holders : [],
-  )
-  for (const each of holders) {
-    const { path, form } =
-      typeof each === 'string'
-        ? { path: each, form: 'json' }
-        : { path: each.path, form: formAt(tree, each) }
+  for (const place of placesOf('holders')) {
+    const { parent, name } = place
+    const holder = parent.parts.length === 0 ? tree : findAt(tree, parent.path, parent.parts)
+    if (!isObject(holder) || !(name in holder) || !isOfScope(place.dialect, span)) continue
+    const form = formAt(tree, place)
     if (form !== 'json' && form !== 'python') continue
-    const parts = path.split('.')
-    const holder = parts.length > 1 ? findAt(tree, parts.slice(0, -1).join('.')) : tree
-    const name = parts.at(-1) as string
-    if (!isObject(holder) || !(name in holder)) continue
     const value = holder[name]
     const isPrinted = form === 'python' && typeof value === 'string'
     const parsed = parseText(isPrinted ? pythonToJson(value) : value)
